@@ -1,0 +1,83 @@
+/** Byte strings: joining, comparing, padding, and big-endian integers. */
+
+/** The byte string of length zero; shared, never written to. */
+export const EMPTY = new Uint8Array(0)
+
+/** Joins byte strings in order into a new one. */
+export function concat(...parts: readonly Uint8Array[]): Uint8Array {
+  let length = 0
+  for (const part of parts) length += part.length
+  const out = new Uint8Array(length)
+  let at = 0
+  for (const part of parts) {
+    out.set(part, at)
+    at += part.length
+  }
+  return out
+}
+
+/** Do both hold the same bytes? */
+export function equal(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && compare(a, b) === 0
+}
+
+/** Unsigned lexicographic order: negative when `a` sorts first. */
+export function compare(a: Uint8Array, b: Uint8Array): number {
+  const shared = Math.min(a.length, b.length)
+  for (let i = 0; i < shared; i++) {
+    const difference = (a[i] as number) - (b[i] as number)
+    if (difference !== 0) return difference
+  }
+  return a.length - b.length
+}
+
+/** Zero bytes in front until `length` is reached; throws a RangeError when the input is longer. */
+export function padLeft(bytes: Uint8Array, length: number): Uint8Array {
+  if (bytes.length === length) return bytes
+  if (bytes.length > length) throw new RangeError(`${bytes.length} bytes do not fit ${length}`)
+  const out = new Uint8Array(length)
+  out.set(bytes, length - bytes.length)
+  return out
+}
+
+/** The bytes without leading zero bytes; all zeros give the empty string. */
+export function stripZeros(bytes: Uint8Array): Uint8Array {
+  let start = 0
+  while (start < bytes.length && bytes[start] === 0) start++
+  return start === 0 ? bytes : bytes.subarray(start)
+}
+
+/** Unsigned big-endian bytes to an integer; empty is 0. */
+export function toBigInt(bytes: Uint8Array): bigint {
+  if (bytes.length === 0) return 0n
+  if (bytes.length <= 6) return BigInt(toNumber(bytes))
+  return BigInt(`0x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex')}`)
+}
+
+/** Unsigned big-endian bytes (at most 6) to a safe integer. */
+export function toNumber(bytes: Uint8Array): number {
+  if (bytes.length > 6) throw new RangeError(`${bytes.length} bytes exceed a safe integer`)
+  let value = 0
+  for (const byte of bytes) value = value * 256 + byte
+  return value
+}
+
+/** Unsigned minimal big-endian bytes; 0 is the empty string. Throws a RangeError below zero. */
+export function fromBigInt(value: bigint): Uint8Array {
+  if (value < 0n) throw new RangeError('negative integer')
+  if (value === 0n) return EMPTY
+  const hex = value.toString(16)
+  return new Uint8Array(Buffer.from(hex.length % 2 === 0 ? hex : `0${hex}`, 'hex'))
+}
+
+/** Unsigned big-endian bytes of a fixed width; throws a RangeError when it does not fit. */
+export function fromBigIntFixed(value: bigint, length: number): Uint8Array {
+  return padLeft(fromBigInt(value), length)
+}
+
+/** Minimal two's complement of a non-negative integer: a leading 00 keeps the sign bit clear, and 0 is one 00 byte. */
+export function fromBigIntSigned(value: bigint): Uint8Array {
+  const bytes = fromBigInt(value)
+  if (bytes.length === 0) return Uint8Array.of(0)
+  return (bytes[0] as number) >= 0x80 ? concat(Uint8Array.of(0), bytes) : bytes
+}

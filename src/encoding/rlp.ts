@@ -1,0 +1,48 @@
+/** Recursive Length Prefix, the only importer of `@ethereumjs/rlp`; strict on the way in. */
+import { RLP } from '@ethereumjs/rlp'
+import { EMPTY, toBigInt, toNumber } from './bytes.ts'
+
+/** What RLP carries: byte strings and lists of the same. */
+export type RlpItem = Uint8Array | readonly RlpItem[]
+
+/** RLP of a byte string or a nested list. */
+export function encodeRlp(item: RlpItem): Uint8Array {
+  return RLP.encode(item as Uint8Array)
+}
+
+/** The one item that `bytes` hold; throws when they are malformed or bytes are left over. */
+export function decodeRlp(bytes: Uint8Array): RlpItem {
+  if (bytes.length === 0) throw new RangeError('no RLP item in zero bytes')
+  return RLP.decode(bytes) as RlpItem
+}
+
+/** The first item of `bytes` and how many bytes it takes, for streams of items; throws when malformed. */
+export function decodeRlpFirst(bytes: Uint8Array): { item: RlpItem; length: number } {
+  const { data, remainder } = RLP.decode(bytes, true)
+  return { item: data as RlpItem, length: bytes.length - remainder.length }
+}
+
+/** Narrows an item to a list; `what` names it in the error. */
+export function asList(item: RlpItem | undefined, what: string): readonly RlpItem[] {
+  if (item === undefined || item instanceof Uint8Array) throw new RangeError(`${what} must be an RLP list`)
+  return item
+}
+
+/** Narrows an item to a byte string; `what` names it in the error. */
+export function asBytes(item: RlpItem | undefined, what: string): Uint8Array {
+  if (!(item instanceof Uint8Array)) throw new RangeError(`${what} must be an RLP string`)
+  return item
+}
+
+/** An unsigned integer of any width in an RLP string; leading zeros are allowed, as the chain allows them. */
+export function asBigInt(item: RlpItem | undefined, what: string): bigint {
+  return toBigInt(asBytes(item, what))
+}
+
+/** A small unsigned integer (at most 6 bytes) in an RLP string. */
+export function asNumber(item: RlpItem | undefined, what: string): number {
+  return toNumber(asBytes(item, what))
+}
+
+/** RLP of the empty byte string, 0x80. */
+export const RLP_EMPTY = encodeRlp(EMPTY)

@@ -1,0 +1,190 @@
+/** The engine as the rest of the node sees it: changes in turn (`commands`), reads at once (`queries`). */
+import type { Account } from '../chain/account.ts'
+import type { Block, ExecutedBlock } from '../chain/block.ts'
+import type { ChainConfig } from '../chain/config.ts'
+import type { Header } from '../chain/header.ts'
+import type { Log, Receipt } from '../chain/receipt.ts'
+import type { Transaction } from '../chain/transaction.ts'
+import type { Hex } from '../encoding/hex.ts'
+import type { StateReader } from '../execution/state.ts'
+import type { Accounts } from './accounts.ts'
+import type { Emitter, EngineEvents } from './events.ts'
+
+/** Which block is meant. */
+export type BlockReference =
+  | { readonly tag: 'earliest' | 'latest' | 'pending' }
+  | { readonly number: number }
+  | { readonly hash: Hex; readonly requireCanonical?: boolean }
+
+/** A block that was asked for; `pending` is the one we would mine now, without proof of work. */
+export interface BlockView {
+  readonly executed: ExecutedBlock
+  readonly pending: boolean
+}
+
+/** A transaction and, once mined on the canonical chain, where. */
+export interface TransactionView {
+  readonly transaction: Transaction
+  readonly block?: ExecutedBlock
+  readonly index?: number
+}
+
+/** A mined transaction's receipt and its surroundings. */
+export interface ReceiptView {
+  readonly transaction: Transaction
+  readonly receipt: Receipt
+  readonly block: ExecutedBlock
+  readonly index: number
+  /** How many logs earlier transactions of the block made. */
+  readonly firstLogIndex: number
+}
+
+/** A log and where it stands; `removed` when its block left the canonical chain. */
+export interface LogView {
+  readonly log: Log
+  readonly block: ExecutedBlock
+  readonly transaction: Transaction
+  readonly transactionIndex: number
+  /** Position in the block. */
+  readonly logIndex: number
+  readonly removed: boolean
+}
+
+/** An unsigned message to simulate. Gas in gas, price and value in wei; absent members take the node's defaults (rpc-methods 7.4). */
+export interface CallRequest {
+  readonly from?: Hex
+  readonly to?: Hex | null
+  readonly gas?: bigint
+  readonly gasPrice?: bigint
+  readonly value?: bigint
+  readonly data?: Uint8Array
+}
+
+/** What a transaction to sign and send says; absent members are filled by the wallet's defaults. */
+export interface TransactionRequest extends CallRequest {
+  readonly from: Hex
+  readonly nonce?: bigint
+}
+
+/** Pretended state for one call, by account. `state` replaces all storage, `stateDiff` only the named slots; never both. */
+export type StateOverrides = ReadonlyMap<Hex, AccountOverride>
+export interface AccountOverride {
+  readonly balance?: bigint
+  readonly nonce?: bigint
+  readonly code?: Uint8Array
+  readonly state?: ReadonlyMap<bigint, bigint>
+  readonly stateDiff?: ReadonlyMap<bigint, bigint>
+}
+
+/** Which logs: a range of heights, or one block, narrowed by address (any of) and topics (per position: any of; null is a wildcard). */
+export interface LogQuery {
+  readonly range: { readonly from: number; readonly to: number } | { readonly blockHash: Hex }
+  readonly addresses: readonly Hex[]
+  readonly topics: readonly (readonly Hex[] | null)[]
+  /** Refusal beyond these (-32012); 0 is no limit. */
+  readonly maxBlocks: number
+  readonly maxLogs: number
+}
+
+/** Merkle-Patricia proofs of an account and some of its slots. Nodes root first. */
+export interface AccountProof {
+  readonly address: Hex
+  readonly account: Account | undefined
+  readonly accountProof: readonly Uint8Array[]
+  readonly storageProof: readonly { slot: bigint; value: bigint; proof: readonly Uint8Array[] }[]
+}
+
+/** Reads. They never wait for a command: the head is taken once, and roots never change under a reader. */
+export interface Queries {
+  head(): ExecutedBlock
+  /** `undefined` when there is no such block, or when `requireCanonical` names one beside the chain. */
+  block(reference: BlockReference): Promise<BlockView | undefined>
+  /** Is this hash known and on the canonical chain? `undefined` when unknown. */
+  isCanonical(hash: Hex): boolean | undefined
+  /** State after a block (for `pending`: after all pooled transactions); `undefined` when there is no such block. */
+  state(reference: BlockReference): Promise<StateReader | undefined>
+  /** Canonical chain first, then the runnable part of the pool. */
+  transaction(hash: Hex): TransactionView | undefined
+  receipt(hash: Hex): ReceiptView | undefined
+  /** The header of an uncle that the block names. */
+  uncle(block: Block, index: number): Header | undefined
+  /** Runnable transactions, sender by sender in order of nonce. */
+  pendingTransactions(): readonly Transaction[]
+  /** Next nonce, counting runnable pooled transactions. */
+  pendingNonce(address: Hex): bigint
+  /**
+   * Runs a message on the state of a block, within its environment; returns the output.
+   * Throws `block-not-found`, `reverted` (with payload), `limit-exceeded` when time runs out.
+   * Other failures of the code give empty output, unless strict calls are on (`reverted` naming the failure).
+   */
+  call(request: CallRequest, reference: BlockReference, overrides?: StateOverrides): Promise<Uint8Array>
+  /** Least gas with which the message succeeds. Throws `insufficient-funds`, `reverted`, `block-not-found`, `limit-exceeded`. */
+  estimateGas(request: CallRequest, reference: BlockReference): Promise<bigint>
+  /** Logs of the canonical chain in order. Throws `log-limit`. */
+  logs(query: LogQuery): Promise<readonly LogView[]>
+  /** Throws `invalid-params` at a genesis whose header carries a historical root. `undefined` when there is no such block. */
+  proof(address: Hex, slots: readonly bigint[], reference: BlockReference): Promise<AccountProof | undefined>
+  /** Wei per gas that a new transaction should offer. */
+  gasPrice(): bigint
+  /** Hashes per second over the last hour: of blocks mined here, and of all blocks. */
+  hashrate(): { readonly own: bigint; readonly network: bigint }
+  /** Who is rewarded for blocks mined here. */
+  coinbase(): Hex
+  /** Does the node mine by itself (automatically or on a timer)? */
+  isMining(): boolean
+}
+
+/** What became of a submitted transaction. */
+export interface Submitted {
+  readonly hash: Hex
+  /** Present when it was sealed before this answer: its block, receipt, and how it failed. */
+  readonly mined?: { readonly view: ReceiptView; readonly failure?: Failure }
+}
+
+/** How a top-level message failed. `reason` is in the chain's words; `output` is the revert payload (empty otherwise). */
+export interface Failure {
+  readonly kind: 'reverted' | 'failed'
+  readonly reason: string
+  readonly output: Uint8Array
+}
+
+/** Changes to chain, pool or clock, one after another; one that fails leaves the head where it was. */
+export interface Commands {
+  /**
+   * Takes a signed transaction into the pool, and under automining seals it before answering.
+   * Durable once it resolves. Throws `transaction-refused` in the pool's words, `not-mined`.
+   */
+  submit(transaction: Transaction): Promise<Submitted>
+  /** Fills in defaults, signs with a local key and submits. Throws `invalid-params` for an unknown account. */
+  send(request: TransactionRequest): Promise<Submitted>
+  /** Mines now; the new blocks, oldest first. `timestamp` (seconds) is of the first. Throws `invalid-params` when it does not exceed the parent's. */
+  mine(options?: { blocks?: number; timestamp?: number }): Promise<readonly ExecutedBlock[]>
+  /** Takes a save point; its id counts from 1. */
+  snapshot(): Promise<number>
+  /** Back to a save point; false when the id is unknown or its block no longer stands. */
+  revert(id: number): Promise<boolean>
+  /** Back to genesis; snapshots, pool and clock forgotten. */
+  reset(): Promise<void>
+  /** Adds seconds to the next block's clock; the total pending adjustment. Zero or less changes nothing. */
+  increaseTime(seconds: number): Promise<number>
+  /** Exact timestamp of the next block. Throws `invalid-params` when it does not exceed the head's. */
+  setNextBlockTimestamp(timestamp: number): Promise<void>
+  /** A block for each transaction, before it is answered. Switching it on mines what waits in the pool. */
+  setAutomine(on: boolean): Promise<void>
+  /** A block every so many milliseconds; 0 stops. */
+  setIntervalMining(milliseconds: number): Promise<void>
+  /** Starts or stops the mining schedule that the node was started with. Idempotent. */
+  startMining(): Promise<void>
+  stopMining(): Promise<void>
+}
+
+/** A living node, without JSON. */
+export interface Engine {
+  readonly config: ChainConfig
+  readonly commands: Commands
+  readonly queries: Queries
+  readonly accounts: Accounts
+  readonly events: Emitter<EngineEvents>
+  /** Stops the schedule, lets the running command end, closes the database. Idempotent. */
+  close(): Promise<void>
+}

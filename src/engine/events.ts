@@ -1,0 +1,50 @@
+/** What leaves the engine when something moved, and the typed emitter that carries it. */
+import type { ExecutedBlock } from '../chain/block.ts'
+import type { Transaction } from '../chain/transaction.ts'
+
+/** The canonical chain moved: extend, reorganisation and rewind are one shape. Emitted once, after the write. */
+export interface ChainUpdate {
+  /** From the old head downwards. */
+  readonly removed: readonly ExecutedBlock[]
+  /** Upwards to the new head. */
+  readonly added: readonly ExecutedBlock[]
+}
+
+/** Transactions that entered the set of runnable ones. */
+export interface PoolUpdate {
+  readonly added: readonly Transaction[]
+}
+
+/** A transaction, call or block worth a line in the terminal. */
+export interface EngineEvents {
+  chain: ChainUpdate
+  pool: PoolUpdate
+}
+
+/** Listeners run in the order in which they came; one that throws is reported and does not stop the others. */
+export interface Emitter<Events> {
+  on<K extends keyof Events>(name: K, listener: (event: Events[K]) => void): () => void
+  emit<K extends keyof Events>(name: K, event: Events[K]): void
+}
+
+/** Makes an emitter; `onError` hears what a listener threw. */
+export function createEmitter<Events>(onError: (error: unknown) => void): Emitter<Events> {
+  const listeners = new Map<keyof Events, Set<(event: never) => void>>()
+  return {
+    on(name, listener) {
+      const set = listeners.get(name) ?? new Set()
+      listeners.set(name, set)
+      set.add(listener as (event: never) => void)
+      return () => set.delete(listener as (event: never) => void)
+    },
+    emit(name, event) {
+      for (const listener of [...(listeners.get(name) ?? [])]) {
+        try {
+          listener(event as never)
+        } catch (error) {
+          onError(error)
+        }
+      }
+    },
+  }
+}

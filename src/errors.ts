@@ -1,0 +1,58 @@
+/** The one family of errors that may reach a client: a kind from a closed list, words for a person, data for a program. */
+import type { Hex } from './encoding/hex.ts'
+
+/** Why something was refused. The JSON-RPC number of each stands in `rpc/error-codes.ts`. */
+export type ErrorKind =
+  /** The message is not JSON. */
+  | 'parse-error'
+  /** The JSON is not a request, or a batch is too large. */
+  | 'invalid-request'
+  /** A named block, or its state, does not exist. */
+  | 'block-not-found'
+  | 'method-not-found'
+  | 'invalid-params'
+  /** A bug of ours; the words never carry its details. */
+  | 'internal'
+  | 'wallet-disabled'
+  /** An estimate failed because the sender cannot pay. */
+  | 'insufficient-funds'
+  | 'filter-not-found'
+  /** Automining accepted the transaction, but no block took it. */
+  | 'not-mined'
+  /** The pool refused a transaction. */
+  | 'transaction-refused'
+  /** Time or response size ran out. */
+  | 'limit-exceeded'
+  /** A log query asked for more blocks or logs than the limit. */
+  | 'log-limit'
+  /** Code reverted or failed; data is the revert payload. */
+  | 'reverted'
+  | 'unauthorized'
+  | 'overloaded'
+  | 'rate-limited'
+  /** Submitted mining work was refused. */
+  | 'mining-refused'
+  /** A block broke a rule of the chain. */
+  | 'invalid-block'
+  /** The data directory is held, foreign, or of another format; the node does not start. */
+  | 'database'
+  /** A setting is unknown, malformed or contradicts another; the node does not start. */
+  | 'invalid-options'
+
+/** An error with a kind, a sentence, and (where the specification has it) DATA. */
+export class NodeError extends Error {
+  readonly kind: ErrorKind
+  readonly data: Hex | undefined
+
+  constructor(kind: ErrorKind, message: string, data?: Hex) {
+    super(message)
+    this.name = 'NodeError'
+    this.kind = kind
+    this.data = data
+  }
+}
+
+/** Shorthand for the most common refusal: a parameter is wrong. */
+export function invalidParams(message: string): NodeError {
+  return new NodeError('invalid-params', message)
+}

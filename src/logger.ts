@@ -1,0 +1,14 @@
+/** What the node says about itself. The rooms log through this type only; `cli` brings the one that prints. */
+
+/** A sink for log lines. `fields` are printed as given; never put keys or passwords in them. */
+export interface Logger {
+  debug(message: string, fields?: Record<string, unknown>): void
+  info(message: string, fields?: Record<string, unknown>): void
+  warn(message: string, fields?: Record<string, unknown>): void
+  error(message: string, fields?: Record<string, unknown>): void
+}
+
+const ignore = (): void => {}
+
+/** A logger that drops everything: the default in process. */
+export const silentLogger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore }
