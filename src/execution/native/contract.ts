@@ -1,0 +1,56 @@
+/** What a native contract is: code of the node's own at a fixed address, with a price and a result. */
+import type { Header } from '../../chain/header.ts'
+import type { Hex } from '../../encoding/hex.ts'
+
+/** An ancestor of the executing block, as the block header contract reads it. */
+export interface NativeAncestor {
+  readonly header: Header
+  readonly hash: Hex
+  readonly uncles: readonly Header[]
+  /** Total difficulty of the chain up to and with this block, uncles counted. */
+  readonly totalDifficulty: bigint
+}
+
+/** Where a native contract is called from. */
+export interface NativeEnvironment {
+  /** Depth of the calling frame: 0 for the transaction itself and for the code it starts. */
+  readonly depth: number
+  readonly caller: Hex
+  /** Wei that come with the call. */
+  readonly value: bigint
+  readonly isStatic: boolean
+  /** 0 is the parent of the executing block; `undefined` when there is no such block. */
+  ancestor(depth: number): NativeAncestor | undefined
+}
+
+/** A native contract. It keeps nothing between calls; both functions are synchronous. */
+export interface NativeContract {
+  /** Gas charged before anything runs, also when running then fails (protocol 6.5, RSKIP-197). */
+  requiredGas(input: Uint8Array, env: NativeEnvironment): bigint
+  /** The output; throws NativeFailure on an execution error. Called only when the gas is paid. */
+  run(input: Uint8Array, env: NativeEnvironment): Uint8Array
+  /** Bytes of input that arrive when contract code calls; the rest is cut off (RSKIP-516). A transaction is not cut. */
+  readonly maxInputFromContract?: number
+}
+
+/** An execution error of a native contract: the call fails, its state is undone, only the required gas is lost. */
+export class NativeFailure extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'NativeFailure'
+  }
+}
+
+/** Gas per whole or started 32-byte word over a base. */
+export function wordGas(base: bigint, perWord: bigint, length: number): bigint {
+  return base + perWord * BigInt(Math.ceil(length / 32))
+}
+
+/** `length` bytes of input from `offset`, as if zero bytes followed the input for ever. Do not write to the result. */
+export function inputSlice(input: Uint8Array, offset: number, length: number): Uint8Array {
+  const part = input.subarray(offset, offset + length)
+  if (part.length === length) return part
+  const padded = new Uint8Array(length)
+  padded.set(part)
+  return padded
+}

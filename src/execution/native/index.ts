@@ -1,0 +1,34 @@
+/** The native contracts of the chain by address (protocol 6.5). */
+import type { Hex } from '../../encoding/hex.ts'
+import { blake2f } from './blake2f.ts'
+import { bn128Add, bn128Multiply, bn128Pairing } from './bn128.ts'
+import type { NativeContract } from './contract.ts'
+import { ecrecover, identity, ripemd160Contract, sha256Contract } from './elementary.ts'
+import { modexp } from './modexp.ts'
+import { unavailable } from './unavailable.ts'
+
+export {
+  type NativeAncestor,
+  type NativeContract,
+  type NativeEnvironment,
+  NativeFailure,
+} from './contract.ts'
+
+const CONTRACTS: ReadonlyMap<Hex, NativeContract> = new Map<Hex, NativeContract>([
+  ['0x0000000000000000000000000000000000000001', ecrecover],
+  ['0x0000000000000000000000000000000000000002', sha256Contract],
+  ['0x0000000000000000000000000000000000000003', ripemd160Contract],
+  ['0x0000000000000000000000000000000000000004', identity],
+  ['0x0000000000000000000000000000000000000005', modexp],
+  ['0x0000000000000000000000000000000000000006', bn128Add],
+  ['0x0000000000000000000000000000000000000007', bn128Multiply],
+  ['0x0000000000000000000000000000000000000008', bn128Pairing],
+  ['0x0000000000000000000000000000000000000009', blake2f],
+  ['0x0000000000000000000000000000000001000006', unavailable('the bridge')],
+  ['0x0000000000000000000000000000000001000008', unavailable('the reward contract')],
+])
+
+/** Every native contract that is active, by lower-case address; the same map each time. */
+export function nativeContracts(): ReadonlyMap<Hex, NativeContract> {
+  return CONTRACTS
+}
