@@ -1,0 +1,18 @@
+/** Methods that the chain's references name and this node leaves out on purpose, each with its reason. */
+
+const COMPILERS = new Set(['eth_getCompilers', 'eth_compileLLL', 'eth_compileSolidity', 'eth_compileSerpent'])
+
+function reasonOf(name: string): string | undefined {
+  if (/^db_(put|get)(String|Hex)$/.test(name)) return 'the db_ methods are deprecated'
+  if (COMPILERS.has(name)) return 'the node holds no compilers'
+  if (name.startsWith('shh_')) return 'the messaging protocol is not supported'
+  return undefined
+}
+
+/** The refusal of a method that does not exist here (rpc-methods 2.1); for one left out on purpose it says why. */
+export function absenceOf(name: string): string {
+  const reason = reasonOf(name)
+  return reason === undefined
+    ? 'method not found'
+    : `the method ${name} does not exist/is not available: ${reason}`
+}

@@ -1,0 +1,38 @@
+/** From a block as a caller named it to the block or its state, with the chain's refusals (rpc-methods 3.1, 3.2). */
+import type { BlockView, Engine, Queries } from '../engine/engine.ts'
+import { NodeError } from '../errors.ts'
+import type { StateReader } from '../execution/state.ts'
+import type { BlockArgument } from './wire/block-reference.ts'
+
+function notFound(argument: BlockArgument): NodeError {
+  return new NodeError('block-not-found', `${argument.label} not found`)
+}
+
+/** Throws `block-not-found` when there is no such block, or when it is not canonical and has to be. Reads no block. */
+export function requireKnown(argument: BlockArgument, queries: Queries): void {
+  const { reference } = argument
+  if ('number' in reference) {
+    if (reference.number > queries.head().block.header.number) throw notFound(argument)
+  } else if ('hash' in reference) {
+    const canonical = queries.isCanonical(reference.hash)
+    if (canonical === undefined) throw notFound(argument)
+    if (!canonical && reference.requireCanonical === true) {
+      throw new NodeError('block-not-found', `${argument.label} is not canonical and it is required`)
+    }
+  }
+}
+
+/** The state after a block. Throws `block-not-found`. */
+export async function stateAt(argument: BlockArgument, engine: Engine): Promise<StateReader> {
+  requireKnown(argument, engine.queries)
+  const state = await engine.queries.state(argument.reference)
+  if (state === undefined) throw notFound(argument)
+  return state
+}
+
+/** A block. Throws `block-not-found`. */
+export async function blockAt(argument: BlockArgument, engine: Engine): Promise<BlockView> {
+  const view = await engine.queries.block(argument.reference)
+  if (view === undefined) throw notFound(argument)
+  return view
+}

@@ -1,0 +1,218 @@
+/** The entrance of every door: envelope, batch, permission, parameters → run → reply (JSON-RPC 2.0). */
+import type { Engine } from '../engine/engine.ts'
+import { invalidParams, NodeError } from '../errors.ts'
+import type { Logger } from '../logger.ts'
+import { absenceOf } from './absent-methods.ts'
+import { type ErrorObject, toErrorObject } from './error-codes.ts'
+import { isTooDeep, MAX_DEPTH } from './json-depth.ts'
+import type { AnyMethod, Context } from './method.ts'
+import type { RpcOptions } from './rpc-options.ts'
+import type { Session } from './session.ts'
+
+/** A request's id; `null` when it could not be read. */
+type Id = string | number | null
+
+/** One reply; key order is that of the chain's nodes. */
+export type Reply =
+  | { readonly jsonrpc: string; readonly id: Id; readonly result: unknown }
+  | { readonly jsonrpc: string; readonly id: Id; readonly error: ErrorObject }
+/** The reply to a batch. */
+export type Replies = readonly (Reply | Replies)[]
+
+/** Takes requests of any door. */
+export interface Dispatcher {
+  /** The methods that are open on this node. */
+  readonly methods: readonly AnyMethod[]
+  /** Answers a parsed message; `undefined` when there is nothing to answer. Never rejects. */
+  dispatch(message: unknown, session: Session): Promise<Reply | Replies | undefined>
+  /** Answers JSON text by JSON text, within the limits of depth and size. Never rejects. */
+  dispatchText(text: string, session: Session): Promise<string | undefined>
+  /** Runs one method and returns its result; rejects with the `NodeError` that a reply would carry. */
+  request(name: string, params: unknown, session: Session): Promise<unknown>
+}
+
+/** What a dispatcher is made of. */
+export interface DispatcherParts {
+  readonly methods: readonly AnyMethod[]
+  readonly engine: Engine
+  readonly options: RpcOptions
+  /** Is the method of this name open on this node? */
+  readonly permits: (method: string) => boolean
+  readonly logger: Logger
+  /** Hears of each call, answered or refused. */
+  readonly onCall?: ((method: string, milliseconds: number, error?: unknown) => void) | undefined
+}
+
+const INVALID_REQUEST = new NodeError('invalid-request', 'invalid request')
+const TOO_DEEP = new NodeError('invalid-request', 'Invalid request')
+const PARSE_ERROR = new NodeError('parse-error', 'JSON parse error')
+const NONE: readonly unknown[] = []
+
+function refusal(error: unknown, id: Id = null, jsonrpc = '2.0'): Reply {
+  return { jsonrpc, id, error: toErrorObject(error) }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isId(value: unknown): value is Id {
+  return typeof value === 'string' || typeof value === 'number' || value === null
+}
+
+/** Positional parameters; absent, null and the empty object are none (rpc-methods 2.4). */
+function positional(params: unknown): readonly unknown[] {
+  if (Array.isArray(params)) return params
+  if (params === undefined || params === null) return NONE
+  if (!isObject(params)) throw INVALID_REQUEST
+  if (Object.keys(params).length > 0) throw invalidParams('method parameters invalid')
+  return NONE
+}
+
+/** How many requests a batch holds, those of nested batches included. Throws when it is nested too deeply. */
+function countRequests(batch: readonly unknown[], depth = 1): number {
+  if (depth > MAX_DEPTH) throw TOO_DEEP
+  let count = 0
+  for (const entry of batch) {
+    count += Array.isArray(entry) && entry.length > 0 ? countRequests(entry, depth + 1) : 1
+  }
+  return count
+}
+
+/** Settles as `work`, or fails when the deadline (ms since 1970; 0 is none) passes first. The work itself goes on. */
+async function within(work: Promise<unknown>, deadline: number): Promise<unknown> {
+  if (deadline === 0) return work
+  let timer: NodeJS.Timeout | undefined
+  const timeout = new Promise<never>((_, reject) => {
+    const fail = () => reject(new NodeError('limit-exceeded', 'Execution has got timeout out.'))
+    timer = setTimeout(fail, Math.max(0, deadline - Date.now()))
+  })
+  try {
+    return await Promise.race([work, timeout])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Makes the dispatcher of one node. */
+export function createDispatcher(parts: DispatcherParts): Dispatcher {
+  const { engine, options, logger, onCall } = parts
+  const known = new Map(parts.methods.map((method) => [method.name, method]))
+  const methods = parts.methods.filter((method) => parts.permits(method.name))
+  const open = new Set(methods.map((method) => method.name))
+
+  /** Finds, checks and runs a method. */
+  function invoke(name: string, params: unknown, session: Session): unknown {
+    const method = known.get(name)
+    if (method === undefined) throw new NodeError('method-not-found', absenceOf(name))
+    if (!open.has(name) || !session.allows(name)) {
+      throw new NodeError('method-not-found', `the method ${name} does not exist/is not available`)
+    }
+    const context: Context = { engine, options, methods, session }
+    return method.call(positional(params), context)
+  }
+
+  async function run(name: string, params: unknown, session: Session, deadline: number): Promise<unknown> {
+    const started = onCall === undefined ? 0 : performance.now()
+    try {
+      const outcome = invoke(name, params, session)
+      const result = outcome instanceof Promise ? await within(outcome, deadline) : outcome
+      onCall?.(name, performance.now() - started)
+      return result
+    } catch (error) {
+      if (!(error instanceof NodeError)) {
+        logger.error(`${name} failed unexpectedly`, { error, session: session.label })
+      }
+      onCall?.(name, performance.now() - started, error)
+      throw error
+    }
+  }
+
+  async function answerOne(request: unknown, session: Session, deadline: number): Promise<Reply | undefined> {
+    if (!isObject(request)) return refusal(INVALID_REQUEST)
+    const { id, method: name } = request
+    if (id !== undefined && !isId(id)) return refusal(INVALID_REQUEST)
+    if (typeof name !== 'string') return refusal(INVALID_REQUEST, id)
+    // The node does not check this member, and gives back what it got.
+    const jsonrpc = typeof request.jsonrpc === 'string' ? request.jsonrpc : '2.0'
+    try {
+      const result = await run(name, request.params, session, deadline)
+      return id === undefined ? undefined : { jsonrpc, id, result: result === undefined ? null : result }
+    } catch (error) {
+      return id === undefined ? undefined : refusal(error, id, known.has(name) ? jsonrpc : '2.0')
+    }
+  }
+
+  async function answerBatch(
+    batch: readonly unknown[],
+    session: Session,
+    deadline: number,
+  ): Promise<Replies | undefined> {
+    const replies: (Reply | Replies)[] = []
+    for (const entry of batch) {
+      const reply =
+        Array.isArray(entry) && entry.length > 0
+          ? await answerBatch(entry, session, deadline)
+          : await answerOne(entry, session, deadline)
+      if (reply !== undefined) replies.push(reply)
+    }
+    return replies.length === 0 ? undefined : replies
+  }
+
+  async function dispatch(message: unknown, session: Session): Promise<Reply | Replies | undefined> {
+    const deadline = options.rpcTimeoutMs === 0 ? 0 : Date.now() + options.rpcTimeoutMs
+    if (!Array.isArray(message) || message.length === 0) return answerOne(message, session, deadline)
+    try {
+      if (countRequests(message) > options.maxBatch) {
+        const words = `${options.maxBatch} is the max number of supported batch requests`
+        throw new NodeError('invalid-request', `Cannot dispatch batch requests. ${words}`)
+      }
+    } catch (error) {
+      return refusal(error)
+    }
+    return answerBatch(message, session, deadline)
+  }
+
+  /** The reply as text, or the refusal of one that is too large (bytes of UTF-8). */
+  function write(reply: Reply | Replies): string {
+    const limit = options.maxResponseBytes
+    const words = `Response size limit of ${limit} bytes exceeded`
+    const id = 'id' in reply ? reply.id : null
+    let text: string
+    try {
+      text = JSON.stringify(reply)
+    } catch (error) {
+      // A string beyond what V8 can hold; without a limit of ours the words must not name one.
+      logger.error('a reply could not be written', { error })
+      return JSON.stringify(refusal(limit > 0 ? new NodeError('limit-exceeded', words) : error, id))
+    }
+    if (limit > 0 && text.length * 3 > limit && Buffer.byteLength(text) > limit) {
+      return JSON.stringify(refusal(new NodeError('limit-exceeded', words), id))
+    }
+    return text
+  }
+
+  return {
+    methods,
+    dispatch,
+    async dispatchText(text, session) {
+      if (isTooDeep(text)) return JSON.stringify(refusal(TOO_DEEP))
+      let message: unknown
+      try {
+        message = JSON.parse(text)
+      } catch {
+        return JSON.stringify(refusal(PARSE_ERROR))
+      }
+      const reply = await dispatch(message, session)
+      return reply === undefined ? undefined : write(reply)
+    },
+    async request(name, params, session) {
+      const deadline = options.rpcTimeoutMs === 0 ? 0 : Date.now() + options.rpcTimeoutMs
+      try {
+        return await run(name, params, session, deadline)
+      } catch (error) {
+        throw error instanceof NodeError ? error : new NodeError('internal', 'Internal server error')
+      }
+    },
+  }
+}

@@ -1,0 +1,44 @@
+/** The JSON-RPC number of each kind of error, and the error member of a reply. */
+import type { Hex } from '../encoding/hex.ts'
+import { type ErrorKind, NodeError } from '../errors.ts'
+
+/** rpc-methods 4; a new kind does not compile without its number. */
+export const ERROR_CODES = {
+  'parse-error': -32700,
+  'invalid-request': -32600,
+  'block-not-found': -32600,
+  'method-not-found': -32601,
+  'invalid-params': -32602,
+  internal: -32603,
+  'wallet-disabled': -32604,
+  'insufficient-funds': -32000,
+  'filter-not-found': -32000,
+  'not-mined': -32009,
+  'transaction-refused': -32010,
+  'limit-exceeded': -32011,
+  'log-limit': -32012,
+  reverted: -32015,
+  unauthorized: -32001,
+  overloaded: -32002,
+  'rate-limited': -32005,
+  'mining-refused': -33000,
+  'invalid-block': -32000,
+  database: -32603,
+  'invalid-options': -32603,
+} as const satisfies Record<ErrorKind, number>
+
+/** The `error` member of a reply. */
+export interface ErrorObject {
+  readonly code: number
+  readonly message: string
+  readonly data?: Hex
+}
+
+/** What the caller hears of an error. Anything but a `NodeError` is a bug of ours and keeps its words to itself. */
+export function toErrorObject(error: unknown): ErrorObject {
+  if (!(error instanceof NodeError)) return { code: ERROR_CODES.internal, message: 'Internal server error' }
+  const { kind, message, data } = error
+  return data === undefined
+    ? { code: ERROR_CODES[kind], message }
+    : { code: ERROR_CODES[kind], message, data }
+}

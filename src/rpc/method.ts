@@ -1,0 +1,103 @@
+/** What a JSON-RPC method is: one value from which the table, the checks, the permission and the document derive. */
+import type { z } from 'zod'
+import type { Engine } from '../engine/engine.ts'
+import { invalidParams } from '../errors.ts'
+import type { RpcOptions } from './rpc-options.ts'
+import type { Session } from './session.ts'
+
+/**
+ * One parameter: how JSON becomes the value that `run` sees, and how it looks in the document.
+ * Reading is a plain function, not the schema: it costs nanoseconds where a schema costs microseconds, and the chain's
+ * texts for a refusal are its own.
+ */
+export interface Parameter<T> {
+  /** The wire form, for the document only. */
+  readonly schema: z.ZodType
+  /** JSON to a domain value; `name` is the parameter's. Throws `invalid-params`. */
+  read(value: unknown, name: string): T
+  /** What leaving it out means; without it the parameter is required. */
+  readonly absent?: { readonly wire: unknown; readonly value: T }
+}
+
+/** Makes a parameter optional; `wire` is the JSON that leaving it out stands for. */
+export function optional<T>(parameter: Parameter<T>, wire: unknown): Parameter<T> {
+  return { ...parameter, absent: { wire, value: parameter.read(wire, '') } }
+}
+
+/** Parameters by name, in call order; the optional ones last. */
+export type NamedParameters = Readonly<Record<string, Parameter<unknown>>>
+
+/** What `run` gets for them. */
+export type Arguments<P extends NamedParameters> = {
+  readonly [K in keyof P]: P[K] extends Parameter<infer T> ? T : never
+}
+
+/** A call that holds on a fresh local chain (`--chain regtest`, nothing mined yet), wire values. */
+export interface Example {
+  readonly params: readonly unknown[]
+  readonly result: unknown
+}
+
+/** All that a method may use. */
+export interface Context {
+  readonly engine: Engine
+  readonly options: RpcOptions
+  /** The methods that are open on this node, whoever asks. */
+  readonly methods: readonly AnyMethod[]
+  readonly session: Session
+}
+
+/** What `method` takes. */
+export interface MethodDefinition<P extends NamedParameters, R> {
+  readonly name: string
+  /** One sentence, for the document and the README. */
+  readonly summary: string
+  readonly params: P
+  /** The wire form of the answer; `run` is held to it by the compiler, and by the tests. */
+  readonly result: z.ZodType<R>
+  readonly examples: readonly Example[]
+  run(args: Arguments<P>, context: Context): NoInfer<R> | Promise<NoInfer<R>>
+}
+
+/** A method as the dispatcher and the document see it. */
+export interface AnyMethod {
+  readonly name: string
+  /** The name up to `_` or `.`: what permissions and keys open and close. */
+  readonly namespace: string
+  readonly summary: string
+  readonly params: readonly { readonly name: string; readonly parameter: Parameter<unknown> }[]
+  readonly result: z.ZodType
+  readonly examples: readonly Example[]
+  /** Reads positional parameters and runs. The result, or a promise of it; throws `invalid-params` and what `run` throws. */
+  call(params: readonly unknown[], context: Context): unknown
+}
+
+/** The part of a method name that names its group. */
+export function namespaceOf(name: string): string {
+  return /^[^_.]*/.exec(name)?.[0] ?? name
+}
+
+/** Makes a method of its definition. */
+export function method<P extends NamedParameters, R>(definition: MethodDefinition<P, R>): AnyMethod {
+  const params = Object.entries(definition.params).map(([name, parameter]) => ({ name, parameter }))
+  const required = params.filter(({ parameter }) => parameter.absent === undefined).length
+  return {
+    name: definition.name,
+    namespace: namespaceOf(definition.name),
+    summary: definition.summary,
+    params,
+    result: definition.result,
+    examples: definition.examples,
+    call(given, context) {
+      if (given.length < required || given.length > params.length) {
+        throw invalidParams('method parameters invalid')
+      }
+      const args: Record<string, unknown> = {}
+      for (let i = 0; i < params.length; i++) {
+        const { name, parameter } = params[i] as (typeof params)[number]
+        args[name] = i < given.length ? parameter.read(given[i], name) : parameter.absent?.value
+      }
+      return definition.run(args as Arguments<P>, context)
+    },
+  }
+}

@@ -1,0 +1,111 @@
+/** Methods that tell of the node and its chain: ids, versions, mining, prices (rpc-methods 7.2). */
+import { z } from 'zod'
+import { bigIntToHex, toQuantity } from '../../../encoding/hex.ts'
+import { method } from '../../method.ts'
+import { AddressText, DataText, QuantityText } from '../../wire/scalars.ts'
+
+/** Highest version of the chain's own wire capability. */
+const PROTOCOL_VERSION = 62
+
+export const eth_chainId = method({
+  name: 'eth_chainId',
+  summary: 'Chain id that signatures are bound to (EIP-155), two digits per byte.',
+  params: {},
+  result: DataText,
+  examples: [{ params: [], result: '0x21' }],
+  run: (_, { engine }) => bigIntToHex(BigInt(engine.config.chainId)),
+})
+
+export const eth_protocolVersion = method({
+  name: 'eth_protocolVersion',
+  summary: "Version of the chain's wire protocol.",
+  params: {},
+  result: QuantityText,
+  examples: [{ params: [], result: '0x3e' }],
+  run: () => toQuantity(PROTOCOL_VERSION),
+})
+
+export const eth_blockNumber = method({
+  name: 'eth_blockNumber',
+  summary: 'Height of the head.',
+  params: {},
+  result: QuantityText,
+  examples: [{ params: [], result: '0x0' }],
+  run: (_, { engine }) => toQuantity(engine.queries.head().block.header.number),
+})
+
+export const eth_gasPrice = method({
+  name: 'eth_gasPrice',
+  summary: 'Price that a new transaction should offer, in wei per gas.',
+  params: {},
+  result: QuantityText,
+  examples: [{ params: [], result: '0x0' }],
+  run: (_, { engine }) => toQuantity(engine.queries.gasPrice()),
+})
+
+export const eth_accounts = method({
+  name: 'eth_accounts',
+  summary: 'Accounts that the node signs for.',
+  params: {},
+  result: z.array(AddressText),
+  examples: [],
+  run: (_, { engine }) => [...engine.accounts.list()],
+})
+
+export const eth_coinbase = method({
+  name: 'eth_coinbase',
+  summary: 'Who is rewarded for blocks mined here.',
+  params: {},
+  result: AddressText,
+  examples: [],
+  run: (_, { engine }) => engine.queries.coinbase(),
+})
+
+export const eth_mining = method({
+  name: 'eth_mining',
+  summary: 'Does the node mine by itself?',
+  params: {},
+  result: z.boolean(),
+  examples: [],
+  run: (_, { engine }) => engine.queries.isMining(),
+})
+
+export const eth_hashrate = method({
+  name: 'eth_hashrate',
+  summary: 'Hashes per second of the blocks mined here, over the last hour.',
+  params: {},
+  result: QuantityText,
+  examples: [{ params: [], result: '0x0' }],
+  run: (_, { engine }) => toQuantity(engine.queries.hashrate().own),
+})
+
+export const eth_netHashrate = method({
+  name: 'eth_netHashrate',
+  summary: 'Hashes per second of all blocks, over the last hour; a JSON integer, unlike every other figure.',
+  params: {},
+  result: z.int(),
+  examples: [{ params: [], result: 0 }],
+  run: (_, { engine }) => Number(engine.queries.hashrate().network),
+})
+
+export const eth_syncing = method({
+  name: 'eth_syncing',
+  summary: 'Progress of synchronisation, or false; this node has no peers to synchronise with.',
+  params: {},
+  result: z.literal(false),
+  examples: [{ params: [], result: false }],
+  run: () => false as const,
+})
+
+export const CLIENT_METHODS = [
+  eth_chainId,
+  eth_protocolVersion,
+  eth_blockNumber,
+  eth_gasPrice,
+  eth_accounts,
+  eth_coinbase,
+  eth_mining,
+  eth_hashrate,
+  eth_netHashrate,
+  eth_syncing,
+] as const

@@ -1,0 +1,94 @@
+/** Methods that read accounts: balance, nonce, code, storage, proof (rpc-methods 7.3). */
+import { EMPTY_CODE_HASH } from '../../../chain/account.ts'
+import { toFixedHex, toHex, toQuantity } from '../../../encoding/hex.ts'
+import { NodeError } from '../../../errors.ts'
+import { requireKnown, stateAt } from '../../block-lookup.ts'
+import { method, optional } from '../../method.ts'
+import { StateBlock } from '../../wire/block-reference.ts'
+import { ProofObject, StorageKeys, toRpcProof } from '../../wire/proof.ts'
+import { Address, DataText, HashText, Quantity, QuantityText } from '../../wire/scalars.ts'
+
+const COW = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
+const NOBODY = '0x00000000000000000000000000000000000dead1'
+const ZERO_WORD = toFixedHex(0n, 32)
+
+export const eth_getBalance = method({
+  name: 'eth_getBalance',
+  summary: 'Balance of an account at a block, in wei.',
+  params: { address: Address, block: optional(StateBlock, 'latest') },
+  result: QuantityText,
+  examples: [{ params: [COW, 'earliest'], result: '0xc9f2c9cd04674edea40000000' }],
+  async run({ address, block }, { engine }) {
+    const state = await stateAt(block, engine)
+    return toQuantity(state.account(address)?.balance ?? 0n)
+  },
+})
+
+export const eth_getTransactionCount = method({
+  name: 'eth_getTransactionCount',
+  summary: 'How many transactions an account has sent; with `pending`, the next nonce counting pooled ones.',
+  params: { address: Address, block: optional(StateBlock, 'latest') },
+  result: QuantityText,
+  examples: [{ params: [COW, 'latest'], result: '0x0' }],
+  async run({ address, block }, { engine }) {
+    if ('tag' in block.reference && block.reference.tag === 'pending') {
+      return toQuantity(engine.queries.pendingNonce(address))
+    }
+    const state = await stateAt(block, engine)
+    return toQuantity(state.account(address)?.nonce ?? 0n)
+  },
+})
+
+export const eth_getCode = method({
+  name: 'eth_getCode',
+  summary: 'Code of an account at a block; null at a block that does not exist.',
+  params: { address: Address, block: StateBlock },
+  result: DataText.nullable(),
+  examples: [
+    { params: [NOBODY, 'latest'], result: '0x' },
+    { params: [NOBODY, '0xffffff'], result: null },
+  ],
+  async run({ address, block }, { engine }) {
+    if (block.exact) requireKnown(block, engine.queries)
+    const state = await engine.queries.state(block.reference)
+    if (state === undefined) return null
+    const account = state.account(address)
+    if (account === undefined || account.codeHash === EMPTY_CODE_HASH) return '0x'
+    return toHex(state.code(account.codeHash))
+  },
+})
+
+export const eth_getStorageAt = method({
+  name: 'eth_getStorageAt',
+  summary: 'The word in a storage slot of an account at a block, always 32 bytes.',
+  params: { address: Address, position: Quantity, block: StateBlock },
+  result: HashText,
+  examples: [{ params: [NOBODY, '0x0', 'latest'], result: ZERO_WORD }],
+  async run({ address, position, block }, { engine }) {
+    const state = await stateAt(block, engine)
+    return toFixedHex(state.storage(address, position), 32)
+  },
+})
+
+export const eth_getProof = method({
+  name: 'eth_getProof',
+  summary:
+    'Merkle-Patricia proofs of an account and of some of its storage slots, against the state root of a block.',
+  params: { address: Address, storageKeys: StorageKeys, block: StateBlock },
+  result: ProofObject,
+  examples: [],
+  async run({ address, storageKeys, block }, { engine }) {
+    requireKnown(block, engine.queries)
+    const proof = await engine.queries.proof(address, storageKeys, block.reference)
+    if (proof === undefined) throw new NodeError('block-not-found', `${block.label} not found`)
+    return toRpcProof(proof)
+  },
+})
+
+export const STATE_METHODS = [
+  eth_getBalance,
+  eth_getTransactionCount,
+  eth_getCode,
+  eth_getStorageAt,
+  eth_getProof,
+] as const

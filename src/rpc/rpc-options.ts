@@ -1,0 +1,18 @@
+/** The settings that methods and dispatcher read. */
+import type { ResolvedNodeOptions } from '../options.ts'
+
+/** Limits: milliseconds, bytes, counts; 0 is no limit. */
+export interface RpcOptions
+  extends Pick<
+    ResolvedNodeOptions,
+    | 'stateOverride'
+    | 'minedReverts'
+    | 'maxBatch'
+    | 'rpcTimeoutMs'
+    | 'maxResponseBytes'
+    | 'maxLogBlocks'
+    | 'maxLogs'
+  > {
+  /** What `web3_clientVersion` answers. */
+  readonly clientVersion: string
+}

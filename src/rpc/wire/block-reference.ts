@@ -1,0 +1,166 @@
+/** How a caller names a block, family by family (rpc-methods 3.1, 3.2): each method reads one of these. */
+import { z } from 'zod'
+import type { Hex } from '../../encoding/hex.ts'
+import type { BlockReference } from '../../engine/engine.ts'
+import { invalidParams } from '../../errors.ts'
+import type { Parameter } from '../method.ts'
+import { BlockHash, Flag, Quantity, refuse } from './scalars.ts'
+
+/** A block as the caller named it. */
+export interface BlockArgument {
+  readonly reference: BlockReference
+  /** The caller's words, as a refusal repeats them: `Block 0xff`, `Block with hash 0x…`. */
+  readonly label: string
+  /** Named by an EIP-1898 object: this block and no other, so absence is always an error. */
+  readonly exact: boolean
+}
+
+const TAGS: Readonly<Record<string, BlockArgument>> = {
+  earliest: { reference: { tag: 'earliest' }, label: 'Block earliest', exact: false },
+  latest: { reference: { tag: 'latest' }, label: 'Block latest', exact: false },
+  pending: { reference: { tag: 'pending' }, label: 'Block pending', exact: false },
+}
+
+/** The tag's argument, or `undefined`; a plain lookup would find what every object inherits. */
+function tagged(text: string): BlockArgument | undefined {
+  return Object.hasOwn(TAGS, text) ? TAGS[text] : undefined
+}
+
+const HEX = /^0x[0-9a-fA-F]+$/
+const DECIMAL = /^[0-9]+$/
+const FULL_HASH = /^0x[0-9a-fA-F]{64}$/
+const FOREIGN_TAG = /^(latest|earliest|pending|finalized|safe)$/i
+
+const schema = z
+  .union([z.enum(['latest', 'earliest', 'pending']), z.string().regex(HEX)])
+  .describe('Block: hex number or tag')
+const schemaWithObject = z
+  .union([
+    z.enum(['latest', 'earliest', 'pending']),
+    z.string().regex(HEX),
+    z.object({ blockHash: z.string(), requireCanonical: z.boolean().optional() }),
+    z.object({ blockNumber: z.string() }),
+  ])
+  .describe('Block: hex number, tag, hash or EIP-1898 object')
+
+/** A height; one that no chain reaches is cut to the largest safe integer. */
+function height(value: bigint): number {
+  return value > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(value)
+}
+
+function numbered(text: string): BlockArgument {
+  return { reference: { number: height(BigInt(text)) }, label: `Block ${text}`, exact: false }
+}
+
+function hashed(text: string): BlockArgument {
+  return { reference: { hash: text.toLowerCase() as Hex }, label: `Block ${text}`, exact: false }
+}
+
+/** EIP-1898: `blockHash` wins over `blockNumber`; booleans and numbers are taken as such and as text. */
+function fromObject(given: object): BlockArgument {
+  const { blockHash, blockNumber, requireCanonical } = given as Record<string, unknown>
+  if (blockHash !== undefined && blockHash !== null) {
+    if (requireCanonical !== undefined && !/^(true|false)$/.test(String(requireCanonical))) {
+      throw invalidParams('Invalid input: requireCanonical must be a String "true" or "false"')
+    }
+    const hash = BlockHash.read(blockHash, 'blockHash')
+    const required = requireCanonical === undefined ? false : Flag.read(requireCanonical, 'requireCanonical')
+    return {
+      reference: { hash, requireCanonical: required },
+      label: `Block with hash ${blockHash}`,
+      exact: true,
+    }
+  }
+  if (blockNumber === undefined || blockNumber === null) throw invalidParams('Invalid block input')
+  const number = Quantity.read(blockNumber, 'blockNumber')
+  return { reference: { number: height(number) }, label: `Block ${blockNumber}`, exact: true }
+}
+
+/** The forms that accept objects take no bare numbers, and tags in lower case only. */
+function readText(value: unknown, name: string): string | BlockArgument {
+  if (typeof value === 'string') {
+    if (tagged(value) !== undefined || HEX.test(value) || DECIMAL.test(value)) return value
+    throw invalidParams(`Invalid block identifier '${value}'`)
+  }
+  if (value === null) refuse(name, 'a block number, tag, hash or object')
+  if (typeof value !== 'object' || Array.isArray(value)) throw invalidParams('Invalid input')
+  return fromObject(value)
+}
+
+/** Where state is read: tag, hex number, block hash, EIP-1898 object. */
+export const StateBlock: Parameter<BlockArgument> = {
+  schema: schemaWithObject,
+  read(value, name) {
+    const text = readText(value, name)
+    if (typeof text !== 'string') return text
+    if (DECIMAL.test(text)) throw invalidParams(`invalid blocknumber ${text}`)
+    return tagged(text) ?? (FULL_HASH.test(text) ? hashed(text) : numbered(text))
+  },
+}
+
+/** Where a call runs: tag, hex or decimal number, EIP-1898 object; a hash stands in an object only. */
+export const CallBlock: Parameter<BlockArgument> = {
+  schema: schemaWithObject,
+  read(value, name) {
+    const text = readText(value, name)
+    if (typeof text !== 'string') return text
+    if (FULL_HASH.test(text)) refuse(name, 'a block number, tag or object; name a hash as {"blockHash": …}')
+    return tagged(text) ?? numbered(text)
+  },
+}
+
+/** The text forms take JSON numbers for text, and no objects. */
+function readIdentifier(value: unknown): string {
+  if (value === undefined || value === '' || value === null) {
+    throw invalidParams('Invalid block identifier: empty or null.')
+  }
+  if (typeof value === 'number') return String(value)
+  if (Array.isArray(value)) throw invalidParams("Invalid block identifier '['")
+  if (typeof value === 'object') throw invalidParams("Invalid block identifier '{'")
+  const text = String(value)
+  if (!FOREIGN_TAG.test(text) && !HEX.test(text) && !DECIMAL.test(text)) {
+    throw invalidParams(`Invalid block identifier '${text}'`)
+  }
+  return text
+}
+
+/** Which block is looked up: tag, hex number, or a block's hash. */
+export const LookupBlock: Parameter<BlockArgument> = {
+  schema,
+  read(value) {
+    const text = readIdentifier(value)
+    const tag = tagged(text)
+    if (tag !== undefined) return tag
+    if (!HEX.test(text)) throw invalidParams(`invalid blocknumber ${text}`)
+    return FULL_HASH.test(text) ? hashed(text) : numbered(text)
+  },
+}
+
+/** Where gas is estimated: tag, hex or decimal number; null is the head. */
+export const EstimateBlock: Parameter<BlockArgument> = {
+  schema,
+  read(value, name) {
+    const text = readIdentifier(value === null ? 'latest' : value)
+    const tag = tagged(text)
+    if (tag !== undefined) return tag
+    if (FULL_HASH.test(text)) refuse(name, 'a block number or tag')
+    if (HEX.test(text) || DECIMAL.test(text)) return numbered(text)
+    const accepted = "Can only be either 'earliest', 'latest', 'pending' or a specific block number"
+    throw invalidParams(
+      `Unsupported block specifier '${text}'. ${accepted} (either hex - prepending '0x' or decimal).`,
+    )
+  },
+}
+
+/** A bound of a log query: tag of any case, or hex number. */
+export const LogBlock: Parameter<BlockArgument> = {
+  schema,
+  read(value, name) {
+    if (value === null) throw invalidParams("Invalid block identifier 'null'")
+    const text = readIdentifier(value)
+    const tag = tagged(text.toLowerCase())
+    if (tag !== undefined) return tag
+    if (!HEX.test(text) || FULL_HASH.test(text)) refuse(name, 'a hex block number or a tag')
+    return numbered(text)
+  },
+}

@@ -1,0 +1,48 @@
+/** Account proofs on the wire (EIP-1186). */
+import { z } from 'zod'
+import { EMPTY_ACCOUNT } from '../../chain/account.ts'
+import { toFixedHex, toHex, toQuantity } from '../../encoding/hex.ts'
+import type { AccountProof } from '../../engine/engine.ts'
+import type { Parameter } from '../method.ts'
+import { AddressText, DataText, HashText, Quantity, QuantityText, refuse } from './scalars.ts'
+
+/** Most storage keys of one request; each costs a walk and a list of nodes. */
+const MAX_KEYS = 1024
+
+/** Storage slots to prove: 32-byte keys, or shorter ones read as numbers. */
+export const StorageKeys: Parameter<readonly bigint[]> = {
+  schema: z.array(z.string().describe('storage key, up to 32 bytes in hex')).max(MAX_KEYS),
+  read(value, name) {
+    if (!Array.isArray(value) || value.length > MAX_KEYS) refuse(name, `an array of at most ${MAX_KEYS} keys`)
+    return value.map((key) => Quantity.read(key, name))
+  },
+}
+
+/** The proof object; nodes are RLP, root first. */
+export const ProofObject = z.strictObject({
+  address: AddressText,
+  accountProof: z.array(DataText),
+  balance: QuantityText,
+  codeHash: HashText,
+  nonce: QuantityText,
+  storageHash: HashText,
+  storageProof: z.array(z.strictObject({ key: HashText, value: QuantityText, proof: z.array(DataText) })),
+})
+
+/** An account that does not exist shows as an empty one; the proof tells which. */
+export function toRpcProof(proof: AccountProof): z.infer<typeof ProofObject> {
+  const { balance, codeHash, nonce, storageRoot } = proof.account ?? EMPTY_ACCOUNT
+  return {
+    address: proof.address,
+    accountProof: proof.accountProof.map(toHex),
+    balance: toQuantity(balance),
+    codeHash,
+    nonce: toQuantity(nonce),
+    storageHash: storageRoot,
+    storageProof: proof.storageProof.map(({ slot, value, proof: nodes }) => ({
+      key: toFixedHex(slot, 32),
+      value: toQuantity(value),
+      proof: nodes.map(toHex),
+    })),
+  }
+}
