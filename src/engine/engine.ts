@@ -6,9 +6,12 @@ import type { Header } from '../chain/header.ts'
 import type { Log, Receipt } from '../chain/receipt.ts'
 import type { Transaction } from '../chain/transaction.ts'
 import type { Hex } from '../encoding/hex.ts'
+import type { CallRequest, Failure, StateOverrides } from '../execution/request.ts'
 import type { StateReader } from '../execution/state.ts'
 import type { Accounts } from './accounts.ts'
 import type { Emitter, EngineEvents } from './events.ts'
+
+export type { AccountOverride, CallRequest, Failure, StateOverrides } from '../execution/request.ts'
 
 /** Which block is meant. */
 export type BlockReference =
@@ -50,30 +53,10 @@ export interface LogView {
   readonly removed: boolean
 }
 
-/** An unsigned message to simulate. Gas in gas, price and value in wei; absent members take the node's defaults (rpc-methods 7.4). */
-export interface CallRequest {
-  readonly from?: Hex
-  readonly to?: Hex | null
-  readonly gas?: bigint
-  readonly gasPrice?: bigint
-  readonly value?: bigint
-  readonly data?: Uint8Array
-}
-
 /** What a transaction to sign and send says; absent members are filled by the wallet's defaults. */
 export interface TransactionRequest extends CallRequest {
   readonly from: Hex
   readonly nonce?: bigint
-}
-
-/** Pretended state for one call, by account. `state` replaces all storage, `stateDiff` only the named slots; never both. */
-export type StateOverrides = ReadonlyMap<Hex, AccountOverride>
-export interface AccountOverride {
-  readonly balance?: bigint
-  readonly nonce?: bigint
-  readonly code?: Uint8Array
-  readonly state?: ReadonlyMap<bigint, bigint>
-  readonly stateDiff?: ReadonlyMap<bigint, bigint>
 }
 
 /** Which logs: a range of heights, or one block, narrowed by address (any of) and topics (per position: any of; null is a wildcard). */
@@ -139,13 +122,6 @@ export interface Submitted {
   readonly hash: Hex
   /** Present when it was sealed before this answer: its block, receipt, and how it failed. */
   readonly mined?: { readonly view: ReceiptView; readonly failure?: Failure }
-}
-
-/** How a top-level message failed. `reason` is in the chain's words; `output` is the revert payload (empty otherwise). */
-export interface Failure {
-  readonly kind: 'reverted' | 'failed'
-  readonly reason: string
-  readonly output: Uint8Array
 }
 
 /** Changes to chain, pool or clock, one after another; one that fails leaves the head where it was. */

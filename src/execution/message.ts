@@ -1,0 +1,66 @@
+/** A message to run, the block it runs in, and what comes of it. */
+import type { Log } from '../chain/receipt.ts'
+import type { Hex } from '../encoding/hex.ts'
+import type { NativeAncestor } from './native/index.ts'
+
+/** `chain` is this chain's own rules; `petersburg` is Ethereum's of that name, for the official state tests only. */
+export type RuleSet = 'chain' | 'petersburg'
+
+/** What code can learn of the block that it runs in. Prices in wei per gas, time in unix seconds. */
+export interface BlockEnvironment {
+  readonly number: number
+  readonly timestamp: number
+  readonly coinbase: Hex
+  readonly difficulty: bigint
+  readonly gasLimit: bigint
+  /** What BASEFEE answers (RSKIP-412). */
+  readonly minimumGasPrice: bigint
+  /** 0 is the parent; `undefined` when there is no such block. */
+  ancestor(depth: number): NativeAncestor | undefined
+  /** Hash of an earlier block of this branch by height; `undefined` when there is none. */
+  ancestorHash(height: number): Hex | undefined
+}
+
+/** A top-level message. The sender has been charged and its nonce bumped already; `gas` is what is left for running. */
+export interface Message {
+  readonly from: Hex
+  /** `null` creates a contract. */
+  readonly to: Hex | null
+  /** Wei; the sender must have it. */
+  readonly value: bigint
+  readonly data: Uint8Array
+  readonly gas: bigint
+  /** Wei per gas. */
+  readonly gasPrice: bigint
+  readonly origin: Hex
+}
+
+/** Bounds and surroundings of one run. */
+export interface RunOptions {
+  /** Milliseconds of wall clock; past them the run throws `limit-exceeded`. Without it a run may take for ever. */
+  readonly deadlineMs?: number
+  /** Contracts destroyed by earlier transactions of the block's list; CREATE cannot take their addresses (protocol 6.3). */
+  readonly destroyedEarlier?: ReadonlySet<Hex>
+}
+
+/** What came of a message. State changes and destructions of a message that did not succeed are undone. */
+export interface MessageResult {
+  readonly status: 'succeeded' | 'reverted' | 'failed'
+  /** Why it failed: "out of gas", "invalid opcode", …; absent unless `status` is `failed`. */
+  readonly failure?: string
+  /** Returned bytes, or the revert payload; empty when failed. Of a creation: the new code. */
+  readonly output: Uint8Array
+  /** Gas used by the run, refund not yet taken off; intrinsic gas is not in it. */
+  readonly gasUsed: bigint
+  /** Gas to give back, not yet capped; 0 unless succeeded. */
+  readonly refund: bigint
+  readonly logs: readonly Log[]
+  /** Address of the new contract, also when its creation failed. */
+  readonly created?: Hex
+  /** Contracts that asked to be destroyed; removing them is the caller's part, at the end of the transaction. */
+  readonly destroyed: readonly Hex[]
+  /** Did a CALL with value happen? */
+  readonly valueCallSeen: boolean
+  /** A native contract was called at the top, had enough gas, and failed (protocol 5.1, first odd corner). */
+  readonly nativeFailed: boolean
+}

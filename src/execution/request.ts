@@ -1,0 +1,32 @@
+/** What can be asked to be simulated, on what pretended state, and how a message fails. */
+import type { Hex } from '../encoding/hex.ts'
+
+/** An unsigned message to simulate. Gas in gas, price and value in wei; absent members take the node's defaults (rpc-methods 7.4). */
+export interface CallRequest {
+  readonly from?: Hex
+  readonly to?: Hex | null
+  readonly gas?: bigint
+  readonly gasPrice?: bigint
+  readonly value?: bigint
+  readonly data?: Uint8Array
+}
+
+/** Pretended state of one account. `state` replaces all storage, `stateDiff` only the named slots; never both. */
+export interface AccountOverride {
+  /** Wei. */
+  readonly balance?: bigint
+  readonly nonce?: bigint
+  readonly code?: Uint8Array
+  readonly state?: ReadonlyMap<bigint, bigint>
+  readonly stateDiff?: ReadonlyMap<bigint, bigint>
+}
+
+/** Pretended state for one call, by account, applied in the order given. */
+export type StateOverrides = ReadonlyMap<Hex, AccountOverride>
+
+/** How a top-level message failed. `reason` is in the chain's words; `output` is the revert payload (empty otherwise). */
+export interface Failure {
+  readonly kind: 'reverted' | 'failed'
+  readonly reason: string
+  readonly output: Uint8Array
+}
