@@ -1,0 +1,208 @@
+/** Nodes of a hexary Merkle-Patricia trie whose keys all have one length, and their RLP both ways (Yellow Paper, appendix D). */
+
+/** A reference to a node below: the keccak-256 of its RLP, or the node itself when its RLP is shorter than a hash. */
+export type Child = Uint8Array | MptNode
+
+/** A value at the end of `path`, which holds one nibble per byte. */
+export interface Leaf {
+  readonly kind: 'leaf'
+  readonly path: Uint8Array
+  readonly value: Uint8Array
+}
+
+/** Nibbles that all keys below share; `child` is a branch. */
+export interface Extension {
+  readonly kind: 'extension'
+  readonly path: Uint8Array
+  readonly child: Child
+}
+
+/** Sixteen ways on, at least two of them taken. Holds no value itself: no key is the beginning of another. */
+export interface Branch {
+  readonly kind: 'branch'
+  readonly children: readonly (Child | undefined)[]
+}
+
+export type MptNode = Leaf | Extension | Branch
+
+/** Nodes with a shorter RLP stand in their parent instead of being hashed. */
+export const HASH_LENGTH = 32
+
+/** The half byte at position `index` of a key. */
+export function nibbleAt(key: Uint8Array, index: number): number {
+  const byte = key[index >> 1] as number
+  return (index & 1) === 0 ? byte >> 4 : byte & 15
+}
+
+/** The nibbles of a key from position `start` on, one per byte. */
+export function nibblesFrom(key: Uint8Array, start: number): Uint8Array {
+  const out = new Uint8Array(key.length * 2 - start)
+  for (let i = 0; i < out.length; i++) out[i] = nibbleAt(key, start + i)
+  return out
+}
+
+/** How many nibbles of `path` the key follows from position `start` on. */
+export function sharedNibbles(key: Uint8Array, start: number, path: Uint8Array): number {
+  let shared = 0
+  while (shared < path.length && nibbleAt(key, start + shared) === path[shared]) shared++
+  return shared
+}
+
+/** Hex-prefix encoding: nibbles two to a byte, behind a flag of oddness and leafhood. */
+export function compactPath(path: Uint8Array, leaf: boolean): Uint8Array {
+  const odd = path.length & 1
+  const out = new Uint8Array((path.length >> 1) + 1)
+  out[0] = (leaf ? 0x20 : 0) | (odd === 1 ? 0x10 | (path[0] as number) : 0)
+  for (let from = odd, to = 1; from < path.length; from += 2, to++) {
+    out[to] = ((path[from] as number) << 4) | (path[from + 1] as number)
+  }
+  return out
+}
+
+/** RLP of a node. */
+export function encodeNode(node: MptNode): Uint8Array {
+  return node.kind === 'branch' ? encodeBranch(node) : encodePair(node)
+}
+
+/** The node that `rlp` holds, as views into it; throws a RangeError when it is no such node. */
+export function decodeNode(rlp: Uint8Array): MptNode {
+  if (rlp.length === 0 || itemEnd(rlp, 0) !== rlp.length) throw malformed()
+  return decodeAt(rlp, 0)
+}
+
+function encodePair(node: Leaf | Extension): Uint8Array {
+  const path = compactPath(node.path, node.kind === 'leaf')
+  const rest = node.kind === 'leaf' ? node.value : node.child
+  const inline = rest instanceof Uint8Array ? undefined : encodeNode(rest)
+  const restLength = inline?.length ?? stringLength(rest as Uint8Array)
+  const payload = stringLength(path) + restLength
+  const out = new Uint8Array(headerLength(payload) + payload)
+  let at = writeString(out, writeHeader(out, 0, 0xc0, payload), path)
+  if (inline === undefined) at = writeString(out, at, rest as Uint8Array)
+  else out.set(inline, at)
+  return out
+}
+
+function encodeBranch({ children }: Branch): Uint8Array {
+  const inline: (Uint8Array | undefined)[] = []
+  let payload = 1
+  for (const child of children) {
+    if (child === undefined) payload += 1
+    else if (child instanceof Uint8Array) payload += HASH_LENGTH + 1
+    else {
+      const rlp = encodeNode(child)
+      inline.push(rlp)
+      payload += rlp.length
+    }
+  }
+  const out = new Uint8Array(headerLength(payload) + payload)
+  let at = writeHeader(out, 0, 0xc0, payload)
+  let nextInline = 0
+  for (const child of children) {
+    if (child === undefined) out[at++] = 0x80
+    else if (child instanceof Uint8Array) {
+      out[at] = 0x80 + HASH_LENGTH
+      out.set(child, at + 1)
+      at += HASH_LENGTH + 1
+    } else {
+      const rlp = inline[nextInline++] as Uint8Array
+      out.set(rlp, at)
+      at += rlp.length
+    }
+  }
+  out[at] = 0x80
+  return out
+}
+
+function decodeAt(bytes: Uint8Array, at: number): MptNode {
+  if ((bytes[at] as number) < 0xc0) throw malformed()
+  const end = itemEnd(bytes, at)
+  const starts: number[] = []
+  let next = payloadStart(bytes, at)
+  while (next < end) {
+    starts.push(next)
+    next = itemEnd(bytes, next)
+  }
+  if (next !== end) throw malformed()
+  if (starts.length === 17) {
+    const children: (Child | undefined)[] = []
+    for (let i = 0; i < 16; i++) children.push(decodeChild(bytes, starts[i] as number))
+    if (bytes[starts[16] as number] !== 0x80) throw malformed()
+    return { kind: 'branch', children }
+  }
+  const [first, second] = starts
+  if (starts.length !== 2 || first === undefined || second === undefined) throw malformed()
+  const compact = decodeString(bytes, first)
+  const flags = compact[0] ?? 0xff
+  if (flags >= 0x40) throw malformed()
+  const path = nibblesFrom(compact, (flags & 0x10) === 0 ? 2 : 1)
+  if ((flags & 0x20) !== 0) return { kind: 'leaf', path, value: decodeString(bytes, second) }
+  const child = decodeChild(bytes, second)
+  if (child === undefined) throw malformed()
+  return { kind: 'extension', path, child }
+}
+
+function decodeChild(bytes: Uint8Array, at: number): Child | undefined {
+  const prefix = bytes[at] as number
+  if (prefix === 0x80) return undefined
+  if (prefix === 0x80 + HASH_LENGTH) return bytes.subarray(at + 1, at + 1 + HASH_LENGTH)
+  return decodeAt(bytes, at)
+}
+
+function decodeString(bytes: Uint8Array, at: number): Uint8Array {
+  if ((bytes[at] as number) >= 0xc0) throw malformed()
+  return bytes.subarray(payloadStart(bytes, at), itemEnd(bytes, at))
+}
+
+function payloadStart(bytes: Uint8Array, at: number): number {
+  const prefix = bytes[at] as number
+  if (prefix < 0x80) return at
+  const long = (prefix >= 0xc0 ? 0xf7 : 0xb7) - prefix
+  return long >= 0 ? at + 1 : at + 1 - long
+}
+
+function itemEnd(bytes: Uint8Array, at: number): number {
+  const prefix = bytes[at] as number
+  const start = payloadStart(bytes, at)
+  let length = 1
+  if (prefix >= 0x80) {
+    length = start === at + 1 ? prefix - (prefix >= 0xc0 ? 0xc0 : 0x80) : 0
+    for (let i = at + 1; i < start; i++) length = length * 256 + (bytes[i] ?? 0)
+  }
+  if (start + length > bytes.length) throw malformed()
+  return start + length
+}
+
+function stringLength(bytes: Uint8Array): number {
+  if (bytes.length === 1 && (bytes[0] as number) < 0x80) return 1
+  return headerLength(bytes.length) + bytes.length
+}
+
+function headerLength(length: number): number {
+  if (length < 56) return 1
+  if (length < 0x100) return 2
+  if (length < 0x1_0000) return 3
+  return length < 0x100_0000 ? 4 : 5
+}
+
+function writeHeader(out: Uint8Array, at: number, base: 0x80 | 0xc0, length: number): number {
+  const size = headerLength(length)
+  if (size === 1) {
+    out[at] = base + length
+    return at + 1
+  }
+  out[at] = base + 54 + size
+  for (let i = size - 1, rest = length; i > 0; i--, rest = Math.floor(rest / 256)) out[at + i] = rest & 0xff
+  return at + size
+}
+
+function writeString(out: Uint8Array, at: number, bytes: Uint8Array): number {
+  const single = bytes.length === 1 && (bytes[0] as number) < 0x80
+  const start = single ? at : writeHeader(out, at, 0x80, bytes.length)
+  out.set(bytes, start)
+  return start + bytes.length
+}
+
+function malformed(): RangeError {
+  return new RangeError('malformed trie node')
+}
