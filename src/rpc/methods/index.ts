@@ -1,7 +1,28 @@
 /** The list of methods that this node knows. */
 import type { AnyMethod } from '../method.ts'
+import { BLOCK_METHODS } from './eth/block.ts'
 import { CLIENT_METHODS } from './eth/client.ts'
+import { EXECUTE_METHODS } from './eth/execute.ts'
+import { LOG_METHODS } from './eth/logs.ts'
 import { STATE_METHODS } from './eth/state.ts'
+import { SUBMIT_METHODS } from './eth/submit.ts'
+import { TRANSACTION_METHODS } from './eth/transaction.ts'
+import { EVM_METHODS } from './evm.ts'
+import { NET_METHODS } from './net.ts'
+import { RPC_METHODS } from './rpc.ts'
+import { WEB3_METHODS } from './web3.ts'
 
 /** All methods; what of them is open is the dispatcher's business. */
-export const METHODS: readonly AnyMethod[] = [...CLIENT_METHODS, ...STATE_METHODS]
+export const METHODS: readonly AnyMethod[] = [
+  ...WEB3_METHODS,
+  ...NET_METHODS,
+  ...RPC_METHODS,
+  ...CLIENT_METHODS,
+  ...STATE_METHODS,
+  ...EXECUTE_METHODS,
+  ...BLOCK_METHODS,
+  ...TRANSACTION_METHODS,
+  ...LOG_METHODS,
+  ...SUBMIT_METHODS,
+  ...EVM_METHODS,
+]

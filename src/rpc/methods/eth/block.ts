@@ -1,0 +1,139 @@
+/** Methods that look up blocks and uncles (rpc-methods 7.6). */
+import type { ChainConfig } from '../../../chain/config.ts'
+import { type Header, headerHash } from '../../../chain/header.ts'
+import { toQuantity } from '../../../encoding/hex.ts'
+import type { BlockView, Engine, Queries } from '../../../engine/engine.ts'
+import { NodeError } from '../../../errors.ts'
+import { blockAt } from '../../block-lookup.ts'
+import { method, optional } from '../../method.ts'
+import { BlockObject, type RpcBlock, toRpcBlock, toRpcUncle } from '../../wire/block.ts'
+import { type BlockArgument, LookupBlock } from '../../wire/block-reference.ts'
+import { BlockHash, Flag, Index, QuantityText } from '../../wire/scalars.ts'
+
+const UNKNOWN = `0x${'9'.repeat(64)}`
+
+/** Is the block that we would mine now meant? */
+function isPending(block: BlockArgument): boolean {
+  return 'tag' in block.reference && block.reference.tag === 'pending'
+}
+
+async function uncleAt(view: BlockView | undefined, index: number, engine: Engine): Promise<RpcBlock | null> {
+  if (view === undefined) return null
+  const header = engine.queries.uncle(view.executed.block, index)
+  return header === undefined ? null : describeUncle(header, engine.queries, engine.config)
+}
+
+async function describeUncle(header: Header, queries: Queries, config: ChainConfig): Promise<RpcBlock> {
+  const known = await queries.block({ hash: headerHash(header, config) })
+  return toRpcUncle(header, known?.executed, config)
+}
+
+export const eth_getBlockByHash = method({
+  name: 'eth_getBlockByHash',
+  summary: 'A block by its hash, canonical or not; null when unknown.',
+  params: { blockHash: BlockHash, fullTransactions: optional(Flag, false) },
+  result: BlockObject.nullable(),
+  examples: [{ params: [UNKNOWN, false], result: null }],
+  async run({ blockHash, fullTransactions }, { engine }) {
+    const view = await engine.queries.block({ hash: blockHash })
+    return view === undefined ? null : toRpcBlock(view, fullTransactions, engine.config)
+  },
+})
+
+export const eth_getBlockByNumber = method({
+  name: 'eth_getBlockByNumber',
+  summary: 'A block by number or tag; `pending` is the block that the node would mine now.',
+  params: { block: LookupBlock, fullTransactions: optional(Flag, false) },
+  result: BlockObject.nullable(),
+  examples: [{ params: ['0xffffff', false], result: null }],
+  async run({ block, fullTransactions }, { engine }) {
+    const view = await engine.queries.block(block.reference)
+    return view === undefined ? null : toRpcBlock(view, fullTransactions, engine.config)
+  },
+})
+
+export const eth_getBlockTransactionCountByHash = method({
+  name: 'eth_getBlockTransactionCountByHash',
+  summary:
+    'How many transactions a block has, the fee-collecting one included; null when the block is unknown.',
+  params: { blockHash: BlockHash },
+  result: QuantityText.nullable(),
+  examples: [{ params: [UNKNOWN], result: null }],
+  async run({ blockHash }, { engine }) {
+    const view = await engine.queries.block({ hash: blockHash })
+    return view === undefined ? null : toQuantity(view.executed.block.transactions.length)
+  },
+})
+
+export const eth_getBlockTransactionCountByNumber = method({
+  name: 'eth_getBlockTransactionCountByNumber',
+  summary: 'How many transactions a block has; for `pending`, how many runnable ones wait in the pool.',
+  params: { block: LookupBlock },
+  result: QuantityText,
+  examples: [{ params: ['pending'], result: '0x0' }],
+  async run({ block }, { engine }) {
+    if (isPending(block)) return toQuantity(engine.queries.pendingTransactions().length)
+    const view = await blockAt(block, engine)
+    return toQuantity(view.executed.block.transactions.length)
+  },
+})
+
+export const eth_getUncleCountByBlockHash = method({
+  name: 'eth_getUncleCountByBlockHash',
+  summary: 'How many uncles a block names.',
+  params: { blockHash: BlockHash },
+  result: QuantityText,
+  examples: [],
+  async run({ blockHash }, { engine }) {
+    const view = await engine.queries.block({ hash: blockHash })
+    if (view === undefined) {
+      throw new NodeError('block-not-found', `Block with hash ${blockHash.slice(2)} not found`)
+    }
+    return toQuantity(view.executed.block.uncles.length)
+  },
+})
+
+export const eth_getUncleCountByBlockNumber = method({
+  name: 'eth_getUncleCountByBlockNumber',
+  summary: 'How many uncles a block names.',
+  params: { block: LookupBlock },
+  result: QuantityText,
+  examples: [{ params: ['latest'], result: '0x0' }],
+  async run({ block }, { engine }) {
+    const view = await blockAt(block, engine)
+    return toQuantity(view.executed.block.uncles.length)
+  },
+})
+
+export const eth_getUncleByBlockHashAndIndex = method({
+  name: 'eth_getUncleByBlockHashAndIndex',
+  summary: 'An uncle that a block names, without transactions; null when there is none.',
+  params: { blockHash: BlockHash, index: Index },
+  result: BlockObject.nullable(),
+  examples: [{ params: [UNKNOWN, '0x0'], result: null }],
+  async run({ blockHash, index }, { engine }) {
+    return uncleAt(await engine.queries.block({ hash: blockHash }), index, engine)
+  },
+})
+
+export const eth_getUncleByBlockNumberAndIndex = method({
+  name: 'eth_getUncleByBlockNumberAndIndex',
+  summary: 'An uncle that a block names, without transactions; null when there is none.',
+  params: { block: LookupBlock, index: Index },
+  result: BlockObject.nullable(),
+  examples: [{ params: ['latest', '0x0'], result: null }],
+  async run({ block, index }, { engine }) {
+    return uncleAt(await engine.queries.block(block.reference), index, engine)
+  },
+})
+
+export const BLOCK_METHODS = [
+  eth_getBlockByHash,
+  eth_getBlockByNumber,
+  eth_getBlockTransactionCountByHash,
+  eth_getBlockTransactionCountByNumber,
+  eth_getUncleCountByBlockHash,
+  eth_getUncleCountByBlockNumber,
+  eth_getUncleByBlockHashAndIndex,
+  eth_getUncleByBlockNumberAndIndex,
+] as const

@@ -1,0 +1,62 @@
+/** Methods that run a message without sending it (rpc-methods 7.4). */
+import { toHex, toQuantity } from '../../../encoding/hex.ts'
+import type { Queries } from '../../../engine/engine.ts'
+import { invalidParams } from '../../../errors.ts'
+import { requireKnown } from '../../block-lookup.ts'
+import { method, optional } from '../../method.ts'
+import { type BlockArgument, CallBlock, EstimateBlock } from '../../wire/block-reference.ts'
+import { CallObject } from '../../wire/call.ts'
+import { OverrideSet } from '../../wire/overrides.ts'
+import { DataText, QuantityText } from '../../wire/scalars.ts'
+
+const NOBODY = '0x00000000000000000000000000000000000dead1'
+const COW = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
+const COW1 = '0x7986b3df570230288501eea3d890bd66948c9b79'
+
+/** Calls have words of their own for a height that is not reached yet. */
+function requireCallable(block: BlockArgument, queries: Queries): void {
+  const { reference } = block
+  if ('number' in reference && reference.number > queries.head().block.header.number) {
+    throw invalidParams(`Invalid block number ${reference.number}`)
+  }
+  requireKnown(block, queries)
+}
+
+export const eth_call = method({
+  name: 'eth_call',
+  summary: 'Runs a message on the state of a block and returns its output; nothing is kept.',
+  params: {
+    transaction: CallObject,
+    block: optional(CallBlock, 'latest'),
+    stateOverrides: optional(OverrideSet, {}),
+  },
+  result: DataText,
+  examples: [
+    { params: [{ to: NOBODY }, 'latest'], result: '0x' },
+    {
+      params: [{ to: NOBODY }, 'latest', { [NOBODY]: { code: '0x600160005260206000f3' } }],
+      result: `0x${'1'.padStart(64, '0')}`,
+    },
+  ],
+  async run({ transaction, block, stateOverrides }, { engine, options }) {
+    if (stateOverrides.size > 0 && !options.stateOverride)
+      throw invalidParams('State override is not allowed')
+    requireCallable(block, engine.queries)
+    const overrides = stateOverrides.size > 0 ? stateOverrides : undefined
+    return toHex(await engine.queries.call(transaction, block.reference, overrides))
+  },
+})
+
+export const eth_estimateGas = method({
+  name: 'eth_estimateGas',
+  summary: 'Gas that a transaction needs to succeed.',
+  params: { transaction: CallObject, block: optional(EstimateBlock, 'latest') },
+  result: QuantityText,
+  examples: [{ params: [{ from: COW, to: COW1, value: '0x1' }], result: '0x5208' }],
+  async run({ transaction, block }, { engine }) {
+    requireCallable(block, engine.queries)
+    return toQuantity(await engine.queries.estimateGas(transaction, block.reference))
+  },
+})
+
+export const EXECUTE_METHODS = [eth_call, eth_estimateGas] as const

@@ -1,0 +1,92 @@
+/** Methods that send transactions, sign, and show what waits (rpc-methods 7.5). */
+import { z } from 'zod'
+import { sign } from '../../../chain/signature.ts'
+import { decodeTransaction } from '../../../chain/transaction.ts'
+import { concat, fromBigIntFixed } from '../../../encoding/bytes.ts'
+import { keccak256 } from '../../../encoding/hash.ts'
+import { type Hex, toHex } from '../../../encoding/hex.ts'
+import type { Engine, Submitted } from '../../../engine/engine.ts'
+import { invalidParams } from '../../../errors.ts'
+import { method } from '../../method.ts'
+import { failureError } from '../../mined-failure.ts'
+import type { RpcOptions } from '../../rpc-options.ts'
+import { CallObject } from '../../wire/call.ts'
+import { Address, Data, DataText, HashText } from '../../wire/scalars.ts'
+import { TransactionObject, toRpcTransaction } from '../../wire/transaction.ts'
+
+/** The hash of a transaction taken in; one that was mined on the spot and failed is an error, unless the node is told otherwise. */
+function answer({ hash, mined }: Submitted, options: RpcOptions): Hex {
+  if (mined?.failure === undefined || options.minedReverts === 'hash') return hash
+  throw failureError(mined.failure)
+}
+
+function requireWallet({ accounts }: Engine): void {
+  if (!accounts.enabled) throw invalidParams('Local wallet is disabled in this node')
+}
+
+export const eth_sendRawTransaction = method({
+  name: 'eth_sendRawTransaction',
+  summary: 'Sends a signed transaction. Under automining it is mined when the answer comes.',
+  params: { transaction: Data },
+  result: HashText,
+  examples: [],
+  async run({ transaction }, { engine, options }) {
+    const decoded = decodeTransaction(transaction)
+    if (decoded.chainId !== 0 && decoded.chainId !== engine.config.chainId) {
+      throw invalidParams(`Invalid chainId: ${decoded.chainId}`)
+    }
+    return answer(await engine.commands.submit(decoded), options)
+  },
+})
+
+export const eth_sendTransaction = method({
+  name: 'eth_sendTransaction',
+  summary: 'Signs a transaction with a local account and sends it.',
+  params: { transaction: CallObject },
+  result: HashText,
+  examples: [],
+  async run({ transaction }, { engine, options }) {
+    requireWallet(engine)
+    const { from, chainId, ...rest } = transaction
+    if (from === undefined) throw invalidParams('from is null')
+    if (chainId !== undefined && chainId.value !== 0n && chainId.value !== BigInt(engine.config.chainId)) {
+      throw invalidParams(`Invalid chainId: ${chainId.text}`)
+    }
+    return answer(await engine.commands.send({ ...rest, from }), options)
+  },
+})
+
+export const eth_sign = method({
+  name: 'eth_sign',
+  summary: 'Signs a message with a local account, in the form of personal messages: r, s and v (27 or 28).',
+  params: { address: Address, message: Data },
+  result: DataText,
+  examples: [],
+  run({ address, message }, { engine }) {
+    requireWallet(engine)
+    const key = engine.accounts.key(address)
+    if (key === undefined) throw invalidParams('Account not found')
+    const prefix = new TextEncoder().encode(`\x19Ethereum Signed Message:\n${message.length}`)
+    const { r, s, parity } = sign(keccak256(concat(prefix, message)), key)
+    return toHex(concat(fromBigIntFixed(r, 32), fromBigIntFixed(s, 32), Uint8Array.of(27 + parity)))
+  },
+})
+
+export const eth_pendingTransactions = method({
+  name: 'eth_pendingTransactions',
+  summary: 'Runnable transactions of the pool that local accounts have sent.',
+  params: {},
+  result: z.array(TransactionObject),
+  examples: [{ params: [], result: [] }],
+  run(_, { engine }) {
+    const own = engine.queries.pendingTransactions().filter(({ from }) => engine.accounts.has(from))
+    return own.map((transaction) => toRpcTransaction(transaction))
+  },
+})
+
+export const SUBMIT_METHODS = [
+  eth_sendRawTransaction,
+  eth_sendTransaction,
+  eth_sign,
+  eth_pendingTransactions,
+] as const

@@ -1,0 +1,79 @@
+/** Methods that look up transactions and receipts (rpc-methods 7.6). */
+import type { BlockView } from '../../../engine/engine.ts'
+import { method } from '../../method.ts'
+import { LookupBlock } from '../../wire/block-reference.ts'
+import { ReceiptObject, toRpcReceipt } from '../../wire/receipt.ts'
+import { BlockHash, Index, TransactionHash } from '../../wire/scalars.ts'
+import {
+  type RpcTransaction,
+  TransactionObject,
+  toRpcTransaction,
+  toRpcTransactionView,
+} from '../../wire/transaction.ts'
+
+const UNKNOWN = `0x${'9'.repeat(64)}`
+
+function transactionIn(view: BlockView | undefined, index: number): RpcTransaction | null {
+  const transaction = view?.executed.block.transactions[index]
+  if (view === undefined || transaction === undefined) return null
+  const { hash, block } = view.executed
+  return toRpcTransaction(transaction, { hash, number: block.header.number, index })
+}
+
+export const eth_getTransactionByHash = method({
+  name: 'eth_getTransactionByHash',
+  summary: 'A transaction of the canonical chain, or a runnable one of the pool; null when unknown.',
+  params: { transactionHash: TransactionHash },
+  result: TransactionObject.nullable(),
+  examples: [{ params: [UNKNOWN], result: null }],
+  run({ transactionHash }, { engine }) {
+    const view = engine.queries.transaction(transactionHash)
+    return view === undefined ? null : toRpcTransactionView(view)
+  },
+})
+
+export const eth_getTransactionByBlockHashAndIndex = method({
+  name: 'eth_getTransactionByBlockHashAndIndex',
+  summary: 'A transaction by its block and position; null when there is none.',
+  params: { blockHash: BlockHash, index: Index },
+  result: TransactionObject.nullable(),
+  examples: [{ params: [UNKNOWN, '0x0'], result: null }],
+  async run({ blockHash, index }, { engine }) {
+    return transactionIn(await engine.queries.block({ hash: blockHash }), index)
+  },
+})
+
+export const eth_getTransactionByBlockNumberAndIndex = method({
+  name: 'eth_getTransactionByBlockNumberAndIndex',
+  summary:
+    'A transaction by its block and position; with `pending`, by its position among the runnable ones of the pool.',
+  params: { block: LookupBlock, index: Index },
+  result: TransactionObject.nullable(),
+  examples: [{ params: ['pending', '0x0'], result: null }],
+  async run({ block, index }, { engine }) {
+    if ('tag' in block.reference && block.reference.tag === 'pending') {
+      const transaction = engine.queries.pendingTransactions()[index]
+      return transaction === undefined ? null : toRpcTransaction(transaction)
+    }
+    return transactionIn(await engine.queries.block(block.reference), index)
+  },
+})
+
+export const eth_getTransactionReceipt = method({
+  name: 'eth_getTransactionReceipt',
+  summary: 'What a mined transaction did; null while it is pending, unknown, or beside the canonical chain.',
+  params: { transactionHash: TransactionHash },
+  result: ReceiptObject.nullable(),
+  examples: [{ params: [UNKNOWN], result: null }],
+  run({ transactionHash }, { engine }) {
+    const view = engine.queries.receipt(transactionHash)
+    return view === undefined ? null : toRpcReceipt(view)
+  },
+})
+
+export const TRANSACTION_METHODS = [
+  eth_getTransactionByHash,
+  eth_getTransactionByBlockHashAndIndex,
+  eth_getTransactionByBlockNumberAndIndex,
+  eth_getTransactionReceipt,
+] as const

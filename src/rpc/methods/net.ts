@@ -1,0 +1,43 @@
+/** The `net_` methods: this node talks to no peers (rpc-methods 7.1). */
+import { z } from 'zod'
+import { toQuantity } from '../../encoding/hex.ts'
+import { method } from '../method.ts'
+import { QuantityText } from '../wire/scalars.ts'
+
+export const net_version = method({
+  name: 'net_version',
+  summary: 'Network id, in decimal; the same number as the chain id.',
+  params: {},
+  result: z.string(),
+  examples: [{ params: [], result: '33' }],
+  run: (_, { engine }) => String(engine.config.chainId),
+})
+
+export const net_listening = method({
+  name: 'net_listening',
+  summary: 'Does the node listen for peers? This one never does.',
+  params: {},
+  result: z.boolean(),
+  examples: [{ params: [], result: false }],
+  run: () => false,
+})
+
+export const net_peerCount = method({
+  name: 'net_peerCount',
+  summary: 'How many peers are connected.',
+  params: {},
+  result: QuantityText,
+  examples: [{ params: [], result: '0x0' }],
+  run: () => toQuantity(0),
+})
+
+export const net_peerList = method({
+  name: 'net_peerList',
+  summary: 'The connected peers.',
+  params: {},
+  result: z.array(z.string()),
+  examples: [{ params: [], result: [] }],
+  run: () => [],
+})
+
+export const NET_METHODS = [net_version, net_listening, net_peerCount, net_peerList] as const

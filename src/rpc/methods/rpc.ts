@@ -1,0 +1,30 @@
+/** What the node says of its own methods. */
+import { z } from 'zod'
+import { type Context, method } from '../method.ts'
+import { openRpcDocument } from '../openrpc.ts'
+
+/** What this caller may use. */
+function openTo({ methods, session }: Context) {
+  return methods.filter(({ name }) => session.allows(name))
+}
+
+export const rpc_modules = method({
+  name: 'rpc_modules',
+  summary: 'The open namespaces, each with its version.',
+  params: {},
+  result: z.record(z.string(), z.literal('1.0')),
+  examples: [],
+  run: (_, context) =>
+    Object.fromEntries(openTo(context).map(({ namespace }) => [namespace, '1.0' as const])),
+})
+
+export const rpc_discover = method({
+  name: 'rpc.discover',
+  summary: 'An OpenRPC document of the methods that the caller may use.',
+  params: {},
+  result: z.record(z.string(), z.unknown()),
+  examples: [],
+  run: (_, context) => openRpcDocument(openTo(context), context.options.clientVersion),
+})
+
+export const RPC_METHODS = [rpc_modules, rpc_discover] as const

@@ -1,0 +1,46 @@
+/** The `web3_` methods (rpc-methods 7.1). */
+import { z } from 'zod'
+import { keccakHex } from '../../encoding/hash.ts'
+import { fromHex } from '../../encoding/hex.ts'
+import { invalidParams } from '../../errors.ts'
+import { method, type Parameter } from '../method.ts'
+import { HashText } from '../wire/scalars.ts'
+
+/** Bytes to hash; unlike other data they need their prefix and at least one digit. */
+const HashedData: Parameter<Uint8Array> = {
+  schema: z
+    .string()
+    .regex(/^0x[0-9a-fA-F]+$/)
+    .describe('DATA: bytes in hex'),
+  read(value) {
+    if (typeof value !== 'string' || !/^0x[0-9a-fA-F]+$/.test(value)) {
+      throw invalidParams("Parameter must be hexadecimal encoded with the '0x' prefix.")
+    }
+    return fromHex(value.length % 2 === 0 ? value : `0x0${value.slice(2)}`)
+  },
+}
+
+export const web3_clientVersion = method({
+  name: 'web3_clientVersion',
+  summary: 'Name, version and platform of the node.',
+  params: {},
+  result: z.string(),
+  examples: [],
+  run: (_, { options }) => options.clientVersion,
+})
+
+export const web3_sha3 = method({
+  name: 'web3_sha3',
+  summary: 'keccak-256 of bytes.',
+  params: { data: HashedData },
+  result: HashText,
+  examples: [
+    {
+      params: ['0x68656c6c6f20776f726c64'],
+      result: '0x47173285a8d7341e5e972fc677286384f802f8ef42a5ec5f03bbfa254cb01fad',
+    },
+  ],
+  run: ({ data }) => keccakHex(data),
+})
+
+export const WEB3_METHODS = [web3_clientVersion, web3_sha3] as const

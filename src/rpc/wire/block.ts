@@ -1,0 +1,121 @@
+/** Blocks and uncles on the wire (rpc-methods 6.1). */
+import { z } from 'zod'
+import { type Block, blockSize, type ExecutedBlock } from '../../chain/block.ts'
+import type { ChainConfig } from '../../chain/config.ts'
+import { type Header, hashForMergedMining, headerHash } from '../../chain/header.ts'
+import { type Hex, toHex, toQuantity } from '../../encoding/hex.ts'
+import type { BlockView } from '../../engine/engine.ts'
+import { AddressText, BloomText, DataText, HashText, QuantityText } from './scalars.ts'
+import { TransactionObject, toRpcTransaction } from './transaction.ts'
+
+/** Key order is that of the chain's nodes; null where a pending block has no answer yet. */
+export const BlockObject = z.strictObject({
+  number: QuantityText.nullable(),
+  hash: HashText.nullable(),
+  parentHash: HashText,
+  mixHash: HashText,
+  nonce: DataText.nullable(),
+  sha3Uncles: HashText,
+  logsBloom: BloomText.nullable(),
+  transactionsRoot: HashText,
+  stateRoot: HashText,
+  receiptsRoot: HashText,
+  miner: AddressText.nullable(),
+  difficulty: QuantityText,
+  totalDifficulty: QuantityText,
+  extraData: DataText,
+  size: QuantityText,
+  gasLimit: QuantityText,
+  gasUsed: QuantityText,
+  timestamp: QuantityText,
+  transactions: z.array(z.union([HashText, TransactionObject])),
+  uncles: z.array(HashText),
+  minimumGasPrice: QuantityText,
+  bitcoinMergedMiningHeader: DataText,
+  bitcoinMergedMiningCoinbaseTransaction: DataText,
+  bitcoinMergedMiningMerkleProof: DataText,
+  hashForMergedMining: HashText,
+  paidFees: QuantityText,
+  cumulativeDifficulty: QuantityText,
+  rskPteEdges: z.array(z.int()).nullable(),
+  baseEvent: DataText.nullable(),
+})
+
+/** A block object. */
+export type RpcBlock = z.infer<typeof BlockObject>
+
+// The proof of work is another chain's, so these two only keep Ethereum's clients content.
+const ZERO_MIX_HASH: Hex = `0x${'00'.repeat(32)}`
+const ZERO_NONCE: Hex = '0x0000000000000000'
+
+/** All of a sealed block but its transactions. */
+function describeBlock(block: Block, hash: Hex, totalDifficulty: bigint, config: ChainConfig): RpcBlock {
+  const { header, uncles } = block
+  const cumulativeDifficulty = uncles.reduce((sum, uncle) => sum + uncle.difficulty, header.difficulty)
+  const baseEvent = header.baseEvent
+  return {
+    number: toQuantity(header.number),
+    hash,
+    parentHash: header.parentHash,
+    mixHash: ZERO_MIX_HASH,
+    nonce: ZERO_NONCE,
+    sha3Uncles: header.unclesHash,
+    logsBloom: toHex(header.logsBloom),
+    transactionsRoot: header.transactionsRoot,
+    stateRoot: header.stateRoot,
+    receiptsRoot: header.receiptsRoot,
+    miner: header.coinbase,
+    difficulty: toQuantity(header.difficulty),
+    totalDifficulty: toQuantity(totalDifficulty),
+    extraData: toHex(header.extraData),
+    size: toQuantity(blockSize(block, config)),
+    gasLimit: toQuantity(header.gasLimit),
+    gasUsed: toQuantity(header.gasUsed),
+    timestamp: toQuantity(header.timestamp),
+    transactions: [],
+    uncles: uncles.map((uncle) => headerHash(uncle, config)),
+    minimumGasPrice: toQuantity(header.minimumGasPrice),
+    bitcoinMergedMiningHeader: toHex(header.bitcoinHeader),
+    bitcoinMergedMiningCoinbaseTransaction: toHex(header.coinbaseTransaction),
+    bitcoinMergedMiningMerkleProof: toHex(header.merkleProof),
+    hashForMergedMining: hashForMergedMining(header, config),
+    paidFees: toQuantity(header.paidFees),
+    cumulativeDifficulty: toQuantity(cumulativeDifficulty),
+    rskPteEdges: header.edges === undefined ? null : [...header.edges],
+    baseEvent: baseEvent === undefined || baseEvent.length === 0 ? null : toHex(baseEvent),
+  }
+}
+
+/** Sealed blocks never change, and clients ask for the recent ones again and again. */
+const described = new WeakMap<ExecutedBlock, RpcBlock>()
+
+function describe(executed: ExecutedBlock, config: ChainConfig): RpcBlock {
+  const known = described.get(executed)
+  if (known !== undefined) return known
+  const made = describeBlock(executed.block, executed.hash, executed.totalDifficulty, config)
+  described.set(executed, made)
+  return made
+}
+
+/** A block with its transactions: whole objects when `full`, else hashes. */
+export function toRpcBlock({ executed, pending }: BlockView, full: boolean, config: ChainConfig): RpcBlock {
+  const { block, hash } = executed
+  const number = block.header.number
+  const transactions = block.transactions.map((transaction, index) => {
+    if (!full) return transaction.hash
+    return pending ? toRpcTransaction(transaction) : toRpcTransaction(transaction, { hash, number, index })
+  })
+  // Spreading first and overwriting keeps the order of keys.
+  if (!pending) return { ...describe(executed, config), transactions }
+  const unsealed = { number: null, hash: null, nonce: null, logsBloom: null, miner: null }
+  return { ...describeBlock(block, hash, 0n, config), ...unsealed, transactions }
+}
+
+/**
+ * An uncle: without transactions, whatever is known of it. `known` is its whole block if the node has that; the chain's
+ * total up to an uncle of which only the header is known shows as 0.
+ */
+export function toRpcUncle(header: Header, known: ExecutedBlock | undefined, config: ChainConfig): RpcBlock {
+  if (known !== undefined) return { ...describe(known, config), transactions: [] }
+  return describeBlock({ header, transactions: [], uncles: [] }, headerHash(header, config), 0n, config)
+}

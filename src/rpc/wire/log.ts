@@ -1,0 +1,61 @@
+/** Logs on the wire (rpc-methods 6.4); `removed` everywhere but in receipts. */
+import { z } from 'zod'
+import type { Log } from '../../chain/receipt.ts'
+import { type Hex, toHex, toQuantity } from '../../encoding/hex.ts'
+import type { LogView } from '../../engine/engine.ts'
+import { AddressText, DataText, HashText, QuantityText } from './scalars.ts'
+
+/** A log within its receipt. */
+export const ReceiptLogObject = z.strictObject({
+  logIndex: QuantityText,
+  blockNumber: QuantityText,
+  blockHash: HashText,
+  transactionHash: HashText,
+  transactionIndex: QuantityText,
+  address: AddressText,
+  data: DataText,
+  topics: z.array(HashText),
+})
+
+/** A log on its own. */
+export const LogObject = ReceiptLogObject.extend({ removed: z.boolean() })
+
+/** Where a log stands; `logIndex` counts over the block. */
+export interface LogPlace {
+  readonly blockHash: Hex
+  readonly blockNumber: number
+  readonly transactionHash: Hex
+  readonly transactionIndex: number
+  readonly logIndex: number
+}
+
+/** A log as a receipt holds it. */
+export function toRpcReceiptLog(log: Log, place: LogPlace): z.infer<typeof ReceiptLogObject> {
+  return {
+    logIndex: toQuantity(place.logIndex),
+    blockNumber: toQuantity(place.blockNumber),
+    blockHash: place.blockHash,
+    transactionHash: place.transactionHash,
+    transactionIndex: toQuantity(place.transactionIndex),
+    address: log.address,
+    data: toHex(log.data),
+    topics: [...log.topics],
+  }
+}
+
+/** A log as queries, filters and notifications answer it. */
+export function toRpcLog(view: LogView): z.infer<typeof LogObject> {
+  const { log, block, transaction, transactionIndex, logIndex, removed } = view
+  const blockNumber = block.block.header.number
+  const transactionHash = transaction.hash
+  return {
+    ...toRpcReceiptLog(log, {
+      blockHash: block.hash,
+      blockNumber,
+      transactionHash,
+      transactionIndex,
+      logIndex,
+    }),
+    removed,
+  }
+}

@@ -1,0 +1,54 @@
+/** Receipts on the wire (rpc-methods 6.3). */
+import { z } from 'zod'
+import { contractAddress } from '../../chain/transaction.ts'
+import { toHex, toQuantity } from '../../encoding/hex.ts'
+import type { ReceiptView } from '../../engine/engine.ts'
+import { ReceiptLogObject, toRpcReceiptLog } from './log.ts'
+import { AddressText, BloomText, HashText, QuantityText } from './scalars.ts'
+import { toRpcSender } from './transaction.ts'
+
+/** Key order is that of the chain's nodes. */
+export const ReceiptObject = z.strictObject({
+  transactionHash: HashText,
+  transactionIndex: QuantityText,
+  blockHash: HashText,
+  blockNumber: QuantityText,
+  cumulativeGasUsed: QuantityText,
+  gasUsed: QuantityText,
+  contractAddress: AddressText.nullable(),
+  logs: z.array(ReceiptLogObject),
+  from: AddressText,
+  to: AddressText.nullable(),
+  status: z.enum(['0x0', '0x1']),
+  logsBloom: BloomText,
+  type: z.literal('0x0'),
+  effectiveGasPrice: QuantityText,
+})
+
+/** A receipt; `contractAddress` is that of every creation, also of one that failed. */
+export function toRpcReceipt(view: ReceiptView): z.infer<typeof ReceiptObject> {
+  const { transaction, receipt, block, index, firstLogIndex } = view
+  const blockNumber = block.block.header.number
+  const place = {
+    blockHash: block.hash,
+    blockNumber,
+    transactionHash: transaction.hash,
+    transactionIndex: index,
+  }
+  return {
+    transactionHash: transaction.hash,
+    transactionIndex: toQuantity(index),
+    blockHash: block.hash,
+    blockNumber: toQuantity(blockNumber),
+    cumulativeGasUsed: toQuantity(receipt.cumulativeGasUsed),
+    gasUsed: toQuantity(receipt.gasUsed),
+    contractAddress: transaction.to === null ? contractAddress(transaction.from, transaction.nonce) : null,
+    logs: receipt.logs.map((log, i) => toRpcReceiptLog(log, { ...place, logIndex: firstLogIndex + i })),
+    from: toRpcSender(transaction.from),
+    to: transaction.to,
+    status: receipt.succeeded ? '0x1' : '0x0',
+    logsBloom: toHex(receipt.logsBloom),
+    type: '0x0',
+    effectiveGasPrice: toQuantity(transaction.gasPrice),
+  }
+}

@@ -1,0 +1,70 @@
+/** Transactions on the wire (rpc-methods 6.2). */
+import { z } from 'zod'
+import { REWARD_SENDER } from '../../chain/config.ts'
+import type { Transaction } from '../../chain/transaction.ts'
+import { type Hex, toHex, toQuantity } from '../../encoding/hex.ts'
+import type { TransactionView } from '../../engine/engine.ts'
+import { AddressText, DataText, HashText, QuantityText } from './scalars.ts'
+
+const ZERO_ADDRESS: Hex = '0x0000000000000000000000000000000000000000'
+
+/** Key order is that of the chain's nodes. `r` and `s` are quantities, `v` has at least two digits unless it is 0. */
+export const TransactionObject = z.strictObject({
+  hash: HashText,
+  nonce: QuantityText,
+  blockHash: HashText.nullable(),
+  blockNumber: QuantityText.nullable(),
+  transactionIndex: QuantityText.nullable(),
+  from: AddressText,
+  to: AddressText.nullable(),
+  gas: QuantityText,
+  gasPrice: QuantityText,
+  value: QuantityText,
+  input: DataText,
+  v: QuantityText,
+  r: QuantityText,
+  s: QuantityText,
+  type: z.literal('0x0'),
+})
+
+/** A transaction object. */
+export type RpcTransaction = z.infer<typeof TransactionObject>
+
+/** Where a mined transaction stands. */
+export interface Place {
+  readonly hash: Hex
+  readonly number: number
+  readonly index: number
+}
+
+/** A sender as 20 bytes: the odd one of the fee-collecting transaction prints as the zero address. */
+export function toRpcSender(from: Hex): Hex {
+  return from === REWARD_SENDER ? ZERO_ADDRESS : from
+}
+
+/** A transaction; without a place it is pending. */
+export function toRpcTransaction(transaction: Transaction, place?: Place): RpcTransaction {
+  return {
+    hash: transaction.hash,
+    nonce: toQuantity(transaction.nonce),
+    blockHash: place === undefined ? null : place.hash,
+    blockNumber: place === undefined ? null : toQuantity(place.number),
+    transactionIndex: place === undefined ? null : toQuantity(place.index),
+    from: toRpcSender(transaction.from),
+    to: transaction.to,
+    gas: toQuantity(transaction.gasLimit),
+    gasPrice: toQuantity(transaction.gasPrice),
+    value: toQuantity(transaction.value),
+    input: toHex(transaction.data),
+    v: toQuantity(transaction.v),
+    r: toQuantity(transaction.r),
+    s: toQuantity(transaction.s),
+    type: '0x0',
+  }
+}
+
+/** A transaction as a lookup found it. */
+export function toRpcTransactionView({ transaction, block, index }: TransactionView): RpcTransaction {
+  if (block === undefined || index === undefined) return toRpcTransaction(transaction)
+  return toRpcTransaction(transaction, { hash: block.hash, number: block.block.header.number, index })
+}
