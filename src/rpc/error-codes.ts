@@ -42,3 +42,21 @@ export function toErrorObject(error: unknown): ErrorObject {
     ? { code: ERROR_CODES[kind], message }
     : { code: ERROR_CODES[kind], message, data }
 }
+
+/** The error that callers in process catch: an `Error` with the members of a reply's `error` (EIP-1193). */
+export class RpcError extends Error {
+  readonly code: number
+  readonly data: Hex | undefined
+
+  constructor({ code, message, data }: ErrorObject) {
+    super(message)
+    this.name = 'RpcError'
+    this.code = code
+    this.data = data
+  }
+
+  /** What a reply would carry for this error. */
+  static from(error: unknown): RpcError {
+    return error instanceof RpcError ? error : new RpcError(toErrorObject(error))
+  }
+}

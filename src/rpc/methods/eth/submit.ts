@@ -1,7 +1,7 @@
 /** Methods that send transactions, sign, and show what waits (rpc-methods 7.5). */
 import { z } from 'zod'
 import { sign } from '../../../chain/signature.ts'
-import { decodeTransaction } from '../../../chain/transaction.ts'
+import { checkChainId, decodeTransaction } from '../../../chain/transaction.ts'
 import { concat, fromBigIntFixed } from '../../../encoding/bytes.ts'
 import { keccak256 } from '../../../encoding/hash.ts'
 import { type Hex, toHex } from '../../../encoding/hex.ts'
@@ -32,9 +32,7 @@ export const eth_sendRawTransaction = method({
   examples: [],
   async run({ transaction }, { engine, options }) {
     const decoded = decodeTransaction(transaction)
-    if (decoded.chainId !== 0 && decoded.chainId !== engine.config.chainId) {
-      throw invalidParams(`Invalid chainId: ${decoded.chainId}`)
-    }
+    checkChainId(decoded, engine.config)
     return answer(await engine.commands.submit(decoded), options)
   },
 })
