@@ -1,5 +1,7 @@
 /** What tells one network from another: ids, activation heights, difficulty, limits, native addresses. */
 import type { Hex } from '../encoding/hex.ts'
+import { boundDivisorAt, minimumDifficultyAt, parentChainTimeWindowAt, rulesAt } from './activations.ts'
+import type { Header } from './header.ts'
 
 /** The four networks, by the names that `--chain` takes. */
 export type ChainName = 'regtest' | 'devnet' | 'testnet' | 'mainnet'
@@ -43,7 +45,119 @@ export interface ChainConfig {
   readonly minimumSequentialGas: bigint | undefined
   /** T of protocol 1.7; 0 switches the timestamp rules off. */
   readonly maxSecondsInFuture: number
+  /**
+   * How many seconds the parent chain's header may be away from ours at a height (RSKIP-179, RSKIP-297): the distance
+   * must be less. `undefined` before that rule.
+   */
+  parentChainTimeWindowAt(height: number): number | undefined
+  /** Replaces what the genesis file says, where a setting of the node asks for it. */
+  readonly genesis?: { readonly gasLimit?: bigint; readonly minimumGasPrice?: bigint }
 }
+
+function chain(
+  name: ChainName,
+  own: Pick<ChainConfig, 'chainId' | 'gasLimitTarget' | 'minimumSequentialGas' | 'maxSecondsInFuture'> & {
+    readonly goalSeconds: number
+  },
+): ChainConfig {
+  const { goalSeconds, ...rest } = own
+  return {
+    name,
+    ...rest,
+    rulesAt: rulesAt(name),
+    difficulty: {
+      minimumAt: minimumDifficultyAt(name),
+      goalSeconds,
+      boundDivisorAt: boundDivisorAt(name),
+    },
+    gasLimitMinimum: 3_000_000n,
+    minimumGasPriceTarget: 0n,
+    parentChainTimeWindowAt: parentChainTimeWindowAt(name),
+  }
+}
+
+/** The four networks' constants (protocol 3.1, 4.1, 5.2, 7.3). Seconds, gas, wei. */
+export const CHAINS: Readonly<Record<ChainName, ChainConfig>> = {
+  regtest: chain('regtest', {
+    chainId: 33,
+    goalSeconds: 10,
+    gasLimitTarget: 7_500_000n,
+    minimumSequentialGas: 6_800_000n,
+    maxSecondsInFuture: 0,
+  }),
+  devnet: chain('devnet', {
+    chainId: 32,
+    goalSeconds: 14,
+    gasLimitTarget: 6_800_000n,
+    minimumSequentialGas: 10_000_000n,
+    maxSecondsInFuture: 540,
+  }),
+  testnet: chain('testnet', {
+    chainId: 31,
+    goalSeconds: 14,
+    gasLimitTarget: 6_800_000n,
+    minimumSequentialGas: 10_000_000n,
+    maxSecondsInFuture: 540,
+  }),
+  mainnet: chain('mainnet', {
+    chainId: 30,
+    goalSeconds: 14,
+    gasLimitTarget: 6_800_000n,
+    minimumSequentialGas: 10_000_000n,
+    maxSecondsInFuture: 60,
+  }),
+}
+
+/**
+ * The same network with one fixed block gas limit from genesis on, and the parallel split off, so that a single
+ * transaction may take a whole block.
+ */
+export function withBlockGasLimit(config: ChainConfig, limit: bigint): ChainConfig {
+  return {
+    ...config,
+    gasLimitTarget: limit,
+    gasLimitMinimum: limit,
+    minimumSequentialGas: undefined,
+    genesis: { ...config.genesis, gasLimit: limit },
+  }
+}
+
+/** The same network with a minimum gas price (wei per gas) that holds from genesis on and that blocks mined here keep. */
+export function withMinimumGasPrice(config: ChainConfig, price: bigint): ChainConfig {
+  return {
+    ...config,
+    minimumGasPriceTarget: price,
+    genesis: { ...config.genesis, minimumGasPrice: price },
+  }
+}
+
+/**
+ * Gas that each of the two parallel sublists, and the sequential one, may take in a block of this gas limit
+ * (RSKIP-144, protocol 5.2). Where the split is off the sequential list has it all.
+ */
+export function sublistLimits(
+  config: ChainConfig,
+  blockGasLimit: bigint,
+  height: number,
+): { parallel: bigint; sequential: bigint } {
+  const minimum = config.minimumSequentialGas
+  if (minimum === undefined || blockGasLimit <= minimum || !config.rulesAt(height).parallelSublists) {
+    return { parallel: 0n, sequential: blockGasLimit }
+  }
+  const third = blockGasLimit / 3n
+  const parallel = third >= minimum ? third : (blockGasLimit - minimum) / 2n
+  return { parallel, sequential: blockGasLimit - 2n * parallel }
+}
+
+/** The most gas that one transaction may ask for beside this block: its larger sublist (protocol 4.5), or 2^60. */
+export function maxTransactionGas(config: ChainConfig, header: Header): bigint {
+  const { parallel, sequential } = sublistLimits(config, header.gasLimit, header.number)
+  const larger = parallel > sequential ? parallel : sequential
+  return larger < MAX_TRANSACTION_GAS ? larger : MAX_TRANSACTION_GAS
+}
+
+/** No transaction may ask for more gas than this (protocol 4.4). */
+export const MAX_TRANSACTION_GAS = 1n << 60n
 
 /** Addresses of the contracts that the chain itself implements (protocol 6.5). */
 export const NATIVE_ADDRESS = {

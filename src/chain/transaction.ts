@@ -1,5 +1,11 @@
-/** Transactions: their fields. */
-import type { Hex } from '../encoding/hex.ts'
+/** Transactions: their fields, bytes and hash, who sent them, and the one that collects a block's fees. */
+import { EMPTY, fromBigInt, stripZeros, toBigInt, toNumber } from '../encoding/bytes.ts'
+import { keccak256, keccakHex } from '../encoding/hash.ts'
+import { fromHex, type Hex, toHex } from '../encoding/hex.ts'
+import { asBytes, asList, decodeRlp, encodeRlp, type RlpItem } from '../encoding/rlp.ts'
+import { invalidParams, type NodeError } from '../errors.ts'
+import { type ChainConfig, NATIVE_ADDRESS, REWARD_SENDER } from './config.ts'
+import { CURVE_ORDER, recoverAddress, sign } from './signature.ts'
 
 /** A decoded transaction with its sender (protocol 4.3, 5.3). Immutable. */
 export interface Transaction {
@@ -25,4 +31,259 @@ export interface Transaction {
   readonly raw: Uint8Array
   /** Is this the fee-collecting transaction that ends every block? */
   readonly isReward: boolean
+}
+
+/** What a transaction says before it is signed. Gas in gas, price and value in wei. */
+export interface UnsignedTransaction {
+  readonly nonce: bigint
+  readonly gasPrice: bigint
+  readonly gasLimit: bigint
+  /** `null` creates a contract. */
+  readonly to: Hex | null
+  readonly value: bigint
+  readonly data: Uint8Array
+  /** 0 signs without replay protection. */
+  readonly chainId: number
+}
+
+/** nonce, gas price, gas limit, receiver, value, data, V, r, s. */
+const ELEMENTS = 9
+
+/** A signature's s must be below this (protocol 4.3); half of the order itself is already too much. */
+const S_BOUND = CURVE_ORDER / 2n
+
+/**
+ * Reads a signed transaction and recovers its sender. Throws `invalid-params` in the words of rpc-methods 7.5: broken
+ * RLP, not nine elements (envelopes of a type among them), no gas limit, a receiver that is no address, a signature
+ * that is missing, out of range or in the upper half. Whether the chain id fits is for `checkChainId`.
+ */
+export function decodeTransaction(raw: Uint8Array): Transaction {
+  const { fields, chainId, parity, r, s, payload } = parse(raw)
+  if (parity === undefined || s >= S_BOUND) throw invalidChainId(chainId)
+  const from = recoverAddress(keccak256(signedBytes(payload, chainId)), r, s, parity)
+  if (from === undefined) throw invalidChainId(chainId)
+  return { ...fields, from, isReward: false }
+}
+
+/**
+ * Reads a transaction that this node accepted before and wrote to its own disk, with the sender it noted then
+ * (`REWARD_SENDER` for the fee-collecting one): nothing is recovered, nothing checked again.
+ */
+export function restoreTransaction(raw: Uint8Array, from: Hex): Transaction {
+  return { ...parse(raw).fields, from, isReward: from === REWARD_SENDER }
+}
+
+/**
+ * Reads the transaction at a place of a block: like `decodeTransaction`, but the last one may be the fee-collecting
+ * transaction, which nobody signs (protocol 5.3).
+ */
+export function decodeBlockTransaction(raw: Uint8Array, isLast: boolean): Transaction {
+  const { fields, parity } = parse(raw)
+  const isReward =
+    isLast &&
+    parity === undefined &&
+    fields.to === NATIVE_ADDRESS.remasc &&
+    fields.data.length === 0 &&
+    fields.value === 0n &&
+    fields.gasPrice === 0n &&
+    fields.gasLimit === 0n
+  return isReward ? { ...fields, from: REWARD_SENDER, isReward } : decodeTransaction(raw)
+}
+
+/** Signs with a 32-byte private key. Throws on a key outside 1..n-1. */
+export function signTransaction(unsigned: UnsignedTransaction, key: Uint8Array): Transaction {
+  const { nonce, gasPrice, gasLimit, to, value, data, chainId } = unsigned
+  const payload = [
+    fromBigInt(nonce),
+    gasPrice === 0n ? Uint8Array.of(0) : fromBigInt(gasPrice),
+    fromBigInt(gasLimit),
+    to === null ? EMPTY : fromHex(to),
+    fromBigInt(value),
+    data,
+  ]
+  const { r, s, parity } = sign(keccak256(signedBytes(payload, chainId)), key)
+  const v = (chainId === 0 ? 27 : 35 + 2 * chainId) + parity
+  return decodeTransaction(encodeRlp([...payload, Uint8Array.of(v), fromBigInt(r), fromBigInt(s)]))
+}
+
+/** The transaction that ends a block and collects its fees (protocol 5.3). Its zero price and gas are the byte 00, other zeros empty. */
+export function rewardTransaction(blockNumber: number): Transaction {
+  const zero = Uint8Array.of(0)
+  const raw = encodeRlp([
+    fromBigInt(BigInt(blockNumber) - 1n),
+    zero,
+    zero,
+    fromHex(NATIVE_ADDRESS.remasc),
+    EMPTY,
+    EMPTY,
+    EMPTY,
+    EMPTY,
+    EMPTY,
+  ])
+  return restoreTransaction(raw, REWARD_SENDER)
+}
+
+/** Throws `invalid-params` unless the transaction is unprotected or meant for this network (protocol 4.3). */
+export function checkChainId(transaction: Transaction, config: ChainConfig): void {
+  if (transaction.chainId !== 0 && transaction.chainId !== config.chainId) {
+    throw invalidChainId(transaction.chainId)
+  }
+}
+
+/** Address of the contract that `sender` creates with this nonce. */
+export function contractAddress(sender: Hex, nonce: bigint): Hex {
+  return toHex(keccak256(encodeRlp([fromHex(sender), fromBigInt(nonce)])).subarray(12))
+}
+
+/** Gas that a transaction costs before any code runs (protocol 4.4): base, data by byte, init code by word. */
+export function intrinsicGas(transaction: Pick<Transaction, 'to' | 'data'>): bigint {
+  const { to, data } = transaction
+  let gas = to === null ? 53_000 + 2 * Math.ceil(data.length / 32) : 21_000
+  for (const byte of data) gas += byte === 0 ? 4 : 16
+  return BigInt(gas)
+}
+
+/** The nonce's bytes as encoded, for the pool's rule that they be few and without a leading zero (protocol 4.5). */
+export function encodedNonce(transaction: Transaction): Uint8Array {
+  return asBytes(asList(decodeRlp(transaction.raw), 'transaction')[0], 'nonce')
+}
+
+interface Parsed {
+  readonly fields: Omit<Transaction, 'from' | 'isReward'>
+  readonly chainId: number
+  /** `undefined` when unsigned. */
+  readonly parity: 0 | 1 | undefined
+  readonly r: bigint
+  readonly s: bigint
+  /** The first six elements in the form that is hashed. */
+  readonly payload: readonly Uint8Array[]
+}
+
+/** The real node hashes what it would write, not what it read; the quirks are those of protocol 4.3. */
+function parse(raw: Uint8Array): Parsed {
+  const elements = readElements(raw)
+  const at = (index: number) => elements[index] as Uint8Array
+  const receiver = at(3)
+  if (receiver.length !== 0 && receiver.length !== 20) {
+    throw invalidParams(
+      `invalid argument 0: hex string has length ${2 * raw.length}, want 40 for RSK address`,
+    )
+  }
+  if (at(2).length === 0) throw invalidParams('Missing parameter, gasPrice, gas or value')
+  const { v, chainId, parity } = readV(at(6))
+  const r = toBigInt(at(7))
+  const s = toBigInt(at(8))
+  const payload = [
+    isZeroByte(at(0)) ? EMPTY : at(0),
+    priceBytes(at(1)),
+    at(2),
+    receiver,
+    stripZeros(at(4)),
+    at(5),
+  ]
+  const signed = parity !== undefined
+  const encoded = encodeRlp([
+    ...payload,
+    signed ? Uint8Array.of(v) : EMPTY,
+    signed ? stripZeros(at(7)) : EMPTY,
+    signed ? stripZeros(at(8)) : EMPTY,
+  ])
+  return {
+    fields: {
+      hash: keccakHex(encoded),
+      nonce: toBigInt(at(0)),
+      gasPrice: toBigInt(at(1)),
+      gasLimit: toBigInt(at(2)),
+      to: receiver.length === 0 ? null : toHex(receiver),
+      value: toBigInt(at(4)),
+      data: at(5),
+      v,
+      r: signed ? r : 0n,
+      s: signed ? s : 0n,
+      chainId,
+      raw: encoded,
+    },
+    chainId,
+    parity,
+    r,
+    s,
+    payload,
+  }
+}
+
+function readElements(raw: Uint8Array): readonly Uint8Array[] {
+  const first = raw[0]
+  if (first === undefined) throw invalidParams('Invalid raw transaction: it is empty')
+  if (first >= 0x01 && first <= 0x04) {
+    throw invalidParams(
+      `Invalid raw transaction: typed transactions (type 0x${first.toString(16)}) are not accepted by this chain, only legacy ones`,
+    )
+  }
+  const item = readRlp(raw)
+  if (item instanceof Uint8Array) throw invalidParams('Invalid raw transaction: it is not an RLP list')
+  if (item.length !== ELEMENTS) {
+    throw invalidParams(
+      `Invalid raw transaction: it must have exactly ${ELEMENTS} elements, not ${item.length}`,
+    )
+  }
+  const elements: Uint8Array[] = []
+  for (let i = 0; i < ELEMENTS; i++) {
+    const element = item[i]
+    if (!(element instanceof Uint8Array)) {
+      throw invalidParams(`Invalid raw transaction: ${NAMES[i]} must not be a list`)
+    }
+    if (i !== DATA && element.length > 32) {
+      throw invalidParams(`Invalid raw transaction: ${NAMES[i]} is longer than 32 bytes`)
+    }
+    elements.push(element)
+  }
+  return elements
+}
+
+const NAMES = ['nonce', 'gasPrice', 'gas', 'to', 'value', 'data', 'V', 'R', 'S']
+const DATA = 5
+
+function readRlp(raw: Uint8Array): RlpItem {
+  try {
+    return decodeRlp(raw)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw invalidParams(OUT_OF_SPACE.test(reason) ? `Invalid input: ${NO_SPACE}` : `Invalid input: ${reason}`)
+  }
+}
+
+/** How the RLP library says that an element reaches beyond the bytes, and how the real node does. */
+const OUT_OF_SPACE = /out-of-bounds|not enough bytes|larger than the data|too short/
+const NO_SPACE = "The RLP byte array doesn't have enough space to hold an element with the specified length"
+
+/** V to chain id and parity as the real node computes them: one byte, division towards zero, so 34 to 36 are unprotected too. */
+function readV(bytes: Uint8Array): { v: number; chainId: number; parity: 0 | 1 | undefined } {
+  if (bytes.length === 0) return { v: 0, chainId: 0, parity: undefined }
+  if (bytes.length !== 1) {
+    throw invalidParams(`Invalid raw transaction: V must be one byte, not ${bytes.length}`)
+  }
+  const encoded = toNumber(bytes)
+  const isPlain = encoded === 27 || encoded === 28
+  const chainId = isPlain ? 0 : Math.trunc((encoded - 35) / 2) + 0
+  const parity = encoded % 2 === 0 ? 1 : 0
+  return { v: (chainId === 0 ? 27 : 35 + 2 * chainId) + parity, chainId, parity }
+}
+
+/** The bytes that the sender signed: with a chain id it stands where V will, so that other networks cannot use them (EIP-155). */
+function signedBytes(payload: readonly Uint8Array[], chainId: number): Uint8Array {
+  return encodeRlp(chainId === 0 ? payload : [...payload, Uint8Array.of(chainId), EMPTY, EMPTY])
+}
+
+function invalidChainId(chainId: number): NodeError {
+  return invalidParams(`Invalid chainId: ${chainId}`)
+}
+
+/** An absent price stays absent; a zero price is the one byte 00; others are minimal. */
+function priceBytes(bytes: Uint8Array): Uint8Array {
+  const minimal = stripZeros(bytes)
+  return minimal.length === 0 && bytes.length > 0 ? Uint8Array.of(0) : minimal
+}
+
+function isZeroByte(bytes: Uint8Array): boolean {
+  return bytes.length === 1 && bytes[0] === 0
 }

@@ -1,0 +1,170 @@
+/** The first block of a network, and the accounts that exist before any transaction, out of a genesis file. */
+import { z } from 'zod'
+import { fromBigInt, toBigInt, toNumber } from '../encoding/bytes.ts'
+import { keccakHex } from '../encoding/hash.ts'
+import { fromHex, type Hex, isHexDigits } from '../encoding/hex.ts'
+import { encodeRlp } from '../encoding/rlp.ts'
+import { NodeError } from '../errors.ts'
+import { EMPTY_TRIE_ROOT } from './account.ts'
+import { type ChainConfig, type ChainName, NATIVE_ADDRESS } from './config.ts'
+import type { Header } from './header.ts'
+
+/** An account of the genesis state. */
+export interface GenesisAccount {
+  /** Wei. */
+  readonly balance: bigint
+  readonly nonce: bigint
+  readonly code?: Uint8Array
+  readonly storage?: ReadonlyMap<bigint, bigint>
+}
+
+/** A parsed genesis file. Immutable. */
+export interface Genesis {
+  /**
+   * The header of block 0. `postState` is the Merkle-Patricia root of `accounts`; it stands in the header unless the
+   * network's historical root is known.
+   */
+  header(postState: Hex): Header
+  readonly accounts: ReadonlyMap<Hex, GenesisAccount>
+  /** Does the header carry the real network's root, which is not the one of our state? */
+  readonly hasHistoricalRoot: boolean
+}
+
+/** Element indexes of the header (protocol 1.2) that a genesis writes in its own way. */
+const DIFFICULTY_ELEMENT = 7
+const GAS_LIMIT_ELEMENT = 9
+
+const hexText = z
+  .string()
+  .regex(/^0x([0-9a-fA-F]{2})*$/, 'must be 0x and an even number of hex digits')
+  .transform((text) => text.toLowerCase() as Hex)
+const hexOf = (bytes: number) =>
+  hexText.refine((text) => text.length === 2 + 2 * bytes, `must hold ${bytes} bytes`)
+const small = hexText.refine((text) => text.length <= 14, 'must hold at most 6 bytes')
+const digits = z.string().refine(isHexDigits, 'must be hex digits without 0x')
+const word = digits.refine((text) => text.length > 0 && text.length <= 64, 'must hold 1 to 32 bytes')
+const decimal = z.string().regex(/^[0-9]+$/, 'must be a decimal number in quotes')
+
+const genesisFile = z.object({
+  parentHash: hexOf(32),
+  coinbase: hexOf(20),
+  difficulty: hexText,
+  gasLimit: small,
+  timestamp: small,
+  extraData: hexText,
+  minimumGasPrice: hexText,
+  bitcoinMergedMiningHeader: hexText,
+  bitcoinMergedMiningMerkleProof: hexText,
+  bitcoinMergedMiningCoinbaseTransaction: hexText,
+  stateRoot: hexOf(32).optional(),
+  alloc: z.record(
+    z.string().regex(/^([0-9a-fA-F]{40}|00)$/, 'must be 40 hex digits'),
+    z.object({
+      balance: decimal,
+      nonce: decimal.optional(),
+      contract: z
+        .object({
+          code: digits.refine((text) => text.length % 2 === 0, 'must hold whole bytes'),
+          data: z.record(word, word),
+        })
+        .optional(),
+    }),
+  ),
+})
+
+type GenesisFile = z.infer<typeof genesisFile>
+
+/**
+ * Reads a genesis file (keys of protocol 7.1). Other keys are ignored, as the real node does. Throws `invalid-options`
+ * naming the key that is wrong.
+ */
+export function parseGenesis(json: unknown, config: ChainConfig): Genesis {
+  const parsed = genesisFile.safeParse(json)
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0]
+    const where = issue === undefined || issue.path.length === 0 ? '' : ` ${issue.path.join('.')}:`
+    throw new NodeError('invalid-options', `genesis file:${where} ${issue?.message ?? 'malformed'}`)
+  }
+  const file = parsed.data
+  return {
+    header: (postState) => genesisHeader(file, config, postState),
+    accounts: genesisAccounts(file, config.name),
+    hasHistoricalRoot: file.stateRoot !== undefined,
+  }
+}
+
+function genesisHeader(file: GenesisFile, config: ChainConfig, postState: Hex): Header {
+  const difficulty = fromHex(file.difficulty)
+  const gasLimit = config.genesis?.gasLimit ?? toBigInt(fromHex(file.gasLimit))
+  return {
+    version: 0,
+    parentHash: file.parentHash,
+    unclesHash: keccakHex(encodeRlp([])),
+    coinbase: file.coinbase,
+    stateRoot: file.stateRoot ?? postState,
+    transactionsRoot: EMPTY_TRIE_ROOT,
+    receiptsRoot: EMPTY_TRIE_ROOT,
+    logsBloom: new Uint8Array(256),
+    difficulty: toBigInt(difficulty),
+    number: 0,
+    gasLimit,
+    gasUsed: 0n,
+    timestamp: toNumber(fromHex(file.timestamp)),
+    extraData: fromHex(file.extraData),
+    paidFees: 0n,
+    minimumGasPrice: config.genesis?.minimumGasPrice ?? toBigInt(fromHex(file.minimumGasPrice)),
+    uncleCount: 0,
+    ummRoot: undefined,
+    edges: undefined,
+    baseEvent: undefined,
+    bitcoinHeader: fromHex(file.bitcoinMergedMiningHeader),
+    merkleProof: fromHex(file.bitcoinMergedMiningMerkleProof),
+    coinbaseTransaction: fromHex(file.bitcoinMergedMiningCoinbaseTransaction),
+    verbatim: {
+      [DIFFICULTY_ELEMENT]: difficulty,
+      [GAS_LIMIT_ELEMENT]: fromBigInt(gasLimit),
+    },
+  }
+}
+
+/** A native contract has an account once the network's rules bring it into being; those of later heights come with their block. */
+const NATIVE_AT_GENESIS: Readonly<Record<ChainName, readonly Hex[]>> = {
+  regtest: Object.values(NATIVE_ADDRESS),
+  devnet: Object.values(NATIVE_ADDRESS),
+  testnet: [
+    NATIVE_ADDRESS.ecrecover,
+    NATIVE_ADDRESS.sha256,
+    NATIVE_ADDRESS.ripemd160,
+    NATIVE_ADDRESS.identity,
+    NATIVE_ADDRESS.modexp,
+    NATIVE_ADDRESS.bridge,
+    NATIVE_ADDRESS.remasc,
+    NATIVE_ADDRESS.hdWalletUtils,
+    NATIVE_ADDRESS.blockHeader,
+  ],
+  mainnet: [],
+}
+
+function genesisAccounts(file: GenesisFile, chain: ChainName): ReadonlyMap<Hex, GenesisAccount> {
+  const accounts = new Map<Hex, GenesisAccount>()
+  for (const address of NATIVE_AT_GENESIS[chain]) accounts.set(address, { balance: 0n, nonce: 0n })
+  for (const [key, { balance, nonce, contract }] of Object.entries(file.alloc)) {
+    if (key === '00') continue
+    accounts.set(`0x${key.toLowerCase()}`, {
+      balance: BigInt(balance),
+      nonce: BigInt(nonce ?? '0'),
+      ...(contract === undefined
+        ? {}
+        : {
+            code: fromHex(`0x${contract.code}`),
+            storage: new Map(
+              Object.entries(contract.data).map(([slot, value]) => [
+                BigInt(`0x${slot}`),
+                BigInt(`0x${value}`),
+              ]),
+            ),
+          }),
+    })
+  }
+  return accounts
+}

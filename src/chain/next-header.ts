@@ -1,0 +1,62 @@
+/** What the next header must say, given its parent: the builder fills with it, the validator checks with it. */
+import type { ChainConfig } from './config.ts'
+import type { Header } from './header.ts'
+
+/** After a gap this long (seconds) the difficulty falls to its floor, until RSKIP-97. */
+const DIFFICULTY_RESET_SECONDS = 600
+
+/** No block moves the gas limit by more than one part in this many. */
+const GAS_LIMIT_DIVISOR = 1024n
+
+/**
+ * Difficulty of the block after `parent` (protocol 3.1). `timestamp` in seconds; more uncles ask for a longer interval,
+ * so that the rate of headers, not of blocks, is held.
+ */
+export function nextDifficulty(
+  parent: Header,
+  timestamp: number,
+  uncleCount: number,
+  config: ChainConfig,
+): bigint {
+  const height = parent.number + 1
+  const minimum = config.difficulty.minimumAt(height)
+  const interval = timestamp - parent.timestamp
+  if (!config.rulesAt(height).rskip97 && interval >= DIFFICULTY_RESET_SECONDS) return minimum
+  const goal = (1 + uncleCount) * config.difficulty.goalSeconds
+  if (interval < 0 || interval === goal) return parent.difficulty
+  const step = parent.difficulty / config.difficulty.boundDivisorAt(height)
+  const moved = interval < goal ? parent.difficulty + step : parent.difficulty - step
+  return moved > minimum ? moved : minimum
+}
+
+/** Gas limit of the block after `parent`: one step towards the network's target, never below its floor (protocol 4.1). */
+export function nextGasLimit(parent: Header, config: ChainConfig): bigint {
+  const step = parent.gasLimit / GAS_LIMIT_DIVISOR
+  const target =
+    config.gasLimitTarget > config.gasLimitMinimum ? config.gasLimitTarget : config.gasLimitMinimum
+  return nearest(target, parent.gasLimit - step, parent.gasLimit + step)
+}
+
+/** The gas limits (gas) that a block after `parent` may have (protocol 1.7). */
+export function gasLimitRange(parent: Header, config: ChainConfig): { lowest: bigint; highest: bigint } {
+  const lowest = (parent.gasLimit * (GAS_LIMIT_DIVISOR - 1n)) / GAS_LIMIT_DIVISOR
+  const highest = (parent.gasLimit * (GAS_LIMIT_DIVISOR + 1n)) / GAS_LIMIT_DIVISOR
+  return { lowest: lowest > config.gasLimitMinimum ? lowest : config.gasLimitMinimum, highest }
+}
+
+/** Minimum gas price (wei) of the block after `parent`: one step towards the network's target (protocol 4.2). */
+export function nextMinimumGasPrice(parent: Header, config: ChainConfig): bigint {
+  const { lowest, highest } = minimumGasPriceRange(parent)
+  return nearest(config.minimumGasPriceTarget, lowest, highest)
+}
+
+/** The minimum gas prices (wei) that a block after `parent` may have: a hundredth, and at least 1, to either side (protocol 4.2). */
+export function minimumGasPriceRange(parent: Header): { lowest: bigint; highest: bigint } {
+  const price = parent.minimumGasPrice
+  const step = price >= 100n ? price / 100n : 1n
+  return { lowest: price > step ? price - step : 0n, highest: price + step }
+}
+
+function nearest(wanted: bigint, lowest: bigint, highest: bigint): bigint {
+  return wanted < lowest ? lowest : wanted > highest ? highest : wanted
+}

@@ -1,0 +1,129 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import accounts from '../../fixtures/chain/local-accounts.json' with { type: 'json' }
+import {
+  addressOf,
+  CURVE_ORDER,
+  loadNativeCurve,
+  nobleCurve,
+  recoverAddress,
+  recoverPublicKey,
+  sign,
+  signatureBackend,
+} from '../../src/chain/signature.ts'
+import { fromBigIntFixed, toBigInt } from '../../src/encoding/bytes.ts'
+import { keccak256 } from '../../src/encoding/hash.ts'
+import { fromHex, toHex } from '../../src/encoding/hex.ts'
+
+const hash = fc.uint8Array({ minLength: 32, maxLength: 32 })
+const key = fc.bigInt({ min: 1n, max: CURVE_ORDER - 1n }).map((value) => fromBigIntFixed(value, 32))
+
+describe('the well-known local accounts', () => {
+  it.each(accounts)('$seed', ({ seed, key, address }) => {
+    const derived = keccak256(new TextEncoder().encode(seed))
+    expect(toHex(derived)).toBe(key)
+    expect(addressOf(derived)).toBe(address)
+  })
+})
+
+describe('signing and recovering', () => {
+  it('gives back who signed, with s in the lower half', () => {
+    fc.assert(
+      fc.property(hash, key, (hash, key) => {
+        const { r, s, parity } = sign(hash, key)
+        expect(s <= CURVE_ORDER / 2n).toBe(true)
+        expect(recoverAddress(hash, r, s, parity)).toBe(addressOf(key))
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  it('finds another address with the other parity, and none outside the range', () => {
+    const digest = keccak256(Uint8Array.of(1))
+    const secret = keccak256(Uint8Array.of(2))
+    const { r, s, parity } = sign(digest, secret)
+    expect(recoverAddress(digest, r, s, parity === 0 ? 1 : 0)).not.toBe(addressOf(secret))
+    expect(recoverPublicKey(digest, r, s, parity)).toHaveLength(64)
+    for (const bad of [0n, -1n, CURVE_ORDER, CURVE_ORDER + 1n, 1n << 256n]) {
+      expect(recoverAddress(digest, bad, s, parity)).toBeUndefined()
+      expect(recoverAddress(digest, r, bad, parity)).toBeUndefined()
+    }
+  })
+
+  it('accepts s in the upper half: only transactions forbid it', () => {
+    const digest = keccak256(Uint8Array.of(3))
+    const secret = keccak256(Uint8Array.of(4))
+    const { r, s, parity } = sign(digest, secret)
+    expect(recoverAddress(digest, r, CURVE_ORDER - s, parity === 0 ? 1 : 0)).toBe(addressOf(secret))
+  })
+
+  it('finds nobody where r is on no point of the curve', () => {
+    // 5 is the least x for which x^3 + 7 is no square.
+    expect(recoverAddress(keccak256(Uint8Array.of(5)), 5n, 1n, 0)).toBeUndefined()
+  })
+
+  it('refuses keys outside the range', () => {
+    const digest = keccak256(Uint8Array.of(6))
+    for (const bad of [new Uint8Array(32), fromBigIntFixed(CURVE_ORDER, 32), new Uint8Array(31).fill(1)]) {
+      expect(() => sign(digest, bad)).toThrow()
+      expect(() => addressOf(bad)).toThrow()
+    }
+  })
+})
+
+describe('the native implementation', () => {
+  const native = loadNativeCurve()
+
+  it('is used exactly when it loads', () => {
+    expect(signatureBackend).toBe(native === undefined ? 'noble' : 'native')
+  })
+
+  it.skipIf(native === undefined)('agrees with noble, byte for byte', () => {
+    fc.assert(
+      fc.property(hash, key, (hash, key) => {
+        const ours = native?.sign(hash, key)
+        const theirs = nobleCurve.sign(hash, key)
+        expect(ours).toEqual(theirs)
+        expect(native?.publicKey(key)).toEqual(nobleCurve.publicKey(key))
+        const parity = theirs.parity as 0 | 1
+        expect(native?.recover(hash, theirs.compact, parity)).toEqual(
+          nobleCurve.recover(hash, theirs.compact, parity),
+        )
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  it.skipIf(native === undefined)('agrees with noble on random signatures, valid or not', () => {
+    const orNone = (recover: () => Uint8Array | undefined) => {
+      try {
+        const found = recover()
+        return found === undefined ? undefined : toHex(found)
+      } catch {
+        return undefined
+      }
+    }
+    fc.assert(
+      fc.property(
+        hash,
+        fc.uint8Array({ minLength: 64, maxLength: 64 }),
+        fc.constantFrom<0 | 1>(0, 1),
+        (hash, compact, parity) => {
+          fc.pre(toBigInt(compact.subarray(0, 32)) < CURVE_ORDER)
+          fc.pre(toBigInt(compact.subarray(32)) < CURVE_ORDER)
+          expect(orNone(() => native?.recover(hash, compact, parity))).toBe(
+            orNone(() => nobleCurve.recover(hash, compact, parity)),
+          )
+        },
+      ),
+      { numRuns: 50 },
+    )
+  })
+})
+
+it('recovers the sender of the example in EIP-155', () => {
+  const digest = fromHex('0xdaf5a779ae972f972197303d7b574746c7ef83eadac0f2791ad23db92e4c8e53')
+  const r = 0x28ef61340bd939bc2195fe537567866003e1a15d3c71ff63e1590620aa636276n
+  const s = 0x67cbe9d8997f761aecb703304b3800ccf555c9f3dc64214b297fb1966a3b6d83n
+  expect(recoverAddress(digest, r, s, 0)).toBe('0x9d8a62f656a8d1615c1294fd71e9cfb3e4855a4f')
+})
