@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest'
+import {
+  checkSetting,
+  NODE_SETTINGS,
+  resolveNodeOptions,
+  resolveServeOptions,
+  SERVE_SETTINGS,
+  type Setting,
+  TERMINAL_SETTINGS,
+} from '../src/options.ts'
+
+const TABLES: Readonly<Record<string, Setting<unknown, unknown>>> = {
+  ...NODE_SETTINGS,
+  ...SERVE_SETTINGS,
+  ...TERMINAL_SETTINGS,
+}
+
+describe('options', () => {
+  it('fill in the defaults of the real node', () => {
+    expect(resolveNodeOptions({})).toMatchObject({
+      chain: 'regtest',
+      mining: 'auto',
+      wallet: true,
+      accountQuota: false,
+      stateOverride: true,
+      callGasCap: 10_000_000n,
+      gasEstimationCap: 6_800_000n,
+      rpcTimeoutMs: 5000,
+      maxResponseBytes: 10_485_760,
+      maxBatch: 50,
+      maxLogBlocks: 5000,
+      maxLogs: 20_000,
+      dataDir: undefined,
+    })
+    expect(resolveServeOptions({})).toEqual({
+      host: '127.0.0.1',
+      port: 4444,
+      cors: [],
+      hosts: [],
+      maxBodyBytes: 5_242_880,
+    })
+  })
+
+  it('take gas and wei as bigint, number or text', () => {
+    for (const given of [8_000_000n, 8_000_000, '8000000', '0x7a1200']) {
+      expect(resolveNodeOptions({ blockGasLimit: given }).blockGasLimit).toBe(8_000_000n)
+    }
+  })
+
+  it('lower the case of an address', () => {
+    expect(resolveNodeOptions({ coinbase: `0x${'AB'.repeat(20)}` }).coinbase).toBe(`0x${'ab'.repeat(20)}`)
+  })
+
+  it.each([
+    [{ mining: 0 }, 'Option "mining" expects auto, manual or seconds from 0.001 to 2147483, not 0.'],
+    [{ mining: 1e9 }, 'Option "mining" expects'],
+    [{ accounts: -1 }, 'Option "accounts" expects a whole number from 0 to 10000, not -1.'],
+    [{ accounts: 1.5 }, 'Option "accounts" expects'],
+    [{ blockGasLimit: 0n }, 'Option "blockGasLimit" expects'],
+    [{ minGasPrice: '12 wei' }, 'Option "minGasPrice" expects'],
+    [{ minGasPrice: Number.NaN }, 'Option "minGasPrice" expects'],
+    [{ mnemonic: 'too short' }, 'Option "mnemonic" expects 12, 15, 18, 21 or 24 words'],
+    [{ coinbase: '0x12' }, 'Option "coinbase" expects an address'],
+    [{ methods: ['eth*'] }, 'Option "methods" expects'],
+    [{ dataDir: '' }, 'Option "dataDir" expects'],
+    [{ memory: true, dataDir: 'x' }, 'Options "memory" and "dataDir" contradict each other.'],
+  ])('refuse %o', (options, message) => {
+    expect(() => resolveNodeOptions(options)).toThrow(message)
+  })
+
+  it('never show a mnemonic that they refuse', () => {
+    expect(() => resolveNodeOptions({ mnemonic: 'zebra zebra' })).not.toThrow('zebra')
+  })
+
+  it('refuse a name that is no option, inherited ones too', () => {
+    expect(() => resolveNodeOptions({ minning: 'auto' } as object)).toThrow('There is no option "minning".')
+    expect(() => resolveServeOptions({ toString: 1 } as object)).toThrow('There is no option "toString".')
+  })
+
+  it('have a default that passes their own check', () => {
+    for (const [name, setting] of Object.entries(TABLES)) {
+      if (setting.fallback !== undefined) {
+        expect(checkSetting(setting, setting.fallback, name)).toEqual(setting.fallback)
+      }
+    }
+  })
+
+  it('have one flag, and one owner of each key of the real node', () => {
+    const flags = Object.values(TABLES).map(({ flag }) => flag.split(' ')[0])
+    const keys = Object.values(TABLES).flatMap(({ nodeKeys }) => Object.keys(nodeKeys ?? {}))
+    expect(new Set(flags).size).toBe(flags.length)
+    expect(new Set(keys).size).toBe(keys.length)
+  })
+})
