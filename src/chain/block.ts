@@ -1,8 +1,13 @@
-/** Blocks: a header, transactions in order (the fee-collecting one last), uncle headers. */
+/** Blocks: a header, transactions in order (the fee-collecting one last), uncle headers; their RLP and roots. */
+import { binaryTrieRoot } from '../encoding/binary-trie.ts'
+import { keccakHex } from '../encoding/hash.ts'
 import type { Hex } from '../encoding/hex.ts'
-import type { Header } from './header.ts'
+import { asList, decodeRlp, encodeRlp } from '../encoding/rlp.ts'
+import { framedLength, frameList } from '../encoding/rlp-frame.ts'
+import type { ChainConfig } from './config.ts'
+import { decodeHeader, encodeHeader, type Header } from './header.ts'
 import type { Receipt } from './receipt.ts'
-import type { Transaction } from './transaction.ts'
+import { decodeBlockTransaction, type Transaction } from './transaction.ts'
 
 /** A block. Immutable. */
 export interface Block {
@@ -21,4 +26,57 @@ export interface ExecutedBlock {
   readonly totalDifficulty: bigint
   /** Root of the Merkle-Patricia state after the block; equals `header.stateRoot` except at a genesis of known historical root. */
   readonly postState: Hex
+}
+
+/** `unclesHash` of a block without uncles: keccak-256 of 0xc0. */
+export const EMPTY_UNCLES_HASH: Hex = '0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347'
+
+function fullHeader(header: Header, config: ChainConfig): Uint8Array {
+  return encodeHeader(header, 'full', config.rulesAt(header.number))
+}
+
+/** The whole block as it is stored and sent: `[header, [transactions], [uncle headers]]`, headers in full (protocol 1.4). */
+export function encodeBlock({ header, transactions, uncles }: Block, config: ChainConfig): Uint8Array {
+  return frameList([
+    fullHeader(header, config),
+    frameList(transactions.map(({ raw }) => raw)),
+    frameList(uncles.map((uncle) => fullHeader(uncle, config))),
+  ])
+}
+
+/** Length of `encodeBlock` in bytes (protocol 3.3), without writing it. */
+export function blockSize({ header, transactions, uncles }: Block, config: ChainConfig): number {
+  const transactionBytes = transactions.reduce((sum, { raw }) => sum + raw.length, 0)
+  const uncleBytes = uncles.reduce((sum, uncle) => sum + fullHeader(uncle, config).length, 0)
+  const headerBytes = fullHeader(header, config).length
+  return framedLength(headerBytes + framedLength(transactionBytes) + framedLength(uncleBytes))
+}
+
+/**
+ * Reads what `encodeBlock` writes; recovers the senders. Throws a RangeError (or RLP's own Error) when the bytes are
+ * malformed, and what `decodeTransaction` throws. It does not judge whether the block is valid.
+ */
+export function decodeBlock(bytes: Uint8Array, config: ChainConfig): Block {
+  const list = asList(decodeRlp(bytes), 'block')
+  if (list.length !== 3) throw new RangeError(`a block has 3 items, not ${list.length}`)
+  const header = decodeHeader(asList(list[0], 'block header'), config)
+  const transactions = asList(list[1], 'transactions')
+  return {
+    header,
+    transactions: transactions.map((item, index) =>
+      decodeBlockTransaction(encodeRlp(asList(item, 'transaction')), index === transactions.length - 1),
+    ),
+    uncles: asList(list[2], 'uncles').map((item) => decodeHeader(asList(item, 'uncle header'), config)),
+  }
+}
+
+/** Root of the transactions of a block, in order (protocol 5.5). */
+export function transactionsRoot(transactions: readonly Transaction[]): Hex {
+  return binaryTrieRoot(transactions.map(({ raw }) => raw))
+}
+
+/** What a header says of its uncles: keccak-256 of the list of their full headers (protocol 1.2). */
+export function unclesHash(uncles: readonly Header[], config: ChainConfig): Hex {
+  if (uncles.length === 0) return EMPTY_UNCLES_HASH
+  return keccakHex(frameList(uncles.map((uncle) => fullHeader(uncle, config))))
 }

@@ -1,5 +1,21 @@
-/** Block headers: their fields. */
-import type { Hex } from '../encoding/hex.ts'
+/** Block headers: their fields, their encodings, and the two hashes made of them. */
+import {
+  concat,
+  EMPTY,
+  equal,
+  fromBigInt,
+  fromBigIntSigned,
+  stripZeros,
+  toBigInt,
+  toNumber,
+} from '../encoding/bytes.ts'
+import { keccak256, keccakHex } from '../encoding/hash.ts'
+import { fromHex, type Hex, toHex } from '../encoding/hex.ts'
+import { asBytes, asList, decodeRlp, type RlpItem } from '../encoding/rlp.ts'
+import { frameStrings } from '../encoding/rlp-frame.ts'
+import { EMPTY_TRIE_ROOT } from './account.ts'
+import type { ChainConfig, Rules } from './config.ts'
+import { FORK_DATA_PREFIX, forkDataIn } from './merged-mining/commitment.ts'
 
 /** A block header of any version (protocol 1.2). Immutable. */
 export interface Header {
@@ -42,4 +58,216 @@ export interface Header {
    * padded gas limits), kept so that re-encoding is stable (protocol 1.2).
    */
   readonly verbatim?: { readonly [element: number]: Uint8Array }
+}
+
+/**
+ * The encodings of protocol 1.4. `full`: everything. `raw`: what the raw-header methods answer, without merkle proof and
+ * coinbase. `hash`: what the block hash is made of. `mergedMining`: what parent-chain miners commit to.
+ */
+export type HeaderForm = 'full' | 'raw' | 'hash' | 'mergedMining'
+
+const HEADER_ELEMENTS = 16
+const EMPTY_HASH = fromHex(EMPTY_TRIE_ROOT)
+const NO_COINBASE = new Uint8Array(20)
+
+/** Element numbers of protocol 1.2 that a decoder must look at before the rest. */
+const ELEMENT = { stateRoot: 3, receiptsRoot: 5, number: 8, ummRoot: 16, version: 17 } as const
+
+function edgesBytes(edges: readonly number[]): Uint8Array {
+  const out = new Uint8Array(edges.length * 2)
+  edges.forEach((edge, i) => {
+    out[2 * i] = edge
+    out[2 * i + 1] = edge >> 8
+  })
+  return out
+}
+
+function edgesOf(bytes: Uint8Array): number[] {
+  if (bytes.length % 2 !== 0) throw new RangeError('sublist edges take two bytes each')
+  const edges: number[] = []
+  for (let i = 0; i < bytes.length; i += 2) edges.push((bytes[i] as number) | ((bytes[i + 1] as number) << 8))
+  return edges
+}
+
+/** Hash of what versions 1 and 2 take out of the hashed header (RSKIP-351, protocol 1.3). Throws a RangeError for version 0. */
+export function extensionHash(header: Header): Hex {
+  return toHex(extensionHashBytes(header))
+}
+
+function extensionHashBytes({ version, logsBloom, edges, baseEvent }: Header): Uint8Array {
+  if (edges === undefined) throw new RangeError('a header of version 0 has no extension')
+  const bloomHash = keccak256(logsBloom)
+  const parts =
+    version === 2 ? [bloomHash, baseEvent ?? EMPTY, edgesBytes(edges)] : [bloomHash, edgesBytes(edges)]
+  return keccak256(frameStrings(parts))
+}
+
+function hasProof({ bitcoinHeader, merkleProof, coinbaseTransaction }: Header): boolean {
+  return bitcoinHeader.length > 0 || merkleProof.length > 0 || coinbaseTransaction.length > 0
+}
+
+/** RLP of a header in one of its forms; `rules` are those at its height. */
+export function encodeHeader(header: Header, form: HeaderForm, rules: Rules): Uint8Array {
+  const compressed = header.version > 0 && (form === 'hash' || form === 'mergedMining')
+  const elements: Uint8Array[] = [
+    fromHex(header.parentHash),
+    fromHex(header.unclesHash),
+    fromHex(header.coinbase),
+    fromHex(header.stateRoot),
+    fromHex(header.transactionsRoot),
+    fromHex(header.receiptsRoot),
+    compressed ? frameStrings([Uint8Array.of(header.version), extensionHashBytes(header)]) : header.logsBloom,
+    fromBigIntSigned(header.difficulty),
+    fromBigInt(BigInt(header.number)),
+    fromBigIntSigned(header.gasLimit),
+    fromBigInt(header.gasUsed),
+    fromBigInt(BigInt(header.timestamp)),
+    header.extraData,
+    fromBigInt(header.paidFees),
+    fromBigIntSigned(header.minimumGasPrice),
+    fromBigInt(BigInt(header.uncleCount)),
+  ]
+  if (header.verbatim !== undefined) {
+    for (const [element, bytes] of Object.entries(header.verbatim)) elements[Number(element)] = bytes
+  }
+  if (header.ummRoot !== undefined) elements.push(header.ummRoot)
+  if (header.version > 0 && !compressed) {
+    elements.push(Uint8Array.of(header.version), edgesBytes(header.edges ?? []))
+    if (header.version === 2) elements.push(header.baseEvent ?? EMPTY)
+  }
+  if (form !== 'mergedMining' && hasProof(header)) {
+    elements.push(header.bitcoinHeader)
+    if (form === 'full' || !rules.rskip92) elements.push(header.merkleProof, header.coinbaseTransaction)
+  }
+  return frameStrings(elements)
+}
+
+function versionOf(list: readonly RlpItem[]): 0 | 1 | 2 {
+  // In version 0 this place holds an 80-byte header or 32-byte hashes, or the genesis' zero byte.
+  const element = list[ELEMENT.version]
+  if (!(element instanceof Uint8Array) || element.length !== 1) return 0
+  return element[0] === 1 || element[0] === 2 ? element[0] : 0
+}
+
+/** How many elements stand before the three of the proof, told from the length of the list (protocol 1.2). */
+function bodyLength(length: number, version: 0 | 1 | 2, umm: () => boolean): number {
+  if (version > 0) return version === 2 ? 20 : 19
+  // 17 elements: with the element ummRoot and no proof, or without it and with the parent-chain header alone.
+  if (length === HEADER_ELEMENTS + 1) return umm() ? length : HEADER_ELEMENTS
+  return length === HEADER_ELEMENTS + 2 || length === HEADER_ELEMENTS + 4
+    ? HEADER_ELEMENTS + 1
+    : HEADER_ELEMENTS
+}
+
+/**
+ * Reads a header in its `full` or `raw` form, as bytes or as an RLP list; re-encoding gives the same bytes.
+ * Throws a RangeError (or RLP's own Error) when it is malformed. It does not judge whether the header is valid.
+ */
+export function decodeHeader(input: Uint8Array | readonly RlpItem[], config: ChainConfig): Header {
+  const list = asList(input instanceof Uint8Array ? decodeRlp(input) : input, 'block header')
+  const version = versionOf(list)
+  const bytes = (element: number): Uint8Array => asBytes(list[element], `header element ${element}`)
+  const number = toNumber(stripZeros(bytes(ELEMENT.number)))
+  const body = bodyLength(list.length, version, () => config.rulesAt(number).umm)
+  const proofLength = list.length - body
+  if (proofLength !== 0 && proofLength !== 1 && proofLength !== 3) {
+    throw new RangeError(`a block header of version ${version} cannot have ${list.length} elements`)
+  }
+
+  const verbatim: { [element: number]: Uint8Array } = {}
+  const canonical = (element: number, encoded: Uint8Array): void => {
+    if (!equal(bytes(element), encoded)) verbatim[element] = bytes(element)
+  }
+  const fixed = (element: number, length: number, absent?: Uint8Array): Uint8Array => {
+    const value = bytes(element)
+    if (value.length === 0 && absent !== undefined) {
+      verbatim[element] = value
+      return absent
+    }
+    if (value.length !== length) throw new RangeError(`header element ${element} must have ${length} bytes`)
+    return value
+  }
+  const unsigned = (element: number): bigint => {
+    const value = toBigInt(bytes(element))
+    canonical(element, fromBigInt(value))
+    return value
+  }
+  const small = (element: number): number => {
+    canonical(element, stripZeros(bytes(element)))
+    return toNumber(stripZeros(bytes(element)))
+  }
+  const signed = (element: number): bigint => {
+    const value = bytes(element)
+    if (((value[0] ?? 0) & 0x80) !== 0) throw new RangeError(`header element ${element} is negative`)
+    return rawSigned(element)
+  }
+  const rawSigned = (element: number): bigint => {
+    const value = toBigInt(bytes(element))
+    canonical(element, fromBigIntSigned(value))
+    return value
+  }
+  const hash = (element: number): Hex =>
+    toHex(
+      element >= ELEMENT.stateRoot && element <= ELEMENT.receiptsRoot
+        ? fixed(element, 32, EMPTY_HASH)
+        : fixed(element, 32),
+    )
+
+  const header: Header = {
+    version,
+    parentHash: hash(0),
+    unclesHash: hash(1),
+    coinbase: toHex(fixed(2, 20, NO_COINBASE)),
+    stateRoot: hash(3),
+    transactionsRoot: hash(4),
+    receiptsRoot: hash(5),
+    logsBloom: fixed(6, 256),
+    difficulty: signed(7),
+    number: small(8),
+    gasLimit: rawSigned(9),
+    gasUsed: unsigned(10),
+    timestamp: small(11),
+    extraData: bytes(12),
+    paidFees: unsigned(13),
+    minimumGasPrice: signed(14),
+    uncleCount: small(15),
+    ummRoot: version > 0 || body > HEADER_ELEMENTS ? bytes(16) : undefined,
+    edges: version > 0 ? edgesOf(bytes(18)) : undefined,
+    baseEvent: version === 2 ? bytes(19) : undefined,
+    bitcoinHeader: proofLength > 0 ? bytes(body) : EMPTY,
+    merkleProof: proofLength > 1 ? bytes(body + 1) : EMPTY,
+    coinbaseTransaction: proofLength > 1 ? bytes(body + 2) : EMPTY,
+  }
+  return Object.keys(verbatim).length === 0 ? header : { ...header, verbatim }
+}
+
+const hashes = new WeakMap<Header, Hex>()
+
+/** The block hash; computed once for a header (protocol 1.5). */
+export function headerHash(header: Header, config: ChainConfig): Hex {
+  const known = hashes.get(header)
+  if (known !== undefined) return known
+  const hash = keccakHex(encodeHeader(header, 'hash', config.rulesAt(header.number)))
+  hashes.set(header, hash)
+  return hash
+}
+
+/**
+ * What parent-chain miners commit to (protocol 1.5). The 12 bytes of fork detection data are those given, or else those
+ * in the header's own proof; a header that has neither, or is not yet bound to have them, gets the hash without.
+ */
+export function hashForMergedMining(
+  header: Header,
+  config: ChainConfig,
+  forkDetectionData?: Uint8Array,
+): Hex {
+  const rules = config.rulesAt(header.number)
+  let base = keccak256(encodeHeader(header, 'mergedMining', rules))
+  if (header.ummRoot !== undefined && header.ummRoot.length > 0) {
+    base = keccak256(concat(base.subarray(0, FORK_DATA_PREFIX), header.ummRoot))
+  }
+  if (!rules.forkDetection) return toHex(base)
+  const prefix = base.subarray(0, FORK_DATA_PREFIX)
+  const data = forkDetectionData ?? forkDataIn(header.coinbaseTransaction, prefix) ?? EMPTY
+  return toHex(data.length === 0 ? base : concat(prefix, data))
 }

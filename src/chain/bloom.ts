@@ -1,0 +1,53 @@
+/** The 2048-bit bloom of log addresses and topics: add, test, merge (Yellow Paper 4.3.1, protocol 5.5). */
+import { keccak256 } from '../encoding/hash.ts'
+import { fromHex } from '../encoding/hex.ts'
+import type { Log } from './receipt.ts'
+
+const BYTES = 256
+
+/** The bloom of no logs; shared, never written to. */
+export const ZERO_BLOOM = new Uint8Array(BYTES)
+
+/** The three bits of an item, each 0 to 2047, counted from the end of the bloom. */
+function bitsOf(item: Uint8Array): readonly [number, number, number] {
+  const hash = keccak256(item)
+  const bit = (at: number) => (((hash[at] as number) << 8) | (hash[at + 1] as number)) & 0x7ff
+  return [bit(0), bit(2), bit(4)]
+}
+
+/** Sets an item's bits in `bloom` itself. */
+export function bloomAdd(bloom: Uint8Array, item: Uint8Array): void {
+  for (const bit of bitsOf(item)) {
+    const at = BYTES - 1 - (bit >> 3)
+    bloom[at] = (bloom[at] as number) | (1 << (bit & 7))
+  }
+}
+
+/** Are all of an item's bits set? False means that it is surely absent. */
+export function bloomMightContain(bloom: Uint8Array, item: Uint8Array): boolean {
+  return bitsOf(item).every((bit) => ((bloom[BYTES - 1 - (bit >> 3)] as number) & (1 << (bit & 7))) !== 0)
+}
+
+/** The bloom of some logs, 256 bytes; `ZERO_BLOOM` when there are none. */
+export function logsBloom(logs: readonly Log[]): Uint8Array {
+  if (logs.length === 0) return ZERO_BLOOM
+  const bloom = new Uint8Array(BYTES)
+  for (const log of logs) {
+    bloomAdd(bloom, fromHex(log.address))
+    for (const topic of log.topics) bloomAdd(bloom, fromHex(topic))
+  }
+  return bloom
+}
+
+/** Everything that any of the blooms holds; `ZERO_BLOOM` when none of them holds anything. */
+export function mergeBlooms(blooms: readonly Uint8Array[]): Uint8Array {
+  const filled = blooms.filter((bloom) => bloom !== ZERO_BLOOM)
+  const [first, ...rest] = filled
+  if (first === undefined) return ZERO_BLOOM
+  if (rest.length === 0) return first
+  const merged = first.slice()
+  for (const bloom of rest) {
+    for (let i = 0; i < BYTES; i++) merged[i] = (merged[i] as number) | (bloom[i] as number)
+  }
+  return merged
+}

@@ -1,0 +1,90 @@
+/** The proof of work inside our header: attaching one, and checking it (protocol 2). */
+import { equal } from '../../encoding/bytes.ts'
+import { fromHex } from '../../encoding/hex.ts'
+import { NodeError } from '../../errors.ts'
+import type { ChainConfig } from '../config.ts'
+import { type Header, hashForMergedMining } from '../header.ts'
+import {
+  COMMITMENT_BYTES,
+  type CompressedCoinbase,
+  coinbaseHash,
+  compressCoinbase,
+  lastPosition,
+  splitCompressed,
+  TAG,
+} from './commitment.ts'
+import { rootOfBranch } from './merkle-branch.ts'
+import { decodeParentHeader, meetsTarget, PARENT_HEADER_BYTES } from './parent-header.ts'
+import { BLOCK_BYTES } from './sha256-midstate.ts'
+
+const MAX_BYTES_AFTER_HASH = 128
+
+/** What a parent-chain miner hands in. */
+export interface Solution {
+  /** 80 bytes. */
+  readonly parentHeader: Uint8Array
+  /** The whole serialized coinbase, without witness. */
+  readonly coinbase: Uint8Array
+  /** Siblings bottom up, display order (protocol 2.2). */
+  readonly merkleBranch: Uint8Array
+}
+
+/** The header with a solution in it, unchecked. Throws a RangeError when the coinbase holds no tag. */
+export function attachProof(header: Header, { parentHeader, coinbase, merkleBranch }: Solution): Header {
+  return {
+    ...header,
+    bitcoinHeader: parentHeader,
+    merkleProof: merkleBranch,
+    coinbaseTransaction: compressCoinbase(coinbase),
+  }
+}
+
+function broken(rule: string): NodeError {
+  return new NodeError('invalid-block', rule)
+}
+
+/** Runs a step that throws RangeErrors over malformed bytes, and says them as a broken rule. */
+function parsed<T>(step: () => T): T {
+  try {
+    return step()
+  } catch (error) {
+    if (error instanceof RangeError) throw broken(error.message)
+    throw error
+  }
+}
+
+function checkCommitment({ count, tail }: CompressedCoinbase, hash: Uint8Array): void {
+  if (count + tail.length <= BLOCK_BYTES)
+    throw broken('The coinbase transaction must be longer than 64 bytes')
+  const position = lastPosition(tail, TAG)
+  if (position < 0) throw broken('The coinbase transaction holds no tag')
+  const start = position + TAG.length
+  if (!equal(tail.subarray(start, start + COMMITMENT_BYTES), hash)) {
+    throw broken('The coinbase transaction does not commit to this block')
+  }
+  if (position >= BLOCK_BYTES)
+    throw broken('The tag lies beyond the first 64 bytes of the shortened coinbase')
+  if (tail.length - start - COMMITMENT_BYTES > MAX_BYTES_AFTER_HASH) {
+    throw broken(`More than ${MAX_BYTES_AFTER_HASH} bytes follow the hash in the coinbase transaction`)
+  }
+}
+
+/**
+ * Checks the proof of work of a header, its own hash and difficulty given: parent-chain header, target, commitment in the
+ * coinbase, merkle branch (protocol 2.1 to 2.3). Throws a NodeError `invalid-block` that names the rule broken first.
+ */
+export function checkProof(header: Header, config: ChainConfig): void {
+  const { bitcoinHeader, merkleProof, coinbaseTransaction, difficulty } = header
+  if (bitcoinHeader.length !== PARENT_HEADER_BYTES) {
+    throw broken(`The parent-chain header must have ${PARENT_HEADER_BYTES} bytes`)
+  }
+  if (!meetsTarget(bitcoinHeader, difficulty)) {
+    throw broken('The hash of the parent-chain header does not meet the target')
+  }
+  const compressed = parsed(() => splitCompressed(coinbaseTransaction))
+  checkCommitment(compressed, fromHex(hashForMergedMining(header, config)))
+  const root = parsed(() => rootOfBranch(coinbaseHash(compressed), merkleProof))
+  if (!equal(root, decodeParentHeader(bitcoinHeader).merkleRoot)) {
+    throw broken('The merkle branch does not lead from the coinbase transaction to the merkle root')
+  }
+}
