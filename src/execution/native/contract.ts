@@ -13,7 +13,7 @@ export interface NativeAncestor {
 
 /** Where a native contract is called from. */
 export interface NativeEnvironment {
-  /** Depth of the calling frame: 0 for the transaction itself and for the code it starts. */
+  /** Depth of the frame that calls: 0 for the code a transaction starts, and for a transaction straight to the contract. */
   readonly depth: number
   readonly caller: Hex
   /** Wei that come with the call. */

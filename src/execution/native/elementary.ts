@@ -1,14 +1,13 @@
 /** The four oldest native contracts: signature recovery, two hashes and the copy (protocol 6.5). */
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { ripemd160 } from '@noble/hashes/legacy.js'
-import { recoverAddress } from '../../chain/signature.ts'
+import { CURVE_ORDER, recoverAddress } from '../../chain/signature.ts'
 import { EMPTY, fromBigInt, padLeft, toBigInt } from '../../encoding/bytes.ts'
 import { keccak256, sha256 } from '../../encoding/hash.ts'
 import { fromHex } from '../../encoding/hex.ts'
 import { inputSlice, type NativeContract, wordGas } from './contract.ts'
 
 const { Point } = secp256k1
-const ORDER = Point.Fn.ORDER
 
 /** The address of the point at infinity, which has no coordinates to hash. */
 const INFINITY_ADDRESS = keccak256(EMPTY).subarray(12)
@@ -18,7 +17,7 @@ function recoversInfinity(hash: Uint8Array, r: bigint, s: bigint, parity: 0 | 1)
   try {
     const compressed = padLeft(fromBigInt(r), 33)
     compressed[0] = 2 + parity
-    const e = toBigInt(hash) % ORDER
+    const e = toBigInt(hash) % CURVE_ORDER
     const right = e === 0n ? Point.ZERO : Point.BASE.multiplyUnsafe(e)
     return Point.fromBytes(compressed).multiplyUnsafe(s).equals(right)
   } catch {
@@ -40,7 +39,7 @@ export const ecrecover: NativeContract = {
     const hash = input.subarray(0, 32)
     const r = toBigInt(input.subarray(64, 96))
     const s = toBigInt(inputSlice(input, 96, 32))
-    if (r === 0n || r >= ORDER || s === 0n || s >= ORDER) return EMPTY
+    if (r === 0n || r >= CURVE_ORDER || s === 0n || s >= CURVE_ORDER) return EMPTY
     const parity = v === 27 ? 0 : 1
     const address = recoverAddress(hash, r, s, parity)
     if (address !== undefined) return padLeft(fromHex(address), 32)

@@ -1,10 +1,14 @@
 /** The native contracts of the chain by address (protocol 6.5). */
 import type { Hex } from '../../encoding/hex.ts'
 import { blake2f } from './blake2f.ts'
+import { blockHeaderContract } from './block-header.ts'
 import { bn128Add, bn128Multiply, bn128Pairing } from './bn128.ts'
 import type { NativeContract } from './contract.ts'
 import { ecrecover, identity, ripemd160Contract, sha256Contract } from './elementary.ts'
+import { environmentContract } from './environment.ts'
+import { hdWalletContract } from './hd-wallet.ts'
 import { modexp } from './modexp.ts'
+import { secp256k1Add, secp256k1Multiply } from './secp256k1.ts'
 import { unavailable } from './unavailable.ts'
 
 export {
@@ -26,6 +30,11 @@ const CONTRACTS: ReadonlyMap<Hex, NativeContract> = new Map<Hex, NativeContract>
   ['0x0000000000000000000000000000000000000009', blake2f],
   ['0x0000000000000000000000000000000001000006', unavailable('the bridge')],
   ['0x0000000000000000000000000000000001000008', unavailable('the reward contract')],
+  ['0x0000000000000000000000000000000001000009', hdWalletContract],
+  ['0x0000000000000000000000000000000001000010', blockHeaderContract],
+  ['0x0000000000000000000000000000000001000011', environmentContract],
+  ['0x0000000000000000000000000000000001000016', secp256k1Add],
+  ['0x0000000000000000000000000000000001000017', secp256k1Multiply],
 ])
 
 /** Every native contract that is active, by lower-case address; the same map each time. */

@@ -39,12 +39,6 @@ function adjustedExponentLength(input: Uint8Array, lengths: Lengths): bigint {
   return BigInt(8 * Math.max(lengths.exponent - 32, 0) + highestBit)
 }
 
-/** The part of an operand that the input holds, and how many zero bytes are understood to follow it. */
-function operand(input: Uint8Array, offset: number, length: number): { head: bigint; zeros: number } {
-  const held = input.subarray(offset, offset + length)
-  return { head: toBigInt(held), zeros: held.length === 0 ? 0 : length - held.length }
-}
-
 /**
  * Lengths of base, exponent and modulus (a word each), then the three; the result is as long as the modulus. Missing
  * input counts as zeros, modulus zero gives zeros, lengths past 2^31 give empty output. No minimum price, divisor 20.
@@ -62,13 +56,13 @@ export const modexp: NativeContract = {
     const exponentAt = HEAD + lengths.base
     const modulusAt = exponentAt + lengths.exponent
     if (lengths.modulus === 0 || modulusAt > MAX_LENGTH) return EMPTY
-    const modulusParts = operand(input, modulusAt, lengths.modulus)
-    const modulus = modulusParts.head << BigInt(8 * modulusParts.zeros)
-    if (modulus === 0n) return new Uint8Array(lengths.modulus)
-    const baseParts = operand(input, HEAD, lengths.base)
-    const base = baseParts.head << BigInt(8 * baseParts.zeros)
-    const exponent = operand(input, exponentAt, lengths.exponent)
-    const result = modularPower(base, exponent.head, 8 * exponent.zeros, modulus)
-    return padLeft(fromBigInt(result), lengths.modulus)
+    const held = toBigInt(input.subarray(modulusAt, modulusAt + lengths.modulus))
+    if (held === 0n) return new Uint8Array(lengths.modulus)
+    // The input reaches into the modulus, so base and exponent are all there; only the modulus may want zeros behind it.
+    const missing = Math.max(modulusAt + lengths.modulus - input.length, 0)
+    const modulus = held << BigInt(8 * missing)
+    const base = toBigInt(input.subarray(HEAD, exponentAt))
+    const exponent = toBigInt(input.subarray(exponentAt, modulusAt))
+    return padLeft(fromBigInt(modularPower(base, exponent, modulus)), lengths.modulus)
   },
 }

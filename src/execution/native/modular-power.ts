@@ -1,9 +1,9 @@
-/** Modular powers of integers of any size, without ever spelling out a long exponent. */
+/** Modular powers of integers of any size. */
 
 /** Bits of the exponent taken at once. */
 const WINDOW = 4
-/** Exponents longer than this, in bits, are worth factoring a small modulus for. */
-const LONG_EXPONENT = 2048
+/** Exponents from here on are worth factoring a small modulus for. */
+const LONG_EXPONENT = 2n ** 2048n
 /** Moduli below this are factored by trial division in a fraction of a millisecond. */
 const SMALL_MODULUS = 2n ** 32n
 
@@ -44,19 +44,12 @@ function totient(modulus: bigint): bigint {
 }
 
 /**
- * base^(exponent · 2^shift) mod modulus, for a modulus of at least 1. The shift may be many millions: a short modulus
- * makes long exponents cheap in gas, so there Euler's theorem cuts the exponent down; elsewhere gas bounds the squarings.
+ * base^exponent mod modulus, for a modulus of at least 1. A short modulus makes long exponents cheap in gas, so there
+ * Euler's theorem cuts the exponent down; elsewhere gas bounds the squarings.
  */
-export function modularPower(base: bigint, exponent: bigint, shift: number, modulus: bigint): bigint {
-  if (exponent === 0n) return 1n % modulus
-  if (modulus === 1n) return 0n
-  if (modulus < SMALL_MODULUS && shift + exponent.toString(16).length * 4 > LONG_EXPONENT) {
-    const order = totient(modulus)
-    // Adding the order once keeps the exponent above 32, where powers repeat even for a base that shares factors.
-    const reduced = ((exponent % order) * power(2n, BigInt(shift), order)) % order
-    return power(base, reduced + order * (32n / order + 1n), modulus)
-  }
-  let result = power(base, exponent, modulus)
-  for (let i = 0; i < shift && result > 1n; i++) result = (result * result) % modulus
-  return result
+export function modularPower(base: bigint, exponent: bigint, modulus: bigint): bigint {
+  if (modulus >= SMALL_MODULUS || exponent < LONG_EXPONENT) return power(base, exponent, modulus)
+  const order = totient(modulus)
+  // From the 32nd on the powers repeat every `order`, even for a base that shares factors with the modulus.
+  return power(base, (exponent % order) + order * (32n / order + 1n), modulus)
 }
