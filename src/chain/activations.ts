@@ -10,6 +10,8 @@ interface Heights {
   readonly rskip156: number | undefined
   /** RSKIP-179: the parent chain's clock must agree with ours. */
   readonly rskip179: number
+  /** RSKIP-252: gas prices are capped. */
+  readonly rskip252: number
   /** RSKIP-290: a higher floor of difficulty. */
   readonly rskip290: number | undefined
   /** RSKIP-297: the two clocks may be further apart. */
@@ -31,6 +33,7 @@ const HEIGHTS: Readonly<Record<ChainName, Heights>> = {
     rskip110: 0,
     rskip156: undefined,
     rskip179: 0,
+    rskip252: 0,
     rskip290: undefined,
     rskip297: undefined,
     umm: 1,
@@ -43,6 +46,7 @@ const HEIGHTS: Readonly<Record<ChainName, Heights>> = {
     rskip110: 0,
     rskip156: 0,
     rskip179: 0,
+    rskip252: 0,
     rskip290: undefined,
     rskip297: undefined,
     umm: 1,
@@ -55,6 +59,7 @@ const HEIGHTS: Readonly<Record<ChainName, Heights>> = {
     rskip110: 0,
     rskip156: 863_000,
     rskip179: 2_060_500,
+    rskip252: 4_015_800,
     rskip290: 2_581_800,
     rskip297: 3_103_000,
     umm: 863_000,
@@ -67,6 +72,7 @@ const HEIGHTS: Readonly<Record<ChainName, Heights>> = {
     rskip110: 1_591_000,
     rskip156: 2_392_700,
     rskip179: 3_614_800,
+    rskip252: 5_468_000,
     rskip290: undefined,
     rskip297: undefined,
     umm: 2_392_700,
@@ -128,4 +134,10 @@ export function boundDivisorAt(name: ChainName): (height: number) => bigint {
 export function parentChainTimeWindowAt(name: ChainName): (height: number) => number | undefined {
   const { rskip179, rskip297 } = HEIGHTS[name]
   return (height) => (!holds(rskip179, height) ? undefined : holds(rskip297, height) ? 7200 : 300)
+}
+
+/** How many times the block's minimum a gas price may be, by height (RSKIP-252, protocol 4.2). */
+export function gasPriceCapAt(name: ChainName): (height: number) => bigint | undefined {
+  const { rskip252 } = HEIGHTS[name]
+  return (height) => (holds(rskip252, height) ? 100n : undefined)
 }

@@ -1,6 +1,12 @@
 /** What tells one network from another: ids, activation heights, difficulty, limits, native addresses. */
 import type { Hex } from '../encoding/hex.ts'
-import { boundDivisorAt, minimumDifficultyAt, parentChainTimeWindowAt, rulesAt } from './activations.ts'
+import {
+  boundDivisorAt,
+  gasPriceCapAt,
+  minimumDifficultyAt,
+  parentChainTimeWindowAt,
+  rulesAt,
+} from './activations.ts'
 import type { Header } from './header.ts'
 
 /** The four networks, by the names that `--chain` takes. */
@@ -50,6 +56,11 @@ export interface ChainConfig {
    * must be less. `undefined` before that rule.
    */
   parentChainTimeWindowAt(height: number): number | undefined
+  /**
+   * A transaction may offer at most this many times its block's minimum gas price, where that is not zero (RSKIP-252,
+   * protocol 4.2). `undefined` before that rule.
+   */
+  gasPriceCapAt(height: number): bigint | undefined
   /** Replaces what the genesis file says, where a setting of the node asks for it. */
   readonly genesis?: { readonly gasLimit?: bigint; readonly minimumGasPrice?: bigint }
 }
@@ -72,6 +83,7 @@ function chain(
     },
     gasLimitMinimum: 3_000_000n,
     minimumGasPriceTarget: 0n,
+    gasPriceCapAt: gasPriceCapAt(name),
     parentChainTimeWindowAt: parentChainTimeWindowAt(name),
   }
 }

@@ -5,7 +5,7 @@ import { keccakHex } from '../encoding/hash.ts'
 import { fromHex, type Hex, isHexDigits } from '../encoding/hex.ts'
 import { encodeRlp } from '../encoding/rlp.ts'
 import { NodeError } from '../errors.ts'
-import { EMPTY_TRIE_ROOT } from './account.ts'
+import { type Account, EMPTY_ACCOUNT, EMPTY_TRIE_ROOT } from './account.ts'
 import { type ChainConfig, type ChainName, NATIVE_ADDRESS } from './config.ts'
 import type { Header } from './header.ts'
 
@@ -28,7 +28,19 @@ export interface Genesis {
   readonly accounts: ReadonlyMap<Hex, GenesisAccount>
   /** Does the header carry the real network's root, which is not the one of our state? */
   readonly hasHistoricalRoot: boolean
+  /** Writes the accounts, with their code and storage, into an empty state. */
+  apply(state: GenesisState): void
 }
+
+/** What a state must take for a genesis to be written into it. */
+export interface GenesisState {
+  putAccount(address: Hex, account: Account): void
+  putCode(address: Hex, code: Uint8Array): void
+  putStorage(address: Hex, slot: bigint, value: bigint): void
+}
+
+/** What an account that the file does not know is given when the node wants it funded: as much as each well-known local account, in wei. */
+export const LOCAL_BALANCE = 10n ** 30n
 
 /** Element indexes of the header (protocol 1.2) that a genesis writes in its own way. */
 const DIFFICULTY_ELEMENT = 7
@@ -75,10 +87,11 @@ const genesisFile = z.object({
 type GenesisFile = z.infer<typeof genesisFile>
 
 /**
- * Reads a genesis file (keys of protocol 7.1). Other keys are ignored, as the real node does. Throws `invalid-options`
- * naming the key that is wrong.
+ * Reads a genesis file (keys of protocol 7.1). Other keys are ignored, as the real node does. Addresses in `funded` that
+ * the file leaves out get `LOCAL_BALANCE`; the genesis is then no longer that of the real network, so a historical
+ * root is dropped. Throws `invalid-options` naming the key that is wrong.
  */
-export function parseGenesis(json: unknown, config: ChainConfig): Genesis {
+export function parseGenesis(json: unknown, config: ChainConfig, funded: readonly Hex[] = []): Genesis {
   const parsed = genesisFile.safeParse(json)
   if (!parsed.success) {
     const issue = parsed.error.issues[0]
@@ -86,14 +99,27 @@ export function parseGenesis(json: unknown, config: ChainConfig): Genesis {
     throw new NodeError('invalid-options', `genesis file:${where} ${issue?.message ?? 'malformed'}`)
   }
   const file = parsed.data
+  const accounts = genesisAccounts(file, config.name)
+  const added = funded.filter((address) => !accounts.has(address))
+  for (const address of added) accounts.set(address, { balance: LOCAL_BALANCE, nonce: 0n })
+  const historicalRoot = added.length === 0 ? file.stateRoot : undefined
   return {
-    header: (postState) => genesisHeader(file, config, postState),
-    accounts: genesisAccounts(file, config.name),
-    hasHistoricalRoot: file.stateRoot !== undefined,
+    header: (postState) => genesisHeader(file, config, historicalRoot ?? postState),
+    accounts,
+    hasHistoricalRoot: historicalRoot !== undefined,
+    apply: (state) => applyAccounts(accounts, state),
   }
 }
 
-function genesisHeader(file: GenesisFile, config: ChainConfig, postState: Hex): Header {
+function applyAccounts(accounts: ReadonlyMap<Hex, GenesisAccount>, state: GenesisState): void {
+  for (const [address, { balance, nonce, code, storage }] of accounts) {
+    state.putAccount(address, { ...EMPTY_ACCOUNT, balance, nonce })
+    if (code !== undefined) state.putCode(address, code)
+    for (const [slot, value] of storage ?? []) state.putStorage(address, slot, value)
+  }
+}
+
+function genesisHeader(file: GenesisFile, config: ChainConfig, stateRoot: Hex): Header {
   const difficulty = fromHex(file.difficulty)
   const gasLimit = config.genesis?.gasLimit ?? toBigInt(fromHex(file.gasLimit))
   return {
@@ -101,7 +127,7 @@ function genesisHeader(file: GenesisFile, config: ChainConfig, postState: Hex): 
     parentHash: file.parentHash,
     unclesHash: keccakHex(encodeRlp([])),
     coinbase: file.coinbase,
-    stateRoot: file.stateRoot ?? postState,
+    stateRoot,
     transactionsRoot: EMPTY_TRIE_ROOT,
     receiptsRoot: EMPTY_TRIE_ROOT,
     logsBloom: new Uint8Array(256),
@@ -145,7 +171,7 @@ const NATIVE_AT_GENESIS: Readonly<Record<ChainName, readonly Hex[]>> = {
   mainnet: [],
 }
 
-function genesisAccounts(file: GenesisFile, chain: ChainName): ReadonlyMap<Hex, GenesisAccount> {
+function genesisAccounts(file: GenesisFile, chain: ChainName): Map<Hex, GenesisAccount> {
   const accounts = new Map<Hex, GenesisAccount>()
   for (const address of NATIVE_AT_GENESIS[chain]) accounts.set(address, { balance: 0n, nonce: 0n })
   for (const [key, { balance, nonce, contract }] of Object.entries(file.alloc)) {

@@ -1,0 +1,56 @@
+/** Which logs are asked for: does this log match, and could a block of this bloom hold one that does? */
+import { fromHex, type Hex } from '../encoding/hex.ts'
+import { bloomAdd } from './bloom.ts'
+import type { Log } from './receipt.ts'
+
+/** Per position the topics of which one must stand there; `null` or none is a wildcard. */
+export type TopicFilter = readonly (readonly Hex[] | null)[]
+
+/**
+ * Does a log come from one of the addresses (none is any) and have the topics asked for? Wildcards beyond the log's own
+ * topics match (rpc-methods 7.7).
+ */
+export function matchesLog(log: Log, addresses: readonly Hex[], topics: TopicFilter): boolean {
+  if (addresses.length > 0 && !addresses.includes(log.address)) return false
+  for (let position = 0; position < topics.length; position++) {
+    const wanted = topics[position]
+    if (wanted === undefined || wanted === null || wanted.length === 0) continue
+    const topic = log.topics[position]
+    if (topic === undefined || !wanted.includes(topic)) return false
+  }
+  return true
+}
+
+/** Could a block with this bloom (256 bytes) hold a matching log? False is certain. */
+export function bloomMightMatch(bloom: Uint8Array, addresses: readonly Hex[], topics: TopicFilter): boolean {
+  if (!mightHoldAny(bloom, addresses)) return false
+  for (const wanted of topics) if (wanted !== null && !mightHoldAny(bloom, wanted)) return false
+  return true
+}
+
+/** One byte of a bloom and the bits that must be set in it. */
+interface Probe {
+  readonly at: number
+  readonly mask: number
+}
+
+/** A query tests every bloom of its range for the same items; their hashes are wanted once, not per block. */
+const probesOf = new WeakMap<readonly Hex[], readonly (readonly Probe[])[]>()
+
+function mightHoldAny(bloom: Uint8Array, items: readonly Hex[]): boolean {
+  if (items.length === 0) return true
+  let probes = probesOf.get(items)
+  if (probes === undefined) {
+    probes = items.map(probesFor)
+    probesOf.set(items, probes)
+  }
+  return probes.some((item) => item.every(({ at, mask }) => ((bloom[at] as number) & mask) === mask))
+}
+
+function probesFor(item: Hex): readonly Probe[] {
+  const bloom = new Uint8Array(256)
+  bloomAdd(bloom, fromHex(item))
+  const probes: Probe[] = []
+  for (const [at, mask] of bloom.entries()) if (mask !== 0) probes.push({ at, mask })
+  return probes
+}
