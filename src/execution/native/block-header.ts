@@ -1,5 +1,6 @@
 /** 0x01000010: fields of the ancestors of the executing block (RSKIP-119, RSKIP-536). */
 import type { Header } from '../../chain/header.ts'
+import { TAG } from '../../chain/merged-mining/commitment.ts'
 import { EMPTY, fromBigIntSigned } from '../../encoding/bytes.ts'
 import { fromHex } from '../../encoding/hex.ts'
 import { encodeBytes, readInt } from './abi.ts'
@@ -8,8 +9,6 @@ import { type Method, methodContract, nativeMethod } from './method-contract.ts'
 
 /** How far back the contract looks, in blocks. */
 const MAX_DEPTH = 4000
-/** What stands before the merge-mining hash in the parent chain's coinbase transaction (protocol 2.1). */
-const MERGED_MINING_TAG = Buffer.from('RSKBLOCK:')
 const HASH_LENGTH = 32
 /** Element of the gas limit in a header's list (protocol 1.2). */
 const GAS_LIMIT_ELEMENT = 9
@@ -40,11 +39,9 @@ function headerMethod(name: string, field: Field, parameters = 1): Method {
 /** What the coinbase transaction carries behind the last tag and its hash; fails when it ends before the hash does. */
 function mergedMiningTags(header: Header): Uint8Array {
   const transaction = header.coinbaseTransaction
-  const tag = Buffer.from(transaction.buffer, transaction.byteOffset, transaction.length).lastIndexOf(
-    MERGED_MINING_TAG,
-  )
+  const tag = Buffer.from(transaction.buffer, transaction.byteOffset, transaction.length).lastIndexOf(TAG)
   if (tag === -1) return EMPTY
-  const end = tag + MERGED_MINING_TAG.length + HASH_LENGTH
+  const end = tag + TAG.length + HASH_LENGTH
   if (end > transaction.length) throw new NativeFailure('coinbase transaction ends within the tag')
   return transaction.subarray(end)
 }

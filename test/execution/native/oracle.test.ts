@@ -2,8 +2,9 @@
 import { Common, Hardfork, Mainnet } from '@ethereumjs/common'
 import { createEVM, getActivePrecompiles, type PrecompileInput } from '@ethereumjs/evm'
 import fc from 'fast-check'
+import secp256k1 from 'secp256k1'
 import { describe, expect, it } from 'vitest'
-import { addressOf, sign } from '../../../src/chain/signature.ts'
+import { addressOf, CURVE_ORDER, sign } from '../../../src/chain/signature.ts'
 import { concat, fromBigIntFixed, padLeft } from '../../../src/encoding/bytes.ts'
 import { fromHex, type Hex, toHex } from '../../../src/encoding/hex.ts'
 import { contractAt, gasOf, outcome } from './vectors.ts'
@@ -127,6 +128,22 @@ describe('against another implementation', () => {
         expect(gasOf(contractAt('9'), toHex(input))).toBe(BigInt(rounds))
       }),
       { numRuns: 60 },
+    )
+  })
+
+  it('adds and multiplies on secp256k1', () => {
+    const scalar = fc.bigInt({ min: 1n, max: CURVE_ORDER - 1n })
+    const point = (key: bigint) => secp256k1.publicKeyCreate(fromBigIntFixed(key, 32), false)
+    fc.assert(
+      fc.property(scalar, scalar, (a, b) => {
+        fc.pre(a !== b && a + b !== CURVE_ORDER)
+        const [p, q] = [point(a), point(b)]
+        const sum = outcome(contractAt('1000016'), toHex(concat(p.subarray(1), q.subarray(1))))
+        expect(sum).toBe(toHex(secp256k1.publicKeyCombine([p, q], false).subarray(1)))
+        const product = outcome(contractAt('1000017'), toHex(concat(p.subarray(1), words(b))))
+        expect(product).toBe(toHex(secp256k1.publicKeyTweakMul(p, fromBigIntFixed(b, 32), false).subarray(1)))
+      }),
+      { numRuns: 30 },
     )
   })
 })
