@@ -114,7 +114,6 @@ function readIdentifier(value: unknown): string {
   if (value === undefined || value === '' || value === null) {
     throw invalidParams('Invalid block identifier: empty or null.')
   }
-  if (typeof value === 'number') return String(value)
   if (Array.isArray(value)) throw invalidParams("Invalid block identifier '['")
   if (typeof value === 'object') throw invalidParams("Invalid block identifier '{'")
   const text = String(value)

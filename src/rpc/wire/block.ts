@@ -89,12 +89,13 @@ function describeBlock(block: Block, hash: Hex, totalDifficulty: bigint, config:
 /** Sealed blocks never change, and clients ask for the recent ones again and again. */
 const described = new WeakMap<ExecutedBlock, RpcBlock>()
 
+/** A copy for one caller, who in process may do with it what he likes. */
 function describe(executed: ExecutedBlock, config: ChainConfig): RpcBlock {
-  const known = described.get(executed)
-  if (known !== undefined) return known
-  const made = describeBlock(executed.block, executed.hash, executed.totalDifficulty, config)
-  described.set(executed, made)
-  return made
+  const known =
+    described.get(executed) ?? describeBlock(executed.block, executed.hash, executed.totalDifficulty, config)
+  described.set(executed, known)
+  const { uncles, rskPteEdges } = known
+  return { ...known, uncles: [...uncles], rskPteEdges: rskPteEdges === null ? null : [...rskPteEdges] }
 }
 
 /** A block with its transactions: whole objects when `full`, else hashes. */

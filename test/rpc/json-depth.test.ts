@@ -1,0 +1,34 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { isTooDeep, MAX_DEPTH } from '../../src/rpc/json-depth.ts'
+
+describe('isTooDeep', () => {
+  it('takes the limit and not one more', () => {
+    const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
+    expect(isTooDeep(nested(MAX_DEPTH))).toBe(false)
+    expect(isTooDeep(nested(MAX_DEPTH + 1))).toBe(true)
+    expect(isTooDeep('{"a":'.repeat(MAX_DEPTH + 1))).toBe(true)
+  })
+
+  it('does not count brackets that are closed again, or stand in strings', () => {
+    expect(isTooDeep('[]'.repeat(5000))).toBe(false)
+    expect(isTooDeep(JSON.stringify('['.repeat(5000)))).toBe(false)
+    expect(isTooDeep(`"\\"${'['.repeat(5000)}"`)).toBe(false)
+    expect(isTooDeep(`"\\\\"${'['.repeat(5000)}`)).toBe(true)
+  })
+
+  it('sees through any string', () => {
+    const wrap = (inner: string, depth: number) => '['.repeat(depth) + inner + ']'.repeat(depth)
+    fc.assert(
+      fc.property(
+        fc.string({ unit: fc.constantFrom('"', '\\', '[', ']', 'a') }),
+        fc.nat(20),
+        (text, less) => {
+          const inner = JSON.stringify(text)
+          expect(isTooDeep(wrap(inner, MAX_DEPTH - less))).toBe(false)
+          expect(isTooDeep(wrap(inner, MAX_DEPTH + 1 + less))).toBe(true)
+        },
+      ),
+    )
+  })
+})

@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest'
+import { fromHex } from '../../../../src/encoding/hex.ts'
+import { NodeError } from '../../../../src/errors.ts'
+import { A, B, block0, failingCalls, fakeEngine, N, UNKNOWN } from '../../../support/fake-engine.ts'
+import { ask, dispatcherOf } from '../../../support/rpc.ts'
+
+async function asked(method: string, params: unknown[]) {
+  const { engine, calls } = fakeEngine()
+  return { outcome: await ask(dispatcherOf(engine), method, params), args: calls[0]?.args }
+}
+const refusal = (code: number, message: string) => ({ error: { code, message } })
+
+describe('the call object', () => {
+  it('reaches the engine in domain values', async () => {
+    const given = { from: A, to: B, gas: '0x5208', gasPrice: '7', value: 9, data: '0x01' }
+    const { args } = await asked('eth_call', [given, 'latest'])
+    const expected = { from: A, to: B, gas: 21_000n, gasPrice: 7n, value: 9n, data: Uint8Array.of(1) }
+    expect(args).toEqual([expected, { tag: 'latest' }, undefined])
+  })
+
+  it('prefers input to data and gas to gasLimit, and takes null for absent', async () => {
+    const given = { to: null, data: '0x01', input: '0x02', gasLimit: '0x1', gas: '0x2', value: null }
+    expect((await asked('eth_call', [given, 'latest'])).args?.[0]).toEqual({
+      data: Uint8Array.of(2),
+      gas: 2n,
+    })
+    expect((await asked('eth_call', [{ gasLimit: '0x1' }, 'latest'])).args?.[0]).toEqual({ gas: 1n })
+  })
+
+  it('ignores unknown members', async () => {
+    const { outcome } = await asked('eth_call', [
+      { to: N, type: '0x2', maxFeePerGas: '0x1', foo: 1 },
+      'latest',
+    ])
+    expect(outcome).toEqual({ result: '0x' })
+  })
+
+  it.each<[unknown, string]>([
+    [{ to: '' }, 'Invalid address: null, empty or invalid hex value.'],
+    [{ data: '0xzz' }, 'Invalid data format: invalid hex value.'],
+    [{ value: 'x' }, 'Invalid param x: value must be a valid hex or string number.'],
+    [{ gas: [] }, 'Invalid transaction.gas: expected a hex or decimal number.'],
+    [null, 'Invalid transaction: expected an object.'],
+    [[], 'Invalid transaction: expected an object.'],
+    ['0x', 'Invalid transaction: expected an object.'],
+  ])('%j is refused', async (given, message) => {
+    expect((await asked('eth_call', [given, 'latest'])).outcome).toEqual(refusal(-32602, message))
+  })
+})
+
+describe('eth_call', () => {
+  it('runs at the head by default, or where it is told', async () => {
+    const reference = async (...block: unknown[]) =>
+      (await asked('eth_call', [{ to: N }, ...block])).args?.[1]
+    expect(await reference()).toEqual({ tag: 'latest' })
+    expect(await reference('pending')).toEqual({ tag: 'pending' })
+    expect(await reference('0')).toEqual({ number: 0 })
+    expect(await reference({ blockNumber: '0x1' })).toEqual({ number: 1 })
+    expect(await reference({ blockHash: block0.hash })).toEqual({
+      hash: block0.hash,
+      requireCanonical: false,
+    })
+  })
+
+  it.each<[unknown, number, string]>([
+    ['0xffffff', -32602, 'Invalid block number 16777215'],
+    [{ blockHash: UNKNOWN }, -32600, `Block with hash ${UNKNOWN} not found`],
+    [
+      UNKNOWN,
+      -32602,
+      'Invalid block: expected a block number, tag or object; name a hash as {"blockHash": …}.',
+    ],
+  ])('refuses the block %j', async (block, code, message) => {
+    expect((await asked('eth_call', [{ to: N }, block])).outcome).toEqual(refusal(code, message))
+  })
+
+  it('passes overrides on', async () => {
+    const { args } = await asked('eth_call', [{ to: N }, 'latest', { [N]: { code: '0x60' } }])
+    expect(args?.[2]).toEqual(new Map([[N, { code: fromHex('0x60') }]]))
+  })
+
+  it('refuses overrides when they are switched off, but not an empty set', async () => {
+    const closed = dispatcherOf(fakeEngine().engine, { stateOverride: false })
+    const override = { [N]: { code: '0x60' } }
+    expect(await ask(closed, 'eth_call', [{ to: N }, '0xffffff', override])).toEqual(
+      refusal(-32602, 'State override is not allowed'),
+    )
+    expect(await ask(closed, 'eth_call', [{ to: N }, 'latest', {}])).toEqual({ result: '0x' })
+  })
+
+  it('answers a revert with its payload', async () => {
+    const words = 'VM Exception while processing transaction: transaction reverted'
+    const engine = failingCalls(new NodeError('reverted', words, '0x'))
+    const error = { code: -32015, message: words, data: '0x' }
+    expect(await ask(dispatcherOf(engine), 'eth_call', [{ to: N }, 'latest'])).toEqual({ error })
+    expect(await ask(dispatcherOf(engine), 'eth_estimateGas', [{ to: N }])).toEqual({ error })
+  })
+})
+
+describe('eth_estimateGas', () => {
+  it.each([[[]], [['latest']], [[null]]])('takes %j for the head', async (block) => {
+    const { outcome, args } = await asked('eth_estimateGas', [{ from: A, to: B, value: '0x1' }, ...block])
+    expect(outcome).toEqual({ result: '0x5208' })
+    expect(args).toEqual([{ from: A, to: B, value: 1n }, { tag: 'latest' }])
+  })
+
+  it('refuses foreign tags, missing blocks and overrides', async () => {
+    const outcome = async (...rest: unknown[]) =>
+      (await asked('eth_estimateGas', [{ to: B }, ...rest])).outcome
+    expect((await outcome('safe')).error?.message).toMatch(/^Unsupported block specifier 'safe'\./)
+    expect(await outcome('0xffffff')).toEqual(refusal(-32602, 'Invalid block number 16777215'))
+    expect(await outcome('latest', {})).toEqual(refusal(-32602, 'method parameters invalid'))
+  })
+
+  it('tells when the sender cannot pay', async () => {
+    const engine = failingCalls(new NodeError('insufficient-funds', 'insufficient funds for transfer'))
+    expect(await ask(dispatcherOf(engine), 'eth_estimateGas', [{ from: N, to: B, value: '0x1' }])).toEqual(
+      refusal(-32000, 'insufficient funds for transfer'),
+    )
+  })
+})

@@ -1,0 +1,133 @@
+import { describe, expect, it } from 'vitest'
+import { NodeError } from '../../../../src/errors.ts'
+import {
+  A,
+  B,
+  block1,
+  CONTRACT,
+  fakeEngine,
+  logging,
+  sideBlock,
+  TOPIC,
+  UNKNOWN,
+} from '../../../support/fake-engine.ts'
+import { ask, dispatcherOf } from '../../../support/rpc.ts'
+
+async function asked(...params: unknown[]) {
+  const { engine, calls } = fakeEngine()
+  return { outcome: await ask(dispatcherOf(engine), 'eth_getLogs', params), query: calls[0]?.args[0] }
+}
+
+describe('eth_getLogs', () => {
+  it('gives whole logs with removed', async () => {
+    const { outcome } = await asked({})
+    expect(outcome.result).toEqual([
+      {
+        logIndex: '0x1',
+        blockNumber: '0x1',
+        blockHash: block1.hash,
+        transactionHash: logging.hash,
+        transactionIndex: '0x2',
+        address: CONTRACT,
+        data: '0x',
+        topics: [TOPIC],
+        removed: false,
+      },
+    ])
+  })
+
+  it.each<[object, { from: number; to: number } | { blockHash: string }]>([
+    [{}, { from: 1, to: 1 }],
+    [{ toBlock: '0x0' }, { from: 1, to: 1 }],
+    [
+      { fromBlock: 'latest', toBlock: '0x0' },
+      { from: 1, to: 1 },
+    ],
+    [{ fromBlock: 'earliest' }, { from: 0, to: 1 }],
+    [
+      { fromBlock: '0x0', toBlock: '0x0' },
+      { from: 0, to: 0 },
+    ],
+    [
+      { fromBlock: '0x0', toBlock: 'latest' },
+      { from: 0, to: 1 },
+    ],
+    [
+      { fromBlock: '0x0', toBlock: 'pending' },
+      { from: 0, to: 1 },
+    ],
+    [
+      { fromBlock: '0x0', toBlock: '0xffffff' },
+      { from: 0, to: 1 },
+    ],
+    [{ blockHash: block1.hash }, { blockHash: block1.hash }],
+    [{ blockHash: sideBlock.hash }, { blockHash: sideBlock.hash }],
+  ])('%j asks for %j', async (filter, range) => {
+    expect((await asked(filter)).query).toMatchObject({ range, maxBlocks: 5000, maxLogs: 20_000 })
+  })
+
+  it.each([{ fromBlock: 'pending' }, { fromBlock: '0xffffff' }, { blockHash: UNKNOWN }])(
+    '%j matches nothing',
+    async (filter) => {
+      expect(await asked(filter)).toEqual({ outcome: { result: [] }, query: undefined })
+    },
+  )
+
+  it.each([
+    [{ address: A }, [A]],
+    [{ address: [A, B] }, [A, B]],
+    [{ address: [] }, []],
+    [{ address: null }, []],
+  ])('%j', async (filter, addresses) => {
+    expect((await asked(filter)).query).toMatchObject({ addresses })
+  })
+
+  it.each<[unknown, unknown]>([
+    [null, []],
+    [[], []],
+    [TOPIC, [[TOPIC]]],
+    [[TOPIC], [[TOPIC]]],
+    [
+      [null, TOPIC],
+      [null, [TOPIC]],
+    ],
+    [[[TOPIC, UNKNOWN]], [[TOPIC, UNKNOWN]]],
+    [[[TOPIC, null]], [[TOPIC]]],
+    [[[]], []],
+    [[null, null], []],
+  ])('topics %j', async (given, topics) => {
+    expect((await asked({ topics: given })).query).toMatchObject({ topics })
+  })
+
+  it.each<[unknown, string]>([
+    [{ blockHash: UNKNOWN, fromBlock: '0x0' }, 'Cannot specify both blockHash and fromBlock/toBlock'],
+    [{ topics: ['0x11'] }, 'Invalid topic: incorrect length.'],
+    [{ topics: [[[]]] }, 'Invalid topic: incorrect length.'],
+    [{ topics: 5 }, 'Invalid filter.topics: expected an array.'],
+    [{ address: [''] }, 'Invalid address: null, empty or invalid hex value.'],
+    [{ fromBlock: 'foo' }, "Invalid block identifier 'foo'"],
+    [{ fromBlock: null }, "Invalid block identifier 'null'"],
+    [{ fromBlock: '5' }, 'Invalid filter.fromBlock: expected a hex block number or a tag.'],
+    [{ toBlock: 'safe' }, 'Invalid filter.toBlock: expected a hex block number or a tag.'],
+    [{ fromBlock: '0x1', toBlock: '0x0' }, 'Invalid filter: fromBlock is greater than toBlock'],
+    [{ blockHash: '0x1' }, 'Invalid block hash: incorrect length.'],
+    [null, 'Invalid filter: expected an object.'],
+    [[], 'Invalid filter: expected an object.'],
+  ])('refuses %j', async (filter, message) => {
+    expect((await asked(filter)).outcome).toEqual({ error: { code: -32602, message } })
+  })
+
+  it('needs its filter', async () => {
+    expect((await asked()).outcome).toEqual({ error: { code: -32602, message: 'method parameters invalid' } })
+  })
+
+  it('tells which limit was passed', async () => {
+    const logs = async ({ maxLogs }: { maxLogs: number }) => {
+      throw new NodeError('log-limit', `Filter returned more than ${maxLogs} logs.`)
+    }
+    const limited = dispatcherOf(fakeEngine({ queries: { logs } }).engine, { maxLogs: 1 })
+    expect(await ask(limited, 'eth_getLogs', [{}])).toEqual({
+      error: { code: -32012, message: 'Filter returned more than 1 logs.' },
+    })
+  })
+})

@@ -1,0 +1,179 @@
+import { describe, expect, it } from 'vitest'
+import { recoverAddress } from '../../../../src/chain/signature.ts'
+import { concat, toBigInt } from '../../../../src/encoding/bytes.ts'
+import { keccak256 } from '../../../../src/encoding/hash.ts'
+import { fromHex, type Hex, toHex } from '../../../../src/encoding/hex.ts'
+import type { Failure, ReceiptView, Submitted } from '../../../../src/engine/engine.ts'
+import { NodeError } from '../../../../src/errors.ts'
+import {
+  A,
+  B,
+  block1,
+  creation,
+  fakeEngine,
+  N,
+  pooled,
+  transfer,
+  UNKNOWN,
+} from '../../../support/fake-engine.ts'
+import { ask, dispatcherOf } from '../../../support/rpc.ts'
+
+const refusal = (code: number, message: string) => ({ error: { code, message } })
+const noWallet = refusal(-32602, 'Local wallet is disabled in this node')
+
+async function send(method: string, ...params: unknown[]) {
+  const { engine, calls } = fakeEngine()
+  return { outcome: await ask(dispatcherOf(engine), method, params), calls }
+}
+
+describe('eth_sendRawTransaction', () => {
+  it('submits what was signed for this chain, or for any', async () => {
+    for (const transaction of [transfer(3n), transfer(3n, { chainId: 0 })]) {
+      const { outcome, calls } = await send('eth_sendRawTransaction', toHex(transaction.raw))
+      expect(outcome).toEqual({ result: toHex(keccak256(transaction.raw)) })
+      expect(calls).toEqual([{ name: 'submit', args: [transaction] }])
+    }
+  })
+
+  it.each([
+    [toHex(transfer(0n, { chainId: 1 }).raw), /^Invalid chainId: 1$/],
+    ['0xzz', /^Invalid data format: invalid hex value\.$/],
+    ['0xf8', /^Invalid input: /],
+    ['0x', /empty/],
+    ['0xc0', /9/],
+    [`0x02${toHex(transfer(0n).raw).slice(2)}`, /type/],
+    [null, /^Invalid transaction: expected hex text\.$/],
+  ])('refuses %s', async (raw, words) => {
+    const { outcome, calls } = await send('eth_sendRawTransaction', raw)
+    expect(outcome.error?.code).toBe(-32602)
+    expect(outcome.error?.message).toMatch(words)
+    expect(calls).toEqual([])
+  })
+
+  it('passes on what the pool says', async () => {
+    const submit = async () => {
+      throw new NodeError('transaction-refused', 'transaction nonce too low')
+    }
+    const { engine } = fakeEngine({ commands: { submit } })
+    expect(await ask(dispatcherOf(engine), 'eth_sendRawTransaction', [toHex(pooled.raw)])).toEqual(
+      refusal(-32010, 'transaction nonce too low'),
+    )
+  })
+})
+
+describe('eth_sendTransaction', () => {
+  it('hands the request to the wallet', async () => {
+    const request = { from: A, to: B, value: '0x1', gasLimit: '0x5208', nonce: '0x7', chainId: '0x21' }
+    const { outcome, calls } = await send('eth_sendTransaction', request)
+    expect(outcome).toEqual({ result: UNKNOWN })
+    expect(calls[0]?.args).toEqual([{ from: A, to: B, value: 1n, gas: 21_000n, nonce: 7n }])
+  })
+
+  it('leaves defaults to it', async () => {
+    expect((await send('eth_sendTransaction', { from: A, chainId: 0 })).calls[0]?.args).toEqual([{ from: A }])
+  })
+
+  it.each([
+    [{ to: B }, 'from is null'],
+    [{ from: N, to: B }, `Could not find account for address: ${N}`],
+    [{ from: A, to: B, chainId: '0x1' }, 'Invalid chainId: 0x1'],
+    [{ from: A, to: B, chainId: '0x1234' }, 'Invalid chainId: 0x1234'],
+  ])('refuses %j', async (request, message) => {
+    expect((await send('eth_sendTransaction', request)).outcome).toEqual(refusal(-32602, message))
+  })
+
+  it('needs the wallet', async () => {
+    const { engine } = fakeEngine({ wallet: false })
+    expect(await ask(dispatcherOf(engine), 'eth_sendTransaction', [{ from: A }])).toEqual(noWallet)
+  })
+})
+
+describe('a transaction mined on the spot', () => {
+  const view: ReceiptView = {
+    transaction: creation,
+    receipt: block1.receipts[1] as ReceiptView['receipt'],
+    block: block1,
+    index: 1,
+    firstLogIndex: 1,
+  }
+  const word = (value: number) => value.toString(16).padStart(64, '0')
+  const text = (words: string) => Buffer.from(words).toString('hex').padEnd(64, '0')
+  const BOOM: Hex = `0x08c379a0${word(32)}${word(4)}${text('boom')}`
+
+  async function sendMined(failure: Failure | undefined, options = {}) {
+    const submitted: Submitted = {
+      hash: creation.hash,
+      mined: failure === undefined ? { view } : { view, failure },
+    }
+    const submit = async () => submitted
+    const dispatcher = dispatcherOf(fakeEngine({ commands: { submit, send: submit } }).engine, options)
+    const raw = await ask(dispatcher, 'eth_sendRawTransaction', [toHex(creation.raw)])
+    expect(await ask(dispatcher, 'eth_sendTransaction', [{ from: A }])).toEqual(raw)
+    return raw
+  }
+  const failed = (kind: Failure['kind'], output: Hex): Failure => ({
+    kind,
+    reason: 'words of the engine',
+    output: fromHex(output),
+  })
+  const words = (end: string) => `VM Exception while processing transaction: ${end}`
+
+  it('answers its hash when it succeeded', async () => {
+    expect(await sendMined(undefined)).toEqual({ result: creation.hash })
+  })
+
+  it('answers a revert with reason and payload', async () => {
+    expect(await sendMined(failed('reverted', BOOM))).toEqual({
+      error: { code: -32015, message: words('revert boom'), data: BOOM },
+    })
+  })
+
+  it.each<Hex>(['0x', '0x08c379a0', '0x12345678', `0x08c379a0${'f'.repeat(128)}`, BOOM.slice(0, 140) as Hex])(
+    'answers a revert of %s without a reason',
+    async (data) => {
+      expect(await sendMined(failed('reverted', data))).toEqual({
+        error: { code: -32015, message: words('transaction reverted'), data },
+      })
+    },
+  )
+
+  it('answers any other failure without data', async () => {
+    expect(await sendMined(failed('failed', '0x'))).toEqual(refusal(-32015, words('transaction reverted')))
+  })
+
+  it('answers the hash in any case, if told so', async () => {
+    expect(await sendMined(failed('reverted', BOOM), { minedReverts: 'hash' })).toEqual({
+      result: creation.hash,
+    })
+  })
+})
+
+describe('eth_sign', () => {
+  it('signs as a personal message', async () => {
+    const { outcome } = await send('eth_sign', A, '0xdeadbeef')
+    const bytes = fromHex(outcome.result as Hex)
+    expect(bytes.length).toBe(65)
+    const prefix = new TextEncoder().encode('\x19Ethereum Signed Message:\n4')
+    const hash = keccak256(concat(prefix, fromHex('0xdeadbeef')))
+    const parity = ((bytes[64] as number) - 27) as 0 | 1
+    const [r, s] = [toBigInt(bytes.subarray(0, 32)), toBigInt(bytes.subarray(32, 64))]
+    expect(recoverAddress(hash, r, s, parity)).toBe(A)
+  })
+
+  it('needs the account, and the wallet', async () => {
+    expect((await send('eth_sign', N, '0x')).outcome).toEqual(refusal(-32602, 'Account not found'))
+    const { engine } = fakeEngine({ wallet: false })
+    expect(await ask(dispatcherOf(engine), 'eth_sign', [A, '0x'])).toEqual(noWallet)
+  })
+})
+
+describe('eth_pendingTransactions', () => {
+  it('shows what local accounts have in the pool', async () => {
+    const { outcome } = await send('eth_pendingTransactions')
+    expect(outcome.result).toMatchObject([
+      { hash: pooled.hash, blockHash: null, blockNumber: null, transactionIndex: null },
+    ])
+    const { engine } = fakeEngine({ wallet: false })
+    expect(await ask(dispatcherOf(engine), 'eth_pendingTransactions')).toEqual({ result: [] })
+  })
+})

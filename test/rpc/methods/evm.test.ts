@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest'
+import { fakeEngine } from '../../support/fake-engine.ts'
+import { ask, dispatcherOf } from '../../support/rpc.ts'
+
+async function run(method: string, ...params: unknown[]) {
+  const { engine, calls } = fakeEngine()
+  return { outcome: await ask(dispatcherOf(engine), method, params), calls }
+}
+const refusal = (message: string) => ({ error: { code: -32602, message } })
+
+describe('evm_ methods', () => {
+  it.each<[string, unknown[], unknown, string, unknown[]]>([
+    ['evm_snapshot', [], '0x1', 'snapshot', []],
+    ['evm_revert', ['0x1'], true, 'revert', [1]],
+    ['evm_revert', ['0x63'], false, 'revert', [99]],
+    ['evm_revert', ['0x0'], false, 'revert', [0]],
+    ['evm_reset', [], null, 'reset', []],
+    ['evm_mine', [], null, 'mine', [{}]],
+    ['evm_mine', [null], null, 'mine', [{}]],
+    ['evm_mine', [1000], null, 'mine', [{ timestamp: 1000 }]],
+    ['evm_mine', ['0x3e8'], null, 'mine', [{ timestamp: 1000 }]],
+    ['evm_mine', [{ timestamp: '0x3e8', blocks: 3 }], null, 'mine', [{ timestamp: 1000, blocks: 3 }]],
+    ['evm_mine', [{}], null, 'mine', [{}]],
+    ['evm_increaseTime', ['0x64'], '0x64', 'increaseTime', [100]],
+    ['evm_increaseTime', [100], '0x64', 'increaseTime', [100]],
+    ['evm_increaseTime', ['100'], '0x64', 'increaseTime', [100]],
+    ['evm_increaseTime', ['-5'], '0x0', 'increaseTime', [-5]],
+    ['evm_setNextBlockTimestamp', ['0x3e8'], null, 'setNextBlockTimestamp', [1000]],
+    ['evm_setNextBlockTimestamp', [1000], null, 'setNextBlockTimestamp', [1000]],
+    ['evm_setAutomine', [false], true, 'setAutomine', [false]],
+    ['evm_setIntervalMining', [0], true, 'setIntervalMining', [0]],
+    ['evm_setIntervalMining', ['0x1388'], true, 'setIntervalMining', [5000]],
+    ['evm_startMining', [], null, 'startMining', []],
+    ['evm_stopMining', [], null, 'stopMining', []],
+  ])('%s %j', async (method, params, result, command, args) => {
+    expect(await run(method, ...params)).toEqual({ outcome: { result }, calls: [{ name: command, args }] })
+  })
+
+  it.each<[string, unknown, string]>([
+    ['evm_revert', '1', 'invalid snapshot id 1'],
+    ['evm_revert', 1, 'invalid snapshot id 1'],
+    ['evm_revert', '', 'invalid snapshot id '],
+    ['evm_revert', 'zz', 'invalid snapshot id zz'],
+    ['evm_revert', {}, 'invalid snapshot id {}'],
+    ['evm_increaseTime', 'abc', 'invalid number of seconds abc'],
+    ['evm_increaseTime', 1.5, 'invalid number of seconds 1.5'],
+    ['evm_increaseTime', null, 'invalid number of seconds null'],
+    ['evm_increaseTime', '1'.repeat(40), `invalid number of seconds ${'1'.repeat(40)}`],
+    ['evm_mine', 'soon', 'Invalid options: expected a whole number from 0 to 8640000000000.'],
+    ['evm_mine', [], 'Invalid options: expected a timestamp or an object.'],
+    ['evm_mine', { blocks: 1e9 }, 'Invalid options.blocks: expected a whole number from 0 to 10000.'],
+    ['evm_mine', { block: 1 }, 'Invalid options.block: expected timestamp or blocks only.'],
+    ['evm_setAutomine', 'on', 'Invalid on: expected true or false.'],
+    ['evm_setIntervalMining', 2 ** 31, 'Invalid milliseconds: expected a whole number from 0 to 2147483647.'],
+    ['evm_setNextBlockTimestamp', -1, 'Invalid timestamp: expected a whole number from 0 to 8640000000000.'],
+  ])('%s refuses %j', async (method, param, message) => {
+    expect(await run(method, param)).toEqual({ outcome: refusal(message), calls: [] })
+  })
+})

@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest'
+import { METHODS } from '../../src/rpc/methods/index.ts'
+import { fakeEngine } from '../support/fake-engine.ts'
+import { ask, dispatcherOf } from '../support/rpc.ts'
+
+/** The agreed names; a method that is added or lost shows here. */
+const AGREED = `
+web3_clientVersion web3_sha3 net_version net_listening net_peerCount net_peerList rpc_modules rpc.discover
+eth_chainId eth_protocolVersion eth_blockNumber eth_gasPrice eth_accounts eth_coinbase eth_mining eth_hashrate
+eth_netHashrate eth_syncing eth_getBalance eth_getStorageAt eth_getTransactionCount eth_getCode eth_call eth_estimateGas
+eth_sendRawTransaction eth_sendTransaction eth_pendingTransactions eth_sign eth_getBlockByHash eth_getBlockByNumber
+eth_getBlockTransactionCountByHash eth_getBlockTransactionCountByNumber eth_getUncleCountByBlockHash
+eth_getUncleCountByBlockNumber eth_getUncleByBlockHashAndIndex eth_getUncleByBlockNumberAndIndex
+eth_getTransactionByHash eth_getTransactionByBlockHashAndIndex eth_getTransactionByBlockNumberAndIndex
+eth_getTransactionReceipt eth_getLogs eth_getProof evm_snapshot evm_revert evm_increaseTime evm_mine evm_reset
+evm_startMining evm_stopMining evm_setAutomine evm_setIntervalMining evm_setNextBlockTimestamp`
+
+interface Entry {
+  readonly name: string
+  readonly params: { name: string; required: boolean; schema: object }[]
+  readonly result: { schema: object }
+}
+
+describe('method list', () => {
+  it('is the agreed one, each name once', () => {
+    expect(METHODS.map(({ name }) => name).sort()).toEqual(AGREED.trim().split(/\s+/).sort())
+  })
+
+  it.each(METHODS.map((method) => [method.name, method] as const))('%s documents itself', (_, method) => {
+    expect(method.summary).toMatch(/^[A-Zk].*[.?]$/)
+    const optional = method.params.map(({ parameter }) => parameter.absent !== undefined)
+    expect(optional.indexOf(true) === -1 || optional.slice(optional.indexOf(true)).every(Boolean)).toBe(true)
+    for (const { params, result } of method.examples) {
+      method.result.parse(result)
+      for (const [i, param] of params.entries()) method.params[i]?.parameter.schema.parse(param)
+    }
+  })
+})
+
+describe('rpc.discover', () => {
+  const { engine } = fakeEngine()
+
+  it('describes every open method, with schemas of its parameters and result', async () => {
+    const { result } = await ask(dispatcherOf(engine), 'rpc.discover')
+    const { openrpc, info, methods } = result as { openrpc: string; info: object; methods: Entry[] }
+    expect(openrpc).toBe('1.2.6')
+    expect(info).toEqual({ title: 'Tandem JSON-RPC', version: '0.1.0' })
+    expect(methods.map(({ name }) => name)).toEqual(METHODS.map(({ name }) => name))
+    for (const entry of methods) {
+      for (const { schema } of [...entry.params, entry.result]) expect(Object.keys(schema)).not.toEqual([])
+    }
+    expect(methods.find(({ name }) => name === 'eth_getBalance')?.params).toMatchObject([
+      { name: 'address', required: true },
+      { name: 'block', required: false, schema: { default: 'latest' } },
+    ])
+  })
+
+  it('leaves out what is closed', async () => {
+    const { result } = await ask(
+      dispatcherOf(engine, {}, { switched: ['rpc', 'eth_chainId'] }),
+      'rpc.discover',
+    )
+    const { methods } = result as { methods: Entry[] }
+    expect(methods.map(({ name }) => name)).toEqual(['rpc_modules', 'rpc.discover', 'eth_chainId'])
+  })
+})

@@ -1,0 +1,17 @@
+import { describe, expect, it } from 'vitest'
+import { createPermissions } from '../../src/rpc/permissions.ts'
+
+describe('createPermissions', () => {
+  it.each<[string[], string[], string[]]>([
+    [[], ['eth_call', 'evm_mine', 'rpc.discover'], []],
+    [['eth'], ['eth_call'], ['evm_mine', 'rpc.discover', 'ethical_call']],
+    [['-evm'], ['eth_call'], ['evm_mine']],
+    [['-evm', 'evm_mine'], ['evm_mine'], ['evm_reset', 'eth_call']],
+    [['eth', '-eth_sign'], ['eth_call'], ['eth_sign']],
+    [['rpc', 'evm_mine'], ['rpc.discover', 'rpc_modules', 'evm_mine'], ['evm_reset']],
+  ])('%j', (names, open, closed) => {
+    const permits = createPermissions(names)
+    expect(open.filter(permits)).toEqual(open)
+    expect(closed.filter(permits)).toEqual([])
+  })
+})

@@ -1,0 +1,73 @@
+/** A dispatcher for tests: every result is held to the schema of its method before it is handed out. */
+import type { Hex } from '../../src/encoding/hex.ts'
+import type { Engine } from '../../src/engine/engine.ts'
+import { silentLogger } from '../../src/logger.ts'
+import { createDispatcher, type Dispatcher, type DispatcherParts } from '../../src/rpc/dispatcher.ts'
+import type { AnyMethod } from '../../src/rpc/method.ts'
+import { METHODS } from '../../src/rpc/methods/index.ts'
+import { createPermissions } from '../../src/rpc/permissions.ts'
+import type { RpcOptions } from '../../src/rpc/rpc-options.ts'
+import { openSession, type Session } from '../../src/rpc/session.ts'
+
+export const OPTIONS: RpcOptions = {
+  clientVersion: 'Tandem/0.1.0/linux/Node20/EMULATOR',
+  stateOverride: true,
+  minedReverts: 'error',
+  maxBatch: 50,
+  rpcTimeoutMs: 5000,
+  maxResponseBytes: 10_485_760,
+  maxLogBlocks: 5000,
+  maxLogs: 20_000,
+}
+
+function proved(method: AnyMethod): AnyMethod {
+  return {
+    ...method,
+    async call(params, context) {
+      const result = await method.call(params, context)
+      method.result.parse(result)
+      return result
+    },
+  }
+}
+
+const PROVED = METHODS.map(proved)
+
+export const SESSION = openSession('test')
+
+/** A dispatcher over an engine, with everything else replaceable. */
+export function dispatcherOf(
+  engine: Engine,
+  options: Partial<RpcOptions> = {},
+  parts: Partial<DispatcherParts> & { switched?: readonly string[] } = {},
+): Dispatcher {
+  return createDispatcher({
+    methods: PROVED,
+    engine,
+    options: { ...OPTIONS, ...options },
+    permits: createPermissions(parts.switched ?? []),
+    logger: silentLogger,
+    ...parts,
+  })
+}
+
+/** What a request came to: its result, or its error. */
+export interface Outcome {
+  readonly result?: unknown
+  readonly error?: { readonly code: number; readonly message: string; readonly data?: Hex }
+}
+
+/** Sends one request as text and reads the reply. */
+export async function ask(
+  dispatcher: Dispatcher,
+  method: string,
+  params: readonly unknown[] = [],
+  session: Session = SESSION,
+): Promise<Outcome> {
+  const text = await dispatcher.dispatchText(
+    JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+    session,
+  )
+  const { jsonrpc, id, ...outcome } = JSON.parse(text ?? 'null')
+  return outcome
+}
