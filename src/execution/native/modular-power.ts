@@ -3,9 +3,9 @@
 /** Bits of the exponent taken at once. */
 const WINDOW = 4
 /** Exponents from here on are worth factoring a small modulus for. */
-const LONG_EXPONENT = 2n ** 2048n
-/** Moduli below this are factored by trial division in a fraction of a millisecond. */
-const SMALL_MODULUS = 2n ** 32n
+const LONG_EXPONENT = 2n ** 512n
+/** Moduli below this are factored by trial division in less time than a long exponent takes. */
+const SMALL_MODULUS = 2n ** 24n
 
 /** base^exponent mod modulus, by windows of the exponent's digits. */
 function power(base: bigint, exponent: bigint, modulus: bigint): bigint {
@@ -31,7 +31,7 @@ function power(base: bigint, exponent: bigint, modulus: bigint): bigint {
   return result
 }
 
-/** Euler's totient of a modulus below 2^32. */
+/** Euler's totient of a modulus below 2^24. */
 function totient(modulus: bigint): bigint {
   let rest = Number(modulus)
   let result = rest
@@ -50,6 +50,6 @@ function totient(modulus: bigint): bigint {
 export function modularPower(base: bigint, exponent: bigint, modulus: bigint): bigint {
   if (modulus >= SMALL_MODULUS || exponent < LONG_EXPONENT) return power(base, exponent, modulus)
   const order = totient(modulus)
-  // From the 32nd on the powers repeat every `order`, even for a base that shares factors with the modulus.
-  return power(base, (exponent % order) + order * (32n / order + 1n), modulus)
+  // From the 24th on the powers repeat every `order`, even for a base that shares factors with the modulus.
+  return power(base, (exponent % order) + order * (24n / order + 1n), modulus)
 }
