@@ -2,7 +2,8 @@
 import { EMPTY, fromBigInt, stripZeros, toBigInt, toNumber } from '../encoding/bytes.ts'
 import { keccak256, keccakHex } from '../encoding/hash.ts'
 import { fromHex, type Hex, toHex } from '../encoding/hex.ts'
-import { asBytes, asList, decodeRlp, encodeRlp, type RlpItem } from '../encoding/rlp.ts'
+import { asBytes, asList, decodeRlp, type RlpItem } from '../encoding/rlp.ts'
+import { frameStrings } from '../encoding/rlp-frame.ts'
 import { invalidParams, type NodeError } from '../errors.ts'
 import { type ChainConfig, NATIVE_ADDRESS, REWARD_SENDER } from './config.ts'
 import { CURVE_ORDER, recoverAddress, sign } from './signature.ts'
@@ -103,13 +104,13 @@ export function signTransaction(unsigned: UnsignedTransaction, key: Uint8Array):
   ]
   const { r, s, parity } = sign(keccak256(signedBytes(payload, chainId)), key)
   const v = (chainId === 0 ? 27 : 35 + 2 * chainId) + parity
-  return decodeTransaction(encodeRlp([...payload, Uint8Array.of(v), fromBigInt(r), fromBigInt(s)]))
+  return decodeTransaction(frameStrings([...payload, Uint8Array.of(v), fromBigInt(r), fromBigInt(s)]))
 }
 
 /** The transaction that ends a block and collects its fees (protocol 5.3). Its zero price and gas are the byte 00, other zeros empty. */
 export function rewardTransaction(blockNumber: number): Transaction {
   const zero = Uint8Array.of(0)
-  const raw = encodeRlp([
+  const raw = frameStrings([
     fromBigInt(BigInt(blockNumber) - 1n),
     zero,
     zero,
@@ -132,7 +133,7 @@ export function checkChainId(transaction: Transaction, config: ChainConfig): voi
 
 /** Address of the contract that `sender` creates with this nonce. */
 export function contractAddress(sender: Hex, nonce: bigint): Hex {
-  return toHex(keccak256(encodeRlp([fromHex(sender), fromBigInt(nonce)])).subarray(12))
+  return toHex(keccak256(frameStrings([fromHex(sender), fromBigInt(nonce)])).subarray(12))
 }
 
 /** Gas that a transaction costs before any code runs (protocol 4.4): base, data by byte, init code by word. */
@@ -182,7 +183,7 @@ function parse(raw: Uint8Array): Parsed {
     at(5),
   ]
   const signed = parity !== undefined
-  const encoded = encodeRlp([
+  const encoded = frameStrings([
     ...payload,
     signed ? Uint8Array.of(v) : EMPTY,
     signed ? stripZeros(at(7)) : EMPTY,
@@ -271,7 +272,7 @@ function readV(bytes: Uint8Array): { v: number; chainId: number; parity: 0 | 1 |
 
 /** The bytes that the sender signed: with a chain id it stands where V will, so that other networks cannot use them (EIP-155). */
 function signedBytes(payload: readonly Uint8Array[], chainId: number): Uint8Array {
-  return encodeRlp(chainId === 0 ? payload : [...payload, Uint8Array.of(chainId), EMPTY, EMPTY])
+  return frameStrings(chainId === 0 ? payload : [...payload, Uint8Array.of(chainId), EMPTY, EMPTY])
 }
 
 function invalidChainId(chainId: number): NodeError {
