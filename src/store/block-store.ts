@@ -1,0 +1,183 @@
+/** Blocks, receipts and lookups by hash, height and transaction; the pool on disk; and the writes of a chain move. */
+import type { ExecutedBlock } from '../chain/block.ts'
+import type { ChainConfig } from '../chain/config.ts'
+import type { Header } from '../chain/header.ts'
+import type { Transaction } from '../chain/transaction.ts'
+import type { Hex } from '../encoding/hex.ts'
+import { NodeError } from '../errors.ts'
+import { Lru } from './lru.ts'
+import type { KeyValueReader, Write } from './table.ts'
+import { type ChainTables, chainTables, type PoolEntry, type TransactionLocation } from './tables.ts'
+
+/** Blocks kept decoded: up to 512 empty ones, fewer the more transactions they hold (each weighs as one). */
+const BLOCK_CACHE_WEIGHT = 8_192
+const BLOCK_WEIGHT = 16
+const HEADER_CACHE_COUNT = 4_096
+
+const HEAD = 'head'
+
+/** The chain's part of the database. Reads are synchronous; writes are described and take effect with their batch. */
+export class BlockStore {
+  readonly #tables: ChainTables
+  readonly #blocks = new Lru<Hex, ExecutedBlock>(
+    BLOCK_CACHE_WEIGHT,
+    ({ block }) => BLOCK_WEIGHT + block.transactions.length,
+  )
+  readonly #headers = new Lru<Hex, Header>(HEADER_CACHE_COUNT)
+  readonly #pooled: readonly Transaction[]
+  #nextArrival: number
+
+  private constructor(tables: ChainTables, pooled: readonly PoolEntry[]) {
+    this.#tables = tables
+    this.#pooled = pooled.map(({ transaction }) => transaction)
+    this.#nextArrival = (pooled.at(-1)?.arrival ?? 0) + 1
+  }
+
+  /** Reads what must be at hand before the first block: the pool. */
+  static async open(reader: KeyValueReader, config: ChainConfig): Promise<BlockStore> {
+    const tables = chainTables(reader, config)
+    const pooled: PoolEntry[] = []
+    for await (const [, entry] of tables.pool.range()) pooled.push(entry)
+    pooled.sort((a, b) => a.arrival - b.arrival)
+    return new BlockStore(tables, pooled)
+  }
+
+  /** A known block, canonical or not. */
+  get(hash: Hex): ExecutedBlock | undefined {
+    const recent = this.#blocks.get(hash)
+    if (recent !== undefined) return recent
+    const record = this.#tables.headers.get(hash)
+    if (record === undefined) return undefined
+    const body = this.#tables.bodies.get(hash)
+    const receipts = this.#tables.receipts.get(hash)
+    if (body === undefined || receipts === undefined)
+      throw new Error(`block ${hash} is incomplete in the store`)
+    // The header that was handed out before carries its memoised hash.
+    const header = this.#headers.get(hash) ?? record.header
+    const executed: ExecutedBlock = {
+      hash,
+      block: { header, ...body },
+      receipts,
+      totalDifficulty: record.totalDifficulty,
+      postState: record.postState,
+    }
+    this.#remember(executed)
+    return executed
+  }
+
+  /** Its header alone, without reading the rest. */
+  header(hash: Hex): Header | undefined {
+    const recent = this.#headers.get(hash)
+    if (recent !== undefined) return recent
+    const header = this.#tables.headers.get(hash)?.header
+    if (header !== undefined) this.#headers.set(hash, header)
+    return header
+  }
+
+  /** The block at a height that counts; `undefined` above the head. */
+  canonicalHash(height: number): Hex | undefined {
+    return this.#tables.canonical.get(height)
+  }
+
+  /** All known blocks at a height, canonical and siblings, in order of arrival. */
+  hashesAt(height: number): readonly Hex[] {
+    return this.#tables.heights.get(height) ?? []
+  }
+
+  /** Where a transaction of the canonical chain stands. */
+  transactionLocation(hash: Hex): TransactionLocation | undefined {
+    return this.#tables.transactions.get(hash)
+  }
+
+  /** Tip of the canonical chain; `undefined` in a new database. */
+  head(): Hex | undefined {
+    return this.#tables.meta.get(HEAD)
+  }
+
+  /** Throws `database` when this database holds a chain that began with another block. */
+  requireGenesis(hash: Hex): void {
+    const found = this.canonicalHash(0)
+    if (found === undefined || found === hash) return
+    throw new NodeError(
+      'database',
+      `The database holds a chain that began with block ${found}, not ${hash}: ` +
+        'it was made with another genesis or other funded accounts. Choose another data directory.',
+    )
+  }
+
+  /** Transactions that waited in the pool when the database was opened, oldest first. */
+  poolEntries(): readonly Transaction[] {
+    return this.#pooled
+  }
+
+  /** Adds a block beside the chain. One batch may put or forget only one block of a height. */
+  put(executed: ExecutedBlock): Write[] {
+    const { hash, block, receipts, totalDifficulty, postState } = executed
+    const { header, transactions, uncles } = block
+    const siblings = this.hashesAt(header.number)
+    const writes: Write[] = [
+      this.#tables.headers.put(hash, { header, totalDifficulty, postState }),
+      this.#tables.bodies.put(hash, { transactions, uncles }),
+      this.#tables.receipts.put(hash, receipts),
+      { type: 'after', run: () => this.#remember(executed) },
+    ]
+    if (!siblings.includes(hash)) writes.push(this.#tables.heights.put(header.number, [...siblings, hash]))
+    return writes
+  }
+
+  /** Makes a block the canonical one of its height, and its transactions found. */
+  extend({ hash, block }: ExecutedBlock): Write[] {
+    const writes = [this.#tables.canonical.put(block.header.number, hash)]
+    for (const [index, transaction] of block.transactions.entries()) {
+      writes.push(this.#tables.transactions.put(transaction.hash, { blockHash: hash, index }))
+    }
+    return writes
+  }
+
+  /** Undoes `extend`. In a batch that does both, retract first: branches may share transactions. */
+  retract({ block }: ExecutedBlock): Write[] {
+    return [
+      this.#tables.canonical.del(block.header.number),
+      ...block.transactions.map((transaction) => this.#tables.transactions.del(transaction.hash)),
+    ]
+  }
+
+  /** Undoes `put`. */
+  forget({ hash, block: { header } }: ExecutedBlock): Write[] {
+    const siblings = this.hashesAt(header.number).filter((other) => other !== hash)
+    return [
+      this.#tables.headers.del(hash),
+      this.#tables.bodies.del(hash),
+      this.#tables.receipts.del(hash),
+      siblings.length > 0
+        ? this.#tables.heights.put(header.number, siblings)
+        : this.#tables.heights.del(header.number),
+      {
+        type: 'after',
+        run: () => {
+          this.#blocks.delete(hash)
+          this.#headers.delete(hash)
+        },
+      },
+    ]
+  }
+
+  /** Moves the tip. */
+  putHead(hash: Hex): Write {
+    return this.#tables.meta.put(HEAD, hash)
+  }
+
+  /** Notes a transaction that waits, behind those noted before. */
+  putPool(transaction: Transaction): Write {
+    return this.#tables.pool.put(transaction.hash, { arrival: this.#nextArrival++, transaction })
+  }
+
+  dropPool(hash: Hex): Write {
+    return this.#tables.pool.del(hash)
+  }
+
+  #remember(executed: ExecutedBlock): void {
+    this.#blocks.set(executed.hash, executed)
+    this.#headers.set(executed.hash, executed.block.header)
+  }
+}

@@ -1,0 +1,99 @@
+/** What a data directory says of itself, in `tandem.json`: read before anything in it is touched. */
+import { mkdir, open, readdir, readFile, rename } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import type { ChainName } from '../chain/config.ts'
+import { NodeError } from '../errors.ts'
+
+/** Whose chain a database holds. */
+export interface Identity {
+  readonly chain: ChainName
+  readonly chainId: number
+}
+
+/** Raised with every change to the tables that an older node would misread; a migration comes with it. */
+export const FORMAT = 1
+
+const FILE = 'tandem.json'
+
+const identityFile = z.object({ format: z.int(), chain: z.string(), chainId: z.int() })
+
+/** Left by the operating system or by a start that was killed; a directory with no more than these counts as empty. */
+function isIncidental(name: string): boolean {
+  return name.startsWith('.') || name === 'lost+found' || name.startsWith(`${FILE}.`)
+}
+
+/** An error's message, or its text when it is none. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
+}
+
+/**
+ * Checks that the directory holds a database of this format and network, or claims it when it is new. Throws
+ * `database` otherwise, and when it cannot be read; then nothing in it has changed.
+ */
+export async function checkIdentity(directory: string, identity: Identity): Promise<void> {
+  const found = await read(directory)
+  if (found === undefined) return claim(directory, identity)
+  if (found.format !== FORMAT) {
+    throw new NodeError(
+      'database',
+      `The database in ${directory} has format ${found.format}, and this version reads format ${FORMAT}. ` +
+        'Run the version that made it, or choose another directory.',
+    )
+  }
+  if (found.chain !== identity.chain || found.chainId !== identity.chainId) {
+    throw new NodeError(
+      'database',
+      `The database in ${directory} is of chain ${found.chain} (chain id ${found.chainId}), ` +
+        `not ${identity.chain} (chain id ${identity.chainId}). Choose another directory for this chain.`,
+    )
+  }
+}
+
+async function read(directory: string): Promise<z.infer<typeof identityFile> | undefined> {
+  try {
+    return identityFile.parse(JSON.parse(await readFile(join(directory, FILE), 'utf8')))
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw notOurs(directory, `its ${FILE} cannot be read`)
+  }
+}
+
+async function claim(directory: string, { chain, chainId }: Identity): Promise<void> {
+  try {
+    await mkdir(directory, { recursive: true })
+  } catch (error) {
+    throw new NodeError(
+      'database',
+      `The data directory ${directory} cannot be made or opened: ${messageOf(error)}`,
+    )
+  }
+  const names = await readdir(directory)
+  if (!names.every(isIncidental)) throw notOurs(directory, `it holds other files, and no ${FILE}`)
+  // Written beside and renamed, so that a start that is killed leaves the file whole or not at all.
+  const draft = join(directory, `${FILE}.${process.pid}`)
+  try {
+    const file = await open(draft, 'w')
+    try {
+      await file.writeFile(`${JSON.stringify({ format: FORMAT, chain, chainId })}\n`)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    await rename(draft, join(directory, FILE))
+  } catch (error) {
+    throw new NodeError('database', `The data directory ${directory} cannot be written: ${messageOf(error)}`)
+  }
+}
+
+function notOurs(directory: string, why: string): NodeError {
+  return new NodeError(
+    'database',
+    `The directory ${directory} is not a database of this node (${why}). It is left as it is; choose another directory.`,
+  )
+}

@@ -1,0 +1,47 @@
+/** Trie nodes and code on disk, in the shape in which states are read and sealed. */
+import type { Hex } from '../encoding/hex.ts'
+import { Lru } from './lru.ts'
+import type { KeyValueReader, Write } from './table.ts'
+import { type StateTables, stateTables } from './tables.ts'
+
+/** Bytes of code kept at hand. The same array for the same code lets its reader keep its analysis. */
+const CODE_CACHE_BYTES = 16 << 20
+
+/** Nodes and code by their keccak-256; `undefined` when unknown. */
+export interface StateNodes {
+  node(hash: Hex): Uint8Array | undefined
+  code(hash: Hex): Uint8Array | undefined
+}
+
+/** Reads nodes and code from a database. Nodes are not cached here: whoever decodes them keeps them decoded. */
+export function nodeSource(reader: KeyValueReader): StateNodes {
+  const { nodes, code } = stateTables(reader)
+  const recentCode = new Lru<Hex, Uint8Array>(CODE_CACHE_BYTES, (bytes) => bytes.length)
+  return {
+    node: (hash) => nodes.get(hash),
+    code(hash) {
+      const known = recentCode.get(hash)
+      if (known !== undefined) return known
+      const found = code.get(hash)
+      if (found !== undefined) recentCode.set(hash, found)
+      return found
+    },
+  }
+}
+
+/** Keys depend on no database, so one description of the tables serves all writes. */
+const describe: StateTables = stateTables({
+  get: () => undefined,
+  async *entries() {},
+})
+
+/** The writes that make a sealed state readable. */
+export function putSealed(sealed: {
+  readonly nodes: ReadonlyMap<Hex, Uint8Array>
+  readonly code: ReadonlyMap<Hex, Uint8Array>
+}): Write[] {
+  const writes: Write[] = []
+  for (const [hash, rlp] of sealed.nodes) writes.push(describe.nodes.put(hash, rlp))
+  for (const [hash, bytes] of sealed.code) writes.push(describe.code.put(hash, bytes))
+  return writes
+}

@@ -1,0 +1,109 @@
+/** Typed corners of one ordered keyspace: reads happen here, writes are only described here. */
+import { fromHex, type Hex, toHex } from '../encoding/hex.ts'
+
+/** One step of a batch. `after` is no data: it runs once the batch is written, for what is kept in memory beside it. */
+export type Write =
+  | { readonly type: 'put'; readonly key: Uint8Array; readonly value: Uint8Array }
+  | { readonly type: 'del'; readonly key: Uint8Array }
+  | { readonly type: 'after'; readonly run: () => void }
+
+/** What a table needs of the database. */
+export interface KeyValueReader {
+  get(key: Uint8Array): Uint8Array | undefined
+  /** Entries with `from` <= key < `to` in the order of their keys, as of the moment of the call. */
+  entries(from: Uint8Array, to: Uint8Array): AsyncIterable<readonly [Uint8Array, Uint8Array]>
+}
+
+/** Keys to bytes behind a table's prefix byte, and back. Bytes must sort as keys do. */
+export interface KeyCodec<K> {
+  encode(prefix: number, key: K): Uint8Array
+  /** `bytes` include the prefix byte. */
+  decode(bytes: Uint8Array): K
+}
+
+/** Values to bytes and back; `decode` may trust its input, for only `encode` wrote it. */
+export interface ValueCodec<V> {
+  encode(value: V): Uint8Array
+  decode(bytes: Uint8Array): V
+}
+
+const HASH_BYTES = 32
+const HEIGHT_BYTES = 6
+
+function digit(code: number): number {
+  return code < 0x3a ? code - 0x30 : code - 0x57
+}
+
+/** Hashes, 32 bytes. */
+export const hashKey: KeyCodec<Hex> = {
+  // Small arrays of their own live on the JavaScript heap; slices of Node's shared slabs would each hold 8 KiB alive.
+  encode(prefix, hash) {
+    const key = new Uint8Array(1 + HASH_BYTES)
+    key[0] = prefix
+    for (let i = 1, at = 2; i <= HASH_BYTES; i++, at += 2) {
+      key[i] = (digit(hash.charCodeAt(at)) << 4) | digit(hash.charCodeAt(at + 1))
+    }
+    return key
+  },
+  decode: (bytes) => toHex(bytes.subarray(1)),
+}
+
+/** Heights: six bytes, big-endian, so that they sort as numbers do. */
+export const heightKey: KeyCodec<number> = {
+  encode(prefix, height) {
+    const key = new Uint8Array(1 + HEIGHT_BYTES)
+    key[0] = prefix
+    for (let i = HEIGHT_BYTES, rest = height; i > 0; i--, rest = Math.floor(rest / 256)) key[i] = rest % 256
+    return key
+  },
+  decode: (bytes) => bytes.subarray(1).reduce((height, byte) => height * 256 + byte, 0),
+}
+
+/** Short names. */
+export const nameKey: KeyCodec<string> = {
+  encode: (prefix, name) => Uint8Array.of(prefix, ...new TextEncoder().encode(name)),
+  decode: (bytes) => new TextDecoder().decode(bytes.subarray(1)),
+}
+
+/** Bytes as they are. */
+export const bytesValue: ValueCodec<Uint8Array> = { encode: (value) => value, decode: (bytes) => bytes }
+
+/** One hash. */
+export const hashValue: ValueCodec<Hex> = { encode: fromHex, decode: toHex }
+
+/** The part of the keyspace whose keys start with one byte. */
+export class Table<K, V> {
+  readonly #reader: KeyValueReader
+  readonly #prefix: number
+  readonly #keys: KeyCodec<K>
+  readonly #values: ValueCodec<V>
+
+  constructor(reader: KeyValueReader, prefix: number, keys: KeyCodec<K>, values: ValueCodec<V>) {
+    this.#reader = reader
+    this.#prefix = prefix
+    this.#keys = keys
+    this.#values = values
+  }
+
+  get(key: K): V | undefined {
+    const bytes = this.#reader.get(this.#keys.encode(this.#prefix, key))
+    return bytes === undefined ? undefined : this.#values.decode(bytes)
+  }
+
+  put(key: K, value: V): Write {
+    return { type: 'put', key: this.#keys.encode(this.#prefix, key), value: this.#values.encode(value) }
+  }
+
+  del(key: K): Write {
+    return { type: 'del', key: this.#keys.encode(this.#prefix, key) }
+  }
+
+  /** Entries with `from` <= key < `to` in order; a bound that is left out is the table's own. */
+  async *range(from?: K, to?: K): AsyncIterable<readonly [K, V]> {
+    const lower = from === undefined ? Uint8Array.of(this.#prefix) : this.#keys.encode(this.#prefix, from)
+    const upper = to === undefined ? Uint8Array.of(this.#prefix + 1) : this.#keys.encode(this.#prefix, to)
+    for await (const [key, value] of this.#reader.entries(lower, upper)) {
+      yield [this.#keys.decode(key), this.#values.decode(value)]
+    }
+  }
+}

@@ -1,0 +1,181 @@
+/** All tables on one page: the disk format. A change here that an older node would misread raises `FORMAT`. */
+import type { ChainConfig } from '../chain/config.ts'
+import { decodeHeader, encodeHeader, type Header } from '../chain/header.ts'
+import { decodeReceipt, encodeReceipt, type Receipt } from '../chain/receipt.ts'
+import { restoreTransaction, type Transaction } from '../chain/transaction.ts'
+import { concat, fromBigInt, toNumber } from '../encoding/bytes.ts'
+import { fromHex, type Hex, toHex } from '../encoding/hex.ts'
+import { asBigInt, asBytes, asList, asNumber, decodeRlp } from '../encoding/rlp.ts'
+import { frameList, frameString, frameStrings } from '../encoding/rlp-frame.ts'
+import {
+  bytesValue,
+  hashKey,
+  hashValue,
+  heightKey,
+  type KeyValueReader,
+  nameKey,
+  Table,
+  type ValueCodec,
+} from './table.ts'
+
+/** A header and what following the chain needs beside it. */
+export interface HeaderRecord {
+  readonly header: Header
+  readonly totalDifficulty: bigint
+  readonly postState: Hex
+}
+
+/** The rest of a block. */
+export interface Body {
+  readonly transactions: readonly Transaction[]
+  readonly uncles: readonly Header[]
+}
+
+/** Where a transaction stands on the canonical chain. */
+export interface TransactionLocation {
+  readonly blockHash: Hex
+  readonly index: number
+}
+
+/** A transaction that waits, and the order in which it came. */
+export interface PoolEntry {
+  readonly arrival: number
+  readonly transaction: Transaction
+}
+
+function headerRecord(config: ChainConfig): ValueCodec<HeaderRecord> {
+  return {
+    encode: ({ header, totalDifficulty, postState }) =>
+      frameList([
+        encodeHeader(header, 'full', config.rulesAt(header.number)),
+        frameString(fromBigInt(totalDifficulty)),
+        frameString(fromHex(postState)),
+      ]),
+    decode(bytes) {
+      const [header, totalDifficulty, postState] = asList(decodeRlp(bytes), 'header record')
+      return {
+        header: decodeHeader(asList(header, 'header'), config),
+        totalDifficulty: asBigInt(totalDifficulty, 'total difficulty'),
+        postState: toHex(asBytes(postState, 'state after the block')),
+      }
+    },
+  }
+}
+
+function body(config: ChainConfig): ValueCodec<Body> {
+  return {
+    encode: ({ transactions, uncles }) =>
+      frameList([
+        frameStrings(transactions.flatMap(({ raw, from }) => [raw, fromHex(from)])),
+        frameList(uncles.map((uncle) => encodeHeader(uncle, 'full', config.rulesAt(uncle.number)))),
+      ]),
+    decode(bytes) {
+      const [pairs, uncles] = asList(decodeRlp(bytes), 'body')
+      const flat = asList(pairs, 'transactions')
+      const transactions: Transaction[] = []
+      for (let i = 0; i < flat.length; i += 2) {
+        const from = toHex(asBytes(flat[i + 1], 'sender'))
+        transactions.push(restoreTransaction(asBytes(flat[i], 'transaction'), from))
+      }
+      return {
+        transactions,
+        uncles: asList(uncles, 'uncles').map((uncle) => decodeHeader(asList(uncle, 'uncle'), config)),
+      }
+    },
+  }
+}
+
+const receipts: ValueCodec<readonly Receipt[]> = {
+  encode: (values) => frameStrings(values.map(encodeReceipt)),
+  decode: (bytes) =>
+    asList(decodeRlp(bytes), 'receipts').map((item) => decodeReceipt(asBytes(item, 'receipt'))),
+}
+
+const HASH_BYTES = 32
+
+const hashes: ValueCodec<readonly Hex[]> = {
+  encode: (values) => concat(...values.map(fromHex)),
+  decode(bytes) {
+    const values: Hex[] = []
+    for (let at = 0; at < bytes.length; at += HASH_BYTES)
+      values.push(toHex(bytes.subarray(at, at + HASH_BYTES)))
+    return values
+  },
+}
+
+const location: ValueCodec<TransactionLocation> = {
+  encode: ({ blockHash, index }) => concat(fromHex(blockHash), fromBigInt(BigInt(index))),
+  decode: (bytes) => ({
+    blockHash: toHex(bytes.subarray(0, HASH_BYTES)),
+    index: toNumber(bytes.subarray(HASH_BYTES)),
+  }),
+}
+
+const poolEntry: ValueCodec<PoolEntry> = {
+  encode: ({ arrival, transaction: { raw, from } }) =>
+    frameStrings([fromBigInt(BigInt(arrival)), fromHex(from), raw]),
+  decode(bytes) {
+    const [arrival, from, raw] = asList(decodeRlp(bytes), 'pool entry')
+    const transaction = restoreTransaction(asBytes(raw, 'transaction'), toHex(asBytes(from, 'sender')))
+    return { arrival: asNumber(arrival, 'arrival'), transaction }
+  },
+}
+
+/** First byte of the keys of each table; a number once used is never given to another. */
+const PREFIX = {
+  headers: 1,
+  bodies: 2,
+  receipts: 3,
+  heights: 4,
+  canonical: 5,
+  transactions: 6,
+  pool: 7,
+  meta: 8,
+  nodes: 9,
+  code: 10,
+} as const
+
+/** What the chain and the pool keep. */
+export interface ChainTables {
+  /** By block hash: this, body and receipts of every executed block, canonical or not. */
+  readonly headers: Table<Hex, HeaderRecord>
+  readonly bodies: Table<Hex, Body>
+  readonly receipts: Table<Hex, readonly Receipt[]>
+  /** All known blocks at a height, in order of arrival. */
+  readonly heights: Table<number, readonly Hex[]>
+  /** The one at a height that counts. */
+  readonly canonical: Table<number, Hex>
+  /** Transactions of canonical blocks. */
+  readonly transactions: Table<Hex, TransactionLocation>
+  readonly pool: Table<Hex, PoolEntry>
+  /** Hashes with a name: `head`. */
+  readonly meta: Table<string, Hex>
+}
+
+/** The tables of chain and pool over a database. */
+export function chainTables(reader: KeyValueReader, config: ChainConfig): ChainTables {
+  return {
+    headers: new Table(reader, PREFIX.headers, hashKey, headerRecord(config)),
+    bodies: new Table(reader, PREFIX.bodies, hashKey, body(config)),
+    receipts: new Table(reader, PREFIX.receipts, hashKey, receipts),
+    heights: new Table(reader, PREFIX.heights, heightKey, hashes),
+    canonical: new Table(reader, PREFIX.canonical, heightKey, hashValue),
+    transactions: new Table(reader, PREFIX.transactions, hashKey, location),
+    pool: new Table(reader, PREFIX.pool, hashKey, poolEntry),
+    meta: new Table(reader, PREFIX.meta, nameKey, hashValue),
+  }
+}
+
+/** What states are made of, by keccak-256. */
+export interface StateTables {
+  readonly nodes: Table<Hex, Uint8Array>
+  readonly code: Table<Hex, Uint8Array>
+}
+
+/** The tables of all states over a database. */
+export function stateTables(reader: KeyValueReader): StateTables {
+  return {
+    nodes: new Table(reader, PREFIX.nodes, hashKey, bytesValue),
+    code: new Table(reader, PREFIX.code, hashKey, bytesValue),
+  }
+}

@@ -1,0 +1,131 @@
+import { describe, expect, it } from 'vitest'
+import type { ExecutedBlock } from '../../src/chain/block.ts'
+import { BlockStore } from '../../src/store/block-store.ts'
+import { openStore, type Store } from '../../src/store/level.ts'
+import { blockOf, CONFIG, ENGINES, inDirectory, NO_PARENT, transfer } from './store-cases.ts'
+
+const genesis = blockOf(NO_PARENT, 0, 0)
+const one = blockOf(genesis.hash, 1, 1, [transfer(0), transfer(1)])
+const sibling = blockOf(genesis.hash, 1, 2, [transfer(0)])
+const two = blockOf(one.hash, 2, 3, [], [sibling.block.header])
+
+async function extendBy(store: Store, blocks: BlockStore, block: ExecutedBlock): Promise<void> {
+  await store.batch([...blocks.put(block), ...blocks.extend(block), blocks.putHead(block.hash)])
+}
+
+describe.each(ENGINES)('a block store in $name', ({ withStore }) => {
+  it('knows nothing at first', () =>
+    withStore(async (store) => {
+      const blocks = await BlockStore.open(store, CONFIG)
+      expect(blocks.head()).toBeUndefined()
+      expect(blocks.get(one.hash)).toBeUndefined()
+      expect(blocks.header(one.hash)).toBeUndefined()
+      expect(blocks.canonicalHash(0)).toBeUndefined()
+      expect(blocks.hashesAt(0)).toEqual([])
+      expect(blocks.transactionLocation(transfer(0).hash)).toBeUndefined()
+      expect(blocks.poolEntries()).toEqual([])
+    }))
+
+  it('gives blocks back whole, from memory and from their bytes', () =>
+    withStore(async (store) => {
+      const writer = await BlockStore.open(store, CONFIG)
+      for (const block of [genesis, one, two]) await extendBy(store, writer, block)
+      const reader = await BlockStore.open(store, CONFIG)
+      for (const block of [genesis, one, two]) {
+        expect(writer.get(block.hash)).toBe(block)
+        expect(reader.header(block.hash)).toEqual(block.block.header)
+        const read = reader.get(block.hash)
+        expect(read).toEqual(block)
+        expect(reader.get(block.hash)).toBe(read)
+        expect(read?.block.header).toBe(reader.header(block.hash))
+      }
+      expect(reader.head()).toBe(two.hash)
+    }))
+
+  it('shows nothing of a batch before it is written', () =>
+    withStore(async (store) => {
+      const blocks = await BlockStore.open(store, CONFIG)
+      const writes = [...blocks.put(genesis), ...blocks.extend(genesis)]
+      expect(blocks.get(genesis.hash)).toBeUndefined()
+      await store.batch(writes)
+      expect(blocks.get(genesis.hash)).toBe(genesis)
+    }))
+
+  it('finds transactions of canonical blocks only', () =>
+    withStore(async (store) => {
+      const blocks = await BlockStore.open(store, CONFIG)
+      await extendBy(store, blocks, genesis)
+      await store.batch(blocks.put(sibling))
+      expect(blocks.transactionLocation(transfer(0).hash)).toBeUndefined()
+      await extendBy(store, blocks, one)
+      expect(blocks.transactionLocation(transfer(1).hash)).toEqual({ blockHash: one.hash, index: 1 })
+      expect(blocks.hashesAt(1)).toEqual([sibling.hash, one.hash])
+      expect(blocks.canonicalHash(1)).toBe(one.hash)
+
+      await store.batch([...blocks.retract(one), ...blocks.extend(sibling)])
+      expect(blocks.transactionLocation(transfer(0).hash)).toEqual({ blockHash: sibling.hash, index: 0 })
+      expect(blocks.transactionLocation(transfer(1).hash)).toBeUndefined()
+      expect(blocks.canonicalHash(1)).toBe(sibling.hash)
+      expect(blocks.get(one.hash)).toBe(one)
+    }))
+
+  it('forgets a block without a trace, and leaves its sibling', () =>
+    withStore(async (store) => {
+      const blocks = await BlockStore.open(store, CONFIG)
+      await extendBy(store, blocks, genesis)
+      await store.batch(blocks.put(sibling))
+      await extendBy(store, blocks, one)
+      await store.batch([...blocks.retract(one), ...blocks.forget(one), blocks.putHead(genesis.hash)])
+      expect(blocks.get(one.hash)).toBeUndefined()
+      expect(blocks.header(one.hash)).toBeUndefined()
+      expect(blocks.canonicalHash(1)).toBeUndefined()
+      expect(blocks.hashesAt(1)).toEqual([sibling.hash])
+      expect(blocks.transactionLocation(transfer(0).hash)).toBeUndefined()
+      await store.batch(blocks.forget(sibling))
+      expect(blocks.hashesAt(1)).toEqual([])
+    }))
+
+  it('lists a height once, however often a block is put', () =>
+    withStore(async (store) => {
+      const blocks = await BlockStore.open(store, CONFIG)
+      await store.batch(blocks.put(one))
+      await store.batch(blocks.put(one))
+      expect(blocks.hashesAt(1)).toEqual([one.hash])
+    }))
+
+  it('keeps the pool in order of arrival', () =>
+    withStore(async (store) => {
+      const blocks = await BlockStore.open(store, CONFIG)
+      const waiting = [3, 1, 2, 0].map((nonce) => transfer(nonce))
+      for (const transaction of waiting) await store.batch([blocks.putPool(transaction)])
+      await store.batch([blocks.dropPool(transfer(1).hash)])
+      const again = await BlockStore.open(store, CONFIG)
+      expect(again.poolEntries()).toEqual([transfer(3), transfer(2), transfer(0)])
+      await store.batch([again.putPool(transfer(4))])
+      const once = await BlockStore.open(store, CONFIG)
+      expect(once.poolEntries().map(({ nonce }) => nonce)).toEqual([3n, 2n, 0n, 4n])
+    }))
+
+  it('refuses a chain that began elsewhere', () =>
+    withStore(async (store) => {
+      const blocks = await BlockStore.open(store, CONFIG)
+      blocks.requireGenesis(one.hash)
+      await extendBy(store, blocks, genesis)
+      blocks.requireGenesis(genesis.hash)
+      expect(() => blocks.requireGenesis(one.hash)).toThrowError(
+        expect.objectContaining({ kind: 'database' }),
+      )
+    }))
+})
+
+it('forgets long-ago blocks in memory, not on disk', () =>
+  inDirectory(async (dataDir) => {
+    const store = await openStore({ dataDir, chain: CONFIG.name, chainId: CONFIG.chainId })
+    const blocks = await BlockStore.open(store, CONFIG)
+    await extendBy(store, blocks, one)
+    for (let i = 0; i < 600; i++) await store.batch(blocks.put(blockOf(one.hash, 2 + i, i)))
+    const read = blocks.get(one.hash)
+    expect(read).not.toBe(one)
+    expect(read).toEqual(one)
+    await store.close()
+  }))

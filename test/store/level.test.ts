@@ -1,0 +1,142 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { NodeError } from '../../src/errors.ts'
+import { openStore } from '../../src/store/level.ts'
+import { bytesValue, heightKey, nameKey, Table } from '../../src/store/table.ts'
+import { inDirectory } from './store-cases.ts'
+
+const REGTEST = { chain: 'regtest', chainId: 33 } as const
+
+/** Opens the LevelDB of its argument, says so, and stays. */
+const HOLDER = `
+import { Level } from 'level'
+await new Level(process.argv[1]).open()
+console.log('open')
+setInterval(() => {}, 60_000)
+`
+
+/** Every file below a directory with its bytes. */
+function contents(directory: string): Record<string, string> {
+  return Object.fromEntries(
+    readdirSync(directory, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name))
+      .map((path) => [path, readFileSync(path, 'latin1')]),
+  )
+}
+
+async function refusalOf(opening: Promise<unknown>): Promise<NodeError> {
+  const error = await opening.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  )
+  if (!(error instanceof NodeError)) throw new Error(`expected a refusal, got ${error}`)
+  expect(error.kind).toBe('database')
+  return error
+}
+
+describe('openStore', () => {
+  it('makes the directory, and finds everything again', () =>
+    inDirectory(async (parent) => {
+      const dataDir = join(parent, 'a', 'b')
+      for (let round = 0; round < 3; round++) {
+        const store = await openStore({ ...REGTEST, dataDir, fsync: round === 1 })
+        const table = new Table(store, 1, heightKey, bytesValue)
+        for (let i = 0; i < round; i++) expect(table.get(i)).toEqual(Uint8Array.of(i))
+        await store.batch([table.put(round, Uint8Array.of(round))])
+        await store.close()
+      }
+    }))
+
+  it('shares nothing between stores in memory', async () => {
+    const [a, b] = await Promise.all([openStore(REGTEST), openStore(REGTEST)])
+    const inA = new Table(a, 1, nameKey, bytesValue)
+    await a.batch([inA.put('x', Uint8Array.of(1))])
+    expect(new Table(b, 1, nameKey, bytesValue).get('x')).toBeUndefined()
+    await Promise.all([a.close(), b.close()])
+  })
+
+  it('refuses a directory that this process holds', () =>
+    inDirectory(async (dataDir) => {
+      const store = await openStore({ ...REGTEST, dataDir })
+      const { message } = await refusalOf(openStore({ ...REGTEST, dataDir }))
+      expect(message).toContain(dataDir)
+      expect(message).toContain('in use')
+      await store.close()
+      await (await openStore({ ...REGTEST, dataDir })).close()
+    }))
+
+  it('refuses a directory that another process holds, and opens it once that one is killed', () =>
+    inDirectory(async (dataDir) => {
+      await (await openStore({ ...REGTEST, dataDir })).close()
+      const holder = spawn(process.execPath, ['--input-type=module', '-e', HOLDER, join(dataDir, 'db')], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
+      const gone = once(holder, 'exit')
+      await once(holder.stdout, 'data')
+      expect((await refusalOf(openStore({ ...REGTEST, dataDir }))).message).toContain(dataDir)
+      holder.kill('SIGKILL')
+      await gone
+      await (await openStore({ ...REGTEST, dataDir })).close()
+    }))
+
+  it('refuses another format, another chain, another chain id and an unreadable mark, touching nothing', () =>
+    inDirectory(async (dataDir) => {
+      const store = await openStore({ ...REGTEST, dataDir })
+      await store.batch([new Table(store, 1, nameKey, bytesValue).put('x', Uint8Array.of(1))])
+      await store.close()
+      const mark = join(dataDir, 'tandem.json')
+      const ours = readFileSync(mark, 'utf8')
+      const marks = [
+        [JSON.stringify({ ...JSON.parse(ours), format: 2 }), 'format 2'],
+        [JSON.stringify({ ...JSON.parse(ours), chain: 'testnet', chainId: 31 }), 'testnet (chain id 31)'],
+        [JSON.stringify({ ...JSON.parse(ours), chainId: 1337 }), 'chain id 1337'],
+        ['', 'cannot be read'],
+        ['{"format":"one"}', 'cannot be read'],
+      ] as const
+      for (const [text, words] of marks) {
+        writeFileSync(mark, text)
+        const before = contents(dataDir)
+        const { message } = await refusalOf(openStore({ ...REGTEST, dataDir }))
+        expect(message).toContain(dataDir)
+        expect(message).toContain(words)
+        expect(contents(dataDir)).toEqual(before)
+      }
+      writeFileSync(mark, ours)
+      await (await openStore({ ...REGTEST, dataDir })).close()
+    }))
+
+  it('refuses a directory with files of somebody else, touching nothing', () =>
+    inDirectory(async (dataDir) => {
+      writeFileSync(join(dataDir, 'CURRENT'), 'MANIFEST-000001\n')
+      const before = contents(dataDir)
+      expect((await refusalOf(openStore({ ...REGTEST, dataDir }))).message).toContain(dataDir)
+      expect(contents(dataDir)).toEqual(before)
+    }))
+
+  it('takes a directory with no more than hidden files and the leftovers of a killed start', () =>
+    inDirectory(async (dataDir) => {
+      writeFileSync(join(dataDir, '.gitignore'), '*')
+      writeFileSync(join(dataDir, 'tandem.json.123'), '{')
+      mkdirSync(join(dataDir, 'lost+found'))
+      await (await openStore({ ...REGTEST, dataDir })).close()
+      expect(existsSync(join(dataDir, 'tandem.json'))).toBe(true)
+    }))
+
+  it('says so when the path is a file', () =>
+    inDirectory(async (parent) => {
+      const dataDir = join(parent, 'file')
+      writeFileSync(dataDir, 'x')
+      expect((await refusalOf(openStore({ ...REGTEST, dataDir }))).message).toContain(dataDir)
+    }))
+
+  it('says so when the database is damaged', () =>
+    inDirectory(async (dataDir) => {
+      await (await openStore({ ...REGTEST, dataDir })).close()
+      writeFileSync(join(dataDir, 'db', 'CURRENT'), 'nonsense')
+      expect((await refusalOf(openStore({ ...REGTEST, dataDir }))).message).toContain('cannot be opened')
+    }))
+})
