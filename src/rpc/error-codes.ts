@@ -54,4 +54,9 @@ export class RpcError extends Error {
     this.code = code
     this.data = data
   }
+
+  /** What a reply would carry for this error. */
+  static from(error: unknown): RpcError {
+    return error instanceof RpcError ? error : new RpcError(toErrorObject(error))
+  }
 }

@@ -5,19 +5,26 @@ import { checkChainId, decodeTransaction } from '../../../chain/transaction.ts'
 import { concat, fromBigIntFixed } from '../../../encoding/bytes.ts'
 import { keccak256 } from '../../../encoding/hash.ts'
 import { type Hex, toHex } from '../../../encoding/hex.ts'
-import type { Engine, Submitted } from '../../../engine/engine.ts'
-import { invalidParams } from '../../../errors.ts'
+import type { Engine, Failure, Submitted } from '../../../engine/engine.ts'
+import { invalidParams, NodeError } from '../../../errors.ts'
 import { method } from '../../method.ts'
-import { failureError } from '../../mined-failure.ts'
 import type { RpcOptions } from '../../rpc-options.ts'
 import { CallObject } from '../../wire/call.ts'
 import { Address, Data, DataText, HashText } from '../../wire/scalars.ts'
 import { TransactionObject, toRpcTransaction } from '../../wire/transaction.ts'
 
+/** A revert tells its reason and carries its payload; any other failure has the same words and nothing to carry (rpc-methods 7.5). */
+function minedFailure({ kind, reason, output }: Failure): NodeError {
+  const prefix = 'VM Exception while processing transaction:'
+  return kind === 'reverted'
+    ? new NodeError('reverted', `${prefix} ${reason}`, toHex(output))
+    : new NodeError('reverted', `${prefix} transaction reverted`)
+}
+
 /** The hash of a transaction taken in; one that was mined on the spot and failed is an error, unless the node is told otherwise. */
 function answer({ hash, mined }: Submitted, options: RpcOptions): Hex {
   if (mined?.failure === undefined || options.minedReverts === 'hash') return hash
-  throw failureError(mined.failure)
+  throw minedFailure(mined.failure)
 }
 
 function requireWallet({ accounts }: Engine): void {

@@ -96,10 +96,6 @@ describe('a transaction mined on the spot', () => {
     index: 1,
     firstLogIndex: 1,
   }
-  const word = (value: number) => value.toString(16).padStart(64, '0')
-  const text = (words: string) => Buffer.from(words).toString('hex').padEnd(64, '0')
-  const BOOM: Hex = `0x08c379a0${word(32)}${word(4)}${text('boom')}`
-
   async function sendMined(failure: Failure | undefined, options = {}) {
     const submitted: Submitted = {
       hash: creation.hash,
@@ -111,40 +107,30 @@ describe('a transaction mined on the spot', () => {
     expect(await ask(dispatcher, 'eth_sendTransaction', [{ from: A }])).toEqual(raw)
     return raw
   }
-  const failed = (kind: Failure['kind'], output: Hex): Failure => ({
-    kind,
-    reason: 'words of the engine',
-    output: fromHex(output),
-  })
   const words = (end: string) => `VM Exception while processing transaction: ${end}`
 
   it('answers its hash when it succeeded', async () => {
     expect(await sendMined(undefined)).toEqual({ result: creation.hash })
   })
 
+  const reverted: Failure = { kind: 'reverted', reason: 'revert boom', output: fromHex('0x08c379a0') }
+
   it('answers a revert with reason and payload', async () => {
-    expect(await sendMined(failed('reverted', BOOM))).toEqual({
-      error: { code: -32015, message: words('revert boom'), data: BOOM },
+    expect(await sendMined(reverted)).toEqual({
+      error: { code: -32015, message: words('revert boom'), data: '0x08c379a0' },
+    })
+    expect(await sendMined({ ...reverted, reason: 'transaction reverted', output: fromHex('0x') })).toEqual({
+      error: { code: -32015, message: words('transaction reverted'), data: '0x' },
     })
   })
 
-  it.each<Hex>(['0x', '0x08c379a0', '0x12345678', `0x08c379a0${'f'.repeat(128)}`, BOOM.slice(0, 140) as Hex])(
-    'answers a revert of %s without a reason',
-    async (data) => {
-      expect(await sendMined(failed('reverted', data))).toEqual({
-        error: { code: -32015, message: words('transaction reverted'), data },
-      })
-    },
-  )
-
-  it('answers any other failure without data', async () => {
-    expect(await sendMined(failed('failed', '0x'))).toEqual(refusal(-32015, words('transaction reverted')))
+  it('answers any other failure without words of its own, and without data', async () => {
+    const failure: Failure = { kind: 'failed', reason: 'out of gas', output: fromHex('0x') }
+    expect(await sendMined(failure)).toEqual(refusal(-32015, words('transaction reverted')))
   })
 
   it('answers the hash in any case, if told so', async () => {
-    expect(await sendMined(failed('reverted', BOOM), { minedReverts: 'hash' })).toEqual({
-      result: creation.hash,
-    })
+    expect(await sendMined(reverted, { minedReverts: 'hash' })).toEqual({ result: creation.hash })
   })
 })
 
