@@ -1,3 +1,4 @@
+/** Envelope, batches, limits and permission (rpc-methods 2, acceptance checks 5 to 25). */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'

@@ -1,3 +1,4 @@
+/** The depth of JSON text, told without parsing it. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isTooDeep, MAX_DEPTH } from '../../src/rpc/json-depth.ts'

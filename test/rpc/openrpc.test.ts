@@ -1,3 +1,4 @@
+/** The agreed list of methods, and the document made of it. */
 import { describe, expect, it } from 'vitest'
 import { METHODS } from '../../src/rpc/methods/index.ts'
 import { fakeEngine } from '../support/fake-engine.ts'

@@ -1,3 +1,4 @@
+/** What the `--methods` switch opens and closes. */
 import { describe, expect, it } from 'vitest'
 import { createPermissions } from '../../src/rpc/permissions.ts'
 

@@ -174,6 +174,7 @@ export const evm_setIntervalMining = method({
   },
 })
 
+/** The methods of this file, in the order of the document. */
 export const EVM_METHODS = [
   evm_snapshot,
   evm_revert,

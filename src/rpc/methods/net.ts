@@ -40,4 +40,5 @@ export const net_peerList = method({
   run: () => [],
 })
 
+/** The methods of this file, in the order of the document. */
 export const NET_METHODS = [net_version, net_listening, net_peerCount, net_peerList] as const

@@ -27,4 +27,5 @@ export const rpc_discover = method({
   run: (_, context) => openRpcDocument(openTo(context), context.options.clientVersion),
 })
 
+/** The methods of this file, in the order of the document. */
 export const RPC_METHODS = [rpc_modules, rpc_discover] as const

@@ -43,4 +43,5 @@ export const web3_sha3 = method({
   run: ({ data }) => keccakHex(data),
 })
 
+/** The methods of this file, in the order of the document. */
 export const WEB3_METHODS = [web3_clientVersion, web3_sha3] as const

@@ -1,3 +1,4 @@
+/** The `evm_` methods at the edge (acceptance checks 189 to 199). */
 import { describe, expect, it } from 'vitest'
 import { fakeEngine } from '../../support/fake-engine.ts'
 import { ask, dispatcherOf } from '../../support/rpc.ts'

@@ -1,3 +1,4 @@
+/** What the node says of itself (acceptance checks 26 to 39). */
 import { describe, expect, it } from 'vitest'
 import { A, B, block1, fakeEngine } from '../../support/fake-engine.ts'
 import { ask, dispatcherOf } from '../../support/rpc.ts'

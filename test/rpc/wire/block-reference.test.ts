@@ -1,3 +1,4 @@
+/** The forms of a block reference, family by family (rpc-methods 3.1, 3.2). */
 import { describe, expect, it } from 'vitest'
 import {
   CallBlock,

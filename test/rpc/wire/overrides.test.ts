@@ -1,3 +1,4 @@
+/** The state override set (rpc-methods 7.4). */
 import { describe, expect, it } from 'vitest'
 import { OverrideSet } from '../../../src/rpc/wire/overrides.ts'
 import { N } from '../../support/fake-engine.ts'

@@ -1,3 +1,4 @@
+/** The scalar parameters and the texts that refuse them (rpc-methods 3). */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Hex, toHex } from '../../../src/encoding/hex.ts'

@@ -127,6 +127,7 @@ export const eth_getUncleByBlockNumberAndIndex = method({
   },
 })
 
+/** The methods of this file, in the order of the document. */
 export const BLOCK_METHODS = [
   eth_getBlockByHash,
   eth_getBlockByNumber,

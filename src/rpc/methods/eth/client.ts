@@ -97,6 +97,7 @@ export const eth_syncing = method({
   run: () => false as const,
 })
 
+/** The methods of this file, in the order of the document. */
 export const CLIENT_METHODS = [
   eth_chainId,
   eth_protocolVersion,

@@ -59,4 +59,5 @@ export const eth_estimateGas = method({
   },
 })
 
+/** The methods of this file, in the order of the document. */
 export const EXECUTE_METHODS = [eth_call, eth_estimateGas] as const

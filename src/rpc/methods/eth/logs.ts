@@ -57,4 +57,5 @@ export const eth_getLogs = method({
   },
 })
 
+/** The methods of this file, in the order of the document. */
 export const LOG_METHODS = [eth_getLogs] as const

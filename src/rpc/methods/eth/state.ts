@@ -85,6 +85,7 @@ export const eth_getProof = method({
   },
 })
 
+/** The methods of this file, in the order of the document. */
 export const STATE_METHODS = [
   eth_getBalance,
   eth_getTransactionCount,

@@ -89,6 +89,7 @@ export const eth_pendingTransactions = method({
   },
 })
 
+/** The methods of this file, in the order of the document. */
 export const SUBMIT_METHODS = [
   eth_sendRawTransaction,
   eth_sendTransaction,

@@ -71,6 +71,7 @@ export const eth_getTransactionReceipt = method({
   },
 })
 
+/** The methods of this file, in the order of the document. */
 export const TRANSACTION_METHODS = [
   eth_getTransactionByHash,
   eth_getTransactionByBlockHashAndIndex,

@@ -1,3 +1,4 @@
+/** Blocks, counts and uncles (acceptance checks 115 to 128). */
 import { describe, expect, it } from 'vitest'
 import { blockSize } from '../../../../src/chain/block.ts'
 import { headerHash } from '../../../../src/chain/header.ts'

@@ -1,3 +1,4 @@
+/** Calls and estimates at the edge (acceptance checks 63 to 93). */
 import { describe, expect, it } from 'vitest'
 import { fromHex } from '../../../../src/encoding/hex.ts'
 import { NodeError } from '../../../../src/errors.ts'

@@ -1,3 +1,4 @@
+/** The filter of log queries (acceptance checks 144 to 155). */
 import { describe, expect, it } from 'vitest'
 import { NodeError } from '../../../../src/errors.ts'
 import {

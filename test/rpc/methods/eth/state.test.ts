@@ -1,3 +1,4 @@
+/** Reading accounts (acceptance checks 41 to 62 and 220). */
 import { describe, expect, it } from 'vitest'
 import { toHex } from '../../../../src/encoding/hex.ts'
 import {

@@ -1,3 +1,4 @@
+/** Sending and signing at the edge (acceptance checks 94 to 114). */
 import { describe, expect, it } from 'vitest'
 import { recoverAddress } from '../../../../src/chain/signature.ts'
 import { concat, toBigInt } from '../../../../src/encoding/bytes.ts'

@@ -1,3 +1,4 @@
+/** Transactions and receipts (acceptance checks 129 to 137). */
 import { describe, expect, it } from 'vitest'
 import { contractAddress } from '../../../../src/chain/transaction.ts'
 import {
