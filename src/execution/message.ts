@@ -63,4 +63,6 @@ export interface MessageResult {
   readonly valueCallSeen: boolean
   /** A native contract was called at the top, had enough gas, and failed (protocol 5.1, first odd corner). */
   readonly nativeFailed: boolean
+  /** Accounts that the message wrote, for Ethereum's sweep of empty ones; empty under the chain's rules. */
+  readonly touched: ReadonlySet<Hex>
 }

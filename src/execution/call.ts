@@ -1,0 +1,80 @@
+/** An unsigned message on the state of a block: nothing is checked but gas, nothing is kept (rpc-methods 7.4). */
+import { EMPTY_ACCOUNT } from '../chain/account.ts'
+import { intrinsicGas } from '../chain/transaction.ts'
+import { EMPTY } from '../encoding/bytes.ts'
+import type { Hex } from '../encoding/hex.ts'
+import { failureOf } from './failure-words.ts'
+import type { Machine } from './machine.ts'
+import type { BlockEnvironment } from './message.ts'
+import { nativeContracts } from './native/index.ts'
+import { Overlay } from './overlay.ts'
+import { applyOverrides } from './overrides.ts'
+import type { CallRequest, Failure, StateOverrides } from './request.ts'
+import type { StateReader } from './state.ts'
+
+/** Who calls when the request does not say. */
+export const NULL_ADDRESS: Hex = '0x0000000000000000000000000000000000000000'
+
+/** What simulating needs. */
+export interface SimulationParts {
+  readonly request: CallRequest
+  readonly state: StateReader
+  readonly env: BlockEnvironment
+  readonly machine: Machine
+  /** Larger requests, and requests without gas, get this. */
+  readonly gasCap: bigint
+  readonly overrides?: StateOverrides
+  /** Milliseconds of wall clock; `limit-exceeded` beyond. */
+  readonly deadlineMs?: number
+}
+
+/** What a simulated message did. Gas with the basic cost in it. */
+export interface Simulation {
+  /** Absent when it succeeded. */
+  readonly failure?: Failure
+  /** Returned bytes or revert payload. */
+  readonly output: Uint8Array
+  /** Before any refund. */
+  readonly gasUsed: bigint
+  /** Not yet capped. */
+  readonly refund: bigint
+  readonly valueCallSeen: boolean
+}
+
+/** Gas of a request within the cap. */
+export function cappedGas(request: CallRequest, gasCap: bigint): bigint {
+  return request.gas === undefined || request.gas > gasCap ? gasCap : request.gas
+}
+
+/** Runs the message. Throws `limit-exceeded`, and `invalid-params` for bad overrides; failures of the code are results. */
+export async function simulateCall(parts: SimulationParts): Promise<Simulation> {
+  const { request, state, env, machine, gasCap, overrides, deadlineMs } = parts
+  const { from = NULL_ADDRESS, to = null, value = 0n, gasPrice = 0n, data = EMPTY } = request
+  const overlay = new Overlay(state)
+  if (overrides !== undefined) applyOverrides(overlay, overrides, nativeContracts())
+
+  const gas = cappedGas(request, gasCap)
+  const basicCost = intrinsicGas({ to, data })
+  if (basicCost > gas) {
+    const failure: Failure = { kind: 'failed', reason: 'out of gas', output: EMPTY }
+    return { failure, output: EMPTY, gasUsed: gas, refund: 0n, valueCallSeen: false }
+  }
+  const sender = overlay.account(from) ?? EMPTY_ACCOUNT
+  overlay.putAccount(from, {
+    ...sender,
+    nonce: sender.nonce + 1n,
+    // The real node lets a balance go below zero here.
+    balance: sender.balance < value ? value : sender.balance,
+  })
+  const message = { from, to, value, data, gas: gas - basicCost, gasPrice, origin: from }
+  const limits = deadlineMs === undefined ? {} : { deadlineMs }
+  const result = await machine.run(message, overlay, env, limits)
+  const failure = failureOf(result)
+  return {
+    ...(failure && { failure }),
+    output: result.output,
+    gasUsed: basicCost + result.gasUsed,
+    refund: result.refund,
+    valueCallSeen: result.valueCallSeen,
+  }
+}

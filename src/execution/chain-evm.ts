@@ -1,0 +1,268 @@
+/**
+ * The library's EVM with the chain's frames: our loop instead of its own, native contracts, births and collisions by
+ * protocol 6.3. The one place that inherits; every override is a protected seam of the library.
+ */
+import {
+  EVM,
+  EVMError,
+  type EVMOpts,
+  type EVMResult,
+  type ExecResult,
+  Message as LibraryMessage,
+  type PrecompileInput,
+} from '@ethereumjs/evm'
+import { type Account, type Address, bigIntToBytes, generateAddress } from '@ethereumjs/util'
+import { EMPTY_ACCOUNT } from '../chain/account.ts'
+import { EMPTY, fromBigIntFixed } from '../encoding/bytes.ts'
+import type { Hex } from '../encoding/hex.ts'
+import { analyse, headerLength } from './code-analysis.ts'
+import { type ChildRequest, FAILURE, Frame, type Session } from './frame.ts'
+import { advance } from './interpreter.ts'
+import { libraryAddress } from './library-state.ts'
+import { type NativeContract, NativeFailure } from './native/index.ts'
+import { wordToAddress } from './word.ts'
+
+/** EIP-2681: a nonce of this size cannot grow. */
+const MAX_NONCE = 2n ** 64n - 1n
+
+/** A call counts as much time as this many jumps. */
+const TICKS_PER_CALL = 32
+
+/** What one run gives to the EVM, beside the session of its frames. */
+export interface EvmRun {
+  readonly session: Session
+  readonly loop: 'own' | 'library'
+  readonly destroyedEarlier: ReadonlySet<Hex> | undefined
+  /** Was a native contract called at the top, paid, and failed? */
+  nativeFailed: boolean
+}
+
+type CalledMessage = LibraryMessage & { to: Address }
+
+/** Runs one top-level message at a time. */
+export class ChainEvm extends EVM {
+  #run: EvmRun | undefined
+  /** The creation that is being set up. */
+  #creation: LibraryMessage | undefined
+
+  constructor(options: EVMOpts) {
+    super(options)
+    // Every instance listens on the shared Common and none is ever removed; its fork never changes.
+    this.common.events.removeAllListeners('hardforkChanged')
+  }
+
+  /** Must be called before `runCall`. */
+  begin(run: EvmRun): void {
+    this.#run = run
+  }
+
+  get run(): EvmRun {
+    if (this.#run === undefined) throw new Error('no run has begun')
+    return this.#run
+  }
+
+  protected override async runInterpreter(message: LibraryMessage): Promise<ExecResult> {
+    const { session, loop } = this.run
+    const code = message.code as Uint8Array
+    const address = message.to?.toString()
+    if (address === undefined) throw new Error('a frame has no address')
+    if (loop === 'library') {
+      return super.runInterpreter(message, { pc: libraryStart(code, session) })
+    }
+    const frame = new Frame({
+      session,
+      analysis: analyse(code, session.rules.codeHeaders),
+      address,
+      caller: message.caller.toString(),
+      value: message.value,
+      input: message.data,
+      isStatic: message.isStatic,
+      depth: message.depth,
+      gas: Number(message.gasLimit),
+    })
+    let failure: EVMError | undefined
+    try {
+      await this.#drive(frame)
+      if (frame.reverted) failure = new EVMError(FAILURE.REVERT)
+    } catch (error) {
+      if (!(error instanceof EVMError)) throw error
+      failure = error
+      frame.gas = 0
+      frame.output = EMPTY
+    }
+    return {
+      executionGasUsed: message.gasLimit - BigInt(frame.gas),
+      returnValue: frame.output,
+      ...(failure && { exceptionError: failure }),
+    }
+  }
+
+  async #drive(frame: Frame): Promise<void> {
+    const { clock } = frame.session
+    for (;;) {
+      advance(frame)
+      if (frame.status === 'stopped') return
+      if (frame.status === 'calling') {
+        const { child } = frame
+        frame.status = 'running'
+        frame.child = undefined
+        if (child !== undefined) await this.#call(frame, child)
+        clock.ticks -= TICKS_PER_CALL
+        if (clock.ticks > 0 || !clock.mustPause()) continue
+      }
+      await clock.pause()
+    }
+  }
+
+  /** Makes the call that a frame asks for and gives it the answer. */
+  async #call(frame: Frame, child: ChildRequest): Promise<void> {
+    const { rules, journal } = frame.session
+    const creates = 'initcode' in child
+    const own = journal.state.account(frame.address) ?? EMPTY_ACCOUNT
+    frame.returned = EMPTY
+    if (frame.depth >= rules.maxDepth || own.balance < child.value || (creates && own.nonce >= MAX_NONCE)) {
+      frame.push(0n)
+      return
+    }
+    if (creates) {
+      // Not undone when the creation fails.
+      journal.state.putAccount(frame.address, { ...own, nonce: own.nonce + 1n })
+      journal.touch(frame.address)
+    }
+    const { execResult, createdAddress } = await this.runCall({ message: childMessage(frame, child) })
+    frame.charge(Number(execResult.executionGasUsed))
+    const failure = execResult.exceptionError?.error
+    const returns = failure === undefined || failure === FAILURE.REVERT
+    if ('initcode' in child) {
+      if (failure === FAILURE.REVERT && !rules.chainCalls) frame.returned = execResult.returnValue
+      frame.push(failure === undefined && createdAddress ? BigInt(createdAddress.toString()) : 0n)
+      return
+    }
+    if (returns) frame.returned = execResult.returnValue
+    frame.push(failure === undefined ? 1n : 0n)
+    if (child.outputLength > 0) {
+      frame.memory.set(frame.returned.subarray(0, child.outputLength), child.outputOffset)
+    }
+  }
+
+  protected override async _loadCode(message: LibraryMessage): Promise<void> {
+    const { natives } = this.run.session.rules
+    const native = message.code === undefined ? natives.get(message.codeAddress.toString()) : undefined
+    if (native === undefined) return super._loadCode(message)
+    message.code = (input: PrecompileInput) => this.#runNative(native, message, input)
+    message.isCompiled = true
+  }
+
+  /** Protocol 6.5: unaffordable gas takes all; a failing execution takes only what is required (RSKIP-197). */
+  #runNative(
+    native: NativeContract,
+    message: LibraryMessage,
+    { data, gasLimit }: PrecompileInput,
+  ): ExecResult {
+    const { env } = this.run.session
+    const isTop = message.depth === 0
+    const input = isTop ? data : data.subarray(0, native.maxInputFromContract ?? data.length)
+    const surroundings = {
+      depth: isTop ? 0 : message.depth - 1,
+      caller: message.caller.toString(),
+      value: message.value,
+      isStatic: message.isStatic,
+      ancestor: (depth: number) => env.ancestor(depth),
+    }
+    const required = native.requiredGas(input, surroundings)
+    if (required > gasLimit) {
+      const exceptionError = new EVMError(FAILURE.OUT_OF_GAS)
+      return { executionGasUsed: gasLimit, returnValue: EMPTY, exceptionError }
+    }
+    try {
+      return { executionGasUsed: required, returnValue: native.run(input, surroundings) }
+    } catch (error) {
+      if (!(error instanceof NativeFailure)) throw error
+      if (isTop) this.run.nativeFailed = true
+      const exceptionError = new EVMError(FAILURE.INTERNAL_ERROR)
+      return { executionGasUsed: required, returnValue: EMPTY, exceptionError }
+    }
+  }
+
+  protected override async _executeCreate(message: LibraryMessage): Promise<EVMResult> {
+    if (message.depth > 0 && (await this.#standsOnGrave(message))) {
+      const exceptionError = new EVMError(FAILURE.CREATE_COLLISION)
+      return { execResult: { executionGasUsed: message.gasLimit, returnValue: EMPTY, exceptionError } }
+    }
+    return super._executeCreate(message)
+  }
+
+  /** Would the contract take the address of one that an earlier transaction of the list destroyed? */
+  async #standsOnGrave(message: LibraryMessage): Promise<boolean> {
+    const graves = this.run.destroyedEarlier
+    if (graves === undefined || graves.size === 0) return false
+    const { caller, salt, gasLimit } = message
+    const probe = new LibraryMessage({ caller, gasLimit, code: message.data, ...(salt && { salt }) })
+    return graves.has((await super._generateAddress(probe)).toString())
+  }
+
+  protected override async _generateAddress(message: LibraryMessage): Promise<Address> {
+    this.#creation = message
+    const { rules, journal } = this.run.session
+    if (message.depth > 0 || !rules.chainCalls) return super._generateAddress(message)
+    const sender = journal.state.account(message.caller.toString()) ?? EMPTY_ACCOUNT
+    const bytes = generateAddress(message.caller.bytes, bigIntToBytes(sender.nonce - 1n))
+    const address = libraryAddress(wordToAddress(BigInt(`0x${Buffer.from(bytes).toString('hex')}`)))
+    // A creation transaction looks for no collision: whatever stood there is replaced, but for its balance (RSKIP-174).
+    const standing = journal.state.account(address.toString())
+    if (standing !== undefined) {
+      journal.state.putAccount(address.toString(), { ...EMPTY_ACCOUNT, balance: standing.balance })
+    }
+    return address
+  }
+
+  /** A message without value writes nothing: the sender exists already. */
+  protected override async _reduceSenderBalance(account: Account, message: LibraryMessage): Promise<void> {
+    if (message.value !== 0n) await super._reduceSenderBalance(account, message)
+  }
+
+  /** Also stores a created account: one made by a transaction keeps nonce 0, which the library has made 1 (protocol 5.1). */
+  protected override async _addToBalance(account: Account, message: CalledMessage): Promise<void> {
+    const { rules } = this.run.session
+    if (message === this.#creation && message.depth === 0 && rules.chainCalls) account.nonce = 0n
+    await super._addToBalance(account, message)
+  }
+}
+
+/** Where the library's loop begins; it refuses to begin at the end, where it would only stop. */
+function libraryStart(code: Uint8Array, session: Session): number {
+  const start = session.rules.codeHeaders ? headerLength(code) : 0
+  return start < code.length ? start : 0
+}
+
+function childMessage(frame: Frame, child: ChildRequest): LibraryMessage {
+  const { address, depth } = frame
+  const shared = { value: child.value, gasLimit: BigInt(child.gas), depth: depth + 1 }
+  if ('initcode' in child) {
+    const salt = child.salt === undefined ? {} : { salt: fromBigIntFixed(child.salt, 32) }
+    return new LibraryMessage({ ...shared, ...salt, caller: libraryAddress(address), data: child.initcode })
+  }
+  const target = libraryAddress(wordToAddress(child.target))
+  const { input: data, kind } = child
+  switch (kind) {
+    case 'call':
+    case 'staticcall': {
+      const isStatic = kind === 'staticcall' || frame.isStatic
+      return new LibraryMessage({ ...shared, caller: libraryAddress(address), to: target, data, isStatic })
+    }
+    case 'callcode':
+    case 'delegatecall': {
+      const delegates = kind === 'delegatecall'
+      return new LibraryMessage({
+        ...shared,
+        value: delegates ? frame.value : child.value,
+        caller: libraryAddress(delegates ? frame.caller : address),
+        to: libraryAddress(address),
+        codeAddress: target,
+        data,
+        isStatic: frame.isStatic,
+        delegatecall: delegates,
+      })
+    }
+  }
+}

@@ -1,0 +1,75 @@
+/** The least gas with which a message succeeds: what it used at its peak if that suffices, else by bisection. */
+import { NodeError } from '../errors.ts'
+import { cappedGas, NULL_ADDRESS, type SimulationParts, simulateCall } from './call.ts'
+import { failureError } from './failure-words.ts'
+import { STIPEND } from './opcodes/calls.ts'
+
+/** Bisection ends within this fraction of the answer: one thousandth. */
+const PRECISION = 1000n
+
+/** What estimating needs; the cap also cuts what the request offers. */
+export type EstimateParts = Omit<SimulationParts, 'overrides'>
+
+/**
+ * Gas for a transaction that does what the request says. Throws `insufficient-funds` when the sender cannot pay,
+ * `reverted` with the payload or naming the failure, `limit-exceeded` when time runs out over all tries.
+ */
+export async function estimateGas(parts: EstimateParts): Promise<bigint> {
+  const { request, state, gasCap, deadlineMs } = parts
+  const { value = 0n, gasPrice = 0n, from = NULL_ADDRESS } = request
+  const balance = state.account(from)?.balance ?? 0n
+  checkFunds(balance, value)
+
+  const end = deadlineMs === undefined ? undefined : performance.now() + deadlineMs
+  const attempt = (gas: bigint) =>
+    simulateCall({
+      ...parts,
+      request: { ...request, gas },
+      ...(end !== undefined && { deadlineMs: end - performance.now() }),
+    })
+
+  const cap = cappedGas(request, gasCap)
+  const first = await attempt(cap)
+  if (first.failure !== undefined) throw failureError(first.failure)
+
+  const suffices = async (gas: bigint): Promise<boolean> =>
+    gas === cap || (await attempt(gas)).failure === undefined
+  const peak = first.gasUsed
+  // A value call keeps the stipend aside, which comes back unused.
+  const withStipend = first.valueCallSeen ? least(peak + BigInt(STIPEND), cap) : peak
+  let gas: bigint
+  if (await suffices(peak)) gas = peak
+  else if (withStipend > peak && (await suffices(withStipend))) gas = withStipend
+  else gas = await bisect(withStipend, cap, suffices)
+
+  checkFunds(balance, value + gas * gasPrice)
+  return gas
+}
+
+function least(a: bigint, b: bigint): bigint {
+  return a < b ? a : b
+}
+
+/** Between gas that fails and gas that succeeds; doubling the distance first, since the answer is mostly near. */
+async function bisect(
+  fails: bigint,
+  succeeds: bigint,
+  suffices: (gas: bigint) => Promise<boolean>,
+): Promise<bigint> {
+  let low = fails
+  let high = succeeds
+  for (let step = fails / 64n + BigInt(STIPEND); low + step < high; step *= 2n) {
+    if (await suffices(low + step)) high = low + step
+    else low += step
+  }
+  while (high - low > 1n && (high - low) * PRECISION > high) {
+    const middle = (low + high) / 2n
+    if (await suffices(middle)) high = middle
+    else low = middle
+  }
+  return high
+}
+
+function checkFunds(balance: bigint, needed: bigint): void {
+  if (balance < needed) throw new NodeError('insufficient-funds', 'insufficient funds for transfer')
+}

@@ -1,0 +1,49 @@
+/** The words for a message that did not succeed (rpc-methods 7.4). */
+import { toHex } from '../encoding/hex.ts'
+import { NodeError } from '../errors.ts'
+import type { MessageResult } from './message.ts'
+import type { Failure } from './request.ts'
+
+/** Selector of `Error(string)`. */
+const ERROR_STRING = '0x08c379a0'
+
+const PREFIX = 'VM Exception while processing transaction: '
+
+/** Where the library's words are not for a reader. */
+const PLAIN_WORDS: Readonly<Record<string, string>> = {
+  'invalid JUMP': 'invalid jump',
+  'static state change': 'state change inside a static call',
+  'create collision': 'contract address is taken',
+  'invalid bytecode deployed': 'code to deploy begins with 0xef',
+  'internal error': 'native contract failed',
+}
+
+/** The reason text in a payload of `Error(string)`; `undefined` when it is none. */
+export function revertReason(payload: Uint8Array): string | undefined {
+  if (payload.length < 68 || toHex(payload.subarray(0, 4)) !== ERROR_STRING) return undefined
+  const words = Buffer.from(payload.buffer, payload.byteOffset + 4, payload.length - 4)
+  if (BigInt(toHex(words.subarray(0, 32))) !== 32n) return undefined
+  const length = BigInt(toHex(words.subarray(32, 64)))
+  if (length > BigInt(words.length - 64)) return undefined
+  return words.subarray(64, 64 + Number(length)).toString('utf8')
+}
+
+/** How a result failed; `undefined` when it succeeded. */
+export function failureOf(result: Pick<MessageResult, 'status' | 'failure' | 'output'>): Failure | undefined {
+  if (result.status === 'succeeded') return undefined
+  if (result.status === 'failed') {
+    const words = result.failure ?? 'unknown failure'
+    return { kind: 'failed', reason: PLAIN_WORDS[words] ?? words, output: result.output }
+  }
+  const reason = revertReason(result.output)
+  return {
+    kind: 'reverted',
+    reason: reason === undefined ? 'transaction reverted' : `revert ${reason}`,
+    output: result.output,
+  }
+}
+
+/** The error for a client: `reverted`, with the whole payload as data. */
+export function failureError(failure: Failure): NodeError {
+  return new NodeError('reverted', PREFIX + failure.reason, toHex(failure.output))
+}

@@ -1,0 +1,180 @@
+/** One running frame: its place in the call tree, stack, memory and gas. */
+import { EVMError } from '@ethereumjs/evm'
+import { EMPTY } from '../encoding/bytes.ts'
+import type { Hex } from '../encoding/hex.ts'
+import type { CodeAnalysis } from './code-analysis.ts'
+import type { ExecutionClock } from './execution-clock.ts'
+import type { Journal } from './journal.ts'
+import type { BlockEnvironment } from './message.ts'
+import type { VmRules } from './vm-rules.ts'
+
+/** What all frames of one top-level message share. */
+export interface Session {
+  readonly rules: VmRules
+  readonly chainId: number
+  readonly journal: Journal
+  readonly env: BlockEnvironment
+  readonly origin: Hex
+  /** Wei per gas. */
+  readonly gasPrice: bigint
+  readonly clock: ExecutionClock
+}
+
+/** A call that the loop asks to be made; gas in gas. `salt` is of CREATE2 only. */
+export type ChildRequest =
+  | {
+      readonly kind: 'call' | 'callcode' | 'delegatecall' | 'staticcall'
+      readonly target: bigint
+      readonly value: bigint
+      readonly input: Uint8Array
+      readonly gas: number
+      readonly outputOffset: number
+      readonly outputLength: number
+    }
+  | {
+      readonly kind: 'create' | 'create2'
+      readonly value: bigint
+      readonly initcode: Uint8Array
+      readonly gas: number
+      readonly salt: bigint | undefined
+    }
+
+/** Why the loop stands still. */
+export type FrameStatus = 'running' | 'stopped' | 'calling'
+
+/** Words of failures, as the library has them. */
+export const FAILURE = EVMError.errorMessages
+
+/** Ends the frame with a failure. */
+export function fail(failure: EVMError['error']): never {
+  throw new EVMError(failure)
+}
+
+/** Bytes of memory beyond which no gas suffices. */
+const MEMORY_LIMIT = 2 ** 40
+
+/** A frame. The loop and the opcodes change it; nothing else does while it runs. */
+export class Frame {
+  readonly session: Session
+  readonly analysis: CodeAnalysis
+  readonly address: Hex
+  readonly caller: Hex
+  readonly value: bigint
+  readonly input: Uint8Array
+  readonly isStatic: boolean
+  readonly depth: number
+
+  position: number
+  /** Gas left; a safe integer. */
+  gas: number
+  /** Slots at and above `height` are stale. */
+  readonly stack: bigint[] = []
+  height = 0
+  memory: Uint8Array = EMPTY
+  /** Memory in use, 32-byte words. */
+  memoryWords = 0
+  #memoryCost = 0
+  /** What the last child returned. */
+  returned: Uint8Array = EMPTY
+  /** What this frame returns. */
+  output: Uint8Array = EMPTY
+  /** Did the frame end by REVERT? */
+  reverted = false
+  status: FrameStatus = 'running'
+  /** The call to make while `status` is `calling`. */
+  child: ChildRequest | undefined
+
+  constructor(parts: {
+    session: Session
+    analysis: CodeAnalysis
+    address: Hex
+    caller: Hex
+    value: bigint
+    input: Uint8Array
+    isStatic: boolean
+    depth: number
+    gas: number
+  }) {
+    this.session = parts.session
+    this.analysis = parts.analysis
+    this.address = parts.address
+    this.caller = parts.caller
+    this.value = parts.value
+    this.input = parts.input
+    this.isStatic = parts.isStatic
+    this.depth = parts.depth
+    this.gas = parts.gas
+    this.position = parts.analysis.start
+  }
+
+  /** Takes the top of the stack; the loop has checked that it is there. */
+  pop(): bigint {
+    return this.stack[--this.height] as bigint
+  }
+
+  /** The loop has checked that there is room. */
+  push(word: bigint): void {
+    this.stack[this.height++] = word
+  }
+
+  /** Pays gas or fails. */
+  charge(gas: number): void {
+    if (gas > this.gas) fail(FAILURE.OUT_OF_GAS)
+    this.gas -= gas
+  }
+
+  /** Cost of memory up to `offset + length`, beyond what is paid already; fails where no gas could pay. */
+  expansionCost(offset: bigint, length: bigint): number {
+    if (length === 0n) return 0
+    const end = offset + length
+    if (end > MEMORY_LIMIT) fail(FAILURE.OUT_OF_GAS)
+    const words = Math.ceil(Number(end) / 32)
+    if (words <= this.memoryWords) return 0
+    return words * 3 + Math.floor((words * words) / 512) - this.#memoryCost
+  }
+
+  /** Pays for and opens memory up to `offset + length`; the offset as a number (0 when the length is 0). */
+  expand(offset: bigint, length: bigint): number {
+    if (length === 0n) return 0
+    const cost = this.expansionCost(offset, length)
+    if (cost > 0) {
+      this.charge(cost)
+      this.grow(Number(offset + length))
+    }
+    return Number(offset)
+  }
+
+  /** Opens memory up to `end` bytes, already paid. */
+  grow(end: number): void {
+    const words = Math.ceil(end / 32)
+    if (words <= this.memoryWords) return
+    this.memoryWords = words
+    this.#memoryCost = words * 3 + Math.floor((words * words) / 512)
+    if (words * 32 <= this.memory.length) return
+    const memory = new Uint8Array(Math.max(words * 32, this.memory.length * 2, 1024))
+    memory.set(this.memory)
+    this.memory = memory
+  }
+
+  /** A copy of memory that is open. */
+  read(offset: number, length: number): Uint8Array {
+    return length === 0 ? EMPTY : this.memory.slice(offset, offset + length)
+  }
+
+  /** Fails in a frame that may not change state. */
+  forbidStatic(): void {
+    if (this.isStatic) fail(FAILURE.STATIC_STATE_CHANGE)
+  }
+
+  /** Ends the frame without failure. */
+  stop(output: Uint8Array): void {
+    this.output = output
+    this.status = 'stopped'
+  }
+
+  /** Hands a call to the driver; the loop goes on when it is answered. */
+  request(child: ChildRequest): void {
+    this.child = child
+    this.status = 'calling'
+  }
+}

@@ -1,0 +1,150 @@
+/** State, block and rules to one EVM for messages; a small pool of them; the only place that makes one. */
+import {
+  type EVMMockBlockchainInterface,
+  type EVMResult,
+  type Log as LibraryLog,
+  NobleBN254,
+} from '@ethereumjs/evm'
+import type { Log } from '../chain/receipt.ts'
+import { EMPTY } from '../encoding/bytes.ts'
+import { fromHex, toHex } from '../encoding/hex.ts'
+import { ChainEvm, type EvmRun } from './chain-evm.ts'
+import { ExecutionClock } from './execution-clock.ts'
+import { FAILURE } from './frame.ts'
+import { Journal } from './journal.ts'
+import { libraryOpcodes } from './library-opcodes.ts'
+import { LibraryState, libraryAddress } from './library-state.ts'
+import type { BlockEnvironment, Message, MessageResult, RuleSet, RunOptions } from './message.ts'
+import type { Overlay } from './overlay.ts'
+import { libraryRules } from './rules.ts'
+import { vmRules } from './vm-rules.ts'
+
+export type { BlockEnvironment, Message, MessageResult, RuleSet, RunOptions } from './message.ts'
+
+/** How many idle EVMs are kept. Making one costs half a millisecond. */
+const POOL_SIZE = 8
+
+/** What a machine is made of. */
+export interface MachineParts {
+  /** What CHAINID answers. */
+  readonly chainId: number
+  /** Default `chain`. */
+  readonly ruleSet?: RuleSet
+  /** `own` (default) is the synchronous loop; `library` the stock one, for comparison. */
+  readonly loop?: 'own' | 'library'
+}
+
+/** Runs messages by one rule set. Any number at once. */
+export interface Machine {
+  readonly ruleSet: RuleSet
+  /**
+   * Runs a top-level message on `state`, which keeps what it changed unless it does not succeed. Whatever this throws
+   * (`limit-exceeded` at the deadline, a failing disk) leaves `state` with checkpoints open: drop it.
+   */
+  run(message: Message, state: Overlay, env: BlockEnvironment, options?: RunOptions): Promise<MessageResult>
+}
+
+/** Makes a machine; its EVMs come into being as they are needed. */
+export function createMachine({ chainId, ruleSet = 'chain', loop = 'own' }: MachineParts): Machine {
+  const idle: ChainEvm[] = []
+  const rules = vmRules(ruleSet)
+  const common = libraryRules(chainId, ruleSet)
+
+  function makeEvm(journal: Journal): ChainEvm {
+    const customOpcodes = libraryOpcodes(common, ruleSet)
+    const stateManager = new LibraryState(journal)
+    const bn254 = new NobleBN254()
+    const blockchain = blockHashes(undefined)
+    return new ChainEvm({ common, stateManager, blockchain, bn254, customOpcodes, params: {} })
+  }
+
+  return {
+    ruleSet,
+    async run(message, state, env, options = {}) {
+      const journal = new Journal(state, { tracksTouches: !rules.chainCalls })
+      const clock = new ExecutionClock(options.deadlineMs)
+      const { gasPrice, origin } = message
+      const run: EvmRun = {
+        session: { rules, chainId, journal, env, origin, gasPrice, clock },
+        // Our loop counts gas in safe integers.
+        loop: message.gas > Number.MAX_SAFE_INTEGER ? 'library' : loop,
+        destroyedEarlier: options.destroyedEarlier,
+        nativeFailed: false,
+      }
+      const evm = idle.pop() ?? makeEvm(journal)
+      const adapter = new LibraryState(journal)
+      evm.begin(run)
+      evm.stateManager = adapter
+      evm.journal = adapter as unknown as ChainEvm['journal']
+      evm.blockchain = blockHashes(env)
+      evm.transientStorage.clear()
+      const result = await evm.runCall({
+        block: { header: libraryHeader(env) },
+        gasPrice,
+        origin: libraryAddress(origin),
+        caller: libraryAddress(message.from),
+        ...(message.to !== null && { to: libraryAddress(message.to) }),
+        value: message.value,
+        data: message.data,
+        gasLimit: message.gas,
+        skipNonceIncrement: true,
+      })
+      // Not reached after a throw: such an EVM is not used again.
+      if (idle.length < POOL_SIZE) idle.push(evm)
+      return toResult(message, result, run)
+    },
+  }
+}
+
+function toResult(message: Message, { execResult, createdAddress }: EVMResult, run: EvmRun): MessageResult {
+  const { journal } = run.session
+  const failure = execResult.exceptionError?.error
+  const own = run.loop === 'own'
+  const status =
+    failure === undefined ? 'succeeded' : failure === FAILURE.REVERT ? 'reverted' : ('failed' as const)
+  return {
+    status,
+    ...(status === 'failed' && failure !== undefined && { failure }),
+    output: status === 'failed' ? EMPTY : execResult.returnValue,
+    gasUsed: execResult.executionGasUsed,
+    refund: status !== 'succeeded' ? 0n : own ? BigInt(journal.refund) : (execResult.gasRefund ?? 0n),
+    logs: own ? journal.logs : (execResult.logs ?? []).map(toLog),
+    ...(message.to === null && createdAddress && { created: createdAddress.toString() }),
+    destroyed: own ? journal.destroyed : [...(execResult.selfdestruct?.keys() ?? [])],
+    valueCallSeen: journal.valueCallSeen,
+    nativeFailed: run.nativeFailed,
+    touched: journal.touched(),
+  }
+}
+
+function toLog([address, topics, data]: LibraryLog): Log {
+  return { address: toHex(address), topics: topics.map(toHex), data }
+}
+
+function libraryHeader(env: BlockEnvironment) {
+  return {
+    number: BigInt(env.number),
+    coinbase: libraryAddress(env.coinbase),
+    timestamp: BigInt(env.timestamp),
+    difficulty: env.difficulty,
+    prevRandao: EMPTY,
+    gasLimit: env.gasLimit,
+    baseFeePerGas: env.minimumGasPrice,
+    getBlobGasPrice: () => undefined,
+  }
+}
+
+const NO_HASH = new Uint8Array(32)
+
+/** What BLOCKHASH of the library's loop asks. */
+function blockHashes(env: BlockEnvironment | undefined): EVMMockBlockchainInterface {
+  const blockchain = {
+    async getBlock(height: number) {
+      const hash = env?.ancestorHash(height)
+      return { hash: () => (hash === undefined ? NO_HASH : fromHex(hash)) }
+    },
+    async putBlock() {},
+    shallowCopy: () => blockchain,
+  }
+  return blockchain
+}

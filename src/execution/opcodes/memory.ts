@@ -1,0 +1,100 @@
+/** Memory, hashing and copying into memory: 0x20, 0x37, 0x39, 0x3e, 0x51 to 0x53, 0x59, 0x5e. */
+import { toBigInt } from '../../encoding/bytes.ts'
+import { keccak256 } from '../../encoding/hash.ts'
+import { FAILURE, type Frame, fail } from '../frame.ts'
+import { readWord, writeWord } from '../word.ts'
+import { type Operation, operation } from './operation.ts'
+
+const WORD_GAS = 3
+const HASH_WORD_GAS = 6
+
+/** Words of work that count as much time as a jump. */
+const WORDS_PER_TICK = 64
+
+/** Whole or started 32-byte words in a length that was found payable or is about to be refused. */
+export function words(length: bigint): number {
+  return Math.ceil(Number(length) / 32)
+}
+
+/** Work that is not a jump takes time as well; the clock is looked at accordingly sooner. */
+function spendTime(frame: Frame, length: bigint): void {
+  frame.session.clock.ticks -= Math.floor(Number(length) / (32 * WORDS_PER_TICK))
+}
+
+/** Copies from a byte string that zeros follow for ever; pays per word and for memory. */
+export function copyToMemory(
+  frame: Frame,
+  source: Uint8Array,
+  to: bigint,
+  from: bigint,
+  length: bigint,
+): void {
+  frame.charge(WORD_GAS * words(length))
+  const offset = frame.expand(to, length)
+  if (length === 0n) return
+  const end = offset + Number(length)
+  const start = from > BigInt(source.length) ? source.length : Number(from)
+  const part = source.subarray(start, start + Number(length))
+  frame.memory.set(part, offset)
+  frame.memory.fill(0, offset + part.length, end)
+  spendTime(frame, length)
+}
+
+function hash(frame: Frame): void {
+  const from = frame.pop()
+  const length = frame.pop()
+  frame.charge(HASH_WORD_GAS * words(length))
+  const offset = frame.expand(from, length)
+  const digest = keccak256(frame.memory.subarray(offset, offset + Number(length)))
+  frame.push(toBigInt(digest))
+  spendTime(frame, length)
+}
+
+function copyReturned(frame: Frame): void {
+  const to = frame.pop()
+  const from = frame.pop()
+  const length = frame.pop()
+  if (from + length > frame.returned.length) fail(FAILURE.OUT_OF_GAS)
+  copyToMemory(frame, frame.returned, to, from, length)
+}
+
+function copyWithin(frame: Frame): void {
+  const to = frame.pop()
+  const from = frame.pop()
+  const length = frame.pop()
+  frame.charge(WORD_GAS * words(length))
+  const target = frame.expand(to, length)
+  const source = frame.expand(from, length)
+  frame.memory.copyWithin(target, source, source + Number(length))
+  spendTime(frame, length)
+}
+
+/** A copy of data that the frame came with. */
+function copier(code: number, name: string, source: (frame: Frame) => Uint8Array): Operation {
+  return operation(code, name, 3, 3, 0, (frame) => {
+    const to = frame.pop()
+    const from = frame.pop()
+    copyToMemory(frame, source(frame), to, from, frame.pop())
+  })
+}
+
+export const MEMORY: readonly Operation[] = [
+  operation(0x20, 'SHA3', 30, 2, 1, hash),
+  copier(0x37, 'CALLDATACOPY', (frame) => frame.input),
+  copier(0x39, 'CODECOPY', (frame) => frame.analysis.code),
+  operation(0x3e, 'RETURNDATACOPY', 3, 3, 0, copyReturned),
+  operation(0x51, 'MLOAD', 3, 1, 1, (frame) => {
+    const offset = frame.expand(frame.pop(), 32n)
+    frame.push(readWord(frame.memory, offset))
+  }),
+  operation(0x52, 'MSTORE', 3, 2, 0, (frame) => {
+    const offset = frame.expand(frame.pop(), 32n)
+    writeWord(frame.memory, offset, frame.pop())
+  }),
+  operation(0x53, 'MSTORE8', 3, 2, 0, (frame) => {
+    const offset = frame.expand(frame.pop(), 1n)
+    frame.memory[offset] = Number(frame.pop() & 0xffn)
+  }),
+  operation(0x59, 'MSIZE', 2, 0, 1, (frame) => frame.push(BigInt(frame.memoryWords * 32))),
+  operation(0x5e, 'MCOPY', 3, 3, 0, copyWithin),
+]

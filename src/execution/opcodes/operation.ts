@@ -1,0 +1,31 @@
+/** What an opcode is to the loop: its price, its use of the stack, and what it does. */
+import type { Frame } from '../frame.ts'
+
+/** One opcode. The loop charges `fee` and checks the stack before `run`. */
+export interface Operation {
+  readonly code: number
+  /** As the chain's own traces name it (protocol 6.1). */
+  readonly name: string
+  /** Gas whatever the operands; `run` charges the rest. */
+  readonly fee: number
+  readonly pops: number
+  readonly pushes: number
+  readonly run: (frame: Frame) => void
+}
+
+/** Makes an entry of the table. */
+export function operation(
+  code: number,
+  name: string,
+  fee: number,
+  pops: number,
+  pushes: number,
+  run: (frame: Frame) => void,
+): Operation {
+  return { code, name, fee, pops, pushes, run }
+}
+
+/** `run` of an opcode that the loop runs itself; the table has it for price, stack and name. */
+export function inLoop(): void {
+  throw new Error('the loop runs this opcode itself')
+}

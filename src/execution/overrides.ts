@@ -1,0 +1,37 @@
+/** Pretended state for one call, laid onto a private overlay (rpc-methods 7.4). */
+import { EMPTY_ACCOUNT } from '../chain/account.ts'
+import type { Hex } from '../encoding/hex.ts'
+import { invalidParams } from '../errors.ts'
+import type { Overlay } from './overlay.ts'
+import type { AccountOverride, StateOverrides } from './request.ts'
+
+/**
+ * Applies overrides account by account in the order given. Throws `invalid-params` for a native contract, and for
+ * `state` beside `stateDiff`.
+ */
+export function applyOverrides(
+  overlay: Overlay,
+  overrides: StateOverrides,
+  nativeAddresses: { has(address: Hex): boolean },
+): void {
+  for (const [address, override] of overrides) {
+    if (nativeAddresses.has(address)) throw invalidParams('Precompiled contracts can not be overridden')
+    if (override.state !== undefined && override.stateDiff !== undefined) {
+      throw invalidParams(`'state' and 'stateDiff' of ${address} can not be set at the same time`)
+    }
+    applyOverride(overlay, address, override)
+  }
+}
+
+function applyOverride(overlay: Overlay, address: Hex, override: AccountOverride): void {
+  const { balance, nonce, code, state, stateDiff } = override
+  const account = overlay.account(address) ?? EMPTY_ACCOUNT
+  overlay.putAccount(address, {
+    ...account,
+    balance: balance ?? account.balance,
+    nonce: nonce ?? account.nonce,
+  })
+  if (code !== undefined) overlay.putCode(address, code)
+  if (state !== undefined) overlay.clearStorage(address)
+  for (const [slot, value] of state ?? stateDiff ?? []) overlay.putStorage(address, slot, value)
+}
