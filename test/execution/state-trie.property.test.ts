@@ -193,7 +193,11 @@ describe('overlay and state trie', () => {
         }
         await world.run({ do: 'seal' })
         const afresh = new StateTrie(world.source)
-        for (const { root, model } of world.sealed) expectSame(afresh.reader(root), model)
+        for (const { root, model } of world.sealed) {
+          const state = afresh.reader(root)
+          expectSame(state, model)
+          expectSame(state, model)
+        }
       }),
       { numRuns: 60 },
     )
