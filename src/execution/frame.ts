@@ -43,7 +43,7 @@ export type ChildRequest =
 export type FrameStatus = 'running' | 'stopped' | 'calling'
 
 /** Words of failures, as the library has them. */
-export const FAILURE = EVMError.errorMessages
+export const FAILURE: typeof EVMError.errorMessages = EVMError.errorMessages
 
 /** Ends the frame with a failure. */
 export function fail(failure: EVMError['error']): never {
