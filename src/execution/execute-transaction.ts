@@ -50,6 +50,8 @@ export interface TransactionParts {
   readonly gasAvailable: bigint
   /** Contracts destroyed by earlier transactions of that list. */
   readonly destroyedEarlier?: ReadonlySet<Hex>
+  /** Milliseconds of wall clock; `limit-exceeded` beyond. Absent: a transaction may take its time. */
+  readonly deadlineMs?: number
 }
 
 /** Runs a transaction. Throws TransactionRejected when it cannot be included. */
@@ -88,7 +90,7 @@ function checkIncludable({ transaction, state, machine, gasAvailable }: Transact
 }
 
 async function run(parts: TransactionParts): Promise<TransactionOutcome> {
-  const { transaction, state, env, machine, destroyedEarlier } = parts
+  const { transaction, state, env, machine, destroyedEarlier, deadlineMs } = parts
   const { from, to, value, data, gasLimit, gasPrice } = transaction
   const rules = transactionRules(machine.ruleSet)
   const intrinsic = rules.intrinsicGas(transaction)
@@ -100,7 +102,10 @@ async function run(parts: TransactionParts): Promise<TransactionOutcome> {
     balance: sender.balance - gasLimit * gasPrice,
   })
   const message = { from, to, value, data, gas: gasLimit - intrinsic, gasPrice, origin: from }
-  const result = await machine.run(message, state, env, { ...(destroyedEarlier && { destroyedEarlier }) })
+  const result = await machine.run(message, state, env, {
+    ...(destroyedEarlier && { destroyedEarlier }),
+    ...(deadlineMs !== undefined && { deadlineMs }),
+  })
 
   const { gasUsed, charged } = bill(result, intrinsic, gasLimit)
   const back = state.account(from) ?? EMPTY_ACCOUNT

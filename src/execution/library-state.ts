@@ -1,5 +1,5 @@
 /** Our overlay in the shape that the EVM library asks for: its accounts, addresses and promises. */
-import type { StateManagerInterface } from '@ethereumjs/common'
+import type { AccountFields, StateManagerInterface } from '@ethereumjs/common'
 import { Account, Address, KECCAK256_NULL, KECCAK256_RLP } from '@ethereumjs/util'
 import { EMPTY_ACCOUNT, EMPTY_CODE_HASH, type Account as OwnAccount } from '../chain/account.ts'
 import { EMPTY, fromBigInt, toBigInt } from '../encoding/bytes.ts'
@@ -37,7 +37,8 @@ function toLibraryAccount(account: OwnAccount): Account {
  */
 export class LibraryState implements StateManagerInterface {
   readonly #journal: Journal
-  readonly originalStorageCache = { get: async (): Promise<Uint8Array> => unused(), clear: (): void => {} }
+  /** Asked at each SSTORE and not looked at by its plain price. */
+  readonly originalStorageCache = { get: async (): Promise<Uint8Array> => EMPTY, clear: (): void => {} }
 
   constructor(journal: Journal) {
     this.#journal = journal
@@ -99,8 +100,9 @@ export class LibraryState implements StateManagerInterface {
     this.#journal.revert()
   }
 
-  async modifyAccountFields(): Promise<void> {
-    unused()
+  async modifyAccountFields(address: Address, fields: AccountFields): Promise<void> {
+    const account = (await this.getAccount(address)) ?? new Account()
+    await this.putAccount(address, Object.assign(account, fields))
   }
 
   async getStateRoot(): Promise<Uint8Array> {

@@ -1,0 +1,192 @@
+/** Runs Ethereum's official state tests through our overlay, journal and transaction code: `npm run test:state -- <folder>`. */
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { basename, join, relative } from 'node:path'
+import { parseArgs } from 'node:util'
+import { EMPTY_ACCOUNT, EMPTY_TRIE_ROOT } from '../src/chain/account.ts'
+import type { Log } from '../src/chain/receipt.ts'
+import { addressOf } from '../src/chain/signature.ts'
+import type { Transaction } from '../src/chain/transaction.ts'
+import { EMPTY } from '../src/encoding/bytes.ts'
+import { keccakHex } from '../src/encoding/hash.ts'
+import { fromHex, type Hex } from '../src/encoding/hex.ts'
+import { encodeRlp } from '../src/encoding/rlp.ts'
+import { executeTransaction, TransactionRejected } from '../src/execution/execute-transaction.ts'
+import { createMachine, type Machine } from '../src/execution/machine.ts'
+import type { BlockEnvironment } from '../src/execution/message.ts'
+import { Overlay } from '../src/execution/overlay.ts'
+import { StateTrie } from '../src/execution/state-trie.ts'
+
+/** Tests that are known to differ, by name, and why. */
+const EXCEPTIONS: ReadonlyMap<string, string> = new Map()
+
+/** A case that takes longer than this counts as failed, milliseconds. */
+const DEADLINE_MS = 300_000
+
+interface Case {
+  readonly indexes: { readonly data: number; readonly gas: number; readonly value: number }
+  readonly hash: Hex
+  readonly logs: Hex
+}
+
+interface StateTest {
+  readonly env: Readonly<Record<string, string>>
+  readonly pre: Readonly<
+    Record<Hex, { balance: string; nonce: string; code: Hex; storage: Record<string, string> }>
+  >
+  readonly transaction: {
+    readonly data: readonly Hex[]
+    readonly gasLimit: readonly string[]
+    readonly value: readonly string[]
+    readonly gasPrice: string
+    readonly nonce: string
+    readonly to: Hex | ''
+    readonly secretKey: Hex
+  }
+  readonly post: { readonly ConstantinopleFix?: readonly Case[] }
+}
+
+/** What a run over a folder found. */
+interface Tally {
+  files: number
+  passed: number
+  readonly failed: string[]
+  readonly excepted: string[]
+}
+
+/** A number of a test file; the empty `0x` is 0. */
+function quantity(text: string | undefined): bigint {
+  return text === undefined || text === '0x' ? 0n : BigInt(text)
+}
+
+function environment({ env }: StateTest): BlockEnvironment {
+  return {
+    number: Number(env.currentNumber),
+    timestamp: Number(env.currentTimestamp),
+    coinbase: env.currentCoinbase as Hex,
+    difficulty: quantity(env.currentDifficulty),
+    gasLimit: quantity(env.currentGasLimit),
+    minimumGasPrice: 0n,
+    ancestor: () => undefined,
+    // The tests' own convention: the hash of a block is that of its number as text.
+    ancestorHash: (height) => keccakHex(new TextEncoder().encode(String(height))),
+  }
+}
+
+function preState({ pre }: StateTest): { trie: StateTrie; root: Hex } {
+  const trie = new StateTrie({ node: () => undefined, code: () => undefined })
+  const overlay = new Overlay(trie.reader(EMPTY_TRIE_ROOT))
+  for (const [address, { balance, nonce, code, storage }] of Object.entries(pre) as [
+    Hex,
+    StateTest['pre'][Hex],
+  ][]) {
+    overlay.putAccount(address, { ...EMPTY_ACCOUNT, balance: quantity(balance), nonce: quantity(nonce) })
+    if (code !== '0x') overlay.putCode(address, fromHex(code))
+    for (const [slot, value] of Object.entries(storage)) {
+      overlay.putStorage(address, quantity(slot), quantity(value))
+    }
+  }
+  const sealed = trie.seal(EMPTY_TRIE_ROOT, overlay.changes())
+  trie.remember(sealed)
+  return { trie, root: sealed.root }
+}
+
+function toTransaction({ transaction }: StateTest, { data, gas, value }: Case['indexes']): Transaction {
+  return {
+    hash: '0x',
+    from: addressOf(fromHex(transaction.secretKey)),
+    nonce: quantity(transaction.nonce),
+    gasPrice: quantity(transaction.gasPrice),
+    gasLimit: quantity(transaction.gasLimit[gas]),
+    to: transaction.to === '' ? null : transaction.to,
+    value: quantity(transaction.value[value]),
+    data: fromHex(transaction.data[data] ?? '0x'),
+    v: 27,
+    r: 1n,
+    s: 1n,
+    chainId: 0,
+    raw: EMPTY,
+    isReward: false,
+  }
+}
+
+function logsHash(logs: readonly Log[]): Hex {
+  return keccakHex(
+    encodeRlp(logs.map(({ address, topics, data }) => [fromHex(address), topics.map(fromHex), data])),
+  )
+}
+
+/** Why the case fails; `undefined` when it passes. */
+async function runCase(test: StateTest, wanted: Case, machine: Machine): Promise<string | undefined> {
+  const { trie, root } = preState(test)
+  const state = new Overlay(trie.reader(root))
+  const env = environment(test)
+  const transaction = toTransaction(test, wanted.indexes)
+  let logs: readonly Log[] = []
+  try {
+    const parts = { transaction, state, env, machine, gasAvailable: env.gasLimit, deadlineMs: DEADLINE_MS }
+    logs = (await executeTransaction(parts)).logs
+  } catch (error) {
+    // A transaction that is not valid leaves the state as it was.
+    if (!(error instanceof TransactionRejected)) return `threw ${error}`
+  }
+  const found = trie.seal(root, state.changes()).root
+  if (found !== wanted.hash) return `root ${found} instead of ${wanted.hash}`
+  const foundLogs = logsHash(logs)
+  return foundLogs === wanted.logs ? undefined : `logs ${foundLogs} instead of ${wanted.logs}`
+}
+
+function jsonFiles(path: string): string[] {
+  if (statSync(path).isFile()) return path.endsWith('.json') ? [path] : []
+  return readdirSync(path)
+    .sort()
+    .flatMap((name) => jsonFiles(join(path, name)))
+}
+
+async function runFolder(folder: string, machine: Machine, verbose: boolean): Promise<Tally> {
+  const tally: Tally = { files: 0, passed: 0, failed: [], excepted: [] }
+  for (const file of jsonFiles(folder)) {
+    tally.files++
+    const tests = JSON.parse(readFileSync(file, 'utf8')) as Record<string, StateTest>
+    const start = performance.now()
+    for (const [name, test] of Object.entries(tests)) {
+      for (const wanted of test.post.ConstantinopleFix ?? []) {
+        const { data, gas, value } = wanted.indexes
+        const label = `${relative(folder, file) || basename(file)} ${name} [${data},${gas},${value}]`
+        const failure = await runCase(test, wanted, machine)
+        const reason = EXCEPTIONS.get(name)
+        if (failure === undefined) tally.passed++
+        else if (reason !== undefined) tally.excepted.push(`${label}: ${reason}`)
+        else tally.failed.push(`${label}: ${failure}`)
+      }
+    }
+    if (verbose) console.log(`${(performance.now() - start).toFixed(0)} ms ${file}`)
+  }
+  return tally
+}
+
+async function main(): Promise<void> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { loop: { type: 'string', default: 'own' }, verbose: { type: 'boolean', default: false } },
+  })
+  const folder = positionals[0]
+  if (folder === undefined || !existsSync(folder)) {
+    console.log(
+      `no state tests${folder === undefined ? ': name a folder' : ` at ${folder}`}; nothing was run`,
+    )
+    return
+  }
+  const loop = values.loop === 'library' ? 'library' : 'own'
+  const machine = createMachine({ chainId: 1, ruleSet: 'petersburg', loop })
+  const start = performance.now()
+  const { files, passed, failed, excepted } = await runFolder(folder, machine, values.verbose)
+  for (const line of failed) console.log(`FAIL ${line}`)
+  for (const line of excepted) console.log(`EXCEPTION ${line}`)
+  const seconds = ((performance.now() - start) / 1000).toFixed(1)
+  console.log(
+    `${files} files, ${passed} cases passed, ${failed.length} failed, ${excepted.length} exceptions, ${seconds} s`,
+  )
+  if (failed.length > 0) process.exitCode = 1
+}
+
+await main()
