@@ -1,0 +1,72 @@
+/** May this transaction enter the pool, may it replace another: the node's checks in its order and its words. Pure. */
+import type { Account } from '../../chain/account.ts'
+import type { Header } from '../../chain/header.ts'
+import { encodedNonce, intrinsicGas, type Transaction } from '../../chain/transaction.ts'
+
+/** What an entering transaction is held against. */
+export interface PolicyContext {
+  /** The best block's. */
+  readonly head: Header
+  /** The sender's account after the best block. */
+  readonly account: Account | undefined
+  /** Gas of the largest transaction that a block on the head may take. */
+  readonly maxTransactionGas: bigint
+  /** How far a nonce may be ahead of the account's: fewer than this many. */
+  readonly accountSlots: number
+}
+
+/** Longest init code of a creation, bytes (RSKIP-438). */
+const MAX_INIT_CODE_BYTES = 49_152
+/** Longest transaction, bytes of RLP. */
+export const MAX_TRANSACTION_BYTES = 131_072
+const MAX_NONCE_BYTES = 8
+/** The pool takes gas prices up to this many times the best block's minimum (RSKIP-252); blocks take a little more. */
+const PRICE_CAP_FACTOR = 80n
+/** What a replacement must offer, in percent of the price it replaces. */
+const BUMP_PERCENT = 140n
+
+/** The most that a transaction can take from its sender: value and all its gas, wei. */
+export function costOf({ value, gasLimit, gasPrice }: Transaction): bigint {
+  return value + gasLimit * gasPrice
+}
+
+/**
+ * Why the node would not even queue this transaction (checks 3 to 15 of rpc-methods 7.5; protocol 4.5), or `undefined`.
+ */
+export function refusalOf(transaction: Transaction, context: PolicyContext): string | undefined {
+  const { head, account, maxTransactionGas, accountSlots } = context
+  const { data, to, raw, isReward, gasLimit, gasPrice, nonce } = transaction
+  if (account === undefined) return "the sender account doesn't exist"
+  if (to === null && data.length > MAX_INIT_CODE_BYTES) return "transaction's init code size is invalid"
+  if (raw.length > MAX_TRANSACTION_BYTES) {
+    return `transaction's size is higher than defined maximum: ${raw.length} > ${MAX_TRANSACTION_BYTES}`
+  }
+  if (isReward) return 'transaction is a remasc transaction'
+  if (gasLimit > maxTransactionGas) {
+    return `transaction's gas limit of ${gasLimit} is higher than the block's gas limit of ${maxTransactionGas}`
+  }
+  const badNonce = nonceRefusal(encodedNonce(transaction))
+  if (badNonce !== undefined) return badNonce
+  if (nonce < account.nonce) return 'transaction nonce too low'
+  if (nonce >= account.nonce + BigInt(accountSlots)) return 'transaction nonce too high'
+  if (account.balance < gasLimit * gasPrice) return 'insufficient funds'
+  if (gasPrice < head.minimumGasPrice) return "transaction's gas price lower than block's minimum"
+  if (intrinsicGas(transaction) > gasLimit) return "transaction's basic cost is above the gas limit"
+  if (head.minimumGasPrice > 0n && gasPrice > head.minimumGasPrice * PRICE_CAP_FACTOR) {
+    return "transaction's gas price exceeds cap"
+  }
+  return undefined
+}
+
+function nonceRefusal(bytes: Uint8Array): string | undefined {
+  if (bytes.length > MAX_NONCE_BYTES) {
+    return `transaction nonce byte length exceeds maximum: ${bytes.length} > ${MAX_NONCE_BYTES}`
+  }
+  return bytes[0] === 0 ? 'transaction nonce has non-canonical encoding' : undefined
+}
+
+/** Why a transaction may not take the place of a runnable one with its nonce, or `undefined`. Prices in wei per gas. */
+export function replacementRefusal(price: bigint, replacedPrice: bigint): string | undefined {
+  const enough = price > replacedPrice && price >= (replacedPrice * BUMP_PERCENT) / 100n
+  return enough ? undefined : 'gas price not enough to bump transaction'
+}

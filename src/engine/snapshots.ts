@@ -1,0 +1,36 @@
+/** Numbered save points for `evm_revert`: head and clock, the pool apart. Their cost does not depend on the state. */
+import type { Hex } from '../encoding/hex.ts'
+import type { ClockState } from './clock.ts'
+
+/** What a save point remembers. */
+export interface Snapshot {
+  /** Hash of the head when it was taken. */
+  readonly head: Hex
+  readonly clock: ClockState
+}
+
+/** The save points of a node, numbered from 1 (rpc-methods 7.12). */
+export class Snapshots {
+  #taken: Snapshot[] = []
+
+  /** Takes a save point and gives its number. */
+  take(head: Hex, clock: ClockState): number {
+    return this.#taken.push({ head, clock })
+  }
+
+  /**
+   * The save point of this number, which stays valid while later ones are dropped. `undefined`, with nothing dropped,
+   * when there is none or its block no longer `stands`.
+   */
+  rewindTo(id: number, stands: (head: Hex) => boolean): Snapshot | undefined {
+    const found = this.#taken[id - 1]
+    if (found === undefined || !stands(found.head)) return undefined
+    this.#taken.length = id
+    return found
+  }
+
+  /** Forgets all; the next number is 1. */
+  clear(): void {
+    this.#taken = []
+  }
+}
