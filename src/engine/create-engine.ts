@@ -1,0 +1,198 @@
+/** Makes the parts of the engine, wires them, opens and closes. */
+
+import { EMPTY_TRIE_ROOT } from '../chain/account.ts'
+import type { ExecutedBlock } from '../chain/block.ts'
+import type { ChainConfig } from '../chain/config.ts'
+import type { Genesis } from '../chain/genesis.ts'
+import { headerHash } from '../chain/header.ts'
+import type { Hex } from '../encoding/hex.ts'
+import { encodeRlp } from '../encoding/rlp.ts'
+import { invalidParams } from '../errors.ts'
+import { createMachine } from '../execution/machine.ts'
+import { Overlay } from '../execution/overlay.ts'
+import type { SealedState } from '../execution/state.ts'
+import { StateTrie } from '../execution/state-trie.ts'
+import type { Logger } from '../logger.ts'
+import { BlockStore } from '../store/block-store.ts'
+import type { Store } from '../store/level.ts'
+import { nodeSource } from '../store/state-nodes.ts'
+import type { Accounts } from './accounts.ts'
+import { Blockchain } from './blockchain.ts'
+import { Clock } from './clock.ts'
+import { createCommands } from './commands.ts'
+import type { Engine } from './engine.ts'
+import { createEmitter, type EngineEvents } from './events.ts'
+import { createBuilder } from './mining/builder.ts'
+import { createSchedule, type MiningMode } from './mining/schedule.ts'
+import { createSealer } from './mining/sealer.ts'
+import { Pool } from './pool/pool.ts'
+import { createFees } from './queries/fees.ts'
+import { createLogs } from './queries/logs.ts'
+import { createLookup } from './queries/lookup.ts'
+import { createPending } from './queries/pending.ts'
+import { createSimulate } from './queries/simulate.ts'
+import { createSerialQueue } from './serial-queue.ts'
+import { Snapshots } from './snapshots.ts'
+
+/** All that the engine takes from outside. Gas in gas, times in Unix seconds. */
+export interface EngineParts {
+  readonly config: ChainConfig
+  readonly genesis: Genesis
+  readonly store: Store
+  /** Where the database is, for the words of a refusal. */
+  readonly place: string
+  readonly accounts: Accounts
+  readonly logger: Logger
+  /** Wall clock, Unix seconds. */
+  readonly now: () => number
+  readonly mining: MiningMode
+  /** Who is rewarded for blocks mined here. */
+  readonly coinbase: Hex
+  /** What blocks mined here say of their maker, for example `TANDEM-0.1.0`. */
+  readonly signature: string
+  readonly lastingClock: boolean
+  readonly strictCalls: boolean
+  readonly accountQuota: boolean
+  readonly accountSlots: number
+  readonly callGasCap: bigint
+  readonly gasEstimationCap: bigint
+  readonly timeoutMs: number
+}
+
+/** State and block of a genesis; deterministic. */
+function sealGenesis(
+  genesis: Genesis,
+  trie: StateTrie,
+  config: ChainConfig,
+): { block: ExecutedBlock; state: SealedState } {
+  const overlay = new Overlay(trie.reader(EMPTY_TRIE_ROOT))
+  genesis.apply(overlay)
+  const state = trie.seal(EMPTY_TRIE_ROOT, overlay.changes())
+  const header = genesis.header(state.root)
+  return {
+    block: {
+      hash: headerHash(header, config),
+      block: { header, transactions: [], uncles: [] },
+      receipts: [],
+      totalDifficulty: header.difficulty,
+      postState: state.root,
+    },
+    state,
+  }
+}
+
+/** Opens the chain of a store and gives the engine over it. The engine owns the store from then on. */
+export async function createEngine(parts: EngineParts): Promise<Engine> {
+  const { config, genesis, store, accounts, logger, coinbase } = parts
+  const blocks = await BlockStore.open(store, config)
+  const trie = new StateTrie(nodeSource(store))
+  const machine = createMachine({ chainId: config.chainId })
+  const blockchain = await Blockchain.open({ store, blocks, trie, place: parts.place }, () =>
+    sealGenesis(genesis, trie, config),
+  )
+
+  const chain = { config, blockchain, blocks }
+  const events = createEmitter<EngineEvents>((error) => logger.error('a listener failed', { error }))
+  const clock = new Clock(parts.now, { lasting: parts.lastingClock })
+  const snapshots = new Snapshots()
+  const pool = new Pool({
+    config,
+    now: parts.now,
+    accountSlots: parts.accountSlots,
+    accountQuota: parts.accountQuota,
+  })
+  const build = createBuilder({ ...chain, machine, trie, logger })
+  const buildNext = (timestamp: number, extraData: Uint8Array) =>
+    build({
+      parent: blockchain.head,
+      timestamp,
+      coinbase,
+      extraData,
+      candidates: pool.candidates(),
+    })
+  const pending = createPending(config, (extraData) =>
+    buildNext(clock.nextTimestamp(blockchain.head.block.header.timestamp), extraData),
+  )
+  const lookup = createLookup({ ...chain, trie, pool, pending })
+  const headState = () => lookup.stateAfter(blockchain.head)
+  const { inTurn, idle } = createSerialQueue()
+  const schedule = createSchedule(parts.mining, async () => {
+    await commands.mine().catch((error) => logger.error('mining failed', { error }))
+  })
+  const extraData = encodeRlp([Uint8Array.of(1), new TextEncoder().encode(parts.signature)])
+  const commands = createCommands({
+    config,
+    inTurn,
+    store,
+    blocks,
+    blockchain,
+    pool,
+    pending,
+    clock,
+    snapshots,
+    schedule,
+    accounts,
+    events,
+    headState,
+    build: (timestamp) => buildNext(timestamp, extraData),
+    seal: createSealer(chain),
+  })
+  const fees = createFees(chain, parts.now)
+  const simulate = createSimulate({ ...chain, ...parts, lookup, machine })
+
+  for (const transaction of blocks.poolEntries()) {
+    try {
+      pool.add(transaction, blockchain.head, headState())
+    } catch (error) {
+      logger.warn('a pooled transaction no longer stands and is dropped', { hash: transaction.hash, error })
+      await store.batch([blocks.dropPool(transaction.hash)])
+    }
+  }
+  await commands.startMining()
+
+  let closing: Promise<void> | undefined
+  return {
+    config,
+    commands,
+    accounts,
+    events,
+    queries: {
+      head: () => blockchain.head,
+      block: lookup.block,
+      isCanonical: (hash) => blockchain.isCanonical(hash),
+      state: lookup.state,
+      transaction: lookup.transaction,
+      receipt: lookup.receipt,
+      uncle: (block, index) => block.uncles[index],
+      pendingTransactions: () => pool.pending(),
+      pendingNonce: (address) => pool.nextNonce(address, headState()),
+      call: simulate.call,
+      estimateGas: simulate.estimateGas,
+      logs: createLogs(chain),
+      async proof(address, slots, reference) {
+        const view = await lookup.block(reference)
+        if (view === undefined) return undefined
+        const { executed } = view
+        if (executed.block.header.number === 0 && genesis.hasHistoricalRoot) {
+          throw invalidParams(
+            'block: this genesis carries the historical state root of its network, against which no Merkle-Patricia proof can be given',
+          )
+        }
+        if (view.pending) throw invalidParams('block: a pending block has no state to prove against')
+        return { address, ...trie.prove(executed.postState, address, slots) }
+      },
+      gasPrice: fees.gasPrice,
+      hashrate: () => fees.hashrate(coinbase),
+      coinbase: () => coinbase,
+      isMining: () => schedule.active,
+    },
+    close() {
+      closing ??= (async () => {
+        schedule.stop()
+        await idle()
+        await store.close()
+      })()
+      return closing
+    },
+  }
+}

@@ -1,0 +1,128 @@
+/** Makes the next block: chooses transactions, runs them, fills in the header. Without proof of work. */
+import type { Block, ExecutedBlock } from '../../chain/block.ts'
+import { transactionsRoot, unclesHash } from '../../chain/block.ts'
+import { sublistLimits } from '../../chain/config.ts'
+import type { Header } from '../../chain/header.ts'
+import { nextDifficulty, nextGasLimit, nextMinimumGasPrice } from '../../chain/next-header.ts'
+import { receiptsRoot } from '../../chain/receipt.ts'
+import type { Transaction } from '../../chain/transaction.ts'
+import { EMPTY } from '../../encoding/bytes.ts'
+import type { Hex } from '../../encoding/hex.ts'
+import { BlockExecution, type BlockResult } from '../../execution/execute-block.ts'
+import { TransactionRejected } from '../../execution/execute-transaction.ts'
+import type { Machine } from '../../execution/machine.ts'
+import { Overlay } from '../../execution/overlay.ts'
+import type { SealedState } from '../../execution/state.ts'
+import type { StateTrie } from '../../execution/state-trie.ts'
+import type { Logger } from '../../logger.ts'
+import { ancestryOf, type ChainAccess, environmentOf } from '../ancestry.ts'
+import type { Candidates } from '../pool/order.ts'
+
+/** What a new block is made of. */
+export interface BuildRequest {
+  readonly parent: ExecutedBlock
+  /** Unix seconds. */
+  readonly timestamp: number
+  readonly coinbase: Hex
+  readonly extraData: Uint8Array
+  /** Transactions on offer, best first. */
+  readonly candidates: Candidates
+}
+
+/** A block with its execution, complete but for the proof of work. */
+export interface UnsealedBlock {
+  readonly block: Block
+  readonly result: BlockResult
+  readonly parent: ExecutedBlock
+  /** The state after the block, readable before anything is written. */
+  readonly overlay: Overlay
+  readonly state: SealedState
+  /** Offered transactions that threw while they ran and must leave the pool. */
+  readonly broken: readonly Transaction[]
+}
+
+interface Parts extends ChainAccess {
+  readonly machine: Machine
+  readonly trie: StateTrie
+  readonly logger: Logger
+}
+
+/** Builds blocks on any parent whose state can be read. */
+export function createBuilder(parts: Parts): (request: BuildRequest) => Promise<UnsealedBlock> {
+  const { config, blockchain, blocks, machine, trie, logger } = parts
+
+  return async function build({ parent, timestamp, coinbase, extraData, candidates }) {
+    const above = parent.block.header
+    const number = above.number + 1
+    const rules = config.rulesAt(number)
+    const draft: Header = {
+      version: rules.headerVersion,
+      parentHash: parent.hash,
+      unclesHash: unclesHash([], config),
+      coinbase,
+      stateRoot: parent.postState,
+      transactionsRoot: parent.postState,
+      receiptsRoot: parent.postState,
+      logsBloom: EMPTY,
+      difficulty: nextDifficulty(above, timestamp, 0, config),
+      number,
+      gasLimit: nextGasLimit(above, config),
+      gasUsed: 0n,
+      timestamp,
+      extraData,
+      paidFees: 0n,
+      minimumGasPrice: nextMinimumGasPrice(above, config),
+      uncleCount: 0,
+      ummRoot: rules.umm ? EMPTY : undefined,
+      edges: rules.headerVersion === 0 ? undefined : [],
+      baseEvent: rules.headerVersion === 2 ? EMPTY : undefined,
+      bitcoinHeader: EMPTY,
+      merkleProof: EMPTY,
+      coinbaseTransaction: EMPTY,
+    }
+    const ancestry = ancestryOf({ hash: parent.hash, header: above }, blockchain, blocks)
+    const overlay = new Overlay(trie.reader(parent.postState))
+    const execution = new BlockExecution({
+      config,
+      machine,
+      state: overlay,
+      env: environmentOf(draft, ancestry, (hash) => blocks.get(hash)),
+      sequentialGasLimit: sublistLimits(config, draft.gasLimit, number).sequential,
+    })
+
+    const broken: Transaction[] = []
+    for (let transaction = candidates.next(); transaction !== undefined; transaction = candidates.next()) {
+      try {
+        await execution.add(transaction)
+      } catch (error) {
+        // A transaction that does not fit waits for a later block, and with it the sender's later ones.
+        candidates.skipSender(transaction.from)
+        if (error instanceof TransactionRejected) continue
+        logger.error('a pooled transaction could not be run and is dropped', {
+          hash: transaction.hash,
+          error,
+        })
+        broken.push(transaction)
+      }
+    }
+    const result = execution.finish()
+    const state = trie.seal(parent.postState, overlay.changes())
+    const header: Header = {
+      ...draft,
+      stateRoot: state.root,
+      transactionsRoot: transactionsRoot(result.transactions),
+      receiptsRoot: receiptsRoot(result.receipts),
+      logsBloom: result.logsBloom,
+      gasUsed: result.gasUsed,
+      paidFees: result.paidFees,
+    }
+    return {
+      block: { header, transactions: result.transactions, uncles: [] },
+      result,
+      parent,
+      overlay,
+      state,
+      broken,
+    }
+  }
+}

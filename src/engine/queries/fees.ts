@@ -1,0 +1,67 @@
+/** The price to offer for gas, and hash rates, out of recent blocks (rpc-methods 7.2). */
+import type { Hex } from '../../encoding/hex.ts'
+import type { ChainAccess } from '../ancestry.ts'
+
+/** Blocks whose fullness decides whether there is a market. */
+const WINDOW = 50
+/** Mined transactions whose prices are looked at. */
+const PRICES = 512
+const HOUR_SECONDS = 3600
+
+/** Reads of prices and rates. `now` gives Unix seconds. */
+export interface Fees {
+  gasPrice(): bigint
+  hashrate(coinbase: Hex): { readonly own: bigint; readonly network: bigint }
+}
+
+/** Makes them. */
+export function createFees({ blockchain, blocks }: ChainAccess, now: () => number): Fees {
+  /** Are the last blocks so full, nine tenths on average, that price decides what is mined? */
+  function crowded(): boolean {
+    const top = blockchain.head.block.header.number
+    if (top < WINDOW) return false
+    let used = 0n
+    let limit = 0n
+    for (let height = top; height > top - WINDOW; height--) {
+      const header = blockchain.headerAt(height)?.header
+      used += header?.gasUsed ?? 0n
+      limit += header?.gasLimit ?? 0n
+    }
+    return used * 10n >= limit * 9n
+  }
+
+  /** The price that a quarter of the recent transactions do not exceed. */
+  function lowerQuartile(): bigint {
+    const prices: bigint[] = []
+    for (let height = blockchain.head.block.header.number; height > 0 && prices.length < PRICES; height--) {
+      const hash = blockchain.headerAt(height)?.hash
+      const block = hash === undefined ? undefined : blocks.get(hash)
+      for (const transaction of block?.block.transactions ?? []) {
+        if (!transaction.isReward && prices.length < PRICES) prices.push(transaction.gasPrice)
+      }
+    }
+    prices.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))
+    return prices[Math.floor(prices.length / 4)] ?? 0n
+  }
+
+  return {
+    gasPrice() {
+      const floor = (blockchain.head.block.header.minimumGasPrice * 11n) / 10n
+      if (!crowded()) return floor
+      const market = lowerQuartile()
+      return market > floor ? market : floor
+    },
+    hashrate(coinbase) {
+      const since = now() - HOUR_SECONDS
+      let own = 0n
+      let network = 0n
+      for (let height = blockchain.head.block.header.number; height > 0; height--) {
+        const header = blockchain.headerAt(height)?.header
+        if (header === undefined || header.timestamp < since) break
+        network += header.difficulty
+        if (header.coinbase === coinbase) own += header.difficulty
+      }
+      return { own: own / BigInt(HOUR_SECONDS), network: network / BigInt(HOUR_SECONDS) }
+    },
+  }
+}

@@ -1,0 +1,63 @@
+/** Calls and estimates on the state of a block, with pretended state where asked; nothing is written. */
+import type { Hex } from '../../encoding/hex.ts'
+import { NodeError } from '../../errors.ts'
+import { simulateCall } from '../../execution/call.ts'
+import { estimateGas } from '../../execution/estimate-gas.ts'
+import { failureError } from '../../execution/failure-words.ts'
+import type { BlockEnvironment, Machine } from '../../execution/machine.ts'
+import type { StateReader } from '../../execution/state.ts'
+import type { Logger } from '../../logger.ts'
+import { type ChainAccess, environmentAt } from '../ancestry.ts'
+import type { BlockReference, Queries } from '../engine.ts'
+import type { Lookup } from './lookup.ts'
+
+interface Parts extends ChainAccess {
+  readonly lookup: Lookup
+  readonly machine: Machine
+  readonly logger: Logger
+  /** Gas; larger requests are cut to it. */
+  readonly callGasCap: bigint
+  readonly gasEstimationCap: bigint
+  /** Milliseconds of wall clock that one simulation may take; 0 is no limit. */
+  readonly timeoutMs: number
+  /** Answer failures other than REVERT with an error instead of empty output. */
+  readonly strictCalls: boolean
+}
+
+/** Makes `call` and `estimateGas` of the queries. */
+export function createSimulate(parts: Parts): Pick<Queries, 'call' | 'estimateGas'> {
+  const { lookup, machine, logger, strictCalls } = parts
+  const deadline = parts.timeoutMs > 0 ? { deadlineMs: parts.timeoutMs } : {}
+
+  async function place(reference: BlockReference): Promise<{ state: StateReader; env: BlockEnvironment }> {
+    const view = await lookup.block(reference)
+    const state = await lookup.state(reference)
+    if (view === undefined || state === undefined) throw new NodeError('block-not-found', 'Block not found')
+    return { state, env: environmentAt(view.executed.block.header, parts) }
+  }
+
+  return {
+    async call(request, reference, overrides) {
+      const { state, env } = await place(reference)
+      const result = await simulateCall({
+        request,
+        state,
+        env,
+        machine,
+        gasCap: parts.callGasCap,
+        ...(overrides && { overrides }),
+        ...deadline,
+      })
+      if (result.failure === undefined) return result.output
+      if (result.failure.kind === 'reverted' || strictCalls) throw failureError(result.failure)
+      logger.warn(`a call failed and answered empty output: ${result.failure.reason}`, {
+        to: request.to ?? ('0x' satisfies Hex),
+      })
+      return new Uint8Array(0)
+    },
+    async estimateGas(request, reference) {
+      const { state, env } = await place(reference)
+      return estimateGas({ request, state, env, machine, gasCap: parts.gasEstimationCap, ...deadline })
+    },
+  }
+}

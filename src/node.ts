@@ -1,0 +1,149 @@
+/** Options → store → engine → dispatcher: builds, starts and closes one node. */
+import { readFileSync } from 'node:fs'
+import { arch, platform } from 'node:os'
+import { CHAINS, type ChainConfig, withBlockGasLimit, withMinimumGasPrice } from './chain/config.ts'
+import { parseGenesis } from './chain/genesis.ts'
+import { createAccounts, MINER_ADDRESS } from './engine/accounts.ts'
+import { createEngine } from './engine/create-engine.ts'
+import type { Engine } from './engine/engine.ts'
+import { silentLogger } from './logger.ts'
+import { type NodeOptions, type ResolvedNodeOptions, resolveNodeOptions } from './options.ts'
+import { createDispatcher, type Dispatcher } from './rpc/dispatcher.ts'
+import { RpcError } from './rpc/error-codes.ts'
+import { METHODS } from './rpc/methods/index.ts'
+import { createPermissions } from './rpc/permissions.ts'
+import { openSession, type Session } from './rpc/session.ts'
+import { openStore } from './store/level.ts'
+
+/** A message that nobody asked for: EIP-1193's `message` event. */
+export interface ProviderMessage {
+  readonly type: string
+  readonly data: unknown
+}
+
+/** A running node. `request` and `on` are those of an EIP-1193 provider. */
+export interface Node {
+  /** Calls a method as a JSON-RPC client would; rejects with an `RpcError` that carries code, message and data. */
+  request(call: {
+    readonly method: string
+    readonly params?: readonly unknown[] | undefined
+  }): Promise<unknown>
+  /** Listens to subscription notifications; the returned function stops it. */
+  on(event: 'message', listener: (message: ProviderMessage) => void): () => void
+  /** The chain without JSON: domain values in and out. */
+  readonly engine: Engine
+  /** The entrance for doors (`serve` takes it from here). */
+  readonly dispatcher: Dispatcher
+  readonly options: ResolvedNodeOptions
+  /** Lets the running command end, then closes the database. Idempotent. */
+  close(): Promise<void>
+}
+
+const MANIFEST: { version: string } = JSON.parse(
+  readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
+)
+
+/** `Tandem/<version>/<os>/<runtime>/<modifier>`: the form of the chain's own clients, under our name. */
+function clientVersion(): string {
+  const node = process.versions.node.split('.')[0]
+  return `Tandem/${MANIFEST.version}/${platform()}-${arch()}/Node${node}/EMULATOR`
+}
+
+function configOf(options: ResolvedNodeOptions): ChainConfig {
+  let config = CHAINS[options.chain]
+  if (options.blockGasLimit !== undefined) config = withBlockGasLimit(config, options.blockGasLimit)
+  if (options.minGasPrice !== undefined) config = withMinimumGasPrice(config, options.minGasPrice)
+  return config
+}
+
+/**
+ * Starts a node, by default in memory on the local network with automining.
+ * Throws `NodeError`: `invalid-options` names the option, `database` the directory and what is wrong with it.
+ */
+export async function createNode(given: NodeOptions = {}): Promise<Node> {
+  const options = resolveNodeOptions(given)
+  const logger = options.logger ?? silentLogger
+  const now = options.now ?? (() => Math.floor(Date.now() / 1000))
+  const config = configOf(options)
+  const accounts = await createAccounts({
+    enabled: options.wallet,
+    chain: options.chain,
+    count: options.accounts,
+    mnemonic: options.mnemonic,
+  })
+  const file = new URL(`../genesis/${options.chain}.json`, import.meta.url)
+  const genesis = parseGenesis(JSON.parse(readFileSync(file, 'utf8')), config, accounts.toFund)
+  const store = await openStore({
+    dataDir: options.dataDir,
+    chain: options.chain,
+    chainId: config.chainId,
+    fsync: options.fsync,
+  })
+  const engine = await createEngine({
+    config,
+    genesis,
+    store,
+    place: options.dataDir ?? 'memory',
+    accounts,
+    logger,
+    now,
+    mining: typeof options.mining === 'number' ? Math.round(options.mining * 1000) : options.mining,
+    coinbase: options.coinbase ?? MINER_ADDRESS,
+    signature: `TANDEM-${MANIFEST.version}`,
+    lastingClock: options.lastingClock,
+    strictCalls: options.strictCalls,
+    accountQuota: options.accountQuota,
+    accountSlots: options.accountSlots,
+    callGasCap: options.callGasCap,
+    gasEstimationCap: options.gasEstimationCap,
+    timeoutMs: options.rpcTimeoutMs,
+  }).catch(async (error) => {
+    await store.close()
+    throw error
+  })
+
+  const dispatcher = createDispatcher({
+    methods: METHODS,
+    engine,
+    options: { ...options, clientVersion: clientVersion() },
+    permits: createPermissions(options.methods),
+    logger,
+    onCall: options.onCall,
+  })
+  const listeners = new Set<(message: ProviderMessage) => void>()
+  const leaving: (() => void)[] = []
+  const session: Session = {
+    ...openSession('in process'),
+    notify(message) {
+      const { method, params } = message as { method: string; params: unknown }
+      for (const listener of [...listeners]) listener({ type: method, data: params })
+    },
+    onClose(listener) {
+      leaving.push(listener)
+    },
+  }
+  let closing: Promise<void> | undefined
+  return {
+    engine,
+    dispatcher,
+    options,
+    async request({ method, params }) {
+      try {
+        return await dispatcher.request(method, params ?? [], session)
+      } catch (error) {
+        throw RpcError.from(error)
+      }
+    },
+    on(_event, listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    close() {
+      closing ??= (async () => {
+        for (const leave of leaving) leave()
+        await engine.close()
+      })()
+      return closing
+    },
+  }
+}

@@ -1,0 +1,101 @@
+/** The other client libraries, each in its own words: viem and web3.js, over HTTP, WebSocket and in process. */
+import {
+  createPublicClient,
+  createTestClient,
+  createWalletClient,
+  custom,
+  defineChain,
+  http,
+  webSocket,
+} from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Web3 } from 'web3'
+import { artifact } from '../support/contracts.ts'
+import { type ServedNode, servedNode } from '../support/served-node.ts'
+
+const COW = '0xc85ef7d79691fe79573b1a7064c19c1a9819ebdbd1faaab1a8ec92344438aaf4'
+const BOB = '0x7986b3df570230288501eea3d890bd66948c9b79'
+const token = artifact('Token') as unknown as { abi: never[]; bytecode: `0x${string}` }
+const probe = artifact('Probe') as unknown as { abi: never[]; bytecode: `0x${string}` }
+
+const chain = defineChain({
+  id: 33,
+  name: 'local',
+  nativeCurrency: { name: 'coin', symbol: 'C', decimals: 18 },
+  rpcUrls: { default: { http: [] } },
+})
+
+let served: ServedNode
+beforeAll(async () => {
+  served = await servedNode()
+})
+afterAll(() => served.close())
+
+describe.each(['http', 'webSocket', 'in process'] as const)('viem, %s', (door) => {
+  const transport = () =>
+    door === 'http'
+      ? http(served.url)
+      : door === 'webSocket'
+        ? webSocket(served.wsUrl)
+        : custom({ request: (call) => served.node.request(call) })
+
+  it('deploys, sends, reads, decodes a revert, and uses snapshots', async () => {
+    const account = privateKeyToAccount(COW)
+    const reader = createPublicClient({ chain, transport: transport(), pollingInterval: 20, cacheTime: 0 })
+    const writer = createWalletClient({ account, chain, transport: transport() })
+    const tester = createTestClient({ mode: 'ganache', chain, transport: transport() })
+    expect(await reader.getChainId()).toBe(33)
+
+    const hash = await writer.deployContract({
+      abi: token.abi,
+      bytecode: token.bytecode,
+      args: [10n ** 18n] as never,
+    })
+    const { contractAddress } = await reader.waitForTransactionReceipt({ hash })
+    const address = contractAddress as `0x${string}`
+    const contract = { address, abi: token.abi }
+    const read = (owner: string) =>
+      reader.readContract({ ...contract, functionName: 'balanceOf', args: [owner] } as never)
+
+    const id = await tester.snapshot()
+    const sent = await writer.writeContract({
+      ...contract,
+      functionName: 'transfer',
+      args: [BOB, 77n],
+    } as never)
+    expect((await reader.waitForTransactionReceipt({ hash: sent })).status).toBe('success')
+    expect(await read(BOB)).toBe(77n)
+    expect(await reader.getLogs({ address, fromBlock: 0n })).toHaveLength(3)
+    await tester.revert({ id })
+    expect(await read(BOB)).toBe(0n)
+
+    await expect(
+      reader.simulateContract({ ...contract, functionName: 'mint', args: [BOB, 1n], account: BOB } as never),
+    ).rejects.toThrow(/OwnableUnauthorizedAccount/)
+  })
+})
+
+describe.each(['http', 'ws'] as const)('web3.js, %s', (door) => {
+  it('deploys, sends from a local account, and reads events', async () => {
+    const web3 = new Web3(door === 'http' ? served.url : served.wsUrl)
+    try {
+      const [from] = await web3.eth.getAccounts()
+      const made = await new web3.eth.Contract(probe.abi)
+        .deploy({ data: probe.bytecode })
+        .send({ from: from as string, gas: '3000000', gasPrice: '0', type: 0 } as never)
+      const methods = made.methods as unknown as Record<
+        string,
+        (...args: unknown[]) => { send(o: object): Promise<{ status: bigint }>; call(): Promise<unknown> }
+      >
+      const receipt = await methods.note?.(7, '0xabcd').send({ from, gas: '200000', gasPrice: '0', type: 0 })
+      expect(Number(receipt?.status)).toBe(1)
+      expect(await methods.counter?.().call()).toBe(1n)
+      const events = await made.getPastEvents('allEvents' as never, { fromBlock: 0 })
+      expect(events).toHaveLength(1)
+      await expect(methods.failWithReason?.().call()).rejects.toThrow()
+    } finally {
+      web3.currentProvider?.disconnect?.()
+    }
+  })
+})

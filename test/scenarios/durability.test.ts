@@ -1,0 +1,148 @@
+/** Kills a real process with -9 in the middle of its work, many times, and looks at what its database holds. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Wallet } from 'ethers'
+import { afterEach, describe, expect, it } from 'vitest'
+import { createNode } from '../../src/index.ts'
+import { runCommand, startCommand } from '../support/command.ts'
+import { replayFromGenesis } from '../support/replay.ts'
+
+const COW = new Wallet('0xc85ef7d79691fe79573b1a7064c19c1a9819ebdbd1faaab1a8ec92344438aaf4')
+const BOB = '0x7986b3df570230288501eea3d890bd66948c9b79'
+
+const directories: string[] = []
+function freshDirectory(): string {
+  const dir = mkdtempSync(join(tmpdir(), 'durability-'))
+  directories.push(dir)
+  return dir
+}
+afterEach(() => {
+  for (const dir of directories.splice(0)) rmSync(dir, { recursive: true, force: true })
+})
+
+/** A repeatable stream of numbers in [0, 1), so that a failure can be run again (mulberry32). */
+function randomNumbers(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let t = Math.imul(state ^ (state >>> 15), 1 | state)
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296
+  }
+}
+
+async function rpc(url: string, method: string, params: unknown[] = []) {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  })
+  const { result, error } = (await response.json()) as { result: string; error?: { message: string } }
+  if (error !== undefined) throw new Error(error.message)
+  return result
+}
+
+const sign = (nonce: number) =>
+  COW.signTransaction({ type: 0, chainId: 33, nonce, to: BOB, value: 1, gasLimit: 21_000, gasPrice: 0 })
+
+/**
+ * Sends transactions until the process is killed under it, at a random moment of a random one of them.
+ * Returns the hashes that were acknowledged.
+ */
+async function loadAndKill(
+  dir: string,
+  mode: 'auto' | 'batch',
+  random: () => number,
+  raw: Map<number, string>,
+) {
+  const node = await startCommand(['--data-dir', dir, '--mining', mode === 'auto' ? 'auto' : 'manual'])
+  const acknowledged: string[] = []
+  const first = Number(await rpc(node.url, 'eth_getTransactionCount', [COW.address, 'pending']))
+  const killAt = Math.floor(random() * 12)
+  let killed = false
+  const kill = () => {
+    killed = true
+    node.child.kill('SIGKILL')
+  }
+  for (let i = 0; !killed; i++) {
+    const nonce = first + i
+    if (!raw.has(nonce)) raw.set(nonce, await sign(nonce))
+    const answers = [rpc(node.url, 'eth_sendRawTransaction', [raw.get(nonce)])]
+    if (mode === 'batch' && i % 5 === 4) answers.push(rpc(node.url, 'evm_mine'))
+    // The kill comes while the request is on its way, in work, or just answered, as the turn of events falls.
+    if (i === killAt) {
+      const turns = Math.floor(random() * 40)
+      for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve))
+      kill()
+    }
+    const [sent] = await Promise.allSettled(answers)
+    if (sent?.status === 'fulfilled') acknowledged.push(sent.value)
+  }
+  await node.end('SIGKILL')
+  return acknowledged
+}
+
+describe('a process killed with -9', () => {
+  it.each(['auto', 'batch'] as const)(
+    'keeps all that it acknowledged, %s-mined, 25 times over',
+    async (mode) => {
+      const dir = freshDirectory()
+      const random = randomNumbers(mode === 'auto' ? 20260 : 40411)
+      const raw = new Map<number, string>()
+      const acknowledged: string[] = []
+      for (let round = 0; round < 25; round++) {
+        acknowledged.push(...(await loadAndKill(dir, mode, random, raw)))
+        const node = await createNode({ dataDir: dir, mining: 'manual' })
+        try {
+          for (const hash of acknowledged) {
+            expect(
+              node.engine.queries.transaction(hash as `0x${string}`),
+              `${hash} in round ${round}`,
+            ).toBeDefined()
+          }
+          await replayFromGenesis(node)
+        } finally {
+          await node.close()
+        }
+      }
+      expect(acknowledged.length).toBeGreaterThan(25)
+    },
+    240_000,
+  )
+})
+
+describe('a database', () => {
+  it('is continued by the next process: state, blocks, receipts and waiting transactions', async () => {
+    const dir = freshDirectory()
+    const first = await startCommand(['--data-dir', dir])
+    const mined = await rpc(first.url, 'eth_sendRawTransaction', [await sign(0)])
+    await rpc(first.url, 'evm_setAutomine', [false] as never)
+    const waiting = await rpc(first.url, 'eth_sendRawTransaction', [await sign(1)])
+    const block = await rpc(first.url, 'eth_getBlockByNumber', ['latest', true] as never)
+    expect(await first.end('SIGTERM')).toBe(0)
+
+    const second = await startCommand(['--data-dir', dir, '--mining', 'manual'])
+    expect(await rpc(second.url, 'eth_getBlockByNumber', ['latest', true] as never)).toEqual(block)
+    expect(await rpc(second.url, 'eth_getTransactionReceipt', [mined])).toMatchObject({ status: '0x1' })
+    expect(await rpc(second.url, 'eth_getTransactionByHash', [waiting])).toMatchObject({ blockHash: null })
+    await rpc(second.url, 'evm_mine')
+    expect(await rpc(second.url, 'eth_getTransactionReceipt', [waiting])).toMatchObject({ status: '0x1' })
+    expect(await second.end('SIGINT')).toBe(0)
+  })
+
+  it('is refused to a second process, and to another chain, in a sentence', async () => {
+    const dir = freshDirectory()
+    const holder = await startCommand(['--data-dir', dir])
+    const second = await runCommand(['start', '--port', '0', '--data-dir', dir])
+    expect(second.code).toBe(1)
+    expect(second.stderr + second.stdout).toContain(dir)
+    expect(second.stderr).not.toMatch(/\n\s+at /)
+    await holder.end('SIGTERM')
+    const other = await runCommand(['start', '--port', '0', '--data-dir', dir, '--chain', 'testnet'])
+    expect(other.code).toBe(1)
+    expect(other.stderr + other.stdout).toMatch(/regtest/)
+    const again = await startCommand(['--data-dir', dir])
+    expect(await again.end('SIGTERM')).toBe(0)
+  })
+})

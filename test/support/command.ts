@@ -1,0 +1,71 @@
+/** The command as a child process: started, spoken to, killed. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
+
+/** A started command. */
+export interface RunningCommand {
+  readonly url: string
+  readonly wsUrl: string
+  readonly child: ChildProcess
+  /** All that it has printed so far. */
+  output(): string
+  /** Sends a signal and waits for the end; the exit code, or the signal's name. */
+  end(signal: NodeJS.Signals): Promise<number | string>
+}
+
+/** How a command that ended by itself went. */
+export interface EndedCommand {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Runs the command to its end. */
+export function runCommand(args: readonly string[], env: Record<string, string> = {}): Promise<EndedCommand> {
+  const child = spawn(process.execPath, [MAIN, ...args], { env: { ...process.env, ...env } })
+  let stdout = ''
+  let stderr = ''
+  child.stdout.on('data', (chunk) => (stdout += chunk))
+  child.stderr.on('data', (chunk) => (stderr += chunk))
+  return new Promise((resolve) => child.on('close', (code) => resolve({ code, stdout, stderr })))
+}
+
+/** Starts `tandem start` with `--json` on a free port, and waits for the line that says it is ready. */
+export function startCommand(args: readonly string[]): Promise<RunningCommand> {
+  const child = spawn(process.execPath, [
+    MAIN,
+    'start',
+    '--json',
+    '--log-level',
+    'error',
+    '--port',
+    '0',
+    ...args,
+  ])
+  let printed = ''
+  const ended = new Promise<number | string>((resolve) =>
+    child.on('close', (code, signal) => resolve(code ?? signal ?? 'unknown')),
+  )
+  return new Promise((resolve, reject) => {
+    child.stderr.on('data', (chunk) => (printed += chunk))
+    child.stdout.on('data', (chunk) => {
+      printed += chunk
+      const line = printed.split('\n').find((text) => text.includes('"ready":true'))
+      if (line === undefined) return
+      const { url, ws } = JSON.parse(line)
+      resolve({
+        url,
+        wsUrl: ws,
+        child,
+        output: () => printed,
+        end(signal) {
+          child.kill(signal)
+          return ended
+        },
+      })
+    })
+    ended.then((how) => reject(new Error(`the command ended with ${how}: ${printed}`)))
+  })
+}

@@ -1,0 +1,71 @@
+/** Checks a whole chain from its genesis by running every block again. */
+import { readFileSync } from 'node:fs'
+import { expect } from 'vitest'
+import { EMPTY_TRIE_ROOT } from '../../src/chain/account.ts'
+import type { ExecutedBlock } from '../../src/chain/block.ts'
+import { parseGenesis } from '../../src/chain/genesis.ts'
+import { headerHash } from '../../src/chain/header.ts'
+import { receiptsRoot } from '../../src/chain/receipt.ts'
+import { validateBody, validateHeader } from '../../src/chain/validation.ts'
+import { toHex } from '../../src/encoding/hex.ts'
+import { environmentOf } from '../../src/engine/ancestry.ts'
+import { executeBlock } from '../../src/execution/execute-block.ts'
+import { createMachine } from '../../src/execution/machine.ts'
+import { Overlay } from '../../src/execution/overlay.ts'
+import { StateTrie } from '../../src/execution/state-trie.ts'
+import type { Node } from '../../src/index.ts'
+
+/**
+ * From the genesis file to the node's head: header and body keep the rules, and running each block on a state of our
+ * own gives its receipts, gas, fees, bloom and state root. Gives the number of blocks.
+ */
+export async function replayFromGenesis(node: Node): Promise<number> {
+  const { config, queries } = node.engine
+  const machine = createMachine({ chainId: config.chainId })
+  // Over no source at all: what the blocks made is remembered, and nothing else can be read.
+  const trie = new StateTrie({ node: () => undefined, code: () => undefined })
+  const file = new URL(`../../genesis/${config.name}.json`, import.meta.url)
+  const genesis = parseGenesis(JSON.parse(readFileSync(file, 'utf8')), config)
+  const overlay = new Overlay(trie.reader(EMPTY_TRIE_ROOT))
+  genesis.apply(overlay)
+  let sealed = trie.seal(EMPTY_TRIE_ROOT, overlay.changes())
+  trie.remember(sealed)
+
+  const chain: ExecutedBlock[] = []
+  const height = queries.head().block.header.number
+  for (let number = 0; number <= height; number++) {
+    const view = await queries.block({ number })
+    if (view === undefined) throw new Error(`block ${number} is missing below the head`)
+    const { block, hash, postState, receipts, totalDifficulty } = view.executed
+    const parent = chain.at(-1)
+    if (parent !== undefined) {
+      validateHeader(block.header, parent.block.header, config, block.header.timestamp)
+      validateBody(block, config)
+      const ancestry = (at: number) => chain[at] && { hash: chain[at].hash, header: chain[at].block.header }
+      const env = environmentOf(block.header, ancestry, (wanted) =>
+        chain.find((known) => known.hash === wanted),
+      )
+      const parentState = trie.reader(sealed.root)
+      const { result, state } = await executeBlock({ block, config, machine, parentState, env })
+      sealed = trie.seal(sealed.root, state.changes())
+      trie.remember(sealed)
+      expect(block.header).toMatchObject({
+        stateRoot: sealed.root,
+        receiptsRoot: receiptsRoot(result.receipts),
+        gasUsed: result.gasUsed,
+        paidFees: result.paidFees,
+      })
+      expect(toHex(block.header.logsBloom)).toBe(toHex(result.logsBloom))
+      expect(receipts).toEqual(result.receipts)
+      expect(totalDifficulty).toBe(parent.totalDifficulty + block.header.difficulty)
+    }
+    expect(hash).toBe(headerHash(block.header, config))
+    expect(postState).toBe(sealed.root)
+    expect(queries.isCanonical(hash)).toBe(true)
+    for (const transaction of block.transactions) {
+      expect(queries.transaction(transaction.hash)?.block?.hash).toBe(hash)
+    }
+    chain.push(view.executed)
+  }
+  return chain.length
+}
