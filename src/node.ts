@@ -56,6 +56,18 @@ function configOf(options: ResolvedNodeOptions): ChainConfig {
   return config
 }
 
+/** The gas that a simulation gets where nothing limits it (rpc-methods 7.4). */
+const UNLIMITED_GAS = 10n ** 14n
+
+/**
+ * The cap on a simulation's gas: the one asked for (0 is none), else the usual one, which a larger block gas limit
+ * raises so that whatever fits a block can be simulated.
+ */
+function gasCap(asked: unknown, usual: bigint, blockGasLimit: bigint | undefined): bigint {
+  if (usual === 0n) return UNLIMITED_GAS
+  return asked === undefined && blockGasLimit !== undefined && blockGasLimit > usual ? blockGasLimit : usual
+}
+
 /**
  * Starts a node, by default in memory on the local network with automining.
  * Throws `NodeError`: `invalid-options` names the option, `database` the directory and what is wrong with it.
@@ -94,8 +106,8 @@ export async function createNode(given: NodeOptions = {}): Promise<Node> {
     strictCalls: options.strictCalls,
     accountQuota: options.accountQuota,
     accountSlots: options.accountSlots,
-    callGasCap: options.callGasCap,
-    gasEstimationCap: options.gasEstimationCap,
+    callGasCap: gasCap(given.callGasCap, options.callGasCap, options.blockGasLimit),
+    gasEstimationCap: gasCap(given.gasEstimationCap, options.gasEstimationCap, options.blockGasLimit),
     timeoutMs: options.rpcTimeoutMs,
   }).catch(async (error) => {
     await store.close()
