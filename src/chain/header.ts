@@ -70,7 +70,7 @@ const HEADER_ELEMENTS = 16
 const EMPTY_HASH = fromHex(EMPTY_TRIE_ROOT)
 const NO_COINBASE = new Uint8Array(20)
 
-/** Element numbers of protocol 1.2 that a decoder must look at before the rest. */
+/** Element numbers of protocol 1.2 that reading treats in their own way. */
 const ELEMENT = { stateRoot: 3, receiptsRoot: 5, number: 8, ummRoot: 16, version: 17 } as const
 
 function edgesBytes(edges: readonly number[]): Uint8Array {
@@ -231,7 +231,7 @@ export function decodeHeader(input: Uint8Array | readonly RlpItem[], config: Cha
     paidFees: unsigned(13),
     minimumGasPrice: signed(14),
     uncleCount: small(15),
-    ummRoot: version > 0 || body > HEADER_ELEMENTS ? bytes(16) : undefined,
+    ummRoot: version > 0 || body > HEADER_ELEMENTS ? bytes(ELEMENT.ummRoot) : undefined,
     edges: version > 0 ? edgesOf(bytes(18)) : undefined,
     baseEvent: version === 2 ? bytes(19) : undefined,
     bitcoinHeader: proofLength > 0 ? bytes(body) : EMPTY,

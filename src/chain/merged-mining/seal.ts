@@ -30,8 +30,8 @@ export interface SealSearch {
 }
 
 const PARENT_VERSION = 70_001
-/** Compact form of the largest target that the parent chain's own test network allows. */
-const PARENT_BITS = 0x207fffff
+/** Compact form of a target that any hash meets, as real local blocks have it. */
+const PARENT_BITS = 0x217fffff
 const MAX_NONCE = 0xffff_ffff
 
 /** The reward goes to a key that is nobody's: the curve's generator point. A fixed one keeps blocks reproducible. */
@@ -63,7 +63,7 @@ const CONSTANT_BYTES = Math.floor((BEFORE_HASH.length - TAG.length) / BLOCK_BYTE
 const CONSTANT_STATE = midstateOf(BEFORE_HASH, CONSTANT_BYTES)
 const TAIL_START = BEFORE_HASH.subarray(CONSTANT_BYTES)
 
-/** The seconds that count up as nonces run out, within 4 bytes. */
+/** A time as the header's 4-byte field can hold it. */
 function seconds(time: number): number {
   return time >>> 0
 }

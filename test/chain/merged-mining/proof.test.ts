@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest'
+import { CHAINS } from '../../../src/chain/config.ts'
+import { decodeHeader, type Header, hashForMergedMining } from '../../../src/chain/header.ts'
+import {
+  coinbaseHash,
+  joinCompressed,
+  splitCompressed,
+  TAG,
+} from '../../../src/chain/merged-mining/commitment.ts'
+import { rootOfBranch } from '../../../src/chain/merged-mining/merkle-branch.ts'
+import {
+  decodeParentHeader,
+  encodeParentHeader,
+  meetsTarget,
+} from '../../../src/chain/merged-mining/parent-header.ts'
+import { attachProof, checkProof } from '../../../src/chain/merged-mining/proof.ts'
+import { sealHeader } from '../../../src/chain/merged-mining/seal.ts'
+import { concat, EMPTY } from '../../../src/encoding/bytes.ts'
+import { doubleSha256 } from '../../../src/encoding/hash.ts'
+import { fromHex, type Hex } from '../../../src/encoding/hex.ts'
+import { NodeError } from '../../../src/errors.ts'
+import { fixture } from '../../support/fixture.ts'
+import { localHeader } from './local-header.ts'
+
+const config = CHAINS.regtest
+
+/** The rule that a header breaks, in words; `undefined` when its proof holds. */
+function brokenRule(header: Header, chain = config): string | undefined {
+  try {
+    checkProof(header, chain)
+    return undefined
+  } catch (error) {
+    expect(error).toBeInstanceOf(NodeError)
+    expect((error as NodeError).kind).toBe('invalid-block')
+    return (error as NodeError).message
+  }
+}
+
+/** A solution around any coinbase, found by trying nonces. */
+function solved(header: Header, coinbase: Uint8Array, merkleBranch: Uint8Array = EMPTY): Header {
+  const merkleRoot = rootOfBranch(doubleSha256(coinbase), merkleBranch)
+  const blank = { version: 1, previousHash: new Uint8Array(32), merkleRoot, time: 0, bits: 0 }
+  for (let nonce = 0; ; nonce++) {
+    const parentHeader = encodeParentHeader({ ...blank, nonce })
+    if (meetsTarget(parentHeader, header.difficulty))
+      return attachProof(header, { parentHeader, coinbase, merkleBranch })
+  }
+}
+
+describe('real proofs', () => {
+  it.each(['testnet-436', 'testnet-64746', 'powhsm-1249'])('hold in %s, by every step', (name) => {
+    const header = decodeHeader(fromHex(fixture<{ full: Hex }>(`headers/${name}.json`).full), CHAINS.testnet)
+    const { merkleRoot } = decodeParentHeader(header.bitcoinHeader)
+    const root = rootOfBranch(coinbaseHash(splitCompressed(header.coinbaseTransaction)), header.merkleProof)
+    expect(root).toEqual(merkleRoot)
+    expect(meetsTarget(header.bitcoinHeader, header.difficulty)).toBe(true)
+    expect(brokenRule(header, CHAINS.testnet)).toBeUndefined()
+  })
+
+  it('break when anything in the header changes', () => {
+    const header = decodeHeader(
+      fromHex(fixture<{ full: Hex }>('headers/testnet-436.json').full),
+      CHAINS.testnet,
+    )
+    expect(brokenRule({ ...header, timestamp: header.timestamp + 1 }, CHAINS.testnet)).toMatch(
+      /does not commit/,
+    )
+    expect(brokenRule({ ...header, merkleProof: header.merkleProof.subarray(32) }, CHAINS.testnet)).toMatch(
+      /branch/,
+    )
+  })
+})
+
+describe('a proof', () => {
+  const header = localHeader(7)
+  const hash = fromHex(hashForMergedMining(header, config))
+  const padding = new Uint8Array(70).fill(5)
+
+  it('may stand in any coinbase, under any branch', () => {
+    const branch = new Uint8Array(96).map((_, i) => i)
+    for (const before of [0, 24, 63, 64, 200]) {
+      for (const after of [4, 128]) {
+        const coinbase = concat(new Uint8Array(before).fill(1), TAG, hash, new Uint8Array(after))
+        const rule = coinbase.length > 64 ? undefined : expect.stringMatching(/longer than 64/)
+        expect(brokenRule(solved(header, coinbase, branch))).toEqual(rule)
+      }
+    }
+  })
+
+  it.each([
+    ['without a header', { bitcoinHeader: EMPTY }, /80 bytes/],
+    ['with a longer header', { bitcoinHeader: new Uint8Array(81) }, /80 bytes/],
+    ['without a coinbase', { coinbaseTransaction: EMPTY }, /at least 40 bytes/],
+    ['with a coinbase that has no tag', { coinbaseTransaction: new Uint8Array(200) }, /no tag/],
+    ['with half a hash for a branch', { merkleProof: new Uint8Array(16) }, /32-byte/],
+    ['with too long a branch', { merkleProof: new Uint8Array(992) }, /at most 30/],
+    ['with a foreign branch', { merkleProof: new Uint8Array(32) }, /does not lead/],
+    ['of too little work', { difficulty: 2n ** 200n }, /target/],
+  ] as const)('is refused %s', (_, change, rule) => {
+    expect(
+      brokenRule({ ...solved(header, concat(padding, TAG, hash, new Uint8Array(4))), ...change }),
+    ).toMatch(rule)
+  })
+
+  it('is refused when a later tag names another hash', () => {
+    const coinbase = concat(padding, TAG, hash, TAG, new Uint8Array(32))
+    expect(brokenRule(solved(header, coinbase))).toMatch(/does not commit/)
+  })
+
+  it('is refused when more than 128 bytes follow the hash', () => {
+    expect(brokenRule(solved(header, concat(padding, TAG, hash, new Uint8Array(129))))).toMatch(
+      /More than 128/,
+    )
+  })
+
+  it('is refused when the coinbase is 64 bytes or less', () => {
+    expect(brokenRule(solved(header, concat(TAG, hash, new Uint8Array(23))))).toMatch(/longer than 64/)
+    expect(brokenRule(solved(header, concat(TAG, hash, new Uint8Array(24))))).toBeUndefined()
+  })
+
+  it('is refused when the tag lies beyond the first 64 bytes of the tail', () => {
+    const sealed = sealHeader(header, config, { time: 1 })
+    const { count, state, tail } = splitCompressed(sealed.coinbaseTransaction)
+    const longer = joinCompressed({ count, state, tail: concat(new Uint8Array(64), tail) })
+    expect(brokenRule({ ...sealed, coinbaseTransaction: longer })).toMatch(/beyond/)
+  })
+})

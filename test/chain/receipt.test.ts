@@ -1,0 +1,73 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { ZERO_BLOOM } from '../../src/chain/bloom.ts'
+import { decodeReceipt, encodeReceipt, type Receipt, receiptsRoot } from '../../src/chain/receipt.ts'
+import { BinaryTrie } from '../../src/encoding/binary-trie.ts'
+import { fromBigInt } from '../../src/encoding/bytes.ts'
+import { fromHex, type Hex, toHex } from '../../src/encoding/hex.ts'
+import { asBytes, asList, decodeRlp, encodeRlp } from '../../src/encoding/rlp.ts'
+import { receipts } from '../support/arbitraries.ts'
+import { fixture } from '../support/fixture.ts'
+
+interface RewardOnly {
+  readonly receiptPrefix: Hex
+  readonly receiptSuffix: Hex
+  readonly receiptsRoot: Hex
+}
+
+const reward: Receipt = {
+  succeeded: true,
+  cumulativeGasUsed: 0n,
+  gasUsed: 0n,
+  logsBloom: ZERO_BLOOM,
+  logs: [],
+}
+
+describe('receipts', () => {
+  it('have the bytes and the root of a block with the fee-collecting transaction alone', () => {
+    const vector = fixture<RewardOnly>('blocks/reward-only.json')
+    const zeros = '00'.repeat(256)
+    expect(toHex(encodeReceipt(reward))).toBe(vector.receiptPrefix + zeros + vector.receiptSuffix.slice(2))
+    expect(receiptsRoot([reward])).toBe(vector.receiptsRoot)
+    expect(decodeReceipt(encodeReceipt(reward))).toEqual({ ...reward, logsBloom: new Uint8Array(256) })
+  })
+
+  it('say that they failed by an empty status, first and last', () => {
+    const list = asList(decodeRlp(encodeReceipt({ ...reward, succeeded: false })), 'receipt')
+    expect(list).toHaveLength(6)
+    expect(asBytes(list[0], 'state')).toHaveLength(0)
+    expect(asBytes(list[5], 'status')).toHaveLength(0)
+  })
+
+  it('come back as they were', () => {
+    fc.assert(
+      fc.property(receipts, (receipt) => {
+        const again = decodeReceipt(encodeReceipt(receipt))
+        const { logsBloom, ...rest } = again
+        const { logsBloom: bloom, ...expected } = receipt
+        expect(rest).toEqual(expected)
+        expect(toHex(logsBloom)).toBe(toHex(bloom))
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  it('stand in the receipts trie by their index', () => {
+    fc.assert(
+      fc.property(fc.array(receipts, { maxLength: 4 }), (list) => {
+        const trie = new BinaryTrie()
+        list.forEach((receipt, index) => {
+          trie.put(encodeRlp(fromBigInt(BigInt(index))), encodeReceipt(receipt))
+        })
+        expect(receiptsRoot(list)).toBe(trie.root())
+      }),
+      { numRuns: 10 },
+    )
+  })
+
+  it('are not read from anything else', () => {
+    expect(() => decodeReceipt(fromHex('0xc0'))).toThrow(RangeError)
+    expect(() => decodeReceipt(fromHex('0x01'))).toThrow(RangeError)
+    expect(() => decodeReceipt(new Uint8Array(0))).toThrow(RangeError)
+  })
+})
