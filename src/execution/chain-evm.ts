@@ -67,7 +67,10 @@ export class ChainEvm extends EVM {
     const address = message.to?.toString()
     if (address === undefined) throw new Error('a frame has no address')
     if (loop === 'library') {
-      return super.runInterpreter(message, { pc: libraryStart(code, session) })
+      const start = session.rules.codeHeaders ? headerLength(code) : 0
+      // The library refuses to begin at the end, where there is nothing but to stop.
+      const body = { ...message, ...(start >= code.length && { code: EMPTY }) } as LibraryMessage
+      return super.runInterpreter(body, { pc: start < code.length ? start : 0 })
     }
     const frame = new Frame({
       session,
@@ -227,12 +230,6 @@ export class ChainEvm extends EVM {
     if (message === this.#creation && message.depth === 0 && rules.chainCalls) account.nonce = 0n
     await super._addToBalance(account, message)
   }
-}
-
-/** Where the library's loop begins; it refuses to begin at the end, where it would only stop. */
-function libraryStart(code: Uint8Array, session: Session): number {
-  const start = session.rules.codeHeaders ? headerLength(code) : 0
-  return start < code.length ? start : 0
 }
 
 function childMessage(frame: Frame, child: ChildRequest): LibraryMessage {
