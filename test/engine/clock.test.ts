@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest'
+import { Clock } from '../../src/engine/clock.ts'
+
+/** A clock over a wall clock that the test moves. */
+function clockAt(start: number, lasting: boolean) {
+  const wall = { now: start }
+  return { wall, clock: new Clock(() => wall.now, { lasting }) }
+}
+
+describe.each([false, true])('a clock (lasting: %s)', (lasting) => {
+  it('follows the wall clock, but never falls back to its parent', () => {
+    const { wall, clock } = clockAt(1000, lasting)
+    expect(clock.nextTimestamp(0)).toBe(1000)
+    expect(clock.nextTimestamp(1000)).toBe(1001)
+    expect(clock.nextTimestamp(5000)).toBe(5001)
+    wall.now = 1010
+    expect(clock.nextTimestamp(1000)).toBe(1010)
+  })
+
+  it('adds up increases, and ignores those of zero or less', () => {
+    const { clock } = clockAt(1000, lasting)
+    expect(clock.increase(100)).toBe(100)
+    expect(clock.increase(100)).toBe(200)
+    expect(clock.increase(0)).toBe(200)
+    expect(clock.increase(-5)).toBe(200)
+    expect(clock.nextTimestamp(0)).toBe(1200)
+    expect(clock.nextTimestamp(0)).toBe(1200)
+  })
+
+  it('gives the exact timestamp once', () => {
+    const { clock } = clockAt(1000, lasting)
+    clock.increase(7)
+    clock.setNext(3000)
+    expect(clock.nextTimestamp(999)).toBe(3000)
+    clock.taken()
+    expect(clock.nextTimestamp(999)).toBe(lasting ? 3000 : 1000)
+  })
+
+  it('can be set to the past of the wall clock', () => {
+    const { clock } = clockAt(1000, lasting)
+    clock.setNext(500)
+    expect(clock.nextTimestamp(499)).toBe(500)
+  })
+
+  it('comes back to what was saved', () => {
+    const { clock } = clockAt(1000, lasting)
+    clock.increase(5)
+    clock.setNext(2000)
+    const saved = clock.save()
+    clock.taken()
+    clock.increase(50)
+    clock.restore(saved)
+    expect(clock.nextTimestamp(0)).toBe(2000)
+    expect(clock.increase(0)).toBe(5)
+    clock.reset()
+    expect(clock.nextTimestamp(0)).toBe(1000)
+  })
+})
+
+it('spends an increase on one block', () => {
+  const { clock } = clockAt(1000, false)
+  clock.increase(200)
+  expect(clock.nextTimestamp(1000)).toBe(1200)
+  clock.taken()
+  expect(clock.nextTimestamp(1200)).toBe(1201)
+  expect(clock.increase(0)).toBe(0)
+})
+
+it('keeps increases when they last, and goes on from an exact timestamp', () => {
+  const { wall, clock } = clockAt(1000, true)
+  clock.increase(200)
+  clock.taken()
+  wall.now = 1001
+  expect(clock.nextTimestamp(1200)).toBe(1201)
+  wall.now = 1050
+  expect(clock.nextTimestamp(1201)).toBe(1250)
+  clock.setNext(9000)
+  clock.taken()
+  wall.now = 1060
+  expect(clock.nextTimestamp(9000)).toBe(9010)
+  expect(clock.increase(1)).toBe(9010 - 1060 + 1)
+})
