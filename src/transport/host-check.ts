@@ -1,0 +1,68 @@
+/** Who may knock: the checks of Host (against DNS rebinding) and Origin (against foreign web pages). */
+import { isIP } from 'node:net'
+
+/** The headers that say under which name the node was called, and by which page. */
+export interface CallerHeaders {
+  readonly host?: string | undefined
+  readonly origin?: string | undefined
+}
+
+/** Decides over callers by their headers. */
+export interface HostCheck {
+  /** Why the caller is turned away; `undefined` when it may come in. */
+  refusal(headers: CallerHeaders): string | undefined
+  /** Value of `Access-Control-Allow-Origin` for an admitted caller; `undefined` when it needs none. */
+  corsOrigin(headers: CallerHeaders): string | undefined
+}
+
+/** Is this the address of the machine itself, as a bind address? */
+export function isLoopback(address: string): boolean {
+  return address === 'localhost' || address === '::1' || (isIP(address) === 4 && address.startsWith('127.'))
+}
+
+/** The name part of a Host header: lower case, without port and brackets. */
+function nameOf(host: string): string {
+  const name = host.startsWith('[') ? host.slice(1, host.indexOf(']')) : host.replace(/:\d*$/, '')
+  return name.toLowerCase()
+}
+
+/**
+ * Makes the check for a server. An IP literal cannot be rebound, so it passes, as do `localhost` and the listed names.
+ * Bound beyond loopback without a list, any name passes, since only the operator knows them.
+ * A missing Host header passes as on the real node (rpc-methods 1.1): browsers always send one.
+ */
+export function createHostCheck(options: {
+  readonly bindAddress: string
+  readonly hosts: readonly string[]
+  readonly cors: readonly string[]
+}): HostCheck {
+  const names = new Set(options.hosts.map((name) => name.toLowerCase()))
+  const anyName = names.has('*') || (names.size === 0 && !isLoopback(options.bindAddress))
+  const origins = new Set(options.cors.map((origin) => origin.toLowerCase()))
+  const anyOrigin = origins.has('*')
+
+  const isOurs = (name: string): boolean => name === 'localhost' || isIP(name) !== 0 || names.has(name)
+
+  /** Clients that are no browser sometimes name the server itself as their origin. */
+  function isSameOrigin(origin: string, host: string | undefined): boolean {
+    return host !== undefined && isOurs(nameOf(host)) && origin === `http://${host.toLowerCase()}`
+  }
+
+  return {
+    refusal({ host, origin }) {
+      if (host !== undefined && host !== '' && !anyName && !isOurs(nameOf(host))) {
+        return 'Host not allowed: see the setting hosts'
+      }
+      if (origin === undefined || anyOrigin) return undefined
+      const lower = origin.toLowerCase()
+      return origins.has(lower) || isSameOrigin(lower, host)
+        ? undefined
+        : 'Origin not allowed: see the setting cors'
+    },
+    corsOrigin({ origin }) {
+      if (origin === undefined) return undefined
+      if (anyOrigin) return '*'
+      return origins.has(origin.toLowerCase()) ? origin : undefined
+    },
+  }
+}

@@ -1,0 +1,135 @@
+/**
+ * One HTTP request: a JSON-RPC POST goes straight to the dispatcher, everything else to the Express pages.
+ * The short way exists because Express costs several times what a simple method does.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Logger } from '../logger.ts'
+import { openSession } from '../rpc/session.ts'
+import type { HostCheck } from './host-check.ts'
+import { BROKEN, forbidden, PAGE_VERBS, type Refusal, tooLarge, WRONG_TYPE, wrongVerb } from './refusal.ts'
+import type { TextDispatcher } from './text-dispatcher.ts'
+
+/** What the HTTP door is made of. */
+export interface HttpParts {
+  readonly dispatcher: TextDispatcher
+  readonly check: HostCheck
+  /** Bytes. */
+  readonly maxBodyBytes: number
+  readonly logger: Logger
+  /** While true, each response ends its connection. */
+  isClosing(): boolean
+}
+
+/** Pages that are not JSON-RPC addresses, whatever the verb. */
+export const RESERVED_PAGES: ReadonlySet<string> = new Set([
+  '/healthz',
+  '/readyz',
+  '/metrics',
+  '/openrpc.json',
+])
+
+/** How long a sender of a body that is too large may go on sending, so that it reads our answer; milliseconds. */
+const LINGER_MS = 2000
+const JSON_TYPE = /^\s*application\/json(-rpc)?\s*(;|$)/i
+/** It holds nothing of the request, so one serves all. */
+const SESSION = openSession('http')
+
+/** The path of a request target, without query; an absolute target (as a proxy's client sends) loses its origin. */
+export function pathOf(url: string | undefined): string {
+  const target = url?.startsWith('/') === false ? url.replace(/^[a-z]+:\/\/[^/]*/i, '') : (url ?? '')
+  const end = target.search(/[?#]/)
+  return (end === -1 ? target : target.slice(0, end)) || '/'
+}
+
+/** Sends a refusal. */
+export function refuse(response: ServerResponse, { status, body, allow }: Refusal): void {
+  if (allow !== undefined) response.setHeader('Allow', allow)
+  response.setHeader('Content-Type', 'application/json')
+  response.setHeader('Content-Length', Buffer.byteLength(body))
+  response.statusCode = status
+  response.end(body)
+}
+
+/** Refuses a body that is still coming: answers at once, and lets the sender finish for a moment before hanging up. */
+function refuseUnread(request: IncomingMessage, response: ServerResponse, { status, body }: Refusal): void {
+  response.writeHead(status, {
+    'Content-Type': 'application/json',
+    'Content-Length': Buffer.byteLength(body),
+    Connection: 'close',
+  })
+  response.write(body)
+  const hangUp = () => {
+    clearTimeout(timer)
+    response.end()
+  }
+  const timer = setTimeout(hangUp, LINGER_MS)
+  request.on('end', hangUp).on('close', hangUp).resume()
+}
+
+/** Collects a body, at most `limit` bytes; hands out what came, or `undefined` once it is more. */
+function readBody(request: IncomingMessage, limit: number, done: (body: string | undefined) => void): void {
+  const chunks: Buffer[] = []
+  let length = 0
+  const onData = (chunk: Buffer) => {
+    length += chunk.length
+    if (length <= limit) {
+      chunks.push(chunk)
+      return
+    }
+    request.off('data', onData).off('end', onEnd)
+    done(undefined)
+  }
+  const onEnd = () =>
+    done(chunks.length === 1 ? (chunks[0] as Buffer).toString() : Buffer.concat(chunks, length).toString())
+  request.on('data', onData).on('end', onEnd)
+}
+
+/** Makes the listener of the server's `request` event. `pages` answers everything that is no JSON-RPC POST. */
+export function createHttpListener(
+  parts: HttpParts,
+  pages: (request: IncomingMessage, response: ServerResponse) => void,
+): (request: IncomingMessage, response: ServerResponse) => void {
+  const { dispatcher, check, maxBodyBytes, logger } = parts
+
+  function answer(response: ServerResponse, body: string): void {
+    dispatcher.dispatchText(body, SESSION).then(
+      (reply = '') => {
+        if (parts.isClosing()) response.setHeader('Connection', 'close')
+        response.setHeader('Content-Type', 'application/json')
+        response.setHeader('Content-Length', Buffer.byteLength(reply))
+        response.end(reply)
+      },
+      (error) => {
+        logger.error('a request failed outside its method', { error })
+        refuse(response, BROKEN)
+      },
+    )
+  }
+
+  return (request, response) => {
+    // A caller that goes away in the middle is no error of ours.
+    request.on('error', () => {})
+    if (parts.isClosing()) response.setHeader('Connection', 'close')
+    const { headers } = request
+    const reason = check.refusal(headers)
+    if (reason !== undefined) return refuse(response, forbidden(reason))
+    const origin = check.corsOrigin(headers)
+    if (origin !== undefined) {
+      response.setHeader('Access-Control-Allow-Origin', origin)
+      if (origin !== '*') response.setHeader('Vary', 'Origin')
+    }
+    if (request.method !== 'POST') return pages(request, response)
+    if (RESERVED_PAGES.has(pathOf(request.url))) return refuse(response, wrongVerb(PAGE_VERBS))
+    const encoding = headers['content-encoding'] ?? 'identity'
+    if (!JSON_TYPE.test(headers['content-type'] ?? '') || encoding !== 'identity') {
+      return refuse(response, WRONG_TYPE)
+    }
+    if (Number(headers['content-length'] ?? 0) > maxBodyBytes) {
+      return refuseUnread(request, response, tooLarge(maxBodyBytes))
+    }
+    readBody(request, maxBodyBytes, (body) => {
+      if (body === undefined) refuseUnread(request, response, tooLarge(maxBodyBytes))
+      else answer(response, body)
+    })
+  }
+}

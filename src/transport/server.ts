@@ -1,0 +1,174 @@
+/** One port for HTTP and WebSocket: listen, hand each connection to its door, close in order. */
+import { createServer, type IncomingMessage, type Server as NodeServer, type ServerResponse } from 'node:http'
+import { type AddressInfo, isIPv6 } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { type Logger, silentLogger } from '../logger.ts'
+import { resolveServeOptions, type ServeOptions } from '../options.ts'
+import { createHostCheck } from './host-check.ts'
+import { createHttpListener } from './http.ts'
+import { forbidden, HEADERS_TOO_LARGE, MALFORMED, type Refusal, rawResponse, TOO_SLOW } from './refusal.ts'
+import type { TextDispatcher } from './text-dispatcher.ts'
+import { createWebSocketDoor } from './websocket.ts'
+
+/** What can be served: a `Node`, or anything with its entrance. */
+export interface Servable {
+  readonly dispatcher: TextDispatcher
+  readonly options?: { readonly logger?: Logger | undefined }
+}
+
+/** A listening server. */
+export interface Server {
+  /** `http://host:port`, callable from this machine. */
+  readonly url: string
+  /** `ws://host:port`. */
+  readonly wsUrl: string
+  readonly port: number
+  /**
+   * Takes no more connections, lets running requests end, closes sockets (1001); what is open after `graceMs`
+   * (milliseconds, 6000 by default: longer than a request may take) is cut. Idempotent. The node stays open.
+   */
+  close(options?: { readonly graceMs?: number }): Promise<void>
+}
+
+/** The address cannot be listened on; the message is a sentence for the operator. */
+export class ListenError extends Error {
+  override readonly name = 'ListenError'
+}
+
+const GRACE_MS = 6000
+/** Against senders that drip: milliseconds for the header, and for a whole request. */
+const HEADERS_MS = 10_000
+const REQUEST_MS = 60_000
+/** How long an idle connection is kept for the next request, and how often slow ones are looked for. */
+const KEEP_ALIVE_MS = 65_000
+const CHECK_MS = 5000
+
+const LISTEN_FAILURES: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'the port is in use by another process',
+  EACCES: 'the port is reserved for privileged processes',
+  EADDRNOTAVAIL: 'this machine has no such address',
+  ENOTFOUND: 'there is no such host name',
+}
+
+function listen(server: NodeServer, host: string, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const why = LISTEN_FAILURES[error.code ?? ''] ?? error.message
+      reject(new ListenError(`Cannot listen on ${host} port ${port}: ${why}.`))
+    })
+    server.listen({ host, port }, () => resolve((server.address() as AddressInfo).port))
+  })
+}
+
+/** The host to call a server by that is bound to an address. */
+function callableHost(bound: string): string {
+  if (bound === '0.0.0.0') return '127.0.0.1'
+  if (bound === '::') return '[::1]'
+  return isIPv6(bound) ? `[${bound}]` : bound
+}
+
+/** Ends a connection that has no response object. */
+function refuseSocket(socket: Duplex, refusal: Refusal, statusText: string): void {
+  if (!socket.writable) return void socket.destroy()
+  socket.end(rawResponse(refusal, statusText))
+}
+
+/**
+ * Gives a request for another protocol back to the HTTP server without that wish, as RFC 9110 allows: some HTTP/2
+ * clients ask for `h2c` with every request, and Node hands all upgrades over once it hears of any.
+ */
+function ignoreUpgrade(server: NodeServer, request: IncomingMessage, socket: Duplex, head: Buffer): void {
+  const lines = [`${request.method} ${request.url} HTTP/${request.httpVersion}`]
+  for (let i = 0; i < request.rawHeaders.length; i += 2) {
+    const name = request.rawHeaders[i] as string
+    if (!/^(upgrade|connection|http2-settings)$/i.test(name))
+      lines.push(`${name}: ${request.rawHeaders[i + 1]}`)
+  }
+  socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]))
+  server.emit('connection', socket)
+}
+
+/** Serves a node over HTTP and WebSocket. Throws `NodeError` (`invalid-options`) and `ListenError`. */
+export async function serve(node: Servable, given: ServeOptions = {}): Promise<Server> {
+  const options = resolveServeOptions(given)
+  const { dispatcher } = node
+  const logger = node.options?.logger ?? silentLogger
+  const check = createHostCheck({ bindAddress: options.host, hosts: options.hosts, cors: options.cors })
+  const { maxBodyBytes } = options
+  let closing: Promise<void> | undefined
+
+  // Express takes longer to load than all the rest of the server, and most nodes never serve a page.
+  let pages: Promise<(request: IncomingMessage, response: ServerResponse) => void> | undefined
+  const parts = { dispatcher, check, maxBodyBytes, logger, isClosing: () => closing !== undefined }
+  const listener = createHttpListener(parts, async (request, response) => {
+    pages ??= import('./pages.ts').then(({ createPages }) => createPages(parts))
+    const show = await pages
+    show(request, response)
+  })
+  const sockets = createWebSocketDoor({ dispatcher, maxMessageBytes: maxBodyBytes, logger })
+
+  /** Connections that have not sent a whole header yet; Node does not count them as idle when it closes. */
+  const silent = new Set<Duplex>()
+  const server = createServer(
+    {
+      headersTimeout: HEADERS_MS,
+      requestTimeout: REQUEST_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      connectionsCheckingInterval: CHECK_MS,
+    },
+    (request, response) => {
+      silent.delete(request.socket)
+      listener(request, response)
+    },
+  )
+  server.on('connection', (socket) => {
+    silent.add(socket)
+    socket.once('close', () => silent.delete(socket))
+  })
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    silent.delete(socket)
+    if (request.headers.upgrade?.toLowerCase() !== 'websocket') {
+      return ignoreUpgrade(server, request, socket, head)
+    }
+    // Until ws takes over, a connection that breaks must not take the process with it.
+    socket.on('error', () => {})
+    const reason = check.refusal(request.headers)
+    if (reason === undefined) sockets.accept(request, socket, head)
+    else refuseSocket(socket, forbidden(reason), 'Forbidden')
+  })
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
+    if (error.code === 'HPE_HEADER_OVERFLOW') {
+      refuseSocket(socket, HEADERS_TOO_LARGE, 'Request Header Fields Too Large')
+    } else if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+      refuseSocket(socket, TOO_SLOW, 'Request Timeout')
+    } else {
+      refuseSocket(socket, MALFORMED, 'Bad Request')
+    }
+  })
+
+  const port = await listen(server, options.host, options.port)
+  server.on('error', (error) => logger.error('the server failed', { error }))
+
+  async function shut(graceMs: number): Promise<void> {
+    const stopped = new Promise<void>((resolve) => server.close(() => resolve()))
+    server.closeIdleConnections()
+    for (const socket of silent) socket.destroy()
+    const timer = setTimeout(() => {
+      sockets.terminate()
+      server.closeAllConnections()
+    }, graceMs)
+    await Promise.all([stopped, sockets.close()])
+    clearTimeout(timer)
+  }
+
+  const address = `${callableHost(options.host)}:${port}`
+  return {
+    url: `http://${address}`,
+    wsUrl: `ws://${address}`,
+    port,
+    close({ graceMs = GRACE_MS } = {}) {
+      closing ??= shut(graceMs)
+      return closing
+    },
+  }
+}

@@ -1,0 +1,192 @@
+/** WebSocket: one socket is one session; its messages are answered one after another, in order. */
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { type RawData, WebSocket, WebSocketServer } from 'ws'
+import type { Logger } from '../logger.ts'
+import type { Session } from '../rpc/session.ts'
+import type { TextDispatcher } from './text-dispatcher.ts'
+
+/** What the WebSocket door is made of. */
+export interface WebSocketParts {
+  readonly dispatcher: TextDispatcher
+  /** Bytes of one message. */
+  readonly maxMessageBytes: number
+  readonly logger: Logger
+}
+
+/** All sockets of a server. */
+export interface WebSocketDoor {
+  /** Takes over a connection whose upgrade request was admitted. */
+  accept(request: IncomingMessage, socket: Duplex, head: Buffer): void
+  /** Lets running messages end, then closes every socket (1001). */
+  close(): Promise<void>
+  /** Cuts what is still open. */
+  terminate(): void
+}
+
+/** Messages that may wait for their turn before the socket is no longer read. */
+const MAX_WAITING = 64
+/** Bytes not yet taken by the peer: from here replies wait for it… */
+const SLOW_BYTES = 1_048_576
+/** …and from here one that does not read its notifications is cut off. */
+const DEAF_BYTES = 33_554_432
+/** A peer that does not answer a ping within this time is gone, milliseconds. */
+const PING_MS = 30_000
+
+/** Close codes of RFC 6455. */
+const GOING_AWAY = 1001
+const UNSUPPORTED_DATA = 1003
+const INTERNAL_ERROR = 1011
+
+/** One socket with its turn of messages. */
+interface Connection {
+  /** Settles when the running message has been answered. */
+  finish(): Promise<void>
+  isAlive(): boolean
+  readonly socket: WebSocket
+}
+
+function connect(socket: WebSocket, label: string, { dispatcher, logger }: WebSocketParts): Connection {
+  const waiting: string[] = []
+  const listeners: (() => void)[] = []
+  /** Notifications that came while a message ran: they follow its reply, so that a subscriber knows the id first. */
+  let held: string[] = []
+  let busy = false
+  let running: Promise<void> = Promise.resolve()
+  let finishing = false
+  let answeredPing = true
+
+  const isOpen = () => socket.readyState === WebSocket.OPEN
+
+  function push(text: string): void {
+    if (!isOpen()) return
+    if (socket.bufferedAmount > DEAF_BYTES) {
+      logger.warn('a WebSocket client does not read; it is cut off', { session: label })
+      socket.terminate()
+      return
+    }
+    socket.send(text)
+  }
+
+  const session: Session = {
+    label,
+    allows: () => true,
+    notify(message) {
+      const text = JSON.stringify(message)
+      if (busy) held.push(text)
+      else push(text)
+    },
+    onClose(listener) {
+      if (socket.readyState === WebSocket.CLOSED) listener()
+      else listeners.push(listener)
+    },
+  }
+
+  async function reply(text: string): Promise<void> {
+    if (!isOpen()) return
+    if (socket.bufferedAmount + text.length < SLOW_BYTES) socket.send(text)
+    else await new Promise<void>((resolve) => socket.send(text, () => resolve()))
+  }
+
+  function flush(): void {
+    const notifications = held
+    held = []
+    for (const notification of notifications) push(notification)
+  }
+
+  async function run(): Promise<void> {
+    busy = true
+    try {
+      for (let text = waiting.shift(); text !== undefined && isOpen() && !finishing; text = waiting.shift()) {
+        const answer = await dispatcher.dispatchText(text, session)
+        if (answer !== undefined) await reply(answer)
+        flush()
+        if (socket.isPaused && waiting.length < MAX_WAITING / 2) socket.resume()
+      }
+    } catch (error) {
+      logger.error('a message failed outside its method', { error, session: label })
+      socket.close(INTERNAL_ERROR, 'Internal server error')
+    } finally {
+      busy = false
+      flush()
+    }
+  }
+
+  socket.on('message', (data: RawData, isBinary: boolean) => {
+    if (isBinary) return socket.close(UNSUPPORTED_DATA, 'Only text messages are understood')
+    // The default binary type of ws hands out one Buffer a message.
+    waiting.push((data as Buffer).toString())
+    if (waiting.length >= MAX_WAITING) socket.pause()
+    if (!busy) running = run()
+  })
+  socket.on('pong', () => {
+    answeredPing = true
+  })
+  // ws closes with the fitting code by itself: 1009 too large, 1007 not UTF-8, 1002 not WebSocket.
+  socket.on('error', (error) => logger.debug('a WebSocket failed', { error, session: label }))
+  socket.on('close', () => {
+    waiting.length = 0
+    for (const listener of listeners.splice(0)) listener()
+  })
+
+  return {
+    socket,
+    async finish() {
+      finishing = true
+      await running
+      // A socket that is not read would never see the peer's half of the closing.
+      socket.resume()
+    },
+    isAlive() {
+      const alive = answeredPing || socket.isPaused
+      answeredPing = false
+      return alive
+    },
+  }
+}
+
+/** Makes the WebSocket door. */
+export function createWebSocketDoor(parts: WebSocketParts): WebSocketDoor {
+  const server = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    perMessageDeflate: false,
+    maxPayload: parts.maxMessageBytes,
+  })
+  const connections = new Set<Connection>()
+  let count = 0
+  let closing = false
+
+  const heartbeat = setInterval(() => {
+    for (const { socket, isAlive } of connections) {
+      if (isAlive()) socket.ping()
+      else socket.terminate()
+    }
+  }, PING_MS)
+  heartbeat.unref()
+
+  return {
+    accept(request, socket, head) {
+      server.handleUpgrade(request, socket, head, (opened) => {
+        const connection = connect(opened, `ws ${++count}`, parts)
+        connections.add(connection)
+        opened.on('close', () => connections.delete(connection))
+        if (closing) opened.close(GOING_AWAY, 'The node is closing')
+      })
+    },
+    async close() {
+      closing = true
+      clearInterval(heartbeat)
+      await Promise.all(
+        [...connections].map(({ socket, finish }) => {
+          const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
+          void finish().then(() => socket.close(GOING_AWAY, 'The node is closing'))
+          return closed
+        }),
+      )
+    },
+    terminate() {
+      for (const { socket } of connections) socket.terminate()
+    },
+  }
+}

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest'
+import { createHostCheck, isLoopback } from '../../src/transport/host-check.ts'
+
+const check = (options: Partial<Parameters<typeof createHostCheck>[0]> = {}) =>
+  createHostCheck({ bindAddress: '127.0.0.1', hosts: [], cors: [], ...options })
+
+describe('the host check', () => {
+  it.each([
+    'localhost',
+    'LOCALHOST:4444',
+    '127.0.0.1',
+    '[::1]:4444',
+    '[::1]',
+    '192.168.0.7:80',
+    '127.9.9.9',
+    '',
+    undefined,
+  ])('admits %s on loopback', (host) => {
+    expect(check().refusal({ host })).toBeUndefined()
+  })
+
+  it.each([
+    'evil.example',
+    'localhost.evil.example',
+    '127.0.0.1.evil.example:4444',
+    'evil:localhost',
+    '[evil',
+    '1.2.3',
+  ])('refuses %s on loopback', (host) => {
+    expect(check().refusal({ host })).toContain('Host')
+  })
+
+  it('admits listed names, or all', () => {
+    expect(check({ hosts: ['Node.test'] }).refusal({ host: 'node.test:4444' })).toBeUndefined()
+    expect(check({ hosts: ['node.test'] }).refusal({ host: 'other.test' })).toContain('Host')
+    expect(check({ hosts: ['*'] }).refusal({ host: 'other.test' })).toBeUndefined()
+  })
+
+  it('leaves names to the operator beyond loopback, unless there is a list', () => {
+    expect(check({ bindAddress: '0.0.0.0' }).refusal({ host: 'tandem:4444' })).toBeUndefined()
+    expect(check({ bindAddress: '0.0.0.0', hosts: ['a'] }).refusal({ host: 'tandem' })).toContain('Host')
+  })
+
+  it('takes a page on a rebound name for foreign even where any name passes', () => {
+    const headers = { host: 'evil.example', origin: 'http://evil.example' }
+    expect(check({ bindAddress: '0.0.0.0' }).refusal(headers)).toContain('Origin')
+  })
+
+  it('admits a client that names the server itself as its origin', () => {
+    expect(check().refusal({ host: '127.0.0.1:4444', origin: 'http://127.0.0.1:4444' })).toBeUndefined()
+    expect(check().refusal({ host: '127.0.0.1:4444', origin: 'http://127.0.0.1:5555' })).toContain('Origin')
+  })
+
+  it('knows the loopback addresses', () => {
+    expect(['localhost', '127.0.0.1', '127.1.2.3', '::1'].every(isLoopback)).toBe(true)
+    expect(['0.0.0.0', '::', '10.0.0.1', '127.example'].some(isLoopback)).toBe(false)
+  })
+})

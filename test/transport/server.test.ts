@@ -1,0 +1,97 @@
+import { once } from 'node:events'
+import { request } from 'node:http'
+import { connect } from 'node:net'
+import { describe, expect, it } from 'vitest'
+import { WebSocket } from 'ws'
+import { ListenError, serve } from '../../src/transport/server.ts'
+import { serveEcho } from './echo-node.ts'
+
+/** Beyond the time limit of a test: a server that waits for it fails. */
+const LONG = { graceMs: 600_000 }
+
+async function post(url: string, body: string): Promise<Response> {
+  return fetch(url, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body })
+}
+
+describe('a server', () => {
+  it('says where it can be called', async () => {
+    const { server, close } = await serveEcho({ host: '0.0.0.0' })
+    expect(server.url).toBe(`http://127.0.0.1:${server.port}`)
+    expect(server.wsUrl).toBe(`ws://127.0.0.1:${server.port}`)
+    await close()
+  })
+
+  it('says in a sentence why it cannot listen', async () => {
+    const { server, close } = await serveEcho()
+    const again = serve({ dispatcher: { dispatchText: async () => undefined } }, { port: server.port })
+    await expect(again).rejects.toThrow(
+      new ListenError(
+        `Cannot listen on 127.0.0.1 port ${server.port}: the port is in use by another process.`,
+      ),
+    )
+    await close()
+  })
+
+  it('refuses bad options before it listens', async () => {
+    const dispatcher = { dispatchText: async () => undefined }
+    await expect(serve({ dispatcher }, { port: -1 })).rejects.toMatchObject({ kind: 'invalid-options' })
+  })
+
+  it('finishes what it does, takes nothing new, and closes idle connections', async () => {
+    const { server, release, holding } = await serveEcho()
+    const silent = connect(server.port, '127.0.0.1')
+    await once(silent, 'connect')
+    const idle = connect(server.port, '127.0.0.1')
+    idle.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n')
+    await once(idle, 'data')
+    const running = post(server.url, 'hold')
+    await holding
+    const closing = server.close(LONG)
+    await expect(post(server.url, 'x')).rejects.toThrow()
+    release()
+    const response = await running
+    expect(await response.text()).toBe('echo:hold')
+    expect(response.headers.get('connection')).toBe('close')
+    await closing
+    silent.destroy()
+    idle.destroy()
+  })
+
+  it('answers the running message of a WebSocket, then closes it with 1001', async () => {
+    const { server, release, holding, seen } = await serveEcho()
+    const socket = new WebSocket(server.wsUrl)
+    await once(socket, 'open')
+    const got: string[] = []
+    socket.on('message', (data) => got.push(String(data)))
+    socket.send('hold')
+    socket.send('late')
+    await holding
+    const ended = once(socket, 'close')
+    const closing = server.close(LONG)
+    release()
+    expect((await ended)[0]).toBe(1001)
+    expect([got, seen]).toEqual([['echo:hold'], ['hold']])
+    await closing
+  })
+
+  it('cuts what does not end in time', async () => {
+    const { server, holding } = await serveEcho()
+    const socket = new WebSocket(server.wsUrl)
+    await once(socket, 'open')
+    const socketGone = once(socket, 'close')
+    socket.send('hold')
+    const requestGone = new Promise((resolve) => {
+      const headers = { 'Content-Type': 'application/json' }
+      request(server.url, { method: 'POST', headers }).on('error', resolve).end('hold')
+    })
+    await holding
+    await server.close({ graceMs: 0 })
+    await Promise.all([socketGone, requestGone])
+  })
+
+  it('closes once, however often it is asked', async () => {
+    const { server } = await serveEcho()
+    expect(server.close()).toBe(server.close())
+    await server.close()
+  })
+})
