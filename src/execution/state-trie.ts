@@ -9,7 +9,7 @@ import type { NodeSource, SealedState, StateReader } from './state.ts'
 import { createStateKeys, decodeAccount, decodeWord, encodeAccount, encodeWord } from './state-keys.ts'
 import { createStateReader } from './state-reader.ts'
 import { type LoadNode, proveTrie, readTrie } from './trie-read.ts'
-import { type Edit, updateTrie } from './trie-update.ts'
+import { type Edit, type ReportNode, updateTrie } from './trie-update.ts'
 
 /** Decoded nodes kept by default: a branch takes about 2 kB, so some tens of megabytes. */
 const DEFAULT_CACHE_NODES = 20_000
@@ -36,6 +36,8 @@ export class StateTrie {
   readonly #keys = createStateKeys(CACHE_KEYS)
   readonly #nodes: RecentMap<Hex, MptNode>
   readonly #code = new RecentMap<Hex, Uint8Array>(CACHE_CODE)
+  /** Nodes of states sealed here, as the sealing left them. */
+  readonly #decoded = new WeakMap<SealedState, readonly [Hex, MptNode][]>()
   /** Sealed and not yet said to be on disk. */
   readonly #unsettledNodes = new Map<Hex, Uint8Array>()
   readonly #unsettledCode = new Map<Hex, Uint8Array>()
@@ -61,6 +63,11 @@ export class StateTrie {
    */
   seal(root: Hex, changes: StateChanges): SealedState {
     const nodes = new Map<Hex, Uint8Array>()
+    const decoded: [Hex, MptNode][] = []
+    const report: ReportNode = (hash, rlp, node) => {
+      nodes.set(hash, rlp)
+      decoded.push([hash, node])
+    }
     const code = new Map<Hex, Uint8Array>()
     const edits: Edit[] = []
     for (const address of new Set([...changes.accounts.keys(), ...changes.storage.keys()])) {
@@ -76,16 +83,20 @@ export class StateTrie {
       }
       const oldStorageRoot = before?.storageRoot ?? EMPTY_TRIE_ROOT
       const storageRoot =
-        storage === undefined ? oldStorageRoot : this.#sealStorage(oldStorageRoot, storage, nodes)
+        storage === undefined ? oldStorageRoot : this.#sealStorage(oldStorageRoot, storage, report)
       edits.push({ key, value: encodeAccount({ ...account, storageRoot }) })
       const newCode = changes.code.get(account.codeHash)
       if (newCode !== undefined) code.set(account.codeHash, newCode)
     }
-    return { root: updateTrie(this.#load, root, edits, nodes), nodes, code }
+    const sealed = { root: updateTrie(this.#load, root, edits, report), nodes, code }
+    this.#decoded.set(sealed, decoded)
+    return sealed
   }
 
   /** Makes a sealed state readable without the source, and keeps it until `settle`. */
   remember(sealed: SealedState): void {
+    // The next block begins with these nodes; as they are here decoded, they need not be read and decoded again.
+    for (const [hash, node] of this.#decoded.get(sealed) ?? []) this.#nodes.set(hash, node)
     for (const [hash, rlp] of sealed.nodes) this.#unsettledNodes.set(hash, rlp)
     for (const [hash, code] of sealed.code) this.#unsettledCode.set(hash, code)
   }
@@ -144,10 +155,10 @@ export class StateTrie {
     return decodeWord(readTrie(this.#load, storageRoot, this.#keys.slot(slot)))
   }
 
-  #sealStorage(root: Hex, { wiped, slots }: StorageChanges, nodes: Map<Hex, Uint8Array>): Hex {
+  #sealStorage(root: Hex, { wiped, slots }: StorageChanges, report: ReportNode): Hex {
     const edits: Edit[] = []
     for (const [slot, word] of slots) edits.push({ key: this.#keys.slot(slot), value: encodeWord(word) })
-    return updateTrie(this.#load, wiped ? EMPTY_TRIE_ROOT : root, edits, nodes)
+    return updateTrie(this.#load, wiped ? EMPTY_TRIE_ROOT : root, edits, report)
   }
 }
 

@@ -23,10 +23,13 @@ export interface Edit {
   readonly value: Uint8Array | undefined
 }
 
+/** Hears of each new node that is hashed: its hash, its RLP, and the node itself, which will not change any more. */
+export type ReportNode = (hash: Hex, rlp: Uint8Array, node: MptNode) => void
+
 /** Where nodes come from and where the new ones go. */
 interface Context {
   readonly load: LoadNode
-  readonly nodes: Map<Hex, Uint8Array>
+  readonly report: ReportNode
 }
 
 /** A run of edits, sorted by key, whose keys agree in their first `depth` nibbles. */
@@ -38,17 +41,12 @@ interface Run {
 }
 
 /**
- * Applies edits (any order, each key once) to the trie at `root` and returns the new root. Puts the RLP of the new
- * nodes that the new root reaches into `nodes`, by hash. Throws what `load` throws.
+ * Applies edits (any order, each key once) to the trie at `root` and returns the new root. Reports the new nodes that
+ * the new root reaches. Throws what `load` throws.
  */
-export function updateTrie(
-  load: LoadNode,
-  root: Hex,
-  edits: readonly Edit[],
-  nodes: Map<Hex, Uint8Array>,
-): Hex {
+export function updateTrie(load: LoadNode, root: Hex, edits: readonly Edit[], report: ReportNode): Hex {
   if (edits.length === 0) return root
-  const context = { load, nodes }
+  const context = { load, report }
   const sorted = edits.toSorted((a, b) => compare(a.key, b.key))
   const before = root === EMPTY_TRIE_ROOT ? undefined : load(fromHex(root))
   const after = update(context, before, { edits: sorted, from: 0, to: sorted.length, depth: 0 })
@@ -56,7 +54,7 @@ export function updateTrie(
   if (after === undefined) return EMPTY_TRIE_ROOT
   const rlp = encodeNode(after)
   const hash = toHex(keccak256(rlp))
-  nodes.set(hash, rlp)
+  report(hash, rlp, after)
   return hash
 }
 
@@ -194,7 +192,7 @@ function link(context: Context, node: MptNode): Child {
   const rlp = encodeNode(node)
   if (rlp.length < HASH_LENGTH) return node
   const hash = keccak256(rlp)
-  context.nodes.set(toHex(hash), rlp)
+  context.report(toHex(hash), rlp, node)
   return hash
 }
 

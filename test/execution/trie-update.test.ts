@@ -20,7 +20,7 @@ function createTrie() {
     load,
     update(root: Hex, edits: readonly Edit[]): { root: Hex; made: Map<Hex, Uint8Array> } {
       const made = new Map<Hex, Uint8Array>()
-      const after = updateTrie(load, root, edits, made)
+      const after = updateTrie(load, root, edits, (hash, rlp) => made.set(hash, rlp))
       for (const [hash, rlp] of made) nodes.set(hash, rlp)
       return { root: after, made }
     },

@@ -76,7 +76,7 @@ describe.each(['http', 'webSocket', 'in process'] as const)('viem, %s', (door) =
     const refusal = await reader
       .simulateContract({ ...contract, functionName: 'mint', args: [BOB, 1n], account: BOB } as never)
       .catch((error: BaseError) => error)
-    const cause = (refusal as BaseError).walk((error) => 'data' in (error as object)) as {
+    const cause = (refusal as BaseError).walk((error) => 'data' in (error as object)) as unknown as {
       data: `0x${string}`
     }
     expect(decodeErrorResult({ abi: token.abi, data: cause.data })).toMatchObject({
