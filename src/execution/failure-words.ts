@@ -32,7 +32,8 @@ export function revertReason(payload: Uint8Array): string | undefined {
 export function failureOf(result: Pick<MessageResult, 'status' | 'failure' | 'output'>): Failure | undefined {
   if (result.status === 'succeeded') return undefined
   if (result.status === 'failed') {
-    const words = result.failure ?? 'unknown failure'
+    // The library's loop adds the place: "invalid JUMP at …".
+    const words = (result.failure ?? 'unknown failure').replace(/^(invalid JUMP) at .*/, '$1')
     return { kind: 'failed', reason: PLAIN_WORDS[words] ?? words, output: result.output }
   }
   const reason = revertReason(result.output)
