@@ -109,7 +109,7 @@ export class SenderBook implements SenderQueue {
       this.#entries.delete(this.#base)
       stale.push(entry)
     }
-    if (this.#next <= nonce) {
+    if (this.#next < nonce) {
       for (const [waiting, entry] of this.#entries) {
         if (waiting >= nonce) continue
         this.#entries.delete(waiting)
