@@ -159,6 +159,7 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
     queries: {
       head: () => blockchain.head,
       block: lookup.block,
+      blocksAt: lookup.blocksAt,
       isCanonical: (hash) => blockchain.isCanonical(hash),
       state: lookup.state,
       transaction: lookup.transaction,

@@ -82,6 +82,8 @@ export interface Queries {
   head(): ExecutedBlock
   /** `undefined` when there is no such block, or when `requireCanonical` names one beside the chain. */
   block(reference: BlockReference): Promise<BlockView | undefined>
+  /** All known blocks at a height, canonical and siblings, in order of arrival. */
+  blocksAt(height: number): readonly ExecutedBlock[]
   /** Is this hash known and on the canonical chain? `undefined` when unknown. */
   isCanonical(hash: Hex): boolean | undefined
   /** State after a block (for `pending`: after all pooled transactions); `undefined` when there is no such block. */

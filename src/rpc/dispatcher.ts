@@ -5,7 +5,7 @@ import type { Logger } from '../logger.ts'
 import { absenceOf } from './absent-methods.ts'
 import { type ErrorObject, toErrorObject } from './error-codes.ts'
 import { isTooDeep, MAX_DEPTH } from './json-depth.ts'
-import type { AnyMethod, Context } from './method.ts'
+import { type AnyMethod, type Context, namesOf } from './method.ts'
 import type { RpcOptions } from './rpc-options.ts'
 import type { Session } from './session.ts'
 
@@ -36,8 +36,8 @@ export interface DispatcherParts {
   readonly methods: readonly AnyMethod[]
   readonly engine: Engine
   readonly options: RpcOptions
-  /** Is the method of this name open on this node? */
-  readonly permits: (method: string) => boolean
+  /** Is this method open on this node? */
+  readonly permits: (method: AnyMethod) => boolean
   readonly logger: Logger
   /** Hears of each call, answered or refused. */
   readonly onCall?: ((method: string, milliseconds: number, error?: unknown) => void) | undefined
@@ -97,15 +97,17 @@ async function within(work: Promise<unknown>, deadline: number): Promise<unknown
 /** Makes the dispatcher of one node. */
 export function createDispatcher(parts: DispatcherParts): Dispatcher {
   const { engine, options, logger, onCall } = parts
-  const known = new Map(parts.methods.map((method) => [method.name, method]))
-  const methods = parts.methods.filter((method) => parts.permits(method.name))
-  const open = new Set(methods.map((method) => method.name))
+  const known = new Map(
+    parts.methods.flatMap((method) => namesOf(method).map((name) => [name, method] as const)),
+  )
+  const methods = parts.methods.filter((method) => parts.permits(method))
+  const open = new Set(methods)
 
   /** Finds, checks and runs a method. */
   function invoke(name: string, params: unknown, session: Session): unknown {
     const method = known.get(name)
     if (method === undefined) throw new NodeError('method-not-found', absenceOf(name))
-    if (!open.has(name) || !session.allows(name)) {
+    if (!open.has(method) || !session.allows(method.name)) {
       throw new NodeError('method-not-found', `the method ${name} does not exist/is not available`)
     }
     const context: Context = { engine, options, methods, session }

@@ -50,6 +50,8 @@ export interface Context {
 /** What `method` takes. */
 export interface MethodDefinition<P extends NamedParameters, R> {
   readonly name: string
+  /** Other names that callers use for it; permissions count each as its own. */
+  readonly aliases?: readonly string[]
   /** One sentence, for the document and the README. */
   readonly summary: string
   readonly params: P
@@ -62,6 +64,8 @@ export interface MethodDefinition<P extends NamedParameters, R> {
 /** A method as the dispatcher and the document see it. */
 export interface AnyMethod {
   readonly name: string
+  /** Other names under which it is found; the document and the sessions know it by `name` alone. */
+  readonly aliases: readonly string[]
   /** The name up to `_` or `.`: what permissions and keys open and close. */
   readonly namespace: string
   readonly summary: string
@@ -77,12 +81,18 @@ export function namespaceOf(name: string): string {
   return /^[^_.]*/.exec(name)?.[0] ?? name
 }
 
+/** All names of a method, its own first. */
+export function namesOf({ name, aliases }: Pick<AnyMethod, 'name' | 'aliases'>): readonly string[] {
+  return [name, ...aliases]
+}
+
 /** Makes a method of its definition. */
 export function method<P extends NamedParameters, R>(definition: MethodDefinition<P, R>): AnyMethod {
   const params = Object.entries(definition.params).map(([name, parameter]) => ({ name, parameter }))
   const required = params.filter(({ parameter }) => parameter.absent === undefined).length
   return {
     name: definition.name,
+    aliases: definition.aliases ?? [],
     namespace: namespaceOf(definition.name),
     summary: definition.summary,
     params,

@@ -13,6 +13,7 @@ function jsonSchema(schema: z.ZodType): Json {
 function describeMethod(method: AnyMethod): Json {
   return {
     name: method.name,
+    ...(method.aliases.length > 0 && { 'x-aliases': method.aliases }),
     summary: method.summary,
     tags: [{ name: method.namespace }],
     paramStructure: 'by-position',

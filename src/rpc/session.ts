@@ -4,7 +4,7 @@
 export interface Session {
   /** For the log. */
   readonly label: string
-  /** May this caller use the method of this name? */
+  /** May this caller use the method of this name (its own; aliases are not asked about)? */
   allows(method: string): boolean
   /** Sends a message that answers no request; absent where the door cannot. */
   notify?(message: unknown): void

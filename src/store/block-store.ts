@@ -6,7 +6,7 @@ import type { Transaction } from '../chain/transaction.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { NodeError } from '../errors.ts'
 import { Lru } from './lru.ts'
-import type { KeyValueReader, Write } from './table.ts'
+import { type KeyValueReader, MAX_HEIGHT, type Write } from './table.ts'
 import { type ChainTables, chainTables, type PoolEntry, type TransactionLocation } from './tables.ts'
 
 /** Blocks kept decoded: up to 512 empty ones, fewer the more transactions they hold (each weighs as one). */
@@ -81,7 +81,7 @@ export class BlockStore {
 
   /** All known blocks at a height, canonical and siblings, in order of arrival. */
   hashesAt(height: number): readonly Hex[] {
-    return this.#tables.heights.get(height) ?? []
+    return height > MAX_HEIGHT ? [] : (this.#tables.heights.get(height) ?? [])
   }
 
   /** Where a transaction of the canonical chain stands. */

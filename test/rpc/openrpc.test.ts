@@ -1,5 +1,6 @@
 /** The agreed list of methods, and the document made of it. */
 import { describe, expect, it } from 'vitest'
+import { namesOf } from '../../src/rpc/method.ts'
 import { METHODS } from '../../src/rpc/methods/index.ts'
 import { fakeEngine } from '../support/fake-engine.ts'
 import { ask, dispatcherOf } from '../support/rpc.ts'
@@ -14,7 +15,9 @@ eth_getBlockTransactionCountByHash eth_getBlockTransactionCountByNumber eth_getU
 eth_getUncleCountByBlockNumber eth_getUncleByBlockHashAndIndex eth_getUncleByBlockNumberAndIndex
 eth_getTransactionByHash eth_getTransactionByBlockHashAndIndex eth_getTransactionByBlockNumberAndIndex
 eth_getTransactionReceipt eth_getLogs eth_getProof evm_snapshot evm_revert evm_increaseTime evm_mine evm_reset
-evm_startMining evm_stopMining evm_setAutomine evm_setIntervalMining evm_setNextBlockTimestamp`
+evm_startMining evm_stopMining evm_setAutomine evm_setIntervalMining evm_setNextBlockTimestamp
+eth_getBlocksByNumber ext_getRawBlockHeaderByHash ext_getRawBlockHeaderByNumber ext_getRawTransactionReceiptByHash
+ext_getTransactionReceiptNodesByHash ext_protocolVersion ext_getStorageBytesAt`
 
 interface Entry {
   readonly name: string
@@ -25,6 +28,8 @@ interface Entry {
 describe('method list', () => {
   it('is the agreed one, each name once', () => {
     expect(METHODS.map(({ name }) => name).sort()).toEqual(AGREED.trim().split(/\s+/).sort())
+    const names = METHODS.flatMap(namesOf)
+    expect(new Set(names).size).toBe(names.length)
   })
 
   it.each(METHODS.map((method) => [method.name, method] as const))('%s documents itself', (_, method) => {
@@ -50,6 +55,10 @@ describe('rpc.discover', () => {
     for (const entry of methods) {
       for (const { schema } of [...entry.params, entry.result]) expect(Object.keys(schema)).not.toEqual([])
     }
+    expect(methods.find(({ name }) => name === 'ext_protocolVersion')).toMatchObject({
+      'x-aliases': ['rsk_protocolVersion'],
+    })
+    expect(methods.find(({ name }) => name === 'eth_protocolVersion')).not.toHaveProperty('x-aliases')
     expect(methods.find(({ name }) => name === 'eth_getBalance')?.params).toMatchObject([
       { name: 'address', required: true },
       { name: 'block', required: false, schema: { default: 'latest' } },

@@ -12,7 +12,21 @@ describe('createPermissions', () => {
     [['rpc', 'evm_mine'], ['rpc.discover', 'rpc_modules', 'evm_mine'], ['evm_reset']],
   ])('%j', (names, open, closed) => {
     const permits = createPermissions(names)
-    expect(open.filter(permits)).toEqual(open)
-    expect(closed.filter(permits)).toEqual([])
+    expect(open.filter((name) => permits({ name, aliases: [] }))).toEqual(open)
+    expect(closed.filter((name) => permits({ name, aliases: [] }))).toEqual([])
+  })
+
+  it.each<[string[], boolean]>([
+    [[], true],
+    [['eth'], false],
+    [['new'], true],
+    [['old'], true],
+    [['old_name'], true],
+    [['-new'], false],
+    [['-old'], false],
+    [['new', '-old_name'], false],
+    [['-old', 'new_name'], true],
+  ])('%j asks for a method by each of its names', (names, open) => {
+    expect(createPermissions(names)({ name: 'new_name', aliases: ['old_name'] })).toBe(open)
   })
 })

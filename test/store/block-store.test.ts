@@ -60,6 +60,7 @@ describe.each(ENGINES)('a block store in $name', ({ withStore }) => {
       await extendBy(store, blocks, one)
       expect(blocks.transactionLocation(transfer(1).hash)).toEqual({ blockHash: one.hash, index: 1 })
       expect(blocks.hashesAt(1)).toEqual([sibling.hash, one.hash])
+      expect(blocks.hashesAt(2 ** 48 + 1)).toEqual([])
       expect(blocks.canonicalHash(1)).toBe(one.hash)
 
       await store.batch([...blocks.retract(one), ...blocks.extend(sibling)])

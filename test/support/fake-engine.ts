@@ -203,6 +203,7 @@ export function fakeEngine(
   const queries: Queries = {
     head: () => block1,
     block: async (reference) => find(reference),
+    blocksAt: (height) => [block0, block1, sideBlock].filter(({ block }) => block.header.number === height),
     isCanonical: (hash) => {
       const view = find({ hash })
       return view && view.executed !== sideBlock

@@ -14,6 +14,7 @@ const OPEN_STATES = 8
 /** Reads of the chain and the pool. */
 export interface Lookup {
   block(reference: BlockReference): Promise<BlockView | undefined>
+  blocksAt(height: number): readonly ExecutedBlock[]
   state(reference: BlockReference): Promise<StateReader | undefined>
   /** The state after a block that stands. */
   stateAfter(block: ExecutedBlock): StateReader
@@ -71,6 +72,7 @@ export function createLookup({ blockchain, blocks, trie, pool, pending }: Parts)
 
   return {
     block,
+    blocksAt: (height) => blocks.hashesAt(height).flatMap((hash) => blocks.get(hash) ?? []),
     stateAfter,
     async state(reference) {
       if ('tag' in reference && reference.tag === 'pending') return (await pending.current()).state

@@ -8,6 +8,7 @@ import { STATE_METHODS } from './eth/state.ts'
 import { SUBMIT_METHODS } from './eth/submit.ts'
 import { TRANSACTION_METHODS } from './eth/transaction.ts'
 import { EVM_METHODS } from './evm.ts'
+import { EXT_METHODS } from './ext.ts'
 import { NET_METHODS } from './net.ts'
 import { RPC_METHODS } from './rpc.ts'
 import { WEB3_METHODS } from './web3.ts'
@@ -25,4 +26,5 @@ export const METHODS: readonly AnyMethod[] = [
   ...LOG_METHODS,
   ...SUBMIT_METHODS,
   ...EVM_METHODS,
+  ...EXT_METHODS,
 ]

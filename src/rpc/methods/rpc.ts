@@ -1,6 +1,6 @@
 /** What the node says of its own methods. */
 import { z } from 'zod'
-import { type Context, method } from '../method.ts'
+import { type Context, method, namesOf, namespaceOf } from '../method.ts'
 import { openRpcDocument } from '../openrpc.ts'
 
 /** What this caller may use. */
@@ -15,7 +15,11 @@ export const rpc_modules = method({
   result: z.record(z.string(), z.literal('1.0')),
   examples: [],
   run: (_, context) =>
-    Object.fromEntries(openTo(context).map(({ namespace }) => [namespace, '1.0' as const])),
+    Object.fromEntries(
+      openTo(context)
+        .flatMap(namesOf)
+        .map((name) => [namespaceOf(name), '1.0' as const]),
+    ),
 })
 
 export const rpc_discover = method({

@@ -135,6 +135,40 @@ export const LookupBlock: Parameter<BlockArgument> = {
   },
 }
 
+/** Longest text that can name a block; more of it is not repeated in a refusal. */
+const MAX_TEXT = 66
+
+/** Texts that the chain's node takes as they come; JSON numbers and booleans count as text. */
+function readPlainText(value: unknown, name: string, expected: string): string {
+  if (typeof value === 'object' || value === undefined) refuse(name, expected)
+  return String(value)
+}
+
+/** Whose raw header is asked for: as `LookupBlock`, but every other text is taken for a wrong number. */
+export const HeaderBlock: Parameter<BlockArgument> = {
+  schema,
+  read(value, name) {
+    const text = readPlainText(value, name, 'a block number, tag or hash')
+    if (text.length > MAX_TEXT) throw invalidParams(`invalid block identifier ${text.slice(0, MAX_TEXT)}...`)
+    if (tagged(text) === undefined && !HEX.test(text)) throw invalidParams(`invalid blocknumber ${text}`)
+    return LookupBlock.read(text, name)
+  },
+}
+
+/** A height alone, hex or decimal. */
+export const Height: Parameter<number> = {
+  schema: z
+    .string()
+    .regex(/^(0x[0-9a-fA-F]+|[0-9]+)$/)
+    .describe('Height: hex or decimal number'),
+  read(value, name) {
+    const text = readPlainText(value, name, 'a hex or decimal block number')
+    if (text.length > MAX_TEXT) throw invalidParams(`invalid blocknumber ${text.slice(0, MAX_TEXT)}...`)
+    if (!HEX.test(text) && !DECIMAL.test(text)) throw invalidParams(`invalid blocknumber ${text}`)
+    return height(BigInt(text))
+  },
+}
+
 /** Where gas is estimated: tag, hex or decimal number; null is the head. */
 export const EstimateBlock: Parameter<BlockArgument> = {
   schema,

@@ -1,4 +1,5 @@
-/** Methods that look up blocks and uncles (rpc-methods 7.6). */
+/** Methods that look up blocks and uncles (rpc-methods 7.6, 7.2). */
+import { z } from 'zod'
 import type { ChainConfig } from '../../../chain/config.ts'
 import { type Header, headerHash } from '../../../chain/header.ts'
 import { toQuantity } from '../../../encoding/hex.ts'
@@ -7,8 +8,8 @@ import { NodeError } from '../../../errors.ts'
 import { blockAt } from '../../block-lookup.ts'
 import { method, optional } from '../../method.ts'
 import { BlockObject, type RpcBlock, toRpcBlock, toRpcUncle } from '../../wire/block.ts'
-import { type BlockArgument, LookupBlock } from '../../wire/block-reference.ts'
-import { BlockHash, Flag, Index, QuantityText } from '../../wire/scalars.ts'
+import { type BlockArgument, Height, LookupBlock } from '../../wire/block-reference.ts'
+import { BlockHash, Flag, HashText, Index, QuantityText } from '../../wire/scalars.ts'
 
 const UNKNOWN = `0x${'9'.repeat(64)}`
 
@@ -127,6 +128,22 @@ export const eth_getUncleByBlockNumberAndIndex = method({
   },
 })
 
+export const eth_getBlocksByNumber = method({
+  name: 'eth_getBlocksByNumber',
+  summary: 'All blocks that the node knows at a height, those beside the canonical chain too.',
+  params: { height: Height },
+  result: z.array(
+    z.strictObject({ hash: HashText, totalDifficulty: QuantityText, inMainChain: z.boolean() }),
+  ),
+  examples: [{ params: ['0xffffff'], result: [] }],
+  run: ({ height }, { engine: { queries } }) =>
+    queries.blocksAt(height).map(({ hash, totalDifficulty }) => ({
+      hash,
+      totalDifficulty: toQuantity(totalDifficulty),
+      inMainChain: queries.isCanonical(hash) === true,
+    })),
+})
+
 /** The methods of this file, in the order of the document. */
 export const BLOCK_METHODS = [
   eth_getBlockByHash,
@@ -137,4 +154,5 @@ export const BLOCK_METHODS = [
   eth_getUncleCountByBlockNumber,
   eth_getUncleByBlockHashAndIndex,
   eth_getUncleByBlockNumberAndIndex,
+  eth_getBlocksByNumber,
 ] as const

@@ -4,8 +4,8 @@ import { bigIntToHex, toQuantity } from '../../../encoding/hex.ts'
 import { method } from '../../method.ts'
 import { AddressText, DataText, QuantityText } from '../../wire/scalars.ts'
 
-/** Highest version of the chain's own wire capability. */
-const PROTOCOL_VERSION = 62
+/** Highest version of the chain's own wire capability (rpc-methods 7.2). */
+export const PROTOCOL_VERSION = 62
 
 export const eth_chainId = method({
   name: 'eth_chainId',

@@ -214,3 +214,27 @@ it('agrees with the transaction lookups', async () => {
   const { transactions } = await block('eth_getBlockByNumber', 'latest', true)
   expect(await read('eth_getTransactionByHash', firstTransfer.hash)).toEqual({ result: transactions[0] })
 })
+
+describe('eth_getBlocksByNumber', () => {
+  it('shows all blocks of a height', async () => {
+    const expected = [
+      { hash: block1.hash, totalDifficulty: '0xb', inMainChain: true },
+      { hash: sideBlock.hash, totalDifficulty: '0x4', inMainChain: false },
+    ]
+    for (const height of ['0x1', '1', 1]) {
+      expect(await read('eth_getBlocksByNumber', height)).toEqual({ result: expected })
+    }
+    expect(await read('eth_getBlocksByNumber', '0xffffff')).toEqual({ result: [] })
+    expect(await read('eth_getBlocksByNumber', UNKNOWN)).toEqual({ result: [] })
+  })
+
+  it.each([
+    ['latest', 'invalid blocknumber latest'],
+    ['', 'invalid blocknumber '],
+    ['-1', 'invalid blocknumber -1'],
+    ['1'.repeat(67), `invalid blocknumber ${'1'.repeat(66)}...`],
+    [null, 'Invalid height: expected a hex or decimal block number.'],
+  ])('refuses %j', async (height, message) => {
+    expect(await read('eth_getBlocksByNumber', height)).toEqual(refusal(-32602, message))
+  })
+})

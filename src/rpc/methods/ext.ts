@@ -1,0 +1,108 @@
+/** Raw data of the chain for bridges and light clients (rpc-methods 7.9); each method also under its `rsk_` name. */
+import { z } from 'zod'
+import { encodeHeader } from '../../chain/header.ts'
+import { encodeReceipt } from '../../chain/receipt.ts'
+import { binaryTrieProof } from '../../encoding/binary-trie.ts'
+import { bigIntToHex, type Hex, toHex, toQuantity } from '../../encoding/hex.ts'
+import type { BlockReference, Engine } from '../../engine/engine.ts'
+import { stateAt } from '../block-lookup.ts'
+import { method } from '../method.ts'
+import { HeaderBlock, StateBlock } from '../wire/block-reference.ts'
+import { Address, BlockHash, DataText, Quantity, QuantityText, TransactionHash } from '../wire/scalars.ts'
+import { PROTOCOL_VERSION } from './eth/client.ts'
+
+const UNKNOWN = `0x${'9'.repeat(64)}`
+const NOBODY = '0x00000000000000000000000000000000000dead1'
+
+async function rawHeader(reference: BlockReference, { queries, config }: Engine): Promise<Hex | null> {
+  const view = await queries.block(reference)
+  if (view === undefined) return null
+  const { header } = view.executed.block
+  return toHex(encodeHeader(header, 'raw', config.rulesAt(header.number)))
+}
+
+export const ext_getRawBlockHeaderByHash = method({
+  name: 'ext_getRawBlockHeaderByHash',
+  aliases: ['rsk_getRawBlockHeaderByHash'],
+  summary:
+    'RLP of the header of a block by its hash, with parent-chain header, without coinbase and merkle proof; null when unknown.',
+  params: { blockHash: BlockHash },
+  result: DataText.nullable(),
+  examples: [{ params: [UNKNOWN], result: null }],
+  run: ({ blockHash }, { engine }) => rawHeader({ hash: blockHash }, engine),
+})
+
+export const ext_getRawBlockHeaderByNumber = method({
+  name: 'ext_getRawBlockHeaderByNumber',
+  aliases: ['rsk_getRawBlockHeaderByNumber'],
+  summary: 'RLP of the header of a block by number, tag or hash; null when there is no such block.',
+  params: { block: HeaderBlock },
+  result: DataText.nullable(),
+  examples: [{ params: ['0xffffff'], result: null }],
+  run: ({ block }, { engine }) => rawHeader(block.reference, engine),
+})
+
+export const ext_getRawTransactionReceiptByHash = method({
+  name: 'ext_getRawTransactionReceiptByHash',
+  aliases: ['rsk_getRawTransactionReceiptByHash'],
+  summary: 'RLP of the receipt of a transaction of the canonical chain; null when there is none.',
+  params: { transactionHash: TransactionHash },
+  result: DataText.nullable(),
+  examples: [{ params: [UNKNOWN], result: null }],
+  run({ transactionHash }, { engine }) {
+    const view = engine.queries.receipt(transactionHash)
+    return view === undefined ? null : toHex(encodeReceipt(view.receipt))
+  },
+})
+
+export const ext_getTransactionReceiptNodesByHash = method({
+  name: 'ext_getTransactionReceiptNodesByHash',
+  aliases: ['rsk_getTransactionReceiptNodesByHash'],
+  summary:
+    "Nodes of the receipts trie that prove a transaction's receipt, leaf first, root last; null when the block does not hold it.",
+  params: { blockHash: BlockHash, transactionHash: TransactionHash },
+  result: z.array(DataText).nullable(),
+  examples: [{ params: [UNKNOWN, UNKNOWN], result: null }],
+  async run({ blockHash, transactionHash }, { engine }) {
+    const view = await engine.queries.block({ hash: blockHash })
+    if (view === undefined) return null
+    const { block, receipts } = view.executed
+    const index = block.transactions.findIndex(({ hash }) => hash === transactionHash)
+    return index < 0 ? null : binaryTrieProof(receipts.map(encodeReceipt), index).map(toHex)
+  },
+})
+
+export const ext_protocolVersion = method({
+  name: 'ext_protocolVersion',
+  aliases: ['rsk_protocolVersion'],
+  summary: "Version of the chain's wire protocol.",
+  params: {},
+  result: QuantityText,
+  examples: [{ params: [], result: '0x3e' }],
+  run: () => toQuantity(PROTOCOL_VERSION),
+})
+
+export const ext_getStorageBytesAt = method({
+  name: 'ext_getStorageBytesAt',
+  aliases: ['rsk_getStorageBytesAt'],
+  summary:
+    'What a storage slot of an account holds at a block, without leading zeros; `0x0` when it is empty.',
+  params: { address: Address, position: Quantity, block: StateBlock },
+  result: z.union([DataText, z.literal('0x0')]),
+  examples: [{ params: [NOBODY, '0x0', 'latest'], result: '0x0' }],
+  async run({ address, position, block }, { engine }) {
+    const state = await stateAt(block, engine)
+    const value = state.storage(address, position)
+    return value === 0n ? '0x0' : bigIntToHex(value)
+  },
+})
+
+/** The methods of this file, in the order of the document. */
+export const EXT_METHODS = [
+  ext_getRawBlockHeaderByHash,
+  ext_getRawBlockHeaderByNumber,
+  ext_getRawTransactionReceiptByHash,
+  ext_getTransactionReceiptNodesByHash,
+  ext_protocolVersion,
+  ext_getStorageBytesAt,
+] as const
