@@ -13,6 +13,7 @@ import { type ChainTables, chainTables, type PoolEntry, type TransactionLocation
 const BLOCK_CACHE_WEIGHT = 8_192
 const BLOCK_WEIGHT = 16
 const HEADER_CACHE_COUNT = 4_096
+const HEIGHT_CACHE_COUNT = 64
 
 const HEAD = 'head'
 
@@ -24,6 +25,8 @@ export class BlockStore {
     ({ block }) => BLOCK_WEIGHT + block.transactions.length,
   )
   readonly #headers = new Lru<Hex, Header>(HEADER_CACHE_COUNT)
+  /** The builder looks through the last few for uncles each time. */
+  readonly #heights = new Lru<number, readonly Hex[]>(HEIGHT_CACHE_COUNT)
   readonly #pooled: readonly Transaction[]
   #nextArrival: number
 
@@ -110,7 +113,7 @@ export class BlockStore {
     return this.#pooled
   }
 
-  /** Adds a block beside the chain. One batch may put or forget only one block of a height. */
+  /** Adds a block beside the chain. One batch may put only one block of a height. */
   put(executed: ExecutedBlock): Write[] {
     const { hash, block, receipts, totalDifficulty, postState } = executed
     const { header, transactions, uncles } = block
@@ -121,7 +124,13 @@ export class BlockStore {
       this.#tables.receipts.put(hash, receipts),
       { type: 'after', run: () => this.#remember(executed) },
     ]
-    if (!siblings.includes(hash)) writes.push(this.#tables.heights.put(header.number, [...siblings, hash]))
+    if (!siblings.includes(hash)) {
+      const all = [...siblings, hash]
+      writes.push(this.#tables.heights.put(header.number, all), {
+        type: 'after',
+        run: () => this.#heights.set(header.number, all),
+      })
+    }
     return writes
   }
 
@@ -142,21 +151,24 @@ export class BlockStore {
     ]
   }
 
-  /** Undoes `put`. */
-  forget({ hash, block: { header } }: ExecutedBlock): Write[] {
-    const siblings = this.hashesAt(header.number).filter((other) => other !== hash)
+  /** Undoes `put` for all blocks of a height. */
+  forgetHeight(height: number): Write[] {
+    const hashes = this.hashesAt(height)
     return [
-      this.#tables.headers.del(hash),
-      this.#tables.bodies.del(hash),
-      this.#tables.receipts.del(hash),
-      siblings.length > 0
-        ? this.#tables.heights.put(header.number, siblings)
-        : this.#tables.heights.del(header.number),
+      ...hashes.flatMap((hash) => [
+        this.#tables.headers.del(hash),
+        this.#tables.bodies.del(hash),
+        this.#tables.receipts.del(hash),
+      ]),
+      this.#tables.heights.del(height),
       {
         type: 'after',
         run: () => {
-          this.#blocks.delete(hash)
-          this.#headers.delete(hash)
+          for (const hash of hashes) {
+            this.#blocks.delete(hash)
+            this.#headers.delete(hash)
+          }
+          this.#heights.delete(height)
         },
       },
     ]

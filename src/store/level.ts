@@ -3,38 +3,34 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { NodeError } from '../errors.ts'
 import { checkIdentity, type Identity, messageOf } from './identity.ts'
-import type { KeyValueReader, Write } from './table.ts'
+import { Journal } from './journal.ts'
+import type { Operation } from './table.ts'
+import { createWriteBehind, type Store } from './write-behind.ts'
+
+export type { Store } from './write-behind.ts'
 
 /** Where a database is and what it must hold. */
 export interface StoreOptions extends Identity {
   /** Directory of the database, made when it is missing; left out, everything is in memory and ends with the process. */
   readonly dataDir?: string | undefined
   /**
-   * Wait for the medium with each batch. Without it a batch has reached the operating system before it resolves: it
-   * survives the death of the process at any instant, but not that of the machine.
+   * Wait for the medium with each batch. Without it a batch has reached the operating system, in the journal, before it
+   * resolves: it survives the death of the process at any instant, but not that of the machine.
    */
   readonly fsync?: boolean | undefined
 }
 
-/** An open database. Reads are synchronous, writes come in batches. */
-export interface Store extends KeyValueReader {
-  /** Writes all or nothing, then runs the `after` steps. A later step for a key wins. */
-  batch(writes: readonly Write[]): Promise<void>
-  /** Idempotent. */
-  close(): Promise<void>
-}
-
 /** LevelDB's own files, beside `tandem.json`. */
 const DATABASE_FOLDER = 'db'
+/** Batches that LevelDB may not have yet. */
+const JOURNAL_FOLDER = 'journal'
 
 const MEGABYTE = 1 << 20
 /** Bytes written before LevelDB sorts them into a file, and bytes of its files kept in memory. */
 const TUNING = { writeBufferSize: 16 * MEGABYTE, cacheSize: 32 * MEGABYTE, maxOpenFiles: 256 }
 
-type Operation = Exclude<Write, { type: 'after' }>
-
 /** What both engines offer of `abstract-level`. */
-interface Level {
+export interface Level {
   getSync(key: Uint8Array): Uint8Array | undefined
   batch(operations: Operation[], options: { sync?: boolean }): Promise<void>
   iterator(range: { gte: Uint8Array; lt: Uint8Array }): AsyncIterable<[Uint8Array, Uint8Array]>
@@ -47,8 +43,17 @@ interface Level {
  * directory that is refused stays as it is.
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
-  const level = options.dataDir === undefined ? await openMemory() : await openDisk(options.dataDir, options)
-  return storeOver(level, options.fsync === true)
+  const { dataDir, fsync = false } = options
+  if (dataDir === undefined) return createWriteBehind(await openMemory(), undefined, false)
+  const level = await openDisk(dataDir, options)
+  try {
+    const replay = (operations: Operation[]) => level.batch(operations, { sync: true })
+    const journal = await Journal.open(join(dataDir, JOURNAL_FOLDER), fsync, replay)
+    return createWriteBehind(level, journal, fsync)
+  } catch (error) {
+    await level.close()
+    throw refusal(dataDir, error)
+  }
 }
 
 async function openMemory(): Promise<Level> {
@@ -81,6 +86,7 @@ async function openDisk(directory: string, identity: Identity): Promise<Level> {
 }
 
 function refusal(directory: string, error: unknown): NodeError {
+  if (error instanceof NodeError) return error
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
   if (cause instanceof Error && 'code' in cause && cause.code === 'LEVEL_LOCKED') {
     return new NodeError(
@@ -89,36 +95,4 @@ function refusal(directory: string, error: unknown): NodeError {
     )
   }
   return new NodeError('database', `The database in ${directory} cannot be opened: ${messageOf(cause)}`)
-}
-
-/** LevelDB hands out Buffers, whose `slice` shares memory where that of a plain array copies. */
-function plain(bytes: Uint8Array): Uint8Array {
-  return Buffer.isBuffer(bytes) ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length) : bytes
-}
-
-function storeOver(level: Level, sync: boolean): Store {
-  let closing: Promise<void> | undefined
-  return {
-    get(key) {
-      const value = level.getSync(key)
-      return value && plain(value)
-    },
-    async *entries(from, to) {
-      for await (const [key, value] of level.iterator({ gte: from, lt: to })) yield [plain(key), plain(value)]
-    },
-    async batch(writes) {
-      const operations: Operation[] = []
-      const effects: (() => void)[] = []
-      for (const write of writes) {
-        if (write.type === 'after') effects.push(write.run)
-        else operations.push(write)
-      }
-      if (operations.length > 0) await level.batch(operations, { sync })
-      for (const effect of effects) effect()
-    },
-    close() {
-      closing ??= level.close()
-      return closing
-    },
-  }
 }

@@ -1,11 +1,13 @@
 /** Typed corners of one ordered keyspace: reads happen here, writes are only described here. */
 import { fromHex, type Hex, toHex } from '../encoding/hex.ts'
 
-/** One step of a batch. `after` is no data: it runs once the batch is written, for what is kept in memory beside it. */
-export type Write =
+/** A change of the data. */
+export type Operation =
   | { readonly type: 'put'; readonly key: Uint8Array; readonly value: Uint8Array }
   | { readonly type: 'del'; readonly key: Uint8Array }
-  | { readonly type: 'after'; readonly run: () => void }
+
+/** One step of a batch. `after` is no data: it runs once the batch is written, for what is kept in memory beside it. */
+export type Write = Operation | { readonly type: 'after'; readonly run: () => void }
 
 /** What a table needs of the database. */
 export interface KeyValueReader {

@@ -70,20 +70,21 @@ describe.each(ENGINES)('a block store in $name', ({ withStore }) => {
       expect(blocks.get(one.hash)).toBe(one)
     }))
 
-  it('forgets a block without a trace, and leaves its sibling', () =>
+  it('forgets all blocks of a height without a trace, and no other', () =>
     withStore(async (store) => {
       const blocks = await BlockStore.open(store, CONFIG)
       await extendBy(store, blocks, genesis)
       await store.batch(blocks.put(sibling))
       await extendBy(store, blocks, one)
-      await store.batch([...blocks.retract(one), ...blocks.forget(one), blocks.putHead(genesis.hash)])
+      await store.batch([...blocks.retract(one), ...blocks.forgetHeight(1), blocks.putHead(genesis.hash)])
       expect(blocks.get(one.hash)).toBeUndefined()
       expect(blocks.header(one.hash)).toBeUndefined()
       expect(blocks.canonicalHash(1)).toBeUndefined()
-      expect(blocks.hashesAt(1)).toEqual([sibling.hash])
-      expect(blocks.transactionLocation(transfer(0).hash)).toBeUndefined()
-      await store.batch(blocks.forget(sibling))
+      expect(blocks.get(sibling.hash)).toBeUndefined()
       expect(blocks.hashesAt(1)).toEqual([])
+      expect(blocks.transactionLocation(transfer(0).hash)).toBeUndefined()
+      expect(blocks.get(genesis.hash)).toBe(genesis)
+      expect(blocks.hashesAt(0)).toEqual([genesis.hash])
     }))
 
   it('lists a height once, however often a block is put', () =>

@@ -1,0 +1,174 @@
+/**
+ * The journal beside the database: each batch is appended to a file before it is acknowledged, and read back after a
+ * crash. Appending is one synchronous write into the operating system, a tenth of the time that LevelDB's answer takes.
+ */
+import {
+  closeSync,
+  fdatasync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { crc32 } from 'node:zlib'
+import { NodeError } from '../errors.ts'
+import type { Operation } from './table.ts'
+
+/** Bytes after which a new file is begun. */
+const SEGMENT_BYTES = 4 << 20
+/** Length and checksum, each 4 bytes, in front of a record. */
+const HEADER_BYTES = 8
+/** In front of a key and of a value: its length, 4 bytes. A value of this length is a deletion. */
+const LENGTH_BYTES = 4
+const DELETED = 0xffff_ffff
+
+const syncData = promisify(fdatasync)
+const nameOf = (number: number): string => `${String(number).padStart(10, '0')}.log`
+
+/** One batch as a record: header, then length-prefixed keys and values. */
+function encodeRecord(operations: readonly Operation[]): Buffer {
+  let size = HEADER_BYTES
+  for (const operation of operations) {
+    size += 2 * LENGTH_BYTES + operation.key.length + (operation.type === 'put' ? operation.value.length : 0)
+  }
+  const record = Buffer.allocUnsafe(size)
+  let at = HEADER_BYTES
+  for (const operation of operations) {
+    at = record.writeUInt32LE(operation.key.length, at)
+    record.set(operation.key, at)
+    at += operation.key.length
+    at = record.writeUInt32LE(operation.type === 'put' ? operation.value.length : DELETED, at)
+    if (operation.type === 'put') {
+      record.set(operation.value, at)
+      at += operation.value.length
+    }
+  }
+  record.writeUInt32LE(size - HEADER_BYTES, 0)
+  record.writeUInt32LE(crc32(record.subarray(HEADER_BYTES)), 4)
+  return record
+}
+
+function decodeRecord(body: Buffer): Operation[] {
+  const operations: Operation[] = []
+  for (let at = 0; at < body.length; ) {
+    const keyEnd = at + LENGTH_BYTES + body.readUInt32LE(at)
+    const key = new Uint8Array(body.subarray(at + LENGTH_BYTES, keyEnd))
+    const length = body.readUInt32LE(keyEnd)
+    at = keyEnd + LENGTH_BYTES
+    if (length === DELETED) {
+      operations.push({ type: 'del', key })
+      continue
+    }
+    operations.push({ type: 'put', key, value: new Uint8Array(body.subarray(at, at + length)) })
+    at += length
+  }
+  return operations
+}
+
+/** The whole records at the beginning of a file, and whether that is all of it. */
+function readSegment(path: string): { operations: Operation[]; whole: boolean } {
+  const bytes = readFileSync(path)
+  const operations: Operation[] = []
+  let at = 0
+  while (at + HEADER_BYTES <= bytes.length) {
+    const end = at + HEADER_BYTES + bytes.readUInt32LE(at)
+    const body = bytes.subarray(at + HEADER_BYTES, end)
+    if (end > bytes.length || crc32(body) !== bytes.readUInt32LE(at + 4)) break
+    operations.push(...decodeRecord(body))
+    at = end
+  }
+  return { operations, whole: at === bytes.length }
+}
+
+/** An open journal. One process at a time; whoever opens it holds the database's lock. */
+export class Journal {
+  readonly #folder: string
+  readonly #fsync: boolean
+  /** Numbers of the files that exist, oldest first; the last one is written to. */
+  #segments: number[]
+  #descriptor: number
+  #size = 0
+
+  private constructor(folder: string, fsync: boolean, number: number) {
+    this.#folder = folder
+    this.#fsync = fsync
+    this.#segments = [number]
+    this.#descriptor = openSync(join(folder, nameOf(number)), 'a')
+  }
+
+  /**
+   * Opens the journal of a folder, made when it is missing. What an earlier process left goes to `replay`, all in one
+   * list in the order of writing, and is removed once that has resolved. A record that was cut off at the very end was
+   * never acknowledged and is dropped; damage anywhere else throws `database`.
+   */
+  static async open(
+    folder: string,
+    fsync: boolean,
+    replay: (operations: Operation[]) => Promise<void>,
+  ): Promise<Journal> {
+    mkdirSync(folder, { recursive: true })
+    const numbers = readdirSync(folder)
+      .filter((name) => /^\d{10}\.log$/.test(name))
+      .map((name) => Number.parseInt(name, 10))
+      .sort((a, b) => a - b)
+    const left: Operation[] = []
+    for (const number of numbers) {
+      const { operations, whole } = readSegment(join(folder, nameOf(number)))
+      if (!whole && number !== numbers.at(-1)) {
+        throw new NodeError(
+          'database',
+          `The journal ${join(folder, nameOf(number))} is damaged. It is left as it is.`,
+        )
+      }
+      for (const operation of operations) left.push(operation)
+    }
+    if (left.length > 0) await replay(left)
+    const journal = new Journal(folder, fsync, (numbers.at(-1) ?? 0) + 1)
+    for (const number of numbers) unlinkSync(join(folder, nameOf(number)))
+    return journal
+  }
+
+  /** Writes a batch. It survives the death of this process from then on; with `fsync`, that of the machine once it resolves. */
+  append(operations: readonly Operation[]): Promise<void> | undefined {
+    const record = encodeRecord(operations)
+    try {
+      for (let written = 0; written < record.length; ) {
+        written += writeSync(this.#descriptor, record, written)
+      }
+    } catch (error) {
+      // Half a record in the middle would hide what comes behind it.
+      ftruncateSync(this.#descriptor, this.#size)
+      throw error
+    }
+    this.#size += record.length
+    return this.#fsync ? syncData(this.#descriptor) : undefined
+  }
+
+  /** Begins a new file when the present one is large; the files before it, to be dropped once the database has their batches. */
+  retire(): readonly number[] {
+    if (this.#size < SEGMENT_BYTES) return []
+    const retired = this.#segments
+    const next = (retired.at(-1) as number) + 1
+    closeSync(this.#descriptor)
+    this.#descriptor = openSync(join(this.#folder, nameOf(next)), 'a')
+    this.#segments = [next]
+    this.#size = 0
+    return retired
+  }
+
+  /** Removes retired files. */
+  drop(retired: readonly number[]): void {
+    for (const number of retired) unlinkSync(join(this.#folder, nameOf(number)))
+  }
+
+  /** Ends the journal; the database has everything. */
+  close(): void {
+    closeSync(this.#descriptor)
+    this.drop(this.#segments)
+  }
+}

@@ -1,0 +1,110 @@
+/** A database whose writes are acknowledged by its journal and reach its tables a moment later; reads see them at once. */
+import type { Journal } from './journal.ts'
+import type { Level } from './level.ts'
+import type { KeyValueReader, Operation, Write } from './table.ts'
+
+/** An open database. Reads are synchronous, writes come in batches. */
+export interface Store extends KeyValueReader {
+  /** Writes all or nothing, then runs the `after` steps. A later step for a key wins. */
+  batch(writes: readonly Write[]): Promise<void>
+  /** Idempotent. */
+  close(): Promise<void>
+}
+
+/** Operations waiting for the tables beyond which a batch waits for them too: memory stays bounded. */
+const MOST_WAITING = 50_000
+
+const NONE: ReadonlyMap<string, Operation> = new Map()
+
+function textOf(key: Uint8Array): string {
+  return Buffer.from(key.buffer, key.byteOffset, key.length).toString('latin1')
+}
+
+/** LevelDB hands out Buffers, whose `slice` shares memory where that of a plain array copies. */
+function plain(bytes: Uint8Array): Uint8Array {
+  return Buffer.isBuffer(bytes) ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length) : bytes
+}
+
+/** Puts a store over a level; without a journal a batch lives in memory until the level has it. */
+export function createWriteBehind(level: Level, journal: Journal | undefined, fsync: boolean): Store {
+  /** Acknowledged and not yet handed to the level, by key. */
+  let waiting = new Map<string, Operation>()
+  /** Handed to the level, which has not answered yet. */
+  let leaving = NONE
+  let flushing: Promise<void> | undefined
+  let failure: unknown
+  let closing: Promise<void> | undefined
+
+  async function flush(): Promise<void> {
+    // Whoever waits for the acknowledged batch is answered first.
+    await new Promise((resolve) => setImmediate(resolve))
+    while (waiting.size > 0) {
+      const retired = journal?.retire() ?? []
+      leaving = waiting
+      waiting = new Map()
+      // What the retired files hold must not depend on this batch alone being in the system's memory.
+      await level.batch([...leaving.values()], { sync: fsync && retired.length > 0 })
+      leaving = NONE
+      journal?.drop(retired)
+    }
+  }
+
+  function startFlush(): void {
+    flushing ??= flush()
+      .catch((error) => {
+        failure = error
+        for (const [key, operation] of waiting) (leaving as Map<string, Operation>).set(key, operation)
+        waiting = new Map(leaving)
+        leaving = NONE
+      })
+      .finally(() => {
+        flushing = undefined
+      })
+  }
+
+  /** Resolves when the level has all that was acknowledged so far; throws when it refused it. */
+  async function settled(): Promise<void> {
+    while (waiting.size > 0 && failure === undefined) {
+      startFlush()
+      await flushing
+    }
+    await flushing
+    if (failure !== undefined) throw new Error('the database cannot be written', { cause: failure })
+  }
+
+  return {
+    get(key) {
+      if (waiting.size > 0 || leaving.size > 0) {
+        const text = textOf(key)
+        const recent = waiting.get(text) ?? leaving.get(text)
+        if (recent !== undefined) return recent.type === 'put' ? recent.value : undefined
+      }
+      const value = level.getSync(key)
+      return value && plain(value)
+    },
+    async *entries(from, to) {
+      await settled()
+      for await (const [key, value] of level.iterator({ gte: from, lt: to })) yield [plain(key), plain(value)]
+    },
+    async batch(writes) {
+      if (failure !== undefined || closing !== undefined) {
+        throw new Error('the database cannot be written', { cause: failure ?? new Error('it is closed') })
+      }
+      const operations = writes.filter((write) => write.type !== 'after')
+      if (operations.length > 0) {
+        const durable = journal?.append(operations)
+        for (const operation of operations) waiting.set(textOf(operation.key), operation)
+        if (durable !== undefined) await durable
+        startFlush()
+      }
+      for (const write of writes) if (write.type === 'after') write.run()
+      if (waiting.size > MOST_WAITING) await settled()
+    },
+    close() {
+      closing ??= settled()
+        .then(() => journal?.close())
+        .finally(() => level.close())
+      return closing
+    },
+  }
+}
