@@ -13,8 +13,9 @@ import {
 } from '@ethereumjs/evm'
 import { type Account, type Address, bigIntToBytes, generateAddress } from '@ethereumjs/util'
 import { EMPTY_ACCOUNT } from '../chain/account.ts'
-import { EMPTY, fromBigIntFixed } from '../encoding/bytes.ts'
+import { EMPTY } from '../encoding/bytes.ts'
 import type { Hex } from '../encoding/hex.ts'
+import { childMessage } from './child-message.ts'
 import { analyse, headerLength } from './code-analysis.ts'
 import { type ChildRequest, FAILURE, Frame, type Session } from './frame.ts'
 import { advance } from './interpreter.ts'
@@ -61,17 +62,35 @@ export class ChainEvm extends EVM {
     return this.#run
   }
 
+  /** The library's own way serves its loop and native contracts; calls of code take a short one, without its accounts. */
+  protected override async _executeCall(message: CalledMessage): Promise<EVMResult> {
+    const { session, loop } = this.run
+    const { rules, journal } = session
+    const target = message.codeAddress.toString()
+    const isNative = rules.chainCalls ? rules.natives.has(target) : this.getPrecompile(target) !== undefined
+    if (loop === 'library' || isNative) return super._executeCall(message)
+    if (!message.delegatecall)
+      journal.transfer(message.caller.toString(), message.to.toString(), message.value)
+    const code = journal.codeOf(target)
+    if (code.length === 0) return { execResult: { executionGasUsed: 0n, returnValue: EMPTY } }
+    return { execResult: await this.#runFrame(message, code, message.to.toString()) }
+  }
+
   protected override async runInterpreter(message: LibraryMessage): Promise<ExecResult> {
     const { session, loop } = this.run
     const code = message.code as Uint8Array
-    const address = message.to?.toString()
-    if (address === undefined) throw new Error('a frame has no address')
     if (loop === 'library') {
       const start = session.rules.codeHeaders ? headerLength(code) : 0
       // The library refuses to begin at the end, where there is nothing but to stop.
       const body = { ...message, ...(start >= code.length && { code: EMPTY }) } as LibraryMessage
       return super.runInterpreter(body, { pc: start < code.length ? start : 0 })
     }
+    if (message.to === undefined) throw new Error('a frame has no address')
+    return this.#runFrame(message, code, message.to.toString())
+  }
+
+  async #runFrame(message: LibraryMessage, code: Uint8Array, address: Hex): Promise<ExecResult> {
+    const { session } = this.run
     const frame = new Frame({
       session,
       analysis: analyse(code, session.rules.codeHeaders),
@@ -229,37 +248,5 @@ export class ChainEvm extends EVM {
     const { rules } = this.run.session
     if (message === this.#creation && message.depth === 0 && rules.chainCalls) account.nonce = 0n
     await super._addToBalance(account, message)
-  }
-}
-
-function childMessage(frame: Frame, child: ChildRequest): LibraryMessage {
-  const { address, depth } = frame
-  const shared = { value: child.value, gasLimit: BigInt(child.gas), depth: depth + 1 }
-  if ('initcode' in child) {
-    const salt = child.salt === undefined ? {} : { salt: fromBigIntFixed(child.salt, 32) }
-    return new LibraryMessage({ ...shared, ...salt, caller: libraryAddress(address), data: child.initcode })
-  }
-  const target = libraryAddress(wordToAddress(child.target))
-  const { input: data, kind } = child
-  switch (kind) {
-    case 'call':
-    case 'staticcall': {
-      const isStatic = kind === 'staticcall' || frame.isStatic
-      return new LibraryMessage({ ...shared, caller: libraryAddress(address), to: target, data, isStatic })
-    }
-    case 'callcode':
-    case 'delegatecall': {
-      const delegates = kind === 'delegatecall'
-      return new LibraryMessage({
-        ...shared,
-        value: delegates ? frame.value : child.value,
-        caller: libraryAddress(delegates ? frame.caller : address),
-        to: libraryAddress(address),
-        codeAddress: target,
-        data,
-        isStatic: frame.isStatic,
-        delegatecall: delegates,
-      })
-    }
   }
 }

@@ -50,6 +50,8 @@ export function fail(failure: EVMError['error']): never {
   throw new EVMError(failure)
 }
 
+const NO_MEMORY = new DataView(new ArrayBuffer(0))
+
 /** Bytes of memory beyond which no gas suffices. */
 const MEMORY_LIMIT = 2 ** 40
 
@@ -71,6 +73,8 @@ export class Frame {
   readonly stack: bigint[] = []
   height = 0
   memory: Uint8Array = EMPTY
+  /** The same bytes, to read and write words. */
+  memoryView = NO_MEMORY
   /** Memory in use, 32-byte words. */
   memoryWords = 0
   #memoryCost = 0
@@ -151,9 +155,10 @@ export class Frame {
     this.memoryWords = words
     this.#memoryCost = words * 3 + Math.floor((words * words) / 512)
     if (words * 32 <= this.memory.length) return
-    const memory = new Uint8Array(Math.max(words * 32, this.memory.length * 2, 1024))
+    const memory = new Uint8Array(Math.max(words * 32, this.memory.length * 2, 256))
     memory.set(this.memory)
     this.memory = memory
+    this.memoryView = new DataView(memory.buffer)
   }
 
   /** A copy of memory that is open. */

@@ -1,5 +1,7 @@
 /** What a message changes beside and within the state, undone together when its frame fails. */
+import { EMPTY_ACCOUNT, EMPTY_CODE_HASH } from '../chain/account.ts'
 import type { Log } from '../chain/receipt.ts'
+import { EMPTY } from '../encoding/bytes.ts'
 import type { Hex } from '../encoding/hex.ts'
 import type { Overlay } from './overlay.ts'
 import { TransientStorage } from './transient-storage.ts'
@@ -65,6 +67,29 @@ export class Journal {
       this.#keptTouch ||= this.#touched.includes(KEEPS_TOUCH, mark.touched)
       this.#touched.length = mark.touched
     }
+  }
+
+  /** Moves value, which the sender has; creates the receiver where there is none, also for nothing (protocol 6.3). */
+  transfer(from: Hex, to: Hex, value: bigint): void {
+    if (value !== 0n) {
+      const sender = this.state.account(from) ?? EMPTY_ACCOUNT
+      if (sender.balance < value) throw new Error(`${from} has ${sender.balance} wei and not ${value}`)
+      this.state.putAccount(from, { ...sender, balance: sender.balance - value })
+      this.touch(from)
+    }
+    const receiver = this.state.account(to)
+    if (receiver === undefined || value !== 0n) {
+      const { balance } = receiver ?? EMPTY_ACCOUNT
+      this.state.putAccount(to, { ...(receiver ?? EMPTY_ACCOUNT), balance: balance + value })
+    }
+    this.touch(to)
+  }
+
+  /** The code at an address; empty where there is none, the same array each time. */
+  codeOf(address: Hex): Uint8Array {
+    const account = this.state.account(address)
+    if (account === undefined || account.codeHash === EMPTY_CODE_HASH) return EMPTY
+    return this.state.code(account.codeHash)
   }
 
   /** Notes that an account was written. */

@@ -5,6 +5,7 @@ import { EMPTY_ACCOUNT, EMPTY_CODE_HASH, type Account as OwnAccount } from '../c
 import { EMPTY, fromBigInt, toBigInt } from '../encoding/bytes.ts'
 import { fromHex, type Hex, toHex } from '../encoding/hex.ts'
 import type { Journal } from './journal.ts'
+import { RecentMap } from './recent-map.ts'
 
 /** An address that keeps its text, which everything here is keyed by. */
 class NamedAddress extends Address {
@@ -20,9 +21,16 @@ class NamedAddress extends Address {
   }
 }
 
-/** The library's form of an address. */
+const addresses = new RecentMap<Hex, Address>(4096)
+
+/** The library's form of an address; nobody may write to its bytes. */
 export function libraryAddress(address: Hex): Address {
-  return new NamedAddress(address)
+  let known = addresses.get(address)
+  if (known === undefined) {
+    known = new NamedAddress(address)
+    addresses.set(address, known)
+  }
+  return known
 }
 
 function toLibraryAccount(account: OwnAccount): Account {
@@ -67,9 +75,7 @@ export class LibraryState implements StateManagerInterface {
   }
 
   async getCode(address: Address): Promise<Uint8Array> {
-    const account = this.#journal.state.account(address.toString())
-    if (account === undefined || account.codeHash === EMPTY_CODE_HASH) return EMPTY
-    return this.#journal.state.code(account.codeHash)
+    return this.#journal.codeOf(address.toString())
   }
 
   async getCodeSize(address: Address): Promise<number> {

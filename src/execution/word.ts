@@ -14,26 +14,30 @@ export function wordToAddress(word: bigint): Hex {
   return `0x${(word & ADDRESS_MASK).toString(16).padStart(40, '0')}`
 }
 
-/** 32 bytes of memory as a word; bytes past the end are 0. */
-export function readWord(bytes: Uint8Array, offset: number): bigint {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  if (offset + 32 <= bytes.length) {
-    const high = (view.getBigUint64(offset) << 64n) | view.getBigUint64(offset + 8)
-    const low = (view.getBigUint64(offset + 16) << 64n) | view.getBigUint64(offset + 24)
-    return high === 0n ? low : (high << 128n) | low
-  }
-  let word = 0n
-  for (let i = 0; i < 32; i++) word = (word << 8n) | BigInt(bytes[offset + i] ?? 0)
-  return word
-}
-
 const LOW_64 = (1n << 64n) - 1n
 
+/** 32 bytes as a word; they must all be there. */
+export function readWord(view: DataView, offset: number): bigint {
+  const low = view.getBigUint64(offset + 24)
+  if (isZero(view, offset)) return low
+  const high = (view.getBigUint64(offset) << 64n) | view.getBigUint64(offset + 8)
+  return (high << 128n) | (view.getBigUint64(offset + 16) << 64n) | low
+}
+
+/** Are the first 24 bytes of a word 0? Most words are small, and small integers are cheap to make. */
+function isZero(view: DataView, offset: number): boolean {
+  return (
+    (view.getInt32(offset + 20) | view.getInt32(offset + 16) | view.getInt32(offset + 12)) === 0 &&
+    (view.getInt32(offset + 8) | view.getInt32(offset + 4) | view.getInt32(offset)) === 0
+  )
+}
+
 /** Writes a word as 32 bytes; there must be room. (`setBigUint64` keeps the low 64 bits.) */
-export function writeWord(bytes: Uint8Array, offset: number, word: bigint): void {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+export function writeWord(view: DataView, offset: number, word: bigint): void {
   if (word <= LOW_64) {
-    bytes.fill(0, offset, offset + 24)
+    view.setFloat64(offset, 0)
+    view.setFloat64(offset + 8, 0)
+    view.setFloat64(offset + 16, 0)
     view.setBigUint64(offset + 24, word)
     return
   }

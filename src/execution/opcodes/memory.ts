@@ -85,11 +85,11 @@ export const MEMORY: readonly Operation[] = [
   operation(0x3e, 'RETURNDATACOPY', 3, 3, 0, copyReturned),
   operation(0x51, 'MLOAD', 3, 1, 1, (frame) => {
     const offset = frame.expand(frame.pop(), 32n)
-    frame.push(readWord(frame.memory, offset))
+    frame.push(readWord(frame.memoryView, offset))
   }),
   operation(0x52, 'MSTORE', 3, 2, 0, (frame) => {
     const offset = frame.expand(frame.pop(), 32n)
-    writeWord(frame.memory, offset, frame.pop())
+    writeWord(frame.memoryView, offset, frame.pop())
   }),
   operation(0x53, 'MSTORE8', 3, 2, 0, (frame) => {
     const offset = frame.expand(frame.pop(), 1n)

@@ -1,9 +1,9 @@
 /** What code can ask of its call, of the block and of other accounts: 0x30 to 0x48, 0x5a. */
 import { EMPTY_CODE_HASH } from '../../chain/account.ts'
-import { EMPTY } from '../../encoding/bytes.ts'
+import { EMPTY, toBigInt } from '../../encoding/bytes.ts'
 import { type Hex, hexToBigInt } from '../../encoding/hex.ts'
 import type { Frame } from '../frame.ts'
-import { MAX_WORD, readWord, wordToAddress } from '../word.ts'
+import { MAX_WORD, wordToAddress } from '../word.ts'
 import { copyToMemory } from './memory.ts'
 import { type Operation, operation } from './operation.ts'
 
@@ -19,17 +19,14 @@ function balanceOf(frame: Frame, address: Hex): bigint {
   return frame.session.journal.state.account(address)?.balance ?? 0n
 }
 
-function codeOf(frame: Frame, address: Hex): Uint8Array {
-  const { state } = frame.session.journal
-  const account = state.account(address)
-  if (account === undefined || account.codeHash === EMPTY_CODE_HASH) return EMPTY
-  return state.code(account.codeHash)
-}
-
 /** A native contract pretends to have code of the greatest length (RSKIP-90). */
 function externalSize(frame: Frame): void {
   const address = wordToAddress(frame.pop())
-  frame.push(frame.session.rules.natives.has(address) ? MAX_WORD : BigInt(codeOf(frame, address).length))
+  frame.push(
+    frame.session.rules.natives.has(address)
+      ? MAX_WORD
+      : BigInt(frame.session.journal.codeOf(address).length),
+  )
 }
 
 /** 0 where there is no account; by Ethereum's rules also where it is empty (EIP-1052, RSKIP-140, RSKIP-169). */
@@ -52,13 +49,19 @@ function externalCopy(frame: Frame): void {
   const to = frame.pop()
   const from = frame.pop()
   const length = frame.pop()
-  const code = frame.session.rules.natives.has(address) ? EMPTY : codeOf(frame, address)
+  const code = frame.session.rules.natives.has(address) ? EMPTY : frame.session.journal.codeOf(address)
   copyToMemory(frame, code, to, from, length)
 }
 
 function inputWord(frame: Frame): void {
-  const offset = frame.pop()
-  frame.push(offset >= BigInt(frame.input.length) ? 0n : readWord(frame.input, Number(offset)))
+  const wanted = frame.pop()
+  if (wanted >= BigInt(frame.input.length)) {
+    frame.push(0n)
+    return
+  }
+  const offset = Number(wanted)
+  const bytes = frame.input.subarray(offset, offset + 32)
+  frame.push(toBigInt(bytes) << BigInt(8 * (32 - bytes.length)))
 }
 
 function blockHash(frame: Frame): void {
