@@ -2,7 +2,13 @@
 export type { Block, ExecutedBlock } from './chain/block.ts'
 export type { ChainConfig, ChainName } from './chain/config.ts'
 export type { Header } from './chain/header.ts'
+export {
+  type MergedMiningProof,
+  type VerifiedHeader,
+  verifyMergedMining,
+} from './chain/merged-mining/raw-header.ts'
 export type { Log, Receipt } from './chain/receipt.ts'
+export { type ReceiptProof, verifyReceiptProof } from './chain/receipt-proof.ts'
 export type { Transaction } from './chain/transaction.ts'
 export type { Hex } from './encoding/hex.ts'
 export type { BlockReference, Commands, Engine, Queries } from './engine/engine.ts'

@@ -69,12 +69,18 @@ function checkCommitment({ count, tail }: CompressedCoinbase, hash: Uint8Array):
   }
 }
 
+/** The three elements of a header that hold its proof. */
+export type HeaderProof = Pick<Header, 'bitcoinHeader' | 'merkleProof' | 'coinbaseTransaction'>
+
 /**
- * Checks the proof of work of a header, its own hash and difficulty given: parent-chain header, target, commitment in the
- * coinbase, merkle branch (protocol 2.1 to 2.3). Throws a NodeError `invalid-block` that names the rule broken first.
+ * Checks that work of a difficulty was done for a merged-mining hash (32 bytes): parent-chain header, target, commitment
+ * in the coinbase, merkle branch (protocol 2.1 to 2.3). Throws a NodeError `invalid-block` that names the rule broken first.
  */
-export function checkProof(header: Header, config: ChainConfig): void {
-  const { bitcoinHeader, merkleProof, coinbaseTransaction, difficulty } = header
+export function checkWork(
+  { bitcoinHeader, merkleProof, coinbaseTransaction }: HeaderProof,
+  difficulty: bigint,
+  hash: Uint8Array,
+): void {
   if (bitcoinHeader.length !== PARENT_HEADER_BYTES) {
     throw broken(`The parent-chain header must have ${PARENT_HEADER_BYTES} bytes`)
   }
@@ -82,9 +88,14 @@ export function checkProof(header: Header, config: ChainConfig): void {
     throw broken('The hash of the parent-chain header does not meet the target')
   }
   const compressed = parsed(() => splitCompressed(coinbaseTransaction))
-  checkCommitment(compressed, fromHex(hashForMergedMining(header, config)))
+  checkCommitment(compressed, hash)
   const root = parsed(() => rootOfBranch(coinbaseHash(compressed), merkleProof))
   if (!equal(root, decodeParentHeader(bitcoinHeader).merkleRoot)) {
     throw broken('The merkle branch does not lead from the coinbase transaction to the merkle root')
   }
+}
+
+/** Checks the proof of work of a header, its own hash and difficulty given. Throws as `checkWork` does. */
+export function checkProof(header: Header, config: ChainConfig): void {
+  checkWork(header, header.difficulty, fromHex(hashForMergedMining(header, config)))
 }
