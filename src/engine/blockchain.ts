@@ -1,5 +1,6 @@
 /** Head and canonical chain: genesis, insert, rewind. Runs no code; every move is one batch on disk. */
 import type { ExecutedBlock } from '../chain/block.ts'
+import { type BranchTip, prefers } from '../chain/fork-choice.ts'
 import type { Header } from '../chain/header.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { NodeError } from '../errors.ts'
@@ -20,6 +21,25 @@ interface Parts {
   readonly trie: StateTrie
   /** Where the database is, for the words of a refusal. */
   readonly place: string
+}
+
+/** A block and the nodes of the state after it. */
+export interface SealedBlock {
+  readonly block: ExecutedBlock
+  readonly state: SealedState
+}
+
+/** What became of an inserted block: the head has moved to it, it stands beside the chain, or it was here already. */
+export type Insertion =
+  | { readonly outcome: 'best'; readonly update: ChainUpdate }
+  | { readonly outcome: 'side' | 'known'; readonly update?: undefined }
+
+function branchTip({ hash, totalDifficulty, block }: ExecutedBlock): BranchTip {
+  return { hash, totalDifficulty, paidFees: block.header.paidFees }
+}
+
+function parentHashOf({ block }: ExecutedBlock): Hex {
+  return block.header.parentHash
 }
 
 /** The chain of blocks that counts. Writers must come one at a time; readers may come at any time. */
@@ -94,50 +114,97 @@ export class Blockchain {
   }
 
   /**
-   * Puts a child of the head on top of it: state, block, receipts, lookups, head and `alsoWrite` in one batch.
-   * Resolves once that is written.
+   * How the canonical chain would move if these blocks came, each the child of the one before and none known yet:
+   * `undefined` when fork choice keeps the head (protocol 3.3). Costs a step for each block that would move.
    */
-  async extend(
+  moveTo(branch: readonly ExecutedBlock[]): ChainUpdate | undefined {
+    const tip = branch.at(-1)
+    if (tip === undefined || !prefers(branchTip(tip), branchTip(this.#head))) return undefined
+    const added = [...branch].reverse()
+    let fork = parentHashOf(added.at(-1) ?? tip)
+    while (fork !== this.#head.hash && this.isCanonical(fork) !== true) {
+      const block = this.#stored(fork)
+      added.push(block)
+      fork = parentHashOf(block)
+    }
+    const removed: ExecutedBlock[] = []
+    for (let block = this.#head; block.hash !== fork; block = this.#stored(parentHashOf(block))) {
+      removed.push(block)
+    }
+    return { removed, added: added.reverse() }
+  }
+
+  /**
+   * Takes in an executed block whose parent is known, and moves the head where fork choice prefers it: state, block,
+   * receipts, lookups, head and `alsoWrite` in one batch. Resolves once that is written. A known block changes nothing.
+   */
+  async insert(
     block: ExecutedBlock,
     state: SealedState,
     alsoWrite: readonly Write[] = [],
-  ): Promise<ChainUpdate> {
-    if (block.block.header.parentHash !== this.#head.hash) {
-      throw new Error(`block ${block.hash} is no child of the head ${this.#head.hash}`)
-    }
-    this.#trie.remember(state)
-    try {
-      await this.#store.batch([
-        ...putSealed(state),
-        ...this.#blocks.put(block),
-        ...this.#blocks.extend(block),
-        this.#blocks.putHead(block.hash),
-        ...alsoWrite,
-      ])
-    } finally {
-      this.#trie.settle(state)
-    }
-    this.#head = block
-    this.#remember(block)
-    return { removed: [], added: [block] }
+  ): Promise<Insertion> {
+    return this.insertBranch([{ block, state }], alsoWrite)
   }
 
-  /** Takes the chain back to a canonical block: everything above it is forgotten, in one batch. */
-  async rewind(target: ExecutedBlock, alsoWrite: readonly Write[] = []): Promise<ChainUpdate> {
-    const removed: ExecutedBlock[] = []
-    for (let hash = this.#head.hash; hash !== target.hash; ) {
-      const block = this.#blocks.get(hash)
-      if (block === undefined || block.block.header.number <= target.block.header.number) {
-        throw new Error(`block ${target.hash} is not below the head`)
-      }
-      removed.push(block)
-      hash = block.block.header.parentHash
+  /** The same for blocks that are each the child of the one before: all in one batch, and one move. */
+  async insertBranch(branch: readonly SealedBlock[], alsoWrite: readonly Write[] = []): Promise<Insertion> {
+    const fresh = branch.filter(({ block: { hash, block } }) => {
+      return !this.#blocks.hashesAt(block.header.number).includes(hash)
+    })
+    const [first] = fresh
+    if (first === undefined) return { outcome: 'known' }
+    if (this.#blocks.header(parentHashOf(first.block)) === undefined) {
+      throw new Error(`the parent of block ${first.block.hash} is not known`)
     }
-    const writes = removed.flatMap((block) => [...this.#blocks.retract(block), ...this.#blocks.forget(block)])
+    const update = this.moveTo(fresh.map(({ block }) => block))
+    const writes: Write[] = fresh.flatMap(({ block, state }) => [
+      ...putSealed(state),
+      ...this.#blocks.put(block),
+    ])
+    if (update !== undefined) {
+      for (const block of update.removed) writes.push(...this.#blocks.retract(block))
+      for (const block of update.added) writes.push(...this.#blocks.extend(block))
+    }
+    const head = update?.added.at(-1) ?? this.#head
+    if (head !== this.#head) writes.push(this.#blocks.putHead(head.hash))
+    for (const { state } of fresh) this.#trie.remember(state)
+    try {
+      await this.#store.batch([...writes, ...alsoWrite])
+    } finally {
+      for (const { state } of fresh) this.#trie.settle(state)
+    }
+    if (update === undefined) return { outcome: 'side' }
+    this.#head = head
+    for (const { block } of update.removed) this.#recent.delete(block.header.number)
+    for (const block of update.added) this.#remember(block)
+    return { outcome: 'best', update }
+  }
+
+  /**
+   * Takes the chain back to a canonical block, in one batch. Everything higher is forgotten, what stood beside the chain
+   * too: no block stays without its parent.
+   */
+  async rewind(target: ExecutedBlock, alsoWrite: readonly Write[] = []): Promise<ChainUpdate> {
+    if (this.isCanonical(target.hash) !== true) throw new Error(`block ${target.hash} is not below the head`)
+    const removed: ExecutedBlock[] = []
+    for (let block = this.#head; block.hash !== target.hash; block = this.#stored(parentHashOf(block))) {
+      removed.push(block)
+    }
+    const writes = removed.flatMap((block) => this.#blocks.retract(block))
+    let height = target.block.header.number + 1
+    for (; this.#blocks.hashesAt(height).length > 0; height++) {
+      writes.push(...this.#blocks.forgetHeight(height))
+    }
     await this.#store.batch([...writes, this.#blocks.putHead(target.hash), ...alsoWrite])
     for (const { block } of removed) this.#recent.delete(block.header.number)
     this.#head = target
     return { removed, added: [] }
+  }
+
+  #stored(hash: Hex): ExecutedBlock {
+    const block = this.#blocks.get(hash)
+    if (block === undefined) throw new Error(`block ${hash} is missing from the store`)
+    return block
   }
 
   #remember({ hash, block: { header } }: ExecutedBlock): void {
