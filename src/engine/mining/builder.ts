@@ -16,6 +16,7 @@ import type { SealedState } from '../../execution/state.ts'
 import type { StateTrie } from '../../execution/state-trie.ts'
 import type { Logger } from '../../logger.ts'
 import { ancestryOf, type ChainAccess, environmentOf } from '../ancestry.ts'
+import { createBreather } from '../breather.ts'
 import type { Candidates } from '../pool/order.ts'
 
 /** What a new block is made of. */
@@ -50,6 +51,7 @@ interface Parts extends ChainAccess {
 /** Builds blocks on any parent whose state can be read. */
 export function createBuilder(parts: Parts): (request: BuildRequest) => Promise<UnsealedBlock> {
   const { config, blockchain, blocks, machine, trie, logger } = parts
+  const breathe = createBreather()
 
   return async function build({ parent, timestamp, coinbase, extraData, candidates }) {
     const above = parent.block.header
@@ -90,9 +92,11 @@ export function createBuilder(parts: Parts): (request: BuildRequest) => Promise<
       sequentialGasLimit: sublistLimits(config, draft.gasLimit, number).sequential,
     })
 
+    await breathe()
     const broken: Transaction[] = []
     for (let transaction = candidates.next(); transaction !== undefined; transaction = candidates.next()) {
       try {
+        await breathe()
         await execution.add(transaction)
       } catch (error) {
         // A transaction that does not fit waits for a later block, and with it the sender's later ones.

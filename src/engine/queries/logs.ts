@@ -2,11 +2,9 @@
 import { bloomMightMatch, matchesLog } from '../../chain/log-filter.ts'
 import { NodeError } from '../../errors.ts'
 import type { ChainAccess } from '../ancestry.ts'
+import { createBreather } from '../breather.ts'
 import type { LogQuery, LogView } from '../engine.ts'
 import { logsOf } from './lookup.ts'
-
-/** Blocks looked at before the event loop gets its turn. */
-const BLOCKS_PER_SLICE = 500
 
 /** Answers log queries. Throws `log-limit` (rpc-methods 7.7). */
 export function createLogs({
@@ -30,6 +28,7 @@ export function createLogs({
       collect(range.blockHash)
       return found
     }
+    const breathe = createBreather()
     const last = Math.min(range.to, blockchain.head.block.header.number)
     if (maxBlocks > 0 && last - range.from > maxBlocks) {
       throw new NodeError('log-limit', `Cannot query more than ${maxBlocks} blocks at once`)
@@ -37,9 +36,7 @@ export function createLogs({
     for (let height = range.from; height <= last; height++) {
       const at = blockchain.headerAt(height)
       if (at !== undefined && bloomMightMatch(at.header.logsBloom, addresses, topics)) collect(at.hash)
-      if ((height - range.from) % BLOCKS_PER_SLICE === BLOCKS_PER_SLICE - 1) {
-        await new Promise((resolve) => setImmediate(resolve))
-      }
+      await breathe()
     }
     return found
   }
