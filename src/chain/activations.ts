@@ -3,6 +3,8 @@ import type { ChainName, Rules } from './config.ts'
 
 /** Activation heights by rule; `undefined` where the rule never comes into force. */
 interface Heights {
+  /** RSKIP-85: rewards below a minimum wait. */
+  readonly rskip85: number
   readonly rskip92: number
   readonly rskip97: number | undefined
   readonly rskip110: number
@@ -10,6 +12,8 @@ interface Heights {
   readonly rskip156: number | undefined
   /** RSKIP-179: the parent chain's clock must agree with ours. */
   readonly rskip179: number
+  /** RSKIP-218: the labs' share of rewards goes to another address. */
+  readonly rskip218: number
   /** RSKIP-252: gas prices are capped. */
   readonly rskip252: number
   /** RSKIP-290: a higher floor of difficulty. */
@@ -28,11 +32,13 @@ interface Heights {
  */
 const HEIGHTS: Readonly<Record<ChainName, Heights>> = {
   regtest: {
+    rskip85: 0,
     rskip92: 0,
     rskip97: undefined,
     rskip110: 0,
     rskip156: undefined,
     rskip179: 0,
+    rskip218: 0,
     rskip252: 0,
     rskip290: undefined,
     rskip297: undefined,
@@ -41,11 +47,13 @@ const HEIGHTS: Readonly<Record<ChainName, Heights>> = {
     rskip535: 1,
   },
   devnet: {
+    rskip85: 0,
     rskip92: 0,
     rskip97: undefined,
     rskip110: 0,
     rskip156: 0,
     rskip179: 0,
+    rskip218: 0,
     rskip252: 0,
     rskip290: undefined,
     rskip297: undefined,
@@ -54,11 +62,13 @@ const HEIGHTS: Readonly<Record<ChainName, Heights>> = {
     rskip535: 1,
   },
   testnet: {
+    rskip85: 0,
     rskip92: 0,
     rskip97: undefined,
     rskip110: 0,
     rskip156: 863_000,
     rskip179: 2_060_500,
+    rskip218: 2_060_500,
     rskip252: 4_015_800,
     rskip290: 2_581_800,
     rskip297: 3_103_000,
@@ -67,11 +77,13 @@ const HEIGHTS: Readonly<Record<ChainName, Heights>> = {
     rskip535: 7_604_200,
   },
   mainnet: {
+    rskip85: 729_000,
     rskip92: 729_000,
     rskip97: 729_000,
     rskip110: 1_591_000,
     rskip156: 2_392_700,
     rskip179: 3_614_800,
+    rskip218: 3_614_800,
     rskip252: 5_468_000,
     rskip290: undefined,
     rskip297: undefined,
@@ -140,4 +152,12 @@ export function parentChainTimeWindowAt(name: ChainName): (height: number) => nu
 export function gasPriceCapAt(name: ChainName): (height: number) => bigint | undefined {
   const { rskip252 } = HEIGHTS[name]
   return (height) => (holds(rskip252, height) ? 100n : undefined)
+}
+
+/** Rules of the reward contract by height (protocol 5.4). */
+export function rewardRulesAt(
+  name: ChainName,
+): (height: number) => { readonly rskip85: boolean; readonly rskip218: boolean } {
+  const { rskip85, rskip218 } = HEIGHTS[name]
+  return (height) => ({ rskip85: holds(rskip85, height), rskip218: holds(rskip218, height) })
 }

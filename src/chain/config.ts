@@ -8,6 +8,7 @@ import {
   rulesAt,
 } from './activations.ts'
 import type { Header } from './header.ts'
+import { type RewardParameters, rewardParameters } from './reward-parameters.ts'
 
 /** The four networks, by the names that `--chain` takes. */
 export type ChainName = 'regtest' | 'devnet' | 'testnet' | 'mainnet'
@@ -61,6 +62,8 @@ export interface ChainConfig {
    * protocol 4.2). `undefined` before that rule.
    */
   gasPriceCapAt(height: number): bigint | undefined
+  /** How collected fees are paid out (protocol 5.4). */
+  readonly reward: RewardParameters
   /** Replaces what the genesis file says, where a setting of the node asks for it. */
   readonly genesis?: { readonly gasLimit?: bigint; readonly minimumGasPrice?: bigint }
 }
@@ -85,6 +88,7 @@ function chain(
     minimumGasPriceTarget: 0n,
     gasPriceCapAt: gasPriceCapAt(name),
     parentChainTimeWindowAt: parentChainTimeWindowAt(name),
+    reward: rewardParameters(name),
   }
 }
 

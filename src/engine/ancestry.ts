@@ -4,6 +4,7 @@ import type { ChainConfig } from '../chain/config.ts'
 import type { Header } from '../chain/header.ts'
 import type { Hex } from '../encoding/hex.ts'
 import type { BlockEnvironment } from '../execution/machine.ts'
+import type { NativeAncestor } from '../execution/native/index.ts'
 import type { BlockStore } from '../store/block-store.ts'
 import type { Blockchain } from './blockchain.ts'
 
@@ -49,16 +50,30 @@ export function environmentOf(
     minimumGasPrice: header.minimumGasPrice,
     ancestorHash: (height) => ancestry(height)?.hash,
     ancestor(depth) {
-      const hash = ancestry(header.number - 1 - depth)?.hash
-      const found = hash === undefined ? undefined : executed(hash)
-      return (
-        found && {
-          header: found.block.header,
-          hash: found.hash,
-          uncles: found.block.uncles,
-          totalDifficulty: found.totalDifficulty,
-        }
-      )
+      const found = ancestry(header.number - 1 - depth)
+      return found && ancestorOf(found, executed)
+    },
+  }
+}
+
+/** Most that ask want the header alone, so the block itself is looked up only when it holds what they ask for. */
+function ancestorOf(
+  { hash, header }: { hash: Hex; header: Header },
+  executed: (hash: Hex) => ExecutedBlock | undefined,
+): NativeAncestor {
+  function whole(): ExecutedBlock {
+    const block = executed(hash)
+    if (block === undefined) throw new Error(`block ${hash} is missing from the store`)
+    return block
+  }
+  return {
+    header,
+    hash,
+    get uncles() {
+      return header.uncleCount === 0 ? [] : whole().block.uncles
+    },
+    get totalDifficulty() {
+      return whole().totalDifficulty
     },
   }
 }

@@ -10,7 +10,7 @@ import { executeTransaction, type TransactionOutcome, TransactionRejected } from
 import type { Machine } from './machine.ts'
 import type { BlockEnvironment } from './message.ts'
 import { Overlay } from './overlay.ts'
-import { executeRewardTransaction, type RewardContract } from './reward-transaction.ts'
+import { executeRewardTransaction } from './reward-transaction.ts'
 import type { StateReader } from './state.ts'
 
 /** What a block's transactions did, one entry per transaction in each list, the reward transaction last. */
@@ -35,8 +35,6 @@ export interface BlockParts {
   readonly env: BlockEnvironment
   /** Gas that the list of transactions may take. */
   readonly sequentialGasLimit: bigint
-  /** Absent: the reward contract only collects. */
-  readonly rewardContract?: RewardContract
 }
 
 /** A block as it grows. Calls must not overlap. */
@@ -85,10 +83,10 @@ export class BlockExecution {
     return outcome
   }
 
-  /** Runs the reward transaction, which ends the block. */
+  /** Runs the reward transaction, which ends the block. Throws an Error when an ancestor that it looks at is unknown. */
   finish(): BlockResult {
-    const { state, env, rewardContract } = this.#parts
-    const outcome = executeRewardTransaction(state, env, this.#paidFees, rewardContract)
+    const { state, env, config } = this.#parts
+    const outcome = executeRewardTransaction(state, env, this.#paidFees, config)
     this.#record(rewardTransaction(env.number), outcome)
     return {
       transactions: this.#transactions,
@@ -124,7 +122,6 @@ export interface ForeignBlockParts {
   readonly machine: Machine
   readonly parentState: StateReader
   readonly env: BlockEnvironment
-  readonly rewardContract?: RewardContract
 }
 
 /**
@@ -134,7 +131,7 @@ export interface ForeignBlockParts {
 export async function executeBlock(
   parts: ForeignBlockParts,
 ): Promise<{ readonly result: BlockResult; readonly state: Overlay }> {
-  const { block, config, machine, parentState, env, rewardContract } = parts
+  const { block, config, machine, parentState, env } = parts
   const { header, transactions } = block
   const limits = sublistLimits(config, header.gasLimit, header.number)
   const state = new Overlay(parentState)
@@ -144,7 +141,6 @@ export async function executeBlock(
     state,
     env,
     sequentialGasLimit: limits.sequential,
-    ...(rewardContract && { rewardContract }),
   })
   const ends = header.edges ?? []
   if (transactions.at(-1)?.isReward !== true) {

@@ -11,8 +11,11 @@ export interface Identity {
   readonly chainId: number
 }
 
-/** Raised with every change to the tables that an older node would misread; a migration comes with it. */
-export const FORMAT = 1
+/**
+ * Raised with every change to the tables, or to the rules that made the states in them, that another version would
+ * misread; a migration comes with it where one is possible. 2: blocks pay rewards, which no chain of format 1 did.
+ */
+export const FORMAT = 2
 
 const FILE = 'tandem.json'
 

@@ -91,7 +91,8 @@ describe('openStore', () => {
       const mark = join(dataDir, 'tandem.json')
       const ours = readFileSync(mark, 'utf8')
       const marks = [
-        [JSON.stringify({ ...JSON.parse(ours), format: 2 }), 'format 2'],
+        [JSON.stringify({ ...JSON.parse(ours), format: 1 }), 'has format 1, and this version reads format 2'],
+        [JSON.stringify({ ...JSON.parse(ours), format: 3 }), 'has format 3, and this version reads format 2'],
         [JSON.stringify({ ...JSON.parse(ours), chain: 'testnet', chainId: 31 }), 'testnet (chain id 31)'],
         [JSON.stringify({ ...JSON.parse(ours), chainId: 1337 }), 'chain id 1337'],
         ['', 'cannot be read'],
