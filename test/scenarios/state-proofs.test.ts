@@ -1,0 +1,144 @@
+/** `eth_getProof` held to an independent library, against the state roots of the blocks. */
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { EMPTY_TRIE_ROOT } from '../../src/chain/account.ts'
+import { fromBigIntFixed, toBigInt } from '../../src/encoding/bytes.ts'
+import { fromHex, type Hex, toHex } from '../../src/encoding/hex.ts'
+import { asBigInt, asBytes, asList, decodeRlp } from '../../src/encoding/rlp.ts'
+import { createNode, type Node } from '../../src/index.ts'
+import { oracleProven } from '../execution/trie-oracle.ts'
+
+const A: Hex = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
+
+interface Proof {
+  readonly address: Hex
+  readonly accountProof: readonly Hex[]
+  readonly balance: Hex
+  readonly nonce: Hex
+  readonly codeHash: Hex
+  readonly storageHash: Hex
+  readonly storageProof: readonly { readonly key: Hex; readonly value: Hex; readonly proof: readonly Hex[] }[]
+}
+
+let node: Node
+beforeAll(async () => {
+  node = await createNode()
+})
+afterAll(() => node.close())
+
+const call = async <T>(method: string, ...params: unknown[]) => (await node.request({ method, params })) as T
+const word = (value: number) => value.toString(16).padStart(64, '0')
+
+/** Init code that stores `values[i]` in slot i and deploys nothing. */
+function storing(values: readonly number[]): string {
+  return `0x${values.map((value, slot) => `7f${word(value)}7f${word(slot)}55`).join('')}00`
+}
+
+async function deploy(values: readonly number[]): Promise<{ address: Hex; block: Hex }> {
+  const hash = await call<Hex>('eth_sendTransaction', { from: A, data: storing(values), gas: '0x4c4b40' })
+  const receipt = await call<{ contractAddress: Hex; blockNumber: Hex }>('eth_getTransactionReceipt', hash)
+  return { address: receipt.contractAddress, block: receipt.blockNumber }
+}
+
+async function proofAt(address: Hex, slots: readonly number[], block: Hex): Promise<Proof> {
+  const keys = slots.map((slot) => `0x${word(slot)}`)
+  return call<Proof>('eth_getProof', address, keys, block)
+}
+
+/** What the library makes of a proof: account and slots as the block's state root has them. */
+async function proven(proof: Proof, block: Hex) {
+  const { stateRoot } = await call<{ stateRoot: Hex }>('eth_getBlockByNumber', block)
+  const leaf = await oracleProven(stateRoot, fromHex(proof.address), proof.accountProof.map(fromHex))
+  if (leaf === null) return null
+  const [nonce, balance, storageRoot, codeHash] = asList(decodeRlp(leaf), 'account')
+  const root = toHex(asBytes(storageRoot, 'storage root'))
+  const slots: bigint[] = []
+  for (const { key, proof: nodes } of proof.storageProof) {
+    // A trie without entries has no nodes to show.
+    const value = root === EMPTY_TRIE_ROOT ? null : await oracleProven(root, fromHex(key), nodes.map(fromHex))
+    slots.push(value === null ? 0n : toBigInt(asBytes(decodeRlp(value), 'slot')))
+  }
+  return {
+    nonce: asBigInt(nonce, 'nonce'),
+    balance: asBigInt(balance, 'balance'),
+    storageHash: root,
+    codeHash: toHex(asBytes(codeHash, 'code hash')),
+    slots,
+  }
+}
+
+/** What the proof object itself claims. */
+function claimed({ nonce, balance, storageHash, codeHash, storageProof }: Proof) {
+  const slots = storageProof.map(({ value }) => BigInt(value))
+  return { nonce: BigInt(nonce), balance: BigInt(balance), storageHash, codeHash, slots }
+}
+
+describe('eth_getProof', () => {
+  it('proves accounts and slots, those that hold something and those that do not', async () => {
+    const values = Array.from({ length: 40 }, (_, i) => i * i + 1)
+    const { address, block } = await deploy(values)
+    const slots = [0, 1, 39, 40, 255, 256]
+    const proof = await proofAt(address, slots, block)
+    const account = await proven(proof, block)
+    expect(account).toEqual(claimed(proof))
+    expect(account?.slots).toEqual(slots.map((slot) => BigInt(values[slot] ?? 0)))
+
+    const sender = await proofAt(A, [0], block)
+    expect(await proven(sender, block)).toEqual(claimed(sender))
+    expect(sender).toMatchObject({
+      storageHash: EMPTY_TRIE_ROOT,
+      storageProof: [{ value: '0x0', proof: [] }],
+    })
+  })
+
+  it('proves that an account is absent', async () => {
+    const { block } = await deploy([1])
+    await fc.assert(
+      fc.asyncProperty(fc.bigInt({ min: 1n << 100n, max: (1n << 160n) - 1n }), async (number) => {
+        const address = toHex(fromBigIntFixed(number, 20))
+        const proof = await proofAt(address, [7], block)
+        expect(await proven(proof, block)).toBeNull()
+        expect(proof).toMatchObject({ balance: '0x0', nonce: '0x0', storageProof: [{ value: '0x0' }] })
+      }),
+      { numRuns: 40 },
+    )
+  })
+
+  it('proves the state of every block since, not the head’s', async () => {
+    const deployed = [await deploy([1]), await deploy([2, 3]), await deploy([4, 5, 6])]
+    for (const { block } of deployed) {
+      for (const { address, block: born } of deployed) {
+        const proof = await proofAt(address, [0, 1, 2, 3], block)
+        const account = await proven(proof, block)
+        if (BigInt(born) > BigInt(block)) expect(account).toBeNull()
+        else expect(account).toEqual(claimed(proof))
+      }
+    }
+  })
+
+  it('is refused by the library when a byte of it changes', async () => {
+    const { address, block } = await deploy([1, 2, 3])
+    const proof = await proofAt(address, [1], block)
+    const honest = await proven(proof, block)
+    expect(honest).toEqual(claimed(proof))
+    const touch = (nodes: readonly Hex[], which: number, at: number): Hex[] =>
+      nodes.map((text, i) => {
+        if (i !== which % nodes.length) return text
+        const bytes = fromHex(text)
+        bytes[at % bytes.length] = (bytes[at % bytes.length] as number) ^ 1
+        return toHex(bytes)
+      })
+    await fc.assert(
+      fc.asyncProperty(fc.nat(99), fc.nat(999), async (which, at) => {
+        const account = { ...proof, accountProof: touch(proof.accountProof, which, at) }
+        await expect(proven(account, block)).rejects.toThrow('Invalid proof provided')
+        const storageProof = proof.storageProof.map((slot) => ({
+          ...slot,
+          proof: touch(slot.proof, which, at),
+        }))
+        await expect(proven({ ...proof, storageProof }, block)).rejects.toThrow('Invalid proof provided')
+      }),
+      { numRuns: 40 },
+    )
+  })
+})
