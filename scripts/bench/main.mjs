@@ -1,0 +1,140 @@
+/**
+ * `npm run bench`: Tandem beside the peers, in one run, interleaved. Prints medians and ratios; judges nothing.
+ * Flags: --quick (fewer rounds, shorter chains), --only <part of a row's name>, --nodes a,b
+ */
+import { parseArgs } from 'node:util'
+import { available, start } from './nodes.mjs'
+import * as rows from './rows.mjs'
+
+const { values: flags } = parseArgs({
+  options: { quick: { type: 'boolean' }, only: { type: 'string' }, nodes: { type: 'string' } },
+})
+const names = flags.nodes?.split(',') ?? available()
+const ROUNDS = flags.quick ? 2 : 5
+const LONG = flags.quick ? 500 : 2000
+const LONGEST = flags.quick ? 1000 : 5000
+
+const median = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)]
+const results = []
+
+function print({ name, unit, figures, lessIsBetter }) {
+  const own = figures.tandem
+  const cells = names.map((node) => {
+    const figure = figures[node]
+    if (figure === undefined) return `${node} –`
+    const text = figure >= 100 ? figure.toFixed(0) : figure.toFixed(figure >= 10 ? 1 : 2)
+    if (node === 'tandem' || own === undefined) return `${node} ${text}`
+    return `${node} ${text} (${(lessIsBetter ? figure / own : own / figure).toFixed(1)}x)`
+  })
+  console.log(`${`${name}, ${unit}`.padEnd(58)} ${cells.map((cell) => cell.padEnd(26)).join('')}`)
+}
+
+/** Runs a row on every node, round by round in turn, and keeps the medians. */
+async function compare(name, unit, scenes, work, { rounds = ROUNDS, lessIsBetter = false } = {}) {
+  if (flags.only && !name.includes(flags.only)) return
+  const samples = Object.fromEntries(names.map((node) => [node, []]))
+  for (let round = 0; round < rounds; round++) {
+    for (const node of names) {
+      try {
+        samples[node].push(await work(scenes[node]))
+      } catch (error) {
+        if (round === 0) console.error(`  ${node}: ${error.message}`)
+      }
+    }
+  }
+  const figures = Object.fromEntries(names.map((node) => [node, median(samples[node])]))
+  const row = { name, unit, figures, lessIsBetter }
+  results.push(row)
+  print(row)
+}
+
+console.log(
+  `After a warm-up of the same transactions for every node. Ratios in brackets: how many times better Tandem is. ${ROUNDS} rounds, medians.\n`,
+)
+
+await compare(
+  'start to first answer',
+  'ms',
+  Object.fromEntries(names.map((n) => [n, n])),
+  async (name) => {
+    const node = await start(name)
+    await node.stop()
+    return node.startMs
+  },
+  { lessIsBetter: true },
+)
+
+const scenes = {}
+for (const name of names) scenes[name] = await rows.prepare(await start(name))
+
+await compare('transfers one by one with receipt, fresh chain', 'per s', scenes, rows.sequentialTransfers)
+await compare('ERC-20 transfers one by one with receipt, fresh chain', 'per s', scenes, rows.sequentialTokens)
+await compare('eth_call balanceOf', 'per s', scenes, rows.calls)
+await compare('snapshot + 20 transactions + revert', 'per s', scenes, rows.snapshots)
+for (const name of rows.HEAVY_NAMES) await compare(`EVM ${name}`, 'Mgas/s', scenes, rows.heavy(name))
+await compare('1,000 transfers into one block', 'per s', scenes, rows.bigBlock, { rounds: 3 })
+await compare('eth_getBlockByNumber of 1,000 full transactions', 'per s', scenes, rows.fullBlocks)
+
+for (const name of names) await rows.grow(scenes[name], LONG)
+await compare(
+  `transfers one by one with receipt, after ${LONG} blocks`,
+  'per s',
+  scenes,
+  rows.sequentialTransfers,
+)
+await compare(
+  `ERC-20 transfers one by one with receipt, after ${LONG} blocks`,
+  'per s',
+  scenes,
+  rows.sequentialTokens,
+)
+await compare('eth_getLogs over 1,000 blocks', 'per s', scenes, rows.logs)
+
+if (!flags.only || flags.only === 'long') {
+  // Flatness of our own: time and memory per block early and late, on one chain.
+  const { tandem } = scenes
+  for (const [name, scene] of Object.entries(scenes)) {
+    const head = Number(await scene.client.call('eth_blockNumber'))
+    if (head < LONGEST) await rows.grow(scene, LONGEST - head)
+    if (name === 'tandem')
+      console.log(`\nmemory of tandem at block ${LONGEST}: ${tandem.node.memory().toFixed(0)} MB`)
+  }
+  await compare(
+    `resident memory after ${LONGEST} blocks`,
+    'MB',
+    scenes,
+    async (scene) => scene.node.memory(),
+    {
+      rounds: 1,
+      lessIsBetter: true,
+    },
+  )
+  await compare(
+    `restart on ${LONGEST} blocks`,
+    'ms',
+    scenes,
+    async (scene) => {
+      await scene.node.stop({ keep: true })
+      scene.node = await start(scene.node.name, scene.node.dir)
+      return scene.node.startMs
+    },
+    { rounds: 1, lessIsBetter: true },
+  )
+}
+
+if (names.includes('tandem') && !flags.only) {
+  const scene = await rows.prepare(await start('tandem'))
+  console.log('\nFlatness: transfers one by one with receipt and resident memory along one chain')
+  for (const height of [500, 1000, 2000, 3500, 5000].filter((height) => height <= LONGEST)) {
+    await rows.grow(scene, height - Number(await scene.client.call('eth_blockNumber')))
+    const rate = median([
+      await rows.sequentialTransfers(scene),
+      await rows.sequentialTransfers(scene),
+      await rows.sequentialTransfers(scene),
+    ])
+    console.log(`  block ${height}: ${rate.toFixed(0)} per s, ${scene.node.memory().toFixed(0)} MB`)
+  }
+  await scene.node.stop()
+}
+
+for (const name of names) await scenes[name].node.stop()

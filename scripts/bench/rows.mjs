@@ -1,0 +1,187 @@
+/** What is compared. A row runs one unit of work on a prepared node and returns a figure; more is better unless it says otherwise. */
+import { readFileSync } from 'node:fs'
+import { HDNodeWallet, Interface, Mnemonic, parseUnits } from 'ethers'
+import { ACCOUNTS, CHAIN_ID, MNEMONIC } from './nodes.mjs'
+
+const GAS_PRICE = parseUnits('3', 'gwei')
+const words = Mnemonic.fromPhrase(MNEMONIC)
+const wallets = Array.from({ length: ACCOUNTS }, (_, i) =>
+  HDNodeWallet.fromMnemonic(words, `m/44'/60'/0'/0/${i}`),
+)
+const artifact = (name) =>
+  JSON.parse(readFileSync(new URL(`../../fixtures/contracts/${name}.json`, import.meta.url)))
+const token = artifact('Token')
+const probe = artifact('Probe')
+const tokenAbi = new Interface(token.abi)
+const probeAbi = new Interface(probe.abi)
+const SINK = '0x00000000000000000000000000000000000a11ce'
+/** Transactions that each node is warmed up with. */
+const WARM_UP = 400
+const hex = (value) => `0x${value.toString(16)}`
+
+const sign = (wallet, fields) =>
+  wallet.signTransaction({
+    type: 0,
+    chainId: CHAIN_ID,
+    gasPrice: GAS_PRICE,
+    value: 0n,
+    data: '0x',
+    ...fields,
+  })
+
+/** The receipt of a transaction, asked for until it is there: some nodes answer before they mine. */
+async function receiptOf(client, hash) {
+  for (;;) {
+    const receipt = await client.call('eth_getTransactionReceipt', [hash])
+    if (receipt !== null) return receipt
+  }
+}
+
+/** A node with the contracts deployed, and what the rows need to know of it. */
+export async function prepare(node) {
+  const { client } = node
+  const nonces = wallets.map(() => 0)
+  const scene = { node, client, nonces, blocks: 0 }
+  scene.nextNonce = (i) => nonces[i]++
+  const deploy = async (data) => {
+    const hash = await client.call('eth_sendRawTransaction', [
+      await sign(wallets[0], { nonce: scene.nextNonce(0), gasLimit: 3_000_000n, data }),
+    ])
+    return (await receiptOf(client, hash)).contractAddress
+  }
+  scene.token = await deploy(token.bytecode + tokenAbi.encodeDeploy([10n ** 24n]).slice(2))
+  scene.probe = await deploy(probe.bytecode)
+  // Every node gets the same warm-up and then goes back, so that no row measures a compiler.
+  const snapshot = await client.call('evm_snapshot')
+  await oneByOne(scene, await signed(scene, 3, WARM_UP, transfer))
+  await client.call('evm_revert', [snapshot])
+  nonces[3] -= WARM_UP
+  return scene
+}
+
+/** Signs `count` transactions of account `i` ahead of time. */
+async function signed(scene, i, count, fields) {
+  const raw = []
+  for (let n = 0; n < count; n++)
+    raw.push(await sign(wallets[i], { nonce: scene.nextNonce(i), ...fields(n) }))
+  return raw
+}
+
+const transfer = () => ({ to: SINK, value: 1n, gasLimit: 21_000n })
+const erc20 = (scene) => () => ({
+  to: scene.token,
+  gasLimit: 100_000n,
+  data: tokenAbi.encodeFunctionData('transfer', [SINK, 1n]),
+})
+
+async function timed(work) {
+  const began = performance.now()
+  await work()
+  return (performance.now() - began) / 1000
+}
+
+/** Sends each and reads its receipt before the next; transactions a second. */
+async function oneByOne(scene, raw) {
+  const seconds = await timed(async () => {
+    for (const transaction of raw) {
+      const hash = await scene.client.call('eth_sendRawTransaction', [transaction])
+      await receiptOf(scene.client, hash)
+    }
+  })
+  return raw.length / seconds
+}
+
+/** Grows the chain by automined transfers, without looking at receipts. */
+export async function grow(scene, blocks) {
+  for (let done = 0; done < blocks; ) {
+    const count = Math.min(100, blocks - done)
+    for (const raw of await signed(scene, 1, count, transfer)) {
+      await scene.client.call('eth_sendRawTransaction', [raw])
+    }
+    done += count
+  }
+}
+
+export const sequentialTransfers = async (scene) => oneByOne(scene, await signed(scene, 0, 100, transfer))
+export const sequentialTokens = async (scene) => oneByOne(scene, await signed(scene, 0, 100, erc20(scene)))
+
+/** 1,000 transfers of 100 senders handed in over 16 connections, then mined in one block; transactions a second. */
+export async function bigBlock(scene) {
+  await scene.node.automine(false)
+  const raw = []
+  for (let n = 0; n < 10; n++)
+    for (let i = 0; i < ACCOUNTS; i++) raw.push(...(await signed(scene, i, 1, transfer)))
+  const seconds = await timed(async () => {
+    for (let at = 0; at < raw.length; at += 16) {
+      await Promise.all(
+        raw.slice(at, at + 16).map((one) => scene.client.call('eth_sendRawTransaction', [one])),
+      )
+    }
+    await scene.client.call('evm_mine')
+  })
+  const block = await scene.client.call('eth_getBlockByNumber', ['latest', false])
+  if (block.transactions.length < raw.length)
+    throw new Error(`${scene.node.name} mined ${block.transactions.length} only`)
+  scene.big = block.number
+  await scene.node.automine(true)
+  return raw.length / seconds
+}
+
+async function repeat(count, work) {
+  const seconds = await timed(async () => {
+    for (let i = 0; i < count; i++) await work(i)
+  })
+  return count / seconds
+}
+
+export const calls = (scene) => {
+  const data = tokenAbi.encodeFunctionData('balanceOf', [wallets[0].address])
+  return repeat(300, () => scene.client.call('eth_call', [{ to: scene.token, data }, 'latest']))
+}
+
+export const fullBlocks = (scene) =>
+  repeat(5, () => scene.client.call('eth_getBlockByNumber', [scene.big, true]))
+
+export const logs = async (scene) => {
+  const head = Number(await scene.client.call('eth_blockNumber'))
+  const filter = { fromBlock: hex(Math.max(0, head - 1000)), toBlock: hex(head), address: scene.token }
+  return repeat(5, () => scene.client.call('eth_getLogs', [filter]))
+}
+
+/** Snapshot, 20 automined token transfers, revert; cycles a second. */
+export async function snapshots(scene) {
+  const raw = await signed(scene, 2, 20, erc20Zero(scene))
+  scene.nonces[2] -= 20
+  return repeat(5, async () => {
+    const id = await scene.client.call('evm_snapshot')
+    for (const transaction of raw) await scene.client.call('eth_sendRawTransaction', [transaction])
+    if ((await scene.client.call('evm_revert', [id])) !== true)
+      throw new Error(`${scene.node.name} did not revert`)
+  })
+}
+
+/** A token transfer of nothing, so that an account without tokens can make it. */
+const erc20Zero = (scene) => () => ({
+  to: scene.token,
+  gasLimit: 100_000n,
+  data: tokenAbi.encodeFunctionData('transfer', [SINK, 0n]),
+})
+
+/** Gas of each heavy call as the chain's rules count it, so that the same work gives every node the same gas. */
+const HEAVY = {
+  arithmetic: { rounds: 40_000, gas: 5.6e6 },
+  hashes: { rounds: 15_000, gas: 4.5e6 },
+  storageLoads: { rounds: 12_000, gas: 4.5e6 },
+  storageStores: { rounds: 900, gas: 4.7e6 },
+  calls: { rounds: 3_000, gas: 3.6e6 },
+}
+export const HEAVY_NAMES = Object.keys(HEAVY)
+
+/** One heavy `eth_call`; million gas a second, counted as our rules count the same work. */
+export const heavy = (name) => async (scene) => {
+  const { rounds, gas } = HEAVY[name]
+  const data = probeAbi.encodeFunctionData(name, [rounds])
+  const call = { from: wallets[0].address, to: scene.probe, data, gas: hex(29_000_000) }
+  const seconds = await timed(() => scene.client.call('eth_call', [call, 'latest']))
+  return gas / 1e6 / seconds
+}
