@@ -71,8 +71,8 @@ export interface EthereumOutcome {
 
 /**
  * Runs a transaction, signed or not, by a fork of Ethereum. The state is that of this chain, so what differs in the
- * outcome differs by rules alone. Throws TransactionRejected when Ethereum would not include it, `limit-exceeded` at
- * the deadline, and an Error on a call of the KZG precompile (EIP-4844), which is not computed here.
+ * outcome differs by rules alone. Throws TransactionRejected when Ethereum would not include it or when it calls the
+ * point evaluation contract (EIP-4844), which is not computed here, and `limit-exceeded` at the deadline.
  */
 export async function executeByEthereumRules(parts: EthereumRunParts): Promise<EthereumOutcome> {
   const { transaction, state, env, chainId, hardfork = 'cancun', deadlineMs } = parts
@@ -88,6 +88,7 @@ export async function executeByEthereumRules(parts: EthereumRunParts): Promise<E
     stateManager,
     blockchain,
     customOpcodes: [pausingJumpDestination(new ExecutionClock(deadlineMs))],
+    customPrecompiles: common.isActivatedEIP(4844) ? [NO_POINT_EVALUATION] : [],
     params: {},
   })
   // Every EVM listens on the shared Common and none is ever removed; its fork never changes.
@@ -105,6 +106,14 @@ export async function executeByEthereumRules(parts: EthereumRunParts): Promise<E
     if (begun || !(error instanceof Error)) throw error
     throw new TransactionRejected(withoutContext(error.message))
   }
+}
+
+/** A guess would be worse than none: a proof that holds succeeds on Ethereum, and to check it takes a trusted setup. */
+const NO_POINT_EVALUATION: NonNullable<EVMOpts['customPrecompiles']>[number] = {
+  address: libraryAddress('0x000000000000000000000000000000000000000a'),
+  function: (_input) => {
+    throw new TransactionRejected('point evaluation (EIP-4844) is not computed here')
+  },
 }
 
 const commons = new Map<string, Common>()

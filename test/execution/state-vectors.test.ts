@@ -1,0 +1,98 @@
+/** Some thousand transactions and what Ethereum's executor made of them, by our overlay, trie and transaction code. */
+import { readdirSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { EMPTY_TRIE_ROOT } from '../../src/chain/account.ts'
+import { EMPTY } from '../../src/encoding/bytes.ts'
+import { keccakHex } from '../../src/encoding/hash.ts'
+import { fromHex, type Hex } from '../../src/encoding/hex.ts'
+import { executeTransaction, TransactionRejected } from '../../src/execution/execute-transaction.ts'
+import { createMachine, type Machine } from '../../src/execution/machine.ts'
+import type { BlockEnvironment } from '../../src/execution/message.ts'
+import { Overlay } from '../../src/execution/overlay.ts'
+import { StateTrie } from '../../src/execution/state-trie.ts'
+import { type GivenAccount, stateOf } from '../support/differential.ts'
+import { transaction } from '../support/execution.ts'
+import { fixture } from '../support/fixture.ts'
+import { logsHash } from '../support/library-oracle.ts'
+import type { StateVector, StateVectorFile } from '../support/state-vector.ts'
+
+const TOPICS = readdirSync(new URL('../../fixtures/state', import.meta.url)).sort()
+
+const MACHINES = (['own', 'library'] as const).map(
+  (loop) => [loop, createMachine({ chainId: 33, ruleSet: 'petersburg', loop })] as const,
+)
+
+function given({ nonce = '0', balance = '0', code, storage = {} }: StateVector['pre'][Hex]): GivenAccount {
+  const words = Object.entries(storage).map(([slot, value]) => [BigInt(slot), BigInt(value)] as const)
+  return {
+    nonce: BigInt(nonce),
+    balance: BigInt(balance),
+    code: code === undefined ? EMPTY : fromHex(code),
+    storage: new Map(words),
+  }
+}
+
+function environment({ block }: StateVectorFile, coinbase = block.coinbase): BlockEnvironment {
+  return {
+    ...block,
+    coinbase,
+    difficulty: BigInt(block.difficulty),
+    gasLimit: BigInt(block.gasLimit),
+    minimumGasPrice: 0n,
+    ancestor: () => undefined,
+    ancestorHash: (height) => keccakHex(new TextEncoder().encode(String(height))),
+  }
+}
+
+/** The given accounts as a sealed state, in nodes. */
+function sealed({ pre }: StateVector): { trie: StateTrie; root: Hex } {
+  const trie = new StateTrie({ node: () => undefined, code: () => undefined })
+  const accounts = Object.entries(pre).map(([address, account]) => [address as Hex, given(account)] as const)
+  const state = trie.seal(EMPTY_TRIE_ROOT, stateOf(new Map(accounts)).changes())
+  trie.remember(state)
+  return { trie, root: state.root }
+}
+
+async function outcome(
+  vector: StateVector,
+  file: StateVectorFile,
+  machine: Machine,
+): Promise<StateVector['expected']> {
+  const { trie, root } = sealed(vector)
+  const state = new Overlay(trie.reader(root))
+  const env = environment(file, vector.coinbase)
+  const { nonce, gasPrice, gasLimit, to, value, data } = vector.transaction
+  const tx = transaction({
+    from: file.sender,
+    nonce: BigInt(nonce),
+    gasPrice: BigInt(gasPrice),
+    gasLimit: BigInt(gasLimit),
+    to,
+    value: BigInt(value),
+    data: fromHex(data),
+  })
+  try {
+    const parts = { transaction: tx, state, env, machine, gasAvailable: env.gasLimit }
+    const { failure, gasUsed, logs } = await executeTransaction(parts)
+    return {
+      status: failure?.kind ?? 'succeeded',
+      gas: Number(gasUsed),
+      root: trie.seal(root, state.changes()).root,
+      logs: logsHash(logs),
+    }
+  } catch (error) {
+    if (!(error instanceof TransactionRejected)) throw error
+    const unchanged = trie.seal(root, state.changes()).root
+    return { status: 'rejected', gas: 0, root: unchanged, logs: logsHash([]) }
+  }
+}
+
+describe.each(MACHINES)('the %s loop', (_, machine) => {
+  it.each(TOPICS)('%s: status, gas, root and logs as on Ethereum', async (topic) => {
+    const file = fixture<StateVectorFile>(`state/${topic}`)
+    expect(file.vectors.length).toBeGreaterThan(0)
+    for (const vector of file.vectors) {
+      expect(await outcome(vector, file, machine), vector.name).toEqual(vector.expected)
+    }
+  })
+})
