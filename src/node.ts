@@ -1,7 +1,13 @@
 /** Options → store → engine → dispatcher: builds, starts and closes one node. */
 import { readFileSync } from 'node:fs'
 import { arch, platform } from 'node:os'
-import { CHAINS, type ChainConfig, withBlockGasLimit, withMinimumGasPrice } from './chain/config.ts'
+import {
+  CHAINS,
+  type ChainConfig,
+  withBlockGasLimit,
+  withDifficulty,
+  withMinimumGasPrice,
+} from './chain/config.ts'
 import { parseGenesis } from './chain/genesis.ts'
 import { createAccounts, MINER_ADDRESS } from './engine/accounts.ts'
 import { createEngine } from './engine/create-engine.ts'
@@ -53,6 +59,7 @@ function configOf(options: ResolvedNodeOptions): ChainConfig {
   let config = CHAINS[options.chain]
   if (options.blockGasLimit !== undefined) config = withBlockGasLimit(config, options.blockGasLimit)
   if (options.minGasPrice !== undefined) config = withMinimumGasPrice(config, options.minGasPrice)
+  if (options.difficulty !== undefined) config = withDifficulty(config, options.difficulty)
   return config
 }
 

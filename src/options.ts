@@ -165,6 +165,18 @@ export const NODE_SETTINGS = {
     fallbackText: "the chain's own",
     nodeKeys: { 'miner.minGasPrice': same },
   }),
+  difficulty: setting(quantity(1n, 255), {
+    flag: '--difficulty <number>',
+    help: 'difficulty of every block above genesis: about how many hashes a proof of work takes',
+    fallback: undefined,
+    fallbackText: "the chain's own",
+  }),
+  workRateLimitMs: setting(whole(0, LONGEST_INTERVAL * 1000), {
+    flag: '--work-rate-limit <ms>',
+    help: 'least milliseconds between two submissions of mining work; 0 is no limit',
+    fallback: 0,
+    nodeKeys: { 'miner.server.workSubmissionRateLimitInMills': same },
+  }),
   accountQuota: setting(yesOrNo, {
     flag: '--account-quota',
     help: "limit the gas that one sender may offer over time, as the chain's nodes do",
@@ -287,7 +299,7 @@ export const SERVE_SETTINGS = {
     flag: '--hosts <names>',
     help: 'further host names under which the node may be called, or * for all',
     fallback: [],
-    fallbackText: 'localhost and IP addresses',
+    fallbackText: 'localhost and IP addresses; beyond loopback all',
     nodeKeys: { 'rpc.providers.web.http.hosts': same },
   }),
   maxBodyBytes: setting(whole(1, BYTES), {
@@ -388,4 +400,9 @@ export function resolveNodeOptions(given: NodeOptions): ResolvedNodeOptions {
 /** Checks server options and fills in defaults. Throws `invalid-options`. */
 export function resolveServeOptions(given: ServeOptions): ResolvedServeOptions {
   return resolve(SERVE_SETTINGS, given) as ResolvedServeOptions
+}
+
+/** Checks the settings of the output and fills in defaults. Throws `invalid-options`. */
+export function resolveTerminalOptions(given: Inputs<typeof TERMINAL_SETTINGS>): TerminalOptions {
+  return resolve(TERMINAL_SETTINGS, given) as TerminalOptions
 }

@@ -42,6 +42,8 @@ export interface ChainConfig {
     readonly goalSeconds: number
     /** B of protocol 3.1 at a height. */
     boundDivisorAt(height: number): bigint
+    /** The difficulty of every block above genesis, where a setting of the node fixes it. */
+    readonly fixed?: bigint
   }
   /** Where the block gas limit moves to (protocol 4.1), and its floor. */
   readonly gasLimitTarget: bigint
@@ -145,6 +147,11 @@ export function withMinimumGasPrice(config: ChainConfig, price: bigint): ChainCo
     minimumGasPriceTarget: price,
     genesis: { ...config.genesis, minimumGasPrice: price },
   }
+}
+
+/** The same network with one difficulty for all blocks above genesis, so that a search for work is as long as wanted. */
+export function withDifficulty(config: ChainConfig, difficulty: bigint): ChainConfig {
+  return { ...config, difficulty: { ...config.difficulty, fixed: difficulty } }
 }
 
 /**

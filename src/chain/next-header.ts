@@ -18,6 +18,7 @@ export function nextDifficulty(
   uncleCount: number,
   config: ChainConfig,
 ): bigint {
+  if (config.difficulty.fixed !== undefined) return config.difficulty.fixed
   const height = parent.number + 1
   const minimum = config.difficulty.minimumAt(height)
   const interval = timestamp - parent.timestamp

@@ -116,6 +116,7 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
   const lookup = createLookup({ ...chain, trie, pool, pending })
   const headState = () => lookup.stateAfter(blockchain.head)
   const { inTurn, idle } = createSerialQueue()
+  let closing: Promise<void> | undefined
   const schedule = createSchedule(parts.mining, async () => {
     await commands.mine().catch((error) => logger.error('mining failed', { error }))
   })
@@ -135,7 +136,7 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
     events,
     headState,
     build: (timestamp) => buildNext(timestamp, extraData),
-    seal: createSealer(chain),
+    seal: createSealer(chain, () => closing !== undefined),
   })
   const fees = createFees(chain, parts.now)
   const simulate = createSimulate({ ...chain, ...parts, lookup, machine })
@@ -150,7 +151,6 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
   }
   await commands.startMining()
 
-  let closing: Promise<void> | undefined
   return {
     config,
     commands,

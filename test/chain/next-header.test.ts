@@ -1,6 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { CHAINS, type ChainName, withBlockGasLimit, withMinimumGasPrice } from '../../src/chain/config.ts'
+import {
+  CHAINS,
+  type ChainName,
+  withBlockGasLimit,
+  withDifficulty,
+  withMinimumGasPrice,
+} from '../../src/chain/config.ts'
 import {
   gasLimitRange,
   minimumGasPriceRange,
@@ -37,6 +43,19 @@ describe('difficulty', () => {
   ])('%s', (_, chain, height, difficulty, interval, uncles, expected) => {
     const parent = headerWith({ number: height - 1, difficulty, timestamp: 1_000 })
     expect(nextDifficulty(parent, 1_000 + interval, uncles, CHAINS[chain])).toBe(expected)
+  })
+})
+
+describe('a fixed difficulty', () => {
+  it.each([0, 9, 10, 14, 600, -1])('holds whatever the interval (%d s) and the parent', (interval) => {
+    for (const chain of ['regtest', 'mainnet'] as const) {
+      for (const difficulty of [1n, 10n ** 18n]) {
+        const parent = headerWith({ number: 0, difficulty, timestamp: 1_000 })
+        expect(nextDifficulty(parent, 1_000 + interval, 2, withDifficulty(CHAINS[chain], 5_000n))).toBe(
+          5_000n,
+        )
+      }
+    }
   })
 })
 
