@@ -30,13 +30,17 @@ const DELETED = 0xffff_ffff
 const syncData = promisify(fdatasync)
 const nameOf = (number: number): string => `${String(number).padStart(10, '0')}.log`
 
-/** One batch as a record: header, then length-prefixed keys and values. */
+/** Where records are put together; it grows to the largest and is written out before the next one. */
+let scratch = Buffer.allocUnsafe(1 << 16)
+
+/** One batch as a record: header, then length-prefixed keys and values. Valid until the next call. */
 function encodeRecord(operations: readonly Operation[]): Buffer {
   let size = HEADER_BYTES
   for (const operation of operations) {
     size += 2 * LENGTH_BYTES + operation.key.length + (operation.type === 'put' ? operation.value.length : 0)
   }
-  const record = Buffer.allocUnsafe(size)
+  if (scratch.length < size) scratch = Buffer.allocUnsafe(2 * size)
+  const record = scratch.subarray(0, size)
   let at = HEADER_BYTES
   for (const operation of operations) {
     at = record.writeUInt32LE(operation.key.length, at)
