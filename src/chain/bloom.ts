@@ -1,6 +1,6 @@
 /** The 2048-bit bloom of log addresses and topics: add, test, merge (Yellow Paper 4.3.1, protocol 5.5). */
 import { keccak256 } from '../encoding/hash.ts'
-import { fromHex } from '../encoding/hex.ts'
+import { fromHex, type Hex } from '../encoding/hex.ts'
 import type { Log } from './receipt.ts'
 
 const BYTES = 256
@@ -32,9 +32,14 @@ export function bloomMightContain(bloom: Uint8Array, item: Uint8Array): boolean 
 export function logsBloom(logs: readonly Log[]): Uint8Array {
   if (logs.length === 0) return ZERO_BLOOM
   const bloom = new Uint8Array(BYTES)
-  for (const log of logs) {
-    bloomAdd(bloom, fromHex(log.address))
-    for (const topic of log.topics) bloomAdd(bloom, fromHex(topic))
+  // The logs of one transaction mostly repeat an address and a first topic.
+  const added = new Set<Hex>()
+  for (const { address, topics } of logs) {
+    for (const item of [address, ...topics]) {
+      if (added.has(item)) continue
+      added.add(item)
+      bloomAdd(bloom, fromHex(item))
+    }
   }
   return bloom
 }
