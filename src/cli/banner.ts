@@ -1,0 +1,42 @@
+/** The greeting of a started node: what it is, where its data lies, which accounts it holds. */
+import pc from 'picocolors'
+import { toHex } from '../encoding/hex.ts'
+import type { Engine } from '../engine/engine.ts'
+
+/** Accounts beyond this many are only counted. */
+const MAX_LISTED = 20
+
+/** What the banner tells. */
+export interface BannerParts {
+  readonly engine: Engine
+  /** `undefined` for memory. */
+  readonly dataDir: string | undefined
+  readonly mining: 'auto' | 'manual' | number
+}
+
+function miningWords(mode: BannerParts['mining']): string {
+  if (mode === 'auto') return 'a block for each transaction'
+  return mode === 'manual' ? 'on request' : `a block every ${mode} s`
+}
+
+/** The banner, line by line. Keys are shown on local chains only: there they hold nothing of worth. */
+export function bannerLines({ engine, dataDir, mining }: BannerParts): string[] {
+  const { config, accounts } = engine
+  const isLocal = config.name === 'regtest' || config.name === 'devnet'
+  const row = (name: string, value: string) => `${pc.dim(name.padEnd(9))} ${value}`
+  const listed = accounts.list().slice(0, MAX_LISTED)
+  const lines = [
+    pc.bold('Tandem'),
+    row('Chain', `${config.name}, id ${config.chainId} (0x${config.chainId.toString(16)})`),
+    row('Data', dataDir ?? 'in memory, forgotten at the end'),
+    row('Mining', miningWords(mining)),
+    row('Accounts', listed.length === 0 ? 'none' : `${accounts.list().length}`),
+    ...listed.map((address, i) => {
+      const key = isLocal ? accounts.key(address) : undefined
+      return `  ${pc.dim(`${i}`.padStart(2))} ${address}${key === undefined ? '' : ` ${pc.dim(toHex(key))}`}`
+    }),
+  ]
+  if (isLocal && listed.length > 0)
+    lines.push(pc.yellow('The keys stand here in the open: use them on this chain only.'))
+  return [...lines, '']
+}

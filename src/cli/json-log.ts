@@ -1,0 +1,67 @@
+/** Output for programs: one JSON object a line, by pino. */
+import { pino } from 'pino'
+import { NodeError } from '../errors.ts'
+import type { Logger } from '../logger.ts'
+import type { TerminalOptions } from '../options.ts'
+import type { LineWriter } from './line-writer.ts'
+import { isTalkative, type Reporter } from './reporter.ts'
+
+/** What JSON cannot say by itself: errors lose their members, and a bigint throws. */
+function speakable(value: unknown): unknown {
+  if (value instanceof Error) return { name: value.name, message: value.message, stack: value.stack }
+  return typeof value === 'bigint' ? value.toString() : value
+}
+
+function fieldsOf(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, speakable(value)]))
+}
+
+/** Makes the reporter for programs; everything goes to one writer. */
+export function createJsonReporter(options: TerminalOptions, output: LineWriter): Reporter {
+  const log = pino(
+    {
+      level: options.logLevel,
+      base: null,
+      formatters: { level: (label) => ({ level: label }) },
+      timestamp: pino.stdTimeFunctions.isoTime,
+    },
+    { write: (line) => output.write(line.trimEnd()) },
+  )
+  const logger: Logger = {
+    debug: (message, fields = {}) => log.debug(fieldsOf(fields), message),
+    info: (message, fields = {}) => log.info(fieldsOf(fields), message),
+    warn: (message, fields = {}) => log.warn(fieldsOf(fields), message),
+    error: (message, fields = {}) => log.error(fieldsOf(fields), message),
+  }
+  const talkative = isTalkative(options)
+
+  return {
+    logger,
+    call(method, milliseconds, error) {
+      if (!talkative) return
+      const ms = Math.round(milliseconds * 1000) / 1000
+      const words = error instanceof NodeError ? error.message : 'Internal server error'
+      log.info(error === undefined ? { method, ms } : { method, ms, error: words }, 'call')
+    },
+    chain({ removed, added }) {
+      if (!talkative) return
+      for (const { hash, block } of removed) {
+        log.info({ hash, number: block.header.number }, 'block left the chain')
+      }
+      for (const { hash, block, receipts } of added) {
+        const { number, gasUsed } = block.header
+        const mined = block.transactions.filter(({ isReward }) => !isReward)
+        log.info({ hash, number, gasUsed: String(gasUsed), transactions: mined.length }, 'block')
+        mined.forEach((transaction, i) => {
+          const { from, to, value } = transaction
+          const receipt = receipts[i]
+          const outcome = { gasUsed: String(receipt?.gasUsed), succeeded: receipt?.succeeded }
+          log.info({ hash: transaction.hash, from, to, value: String(value), ...outcome }, 'transaction')
+        })
+      }
+    },
+    ready(readiness) {
+      output.write(JSON.stringify({ ready: true, ...readiness }))
+    },
+  }
+}

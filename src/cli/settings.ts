@@ -1,0 +1,170 @@
+/** Flags, environment and configuration file to checked settings; each source beats the ones after it. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { NodeError } from '../errors.ts'
+import {
+  checkSetting,
+  NODE_SETTINGS,
+  type NodeOptions,
+  resolveNodeOptions,
+  resolveServeOptions,
+  resolveTerminalOptions,
+  SERVE_SETTINGS,
+  type ServeOptions,
+  type Setting,
+  TERMINAL_SETTINGS,
+  type TerminalOptions,
+} from '../options.ts'
+
+/** What `tandem start` runs with. */
+export interface Settings {
+  readonly node: NodeOptions
+  readonly serve: ServeOptions
+  readonly terminal: TerminalOptions
+}
+
+/** Flags as they were typed: name without dashes (`no-wallet` too) and argument; `true` where there is none. */
+export type TypedFlags = ReadonlyMap<string, string | true>
+
+type Values = ReadonlyMap<string, unknown>
+
+/** All settings of the command, by key. */
+export const SETTINGS: Readonly<Record<string, Setting<unknown, unknown>>> = {
+  ...NODE_SETTINGS,
+  ...SERVE_SETTINGS,
+  ...TERMINAL_SETTINGS,
+}
+
+/** The flag that names a configuration file; it has no key of its own. */
+export const CONFIG_FLAG = { flag: '--config <file>', help: 'JSON file with settings' } as const
+
+/** The name of a flag, without dashes and argument. */
+export function flagName(flag: string): string {
+  return flag.replace(/^--/, '').replace(/ .*$/, '')
+}
+
+/** The environment variable of a flag. */
+export function variableOf(flag: string): string {
+  return `TANDEM_${flagName(flag).toUpperCase().replaceAll('-', '_')}`
+}
+
+const isNegated = (flag: string): boolean => flagName(flag).startsWith('no-')
+
+function refused(message: string): NodeError {
+  return new NodeError('invalid-options', message)
+}
+
+/** Text of a flag or variable to a checked value; `--no-x` says the contrary of x. */
+function fromText(setting: Setting<unknown, unknown>, text: string, source: string): unknown {
+  const value = checkSetting(setting, setting.fromText(text), source)
+  return isNegated(setting.flag) ? value !== true : value
+}
+
+function fromFlags(flags: TypedFlags): Values {
+  const values = new Map<string, unknown>()
+  for (const [key, setting] of Object.entries(SETTINGS)) {
+    const typed = flags.get(flagName(setting.flag))
+    if (typed === undefined) continue
+    const source = `--${flagName(setting.flag)}`
+    values.set(key, fromText(setting, typed === true ? 'true' : typed, source))
+  }
+  return values
+}
+
+/** A variable that is empty counts as not set: that is how a compose file passes on what is missing. */
+function fromEnvironment(env: Readonly<Record<string, string | undefined>>): Values {
+  const keys = new Map(Object.entries(SETTINGS).map(([key, { flag }]) => [variableOf(flag), key]))
+  const values = new Map<string, unknown>()
+  for (const [name, text] of Object.entries(env)) {
+    if (!name.startsWith('TANDEM_') || name === variableOf(CONFIG_FLAG.flag)) continue
+    const key = keys.get(name)
+    if (key === undefined) throw refused(`There is no setting for the environment variable ${name}.`)
+    if (text !== undefined && text !== '') {
+      values.set(key, fromText(SETTINGS[key] as Setting<unknown, unknown>, text, name))
+    }
+  }
+  return values
+}
+
+/** Nested objects to keys with dots: the real node's keys are written either way. */
+function flatten(value: unknown, prefix: string): [string, unknown][] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return [[prefix, value]]
+  return Object.entries(value).flatMap(([key, member]) =>
+    flatten(member, prefix === '' ? key : `${prefix}.${key}`),
+  )
+}
+
+/** Key in a file → setting, and how its value reads: our own keys, and those of the real node that mean the same. */
+function fileKeys(): Map<string, { key: string; translate: (value: unknown) => unknown }> {
+  const keys = new Map<string, { key: string; translate: (value: unknown) => unknown }>()
+  for (const [key, { nodeKeys }] of Object.entries(SETTINGS)) {
+    keys.set(key, { key, translate: (value) => value })
+    for (const [name, translate] of Object.entries(nodeKeys ?? {})) keys.set(name, { key, translate })
+  }
+  return keys
+}
+
+function readJson(file: string): unknown {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (error) {
+    const why = (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'there is no such file' : String(error)
+    throw refused(`Cannot read the configuration file ${file}: ${why}.`)
+  }
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw refused(`The configuration file ${file} is not JSON.`)
+  }
+}
+
+function fromFile(file: string): Values {
+  const content = readJson(file)
+  if (typeof content !== 'object' || content === null || Array.isArray(content)) {
+    throw refused(`The configuration file ${file} does not hold a JSON object.`)
+  }
+  const known = fileKeys()
+  const values = new Map<string, unknown>()
+  for (const [name, value] of Object.entries(content).flatMap(([key, member]) => flatten(member, key))) {
+    const match = known.get(name)
+    if (match === undefined) throw refused(`There is no setting "${name}", which ${file} names.`)
+    if (values.has(match.key))
+      throw refused(`${file} gives the setting "${match.key}" twice, again as "${name}".`)
+    const setting = SETTINGS[match.key] as Setting<unknown, unknown>
+    values.set(match.key, checkSetting(setting, match.translate(value), `"${name}" in ${file}`))
+  }
+  return values
+}
+
+/** Lays a source over what weaker ones say. Memory and a directory exclude each other: the stronger source decides. */
+function overlay(weaker: Values, stronger: Values): Values {
+  const merged = new Map(weaker)
+  if (stronger.get('memory') === true) merged.delete('dataDir')
+  if (stronger.has('dataDir')) merged.delete('memory')
+  for (const [key, value] of stronger) merged.set(key, value)
+  return merged
+}
+
+function pick(values: Values, table: object): object {
+  return Object.fromEntries(Object.keys(table).map((key) => [key, values.get(key)]))
+}
+
+/**
+ * Reads all settings. Without `memory` and `dataDir` the database lies in `.tandem/<chain>`.
+ * Throws `invalid-options` naming the flag, variable or key that is unknown or malformed.
+ */
+export function readSettings(flags: TypedFlags, env: Readonly<Record<string, string | undefined>>): Settings {
+  const typedFile = flags.get(flagName(CONFIG_FLAG.flag)) ?? env[variableOf(CONFIG_FLAG.flag)]
+  const file = typeof typedFile === 'string' && typedFile !== '' ? fromFile(typedFile) : new Map()
+  const values = overlay(overlay(file, fromEnvironment(env)), fromFlags(flags))
+  const given: NodeOptions = pick(values, NODE_SETTINGS)
+  const { chain, memory, dataDir } = resolveNodeOptions(given)
+  const serve: ServeOptions = pick(values, SERVE_SETTINGS)
+  resolveServeOptions(serve)
+  return {
+    node: memory === true ? given : { ...given, dataDir: dataDir ?? join('.tandem', chain) },
+    serve,
+    terminal: resolveTerminalOptions(pick(values, TERMINAL_SETTINGS)),
+  }
+}

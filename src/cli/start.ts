@@ -1,0 +1,63 @@
+/** `tandem start`: a node, sockets for it, and an orderly end. */
+import { createNode, type Node } from '../node.ts'
+import { serve } from '../transport/server.ts'
+import { bannerLines } from './banner.ts'
+import { createConsoleReporter } from './console-log.ts'
+import type { LineWriter } from './line-writer.ts'
+import { isPrinted, isTalkative, type Reporter } from './reporter.ts'
+import type { Settings } from './settings.ts'
+
+/** Where the command prints. */
+export interface Writers {
+  readonly output: LineWriter
+  readonly errors: LineWriter
+}
+
+async function createReporter({ terminal }: Settings, { output, errors }: Writers): Promise<Reporter> {
+  if (!terminal.json) return createConsoleReporter(terminal, output, errors)
+  // Only those who ask for JSON pay for loading its writer.
+  const { createJsonReporter } = await import('./json-log.ts')
+  return createJsonReporter(terminal, output)
+}
+
+/** Opens the port and says so; the node is closed when that fails. */
+async function open(node: Node, settings: Settings, reporter: Reporter, output: LineWriter) {
+  try {
+    const server = await serve(node, settings.serve)
+    const { quiet, json } = settings.terminal
+    const { dataDir, mining } = node.options
+    if (!quiet && !json && isPrinted('info', settings.terminal)) {
+      for (const line of bannerLines({ engine: node.engine, dataDir, mining })) output.write(line)
+    }
+    reporter.ready({
+      url: server.url,
+      ws: server.wsUrl,
+      chainId: node.engine.config.chainId,
+      head: node.engine.queries.head().block.header.number,
+      pid: process.pid,
+    })
+    return server
+  } catch (error) {
+    await node.close()
+    throw error
+  }
+}
+
+/**
+ * Runs a node until `stopped` resolves, then closes sockets and database.
+ * Throws `NodeError` and `ListenError` when it cannot start.
+ */
+export async function start(settings: Settings, writers: Writers, stopped: Promise<void>): Promise<void> {
+  const reporter = await createReporter(settings, writers)
+  const node = await createNode({
+    ...settings.node,
+    logger: reporter.logger,
+    // Without a listener the dispatcher does not even look at the clock.
+    onCall: isTalkative(settings.terminal) ? reporter.call : undefined,
+  })
+  node.engine.events.on('chain', reporter.chain)
+  const server = await open(node, settings, reporter, writers.output)
+  await stopped
+  await server.close()
+  await node.close()
+}

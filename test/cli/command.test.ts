@@ -1,0 +1,113 @@
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { WebSocket } from 'ws'
+import { type RunningCommand, runCommand, startCommand } from '../support/command.ts'
+
+let dir: string
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), 'command-'))
+})
+afterAll(() => rmSync(dir, { recursive: true }))
+
+async function call({ url }: RunningCommand, method: string, ...params: unknown[]): Promise<unknown> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  })
+  return ((await response.json()) as { result: unknown }).result
+}
+
+describe('the command', () => {
+  it.each([
+    [['start', '--prt', '1'], "tandem: unknown option '--prt' (Did you mean --port?)\n"],
+    [['start', '--port', 'x'], 'tandem: --port expects a whole number from 0 to 65535, not "x".\n'],
+    [['start', '--port'], "tandem: option '--port <number>' argument missing\n"],
+    [['start', 'now'], "tandem: too many arguments for 'start'. Expected 0 arguments but got 1.\n"],
+    [['strat'], "tandem: unknown command 'strat' (Did you mean start?)\n"],
+    [['start', '--mnemonic', `${'abandon '.repeat(11)}zoo`, '--memory'], /^tandem: .*\n$/],
+    [[], 'tandem: Say what to do: tandem start.\n'],
+  ])('%j ends with a sentence and 2', async (args, sentence) => {
+    const { code, stdout, stderr } = await runCommand(args)
+    expect(stderr).toEqual(typeof sentence === 'string' ? sentence : expect.stringMatching(sentence))
+    expect([code, stdout]).toEqual([2, ''])
+  })
+
+  it('refuses a variable and a key that it does not know', async () => {
+    const file = join(dir, 'bad.json')
+    writeFileSync(file, '{"minning":"auto"}')
+    expect(await runCommand(['start'], { TANDEM_MINNING: 'auto' })).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: 'tandem: There is no setting for the environment variable TANDEM_MINNING.\n',
+    })
+    expect(await runCommand(['start', '--config', file])).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `tandem: There is no setting "minning", which ${file} names.\n`,
+    })
+  })
+
+  it('explains itself', async () => {
+    const help = await runCommand(['start', '--help'])
+    expect(help).toMatchObject({ code: 0, stderr: '' })
+    expect(help.stdout).toContain('TANDEM_BLOCK_GAS_LIMIT')
+    expect(await runCommand(['--version'])).toMatchObject({ code: 0, stdout: '0.1.0\n' })
+  })
+
+  it('ends with 1 when the port is taken', async () => {
+    const other = createServer().listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    const { port } = other.address() as AddressInfo
+    expect(await runCommand(['start', '--memory', '--port', `${port}`])).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `tandem: Cannot listen on 127.0.0.1 port ${port}: the port is in use by another process.\n`,
+    })
+    other.close()
+  })
+
+  it('says in one line of JSON that it is ready, and nothing else when asked so', async () => {
+    const node = await startCommand(['--memory', '--chain', 'devnet'])
+    expect(node.output()).toMatch(/^\{.*\}\n$/)
+    expect(JSON.parse(node.output())).toEqual({
+      ready: true,
+      url: node.url,
+      ws: node.wsUrl,
+      chainId: 32,
+      head: 0,
+      pid: node.child.pid,
+    })
+    expect(await call(node, 'eth_chainId')).toBe('0x20')
+    expect(await node.end('SIGTERM')).toBe(0)
+  })
+
+  it('keeps its chain in its directory, which one process holds', async () => {
+    const data = join(dir, 'chain')
+    const first = await startCommand(['--data-dir', data])
+    await call(first, 'evm_mine')
+    const hash = ((await call(first, 'eth_getBlockByNumber', '0x1', false)) as { hash: string }).hash
+    const second = await runCommand(['start', '--port', '0', '--data-dir', data])
+    expect(second).toMatchObject({ code: 1, stdout: '' })
+    expect(second.stderr).toMatch(/^tandem: [^\n]*\n$/)
+    expect(second.stderr).toContain(data)
+    expect(await first.end('SIGINT')).toBe(0)
+    const again = await startCommand(['--data-dir', data])
+    expect(await call(again, 'eth_getBlockByNumber', '0x1', false)).toMatchObject({ hash })
+    expect(await again.end('SIGTERM')).toBe(0)
+  })
+
+  it('closes its WebSockets when it is told to end', async () => {
+    const node = await startCommand(['--memory'])
+    const socket = new WebSocket(node.wsUrl)
+    await once(socket, 'open')
+    const closed = once(socket, 'close')
+    expect(await node.end('SIGTERM')).toBe(0)
+    expect((await closed)[0]).toBe(1001)
+  })
+})

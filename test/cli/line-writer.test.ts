@@ -1,0 +1,48 @@
+import { Writable } from 'node:stream'
+import { describe, expect, it } from 'vitest'
+import { createLineWriter } from '../../src/cli/line-writer.ts'
+
+describe('a line writer', () => {
+  it('prints lines in order, those of one moment together', async () => {
+    const chunks: string[] = []
+    const stream = new Writable({
+      write(chunk, _encoding, done) {
+        chunks.push(String(chunk))
+        done()
+      },
+    })
+    const writer = createLineWriter(stream)
+    writer.write('a')
+    writer.write('b')
+    await new Promise((resolve) => setImmediate(resolve))
+    writer.write('c')
+    await writer.flush()
+    expect(chunks).toEqual(['a\nb\n', 'c\n'])
+  })
+
+  it('drops lines, not the node, while nobody reads', async () => {
+    const taken: number[] = []
+    const stream = new Writable({
+      write(chunk) {
+        taken.push(String(chunk).length)
+      },
+    })
+    const writer = createLineWriter(stream)
+    for (let i = 0; i < 20; i++) {
+      writer.write('x'.repeat(1_000_000))
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    expect(stream.writableLength).toBeLessThan(6_000_000)
+    await writer.flush()
+  })
+
+  it('outlives a reader that has gone', async () => {
+    const stream = new Writable({ write: (_chunk, _encoding, done) => done(new Error('EPIPE')) })
+    const writer = createLineWriter(stream)
+    writer.write('a')
+    await writer.flush()
+    writer.write('b')
+    await writer.flush()
+    expect(stream.errored).toEqual(new Error('EPIPE'))
+  })
+})

@@ -1,0 +1,173 @@
+import { describe, expect, it } from 'vitest'
+import { createConsoleReporter } from '../../src/cli/console-log.ts'
+import { createJsonReporter } from '../../src/cli/json-log.ts'
+import type { LineWriter } from '../../src/cli/line-writer.ts'
+import { NodeError } from '../../src/errors.ts'
+import { createNode } from '../../src/node.ts'
+import type { TerminalOptions } from '../../src/options.ts'
+
+const ALICE = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
+const BOB = '0x7986b3df570230288501eea3d890bd66948c9b79'
+const PLAIN: TerminalOptions = { logLevel: 'info', quiet: false, json: false }
+
+function collector(): LineWriter & { readonly lines: string[] } {
+  const lines: string[] = []
+  return {
+    lines,
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are taken off
+    write: (line) => void lines.push(line.replace(/\x1b\[\d+m/g, '')),
+    flush: async () => {},
+  }
+}
+
+function forPeople(options: Partial<TerminalOptions> = {}) {
+  const [output, errors] = [collector(), collector()]
+  const reporter = createConsoleReporter({ ...PLAIN, ...options }, output, errors)
+  return { reporter, output: output.lines, errors: errors.lines }
+}
+
+function forPrograms(options: Partial<TerminalOptions> = {}) {
+  const output = collector()
+  const reporter = createJsonReporter({ ...PLAIN, json: true, ...options }, output)
+  return { reporter, parsed: () => output.lines.map((line) => JSON.parse(line)) }
+}
+
+/** Code that reverts with Error("boom"), and code that deploys nothing. */
+const BOOM = `0x7f08c379a0${'0'.repeat(56)}600052602060045260046024527f626f6f6d${'0'.repeat(56)}60445260646000fd`
+const EMPTY_CONTRACT = '0x00'
+
+/** A node that tells a reporter of what is done to it. */
+async function reportedNode(reporter: ReturnType<typeof forPeople>['reporter']) {
+  const node = await createNode({ logger: reporter.logger, onCall: reporter.call, minedReverts: 'error' })
+  node.engine.events.on('chain', reporter.chain)
+  return node
+}
+
+describe('output for people', () => {
+  it('has a line per call, block and transaction', async () => {
+    const { reporter, output } = forPeople()
+    const node = await reportedNode(reporter)
+    const hash = await node.request({
+      method: 'eth_sendTransaction',
+      params: [{ from: ALICE, to: BOB, value: '0x16345785d8a0000' }],
+    })
+    await node.close()
+    expect(output).toEqual([
+      expect.stringMatching(/^Block 1 0x[0-9a-f]{64} 1 transaction, gas 21000$/),
+      `  ${hash} from ${ALICE} to ${BOB}, value 0.1, gas 21000`,
+      expect.stringMatching(/^eth_sendTransaction \d+\.\d ms$/),
+    ])
+  })
+
+  it('names a created contract, and the reason of a revert', async () => {
+    const { reporter, output } = forPeople()
+    const node = await reportedNode(reporter)
+    const create = (data: string) =>
+      node.request({ method: 'eth_sendTransaction', params: [{ from: ALICE, data, gas: '0x186a0' }] })
+    const hash = await create(EMPTY_CONTRACT)
+    const receipt = await node.request({ method: 'eth_getTransactionReceipt', params: [hash] })
+    await expect(create(BOOM)).rejects.toThrow('boom')
+    await node.close()
+    expect(output[1]).toContain(`creates ${(receipt as { contractAddress: string }).contractAddress}`)
+    expect(output.find((line) => line.endsWith(' failed'))).toContain(ALICE)
+    expect(output.at(-1)).toMatch(/^eth_sendTransaction .* ms .*boom/)
+  })
+
+  it('tells of blocks that leave the chain', async () => {
+    const { reporter, output } = forPeople()
+    const node = await reportedNode(reporter)
+    const id = await node.request({ method: 'evm_snapshot' })
+    await node.request({ method: 'evm_mine' })
+    await node.request({ method: 'evm_revert', params: [id] })
+    await node.close()
+    expect(output.some((line) => /^Block 1 left the chain 0x/.test(line))).toBe(true)
+  })
+
+  it('keeps what a caller sends in one line without control characters', () => {
+    const { reporter, output } = forPeople()
+    reporter.call('eth_\x1b[2Jx\ny', 1, new NodeError('invalid-params', 'bad\r\nline\x07'))
+    expect(output).toEqual(['eth_ [2Jx y 1.0 ms bad line '])
+  })
+
+  it('never tells how we failed', () => {
+    const { reporter, output } = forPeople()
+    reporter.call('eth_call', 1, new TypeError('undefined is not a function'))
+    expect(output).toEqual(['eth_call 1.0 ms Internal server error'])
+  })
+
+  it('keeps to its level, warnings on the other stream, and says that it is ready in any case', () => {
+    const { reporter, output, errors } = forPeople({ logLevel: 'error' })
+    reporter.call('eth_call', 1)
+    reporter.logger.info('information')
+    reporter.logger.warn('a warning')
+    reporter.logger.error('an error', { error: new Error('its words'), count: 3n })
+    reporter.ready({ url: 'http://a', ws: 'ws://a', chainId: 33, head: 7, pid: 1 })
+    expect(output).toEqual(['Ready on http://a and ws://a (chain id 33, block 7)'])
+    expect(errors).toEqual(['error an error, error: its words, count: 3n'])
+  })
+
+  it('shows a stack only to those who want debug lines', () => {
+    const error = new Error('its words')
+    const shown = (logLevel: 'info' | 'debug') => {
+      const { reporter, errors } = forPeople({ logLevel })
+      reporter.logger.error('failed', { error })
+      return errors[0]
+    }
+    expect(shown('info')).toBe('error failed, error: its words')
+    expect(shown('debug')).toContain('reporters.test.ts')
+  })
+
+  it('is silent about calls and blocks when quiet', () => {
+    const { reporter, output } = forPeople({ quiet: true })
+    reporter.call('eth_call', 1)
+    reporter.chain({ removed: [], added: [] })
+    reporter.logger.info('information')
+    expect(output).toEqual(['info information'])
+  })
+})
+
+describe('output for programs', () => {
+  it('is one object a line, for calls, blocks and transactions', async () => {
+    const { reporter, parsed } = forPrograms()
+    const node = await reportedNode(reporter)
+    const hash = await node.request({
+      method: 'eth_sendTransaction',
+      params: [{ from: ALICE, to: BOB, value: '0x1' }],
+    })
+    await node.request({ method: 'eth_nope' }).catch(() => {})
+    await node.close()
+    expect(parsed()).toEqual([
+      expect.objectContaining({ level: 'info', msg: 'block', number: 1, transactions: 1, gasUsed: '21000' }),
+      expect.objectContaining({
+        msg: 'transaction',
+        hash,
+        from: ALICE,
+        to: BOB,
+        value: '1',
+        succeeded: true,
+      }),
+      expect.objectContaining({ msg: 'call', method: 'eth_sendTransaction', ms: expect.any(Number) }),
+      expect.objectContaining({ msg: 'call', method: 'eth_nope', error: 'method not found' }),
+    ])
+  })
+
+  it('can say errors and integers of any size', () => {
+    const { reporter, parsed } = forPrograms({ logLevel: 'error' })
+    reporter.logger.warn('not this')
+    reporter.logger.error('failed', { error: new Error('its words'), gas: 10n })
+    expect(parsed()).toEqual([
+      expect.objectContaining({
+        msg: 'failed',
+        gas: '10',
+        error: expect.objectContaining({ message: 'its words' }),
+      }),
+    ])
+  })
+
+  it('says that it is ready in any case', () => {
+    const { reporter, parsed } = forPrograms({ logLevel: 'silent', quiet: true })
+    const readiness = { url: 'http://a', ws: 'ws://a', chainId: 33, head: 7, pid: 1 }
+    reporter.ready(readiness)
+    expect(parsed()).toEqual([{ ready: true, ...readiness }])
+  })
+})
