@@ -70,6 +70,11 @@ export function decodeBlock(bytes: Uint8Array, config: ChainConfig): Block {
   }
 }
 
+/** What a block adds to the total difficulty of its branch: its own difficulty and that of its uncles (protocol 3.3). */
+export function cumulativeDifficulty({ header, uncles }: Block): bigint {
+  return uncles.reduce((sum, { difficulty }) => sum + difficulty, header.difficulty)
+}
+
 /** Root of the transactions of a block, in order (protocol 5.5). */
 export function transactionsRoot(transactions: readonly Transaction[]): Hex {
   return binaryTrieRoot(transactions.map(({ raw }) => raw))

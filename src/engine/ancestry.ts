@@ -15,7 +15,7 @@ export type Ancestry = (height: number) => { readonly hash: Hex; readonly header
 export function ancestryOf(
   tip: { hash: Hex; header: Header },
   blockchain: Blockchain,
-  blocks: BlockStore,
+  blocks: Pick<BlockStore, 'header'>,
 ): Ancestry {
   const branch = new Map<number, { hash: Hex; header: Header }>()
   let lowest = tip

@@ -1,6 +1,7 @@
 /** Every change to chain, pool or clock, on one page, one after another. */
-import type { ExecutedBlock } from '../chain/block.ts'
+import type { Block, ExecutedBlock } from '../chain/block.ts'
 import type { ChainConfig } from '../chain/config.ts'
+import { headerHash } from '../chain/header.ts'
 import { signTransaction, type Transaction } from '../chain/transaction.ts'
 import { EMPTY } from '../encoding/bytes.ts'
 import type { Hex } from '../encoding/hex.ts'
@@ -8,14 +9,24 @@ import { invalidParams, NodeError } from '../errors.ts'
 import type { StateReader } from '../execution/state.ts'
 import type { BlockStore } from '../store/block-store.ts'
 import type { Store } from '../store/level.ts'
-import type { Write } from '../store/table.ts'
 import type { Accounts } from './accounts.ts'
-import type { Blockchain } from './blockchain.ts'
+import type { Blockchain, SealedBlock } from './blockchain.ts'
+import type { ChainMoves } from './chain-moves.ts'
 import type { Clock } from './clock.ts'
-import type { Commands, Failure, Submitted, TransactionRequest } from './engine.ts'
+import type {
+  Commands,
+  Failure,
+  Imported,
+  MineRequest,
+  ReorgRequest,
+  Submitted,
+  TransactionRequest,
+} from './engine.ts'
 import type { ChainUpdate, Emitter, EngineEvents } from './events.ts'
+import type { BranchBuilder } from './mining/branch-builder.ts'
 import type { UnsealedBlock } from './mining/builder.ts'
 import type { Schedule } from './mining/schedule.ts'
+import type { KeptPool } from './pool/kept-pool.ts'
 import type { Pool } from './pool/pool.ts'
 import { receiptAt } from './queries/lookup.ts'
 import type { Pending } from './queries/pending.ts'
@@ -31,7 +42,9 @@ interface Parts {
   readonly store: Store
   readonly blocks: BlockStore
   readonly blockchain: Blockchain
+  readonly moves: ChainMoves
   readonly pool: Pool
+  readonly kept: KeptPool
   readonly pending: Pending
   readonly clock: Clock
   readonly snapshots: Snapshots
@@ -39,45 +52,86 @@ interface Parts {
   readonly accounts: Accounts
   readonly events: Emitter<EngineEvents>
   readonly headState: () => StateReader
-  readonly build: (timestamp: number) => Promise<UnsealedBlock>
+  readonly build: (parent: ExecutedBlock, timestamp: number) => Promise<UnsealedBlock>
   readonly seal: (unsealed: UnsealedBlock) => Promise<ExecutedBlock>
+  readonly check: (block: Block) => Promise<SealedBlock>
+  readonly buildBranch: BranchBuilder
 }
 
 /** Makes the commands. None calls another; each is one job of the queue. */
 export function createCommands(parts: Parts): Commands {
-  const { config, inTurn, store, blocks, blockchain, pool, pending, clock, snapshots, schedule, events } =
-    parts
+  const { config, inTurn, store, blocks, blockchain, moves, pool, kept, pending } = parts
+  const { clock, snapshots, schedule, events } = parts
 
-  /** Pooled transactions that are on disk already, so that only those are deleted there. */
-  const stored = new Set<Hex>(blocks.poolEntries().map(({ hash }) => hash))
-
-  function dropStored(hashes: Iterable<Hex>): Write[] {
-    const writes: Write[] = []
-    for (const hash of hashes) if (stored.delete(hash)) writes.push(blocks.dropPool(hash))
-    return writes
-  }
-
-  /** The head has moved on disk, and the pool with it: everybody else hears of it. */
-  function moved(update: ChainUpdate, runnable: readonly Transaction[]): void {
-    pending.forget()
-    events.emit('chain', update)
-    if (runnable.length > 0) events.emit('pool', { added: runnable })
-  }
-
-  /** Mines one block on the head. Resolves when it is on disk and everybody has heard of it. */
-  async function mineOne(timestamp?: number): Promise<{ block: ExecutedBlock; unsealed: UnsealedBlock }> {
+  /** Mines one block. Resolves when it is on disk and everybody has heard of it. */
+  async function mineOne(
+    timestamp?: number,
+    parent = blockchain.head,
+  ): Promise<{ block: ExecutedBlock; unsealed: UnsealedBlock }> {
     const unsealed = await parts.build(
-      timestamp ?? clock.nextTimestamp(blockchain.head.block.header.timestamp),
+      parent,
+      timestamp ?? clock.nextTimestamp(parent.block.header.timestamp),
     )
     const block = await parts.seal(unsealed)
-    const gone = [...unsealed.block.transactions, ...unsealed.broken].map(({ hash }) => hash)
-    const forgotten = dropStored([...gone, ...pool.takeForgotten()])
-    const { update } = await blockchain.insert(block, unsealed.state, forgotten)
-    if (update === undefined) throw new Error(`block ${block.hash} is no child of the head`)
-    for (const { hash } of unsealed.broken) pool.drop(hash)
+    await moves.insert([{ block, state: unsealed.state }], unsealed.broken)
     clock.taken()
-    moved(update, pool.apply(update, blockchain.head, parts.headState()))
     return { block, unsealed }
+  }
+
+  /** The block of this hash. Throws `invalid-params` when there is none. */
+  function parentOf(hash: Hex): ExecutedBlock {
+    const block = blocks.get(hash)
+    if (block === undefined) throw invalidParams(`parent: block ${hash} is unknown`)
+    return block
+  }
+
+  async function mine({ blocks: count = 1, timestamp, parent }: MineRequest): Promise<ExecutedBlock[]> {
+    let tip = parent === undefined ? blockchain.head : parentOf(parent)
+    const above = tip.block.header.timestamp
+    if (timestamp !== undefined && timestamp <= above) {
+      const whose = parent === undefined ? "the head's" : "the parent's"
+      throw invalidParams(`timestamp ${timestamp} must be greater than ${whose} ${above}`)
+    }
+    const mined: ExecutedBlock[] = []
+    for (let i = 0; i < count; i++) {
+      tip = (await mineOne(i === 0 ? timestamp : undefined, tip)).block
+      mined.push(tip)
+    }
+    return mined
+  }
+
+  async function importBlock(block: Block): Promise<Imported> {
+    const hash = headerHash(block.header, config)
+    if (blocks.header(hash) !== undefined) return { outcome: 'known', hash }
+    const { outcome } = await moves.insert([await parts.check(block)])
+    return { outcome, hash }
+  }
+
+  async function reorg({ depth, blocks: planned, uncles = false }: ReorgRequest): Promise<ChainUpdate> {
+    const height = blockchain.head.block.header.number
+    const fork = blockchain.headerAt(height - depth)
+    if (depth < 1 || fork === undefined) {
+      throw invalidParams(`depth: ${depth} blocks cannot leave a chain of height ${height}`)
+    }
+    const plan = planned ?? Array.from({ length: depth + 1 }, () => ({}))
+    const before = clock.save()
+    try {
+      return await parts.buildBranch(parentOf(fork.hash), plan, { uncles }, async (branch) => {
+        const { update } =
+          blockchain.moveTo(branch.map(({ block }) => block)) === undefined
+            ? { update: undefined }
+            : await moves.insert(branch)
+        if (update === undefined) {
+          throw invalidParams(
+            `blocks: this branch would not be heavier than the ${depth} that it is to replace`,
+          )
+        }
+        return update
+      })
+    } catch (error) {
+      clock.restore(before)
+      throw error
+    }
   }
 
   function admit(transaction: Transaction): 'pending' | 'queued' {
@@ -107,9 +161,8 @@ export function createCommands(parts: Parts): Commands {
       pending.forget()
       throw new NodeError('not-mined', "Unknown error when sending transaction: transaction wasn't mined")
     }
-    stored.add(hash)
     try {
-      await store.batch([blocks.putPool(transaction), ...dropStored(pool.takeForgotten())])
+      await store.batch([...kept.put([transaction]), ...kept.drop(pool.takeForgotten())])
     } catch (error) {
       pool.drop(hash)
       pending.forget()
@@ -146,10 +199,10 @@ export function createCommands(parts: Parts): Commands {
   }
 
   async function rewind(target: ExecutedBlock): Promise<void> {
-    const update = await blockchain.rewind(target, dropStored([...stored]))
+    const update = await blockchain.rewind(target, kept.clear())
     // As the node does: going back empties the pool, and what was mined above is not offered again.
     pool.clear()
-    moved(update, [])
+    moves.announce(update, [])
   }
 
   return {
@@ -157,17 +210,11 @@ export function createCommands(parts: Parts): Commands {
 
     send: (request) => inTurn(() => submit(sign(request))),
 
-    mine: ({ blocks: count = 1, timestamp } = {}) =>
-      inTurn(async () => {
-        if (timestamp !== undefined && timestamp <= blockchain.head.block.header.timestamp) {
-          throw invalidParams(
-            `timestamp ${timestamp} must be greater than the head's ${blockchain.head.block.header.timestamp}`,
-          )
-        }
-        const mined: ExecutedBlock[] = []
-        for (let i = 0; i < count; i++) mined.push((await mineOne(i === 0 ? timestamp : undefined)).block)
-        return mined
-      }),
+    mine: (request = {}) => inTurn(() => mine(request)),
+
+    importBlock: (block) => inTurn(() => importBlock(block)),
+
+    reorg: (request) => inTurn(() => reorg(request)),
 
     snapshot: () => inTurn(async () => snapshots.take(blockchain.head.hash, clock.save())),
 

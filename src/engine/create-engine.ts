@@ -17,14 +17,18 @@ import { BlockStore } from '../store/block-store.ts'
 import type { Store } from '../store/level.ts'
 import { nodeSource } from '../store/state-nodes.ts'
 import type { Accounts } from './accounts.ts'
+import { createBlockCheck } from './block-check.ts'
 import { Blockchain } from './blockchain.ts'
+import { createChainMoves } from './chain-moves.ts'
 import { Clock } from './clock.ts'
 import { createCommands } from './commands.ts'
 import type { Engine } from './engine.ts'
 import { createEmitter, type EngineEvents } from './events.ts'
+import { createBranchBuilder } from './mining/branch-builder.ts'
 import { createBuilder } from './mining/builder.ts'
 import { createSchedule, type MiningMode } from './mining/schedule.ts'
 import { createSealer } from './mining/sealer.ts'
+import { KeptPool } from './pool/kept-pool.ts'
 import { Pool } from './pool/pool.ts'
 import { createFees } from './queries/fees.ts'
 import { createLogs } from './queries/logs.ts'
@@ -102,16 +106,16 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
     accountQuota: parts.accountQuota,
   })
   const build = createBuilder({ ...chain, machine, trie, logger })
-  const buildNext = (timestamp: number, extraData: Uint8Array) =>
+  const buildOn = (parent: ExecutedBlock, timestamp: number, extraData: Uint8Array) =>
     build({
-      parent: blockchain.head,
+      parent,
       timestamp,
       coinbase,
       extraData,
       candidates: pool.candidates(),
     })
   const pending = createPending(config, (extraData) =>
-    buildNext(clock.nextTimestamp(blockchain.head.block.header.timestamp), extraData),
+    buildOn(blockchain.head, clock.nextTimestamp(blockchain.head.block.header.timestamp), extraData),
   )
   const lookup = createLookup({ ...chain, trie, pool, pending })
   const headState = () => lookup.stateAfter(blockchain.head)
@@ -121,13 +125,17 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
     await commands.mine().catch((error) => logger.error('mining failed', { error }))
   })
   const extraData = encodeRlp([Uint8Array.of(1), new TextEncoder().encode(parts.signature)])
+  const seal = createSealer(chain, () => closing !== undefined)
+  const kept = new KeptPool(blocks)
   const commands = createCommands({
     config,
     inTurn,
     store,
     blocks,
     blockchain,
+    moves: createChainMoves({ store, blockchain, pool, kept, pending, events, headState }),
     pool,
+    kept,
     pending,
     clock,
     snapshots,
@@ -135,8 +143,10 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
     accounts,
     events,
     headState,
-    build: (timestamp) => buildNext(timestamp, extraData),
-    seal: createSealer(chain, () => closing !== undefined),
+    build: (parent, timestamp) => buildOn(parent, timestamp, extraData),
+    seal,
+    check: createBlockCheck({ ...chain, machine, trie, now: parts.now }),
+    buildBranch: createBranchBuilder({ config, blocks, trie, clock, coinbase, extraData, build, seal }),
   })
   const fees = createFees(chain, parts.now)
   const simulate = createSimulate({ ...chain, ...parts, lookup, machine })

@@ -9,7 +9,9 @@ import type { Hex } from '../encoding/hex.ts'
 import type { CallRequest, Failure, StateOverrides } from '../execution/request.ts'
 import type { StateReader } from '../execution/state.ts'
 import type { Accounts } from './accounts.ts'
-import type { Emitter, EngineEvents } from './events.ts'
+import type { Insertion } from './blockchain.ts'
+import type { ChainUpdate, Emitter, EngineEvents } from './events.ts'
+import type { PlannedBlock } from './mining/branch-builder.ts'
 
 export type { AccountOverride, CallRequest, Failure, StateOverrides } from '../execution/request.ts'
 
@@ -119,6 +121,32 @@ export interface Queries {
   isMining(): boolean
 }
 
+/** What to mine. */
+export interface MineRequest {
+  /** How many blocks, each on the one before; 1 unless given. */
+  readonly blocks?: number
+  /** Of the first block, Unix seconds. */
+  readonly timestamp?: number
+  /** Hash of the block to build on; the head unless given. What is built beside the head may stay beside it. */
+  readonly parent?: Hex
+}
+
+/** What became of an imported block: now the head, beside the chain, or here already. */
+export interface Imported {
+  readonly outcome: Insertion['outcome']
+  readonly hash: Hex
+}
+
+/** Which blocks to replace by which. */
+export interface ReorgRequest {
+  /** How many blocks leave, from the head down. */
+  readonly depth: number
+  /** What comes in their place; empty blocks, one more than leave, unless given. */
+  readonly blocks?: readonly PlannedBlock[]
+  /** Name known siblings, the replaced blocks among them, as uncles wherever the rules allow. */
+  readonly uncles?: boolean
+}
+
 /** What became of a submitted transaction. */
 export interface Submitted {
   readonly hash: Hex
@@ -135,8 +163,18 @@ export interface Commands {
   submit(transaction: Transaction): Promise<Submitted>
   /** Fills in defaults, signs with a local key and submits. Throws `invalid-params` for an unknown account. */
   send(request: TransactionRequest): Promise<Submitted>
-  /** Mines now; the new blocks, oldest first. `timestamp` (seconds) is of the first. Throws `invalid-params` when it does not exceed the parent's. */
-  mine(options?: { blocks?: number; timestamp?: number }): Promise<readonly ExecutedBlock[]>
+  /** Mines now; the new blocks, oldest first. Throws `invalid-params` for a timestamp that does not exceed the parent's, and for an unknown parent. */
+  mine(options?: MineRequest): Promise<readonly ExecutedBlock[]>
+  /**
+   * Takes in a block that somebody else made, canonical or beside the chain as fork choice decides. Throws
+   * `invalid-block` naming the first rule broken; a block whose parent is unknown is refused like that too.
+   */
+  importBlock(block: Block): Promise<Imported>
+  /**
+   * Replaces the last blocks by a heavier branch, in one move. Throws `invalid-params`, with nothing changed, when the
+   * branch would not be heavier or cannot be built as asked.
+   */
+  reorg(request: ReorgRequest): Promise<ChainUpdate>
   /** Takes a save point; its id counts from 1. */
   snapshot(): Promise<number>
   /** Back to a save point; false when the id is unknown or its block no longer stands. */

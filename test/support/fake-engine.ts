@@ -253,6 +253,8 @@ export function fakeEngine(
       return note('send', { hash: UNKNOWN })(request)
     },
     mine: note('mine', [block1]),
+    importBlock: note('importBlock', { outcome: 'best', hash: block1.hash }),
+    reorg: note('reorg', { removed: [block1], added: [] }),
     snapshot: note('snapshot', 1),
     revert: async (id) => note('revert', id === 1)(id),
     reset: note('reset', undefined),

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'vitest'
 import { EMPTY_TRIE_ROOT } from '../../src/chain/account.ts'
-import type { ExecutedBlock } from '../../src/chain/block.ts'
+import { cumulativeDifficulty, type ExecutedBlock } from '../../src/chain/block.ts'
 import { parseGenesis } from '../../src/chain/genesis.ts'
 import { headerHash } from '../../src/chain/header.ts'
 import { receiptsRoot } from '../../src/chain/receipt.ts'
@@ -57,7 +57,7 @@ export async function replayFromGenesis(node: Node): Promise<number> {
       })
       expect(toHex(block.header.logsBloom)).toBe(toHex(result.logsBloom))
       expect(receipts).toEqual(result.receipts)
-      expect(totalDifficulty).toBe(parent.totalDifficulty + block.header.difficulty)
+      expect(totalDifficulty).toBe(parent.totalDifficulty + cumulativeDifficulty(block))
     }
     expect(hash).toBe(headerHash(block.header, config))
     expect(postState).toBe(sealed.root)

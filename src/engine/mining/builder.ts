@@ -16,8 +16,10 @@ import type { SealedState } from '../../execution/state.ts'
 import type { StateTrie } from '../../execution/state-trie.ts'
 import type { Logger } from '../../logger.ts'
 import { ancestryOf, type ChainAccess, environmentOf } from '../ancestry.ts'
+import type { KnownBlocks } from '../branch.ts'
 import { createBreather } from '../breather.ts'
 import type { Candidates } from '../pool/order.ts'
+import { uncleCandidates } from '../uncles.ts'
 
 /** What a new block is made of. */
 export interface BuildRequest {
@@ -28,6 +30,10 @@ export interface BuildRequest {
   readonly extraData: Uint8Array
   /** Transactions on offer, best first. */
   readonly candidates: Candidates
+  /** Headers to name as uncles; left out, all known ones that the rules allow. */
+  readonly uncles?: readonly Header[]
+  /** Where the parent's branch is looked up; left out, in the store. */
+  readonly known?: KnownBlocks
 }
 
 /** A block with its execution, complete but for the proof of work. */
@@ -40,6 +46,8 @@ export interface UnsealedBlock {
   readonly state: SealedState
   /** Offered transactions that threw while they ran and must leave the pool. */
   readonly broken: readonly Transaction[]
+  /** Offered transactions that cannot be in this block, and why. */
+  readonly rejected: readonly { readonly transaction: Transaction; readonly reason: string }[]
 }
 
 interface Parts extends ChainAccess {
@@ -53,20 +61,23 @@ export function createBuilder(parts: Parts): (request: BuildRequest) => Promise<
   const { config, blockchain, blocks, machine, trie, logger } = parts
   const breathe = createBreather()
 
-  return async function build({ parent, timestamp, coinbase, extraData, candidates }) {
+  return async function build({ parent, timestamp, coinbase, extraData, candidates, ...rest }) {
     const above = parent.block.header
+    const tip = { hash: parent.hash, header: above }
+    const known = rest.known ?? blocks
+    const uncles = rest.uncles ?? uncleCandidates(tip, { config, blockchain, blocks: known })
     const number = above.number + 1
     const rules = config.rulesAt(number)
     const draft: Header = {
       version: rules.headerVersion,
       parentHash: parent.hash,
-      unclesHash: unclesHash([], config),
+      unclesHash: unclesHash(uncles, config),
       coinbase,
       stateRoot: parent.postState,
       transactionsRoot: parent.postState,
       receiptsRoot: parent.postState,
       logsBloom: EMPTY,
-      difficulty: nextDifficulty(above, timestamp, 0, config),
+      difficulty: nextDifficulty(above, timestamp, uncles.length, config),
       number,
       gasLimit: nextGasLimit(above, config),
       gasUsed: 0n,
@@ -74,7 +85,7 @@ export function createBuilder(parts: Parts): (request: BuildRequest) => Promise<
       extraData,
       paidFees: 0n,
       minimumGasPrice: nextMinimumGasPrice(above, config),
-      uncleCount: 0,
+      uncleCount: uncles.length,
       ummRoot: rules.umm ? EMPTY : undefined,
       edges: rules.headerVersion === 0 ? undefined : [],
       baseEvent: rules.headerVersion === 2 ? EMPTY : undefined,
@@ -82,18 +93,19 @@ export function createBuilder(parts: Parts): (request: BuildRequest) => Promise<
       merkleProof: EMPTY,
       coinbaseTransaction: EMPTY,
     }
-    const ancestry = ancestryOf({ hash: parent.hash, header: above }, blockchain, blocks)
+    const ancestry = ancestryOf(tip, blockchain, known)
     const overlay = new Overlay(trie.reader(parent.postState))
     const execution = new BlockExecution({
       config,
       machine,
       state: overlay,
-      env: environmentOf(draft, ancestry, (hash) => blocks.get(hash)),
+      env: environmentOf(draft, ancestry, (hash) => known.get(hash)),
       sequentialGasLimit: sublistLimits(config, draft.gasLimit, number).sequential,
     })
 
     await breathe()
     const broken: Transaction[] = []
+    const rejected: { transaction: Transaction; reason: string }[] = []
     for (let transaction = candidates.next(); transaction !== undefined; transaction = candidates.next()) {
       try {
         await breathe()
@@ -101,7 +113,10 @@ export function createBuilder(parts: Parts): (request: BuildRequest) => Promise<
       } catch (error) {
         // A transaction that does not fit waits for a later block, and with it the sender's later ones.
         candidates.skipSender(transaction.from)
-        if (error instanceof TransactionRejected) continue
+        if (error instanceof TransactionRejected) {
+          rejected.push({ transaction, reason: error.message })
+          continue
+        }
         logger.error('a pooled transaction could not be run and is dropped', {
           hash: transaction.hash,
           error,
@@ -121,12 +136,13 @@ export function createBuilder(parts: Parts): (request: BuildRequest) => Promise<
       paidFees: result.paidFees,
     }
     return {
-      block: { header, transactions: result.transactions, uncles: [] },
+      block: { header, transactions: result.transactions, uncles },
       result,
       parent,
       overlay,
       state,
       broken,
+      rejected,
     }
   }
 }

@@ -1,10 +1,12 @@
 /** Finds a proof of work here, by the same means that pools have, and completes the block with it. */
-import type { ExecutedBlock } from '../../chain/block.ts'
+import { cumulativeDifficulty, type ExecutedBlock } from '../../chain/block.ts'
 import { type Header, headerHash } from '../../chain/header.ts'
-import { forkDetectionData } from '../../chain/merged-mining/fork-detection.ts'
-import { createSealSearch } from '../../chain/merged-mining/seal.ts'
+import { decodeParentHeader } from '../../chain/merged-mining/parent-header.ts'
+import { createSealSearch, type SealOptions } from '../../chain/merged-mining/seal.ts'
 import { NodeError } from '../../errors.ts'
 import { ancestryOf, type ChainAccess } from '../ancestry.ts'
+import type { BranchAccess, KnownBlocks } from '../branch.ts'
+import { forkDetectionAbove } from '../fork-detection.ts'
 import type { UnsealedBlock } from './builder.ts'
 
 /** Hashes tried before the event loop gets its turn; a local chain needs about three. */
@@ -16,15 +18,10 @@ const MAX_LOCAL_DIFFICULTY = 2n ** 32n
 /** The 12 bytes that a block's proof must carry (RSKIP-110, protocol 1.5); `undefined` where the rules ask for none. */
 export function forkDetectionOf(
   { block: { header }, parent }: UnsealedBlock,
-  { config, blockchain, blocks }: ChainAccess,
+  { config, blockchain, blocks }: BranchAccess,
 ): Uint8Array | undefined {
-  if (!config.rulesAt(header.number).forkDetection) return undefined
   const ancestry = ancestryOf({ hash: parent.hash, header: parent.block.header }, blockchain, blocks)
-  return forkDetectionData((height) => {
-    const found = ancestry(height)
-    if (found === undefined) throw new Error(`no ancestor at height ${height}`)
-    return found.header
-  }, parent.block.header.number)
+  return forkDetectionAbove(header.number - 1, ancestry, config)
 }
 
 /** The block with a proof of work in its header, as it stands in a chain. */
@@ -33,27 +30,37 @@ export function completed(
   header: Header,
   { config }: Pick<ChainAccess, 'config'>,
 ): ExecutedBlock {
+  const complete = { ...block, header }
   return {
     hash: headerHash(header, config),
-    block: { ...block, header },
+    block: complete,
     receipts: result.receipts,
-    totalDifficulty: block.uncles.reduce(
-      (sum, uncle) => sum + uncle.difficulty,
-      parent.totalDifficulty + header.difficulty,
-    ),
+    totalDifficulty: parent.totalDifficulty + cumulativeDifficulty(complete),
     postState: state.root,
   }
 }
+
+/** Completes a block; `known`, where its parent is looked up, is the store unless given. */
+export type Sealer = (unsealed: UnsealedBlock, known?: KnownBlocks) => Promise<ExecutedBlock>
 
 /**
  * Seals blocks by the same kind of proof that pools submit (protocol 2.4). Throws `mining-refused` where no proof can be
  * expected of one process, or when `isClosing` while one is searched for.
  */
-export function createSealer(
-  chain: ChainAccess,
-  isClosing: () => boolean,
-): (unsealed: UnsealedBlock) => Promise<ExecutedBlock> {
-  return async function seal(unsealed) {
+export function createSealer(chain: ChainAccess, isClosing: () => boolean): Sealer {
+  const { config } = chain
+
+  async function search(unproven: Header, options: SealOptions): Promise<Header> {
+    const seals = createSealSearch(unproven, config, options)
+    for (;;) {
+      const sealed = seals.advance(ATTEMPTS_PER_SLICE)
+      if (sealed !== undefined) return sealed
+      await new Promise((resolve) => setImmediate(resolve))
+      if (isClosing()) throw new NodeError('mining-refused', 'The node is closing: the search for work ends.')
+    }
+  }
+
+  return async function seal(unsealed, known = chain.blocks) {
     const { header: unproven } = unsealed.block
     if (unproven.difficulty > MAX_LOCAL_DIFFICULTY) {
       throw new NodeError(
@@ -61,15 +68,15 @@ export function createSealer(
         `Cannot mine here at difficulty ${unproven.difficulty}: a proof would take about as many hashes. Start the node with --difficulty, or with --mining manual and a miner that submits work.`,
       )
     }
-    const search = createSealSearch(unproven, chain.config, {
-      forkDetectionData: forkDetectionOf(unsealed, chain),
+    const options = {
+      forkDetectionData: forkDetectionOf(unsealed, { ...chain, blocks: known }),
       time: unproven.timestamp,
-    })
-    let header = search.advance(ATTEMPTS_PER_SLICE)
-    while (header === undefined) {
-      await new Promise((resolve) => setImmediate(resolve))
-      if (isClosing()) throw new NodeError('mining-refused', 'The node is closing: the search for work ends.')
-      header = search.advance(ATTEMPTS_PER_SLICE)
+    }
+    let header = await search(unproven, options)
+    // The same content as a sibling's, with another proof, is a block of its own: as when two miners find it.
+    while (known.hashesAt(header.number).includes(headerHash(header, config))) {
+      const { nonce } = decodeParentHeader(header.bitcoinHeader)
+      header = await search(unproven, { ...options, startNonce: nonce + 1 })
     }
     return completed(unsealed, header, chain)
   }

@@ -143,6 +143,11 @@ export class Pool {
     return book !== undefined && transaction.nonce < book.next ? transaction : undefined
   }
 
+  /** Is it here, runnable or waiting? */
+  has(hash: Hex): boolean {
+    return this.#entries.has(hash)
+  }
+
   /** Runnable transactions, sender by sender in order of nonce. */
   pending(): Transaction[] {
     return [...this.#books.values()].flatMap((book) => [...book.pending()])

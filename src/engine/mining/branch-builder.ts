@@ -1,0 +1,117 @@
+/** Builds a branch of blocks on request, before any of them is written: what `evm_reorg` puts in place of others. */
+import type { ExecutedBlock } from '../../chain/block.ts'
+import type { ChainConfig } from '../../chain/config.ts'
+import type { Transaction } from '../../chain/transaction.ts'
+import { validateBody } from '../../chain/validation.ts'
+import type { Hex } from '../../encoding/hex.ts'
+import { invalidParams, NodeError } from '../../errors.ts'
+import type { StateTrie } from '../../execution/state-trie.ts'
+import type { BlockStore } from '../../store/block-store.ts'
+import type { SealedBlock } from '../blockchain.ts'
+import { type KnownBlocks, knownWith } from '../branch.ts'
+import type { Clock } from '../clock.ts'
+import type { Candidates } from '../pool/order.ts'
+import type { BuildRequest, UnsealedBlock } from './builder.ts'
+import type { Sealer } from './sealer.ts'
+
+/** A block to build; what is left out is as if it were mined now. */
+export interface PlannedBlock {
+  /** All of them, in this order. */
+  readonly transactions?: readonly Transaction[]
+  /** Unix seconds. */
+  readonly timestamp?: number
+  readonly coinbase?: Hex
+}
+
+interface Parts {
+  readonly config: ChainConfig
+  readonly blocks: BlockStore
+  readonly trie: StateTrie
+  readonly clock: Clock
+  readonly coinbase: Hex
+  readonly extraData: Uint8Array
+  readonly build: (request: BuildRequest) => Promise<UnsealedBlock>
+  readonly seal: Sealer
+}
+
+/**
+ * Builds the planned blocks one on the other on top of `fork` and lends them to `use`; their states can be read until
+ * that ends. Throws `invalid-params` when a transaction cannot stand where it is planned, or a timestamp does not exceed
+ * the parent's.
+ */
+export type BranchBuilder = <T>(
+  fork: ExecutedBlock,
+  plan: readonly PlannedBlock[],
+  options: { readonly uncles: boolean },
+  use: (branch: readonly SealedBlock[]) => Promise<T>,
+) => Promise<T>
+
+/** Makes the builder of branches. */
+export function createBranchBuilder(parts: Parts): BranchBuilder {
+  const { config, blocks, trie, clock } = parts
+
+  async function next(
+    parent: ExecutedBlock,
+    planned: PlannedBlock,
+    index: number,
+    known: KnownBlocks,
+    uncles: boolean,
+  ): Promise<SealedBlock> {
+    const above = parent.block.header.timestamp
+    const timestamp = planned.timestamp ?? clock.nextTimestamp(above)
+    if (timestamp <= above) {
+      throw invalidParams(
+        `blocks[${index}].timestamp: ${timestamp} must be greater than the parent's ${above}`,
+      )
+    }
+    const transactions = planned.transactions ?? []
+    const unsealed = await parts.build({
+      parent,
+      timestamp,
+      coinbase: planned.coinbase ?? parts.coinbase,
+      extraData: parts.extraData,
+      candidates: inOrder(transactions),
+      known,
+      ...(!uncles && { uncles: [] }),
+    })
+    const [refused] = [
+      ...unsealed.rejected,
+      ...unsealed.broken.map((transaction) => ({ transaction, reason: 'it could not be run' })),
+    ]
+    if (refused !== undefined) {
+      const place = transactions.indexOf(refused.transaction)
+      throw invalidParams(`blocks[${index}].transactions[${place}]: ${refused.reason}`)
+    }
+    try {
+      validateBody(unsealed.block, config)
+    } catch (error) {
+      throw error instanceof NodeError ? invalidParams(`blocks[${index}]: ${error.message}`) : error
+    }
+    if (planned.timestamp === undefined) clock.taken()
+    return { block: await parts.seal(unsealed, known), state: unsealed.state }
+  }
+
+  return async (fork, plan, { uncles }, use) => {
+    const branch: SealedBlock[] = []
+    try {
+      for (const [index, planned] of plan.entries()) {
+        const known = knownWith(
+          blocks,
+          branch.map(({ block }) => block),
+        )
+        const made = await next(branch.at(-1)?.block ?? fork, planned, index, known, uncles)
+        trie.remember(made.state)
+        branch.push(made)
+      }
+      return await use(branch)
+    } finally {
+      for (const { state } of branch) trie.settle(state)
+    }
+  }
+}
+
+/** Offers these and no others, and withholds none. */
+function inOrder(transactions: readonly Transaction[]): Candidates {
+  let index = 0
+  return { next: () => transactions[index++], skipSender() {} }
+}
