@@ -4,15 +4,47 @@ import { fromBigInt } from './bytes.ts'
 /** Lower-case `0x` text with two digits per byte, unless a function says otherwise. */
 export type Hex = `0x${string}`
 
+/** Texts and byte strings up to this many bytes take the short way: hashes, addresses, words. */
+const SHORT = 64
+/** ASCII of the two digits of a byte, high digit in the high byte. */
+const DIGITS_OF = Uint16Array.from({ length: 256 }, (_, byte) => {
+  const text = byte.toString(16).padStart(2, '0')
+  return (text.charCodeAt(0) << 8) | text.charCodeAt(1)
+})
+/** `0x` and room for the digits of a short text; written and read out within one call. */
+const text = Buffer.from(`0x${'0'.repeat(2 * SHORT)}`, 'latin1')
+
 /** Bytes to `0x` text; empty is `0x`. */
 export function toHex(bytes: Uint8Array): Hex {
-  return `0x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex')}`
+  const { length } = bytes
+  if (length > SHORT) return `0x${Buffer.from(bytes.buffer, bytes.byteOffset, length).toString('hex')}`
+  let at = 2
+  for (let i = 0; i < length; i++) {
+    const digits = DIGITS_OF[bytes[i] as number] as number
+    text[at++] = digits >> 8
+    text[at++] = digits & 0xff
+  }
+  // One flat string: joining '0x' to the digits would be flattened again at every lookup in a map.
+  return text.toString('latin1', 0, at) as Hex
+}
+
+/** The value of a hex digit's character code. */
+function digitOf(code: number): number {
+  return code < 0x3a ? code - 0x30 : (code | 0x20) - 0x57
 }
 
 /** `0x` text (an even number of valid digits, already checked) to bytes. */
 export function fromHex(hex: string): Uint8Array {
-  const buffer = Buffer.from(hex.slice(2), 'hex')
-  return new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length)
+  const length = (hex.length - 2) >> 1
+  if (length > SHORT) {
+    const buffer = Buffer.from(hex.slice(2), 'hex')
+    return new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length)
+  }
+  const bytes = new Uint8Array(length)
+  for (let i = 0, at = 2; i < length; i++, at += 2) {
+    bytes[i] = (digitOf(hex.charCodeAt(at)) << 4) | digitOf(hex.charCodeAt(at + 1))
+  }
+  return bytes
 }
 
 /** Is this text hex digits only (no prefix), of any case? The empty text is. */
