@@ -4,15 +4,26 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
-import { type RunningCommand, runCommand, startCommand } from '../support/command.ts'
+import { type RunningCommand, runCommand, startCommand as spawnCommand } from '../support/command.ts'
 
 let dir: string
 beforeAll(() => {
   dir = mkdtempSync(join(tmpdir(), 'command-'))
 })
 afterAll(() => rmSync(dir, { recursive: true }))
+
+const started: RunningCommand[] = []
+async function startCommand(args: readonly string[]): Promise<RunningCommand> {
+  const command = await spawnCommand(args)
+  started.push(command)
+  return command
+}
+/** What a failed test left running. */
+afterEach(async () => {
+  for (const { child, end } of started.splice(0)) if (child.exitCode === null) await end('SIGKILL')
+})
 
 async function call({ url }: RunningCommand, method: string, ...params: unknown[]): Promise<unknown> {
   const response = await fetch(url, {
