@@ -1,17 +1,16 @@
 /** The `evm_` methods of a development node: save points, clock, mining on request (rpc-methods 7.12). */
 import { z } from 'zod'
+import { type Block, decodeBlock } from '../../chain/block.ts'
+import type { ChainConfig } from '../../chain/config.ts'
 import { toQuantity } from '../../encoding/hex.ts'
+import type { Imported } from '../../engine/engine.ts'
 import { invalidParams } from '../../errors.ts'
 import { method, optional, type Parameter } from '../method.ts'
-import { Flag, MAX_TIMESTAMP, QuantityText, refuse, wholeNumber } from '../wire/scalars.ts'
+import { MineOptions, ReorgOptions, Timestamp } from '../wire/fork.ts'
+import { Data, Flag, HashText, MAX_TIMESTAMP, QuantityText, wholeNumber } from '../wire/scalars.ts'
 
-/** Most blocks of one `evm_mine`: they are mined in one turn, and everything else waits. */
-const MAX_BLOCKS = 10_000
 /** Longest interval that a Node timer can wait, milliseconds. */
 const MAX_INTERVAL = 2 ** 31 - 1
-
-const Timestamp = wholeNumber('seconds since 1970, number or hex', MAX_TIMESTAMP)
-const BlockCount = wholeNumber('how many blocks, number or hex', MAX_BLOCKS)
 
 /** The id of a save point; a number that none can have stays unknown rather than wrong. */
 const SnapshotId: Parameter<number> = {
@@ -40,24 +39,21 @@ const Seconds: Parameter<number> = {
   },
 }
 
-/** What to mine: nothing said, the timestamp of the block, or an object. */
-const MineOptions: Parameter<{ readonly blocks?: number; readonly timestamp?: number }> = {
-  schema: z.union([
-    Timestamp.schema,
-    z.object({ timestamp: Timestamp.schema.optional(), blocks: BlockCount.schema.optional() }),
-  ]),
-  read(value, name) {
-    if (typeof value !== 'object') return { timestamp: Timestamp.read(value, name) }
-    if (value === null) return {}
-    if (Array.isArray(value)) refuse(name, 'a timestamp or an object')
-    const { timestamp, blocks, ...unknown } = value as Record<string, unknown>
-    const [other] = Object.keys(unknown)
-    if (other !== undefined) refuse(`${name}.${other}`, 'timestamp or blocks only')
-    return {
-      ...(timestamp !== undefined && { timestamp: Timestamp.read(timestamp, `${name}.timestamp`) }),
-      ...(blocks !== undefined && { blocks: BlockCount.read(blocks, `${name}.blocks`) }),
-    }
-  },
+/** The real node's names for what became of a block (protocol 8). */
+const IMPORT_RESULTS = {
+  best: 'IMPORTED_BEST',
+  side: 'IMPORTED_NOT_BEST',
+  known: 'EXIST',
+} as const satisfies Record<Imported['outcome'], string>
+
+/** Reads a whole block. Throws `invalid-params` when the bytes are none. */
+function blockOf(bytes: Uint8Array, config: ChainConfig): Block {
+  try {
+    return decodeBlock(bytes, config)
+  } catch (error) {
+    if (!(error instanceof Error)) throw error
+    throw invalidParams(`Invalid block: the bytes are not the RLP of a block: ${error.message}`)
+  }
 }
 
 export const evm_snapshot = method({
@@ -93,13 +89,48 @@ export const evm_reset = method({
 
 export const evm_mine = method({
   name: 'evm_mine',
-  summary: 'Mines now: one block, one with a timestamp, or `{ timestamp, blocks }`.',
+  summary:
+    'Mines now: one block, one with a timestamp, or `{ timestamp, blocks, parent }`; with a parent beside the head, a sibling.',
   params: { options: optional(MineOptions, {}) },
   result: z.null(),
   examples: [],
   async run({ options }, { engine }) {
     await engine.commands.mine(options)
     return null
+  },
+})
+
+export const evm_importBlock = method({
+  name: 'evm_importBlock',
+  summary: 'Takes in a whole block in raw bytes; a refusal names the first rule that it breaks.',
+  params: { block: Data },
+  result: z.object({
+    result: z.enum(IMPORT_RESULTS).describe('the new head, a block beside the chain, or known already'),
+    hash: HashText,
+    number: QuantityText,
+  }),
+  examples: [],
+  async run({ block: bytes }, { engine }) {
+    const block = blockOf(bytes, engine.config)
+    const { outcome, hash } = await engine.commands.importBlock(block)
+    return { result: IMPORT_RESULTS[outcome], hash, number: toQuantity(block.header.number) }
+  },
+})
+
+export const evm_reorg = method({
+  name: 'evm_reorg',
+  summary:
+    'Replaces the last `depth` blocks by a heavier branch: the given blocks, or empty ones, one more than leave. ' +
+    'With `uncles`, the branch names what it replaces wherever the rules allow.',
+  params: { options: ReorgOptions },
+  result: z.object({
+    removed: z.array(HashText).describe('from the old head down'),
+    added: z.array(HashText).describe('up to the new head'),
+  }),
+  examples: [],
+  async run({ options }, { engine }) {
+    const { removed, added } = await engine.commands.reorg(options)
+    return { removed: removed.map(({ hash }) => hash), added: added.map(({ hash }) => hash) }
   },
 })
 
@@ -180,6 +211,8 @@ export const EVM_METHODS = [
   evm_revert,
   evm_reset,
   evm_mine,
+  evm_importBlock,
+  evm_reorg,
   evm_increaseTime,
   evm_setNextBlockTimestamp,
   evm_startMining,
