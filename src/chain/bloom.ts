@@ -15,9 +15,27 @@ function bitsOf(item: Uint8Array): readonly [number, number, number] {
   return [bit(0), bit(2), bit(4)]
 }
 
+/** Items whose bits are remembered: addresses and first topics come back block after block. */
+const KNOWN_ITEMS = 4096
+const knownBits = new Map<Hex, readonly [number, number, number]>()
+
+function bitsOfHex(item: Hex): readonly [number, number, number] {
+  let bits = knownBits.get(item)
+  if (bits === undefined) {
+    if (knownBits.size === KNOWN_ITEMS) knownBits.clear()
+    bits = bitsOf(fromHex(item))
+    knownBits.set(item, bits)
+  }
+  return bits
+}
+
 /** Sets an item's bits in `bloom` itself. */
 export function bloomAdd(bloom: Uint8Array, item: Uint8Array): void {
-  for (const bit of bitsOf(item)) {
+  setBits(bloom, bitsOf(item))
+}
+
+function setBits(bloom: Uint8Array, bits: readonly [number, number, number]): void {
+  for (const bit of bits) {
     const at = BYTES - 1 - (bit >> 3)
     bloom[at] = (bloom[at] as number) | (1 << (bit & 7))
   }
@@ -38,7 +56,7 @@ export function logsBloom(logs: readonly Log[]): Uint8Array {
     for (const item of [address, ...topics]) {
       if (added.has(item)) continue
       added.add(item)
-      bloomAdd(bloom, fromHex(item))
+      setBits(bloom, bitsOfHex(item))
     }
   }
   return bloom

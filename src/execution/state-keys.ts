@@ -1,9 +1,10 @@
 /** How accounts and storage words stand in their tries: hashed keys, RLP values. */
 import type { Account } from '../chain/account.ts'
-import { fromBigInt, fromBigIntFixed } from '../encoding/bytes.ts'
+import { fromBigInt, fromBigIntFixed, toBigInt } from '../encoding/bytes.ts'
 import { keccak256 } from '../encoding/hash.ts'
 import { fromHex, type Hex, toHex } from '../encoding/hex.ts'
-import { asBigInt, asBytes, asList, decodeRlp, encodeRlp } from '../encoding/rlp.ts'
+import { asBigInt, decodeRlp, encodeRlp } from '../encoding/rlp.ts'
+import { frameStrings } from '../encoding/rlp-frame.ts'
 import { RecentMap } from './recent-map.ts'
 
 /** Keys by address and slot. They are hashed once and remembered, since blocks touch the same ones again. */
@@ -41,18 +42,33 @@ export function createStateKeys(capacity: number): StateKeys {
 /** RLP of [nonce, balance, storage root, code hash] (Yellow Paper 4.1). */
 export function encodeAccount(account: Account): Uint8Array {
   const { nonce, balance, storageRoot, codeHash } = account
-  return encodeRlp([fromBigInt(nonce), fromBigInt(balance), fromHex(storageRoot), fromHex(codeHash)])
+  return frameStrings([fromBigInt(nonce), fromBigInt(balance), fromHex(storageRoot), fromHex(codeHash)])
 }
 
-/** Inverse of `encodeAccount`; throws a RangeError when malformed. */
+/** RLP prefixes: of a list whose length follows in one byte, and of the empty string. */
+const LONG_LIST = 0xf8
+const STRING = 0x80
+
+/**
+ * Inverse of `encodeAccount`; throws a RangeError when malformed. Two hashes make the list longer than 55 bytes and no
+ * field is, so the prefixes have one form each; accounts are read too often for a general decoder.
+ */
 export function decodeAccount(rlp: Uint8Array): Account {
-  const [nonce, balance, storageRoot, codeHash] = asList(decodeRlp(rlp), 'account')
-  return {
-    nonce: asBigInt(nonce, 'nonce'),
-    balance: asBigInt(balance, 'balance'),
-    storageRoot: toHex(asBytes(storageRoot, 'storage root')),
-    codeHash: toHex(asBytes(codeHash, 'code hash')),
+  let at = 2
+  function next(): Uint8Array {
+    const prefix = rlp[at] as number
+    const start = prefix < STRING ? at : at + 1
+    at = prefix < STRING ? at + 1 : start + prefix - STRING
+    return rlp.subarray(start, at)
   }
+  const account = {
+    nonce: toBigInt(next()),
+    balance: toBigInt(next()),
+    storageRoot: toHex(next()),
+    codeHash: toHex(next()),
+  }
+  if (rlp[0] !== LONG_LIST || at !== rlp.length) throw new RangeError('malformed account in the state')
+  return account
 }
 
 /** RLP of a storage word's minimal bytes; `undefined` for 0, which is not stored. */

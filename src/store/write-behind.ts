@@ -13,6 +13,12 @@ export interface Store extends KeyValueReader {
 
 /** Operations waiting for the tables beyond which a batch waits for them too: memory stays bounded. */
 const MOST_WAITING = 50_000
+/** Waiting operations that go to the tables at once, however busy the node is. */
+const MANY_WAITING = 4_000
+/** Fewer of them wait for a moment of rest: this many milliseconds without a batch. */
+const REST_MS = 5
+/** Operations handed to the level in one go: some milliseconds of work. */
+const PORTION = 500
 
 const NONE: ReadonlyMap<string, Operation> = new Map()
 
@@ -36,17 +42,32 @@ export function createWriteBehind(level: Level, journal: Journal | undefined, fs
   let closing: Promise<void> | undefined
 
   async function flush(): Promise<void> {
-    // Whoever waits for the acknowledged batch is answered first.
-    await new Promise((resolve) => setImmediate(resolve))
     while (waiting.size > 0) {
       const retired = journal?.retire() ?? []
       leaving = waiting
       waiting = new Map()
-      // What the retired files hold must not depend on this batch alone being in the system's memory.
-      await level.batch([...leaving.values()], { sync: fsync && retired.length > 0 })
+      const operations = [...leaving.values()]
+      // The level may have half of a batch for a while, for it is read through `leaving`, and after a crash the journal
+      // brings the other half.
+      for (let at = 0; at < operations.length; at += PORTION) {
+        // Whoever waits for an acknowledged batch, or for anything else, has a turn first.
+        await new Promise((resolve) => setImmediate(resolve))
+        const last = at + PORTION >= operations.length
+        // What the retired files hold must not depend on the system's memory alone.
+        await level.batch(operations.slice(at, at + PORTION), { sync: fsync && last && retired.length > 0 })
+      }
       leaving = NONE
       journal?.drop(retired)
     }
+  }
+
+  let rest: NodeJS.Timeout | undefined
+
+  /** Lets the tables catch up in a moment of rest, or at once when much is waiting. */
+  function scheduleFlush(): void {
+    if (waiting.size > MANY_WAITING) startFlush()
+    else if (rest !== undefined) rest.refresh()
+    else rest = setTimeout(startFlush, REST_MS).unref()
   }
 
   function startFlush(): void {
@@ -95,12 +116,13 @@ export function createWriteBehind(level: Level, journal: Journal | undefined, fs
         const durable = journal?.append(operations)
         for (const operation of operations) waiting.set(textOf(operation.key), operation)
         if (durable !== undefined) await durable
-        startFlush()
+        scheduleFlush()
       }
       for (const write of writes) if (write.type === 'after') write.run()
       if (waiting.size > MOST_WAITING) await settled()
     },
     close() {
+      clearTimeout(rest)
       closing ??= settled()
         .then(() => journal?.close())
         .finally(() => level.close())
