@@ -11,10 +11,11 @@ const ABI = parseAbi([
   'function getGasUsed(int256) returns (bytes)',
   'function getDifficulty(int256) returns (bytes)',
   'function getBitcoinHeader(int256) returns (bytes)',
+  'function getUncleCoinbaseAddress(int256,int256) returns (bytes)',
   'function getDifficultyWithUncles(int256) returns (bytes)',
   'function getCumulativeWork(int256) returns (bytes)',
 ])
-type Field = (typeof ABI)[number]['name']
+type Field = Exclude<(typeof ABI)[number]['name'], 'getUncleCoinbaseAddress'>
 
 interface BlockReply {
   readonly hash: Hex
@@ -25,6 +26,7 @@ interface BlockReply {
   readonly difficulty: Hex
   readonly totalDifficulty: Hex
   readonly bitcoinMergedMiningHeader: Hex
+  readonly uncles: readonly Hex[]
 }
 
 const A = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
@@ -106,5 +108,22 @@ describe('the block header contract', () => {
 
   it('sees the head as depth 0 in the block to come', async () => {
     expect(await field('getBlockHash', 0, 'pending')).toBe((await blockAt(12)).hash)
+  })
+
+  it('answers for uncles of ancestors', async () => {
+    await node.engine.commands.mine({ parent: (await blockAt(11)).hash })
+    await node.request({ method: 'evm_mine', params: [{ blocks: 2 }] })
+    const block = await blockAt(13)
+    expect(block.uncles).toHaveLength(1)
+    const uncleCoinbase = (index: bigint) =>
+      ask(
+        encodeFunctionData({ abi: ABI, functionName: 'getUncleCoinbaseAddress', args: [0n, index] }),
+        'latest',
+      )
+    expect(await uncleCoinbase(0n)).toBe(block.miner)
+    expect(await uncleCoinbase(1n)).toBe('0x')
+    expect(await field('getDifficulty', 0, 'latest')).toBe('0x01')
+    expect(await field('getDifficultyWithUncles', 0, 'latest')).toBe('0x02')
+    expect(await field('getCumulativeWork', 0, 'latest')).toBe('0x0f')
   })
 })

@@ -115,4 +115,27 @@ describe('a chain with fees', () => {
     expect(await balance(LABS)).toBe(0n)
     expect(await balance(REMASC)).toBe(FEE)
   })
+
+  // The first payout of the case above: 3,326,400,000,000 for publishers, siblings and miner of block 5. A tenth for
+  // who named the sibling, the rest halved; nobody was late, nothing was left over.
+  it('shares with a sibling and with the block that named it', async () => {
+    await transfer()
+    await mine(3)
+    const parent = node.engine.queries.head().hash
+    await mine(1)
+    const [sibling] = await node.engine.commands.mine({ parent })
+    expect(sibling?.block.header.number).toBe(5)
+    await mine(10)
+    const amounts = (await rewardLogs(15)).map(({ topics, data }) => [
+      `0x${topics[1]?.slice(26)}`,
+      BigInt(`0x${data.slice(72)}`),
+    ])
+    expect(amounts.slice(4)).toEqual([
+      [MINER, 332_640_000_000n],
+      [MINER, 1_496_880_000_000n],
+      [MINER, 1_496_880_000_000n],
+    ])
+    expect(await balance(MINER)).toBe(3_326_400_000_000n)
+    expect(await replayFromGenesis(node)).toBe(16)
+  })
 })
