@@ -113,6 +113,7 @@ export async function createNode(given: NodeOptions = {}): Promise<Node> {
     strictCalls: options.strictCalls,
     accountQuota: options.accountQuota,
     accountSlots: options.accountSlots,
+    workRateLimitMs: options.workRateLimitMs,
     callGasCap: gasCap(given.callGasCap, options.callGasCap, options.blockGasLimit),
     gasEstimationCap: gasCap(given.gasEstimationCap, options.gasEstimationCap, options.blockGasLimit),
     timeoutMs: options.rpcTimeoutMs,

@@ -21,11 +21,15 @@ import type {
   ReorgRequest,
   Submitted,
   TransactionRequest,
+  WorkInsertion,
 } from './engine.ts'
 import type { ChainUpdate, Emitter, EngineEvents } from './events.ts'
 import type { BranchBuilder } from './mining/branch-builder.ts'
 import type { UnsealedBlock } from './mining/builder.ts'
+import type { Hashrates } from './mining/hashrates.ts'
 import type { Schedule } from './mining/schedule.ts'
+import type { Solutions, SolvedWork } from './mining/solution.ts'
+import type { Works } from './mining/work.ts'
 import type { KeptPool } from './pool/kept-pool.ts'
 import type { Pool } from './pool/pool.ts'
 import { receiptAt } from './queries/lookup.ts'
@@ -54,6 +58,9 @@ interface Parts {
   readonly headState: () => StateReader
   readonly build: (parent: ExecutedBlock, timestamp: number) => Promise<UnsealedBlock>
   readonly seal: (unsealed: UnsealedBlock) => Promise<ExecutedBlock>
+  readonly works: Works
+  readonly solutions: Solutions
+  readonly hashrates: Hashrates
   readonly check: (block: Block) => Promise<SealedBlock>
   readonly buildBranch: BranchBuilder
 }
@@ -76,6 +83,20 @@ export function createCommands(parts: Parts): Commands {
     await moves.insert([{ block, state: unsealed.state }], unsealed.broken)
     clock.taken()
     return { block, unsealed }
+  }
+
+  /** Takes in a block that was proven elsewhere. */
+  async function land({ work: { unsealed, clockState }, block }: SolvedWork): Promise<WorkInsertion> {
+    const { hash } = block
+    const height = block.block.header.number
+    if (blocks.header(hash) !== undefined) return { outcome: 'known', hash, height }
+    const { outcome } = await moves.insert([{ block, state: unsealed.state }], unsealed.broken)
+    // What was asked of the clock since the work was made is for the block after it.
+    if (outcome === 'best' && clock.save() === clockState) {
+      clock.taken()
+      pending.forget()
+    }
+    return { outcome, hash, height }
   }
 
   /** The block of this hash. Throws `invalid-params` when there is none. */
@@ -215,6 +236,18 @@ export function createCommands(parts: Parts): Commands {
     importBlock: (block) => inTurn(() => importBlock(block)),
 
     reorg: (request) => inTurn(() => reorg(request)),
+
+    takeWork: () => parts.works.take(),
+
+    submitWork: (solution) => inTurn(async () => land(parts.solutions.judge(solution))),
+
+    submitNonce: (workHash, nonce) =>
+      inTurn(async () => {
+        const solved = parts.solutions.tryNonce(workHash, nonce)
+        return solved && land(solved)
+      }),
+
+    reportHashrate: (client, rate) => parts.hashrates.report(client, rate),
 
     snapshot: () => inTurn(async () => snapshots.take(blockchain.head.hash, clock.save())),
 

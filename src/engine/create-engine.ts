@@ -26,14 +26,17 @@ import type { Engine } from './engine.ts'
 import { createEmitter, type EngineEvents } from './events.ts'
 import { createBranchBuilder } from './mining/branch-builder.ts'
 import { createBuilder } from './mining/builder.ts'
+import { createHashrates } from './mining/hashrates.ts'
 import { createSchedule, type MiningMode } from './mining/schedule.ts'
 import { createSealer } from './mining/sealer.ts'
+import { createSolutions } from './mining/solution.ts'
+import { createWorks } from './mining/work.ts'
 import { KeptPool } from './pool/kept-pool.ts'
 import { Pool } from './pool/pool.ts'
 import { createFees } from './queries/fees.ts'
 import { createLogs } from './queries/logs.ts'
 import { createLookup } from './queries/lookup.ts'
-import { createPending } from './queries/pending.ts'
+import { createPending, type Pending } from './queries/pending.ts'
 import { createSimulate } from './queries/simulate.ts'
 import { createSerialQueue } from './serial-queue.ts'
 import { Snapshots } from './snapshots.ts'
@@ -58,6 +61,8 @@ export interface EngineParts {
   readonly strictCalls: boolean
   readonly accountQuota: boolean
   readonly accountSlots: number
+  /** Least time between two submissions of work, milliseconds; 0 is no limit. */
+  readonly workRateLimitMs: number
   readonly callGasCap: bigint
   readonly gasEstimationCap: bigint
   readonly timeoutMs: number
@@ -126,6 +131,22 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
   })
   const extraData = encodeRlp([Uint8Array.of(1), new TextEncoder().encode(parts.signature)])
   const seal = createSealer(chain, () => closing !== undefined)
+  const works = createWorks({
+    ...chain,
+    build: () =>
+      buildOn(blockchain.head, clock.nextTimestamp(blockchain.head.block.header.timestamp), extraData),
+    clock,
+    now: parts.now,
+  })
+  const hashrates = createHashrates(parts.now)
+  /** What is made ahead for the next block goes whenever head, pool or clock move. */
+  const ahead: Pending = {
+    ...pending,
+    forget() {
+      pending.forget()
+      works.forget()
+    },
+  }
   const kept = new KeptPool(blocks)
   const commands = createCommands({
     config,
@@ -133,10 +154,20 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
     store,
     blocks,
     blockchain,
-    moves: createChainMoves({ store, blockchain, pool, kept, pending, events, headState }),
+    moves: createChainMoves({ store, blockchain, pool, kept, pending: ahead, events, headState }),
     pool,
     kept,
-    pending,
+    pending: ahead,
+    works,
+    solutions: createSolutions({
+      ...chain,
+      works,
+      logger,
+      now: parts.now,
+      elapsed: () => performance.now(),
+      rateLimitMs: parts.workRateLimitMs,
+    }),
+    hashrates,
     clock,
     snapshots,
     schedule,
@@ -193,7 +224,11 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
         return { address, ...trie.prove(executed.postState, address, slots) }
       },
       gasPrice: fees.gasPrice,
-      hashrate: () => fees.hashrate(coinbase),
+      hashrate() {
+        const { own, network } = fees.hashrate(coinbase)
+        return { own: own + hashrates.total(), network }
+      },
+      work: () => works.current(),
       coinbase: () => coinbase,
       isMining: () => schedule.active,
     },

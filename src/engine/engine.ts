@@ -3,6 +3,7 @@ import type { Account } from '../chain/account.ts'
 import type { Block, ExecutedBlock } from '../chain/block.ts'
 import type { ChainConfig } from '../chain/config.ts'
 import type { Header } from '../chain/header.ts'
+import type { Solution } from '../chain/merged-mining/proof.ts'
 import type { Log, Receipt } from '../chain/receipt.ts'
 import type { Transaction } from '../chain/transaction.ts'
 import type { Hex } from '../encoding/hex.ts'
@@ -12,8 +13,10 @@ import type { Accounts } from './accounts.ts'
 import type { Insertion } from './blockchain.ts'
 import type { ChainUpdate, Emitter, EngineEvents } from './events.ts'
 import type { PlannedBlock } from './mining/branch-builder.ts'
+import type { MiningWork, WorkInsertion } from './mining/work.ts'
 
 export type { AccountOverride, CallRequest, Failure, StateOverrides } from '../execution/request.ts'
+export type { MiningWork, WorkInsertion } from './mining/work.ts'
 
 /** Which block is meant. */
 export type BlockReference =
@@ -113,10 +116,12 @@ export interface Queries {
   proof(address: Hex, slots: readonly bigint[], reference: BlockReference): Promise<AccountProof | undefined>
   /** Wei per gas that a new transaction should offer. */
   gasPrice(): bigint
-  /** Hashes per second over the last hour: of blocks mined here, and of all blocks. */
+  /** Hashes per second over the last hour: of blocks mined here, with what live miners report, and of all blocks. */
   hashrate(): { readonly own: bigint; readonly network: bigint }
   /** Who is rewarded for blocks mined here. */
   coinbase(): Hex
+  /** Work on the head with what the pool has, as a miner gets it. */
+  work(): Promise<MiningWork>
   /** Does the node mine by itself (automatically or on a timer)? */
   isMining(): boolean
 }
@@ -175,6 +180,17 @@ export interface Commands {
    * branch would not be heavier or cannot be built as asked.
    */
   reorg(request: ReorgRequest): Promise<ChainUpdate>
+  /** Work for a miner; `notify` says whether it is worth changing to, which it is only the first time it is taken. */
+  takeWork(): Promise<MiningWork & { readonly notify: boolean }>
+  /**
+   * Takes in the block that a solved parent-chain block commits to, one of the last works, canonical or beside the chain
+   * as fork choice decides. Throws `mining-refused` in the node's words (rpc-methods 7.13).
+   */
+  submitWork(solution: Solution): Promise<WorkInsertion>
+  /** The same for a nonce of the parent-chain block that this node would make itself; `undefined` when it proves nothing. */
+  submitNonce(workHash: Hex, nonce: number): Promise<WorkInsertion | undefined>
+  /** Remembers for a minute what a miner says of its speed, in hashes per second. */
+  reportHashrate(client: Hex, rate: bigint): void
   /** Takes a save point; its id counts from 1. */
   snapshot(): Promise<number>
   /** Back to a save point; false when the id is unknown or its block no longer stands. */

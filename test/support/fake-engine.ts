@@ -11,7 +11,14 @@ import { addressOf } from '../../src/chain/signature.ts'
 import { rewardTransaction, signTransaction, type Transaction } from '../../src/chain/transaction.ts'
 import { keccak256, keccakHex } from '../../src/encoding/hash.ts'
 import { fromHex, type Hex } from '../../src/encoding/hex.ts'
-import type { BlockReference, BlockView, Commands, Engine, Queries } from '../../src/engine/engine.ts'
+import type {
+  BlockReference,
+  BlockView,
+  Commands,
+  Engine,
+  MiningWork,
+  Queries,
+} from '../../src/engine/engine.ts'
 import { createEmitter } from '../../src/engine/events.ts'
 import { invalidParams, type NodeError } from '../../src/errors.ts'
 import type { StateReader } from '../../src/execution/state.ts'
@@ -50,6 +57,14 @@ function receipt(
 }
 
 const genesisHeader = genesis.header(EMPTY_TRIE_ROOT)
+/** Work on the sealed head. */
+export const work: MiningWork = {
+  hash: `0x${'5'.repeat(64)}`,
+  target: 1n << 200n,
+  paidFees: 12n,
+  parentHash: UNKNOWN,
+}
+
 export const block0: ExecutedBlock = {
   hash: headerHash(genesisHeader, config),
   block: { header: genesisHeader, transactions: [], uncles: [] },
@@ -243,6 +258,7 @@ export function fakeEngine(
     gasPrice: () => 66n,
     hashrate: () => ({ own: 5n, network: 9n }),
     coinbase: () => block1.block.header.coinbase,
+    work: async () => work,
     isMining: () => true,
     ...parts.queries,
   }
@@ -255,6 +271,10 @@ export function fakeEngine(
     mine: note('mine', [block1]),
     importBlock: note('importBlock', { outcome: 'best', hash: block1.hash }),
     reorg: note('reorg', { removed: [block1], added: [] }),
+    takeWork: note('takeWork', { ...work, notify: true }),
+    submitWork: note('submitWork', { outcome: 'best', hash: block1.hash, height: 1 }),
+    submitNonce: note('submitNonce', undefined),
+    reportHashrate: (...args) => void calls.push({ name: 'reportHashrate', args }),
     snapshot: note('snapshot', 1),
     revert: async (id) => note('revert', id === 1)(id),
     reset: note('reset', undefined),

@@ -4,11 +4,13 @@ import { BLOCK_METHODS } from './eth/block.ts'
 import { CLIENT_METHODS } from './eth/client.ts'
 import { EXECUTE_METHODS } from './eth/execute.ts'
 import { LOG_METHODS } from './eth/logs.ts'
+import { MINING_METHODS } from './eth/mining.ts'
 import { STATE_METHODS } from './eth/state.ts'
 import { SUBMIT_METHODS } from './eth/submit.ts'
 import { TRANSACTION_METHODS } from './eth/transaction.ts'
 import { EVM_METHODS } from './evm.ts'
 import { EXT_METHODS } from './ext.ts'
+import { MNR_METHODS } from './mnr.ts'
 import { NET_METHODS } from './net.ts'
 import { RPC_METHODS } from './rpc.ts'
 import { WEB3_METHODS } from './web3.ts'
@@ -27,4 +29,6 @@ export const METHODS: readonly AnyMethod[] = [
   ...SUBMIT_METHODS,
   ...EVM_METHODS,
   ...EXT_METHODS,
+  ...MINING_METHODS,
+  ...MNR_METHODS,
 ]

@@ -23,7 +23,10 @@ describe('what the node says of itself', () => {
     ['eth_gasPrice', '0x42'],
     ['eth_blockNumber', '0x1'],
     ['eth_accounts', [A, B]],
-    ['rpc_modules', { web3: '1.0', net: '1.0', rpc: '1.0', eth: '1.0', evm: '1.0', ext: '1.0', rsk: '1.0' }],
+    [
+      'rpc_modules',
+      { web3: '1.0', net: '1.0', rpc: '1.0', eth: '1.0', evm: '1.0', ext: '1.0', rsk: '1.0', mnr: '1.0' },
+    ],
   ])('%s', async (method, result) => {
     expect(await ask(dispatcher, method)).toEqual({ result })
   })

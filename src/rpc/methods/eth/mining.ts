@@ -1,0 +1,69 @@
+/** The mining methods of Ethereum's reference, as far as they can mean something on a merge-mined chain. */
+import { z } from 'zod'
+import { type Hex, toFixedHex, toHex } from '../../../encoding/hex.ts'
+import { method, type Parameter } from '../../method.ts'
+import { Data, HashText, refuse } from '../../wire/scalars.ts'
+
+const HASH_BYTES = 32
+const UNKNOWN = `0x${'9'.repeat(64)}`
+
+/** Bytes in hex, no more than `longest` and no fewer than `shortest` of them. */
+function bytes(shortest: number, longest: number): Parameter<Uint8Array> {
+  const words = shortest === longest ? `${longest} bytes in hex` : `up to ${longest} bytes in hex`
+  return {
+    schema: Data.schema.describe(words),
+    read(value, name) {
+      const read = Data.read(value, name)
+      return read.length >= shortest && read.length <= longest ? read : refuse(name, words)
+    },
+  }
+}
+
+const Hash = bytes(HASH_BYTES, HASH_BYTES)
+
+export const eth_getWork = method({
+  name: 'eth_getWork',
+  summary:
+    'Work on the head: hash for merged mining, a seed that this chain does not have (zero), and the target.',
+  params: {},
+  result: z.tuple([HashText, HashText, HashText]),
+  examples: [],
+  async run(_, { engine }) {
+    const { hash, target } = await engine.queries.work()
+    return [hash, toFixedHex(0n, HASH_BYTES), toFixedHex(target, HASH_BYTES)] as [Hex, Hex, Hex]
+  },
+})
+
+/**
+ * This chain has no proof of eight bytes: what proves a block is the hash of a parent-chain header. So the node takes
+ * the parent-chain block that it would mine for the work itself (protocol 2.4; its time is the block's timestamp), puts
+ * the last four bytes of the nonce into the header, big-endian, and tests that. The digest is not looked at.
+ */
+export const eth_submitWork = method({
+  name: 'eth_submitWork',
+  summary:
+    "Tries a nonce on the node's own parent-chain block for a work; true when that meets the target and is taken in.",
+  params: { nonce: bytes(8, 8), powHash: Hash, mixDigest: Hash },
+  result: z.boolean(),
+  examples: [{ params: ['0x0000000000000001', UNKNOWN, UNKNOWN], result: false }],
+  async run({ nonce, powHash }, { engine }) {
+    const inserted = await engine.commands.submitNonce(toHex(powHash), Buffer.from(nonce).readUInt32BE(4))
+    return inserted !== undefined && inserted.outcome !== 'known'
+  },
+})
+
+export const eth_submitHashrate = method({
+  name: 'eth_submitHashrate',
+  summary:
+    'Tells the speed of a miner in hashes per second, under an id of its choice; it counts for a minute.',
+  params: { hashrate: bytes(1, HASH_BYTES), clientId: Hash },
+  result: z.boolean(),
+  examples: [{ params: [`0x${'0'.repeat(64)}`, UNKNOWN], result: true }],
+  run({ hashrate, clientId }, { engine }) {
+    engine.commands.reportHashrate(toHex(clientId), BigInt(toHex(hashrate)))
+    return true
+  },
+})
+
+/** The methods of this file, in the order of the document. */
+export const MINING_METHODS = [eth_getWork, eth_submitWork, eth_submitHashrate] as const

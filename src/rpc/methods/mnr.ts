@@ -1,0 +1,190 @@
+/** Merged mining from outside: work is taken, and parent-chain blocks come back in three forms (rpc-methods 7.13). */
+import { z } from 'zod'
+import { branchFromHashes, branchFromPartialTree } from '../../chain/merged-mining/merkle-branch.ts'
+import { plainTransaction, solutionFromBlock } from '../../chain/merged-mining/parent-block.ts'
+import { PARENT_HEADER_BYTES } from '../../chain/merged-mining/parent-header.ts'
+import type { Solution } from '../../chain/merged-mining/proof.ts'
+import { fromHex, isHexDigits, toFixedHex, toHex, toQuantity } from '../../encoding/hex.ts'
+import type { Engine, WorkInsertion } from '../../engine/engine.ts'
+import { NodeError } from '../../errors.ts'
+import { method, type Parameter } from '../method.ts'
+import { DataText, HashText, QuantityText, refuse } from '../wire/scalars.ts'
+
+const HASH_BYTES = 32
+
+/** Text that is looked at when its turn comes: the node refuses an empty list before anything else. */
+function text(description: string): Parameter<string> {
+  return {
+    schema: z.string().describe(description),
+    read(value, name) {
+      return typeof value === 'string' ? value : refuse(name, 'text')
+    },
+  }
+}
+
+/** Pools leave the prefix out, and the node knows no other form. */
+function bytesOf(value: string, name: string): Uint8Array {
+  if (value.length === 0 || value.length % 2 !== 0 || !isHexDigits(value)) {
+    refuse(name, 'bytes in hex without 0x')
+  }
+  return fromHex(`0x${value.toLowerCase()}`)
+}
+
+function hashesOf(list: string, name: string): Uint8Array[] {
+  const items = list.split(/\s+/).filter((item) => item !== '')
+  return items.map((item) => {
+    const hash = bytesOf(item, name)
+    return hash.length === HASH_BYTES ? hash : refuse(name, 'hashes of 32 bytes in hex, separated by spaces')
+  })
+}
+
+function headerOf(value: string, name: string): Uint8Array {
+  const header = bytesOf(value, name)
+  return header.length === PARENT_HEADER_BYTES
+    ? header
+    : refuse(name, `a parent-chain header of ${PARENT_HEADER_BYTES} bytes`)
+}
+
+/** Runs a reader of parent-chain bytes; what it cannot read is the parameter's fault. */
+function readable<T>(name: string, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof RangeError) refuse(name, `parent-chain data, but ${error.message}`)
+    throw error
+  }
+}
+
+/** What became of a submitted block, in the node's names. */
+const OUTCOME_NAMES = {
+  best: 'IMPORTED_BEST',
+  side: 'IMPORTED_NOT_BEST',
+  known: 'EXIST',
+} as const satisfies Record<WorkInsertion['outcome'], string>
+
+const SubmittedBlock = z.object({
+  blockImportedResult: DataText,
+  blockHash: HashText,
+  blockIncludedHeight: QuantityText,
+})
+
+async function submit(solution: Solution, engine: Engine): Promise<z.infer<typeof SubmittedBlock>> {
+  const { outcome, hash, height } = await engine.commands.submitWork(solution)
+  return {
+    blockImportedResult: toHex(new TextEncoder().encode(OUTCOME_NAMES[outcome])),
+    blockHash: hash,
+    blockIncludedHeight: toQuantity(height),
+  }
+}
+
+const IgnoredHash = text('hash for merged mining; ignored, for the coinbase names the work')
+const ParentHeader = text('parent-chain header of 80 bytes, in hex without 0x')
+const Coinbase = text('coinbase transaction, in hex without 0x')
+
+export const mnr_getWork = method({
+  name: 'mnr_getWork',
+  summary:
+    'Work for merged mining on the head; `notify` is true once for each parent, and when fees have grown by a tenth.',
+  params: {},
+  result: z.object({
+    blockHashForMergedMining: HashText,
+    target: HashText,
+    feesPaidToMiner: z.string().regex(/^\d+$/),
+    notify: z.boolean(),
+    parentBlockHash: HashText,
+  }),
+  examples: [],
+  async run(_, { engine }) {
+    const { hash, target, paidFees, notify, parentHash } = await engine.commands.takeWork()
+    return {
+      blockHashForMergedMining: hash,
+      target: toFixedHex(target, HASH_BYTES),
+      feesPaidToMiner: paidFees.toString(),
+      notify,
+      parentBlockHash: parentHash,
+    }
+  },
+})
+
+export const mnr_submitBitcoinBlock = method({
+  name: 'mnr_submitBitcoinBlock',
+  summary: 'Hands in a whole parent-chain block whose coinbase commits to one of the last 20 works.',
+  params: { block: text('parent-chain block, in hex without 0x') },
+  result: SubmittedBlock,
+  examples: [],
+  run({ block }, { engine }) {
+    const bytes = bytesOf(block, 'block')
+    return submit(
+      readable('block', () => solutionFromBlock(bytes)),
+      engine,
+    )
+  },
+})
+
+export const mnr_submitBitcoinBlockTransactions = method({
+  name: 'mnr_submitBitcoinBlockTransactions',
+  summary:
+    'Hands in a parent-chain header and coinbase, with the ids of all transactions as they are displayed.',
+  params: {
+    blockHash: IgnoredHash,
+    header: ParentHeader,
+    coinbase: Coinbase,
+    transactionHashes: text('transaction ids from the coinbase on, display order, separated by spaces'),
+  },
+  result: SubmittedBlock,
+  examples: [],
+  run({ header, coinbase, transactionHashes }, { engine }) {
+    const parentHeader = headerOf(header, 'header')
+    const serialized = bytesOf(coinbase, 'coinbase')
+    const displayed = hashesOf(transactionHashes, 'transactionHashes')
+    return submit(
+      {
+        parentHeader,
+        coinbase: readable('coinbase', () => plainTransaction(serialized)),
+        merkleBranch: readable('transactionHashes', () =>
+          branchFromHashes(displayed.map((hash) => hash.reverse())),
+        ),
+      },
+      engine,
+    )
+  },
+})
+
+export const mnr_submitBitcoinBlockPartialMerkle = method({
+  name: 'mnr_submitBitcoinBlockPartialMerkle',
+  summary: 'Hands in a parent-chain header and coinbase, with the merkle branch of the coinbase.',
+  params: {
+    blockHash: IgnoredHash,
+    header: ParentHeader,
+    coinbase: Coinbase,
+    merkleHashes: text('hash of the coinbase and its siblings bottom up, raw order, separated by spaces'),
+    transactionCount: text('how many transactions the block has, in hex'),
+  },
+  result: SubmittedBlock,
+  examples: [],
+  run({ header, coinbase, merkleHashes, transactionCount }, { engine }) {
+    const hashes = hashesOf(merkleHashes, 'merkleHashes')
+    if (hashes.length === 0) {
+      throw new NodeError('mining-refused', "The list of merkle hashes can't be empty")
+    }
+    const parentHeader = headerOf(header, 'header')
+    const serialized = bytesOf(coinbase, 'coinbase')
+    if (!/^[0-9a-fA-F]{1,8}$/.test(transactionCount)) refuse('transactionCount', 'a number in hex without 0x')
+    return submit(
+      {
+        parentHeader,
+        coinbase: readable('coinbase', () => plainTransaction(serialized)),
+        merkleBranch: branchFromPartialTree(hashes),
+      },
+      engine,
+    )
+  },
+})
+
+/** The methods of this file, in the order of the document. */
+export const MNR_METHODS = [
+  mnr_getWork,
+  mnr_submitBitcoinBlock,
+  mnr_submitBitcoinBlockTransactions,
+  mnr_submitBitcoinBlockPartialMerkle,
+] as const
