@@ -5,6 +5,7 @@ import { fromHex, type Hex, toHex } from '../encoding/hex.ts'
 import { asBytes, asList, decodeRlp, type RlpItem } from '../encoding/rlp.ts'
 import { frameStrings } from '../encoding/rlp-frame.ts'
 import { invalidParams, type NodeError } from '../errors.ts'
+import { isFreeBridgeTransaction } from './bridge-senders.ts'
 import { type ChainConfig, NATIVE_ADDRESS, REWARD_SENDER } from './config.ts'
 import { CURVE_ORDER, recoverAddress, sign } from './signature.ts'
 
@@ -136,9 +137,15 @@ export function contractAddress(sender: Hex, nonce: bigint): Hex {
   return toHex(keccak256(frameStrings([fromHex(sender), fromBigInt(nonce)])).subarray(12))
 }
 
-/** Gas that a transaction costs before any code runs (protocol 4.4): base, data by byte, init code by word. */
-export function intrinsicGas(transaction: Pick<Transaction, 'to' | 'data'>): bigint {
-  const { to, data } = transaction
+/**
+ * Gas that a transaction costs before any code runs (protocol 4.4): base, data by byte, init code by word. Without a
+ * sender, as in a simulation, none is free.
+ */
+export function intrinsicGas(
+  transaction: Pick<Transaction, 'to' | 'data'> & { readonly from?: Hex },
+): bigint {
+  const { from, to, data } = transaction
+  if (from !== undefined && isFreeBridgeTransaction(from, to)) return 0n
   let gas = to === null ? 53_000 + 2 * Math.ceil(data.length / 32) : 21_000
   for (const byte of data) gas += byte === 0 ? 4 : 16
   return BigInt(gas)

@@ -95,7 +95,7 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
   const { config, genesis, store, accounts, logger, coinbase } = parts
   const blocks = await BlockStore.open(store, config)
   const trie = new StateTrie(nodeSource(store))
-  const machine = createMachine({ chainId: config.chainId })
+  const machine = createMachine({ chainId: config.chainId, onNotice: (notice) => logger.warn(notice) })
   const blockchain = await Blockchain.open({ store, blocks, trie, place: parts.place }, () =>
     sealGenesis(genesis, trie, config),
   )

@@ -68,7 +68,7 @@ export async function simulateCall(parts: SimulationParts): Promise<Simulation> 
   })
   const message = { from, to, value, data, gas: gas - basicCost, gasPrice, origin: from }
   const limits = deadlineMs === undefined ? {} : { deadlineMs }
-  const result = await machine.run(message, overlay, env, limits)
+  const result = await machine.run(message, overlay, env, { ...limits, isLocal: true })
   const failure = failureOf(result)
   return {
     ...(failure && { failure }),

@@ -21,6 +21,7 @@ import { type ChildRequest, FAILURE, Frame, type Session } from './frame.ts'
 import { advance } from './interpreter.ts'
 import { libraryAddress } from './library-state.ts'
 import { type NativeContract, NativeFailure } from './native/index.ts'
+import { nativeSurroundings } from './native-surroundings.ts'
 import { wordToAddress } from './word.ts'
 
 /** EIP-2681: a nonce of this size cannot grow. */
@@ -34,6 +35,9 @@ export interface EvmRun {
   readonly session: Session
   readonly loop: 'own' | 'library'
   readonly destroyedEarlier: ReadonlySet<Hex> | undefined
+  /** Is it a simulation? */
+  readonly isLocal: boolean
+  readonly onNotice: (notice: string) => void
   /** Was a native contract called at the top, paid, and failed? */
   nativeFailed: boolean
 }
@@ -181,16 +185,9 @@ export class ChainEvm extends EVM {
     message: LibraryMessage,
     { data, gasLimit }: PrecompileInput,
   ): ExecResult {
-    const { env } = this.run.session
     const isTop = message.depth === 0
     const input = isTop ? data : data.subarray(0, native.maxInputFromContract ?? data.length)
-    const surroundings = {
-      depth: isTop ? 0 : message.depth - 1,
-      caller: message.caller.toString(),
-      value: message.value,
-      isStatic: message.isStatic,
-      ancestor: (depth: number) => env.ancestor(depth),
-    }
+    const surroundings = nativeSurroundings(message as CalledMessage, this.run.session, this.run.isLocal)
     const required = native.requiredGas(input, surroundings)
     if (required > gasLimit) {
       const exceptionError = new EVMError(FAILURE.OUT_OF_GAS)
@@ -200,6 +197,7 @@ export class ChainEvm extends EVM {
       return { executionGasUsed: required, returnValue: native.run(input, surroundings) }
     } catch (error) {
       if (!(error instanceof NativeFailure)) throw error
+      if (error.isNotSimulated) this.run.onNotice(error.message)
       if (isTop) this.run.nativeFailed = true
       const exceptionError = new EVMError(FAILURE.INTERNAL_ERROR)
       return { executionGasUsed: required, returnValue: EMPTY, exceptionError }

@@ -32,6 +32,8 @@ export interface MachineParts {
   readonly ruleSet?: RuleSet
   /** `own` (default) is the synchronous loop; `library` the stock one, for comparison. */
   readonly loop?: 'own' | 'library'
+  /** Told of what the real chain would have done and this node leaves out, in a sentence for the log. */
+  readonly onNotice?: (notice: string) => void
 }
 
 /** Runs messages by one rule set. Any number at once. */
@@ -45,7 +47,8 @@ export interface Machine {
 }
 
 /** Makes a machine; its EVMs come into being as they are needed. */
-export function createMachine({ chainId, ruleSet = 'chain', loop = 'own' }: MachineParts): Machine {
+export function createMachine(parts: MachineParts): Machine {
+  const { chainId, ruleSet = 'chain', loop = 'own', onNotice = () => {} } = parts
   const idle: ChainEvm[] = []
   const rules = vmRules(ruleSet)
   const common = libraryRules(chainId, ruleSet)
@@ -69,6 +72,8 @@ export function createMachine({ chainId, ruleSet = 'chain', loop = 'own' }: Mach
         // Our loop counts gas in safe integers.
         loop: message.gas > Number.MAX_SAFE_INTEGER ? 'library' : loop,
         destroyedEarlier: options.destroyedEarlier,
+        isLocal: options.isLocal ?? false,
+        onNotice,
         nativeFailed: false,
       }
       const evm = idle.pop() ?? makeEvm(journal)

@@ -39,6 +39,8 @@ export interface Message {
 export interface RunOptions {
   /** Milliseconds of wall clock; past them the run throws `limit-exceeded`. Without it a run may take for ever. */
   readonly deadlineMs?: number
+  /** Is it a simulation? Some methods of native contracts answer only then. Default false. */
+  readonly isLocal?: boolean
   /** Contracts destroyed by earlier transactions of the block's list; CREATE cannot take their addresses (protocol 6.3). */
   readonly destroyedEarlier?: ReadonlySet<Hex>
 }

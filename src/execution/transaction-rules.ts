@@ -8,7 +8,7 @@ import type { Overlay } from './overlay.ts'
 /** The part of a transaction's rules that differs. */
 export interface TransactionRules {
   /** Gas before any code runs. */
-  intrinsicGas(transaction: Pick<Transaction, 'to' | 'data'>): bigint
+  intrinsicGas(transaction: Pick<Transaction, 'from' | 'to' | 'data'>): bigint
   /** After refund and charge, before destroyed contracts go: who gets the fee at once, in wei. */
   payFee(fee: bigint, state: Overlay, env: BlockEnvironment): void
   /** The last step, given the accounts that the transaction wrote. */

@@ -9,7 +9,7 @@ import { ask, dispatcherOf } from '../support/rpc.ts'
 const AGREED = `
 web3_clientVersion web3_sha3 net_version net_listening net_peerCount net_peerList rpc_modules rpc.discover
 eth_chainId eth_protocolVersion eth_blockNumber eth_gasPrice eth_accounts eth_coinbase eth_mining eth_hashrate
-eth_netHashrate eth_syncing eth_getBalance eth_getStorageAt eth_getTransactionCount eth_getCode eth_call eth_estimateGas
+eth_netHashrate eth_syncing eth_bridgeState eth_getBalance eth_getStorageAt eth_getTransactionCount eth_getCode eth_call eth_estimateGas
 eth_sendRawTransaction eth_sendTransaction eth_pendingTransactions eth_sign eth_getBlockByHash eth_getBlockByNumber
 eth_getBlockTransactionCountByHash eth_getBlockTransactionCountByNumber eth_getUncleCountByBlockHash
 eth_getUncleCountByBlockNumber eth_getUncleByBlockHashAndIndex eth_getUncleByBlockNumberAndIndex

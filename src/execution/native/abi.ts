@@ -19,6 +19,11 @@ function readIndex(data: Uint8Array, offset: number): number {
   return Number(BigInt.asIntN(32, readInt(data, offset)))
 }
 
+/** A `bytes32` at `offset`. Throws a RangeError when it is not all there. */
+export function readWord(data: Uint8Array, offset: number): Uint8Array {
+  return take(data, offset, WORD)
+}
+
 function readBytesAt(data: Uint8Array, offset: number): Uint8Array {
   const length = readIndex(data, offset)
   return take(data, offset + WORD, length)
@@ -29,15 +34,28 @@ export function readBytes(data: Uint8Array, head: number): Uint8Array {
   return readBytesAt(data, readIndex(data, head))
 }
 
-/** `bytes[]`, whose position stands in the word at `head`. Throws a RangeError when it is not all there. */
-export function readBytesArray(data: Uint8Array, head: number): readonly Uint8Array[] {
+function readArray(
+  data: Uint8Array,
+  head: number,
+  readMember: (first: number, index: number) => Uint8Array,
+): readonly Uint8Array[] {
   if (data.length === 0) return []
   const start = readIndex(data, head)
   const count = readIndex(data, start)
   const first = start + WORD
   // One byte a member is all that is asked of the count itself; the members then check themselves.
   take(data, first, count)
-  return Array.from({ length: count }, (_, i) => readBytesAt(data, first + readIndex(data, first + WORD * i)))
+  return Array.from({ length: count }, (_, i) => readMember(first, i))
+}
+
+/** `bytes[]`, whose position stands in the word at `head`. Throws a RangeError when it is not all there. */
+export function readBytesArray(data: Uint8Array, head: number): readonly Uint8Array[] {
+  return readArray(data, head, (first, i) => readBytesAt(data, first + readIndex(data, first + WORD * i)))
+}
+
+/** `bytes32[]`, whose position stands in the word at `head`. Throws a RangeError when it is not all there. */
+export function readWordArray(data: Uint8Array, head: number): readonly Uint8Array[] {
+  return readArray(data, head, (first, i) => readWord(data, first + WORD * i))
 }
 
 /** One `bytes` or `string` result. Nothing still takes a word of padding, so an empty result is 96 bytes long. */
@@ -49,6 +67,11 @@ export function encodeBytes(bytes: Uint8Array): Uint8Array {
     bytes,
     padding === 0 ? EMPTY : new Uint8Array(padding),
   )
+}
+
+/** One signed integer result, a word in two's complement. */
+export function encodeInt(value: bigint | number): Uint8Array {
+  return encodeUnsigned(BigInt.asUintN(256, BigInt(value)))
 }
 
 /** One unsigned integer result, a word. */

@@ -11,6 +11,17 @@ export interface NativeAncestor {
   readonly totalDifficulty: bigint
 }
 
+/** The words of a contract's own account. */
+export interface NativeStorage {
+  /** 0 where nothing is kept. */
+  get(slot: bigint): bigint
+  /** Undone when the call fails. Throws NativeFailure where nothing may be written. */
+  set(slot: bigint, value: bigint): void
+}
+
+/** How a native contract is called. A plain call from code that may not write counts as `staticcall`. */
+export type NativeCallKind = 'call' | 'callcode' | 'delegatecall' | 'staticcall'
+
 /** Where a native contract is called from. */
 export interface NativeEnvironment {
   /** Depth of the frame that calls: 0 for the code a transaction starts, and for a transaction straight to the contract. */
@@ -19,6 +30,14 @@ export interface NativeEnvironment {
   /** Wei that come with the call. */
   readonly value: bigint
   readonly isStatic: boolean
+  readonly kind: NativeCallKind
+  /** Does a transaction, and no code, call? */
+  readonly isTop: boolean
+  /** Is all of this a simulation (`eth_call` and estimates), its sender unproven and its changes dropped? */
+  readonly isLocal: boolean
+  /** Of the executing block, Unix seconds. */
+  readonly timestamp: number
+  readonly storage: NativeStorage
   /** 0 is the parent of the executing block; `undefined` when there is no such block. */
   ancestor(depth: number): NativeAncestor | undefined
 }
@@ -35,9 +54,13 @@ export interface NativeContract {
 
 /** An execution error of a native contract: the call fails, its state is undone, only the required gas is lost. */
 export class NativeFailure extends Error {
-  constructor(message: string) {
+  /** Would the real chain have done something here that this node leaves out? Then the operator is told. */
+  readonly isNotSimulated: boolean
+
+  constructor(message: string, { isNotSimulated = false } = {}) {
     super(message)
     this.name = 'NativeFailure'
+    this.isNotSimulated = isNotSimulated
   }
 }
 

@@ -3,6 +3,7 @@ import type { Hex } from '../../encoding/hex.ts'
 import { blake2f } from './blake2f.ts'
 import { blockHeaderContract } from './block-header.ts'
 import { bn128Add, bn128Multiply, bn128Pairing } from './bn128.ts'
+import { bridge } from './bridge/contract.ts'
 import type { NativeContract } from './contract.ts'
 import { ecrecover, identity, ripemd160Contract, sha256Contract } from './elementary.ts'
 import { environmentContract } from './environment.ts'
@@ -13,6 +14,7 @@ import { unavailable } from './unavailable.ts'
 
 export {
   type NativeAncestor,
+  type NativeCallKind,
   type NativeContract,
   type NativeEnvironment,
   NativeFailure,
@@ -28,7 +30,7 @@ const CONTRACTS: ReadonlyMap<Hex, NativeContract> = new Map<Hex, NativeContract>
   ['0x0000000000000000000000000000000000000007', bn128Multiply],
   ['0x0000000000000000000000000000000000000008', bn128Pairing],
   ['0x0000000000000000000000000000000000000009', blake2f],
-  ['0x0000000000000000000000000000000001000006', unavailable('the bridge')],
+  ['0x0000000000000000000000000000000001000006', bridge],
   ['0x0000000000000000000000000000000001000008', unavailable('the reward contract')],
   ['0x0000000000000000000000000000000001000009', hdWalletContract],
   ['0x0000000000000000000000000000000001000010', blockHeaderContract],

@@ -1,4 +1,4 @@
-/** Native contracts that exist but refuse every caller: the bridge, and the reward contract, which serves only the last transaction of a block (protocol 5.4). */
+/** Native contracts that exist but refuse every caller: the reward contract, which serves only the last transaction of a block (protocol 5.4). */
 import { type NativeContract, NativeFailure } from './contract.ts'
 
 /** A native contract that costs nothing and always fails to execute; `name` tells which. */

@@ -1,6 +1,7 @@
 /** The list of methods that this node knows. */
 import type { AnyMethod } from '../method.ts'
 import { BLOCK_METHODS } from './eth/block.ts'
+import { BRIDGE_METHODS } from './eth/bridge.ts'
 import { CLIENT_METHODS } from './eth/client.ts'
 import { EXECUTE_METHODS } from './eth/execute.ts'
 import { LOG_METHODS } from './eth/logs.ts'
@@ -21,6 +22,7 @@ export const METHODS: readonly AnyMethod[] = [
   ...NET_METHODS,
   ...RPC_METHODS,
   ...CLIENT_METHODS,
+  ...BRIDGE_METHODS,
   ...STATE_METHODS,
   ...EXECUTE_METHODS,
   ...BLOCK_METHODS,

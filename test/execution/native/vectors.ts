@@ -31,6 +31,11 @@ export const ENVIRONMENT: NativeEnvironment = {
   caller: `0x${'11'.repeat(20)}`,
   value: 0n,
   isStatic: false,
+  kind: 'call',
+  isTop: false,
+  isLocal: false,
+  timestamp: 0,
+  storage: { get: () => 0n, set: () => {} },
   ancestor: () => undefined,
 }
 

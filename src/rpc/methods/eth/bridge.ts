@@ -1,0 +1,24 @@
+/** What the bridge contract knows, told without calling it (rpc-methods 6.11, 7.2). */
+import { z } from 'zod'
+import { parentChainHeight } from '../../../execution/native/bridge/state.ts'
+import { method } from '../../method.ts'
+
+export const eth_bridgeState = method({
+  name: 'eth_bridgeState',
+  summary:
+    "The bridge at the head: height of the parent chain's headers, and peg-outs that wait for signatures (none here).",
+  params: {},
+  result: z.strictObject({
+    btcBlockchainBestChainHeight: z.int(),
+    rskTxsWaitingForSignatures: z.array(z.string()),
+  }),
+  examples: [{ params: [], result: { btcBlockchainBestChainHeight: 0, rskTxsWaitingForSignatures: [] } }],
+  async run(_, { engine }) {
+    const state = await engine.queries.state({ tag: 'latest' })
+    if (state === undefined) throw new Error('the head has no state')
+    return { btcBlockchainBestChainHeight: parentChainHeight(state), rskTxsWaitingForSignatures: [] }
+  },
+})
+
+/** The methods of this file, in the order of the document. */
+export const BRIDGE_METHODS = [eth_bridgeState] as const
