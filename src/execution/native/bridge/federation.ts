@@ -46,7 +46,8 @@ function redeemScript(): Uint8Array {
   )
 }
 
-function addressOfWitnessScript(script: Uint8Array): string {
+/** Base58 on the parent chain's test networks: pays to a script hash of the witness program of `script` (BIP-141). */
+export function addressOfWitnessScript(script: Uint8Array): string {
   const witnessProgram = concat(Uint8Array.of(OP_0), push(sha256(script)))
   return encodeBase58Check(concat(Uint8Array.of(SCRIPT_ADDRESS_VERSION), hash160(witnessProgram)))
 }
@@ -60,7 +61,7 @@ export const FEDERATION = {
   /** How many must sign. */
   threshold: majority(FEDERATION_KEYS),
   redeemScript: script,
-  /** Base58, pay to a script hash of the witness program of the redeem script. */
+  /** Base58. */
   address: addressOfWitnessScript(script),
 } as const
 

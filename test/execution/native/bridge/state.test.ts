@@ -3,7 +3,9 @@ import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { describe, expect, it } from 'vitest'
 import { decodeBase58Check } from '../../../../src/encoding/base58.ts'
 import { keccak256 } from '../../../../src/encoding/hash.ts'
-import { type Hex, toHex } from '../../../../src/encoding/hex.ts'
+import { fromHex, type Hex, toHex } from '../../../../src/encoding/hex.ts'
+import { addressOfWitnessScript } from '../../../../src/execution/native/bridge/federation.ts'
+import { fixture } from '../../../support/fixture.ts'
 import { freshBridge, GENESIS_HASH } from './calls.ts'
 
 const bridge = freshBridge()
@@ -89,6 +91,11 @@ describe('a fresh bridge', () => {
     expect(address).toBe('2MvQSG61B4LtKLECeo1dRDeDWXgJfnr3fC7')
     expect(decodeBase58Check(address)).toHaveLength(21)
     expect(decodeBase58Check(address)[0]).toBe(196)
+  })
+
+  it('makes that address as a real federation has made its own', () => {
+    const real = fixture<{ redeemScript: Hex; address: string }>('bridge/federation.json')
+    expect(addressOfWitnessScript(fromHex(real.redeemScript))).toBe(real.address)
   })
 
   it('writes nothing for being read', () => {
