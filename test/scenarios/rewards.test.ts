@@ -139,3 +139,24 @@ describe('a chain with fees', () => {
     expect(await replayFromGenesis(node)).toBe(16)
   })
 })
+
+describe('the contract, called by others', () => {
+  // Pot 16,800,000,000,000 after the first payout: 0x0f478e084000 in six bytes.
+  it('shows its state', async () => {
+    await transfer()
+    await mine(14)
+    const output = await call('eth_call', { to: REMASC, data: '0x0d0cee93' }, 'latest')
+    expect(output).toBe(
+      `0x${'20'.padStart(64, '0')}${'0b'.padStart(64, '0')}${'ca860f478e08400080c000'.padEnd(64, '0')}`,
+    )
+  })
+
+  it('pays nothing at anybody’s request, and keeps no value', async () => {
+    await transfer()
+    await mine(13)
+    const hash = await call('eth_sendTransaction', { from: A, to: REMASC, value: '0x5', gas: '0x186a0' })
+    const receipt = await call('eth_getTransactionReceipt', hash)
+    expect(receipt).toMatchObject({ status: '0x1', logs: [], gasUsed: '0x5208' })
+    expect(await balance(REMASC)).toBe((FEE * 4n) / 5n)
+  })
+})

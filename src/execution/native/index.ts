@@ -9,8 +9,8 @@ import { ecrecover, identity, ripemd160Contract, sha256Contract } from './elemen
 import { environmentContract } from './environment.ts'
 import { hdWalletContract } from './hd-wallet.ts'
 import { modexp } from './modexp.ts'
+import { rewardContract } from './reward.ts'
 import { secp256k1Add, secp256k1Multiply } from './secp256k1.ts'
-import { unavailable } from './unavailable.ts'
 
 export {
   type NativeAncestor,
@@ -31,7 +31,7 @@ const CONTRACTS: ReadonlyMap<Hex, NativeContract> = new Map<Hex, NativeContract>
   ['0x0000000000000000000000000000000000000008', bn128Pairing],
   ['0x0000000000000000000000000000000000000009', blake2f],
   ['0x0000000000000000000000000000000001000006', bridge],
-  ['0x0000000000000000000000000000000001000008', unavailable('the reward contract')],
+  ['0x0000000000000000000000000000000001000008', rewardContract],
   ['0x0000000000000000000000000000000001000009', hdWalletContract],
   ['0x0000000000000000000000000000000001000010', blockHeaderContract],
   ['0x0000000000000000000000000000000001000011', environmentContract],
