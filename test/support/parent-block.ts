@@ -1,5 +1,6 @@
 /** Parent-chain blocks around a piece of work, made apart from the code that reads them. */
 import { createHash } from 'node:crypto'
+import type { ServedNode } from './served-node.ts'
 
 /** What a submitted block is made of; each part may be spoilt. */
 export interface ParentBlockParts {
@@ -85,5 +86,26 @@ export function parentBlock(parts: ParentBlockParts): ParentBlock {
     transactionIds: hashes.map(displayed).join(' '),
     branch: branch.map((hash) => hash.toString('hex')).join(' '),
     count: transactions.length.toString(16),
+  }
+}
+
+/** One for the work that a node hands out now. */
+export async function solveWork(
+  node: Pick<ServedNode, 'call'>,
+  parts: Partial<ParentBlockParts> = {},
+): Promise<ParentBlock> {
+  const work = await node.call('mnr_getWork')
+  return parentBlock({ commitment: work.blockHashForMergedMining, target: work.target, ...parts })
+}
+
+/** All of a node that a refused submission must leave as it was; `work` is the hash of what it hands out. */
+export async function everything({ call }: Pick<ServedNode, 'call'>) {
+  const head = await call('eth_getBlockByNumber', 'latest')
+  return {
+    head,
+    siblings: await call('eth_getBlocksByNumber', head.number),
+    above: await call('eth_getBlocksByNumber', `0x${(Number(head.number) + 1).toString(16)}`),
+    pool: await call('eth_pendingTransactions'),
+    work: (await call('mnr_getWork')).blockHashForMergedMining,
   }
 }
