@@ -58,15 +58,10 @@ async function loadAndKill(
 ) {
   const node = await startCommand(['--data-dir', dir, '--mining', mode === 'auto' ? 'auto' : 'manual'])
   const acknowledged: string[] = []
-  const first = Number(await rpc(node.url, 'eth_getTransactionCount', [COW.address, 'pending']))
+  let nonce = Number(await rpc(node.url, 'eth_getTransactionCount', [COW.address, 'pending']))
   const killAt = Math.floor(random() * 12)
   let killed = false
-  const kill = () => {
-    killed = true
-    node.child.kill('SIGKILL')
-  }
   for (let i = 0; !killed; i++) {
-    const nonce = first + i
     if (!raw.has(nonce)) raw.set(nonce, await sign(nonce))
     const answers = [rpc(node.url, 'eth_sendRawTransaction', [raw.get(nonce)])]
     if (mode === 'batch' && i % 5 === 4) answers.push(rpc(node.url, 'evm_mine'))
@@ -74,10 +69,17 @@ async function loadAndKill(
     if (i === killAt) {
       const turns = Math.floor(random() * 40)
       for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve))
-      kill()
+      killed = true
+      node.child.kill('SIGKILL')
     }
     const [sent] = await Promise.allSettled(answers)
-    if (sent?.status === 'fulfilled') acknowledged.push(sent.value)
+    if (sent?.status === 'fulfilled') {
+      acknowledged.push(sent.value)
+      nonce++
+    } else if (!killed) {
+      // Earlier rounds left as many waiting as the pool takes of one sender.
+      await rpc(node.url, 'evm_mine')
+    }
   }
   await node.end('SIGKILL')
   return acknowledged
