@@ -47,16 +47,16 @@ const operand = fc.oneof(
 )
 const offset = pushed(
   fc.oneof(
-    { weight: 100, arbitrary: fc.nat(200) },
-    { weight: 4, arbitrary: fc.nat(7_000) },
+    { weight: 300, arbitrary: fc.nat(200) },
+    { weight: 10, arbitrary: fc.nat(7_000) },
     { weight: 1, arbitrary: fc.constantFrom(...HUGE) },
   ),
 )
 const size = pushed(
   fc.oneof(
-    { weight: 100, arbitrary: fc.nat(100) },
-    { weight: 10, arbitrary: fc.constant(0) },
-    { weight: 4, arbitrary: fc.nat(3_000) },
+    { weight: 300, arbitrary: fc.nat(100) },
+    { weight: 60, arbitrary: fc.constant(0) },
+    { weight: 10, arbitrary: fc.nat(3_000) },
     { weight: 1, arbitrary: fc.constantFrom(...HUGE) },
   ),
 )
@@ -83,7 +83,8 @@ const wei = pushed(
 )
 const callGas = fc.oneof(
   { weight: 3, arbitrary: fc.constant([0x5a]) },
-  { weight: 6, arbitrary: pushed(fc.constantFrom(0, 1, 700, 2_300, 5_000, 21_000, 30_000, 100_000)) },
+  { weight: 4, arbitrary: pushed(fc.constantFrom(0, 1, 700, 2_300, 5_000, 21_000)) },
+  { weight: 12, arbitrary: pushed(fc.constantFrom(30_000, 60_000, 100_000, 200_000)) },
   { weight: 1, arbitrary: pushed(fc.constantFrom(...HUGE)) },
 )
 
@@ -92,7 +93,7 @@ const sink = fc.oneof(
   { weight: 4, arbitrary: fc.constant<Code>([]) },
   { weight: 1, arbitrary: fc.constant([0x50]) },
   { weight: 3, arbitrary: fc.nat(120).map((at) => [...push(at), 0x52]) },
-  { weight: 2, arbitrary: slot.map((at) => [...at, 0x55]) },
+  { weight: 1, arbitrary: slot.map((at) => [...at, 0x55]) },
   { weight: 1, arbitrary: fc.constant([0x60, 0, 0x60, 0, 0xa1]) },
 )
 
@@ -178,10 +179,10 @@ function straight(ruleSet: RuleSet): fc.Arbitrary<Code> {
   return fc.oneof(
     { weight: 70, arbitrary: then(pure, sink) },
     { weight: 12, arbitrary: operation([0x52, 0x53], offset, operand) },
-    { weight: 24, arbitrary: operation([0x55], slot, fc.oneof(flag, operand)) },
+    { weight: 12, arbitrary: operation([0x55], slot, fc.oneof(flag, operand)) },
     {
       weight: 12,
-      arbitrary: operation([0x37, 0x39, 0x3e, ...(isChain ? [0x5e] : [])], offset, offset, size),
+      arbitrary: operation([0x37, 0x39, ...(isChain ? [0x5e] : [])], offset, offset, size),
     },
     { weight: 4, arbitrary: operation([0x3c], target, offset, offset, size) },
     {
@@ -192,6 +193,13 @@ function straight(ruleSet: RuleSet): fc.Arbitrary<Code> {
     },
     { weight: 36, arbitrary: then(call, sink) },
     { weight: 12, arbitrary: then(create, sink) },
+    // As much as there is; now and then more.
+    {
+      weight: 4,
+      arbitrary: fc
+        .tuple(offset, fc.constantFrom(0, 0, 0, 0, 0, 1))
+        .map(([to, from]) => [0x3d, 0x60, from, ...to, 0x3e]),
+    },
     // Calls what was just created, or whatever lies on the stack.
     { weight: 2, arbitrary: fc.constant([0x60, 0, 0x80, 0x80, 0x80, 0x80, 0x85, 0x5a, 0xf1]) },
     {
@@ -223,14 +231,14 @@ export function programs(ruleSet: RuleSet): fc.Arbitrary<Uint8Array> {
     condition: fc.oneof({ weight: 4, arbitrary: operand }, { weight: 1, arbitrary: fc.constant([]) }),
   })
   const piece: fc.Arbitrary<Piece> = fc.oneof(
-    { weight: 80, arbitrary: body },
+    { weight: 90, arbitrary: body },
     { weight: 3, arbitrary: fc.record({ times: fc.integer({ min: 2, max: 6 }), body }) },
-    { weight: 2, arbitrary: ending },
+    { weight: 1, arbitrary: ending },
     { weight: 6, arbitrary: jump },
   )
   const code = fc
     .tuple(
-      fc.array(word, { maxLength: 6 }),
+      fc.array(word, { minLength: 6, maxLength: 16 }),
       fc.array(piece, { minLength: 1, maxLength: 30, size: 'max' }),
       ending,
     )

@@ -23,7 +23,7 @@ function contract(ruleSet: RuleSet): fc.Arbitrary<GivenAccount> {
 }
 
 const gasLimit = fc.oneof(
-  { weight: 8, arbitrary: fc.integer({ min: 100_000, max: 1_500_000 }) },
+  { weight: 8, arbitrary: fc.integer({ min: 100_000, max: 2_500_000 }) },
   { weight: 2, arbitrary: fc.integer({ min: 53_000, max: 150_000 }) },
   { weight: 1, arbitrary: fc.integer({ min: 20_000, max: 60_000 }) },
 )
