@@ -20,11 +20,12 @@ function table(head, rows) {
 }
 
 function methodTable() {
-  const rows = METHODS.map(({ name, params, summary }) => {
+  const rows = METHODS.map(({ name, aliases, params, summary }) => {
     const shown = params.map(({ name: parameter, parameter: { absent } }) =>
       absent === undefined ? parameter : `${parameter}?`,
     )
-    return [code(name), shown.length === 0 ? '' : code(shown.join(', ')), cell(summary)]
+    const names = [name, ...aliases].map(code).join(', ')
+    return [names, shown.length === 0 ? '' : code(shown.join(', ')), cell(summary)]
   })
   return table(['method', 'parameters', 'what it does'], rows)
 }
