@@ -236,12 +236,13 @@ export function programs(ruleSet: RuleSet): fc.Arbitrary<Uint8Array> {
     { weight: 1, arbitrary: ending },
     { weight: 6, arbitrary: jump },
   )
+  // Short code lives to its end more often, long code meets more on the way.
+  const pieces = fc.oneof(
+    fc.array(piece, { minLength: 1, maxLength: 5 }),
+    fc.array(piece, { minLength: 1, maxLength: 30, size: 'max' }),
+  )
   const code = fc
-    .tuple(
-      fc.array(word, { minLength: 6, maxLength: 16 }),
-      fc.array(piece, { minLength: 1, maxLength: 30, size: 'max' }),
-      ending,
-    )
+    .tuple(fc.array(word, { minLength: 6, maxLength: 16 }), pieces, ending)
     .map(([words, pieces, last]) => layOut([words.flatMap(push), ...pieces, last]))
   if (ruleSet === 'petersburg') return code
   // Some code has a header.
