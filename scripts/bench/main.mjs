@@ -70,7 +70,7 @@ for (const name of names) scenes[name] = await rows.prepare(await start(name))
 await compare('transfers one by one with receipt, fresh chain', 'per s', scenes, rows.sequentialTransfers)
 await compare('ERC-20 transfers one by one with receipt, fresh chain', 'per s', scenes, rows.sequentialTokens)
 await compare('eth_call balanceOf', 'per s', scenes, rows.calls)
-await compare('snapshot + 20 transactions + revert', 'per s', scenes, rows.snapshots)
+await compare('snapshot + 20 transactions + revert, fresh chain', 'per s', scenes, rows.snapshots)
 for (const name of rows.HEAVY_NAMES) await compare(`EVM ${name}`, 'Mgas/s', scenes, rows.heavy(name))
 await compare('1,000 transfers into one block', 'per s', scenes, rows.bigBlock, { rounds: 3 })
 await compare('eth_getBlockByNumber of 1,000 full transactions', 'per s', scenes, rows.fullBlocks)
@@ -88,6 +88,7 @@ await compare(
   scenes,
   rows.sequentialTokens,
 )
+await compare(`snapshot + 20 transactions + revert, after ${LONG} blocks`, 'per s', scenes, rows.snapshots)
 await compare('eth_getLogs over 1,000 blocks', 'per s', scenes, rows.logs)
 
 if (!flags.only || flags.only === 'long') {
@@ -135,6 +136,22 @@ if (names.includes('tandem') && !flags.only) {
     console.log(`  block ${height}: ${rate.toFixed(0)} per s, ${scene.node.memory().toFixed(0)} MB`)
   }
   await scene.node.stop()
+}
+
+if (names.includes('tandem') && !flags.only) {
+  const own = await rows.prepare(await start('tandem'))
+  console.log('\nWhat the peers do not have')
+  await rows.bigBlock(own)
+  for (const [name, work] of [
+    ['work template with 1,000 pooled transactions', rows.workTemplate],
+    ['reorganisation of 10 blocks with 100 transactions each', rows.reorganisation],
+    ['proof of one receipt in 1,000', rows.receiptProof],
+  ]) {
+    const figures = []
+    for (let round = 0; round < ROUNDS; round++) figures.push(await work(own))
+    console.log(`  ${name}: ${median(figures).toFixed(1)} ms`)
+  }
+  await own.node.stop()
 }
 
 for (const name of names) await scenes[name].node.stop()

@@ -41,7 +41,7 @@ async function receiptOf(client, hash) {
 export async function prepare(node) {
   const { client } = node
   const nonces = wallets.map(() => 0)
-  const scene = { node, client, nonces, blocks: 0 }
+  const scene = { node, client, nonces, cycles: 0 }
   scene.nextNonce = (i) => nonces[i]++
   const deploy = async (data) => {
     const hash = await client.call('eth_sendRawTransaction', [
@@ -148,13 +148,20 @@ export const logs = async (scene) => {
   return repeat(5, () => scene.client.call('eth_getLogs', [filter]))
 }
 
-/** Snapshot, 20 automined token transfers, revert; cycles a second. */
+/** Snapshot, 20 automined token transfers with receipt, revert: what a test does; cycles a second. */
 export async function snapshots(scene) {
-  const raw = await signed(scene, 2, 20, erc20Zero(scene))
-  scene.nonces[2] -= 20
-  return repeat(5, async () => {
+  const cycles = []
+  for (let cycle = 0; cycle < 5; cycle++) {
+    // A hash of its own in every cycle: some nodes remember what they have seen before a revert.
+    const gasLimit = 100_000n + BigInt(++scene.cycles)
+    cycles.push(await signed(scene, 2, 20, () => ({ ...erc20Zero(scene)(), gasLimit })))
+    scene.nonces[2] -= 20
+  }
+  return repeat(cycles.length, async (cycle) => {
     const id = await scene.client.call('evm_snapshot')
-    for (const transaction of raw) await scene.client.call('eth_sendRawTransaction', [transaction])
+    for (const raw of cycles[cycle]) {
+      await receiptOf(scene.client, await scene.client.call('eth_sendRawTransaction', [raw]))
+    }
     if ((await scene.client.call('evm_revert', [id])) !== true)
       throw new Error(`${scene.node.name} did not revert`)
   })
@@ -184,4 +191,50 @@ export const heavy = (name) => async (scene) => {
   const call = { from: wallets[0].address, to: scene.probe, data, gas: hex(29_000_000) }
   const seconds = await timed(() => scene.client.call('eth_call', [call, 'latest']))
   return gas / 1e6 / seconds
+}
+
+/** Rows that only this chain's node has. */
+
+/** A fresh template with 1,000 pooled transactions, after the pool has moved; milliseconds. */
+export async function workTemplate(scene) {
+  const { client, node } = scene
+  await node.automine(false)
+  const raw = []
+  for (let n = 0; n < 10; n++)
+    for (let i = 0; i < ACCOUNTS; i++) raw.push(...(await signed(scene, i, 1, transfer)))
+  const last = raw.pop()
+  for (const one of raw) await client.call('eth_sendRawTransaction', [one])
+  await client.call('eth_sendRawTransaction', [last])
+  const seconds = await timed(() => client.call('mnr_getWork'))
+  await client.call('evm_mine')
+  await node.automine(true)
+  return seconds * 1000
+}
+
+/** A reorganisation of ten blocks of 100 transactions each; milliseconds. */
+export async function reorganisation(scene) {
+  const { client, node } = scene
+  await node.automine(false)
+  for (let block = 0; block < 10; block++) {
+    for (let i = 0; i < ACCOUNTS; i++) {
+      const [raw] = await signed(scene, i, 1, transfer)
+      await client.call('eth_sendRawTransaction', [raw])
+    }
+    await client.call('evm_mine')
+  }
+  const seconds = await timed(() => client.call('evm_reorg', [{ depth: 10 }]))
+  await client.call('evm_mine')
+  await node.automine(true)
+  return seconds * 1000
+}
+
+/** Proof nodes of one receipt in a block of 1,000; milliseconds, each of another transaction. */
+export async function receiptProof(scene) {
+  const block = await scene.client.call('eth_getBlockByNumber', [scene.big, false])
+  const seconds = await timed(async () => {
+    for (const index of [3, 333, 777]) {
+      await scene.client.call('ext_getTransactionReceiptNodesByHash', [block.hash, block.transactions[index]])
+    }
+  })
+  return (seconds / 3) * 1000
 }
