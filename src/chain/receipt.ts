@@ -31,8 +31,19 @@ function encodeLog({ address, topics, data }: Log): Uint8Array {
   return frameList([frameString(fromHex(address)), frameStrings(topics.map(fromHex)), frameString(data)])
 }
 
-/** RLP of the six items of a receipt; the status stands first and last (protocol 5.5). */
+/** A receipt's bytes are wanted for its block's root and again for the disk. */
+const encoded = new WeakMap<Receipt, Uint8Array>()
+
+/** RLP of the six items of a receipt; the status stands first and last (protocol 5.5). The same array each time. */
 export function encodeReceipt(receipt: Receipt): Uint8Array {
+  const known = encoded.get(receipt)
+  if (known !== undefined) return known
+  const bytes = encode(receipt)
+  encoded.set(receipt, bytes)
+  return bytes
+}
+
+function encode(receipt: Receipt): Uint8Array {
   const status = frameString(receipt.succeeded ? SUCCEEDED : EMPTY)
   return frameList([
     status,
