@@ -17,7 +17,7 @@ const probeAbi = new Interface(probe.abi)
 const SINK = '0x00000000000000000000000000000000000a11ce'
 /** Each node is warmed up by so many transactions, undone and made again so many times: the chain stays fresh. */
 const WARM_UP = 100
-const WARM_UP_CYCLES = 15
+const WARM_UP_CYCLES = 30
 const hex = (value) => `0x${value.toString(16)}`
 
 const sign = (wallet, fields) =>
