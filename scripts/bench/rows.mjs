@@ -39,7 +39,7 @@ async function receiptOf(client, hash) {
 }
 
 /** A node with the contracts deployed, and what the rows need to know of it. */
-export async function prepare(node) {
+export async function prepare(node, { warm = true } = {}) {
   const { client } = node
   const nonces = wallets.map(() => 0)
   const scene = { node, client, nonces, cycles: 0 }
@@ -53,7 +53,7 @@ export async function prepare(node) {
   scene.token = await deploy(token.bytecode + tokenAbi.encodeDeploy([10n ** 24n]).slice(2))
   scene.probe = await deploy(probe.bytecode)
   // Every node gets the same warm-up and then goes back, so that no row measures a compiler.
-  for (let cycle = 0; cycle < WARM_UP_CYCLES; cycle++) {
+  for (let cycle = 0; warm && cycle < WARM_UP_CYCLES; cycle++) {
     const snapshot = await client.call('evm_snapshot')
     const gasLimit = 21_000n + BigInt(++scene.cycles)
     await oneByOne(scene, await signed(scene, 3, WARM_UP, () => ({ ...transfer(), gasLimit })))

@@ -12,9 +12,9 @@ import { type LoadNode, proveTrie, readTrie } from './trie-read.ts'
 import { type Edit, type ReportNode, updateTrie } from './trie-update.ts'
 
 /** Decoded nodes kept by default: a branch takes about 2 kB, so some tens of megabytes. */
-const DEFAULT_CACHE_NODES = 20_000
+const DEFAULT_CACHE_NODES = 8_000
 /** Hashed addresses and slots kept, of each sort. */
-const CACHE_KEYS = 50_000
+const CACHE_KEYS = 20_000
 /** Contracts kept; the interpreter knows analysed code by the identity of its array. */
 const CACHE_CODE = 1_000
 

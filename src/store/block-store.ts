@@ -9,8 +9,8 @@ import { Lru } from './lru.ts'
 import { type KeyValueReader, MAX_HEIGHT, type Write } from './table.ts'
 import { type ChainTables, chainTables, type PoolEntry, type TransactionLocation } from './tables.ts'
 
-/** Blocks kept decoded: up to 512 empty ones, fewer the more transactions they hold (each weighs as one). */
-const BLOCK_CACHE_WEIGHT = 8_192
+/** Blocks kept decoded: up to 1,536 empty ones, fewer the more transactions they hold (each weighs as one). */
+const BLOCK_CACHE_WEIGHT = 24_576
 const BLOCK_WEIGHT = 16
 const HEADER_CACHE_COUNT = 4_096
 const HEIGHT_CACHE_COUNT = 64

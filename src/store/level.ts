@@ -27,7 +27,7 @@ const JOURNAL_FOLDER = 'journal'
 
 const MEGABYTE = 1 << 20
 /** Bytes written before LevelDB sorts them into a file, and bytes of its files kept in memory. */
-const TUNING = { writeBufferSize: 16 * MEGABYTE, cacheSize: 32 * MEGABYTE, maxOpenFiles: 256 }
+const TUNING = { writeBufferSize: 4 * MEGABYTE, cacheSize: 8 * MEGABYTE, maxOpenFiles: 256 }
 
 /** What both engines offer of `abstract-level`. */
 export interface Level {

@@ -702,6 +702,14 @@ describe('a node with other settings', () => {
     expect((await error('eth_call', [{ data: INV }, 'latest'])).code).toBe(-32015)
   })
 
+  it('devnet starts from its own accounts, under its own id', async () => {
+    t = await servedNode({ chain: 'devnet', mining: 'manual' })
+    expect(await t.call('eth_chainId')).toBe('0x20')
+    expect(await t.call('net_version')).toBe('32')
+    expect((await t.call('eth_getBlockByNumber', 'earliest')).number).toBe('0x0')
+    expect(await t.call('eth_getProof', B, [], 'earliest')).toMatchObject({ address: B })
+  })
+
   it.each([
     ['regtest', '0x21', '33', '0x8ea789fabef0dd4946ed53f001e7b6f8a8d0c22a612a6099fc7f93c990af68fe'],
     ['testnet', '0x1f', '31', '0xcabb7fbe88cd6d922042a32ffc08ce8b1fbb37d650b9d4e7dbfe2a7469adfa42'],

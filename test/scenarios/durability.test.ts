@@ -6,6 +6,7 @@ import { Wallet } from 'ethers'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createNode } from '../../src/index.ts'
 import { runCommand, startCommand } from '../support/command.ts'
+import { rpc } from '../support/json-rpc.ts'
 import { replayFromGenesis } from '../support/replay.ts'
 
 const COW = new Wallet('0xc85ef7d79691fe79573b1a7064c19c1a9819ebdbd1faaab1a8ec92344438aaf4')
@@ -30,17 +31,6 @@ function randomNumbers(seed: number): () => number {
     t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
     return ((t ^ (t >>> 14)) >>> 0) / 4294967296
   }
-}
-
-async function rpc(url: string, method: string, params: unknown[] = []) {
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-  })
-  const { result, error } = (await response.json()) as { result: string; error?: { message: string } }
-  if (error !== undefined) throw new Error(error.message)
-  return result
 }
 
 const sign = (nonce: number) =>

@@ -9,6 +9,7 @@ import { WebSocket } from 'ws'
 import type { Hex } from '../../src/encoding/hex.ts'
 import { createNode } from '../../src/index.ts'
 import { startCommand } from '../support/command.ts'
+import { rpc } from '../support/json-rpc.ts'
 import { replayFromGenesis } from '../support/replay.ts'
 
 const COW = new Wallet('0xc85ef7d79691fe79573b1a7064c19c1a9819ebdbd1faaab1a8ec92344438aaf4')
@@ -18,17 +19,6 @@ const REORGS = 8
 
 const dataDir = mkdtempSync(join(tmpdir(), 'reorg-crash-'))
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }))
-
-async function rpc(url: string, method: string, params: unknown[] = []) {
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-  })
-  const { result, error } = (await response.json()) as { result: string; error?: { message: string } }
-  if (error !== undefined) throw new Error(error.message)
-  return result
-}
 
 const signed = (nonce: number) =>
   COW.signTransaction({ type: 0, chainId: 33, nonce, to: BOB, value: 1, gasLimit: 21_000, gasPrice: 0 })

@@ -125,7 +125,7 @@ it('forgets long-ago blocks in memory, not on disk', () =>
     const store = await openStore({ dataDir, chain: CONFIG.name, chainId: CONFIG.chainId })
     const blocks = await BlockStore.open(store, CONFIG)
     await extendBy(store, blocks, one)
-    for (let i = 0; i < 600; i++) await store.batch(blocks.put(blockOf(one.hash, 2 + i, i)))
+    for (let i = 0; i < 1600; i++) await store.batch(blocks.put(blockOf(one.hash, 2 + i, i)))
     const read = blocks.get(one.hash)
     expect(read).not.toBe(one)
     expect(read).toEqual(one)
