@@ -1,19 +1,24 @@
 /** Every setting once: its flag, what it takes, its default, its help line, and where the real node keeps the same one. */
 import { inspect } from 'node:util'
-import { z } from 'zod'
 import type { ChainName } from './chain/config.ts'
-import type { Hex } from './encoding/hex.ts'
 import { NodeError } from './errors.ts'
 import type { Logger } from './logger.ts'
-
-/** How a value is checked, what it is in words, and what text (a flag, an environment variable) stands for. */
-interface Kind<Value, Input> {
-  readonly schema: z.ZodType<Value, Input>
-  /** Ends the sentence "expected …". */
-  readonly expects: string
-  /** Text to a value for `schema`; text that makes no sense is given back, so that `schema` refuses it. */
-  fromText(text: string): unknown
-}
+import {
+  address,
+  BYTES,
+  type Kind,
+  LONGEST_INTERVAL,
+  listOf,
+  mining,
+  mnemonic,
+  oneOf,
+  quantity,
+  same,
+  splitList,
+  text,
+  whole,
+  yesOrNo,
+} from './option-kinds.ts'
 
 /** One setting. Its property name is its key in code and in the configuration file. */
 export interface Setting<Value, Input = Value, Fallback extends Value | undefined = Value | undefined>
@@ -28,71 +33,6 @@ export interface Setting<Value, Input = Value, Fallback extends Value | undefine
   readonly fallbackText?: string
   /** The real node's configuration keys that mean the same, each with the translation of its value. */
   readonly nodeKeys?: Readonly<Record<string, (value: unknown) => unknown>>
-}
-
-const same = (value: unknown): unknown => value
-const splitList = (text: string): string[] => text.split(/[\s,]+/).filter((item) => item !== '')
-
-const yesOrNo: Kind<boolean, boolean> = {
-  schema: z.boolean(),
-  expects: 'true or false',
-  fromText: (text) => ({ true: true, 1: true, false: false, 0: false })[text.toLowerCase()] ?? text,
-}
-const text: Kind<string, string> = { schema: z.string().min(1), expects: 'a text', fromText: same }
-const mnemonic: Kind<string, string> = {
-  schema: z.string().refine((phrase) => [12, 15, 18, 21, 24].includes(phrase.trim().split(/\s+/).length)),
-  expects: '12, 15, 18, 21 or 24 words',
-  fromText: same,
-}
-const address: Kind<Hex, string> = {
-  schema: z
-    .string()
-    .regex(/^0x[0-9a-f]{40}$/i)
-    .transform((value) => value.toLowerCase() as Hex),
-  expects: 'an address of 20 bytes in hex, with 0x',
-  fromText: same,
-}
-
-function numberFromText(value: string): unknown {
-  return /^\d+(\.\d+)?$/.test(value) ? Number(value) : value
-}
-
-function whole(minimum: number, maximum: number): Kind<number, number> {
-  return {
-    schema: z.int().min(minimum).max(maximum),
-    expects: `a whole number from ${minimum} to ${maximum}`,
-    fromText: numberFromText,
-  }
-}
-
-/** Gas or wei: in code a bigint, in JSON a number or text (decimal, or hex with 0x). */
-function quantity(minimum: bigint, bits: number): Kind<bigint, bigint | number | string> {
-  return {
-    schema: z
-      .union([z.bigint(), z.int(), z.string().regex(/^(0x[0-9a-f]+|\d+)$/i)])
-      .transform((value) => BigInt(value))
-      .refine((value) => value >= minimum && value < 1n << BigInt(bits)),
-    expects: `a whole number from ${minimum} to 2^${bits} - 1, decimal or hex with 0x`,
-    fromText: same,
-  }
-}
-
-function oneOf<const Name extends string>(...names: readonly [Name, ...Name[]]): Kind<Name, Name> {
-  return { schema: z.enum(names), expects: `one of ${names.join(', ')}`, fromText: same }
-}
-
-function listOf(item: RegExp, expects: string): Kind<readonly string[], readonly string[]> {
-  return { schema: z.array(z.string().regex(item)).readonly(), expects, fromText: splitList }
-}
-
-/** Longest interval that a Node timer can wait, seconds. */
-const LONGEST_INTERVAL = 2_147_483
-const BYTES = 1_073_741_824
-
-const mining: Kind<'auto' | 'manual' | number, 'auto' | 'manual' | number> = {
-  schema: z.union([z.literal('auto'), z.literal('manual'), z.number().min(0.001).max(LONGEST_INTERVAL)]),
-  expects: `auto, manual or seconds from 0.001 to ${LONGEST_INTERVAL}`,
-  fromText: numberFromText,
 }
 
 function setting<Value, Input, const Fallback extends Value | undefined>(

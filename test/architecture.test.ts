@@ -9,6 +9,7 @@ const SRC = fileURLToPath(new URL('../src', import.meta.url))
 const ROOMS = [
   'encoding',
   'chain',
+  'option-kinds.ts',
   'options.ts',
   'store',
   'execution',

@@ -1,0 +1,88 @@
+/** What sorts of values settings take: how each is checked, said in words, and read from text. */
+import { z } from 'zod'
+import type { Hex } from './encoding/hex.ts'
+
+/** How a value is checked, what it is in words, and what text (a flag, an environment variable) stands for. */
+export interface Kind<Value, Input> {
+  readonly schema: z.ZodType<Value, Input>
+  /** Ends the sentence "expected …". */
+  readonly expects: string
+  /** Text to a value for `schema`; text that makes no sense is given back, so that `schema` refuses it. */
+  fromText(text: string): unknown
+}
+
+/** Takes a value as it is. */
+export const same = (value: unknown): unknown => value
+/** Items of a text, parted by commas or white space. */
+export const splitList = (text: string): string[] => text.split(/[\s,]+/).filter((item) => item !== '')
+
+/** True or false. */
+export const yesOrNo: Kind<boolean, boolean> = {
+  schema: z.boolean(),
+  expects: 'true or false',
+  fromText: (text) => ({ true: true, 1: true, false: false, 0: false })[text.toLowerCase()] ?? text,
+}
+/** Any text but the empty one. */
+export const text: Kind<string, string> = { schema: z.string().min(1), expects: 'a text', fromText: same }
+/** BIP-39 words; whether they are real ones is seen when keys are derived. */
+export const mnemonic: Kind<string, string> = {
+  schema: z.string().refine((phrase) => [12, 15, 18, 21, 24].includes(phrase.trim().split(/\s+/).length)),
+  expects: '12, 15, 18, 21 or 24 words',
+  fromText: same,
+}
+/** An address, lower case from here on. */
+export const address: Kind<Hex, string> = {
+  schema: z
+    .string()
+    .regex(/^0x[0-9a-f]{40}$/i)
+    .transform((value) => value.toLowerCase() as Hex),
+  expects: 'an address of 20 bytes in hex, with 0x',
+  fromText: same,
+}
+
+function numberFromText(value: string): unknown {
+  return /^\d+(\.\d+)?$/.test(value) ? Number(value) : value
+}
+
+/** A whole number within bounds, both included. */
+export function whole(minimum: number, maximum: number): Kind<number, number> {
+  return {
+    schema: z.int().min(minimum).max(maximum),
+    expects: `a whole number from ${minimum} to ${maximum}`,
+    fromText: numberFromText,
+  }
+}
+
+/** Gas or wei: in code a bigint, in JSON a number or text (decimal, or hex with 0x). */
+export function quantity(minimum: bigint, bits: number): Kind<bigint, bigint | number | string> {
+  return {
+    schema: z
+      .union([z.bigint(), z.int(), z.string().regex(/^(0x[0-9a-f]+|\d+)$/i)])
+      .transform((value) => BigInt(value))
+      .refine((value) => value >= minimum && value < 1n << BigInt(bits)),
+    expects: `a whole number from ${minimum} to 2^${bits} - 1, decimal or hex with 0x`,
+    fromText: same,
+  }
+}
+
+/** One of a few names. */
+export function oneOf<const Name extends string>(...names: readonly [Name, ...Name[]]): Kind<Name, Name> {
+  return { schema: z.enum(names), expects: `one of ${names.join(', ')}`, fromText: same }
+}
+
+/** A list of items of one form. */
+export function listOf(item: RegExp, expects: string): Kind<readonly string[], readonly string[]> {
+  return { schema: z.array(z.string().regex(item)).readonly(), expects, fromText: splitList }
+}
+
+/** Longest interval that a Node timer can wait, seconds. */
+export const LONGEST_INTERVAL = 2_147_483
+/** Most bytes or items that a limit may name. */
+export const BYTES = 1_073_741_824
+
+/** When to mine: `auto`, `manual`, or every so many seconds. */
+export const mining: Kind<'auto' | 'manual' | number, 'auto' | 'manual' | number> = {
+  schema: z.union([z.literal('auto'), z.literal('manual'), z.number().min(0.001).max(LONGEST_INTERVAL)]),
+  expects: `auto, manual or seconds from 0.001 to ${LONGEST_INTERVAL}`,
+  fromText: numberFromText,
+}
