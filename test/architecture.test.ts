@@ -9,8 +9,8 @@ const SRC = fileURLToPath(new URL('../src', import.meta.url))
 const ROOMS = [
   'encoding',
   'chain',
-  'option-kinds.ts',
-  'options.ts',
+
+  'options',
   'store',
   'execution',
   'engine',

@@ -6,7 +6,7 @@ import type { Transaction } from '../chain/transaction.ts'
 import { contractAddress } from '../chain/transaction.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { NodeError } from '../errors.ts'
-import type { TerminalOptions } from '../options.ts'
+import type { TerminalOptions } from '../options/options.ts'
 import type { LineWriter } from './line-writer.ts'
 import { isPrinted, isTalkative, type Level, type Reporter, wordsOf } from './reporter.ts'
 

@@ -2,7 +2,7 @@
 import { pino } from 'pino'
 import { NodeError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
-import type { TerminalOptions } from '../options.ts'
+import type { TerminalOptions } from '../options/options.ts'
 import type { LineWriter } from './line-writer.ts'
 import { isTalkative, type Reporter } from './reporter.ts'
 

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError, Option } from 'commander'
 import { NodeError } from '../errors.ts'
-import type { Setting } from '../options.ts'
+import type { Setting } from '../options/setting.ts'
 import { ListenError } from '../transport/server.ts'
 import { createLineWriter } from './line-writer.ts'
 import { CONFIG_FLAG, flagName, readSettings, SETTINGS, type TypedFlags, variableOf } from './settings.ts'

@@ -1,7 +1,7 @@
 /** What the running command says, whatever the form: its own lines, calls, blocks, and that it is ready. */
 import type { ChainUpdate } from '../engine/events.ts'
 import type { Logger } from '../logger.ts'
-import type { TerminalOptions } from '../options.ts'
+import type { TerminalOptions } from '../options/options.ts'
 
 /** Where a node can be called, and what it is. */
 export interface Readiness {

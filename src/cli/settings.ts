@@ -3,18 +3,17 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { NodeError } from '../errors.ts'
 import {
-  checkSetting,
   NODE_SETTINGS,
   type NodeOptions,
   resolveNodeOptions,
   resolveServeOptions,
   resolveTerminalOptions,
-  SERVE_SETTINGS,
   type ServeOptions,
-  type Setting,
-  TERMINAL_SETTINGS,
   type TerminalOptions,
-} from '../options.ts'
+} from '../options/options.ts'
+import { SERVE_SETTINGS } from '../options/serve-settings.ts'
+import { checkSetting, type Setting } from '../options/setting.ts'
+import { TERMINAL_SETTINGS } from '../options/terminal-settings.ts'
 
 /** What `tandem start` runs with. */
 export interface Settings {

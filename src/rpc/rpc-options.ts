@@ -1,10 +1,11 @@
 /** The settings that methods and dispatcher read. */
-import type { ResolvedNodeOptions } from '../options.ts'
+import type { ResolvedNodeOptions } from '../options/options.ts'
 
 /** Limits: milliseconds, bytes, counts; 0 is no limit. */
 export interface RpcOptions
   extends Pick<
     ResolvedNodeOptions,
+    | 'profile'
     | 'stateOverride'
     | 'minedReverts'
     | 'maxBatch'

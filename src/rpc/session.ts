@@ -4,6 +4,8 @@
 export interface Session {
   /** For the log. */
   readonly label: string
+  /** Whose filters and limits it shares: the name of a key; empty where no keys are in use, so that all callers are one. */
+  readonly owner: string
   /** May this caller use the method of this name (its own; aliases are not asked about)? */
   allows(method: string): boolean
   /** Sends a message that answers no request; absent where the door cannot. */
@@ -14,5 +16,5 @@ export interface Session {
 
 /** A caller that may use everything and cannot be notified. */
 export function openSession(label: string): Session {
-  return { label, allows: () => true }
+  return { label, owner: '', allows: () => true }
 }

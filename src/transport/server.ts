@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server as NodeServer, type Ser
 import { type AddressInfo, isIPv6 } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { type Logger, silentLogger } from '../logger.ts'
-import { resolveServeOptions, type ServeOptions } from '../options.ts'
+import { resolveServeOptions, type ServeOptions } from '../options/options.ts'
 import { createHostCheck } from './host-check.ts'
 import { createHttpListener } from './http.ts'
 import { forbidden, HEADERS_TOO_LARGE, MALFORMED, type Refusal, rawResponse, TOO_SLOW } from './refusal.ts'

@@ -70,6 +70,7 @@ function connect(socket: WebSocket, label: string, { dispatcher, logger }: WebSo
 
   const session: Session = {
     label,
+    owner: '',
     allows: () => true,
     notify(message) {
       const text = JSON.stringify(message)

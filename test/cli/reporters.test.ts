@@ -4,7 +4,7 @@ import { createJsonReporter } from '../../src/cli/json-log.ts'
 import type { LineWriter } from '../../src/cli/line-writer.ts'
 import { NodeError } from '../../src/errors.ts'
 import { createNode } from '../../src/node.ts'
-import type { TerminalOptions } from '../../src/options.ts'
+import type { TerminalOptions } from '../../src/options/options.ts'
 
 const ALICE = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
 const BOB = '0x7986b3df570230288501eea3d890bd66948c9b79'

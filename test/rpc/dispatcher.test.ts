@@ -205,7 +205,7 @@ describe('permission', () => {
     expect(await ask(switched, 'eth_sign', ['wrong'])).toEqual(closed('eth_sign'))
     expect(await ask(switched, 'eth_chainId')).toEqual({ result: '0x21' })
     expect(await ask(switched, 'rpc_modules')).toEqual({ result: { eth: '1.0', rpc: '1.0' } })
-    const narrow = { label: 'narrow', allows: (name: string) => name.startsWith('rpc') }
+    const narrow = { label: 'narrow', owner: '', allows: (name: string) => name.startsWith('rpc') }
     expect(await ask(dispatcher, 'eth_chainId', [], narrow)).toEqual(closed('eth_chainId'))
     expect(await ask(dispatcher, 'rpc_modules', [], narrow)).toEqual({ result: { rpc: '1.0' } })
   })

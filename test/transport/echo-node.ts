@@ -1,5 +1,5 @@
 /** A node without a chain for the tests of the doors: it echoes, and holds requests until told. */
-import type { ServeOptions } from '../../src/options.ts'
+import type { ServeOptions } from '../../src/options/options.ts'
 import type { Session } from '../../src/rpc/session.ts'
 import { type Server, serve } from '../../src/transport/server.ts'
 

@@ -1,7 +1,7 @@
 import { Agent, type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from 'node:http'
 import { connect } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { ServeOptions } from '../../src/options.ts'
+import type { ServeOptions } from '../../src/options/options.ts'
 import { type EchoNode, serveEcho } from './echo-node.ts'
 
 let node: EchoNode

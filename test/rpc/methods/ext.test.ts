@@ -148,7 +148,7 @@ describe('the rsk_ names', () => {
   })
 
   it('are as little use as the ext_ names to a caller who may not', async () => {
-    const session = { label: 'caller', allows: (name: string) => name !== 'ext_protocolVersion' }
+    const session = { label: 'caller', owner: '', allows: (name: string) => name !== 'ext_protocolVersion' }
     const { error } = await ask(dispatcher, 'rsk_protocolVersion', [], session)
     expect(error?.code).toBe(-32601)
   })

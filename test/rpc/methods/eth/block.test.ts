@@ -133,6 +133,7 @@ describe('eth_getBlockByNumber', () => {
     const first = await block('eth_getBlockByNumber', 'latest', false)
     const second = await dispatcher.request('eth_getBlockByNumber', ['latest'], {
       label: '',
+      owner: '',
       allows: () => true,
     })
     expect(second).toEqual(first)

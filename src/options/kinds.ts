@@ -1,6 +1,6 @@
 /** What sorts of values settings take: how each is checked, said in words, and read from text. */
 import { z } from 'zod'
-import type { Hex } from './encoding/hex.ts'
+import type { Hex } from '../encoding/hex.ts'
 
 /** How a value is checked, what it is in words, and what text (a flag, an environment variable) stands for. */
 export interface Kind<Value, Input> {

@@ -1,13 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import {
-  checkSetting,
-  NODE_SETTINGS,
-  resolveNodeOptions,
-  resolveServeOptions,
-  SERVE_SETTINGS,
-  type Setting,
-  TERMINAL_SETTINGS,
-} from '../src/options.ts'
+import { NODE_SETTINGS, resolveNodeOptions, resolveServeOptions } from '../../src/options/options.ts'
+import { SERVE_SETTINGS } from '../../src/options/serve-settings.ts'
+import { checkSetting, type Setting } from '../../src/options/setting.ts'
+import { TERMINAL_SETTINGS } from '../../src/options/terminal-settings.ts'
 
 const TABLES: Readonly<Record<string, Setting<unknown, unknown>>> = {
   ...NODE_SETTINGS,

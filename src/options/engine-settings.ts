@@ -1,0 +1,120 @@
+/** Settings of the chain engine: network, database, mining, wallet, pool, clock. */
+import type { ChainName } from '../chain/config.ts'
+import {
+  address,
+  type Kind,
+  LONGEST_INTERVAL,
+  mining,
+  mnemonic,
+  oneOf,
+  quantity,
+  same,
+  text,
+  whole,
+  yesOrNo,
+} from './kinds.ts'
+import { setting } from './setting.ts'
+
+/** Gas in gas, prices in wei, times as named. */
+export const ENGINE_SETTINGS = {
+  chain: setting(oneOf('regtest', 'devnet', 'testnet', 'mainnet') satisfies Kind<ChainName, ChainName>, {
+    flag: '--chain <name>',
+    help: 'network to run: chain id 0x21 (regtest), 0x20 (devnet), 0x1f (testnet), 0x1e (mainnet)',
+    fallback: 'regtest',
+  }),
+  dataDir: setting(text, {
+    flag: '--data-dir <dir>',
+    help: 'directory of the database, made when it is missing',
+    fallback: undefined,
+    fallbackText: '.tandem/<chain>; in process: memory',
+  }),
+  memory: setting(yesOrNo, {
+    flag: '--memory',
+    help: 'keep everything in memory and forget it at the end',
+    fallback: undefined,
+    fallbackText: 'false',
+  }),
+  mining: setting(mining, {
+    flag: '--mining <mode>',
+    help: 'auto: a block for each transaction, manual: on request, a number: a block every so many seconds',
+    fallback: 'auto',
+    nodeKeys: { 'miner.client.autoMine': (on) => (on === true ? 'auto' : on === false ? 'manual' : on) },
+  }),
+  accounts: setting(whole(0, 10_000), {
+    flag: '--accounts <count>',
+    help: 'how many local accounts the node holds keys of',
+    fallback: undefined,
+    fallbackText: '10 on regtest and devnet, else 0',
+  }),
+  mnemonic: setting(mnemonic, {
+    flag: '--mnemonic <words>',
+    help: 'BIP-39 words to derive the local accounts from, in place of the well-known keys',
+    fallback: undefined,
+    fallbackText: 'none',
+    secret: true,
+  }),
+  wallet: setting(yesOrNo, {
+    flag: '--no-wallet',
+    help: 'hold no keys: no local accounts, no signing',
+    fallback: true,
+    nodeKeys: { 'wallet.enabled': same },
+  }),
+  coinbase: setting(address, {
+    flag: '--coinbase <address>',
+    help: 'who is rewarded for blocks mined here',
+    fallback: undefined,
+    fallbackText: "the chain's own",
+  }),
+  blockGasLimit: setting(quantity(1n, 63), {
+    flag: '--block-gas-limit <gas>',
+    help: 'gas limit of a block; switches the split into parallel lists off',
+    fallback: undefined,
+    fallbackText: "the chain's own",
+  }),
+  minGasPrice: setting(quantity(0n, 127), {
+    flag: '--min-gas-price <wei>',
+    help: 'minimum gas price that blocks mined here move to',
+    fallback: undefined,
+    fallbackText: "the chain's own",
+    nodeKeys: { 'miner.minGasPrice': same },
+  }),
+  difficulty: setting(quantity(1n, 255), {
+    flag: '--difficulty <number>',
+    help: 'difficulty of every block above genesis: about how many hashes a proof of work takes',
+    fallback: undefined,
+    fallbackText: "the chain's own",
+  }),
+  workRateLimitMs: setting(whole(0, LONGEST_INTERVAL * 1000), {
+    flag: '--work-rate-limit <ms>',
+    help: 'least milliseconds between two submissions of mining work; 0 is no limit',
+    fallback: 0,
+    nodeKeys: { 'miner.server.workSubmissionRateLimitInMills': same },
+  }),
+  accountQuota: setting(yesOrNo, {
+    flag: '--account-quota',
+    help: "limit the gas that one sender may offer over time, as the chain's nodes do",
+    fallback: false,
+    nodeKeys: { 'transaction.accountTxRateLimit.enabled': same },
+  }),
+  accountSlots: setting(whole(1, 1_000_000), {
+    flag: '--account-slots <count>',
+    help: "how far ahead of its account a pooled transaction's nonce may be",
+    fallback: 16,
+    nodeKeys: { 'transaction.accountSlots': same },
+  }),
+  lastingClock: setting(yesOrNo, {
+    flag: '--lasting-clock',
+    help: 'evm_increaseTime shifts all later blocks, not only the next one',
+    fallback: false,
+  }),
+  strictCalls: setting(yesOrNo, {
+    flag: '--strict-calls',
+    help: 'eth_call answers an error, not 0x, when code fails without reverting',
+    fallback: false,
+  }),
+  fsync: setting(yesOrNo, {
+    flag: '--fsync',
+    help: 'wait for the disk itself at each block, against loss of power',
+    fallback: false,
+  }),
+}

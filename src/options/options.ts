@@ -1,0 +1,51 @@
+/** The options of node, server and terminal: what may be given, and how defaults are filled in. */
+import { NodeError } from '../errors.ts'
+import type { Logger } from '../logger.ts'
+import { ENGINE_SETTINGS } from './engine-settings.ts'
+import { RPC_SETTINGS } from './rpc-settings.ts'
+import { SERVE_SETTINGS } from './serve-settings.ts'
+import { type Inputs, resolve, type Values } from './setting.ts'
+import { TERMINAL_SETTINGS } from './terminal-settings.ts'
+
+/** The settings of the node itself, served or in process. */
+export const NODE_SETTINGS = { ...ENGINE_SETTINGS, ...RPC_SETTINGS }
+
+/** What only code can give a node. */
+interface NodeParts {
+  /** Where the node's own lines go; silent when absent. */
+  readonly logger?: Logger | undefined
+  /** Seconds since 1970; the wall clock when absent. */
+  readonly now?: (() => number) | undefined
+  /** Hears of each answered request: its method, milliseconds, and the error it was answered with. */
+  readonly onCall?: ((method: string, milliseconds: number, error?: unknown) => void) | undefined
+}
+
+/** What `createNode` takes; all of it may be left out. Without `dataDir` the node lives in memory. */
+export type NodeOptions = Inputs<typeof NODE_SETTINGS> & NodeParts
+/** What `serve` takes; all of it may be left out. */
+export type ServeOptions = Inputs<typeof SERVE_SETTINGS>
+/** Checked node options with their defaults; `undefined` where the chain decides. `dataDir` is absent for memory. */
+export type ResolvedNodeOptions = Values<typeof NODE_SETTINGS> & NodeParts
+/** Checked server options with their defaults. */
+export type ResolvedServeOptions = Values<typeof SERVE_SETTINGS>
+/** Checked settings of the command's output, with their defaults. */
+export type TerminalOptions = Values<typeof TERMINAL_SETTINGS>
+
+/** Checks node options and fills in defaults. Throws `invalid-options`: an unknown, malformed or contradicting option. */
+export function resolveNodeOptions(given: NodeOptions): ResolvedNodeOptions {
+  const values = resolve(NODE_SETTINGS, given, ['logger', 'now', 'onCall']) as Values<typeof NODE_SETTINGS>
+  if (values.memory === true && values.dataDir !== undefined) {
+    throw new NodeError('invalid-options', 'Options "memory" and "dataDir" contradict each other.')
+  }
+  return { ...values, logger: given.logger, now: given.now, onCall: given.onCall }
+}
+
+/** Checks server options and fills in defaults. Throws `invalid-options`. */
+export function resolveServeOptions(given: ServeOptions): ResolvedServeOptions {
+  return resolve(SERVE_SETTINGS, given) as ResolvedServeOptions
+}
+
+/** Checks the settings of the output and fills in defaults. Throws `invalid-options`. */
+export function resolveTerminalOptions(given: Inputs<typeof TERMINAL_SETTINGS>): TerminalOptions {
+  return resolve(TERMINAL_SETTINGS, given) as TerminalOptions
+}

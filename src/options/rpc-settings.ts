@@ -1,0 +1,71 @@
+/** Settings of the methods: which are open, how they answer, and their limits. */
+import { BYTES, LONGEST_INTERVAL, listOf, oneOf, quantity, same, whole, yesOrNo } from './kinds.ts'
+import { setting } from './setting.ts'
+
+/** Gas in gas, sizes in bytes, times in milliseconds. */
+export const RPC_SETTINGS = {
+  profile: setting(oneOf('node', 'hosted'), {
+    flag: '--profile <name>',
+    help: 'node: every method, the limits of the chain’s nodes; hosted: methods and limits of the hosted service',
+    fallback: 'node',
+  }),
+  minedReverts: setting(oneOf('error', 'hash'), {
+    flag: '--mined-reverts <answer>',
+    help: 'answer to a transaction that is mined on the spot and fails: an error with the reason, or its hash',
+    fallback: 'error',
+  }),
+  stateOverride: setting(yesOrNo, {
+    flag: '--no-state-override',
+    help: 'refuse the state override set of eth_call',
+    fallback: true,
+    nodeKeys: { 'rpc.allowCallStateOverride': same },
+  }),
+  methods: setting(listOf(/^-?[a-zA-Z0-9]+(_\w+)?$/, 'names such as eth, evm_mine, or -evm to close one'), {
+    flag: '--methods <names>',
+    help: 'namespaces and methods to open (then nothing else is), or with a minus to close',
+    fallback: [],
+    fallbackText: 'all open',
+  }),
+  callGasCap: setting(quantity(0n, 63), {
+    flag: '--call-gas-cap <gas>',
+    help: 'most gas that eth_call may use; 0 is no limit',
+    fallback: 10_000_000n,
+    nodeKeys: { 'rpc.callGasCap': same },
+  }),
+  gasEstimationCap: setting(quantity(0n, 63), {
+    flag: '--gas-estimation-cap <gas>',
+    help: 'most gas that eth_estimateGas may try',
+    fallback: 6_800_000n,
+    nodeKeys: { 'rpc.gasEstimationCap': same },
+  }),
+  rpcTimeoutMs: setting(whole(0, LONGEST_INTERVAL * 1000), {
+    flag: '--rpc-timeout <ms>',
+    help: 'milliseconds that a request may take; 0 is no limit',
+    fallback: 5000,
+    nodeKeys: { 'rpc.timeout': same },
+  }),
+  maxResponseBytes: setting(whole(0, BYTES), {
+    flag: '--max-response-size <bytes>',
+    help: 'largest answer, in bytes; 0 is no limit',
+    fallback: 10_485_760,
+    nodeKeys: { 'rpc.maxResponseSize': same },
+  }),
+  maxBatch: setting(whole(1, 100_000), {
+    flag: '--max-batch <count>',
+    help: 'most requests in a batch',
+    fallback: 50,
+    nodeKeys: { 'rpc.providers.web.max_batch_requests_size': same },
+  }),
+  maxLogBlocks: setting(whole(0, BYTES), {
+    flag: '--max-log-blocks <count>',
+    help: 'most blocks that eth_getLogs looks at; 0 is no limit',
+    fallback: 5000,
+    nodeKeys: { 'rpc.logs.maxBlocksToQuery': same },
+  }),
+  maxLogs: setting(whole(0, BYTES), {
+    flag: '--max-logs <count>',
+    help: 'most logs that eth_getLogs answers; 0 is no limit',
+    fallback: 20_000,
+    nodeKeys: { 'rpc.logs.maxLogsToReturn': same },
+  }),
+}

@@ -1,0 +1,48 @@
+/** Settings of the sockets: where to listen, whom to let in. */
+import { BYTES, listOf, same, splitList, text, whole } from './kinds.ts'
+import { setting } from './setting.ts'
+
+/** The settings of the sockets. */
+export const SERVE_SETTINGS = {
+  host: setting(text, {
+    flag: '--host <address>',
+    help: 'address to listen on',
+    fallback: '127.0.0.1',
+    nodeKeys: { 'rpc.providers.web.http.bind_address': same },
+  }),
+  port: setting(whole(0, 65_535), {
+    flag: '--port <number>',
+    help: 'port of HTTP and WebSocket; 0 takes a free one',
+    fallback: 4444,
+    nodeKeys: { 'rpc.providers.web.http.port': same },
+  }),
+  cors: setting(
+    listOf(/^(\*|[a-z][a-z0-9+.-]*:\/\/[^/\s]+)$/i, 'origins such as http://localhost:3000, or *'),
+    {
+      flag: '--cors <origins>',
+      help: 'origins of web pages that may use the node, or * for all',
+      fallback: [],
+      fallbackText: 'none',
+      // The node's default is the bare word localhost, which no Origin header equals.
+      nodeKeys: {
+        'rpc.providers.web.cors': (origins) =>
+          typeof origins === 'string'
+            ? splitList(origins).filter((origin) => origin !== 'localhost')
+            : origins,
+      },
+    },
+  ),
+  hosts: setting(listOf(/^(\*|[^\s/:]+)$/, 'host names without port, or *'), {
+    flag: '--hosts <names>',
+    help: 'further host names under which the node may be called, or * for all',
+    fallback: [],
+    fallbackText: 'localhost and IP addresses; beyond loopback all',
+    nodeKeys: { 'rpc.providers.web.http.hosts': same },
+  }),
+  maxBodyBytes: setting(whole(1, BYTES), {
+    flag: '--max-body-size <bytes>',
+    help: 'largest HTTP body or WebSocket message, in bytes',
+    fallback: 5_242_880,
+    nodeKeys: { 'rpc.providers.web.http.max_aggregated_frame_size': same },
+  }),
+}

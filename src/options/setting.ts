@@ -1,0 +1,76 @@
+/** What a setting is, and how values are held to a table of them. */
+import { inspect } from 'node:util'
+import { NodeError } from '../errors.ts'
+import type { Kind } from './kinds.ts'
+
+/** One setting. Its property name is its key in code and in the configuration file. */
+export interface Setting<Value, Input = Value, Fallback extends Value | undefined = Value | undefined>
+  extends Kind<Value, Input> {
+  /** As typed, with its argument; a name starting with `no-` turns a setting off that is on otherwise. */
+  readonly flag: `--${string}`
+  readonly help: string
+  readonly fallback: Fallback
+  /** A refused value is not repeated. */
+  readonly secret?: true
+  /** The default in words, when the value does not say it. */
+  readonly fallbackText?: string
+  /** The real node's configuration keys that mean the same, each with the translation of its value. */
+  readonly nodeKeys?: Readonly<Record<string, (value: unknown) => unknown>>
+}
+
+/** Joins a kind of value with what is particular to one setting. */
+export function setting<Value, Input, const Fallback extends Value | undefined>(
+  kind: Kind<Value, Input>,
+  rest: Omit<Setting<Value, Input, Fallback>, keyof Kind<Value, Input>>,
+): Setting<Value, Input, Fallback> {
+  return { ...kind, ...rest }
+}
+
+/** Settings by key. */
+export type Table = Readonly<Record<string, Setting<unknown, unknown>>>
+/** Checked values of a table, with its defaults. */
+export type Values<Settings> = {
+  readonly [K in keyof Settings]: Settings[K] extends Setting<infer Value, infer _Input, infer Fallback>
+    ? Value | Fallback
+    : never
+}
+/** What may be given for a table. */
+export type Inputs<Settings> = {
+  readonly [K in keyof Settings]?:
+    | (Settings[K] extends Setting<infer _Value, infer Input, infer _Fallback> ? Input : never)
+    | undefined
+}
+
+function printed(value: unknown): string {
+  return typeof value === 'string'
+    ? JSON.stringify(value)
+    : inspect(value, { breakLength: Infinity, depth: 1 })
+}
+
+/** Checks one value; `source` names it to the reader (a flag, a variable, a key). Throws `invalid-options`. */
+export function checkSetting(definition: Setting<unknown, unknown>, value: unknown, source: string): unknown {
+  const outcome = definition.schema.safeParse(value)
+  if (outcome.success) return outcome.data
+  if (definition.secret) throw new NodeError('invalid-options', `${source} expects ${definition.expects}.`)
+  const message = `${source} expects ${definition.expects}, not ${printed(value)}.`
+  throw new NodeError('invalid-options', message)
+}
+
+/** Checks given options against a table and fills in its defaults. Throws `invalid-options` naming the option. */
+export function resolve(table: Table, given: object, parts: readonly string[] = []): object {
+  const values = new Map<string, unknown>(Object.entries(given))
+  for (const key of values.keys()) {
+    if (!Object.hasOwn(table, key) && !parts.includes(key)) {
+      throw new NodeError('invalid-options', `There is no option "${key}".`)
+    }
+  }
+  return Object.fromEntries(
+    Object.entries(table).map(([key, definition]) => {
+      const value = values.get(key)
+      return [
+        key,
+        value === undefined ? definition.fallback : checkSetting(definition, value, `Option "${key}"`),
+      ]
+    }),
+  )
+}

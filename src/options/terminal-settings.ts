@@ -1,0 +1,14 @@
+/** Settings of what the command prints. */
+import { oneOf, yesOrNo } from './kinds.ts'
+import { setting } from './setting.ts'
+
+/** The settings of what the command prints. */
+export const TERMINAL_SETTINGS = {
+  logLevel: setting(oneOf('debug', 'info', 'warn', 'error', 'silent'), {
+    flag: '--log-level <level>',
+    help: 'least important lines to print: debug, info, warn, error or silent',
+    fallback: 'info',
+  }),
+  quiet: setting(yesOrNo, { flag: '--quiet', help: 'no banner, no line per call', fallback: false }),
+  json: setting(yesOrNo, { flag: '--json', help: 'print one JSON object a line', fallback: false }),
+}
