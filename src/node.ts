@@ -18,6 +18,7 @@ import { createDispatcher, type Dispatcher } from './rpc/dispatcher.ts'
 import { RpcError } from './rpc/error-codes.ts'
 import { METHODS } from './rpc/methods/index.ts'
 import { createPermissions } from './rpc/permissions.ts'
+import { checkMethodEntries, methodsOfProfile } from './rpc/profiles.ts'
 import { openSession, type Session } from './rpc/session.ts'
 import { openStore } from './store/level.ts'
 
@@ -81,6 +82,7 @@ function gasCap(asked: unknown, usual: bigint, blockGasLimit: bigint | undefined
  */
 export async function createNode(given: NodeOptions = {}): Promise<Node> {
   const options = resolveNodeOptions(given)
+  checkMethodEntries(options.methods, options.profile, METHODS)
   const logger = options.logger ?? silentLogger
   const now = options.now ?? (() => Math.floor(Date.now() / 1000))
   const config = configOf(options)
@@ -126,7 +128,7 @@ export async function createNode(given: NodeOptions = {}): Promise<Node> {
     methods: METHODS,
     engine,
     options: { ...options, clientVersion: clientVersion() },
-    permits: createPermissions(options.methods),
+    permits: createPermissions(options.methods, methodsOfProfile(options.profile)),
     logger,
     onCall: options.onCall,
   })

@@ -31,13 +31,25 @@ export type ResolvedServeOptions = Values<typeof SERVE_SETTINGS>
 /** Checked settings of the command's output, with their defaults. */
 export type TerminalOptions = Values<typeof TERMINAL_SETTINGS>
 
+/** Is this the profile that holds no keys? Throws `invalid-options` when keys are asked for in it (service.md, rule 1). */
+function holdsNoKeys({ profile }: Values<typeof NODE_SETTINGS>, given: NodeOptions): boolean {
+  if (profile !== 'hosted') return false
+  for (const key of ['wallet', 'accounts', 'mnemonic'] as const) {
+    if (!given[key]) continue
+    const words = `Options "profile" and "${key}" contradict each other: the hosted profile holds no keys.`
+    throw new NodeError('invalid-options', words)
+  }
+  return true
+}
+
 /** Checks node options and fills in defaults. Throws `invalid-options`: an unknown, malformed or contradicting option. */
 export function resolveNodeOptions(given: NodeOptions): ResolvedNodeOptions {
   const values = resolve(NODE_SETTINGS, given, ['logger', 'now', 'onCall']) as Values<typeof NODE_SETTINGS>
   if (values.memory === true && values.dataDir !== undefined) {
     throw new NodeError('invalid-options', 'Options "memory" and "dataDir" contradict each other.')
   }
-  return { ...values, logger: given.logger, now: given.now, onCall: given.onCall }
+  const wallet = values.wallet && !holdsNoKeys(values, given)
+  return { ...values, wallet, logger: given.logger, now: given.now, onCall: given.onCall }
 }
 
 /** Checks server options and fills in defaults. Throws `invalid-options`. */

@@ -2,6 +2,9 @@
 import { BYTES, LONGEST_INTERVAL, listOf, oneOf, quantity, same, whole, yesOrNo } from './kinds.ts'
 import { setting } from './setting.ts'
 
+/** A namespace or method, with a minus or plus before it. */
+const METHOD_ENTRY = /^[-+]?[a-zA-Z0-9]+([._]\w+)?$/
+
 /** Gas in gas, sizes in bytes, times in milliseconds. */
 export const RPC_SETTINGS = {
   profile: setting(oneOf('node', 'hosted'), {
@@ -20,11 +23,11 @@ export const RPC_SETTINGS = {
     fallback: true,
     nodeKeys: { 'rpc.allowCallStateOverride': same },
   }),
-  methods: setting(listOf(/^-?[a-zA-Z0-9]+(_\w+)?$/, 'names such as eth, evm_mine, or -evm to close one'), {
+  methods: setting(listOf(METHOD_ENTRY, 'names such as eth, evm_mine, -evm to close or +txpool to add one'), {
     flag: '--methods <names>',
-    help: 'namespaces and methods to open (then nothing else is), or with a minus to close',
+    help: 'namespaces and methods to open (then nothing else is), with a minus to close, or with a plus to add to a profile',
     fallback: [],
-    fallbackText: 'all open',
+    fallbackText: 'all of the profile',
   }),
   callGasCap: setting(quantity(0n, 63), {
     flag: '--call-gas-cap <gas>',

@@ -107,7 +107,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   function invoke(name: string, params: unknown, session: Session): unknown {
     const method = known.get(name)
     if (method === undefined) throw new NodeError('method-not-found', absenceOf(name))
-    if (!open.has(method) || !session.allows(method.name)) {
+    if (!open.has(method) || !session.allows(method)) {
       throw new NodeError('method-not-found', `the method ${name} does not exist/is not available`)
     }
     const context: Context = { engine, options, methods, session }
@@ -163,16 +163,30 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
 
   async function dispatch(message: unknown, session: Session): Promise<Reply | Replies | undefined> {
     const deadline = options.rpcTimeoutMs === 0 ? 0 : Date.now() + options.rpcTimeoutMs
-    if (!Array.isArray(message) || message.length === 0) return answerOne(message, session, deadline)
-    try {
-      if (countRequests(message) > options.maxBatch) {
-        const words = `${options.maxBatch} is the max number of supported batch requests`
-        throw new NodeError('invalid-request', `Cannot dispatch batch requests. ${words}`)
+    const isBatch = Array.isArray(message) && message.length > 0
+    let calls = 1
+    if (isBatch) {
+      try {
+        calls = countRequests(message)
+        if (calls > options.maxBatch) {
+          const words = `${options.maxBatch} is the max number of supported batch requests`
+          throw new NodeError('invalid-request', `Cannot dispatch batch requests. ${words}`)
+        }
+      } catch (error) {
+        return refuseWhole(error, session)
       }
-    } catch (error) {
-      return refusal(error)
     }
-    return answerBatch(message, session, deadline)
+    if (session.charge !== undefined) {
+      const unpaid = await session.charge(calls)
+      if (unpaid !== undefined)
+        return refusal(unpaid, isObject(message) && isId(message.id) ? message.id : null)
+    }
+    return isBatch ? answerBatch(message, session, deadline) : answerOne(message, session, deadline)
+  }
+
+  /** Refuses a message that is not worth running; looking at it had its price all the same. */
+  async function refuseWhole(error: unknown, session: Session): Promise<Reply> {
+    return refusal((await session.charge?.(1)) ?? error)
   }
 
   /** The reply as text, or the refusal of one that is too large (bytes of UTF-8). */
@@ -198,12 +212,12 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     methods,
     dispatch,
     async dispatchText(text, session) {
-      if (isTooDeep(text)) return JSON.stringify(refusal(TOO_DEEP))
+      if (isTooDeep(text)) return JSON.stringify(await refuseWhole(TOO_DEEP, session))
       let message: unknown
       try {
         message = JSON.parse(text)
       } catch {
-        return JSON.stringify(refusal(PARSE_ERROR))
+        return JSON.stringify(await refuseWhole(PARSE_ERROR, session))
       }
       const reply = await dispatch(message, session)
       return reply === undefined ? undefined : write(reply)

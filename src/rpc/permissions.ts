@@ -1,22 +1,60 @@
-/** Which methods a node opens at all: the `--methods` switch (rpc-methods 8.2). */
+/** Which methods are open: to all callers of a node by `--methods` (rpc-methods 8.2), and to the holder of a key. */
 import { type AnyMethod, namesOf, namespaceOf } from './method.ts'
 
+/** Is this method open? */
+export type Permission = (method: Pick<AnyMethod, 'name' | 'aliases'>) => boolean
+
 /**
- * Reads a list of namespaces and method names to open, or with a minus to close. Naming any to open closes the rest;
- * a method's own name counts more than its namespace. The empty list opens everything. Aliases count as names, so
- * closing one closes the method, whatever it is called.
+ * Namespaces that change the chain, its clock, its keys or its peers, or cost far more than a call: a key opens them
+ * only by naming them.
+ */
+export const GUARDED_NAMESPACES: ReadonlySet<string> = new Set([
+  'personal',
+  'evm',
+  'debug',
+  'sco',
+  'mnr',
+  'miner',
+  'txpool',
+  'hardhat',
+  'anvil',
+])
+
+/** The bare name of an entry of a list of permissions. */
+export const bareName = (entry: string): string => entry.replace(/^[-+]/, '')
+
+/**
+ * Reads a list of namespaces and method names to open, with a minus to close, or with a plus to open beyond what a
+ * profile opens. Naming any to open closes the rest; a method's own name counts more than its namespace. The empty list
+ * opens everything that the profile does. Aliases count as names, so closing one closes the method, whatever it is called.
  */
 export function createPermissions(
   names: readonly string[],
-): (method: Pick<AnyMethod, 'name' | 'aliases'>) => boolean {
-  const closed = new Set(names.filter((name) => name.startsWith('-')).map((name) => name.slice(1)))
-  const opened = new Set(names.filter((name) => !name.startsWith('-')))
+  profile: ReadonlySet<string> | undefined = undefined,
+): Permission {
+  const marked = (mark: string) => new Set(names.filter((name) => name.startsWith(mark)).map(bareName))
+  const [closed, added] = [marked('-'), marked('+')]
+  const opened = new Set(names.filter((name) => name === bareName(name)))
   return (method) => {
     const called = namesOf(method)
     if (called.some((name) => closed.has(name))) return false
-    if (called.some((name) => opened.has(name))) return true
+    if (called.some((name) => added.has(name))) return true
+    const inProfile = profile === undefined || profile.has(method.name)
+    if (inProfile && called.some((name) => opened.has(name))) return true
     const namespaces = called.map(namespaceOf)
     if (namespaces.some((namespace) => closed.has(namespace))) return false
-    return opened.size === 0 || namespaces.some((namespace) => opened.has(namespace))
+    if (namespaces.some((namespace) => added.has(namespace))) return true
+    return inProfile && (opened.size === 0 || namespaces.some((namespace) => opened.has(namespace)))
+  }
+}
+
+/** Reads the list of a key: the same, but guarded namespaces open only when they, or the methods in them, are named. */
+export function createKeyPermissions(names: readonly string[]): Permission {
+  const permits = createPermissions(names)
+  const opened = new Set(names.filter((name) => name === bareName(name)))
+  return (method) => {
+    if (!permits(method)) return false
+    const guarded = namesOf(method).filter((name) => GUARDED_NAMESPACES.has(namespaceOf(name)))
+    return guarded.length === 0 || guarded.some((name) => opened.has(name) || opened.has(namespaceOf(name)))
   }
 }

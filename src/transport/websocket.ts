@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type RawData, WebSocket, WebSocketServer } from 'ws'
 import type { Logger } from '../logger.ts'
-import type { Session } from '../rpc/session.ts'
+import { openSession, type Session } from '../rpc/session.ts'
 import type { TextDispatcher } from './text-dispatcher.ts'
 
 /** What the WebSocket door is made of. */
@@ -69,9 +69,7 @@ function connect(socket: WebSocket, label: string, { dispatcher, logger }: WebSo
   }
 
   const session: Session = {
-    label,
-    owner: '',
-    allows: () => true,
+    ...openSession(label),
     notify(message) {
       const text = JSON.stringify(message)
       if (busy) held.push(text)

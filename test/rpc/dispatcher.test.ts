@@ -2,10 +2,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { NodeError } from '../../src/errors.ts'
 import type { Logger } from '../../src/logger.ts'
 import { silentLogger } from '../../src/logger.ts'
 import { RpcError, toErrorObject } from '../../src/rpc/error-codes.ts'
 import { method } from '../../src/rpc/method.ts'
+import { openSession } from '../../src/rpc/session.ts'
 import { A, fakeEngine } from '../support/fake-engine.ts'
 import { ask, dispatcherOf, SESSION } from '../support/rpc.ts'
 
@@ -205,9 +207,55 @@ describe('permission', () => {
     expect(await ask(switched, 'eth_sign', ['wrong'])).toEqual(closed('eth_sign'))
     expect(await ask(switched, 'eth_chainId')).toEqual({ result: '0x21' })
     expect(await ask(switched, 'rpc_modules')).toEqual({ result: { eth: '1.0', rpc: '1.0' } })
-    const narrow = { label: 'narrow', owner: '', allows: (name: string) => name.startsWith('rpc') }
+    const narrow = {
+      ...openSession('narrow'),
+      allows: ({ name }: { name: string }) => name.startsWith('rpc'),
+    }
     expect(await ask(dispatcher, 'eth_chainId', [], narrow)).toEqual(closed('eth_chainId'))
     expect(await ask(dispatcher, 'rpc_modules', [], narrow)).toEqual({ result: { rpc: '1.0' } })
+  })
+})
+
+describe('the price of a message', () => {
+  function payer(purse: number) {
+    const asked: number[] = []
+    const session = {
+      ...openSession('payer'),
+      async charge(calls: number) {
+        asked.push(calls)
+        purse -= calls
+        return purse < 0 ? new NodeError('rate-limited', 'spent') : undefined
+      },
+    }
+    return { session, asked }
+  }
+  const call = (id: number) => ({ jsonrpc: '2.0', id, method: 'eth_chainId' })
+  const spent = (id: number | null) => ({ jsonrpc: '2.0', id, error: { code: -32005, message: 'spent' } })
+
+  it('is one a call, those of a batch and of batches in it counted', async () => {
+    const { session, asked } = payer(100)
+    await dispatcher.dispatch(call(1), session)
+    await dispatcher.dispatch([call(1), [call(2), call(3)], []], session)
+    await dispatcher.dispatch([], session)
+    expect(asked).toEqual([1, 4, 1])
+  })
+
+  it('is asked for what is not worth running too', async () => {
+    const { session, asked } = payer(3)
+    const texts = ['{', '['.repeat(2000), JSON.stringify(Array.from({ length: 51 }, () => call(1)))]
+    for (const text of texts) {
+      expect(JSON.parse((await dispatcher.dispatchText(text, session)) ?? '').error.code).not.toBe(-32005)
+    }
+    for (const text of texts) {
+      expect(JSON.parse((await dispatcher.dispatchText(text, session)) ?? '')).toEqual(spent(null))
+    }
+    expect(asked).toEqual([1, 1, 1, 1, 1, 1])
+  })
+
+  it('that cannot be paid refuses the whole message before anything runs', async () => {
+    const { session } = payer(2)
+    expect(await dispatcher.dispatch([call(1), call(2), call(3)], session)).toEqual(spent(null))
+    expect(await dispatcher.dispatch(call(7), session)).toEqual(spent(7))
   })
 })
 

@@ -1,6 +1,6 @@
 /** What the `--methods` switch opens and closes. */
 import { describe, expect, it } from 'vitest'
-import { createPermissions } from '../../src/rpc/permissions.ts'
+import { createKeyPermissions, createPermissions } from '../../src/rpc/permissions.ts'
 
 describe('createPermissions', () => {
   it.each<[string[], string[], string[]]>([
@@ -28,5 +28,56 @@ describe('createPermissions', () => {
     [['-old', 'new_name'], true],
   ])('%j asks for a method by each of its names', (names, open) => {
     expect(createPermissions(names)({ name: 'new_name', aliases: ['old_name'] })).toBe(open)
+  })
+})
+
+describe('a profile', () => {
+  const PROFILE = new Set(['eth_call', 'eth_getLogs', 'rpc.discover'])
+
+  it.each<[string[], string[], string[]]>([
+    [[], ['eth_call', 'rpc.discover'], ['eth_sign', 'evm_mine']],
+    [['eth'], ['eth_call'], ['eth_sign', 'rpc.discover']],
+    [['-eth_call'], ['eth_getLogs', 'rpc.discover'], ['eth_call', 'eth_sign']],
+    [['+eth_sign'], ['eth_call', 'eth_sign', 'rpc.discover'], ['eth_mining', 'evm_mine']],
+    [
+      ['+evm', '-evm_reset'],
+      ['eth_call', 'evm_mine'],
+      ['evm_reset', 'eth_sign'],
+    ],
+    [
+      ['eth_call', '+txpool'],
+      ['eth_call', 'txpool_status'],
+      ['eth_getLogs', 'rpc.discover'],
+    ],
+  ])('with %j', (names, open, closed) => {
+    const permits = createPermissions(names, PROFILE)
+    expect(open.filter((name) => permits({ name, aliases: [] }))).toEqual(open)
+    expect(closed.filter((name) => permits({ name, aliases: [] }))).toEqual([])
+  })
+})
+
+describe('createKeyPermissions', () => {
+  it.each<[string[], string[], string[]]>([
+    [[], ['eth_call', 'trace_block', 'rpc.discover'], ['evm_mine', 'personal_sign', 'debug_x', 'anvil_x']],
+    [['-eth_sign'], ['eth_call'], ['eth_sign', 'evm_mine', 'sco_peerList', 'mnr_getWork']],
+    [
+      ['eth', 'evm'],
+      ['eth_call', 'evm_mine'],
+      ['debug_x', 'net_version'],
+    ],
+    [['evm_mine'], ['evm_mine'], ['evm_reset', 'eth_call']],
+    [['evm', '-evm_reset'], ['evm_mine'], ['evm_reset']],
+  ])('%j', (names, open, closed) => {
+    const permits = createKeyPermissions(names)
+    expect(open.filter((name) => permits({ name, aliases: [] }))).toEqual(open)
+    expect(closed.filter((name) => permits({ name, aliases: [] }))).toEqual([])
+  })
+
+  it('keeps a method closed that is guarded by any of its names, unless such a name is given', () => {
+    const method = { name: 'eth_mineNow', aliases: ['evm_mine'] }
+    expect(createKeyPermissions([])(method)).toBe(false)
+    expect(createKeyPermissions(['eth'])(method)).toBe(false)
+    expect(createKeyPermissions(['eth_mineNow'])(method)).toBe(false)
+    expect(createKeyPermissions(['evm'])(method)).toBe(true)
   })
 })

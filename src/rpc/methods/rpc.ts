@@ -5,7 +5,7 @@ import { openRpcDocument } from '../openrpc.ts'
 
 /** What this caller may use. */
 function openTo({ methods, session }: Context) {
-  return methods.filter(({ name }) => session.allows(name))
+  return methods.filter((method) => session.allows(method))
 }
 
 export const rpc_modules = method({

@@ -4,6 +4,7 @@ import { decodeHeader, encodeHeader } from '../../../src/chain/header.ts'
 import { encodeReceipt, receiptsRoot } from '../../../src/chain/receipt.ts'
 import { keccakHex } from '../../../src/encoding/hash.ts'
 import { fromHex, type Hex, toHex } from '../../../src/encoding/hex.ts'
+import { openSession } from '../../../src/rpc/session.ts'
 import {
   A,
   block0,
@@ -148,7 +149,10 @@ describe('the rsk_ names', () => {
   })
 
   it('are as little use as the ext_ names to a caller who may not', async () => {
-    const session = { label: 'caller', owner: '', allows: (name: string) => name !== 'ext_protocolVersion' }
+    const session = {
+      ...openSession('caller'),
+      allows: ({ name }: { name: string }) => name !== 'ext_protocolVersion',
+    }
     const { error } = await ask(dispatcher, 'rsk_protocolVersion', [], session)
     expect(error?.code).toBe(-32601)
   })

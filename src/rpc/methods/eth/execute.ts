@@ -3,9 +3,9 @@ import { toHex, toQuantity } from '../../../encoding/hex.ts'
 import type { Queries } from '../../../engine/engine.ts'
 import { invalidParams } from '../../../errors.ts'
 import { requireKnown } from '../../block-lookup.ts'
-import { method, optional } from '../../method.ts'
+import { type Context, method, optional } from '../../method.ts'
 import { type BlockArgument, CallBlock, EstimateBlock } from '../../wire/block-reference.ts'
-import { CallObject } from '../../wire/call.ts'
+import { type CallArgument, CallObject } from '../../wire/call.ts'
 import { OverrideSet } from '../../wire/overrides.ts'
 import { DataText, QuantityText } from '../../wire/scalars.ts'
 
@@ -20,6 +20,15 @@ function requireCallable(block: BlockArgument, queries: Queries): void {
     throw invalidParams(`Invalid block number ${reference.number}`)
   }
   requireKnown(block, queries)
+}
+
+/** Throws `invalid-params` for a creation where the profile simulates calls only (service.md, call object). */
+function requireReceiver({ to }: CallArgument, { options }: Context): void {
+  if (options.profile === 'hosted' && to === undefined) {
+    throw invalidParams(
+      'Invalid transaction.to: expected an address; the hosted profile simulates calls only.',
+    )
+  }
 }
 
 export const eth_call = method({
@@ -38,9 +47,12 @@ export const eth_call = method({
       result: `0x${'1'.padStart(64, '0')}`,
     },
   ],
-  async run({ transaction, block, stateOverrides }, { engine, options }) {
-    if (stateOverrides.size > 0 && !options.stateOverride)
+  async run({ transaction, block, stateOverrides }, context) {
+    const { engine, options, session } = context
+    if (stateOverrides.size > 0 && !(options.stateOverride && session.entitlements.has('stateOverride'))) {
       throw invalidParams('State override is not allowed')
+    }
+    requireReceiver(transaction, context)
     requireCallable(block, engine.queries)
     const overrides = stateOverrides.size > 0 ? stateOverrides : undefined
     return toHex(await engine.queries.call(transaction, block.reference, overrides))
@@ -53,7 +65,9 @@ export const eth_estimateGas = method({
   params: { transaction: CallObject, block: optional(EstimateBlock, 'latest') },
   result: QuantityText,
   examples: [{ params: [{ from: COW, to: COW1, value: '0x1' }], result: '0x5208' }],
-  async run({ transaction, block }, { engine }) {
+  async run({ transaction, block }, context) {
+    const { engine } = context
+    requireReceiver(transaction, context)
     requireCallable(block, engine.queries)
     return toQuantity(await engine.queries.estimateGas(transaction, block.reference))
   },

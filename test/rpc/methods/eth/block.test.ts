@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { blockSize } from '../../../../src/chain/block.ts'
 import { headerHash } from '../../../../src/chain/header.ts'
 import { toQuantity } from '../../../../src/encoding/hex.ts'
+import { openSession } from '../../../../src/rpc/session.ts'
 import type { RpcBlock } from '../../../../src/rpc/wire/block.ts'
 import {
   block0,
@@ -131,11 +132,7 @@ describe('eth_getBlockByNumber', () => {
 
   it('gives each caller an object of its own', async () => {
     const first = await block('eth_getBlockByNumber', 'latest', false)
-    const second = await dispatcher.request('eth_getBlockByNumber', ['latest'], {
-      label: '',
-      owner: '',
-      allows: () => true,
-    })
+    const second = await dispatcher.request('eth_getBlockByNumber', ['latest'], openSession('other'))
     expect(second).toEqual(first)
     ;(second as RpcBlock).uncles.length = 0
     ;(second as RpcBlock).transactions.length = 0

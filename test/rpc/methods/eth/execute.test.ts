@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { fromHex } from '../../../../src/encoding/hex.ts'
 import { NodeError } from '../../../../src/errors.ts'
+import { type Entitlement, openSession } from '../../../../src/rpc/session.ts'
 import { A, B, block0, failingCalls, fakeEngine, N, UNKNOWN } from '../../../support/fake-engine.ts'
 import { ask, dispatcherOf } from '../../../support/rpc.ts'
 
@@ -87,6 +88,18 @@ describe('eth_call', () => {
       refusal(-32602, 'State override is not allowed'),
     )
     expect(await ask(closed, 'eth_call', [{ to: N }, 'latest', {}])).toEqual({ result: '0x' })
+  })
+
+  it('refuses overrides to a caller who is not entitled to them', async () => {
+    const { engine } = fakeEngine()
+    const plain = { ...openSession('plain'), entitlements: new Set<Entitlement>() }
+    const override = { [N]: { code: '0x60' } }
+    expect(await ask(dispatcherOf(engine), 'eth_call', [{ to: N }, 'latest', override], plain)).toEqual(
+      refusal(-32602, 'State override is not allowed'),
+    )
+    expect(await ask(dispatcherOf(engine), 'eth_call', [{ to: N }, 'latest', {}], plain)).toEqual({
+      result: '0x',
+    })
   })
 
   it('answers a revert with its payload', async () => {
