@@ -9,7 +9,7 @@ const SRC = fileURLToPath(new URL('../src', import.meta.url))
 const ROOMS = [
   'encoding',
   'chain',
-
+  'abi',
   'options',
   'store',
   'execution',

@@ -1,0 +1,94 @@
+/** One contract as compilers leave it: Hardhat's and Foundry's artifacts, or an ABI alone. */
+import { toNumber } from '../encoding/bytes.ts'
+import { keccakHex } from '../encoding/hash.ts'
+import { fromHex, type Hex, isHexDigits, toHex } from '../encoding/hex.ts'
+import type { AbiCodec } from './codec.ts'
+import { type AbiEntry, readEntries } from './entry.ts'
+
+/** How a contract's creation code is recognised in front of its arguments. */
+export interface CreationCode {
+  /** Bytes. */
+  readonly length: number
+  /** Its last 32 bytes, looked at first. */
+  readonly end: Hex
+  readonly hash: Hex
+}
+
+/** A contract's names, and what it is recognised by. */
+export interface Artifact {
+  /** Empty when the source does not say. */
+  readonly name: string
+  readonly entries: readonly AbiEntry[]
+  readonly creation?: CreationCode
+  /** What its code at an address is known by. */
+  readonly codeKey?: string
+}
+
+/** A compiler's note at the end of code holds a hash of the sources; shorter ones only name the compiler. */
+const LEAST_NOTE = 40
+
+/**
+ * What two copies of one contract have in common, though their immutable values differ: the length of the code and the
+ * compiler's note at its end, or the hash of code that has none.
+ */
+export function codeKey(code: Uint8Array): string | undefined {
+  if (code.length === 0) return undefined
+  const note = code.length < 2 ? 0 : toNumber(code.subarray(-2))
+  if (note >= LEAST_NOTE && note + 2 < code.length) {
+    return `${code.length} ${toHex(code.subarray(code.length - 2 - note))}`
+  }
+  return keccakHex(code)
+}
+
+/** How creation code is recognised; `undefined` when there is none, as of an interface. */
+export function creationOf(code: Uint8Array): CreationCode | undefined {
+  if (code.length < 32) return undefined
+  return { length: code.length, end: toHex(code.subarray(-32)), hash: keccakHex(code) }
+}
+
+type Json = Readonly<Record<string, unknown>>
+
+function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Hardhat has bare text, Foundry and solc an object round it; code with places for libraries is no code yet. */
+function bytesOf(value: unknown): Uint8Array | undefined {
+  const text = isObject(value) ? value.object : value
+  if (typeof text !== 'string') return undefined
+  const digits = text.startsWith('0x') ? text.slice(2) : text
+  return digits.length > 0 && digits.length % 2 === 0 && isHexDigits(digits)
+    ? fromHex(`0x${digits}`)
+    : undefined
+}
+
+function entriesOf(abi: unknown, codec: AbiCodec): AbiEntry[] {
+  if (Array.isArray(abi) && abi.length > 0 && abi.every((item) => typeof item === 'string')) {
+    return codec.parse(abi)
+  }
+  return readEntries(abi)
+}
+
+/** Does this JSON look like an ABI or an artifact? */
+export function holdsAbi(json: unknown): boolean {
+  return Array.isArray(json) || (isObject(json) && Array.isArray(json.abi))
+}
+
+/**
+ * Reads an artifact, or an ABI alone (JSON entries, or signatures written for people). `name` is that of a source that
+ * does not name its contract. Throws an Error in words.
+ */
+export function readArtifact(json: unknown, codec: AbiCodec, name = ''): Artifact {
+  if (!isObject(json)) return { name, entries: entriesOf(json, codec) }
+  const { abi, contractName, bytecode, deployedBytecode } = json
+  const creationBytes = bytesOf(bytecode)
+  const creation = creationBytes && creationOf(creationBytes)
+  const code = bytesOf(deployedBytecode)
+  const key = code && codeKey(code)
+  return {
+    name: typeof contractName === 'string' ? contractName : name,
+    entries: entriesOf(abi, codec),
+    ...(creation && { creation }),
+    ...(key !== undefined && { codeKey: key }),
+  }
+}

@@ -1,0 +1,95 @@
+/** What a contract's ABI names: functions, events and errors, read from JSON, with their canonical signatures. */
+import { keccak256 } from '../encoding/hash.ts'
+import { type Hex, toHex } from '../encoding/hex.ts'
+
+/** A parameter of a function, event or error, or a member of a tuple. */
+export interface AbiParameter {
+  /** Empty when it has none. */
+  readonly name: string
+  readonly type: string
+  /** Of tuples and arrays of tuples only. */
+  readonly components: readonly AbiParameter[]
+  /** Of events only. */
+  readonly indexed: boolean
+}
+
+/** One named thing of a contract. */
+export interface AbiEntry {
+  readonly kind: 'function' | 'event' | 'error' | 'constructor'
+  readonly name: string
+  readonly inputs: readonly AbiParameter[]
+  /** Of functions only. */
+  readonly outputs: readonly AbiParameter[]
+  /** Of events: an anonymous one has no topic to be known by. */
+  readonly anonymous: boolean
+}
+
+const KINDS: ReadonlySet<unknown> = new Set<AbiEntry['kind']>(['function', 'event', 'error', 'constructor'])
+/** They have nothing to decode. */
+const NAMELESS: ReadonlySet<unknown> = new Set(['fallback', 'receive'])
+/** Tuples within tuples; compilers stop long before. */
+const MAX_DEPTH = 16
+
+type Json = Readonly<Record<string, unknown>>
+
+function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function readParameters(value: unknown, where: string, depth = 0): AbiParameter[] {
+  if (value === undefined) return []
+  if (!Array.isArray(value) || depth > MAX_DEPTH) throw new Error(`${where} is not a list of parameters`)
+  return value.map((item, i) => {
+    const place = `${where}[${i}]`
+    if (!isObject(item) || typeof item.type !== 'string') throw new Error(`${place} has no type`)
+    const { name, type, components, indexed } = item
+    return {
+      name: typeof name === 'string' ? name : '',
+      type,
+      components: readParameters(components, `${place}.components`, depth + 1),
+      indexed: indexed === true,
+    }
+  })
+}
+
+/** Reads the entries of an ABI in JSON, as compilers write it. Throws an Error that names the first malformed one. */
+export function readEntries(abi: unknown): AbiEntry[] {
+  if (!Array.isArray(abi)) throw new Error('an ABI is a list of entries')
+  return abi.flatMap((item, i) => {
+    if (!isObject(item)) throw new Error(`entry ${i} is not an object`)
+    const { type = 'function', name, inputs, outputs, anonymous } = item
+    if (NAMELESS.has(type)) return []
+    if (!KINDS.has(type)) throw new Error(`entry ${i} has the unknown type ${JSON.stringify(type)}`)
+    if (type !== 'constructor' && (typeof name !== 'string' || name === '')) {
+      throw new Error(`entry ${i} has no name`)
+    }
+    return {
+      kind: type as AbiEntry['kind'],
+      name: typeof name === 'string' ? name : '',
+      inputs: readParameters(inputs, `entry ${i}: inputs`),
+      outputs: readParameters(outputs, `entry ${i}: outputs`),
+      anonymous: anonymous === true,
+    }
+  })
+}
+
+/** The type as signatures have it: tuples spelled out, bare integers with their width. */
+function canonicalType({ type, components }: AbiParameter): string {
+  if (type.startsWith('tuple')) return `(${components.map(canonicalType).join(',')})${type.slice(5)}`
+  return type.replace(/^(u?int)(?=\[|$)/, '$1256')
+}
+
+/** For example `transfer(address,uint256)`. */
+export function signatureOf({ name, inputs }: Pick<AbiEntry, 'name' | 'inputs'>): string {
+  return `${name}(${inputs.map(canonicalType).join(',')})`
+}
+
+/** What an event is logged under: the hash of its signature. */
+export function topicOf(entry: Pick<AbiEntry, 'name' | 'inputs'>): Hex {
+  return toHex(keccak256(new TextEncoder().encode(signatureOf(entry))))
+}
+
+/** What a call or an error begins with: the first 4 bytes of that hash. */
+export function selectorOf(entry: Pick<AbiEntry, 'name' | 'inputs'>): Hex {
+  return topicOf(entry).slice(0, 10) as Hex
+}

@@ -1,0 +1,59 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readArtifacts } from '../../src/abi/artifact-files.ts'
+
+let dir: string
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), 'artifacts-'))
+  const hardhat = (name: string) => ({ contractName: name, abi: [], bytecode: '0x', deployedBytecode: '0x' })
+  const files: Record<string, unknown> = {
+    'hardhat/hardhat.config.ts': '',
+    'hardhat/package.json': { name: 'project' },
+    'hardhat/artifacts/contracts/A.sol/A.json': hardhat('A'),
+    'hardhat/artifacts/contracts/A.sol/A.dbg.json': { buildInfo: 'x' },
+    'hardhat/artifacts/build-info/1.json': hardhat('Never'),
+    'foundry/foundry.toml': '',
+    'foundry/out/B.sol/B.json': {
+      abi: [{ type: 'error', name: 'No', inputs: [] }],
+      bytecode: { object: '0x' },
+    },
+    'foundry/out/B.sol/C.0.8.24.json': { abi: [] },
+    'foundry/out/broken.json': '{',
+    'foundry/cache/solidity-files-cache.json': { abi: [] },
+    'plain/abi.json': ['function f()'],
+    'plain/other.json': { version: 1 },
+  }
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(join(dir, path, '..'), { recursive: true })
+    writeFileSync(join(dir, path), typeof content === 'string' ? content : JSON.stringify(content))
+  }
+})
+afterAll(() => rmSync(dir, { recursive: true }))
+
+const names = async (...paths: string[]) =>
+  (await readArtifacts(paths.map((path) => join(dir, path)))).map(({ name }) => name)
+
+describe('artifacts on disk', () => {
+  it('are found in a Hardhat project, or in its artifacts folder', async () => {
+    expect(await names('hardhat')).toEqual(['A'])
+    expect(await names('hardhat/artifacts')).toEqual(['A'])
+  })
+
+  it('are found in a Foundry project, or in its out folder, whatever else lies there', async () => {
+    expect(await names('foundry')).toEqual(['B', 'C'])
+    expect(await names('foundry/out', 'plain/abi.json')).toEqual(['B', 'C', 'abi'])
+  })
+
+  it.each([
+    ['nowhere', /Cannot read ABIs from .*nowhere: there is no such file or folder\./],
+    ['plain/other.json', /other\.json: it holds no ABI\./],
+    ['foundry/out/broken.json', /broken\.json: it is not JSON\./],
+  ])('%s is refused by name', async (path, words) => {
+    await expect(names(path)).rejects.toMatchObject({
+      kind: 'invalid-options',
+      message: expect.stringMatching(words),
+    })
+  })
+})
