@@ -1,10 +1,13 @@
 /** Output for programs: one JSON object a line, by pino. */
 import { pino } from 'pino'
-import { NodeError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 import type { TerminalOptions } from '../options/options.ts'
+import { toErrorObject } from '../rpc/error-codes.ts'
 import type { LineWriter } from './line-writer.ts'
 import { isTalkative, type Reporter } from './reporter.ts'
+
+/** Characters of a method's name that are printed. */
+const LONGEST_NAME = 80
 
 /** What JSON cannot say by itself: errors lose their members, and a bigint throws. */
 function speakable(value: unknown): unknown {
@@ -37,11 +40,22 @@ export function createJsonReporter(options: TerminalOptions, output: LineWriter)
 
   return {
     logger,
-    call(method, milliseconds, error) {
+    call(method, milliseconds, error, { owner, remote, requestId }) {
       if (!talkative) return
       const ms = Math.round(milliseconds * 1000) / 1000
-      const words = error instanceof NodeError ? error.message : 'Internal server error'
-      log.info(error === undefined ? { method, ms } : { method, ms, error: words }, 'call')
+      const outcome = error === undefined ? undefined : toErrorObject(error)
+      log.info(
+        {
+          // Methods are named by callers, who may send anything.
+          method: method.slice(0, LONGEST_NAME),
+          ms,
+          ...(outcome !== undefined && { code: outcome.code, error: outcome.message }),
+          ...(requestId !== undefined && { request: requestId }),
+          ...(remote !== undefined && { remote }),
+          ...(owner !== '' && { key: owner }),
+        },
+        'call',
+      )
     },
     chain({ removed, added }) {
       if (!talkative) return

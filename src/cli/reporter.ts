@@ -1,7 +1,7 @@
 /** What the running command says, whatever the form: its own lines, calls, blocks, and that it is ready. */
 import type { ChainUpdate } from '../engine/events.ts'
 import type { Logger } from '../logger.ts'
-import type { TerminalOptions } from '../options/options.ts'
+import type { OnCall, TerminalOptions } from '../options/options.ts'
 
 /** Where a node can be called, and what it is. */
 export interface Readiness {
@@ -16,8 +16,7 @@ export interface Readiness {
 /** One form of output: text for people, or one JSON object a line. */
 export interface Reporter {
   readonly logger: Logger
-  /** An answered call: its method, milliseconds, and the error it was answered with. */
-  call(method: string, milliseconds: number, error?: unknown): void
+  readonly call: OnCall
   /** The chain moved. */
   chain(update: ChainUpdate): void
   /** The one line that says that the port answers; never left out. */

@@ -1,6 +1,7 @@
 /** The options of node, server and terminal: what may be given, and how defaults are filled in. */
 import { NodeError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
+import { isLoopback } from './addresses.ts'
 import { ENGINE_SETTINGS } from './engine-settings.ts'
 import { RPC_SETTINGS } from './rpc-settings.ts'
 import { SERVE_SETTINGS } from './serve-settings.ts'
@@ -10,14 +11,27 @@ import { TERMINAL_SETTINGS } from './terminal-settings.ts'
 /** The settings of the node itself, served or in process. */
 export const NODE_SETTINGS = { ...ENGINE_SETTINGS, ...RPC_SETTINGS }
 
+/** Who made a call, as far as a log may know: a session without what it can do. */
+export interface CallOrigin {
+  /** How the call came: in process, or by which door. */
+  readonly label: string
+  /** The name of a key; empty where no keys are in use. */
+  readonly owner: string
+  /** The caller's address; absent in process. */
+  readonly remote?: string | undefined
+  readonly requestId?: string | undefined
+}
+
+/** Hears of an answered call: the method as it was asked for, milliseconds, the error it was answered with if any. */
+export type OnCall = (method: string, milliseconds: number, error: unknown, origin: CallOrigin) => void
+
 /** What only code can give a node. */
 interface NodeParts {
   /** Where the node's own lines go; silent when absent. */
   readonly logger?: Logger | undefined
   /** Seconds since 1970; the wall clock when absent. */
   readonly now?: (() => number) | undefined
-  /** Hears of each answered request: its method, milliseconds, and the error it was answered with. */
-  readonly onCall?: ((method: string, milliseconds: number, error?: unknown) => void) | undefined
+  readonly onCall?: OnCall | undefined
 }
 
 /** What `createNode` takes; all of it may be left out. Without `dataDir` the node lives in memory. */
@@ -52,9 +66,15 @@ export function resolveNodeOptions(given: NodeOptions): ResolvedNodeOptions {
   return { ...values, wallet, logger: given.logger, now: given.now, onCall: given.onCall }
 }
 
-/** Checks server options and fills in defaults. Throws `invalid-options`. */
+/** Checks server options and fills in defaults. Throws `invalid-options`: as for a node, or an unguarded open port. */
 export function resolveServeOptions(given: ServeOptions): ResolvedServeOptions {
-  return resolve(SERVE_SETTINGS, given) as ResolvedServeOptions
+  const values = resolve(SERVE_SETTINGS, given) as ResolvedServeOptions
+  if (!isLoopback(values.host) && !values.unsafeOpen) {
+    const why = 'anyone who reaches the port could use the accounts, move the chain and read everything'
+    const words = `Listening on ${values.host}, beyond this machine, without keys needs the option "unsafeOpen"`
+    throw new NodeError('invalid-options', `${words} (--unsafe-open): ${why}.`)
+  }
+  return values
 }
 
 /** Checks the settings of the output and fills in defaults. Throws `invalid-options`. */

@@ -1,5 +1,6 @@
 /** Settings of the sockets: where to listen, whom to let in. */
-import { BYTES, listOf, same, splitList, text, whole } from './kinds.ts'
+import { addressRanges } from './addresses.ts'
+import { BYTES, listOf, same, splitList, text, whole, yesOrNo } from './kinds.ts'
 import { setting } from './setting.ts'
 
 /** The settings of the sockets. */
@@ -15,6 +16,17 @@ export const SERVE_SETTINGS = {
     help: 'port of HTTP and WebSocket; 0 takes a free one',
     fallback: 4444,
     nodeKeys: { 'rpc.providers.web.http.port': same },
+  }),
+  unsafeOpen: setting(yesOrNo, {
+    flag: '--unsafe-open',
+    help: 'listen beyond this machine though anyone who reaches the port may use every open method',
+    fallback: false,
+  }),
+  trustedProxies: setting(addressRanges, {
+    flag: '--trusted-proxies <addresses>',
+    help: 'addresses and ranges of reverse proxies whose X-Forwarded-For is believed',
+    fallback: [],
+    fallbackText: 'none',
   }),
   cors: setting(
     listOf(/^(\*|[a-z][a-z0-9+.-]*:\/\/[^/\s]+)$/i, 'origins such as http://localhost:3000, or *'),

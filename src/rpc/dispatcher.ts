@@ -2,6 +2,7 @@
 import type { Engine } from '../engine/engine.ts'
 import { invalidParams, NodeError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
+import type { OnCall } from '../options/options.ts'
 import { absenceOf } from './absent-methods.ts'
 import { type ErrorObject, toErrorObject } from './error-codes.ts'
 import { isTooDeep, MAX_DEPTH } from './json-depth.ts'
@@ -40,7 +41,7 @@ export interface DispatcherParts {
   readonly permits: (method: AnyMethod) => boolean
   readonly logger: Logger
   /** Hears of each call, answered or refused. */
-  readonly onCall?: ((method: string, milliseconds: number, error?: unknown) => void) | undefined
+  readonly onCall?: OnCall | undefined
 }
 
 const INVALID_REQUEST = new NodeError('invalid-request', 'invalid request')
@@ -119,13 +120,14 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     try {
       const outcome = invoke(name, params, session)
       const result = outcome instanceof Promise ? await within(outcome, deadline) : outcome
-      onCall?.(name, performance.now() - started)
+      onCall?.(name, performance.now() - started, undefined, session)
       return result
     } catch (error) {
       if (!(error instanceof NodeError)) {
-        logger.error(`${name} failed unexpectedly`, { error, session: session.label })
+        const { label, requestId } = session
+        logger.error(`${name} failed unexpectedly`, { error, session: label, request: requestId })
       }
-      onCall?.(name, performance.now() - started, error)
+      onCall?.(name, performance.now() - started, error, session)
       throw error
     }
   }

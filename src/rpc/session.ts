@@ -1,14 +1,13 @@
 /** Who calls: what they may call, how to reach them, and when they are gone. */
 import type { NodeError } from '../errors.ts'
+import type { CallOrigin } from '../options/options.ts'
 import type { AnyMethod } from './method.ts'
 
 /** What a caller may do beyond calling a method: replace state in a simulation. */
 export type Entitlement = 'stateOverride'
 
 /** One caller. A door makes it: in process one for all, HTTP one a request, WebSocket one a socket. */
-export interface Session {
-  /** For the log. */
-  readonly label: string
+export interface Session extends CallOrigin {
   /** Whose filters and limits it shares: the name of a key; empty where no keys are in use, so that all callers are one. */
   readonly owner: string
   readonly entitlements: ReadonlySet<Entitlement>

@@ -1,5 +1,6 @@
 /** Who may knock: the checks of Host (against DNS rebinding) and Origin (against foreign web pages). */
 import { isIP } from 'node:net'
+import { isLoopback } from '../options/addresses.ts'
 
 /** The headers that say under which name the node was called, and by which page. */
 export interface CallerHeaders {
@@ -15,10 +16,8 @@ export interface HostCheck {
   corsOrigin(headers: CallerHeaders): string | undefined
 }
 
-/** Is this the address of the machine itself, as a bind address? */
-export function isLoopback(address: string): boolean {
-  return address === 'localhost' || address === '::1' || (isIP(address) === 4 && address.startsWith('127.'))
-}
+/** Schemes under which a client may name this server. */
+const OWN_SCHEMES = ['http', 'https', 'ws', 'wss']
 
 /** The name part of a Host header: lower case, without port and brackets. */
 function nameOf(host: string): string {
@@ -43,9 +42,13 @@ export function createHostCheck(options: {
 
   const isOurs = (name: string): boolean => name === 'localhost' || isIP(name) !== 0 || names.has(name)
 
-  /** Clients that are no browser sometimes name the server itself as their origin. */
+  /**
+   * Clients that are no browser sometimes name the server itself as their origin. The scheme says nothing: before a
+   * proxy that does TLS the client sees another one than we do.
+   */
   function isSameOrigin(origin: string, host: string | undefined): boolean {
-    return host !== undefined && isOurs(nameOf(host)) && origin === `http://${host.toLowerCase()}`
+    if (host === undefined || !isOurs(nameOf(host))) return false
+    return OWN_SCHEMES.some((scheme) => origin === `${scheme}://${host.toLowerCase()}`)
   }
 
   return {

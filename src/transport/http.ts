@@ -4,15 +4,18 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Logger } from '../logger.ts'
-import { openSession } from '../rpc/session.ts'
+import { openSession, type Session } from '../rpc/session.ts'
 import type { HostCheck } from './host-check.ts'
 import { BROKEN, forbidden, PAGE_VERBS, type Refusal, tooLarge, WRONG_TYPE, wrongVerb } from './refusal.ts'
+import type { RemoteAddressOf } from './remote-address.ts'
+import { requestIdOf } from './request-id.ts'
 import type { TextDispatcher } from './text-dispatcher.ts'
 
 /** What the HTTP door is made of. */
 export interface HttpParts {
   readonly dispatcher: TextDispatcher
   readonly check: HostCheck
+  readonly remoteAddressOf: RemoteAddressOf
   /** Bytes. */
   readonly maxBodyBytes: number
   readonly logger: Logger
@@ -31,7 +34,7 @@ export const RESERVED_PAGES: ReadonlySet<string> = new Set([
 /** How long a sender of a body that is too large may go on sending, so that it reads our answer; milliseconds. */
 const LINGER_MS = 2000
 const JSON_TYPE = /^\s*application\/json(-rpc)?\s*(;|$)/i
-/** It holds nothing of the request, so one serves all. */
+/** What the sessions of all requests have in common. */
 const SESSION = openSession('http')
 
 /** The path of a request target, without query; an absolute target (as a proxy's client sends) loses its origin. */
@@ -89,10 +92,11 @@ export function createHttpListener(
   parts: HttpParts,
   pages: (request: IncomingMessage, response: ServerResponse) => void,
 ): (request: IncomingMessage, response: ServerResponse) => void {
-  const { dispatcher, check, maxBodyBytes, logger } = parts
+  const { dispatcher, check, maxBodyBytes, logger, remoteAddressOf } = parts
 
-  function answer(response: ServerResponse, body: string): void {
-    dispatcher.dispatchText(body, SESSION).then(
+  function answer(request: IncomingMessage, response: ServerResponse, requestId: string, body: string): void {
+    const session: Session = { ...SESSION, remote: remoteAddressOf(request), requestId }
+    dispatcher.dispatchText(body, session).then(
       (reply = '') => {
         if (parts.isClosing()) response.setHeader('Connection', 'close')
         response.setHeader('Content-Type', 'application/json')
@@ -100,7 +104,7 @@ export function createHttpListener(
         response.end(reply)
       },
       (error) => {
-        logger.error('a request failed outside its method', { error })
+        logger.error('a request failed outside its method', { error, request: requestId })
         refuse(response, BROKEN)
       },
     )
@@ -111,6 +115,8 @@ export function createHttpListener(
     request.on('error', () => {})
     if (parts.isClosing()) response.setHeader('Connection', 'close')
     const { headers } = request
+    const requestId = requestIdOf(headers)
+    response.setHeader('X-Request-Id', requestId)
     const reason = check.refusal(headers)
     if (reason !== undefined) return refuse(response, forbidden(reason))
     const origin = check.corsOrigin(headers)
@@ -129,7 +135,7 @@ export function createHttpListener(
     }
     readBody(request, maxBodyBytes, (body) => {
       if (body === undefined) refuseUnread(request, response, tooLarge(maxBodyBytes))
-      else answer(response, body)
+      else answer(request, response, requestId, body)
     })
   }
 }

@@ -7,6 +7,7 @@ import { resolveServeOptions, type ServeOptions } from '../options/options.ts'
 import { createHostCheck } from './host-check.ts'
 import { createHttpListener } from './http.ts'
 import { forbidden, HEADERS_TOO_LARGE, MALFORMED, type Refusal, rawResponse, TOO_SLOW } from './refusal.ts'
+import { createRemoteAddressOf } from './remote-address.ts'
 import type { TextDispatcher } from './text-dispatcher.ts'
 import { createWebSocketDoor } from './websocket.ts'
 
@@ -94,18 +95,20 @@ export async function serve(node: Servable, given: ServeOptions = {}): Promise<S
   const { dispatcher } = node
   const logger = node.options?.logger ?? silentLogger
   const check = createHostCheck({ bindAddress: options.host, hosts: options.hosts, cors: options.cors })
+  const remoteAddressOf = createRemoteAddressOf(options.trustedProxies)
   const { maxBodyBytes } = options
   let closing: Promise<void> | undefined
 
   // Express takes longer to load than all the rest of the server, and most nodes never serve a page.
   let pages: Promise<(request: IncomingMessage, response: ServerResponse) => void> | undefined
-  const parts = { dispatcher, check, maxBodyBytes, logger, isClosing: () => closing !== undefined }
+  const isClosing = () => closing !== undefined
+  const parts = { dispatcher, check, remoteAddressOf, maxBodyBytes, logger, isClosing }
   const listener = createHttpListener(parts, async (request, response) => {
     pages ??= import('./pages.ts').then(({ createPages }) => createPages(parts))
     const show = await pages
     show(request, response)
   })
-  const sockets = createWebSocketDoor({ dispatcher, maxMessageBytes: maxBodyBytes, logger })
+  const sockets = createWebSocketDoor({ dispatcher, maxMessageBytes: maxBodyBytes, logger, remoteAddressOf })
 
   /** Connections that have not sent a whole header yet; Node does not count them as idle when it closes. */
   const silent = new Set<Duplex>()

@@ -4,6 +4,8 @@ import type { Duplex } from 'node:stream'
 import { type RawData, WebSocket, WebSocketServer } from 'ws'
 import type { Logger } from '../logger.ts'
 import { openSession, type Session } from '../rpc/session.ts'
+import type { RemoteAddressOf } from './remote-address.ts'
+import { requestIdOf } from './request-id.ts'
 import type { TextDispatcher } from './text-dispatcher.ts'
 
 /** What the WebSocket door is made of. */
@@ -12,6 +14,7 @@ export interface WebSocketParts {
   /** Bytes of one message. */
   readonly maxMessageBytes: number
   readonly logger: Logger
+  readonly remoteAddressOf: RemoteAddressOf
 }
 
 /** All sockets of a server. */
@@ -46,7 +49,11 @@ interface Connection {
   readonly socket: WebSocket
 }
 
-function connect(socket: WebSocket, label: string, { dispatcher, logger }: WebSocketParts): Connection {
+/** Who is at a socket: what of its session is known before the first message. */
+type Caller = Pick<Session, 'label' | 'remote' | 'requestId'>
+
+function connect(socket: WebSocket, caller: Caller, { dispatcher, logger }: WebSocketParts): Connection {
+  const { label } = caller
   const waiting: string[] = []
   const listeners: (() => void)[] = []
   /** Notifications that came while a message ran: they follow its reply, so that a subscriber knows the id first. */
@@ -69,7 +76,8 @@ function connect(socket: WebSocket, label: string, { dispatcher, logger }: WebSo
   }
 
   const session: Session = {
-    ...openSession(label),
+    ...openSession(caller.label),
+    ...caller,
     notify(message) {
       const text = JSON.stringify(message)
       if (busy) held.push(text)
@@ -166,8 +174,13 @@ export function createWebSocketDoor(parts: WebSocketParts): WebSocketDoor {
 
   return {
     accept(request, socket, head) {
+      const caller = {
+        label: `ws ${++count}`,
+        remote: parts.remoteAddressOf(request),
+        requestId: requestIdOf(request.headers),
+      }
       server.handleUpgrade(request, socket, head, (opened) => {
-        const connection = connect(opened, `ws ${++count}`, parts)
+        const connection = connect(opened, caller, parts)
         connections.add(connection)
         opened.on('close', () => connections.delete(connection))
         if (closing) opened.close(GOING_AWAY, 'The node is closing')

@@ -8,6 +8,7 @@ import type { TerminalOptions } from '../../src/options/options.ts'
 
 const ALICE = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
 const BOB = '0x7986b3df570230288501eea3d890bd66948c9b79'
+const ORIGIN = { label: 'in process', owner: '' }
 const PLAIN: TerminalOptions = { logLevel: 'info', quiet: false, json: false }
 
 function collector(): LineWriter & { readonly lines: string[] } {
@@ -85,19 +86,19 @@ describe('output for people', () => {
 
   it('keeps what a caller sends in one line without control characters', () => {
     const { reporter, output } = forPeople()
-    reporter.call('eth_\x1b[2Jx\ny', 1, new NodeError('invalid-params', 'bad\r\nline\x07'))
+    reporter.call('eth_\x1b[2Jx\ny', 1, new NodeError('invalid-params', 'bad\r\nline\x07'), ORIGIN)
     expect(output).toEqual(['eth_ [2Jx y 1.0 ms bad line '])
   })
 
   it('never tells how we failed', () => {
     const { reporter, output } = forPeople()
-    reporter.call('eth_call', 1, new TypeError('undefined is not a function'))
+    reporter.call('eth_call', 1, new TypeError('undefined is not a function'), ORIGIN)
     expect(output).toEqual(['eth_call 1.0 ms Internal server error'])
   })
 
   it('keeps to its level, warnings on the other stream, and says that it is ready in any case', () => {
     const { reporter, output, errors } = forPeople({ logLevel: 'error' })
-    reporter.call('eth_call', 1)
+    reporter.call('eth_call', 1, undefined, ORIGIN)
     reporter.logger.info('information')
     reporter.logger.warn('a warning')
     reporter.logger.error('an error', { error: new Error('its words'), count: 3n })
@@ -119,7 +120,7 @@ describe('output for people', () => {
 
   it('is silent about calls and blocks when quiet', () => {
     const { reporter, output } = forPeople({ quiet: true })
-    reporter.call('eth_call', 1)
+    reporter.call('eth_call', 1, undefined, ORIGIN)
     reporter.chain({ removed: [], added: [] })
     reporter.logger.info('information')
     expect(output).toEqual(['info information'])
@@ -169,5 +170,23 @@ describe('output for programs', () => {
     const readiness = { url: 'http://a', ws: 'ws://a', chainId: 33, head: 7, pid: 1 }
     reporter.ready(readiness)
     expect(parsed()).toEqual([{ ready: true, ...readiness }])
+  })
+
+  it('says of a call how it ended, which request it was and who sent it', () => {
+    const { reporter, parsed } = forPrograms()
+    const origin = { label: 'http', owner: 'ci', remote: '10.0.0.7', requestId: 'abc-1' }
+    reporter.call(`eth_${'x'.repeat(500)}`, 1.23456, new NodeError('invalid-params', 'bad'), origin)
+    const [{ time, ...line }] = parsed()
+    expect(line).toEqual({
+      level: 'info',
+      msg: 'call',
+      method: `eth_${'x'.repeat(76)}`,
+      ms: 1.235,
+      code: -32602,
+      error: 'bad',
+      request: 'abc-1',
+      remote: '10.0.0.7',
+      key: 'ci',
+    })
   })
 })

@@ -30,6 +30,8 @@ describe('options', () => {
     expect(resolveServeOptions({})).toEqual({
       host: '127.0.0.1',
       port: 4444,
+      unsafeOpen: false,
+      trustedProxies: [],
       cors: [],
       hosts: [],
       maxBodyBytes: 5_242_880,
@@ -61,6 +63,18 @@ describe('options', () => {
     [{ memory: true, dataDir: 'x' }, 'Options "memory" and "dataDir" contradict each other.'],
   ])('refuse %o', (options, message) => {
     expect(() => resolveNodeOptions(options)).toThrow(message)
+  })
+
+  it.each(['0.0.0.0', '::', '192.168.0.7', 'node.example'])(
+    'say why %s is not listened on just so',
+    (host) => {
+      expect(() => resolveServeOptions({ host })).toThrow(/"unsafeOpen" \(--unsafe-open\): anyone who/)
+      expect(resolveServeOptions({ host, unsafeOpen: true }).host).toBe(host)
+    },
+  )
+
+  it.each(['127.0.0.1', '127.8.8.8', '::1', 'localhost'])('listen on %s without further words', (host) => {
+    expect(resolveServeOptions({ host }).host).toBe(host)
   })
 
   it('never show a mnemonic that they refuse', () => {

@@ -15,7 +15,7 @@ async function post(url: string, body: string): Promise<Response> {
 
 describe('a server', () => {
   it('says where it can be called', async () => {
-    const { server, close } = await serveEcho({ host: '0.0.0.0' })
+    const { server, close } = await serveEcho({ host: '0.0.0.0', unsafeOpen: true })
     expect(server.url).toBe(`http://127.0.0.1:${server.port}`)
     expect(server.wsUrl).toBe(`ws://127.0.0.1:${server.port}`)
     await close()
