@@ -231,6 +231,8 @@ export function createCommands(parts: Parts): Commands {
 
     send: (request) => inTurn(() => submit(sign(request))),
 
+    sign: (request) => inTurn(async () => sign(request)),
+
     mine: (request = {}) => inTurn(() => mine(request)),
 
     importBlock: (block) => inTurn(() => importBlock(block)),

@@ -168,6 +168,8 @@ export interface Commands {
   submit(transaction: Transaction): Promise<Submitted>
   /** Fills in defaults, signs with a local key and submits. Throws `invalid-params` for an unknown account. */
   send(request: TransactionRequest): Promise<Submitted>
+  /** Fills in defaults and signs with a local key; nothing is sent. Throws `invalid-params` for an unknown account. */
+  sign(request: TransactionRequest): Promise<Transaction>
   /** Mines now; the new blocks, oldest first. Throws `invalid-params` for a timestamp that does not exceed the parent's, and for an unknown parent. */
   mine(options?: MineRequest): Promise<readonly ExecutedBlock[]>
   /**

@@ -268,6 +268,7 @@ export function fakeEngine(
       if (!keys.has(request.from)) throw invalidParams(`Could not find account for address: ${request.from}`)
       return note('send', { hash: UNKNOWN })(request)
     },
+    sign: note('sign', pooled),
     mine: note('mine', [block1]),
     importBlock: note('importBlock', { outcome: 'best', hash: block1.hash }),
     reorg: note('reorg', { removed: [block1], added: [] }),

@@ -6,6 +6,7 @@ import { CLIENT_METHODS } from './eth/client.ts'
 import { EXECUTE_METHODS } from './eth/execute.ts'
 import { LOG_METHODS } from './eth/logs.ts'
 import { MINING_METHODS } from './eth/mining.ts'
+import { SIGN_METHODS } from './eth/sign.ts'
 import { STATE_METHODS } from './eth/state.ts'
 import { SUBMIT_METHODS } from './eth/submit.ts'
 import { TRANSACTION_METHODS } from './eth/transaction.ts'
@@ -29,6 +30,7 @@ export const METHODS: readonly AnyMethod[] = [
   ...TRANSACTION_METHODS,
   ...LOG_METHODS,
   ...SUBMIT_METHODS,
+  ...SIGN_METHODS,
   ...EVM_METHODS,
   ...EXT_METHODS,
   ...MINING_METHODS,

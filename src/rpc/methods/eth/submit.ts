@@ -1,16 +1,14 @@
-/** Methods that send transactions, sign, and show what waits (rpc-methods 7.5). */
+/** Methods that send transactions, and show what waits (rpc-methods 7.5). */
 import { z } from 'zod'
-import { sign } from '../../../chain/signature.ts'
 import { checkChainId, decodeTransaction } from '../../../chain/transaction.ts'
-import { concat, fromBigIntFixed } from '../../../encoding/bytes.ts'
-import { keccak256 } from '../../../encoding/hash.ts'
 import { type Hex, toHex } from '../../../encoding/hex.ts'
-import type { Engine, Failure, Submitted } from '../../../engine/engine.ts'
-import { invalidParams, NodeError } from '../../../errors.ts'
+import type { Failure, Submitted } from '../../../engine/engine.ts'
+import { NodeError } from '../../../errors.ts'
 import { method } from '../../method.ts'
 import type { RpcOptions } from '../../rpc-options.ts'
+import { requireWallet, sendRequest } from '../../signing.ts'
 import { CallObject } from '../../wire/call.ts'
-import { Address, Data, DataText, HashText } from '../../wire/scalars.ts'
+import { Data, HashText } from '../../wire/scalars.ts'
 import { TransactionObject, toRpcTransaction } from '../../wire/transaction.ts'
 
 /** A revert tells its reason and carries its payload; any other failure has the same words and nothing to carry (rpc-methods 7.5). */
@@ -25,10 +23,6 @@ function minedFailure({ kind, reason, output }: Failure): NodeError {
 function answer({ hash, mined }: Submitted, options: RpcOptions): Hex {
   if (mined?.failure === undefined || options.minedReverts === 'hash') return hash
   throw minedFailure(mined.failure)
-}
-
-function requireWallet({ accounts }: Engine): void {
-  if (!accounts.enabled) throw invalidParams('Local wallet is disabled in this node')
 }
 
 export const eth_sendRawTransaction = method({
@@ -46,34 +40,13 @@ export const eth_sendRawTransaction = method({
 
 export const eth_sendTransaction = method({
   name: 'eth_sendTransaction',
-  summary: 'Signs a transaction with a local account and sends it.',
+  summary: 'Signs a transaction with an unlocked account and sends it.',
   params: { transaction: CallObject },
   result: HashText,
   examples: [],
   async run({ transaction }, { engine, options }) {
     requireWallet(engine)
-    const { from, chainId, ...rest } = transaction
-    if (from === undefined) throw invalidParams('from is null')
-    if (chainId !== undefined && chainId.value !== 0n && chainId.value !== BigInt(engine.config.chainId)) {
-      throw invalidParams(`Invalid chainId: ${chainId.text}`)
-    }
-    return answer(await engine.commands.send({ ...rest, from }), options)
-  },
-})
-
-export const eth_sign = method({
-  name: 'eth_sign',
-  summary: 'Signs a message with a local account, in the form of personal messages: r, s and v (27 or 28).',
-  params: { address: Address, message: Data },
-  result: DataText,
-  examples: [],
-  run({ address, message }, { engine }) {
-    requireWallet(engine)
-    const key = engine.accounts.key(address)
-    if (key === undefined) throw invalidParams('Account not found')
-    const prefix = new TextEncoder().encode(`\x19Ethereum Signed Message:\n${message.length}`)
-    const { r, s, parity } = sign(keccak256(concat(prefix, message)), key)
-    return toHex(concat(fromBigIntFixed(r, 32), fromBigIntFixed(s, 32), Uint8Array.of(27 + parity)))
+    return answer(await engine.commands.send(sendRequest(transaction, engine.config)), options)
   },
 })
 
@@ -90,9 +63,4 @@ export const eth_pendingTransactions = method({
 })
 
 /** The methods of this file, in the order of the document. */
-export const SUBMIT_METHODS = [
-  eth_sendRawTransaction,
-  eth_sendTransaction,
-  eth_sign,
-  eth_pendingTransactions,
-] as const
+export const SUBMIT_METHODS = [eth_sendRawTransaction, eth_sendTransaction, eth_pendingTransactions] as const

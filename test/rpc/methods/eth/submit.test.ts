@@ -1,9 +1,7 @@
-/** Sending and signing at the edge (acceptance checks 94 to 114). */
+/** Sending at the edge (acceptance checks 94 to 114). */
 import { describe, expect, it } from 'vitest'
-import { recoverAddress } from '../../../../src/chain/signature.ts'
-import { concat, toBigInt } from '../../../../src/encoding/bytes.ts'
 import { keccak256 } from '../../../../src/encoding/hash.ts'
-import { fromHex, type Hex, toHex } from '../../../../src/encoding/hex.ts'
+import { fromHex, toHex } from '../../../../src/encoding/hex.ts'
 import type { Failure, ReceiptView, Submitted } from '../../../../src/engine/engine.ts'
 import { NodeError } from '../../../../src/errors.ts'
 import {
@@ -132,25 +130,6 @@ describe('a transaction mined on the spot', () => {
 
   it('answers the hash in any case, if told so', async () => {
     expect(await sendMined(reverted, { minedReverts: 'hash' })).toEqual({ result: creation.hash })
-  })
-})
-
-describe('eth_sign', () => {
-  it('signs as a personal message', async () => {
-    const { outcome } = await send('eth_sign', A, '0xdeadbeef')
-    const bytes = fromHex(outcome.result as Hex)
-    expect(bytes.length).toBe(65)
-    const prefix = new TextEncoder().encode('\x19Ethereum Signed Message:\n4')
-    const hash = keccak256(concat(prefix, fromHex('0xdeadbeef')))
-    const parity = ((bytes[64] as number) - 27) as 0 | 1
-    const [r, s] = [toBigInt(bytes.subarray(0, 32)), toBigInt(bytes.subarray(32, 64))]
-    expect(recoverAddress(hash, r, s, parity)).toBe(A)
-  })
-
-  it('needs the account, and the wallet', async () => {
-    expect((await send('eth_sign', N, '0x')).outcome).toEqual(refusal(-32602, 'Account not found'))
-    const { engine } = fakeEngine({ wallet: false })
-    expect(await ask(dispatcherOf(engine), 'eth_sign', [A, '0x'])).toEqual(noWallet)
   })
 })
 

@@ -1,0 +1,28 @@
+/** What the methods that sign with a key of the node have in common. */
+import type { ChainConfig } from '../chain/config.ts'
+import type { Hex } from '../encoding/hex.ts'
+import type { Engine, TransactionRequest } from '../engine/engine.ts'
+import { invalidParams } from '../errors.ts'
+import type { CallArgument } from './wire/call.ts'
+
+/** Throws `invalid-params` when the wallet is switched off (rpc-methods 7.5). */
+export function requireWallet({ accounts }: Engine): void {
+  if (!accounts.enabled) throw invalidParams('Local wallet is disabled in this node')
+}
+
+/** The key of an account that is held and unlocked. Throws `invalid-params` in the node's words (rpc-methods 7.5, `eth_sign`). */
+export function signingKey({ accounts }: Engine, address: Hex): Uint8Array {
+  const key = accounts.key(address)
+  if (key === undefined) throw invalidParams('Account not found')
+  return key
+}
+
+/** A call object as a transaction to sign. Throws `invalid-params`: no sender, or the chain id of another chain (rpc-methods 7.5). */
+export function sendRequest(transaction: CallArgument, config: ChainConfig): TransactionRequest {
+  const { from, chainId, ...rest } = transaction
+  if (from === undefined) throw invalidParams('from is null')
+  if (chainId !== undefined && chainId.value !== 0n && chainId.value !== BigInt(config.chainId)) {
+    throw invalidParams(`Invalid chainId: ${chainId.text}`)
+  }
+  return { ...rest, from }
+}
