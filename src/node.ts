@@ -1,6 +1,8 @@
 /** Options → store → engine → dispatcher: builds, starts and closes one node. */
 import { readFileSync } from 'node:fs'
 import { arch, platform } from 'node:os'
+import { readArtifacts } from './abi/artifact-files.ts'
+import { type AbiRegistry, createAbiRegistry } from './abi/registry.ts'
 import {
   CHAINS,
   type ChainConfig,
@@ -64,6 +66,13 @@ function configOf(options: ResolvedNodeOptions): ChainConfig {
   return config
 }
 
+/** The names that settings give; nothing is loaded when there are none. */
+async function namesOf({ abi }: ResolvedNodeOptions): Promise<AbiRegistry> {
+  const names = createAbiRegistry()
+  if (abi.length > 0) for (const artifact of await readArtifacts(abi)) await names.add(artifact)
+  return names
+}
+
 /** The gas that a simulation gets where nothing limits it (rpc-methods 7.4). */
 const UNLIMITED_GAS = 10n ** 14n
 
@@ -92,6 +101,7 @@ export async function createNode(given: NodeOptions = {}): Promise<Node> {
     count: options.accounts,
     mnemonic: options.mnemonic,
   })
+  const names = await namesOf(options)
   const file = new URL(`../genesis/${options.chain}.json`, import.meta.url)
   const genesis = parseGenesis(JSON.parse(readFileSync(file, 'utf8')), config, accounts.toFund)
   const store = await openStore({
@@ -106,6 +116,7 @@ export async function createNode(given: NodeOptions = {}): Promise<Node> {
     store,
     place: options.dataDir ?? 'memory',
     accounts,
+    names,
     logger,
     now,
     mining: typeof options.mining === 'number' ? Math.round(options.mining * 1000) : options.mining,

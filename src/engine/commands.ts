@@ -24,6 +24,7 @@ import type {
   WorkInsertion,
 } from './engine.ts'
 import type { ChainUpdate, Emitter, EngineEvents } from './events.ts'
+import type { FailureNames } from './failure-names.ts'
 import type { BranchBuilder } from './mining/branch-builder.ts'
 import type { UnsealedBlock } from './mining/builder.ts'
 import type { Hashrates } from './mining/hashrates.ts'
@@ -55,6 +56,7 @@ interface Parts {
   readonly schedule: Schedule
   readonly accounts: Accounts
   readonly events: Emitter<EngineEvents>
+  readonly named: FailureNames
   readonly headState: () => StateReader
   readonly build: (parent: ExecutedBlock, timestamp: number) => Promise<UnsealedBlock>
   readonly seal: (unsealed: UnsealedBlock) => Promise<ExecutedBlock>
@@ -199,7 +201,7 @@ export function createCommands(parts: Parts): Commands {
   ): NonNullable<Submitted['mined']> {
     const view = receiptAt(block, index)
     if (view === undefined) throw new Error(`block ${block.hash} has no transaction ${index}`)
-    return failure === undefined ? { view } : { view, failure }
+    return failure === undefined ? { view } : { view, failure: parts.named(failure, view.transaction.to) }
   }
 
   function sign(request: TransactionRequest): Transaction {

@@ -1,5 +1,6 @@
 /** Makes the parts of the engine, wires them, opens and closes. */
 
+import type { AbiRegistry } from '../abi/registry.ts'
 import { EMPTY_TRIE_ROOT } from '../chain/account.ts'
 import type { ExecutedBlock } from '../chain/block.ts'
 import type { ChainConfig } from '../chain/config.ts'
@@ -24,6 +25,7 @@ import { Clock } from './clock.ts'
 import { createCommands } from './commands.ts'
 import type { Engine } from './engine.ts'
 import { createEmitter, type EngineEvents } from './events.ts'
+import { createFailureNames } from './failure-names.ts'
 import { createBranchBuilder } from './mining/branch-builder.ts'
 import { createBuilder } from './mining/builder.ts'
 import { createHashrates } from './mining/hashrates.ts'
@@ -49,6 +51,8 @@ export interface EngineParts {
   /** Where the database is, for the words of a refusal. */
   readonly place: string
   readonly accounts: Accounts
+  /** Names of contracts, for words about failures. */
+  readonly names: AbiRegistry
   readonly logger: Logger
   /** Wall clock, Unix seconds. */
   readonly now: () => number
@@ -104,6 +108,7 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
   const events = createEmitter<EngineEvents>((error) => logger.error('a listener failed', { error }))
   const clock = new Clock(parts.now, { lasting: parts.lastingClock })
   const snapshots = new Snapshots()
+  const named = createFailureNames(parts.names)
   const pool = new Pool({
     config,
     now: parts.now,
@@ -173,6 +178,7 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
     schedule,
     accounts,
     events,
+    named,
     headState,
     build: (parent, timestamp) => buildOn(parent, timestamp, extraData),
     seal,
@@ -180,7 +186,7 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
     buildBranch: createBranchBuilder({ config, blocks, trie, clock, coinbase, extraData, build, seal }),
   })
   const fees = createFees(chain, parts.now)
-  const simulate = createSimulate({ ...chain, ...parts, lookup, machine })
+  const simulate = createSimulate({ ...chain, ...parts, lookup, machine, named })
 
   for (const transaction of blocks.poolEntries()) {
     try {
@@ -196,6 +202,7 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
     config,
     commands,
     accounts,
+    names: parts.names,
     events,
     queries: {
       head: () => blockchain.head,

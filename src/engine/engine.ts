@@ -1,4 +1,5 @@
 /** The engine as the rest of the node sees it: changes in turn (`commands`), reads at once (`queries`). */
+import type { AbiRegistry } from '../abi/registry.ts'
 import type { Account } from '../chain/account.ts'
 import type { Block, ExecutedBlock } from '../chain/block.ts'
 import type { ChainConfig } from '../chain/config.ts'
@@ -218,6 +219,8 @@ export interface Engine {
   readonly commands: Commands
   readonly queries: Queries
   readonly accounts: Accounts
+  /** Names of contracts, functions, events and errors, for words about what happens. */
+  readonly names: AbiRegistry
   readonly events: Emitter<EngineEvents>
   /** Stops the schedule, lets the running command end, closes the database. Idempotent. */
   close(): Promise<void>

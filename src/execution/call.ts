@@ -24,6 +24,8 @@ export interface SimulationParts {
   /** Larger requests, and requests without gas, get this. */
   readonly gasCap: bigint
   readonly overrides?: StateOverrides
+  /** Adds names to a failure of a message to this address. */
+  readonly named?: (failure: Failure, to: Hex | null) => Failure
   /** Milliseconds of wall clock; `limit-exceeded` beyond. */
   readonly deadlineMs?: number
 }
@@ -69,7 +71,8 @@ export async function simulateCall(parts: SimulationParts): Promise<Simulation> 
   const message = { from, to, value, data, gas: gas - basicCost, gasPrice, origin: from }
   const limits = deadlineMs === undefined ? {} : { deadlineMs }
   const result = await machine.run(message, overlay, env, { ...limits, isLocal: true })
-  const failure = failureOf(result)
+  const plain = failureOf(result)
+  const failure = plain && (parts.named?.(plain, to) ?? plain)
   return {
     ...(failure && { failure }),
     output: result.output,

@@ -1,4 +1,5 @@
 /** The words for a message that did not succeed (rpc-methods 7.4). */
+import { panicWords } from '../abi/panic.ts'
 import { toHex } from '../encoding/hex.ts'
 import { NodeError } from '../errors.ts'
 import type { MessageResult } from './message.ts'
@@ -6,6 +7,9 @@ import type { Failure } from './request.ts'
 
 /** Selector of `Error(string)`. */
 const ERROR_STRING = '0x08c379a0'
+
+/** What is said of a revert whose payload says nothing. */
+export const REVERTED = 'transaction reverted'
 
 const PREFIX = 'VM Exception while processing transaction: '
 
@@ -28,6 +32,14 @@ export function revertReason(payload: Uint8Array): string | undefined {
   return words.subarray(64, 64 + Number(length)).toString('utf8')
 }
 
+/** The node's words for a revert; it has none for a panic, whose meaning is added behind. */
+function revertWords(payload: Uint8Array): string {
+  const reason = revertReason(payload)
+  if (reason !== undefined) return `revert ${reason}`
+  const panic = panicWords(payload)
+  return panic === undefined ? REVERTED : `${REVERTED}: ${panic}`
+}
+
 /** How a result failed; `undefined` when it succeeded. */
 export function failureOf(result: Pick<MessageResult, 'status' | 'failure' | 'output'>): Failure | undefined {
   if (result.status === 'succeeded') return undefined
@@ -36,12 +48,7 @@ export function failureOf(result: Pick<MessageResult, 'status' | 'failure' | 'ou
     const words = (result.failure ?? 'unknown failure').replace(/^(invalid JUMP) at .*/, '$1')
     return { kind: 'failed', reason: PLAIN_WORDS[words] ?? words, output: result.output }
   }
-  const reason = revertReason(result.output)
-  return {
-    kind: 'reverted',
-    reason: reason === undefined ? 'transaction reverted' : `revert ${reason}`,
-    output: result.output,
-  }
+  return { kind: 'reverted', reason: revertWords(result.output), output: result.output }
 }
 
 /** The error for a client: `reverted`, with the whole payload as data. */

@@ -7,6 +7,7 @@ import {
   mining,
   mnemonic,
   oneOf,
+  paths,
   quantity,
   same,
   text,
@@ -111,6 +112,12 @@ export const ENGINE_SETTINGS = {
     flag: '--strict-calls',
     help: 'eth_call answers an error, not 0x, when code fails without reverting',
     fallback: false,
+  }),
+  abi: setting(paths, {
+    flag: '--abi <paths>',
+    help: 'ABI files, artifact folders, Hardhat or Foundry projects: names for failures and call trees',
+    fallback: [],
+    fallbackText: 'none',
   }),
   fsync: setting(yesOrNo, {
     flag: '--fsync',

@@ -75,6 +75,17 @@ export function listOf(item: RegExp, expects: string): Kind<readonly string[], r
   return { schema: z.array(z.string().regex(item)).readonly(), expects, fromText: splitList }
 }
 
+/** Paths, parted by commas: they may hold spaces. */
+export const paths: Kind<readonly string[], readonly string[]> = {
+  schema: z.array(z.string().min(1)).readonly(),
+  expects: 'paths, parted by commas',
+  fromText: (value) =>
+    value
+      .split(',')
+      .map((path) => path.trim())
+      .filter((path) => path !== ''),
+}
+
 /** Longest interval that a Node timer can wait, seconds. */
 export const LONGEST_INTERVAL = 2_147_483
 /** Most bytes or items that a limit may name. */

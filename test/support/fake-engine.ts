@@ -1,5 +1,6 @@
 /** A small engine without a node behind it: two sealed blocks, a pending one, a handful of accounts; commands are noted. */
 import { readFileSync } from 'node:fs'
+import { createAbiRegistry } from '../../src/abi/registry.ts'
 import type { Account } from '../../src/chain/account.ts'
 import { EMPTY_ACCOUNT, EMPTY_CODE_HASH, EMPTY_TRIE_ROOT } from '../../src/chain/account.ts'
 import type { Block, ExecutedBlock } from '../../src/chain/block.ts'
@@ -297,6 +298,7 @@ export function fakeEngine(
       has: (address) => keys.has(address),
       key: (address) => keys.get(address),
     },
+    names: createAbiRegistry(),
     events: createEmitter((error) => {
       throw error
     }),

@@ -9,6 +9,7 @@ import type { StateReader } from '../../execution/state.ts'
 import type { Logger } from '../../logger.ts'
 import { type ChainAccess, environmentAt } from '../ancestry.ts'
 import type { BlockReference, Queries } from '../engine.ts'
+import type { FailureNames } from '../failure-names.ts'
 import type { Lookup } from './lookup.ts'
 
 interface Parts extends ChainAccess {
@@ -22,11 +23,12 @@ interface Parts extends ChainAccess {
   readonly timeoutMs: number
   /** Answer failures other than REVERT with an error instead of empty output. */
   readonly strictCalls: boolean
+  readonly named: FailureNames
 }
 
 /** Makes `call` and `estimateGas` of the queries. */
 export function createSimulate(parts: Parts): Pick<Queries, 'call' | 'estimateGas'> {
-  const { lookup, machine, logger, strictCalls } = parts
+  const { lookup, machine, logger, strictCalls, named } = parts
   const deadline = parts.timeoutMs > 0 ? { deadlineMs: parts.timeoutMs } : {}
 
   async function place(reference: BlockReference): Promise<{ state: StateReader; env: BlockEnvironment }> {
@@ -45,6 +47,7 @@ export function createSimulate(parts: Parts): Pick<Queries, 'call' | 'estimateGa
         env,
         machine,
         gasCap: parts.callGasCap,
+        named,
         ...(overrides && { overrides }),
         ...deadline,
       })
@@ -57,7 +60,7 @@ export function createSimulate(parts: Parts): Pick<Queries, 'call' | 'estimateGa
     },
     async estimateGas(request, reference) {
       const { state, env } = await place(reference)
-      return estimateGas({ request, state, env, machine, gasCap: parts.gasEstimationCap, ...deadline })
+      return estimateGas({ request, state, env, machine, gasCap: parts.gasEstimationCap, named, ...deadline })
     },
   }
 }

@@ -13,6 +13,7 @@ import { TRANSACTION_METHODS } from './eth/transaction.ts'
 import { EVM_METHODS } from './evm.ts'
 import { EXT_METHODS } from './ext.ts'
 import { MNR_METHODS } from './mnr.ts'
+import { NAME_METHODS } from './names.ts'
 import { NET_METHODS } from './net.ts'
 import { RPC_METHODS } from './rpc.ts'
 import { WEB3_METHODS } from './web3.ts'
@@ -32,6 +33,7 @@ export const METHODS: readonly AnyMethod[] = [
   ...SUBMIT_METHODS,
   ...SIGN_METHODS,
   ...EVM_METHODS,
+  ...NAME_METHODS,
   ...EXT_METHODS,
   ...MINING_METHODS,
   ...MNR_METHODS,

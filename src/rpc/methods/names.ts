@@ -1,0 +1,59 @@
+/** The method that teaches a running node the names of contracts. */
+import { z } from 'zod'
+import { type Artifact, readArtifact } from '../../abi/artifact.ts'
+import { type AbiCodec, loadAbiCodec } from '../../abi/codec.ts'
+import type { Hex } from '../../encoding/hex.ts'
+import { invalidParams } from '../../errors.ts'
+import { method, type Parameter } from '../method.ts'
+import { refuse } from '../wire/scalars.ts'
+
+/** Longest name of a contract, characters. */
+const MAX_NAME = 256
+
+/** The contract at an address, or one of this name wherever it stands. */
+const Contract: Parameter<{ readonly address: Hex } | { readonly name: string }> = {
+  schema: z.string().min(1).max(MAX_NAME).describe('ADDRESS, or the name of a contract'),
+  read(value, name) {
+    if (typeof value !== 'string' || value === '' || value.length > MAX_NAME) {
+      refuse(name, 'an address, or the name of a contract')
+    }
+    if (/^0x[0-9a-fA-F]{40}$/.test(value)) return { address: value.toLowerCase() as Hex }
+    return value.startsWith('0x') ? refuse(name, 'an address of 20 bytes') : { name: value }
+  },
+}
+
+/** Checked when it is read for good, by what reads artifacts. */
+const Abi: Parameter<readonly unknown[] | object> = {
+  schema: z
+    .union([z.array(z.union([z.string(), z.looseObject({ type: z.string() })])), z.looseObject({})])
+    .describe('entries of an ABI, signatures written for people, or the artifact of a compiler'),
+  read: (value, name) =>
+    typeof value === 'object' && value !== null ? value : refuse(name, 'a list of entries, or an artifact'),
+}
+
+function artifactOf(abi: object, name: string, codec: AbiCodec): Artifact {
+  try {
+    return readArtifact(abi, codec, name)
+  } catch (error) {
+    throw invalidParams(`Invalid abi: ${error instanceof Error ? error.message : String(error)}.`)
+  }
+}
+
+export const evm_setAbi = method({
+  name: 'evm_setAbi',
+  summary: 'Teaches the node the names of a contract, for reasons of failures, call trees and the terminal.',
+  params: { contract: Contract, abi: Abi },
+  result: z.literal(true),
+  examples: [
+    { params: ['0x00000000000000000000000000000000000dead1', ['error Refused(uint256)']], result: true },
+  ],
+  async run({ contract, abi }, { engine }) {
+    const codec = await loadAbiCodec()
+    if ('address' in contract) await engine.names.bind(contract.address, artifactOf(abi, '', codec))
+    else await engine.names.add(artifactOf(abi, contract.name, codec))
+    return true as const
+  },
+})
+
+/** The methods of this file, in the order of the document. */
+export const NAME_METHODS = [evm_setAbi] as const

@@ -1,0 +1,109 @@
+import { Interface } from 'ethers'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Hex } from '../../../src/encoding/hex.ts'
+import { createNode, type Node } from '../../../src/node.ts'
+import { artifact } from '../../support/contracts.ts'
+import { fakeEngine } from '../../support/fake-engine.ts'
+import { ask, dispatcherOf } from '../../support/rpc.ts'
+
+const ALICE = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
+const probe = artifact('Probe')
+const coder = new Interface(probe.abi)
+const PREFIX = 'VM Exception while processing transaction: '
+
+describe('evm_setAbi', () => {
+  let node: Node
+  let address: Hex
+  const request = (method: string, ...params: unknown[]) => node.request({ method, params })
+  const data = (name: string, ...values: unknown[]) => coder.encodeFunctionData(name, values)
+
+  beforeAll(async () => {
+    node = await createNode()
+    const hash = await request('eth_sendTransaction', { from: ALICE, data: probe.bytecode, gas: '0x4c4b40' })
+    const receipt = await request('eth_getTransactionReceipt', hash)
+    address = (receipt as { contractAddress: Hex }).contractAddress
+  })
+  afterAll(() => node.close())
+
+  const failing = (name: string, ...values: unknown[]) => [
+    { from: ALICE, to: address, data: data(name, ...values), gas: '0x186a0' },
+  ]
+  /** What each way of running a message that reverts answers. */
+  async function answers(name: string, ...values: unknown[]) {
+    const [message] = failing(name, ...values)
+    const error = (method: string, ...params: unknown[]) =>
+      request(method, ...params).then(
+        () => undefined,
+        ({ message, data }: { message: string; data: string }) => ({ message, data }),
+      )
+    return [
+      await error('eth_call', message, 'latest'),
+      await error('eth_estimateGas', message),
+      await error('eth_sendTransaction', message),
+    ]
+  }
+
+  it('names errors behind the words of the node, wherever these are answered, and leaves the payload', async () => {
+    const payload = coder.encodeErrorResult('Refused', [ALICE, 42n])
+    const plain = { message: `${PREFIX}transaction reverted`, data: payload }
+    expect(await answers('failWithError')).toEqual([plain, plain, plain])
+
+    expect(await request('evm_setAbi', 'Probe', probe.abi)).toBe(true)
+    const named = { ...plain, message: `${plain.message}: Refused(who: ${ALICE}, amount: 42)` }
+    expect(await answers('failWithError')).toEqual([named, named, named])
+    expect((await answers('failWithReason'))[0]?.message).toBe(`${PREFIX}revert not today`)
+  })
+
+  it('lets an address have names of its own', async () => {
+    await request('evm_setAbi', address.toUpperCase().replace('0X', '0x'), [
+      'error Refused(address caller, uint256 code)',
+    ])
+    expect((await answers('failWithError'))[2]?.message).toBe(
+      `${PREFIX}transaction reverted: Refused(caller: ${ALICE}, code: 42)`,
+    )
+  })
+
+  it('is not needed for a panic', async () => {
+    const [called] = await answers('failWithPanic', 0n)
+    expect(called?.message).toBe(`${PREFIX}transaction reverted: panic 0x12 (division or modulo by zero)`)
+  })
+
+  it.each([
+    [[7, []], 'Invalid contract: expected an address, or the name of a contract.'],
+    [['0x12', []], 'Invalid contract: expected an address of 20 bytes.'],
+    [['A', 7], 'Invalid abi: expected a list of entries, or an artifact.'],
+    [['A', {}], 'Invalid abi: an ABI is a list of entries.'],
+    [['A', [{ type: 'function' }]], 'Invalid abi: entry 0 has no name.'],
+    [['A', ['funktion f()']], /^Invalid abi: .+\.$/],
+    [['A'], 'method parameters invalid'],
+  ])('%j is refused', async (params, words) => {
+    const dispatcher = dispatcherOf(fakeEngine().engine)
+    expect((await ask(dispatcher, 'evm_setAbi', params)).error).toEqual({
+      code: -32602,
+      message: typeof words === 'string' ? words : expect.stringMatching(words),
+    })
+  })
+})
+
+describe('the setting abi', () => {
+  const fixture = new URL('../../../fixtures/contracts/Probe.json', import.meta.url).pathname
+
+  it('teaches names from the start', async () => {
+    const node = await createNode({ abi: [fixture] })
+    const message = { data: '0x', to: null }
+    expect(node.engine.names.isEmpty).toBe(false)
+    const revert = coder.encodeErrorResult('Refused', [ALICE, 1n]).slice(2)
+    // Init code that copies the payload behind itself to memory and reverts with it.
+    const code = `0x6044600c60003960446000fd${revert}`
+    await expect(
+      node.request({ method: 'eth_call', params: [{ ...message, data: code }, 'latest'] }),
+    ).rejects.toThrow(`transaction reverted: Refused(who: ${ALICE}, amount: 1)`)
+    await node.close()
+  })
+
+  it('names a path that is missing', async () => {
+    await expect(createNode({ abi: ['/nowhere'] })).rejects.toThrow(
+      'Cannot read ABIs from /nowhere: there is no such file or folder.',
+    )
+  })
+})
