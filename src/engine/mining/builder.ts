@@ -59,7 +59,7 @@ interface Parts extends ChainAccess {
 /** Builds blocks on any parent whose state can be read. */
 export function createBuilder(parts: Parts): (request: BuildRequest) => Promise<UnsealedBlock> {
   const { config, blockchain, blocks, machine, trie, logger } = parts
-  const breathe = createBreather()
+  const breathe = createBreather('chain')
 
   return async function build({ parent, timestamp, coinbase, extraData, candidates, ...rest }) {
     const above = parent.block.header

@@ -28,7 +28,7 @@ export function createLogs({
       collect(range.blockHash)
       return found
     }
-    const breathe = createBreather()
+    const breathe = createBreather('query')
     const last = Math.min(range.to, blockchain.head.block.header.number)
     if (maxBlocks > 0 && last - range.from > maxBlocks) {
       throw new NodeError('log-limit', `Cannot query more than ${maxBlocks} blocks at once`)
