@@ -5,6 +5,7 @@ import { Command, CommanderError, Option } from 'commander'
 import { NodeError } from '../errors.ts'
 import type { Setting } from '../options/setting.ts'
 import { ListenError } from '../transport/server.ts'
+import { addKeysCommand } from './keys.ts'
 import { createLineWriter } from './line-writer.ts'
 import { CONFIG_FLAG, flagName, readSettings, SETTINGS, type TypedFlags, variableOf } from './settings.ts'
 import { start } from './start.ts'
@@ -81,7 +82,9 @@ function program(): Command {
     // What commander would print is said by `fail`, in a line.
     .configureOutput({ writeErr: () => {} })
   const child = startCommand()
-  return command.addCommand(child.copyInheritedSettings(command))
+  command.addCommand(child.copyInheritedSettings(command))
+  addKeysCommand(command, { output, errors })
+  return command
 }
 
 process.on('uncaughtException', (error) => {

@@ -1,0 +1,28 @@
+/** What an API key looks like, and the only form in which it is kept: its hash. */
+import { createHash, randomBytes } from 'node:crypto'
+
+/** The prefix lets scanners for leaked secrets find a key; the rest is 256 random bits in base64url. */
+const PREFIX = 'tandem_'
+const FORM = /^tandem_[A-Za-z0-9_-]{43}$/
+/** Hashed in place of what is no key, so that every refusal costs the same. */
+const STAND_IN = `${PREFIX}${'A'.repeat(43)}`
+
+/** Makes a key. */
+export function mintKey(): string {
+  return PREFIX + randomBytes(32).toString('base64url')
+}
+
+/** SHA-256 of a key. A random key of 256 bits needs neither salt nor a slow hash. */
+export function hashOfKey(key: string): Buffer {
+  return createHash('sha256').update(key).digest()
+}
+
+/**
+ * The hash of the key that is the last segment of a path (service.md, Authentication 1); of a stand-in where there is
+ * none of the right form, with `wellFormed` false. Nothing is decoded: a key has no character that needs it.
+ */
+export function keyHashIn(path: string): { readonly hash: Buffer; readonly wellFormed: boolean } {
+  const segment = path.slice(path.lastIndexOf('/') + 1)
+  const wellFormed = FORM.test(segment)
+  return { hash: hashOfKey(wellFormed ? segment : STAND_IN), wellFormed }
+}

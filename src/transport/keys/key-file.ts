@@ -1,0 +1,151 @@
+/** The file of keys: read whole, changed under a lock, replaced in one step. */
+import { randomBytes } from 'node:crypto'
+import {
+  closeSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { NodeError } from '../../errors.ts'
+import { KeyFile, type KeyRecord } from './key-record.ts'
+
+/** Owner only: a hash gives nobody a key, but names and limits are nobody else's business. */
+const MODE = 0o600
+/** How long to wait for another editor, and how often to look; milliseconds. */
+const LOCK_WAIT_MS = 5000
+const LOCK_LOOK_MS = 20
+
+function refused(message: string): NodeError {
+  return new NodeError('invalid-options', message)
+}
+
+function codeOf(error: unknown): string | undefined {
+  return (error as NodeJS.ErrnoException).code
+}
+
+/** Reads the text of a file of keys. Throws `invalid-options`, never with a word of the content that was not expected. */
+export function parseKeys(text: string, path: string): readonly KeyRecord[] {
+  let content: unknown
+  try {
+    content = JSON.parse(text)
+  } catch {
+    throw refused(`The key file ${path} is not JSON.`)
+  }
+  const outcome = KeyFile.safeParse(content)
+  if (outcome.success) return outcome.data.keys
+  const [issue] = outcome.error.issues
+  const where = issue === undefined || issue.path.length === 0 ? '' : ` at ${issue.path.join('.')}`
+  throw refused(`The key file ${path} is not one${where}: ${issue?.message ?? 'it is malformed'}.`)
+}
+
+/** The text of a file, or `undefined` when there is none. Throws `invalid-options` when it cannot be read. */
+export function readKeyText(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined
+    throw refused(`Cannot read the key file ${path}: ${codeOf(error)}.`)
+  }
+}
+
+/** The keys of a file. Throws `invalid-options`, also when there is no file. */
+export function readKeys(path: string): readonly KeyRecord[] {
+  const text = readKeyText(path)
+  if (text !== undefined) return parseKeys(text, path)
+  throw refused(
+    `There is no key file ${path}: make one with tandem keys create --api-keys ${path} --name <name>.`,
+  )
+}
+
+/** Follows links, so that a linked file is replaced where it lies. */
+function placeOf(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return path
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return codeOf(error) === 'EPERM'
+  }
+}
+
+function lockedWords(lock: string): string {
+  const pid = Number(readKeyText(lock))
+  const holder =
+    Number.isSafeInteger(pid) && pid > 0
+      ? `process ${pid}${isRunning(pid) ? '' : ', which no longer runs,'}`
+      : 'another process'
+  return `The key file is locked by ${holder}: if nobody is changing it, delete ${lock}.`
+}
+
+/** Takes the lock; the returned function gives it back. Throws `invalid-options` when another keeps it. */
+async function takeLock(path: string): Promise<() => void> {
+  const lock = `${path}.lock`
+  const deadline = Date.now() + LOCK_WAIT_MS
+  for (;;) {
+    try {
+      writeFileSync(lock, String(process.pid), { flag: 'wx', mode: MODE })
+      return () => rmSync(lock, { force: true })
+    } catch (error) {
+      if (codeOf(error) !== 'EEXIST') throw refused(`Cannot write beside ${path}: ${codeOf(error)}.`)
+      if (Date.now() > deadline) throw refused(lockedWords(lock))
+    }
+    await wait(LOCK_LOOK_MS)
+  }
+}
+
+function syncAndClose(file: number): void {
+  try {
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** Puts the file in place by one rename, after its bytes are on the disk: whoever reads sees the old or the new one. */
+function replace(path: string, keys: readonly KeyRecord[]): void {
+  const draft = `${path}.${randomBytes(6).toString('hex')}.tmp`
+  try {
+    const file = openSync(draft, 'wx', MODE)
+    try {
+      writeFileSync(file, `${JSON.stringify({ version: 1, keys }, undefined, 2)}\n`)
+    } finally {
+      syncAndClose(file)
+    }
+    renameSync(draft, path)
+    syncAndClose(openSync(dirname(path), 'r'))
+  } catch (error) {
+    rmSync(draft, { force: true })
+    throw refused(`Cannot write the key file ${path}: ${codeOf(error)}.`)
+  }
+}
+
+/**
+ * Changes the keys of a file, which need not exist yet; processes that do so at once take turns. What `change` throws
+ * leaves the file as it was. Throws `invalid-options` for a file that cannot be read, locked or written.
+ */
+export async function changeKeys(
+  path: string,
+  change: (keys: readonly KeyRecord[]) => readonly KeyRecord[],
+): Promise<void> {
+  const place = placeOf(path)
+  const unlock = await takeLock(place)
+  try {
+    const text = readKeyText(place)
+    replace(place, change(text === undefined ? [] : parseKeys(text, path)))
+  } finally {
+    unlock()
+  }
+}

@@ -1,0 +1,192 @@
+/** The file of keys: what is accepted, and that it is changed whole, in turn, and by its owner alone. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { hashOfKey, keyHashIn, mintKey } from '../../../src/transport/keys/api-key.ts'
+import { addKey, revokeKey, rotateKey } from '../../../src/transport/keys/key-changes.ts'
+import { changeKeys, parseKeys, readKeys } from '../../../src/transport/keys/key-file.ts'
+import { type KeyRecord, parseAllowance } from '../../../src/transport/keys/key-record.ts'
+
+const NOW = new Date('2026-01-02T03:04:05.000Z')
+const hex = (key: string) => hashOfKey(key).toString('hex')
+const record = (name: string, more: Partial<KeyRecord> = {}): KeyRecord => ({
+  name,
+  hash: hex(name),
+  created: NOW.toISOString(),
+  allow: [],
+  stateOverride: false,
+  ...more,
+})
+const plain = (name: string) => ({ name, allow: [], stateOverride: false })
+
+let dir: string
+let file: string
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'keys-'))
+  file = join(dir, 'keys.json')
+})
+afterEach(() => rmSync(dir, { recursive: true }))
+
+describe('a key', () => {
+  it('is 256 random bits in text that needs no escaping in a path', () => {
+    const keys = Array.from({ length: 100 }, mintKey)
+    expect(new Set(keys).size).toBe(100)
+    for (const key of keys) {
+      expect(key).toMatch(/^tandem_[\w-]{43}$/)
+      expect(encodeURIComponent(key)).toBe(key)
+      expect(keyHashIn(`/v1/${key}`)).toEqual({ hash: hashOfKey(key), wellFormed: true })
+      expect(keyHashIn(key).wellFormed).toBe(true)
+    }
+  })
+
+  it('is found nowhere but in the last segment, as it is', () => {
+    const key = mintKey()
+    const paths = [
+      '/',
+      '',
+      `/${key}/`,
+      `/${key}x`,
+      `/${key.slice(1)}`,
+      `/x${key}`,
+      `/${key}%20`,
+      `/%74${key.slice(1)}`,
+    ]
+    for (const path of paths) {
+      const { hash, wellFormed } = keyHashIn(path)
+      expect([path, wellFormed]).toEqual([path, false])
+      expect(hash).toHaveLength(32)
+    }
+  })
+})
+
+describe('an allowance', () => {
+  it.each<[string, number, number]>([
+    ['50/s', 50, 1],
+    ['1000/min', 1000, 60],
+    ['9000/h', 9000, 3600],
+    ['25000/day', 25_000, 86_400],
+  ])('%s', (text, calls, seconds) => {
+    expect(parseAllowance(text)).toEqual({ calls, seconds })
+  })
+
+  it.each(['', '50', '0/s', '-1/s', '1.5/s', '50/S', '50 /s', '1e3/s', '50/constructor', '9999999999/s'])(
+    'is not %j',
+    (text) => {
+      expect(parseAllowance(text)).toBeUndefined()
+    },
+  )
+})
+
+describe('changes', () => {
+  it('add a key, by its hash', () => {
+    const [added, ...rest] = addKey([], { ...plain('ci'), rate: '50/s', quota: '25000/day' }, 'the key', NOW)
+    expect(rest).toEqual([])
+    expect(added).toEqual(record('ci', { hash: hex('the key'), rate: '50/s', quota: '25000/day' }))
+  })
+
+  it.each<[object, string]>([
+    [{ name: 'a b' }, "The key's name is malformed: expected up to 64 letters"],
+    [{ rate: '50/day' }, "The key's rate is malformed: expected calls in a second, minute or hour"],
+    [{ quota: '50/s' }, "The key's quota is malformed: expected calls in a day"],
+    [{ burst: Number.NaN }, "The key's burst is malformed: expected a whole number"],
+    [{ allow: ['+eth'] }, "The key's allow is malformed: expected namespaces and methods"],
+  ])('refuse %j', (more, words) => {
+    expect(() => addKey([], { ...plain('ci'), ...more }, 'k', NOW)).toThrow(words)
+  })
+
+  it('give a name to one living key only', () => {
+    expect(() => addKey([record('ci')], plain('ci'), 'k', NOW)).toThrow('There is a key "ci" already')
+    const revoked = revokeKey([record('ci'), record('web')], 'ci', NOW)
+    const again = addKey(revoked, plain('ci'), 'k', NOW)
+    expect(again.map(({ name, revoked: at }) => [name, at])).toEqual([
+      ['web', undefined],
+      ['ci', undefined],
+    ])
+  })
+
+  it('rotate with grace, or without, and forget the key before the last', () => {
+    const [once] = rotateKey([record('ci')], 'ci', 'second', 3600, NOW)
+    expect(once).toEqual(
+      record('ci', { hash: hex('second'), previous: { hash: hex('ci'), until: '2026-01-02T04:04:05.000Z' } }),
+    )
+    const [twice] = rotateKey([once as KeyRecord], 'ci', 'third', 60, NOW)
+    expect(twice?.previous?.hash).toBe(hex('second'))
+    const [bare] = rotateKey([twice as KeyRecord], 'ci', 'fourth', 0, NOW)
+    expect(bare).toEqual(record('ci', { hash: hex('fourth') }))
+  })
+
+  it('revoke a key with the one that it replaced, once', () => {
+    const keys = rotateKey([record('ci')], 'ci', 'second', 3600, NOW)
+    const [revoked] = revokeKey(keys, 'ci', NOW)
+    expect(revoked).toEqual(record('ci', { hash: hex('second'), revoked: NOW.toISOString() }))
+    expect(() => revokeKey([revoked as KeyRecord], 'ci', NOW)).toThrow('The key "ci" is revoked already.')
+    expect(() => rotateKey([revoked as KeyRecord], 'ci', 'k', 0, NOW)).toThrow('is revoked already')
+    expect(() => revokeKey(keys, 'web', NOW)).toThrow('There is no key "web".')
+  })
+})
+
+describe('the key file', () => {
+  it('is made with mode 600, and keeps what it is given', async () => {
+    await changeKeys(file, (keys) => addKey(keys, plain('one'), 'k1', NOW))
+    await changeKeys(file, (keys) => addKey(keys, plain('two'), 'k2', NOW))
+    expect(readKeys(file)).toEqual([record('one', { hash: hex('k1') }), record('two', { hash: hex('k2') })])
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    expect(readdirSync(dir)).toEqual(['keys.json'])
+  })
+
+  it('loses no key of those who change it at once', async () => {
+    const names = Array.from({ length: 20 }, (_, i) => `key${i}`)
+    await Promise.all(names.map((name) => changeKeys(file, (keys) => addKey(keys, plain(name), name, NOW))))
+    expect(new Set(readKeys(file).map(({ name }) => name))).toEqual(new Set(names))
+  })
+
+  it('stays as it was when a change is refused, and is not left locked', async () => {
+    await changeKeys(file, (keys) => addKey(keys, plain('one'), 'k1', NOW))
+    const before = readFileSync(file, 'utf8')
+    await expect(changeKeys(file, (keys) => revokeKey(keys, 'two', NOW))).rejects.toThrow(
+      'There is no key "two".',
+    )
+    expect(readFileSync(file, 'utf8')).toBe(before)
+    expect(readdirSync(dir)).toEqual(['keys.json'])
+  })
+
+  it('is replaced where a link points to', async () => {
+    const real = join(dir, 'real.json')
+    writeFileSync(real, '{"version":1,"keys":[]}')
+    symlinkSync(real, file)
+    await changeKeys(file, (keys) => addKey(keys, plain('one'), 'k1', NOW))
+    expect(readKeys(real)).toHaveLength(1)
+  })
+
+  it.each<[unknown, string]>([
+    ['{', 'is not JSON.'],
+    [[], 'is not one: '],
+    [{ version: 2, keys: [] }, 'is not one at version: '],
+    [
+      { version: 1, keys: [{ ...record('a'), rate: '5' }] },
+      'is not one at keys.0.rate: expected calls in a second',
+    ],
+    [
+      { version: 1, keys: [{ ...record('a'), hash: 'secret' }] },
+      'is not one at keys.0.hash: expected a SHA-256',
+    ],
+    [{ version: 1, keys: [{ ...record('a'), alow: ['eth'] }] }, 'is not one at keys.0: '],
+    [{ version: 1, keys: [record('a'), record('a')] }, 'two keys have one name'],
+    [{ version: 1, keys: [record('a'), { ...record('b'), hash: hex('a') }] }, 'two keys have one hash'],
+  ])('with %j is refused by name', (content, words) => {
+    const text = typeof content === 'string' ? content : JSON.stringify(content)
+    expect(() => parseKeys(text, 'k.json')).toThrow(`The key file k.json`)
+    expect(() => parseKeys(text, 'k.json')).toThrow(words)
+    expect(() => parseKeys(text, 'k.json')).not.toThrow('secret')
+  })
+
+  it('that is not there is told how to make', () => {
+    expect(() => readKeys(file)).toThrow(`There is no key file ${file}: make one with tandem keys create`)
+  })
+
+  it('is not made where nobody may write', async () => {
+    const place = join(dir, 'missing', 'keys.json')
+    await expect(changeKeys(place, (keys) => keys)).rejects.toThrow(`Cannot write beside ${place}: ENOENT.`)
+  })
+})
