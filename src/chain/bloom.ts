@@ -19,7 +19,8 @@ function bitsOf(item: Uint8Array): readonly [number, number, number] {
 const KNOWN_ITEMS = 4096
 const knownBits = new Map<Hex, readonly [number, number, number]>()
 
-function bitsOfHex(item: Hex): readonly [number, number, number] {
+/** The three bits of an address or topic, each 0 to 2047, counted from the end of the bloom. */
+export function bloomBits(item: Hex): readonly [number, number, number] {
   let bits = knownBits.get(item)
   if (bits === undefined) {
     if (knownBits.size === KNOWN_ITEMS) knownBits.clear()
@@ -56,7 +57,7 @@ export function logsBloom(logs: readonly Log[]): Uint8Array {
     for (const item of [address, ...topics]) {
       if (added.has(item)) continue
       added.add(item)
-      setBits(bloom, bitsOfHex(item))
+      setBits(bloom, bloomBits(item))
     }
   }
   return bloom

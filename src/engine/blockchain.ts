@@ -107,6 +107,12 @@ export class Blockchain {
     return entry
   }
 
+  /** The hash alone of the canonical block at a height. */
+  hashAt(height: number): Hex | undefined {
+    if (height > this.#head.block.header.number || height < 0) return undefined
+    return this.#recent.get(height)?.hash ?? this.#blocks.canonicalHash(height)
+  }
+
   isCanonical(hash: Hex): boolean | undefined {
     const header = this.#blocks.header(hash)
     if (header === undefined) return undefined

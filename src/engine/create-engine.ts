@@ -17,15 +17,20 @@ import type { Logger } from '../logger.ts'
 import { BlockStore } from '../store/block-store.ts'
 import type { Store } from '../store/level.ts'
 import { nodeSource } from '../store/state-nodes.ts'
+import { indexTables } from '../store/tables.ts'
 import type { Accounts } from './accounts.ts'
 import { createBlockCheck } from './block-check.ts'
 import { Blockchain } from './blockchain.ts'
+import { createBreather } from './breather.ts'
 import { createChainMoves } from './chain-moves.ts'
 import { Clock } from './clock.ts'
 import { createCommands } from './commands.ts'
 import type { Engine } from './engine.ts'
 import { createEmitter, type EngineEvents } from './events.ts'
 import { createFailureNames } from './failure-names.ts'
+import { markLogs } from './index/log-terms.ts'
+import { participantClauses, participantsIn } from './index/participants.ts'
+import { createSectionIndex } from './index/section-index.ts'
 import { createBranchBuilder } from './mining/branch-builder.ts'
 import { createBuilder } from './mining/builder.ts'
 import { createHashrates } from './mining/hashrates.ts'
@@ -106,6 +111,17 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
 
   const chain = { config, blockchain, blocks }
   const events = createEmitter<EngineEvents>((error) => logger.error('a listener failed', { error }))
+  const { logSections, participantSections } = indexTables(store)
+  const logIndex = createSectionIndex({ blockchain, store, logger, table: logSections, contents: markLogs })
+  const participantIndex = createSectionIndex({
+    blockchain,
+    store,
+    logger,
+    table: participantSections,
+    contents: participantsIn(blocks),
+  })
+  events.on('chain', logIndex.follow)
+  events.on('chain', participantIndex.follow)
   const clock = new Clock(parts.now, { lasting: parts.lastingClock })
   const snapshots = new Snapshots()
   const named = createFailureNames(parts.names)
@@ -217,7 +233,14 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
       pendingNonce: (address) => pool.nextNonce(address, headState()),
       call: simulate.call,
       estimateGas: simulate.estimateGas,
-      logs: createLogs(chain),
+      logs: createLogs({ ...chain, logIndex }),
+      blocksBetween: (senders, receivers, { from, to }) =>
+        participantIndex.candidates(
+          participantClauses(senders, receivers),
+          from,
+          Math.min(to, blockchain.head.block.header.number),
+          createBreather('query'),
+        ),
       async proof(address, slots, reference) {
         const view = await lookup.block(reference)
         if (view === undefined) return undefined

@@ -8,6 +8,7 @@ import type { Solution } from '../chain/merged-mining/proof.ts'
 import type { Log, Receipt } from '../chain/receipt.ts'
 import type { Transaction } from '../chain/transaction.ts'
 import type { Hex } from '../encoding/hex.ts'
+import type { NodeError } from '../errors.ts'
 import type { CallRequest, Failure, StateOverrides } from '../execution/request.ts'
 import type { StateReader } from '../execution/state.ts'
 import type { Accounts } from './accounts.ts'
@@ -70,9 +71,11 @@ export interface LogQuery {
   readonly range: { readonly from: number; readonly to: number } | { readonly blockHash: Hex }
   readonly addresses: readonly Hex[]
   readonly topics: readonly (readonly Hex[] | null)[]
-  /** Refusal beyond these (-32012); 0 is no limit. */
+  /** Refusal beyond these; 0 is no limit. */
   readonly maxBlocks: number
   readonly maxLogs: number
+  /** Refuses more than `maxLogs`; unless given, in the words of the chain's nodes. */
+  readonly tooMany?: () => NodeError
 }
 
 /** Merkle-Patricia proofs of an account and some of its slots. Nodes root first. */
@@ -111,8 +114,17 @@ export interface Queries {
   call(request: CallRequest, reference: BlockReference, overrides?: StateOverrides): Promise<Uint8Array>
   /** Least gas with which the message succeeds. Throws `insufficient-funds`, `reverted`, `block-not-found`, `limit-exceeded`. */
   estimateGas(request: CallRequest, reference: BlockReference): Promise<bigint>
-  /** Logs of the canonical chain in order. Throws `log-limit`. */
+  /** Logs of the canonical chain in order, all of one moment. Throws `log-limit`. */
   logs(query: LogQuery): Promise<readonly LogView[]>
+  /**
+   * Heights of canonical blocks, ascending and in portions, that may hold a transaction from one of `senders` to one of
+   * `receivers` (an empty list is anybody; a created contract receives the transaction that creates it). None is missed.
+   */
+  blocksBetween(
+    senders: readonly Hex[],
+    receivers: readonly Hex[],
+    range: { readonly from: number; readonly to: number },
+  ): AsyncIterable<readonly number[]>
   /** Throws `invalid-params` at a genesis whose header carries a historical root. `undefined` when there is no such block. */
   proof(address: Hex, slots: readonly bigint[], reference: BlockReference): Promise<AccountProof | undefined>
   /** Wei per gas that a new transaction should offer. */

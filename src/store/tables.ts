@@ -133,6 +133,8 @@ const PREFIX = {
   meta: 8,
   nodes: 9,
   code: 10,
+  logSections: 11,
+  participantSections: 12,
 } as const
 
 /** What the chain and the pool keep. */
@@ -177,5 +179,32 @@ export function stateTables(reader: KeyValueReader): StateTables {
   return {
     nodes: new Table(reader, PREFIX.nodes, hashKey, bytesValue),
     code: new Table(reader, PREFIX.code, hashKey, bytesValue),
+  }
+}
+
+/** A stretch of the canonical chain as an index sees it. */
+export interface SectionRecord {
+  /** Hash of its last block; on a chain where another stands there, the record says nothing. */
+  readonly last: Hex
+  readonly rows: Uint8Array
+}
+
+const section: ValueCodec<SectionRecord> = {
+  encode: ({ last, rows }) => concat(fromHex(last), rows),
+  decode: (bytes) => ({ last: toHex(bytes.subarray(0, HASH_BYTES)), rows: bytes.subarray(HASH_BYTES) }),
+}
+
+/** What finds blocks by their contents; all of it can be made again from the blocks. */
+export interface IndexTables {
+  /** By number of the section. */
+  readonly logSections: Table<number, SectionRecord>
+  readonly participantSections: Table<number, SectionRecord>
+}
+
+/** The tables of the indexes over a database. */
+export function indexTables(reader: KeyValueReader): IndexTables {
+  return {
+    logSections: new Table(reader, PREFIX.logSections, heightKey, section),
+    participantSections: new Table(reader, PREFIX.participantSections, heightKey, section),
   }
 }

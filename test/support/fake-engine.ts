@@ -249,6 +249,9 @@ export function fakeEngine(
     logs: note('logs', [
       { log, block: block1, transaction: logging, transactionIndex: 2, logIndex: 1, removed: false },
     ]),
+    async *blocksBetween(_senders, _receivers, { from, to }) {
+      yield [0, 1].filter((height) => height >= from && height <= to)
+    },
     proof: async (address, slots, reference) =>
       find(reference) && {
         address,

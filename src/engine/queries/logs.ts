@@ -1,43 +1,92 @@
-/** Logs of the canonical chain: blooms first, receipts only where a match is possible. */
-import { bloomMightMatch, matchesLog } from '../../chain/log-filter.ts'
+/** Logs of the canonical chain: the index names the blocks, and their receipts hold the logs. */
+import type { ExecutedBlock } from '../../chain/block.ts'
+import { matchesLog, type TopicFilter } from '../../chain/log-filter.ts'
+import type { Hex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
 import type { ChainAccess } from '../ancestry.ts'
-import { createBreather } from '../breather.ts'
+import { type Breather, createBreather } from '../breather.ts'
 import type { LogQuery, LogView } from '../engine.ts'
+import { logClauses } from '../index/log-terms.ts'
+import type { SectionIndex } from '../index/section-index.ts'
 import { logsOf } from './lookup.ts'
+
+/** Times that a query starts again because the chain moved under it, before it goes through without a pause. */
+const MOST_RESTARTS = 3
+const neverPause: Breather = () => undefined
+
+interface Parts extends ChainAccess {
+  readonly logIndex: SectionIndex
+}
+
+/** Which logs of a block are wanted. */
+export interface LogCriteria {
+  /** Any of; none is any at all. */
+  readonly addresses: readonly Hex[]
+  readonly topics: TopicFilter
+}
+
+/** The wanted logs of a block, in order. */
+export function* matchingLogs(
+  block: ExecutedBlock,
+  { addresses, topics }: LogCriteria,
+  removed: boolean,
+): Generator<LogView> {
+  for (const view of logsOf(block, removed)) if (matchesLog(view.log, addresses, topics)) yield view
+}
 
 /** Answers log queries. Throws `log-limit` (rpc-methods 7.7). */
 export function createLogs({
   blockchain,
   blocks,
-}: ChainAccess): (query: LogQuery) => Promise<readonly LogView[]> {
-  return async function logs({ range, addresses, topics, maxBlocks, maxLogs }) {
-    const found: LogView[] = []
-    const collect = (hash: `0x${string}`): void => {
-      const block = blocks.get(hash)
-      if (block === undefined) return
-      for (const view of logsOf(block, false)) {
-        if (!matchesLog(view.log, addresses, topics)) continue
-        found.push(view)
-        if (maxLogs > 0 && found.length > maxLogs) {
-          throw new NodeError('log-limit', `Filter returned more than ${maxLogs} logs.`)
-        }
+  logIndex,
+}: Parts): (query: LogQuery) => Promise<readonly LogView[]> {
+  function collect(hash: Hex, query: LogQuery, found: LogView[]): void {
+    const block = blocks.get(hash)
+    if (block === undefined) return
+    const { maxLogs, tooMany } = query
+    for (const view of matchingLogs(block, query, false)) {
+      found.push(view)
+      if (maxLogs > 0 && found.length > maxLogs) {
+        throw tooMany?.() ?? new NodeError('log-limit', `Filter returned more than ${maxLogs} logs.`)
       }
     }
-    if ('blockHash' in range) {
-      collect(range.blockHash)
-      return found
-    }
-    const breathe = createBreather('query')
-    const last = Math.min(range.to, blockchain.head.block.header.number)
-    if (maxBlocks > 0 && last - range.from > maxBlocks) {
-      throw new NodeError('log-limit', `Cannot query more than ${maxBlocks} blocks at once`)
-    }
-    for (let height = range.from; height <= last; height++) {
-      const at = blockchain.headerAt(height)
-      if (at !== undefined && bloomMightMatch(at.header.logsBloom, addresses, topics)) collect(at.hash)
-      await breathe()
+  }
+
+  async function scan(query: LogQuery, from: number, to: number, breathe: Breather): Promise<LogView[]> {
+    const found: LogView[] = []
+    for await (const heights of logIndex.candidates(
+      logClauses(query.addresses, query.topics),
+      from,
+      to,
+      breathe,
+    )) {
+      for (const height of heights) {
+        const hash = blockchain.hashAt(height)
+        if (hash !== undefined) collect(hash, query, found)
+        const pause = breathe()
+        if (pause !== undefined) await pause
+      }
     }
     return found
+  }
+
+  return async function logs(query) {
+    const { range, maxBlocks } = query
+    if ('blockHash' in range) {
+      const found: LogView[] = []
+      collect(range.blockHash, query, found)
+      return found
+    }
+    for (let restarts = 0; ; restarts++) {
+      const last = Math.min(range.to, blockchain.head.block.header.number)
+      if (maxBlocks > 0 && last - range.from > maxBlocks) {
+        throw new NodeError('log-limit', `Cannot query more than ${maxBlocks} blocks at once`)
+      }
+      // A block's hash stands for all blocks below it.
+      const tip = blockchain.hashAt(last)
+      const breathe = restarts < MOST_RESTARTS ? createBreather('query') : neverPause
+      const found = await scan(query, range.from, last, breathe)
+      if (blockchain.hashAt(last) === tip) return found
+    }
   }
 }

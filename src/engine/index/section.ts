@@ -1,0 +1,189 @@
+/** Which blocks of one section of the chain contain a term: a row of bits for each term, and conditions over rows. */
+
+/** Heights that one section covers; it starts at a multiple of this. */
+export const SECTION_BLOCKS = 1024
+const ROW_BYTES = SECTION_BLOCKS / 8
+/** Set bits beyond which a row is kept as a bitmap rather than as a list of two-byte positions. */
+const MOST_LISTED = ROW_BYTES / 2 - 1
+
+/**
+ * What is asked of a block: every clause must hold. A clause holds when one of its items does, and an item when the block
+ * contains all of its terms. No clause at all is true of every block.
+ */
+export type Clauses = readonly (readonly (readonly number[])[])[]
+
+/** The rows of a section. */
+export interface Rows {
+  /** The bits of the blocks that contain a term, the first block in the lowest bit of the first byte; not to be written to. */
+  row(term: number): Uint8Array | undefined
+}
+
+/** Hands over one term of a block; the same one may come more than once. */
+export type Mark = (term: number) => void
+
+/** Rows that grow by a block at a time, and shrink when blocks leave. Terms are below 2^32. */
+export class GrowingRows implements Rows {
+  readonly #slots = new Map<number, number>()
+  #bytes = new Uint8Array(ROW_BYTES * 16)
+  #count: number
+
+  /** `count` blocks at the start of the section are passed over: no row names them. */
+  constructor(count = 0) {
+    this.#count = count
+  }
+
+  /** How many blocks of the section have come. */
+  get count(): number {
+    return this.#count
+  }
+
+  /** The next block comes; `contents` marks its terms. */
+  add(contents: (mark: Mark) => void): void {
+    const at = this.#count >> 3
+    const bit = 1 << (this.#count & 7)
+    contents((term) => {
+      const byte = this.#slotOf(term) * ROW_BYTES + at
+      this.#bytes[byte] = (this.#bytes[byte] as number) | bit
+    })
+    this.#count++
+  }
+
+  /** Only the first `count` blocks stay. */
+  truncate(count: number): void {
+    if (count >= this.#count) return
+    const at = count >> 3
+    const kept = (1 << (count & 7)) - 1
+    for (const slot of this.#slots.values()) {
+      const start = slot * ROW_BYTES
+      this.#bytes[start + at] = (this.#bytes[start + at] as number) & kept
+      this.#bytes.fill(0, start + at + 1, start + ROW_BYTES)
+    }
+    this.#count = count
+  }
+
+  row(term: number): Uint8Array | undefined {
+    const slot = this.#slots.get(term)
+    return slot === undefined ? undefined : this.#rowAt(slot)
+  }
+
+  /**
+   * The rows as `readRows` reads them: how many, then term and end of each in order of terms (four bytes each,
+   * little-endian), then the rows: bitmaps, or for few blocks their positions (two bytes each).
+   */
+  encode(): Uint8Array {
+    const terms: number[] = []
+    const rows: Uint8Array[] = []
+    for (const [term, slot] of [...this.#slots].sort(([a], [b]) => a - b)) {
+      const row = this.#rowAt(slot)
+      const positions = positionsIn(row, 0, SECTION_BLOCKS - 1)
+      if (positions.length === 0) continue
+      terms.push(term)
+      rows.push(positions.length > MOST_LISTED ? row : listed(positions))
+    }
+    const start = 4 + terms.length * 8
+    const bytes = new Uint8Array(rows.reduce((length, row) => length + row.length, start))
+    const view = new DataView(bytes.buffer)
+    view.setUint32(0, terms.length, true)
+    let end = start
+    for (const [i, term] of terms.entries()) {
+      const row = rows[i] as Uint8Array
+      bytes.set(row, end)
+      end += row.length
+      view.setUint32(4 + i * 8, term, true)
+      view.setUint32(8 + i * 8, end, true)
+    }
+    return bytes
+  }
+
+  #rowAt(slot: number): Uint8Array {
+    return this.#bytes.subarray(slot * ROW_BYTES, (slot + 1) * ROW_BYTES)
+  }
+
+  #slotOf(term: number): number {
+    const known = this.#slots.get(term)
+    if (known !== undefined) return known
+    const slot = this.#slots.size
+    this.#slots.set(term, slot)
+    if ((slot + 1) * ROW_BYTES > this.#bytes.length) {
+      const larger = new Uint8Array(this.#bytes.length * 2)
+      larger.set(this.#bytes)
+      this.#bytes = larger
+    }
+    return slot
+  }
+}
+
+function listed(positions: readonly number[]): Uint8Array {
+  const bytes = new Uint8Array(positions.length * 2)
+  const view = new DataView(bytes.buffer)
+  for (const [i, position] of positions.entries()) view.setUint16(i * 2, position, true)
+  return bytes
+}
+
+/** The rows that `encode` wrote; nothing is unpacked before it is asked for. */
+export function readRows(bytes: Uint8Array): Rows {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+  const count = view.getUint32(0, true)
+  const termAt = (i: number) => view.getUint32(4 + i * 8, true)
+  const endAt = (i: number) => (i < 0 ? 4 + count * 8 : view.getUint32(8 + i * 8, true))
+  return {
+    row(term) {
+      let low = 0
+      let high = count
+      while (low < high) {
+        const middle = (low + high) >> 1
+        if (termAt(middle) < term) low = middle + 1
+        else high = middle
+      }
+      if (low === count || termAt(low) !== term) return undefined
+      const [start, end] = [endAt(low - 1), endAt(low)]
+      if (end - start === ROW_BYTES) return bytes.subarray(start, end)
+      const row = new Uint8Array(ROW_BYTES)
+      for (let at = start; at < end; at += 2) {
+        const position = view.getUint16(at, true)
+        row[position >> 3] = (row[position >> 3] as number) | (1 << (position & 7))
+      }
+      return row
+    },
+  }
+}
+
+/** The set bits from `first` to `last`, both included, ascending. */
+function positionsIn(row: Uint8Array, first: number, last: number): number[] {
+  const positions: number[] = []
+  for (let at = first >> 3; at <= last >> 3; at++) {
+    const byte = row[at] as number
+    if (byte === 0) continue
+    for (let bit = 0; bit < 8; bit++) {
+      const position = at * 8 + bit
+      if ((byte >> bit) & 1 && position >= first && position <= last) positions.push(position)
+    }
+  }
+  return positions
+}
+
+function blocksWithAll(rows: Rows, terms: readonly number[]): Uint8Array | undefined {
+  let all: Uint8Array | undefined
+  for (const term of terms) {
+    const row = rows.row(term)
+    if (row === undefined) return undefined
+    if (all === undefined) all = row.slice()
+    else for (let i = 0; i < ROW_BYTES; i++) all[i] = (all[i] as number) & (row[i] as number)
+  }
+  return all
+}
+
+/** Positions in the section, from `first` to `last`, of the blocks for which the clauses hold; ascending. */
+export function positionsWhere(rows: Rows, clauses: Clauses, first: number, last: number): number[] {
+  const found = new Uint8Array(ROW_BYTES).fill(255)
+  for (const items of clauses) {
+    const any = new Uint8Array(ROW_BYTES)
+    for (const terms of items) {
+      const all = blocksWithAll(rows, terms)
+      if (all !== undefined)
+        for (let i = 0; i < ROW_BYTES; i++) any[i] = (any[i] as number) | (all[i] as number)
+    }
+    for (let i = 0; i < ROW_BYTES; i++) found[i] = (found[i] as number) & (any[i] as number)
+  }
+  return positionsIn(found, first, last)
+}
