@@ -24,7 +24,10 @@ export interface ExecutedBlock {
   readonly receipts: readonly Receipt[]
   /** Difficulty summed from genesis, uncles included. */
   readonly totalDifficulty: bigint
-  /** Root of the Merkle-Patricia state after the block; equals `header.stateRoot` except at a genesis of known historical root. */
+  /**
+   * Root of the Merkle-Patricia state that the next block begins with; equals `header.stateRoot` except at a genesis of
+   * known historical root, and where the state was edited by hand after the block.
+   */
   readonly postState: Hex
 }
 

@@ -7,7 +7,7 @@ import { frameStrings } from '../encoding/rlp-frame.ts'
 import { invalidParams, type NodeError } from '../errors.ts'
 import { isFreeBridgeTransaction } from './bridge-senders.ts'
 import { type ChainConfig, NATIVE_ADDRESS, REWARD_SENDER } from './config.ts'
-import { CURVE_ORDER, recoverAddress, sign } from './signature.ts'
+import { CURVE_ORDER, recoverAddress, type Signature, sign } from './signature.ts'
 
 /** A decoded transaction with its sender (protocol 4.3, 5.3). Immutable. */
 export interface Transaction {
@@ -94,8 +94,22 @@ export function decodeBlockTransaction(raw: Uint8Array, isLast: boolean): Transa
 
 /** Signs with a 32-byte private key. Throws on a key outside 1..n-1. */
 export function signTransaction(unsigned: UnsignedTransaction, key: Uint8Array): Transaction {
-  const { nonce, gasPrice, gasLimit, to, value, data, chainId } = unsigned
-  const payload = [
+  const payload = payloadOf(unsigned)
+  const signature = sign(keccak256(signedBytes(payload, unsigned.chainId)), key)
+  return decodeTransaction(encodeSigned(payload, unsigned.chainId, signature))
+}
+
+/**
+ * A transaction of an account whose key nobody here has. In place of a signature it carries its sender as r, and 1 as
+ * s, so that no two senders share a hash. Whoever recovers a sender from its bytes gets another one, or none.
+ */
+export function impersonatedTransaction(unsigned: UnsignedTransaction, from: Hex): Transaction {
+  const standIn: Signature = { r: BigInt(from), s: 1n, parity: 0 }
+  return restoreTransaction(encodeSigned(payloadOf(unsigned), unsigned.chainId, standIn), from)
+}
+
+function payloadOf({ nonce, gasPrice, gasLimit, to, value, data }: UnsignedTransaction): Uint8Array[] {
+  return [
     fromBigInt(nonce),
     gasPrice === 0n ? Uint8Array.of(0) : fromBigInt(gasPrice),
     fromBigInt(gasLimit),
@@ -103,9 +117,11 @@ export function signTransaction(unsigned: UnsignedTransaction, key: Uint8Array):
     fromBigInt(value),
     data,
   ]
-  const { r, s, parity } = sign(keccak256(signedBytes(payload, chainId)), key)
+}
+
+function encodeSigned(payload: readonly Uint8Array[], chainId: number, { r, s, parity }: Signature) {
   const v = (chainId === 0 ? 27 : 35 + 2 * chainId) + parity
-  return decodeTransaction(frameStrings([...payload, Uint8Array.of(v), fromBigInt(r), fromBigInt(s)]))
+  return frameStrings([...payload, Uint8Array.of(v), fromBigInt(r), fromBigInt(s)])
 }
 
 /** The transaction that ends a block and collects its fees (protocol 5.3). Its zero price and gas are the byte 00, other zeros empty. */

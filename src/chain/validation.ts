@@ -116,6 +116,8 @@ const HEADER_RULES: readonly Rule<HeaderCase>[] = [
   hasParentHeaderSize,
 ]
 
+const OWN_HEADER_RULES = HEADER_RULES.filter((rule) => rule !== hasGasLimit && rule !== hasMinimumGasPrice)
+
 /**
  * Checks a header against its parent, proof of work included (protocol 1.7, 2.3). `now` in Unix seconds. Throws
  * `invalid-block` naming the first rule broken. What only execution can tell (state root, receipts root, bloom, gas
@@ -123,6 +125,15 @@ const HEADER_RULES: readonly Rule<HeaderCase>[] = [
  */
 export function validateHeader(header: Header, parent: Header, config: ChainConfig, now: number): void {
   check(HEADER_RULES, { header, parent, config, now }, header.number)
+  checkProof(header, config)
+}
+
+/**
+ * Checks a header that was made here, once it has its proof. What follows from the parent it has by its making, save
+ * where a development client asked for another gas limit or gas price. `now` in Unix seconds. Throws `invalid-block`.
+ */
+export function validateOwnHeader(header: Header, parent: Header, config: ChainConfig, now: number): void {
+  check(OWN_HEADER_RULES, { header, parent, config, now }, header.number)
   checkProof(header, config)
 }
 

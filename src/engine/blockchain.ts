@@ -48,14 +48,17 @@ export class Blockchain {
   readonly #blocks: BlockStore
   readonly #trie: StateTrie
   readonly #recent = new Map<number, { readonly hash: Hex; readonly header: Header }>()
+  /** As the network's file has it, whatever was done to its state since. */
+  readonly #pristine: ExecutedBlock
   #head: ExecutedBlock
   #genesis: ExecutedBlock
 
-  private constructor(parts: Parts, genesis: ExecutedBlock, head: ExecutedBlock) {
+  private constructor(parts: Parts, pristine: ExecutedBlock, head: ExecutedBlock) {
     this.#store = parts.store
     this.#blocks = parts.blocks
     this.#trie = parts.trie
-    this.#genesis = genesis
+    this.#pristine = pristine
+    this.#genesis = parts.blocks.get(pristine.hash) ?? pristine
     this.#head = head
     this.#remember(head)
   }
@@ -92,6 +95,11 @@ export class Blockchain {
 
   get genesis(): ExecutedBlock {
     return this.#genesis
+  }
+
+  /** The first block with the state that it was made with. */
+  get pristineGenesis(): ExecutedBlock {
+    return this.#pristine
   }
 
   /** Header and hash of the canonical block at a height, or `undefined` above the head. */
@@ -187,8 +195,23 @@ export class Blockchain {
   }
 
   /**
-   * Takes the chain back to a canonical block, in one batch. Everything higher is forgotten, what stood beside the chain
-   * too: no block stays without its parent.
+   * Puts another state after the head, in one batch: its header stays, and what comes next builds on that state. Costs
+   * what changed of the state. Resolves once that is written.
+   */
+  async amendHead(state: SealedState, alsoWrite: readonly Write[] = []): Promise<void> {
+    const head = { ...this.#head, postState: state.root }
+    this.#trie.remember(state)
+    try {
+      await this.#store.batch([...putSealed(state), ...this.#blocks.amend(head), ...alsoWrite])
+    } finally {
+      this.#trie.settle(state)
+    }
+    this.#standOn(head)
+  }
+
+  /**
+   * Takes the chain back to a canonical block, and to the state that `target` names after it, in one batch. Everything
+   * higher is forgotten, what stood beside the chain too: no block stays without its parent.
    */
   async rewind(target: ExecutedBlock, alsoWrite: readonly Write[] = []): Promise<ChainUpdate> {
     if (this.isCanonical(target.hash) !== true) throw new Error(`block ${target.hash} is not below the head`)
@@ -201,10 +224,16 @@ export class Blockchain {
     for (; this.#blocks.hashesAt(height).length > 0; height++) {
       writes.push(...this.#blocks.forgetHeight(height))
     }
+    if (this.#stored(target.hash).postState !== target.postState) writes.push(...this.#blocks.amend(target))
     await this.#store.batch([...writes, this.#blocks.putHead(target.hash), ...alsoWrite])
     for (const { block } of removed) this.#recent.delete(block.header.number)
-    this.#head = target
+    this.#standOn(target)
     return { removed, added: [] }
+  }
+
+  #standOn(head: ExecutedBlock): void {
+    this.#head = head
+    if (head.hash === this.#genesis.hash) this.#genesis = head
   }
 
   #stored(hash: Hex): ExecutedBlock {

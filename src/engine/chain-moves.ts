@@ -28,6 +28,11 @@ export interface ChainMoves {
   insert(branch: readonly SealedBlock[], broken?: readonly Transaction[]): Promise<Insertion>
   /** The head has moved on disk, and the pool with it: everybody else hears of it. */
   announce(update: ChainUpdate, runnable: readonly Transaction[]): void
+  /**
+   * State or dials have moved while the head stands still: what waits, or what waits of some senders, is judged again,
+   * and what no longer fits leaves the pool, in memory and on disk.
+   */
+  rejudge(senders?: Iterable<Hex>): Promise<void>
 }
 
 /** Makes them. */
@@ -51,6 +56,12 @@ export function createChainMoves(parts: Parts): ChainMoves {
 
   return {
     announce,
+    async rejudge(senders) {
+      pending.forget()
+      const added = pool.rejudge(blockchain.head, parts.headState(), senders)
+      await store.batch(kept.drop(pool.takeForgotten()))
+      if (added.length > 0) events.emit('pool', { added })
+    },
     async insert(branch, broken = []) {
       const planned = blockchain.moveTo(branch.map(({ block }) => block))
       const mined = new Set<Hex>()

@@ -6,9 +6,11 @@ export interface ClockState {
   readonly offset: number
   /** Exact timestamp of the next block, Unix seconds. */
   readonly exact: number | undefined
+  /** Seconds between a block and the next, instead of the wall clock; `undefined` follows the wall clock. */
+  readonly interval: number | undefined
 }
 
-const UNMOVED: ClockState = { offset: 0, exact: undefined }
+const UNMOVED: ClockState = { offset: 0, exact: undefined, interval: undefined }
 
 /** The node's clock, in Unix seconds. */
 export class Clock {
@@ -37,18 +39,31 @@ export class Clock {
     this.#state = { ...this.#state, exact: timestamp }
   }
 
+  /** Moves the wall clock to a time, Unix seconds, forward or back. Gives how far it is from the real one, seconds. */
+  moveTo(time: number): number {
+    const offset = time - this.#now()
+    this.#state = { ...this.#state, offset, exact: undefined }
+    return offset
+  }
+
+  /** Sets the seconds between blocks, or goes back to the wall clock; what an interval finds set exactly goes first. */
+  setInterval(seconds: number | undefined): void {
+    this.#state = { ...this.#state, interval: seconds }
+  }
+
   /** Timestamp of a block on a parent of this timestamp: always later than the parent. */
   nextTimestamp(parentTimestamp: number): number {
-    const { exact, offset } = this.#state
-    return Math.max(exact ?? this.#now() + offset, parentTimestamp + 1)
+    const { exact, offset, interval } = this.#state
+    const flowing = interval === undefined ? this.#now() + offset : parentTimestamp + interval
+    return Math.max(exact ?? flowing, parentTimestamp + 1)
   }
 
   /** A block was built with the next timestamp: what held for it alone is spent. */
   taken(): void {
-    const { exact } = this.#state
-    if (!this.#lasting) this.#state = UNMOVED
+    const { exact, interval } = this.#state
+    if (!this.#lasting) this.#state = interval === undefined ? UNMOVED : { ...UNMOVED, interval }
     // Time goes on from the exact one.
-    else if (exact !== undefined) this.#state = { offset: exact - this.#now(), exact: undefined }
+    else if (exact !== undefined) this.#state = { offset: exact - this.#now(), exact: undefined, interval }
   }
 
   save(): ClockState {

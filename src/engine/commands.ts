@@ -2,7 +2,12 @@
 import type { Block, ExecutedBlock } from '../chain/block.ts'
 import type { ChainConfig } from '../chain/config.ts'
 import { headerHash } from '../chain/header.ts'
-import { signTransaction, type Transaction } from '../chain/transaction.ts'
+import {
+  impersonatedTransaction,
+  signTransaction,
+  type Transaction,
+  type UnsignedTransaction,
+} from '../chain/transaction.ts'
 import { EMPTY } from '../encoding/bytes.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { invalidParams, NodeError } from '../errors.ts'
@@ -13,6 +18,7 @@ import type { Accounts } from './accounts.ts'
 import type { Blockchain, SealedBlock } from './blockchain.ts'
 import type { ChainMoves } from './chain-moves.ts'
 import type { Clock } from './clock.ts'
+import type { Dials } from './dials.ts'
 import type {
   Commands,
   Failure,
@@ -25,6 +31,8 @@ import type {
 } from './engine.ts'
 import type { ChainUpdate, Emitter, EngineEvents } from './events.ts'
 import type { FailureNames } from './failure-names.ts'
+import type { Impersonation } from './impersonation.ts'
+import type { Instance } from './instance.ts'
 import type { BranchBuilder } from './mining/branch-builder.ts'
 import type { UnsealedBlock } from './mining/builder.ts'
 import type { Hashrates } from './mining/hashrates.ts'
@@ -52,6 +60,9 @@ interface Parts {
   readonly kept: KeptPool
   readonly pending: Pending
   readonly clock: Clock
+  readonly dials: Dials
+  readonly impersonation: Impersonation
+  readonly instance: Instance
   readonly snapshots: Snapshots
   readonly schedule: Schedule
   readonly accounts: Accounts
@@ -70,7 +81,7 @@ interface Parts {
 /** Makes the commands. None calls another; each is one job of the queue. */
 export function createCommands(parts: Parts): Commands {
   const { config, inTurn, store, blocks, blockchain, moves, pool, kept, pending } = parts
-  const { clock, snapshots, schedule, events } = parts
+  const { clock, dials, snapshots, schedule, events } = parts
 
   /** Mines one block. Resolves when it is on disk and everybody has heard of it. */
   async function mineOne(
@@ -108,7 +119,12 @@ export function createCommands(parts: Parts): Commands {
     return block
   }
 
-  async function mine({ blocks: count = 1, timestamp, parent }: MineRequest): Promise<ExecutedBlock[]> {
+  async function mine({
+    blocks: count = 1,
+    timestamp,
+    interval,
+    parent,
+  }: MineRequest): Promise<ExecutedBlock[]> {
     let tip = parent === undefined ? blockchain.head : parentOf(parent)
     const above = tip.block.header.timestamp
     if (timestamp !== undefined && timestamp <= above) {
@@ -117,6 +133,7 @@ export function createCommands(parts: Parts): Commands {
     }
     const mined: ExecutedBlock[] = []
     for (let i = 0; i < count; i++) {
+      if (i > 0 && interval !== undefined) clock.setNext(tip.block.header.timestamp + Math.max(1, interval))
       tip = (await mineOne(i === 0 ? timestamp : undefined, tip)).block
       mined.push(tip)
     }
@@ -204,21 +221,29 @@ export function createCommands(parts: Parts): Commands {
     return failure === undefined ? { view } : { view, failure: parts.named(failure, view.transaction.to) }
   }
 
+  function filled(request: TransactionRequest): UnsignedTransaction {
+    return {
+      nonce: request.nonce ?? pool.nextNonce(request.from, parts.headState()),
+      gasPrice: request.gasPrice ?? 0n,
+      gasLimit: request.gas ?? DEFAULT_SEND_GAS,
+      to: request.to ?? null,
+      value: request.value ?? 0n,
+      data: request.data ?? EMPTY,
+      chainId: config.chainId,
+    }
+  }
+
   function sign(request: TransactionRequest): Transaction {
     const key = parts.accounts.key(request.from)
     if (key === undefined) throw invalidParams(`Could not find account for address: ${request.from}`)
-    return signTransaction(
-      {
-        nonce: request.nonce ?? pool.nextNonce(request.from, parts.headState()),
-        gasPrice: request.gasPrice ?? 0n,
-        gasLimit: request.gas ?? DEFAULT_SEND_GAS,
-        to: request.to ?? null,
-        value: request.value ?? 0n,
-        data: request.data ?? EMPTY,
-        chainId: config.chainId,
-      },
-      key,
-    )
+    return signTransaction(filled(request), key)
+  }
+
+  /** Signed where there is a key, else with a stand-in where the sender is impersonated. */
+  function toSend(request: TransactionRequest): Transaction {
+    const { from } = request
+    const standsIn = parts.accounts.key(from) === undefined && parts.impersonation.covers(from)
+    return standsIn ? impersonatedTransaction(filled(request), from) : sign(request)
   }
 
   async function rewind(target: ExecutedBlock): Promise<void> {
@@ -231,7 +256,7 @@ export function createCommands(parts: Parts): Commands {
   return {
     submit: (transaction) => inTurn(() => submit(transaction)),
 
-    send: (request) => inTurn(() => submit(sign(request))),
+    send: (request) => inTurn(() => submit(toSend(request))),
 
     sign: (request) => inTurn(async () => sign(request)),
 
@@ -253,28 +278,37 @@ export function createCommands(parts: Parts): Commands {
 
     reportHashrate: (client, rate) => parts.hashrates.report(client, rate),
 
-    snapshot: () => inTurn(async () => snapshots.take(blockchain.head.hash, clock.save())),
+    snapshot: () =>
+      inTurn(async () => {
+        const { hash, postState, block } = blockchain.head
+        const height = block.header.number
+        return snapshots.take({ head: hash, height, postState, clock: clock.save(), dials: dials.save() })
+      }),
 
     revert: (id) =>
       inTurn(async () => {
         const saved = snapshots.rewindTo(id, (hash) => blockchain.isCanonical(hash) === true)
         if (saved === undefined) return false
-        if (saved.head !== blockchain.head.hash) {
-          const target = blocks.get(saved.head)
-          if (target === undefined)
-            throw new Error(`block ${saved.head} of a snapshot is missing from the store`)
-          await rewind(target)
-        }
+        const { hash, postState } = blockchain.head
+        const target = { ...parentOf(saved.head), postState: saved.postState }
+        if (saved.head !== hash) await rewind(target)
+        else if (saved.postState !== postState) await blockchain.rewind(target)
+        const stays = saved.head === hash && (saved.postState !== postState || saved.dials !== dials.save())
+        dials.restore(saved.dials)
         clock.restore(saved.clock)
         pending.forget()
+        if (stays) await moves.rejudge()
         return true
       }),
 
     reset: () =>
       inTurn(async () => {
         snapshots.clear()
-        await rewind(blockchain.genesis)
         clock.reset()
+        dials.reset()
+        parts.impersonation.clear()
+        parts.instance.renew()
+        await rewind(blockchain.pristineGenesis)
       }),
 
     increaseTime: (seconds) =>

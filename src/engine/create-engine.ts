@@ -25,14 +25,18 @@ import { createBreather } from './breather.ts'
 import { createChainMoves } from './chain-moves.ts'
 import { Clock } from './clock.ts'
 import { createCommands } from './commands.ts'
+import { createDevTools } from './dev-tools.ts'
+import { Dials } from './dials.ts'
 import type { Engine } from './engine.ts'
 import { createEmitter, type EngineEvents } from './events.ts'
 import { createFailureNames } from './failure-names.ts'
+import { Impersonation } from './impersonation.ts'
 import { markLogs } from './index/log-terms.ts'
 import { participantClauses, participantsIn } from './index/participants.ts'
 import { createSectionIndex } from './index/section-index.ts'
+import { Instance } from './instance.ts'
 import { createBranchBuilder } from './mining/branch-builder.ts'
-import { createBuilder } from './mining/builder.ts'
+import { type BuildRequest, createBuilder } from './mining/builder.ts'
 import { createHashrates } from './mining/hashrates.ts'
 import { createSchedule, type MiningMode } from './mining/schedule.ts'
 import { createSealer } from './mining/sealer.ts'
@@ -101,7 +105,7 @@ function sealGenesis(
 
 /** Opens the chain of a store and gives the engine over it. The engine owns the store from then on. */
 export async function createEngine(parts: EngineParts): Promise<Engine> {
-  const { config, genesis, store, accounts, logger, coinbase } = parts
+  const { config, genesis, store, accounts, logger } = parts
   const blocks = await BlockStore.open(store, config)
   const trie = new StateTrie(nodeSource(store))
   const machine = createMachine({ chainId: config.chainId, onNotice: (notice) => logger.warn(notice) })
@@ -123,6 +127,10 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
   events.on('chain', logIndex.follow)
   events.on('chain', participantIndex.follow)
   const clock = new Clock(parts.now, { lasting: parts.lastingClock })
+  const dials = new Dials(parts.coinbase)
+  const asked = () => dials.asked
+  const impersonation = new Impersonation()
+  const instance = new Instance()
   const snapshots = new Snapshots()
   const named = createFailureNames(parts.names)
   const pool = new Pool({
@@ -130,13 +138,15 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
     now: parts.now,
     accountSlots: parts.accountSlots,
     accountQuota: parts.accountQuota,
+    asked,
   })
-  const build = createBuilder({ ...chain, machine, trie, logger })
+  const builder = createBuilder({ ...chain, machine, trie, logger })
+  const build = (request: BuildRequest) => builder({ ...request, asked: dials.asked })
   const buildOn = (parent: ExecutedBlock, timestamp: number, extraData: Uint8Array) =>
     build({
       parent,
       timestamp,
-      coinbase,
+      coinbase: dials.coinbase,
       extraData,
       candidates: pool.candidates(),
     })
@@ -169,13 +179,30 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
     },
   }
   const kept = new KeptPool(blocks)
+  const moves = createChainMoves({ store, blockchain, pool, kept, pending: ahead, events, headState })
+  const dev = createDevTools({
+    inTurn,
+    store,
+    blockchain,
+    moves,
+    trie,
+    pool,
+    kept,
+    pending: ahead,
+    clock,
+    dials,
+    impersonation,
+    snapshots,
+    miningMode: () => schedule.mode,
+    instanceId: () => instance.id,
+  })
   const commands = createCommands({
     config,
     inTurn,
     store,
     blocks,
     blockchain,
-    moves: createChainMoves({ store, blockchain, pool, kept, pending: ahead, events, headState }),
+    moves,
     pool,
     kept,
     pending: ahead,
@@ -190,6 +217,9 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
     }),
     hashrates,
     clock,
+    dials,
+    impersonation,
+    instance,
     snapshots,
     schedule,
     accounts,
@@ -199,9 +229,18 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
     build: (parent, timestamp) => buildOn(parent, timestamp, extraData),
     seal,
     check: createBlockCheck({ ...chain, machine, trie, now: parts.now }),
-    buildBranch: createBranchBuilder({ config, blocks, trie, clock, coinbase, extraData, build, seal }),
+    buildBranch: createBranchBuilder({
+      config,
+      blocks,
+      trie,
+      clock,
+      coinbase: () => dials.coinbase,
+      extraData,
+      build,
+      seal,
+    }),
   })
-  const fees = createFees(chain, parts.now)
+  const fees = createFees({ ...chain, now: parts.now, asked })
   const simulate = createSimulate({ ...chain, ...parts, lookup, machine, named })
 
   for (const transaction of blocks.poolEntries()) {
@@ -219,6 +258,7 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
     commands,
     accounts,
     names: parts.names,
+    dev,
     events,
     queries: {
       head: () => blockchain.head,
@@ -255,11 +295,11 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
       },
       gasPrice: fees.gasPrice,
       hashrate() {
-        const { own, network } = fees.hashrate(coinbase)
+        const { own, network } = fees.hashrate(dials.coinbase)
         return { own: own + hashrates.total(), network }
       },
       work: () => works.current(),
-      coinbase: () => coinbase,
+      coinbase: () => dials.coinbase,
       isMining: () => schedule.active,
     },
     close() {

@@ -13,6 +13,7 @@ import type { CallRequest, Failure, StateOverrides } from '../execution/request.
 import type { StateReader } from '../execution/state.ts'
 import type { Accounts } from './accounts.ts'
 import type { Insertion } from './blockchain.ts'
+import type { DevTools } from './dev-tools.ts'
 import type { ChainUpdate, Emitter, EngineEvents } from './events.ts'
 import type { PlannedBlock } from './mining/branch-builder.ts'
 import type { MiningWork, WorkInsertion } from './mining/work.ts'
@@ -145,6 +146,8 @@ export interface MineRequest {
   readonly blocks?: number
   /** Of the first block, Unix seconds. */
   readonly timestamp?: number
+  /** Seconds from each further block to the next, at least 1; what the clock says unless given. */
+  readonly interval?: number
   /** Hash of the block to build on; the head unless given. What is built beside the head may stay beside it. */
   readonly parent?: Hex
 }
@@ -179,7 +182,10 @@ export interface Commands {
    * Durable once it resolves. Throws `transaction-refused` in the pool's words, `not-mined`.
    */
   submit(transaction: Transaction): Promise<Submitted>
-  /** Fills in defaults, signs with a local key and submits. Throws `invalid-params` for an unknown account. */
+  /**
+   * Fills in defaults, signs with a local key and submits; an impersonated account gets a stand-in for the signature.
+   * Throws `invalid-params` for an unknown account.
+   */
   send(request: TransactionRequest): Promise<Submitted>
   /** Fills in defaults and signs with a local key; nothing is sent. Throws `invalid-params` for an unknown account. */
   sign(request: TransactionRequest): Promise<Transaction>
@@ -210,7 +216,7 @@ export interface Commands {
   snapshot(): Promise<number>
   /** Back to a save point; false when the id is unknown or its block no longer stands. */
   revert(id: number): Promise<boolean>
-  /** Back to genesis; snapshots, pool and clock forgotten. */
+  /** Back to genesis as the network's file has it; snapshots, pool, clock, dials and impersonation forgotten. */
   reset(): Promise<void>
   /** Adds seconds to the next block's clock; the total pending adjustment. Zero or less changes nothing. */
   increaseTime(seconds: number): Promise<number>
@@ -233,6 +239,7 @@ export interface Engine {
   readonly accounts: Accounts
   /** Names of contracts, functions, events and errors, for words about what happens. */
   readonly names: AbiRegistry
+  readonly dev: DevTools
   readonly events: Emitter<EngineEvents>
   /** Stops the schedule, lets the running command end, closes the database. Idempotent. */
   close(): Promise<void>

@@ -1,12 +1,18 @@
-/** Numbered save points for `evm_revert`: head and clock, the pool apart. Their cost does not depend on the state. */
+/** Numbered save points for `evm_revert`: head, its state, clock and dials, the pool apart. Their cost does not depend on the state. */
 import type { Hex } from '../encoding/hex.ts'
 import type { ClockState } from './clock.ts'
+import type { DialState } from './dials.ts'
 
 /** What a save point remembers. */
 export interface Snapshot {
   /** Hash of the head when it was taken. */
   readonly head: Hex
+  /** Its height. */
+  readonly height: number
+  /** Root of the state after it, which edits may have moved since the block was made. */
+  readonly postState: Hex
   readonly clock: ClockState
+  readonly dials: DialState
 }
 
 /** The save points of a node, numbered from 1 (rpc-methods 7.12). */
@@ -14,8 +20,13 @@ export class Snapshots {
   #taken: Snapshot[] = []
 
   /** Takes a save point and gives its number. */
-  take(head: Hex, clock: ClockState): number {
-    return this.#taken.push({ head, clock })
+  take(snapshot: Snapshot): number {
+    return this.#taken.push(snapshot)
+  }
+
+  /** All that can be gone back to, in order of their numbers. */
+  get all(): readonly Snapshot[] {
+    return this.#taken
   }
 
   /**

@@ -134,6 +134,15 @@ export class BlockStore {
     return writes
   }
 
+  /** Gives a known block another state after it. */
+  amend(executed: ExecutedBlock): Write[] {
+    const { hash, block, totalDifficulty, postState } = executed
+    return [
+      this.#tables.headers.put(hash, { header: block.header, totalDifficulty, postState }),
+      { type: 'after', run: () => this.#remember(executed) },
+    ]
+  }
+
   /** Makes a block the canonical one of its height, and its transactions found. */
   extend({ hash, block }: ExecutedBlock): Write[] {
     const writes = [this.#tables.canonical.put(block.header.number, hash)]

@@ -12,6 +12,7 @@ import { addressOf } from '../../src/chain/signature.ts'
 import { rewardTransaction, signTransaction, type Transaction } from '../../src/chain/transaction.ts'
 import { keccak256, keccakHex } from '../../src/encoding/hash.ts'
 import { fromHex, type Hex } from '../../src/encoding/hex.ts'
+import type { DevTools } from '../../src/engine/dev-tools.ts'
 import type {
   BlockReference,
   BlockView,
@@ -197,7 +198,12 @@ export interface Call {
 
 /** The engine, and what its commands, calls and log queries were asked. Parts can be replaced. */
 export function fakeEngine(
-  parts: { wallet?: boolean; queries?: Partial<Queries>; commands?: Partial<Commands> } = {},
+  parts: {
+    wallet?: boolean
+    queries?: Partial<Queries>
+    commands?: Partial<Commands>
+    dev?: Partial<DevTools>
+  } = {},
 ): { engine: Engine; calls: Call[] } {
   const calls: Call[] = []
   const note =
@@ -291,6 +297,28 @@ export function fakeEngine(
     stopMining: note('stopMining', undefined),
     ...parts.commands,
   }
+  const impersonated = new Set<Hex>()
+  const dev: DevTools = {
+    editState: note('editState', undefined),
+    setCoinbase: note('setCoinbase', undefined),
+    setBlockGasLimit: note('setBlockGasLimit', undefined),
+    setMinimumGasPrice: note('setMinimumGasPrice', undefined),
+    setTime: note('setTime', 7),
+    setBlockTimestampInterval: note('setBlockTimestampInterval', true),
+    dropTransaction: async (hash) => note('dropTransaction', hash === pooled.hash)(hash),
+    dropAllTransactions: note('dropAllTransactions', undefined),
+    impersonation: {
+      covers: (address) => impersonated.has(address),
+      start: (address) => void impersonated.add(address),
+      stop: (address) => impersonated.delete(address),
+      setEverybody: (on) => void calls.push({ name: 'setEverybody', args: [on] }),
+    },
+    miningMode: () => 'auto',
+    asked: () => ({}),
+    snapshots: () => [{ id: 1, height: 1, hash: block1.hash }],
+    instanceId: () => UNKNOWN,
+    ...parts.dev,
+  }
   const engine: Engine = {
     config,
     commands,
@@ -302,6 +330,7 @@ export function fakeEngine(
       key: (address) => keys.get(address),
     },
     names: createAbiRegistry(),
+    dev,
     events: createEmitter((error) => {
       throw error
     }),

@@ -28,7 +28,7 @@ interface Parts {
   readonly blocks: BlockStore
   readonly trie: StateTrie
   readonly clock: Clock
-  readonly coinbase: Hex
+  readonly coinbase: () => Hex
   readonly extraData: Uint8Array
   readonly build: (request: BuildRequest) => Promise<UnsealedBlock>
   readonly seal: Sealer
@@ -68,7 +68,7 @@ export function createBranchBuilder(parts: Parts): BranchBuilder {
     const unsealed = await parts.build({
       parent,
       timestamp,
-      coinbase: planned.coinbase ?? parts.coinbase,
+      coinbase: planned.coinbase ?? parts.coinbase(),
       extraData: parts.extraData,
       candidates: inOrder(transactions),
       known,

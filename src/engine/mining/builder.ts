@@ -18,6 +18,7 @@ import type { Logger } from '../../logger.ts'
 import { ancestryOf, type ChainAccess, environmentOf } from '../ancestry.ts'
 import type { KnownBlocks } from '../branch.ts'
 import { createBreather } from '../breather.ts'
+import type { AskedHeader } from '../dials.ts'
 import type { Candidates } from '../pool/order.ts'
 import { uncleCandidates } from '../uncles.ts'
 
@@ -34,6 +35,8 @@ export interface BuildRequest {
   readonly uncles?: readonly Header[]
   /** Where the parent's branch is looked up; left out, in the store. */
   readonly known?: KnownBlocks
+  /** What the block must have whatever its parent has; a gas limit that was asked for is one list's. */
+  readonly asked?: AskedHeader
 }
 
 /** A block with its execution, complete but for the proof of work. */
@@ -64,7 +67,7 @@ export function createBuilder(parts: Parts): (request: BuildRequest) => Promise<
   return async function build({ parent, timestamp, coinbase, extraData, candidates, ...rest }) {
     const above = parent.block.header
     const tip = { hash: parent.hash, header: above }
-    const known = rest.known ?? blocks
+    const { known = blocks, asked = {} } = rest
     const uncles = rest.uncles ?? uncleCandidates(tip, { config, blockchain, blocks: known })
     const number = above.number + 1
     const rules = config.rulesAt(number)
@@ -79,12 +82,12 @@ export function createBuilder(parts: Parts): (request: BuildRequest) => Promise<
       logsBloom: EMPTY,
       difficulty: nextDifficulty(above, timestamp, uncles.length, config),
       number,
-      gasLimit: nextGasLimit(above, config),
+      gasLimit: asked.gasLimit ?? nextGasLimit(above, config),
       gasUsed: 0n,
       timestamp,
       extraData,
       paidFees: 0n,
-      minimumGasPrice: nextMinimumGasPrice(above, config),
+      minimumGasPrice: asked.minimumGasPrice ?? nextMinimumGasPrice(above, config),
       uncleCount: uncles.length,
       ummRoot: rules.umm ? EMPTY : undefined,
       edges: rules.headerVersion === 0 ? undefined : [],
@@ -100,7 +103,7 @@ export function createBuilder(parts: Parts): (request: BuildRequest) => Promise<
       machine,
       state: overlay,
       env: environmentOf(draft, ancestry, (hash) => known.get(hash)),
-      sequentialGasLimit: sublistLimits(config, draft.gasLimit, number).sequential,
+      sequentialGasLimit: asked.gasLimit ?? sublistLimits(config, draft.gasLimit, number).sequential,
     })
 
     await breathe()

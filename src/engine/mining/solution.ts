@@ -4,7 +4,7 @@ import { headerHash } from '../../chain/header.ts'
 import { committedHash } from '../../chain/merged-mining/commitment.ts'
 import { attachProof, type Solution } from '../../chain/merged-mining/proof.ts'
 import { createSealSearch } from '../../chain/merged-mining/seal.ts'
-import { validateHeader } from '../../chain/validation.ts'
+import { validateOwnHeader } from '../../chain/validation.ts'
 import { type Hex, toHex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
 import type { Logger } from '../../logger.ts'
@@ -52,10 +52,14 @@ export function createSolutions(parts: Parts): Solutions {
   const { config, blocks, works, logger, now, elapsed, rateLimitMs } = parts
   let lastSubmission = Number.NEGATIVE_INFINITY
 
-  /** A kept work whose parent still stands: going back to a save point takes blocks away for good. */
+  /**
+   * A kept work whose parent still stands, with the state that the work began with: going back to a save point takes
+   * blocks away for good, and edits move the state.
+   */
   function standing(hash: Hex): KeptWork | undefined {
     const work = works.find(hash)
-    return work !== undefined && blocks.header(work.parentHash) !== undefined ? work : undefined
+    const parent = work && blocks.get(work.parentHash)
+    return parent !== undefined && parent.postState === work?.unsealed.parent.postState ? work : undefined
   }
 
   function holdToRate(): void {
@@ -80,7 +84,7 @@ export function createSolutions(parts: Parts): Solutions {
       const { unsealed } = work
       const header = attachProof(unsealed.block.header, solution)
       try {
-        validateHeader(header, unsealed.parent.block.header, config, now())
+        validateOwnHeader(header, unsealed.parent.block.header, config, now())
       } catch (error) {
         if (!(error instanceof NodeError)) throw error
         // The node's words do not say why, and a miner's author will want to know.

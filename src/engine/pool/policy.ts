@@ -1,12 +1,11 @@
 /** May this transaction enter the pool, may it replace another: the node's checks in its order and its words. Pure. */
 import type { Account } from '../../chain/account.ts'
-import type { Header } from '../../chain/header.ts'
 import { encodedNonce, intrinsicGas, type Transaction } from '../../chain/transaction.ts'
 
 /** What an entering transaction is held against. */
 export interface PolicyContext {
-  /** The best block's. */
-  readonly head: Header
+  /** What the next block asks for at least, wei per gas. */
+  readonly minimumGasPrice: bigint
   /** The sender's account after the best block. */
   readonly account: Account | undefined
   /** Gas of the largest transaction that a block on the head may take. */
@@ -34,7 +33,7 @@ export function costOf({ value, gasLimit, gasPrice }: Transaction): bigint {
  * Why the node would not even queue this transaction (checks 3 to 15 of rpc-methods 7.5; protocol 4.5), or `undefined`.
  */
 export function refusalOf(transaction: Transaction, context: PolicyContext): string | undefined {
-  const { head, account, maxTransactionGas, accountSlots } = context
+  const { minimumGasPrice, account, maxTransactionGas, accountSlots } = context
   const { data, to, raw, isReward, gasLimit, gasPrice, nonce } = transaction
   if (account === undefined) return "the sender account doesn't exist"
   if (to === null && data.length > MAX_INIT_CODE_BYTES) return "transaction's init code size is invalid"
@@ -50,9 +49,9 @@ export function refusalOf(transaction: Transaction, context: PolicyContext): str
   if (nonce < account.nonce) return 'transaction nonce too low'
   if (nonce >= account.nonce + BigInt(accountSlots)) return 'transaction nonce too high'
   if (account.balance < gasLimit * gasPrice) return 'insufficient funds'
-  if (gasPrice < head.minimumGasPrice) return "transaction's gas price lower than block's minimum"
+  if (gasPrice < minimumGasPrice) return "transaction's gas price lower than block's minimum"
   if (intrinsicGas(transaction) > gasLimit) return "transaction's basic cost is above the gas limit"
-  if (head.minimumGasPrice > 0n && gasPrice > head.minimumGasPrice * PRICE_CAP_FACTOR) {
+  if (minimumGasPrice > 0n && gasPrice > minimumGasPrice * PRICE_CAP_FACTOR) {
     return "transaction's gas price exceeds cap"
   }
   return undefined

@@ -6,6 +6,7 @@ import type { Transaction } from '../../chain/transaction.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
 import type { StateReader } from '../../execution/state.ts'
+import type { AskedHeader } from '../dials.ts'
 import type { ChainUpdate } from '../events.ts'
 import { type Candidates, createCandidates } from './order.ts'
 import { costOf, refusalOf, replacementRefusal } from './policy.ts'
@@ -21,6 +22,8 @@ export interface PoolOptions {
   readonly accountSlots?: number
   /** Keep the real node's limit on what a sender may send in a time (protocol 4.5); off unless told otherwise. */
   readonly accountQuota?: boolean
+  /** What the next block was asked to be like, beside what follows from the head; nothing unless told otherwise. */
+  readonly asked?: () => AskedHeader
   /** A transaction leaves when more blocks than this came after it, or this many seconds have passed; 10 and 650 unless told otherwise. */
   readonly outdatedBlocks?: number
   readonly outdatedSeconds?: number
@@ -35,6 +38,8 @@ export interface Added {
   readonly promoted: readonly Transaction[]
 }
 
+const NOTHING_ASKED: AskedHeader = {}
+
 /** The pool of a node. Each change costs what it changes, never what else waits. */
 export class Pool {
   readonly #config: ChainConfig
@@ -43,6 +48,7 @@ export class Pool {
   readonly #outdatedBlocks: number
   readonly #outdatedSeconds: number
   readonly #quota: AccountQuota | undefined
+  readonly #asked: () => AskedHeader
   readonly #books = new Map<Hex, SenderBook>()
   /** In order of arrival, so the oldest is found at once. */
   readonly #entries = new Map<Hex, PoolEntry>()
@@ -56,6 +62,7 @@ export class Pool {
     this.#accountSlots = options.accountSlots ?? 16
     this.#outdatedBlocks = options.outdatedBlocks ?? 10
     this.#outdatedSeconds = options.outdatedSeconds ?? 650
+    this.#asked = options.asked ?? (() => NOTHING_ASKED)
     this.#quota = options.accountQuota === true ? new AccountQuota(options.now) : undefined
   }
 
@@ -135,6 +142,25 @@ export class Pool {
     return runnable
   }
 
+  /**
+   * The state after the head was edited, or what the next block was asked to be like: all waiting transactions, or those
+   * of some senders, are judged again in order of nonce, and what no longer passes is forgotten. Gives what became
+   * runnable.
+   */
+  rejudge(
+    head: ExecutedBlock,
+    state: StateReader,
+    senders: Iterable<Hex> = [...this.#books.keys()],
+  ): Transaction[] {
+    const runnable: Transaction[] = []
+    for (const sender of senders) {
+      const book = this.#books.get(sender)
+      if (book !== undefined) runnable.push(...this.#rejudgeBook(book, state.account(sender), head))
+      if (book?.isEmpty) this.#books.delete(sender)
+    }
+    return runnable
+  }
+
   /** A runnable transaction. */
   get(hash: Hex): Transaction | undefined {
     const transaction = this.#entries.get(hash)?.transaction
@@ -194,10 +220,11 @@ export class Pool {
 
   #refusal(transaction: Transaction, account: Account | undefined, head: ExecutedBlock): string | undefined {
     const { header } = head.block
+    const { gasLimit, minimumGasPrice } = this.#asked()
     return refusalOf(transaction, {
-      head: header,
+      minimumGasPrice: minimumGasPrice ?? header.minimumGasPrice,
       account,
-      maxTransactionGas: maxTransactionGas(this.#config, header),
+      maxTransactionGas: gasLimit ?? maxTransactionGas(this.#config, header),
       accountSlots: this.#accountSlots,
     })
   }
@@ -256,6 +283,20 @@ export class Pool {
       promoted.push(transaction)
     }
     return promoted
+  }
+
+  #rejudgeBook(book: SenderBook, account: Account | undefined, head: ExecutedBlock): Transaction[] {
+    const before = new Set([...book.pending()].map(({ hash }) => hash))
+    this.#settle(book, account?.nonce ?? 0n)
+    const entries = this.#counting(book, () => book.demote())
+    for (const entry of entries) {
+      const { transaction, cost } = entry
+      const isNext = transaction.nonce === book.next
+      const refused = this.#refusal(transaction, account, head) !== undefined
+      if (refused || (isNext && book.cost + cost > (account?.balance ?? 0n))) this.#forget(entry)
+      else if (isNext) this.#counting(book, () => book.promote())
+    }
+    return [...book.pending()].filter(({ hash }) => !before.has(hash))
   }
 
   #offerAgain(transaction: Transaction, head: ExecutedBlock, state: StateReader): readonly Transaction[] {

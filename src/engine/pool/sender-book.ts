@@ -121,6 +121,12 @@ export class SenderBook implements SenderQueue {
     return stale
   }
 
+  /** Makes everything wait again, and gives it in order of nonce. */
+  demote(): readonly PoolEntry[] {
+    this.#demoteFrom(this.#base)
+    return [...this.#entries.values()].sort((a, b) => (a.transaction.nonce < b.transaction.nonce ? -1 : 1))
+  }
+
   #demoteFrom(nonce: bigint): void {
     for (let behind = nonce; behind < this.#next; behind++)
       this.#cost -= this.#entries.get(behind)?.cost ?? 0n

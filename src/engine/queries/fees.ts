@@ -1,6 +1,7 @@
 /** The price to offer for gas, and hash rates, out of recent blocks (rpc-methods 7.2). */
 import type { Hex } from '../../encoding/hex.ts'
 import type { ChainAccess } from '../ancestry.ts'
+import type { AskedHeader } from '../dials.ts'
 
 /** Blocks whose fullness decides whether there is a market. */
 const WINDOW = 50
@@ -8,14 +9,21 @@ const WINDOW = 50
 const PRICES = 512
 const HOUR_SECONDS = 3600
 
-/** Reads of prices and rates. `now` gives Unix seconds. */
+/** Reads of prices and rates. */
 export interface Fees {
   gasPrice(): bigint
   hashrate(coinbase: Hex): { readonly own: bigint; readonly network: bigint }
 }
 
+interface Parts extends ChainAccess {
+  /** Wall clock, Unix seconds. */
+  readonly now: () => number
+  /** What the next block was asked to be like. */
+  readonly asked: () => AskedHeader
+}
+
 /** Makes them. */
-export function createFees({ blockchain, blocks }: ChainAccess, now: () => number): Fees {
+export function createFees({ blockchain, blocks, now, asked }: Parts): Fees {
   /** Are the last blocks so full, nine tenths on average, that price decides what is mined? */
   function crowded(): boolean {
     const top = blockchain.head.block.header.number
@@ -46,7 +54,8 @@ export function createFees({ blockchain, blocks }: ChainAccess, now: () => numbe
 
   return {
     gasPrice() {
-      const floor = (blockchain.head.block.header.minimumGasPrice * 11n) / 10n
+      const minimum = asked().minimumGasPrice ?? blockchain.head.block.header.minimumGasPrice
+      const floor = (minimum * 11n) / 10n
       if (!crowded()) return floor
       const market = lowerQuartile()
       return market > floor ? market : floor

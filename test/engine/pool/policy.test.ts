@@ -1,14 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { EMPTY_ACCOUNT } from '../../../src/chain/account.ts'
-import type { Header } from '../../../src/chain/header.ts'
 import { rewardTransaction, type Transaction } from '../../../src/chain/transaction.ts'
 import { encodeRlp } from '../../../src/encoding/rlp.ts'
 import { type PolicyContext, refusalOf, replacementRefusal } from '../../../src/engine/pool/policy.ts'
-import { head, RICH, tx } from './pool-cases.ts'
+import { RICH, tx } from './pool-cases.ts'
 
 const account = { ...EMPTY_ACCOUNT, balance: RICH, nonce: 3n }
-const header: Header = head(1, [], { minimumGasPrice: 1n }).block.header
-const context: PolicyContext = { head: header, account, maxTransactionGas: 6_800_000n, accountSlots: 16 }
+const context: PolicyContext = {
+  minimumGasPrice: 1n,
+  account,
+  maxTransactionGas: 6_800_000n,
+  accountSlots: 16,
+}
 
 function withNonceBytes(bytes: Uint8Array): Transaction {
   const { data, raw } = tx(0, 3)
@@ -87,12 +90,7 @@ const rows: readonly (readonly [string, Transaction, Partial<PolicyContext>, str
   ],
   ['a price 80 times the minimum', tx(0, 3, { gasPrice: 80n }), {}, undefined],
   ['a price beyond', tx(0, 3, { gasPrice: 81n }), {}, "transaction's gas price exceeds cap"],
-  [
-    'any price without a minimum',
-    tx(0, 3, { gasPrice: 10n ** 9n }),
-    { head: { ...header, minimumGasPrice: 0n } },
-    undefined,
-  ],
+  ['any price without a minimum', tx(0, 3, { gasPrice: 10n ** 9n }), { minimumGasPrice: 0n }, undefined],
 ]
 
 describe('admission', () => {
