@@ -138,7 +138,11 @@ export async function createNode(given: NodeOptions = {}): Promise<Node> {
   const dispatcher = createDispatcher({
     methods: METHODS,
     engine,
-    options: { ...options, clientVersion: clientVersion() },
+    options: {
+      ...options,
+      release: MANIFEST.version,
+      clientVersion: options.clientVersion ?? clientVersion(),
+    },
     permits: createPermissions(options.methods, methodsOfProfile(options.profile)),
     logger,
     onCall: options.onCall,

@@ -44,6 +44,7 @@ import { createSolutions } from './mining/solution.ts'
 import { createWorks } from './mining/work.ts'
 import { KeptPool } from './pool/kept-pool.ts'
 import { Pool } from './pool/pool.ts'
+import { createFeeHistory } from './queries/fee-history.ts'
 import { createFees } from './queries/fees.ts'
 import { createLogs } from './queries/logs.ts'
 import { createLookup } from './queries/lookup.ts'
@@ -270,9 +271,12 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
       receipt: lookup.receipt,
       uncle: (block, index) => block.uncles[index],
       pendingTransactions: () => pool.pending(),
+      queuedTransactions: () => pool.queued(),
+      poolSize: () => pool.size,
       pendingNonce: (address) => pool.nextNonce(address, headState()),
       call: simulate.call,
       estimateGas: simulate.estimateGas,
+      accessList: simulate.accessList,
       logs: createLogs({ ...chain, logIndex }),
       blocksBetween: (senders, receivers, { from, to }) =>
         participantIndex.candidates(
@@ -294,6 +298,7 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
         return { address, ...trie.prove(executed.postState, address, slots) }
       },
       gasPrice: fees.gasPrice,
+      feeHistory: createFeeHistory(chain),
       hashrate() {
         const { own, network } = fees.hashrate(dials.coinbase)
         return { own: own + hashrates.total(), network }

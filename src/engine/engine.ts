@@ -9,6 +9,7 @@ import type { Log, Receipt } from '../chain/receipt.ts'
 import type { Transaction } from '../chain/transaction.ts'
 import type { Hex } from '../encoding/hex.ts'
 import type { NodeError } from '../errors.ts'
+import type { AccessList } from '../execution/access-list.ts'
 import type { CallRequest, Failure, StateOverrides } from '../execution/request.ts'
 import type { StateReader } from '../execution/state.ts'
 import type { Accounts } from './accounts.ts'
@@ -17,6 +18,7 @@ import type { DevTools } from './dev-tools.ts'
 import type { ChainUpdate, Emitter, EngineEvents } from './events.ts'
 import type { PlannedBlock } from './mining/branch-builder.ts'
 import type { MiningWork, WorkInsertion } from './mining/work.ts'
+import type { FeeHistory } from './queries/fee-history.ts'
 
 export type { AccountOverride, CallRequest, Failure, StateOverrides } from '../execution/request.ts'
 export type { MiningWork, WorkInsertion } from './mining/work.ts'
@@ -105,6 +107,10 @@ export interface Queries {
   uncle(block: Block, index: number): Header | undefined
   /** Runnable transactions, sender by sender in order of nonce. */
   pendingTransactions(): readonly Transaction[]
+  /** Pooled transactions that wait for an earlier nonce, sender by sender in order of nonce. */
+  queuedTransactions(): readonly Transaction[]
+  /** How many of both there are; costs nothing. */
+  poolSize(): { readonly pending: number; readonly queued: number }
   /** Next nonce, counting runnable pooled transactions. */
   pendingNonce(address: Hex): bigint
   /**
@@ -115,6 +121,8 @@ export interface Queries {
   call(request: CallRequest, reference: BlockReference, overrides?: StateOverrides): Promise<Uint8Array>
   /** Least gas with which the message succeeds. Throws `insufficient-funds`, `reverted`, `block-not-found`, `limit-exceeded`. */
   estimateGas(request: CallRequest, reference: BlockReference): Promise<bigint>
+  /** Runs a message as `call` does, and lists the accounts and slots that it touched; its failure is part of the result. */
+  accessList(request: CallRequest, reference: BlockReference): Promise<AccessList>
   /** Logs of the canonical chain in order, all of one moment. Throws `log-limit`. */
   logs(query: LogQuery): Promise<readonly LogView[]>
   /**
@@ -130,6 +138,8 @@ export interface Queries {
   proof(address: Hex, slots: readonly bigint[], reference: BlockReference): Promise<AccountProof | undefined>
   /** Wei per gas that a new transaction should offer. */
   gasPrice(): bigint
+  /** How full the last `count` blocks up to `newest` were, and their prices at ascending percentiles (0 to 100). */
+  feeHistory(count: number, newest: number, percentiles: readonly number[]): Promise<FeeHistory>
   /** Hashes per second over the last hour: of blocks mined here, with what live miners report, and of all blocks. */
   hashrate(): { readonly own: bigint; readonly network: bigint }
   /** Who is rewarded for blocks mined here. */

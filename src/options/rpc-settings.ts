@@ -1,5 +1,5 @@
 /** Settings of the methods: which are open, how they answer, and their limits. */
-import { BYTES, LONGEST_INTERVAL, listOf, oneOf, quantity, same, whole, yesOrNo } from './kinds.ts'
+import { BYTES, LONGEST_INTERVAL, listOf, oneOf, quantity, same, text, whole, yesOrNo } from './kinds.ts'
 import { setting } from './setting.ts'
 
 /** A namespace or method, with a minus or plus before it. */
@@ -22,6 +22,12 @@ export const RPC_SETTINGS = {
     help: 'refuse the state override set of eth_call',
     fallback: true,
     nodeKeys: { 'rpc.allowCallStateOverride': same },
+  }),
+  clientVersion: setting(text, {
+    flag: '--client-version <text>',
+    help: 'what web3_clientVersion answers, for clients that look for a name in it',
+    fallback: undefined,
+    fallbackText: 'Tandem/<version>/<os>/<runtime>/EMULATOR',
   }),
   methods: setting(listOf(METHOD_ENTRY, 'names such as eth, evm_mine, -evm to close or +txpool to add one'), {
     flag: '--methods <names>',

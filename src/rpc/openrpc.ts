@@ -42,8 +42,11 @@ function entryOf(method: AnyMethod): Json {
   return made
 }
 
-/** An OpenRPC 1.2 document of these methods; `clientVersion` is `name/version/…`. */
-export function openRpcDocument(methods: readonly AnyMethod[], clientVersion: string): Json {
-  const [title = 'node', version = '0'] = clientVersion.split('/')
-  return { openrpc: '1.2.6', info: { title: `${title} JSON-RPC`, version }, methods: methods.map(entryOf) }
+/** An OpenRPC document of these methods; `release` is the version of this software. */
+export function openRpcDocument(methods: readonly AnyMethod[], release: string): Json {
+  return {
+    openrpc: '1.2.6',
+    info: { title: 'Tandem JSON-RPC', version: release },
+    methods: methods.map(entryOf),
+  }
 }

@@ -16,4 +16,6 @@ export interface RpcOptions
   > {
   /** What `web3_clientVersion` answers. */
   readonly clientVersion: string
+  /** Version of this software. */
+  readonly release: string
 }

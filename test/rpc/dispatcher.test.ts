@@ -89,7 +89,7 @@ describe('envelope', () => {
     'toString',
     'constructor',
     '__proto__',
-    'eth_feeHistory',
+
     'eth_maxPriorityFeePerGas',
   ])('does not know %j', async (name) => {
     expect(await call({ method: name })).toEqual(refused(-32601, 'method not found', 1))

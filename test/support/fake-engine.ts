@@ -140,6 +140,8 @@ export const block1: ExecutedBlock = (() => {
 
 /** Pooled, runnable. */
 export const pooled = transfer(3n)
+/** Pooled, behind a gap of nonces. */
+export const queued = transfer(7n, { to: null, value: 128n })
 export const pendingBlock: ExecutedBlock = (() => {
   const header = nextHeader(block1, {
     bitcoinHeader: new Uint8Array(0),
@@ -249,9 +251,20 @@ export function fakeEngine(
     },
     uncle: (block, index) => block.uncles[index],
     pendingTransactions: () => [pooled],
+    queuedTransactions: () => [queued],
+    poolSize: () => ({ pending: 1, queued: 1 }),
     pendingNonce: (address) => (address === A ? 4n : 0n),
     call: note('call', new Uint8Array(0)),
     estimateGas: note('estimateGas', 21_000n),
+    accessList: note('accessList', {
+      entries: [{ address: CONTRACT, slots: [1n] }],
+      simulation: {
+        output: new Uint8Array(0),
+        gasUsed: 50_000n,
+        refund: 30_000n,
+        valueCallSeen: false,
+      },
+    }),
     logs: note('logs', [
       { log, block: block1, transaction: logging, transactionIndex: 2, logIndex: 1, removed: false },
     ]),
@@ -266,6 +279,7 @@ export function fakeEngine(
         storageProof: slots.map((slot) => ({ slot, value: slot, proof: [] })),
       },
     gasPrice: () => 66n,
+    feeHistory: note('feeHistory', { oldest: 0, samples: [{ gasUsedRatio: 0.5, prices: [7n] }] }),
     hashrate: () => ({ own: 5n, network: 9n }),
     coinbase: () => block1.block.header.coinbase,
     work: async () => work,

@@ -11,6 +11,7 @@ import { openSession, type Session } from '../../src/rpc/session.ts'
 
 export const OPTIONS: RpcOptions = {
   clientVersion: 'Tandem/0.1.0/linux/Node20/EMULATOR',
+  release: '0.1.0',
   profile: 'node',
   stateOverride: true,
   minedReverts: 'error',

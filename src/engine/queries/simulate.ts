@@ -1,6 +1,7 @@
 /** Calls and estimates on the state of a block, with pretended state where asked; nothing is written. */
 import type { Hex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
+import { createAccessList } from '../../execution/access-list.ts'
 import { simulateCall } from '../../execution/call.ts'
 import { estimateGas } from '../../execution/estimate-gas.ts'
 import { failureError } from '../../execution/failure-words.ts'
@@ -26,8 +27,8 @@ interface Parts extends ChainAccess {
   readonly named: FailureNames
 }
 
-/** Makes `call` and `estimateGas` of the queries. */
-export function createSimulate(parts: Parts): Pick<Queries, 'call' | 'estimateGas'> {
+/** Makes `call`, `estimateGas` and `accessList` of the queries. */
+export function createSimulate(parts: Parts): Pick<Queries, 'call' | 'estimateGas' | 'accessList'> {
   const { lookup, machine, logger, strictCalls, named } = parts
   const deadline = parts.timeoutMs > 0 ? { deadlineMs: parts.timeoutMs } : {}
 
@@ -61,6 +62,10 @@ export function createSimulate(parts: Parts): Pick<Queries, 'call' | 'estimateGa
     async estimateGas(request, reference) {
       const { state, env } = await place(reference)
       return estimateGas({ request, state, env, machine, gasCap: parts.gasEstimationCap, named, ...deadline })
+    },
+    async accessList(request, reference) {
+      const { state, env } = await place(reference)
+      return createAccessList({ request, state, env, machine, gasCap: parts.callGasCap, ...deadline })
     },
   }
 }

@@ -4,6 +4,7 @@ import { BLOCK_METHODS } from './eth/block.ts'
 import { BRIDGE_METHODS } from './eth/bridge.ts'
 import { CLIENT_METHODS } from './eth/client.ts'
 import { EXECUTE_METHODS } from './eth/execute.ts'
+import { FEE_METHODS } from './eth/fees.ts'
 import { LOG_METHODS } from './eth/logs.ts'
 import { MINING_METHODS } from './eth/mining.ts'
 import { SIGN_METHODS } from './eth/sign.ts'
@@ -16,6 +17,7 @@ import { MNR_METHODS } from './mnr.ts'
 import { NAME_METHODS } from './names.ts'
 import { NET_METHODS } from './net.ts'
 import { RPC_METHODS } from './rpc.ts'
+import { TXPOOL_METHODS } from './txpool.ts'
 import { WEB3_METHODS } from './web3.ts'
 
 /** All methods; what of them is open is the dispatcher's business. */
@@ -26,12 +28,14 @@ export const METHODS: readonly AnyMethod[] = [
   ...CLIENT_METHODS,
   ...BRIDGE_METHODS,
   ...STATE_METHODS,
+  ...FEE_METHODS,
   ...EXECUTE_METHODS,
   ...BLOCK_METHODS,
   ...TRANSACTION_METHODS,
   ...LOG_METHODS,
   ...SUBMIT_METHODS,
   ...SIGN_METHODS,
+  ...TXPOOL_METHODS,
   ...EVM_METHODS,
   ...NAME_METHODS,
   ...EXT_METHODS,

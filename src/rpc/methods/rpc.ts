@@ -28,7 +28,7 @@ export const rpc_discover = method({
   params: {},
   result: z.record(z.string(), z.unknown()),
   examples: [],
-  run: (_, context) => openRpcDocument(openTo(context), context.options.clientVersion),
+  run: (_, context) => openRpcDocument(openTo(context), context.options.release),
 })
 
 /** The methods of this file, in the order of the document. */

@@ -1,5 +1,7 @@
 /** What the node says of itself (acceptance checks 26 to 39). */
 import { describe, expect, it } from 'vitest'
+import { namesOf } from '../../../src/rpc/method.ts'
+import { METHODS } from '../../../src/rpc/methods/index.ts'
 import { A, B, block1, fakeEngine } from '../../support/fake-engine.ts'
 import { ask, dispatcherOf } from '../../support/rpc.ts'
 
@@ -25,7 +27,7 @@ describe('what the node says of itself', () => {
     ['eth_accounts', [A, B]],
     [
       'rpc_modules',
-      { web3: '1.0', net: '1.0', rpc: '1.0', eth: '1.0', evm: '1.0', ext: '1.0', rsk: '1.0', mnr: '1.0' },
+      Object.fromEntries(METHODS.flatMap(namesOf).map((name) => [name.replace(/[_.].*/, ''), '1.0'])),
     ],
   ])('%s', async (method, result) => {
     expect(await ask(dispatcher, method)).toEqual({ result })

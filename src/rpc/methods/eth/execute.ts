@@ -1,4 +1,6 @@
 /** Methods that run a message without sending it (rpc-methods 7.4). */
+import { z } from 'zod'
+import { fromBigIntFixed } from '../../../encoding/bytes.ts'
 import { toHex, toQuantity } from '../../../encoding/hex.ts'
 import type { Queries } from '../../../engine/engine.ts'
 import { invalidParams } from '../../../errors.ts'
@@ -7,7 +9,7 @@ import { type Context, method, optional } from '../../method.ts'
 import { type BlockArgument, CallBlock, EstimateBlock } from '../../wire/block-reference.ts'
 import { type CallArgument, CallObject } from '../../wire/call.ts'
 import { OverrideSet } from '../../wire/overrides.ts'
-import { DataText, QuantityText } from '../../wire/scalars.ts'
+import { AddressText, DataText, HashText, QuantityText } from '../../wire/scalars.ts'
 
 const NOBODY = '0x00000000000000000000000000000000000dead1'
 const COW = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
@@ -73,5 +75,33 @@ export const eth_estimateGas = method({
   },
 })
 
+export const eth_createAccessList = method({
+  name: 'eth_createAccessList',
+  summary: 'Accounts and slots that a message touches, and the gas it uses; `error` tells of one that fails.',
+  params: { transaction: CallObject, block: optional(CallBlock, 'latest') },
+  result: z.strictObject({
+    accessList: z.array(z.strictObject({ address: AddressText, storageKeys: z.array(HashText) })),
+    gasUsed: QuantityText,
+    error: z.string().optional(),
+  }),
+  examples: [
+    { params: [{ from: COW, to: COW1, value: '0x1' }], result: { accessList: [], gasUsed: '0x5208' } },
+  ],
+  async run({ transaction, block }, { engine }) {
+    requireCallable(block, engine.queries)
+    const { entries, simulation } = await engine.queries.accessList(transaction, block.reference)
+    const { failure, gasUsed, refund } = simulation
+    const back = refund < gasUsed / 2n ? refund : gasUsed / 2n
+    return {
+      accessList: entries.map(({ address, slots }) => ({
+        address,
+        storageKeys: slots.map((slot) => toHex(fromBigIntFixed(slot, 32))),
+      })),
+      gasUsed: toQuantity(gasUsed - back),
+      ...(failure && { error: failure.reason }),
+    }
+  },
+})
+
 /** The methods of this file, in the order of the document. */
-export const EXECUTE_METHODS = [eth_call, eth_estimateGas] as const
+export const EXECUTE_METHODS = [eth_call, eth_estimateGas, eth_createAccessList] as const

@@ -1,7 +1,9 @@
 /** Methods that look up transactions and receipts (rpc-methods 7.6). */
-import type { BlockView } from '../../../engine/engine.ts'
+import { z } from 'zod'
+import type { ExecutedBlock } from '../../../chain/block.ts'
+import type { BlockView, ReceiptView } from '../../../engine/engine.ts'
 import { method } from '../../method.ts'
-import { LookupBlock } from '../../wire/block-reference.ts'
+import { LookupBlock, StateBlock } from '../../wire/block-reference.ts'
 import { ReceiptObject, toRpcReceipt } from '../../wire/receipt.ts'
 import { BlockHash, Index, TransactionHash } from '../../wire/scalars.ts'
 import {
@@ -18,6 +20,17 @@ function transactionIn(view: BlockView | undefined, index: number): RpcTransacti
   if (view === undefined || transaction === undefined) return null
   const { hash, block } = view.executed
   return toRpcTransaction(transaction, { hash, number: block.header.number, index })
+}
+
+function receiptsOf(block: ExecutedBlock): ReceiptView[] {
+  let firstLogIndex = 0
+  return block.block.transactions.flatMap((transaction, index) => {
+    const receipt = block.receipts[index]
+    if (receipt === undefined) return []
+    const view = { transaction, receipt, block, index, firstLogIndex }
+    firstLogIndex += receipt.logs.length
+    return [view]
+  })
 }
 
 export const eth_getTransactionByHash = method({
@@ -71,10 +84,26 @@ export const eth_getTransactionReceipt = method({
   },
 })
 
+export const eth_getBlockReceipts = method({
+  name: 'eth_getBlockReceipts',
+  summary: 'The receipts of all transactions of a block; null when it is unknown or pending.',
+  params: { block: StateBlock },
+  result: z.array(ReceiptObject).nullable(),
+  examples: [
+    { params: ['earliest'], result: [] },
+    { params: ['0xffffff'], result: null },
+  ],
+  async run({ block }, { engine }) {
+    const view = await engine.queries.block(block.reference)
+    return view === undefined || view.pending ? null : receiptsOf(view.executed).map(toRpcReceipt)
+  },
+})
+
 /** The methods of this file, in the order of the document. */
 export const TRANSACTION_METHODS = [
   eth_getTransactionByHash,
   eth_getTransactionByBlockHashAndIndex,
   eth_getTransactionByBlockNumberAndIndex,
   eth_getTransactionReceipt,
+  eth_getBlockReceipts,
 ] as const

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { fromHex } from '../../../../src/encoding/hex.ts'
 import { NodeError } from '../../../../src/errors.ts'
 import { type Entitlement, openSession } from '../../../../src/rpc/session.ts'
-import { A, B, block0, failingCalls, fakeEngine, N, UNKNOWN } from '../../../support/fake-engine.ts'
+import { A, B, block0, CONTRACT, failingCalls, fakeEngine, N, UNKNOWN } from '../../../support/fake-engine.ts'
 import { ask, dispatcherOf } from '../../../support/rpc.ts'
 
 async function asked(method: string, params: unknown[]) {
@@ -131,5 +131,21 @@ describe('eth_estimateGas', () => {
     expect(await ask(dispatcherOf(engine), 'eth_estimateGas', [{ from: N, to: B, value: '0x1' }])).toEqual(
       refusal(-32000, 'insufficient funds for transfer'),
     )
+  })
+})
+
+describe('eth_createAccessList', () => {
+  it('lists slots as 32 bytes, and takes at most half of the gas back', async () => {
+    const { outcome, args } = await asked('eth_createAccessList', [{ from: A, to: B }])
+    expect(args).toEqual([{ from: A, to: B }, { tag: 'latest' }])
+    const storageKeys = [`0x${'1'.padStart(64, '0')}`]
+    expect(outcome).toEqual({
+      result: { accessList: [{ address: CONTRACT, storageKeys }], gasUsed: '0x61a8' },
+    })
+  })
+
+  it('refuses a block that is not there', async () => {
+    const { outcome } = await asked('eth_createAccessList', [{ to: B }, '0xff'])
+    expect(outcome).toEqual(refusal(-32602, 'Invalid block number 255'))
   })
 })

@@ -128,3 +128,21 @@ describe('receipts', () => {
     expect(await read('eth_getTransactionReceipt', UNKNOWN)).toEqual({ result: null })
   })
 })
+
+describe('eth_getBlockReceipts', () => {
+  const dispatcher = dispatcherOf(fakeEngine().engine)
+  const receipts = async (...params: unknown[]) => ask(dispatcher, 'eth_getBlockReceipts', params)
+
+  it('gives the receipt of each transaction, the same as asked for one by one', async () => {
+    const one = async (hash: string) => (await ask(dispatcher, 'eth_getTransactionReceipt', [hash])).result
+    const each = await Promise.all(block1.block.transactions.map(({ hash }) => one(hash)))
+    expect(each).not.toContain(null)
+    for (const block of ['latest', '0x1', block1.hash, { blockHash: block1.hash }]) {
+      expect(await receipts(block)).toEqual({ result: each })
+    }
+  })
+
+  it('is null where no block stands', async () => {
+    for (const block of ['pending', '0xff', UNKNOWN]) expect(await receipts(block)).toEqual({ result: null })
+  })
+})

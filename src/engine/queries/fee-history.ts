@@ -1,0 +1,60 @@
+/** What a run of blocks had room for, and what their transactions paid. */
+import type { ExecutedBlock } from '../../chain/block.ts'
+import type { ChainAccess } from '../ancestry.ts'
+import { createBreather } from '../breather.ts'
+
+/** One block's part of the history. */
+export interface FeeSample {
+  /** Gas used over gas limit. */
+  readonly gasUsedRatio: number
+  /** Wei per gas at each percentile asked for, weighted by gas used; zeros for a block that used none. */
+  readonly prices: readonly bigint[]
+}
+
+/** The blocks from `oldest` on. */
+export interface FeeHistory {
+  readonly oldest: number
+  readonly samples: readonly FeeSample[]
+}
+
+/** The price that the given share (percent) of a block's gas did not exceed. */
+function pricesOf(block: ExecutedBlock, percentiles: readonly number[]): bigint[] {
+  const paid = block.block.transactions
+    .map(({ gasPrice, isReward }, index) => ({
+      gasPrice,
+      gasUsed: isReward ? 0n : (block.receipts[index]?.gasUsed ?? 0n),
+    }))
+    .filter(({ gasUsed }) => gasUsed > 0n)
+    .sort((a, b) => (a.gasPrice < b.gasPrice ? -1 : a.gasPrice > b.gasPrice ? 1 : 0))
+  const total = Number(paid.reduce((sum, { gasUsed }) => sum + gasUsed, 0n))
+  let index = 0
+  let passed = Number(paid[0]?.gasUsed ?? 0n)
+  return percentiles.map((percentile) => {
+    while (index < paid.length - 1 && passed < (total * percentile) / 100) {
+      index++
+      passed += Number(paid[index]?.gasUsed ?? 0n)
+    }
+    return paid[index]?.gasPrice ?? 0n
+  })
+}
+
+/** Makes the query: `count` blocks up to and including the canonical one at `newest`; percentiles ascend. */
+export function createFeeHistory({ blockchain, blocks }: ChainAccess) {
+  return async (count: number, newest: number, percentiles: readonly number[]): Promise<FeeHistory> => {
+    const breathe = createBreather('query')
+    const oldest = Math.max(0, newest - count + 1)
+    const samples: FeeSample[] = []
+    for (let height = oldest; height <= newest; height++) {
+      const at = blockchain.headerAt(height)
+      // The chain may have become shorter while others had their turn.
+      if (at === undefined) break
+      const block = percentiles.length === 0 ? undefined : blocks.get(at.hash)
+      samples.push({
+        gasUsedRatio: Number(at.header.gasUsed) / Number(at.header.gasLimit),
+        prices: block === undefined ? [] : pricesOf(block, percentiles),
+      })
+      await breathe()
+    }
+    return { oldest, samples }
+  }
+}

@@ -1,0 +1,61 @@
+/** What a message would read and write: accounts and storage slots, as EIP-2930 lists them. */
+import { contractAddress } from '../chain/transaction.ts'
+import type { Hex } from '../encoding/hex.ts'
+import { NULL_ADDRESS, type Simulation, type SimulationParts, simulateCall } from './call.ts'
+import { nativeContracts } from './native/index.ts'
+import type { StateReader } from './state.ts'
+
+/** An account that was touched, and its slots that were, each in the order of first touch. */
+export interface AccessEntry {
+  readonly address: Hex
+  readonly slots: readonly bigint[]
+}
+
+/** What a message touched, and how it went. */
+export interface AccessList {
+  readonly entries: readonly AccessEntry[]
+  readonly simulation: Simulation
+}
+
+/** A reader that notes what it is asked. An overlay asks it once for each account and slot, whatever frames revert. */
+function recording(state: StateReader): { reader: StateReader; touched: Map<Hex, Set<bigint>> } {
+  const touched = new Map<Hex, Set<bigint>>()
+  const slotsOf = (address: Hex): Set<bigint> => {
+    const known = touched.get(address) ?? new Set<bigint>()
+    touched.set(address, known)
+    return known
+  }
+  return {
+    touched,
+    reader: {
+      account(address) {
+        slotsOf(address)
+        return state.account(address)
+      },
+      storage(address, slot) {
+        slotsOf(address).add(slot)
+        return state.storage(address, slot)
+      },
+      code: (hash) => state.code(hash),
+    },
+  }
+}
+
+/**
+ * Runs a message and lists what it touched. Sender and receiver are named by the transaction itself, so they are listed
+ * only for their slots; native contracts and what a creation makes are never listed. Throws as `simulateCall` does.
+ */
+export async function createAccessList(parts: SimulationParts): Promise<AccessList> {
+  const { reader, touched } = recording(parts.state)
+  const simulation = await simulateCall({ ...parts, state: reader })
+  const { from = NULL_ADDRESS, to } = parts.request
+  const receiver = to ?? contractAddress(from, parts.state.account(from)?.nonce ?? 0n)
+  const natives = nativeContracts()
+  const entries: AccessEntry[] = []
+  for (const [address, slots] of touched) {
+    const named = address === from || address === receiver
+    if (natives.has(address) || (named && slots.size === 0)) continue
+    entries.push({ address, slots: [...slots] })
+  }
+  return { entries, simulation }
+}

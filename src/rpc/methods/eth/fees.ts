@@ -1,0 +1,82 @@
+/**
+ * What clients ask before they price a transaction. The chain has no base fee: these answers, and the blocks without
+ * one, let clients choose transactions with a plain gas price by themselves.
+ */
+import { z } from 'zod'
+import { toQuantity } from '../../../encoding/hex.ts'
+import { requireKnown } from '../../block-lookup.ts'
+import { method, optional, type Parameter } from '../../method.ts'
+import { LookupBlock } from '../../wire/block-reference.ts'
+import { Quantity, QuantityText, refuse } from '../../wire/scalars.ts'
+
+/** Most blocks that an answer covers, and most percentiles of each. */
+const MAX_BLOCKS = 1024n
+const MAX_PERCENTILES = 100
+
+/** How many blocks; more than the most are cut. */
+const BlockCount: Parameter<number> = {
+  schema: Quantity.schema,
+  read(value, name) {
+    const count = Quantity.read(value, name)
+    if (count === 0n) refuse(name, `a number of blocks from 1 to ${MAX_BLOCKS}`)
+    return Number(count > MAX_BLOCKS ? MAX_BLOCKS : count)
+  },
+}
+
+/** Ascending percentages; null is none. */
+const Percentiles: Parameter<readonly number[]> = {
+  schema: z.array(z.number().min(0).max(100)).max(MAX_PERCENTILES).describe('Ascending percentages'),
+  read(value, name) {
+    if (value === null) return []
+    const expected = `at most ${MAX_PERCENTILES} ascending numbers from 0 to 100`
+    if (!Array.isArray(value) || value.length > MAX_PERCENTILES) refuse(name, expected)
+    let last = 0
+    for (const percentile of value) {
+      if (typeof percentile !== 'number' || !(percentile >= last && percentile <= 100)) refuse(name, expected)
+      last = percentile
+    }
+    return value
+  },
+}
+
+export const eth_feeHistory = method({
+  name: 'eth_feeHistory',
+  summary:
+    'How full blocks were and what their transactions paid. The chain has no base fee, so that figure is always zero.',
+  params: {
+    blockCount: BlockCount,
+    newestBlock: LookupBlock,
+    rewardPercentiles: optional(Percentiles, []),
+  },
+  result: z.strictObject({
+    oldestBlock: QuantityText,
+    baseFeePerGas: z.array(QuantityText),
+    gasUsedRatio: z.array(z.number()),
+    reward: z.array(z.array(QuantityText)).optional(),
+  }),
+  examples: [
+    {
+      params: ['0x1', 'latest', [50]],
+      result: { oldestBlock: '0x0', baseFeePerGas: ['0x0', '0x0'], gasUsedRatio: [0], reward: [['0x0']] },
+    },
+  ],
+  async run({ blockCount, newestBlock, rewardPercentiles }, { engine }) {
+    requireKnown(newestBlock, engine.queries)
+    const view = await engine.queries.block(newestBlock.reference)
+    const head = engine.queries.head().block.header.number
+    const newest = Math.min(view?.executed.block.header.number ?? head, head)
+    const { oldest, samples } = await engine.queries.feeHistory(blockCount, newest, rewardPercentiles)
+    return {
+      oldestBlock: toQuantity(oldest),
+      // One more than blocks: that of the next block is part of the answer.
+      baseFeePerGas: Array.from({ length: samples.length + 1 }, () => toQuantity(0)),
+      gasUsedRatio: samples.map(({ gasUsedRatio }) => gasUsedRatio),
+      ...(rewardPercentiles.length > 0 && {
+        reward: samples.map(({ prices }) => prices.map((price) => toQuantity(price))),
+      }),
+    }
+  },
+})
+
+/** The methods of this file, in the order of the document. */
+export const FEE_METHODS = [eth_feeHistory] as const

@@ -1,0 +1,67 @@
+/** The `txpool_` methods: what waits for a block, runnable (pending) or behind a gap of nonces (queued) (rpc-methods 7.15). */
+import { z } from 'zod'
+import type { Transaction } from '../../chain/transaction.ts'
+import type { Queries } from '../../engine/engine.ts'
+import { method } from '../method.ts'
+import { PooledTransactionObject, toPooledLine, toPooledTransaction } from '../wire/pooled-transaction.ts'
+
+/** By sender (40 digits without 0x), then by nonce in decimal; a nonce holds one entry. */
+type BySender<T> = Record<string, Record<string, T[]>>
+
+const Sender = z.string().regex(/^[0-9a-f]{40}$/)
+const Nonce = z.string().regex(/^\d+$/)
+
+function bySender<T extends z.ZodType>(entry: T) {
+  return z.record(Sender, z.record(Nonce, z.array(entry)))
+}
+
+function grouped<T>(
+  transactions: readonly Transaction[],
+  show: (transaction: Transaction) => T,
+): BySender<T> {
+  const groups: BySender<T> = {}
+  for (const transaction of transactions) {
+    const sender = transaction.from.slice(2)
+    groups[sender] ??= {}
+    groups[sender][String(transaction.nonce)] = [show(transaction)]
+  }
+  return groups
+}
+
+function wholePool<T>({ pendingTransactions, queuedTransactions }: Queries, show: (t: Transaction) => T) {
+  return { pending: grouped(pendingTransactions(), show), queued: grouped(queuedTransactions(), show) }
+}
+
+export const txpool_content = method({
+  name: 'txpool_content',
+  summary: 'The transactions of the pool, by sender and nonce.',
+  params: {},
+  result: z.strictObject({
+    pending: bySender(PooledTransactionObject),
+    queued: bySender(PooledTransactionObject),
+  }),
+  examples: [{ params: [], result: { pending: {}, queued: {} } }],
+  run: (_, { engine }) => wholePool(engine.queries, toPooledTransaction),
+})
+
+export const txpool_inspect = method({
+  name: 'txpool_inspect',
+  summary: 'The transactions of the pool, each in a line, by sender and nonce.',
+  params: {},
+  result: z.strictObject({ pending: bySender(z.string()), queued: bySender(z.string()) }),
+  examples: [{ params: [], result: { pending: {}, queued: {} } }],
+  run: (_, { engine }) => wholePool(engine.queries, toPooledLine),
+})
+
+export const txpool_status = method({
+  name: 'txpool_status',
+  summary:
+    'How many transactions of the pool are runnable, and how many wait for an earlier nonce; JSON integers.',
+  params: {},
+  result: z.strictObject({ pending: z.int(), queued: z.int() }),
+  examples: [{ params: [], result: { pending: 0, queued: 0 } }],
+  run: (_, { engine }) => engine.queries.poolSize(),
+})
+
+/** The methods of this file, in the order of the document. */
+export const TXPOOL_METHODS = [txpool_content, txpool_inspect, txpool_status] as const

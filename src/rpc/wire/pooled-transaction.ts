@@ -1,0 +1,47 @@
+/** Transactions as the pool's own methods show them (rpc-methods 7.15). */
+import { z } from 'zod'
+import type { Transaction } from '../../chain/transaction.ts'
+import { fromBigIntSigned } from '../../encoding/bytes.ts'
+import { type Hex, toHex, toQuantity } from '../../encoding/hex.ts'
+import { AddressText, DataText, HashText, QuantityText } from './scalars.ts'
+
+const NO_BLOCK: Hex = `0x${'0'.repeat(64)}`
+/** What stands for no receiver. */
+const NOBODY = '0x00'
+
+/** Here price and value are signed bytes, not quantities: 128 is `0x0080`. */
+export const PooledTransactionObject = z.strictObject({
+  blockHash: HashText,
+  blockNumber: z.null(),
+  from: AddressText,
+  gas: QuantityText,
+  gasPrice: DataText,
+  hash: HashText,
+  input: DataText,
+  nonce: QuantityText,
+  to: z.union([AddressText, z.literal(NOBODY)]),
+  transactionIndex: z.null(),
+  value: DataText,
+})
+
+/** A transaction that waits for a block. */
+export function toPooledTransaction(transaction: Transaction): z.infer<typeof PooledTransactionObject> {
+  return {
+    blockHash: NO_BLOCK,
+    blockNumber: null,
+    from: transaction.from,
+    gas: toQuantity(transaction.gasLimit),
+    gasPrice: toHex(fromBigIntSigned(transaction.gasPrice)),
+    hash: transaction.hash,
+    input: toHex(transaction.data),
+    nonce: toQuantity(transaction.nonce),
+    to: transaction.to ?? NOBODY,
+    transactionIndex: null,
+    value: toHex(fromBigIntSigned(transaction.value)),
+  }
+}
+
+/** The same in a line: receiver, value, gas and price, all in decimal. */
+export function toPooledLine({ to, value, gasLimit, gasPrice }: Transaction): string {
+  return `${to?.slice(2) ?? ''}: ${value} wei + ${gasLimit} x ${gasPrice} gas`
+}
