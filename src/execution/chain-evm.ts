@@ -22,6 +22,9 @@ import { advance } from './interpreter.ts'
 import { libraryAddress } from './library-state.ts'
 import { type NativeContract, NativeFailure } from './native/index.ts'
 import { nativeSurroundings } from './native-surroundings.ts'
+import { callStart, creationStart, tellEnd, tellRefusal } from './trace/frame-events.ts'
+import { advanceTraced } from './trace/traced-loop.ts'
+import { tracedFailure } from './trace/vm-exception.ts'
 import { wordToAddress } from './word.ts'
 
 /** EIP-2681: a nonce of this size cannot grow. */
@@ -49,6 +52,8 @@ export class ChainEvm extends EVM {
   #run: EvmRun | undefined
   /** The creation that is being set up. */
   #creation: LibraryMessage | undefined
+  /** How the call that is about to run was asked for; a message does not tell. */
+  #asked: ChildRequest['kind'] | undefined
 
   constructor(options: EVMOpts) {
     super(options)
@@ -59,6 +64,7 @@ export class ChainEvm extends EVM {
   /** Must be called before `runCall`. */
   begin(run: EvmRun): void {
     this.#run = run
+    this.#asked = undefined
   }
 
   get run(): EvmRun {
@@ -66,8 +72,21 @@ export class ChainEvm extends EVM {
     return this.#run
   }
 
+  protected override _executeCall(message: CalledMessage): Promise<EVMResult> {
+    return this.run.session.tracer === undefined ? this.#executeCall(message) : this.#traceCall(message)
+  }
+
+  async #traceCall(message: CalledMessage): Promise<EVMResult> {
+    const { session } = this.run
+    const start = callStart(message, session, this.#asked)
+    session.tracer?.enter?.(start)
+    const result = await this.#executeCall(message)
+    tellEnd(session, start, result)
+    return result
+  }
+
   /** The library's own way serves its loop and native contracts; calls of code take a short one, without its accounts. */
-  protected override async _executeCall(message: CalledMessage): Promise<EVMResult> {
+  async #executeCall(message: CalledMessage): Promise<EVMResult> {
     const { session, loop } = this.run
     const { rules, journal } = session
     const target = message.codeAddress.toString()
@@ -112,7 +131,7 @@ export class ChainEvm extends EVM {
       if (frame.reverted) failure = new EVMError(FAILURE.REVERT)
     } catch (error) {
       if (!(error instanceof EVMError)) throw error
-      failure = error
+      failure = session.tracer === undefined ? error : tracedFailure(frame, error)
       frame.gas = 0
       frame.output = EMPTY
     }
@@ -124,9 +143,10 @@ export class ChainEvm extends EVM {
   }
 
   async #drive(frame: Frame): Promise<void> {
-    const { clock } = frame.session
+    const { clock, tracer } = frame.session
     for (;;) {
-      advance(frame)
+      if (tracer?.step === undefined) advance(frame)
+      else advanceTraced(frame, tracer)
       if (frame.status === 'stopped') return
       if (frame.status === 'calling') {
         const { child } = frame
@@ -147,6 +167,7 @@ export class ChainEvm extends EVM {
     const own = journal.state.account(frame.address) ?? EMPTY_ACCOUNT
     frame.returned = EMPTY
     if (frame.depth >= rules.maxDepth || own.balance < child.value || (creates && own.nonce >= MAX_NONCE)) {
+      if (frame.session.tracer !== undefined) tellRefusal(frame, child)
       frame.push(0n)
       return
     }
@@ -155,6 +176,7 @@ export class ChainEvm extends EVM {
       journal.state.putAccount(frame.address, { ...own, nonce: own.nonce + 1n })
       journal.touch(frame.address)
     }
+    this.#asked = child.kind
     const { execResult, createdAddress } = await this.runCall({ message: childMessage(frame, child) })
     frame.charge(Number(execResult.executionGasUsed))
     const failure = execResult.exceptionError?.error
@@ -204,7 +226,20 @@ export class ChainEvm extends EVM {
     }
   }
 
-  protected override async _executeCreate(message: LibraryMessage): Promise<EVMResult> {
+  protected override _executeCreate(message: LibraryMessage): Promise<EVMResult> {
+    return this.run.session.tracer === undefined ? this.#executeCreate(message) : this.#traceCreate(message)
+  }
+
+  async #traceCreate(message: LibraryMessage): Promise<EVMResult> {
+    const { session } = this.run
+    const start = creationStart(message)
+    session.tracer?.enter?.(start)
+    const result = await this.#executeCreate(message)
+    tellEnd(session, start, result)
+    return result
+  }
+
+  async #executeCreate(message: LibraryMessage): Promise<EVMResult> {
     if (message.depth > 0 && (await this.#standsOnGrave(message))) {
       const exceptionError = new EVMError(FAILURE.CREATE_COLLISION)
       return { execResult: { executionGasUsed: message.gasLimit, returnValue: EMPTY, exceptionError } }

@@ -12,6 +12,8 @@ import type { BlockEnvironment } from './message.ts'
 import { Overlay } from './overlay.ts'
 import { executeRewardTransaction } from './reward-transaction.ts'
 import type { StateReader } from './state.ts'
+import type { Tracer } from './trace/tracer.ts'
+import { watchedState } from './trace/watched-state.ts'
 
 /** What a block's transactions did, one entry per transaction in each list, the reward transaction last. */
 export interface BlockResult {
@@ -67,26 +69,38 @@ export class BlockExecution {
     return this.#listLimit - this.#listUsed
   }
 
-  /** Runs the next transaction. Throws TransactionRejected when it cannot be included; whatever it throws, it was not. */
-  async add(transaction: Transaction): Promise<TransactionOutcome> {
-    const { state, env, machine } = this.#parts
+  /**
+   * Runs the next transaction. Throws TransactionRejected when it cannot be included; whatever it throws, it was not.
+   * `deadlineMs` of wall clock: `limit-exceeded` beyond.
+   */
+  async add(
+    transaction: Transaction,
+    { tracer, deadlineMs }: { readonly tracer?: Tracer; readonly deadlineMs?: number } = {},
+  ): Promise<TransactionOutcome> {
+    const { env, machine } = this.#parts
+    const watched = watchedState(this.#parts.state, tracer)
     const outcome = await executeTransaction({
       transaction,
-      state,
+      state: watched.state,
       env,
       machine,
       gasAvailable: this.gasAvailable,
       destroyedEarlier: this.#listDestroyed,
+      tracer,
+      deadlineMs,
     })
+    watched.end(transaction.gasLimit, outcome)
     for (const address of outcome.destroyed) this.#listDestroyed.add(address)
     this.#record(transaction, outcome)
     return outcome
   }
 
   /** Runs the reward transaction, which ends the block. Throws an Error when an ancestor that it looks at is unknown. */
-  finish(): BlockResult {
-    const { state, env, config } = this.#parts
-    const outcome = executeRewardTransaction(state, env, this.#paidFees, config)
+  finish(tracer?: Tracer): BlockResult {
+    const { env, config } = this.#parts
+    const watched = watchedState(this.#parts.state, tracer)
+    const outcome = executeRewardTransaction(watched.state, env, this.#paidFees, config, tracer)
+    watched.end(0n, outcome)
     this.#record(rewardTransaction(env.number), outcome)
     return {
       transactions: this.#transactions,
@@ -124,14 +138,27 @@ export interface ForeignBlockParts {
   readonly env: BlockEnvironment
 }
 
-/**
- * Runs a whole block as it stands, parallel lists included: cumulative gas restarts in each. Throws `invalid-block`
- * when a transaction cannot be where it is. Comparing with the header is the caller's part.
- */
-export async function executeBlock(
-  parts: ForeignBlockParts,
-): Promise<{ readonly result: BlockResult; readonly state: Overlay }> {
-  const { block, config, machine, parentState, env } = parts
+/** How a block is run again for those who listen. */
+export interface ReplayParts extends ForeignBlockParts {
+  /** Who listens to the transaction at an index; nobody when `undefined`. */
+  readonly tracerOf: (transaction: Transaction, index: number) => Tracer | undefined
+  /** Runs no transaction behind this one. The whole block when absent. */
+  readonly lastIndex?: number | undefined
+  /** Asked between transactions; a promise is waited for. */
+  readonly breathe: () => Promise<void> | undefined
+  /** Milliseconds of wall clock that are left; `limit-exceeded` once there are none. */
+  readonly remainingMs: () => number | undefined
+}
+
+/** A block as it is run, list by list. */
+interface OpenBlock {
+  readonly execution: BlockExecution
+  readonly state: Overlay
+  /** Opens the list that begins with the transaction at this index, if one does. */
+  openListAt(index: number): void
+}
+
+function openBlock({ block, config, machine, parentState, env }: ForeignBlockParts): OpenBlock {
   const { header, transactions } = block
   const limits = sublistLimits(config, header.gasLimit, header.number)
   const state = new Overlay(parentState)
@@ -147,14 +174,57 @@ export async function executeBlock(
     throw new NodeError('invalid-block', 'the last transaction is not the reward transaction')
   }
   if (ends.length > 0) execution.openList(limits.parallel)
+  return {
+    execution,
+    state,
+    openListAt(index) {
+      if (!ends.includes(index)) return
+      const isLast = index === ends.at(-1) || index === transactions.length - 1
+      execution.openList(isLast ? limits.sequential : limits.parallel)
+    },
+  }
+}
+
+/**
+ * Runs a whole block as it stands, parallel lists included: cumulative gas restarts in each. Throws `invalid-block`
+ * when a transaction cannot be where it is. Comparing with the header is the caller's part.
+ */
+export async function executeBlock(
+  parts: ForeignBlockParts,
+): Promise<{ readonly result: BlockResult; readonly state: Overlay }> {
+  const { transactions } = parts.block
+  const { execution, state, openListAt } = openBlock(parts)
   for (let index = 0; index < transactions.length - 1; index++) {
-    if (ends.includes(index)) {
-      execution.openList(index === ends.at(-1) ? limits.sequential : limits.parallel)
-    }
+    openListAt(index)
     await addForeign(execution, transactions[index] as Transaction, index)
   }
-  if (ends.includes(transactions.length - 1)) execution.openList(limits.sequential)
+  openListAt(transactions.length - 1)
   return { result: execution.finish(), state }
+}
+
+/**
+ * Runs a block that stands once more, in the same way, for tracers. `result` is absent when it stops before the end.
+ * Throws `limit-exceeded` when time is up, and what a tracer throws.
+ */
+export async function replayBlock(
+  parts: ReplayParts,
+): Promise<{ readonly result?: BlockResult; readonly state: Overlay }> {
+  const { block, tracerOf, lastIndex, breathe, remainingMs } = parts
+  const { transactions } = block
+  const { execution, state, openListAt } = openBlock(parts)
+  for (const [index, transaction] of transactions.entries()) {
+    if (lastIndex !== undefined && index > lastIndex) return { state }
+    openListAt(index)
+    const tracer = tracerOf(transaction, index)
+    if (transaction.isReward) return { result: execution.finish(tracer), state }
+    await breathe()
+    const deadlineMs = remainingMs()
+    await execution.add(transaction, {
+      ...(tracer && { tracer }),
+      ...(deadlineMs !== undefined && { deadlineMs }),
+    })
+  }
+  throw new Error('a block ends with its reward transaction')
 }
 
 async function addForeign(execution: BlockExecution, transaction: Transaction, index: number): Promise<void> {

@@ -8,6 +8,7 @@ import type { Machine } from './machine.ts'
 import type { BlockEnvironment, MessageResult } from './message.ts'
 import type { Overlay } from './overlay.ts'
 import type { Failure } from './request.ts'
+import type { Tracer } from './trace/tracer.ts'
 import { transactionRules } from './transaction-rules.ts'
 
 /** Init code longer than this makes a transaction invalid, bytes (RSKIP-438). */
@@ -51,7 +52,8 @@ export interface TransactionParts {
   /** Contracts destroyed by earlier transactions of that list. */
   readonly destroyedEarlier?: ReadonlySet<Hex>
   /** Milliseconds of wall clock; `limit-exceeded` beyond. Absent: a transaction may take its time. */
-  readonly deadlineMs?: number
+  readonly deadlineMs?: number | undefined
+  readonly tracer?: Tracer | undefined
 }
 
 /** Runs a transaction. Throws TransactionRejected when it cannot be included. */
@@ -90,7 +92,7 @@ function checkIncludable({ transaction, state, machine, gasAvailable }: Transact
 }
 
 async function run(parts: TransactionParts): Promise<TransactionOutcome> {
-  const { transaction, state, env, machine, destroyedEarlier, deadlineMs } = parts
+  const { transaction, state, env, machine, destroyedEarlier, deadlineMs, tracer } = parts
   const { from, to, value, data, gasLimit, gasPrice } = transaction
   const rules = transactionRules(machine.ruleSet)
   const intrinsic = rules.intrinsicGas(transaction)
@@ -105,6 +107,7 @@ async function run(parts: TransactionParts): Promise<TransactionOutcome> {
   const result = await machine.run(message, state, env, {
     ...(destroyedEarlier && { destroyedEarlier }),
     ...(deadlineMs !== undefined && { deadlineMs }),
+    tracer,
   })
 
   const { gasUsed, charged } = bill(result, intrinsic, gasLimit)

@@ -6,6 +6,7 @@ import type { CodeAnalysis } from './code-analysis.ts'
 import type { ExecutionClock } from './execution-clock.ts'
 import type { Journal } from './journal.ts'
 import type { BlockEnvironment } from './message.ts'
+import type { Tracer } from './trace/tracer.ts'
 import type { VmRules } from './vm-rules.ts'
 
 /** What all frames of one top-level message share. */
@@ -18,6 +19,7 @@ export interface Session {
   /** Wei per gas. */
   readonly gasPrice: bigint
   readonly clock: ExecutionClock
+  readonly tracer: Tracer | undefined
 }
 
 /** A call that the loop asks to be made; gas in gas. `salt` is of CREATE2 only. */
@@ -78,6 +80,8 @@ export class Frame {
   /** Memory in use, 32-byte words. */
   memoryWords = 0
   #memoryCost = 0
+  /** Gas that the failing opcode asked for beyond its fee, when that was too much; for the words of a trace. */
+  lacking = 0
   /** What the last child returned. */
   returned: Uint8Array = EMPTY
   /** What this frame returns. */
@@ -123,15 +127,29 @@ export class Frame {
 
   /** Pays gas or fails. */
   charge(gas: number): void {
-    if (gas > this.gas) fail(FAILURE.OUT_OF_GAS)
+    if (gas > this.gas) this.failForGas(gas)
     this.gas -= gas
+  }
+
+  /** Fails for want of so much gas. */
+  failForGas(gas: number): never {
+    this.lacking = gas
+    fail(FAILURE.OUT_OF_GAS)
+  }
+
+  /** Fails in the loop, which has position, height and gas in registers; a trace reads them in the frame. */
+  failAt(failure: EVMError['error'], position: number, height: number, gas: number): never {
+    this.position = position
+    this.height = height
+    this.gas = gas
+    fail(failure)
   }
 
   /** Cost of memory up to `offset + length`, beyond what is paid already; fails where no gas could pay. */
   expansionCost(offset: bigint, length: bigint): number {
     if (length === 0n) return 0
     const end = offset + length
-    if (end > MEMORY_LIMIT) fail(FAILURE.OUT_OF_GAS)
+    if (end > MEMORY_LIMIT) this.failForGas(Number.MAX_SAFE_INTEGER)
     const words = Math.ceil(Number(end) / 32)
     if (words <= this.memoryWords) return 0
     return words * 3 + Math.floor((words * words) / 512) - this.#memoryCost

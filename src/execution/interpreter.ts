@@ -1,6 +1,6 @@
 /** The loop: runs a frame, without a promise, until it ends, wants to call, or the event loop is due its turn. */
 import { pushedWord } from './code-analysis.ts'
-import { FAILURE, type Frame, fail } from './frame.ts'
+import { FAILURE, type Frame } from './frame.ts'
 import { opcodeTable } from './opcodes/table.ts'
 import { MAX_WORD, MODULUS } from './word.ts'
 
@@ -22,11 +22,11 @@ export function advance(frame: Frame): void {
   for (;;) {
     const op = position < end ? (code[position] as number) : 0
     const fee = fees[op] as number
-    if (fee < 0) fail(FAILURE.INVALID_OPCODE)
-    if (height < (needs[op] as number)) fail(FAILURE.STACK_UNDERFLOW)
-    if (height > (room[op] as number)) fail(FAILURE.STACK_OVERFLOW)
+    if (fee < 0) frame.failAt(FAILURE.INVALID_OPCODE, position, height, gas)
+    if (height < (needs[op] as number)) frame.failAt(FAILURE.STACK_UNDERFLOW, position, height, gas)
+    if (height > (room[op] as number)) frame.failAt(FAILURE.STACK_OVERFLOW, position, height, gas)
     gas -= fee
-    if (gas < 0) fail(FAILURE.OUT_OF_GAS)
+    if (gas < 0) frame.failAt(FAILURE.OUT_OF_GAS, position, height, gas + fee)
 
     if (op >= 0x60 && op <= 0x9f) {
       if (op <= 0x7f) {
@@ -90,7 +90,7 @@ export function advance(frame: Frame): void {
         if (op === 0x57 && stack[--height] === 0n) break
         // Far targets lose precision as numbers, but stay beyond the code.
         const destination = Number(target)
-        if (jumpDestinations[destination] !== 1) fail(FAILURE.INVALID_JUMP)
+        if (jumpDestinations[destination] !== 1) frame.failAt(FAILURE.INVALID_JUMP, position, height, gas)
         position = destination
         if (--clock.ticks > 0 || !clock.mustPause()) continue
         frame.position = position

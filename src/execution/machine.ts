@@ -68,7 +68,7 @@ export function createMachine(parts: MachineParts): Machine {
       const clock = new ExecutionClock(options.deadlineMs)
       const { gasPrice, origin } = message
       const run: EvmRun = {
-        session: { rules, chainId, journal, env, origin, gasPrice, clock },
+        session: { rules, chainId, journal, env, origin, gasPrice, clock, tracer: options.tracer },
         // Our loop counts gas in safe integers.
         loop: message.gas > Number.MAX_SAFE_INTEGER ? 'library' : loop,
         destroyedEarlier: options.destroyedEarlier,

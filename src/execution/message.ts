@@ -2,6 +2,7 @@
 import type { Log } from '../chain/receipt.ts'
 import type { Hex } from '../encoding/hex.ts'
 import type { NativeAncestor } from './native/index.ts'
+import type { Tracer } from './trace/tracer.ts'
 
 /** `chain` is this chain's own rules; `petersburg` is Ethereum's of that name, for the official state tests only. */
 export type RuleSet = 'chain' | 'petersburg'
@@ -43,6 +44,8 @@ export interface RunOptions {
   readonly isLocal?: boolean
   /** Contracts destroyed by earlier transactions of the block's list; CREATE cannot take their addresses (protocol 6.3). */
   readonly destroyedEarlier?: ReadonlySet<Hex>
+  /** Hears of frames and, if it wants to, of steps. Logs, self-destructs and steps only in a run of our own loop. */
+  readonly tracer?: Tracer | undefined
 }
 
 /** What came of a message. State changes and destructions of a message that did not succeed are undone. */

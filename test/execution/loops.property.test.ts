@@ -1,11 +1,11 @@
-/** Random programs: our loop and the library's agree on gas, output, logs and state, under both rule sets. */
+/** Random programs: our loop, the traced one and the library's agree on gas, output, logs and state, under both rule sets. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Hex, toHex } from '../../src/encoding/hex.ts'
 import { createMachine, type Machine } from '../../src/execution/machine.ts'
 import { opcodeTable } from '../../src/execution/opcodes/table.ts'
 import type { Overlay } from '../../src/execution/overlay.ts'
-import { CONTRACT, NOBODY, OTHER, run, SENDER, world } from '../support/execution.ts'
+import { CONTRACT, NOBODY, OTHER, run, SENDER, stepping, world } from '../support/execution.ts'
 
 const ADDRESSES = [CONTRACT, OTHER, NOBODY, SENDER, '0x0000000000000000000000000000000000000002']
 
@@ -133,11 +133,14 @@ async function observe(
 describe.each(['chain', 'petersburg'] as const)('under the rules %s', (ruleSet) => {
   const own = createMachine({ chainId: 33, ruleSet })
   const library = createMachine({ chainId: 33, ruleSet, loop: 'library' })
+  const traced = stepping(own)
 
   it('the loops agree', async () => {
     await fc.assert(
       fc.asyncProperty(programs, fc.constantFrom(30_000n, 120_000n, 1_000_000n), async (code, gas) => {
-        expect(await observe(own, code, gas)).toEqual(await observe(library, code, gas))
+        const seen = await observe(own, code, gas)
+        expect(seen).toEqual(await observe(library, code, gas))
+        expect(seen).toEqual(await observe(traced, code, gas))
       }),
       { numRuns: 1500 },
     )

@@ -11,16 +11,19 @@ import type { BlockEnvironment } from '../../src/execution/message.ts'
 import { Overlay } from '../../src/execution/overlay.ts'
 import { StateTrie } from '../../src/execution/state-trie.ts'
 import { type GivenAccount, stateOf } from '../support/differential.ts'
-import { transaction } from '../support/execution.ts'
+import { stepping, transaction } from '../support/execution.ts'
 import { fixture } from '../support/fixture.ts'
 import { logsHash } from '../support/library-oracle.ts'
 import type { StateVector, StateVectorFile } from '../support/state-vector.ts'
 
 const TOPICS = readdirSync(new URL('../../fixtures/state', import.meta.url)).sort()
 
-const MACHINES = (['own', 'library'] as const).map(
-  (loop) => [loop, createMachine({ chainId: 33, ruleSet: 'petersburg', loop })] as const,
-)
+const own = createMachine({ chainId: 33, ruleSet: 'petersburg' })
+const MACHINES = [
+  ['own', own],
+  ['library', createMachine({ chainId: 33, ruleSet: 'petersburg', loop: 'library' })],
+  ['traced', stepping(own)],
+] as const
 
 function given({ nonce = '0', balance = '0', code, storage = {} }: StateVector['pre'][Hex]): GivenAccount {
   const words = Object.entries(storage).map(([slot, value]) => [BigInt(slot), BigInt(value)] as const)

@@ -59,6 +59,15 @@ export const ENVIRONMENT: BlockEnvironment = {
     height >= 0 && height < 1000 ? toHex(new Uint8Array(32).fill(height % 256)) : undefined,
 }
 
+/** A machine whose every run is told step by step, so that the traced loop is what runs. */
+export function stepping(machine: Machine): Machine {
+  return {
+    ...machine,
+    run: (message, state, env, options) =>
+      machine.run(message, state, env, { ...options, tracer: { step() {} } }),
+  }
+}
+
 export const machines: Record<'own' | 'library', Machine> = {
   own: createMachine({ chainId: 33 }),
   library: createMachine({ chainId: 33, loop: 'library' }),

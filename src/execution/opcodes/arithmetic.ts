@@ -1,7 +1,7 @@
 /** Arithmetic, comparison and bits: 0x01 to 0x1d. */
 import type { Frame } from '../frame.ts'
 import { MAX_WORD, MODULUS } from '../word.ts'
-import { inLoop, type Operation, operation } from './operation.ts'
+import { type Operation, operation } from './operation.ts'
 
 const SIGN_BIT = 1n << 255n
 
@@ -70,9 +70,9 @@ function exponentiate(frame: Frame): void {
 }
 
 export const ARITHMETIC: readonly Operation[] = [
-  operation(0x01, 'ADD', 3, 2, 1, inLoop),
+  binary(0x01, 'ADD', 3, (a, b) => unsigned(a + b)),
   binary(0x02, 'MUL', 5, (a, b) => unsigned(a * b)),
-  operation(0x03, 'SUB', 3, 2, 1, inLoop),
+  binary(0x03, 'SUB', 3, (a, b) => unsigned(a - b)),
   binary(0x04, 'DIV', 5, (a, b) => (b === 0n ? 0n : a / b)),
   binary(0x05, 'SDIV', 5, (a, b) => (b === 0n ? 0n : unsigned(signed(a) / signed(b)))),
   binary(0x06, 'MOD', 5, (a, b) => (b === 0n ? 0n : a % b)),
@@ -81,13 +81,13 @@ export const ARITHMETIC: readonly Operation[] = [
   ternary(0x09, 'MULMOD', 8, (a, b, modulus) => (modulus === 0n ? 0n : (a * b) % modulus)),
   operation(0x0a, 'EXP', 10, 2, 1, exponentiate),
   binary(0x0b, 'SIGNEXTEND', 5, signExtend),
-  operation(0x10, 'LT', 3, 2, 1, inLoop),
-  operation(0x11, 'GT', 3, 2, 1, inLoop),
+  binary(0x10, 'LT', 3, (a, b) => (a < b ? 1n : 0n)),
+  binary(0x11, 'GT', 3, (a, b) => (a > b ? 1n : 0n)),
   binary(0x12, 'SLT', 3, (a, b) => (signed(a) < signed(b) ? 1n : 0n)),
   binary(0x13, 'SGT', 3, (a, b) => (signed(a) > signed(b) ? 1n : 0n)),
-  operation(0x14, 'EQ', 3, 2, 1, inLoop),
-  operation(0x15, 'ISZERO', 3, 1, 1, inLoop),
-  operation(0x16, 'AND', 3, 2, 1, inLoop),
+  binary(0x14, 'EQ', 3, (a, b) => (a === b ? 1n : 0n)),
+  operation(0x15, 'ISZERO', 3, 1, 1, (frame) => frame.push(frame.pop() === 0n ? 1n : 0n)),
+  binary(0x16, 'AND', 3, (a, b) => a & b),
   binary(0x17, 'OR', 3, (a, b) => a | b),
   binary(0x18, 'XOR', 3, (a, b) => a ^ b),
   operation(0x19, 'NOT', 3, 1, 1, (frame) => frame.push(MAX_WORD - frame.pop())),

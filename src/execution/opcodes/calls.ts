@@ -44,7 +44,7 @@ function childGas(frame: Frame, requested: bigint, value: bigint): number {
     frame.gas += stipend
     return gas
   }
-  if (frame.gas < stipend) fail(FAILURE.OUT_OF_GAS)
+  if (frame.gas < stipend) frame.failForGas(stipend)
   return Math.min(wanted + stipend, frame.gas)
 }
 
@@ -108,6 +108,7 @@ function destroy(frame: Frame): void {
     journal.destroyed.push(frame.address)
     journal.refund += DESTRUCTION_REFUND
   }
+  frame.session.tracer?.selfDestruct?.(frame.address, beneficiary, own.balance)
   const heir = state.account(beneficiary) ?? EMPTY_ACCOUNT
   state.putAccount(beneficiary, { ...heir, balance: heir.balance + own.balance })
   journal.touch(beneficiary)

@@ -1,4 +1,7 @@
-/** What an opcode is to the loop: its price, its use of the stack, and what it does. */
+/**
+ * What an opcode is: its price, its use of the stack, and what it does. The loop has the commonest ones written out
+ * again; the traced loop, which is as right and slower, runs everything from here.
+ */
 import type { Frame } from '../frame.ts'
 
 /** One opcode. The loop charges `fee` and checks the stack before `run`. */
@@ -23,9 +26,4 @@ export function operation(
   run: (frame: Frame) => void,
 ): Operation {
   return { code, name, fee, pops, pushes, run }
-}
-
-/** `run` of an opcode that the loop runs itself; the table has it for price, stack and name. */
-export function inLoop(): void {
-  throw new Error('the loop runs this opcode itself')
 }

@@ -36,11 +36,10 @@ function logger(topicCount: number): Operation {
       const offset = frame.expand(from, length)
       const topics: Hex[] = []
       for (let i = 0; i < topicCount; i++) topics.push(toFixedHex(frame.pop(), 32))
-      frame.session.journal.logs.push({
-        address: frame.address,
-        topics,
-        data: frame.read(offset, Number(length)),
-      })
+      const { journal, tracer } = frame.session
+      const log = { address: frame.address, topics, data: frame.read(offset, Number(length)) }
+      journal.logs.push(log)
+      tracer?.log?.(log)
     },
   )
 }

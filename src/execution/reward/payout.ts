@@ -16,8 +16,14 @@ const TOPIC = toFixedHex(toBigInt(new TextEncoder().encode('mining_fee_topic')),
 /**
  * Pays what is due in the block of `env` and gives the logs, one a payment. The contract must already have the
  * block's own fees. Reads the block that matures and the seven above it. Throws an Error when one of them is unknown.
+ * `onPayment` hears of each payment once it is made.
  */
-export function payRewards(state: Overlay, env: BlockEnvironment, config: ChainConfig): readonly Log[] {
+export function payRewards(
+  state: Overlay,
+  env: BlockEnvironment,
+  config: ChainConfig,
+  onPayment: (payment: Payment, log: Log) => void = () => {},
+): readonly Log[] {
   const { maturity, syntheticSpan, labsAddressAt, minimumGasAt, federators } = config.reward
   writeCell(state, REWARD_SLOT.siblings, NO_SIBLINGS)
   const height = env.number - maturity
@@ -55,8 +61,12 @@ export function payRewards(state: Overlay, env: BlockEnvironment, config: ChainC
   writeCell(state, REWARD_SLOT.rewardBalance, pot - reward)
   writeCell(state, REWARD_SLOT.federationBalance, federationBalance)
   writeCell(state, REWARD_SLOT.burnedBalance, readCell(state, REWARD_SLOT.burnedBalance) + burned)
-  for (const payment of payments) pay(state, payment)
-  return payments.map((payment) => logOf(mature.hash, payment))
+  return payments.map((payment) => {
+    const log = logOf(mature.hash, payment)
+    pay(state, payment)
+    onPayment(payment, log)
+    return log
+  })
 }
 
 /** Moves the amount, and makes the payee's account whatever the amount. */

@@ -1,7 +1,6 @@
 /** What may listen while a transaction runs. All of it is optional: what nobody listens to costs nothing. */
 import type { Log } from '../../chain/receipt.ts'
 import type { Hex } from '../../encoding/hex.ts'
-import type { TransactionOutcome } from '../execute-transaction.ts'
 import type { Frame } from '../frame.ts'
 import type { StateReader } from '../state.ts'
 import type { FrameFailure, FrameKind } from './call-frame.ts'
@@ -32,6 +31,18 @@ export interface FrameEnd {
   readonly created?: Hex
 }
 
+/** What is known when a transaction or simulated message is over. Gas in gas, with the basic cost in it. */
+export interface TraceEnd {
+  readonly gasLimit: bigint
+  /** The refund is taken off. */
+  readonly gasUsed: bigint
+  readonly succeeded: boolean
+  /** Returned bytes or payload of a REVERT. */
+  readonly output: Uint8Array
+  /** Fees are paid, destroyed contracts are gone. */
+  readonly after: StateReader
+}
+
 /** A listener to one transaction. What it throws ends the run. */
 export interface Tracer {
   /** Sees the state before the transaction; what it gives is read in its place, once a word. */
@@ -50,6 +61,6 @@ export interface Tracer {
    * `failure` is the library's word when the opcode ended the frame with one.
    */
   stepped?(frame: Frame, cost: number, failure: string | undefined): void
-  /** Last of all, with the state after the transaction; destroyed contracts are gone, fees paid. */
-  finish?(outcome: TransactionOutcome, after: StateReader): void
+  /** Last of all. */
+  finish?(end: TraceEnd): void
 }

@@ -1,0 +1,144 @@
+/** Records the tree of calls of one transaction; does nothing per opcode. */
+import type { Log } from '../../chain/receipt.ts'
+import { EMPTY } from '../../encoding/bytes.ts'
+import type { Hex } from '../../encoding/hex.ts'
+import { NodeError } from '../../errors.ts'
+import type { CallFrame, FrameFailure, FrameLog } from './call-frame.ts'
+import type { FrameEnd, FrameStart, TraceEnd, Tracer } from './tracer.ts'
+
+/** What a frame takes in memory beside its payloads, bytes. */
+const FRAME_BYTES = 512
+
+interface OpenLog extends FrameLog {
+  index?: number
+}
+
+interface OpenFrame extends Omit<CallFrame, 'logs' | 'calls'> {
+  to: Hex | undefined
+  gas: bigint
+  gasUsed: bigint
+  output: Uint8Array
+  failure?: FrameFailure
+  readonly logs: OpenLog[]
+  readonly calls: OpenFrame[]
+}
+
+/** Where a tree stops growing. */
+export interface CallTreeLimits {
+  /** Bytes that the frames of a tree may take together; `limit-exceeded` beyond. */
+  readonly maxBytes: number
+}
+
+/** Records calls; `root` is whole once the transaction is over. */
+export class CallTree implements Tracer {
+  readonly #limits: CallTreeLimits
+  readonly #open: OpenFrame[] = []
+  /** Logs that no failure has taken back so far, as emitted. */
+  readonly #logs: OpenLog[] = []
+  /** How many of them there were when each open frame began. */
+  readonly #marks: number[] = []
+  #bytes = 0
+  #root: OpenFrame | undefined
+
+  constructor(limits: CallTreeLimits) {
+    this.#limits = limits
+  }
+
+  /** The transaction's own frame. */
+  get root(): CallFrame {
+    if (this.#root === undefined) throw new Error('nothing was traced')
+    return this.#root
+  }
+
+  /** Bytes that the tree takes, about. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  enter(start: FrameStart): void {
+    this.#count(FRAME_BYTES + start.input.length)
+    const { kind, depth, from, to, value, gas, input, isNative, runsCode } = start
+    this.#begin({
+      kind,
+      depth,
+      from,
+      to,
+      value,
+      gas,
+      gasUsed: 0n,
+      input,
+      output: EMPTY,
+      isNative,
+      ranCode: runsCode,
+      logs: [],
+      calls: [],
+    })
+    this.#marks.push(this.#logs.length)
+  }
+
+  exit(end: FrameEnd): void {
+    const frame = this.#open.pop()
+    const mark = this.#marks.pop()
+    if (frame === undefined || mark === undefined) throw new Error('no frame is open')
+    this.#count(end.output.length)
+    frame.gasUsed = end.gasUsed
+    frame.output = end.output
+    if (end.created !== undefined) frame.to = end.created
+    if (end.failure !== undefined) {
+      frame.failure = end.failure
+      this.#logs.length = mark
+    }
+  }
+
+  selfDestruct(contract: Hex, heir: Hex, balance: bigint): void {
+    this.#count(FRAME_BYTES)
+    this.#begin({
+      kind: 'selfdestruct',
+      depth: this.#open.length,
+      from: contract,
+      to: heir,
+      value: balance,
+      gas: 0n,
+      gasUsed: 0n,
+      input: EMPTY,
+      output: EMPTY,
+      isNative: false,
+      ranCode: false,
+      logs: [],
+      calls: [],
+    })
+    this.#open.pop()
+  }
+
+  log(log: Log): void {
+    const frame = this.#open.at(-1)
+    if (frame === undefined) throw new Error('no frame is open')
+    this.#count(FRAME_BYTES + log.data.length)
+    const entry: OpenLog = { log, position: frame.calls.length }
+    frame.logs.push(entry)
+    this.#logs.push(entry)
+  }
+
+  /** Gives the transaction's own frame the gas of the whole transaction, and the logs that stand their places. */
+  finish({ gasUsed, gasLimit }: TraceEnd): void {
+    if (this.#root === undefined) return
+    this.#root.gas = gasLimit
+    this.#root.gasUsed = gasUsed
+    for (const [index, entry] of this.#logs.entries()) entry.index = index
+  }
+
+  #begin(frame: OpenFrame): void {
+    const parent = this.#open.at(-1)
+    if (parent === undefined) this.#root ??= frame
+    else parent.calls.push(frame)
+    this.#open.push(frame)
+  }
+
+  #count(bytes: number): void {
+    this.#bytes += bytes
+    const { maxBytes } = this.#limits
+    if (this.#bytes > maxBytes) {
+      throw new NodeError('limit-exceeded', `Trace size limit of ${maxBytes} bytes exceeded`)
+    }
+  }
+}
