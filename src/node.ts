@@ -135,6 +135,10 @@ export async function createNode(given: NodeOptions = {}): Promise<Node> {
     throw error
   })
 
+  const { onConsole } = options
+  if (onConsole !== undefined) {
+    engine.events.on('console', ({ texts, transaction }) => onConsole(texts, transaction))
+  }
   const dispatcher = createDispatcher({
     methods: METHODS,
     engine,

@@ -84,9 +84,14 @@ export function signatureOf({ name, inputs }: Pick<AbiEntry, 'name' | 'inputs'>)
   return `${name}(${inputs.map(canonicalType).join(',')})`
 }
 
+/** The hash of a signature. */
+export function signatureHash(signature: string): Hex {
+  return toHex(keccak256(new TextEncoder().encode(signature)))
+}
+
 /** What an event is logged under: the hash of its signature. */
 export function topicOf(entry: Pick<AbiEntry, 'name' | 'inputs'>): Hex {
-  return toHex(keccak256(new TextEncoder().encode(signatureOf(entry))))
+  return signatureHash(signatureOf(entry))
 }
 
 /** What a call or an error begins with: the first 4 bytes of that hash. */

@@ -5,6 +5,7 @@ import type { ExecutedBlock } from '../chain/block.ts'
 import type { Transaction } from '../chain/transaction.ts'
 import { contractAddress } from '../chain/transaction.ts'
 import type { Hex } from '../encoding/hex.ts'
+import type { TransactionNotes } from '../engine/events.ts'
 import { NodeError } from '../errors.ts'
 import type { TerminalOptions } from '../options/options.ts'
 import type { LineWriter } from './line-writer.ts'
@@ -44,13 +45,23 @@ function target({ from, nonce, to }: Transaction): string {
 }
 
 /** A mined transaction in a line. */
-export function describeTransaction(executed: ExecutedBlock, index: number): string {
+export function describeTransaction(
+  executed: ExecutedBlock,
+  index: number,
+  failure?: TransactionNotes['failure'],
+): string {
   const transaction = executed.block.transactions[index] as Transaction
   const receipt = executed.receipts[index]
   const value = transaction.value === 0n ? '' : `, value ${coins(transaction.value)}`
-  const outcome = receipt?.succeeded === false ? pc.red(' failed') : ''
+  const reason = failure === undefined ? '' : `: ${plain(failure.reason)}`
+  const outcome = receipt?.succeeded === false ? pc.red(` failed${reason}`) : ''
   const gas = receipt === undefined ? '' : `, gas ${receipt.gasUsed}`
   return `  ${pc.yellow(transaction.hash)} from ${transaction.from} ${target(transaction)}${value}${gas}${outcome}`
+}
+
+/** What code said with one call to the console contract, by lines. */
+function saidLines(text: string, indent: string): string[] {
+  return text.split(/\r?\n/).map((line) => `${indent}${pc.magenta('console.log')} ${plain(line)}`)
 }
 
 /** A block that was joined to the chain, in a line. */
@@ -97,15 +108,23 @@ export function createConsoleReporter(
     call(method, milliseconds, error) {
       if (talkative) output.write(describeCall(method, milliseconds, error))
     },
-    chain({ removed, added }) {
+    chain({ removed, added, notes }) {
       if (!talkative) return
       for (const { hash, block } of removed) output.write(removedLine(hash, block.header.number))
       for (const executed of added) {
         output.write(describeBlock(executed))
-        executed.block.transactions.forEach(({ isReward }, i) => {
-          if (!isReward) output.write(describeTransaction(executed, i))
+        executed.block.transactions.forEach(({ isReward, hash }, i) => {
+          if (isReward) return
+          const { failure, console = [] } = notes?.get(hash) ?? {}
+          output.write(describeTransaction(executed, i, failure))
+          for (const text of console) for (const line of saidLines(text, '    ')) output.write(line)
         })
       }
+    },
+    console({ texts, transaction }) {
+      // A transaction's words stand below its line, where there is one.
+      if (!isPrinted('info', options) || (talkative && transaction !== undefined)) return
+      for (const text of texts) for (const line of saidLines(text, '')) output.write(line)
     },
     ready({ url, ws, chainId, head }) {
       output.write(`${pc.green('Ready')} on ${url} and ${ws} (chain id ${chainId}, block ${head})`)

@@ -57,7 +57,7 @@ export function createJsonReporter(options: TerminalOptions, output: LineWriter)
         'call',
       )
     },
-    chain({ removed, added }) {
+    chain({ removed, added, notes }) {
       if (!talkative) return
       for (const { hash, block } of removed) {
         log.info({ hash, number: block.header.number }, 'block left the chain')
@@ -69,10 +69,18 @@ export function createJsonReporter(options: TerminalOptions, output: LineWriter)
         mined.forEach((transaction, i) => {
           const { from, to, value } = transaction
           const receipt = receipts[i]
-          const outcome = { gasUsed: String(receipt?.gasUsed), succeeded: receipt?.succeeded }
+          const failure = notes?.get(transaction.hash)?.failure
+          const outcome = {
+            gasUsed: String(receipt?.gasUsed),
+            succeeded: receipt?.succeeded,
+            ...(failure && { failure: failure.reason }),
+          }
           log.info({ hash: transaction.hash, from, to, value: String(value), ...outcome }, 'transaction')
         })
       }
+    },
+    console({ texts, transaction }) {
+      for (const text of texts) log.info({ ...(transaction && { transaction }), text }, 'console.log')
     },
     ready(readiness) {
       output.write(JSON.stringify({ ready: true, ...readiness }))

@@ -1,5 +1,5 @@
 /** What the running command says, whatever the form: its own lines, calls, blocks, and that it is ready. */
-import type { ChainUpdate } from '../engine/events.ts'
+import type { ChainUpdate, ConsoleOutput } from '../engine/events.ts'
 import type { Logger } from '../logger.ts'
 import type { OnCall, TerminalOptions } from '../options/options.ts'
 
@@ -19,6 +19,8 @@ export interface Reporter {
   readonly call: OnCall
   /** The chain moved. */
   chain(update: ChainUpdate): void
+  /** Code said something. */
+  console(said: ConsoleOutput): void
   /** The one line that says that the port answers; never left out. */
   ready(readiness: Readiness): void
 }

@@ -56,6 +56,7 @@ export async function start(settings: Settings, writers: Writers, stopped: Promi
     onCall: isTalkative(settings.terminal) ? reporter.call : undefined,
   })
   node.engine.events.on('chain', reporter.chain)
+  node.engine.events.on('console', reporter.console)
   const server = await open(node, settings, reporter, writers.output)
   await stopped
   await server.close()

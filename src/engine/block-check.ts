@@ -65,6 +65,7 @@ export function createBlockCheck(parts: Parts): (block: Block) => Promise<Sealed
         postState: sealed.root,
       },
       state: sealed,
+      outcomes: result.outcomes,
     }
   }
 }

@@ -4,6 +4,7 @@ import { type BranchTip, prefers } from '../chain/fork-choice.ts'
 import type { Header } from '../chain/header.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { NodeError } from '../errors.ts'
+import type { TransactionOutcome } from '../execution/execute-transaction.ts'
 import type { SealedState } from '../execution/state.ts'
 import type { StateTrie } from '../execution/state-trie.ts'
 import type { BlockStore } from '../store/block-store.ts'
@@ -27,6 +28,8 @@ interface Parts {
 export interface SealedBlock {
   readonly block: ExecutedBlock
   readonly state: SealedState
+  /** One per transaction, where it ran just now. */
+  readonly outcomes?: readonly TransactionOutcome[]
 }
 
 /** What became of an inserted block: the head has moved to it, it stands beside the chain, or it was here already. */

@@ -5,9 +5,11 @@ import type { StateReader } from '../execution/state.ts'
 import type { Store } from '../store/level.ts'
 import type { Blockchain, Insertion, SealedBlock } from './blockchain.ts'
 import type { ChainUpdate, Emitter, EngineEvents } from './events.ts'
+import type { FailureNames } from './failure-names.ts'
 import type { KeptPool } from './pool/kept-pool.ts'
 import type { Pool } from './pool/pool.ts'
 import type { Pending } from './queries/pending.ts'
+import { notesOf } from './transaction-notes.ts'
 
 interface Parts {
   readonly store: Store
@@ -17,6 +19,7 @@ interface Parts {
   readonly pending: Pending
   readonly events: Emitter<EngineEvents>
   readonly headState: () => StateReader
+  readonly named: FailureNames
 }
 
 /** Moves of the chain, for the commands to make; one at a time. */
@@ -63,6 +66,7 @@ export function createChainMoves(parts: Parts): ChainMoves {
       if (added.length > 0) events.emit('pool', { added })
     },
     async insert(branch, broken = []) {
+      const notes = await notesOf(branch, parts.named)
       const planned = blockchain.moveTo(branch.map(({ block }) => block))
       const mined = new Set<Hex>()
       for (const { block } of planned?.added ?? []) for (const { hash } of block.transactions) mined.add(hash)
@@ -73,6 +77,9 @@ export function createChainMoves(parts: Parts): ChainMoves {
         ...kept.put(back),
       ])
       for (const { hash } of broken) pool.drop(hash)
+      for (const [transaction, { console }] of notes ?? []) {
+        if (console !== undefined) events.emit('console', { texts: console, transaction })
+      }
       const { update } = insertion
       if (update === undefined) {
         // A new sibling may be an uncle of the next block.
@@ -84,7 +91,7 @@ export function createChainMoves(parts: Parts): ChainMoves {
         const refused = back.filter(({ hash }) => !pool.has(hash)).map(({ hash }) => hash)
         await store.batch(kept.drop([...refused, ...pool.takeForgotten()]))
       }
-      announce(update, runnable)
+      announce(notes === undefined ? update : { ...update, notes }, runnable)
       return insertion
     },
   }

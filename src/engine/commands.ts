@@ -83,6 +83,10 @@ export function createCommands(parts: Parts): Commands {
   const { config, inTurn, store, blocks, blockchain, moves, pool, kept, pending } = parts
   const { clock, dials, snapshots, schedule, events } = parts
 
+  function sealedOf(block: ExecutedBlock, { state, result }: UnsealedBlock): SealedBlock {
+    return { block, state, outcomes: result.outcomes }
+  }
+
   /** Mines one block. Resolves when it is on disk and everybody has heard of it. */
   async function mineOne(
     timestamp?: number,
@@ -93,7 +97,7 @@ export function createCommands(parts: Parts): Commands {
       timestamp ?? clock.nextTimestamp(parent.block.header.timestamp),
     )
     const block = await parts.seal(unsealed)
-    await moves.insert([{ block, state: unsealed.state }], unsealed.broken)
+    await moves.insert([sealedOf(block, unsealed)], unsealed.broken)
     clock.taken()
     return { block, unsealed }
   }
@@ -103,7 +107,7 @@ export function createCommands(parts: Parts): Commands {
     const { hash } = block
     const height = block.block.header.number
     if (blocks.header(hash) !== undefined) return { outcome: 'known', hash, height }
-    const { outcome } = await moves.insert([{ block, state: unsealed.state }], unsealed.broken)
+    const { outcome } = await moves.insert([sealedOf(block, unsealed)], unsealed.broken)
     // What was asked of the clock since the work was made is for the block after it.
     if (outcome === 'best' && clock.save() === clockState) {
       clock.taken()

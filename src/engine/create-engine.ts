@@ -180,7 +180,7 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
     },
   }
   const kept = new KeptPool(blocks)
-  const moves = createChainMoves({ store, blockchain, pool, kept, pending: ahead, events, headState })
+  const moves = createChainMoves({ store, blockchain, pool, kept, pending: ahead, events, headState, named })
   const dev = createDevTools({
     inTurn,
     store,
@@ -242,7 +242,7 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
     }),
   })
   const fees = createFees({ ...chain, now: parts.now, asked })
-  const simulate = createSimulate({ ...chain, ...parts, lookup, machine, named })
+  const simulate = createSimulate({ ...chain, ...parts, lookup, machine, named, events })
 
   for (const transaction of blocks.poolEntries()) {
     try {

@@ -1,6 +1,8 @@
 /** What leaves the engine when something moved, and the typed emitter that carries it. */
 import type { ExecutedBlock } from '../chain/block.ts'
 import type { Transaction } from '../chain/transaction.ts'
+import type { Hex } from '../encoding/hex.ts'
+import type { Failure } from '../execution/request.ts'
 
 /** The canonical chain moved: extend, reorganisation and rewind are one shape. Emitted once, after the write. */
 export interface ChainUpdate {
@@ -8,6 +10,23 @@ export interface ChainUpdate {
   readonly removed: readonly ExecutedBlock[]
   /** Upwards to the new head. */
   readonly added: readonly ExecutedBlock[]
+  /** By hash, of transactions that ran for this move and failed or said something. */
+  readonly notes?: ReadonlyMap<Hex, TransactionNotes>
+}
+
+/** What is heard of a transaction only while it runs. */
+export interface TransactionNotes {
+  readonly failure?: Failure
+  /** What it said to the console contract, line by line. */
+  readonly console?: readonly string[]
+}
+
+/** What code said to the console contract; not told of estimates, traces and blocks that are only tried. */
+export interface ConsoleOutput {
+  /** One text per call, as it was said: any character may stand in it. */
+  readonly texts: readonly string[]
+  /** Of the transaction; absent for a simulated call. */
+  readonly transaction?: Hex
 }
 
 /** Transactions that entered the set of runnable ones. */
@@ -19,6 +38,7 @@ export interface PoolUpdate {
 export interface EngineEvents {
   chain: ChainUpdate
   pool: PoolUpdate
+  console: ConsoleOutput
 }
 
 /** Listeners run in the order in which they came; one that throws is reported and does not stop the others. */

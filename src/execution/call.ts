@@ -41,6 +41,8 @@ export interface Simulation {
   /** Not yet capped. */
   readonly refund: bigint
   readonly valueCallSeen: boolean
+  /** What was said to the console contract; absent when nothing. */
+  readonly consoleCalls?: readonly Uint8Array[]
 }
 
 /** Gas of a request within the cap. */
@@ -79,5 +81,6 @@ export async function simulateCall(parts: SimulationParts): Promise<Simulation> 
     gasUsed: basicCost + result.gasUsed,
     refund: result.refund,
     valueCallSeen: result.valueCallSeen,
+    ...(result.consoleCalls && { consoleCalls: result.consoleCalls }),
   }
 }

@@ -17,6 +17,7 @@ import { EMPTY } from '../encoding/bytes.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { childMessage } from './child-message.ts'
 import { analyse, headerLength } from './code-analysis.ts'
+import { CONSOLE_ADDRESS, type ConsoleCalls, keepConsoleCall } from './console-calls.ts'
 import { type ChildRequest, FAILURE, Frame, type Session } from './frame.ts'
 import { advance } from './interpreter.ts'
 import { libraryAddress } from './library-state.ts'
@@ -43,6 +44,8 @@ export interface EvmRun {
   readonly onNotice: (notice: string) => void
   /** Was a native contract called at the top, paid, and failed? */
   nativeFailed: boolean
+  /** What was said to the console contract; a failure takes none of it back. */
+  consoleCalls: ConsoleCalls | undefined
 }
 
 type CalledMessage = LibraryMessage & { to: Address }
@@ -95,7 +98,12 @@ export class ChainEvm extends EVM {
     if (!message.delegatecall)
       journal.transfer(message.caller.toString(), message.to.toString(), message.value)
     const code = journal.codeOf(target)
-    if (code.length === 0) return { execResult: { executionGasUsed: 0n, returnValue: EMPTY } }
+    if (code.length === 0) {
+      if (target === CONSOLE_ADDRESS) {
+        this.run.consoleCalls = keepConsoleCall(this.run.consoleCalls, message.data)
+      }
+      return { execResult: { executionGasUsed: 0n, returnValue: EMPTY } }
+    }
     return { execResult: await this.#runFrame(message, code, message.to.toString()) }
   }
 

@@ -38,6 +38,8 @@ export interface TransactionOutcome {
   readonly created?: Hex
   /** Contracts that are gone with it. */
   readonly destroyed: readonly Hex[]
+  /** What it said to the console contract; absent when nothing. */
+  readonly consoleCalls?: readonly Uint8Array[]
 }
 
 /** What running a transaction needs. */
@@ -129,6 +131,7 @@ async function run(parts: TransactionParts): Promise<TransactionOutcome> {
     ...(failure && { failure }),
     ...(result.created && { created: result.created }),
     destroyed: result.destroyed,
+    ...(result.consoleCalls && { consoleCalls: result.consoleCalls }),
   }
 }
 

@@ -75,6 +75,7 @@ export function createMachine(parts: MachineParts): Machine {
         isLocal: options.isLocal ?? false,
         onNotice,
         nativeFailed: false,
+        consoleCalls: undefined,
       }
       const evm = idle.pop() ?? makeEvm(journal)
       const adapter = new LibraryState(journal)
@@ -119,6 +120,7 @@ function toResult(message: Message, { execResult, createdAddress }: EVMResult, r
     valueCallSeen: journal.valueCallSeen,
     nativeFailed: run.nativeFailed,
     touched: journal.touched(),
+    ...(run.consoleCalls && { consoleCalls: run.consoleCalls.payloads }),
   }
 }
 

@@ -70,4 +70,6 @@ export interface MessageResult {
   readonly nativeFailed: boolean
   /** Accounts that the message wrote, for Ethereum's sweep of empty ones; empty under the chain's rules. */
   readonly touched: ReadonlySet<Hex>
+  /** Call data that was sent to the console contract, also by frames that failed; absent when there is none. */
+  readonly consoleCalls?: readonly Uint8Array[]
 }

@@ -1,4 +1,5 @@
 /** The options of node, server and terminal: what may be given, and how defaults are filled in. */
+import type { Hex } from '../encoding/hex.ts'
 import { NodeError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 import { isLoopback } from './addresses.ts'
@@ -32,6 +33,8 @@ interface NodeParts {
   /** Seconds since 1970; the wall clock when absent. */
   readonly now?: (() => number) | undefined
   readonly onCall?: OnCall | undefined
+  /** Hears what code says to the console contract: a text per call, and the transaction unless it is a simulated call. */
+  readonly onConsole?: ((texts: readonly string[], transaction?: Hex) => void) | undefined
 }
 
 /** What `createNode` takes; all of it may be left out. Without `dataDir` the node lives in memory. */
@@ -58,12 +61,15 @@ function holdsNoKeys({ profile }: Values<typeof NODE_SETTINGS>, given: NodeOptio
 
 /** Checks node options and fills in defaults. Throws `invalid-options`: an unknown, malformed or contradicting option. */
 export function resolveNodeOptions(given: NodeOptions): ResolvedNodeOptions {
-  const values = resolve(NODE_SETTINGS, given, ['logger', 'now', 'onCall']) as Values<typeof NODE_SETTINGS>
+  const values = resolve(NODE_SETTINGS, given, ['logger', 'now', 'onCall', 'onConsole']) as Values<
+    typeof NODE_SETTINGS
+  >
   if (values.memory === true && values.dataDir !== undefined) {
     throw new NodeError('invalid-options', 'Options "memory" and "dataDir" contradict each other.')
   }
   const wallet = values.wallet && !holdsNoKeys(values, given)
-  return { ...values, wallet, logger: given.logger, now: given.now, onCall: given.onCall }
+  const { logger, now, onCall, onConsole } = given
+  return { ...values, wallet, logger, now, onCall, onConsole }
 }
 
 /** Checks server options and fills in defaults. Throws `invalid-options`: as for a node, or an unguarded open port. */

@@ -41,6 +41,7 @@ const EMPTY_CONTRACT = '0x00'
 async function reportedNode(reporter: ReturnType<typeof forPeople>['reporter']) {
   const node = await createNode({ logger: reporter.logger, onCall: reporter.call, minedReverts: 'error' })
   node.engine.events.on('chain', reporter.chain)
+  node.engine.events.on('console', reporter.console)
   return node
 }
 
@@ -70,8 +71,41 @@ describe('output for people', () => {
     await expect(create(BOOM)).rejects.toThrow('boom')
     await node.close()
     expect(output[1]).toContain(`creates ${(receipt as { contractAddress: string }).contractAddress}`)
-    expect(output.find((line) => line.endsWith(' failed'))).toContain(ALICE)
+    expect(output.find((line) => line.endsWith(' failed: revert boom'))).toContain(ALICE)
     expect(output.at(-1)).toMatch(/^eth_sendTransaction .* ms .*boom/)
+  })
+
+  it('says why transactions failed that were mined later, and what they said', async () => {
+    const { reporter, output } = forPeople()
+    const node = await reportedNode(reporter)
+    await node.request({ method: 'evm_setAutomine', params: [false] })
+    const send = (data: string) =>
+      node.request({ method: 'eth_sendTransaction', params: [{ from: ALICE, data, gas: '0x186a0' }] })
+    await send(BOOM)
+    await send('0xfe')
+    // Says "hi", a bell and a second line to the console contract.
+    const text = `0x41304fac${'20'.padStart(64, '0')}${'4'.padStart(64, '0')}${'68690a07'.padEnd(64, '0')}`
+    const stores = (text.slice(2).match(/.{1,64}/g) ?? []).map(
+      (word, i) => `7f${word.padEnd(64, '0')}60${(32 * i).toString(16).padStart(2, '0')}52`,
+    )
+    const said = `0x${stores.join('')}6000600060646000${'73000000000000000000636f6e736f6c652e6c6f67'}5afa00`
+    await send(said)
+    await node.request({ method: 'evm_mine' })
+    await node.request({ method: 'eth_call', params: [{ data: said }, 'latest'] })
+    await node.close()
+    const from = output.findIndex((line) => line.startsWith('Block 1 '))
+    expect(output.slice(from + 1, from + 6)).toEqual([
+      expect.stringMatching(/ failed: revert boom$/),
+      expect.stringMatching(/ failed: invalid opcode$/),
+      expect.stringMatching(/, gas \d+$/),
+      '    console.log hi',
+      '    console.log  ',
+    ])
+    expect(output.slice(-3)).toEqual([
+      'console.log hi',
+      'console.log  ',
+      expect.stringMatching(/^eth_call \d+\.\d ms$/),
+    ])
   })
 
   it('tells of blocks that leave the chain', async () => {
@@ -150,6 +184,19 @@ describe('output for programs', () => {
       expect.objectContaining({ msg: 'call', method: 'eth_sendTransaction', ms: expect.any(Number) }),
       expect.objectContaining({ msg: 'call', method: 'eth_nope', error: 'method not found' }),
     ])
+  })
+
+  it('says why a transaction failed, and what code said', async () => {
+    const { reporter, parsed } = forPrograms()
+    const node = await reportedNode(reporter)
+    const params = [{ from: ALICE, data: BOOM, gas: '0x186a0' }]
+    await node.request({ method: 'eth_sendTransaction', params }).catch(() => {})
+    await node.close()
+    expect(parsed()).toContainEqual(
+      expect.objectContaining({ msg: 'transaction', succeeded: false, failure: 'revert boom' }),
+    )
+    reporter.console({ texts: ['a\nb'], transaction: '0x12' })
+    expect(parsed().at(-1)).toMatchObject({ msg: 'console.log', text: 'a\nb', transaction: '0x12' })
   })
 
   it('can say errors and integers of any size', () => {

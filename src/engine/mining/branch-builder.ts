@@ -88,7 +88,8 @@ export function createBranchBuilder(parts: Parts): BranchBuilder {
       throw error instanceof NodeError ? invalidParams(`blocks[${index}]: ${error.message}`) : error
     }
     if (planned.timestamp === undefined) clock.taken()
-    return { block: await parts.seal(unsealed, known), state: unsealed.state }
+    const block = await parts.seal(unsealed, known)
+    return { block, state: unsealed.state, outcomes: unsealed.result.outcomes }
   }
 
   return async (fork, plan, { uncles }, use) => {

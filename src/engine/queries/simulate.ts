@@ -10,7 +10,9 @@ import type { StateReader } from '../../execution/state.ts'
 import type { Logger } from '../../logger.ts'
 import { type ChainAccess, environmentAt } from '../ancestry.ts'
 import type { BlockReference, Queries } from '../engine.ts'
+import type { Emitter, EngineEvents } from '../events.ts'
 import type { FailureNames } from '../failure-names.ts'
+import { consoleTexts } from '../transaction-notes.ts'
 import type { Lookup } from './lookup.ts'
 
 interface Parts extends ChainAccess {
@@ -25,11 +27,12 @@ interface Parts extends ChainAccess {
   /** Answer failures other than REVERT with an error instead of empty output. */
   readonly strictCalls: boolean
   readonly named: FailureNames
+  readonly events: Emitter<EngineEvents>
 }
 
 /** Makes `call`, `estimateGas` and `accessList` of the queries. */
 export function createSimulate(parts: Parts): Pick<Queries, 'call' | 'estimateGas' | 'accessList'> {
-  const { lookup, machine, logger, strictCalls, named } = parts
+  const { lookup, machine, logger, strictCalls, named, events } = parts
   const deadline = parts.timeoutMs > 0 ? { deadlineMs: parts.timeoutMs } : {}
 
   async function place(reference: BlockReference): Promise<{ state: StateReader; env: BlockEnvironment }> {
@@ -52,6 +55,9 @@ export function createSimulate(parts: Parts): Pick<Queries, 'call' | 'estimateGa
         ...(overrides && { overrides }),
         ...deadline,
       })
+      if (result.consoleCalls !== undefined) {
+        events.emit('console', { texts: await consoleTexts(result.consoleCalls) })
+      }
       if (result.failure === undefined) return result.output
       if (result.failure.kind === 'reverted' || strictCalls) throw failureError(result.failure)
       logger.warn(`a call failed and answered empty output: ${result.failure.reason}`, {

@@ -1,0 +1,58 @@
+/** What contracts say with `console.log`: Hardhat's and Foundry's forms, and those of Hardhat before its integers had a width. */
+import { type Hex, toHex } from '../encoding/hex.ts'
+import type { AbiCodec, AbiValue } from './codec.ts'
+import { type AbiParameter, signatureHash } from './entry.ts'
+
+const TYPES = ['uint256', 'string', 'bool', 'address'] as const
+
+const parameter = (type: string): AbiParameter => ({ name: '', type, components: [], indexed: false })
+
+/** All lists of these types with this many entries. */
+function combinations(count: number): string[][] {
+  if (count === 0) return [[]]
+  return combinations(count - 1).flatMap((list) => TYPES.map((type) => [...list, type]))
+}
+
+function makeForms(): Map<Hex, readonly AbiParameter[]> {
+  const forms = new Map<Hex, readonly AbiParameter[]>()
+  function add(types: readonly string[]): void {
+    const inputs = types.map(parameter)
+    const written = types.map((type) => type.replace(/^(u?int)256$/, '$1'))
+    // A signature that is written out, as libraries do, is hashed as it is written, and so it was for years.
+    for (const list of [types, written]) {
+      forms.set(signatureHash(`log(${list.join(',')})`).slice(0, 10) as Hex, inputs)
+    }
+  }
+  for (const count of [0, 1, 2, 3, 4]) for (const types of combinations(count)) add(types)
+  for (const types of [['int256'], ['string', 'int256'], ['bytes']]) add(types)
+  for (let size = 1; size <= 32; size++) add([`bytes${size}`])
+  return forms
+}
+
+let forms: Map<Hex, readonly AbiParameter[]> | undefined
+
+function textOf(value: AbiValue): string {
+  return value instanceof Uint8Array ? toHex(value) : String(value)
+}
+
+/** Puts values in place of `%s`, `%d`, `%i`, `%o`, `%O` and `%x` of a first text; the rest follows, parted by blanks. */
+function formatted(values: readonly AbiValue[]): string {
+  const [first, ...rest] = values
+  if (typeof first !== 'string' || rest.length === 0) return values.map(textOf).join(' ')
+  let at = 0
+  const text = first.replace(/%([sdioOx%])/g, (place, letter) => {
+    if (letter === '%') return '%'
+    if (at >= rest.length) return place
+    const value = rest[at++] as AbiValue
+    return letter === 'x' && typeof value === 'bigint' ? `0x${value.toString(16)}` : textOf(value)
+  })
+  return [text, ...rest.slice(at).map(textOf)].join(' ')
+}
+
+/** The text of one call to the console contract; call data of another form is shown in hex. May hold any character. */
+export function consoleText(payload: Uint8Array, codec: AbiCodec): string {
+  forms ??= makeForms()
+  const inputs = forms.get(toHex(payload.subarray(0, 4)))
+  const values = inputs && codec.decode(inputs, payload.subarray(4))
+  return values === undefined ? toHex(payload) : formatted(values)
+}

@@ -1,0 +1,101 @@
+/** What contracts say with console.log: heard once, whatever becomes of it, and at the price of an empty account. */
+import { Interface } from 'ethers'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { toHex } from '../../src/encoding/hex.ts'
+import { CONSOLE_ADDRESS } from '../../src/execution/console-calls.ts'
+import { createNode, type Node } from '../../src/node.ts'
+import { assemble } from '../support/assembler.ts'
+import { run, world } from '../support/execution.ts'
+
+const ALICE = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
+const MUTE = '0x000000000000000000636f6e736f6c652e6c6f68'
+const HELLO = new Interface(['function log(string)']).encodeFunctionData('log', ['hello'])
+
+/** Code that sends these bytes to an address by STATICCALL, and goes on with `then`. */
+function sayer(address: string, payload: string, then: string): Uint8Array {
+  const bytes = payload.slice(2)
+  const words = bytes.match(/.{1,64}/g) ?? []
+  const stores = words.map((word, i) => `PUSH32 0x${word.padEnd(64, '0')} PUSH2 ${i * 32} MSTORE`).join(' ')
+  return assemble(
+    `${stores} PUSH1 0 PUSH1 0 PUSH2 ${bytes.length / 2} PUSH1 0 PUSH20 ${address} GAS STATICCALL POP ${then}`,
+  )
+}
+
+describe('console.log of a running node', () => {
+  let node: Node
+  let heard: { texts: readonly string[]; transaction: string | undefined }[]
+  beforeEach(async () => {
+    heard = []
+    node = await createNode({
+      onConsole: (texts, transaction) => void heard.push({ texts, transaction }),
+    })
+  })
+  afterEach(() => node.close())
+  const request = (method: string, ...params: unknown[]) => node.request({ method, params })
+  const says = (then = 'STOP') => ({
+    from: ALICE,
+    data: toHex(sayer(CONSOLE_ADDRESS, HELLO, then)),
+    gas: '0x186a0',
+  })
+
+  it('is heard of a call and of a transaction, once each, and not of an estimate', async () => {
+    await request('eth_call', says(), 'latest')
+    expect(heard).toEqual([{ texts: ['hello'], transaction: undefined }])
+    await request('eth_estimateGas', says())
+    expect(heard).toHaveLength(1)
+    const transaction = await request('eth_sendTransaction', says())
+    expect(heard.slice(1)).toEqual([{ texts: ['hello'], transaction }])
+  })
+
+  it('is heard of what fails', async () => {
+    await expect(request('eth_call', says('PUSH1 0 PUSH1 0 REVERT'), 'latest')).rejects.toThrow('reverted')
+    await expect(request('eth_sendTransaction', says('#fe'))).rejects.toThrow('reverted')
+    expect(heard.map(({ texts }) => texts)).toEqual([['hello'], ['hello']])
+  })
+
+  it('is not heard of a pending block, and once of the block that is mined of it', async () => {
+    await request('evm_setAutomine', false)
+    await request('eth_sendTransaction', says())
+    await request('eth_getBlockByNumber', 'pending', false)
+    await request('eth_getWork')
+    expect(heard).toEqual([])
+    await request('evm_mine')
+    expect(heard).toHaveLength(1)
+  })
+
+  it('comes with the news of the chain', async () => {
+    const notes: unknown[] = []
+    node.engine.events.on('chain', (update) => void notes.push([...(update.notes ?? [])]))
+    const hash = await request('eth_sendTransaction', says())
+    await request('evm_mine')
+    expect(notes).toEqual([[[hash, { console: ['hello'] }]], []])
+  })
+})
+
+describe('the console contract', () => {
+  it.each(['STATICCALL', 'CALL', 'DELEGATECALL', 'CALLCODE'])(
+    'costs by %s what any empty account costs',
+    async (op) => {
+      const value = op === 'CALL' || op === 'CALLCODE' ? 'PUSH1 0' : ''
+      const cost = async (address: string) => {
+        const code = `PUSH1 0 PUSH1 0 PUSH1 4 PUSH1 0 ${value} PUSH20 ${address} GAS ${op} PUSH1 0 MSTORE PUSH1 32 PUSH1 0 RETURN`
+        const result = await run(world({ '0x2000000000000000000000000000000000000002': { code } }))
+        return { gas: result.gasUsed, output: toHex(result.output), said: result.consoleCalls?.length ?? 0 }
+      }
+      const { said, ...spoken } = await cost(CONSOLE_ADDRESS)
+      expect(said).toBe(1)
+      expect({ ...spoken, said: 0 }).toEqual(await cost(MUTE))
+    },
+  )
+
+  it('keeps a megabyte of one message at most', async () => {
+    const code = assemble(
+      `JUMPDEST PUSH1 0 PUSH1 0 PUSH3 40000 PUSH1 0 PUSH20 ${CONSOLE_ADDRESS} GAS STATICCALL POP PUSH1 0 JUMP`,
+    )
+    const result = await run(world({ '0x2000000000000000000000000000000000000002': { code } }))
+    const bytes = (result.consoleCalls ?? []).reduce((sum, { length }) => sum + length, 0)
+    expect(result.failure).toBe('out of gas')
+    expect(bytes).toBeGreaterThan(900_000)
+    expect(bytes).toBeLessThanOrEqual(1_048_576)
+  })
+})
