@@ -1,5 +1,6 @@
 /** Fills the tables of README.md from the code: `npm run readme`; with `--check` it only says whether they are stale. */
 import { readFileSync, writeFileSync } from 'node:fs'
+import { methodRow } from '../dist/cli/methods.js'
 import { flagName, SETTINGS } from '../dist/cli/settings.js'
 import { METHODS } from '../dist/rpc/methods/index.js'
 
@@ -20,13 +21,11 @@ function table(head, rows) {
 }
 
 function methodTable() {
-  const rows = METHODS.map(({ name, aliases, params, summary }) => {
-    const shown = params.map(({ name: parameter, parameter: { absent } }) =>
-      absent === undefined ? parameter : `${parameter}?`,
-    )
-    const names = [name, ...aliases].map(code).join(', ')
-    return [names, shown.length === 0 ? '' : code(shown.join(', ')), cell(summary)]
-  })
+  const rows = METHODS.map(methodRow).map(({ names, params, summary }) => [
+    names.map(code).join(', '),
+    params.length === 0 ? '' : code(params.join(', ')),
+    cell(summary),
+  ])
   return table(['method', 'parameters', 'what it does'], rows)
 }
 

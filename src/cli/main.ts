@@ -7,6 +7,7 @@ import type { Setting } from '../options/setting.ts'
 import { ListenError } from '../transport/server.ts'
 import { addKeysCommand } from './keys.ts'
 import { createLineWriter } from './line-writer.ts'
+import { addMethodsCommand } from './methods.ts'
 import { CONFIG_FLAG, flagName, readSettings, SETTINGS, type TypedFlags, variableOf } from './settings.ts'
 import { start } from './start.ts'
 
@@ -84,6 +85,7 @@ function program(): Command {
   const child = startCommand()
   command.addCommand(child.copyInheritedSettings(command))
   addKeysCommand(command, { output, errors })
+  addMethodsCommand(command, { output, errors })
   return command
 }
 

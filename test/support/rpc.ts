@@ -1,9 +1,8 @@
-/** A dispatcher for tests: every result is held to the schema of its method before it is handed out. */
+/** A dispatcher for tests, and one request to it. */
 import type { Hex } from '../../src/encoding/hex.ts'
 import type { Engine } from '../../src/engine/engine.ts'
 import { silentLogger } from '../../src/logger.ts'
 import { createDispatcher, type Dispatcher, type DispatcherParts } from '../../src/rpc/dispatcher.ts'
-import type { AnyMethod } from '../../src/rpc/method.ts'
 import { METHODS } from '../../src/rpc/methods/index.ts'
 import { createPermissions } from '../../src/rpc/permissions.ts'
 import type { RpcOptions } from '../../src/rpc/rpc-options.ts'
@@ -22,19 +21,6 @@ export const OPTIONS: RpcOptions = {
   maxLogs: 20_000,
 }
 
-function proved(method: AnyMethod): AnyMethod {
-  return {
-    ...method,
-    async call(params, context) {
-      const result = await method.call(params, context)
-      method.result.parse(result)
-      return result
-    },
-  }
-}
-
-const PROVED = METHODS.map(proved)
-
 export const SESSION = openSession('test')
 
 /** A dispatcher over an engine, with everything else replaceable. */
@@ -44,7 +30,7 @@ export function dispatcherOf(
   parts: Partial<DispatcherParts> & { switched?: readonly string[] } = {},
 ): Dispatcher {
   return createDispatcher({
-    methods: PROVED,
+    methods: METHODS,
     engine,
     options: { ...OPTIONS, ...options },
     permits: createPermissions(parts.switched ?? []),

@@ -1,0 +1,63 @@
+/** `tandem methods`: the table of JSON-RPC methods, the same that the README shows. */
+import type { Command } from 'commander'
+import { NodeError } from '../errors.ts'
+import { type AnyMethod, namesOf } from '../rpc/method.ts'
+import { METHODS } from '../rpc/methods/index.ts'
+import { isMethodOrNamespace } from '../rpc/profiles.ts'
+import type { Writers } from './start.ts'
+
+/** One row of the table; a parameter that may be left out ends in `?`. */
+export interface MethodRow {
+  /** Its own name first, then its aliases. */
+  readonly names: readonly string[]
+  readonly params: readonly string[]
+  readonly summary: string
+}
+
+/** The row of a method. */
+export function methodRow(method: AnyMethod): MethodRow {
+  return {
+    names: namesOf(method),
+    params: method.params.map(({ name, parameter }) => (parameter.absent === undefined ? name : `${name}?`)),
+    summary: method.summary,
+  }
+}
+
+/** Columns as wide as their widest cell, up to these widths; what is wider pushes the rest of its line. */
+const WIDEST = [42, 44] as const
+
+/** The rows as lines of text; each alias has a line of its own. */
+export function methodLines(rows: readonly MethodRow[]): string[] {
+  const lines = rows.flatMap(({ names, params, summary }) =>
+    names.map((name, i) => [name, params.join(', '), i === 0 ? summary : `Alias of ${names[0]}.`] as const),
+  )
+  const width = (column: 0 | 1) =>
+    Math.min(WIDEST[column], Math.max(0, ...lines.map((cells) => cells[column].length)))
+  const [first, second] = [width(0), width(1)]
+  return lines.map(([name, params, summary]) => `${name.padEnd(first)}  ${params.padEnd(second)}  ${summary}`)
+}
+
+/** The rows of the methods that have one of these names or namespaces; of all without any. Throws `invalid-options`. */
+function rowsOf(wanted: readonly string[]): MethodRow[] {
+  for (const name of wanted) {
+    if (!isMethodOrNamespace(name, METHODS)) {
+      throw new NodeError('invalid-options', `There is no method or namespace "${name}".`)
+    }
+  }
+  const isWanted = (method: AnyMethod) =>
+    wanted.length === 0 || wanted.some((name) => isMethodOrNamespace(name, [method]))
+  return METHODS.filter(isWanted).map(methodRow)
+}
+
+/** Adds the command. Its action throws `invalid-options`. */
+export function addMethodsCommand(program: Command, { output }: Writers): void {
+  program
+    .command('methods')
+    .description('list the JSON-RPC methods')
+    .argument('[names...]', 'namespaces or methods to list; all unless given')
+    .option('--json', 'print JSON')
+    .action((names: string[], { json }: { json?: true }) => {
+      const rows = rowsOf(names)
+      for (const line of json ? [JSON.stringify(rows)] : methodLines(rows)) output.write(line)
+    })
+}

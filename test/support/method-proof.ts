@@ -1,0 +1,40 @@
+/**
+ * Set up before every test file: each method that is made, for whatever node or dispatcher, holds what it answers to
+ * its own description. A result that is not of its schema fails the test that asked for it.
+ */
+import { afterEach, expect, vi } from 'vitest'
+
+const broken: string[] = []
+
+/** What was answered in this test against a description; taken, it no longer fails the test. */
+export function takeBroken(): string[] {
+  return broken.splice(0)
+}
+
+vi.mock(import('../../src/rpc/method.ts'), async (original) => {
+  const actual = await original()
+  return {
+    ...actual,
+    method(definition) {
+      const made = actual.method(definition)
+      const hold = (result: unknown): unknown => {
+        // What a caller reads is JSON, which knows no undefined members.
+        const { error } = made.result.safeParse(result === undefined ? null : result)
+        if (error !== undefined)
+          broken.push(`${made.name} answers what it does not describe: ${error.message}`)
+        return result
+      }
+      return {
+        ...made,
+        call(params, context) {
+          const outcome = made.call(params, context)
+          return outcome instanceof Promise ? outcome.then(hold) : hold(outcome)
+        },
+      }
+    },
+  }
+})
+
+afterEach(() => {
+  expect(takeBroken()).toEqual([])
+})
