@@ -1,5 +1,9 @@
 /** The list of methods that this node knows. */
 import type { AnyMethod } from '../method.ts'
+import { DEV_ACCOUNT_METHODS } from './dev/accounts.ts'
+import { DEV_MINING_METHODS } from './dev/mining.ts'
+import { DEV_NODE_METHODS } from './dev/node.ts'
+import { DEV_STATE_METHODS } from './dev/state.ts'
 import { BLOCK_METHODS } from './eth/block.ts'
 import { BRIDGE_METHODS } from './eth/bridge.ts'
 import { CLIENT_METHODS } from './eth/client.ts'
@@ -41,4 +45,8 @@ export const METHODS: readonly AnyMethod[] = [
   ...EXT_METHODS,
   ...MINING_METHODS,
   ...MNR_METHODS,
+  ...DEV_STATE_METHODS,
+  ...DEV_ACCOUNT_METHODS,
+  ...DEV_MINING_METHODS,
+  ...DEV_NODE_METHODS,
 ]

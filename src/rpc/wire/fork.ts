@@ -10,7 +10,8 @@ const MAX_BLOCKS = 10_000
 
 /** Seconds since 1970 that a block may carry. */
 export const Timestamp = wholeNumber('seconds since 1970, number or hex', MAX_TIMESTAMP)
-const BlockCount = wholeNumber('how many blocks, number or hex', MAX_BLOCKS)
+/** How many blocks one call may ask for. */
+export const BlockCount = wholeNumber('how many blocks, number or hex', MAX_BLOCKS)
 
 type PlannedBlock = NonNullable<ReorgRequest['blocks']>[number]
 

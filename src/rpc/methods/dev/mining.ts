@@ -1,0 +1,164 @@
+/** Methods that mine, and that say what the next blocks are to be like: whom they reward, their gas, their times. */
+import { z } from 'zod'
+import { method, optional } from '../../method.ts'
+import { BlockCount, Timestamp } from '../../wire/fork.ts'
+import { Address, Quantity, wholeNumber } from '../../wire/scalars.ts'
+import { evm_setAutomine } from '../evm.ts'
+import { order, under } from './family.ts'
+import { orNull } from './parameters.ts'
+
+/** Longest interval that a Node timer can wait, seconds. */
+const MAX_INTERVAL = Math.floor((2 ** 31 - 1) / 1000)
+
+/** Below it a time in milliseconds would lie before 1974, so it is one in seconds. */
+const FIRST_MILLISECONDS = 10 ** 11
+
+const MINE = order({
+  name: 'mine',
+  summary: 'Mines blocks, one unless more are asked for, each so many seconds after the one before.',
+  params: {
+    blocks: optional(orNull(BlockCount, 1), 1),
+    interval: optional(orNull(wholeNumber('seconds between two blocks; at least 1', 10 ** 9), 1), 1),
+  },
+  example: ['0x0'],
+  run: ({ blocks, interval }, { engine }) => engine.commands.mine({ blocks, interval }),
+})
+
+const SET_COINBASE = order({
+  name: 'setCoinbase',
+  summary: 'Names who is rewarded for blocks mined here from now on.',
+  params: { address: Address },
+  example: ['0xec4ddeb4380ad69b3e509baad9f158cdf4e4681d'],
+  run: ({ address }, { engine }) => engine.dev.setCoinbase(address),
+})
+
+const SET_MIN_GAS_PRICE = order({
+  name: 'setMinGasPrice',
+  summary: 'Sets the minimum gas price of the pool and of all blocks mined here from now on, in wei.',
+  params: { gasPrice: Quantity },
+  run: ({ gasPrice }, { engine }) => engine.dev.setMinimumGasPrice(gasPrice),
+})
+
+export const evm_setBlockGasLimit = method({
+  name: 'evm_setBlockGasLimit',
+  summary:
+    'Sets the gas limit of all blocks mined here from now on, at once and not by small steps; one transaction may take it all.',
+  params: { gasLimit: Quantity },
+  result: z.literal(true),
+  examples: [],
+  async run({ gasLimit }, { engine }) {
+    await engine.dev.setBlockGasLimit(gasLimit)
+    return true as const
+  },
+})
+
+export const hardhat_getAutomine = method({
+  name: 'hardhat_getAutomine',
+  aliases: ['anvil_getAutomine'],
+  summary: 'Is a block mined for each transaction?',
+  params: {},
+  result: z.boolean(),
+  examples: [{ params: [], result: true }],
+  run: (_, { engine }) => engine.dev.miningMode() === 'auto',
+})
+
+export const anvil_setIntervalMining = method({
+  name: 'anvil_setIntervalMining',
+  summary: 'Mines a block every so many seconds, where `evm_setIntervalMining` takes milliseconds; 0 stops.',
+  params: { seconds: wholeNumber('seconds; 0 stops', MAX_INTERVAL) },
+  result: z.null(),
+  examples: [],
+  async run({ seconds }, { engine }) {
+    await engine.commands.setIntervalMining(seconds * 1000)
+    return null
+  },
+})
+
+export const anvil_getIntervalMining = method({
+  name: 'anvil_getIntervalMining',
+  summary: 'Seconds between blocks mined on a timer, rounded up, or null without a timer.',
+  params: {},
+  result: z.int().nullable(),
+  examples: [{ params: [], result: null }],
+  run(_, { engine }) {
+    const mode = engine.dev.miningMode()
+    return typeof mode === 'number' ? Math.ceil(mode / 1000) : null
+  },
+})
+
+export const evm_setTime = method({
+  name: 'evm_setTime',
+  summary:
+    'Sets the clock of the next block, in milliseconds since 1970 (a smaller number than 10^11 is one of seconds); the seconds by which it was moved.',
+  params: { time: Timestamp },
+  result: z.int(),
+  examples: [],
+  run: ({ time }, { engine }) =>
+    engine.dev.setTime(time < FIRST_MILLISECONDS ? time : Math.floor(time / 1000)),
+})
+
+export const anvil_setBlockTimestampInterval = method({
+  name: 'anvil_setBlockTimestampInterval',
+  summary: 'Gives each block the timestamp of the one before and so many seconds, whatever the clock says.',
+  params: { seconds: wholeNumber('seconds; at least 1 passes between blocks', 10 ** 9) },
+  result: z.null(),
+  examples: [],
+  async run({ seconds }, { engine }) {
+    await engine.dev.setBlockTimestampInterval(seconds)
+    return null
+  },
+})
+
+export const anvil_removeBlockTimestampInterval = method({
+  name: 'anvil_removeBlockTimestampInterval',
+  summary: 'Lets timestamps follow the clock again; false when they did.',
+  params: {},
+  result: z.boolean(),
+  examples: [{ params: [], result: false }],
+  run: (_, { engine }) => engine.dev.setBlockTimestampInterval(undefined),
+})
+
+/** As this method's own clients expect, it also switches on a node that was started without mining. */
+export const miner_start = method({
+  name: 'miner_start',
+  summary: 'Mines by itself again: as the node was started to, else a block for each transaction.',
+  params: { threads: optional(orNull(wholeNumber('ignored', 2 ** 31), 0), 0) },
+  result: z.literal(true),
+  examples: [{ params: [], result: true }],
+  async run(_, { engine }) {
+    await engine.commands.startMining()
+    if (engine.dev.miningMode() === 'manual') await engine.commands.setAutomine(true)
+    return true as const
+  },
+})
+
+export const miner_stop = method({
+  name: 'miner_stop',
+  summary: 'Stops mining by itself; transactions wait until they are asked for.',
+  params: {},
+  result: z.literal(true),
+  examples: [],
+  async run(_, { engine }) {
+    await engine.commands.stopMining()
+    return true as const
+  },
+})
+
+/** The methods of this file, in the order of the document. */
+export const DEV_MINING_METHODS = [
+  ...MINE,
+  ...SET_COINBASE,
+  ...SET_MIN_GAS_PRICE,
+  evm_setBlockGasLimit,
+  under('anvil_setBlockGasLimit', evm_setBlockGasLimit),
+  hardhat_getAutomine,
+  under('anvil_setAutomine', evm_setAutomine),
+  anvil_setIntervalMining,
+  anvil_getIntervalMining,
+  evm_setTime,
+  under('anvil_setTime', evm_setTime),
+  anvil_setBlockTimestampInterval,
+  anvil_removeBlockTimestampInterval,
+  miner_start,
+  miner_stop,
+] as const

@@ -1,0 +1,162 @@
+/** Methods of development clients about the node itself: what it is, a new beginning, save points, what waits. */
+import { z } from 'zod'
+import { type Hex, toQuantity } from '../../../encoding/hex.ts'
+import type { Engine } from '../../../engine/engine.ts'
+import { invalidParams } from '../../../errors.ts'
+import { method, optional, type Parameter } from '../../method.ts'
+import { HashText, QuantityText, TransactionHash } from '../../wire/scalars.ts'
+import { evm_increaseTime, evm_revert, evm_setNextBlockTimestamp, evm_snapshot } from '../evm.ts'
+import { order, under } from './family.ts'
+
+const given = (value: unknown): boolean => value !== undefined && value !== null
+
+/** What to begin anew from; nothing but this node's own genesis is offered. Clients send the members empty, too. */
+const Beginning: Parameter<undefined> = {
+  schema: z.union([z.object({ forking: z.object({}).optional() }), z.null()]),
+  read(value, name) {
+    const outer =
+      typeof value === 'object' ? (value as Record<string, unknown> | null) : { jsonRpcUrl: value }
+    const inner = (given(outer?.forking) ? outer?.forking : outer) as
+      | Record<string, unknown>
+      | null
+      | undefined
+    if (given(inner?.jsonRpcUrl) || given(inner?.blockNumber)) {
+      throw invalidParams(
+        `${name}.forking: this node forks no other chain; without it the chain begins anew from its own genesis`,
+      )
+    }
+    return undefined
+  },
+}
+
+const RESET = order({
+  name: 'reset',
+  summary:
+    'Back to genesis; save points, pool, clock, what was asked of blocks and impersonation are forgotten.',
+  params: { options: optional(Beginning, null) },
+  run: (_, { engine }) => engine.commands.reset(),
+})
+
+/** Takes a transaction out of the pool; false when it is unknown. Throws `invalid-params` when it is mined. */
+async function drop(hash: Hex, { dev, queries }: Engine): Promise<boolean> {
+  if (await dev.dropTransaction(hash)) return true
+  if (queries.transaction(hash)?.block === undefined) return false
+  throw invalidParams(`transaction: ${hash} cannot be dropped, it is mined`)
+}
+
+export const hardhat_dropTransaction = method({
+  name: 'hardhat_dropTransaction',
+  summary: 'Takes a waiting transaction out of the pool; false when there is none of this hash.',
+  params: { transaction: TransactionHash },
+  result: z.boolean(),
+  examples: [{ params: [`0x${'1c'.repeat(32)}`], result: false }],
+  run: ({ transaction }, { engine }) => drop(transaction, engine),
+})
+
+export const anvil_dropTransaction = method({
+  name: 'anvil_dropTransaction',
+  summary: 'Takes a waiting transaction out of the pool; its hash, or null when there is none of this hash.',
+  params: { transaction: TransactionHash },
+  result: HashText.nullable(),
+  examples: [{ params: [`0x${'1c'.repeat(32)}`], result: null }],
+  run: async ({ transaction }, { engine }) => ((await drop(transaction, engine)) ? transaction : null),
+})
+
+export const anvil_dropAllTransactions = method({
+  name: 'anvil_dropAllTransactions',
+  aliases: ['hardhat_dropAllTransactions'],
+  summary: 'Empties the pool.',
+  params: {},
+  result: z.null(),
+  examples: [{ params: [], result: null }],
+  async run(_, { engine }) {
+    await engine.dev.dropAllTransactions()
+    return null
+  },
+})
+
+export const hardhat_metadata = method({
+  name: 'hardhat_metadata',
+  aliases: ['anvil_metadata'],
+  summary:
+    'What node this is, where its chain stands, and its save points; `instanceId` is new after each start and reset.',
+  params: {},
+  result: z.object({
+    clientVersion: z.string(),
+    chainId: z.int(),
+    instanceId: HashText,
+    latestBlockNumber: z.int(),
+    latestBlockHash: HashText,
+    snapshots: z
+      .record(z.string(), z.tuple([z.int(), HashText]))
+      .describe('by id: height and hash of the head that each goes back to'),
+  }),
+  examples: [],
+  run(_, { engine: { config, dev, queries }, options }) {
+    const { hash, block } = queries.head()
+    return {
+      clientVersion: options.clientVersion,
+      chainId: config.chainId,
+      instanceId: dev.instanceId(),
+      latestBlockNumber: block.header.number,
+      latestBlockHash: hash,
+      snapshots: Object.fromEntries(
+        dev.snapshots().map((saved) => [toQuantity(saved.id), [saved.height, saved.hash] as [number, Hex]]),
+      ),
+    }
+  },
+})
+
+export const anvil_nodeInfo = method({
+  name: 'anvil_nodeInfo',
+  summary: 'Where the chain stands, and what the next block is like; forking is always null.',
+  params: {},
+  result: z.object({
+    currentBlockNumber: QuantityText,
+    currentBlockTimestamp: z.int().describe('seconds since 1970'),
+    currentBlockHash: HashText,
+    hardFork: z.string().describe('the network whose rules hold'),
+    transactionOrder: z.literal('fees'),
+    environment: z.object({
+      baseFee: QuantityText.describe('what the BASEFEE instruction answers: the minimum gas price'),
+      chainId: z.int(),
+      gasLimit: QuantityText,
+      gasPrice: QuantityText,
+    }),
+    forkConfig: z.object({ forkUrl: z.null(), forkBlockNumber: z.null(), forkRetryBackoff: z.null() }),
+  }),
+  examples: [],
+  run(_, { engine: { config, dev, queries } }) {
+    const { hash, block } = queries.head()
+    const { header } = block
+    const { gasLimit = header.gasLimit, minimumGasPrice = header.minimumGasPrice } = dev.asked()
+    return {
+      currentBlockNumber: toQuantity(header.number),
+      currentBlockTimestamp: header.timestamp,
+      currentBlockHash: hash,
+      hardFork: config.name,
+      transactionOrder: 'fees' as const,
+      environment: {
+        baseFee: toQuantity(minimumGasPrice),
+        chainId: config.chainId,
+        gasLimit: toQuantity(gasLimit),
+        gasPrice: toQuantity(queries.gasPrice()),
+      },
+      forkConfig: { forkUrl: null, forkBlockNumber: null, forkRetryBackoff: null },
+    }
+  },
+})
+
+/** The methods of this file, in the order of the document. */
+export const DEV_NODE_METHODS = [
+  ...RESET,
+  hardhat_dropTransaction,
+  anvil_dropTransaction,
+  anvil_dropAllTransactions,
+  hardhat_metadata,
+  anvil_nodeInfo,
+  under('anvil_snapshot', evm_snapshot),
+  under('anvil_revert', evm_revert),
+  under('anvil_increaseTime', evm_increaseTime),
+  under('anvil_setNextBlockTimestamp', evm_setNextBlockTimestamp),
+] as const

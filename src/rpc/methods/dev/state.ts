@@ -1,0 +1,72 @@
+/** Methods that edit the state after the head: balance, code, nonce and storage of any account, without a transaction. */
+import { z } from 'zod'
+import type { Engine } from '../../../engine/engine.ts'
+import type { AccountEdit } from '../../../engine/state-edits.ts'
+import { method, type Parameter } from '../../method.ts'
+import { Address, Data, Quantity, refuse } from '../../wire/scalars.ts'
+import { order } from './family.ts'
+
+/** A word of storage: up to 32 bytes in hex, filled up with zeros from the left, or a JSON integer. */
+const Word: Parameter<bigint> = {
+  schema: z
+    .union([z.string().regex(/^0x[0-9a-fA-F]{0,64}$/), z.int().nonnegative()])
+    .describe('a word of 32 bytes'),
+  read(value, name) {
+    if (typeof value === 'string' && /^0x[0-9a-fA-F]{0,64}$/.test(value)) {
+      return value === '0x' ? 0n : BigInt(value)
+    }
+    if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return BigInt(value)
+    return refuse(name, 'at most 32 bytes in hex')
+  },
+}
+
+function edit({ dev }: Engine, change: AccountEdit): Promise<void> {
+  return dev.editState([change])
+}
+
+/** A well-known local account of a fresh chain, for examples that leave it as it is. */
+const COW = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
+
+const SET_BALANCE = order({
+  name: 'setBalance',
+  aliases: ['evm_setAccountBalance'],
+  summary: 'Sets the balance of an account, in wei, after the head and without a block.',
+  params: { address: Address, balance: Quantity },
+  example: [COW, '0xc9f2c9cd04674edea40000000'],
+  run: ({ address, balance }, { engine }) => edit(engine, { address, balance }),
+})
+
+const SET_CODE = order({
+  name: 'setCode',
+  aliases: ['evm_setAccountCode'],
+  summary: 'Puts code at an address; no bytes take it away.',
+  params: { address: Address, code: Data },
+  example: [COW, '0x'],
+  run: ({ address, code }, { engine }) => edit(engine, { address, code }),
+})
+
+const SET_NONCE = order({
+  name: 'setNonce',
+  aliases: ['evm_setAccountNonce'],
+  summary: 'Raises the nonce of an account.',
+  params: { address: Address, nonce: Quantity },
+  example: [COW, '0x0'],
+  run: ({ address, nonce }, { engine }) => edit(engine, { address, nonce }),
+})
+
+/** Both families answer true. */
+export const hardhat_setStorageAt = method({
+  name: 'hardhat_setStorageAt',
+  aliases: ['anvil_setStorageAt', 'evm_setAccountStorageAt'],
+  summary: 'Writes one word of the storage of an account.',
+  params: { address: Address, slot: Word, value: Word },
+  result: z.literal(true),
+  examples: [{ params: [COW, '0x0', `0x${'0'.repeat(64)}`], result: true }],
+  async run({ address, slot, value }, { engine }) {
+    await edit(engine, { address, storage: new Map([[slot, value]]) })
+    return true as const
+  },
+})
+
+/** The methods of this file, in the order of the document. */
+export const DEV_STATE_METHODS = [...SET_BALANCE, ...SET_CODE, ...SET_NONCE, hardhat_setStorageAt] as const
