@@ -1,0 +1,207 @@
+/** What development clients send, name by name: what it asks of the engine, and what it answers. */
+import { describe, expect, it } from 'vitest'
+import { fromHex } from '../../../src/encoding/hex.ts'
+import { block1, fakeEngine, firstTransfer, pooled, UNKNOWN } from '../../support/fake-engine.ts'
+import { ask, dispatcherOf } from '../../support/rpc.ts'
+
+const X = `0x${'1a'.repeat(20)}`
+
+async function run(method: string, ...params: unknown[]) {
+  const { engine, calls } = fakeEngine()
+  return { outcome: await ask(dispatcherOf(engine), method, params), calls }
+}
+const edit = (change: object) => [[{ address: X, ...change }]]
+const word = (digits: string) => `0x${digits.padStart(64, '0')}`
+
+describe('methods of development clients', () => {
+  it.each<[string, unknown[], unknown, string, unknown[]]>([
+    ['hardhat_setBalance', [X, '0x10'], true, 'editState', edit({ balance: 16n })],
+    ['evm_setAccountBalance', [X, '0x10'], true, 'editState', edit({ balance: 16n })],
+    ['anvil_setBalance', [X, '0x10'], null, 'editState', edit({ balance: 16n })],
+    ['hardhat_setCode', [X, '0x6001'], true, 'editState', edit({ code: fromHex('0x6001') })],
+    ['evm_setAccountCode', [X, '0x'], true, 'editState', edit({ code: fromHex('0x') })],
+    ['anvil_setCode', [X, '0x'], null, 'editState', edit({ code: fromHex('0x') })],
+    ['hardhat_setNonce', [X, '0x5'], true, 'editState', edit({ nonce: 5n })],
+    ['evm_setAccountNonce', [X, 5], true, 'editState', edit({ nonce: 5n })],
+    ['anvil_setNonce', [X, '0x5'], null, 'editState', edit({ nonce: 5n })],
+    [
+      'hardhat_setStorageAt',
+      [X, '0x0', word('2a')],
+      true,
+      'editState',
+      edit({ storage: new Map([[0n, 42n]]) }),
+    ],
+    [
+      'anvil_setStorageAt',
+      [X, word('1'), '0x2a'],
+      true,
+      'editState',
+      edit({ storage: new Map([[1n, 42n]]) }),
+    ],
+    ['evm_setAccountStorageAt', [X, 3, '0x'], true, 'editState', edit({ storage: new Map([[3n, 0n]]) })],
+    ['hardhat_setCoinbase', [X], true, 'setCoinbase', [X]],
+    ['anvil_setCoinbase', [X], null, 'setCoinbase', [X]],
+    ['hardhat_setMinGasPrice', ['0x3b9aca00'], true, 'setMinimumGasPrice', [1_000_000_000n]],
+    ['anvil_setMinGasPrice', ['0x0'], null, 'setMinimumGasPrice', [0n]],
+    ['evm_setBlockGasLimit', ['0x1c9c380'], true, 'setBlockGasLimit', [30_000_000n]],
+    ['anvil_setBlockGasLimit', ['0x1c9c380'], true, 'setBlockGasLimit', [30_000_000n]],
+    ['hardhat_mine', [], true, 'mine', [{ blocks: 1, interval: 1 }]],
+    ['hardhat_mine', ['0x3e8', '0x3c'], true, 'mine', [{ blocks: 1000, interval: 60 }]],
+    ['anvil_mine', [null, null], null, 'mine', [{ blocks: 1, interval: 1 }]],
+    ['anvil_mine', ['0x2', '0x0'], null, 'mine', [{ blocks: 2, interval: 0 }]],
+    ['hardhat_reset', [], true, 'reset', []],
+    ['hardhat_reset', [null], true, 'reset', []],
+    ['hardhat_reset', [{}], true, 'reset', []],
+    ['anvil_reset', [{ forking: { blockNumber: null } }], null, 'reset', []],
+    ['hardhat_dropTransaction', [pooled.hash], true, 'dropTransaction', [pooled.hash]],
+    ['hardhat_dropTransaction', [UNKNOWN], false, 'dropTransaction', [UNKNOWN]],
+    ['anvil_dropTransaction', [pooled.hash], pooled.hash, 'dropTransaction', [pooled.hash]],
+    ['anvil_dropTransaction', [UNKNOWN], null, 'dropTransaction', [UNKNOWN]],
+    ['anvil_dropAllTransactions', [], null, 'dropAllTransactions', []],
+    ['anvil_autoImpersonateAccount', [true], null, 'setEverybody', [true]],
+    ['hardhat_autoImpersonateAccount', [false], null, 'setEverybody', [false]],
+    ['anvil_setIntervalMining', [5], null, 'setIntervalMining', [5000]],
+    ['anvil_setAutomine', [false], true, 'setAutomine', [false]],
+    ['anvil_setBlockTimestampInterval', [12], null, 'setBlockTimestampInterval', [12]],
+    ['anvil_removeBlockTimestampInterval', [], true, 'setBlockTimestampInterval', [undefined]],
+    ['evm_setTime', [1_700_000_000_999], 7, 'setTime', [1_700_000_000]],
+    ['anvil_setTime', ['0x6553f100'], 7, 'setTime', [1_700_000_000]],
+    ['anvil_snapshot', [], '0x1', 'snapshot', []],
+    ['anvil_revert', ['0x1'], true, 'revert', [1]],
+    ['anvil_increaseTime', [60], '0x3c', 'increaseTime', [60]],
+    ['anvil_setNextBlockTimestamp', ['0x3e8'], null, 'setNextBlockTimestamp', [1000]],
+    ['miner_start', [], true, 'startMining', []],
+    ['miner_start', [4], true, 'startMining', []],
+    ['miner_stop', [], true, 'stopMining', []],
+  ])('%s %j', async (method, params, result, command, args) => {
+    expect(await run(method, ...params)).toEqual({ outcome: { result }, calls: [{ name: command, args }] })
+  })
+
+  it('miner_start mines a block for each transaction where nothing mined before', async () => {
+    const { engine, calls } = fakeEngine({ dev: { miningMode: () => 'manual' } })
+    expect(await ask(dispatcherOf(engine), 'miner_start')).toEqual({ result: true })
+    expect(calls).toEqual([
+      { name: 'startMining', args: [] },
+      { name: 'setAutomine', args: [true] },
+    ])
+  })
+
+  it.each<['auto' | 'manual' | number, boolean, number | null]>([
+    ['auto', true, null],
+    ['manual', false, null],
+    [1500, false, 2],
+  ])('tell how blocks are mined: %s', async (mode, auto, interval) => {
+    const dispatcher = dispatcherOf(fakeEngine({ dev: { miningMode: () => mode } }).engine)
+    for (const name of ['hardhat_getAutomine', 'anvil_getAutomine']) {
+      expect(await ask(dispatcher, name)).toEqual({ result: auto })
+    }
+    expect(await ask(dispatcher, 'anvil_getIntervalMining')).toEqual({ result: interval })
+  })
+
+  it('start and stop impersonation in each family’s form', async () => {
+    const { engine } = fakeEngine()
+    const dispatcher = dispatcherOf(engine)
+    expect(await ask(dispatcher, 'hardhat_impersonateAccount', [X])).toEqual({ result: true })
+    expect(engine.dev.impersonation.covers(X as never)).toBe(true)
+    expect(await ask(dispatcher, 'hardhat_stopImpersonatingAccount', [X])).toEqual({ result: true })
+    expect(await ask(dispatcher, 'hardhat_stopImpersonatingAccount', [X])).toEqual({ result: false })
+    expect(await ask(dispatcher, 'anvil_impersonateAccount', [X])).toEqual({ result: null })
+    expect(await ask(dispatcher, 'anvil_stopImpersonatingAccount', [X])).toEqual({ result: null })
+    expect(engine.dev.impersonation.covers(X as never)).toBe(false)
+  })
+
+  it('tell of the node', async () => {
+    const dispatcher = dispatcherOf(fakeEngine().engine)
+    const { result } = await ask(dispatcher, 'hardhat_metadata')
+    expect(result).toEqual({
+      clientVersion: expect.stringContaining('/'),
+      chainId: 33,
+      instanceId: UNKNOWN,
+      latestBlockNumber: 1,
+      latestBlockHash: block1.hash,
+      snapshots: { '0x1': [1, block1.hash] },
+    })
+    expect(await ask(dispatcher, 'anvil_metadata')).toEqual({ result })
+    const { header } = block1.block
+    expect(await ask(dispatcher, 'anvil_nodeInfo')).toEqual({
+      result: {
+        currentBlockNumber: '0x1',
+        currentBlockTimestamp: header.timestamp,
+        currentBlockHash: block1.hash,
+        hardFork: 'regtest',
+        transactionOrder: 'fees',
+        environment: {
+          baseFee: `0x${header.minimumGasPrice.toString(16)}`,
+          chainId: 33,
+          gasLimit: `0x${header.gasLimit.toString(16)}`,
+          gasPrice: '0x42',
+        },
+        forkConfig: { forkUrl: null, forkBlockNumber: null, forkRetryBackoff: null },
+      },
+    })
+  })
+
+  it.each<[string, unknown[], string]>([
+    ['hardhat_setBalance', [X, `0x1${'0'.repeat(64)}`], `Invalid param: 0x1${'0'.repeat(63)}...`],
+    ['hardhat_setBalance', [X, -1], 'Invalid param -1: value must be a valid hex or string number.'],
+    ['anvil_setCode', [X, '0xzz'], 'Invalid data format: invalid hex value.'],
+    [
+      'hardhat_setStorageAt',
+      [X, `0x${'1'.repeat(65)}`, '0x0'],
+      'Invalid slot: expected at most 32 bytes in hex.',
+    ],
+    ['hardhat_setStorageAt', [X, '0x0', 'one'], 'Invalid value: expected at most 32 bytes in hex.'],
+    ['hardhat_setStorageAt', [X, '0x0'], 'method parameters invalid'],
+    ['hardhat_mine', [10_001], 'Invalid blocks: expected a whole number from 0 to 10000.'],
+    ['anvil_setIntervalMining', [2_147_484], 'Invalid seconds: expected a whole number from 0 to 2147483.'],
+    [
+      'hardhat_reset',
+      [{ forking: { jsonRpcUrl: 'http://localhost:1', blockNumber: 7 } }],
+      'options.forking: this node forks no other chain; without it the chain begins anew from its own genesis',
+    ],
+    [
+      'anvil_reset',
+      [{ forking: { blockNumber: 7 } }],
+      'options.forking: this node forks no other chain; without it the chain begins anew from its own genesis',
+    ],
+    [
+      'anvil_reset',
+      [{ jsonRpcUrl: 'http://localhost:1' }],
+      'options.forking: this node forks no other chain; without it the chain begins anew from its own genesis',
+    ],
+  ])('%s refuses %j', async (method, params, message) => {
+    expect(await run(method, ...params)).toEqual({ outcome: { error: { code: -32602, message } }, calls: [] })
+  })
+
+  it('do not drop what is mined', async () => {
+    const { outcome } = await run('hardhat_dropTransaction', firstTransfer.hash)
+    expect(outcome.error).toEqual({
+      code: -32602,
+      message: `transaction: ${firstTransfer.hash} cannot be dropped, it is mined`,
+    })
+  })
+
+  it.each([
+    ['hardhat_setNextBlockBaseFeePerGas', 'no base fee'],
+    ['anvil_setNextBlockBaseFeePerGas', 'no base fee'],
+    ['hardhat_setPrevRandao', 'no random value'],
+    ['anvil_setPrevRandao', 'no random value'],
+    ['anvil_setRpcUrl', 'forks no other chain'],
+  ])('%s is refused with the reason', async (method, reason) => {
+    const { outcome } = await run(method, '0x1')
+    expect(outcome.error).toMatchObject({ code: -32601, message: expect.stringContaining(reason) })
+  })
+
+  it('need no reason for a name that is nobody’s', async () => {
+    expect((await run('setPrevRandao', '0x1')).outcome.error?.message).toBe('method not found')
+    expect((await run('eth_setPrevRandao', '0x1')).outcome.error?.message).toBe('method not found')
+  })
+
+  it('close with their own namespace, which leaves the chain’s own methods open', async () => {
+    const dispatcher = dispatcherOf(fakeEngine().engine, {}, { switched: ['-hardhat', '-anvil'] })
+    for (const name of ['anvil_snapshot', 'anvil_setBalance', 'evm_setAccountBalance', 'hardhat_mine']) {
+      expect((await ask(dispatcher, name, [])).error?.code, name).toBe(-32601)
+    }
+    expect(await ask(dispatcher, 'evm_snapshot')).toEqual({ result: '0x1' })
+  })
+})
