@@ -35,6 +35,8 @@ const LIBRARY_DOORS: Record<string, RegExp> = {
   'memory-level': /^store\//,
   level: /^store\//,
   commander: /^cli\//,
+  redis: /^transport\/keys\//,
+  'rate-limiter-flexible': /^transport\/keys\//,
 }
 
 const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))

@@ -158,9 +158,14 @@ export function readSettings(flags: TypedFlags, env: Readonly<Record<string, str
   const file = typeof typedFile === 'string' && typedFile !== '' ? fromFile(typedFile) : new Map()
   const values = overlay(overlay(file, fromEnvironment(env)), fromFlags(flags))
   const given: NodeOptions = pick(values, NODE_SETTINGS)
-  const { chain, memory, dataDir } = resolveNodeOptions(given)
+  const { chain, memory, dataDir, profile } = resolveNodeOptions(given)
   const serve: ServeOptions = pick(values, SERVE_SETTINGS)
-  resolveServeOptions(serve)
+  const { apiKeys, unsafeOpen } = resolveServeOptions(serve)
+  if (profile === 'hosted' && apiKeys === undefined && !unsafeOpen) {
+    throw refused(
+      'The hosted profile asks every caller for a key: name a key file (--api-keys), or say --unsafe-open.',
+    )
+  }
   return {
     node: memory === true ? given : { ...given, dataDir: dataDir ?? join('.tandem', chain) },
     serve,

@@ -24,6 +24,12 @@ export const yesOrNo: Kind<boolean, boolean> = {
 }
 /** Any text but the empty one. */
 export const text: Kind<string, string> = { schema: z.string().min(1), expects: 'a text', fromText: same }
+/** Where a Redis listens; it may hold a password. */
+export const redisUrl: Kind<string, string> = {
+  schema: z.url({ protocol: /^rediss?$/ }),
+  expects: 'a URL such as redis://127.0.0.1:6379 or rediss://user:password@host:6379/0',
+  fromText: same,
+}
 /** BIP-39 words; whether they are real ones is seen when keys are derived. */
 export const mnemonic: Kind<string, string> = {
   schema: z.string().refine((phrase) => [12, 15, 18, 21, 24].includes(phrase.trim().split(/\s+/).length)),

@@ -75,7 +75,11 @@ export function resolveNodeOptions(given: NodeOptions): ResolvedNodeOptions {
 /** Checks server options and fills in defaults. Throws `invalid-options`: as for a node, or an unguarded open port. */
 export function resolveServeOptions(given: ServeOptions): ResolvedServeOptions {
   const values = resolve(SERVE_SETTINGS, given) as ResolvedServeOptions
-  if (!isLoopback(values.host) && !values.unsafeOpen) {
+  if (values.redis !== undefined && values.apiKeys === undefined) {
+    const words = 'Option "redis" counts the limits of keys, and there are none without the option "apiKeys".'
+    throw new NodeError('invalid-options', words)
+  }
+  if (!isLoopback(values.host) && !values.unsafeOpen && values.apiKeys === undefined) {
     const why = 'anyone who reaches the port could use the accounts, move the chain and read everything'
     const words = `Listening on ${values.host}, beyond this machine, without keys needs the option "unsafeOpen"`
     throw new NodeError('invalid-options', `${words} (--unsafe-open): ${why}.`)

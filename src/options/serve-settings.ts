@@ -1,6 +1,6 @@
 /** Settings of the sockets: where to listen, whom to let in. */
 import { addressRanges } from './addresses.ts'
-import { BYTES, listOf, same, splitList, text, whole, yesOrNo } from './kinds.ts'
+import { BYTES, listOf, redisUrl, same, splitList, text, whole, yesOrNo } from './kinds.ts'
 import { setting } from './setting.ts'
 
 /** The settings of the sockets. */
@@ -21,6 +21,19 @@ export const SERVE_SETTINGS = {
     flag: '--unsafe-open',
     help: 'listen beyond this machine though anyone who reaches the port may use every open method',
     fallback: false,
+  }),
+  apiKeys: setting(text, {
+    flag: '--api-keys <file>',
+    help: 'file of API keys, made by tandem keys; nobody is let in without one of them as the last segment of the path',
+    fallback: undefined,
+    fallbackText: 'none: everybody is let in',
+  }),
+  redis: setting(redisUrl, {
+    flag: '--redis <url>',
+    help: 'Redis in which nodes count the limits of their keys together',
+    fallback: undefined,
+    fallbackText: 'none: each node counts for itself',
+    secret: true,
   }),
   trustedProxies: setting(addressRanges, {
     flag: '--trusted-proxies <addresses>',

@@ -4,9 +4,12 @@ import { type AnyMethod, namesOf, namespaceOf } from './method.ts'
 /** Is this method open? */
 export type Permission = (method: Pick<AnyMethod, 'name' | 'aliases'>) => boolean
 
+/** The description of what a caller may use: every key shows its own, unless its list closes it. */
+const DESCRIPTION = 'rpc.discover'
+
 /**
- * Namespaces that change the chain, its clock, its keys or its peers, or cost far more than a call: a key opens them
- * only by naming them.
+ * Namespaces that change the chain, its clock, its keys or its peers, or cost far more than a call, and the page of figures: a key
+ * opens them only by naming them.
  */
 export const GUARDED_NAMESPACES: ReadonlySet<string> = new Set([
   'personal',
@@ -18,6 +21,7 @@ export const GUARDED_NAMESPACES: ReadonlySet<string> = new Set([
   'txpool',
   'hardhat',
   'anvil',
+  'metrics',
 ])
 
 /** The bare name of an entry of a list of permissions. */
@@ -50,7 +54,7 @@ export function createPermissions(
 
 /** Reads the list of a key: the same, but guarded namespaces open only when they, or the methods in them, are named. */
 export function createKeyPermissions(names: readonly string[]): Permission {
-  const permits = createPermissions(names)
+  const permits = createPermissions(names.includes('-rpc') ? names : [...names, `+${DESCRIPTION}`])
   const opened = new Set(names.filter((name) => name === bareName(name)))
   return (method) => {
     if (!permits(method)) return false

@@ -6,7 +6,17 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Logger } from '../logger.ts'
 import { openSession, type Session } from '../rpc/session.ts'
 import type { HostCheck } from './host-check.ts'
-import { BROKEN, forbidden, PAGE_VERBS, type Refusal, tooLarge, WRONG_TYPE, wrongVerb } from './refusal.ts'
+import { type Gate, type Guest, sessionOf } from './keys/gate.ts'
+import {
+  BROKEN,
+  forbidden,
+  PAGE_VERBS,
+  type Refusal,
+  tooLarge,
+  UNAUTHORIZED,
+  WRONG_TYPE,
+  wrongVerb,
+} from './refusal.ts'
 import type { RemoteAddressOf } from './remote-address.ts'
 import { requestIdOf } from './request-id.ts'
 import type { TextDispatcher } from './text-dispatcher.ts'
@@ -16,6 +26,8 @@ export interface HttpParts {
   readonly dispatcher: TextDispatcher
   readonly check: HostCheck
   readonly remoteAddressOf: RemoteAddressOf
+  /** Absent where no keys are in use. */
+  readonly gate: Gate | undefined
   /** Bytes. */
   readonly maxBodyBytes: number
   readonly logger: Logger
@@ -45,7 +57,8 @@ export function pathOf(url: string | undefined): string {
 }
 
 /** Sends a refusal. */
-export function refuse(response: ServerResponse, { status, body, allow }: Refusal): void {
+export function refuse(response: ServerResponse, { status, body, allow, retryAfter }: Refusal): void {
+  if (retryAfter !== undefined) response.setHeader('Retry-After', retryAfter)
   if (allow !== undefined) response.setHeader('Allow', allow)
   response.setHeader('Content-Type', 'application/json')
   response.setHeader('Content-Length', Buffer.byteLength(body))
@@ -92,10 +105,19 @@ export function createHttpListener(
   parts: HttpParts,
   pages: (request: IncomingMessage, response: ServerResponse) => void,
 ): (request: IncomingMessage, response: ServerResponse) => void {
-  const { dispatcher, check, maxBodyBytes, logger, remoteAddressOf } = parts
+  const { dispatcher, check, maxBodyBytes, logger, remoteAddressOf, gate } = parts
 
-  function answer(request: IncomingMessage, response: ServerResponse, requestId: string, body: string): void {
-    const session: Session = { ...SESSION, remote: remoteAddressOf(request), requestId }
+  /** The session of a key's holder; a message that its limits do not allow gets a status of its own. */
+  function admitted(caller: Session, guest: Guest, response: ServerResponse): Session {
+    const rights = sessionOf(guest, ({ retryAfterSeconds }) => {
+      response.statusCode = 429
+      response.setHeader('Retry-After', retryAfterSeconds)
+    })
+    return { ...caller, ...rights }
+  }
+
+  function answer(session: Session, response: ServerResponse, body: string): void {
+    const { requestId } = session
     dispatcher.dispatchText(body, session).then(
       (reply = '') => {
         if (parts.isClosing()) response.setHeader('Connection', 'close')
@@ -125,7 +147,10 @@ export function createHttpListener(
       if (origin !== '*') response.setHeader('Vary', 'Origin')
     }
     if (request.method !== 'POST') return pages(request, response)
-    if (RESERVED_PAGES.has(pathOf(request.url))) return refuse(response, wrongVerb(PAGE_VERBS))
+    const path = pathOf(request.url)
+    if (RESERVED_PAGES.has(path)) return refuse(response, wrongVerb(PAGE_VERBS))
+    const guest = gate?.admit(path)
+    if (gate !== undefined && guest === undefined) return refuse(response, UNAUTHORIZED)
     const encoding = headers['content-encoding'] ?? 'identity'
     if (!JSON_TYPE.test(headers['content-type'] ?? '') || encoding !== 'identity') {
       return refuse(response, WRONG_TYPE)
@@ -134,8 +159,9 @@ export function createHttpListener(
       return refuseUnread(request, response, tooLarge(maxBodyBytes))
     }
     readBody(request, maxBodyBytes, (body) => {
-      if (body === undefined) refuseUnread(request, response, tooLarge(maxBodyBytes))
-      else answer(request, response, requestId, body)
+      if (body === undefined) return refuseUnread(request, response, tooLarge(maxBodyBytes))
+      const caller: Session = { ...SESSION, remote: remoteAddressOf(request), requestId }
+      answer(guest === undefined ? caller : admitted(caller, guest, response), response, body)
     })
   }
 }

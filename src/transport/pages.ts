@@ -1,14 +1,42 @@
 /** The Express pages beside JSON-RPC: health, the OpenRPC document, preflights, and honest refusals. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import express, { type ErrorRequestHandler } from 'express'
-import { openSession } from '../rpc/session.ts'
+import express, { type ErrorRequestHandler, type RequestHandler } from 'express'
+import { openSession, type Session } from '../rpc/session.ts'
 import { type HttpParts, refuse } from './http.ts'
-import { BROKEN, MALFORMED, NO_SUCH_PAGE, RPC_VERBS, wrongVerb } from './refusal.ts'
+import { type Gate, type Guest, sessionOf } from './keys/gate.ts'
+import { BROKEN, MALFORMED, NO_SUCH_PAGE, RPC_VERBS, spentLimit, UNAUTHORIZED, wrongVerb } from './refusal.ts'
 
 const DISCOVER = '{"jsonrpc":"2.0","id":1,"method":"rpc.discover","params":[]}'
 const SESSION = openSession('http')
+/** Pages that answer everybody, keys or not: what watches over a service has none. */
+const OPEN_PAGES: ReadonlySet<string> = new Set(['/healthz', '/readyz'])
+/** What a key has to name to see figures of all callers. */
+const METRICS = { name: 'metrics', aliases: [] }
 /** How long a browser may remember a preflight, seconds. */
 const PREFLIGHT_SECONDS = '600'
+
+/** Whose key stands last in a path, or before the page that is asked for: `/<key>` and `/<key>/<page>`. */
+function guestAt(path: string, gate: Gate): { readonly guest: Guest | undefined; readonly page: string } {
+  const end = path.lastIndexOf('/')
+  const [own, parent] = [gate.admit(path), gate.admit(path.slice(0, end))]
+  return own === undefined ? { guest: parent, page: path.slice(end) } : { guest: own, page: '/' }
+}
+
+/** With keys in use, shows pages but those of health below a key only, and each what that key opens. */
+function behindKeys(gate: Gate): RequestHandler {
+  return async (request, response, next) => {
+    if (request.method === 'OPTIONS' || OPEN_PAGES.has(request.path)) return next()
+    const { guest, page } = guestAt(request.path, gate)
+    if (guest === undefined) return refuse(response, UNAUTHORIZED)
+    const spent = await guest.charge(1)
+    if (spent !== undefined) return refuse(response, spentLimit(spent.message, spent.retryAfterSeconds))
+    if (page === '/metrics' && !guest.key.allows(METRICS)) return refuse(response, NO_SUCH_PAGE)
+    const { owner, entitlements, allows } = sessionOf(guest)
+    response.locals.session = { ...SESSION, owner, entitlements, allows } satisfies Session
+    request.url = page
+    next()
+  }
+}
 
 /** Makes the pages; Host and Origin are checked before. */
 export function createPages(parts: HttpParts): (request: IncomingMessage, response: ServerResponse) => void {
@@ -31,12 +59,15 @@ export function createPages(parts: HttpParts): (request: IncomingMessage, respon
     response.status(204).end()
   })
 
+  if (parts.gate !== undefined) app.use(behindKeys(parts.gate))
+
   app.get(['/healthz', '/readyz'], (_request, response) => {
     response.status(parts.isClosing() ? 503 : 200).json({ status: parts.isClosing() ? 'closing' : 'ok' })
   })
 
   app.get('/openrpc.json', async (_request, response) => {
-    const reply = JSON.parse((await parts.dispatcher.dispatchText(DISCOVER, SESSION)) ?? '{}')
+    const session: Session = response.locals.session ?? SESSION
+    const reply = JSON.parse((await parts.dispatcher.dispatchText(DISCOVER, session)) ?? '{}')
     if (reply.result === undefined) refuse(response, NO_SUCH_PAGE)
     else response.json(reply.result)
   })

@@ -8,6 +8,8 @@ export interface Refusal {
   readonly body: string
   /** Verbs that the page takes, when the verb was wrong. */
   readonly allow?: string
+  /** Seconds after which it is worth trying again. */
+  readonly retryAfter?: number
 }
 
 /** Verbs of the JSON-RPC address. */
@@ -15,13 +17,22 @@ export const RPC_VERBS = 'POST, OPTIONS'
 /** Verbs of the reserved pages. */
 export const PAGE_VERBS = 'GET, HEAD'
 
-function refusal(status: number, kind: 'invalid-request' | 'unauthorized', message: string): Refusal {
+type DoorError = 'invalid-request' | 'unauthorized' | 'rate-limited'
+
+function refusal(status: number, kind: DoorError, message: string): Refusal {
   const error = toErrorObject(new NodeError(kind, message))
   return { status, body: JSON.stringify({ jsonrpc: '2.0', id: null, error }) }
 }
 
 /** A foreign Host or Origin. */
 export const forbidden = (message: string): Refusal => refusal(403, 'unauthorized', message)
+/** No key, or none that is good: which of the two is nobody's business. */
+export const UNAUTHORIZED = refusal(401, 'unauthorized', 'API key missing or not valid')
+/** The limits of a key do not have what a message costs. */
+export const spentLimit = (message: string, retryAfter: number): Refusal => ({
+  ...refusal(429, 'rate-limited', message),
+  retryAfter,
+})
 /** More bytes than the limit. */
 export const tooLarge = (limit: number): Refusal =>
   refusal(413, 'invalid-request', `Body too large: the limit is ${limit} bytes`)
@@ -50,7 +61,8 @@ export const BROKEN: Refusal = {
 }
 
 /** A refusal as raw HTTP, for a socket that has no response object. It ends the connection. */
-export function rawResponse({ status, body }: Refusal, statusText: string): string {
-  const headers = `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close`
+export function rawResponse({ status, body, retryAfter }: Refusal, statusText: string): string {
+  const again = retryAfter === undefined ? '' : `Retry-After: ${retryAfter}\r\n`
+  const headers = `${again}Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close`
   return `HTTP/1.1 ${status} ${statusText}\r\n${headers}\r\n\r\n${body}`
 }

@@ -3,10 +3,20 @@ import { createServer, type IncomingMessage, type Server as NodeServer, type Ser
 import { type AddressInfo, isIPv6 } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { type Logger, silentLogger } from '../logger.ts'
-import { resolveServeOptions, type ServeOptions } from '../options/options.ts'
+import { type ResolvedServeOptions, resolveServeOptions, type ServeOptions } from '../options/options.ts'
 import { createHostCheck } from './host-check.ts'
-import { createHttpListener } from './http.ts'
-import { forbidden, HEADERS_TOO_LARGE, MALFORMED, type Refusal, rawResponse, TOO_SLOW } from './refusal.ts'
+import { createHttpListener, pathOf } from './http.ts'
+import type { Gate } from './keys/gate.ts'
+import {
+  forbidden,
+  HEADERS_TOO_LARGE,
+  MALFORMED,
+  type Refusal,
+  rawResponse,
+  spentLimit,
+  TOO_SLOW,
+  UNAUTHORIZED,
+} from './refusal.ts'
 import { createRemoteAddressOf } from './remote-address.ts'
 import type { TextDispatcher } from './text-dispatcher.ts'
 import { createWebSocketDoor } from './websocket.ts'
@@ -89,6 +99,13 @@ function ignoreUpgrade(server: NodeServer, request: IncomingMessage, socket: Dup
   server.emit('connection', socket)
 }
 
+/** The gate that the settings ask for; without keys its code is not even loaded. */
+async function gateOf({ apiKeys, redis }: ResolvedServeOptions, logger: Logger): Promise<Gate | undefined> {
+  if (apiKeys === undefined) return undefined
+  const { openGate } = await import('./keys/gate.ts')
+  return openGate({ apiKeys, redis, logger })
+}
+
 /** Serves a node over HTTP and WebSocket. Throws `NodeError` (`invalid-options`) and `ListenError`. */
 export async function serve(node: Servable, given: ServeOptions = {}): Promise<Server> {
   const options = resolveServeOptions(given)
@@ -97,12 +114,13 @@ export async function serve(node: Servable, given: ServeOptions = {}): Promise<S
   const check = createHostCheck({ bindAddress: options.host, hosts: options.hosts, cors: options.cors })
   const remoteAddressOf = createRemoteAddressOf(options.trustedProxies)
   const { maxBodyBytes } = options
+  const gate = await gateOf(options, logger)
   let closing: Promise<void> | undefined
 
   // Express takes longer to load than all the rest of the server, and most nodes never serve a page.
   let pages: Promise<(request: IncomingMessage, response: ServerResponse) => void> | undefined
   const isClosing = () => closing !== undefined
-  const parts = { dispatcher, check, remoteAddressOf, maxBodyBytes, logger, isClosing }
+  const parts = { dispatcher, check, remoteAddressOf, gate, maxBodyBytes, logger, isClosing }
   const listener = createHttpListener(parts, async (request, response) => {
     pages ??= import('./pages.ts').then(({ createPages }) => createPages(parts))
     const show = await pages
@@ -136,8 +154,14 @@ export async function serve(node: Servable, given: ServeOptions = {}): Promise<S
     // Until ws takes over, a connection that breaks must not take the process with it.
     socket.on('error', () => {})
     const reason = check.refusal(request.headers)
-    if (reason === undefined) sockets.accept(request, socket, head)
-    else refuseSocket(socket, forbidden(reason), 'Forbidden')
+    if (reason !== undefined) return refuseSocket(socket, forbidden(reason), 'Forbidden')
+    if (gate === undefined) return sockets.accept(request, socket, head)
+    const guest = gate.admit(pathOf(request.url))
+    if (guest === undefined) return refuseSocket(socket, UNAUTHORIZED, 'Unauthorized')
+    void guest.charge(1).then((spent) => {
+      if (spent === undefined) return sockets.accept(request, socket, head, guest)
+      refuseSocket(socket, spentLimit(spent.message, spent.retryAfterSeconds), 'Too Many Requests')
+    })
   })
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
     if (error.code === 'HPE_HEADER_OVERFLOW') {
@@ -149,7 +173,10 @@ export async function serve(node: Servable, given: ServeOptions = {}): Promise<S
     }
   })
 
-  const port = await listen(server, options.host, options.port)
+  const port = await listen(server, options.host, options.port).catch(async (error) => {
+    await gate?.close()
+    throw error
+  })
   server.on('error', (error) => logger.error('the server failed', { error }))
 
   async function shut(graceMs: number): Promise<void> {
@@ -162,6 +189,7 @@ export async function serve(node: Servable, given: ServeOptions = {}): Promise<S
     }, graceMs)
     await Promise.all([stopped, sockets.close()])
     clearTimeout(timer)
+    await gate?.close()
   }
 
   const address = `${callableHost(options.host)}:${port}`

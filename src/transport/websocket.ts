@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream'
 import { type RawData, WebSocket, WebSocketServer } from 'ws'
 import type { Logger } from '../logger.ts'
 import { openSession, type Session } from '../rpc/session.ts'
+import { type Guest, sessionOf } from './keys/gate.ts'
 import type { RemoteAddressOf } from './remote-address.ts'
 import { requestIdOf } from './request-id.ts'
 import type { TextDispatcher } from './text-dispatcher.ts'
@@ -19,8 +20,8 @@ export interface WebSocketParts {
 
 /** All sockets of a server. */
 export interface WebSocketDoor {
-  /** Takes over a connection whose upgrade request was admitted. */
-  accept(request: IncomingMessage, socket: Duplex, head: Buffer): void
+  /** Takes over a connection whose upgrade request was admitted, by a key if keys are in use. */
+  accept(request: IncomingMessage, socket: Duplex, head: Buffer, guest?: Guest): void
   /** Lets running messages end, then closes every socket (1001). */
   close(): Promise<void>
   /** Cuts what is still open. */
@@ -39,6 +40,7 @@ const PING_MS = 30_000
 /** Close codes of RFC 6455. */
 const GOING_AWAY = 1001
 const UNSUPPORTED_DATA = 1003
+const POLICY_VIOLATION = 1008
 const INTERNAL_ERROR = 1011
 
 /** One socket with its turn of messages. */
@@ -50,7 +52,7 @@ interface Connection {
 }
 
 /** Who is at a socket: what of its session is known before the first message. */
-type Caller = Pick<Session, 'label' | 'remote' | 'requestId'>
+type Caller = Pick<Session, 'label' | 'remote' | 'requestId'> & Partial<ReturnType<typeof sessionOf>>
 
 function connect(socket: WebSocket, caller: Caller, { dispatcher, logger }: WebSocketParts): Connection {
   const { label } = caller
@@ -173,16 +175,21 @@ export function createWebSocketDoor(parts: WebSocketParts): WebSocketDoor {
   heartbeat.unref()
 
   return {
-    accept(request, socket, head) {
+    accept(request, socket, head, guest) {
       const caller = {
         label: `ws ${++count}`,
         remote: parts.remoteAddressOf(request),
         requestId: requestIdOf(request.headers),
+        ...(guest !== undefined && sessionOf(guest)),
       }
       server.handleUpgrade(request, socket, head, (opened) => {
         const connection = connect(opened, caller, parts)
         connections.add(connection)
-        opened.on('close', () => connections.delete(connection))
+        const forget = guest?.key.onEnd(() => opened.close(POLICY_VIOLATION, 'API key not valid any more'))
+        opened.on('close', () => {
+          connections.delete(connection)
+          forget?.()
+        })
         if (closing) opened.close(GOING_AWAY, 'The node is closing')
       })
     },

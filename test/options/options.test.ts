@@ -31,6 +31,8 @@ describe('options', () => {
       host: '127.0.0.1',
       port: 4444,
       unsafeOpen: false,
+      apiKeys: undefined,
+      redis: undefined,
       trustedProxies: [],
       cors: [],
       hosts: [],
@@ -75,6 +77,19 @@ describe('options', () => {
 
   it.each(['127.0.0.1', '127.8.8.8', '::1', 'localhost'])('listen on %s without further words', (host) => {
     expect(resolveServeOptions({ host }).host).toBe(host)
+  })
+
+  it('listen beyond this machine when keys are asked for', () => {
+    expect(resolveServeOptions({ host: '0.0.0.0', apiKeys: 'keys.json' }).host).toBe('0.0.0.0')
+  })
+
+  it('count limits in Redis only where there are keys, and never show its password', () => {
+    const redis = 'redis://:hunter2@127.0.0.1:6379'
+    expect(() => resolveServeOptions({ redis })).toThrow('there are none without the option "apiKeys"')
+    expect(() => resolveServeOptions({ redis: 'http://:hunter2@x', apiKeys: 'k' })).toThrow(
+      /^Option "redis" expects a URL such as (?!.*hunter2)/,
+    )
+    expect(resolveServeOptions({ redis, apiKeys: 'k' }).redis).toBe(redis)
   })
 
   it('never show a mnemonic that they refuse', () => {

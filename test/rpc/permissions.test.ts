@@ -65,8 +65,11 @@ describe('createKeyPermissions', () => {
       ['eth_call', 'evm_mine'],
       ['debug_x', 'net_version'],
     ],
-    [['evm_mine'], ['evm_mine'], ['evm_reset', 'eth_call']],
+    [['evm_mine'], ['evm_mine', 'rpc.discover'], ['evm_reset', 'eth_call', 'rpc_modules']],
     [['evm', '-evm_reset'], ['evm_mine'], ['evm_reset']],
+    [['eth', '-rpc'], ['eth_call'], ['rpc.discover', 'metrics']],
+    [['-rpc.discover'], ['eth_call', 'rpc_modules'], ['rpc.discover', 'metrics']],
+    [['metrics'], ['metrics'], ['eth_call']],
   ])('%j', (names, open, closed) => {
     const permits = createKeyPermissions(names)
     expect(open.filter((name) => permits({ name, aliases: [] }))).toEqual(open)

@@ -1,0 +1,61 @@
+/** Lets in those who hold a key, as the sessions that it makes of them, and takes what their calls cost. */
+import { NodeError } from '../../errors.ts'
+import type { Logger } from '../../logger.ts'
+import type { Session } from '../../rpc/session.ts'
+import { type LivingKey, openKeyRing } from './key-ring.ts'
+import { createMeter, type Spent } from './meter.ts'
+
+/** Somebody who holds a key. */
+export interface Guest {
+  readonly key: LivingKey
+  /** Takes so many calls from the key's limits; why not, when they do not have them. */
+  charge(calls: number): Promise<Spent | undefined>
+}
+
+/** The gate of a server. */
+export interface Gate {
+  /** Who holds the key in a path; `undefined` when there is none that is good. Takes the same time either way. */
+  admit(path: string): Guest | undefined
+  close(): Promise<void>
+}
+
+/** The part of a session that is the guest's: name, rights, and what it pays; `onSpent` hears of each refusal. */
+export function sessionOf(
+  { key, charge }: Guest,
+  onSpent: (spent: Spent) => void = () => {},
+): Pick<Session, 'owner' | 'entitlements' | 'allows' | 'charge'> {
+  return {
+    owner: key.name,
+    entitlements: key.entitlements,
+    allows: (method) => key.allows(method),
+    async charge(calls) {
+      const spent = await charge(calls)
+      if (spent === undefined) return undefined
+      onSpent(spent)
+      return new NodeError('rate-limited', spent.message)
+    },
+  }
+}
+
+/** Opens the gate over a key file. Throws `invalid-options` when the file, or the Redis to count in, is not good. */
+export async function openGate(parts: {
+  readonly apiKeys: string
+  readonly redis: string | undefined
+  readonly logger: Logger
+}): Promise<Gate> {
+  const ring = openKeyRing(parts.apiKeys, parts.logger)
+  const meter = await createMeter({ ...parts, now: Date.now }).catch((error) => {
+    ring.close()
+    throw error
+  })
+  return {
+    admit(path) {
+      const key = ring.find(path)
+      return key && { key, charge: (calls) => meter.charge(key.record, calls) }
+    },
+    async close() {
+      ring.close()
+      await meter.close()
+    },
+  }
+}

@@ -1,0 +1,171 @@
+/** Counts what each key uses: a rate with its burst, and a quota by the day of UTC; here or in a Redis that nodes share. */
+import {
+  BurstyRateLimiter,
+  type RateLimiterAbstract,
+  RateLimiterMemory,
+  RateLimiterRes,
+} from 'rate-limiter-flexible'
+import type { Logger } from '../../logger.ts'
+import { type Allowance, type KeyRecord, parseAllowance } from './key-record.ts'
+import type { SharedCounts } from './shared-counts.ts'
+
+/** Why a message is not paid for, and when to try again. */
+export interface Spent {
+  readonly message: string
+  /** At least 1. */
+  readonly retryAfterSeconds: number
+}
+
+/** Takes the price of messages from what keys may use. */
+export interface Meter {
+  /** Takes so many calls from the limits of a key; why not, when they do not have them. Never rejects. */
+  charge(record: KeyRecord, calls: number): Promise<Spent | undefined>
+  close(): Promise<void>
+}
+
+/** One limit, as the library counts it. Rejects with a `RateLimiterRes` when there is too little. */
+export interface Counter {
+  consume(key: string, calls: number, options?: { readonly customDuration: number }): Promise<unknown>
+}
+
+/** One limit to count: it is found again by its name. */
+export interface Count {
+  readonly name: 'rate' | 'burst' | 'quota'
+  readonly points: number
+  /** Seconds until what was used is given back. */
+  readonly duration: number
+}
+
+/** The limits of one key. */
+interface Limits {
+  readonly rate: Counter | undefined
+  readonly quota: Counter | undefined
+}
+
+/** A burst is given back over so many periods of the rate. */
+const BURST_PERIODS = 10
+const DAY_MS = 86_400_000
+
+/** Counts in this process; another start begins anew. */
+function localCounter({ name, points, duration }: Count): RateLimiterMemory {
+  return new RateLimiterMemory({ keyPrefix: name, points, duration })
+}
+
+function rateCounts({ calls, seconds }: Allowance, burst: number | undefined): Count[] {
+  const rate: Count = { name: 'rate', points: calls, duration: seconds }
+  return burst === undefined
+    ? [rate]
+    : [rate, { name: 'burst', points: burst, duration: seconds * BURST_PERIODS }]
+}
+
+/** What a rate allows counts first; what it refuses is taken from the burst, if there is one. */
+function joined([rate, burst]: readonly RateLimiterAbstract[]): Counter {
+  if (rate === undefined) throw new Error('a rate has at least one limiter')
+  if (burst === undefined) return rate
+  const both = new BurstyRateLimiter(rate, burst)
+  return { consume: (key, calls) => both.consume(key, calls) }
+}
+
+/** What was refused need not have been used up: the rest of a day's quota stays for a smaller message. */
+function givingBack([limiter]: readonly RateLimiterAbstract[]): Counter {
+  if (limiter === undefined) throw new Error('a quota has one limiter')
+  return {
+    async consume(key, calls, options) {
+      try {
+        return await limiter.consume(key, calls, options)
+      } catch (error) {
+        if (error instanceof RateLimiterRes) await limiter.reward(key, calls, options)
+        throw error
+      }
+    },
+  }
+}
+
+/**
+ * Counts together with other nodes, and alone while that fails: a limiter that is gone must not shut out those who keep
+ * within their limits, and without it no key gets more than its limits from one node.
+ */
+function insured(shared: Counter, local: Counter, counts: SharedCounts): Counter {
+  return {
+    async consume(key, calls, options) {
+      if (counts.isDown()) return local.consume(key, calls, options)
+      try {
+        const outcome = await shared.consume(key, calls, options)
+        counts.worked()
+        return outcome
+      } catch (error) {
+        if (error instanceof RateLimiterRes) throw error
+        counts.failed()
+        return local.consume(key, calls, options)
+      }
+    },
+  }
+}
+
+function secondsOf(milliseconds: number): number {
+  return Math.max(1, Math.ceil(milliseconds / 1000))
+}
+
+/** Makes the meter. With a Redis URL, throws `invalid-options` when nothing answers there. */
+export async function createMeter(parts: {
+  readonly redis: string | undefined
+  readonly logger: Logger
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}): Promise<Meter> {
+  const { redis, logger, now } = parts
+  // Most nodes count alone, and pay nothing for the client.
+  const shared =
+    redis === undefined
+      ? undefined
+      : await import('./shared-counts.ts').then(({ openSharedCounts }) => openSharedCounts(redis, logger))
+  const limits = new Map<string, { readonly terms: string; readonly limits: Limits }>()
+
+  function counterOf(
+    counts: readonly Count[],
+    finish: (limiters: readonly RateLimiterAbstract[]) => Counter,
+  ) {
+    const local = finish(counts.map(localCounter))
+    if (shared === undefined) return local
+    return insured(finish(counts.map(shared.counter)), local, shared)
+  }
+
+  function limitsOf({ name, rate, burst, quota }: KeyRecord): Limits {
+    const terms = `${rate} ${burst} ${quota}`
+    const known = limits.get(name)
+    if (known?.terms === terms) return known.limits
+    const perPeriod = rate === undefined ? undefined : parseAllowance(rate)
+    const perDay = quota === undefined ? undefined : parseAllowance(quota)
+    const made: Limits = {
+      rate: perPeriod && counterOf(rateCounts(perPeriod, burst), joined),
+      quota:
+        perDay && counterOf([{ name: 'quota', points: perDay.calls, duration: perDay.seconds }], givingBack),
+    }
+    limits.set(name, { terms, limits: made })
+    return made
+  }
+
+  return {
+    async charge(record, calls) {
+      const { name, rate = '', quota = '' } = record
+      const limit = limitsOf(record)
+      try {
+        await limit.rate?.consume(name, calls)
+      } catch (error) {
+        const wait = error instanceof RateLimiterRes ? error.msBeforeNext : 0
+        return { message: `Rate limit of ${rate} exceeded`, retryAfterSeconds: secondsOf(wait) }
+      }
+      const untilMidnight = DAY_MS - (now() % DAY_MS)
+      try {
+        const day = new Date(now()).toISOString().slice(0, 10)
+        await limit.quota?.consume(`${name}:${day}`, calls, { customDuration: secondsOf(untilMidnight) })
+      } catch {
+        return { message: `Quota of ${quota} exceeded`, retryAfterSeconds: secondsOf(untilMidnight) }
+      }
+      return undefined
+    },
+    async close() {
+      await shared?.close()
+    },
+  }
+}

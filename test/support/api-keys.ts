@@ -1,0 +1,29 @@
+/** A key file of a test's own, and keys in it. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { mintKey } from '../../src/transport/keys/api-key.ts'
+import { addKey, type NewKey } from '../../src/transport/keys/key-changes.ts'
+import { changeKeys } from '../../src/transport/keys/key-file.ts'
+
+/** Makes a directory with a file for keys, and no key yet. */
+export function keyFile() {
+  const dir = mkdtempSync(join(tmpdir(), 'api-keys-'))
+  const file = join(dir, 'keys.json')
+  return {
+    dir,
+    file,
+    /** Adds a key; the key itself. */
+    async add(name: string, more: Partial<NewKey> = {}): Promise<string> {
+      const key = mintKey()
+      await changeKeys(file, (keys) =>
+        addKey(keys, { name, allow: [], stateOverride: false, ...more }, key, new Date()),
+      )
+      return key
+    },
+    remove: () => rmSync(dir, { recursive: true, force: true }),
+  }
+}
+
+/** What `keyFile` gives. */
+export type KeyFileOfTest = ReturnType<typeof keyFile>
