@@ -1,6 +1,7 @@
 /** Options → store → engine → dispatcher: builds, starts and closes one node. */
 import { readFileSync } from 'node:fs'
 import { arch, platform } from 'node:os'
+import { join } from 'node:path'
 import { readArtifacts } from './abi/artifact-files.ts'
 import { type AbiRegistry, createAbiRegistry } from './abi/registry.ts'
 import {
@@ -14,6 +15,8 @@ import { parseGenesis } from './chain/genesis.ts'
 import { createAccounts, MINER_ADDRESS } from './engine/accounts.ts'
 import { createEngine } from './engine/create-engine.ts'
 import type { Engine } from './engine/engine.ts'
+import { openKeyStore } from './engine/wallet/key-store.ts'
+import { createWallet } from './engine/wallet/wallet.ts'
 import { silentLogger } from './logger.ts'
 import { type NodeOptions, type ResolvedNodeOptions, resolveNodeOptions } from './options/options.ts'
 import { createDispatcher, type Dispatcher } from './rpc/dispatcher.ts'
@@ -22,6 +25,7 @@ import { METHODS } from './rpc/methods/index.ts'
 import { createPermissions } from './rpc/permissions.ts'
 import { checkMethodEntries, methodsOfProfile } from './rpc/profiles.ts'
 import { openSession, type Session } from './rpc/session.ts'
+import { keyFilesIn } from './store/key-files.ts'
 import { openStore } from './store/level.ts'
 
 /** A message that nobody asked for: EIP-1193's `message` event. */
@@ -73,6 +77,9 @@ async function namesOf({ abi }: ResolvedNodeOptions): Promise<AbiRegistry> {
   return names
 }
 
+/** Where a data directory has its key files. */
+const KEY_FOLDER = 'keystore'
+
 /** The gas that a simulation gets where nothing limits it (rpc-methods 7.4). */
 const UNLIMITED_GAS = 10n ** 14n
 
@@ -102,6 +109,11 @@ export async function createNode(given: NodeOptions = {}): Promise<Node> {
     mnemonic: options.mnemonic,
   })
   const names = await namesOf(options)
+  const files =
+    accounts.enabled && options.dataDir !== undefined
+      ? keyFilesIn(join(options.dataDir, KEY_FOLDER))
+      : undefined
+  const keyStore = await openKeyStore({ files, milliseconds: Date.now }, logger)
   const file = new URL(`../genesis/${options.chain}.json`, import.meta.url)
   const genesis = parseGenesis(JSON.parse(readFileSync(file, 'utf8')), config, accounts.toFund)
   const store = await openStore({
@@ -115,7 +127,7 @@ export async function createNode(given: NodeOptions = {}): Promise<Node> {
     genesis,
     store,
     place: options.dataDir ?? 'memory',
-    accounts,
+    accounts: createWallet({ local: accounts, keyStore, milliseconds: Date.now }),
     names,
     logger,
     now,

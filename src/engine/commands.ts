@@ -185,10 +185,10 @@ export function createCommands(parts: Parts): Commands {
     return status
   }
 
-  async function submit(transaction: Transaction): Promise<Submitted> {
+  async function submit(transaction: Transaction, minesNow = schedule.mode === 'auto'): Promise<Submitted> {
     const status = admit(transaction)
     const { hash } = transaction
-    if (schedule.mode === 'auto' && status === 'pending') {
+    if (minesNow && status === 'pending') {
       for (;;) {
         const { block, unsealed } = await mineOne().catch((error) => {
           pool.drop(hash)
@@ -237,8 +237,7 @@ export function createCommands(parts: Parts): Commands {
     }
   }
 
-  function sign(request: TransactionRequest): Transaction {
-    const key = parts.accounts.key(request.from)
+  function sign(request: TransactionRequest, key = parts.accounts.key(request.from)): Transaction {
     if (key === undefined) throw invalidParams(`Could not find account for address: ${request.from}`)
     return signTransaction(filled(request), key)
   }
@@ -261,6 +260,8 @@ export function createCommands(parts: Parts): Commands {
     submit: (transaction) => inTurn(() => submit(transaction)),
 
     send: (request) => inTurn(() => submit(toSend(request))),
+
+    sendWith: (request, key) => inTurn(async () => (await submit(sign(request, key), false)).hash),
 
     sign: (request) => inTurn(async () => sign(request)),
 

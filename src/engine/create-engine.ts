@@ -18,7 +18,6 @@ import { BlockStore } from '../store/block-store.ts'
 import type { Store } from '../store/level.ts'
 import { nodeSource } from '../store/state-nodes.ts'
 import { indexTables } from '../store/tables.ts'
-import type { Accounts } from './accounts.ts'
 import { createBlockCheck } from './block-check.ts'
 import { Blockchain } from './blockchain.ts'
 import { createBreather } from './breather.ts'
@@ -52,6 +51,7 @@ import { createPending, type Pending } from './queries/pending.ts'
 import { createSimulate } from './queries/simulate.ts'
 import { createSerialQueue } from './serial-queue.ts'
 import { Snapshots } from './snapshots.ts'
+import type { Wallet } from './wallet/wallet.ts'
 
 /** All that the engine takes from outside. Gas in gas, times in Unix seconds. */
 export interface EngineParts {
@@ -60,7 +60,7 @@ export interface EngineParts {
   readonly store: Store
   /** Where the database is, for the words of a refusal. */
   readonly place: string
-  readonly accounts: Accounts
+  readonly accounts: Wallet
   /** Names of contracts, for words about failures. */
   readonly names: AbiRegistry
   readonly logger: Logger

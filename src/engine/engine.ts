@@ -12,13 +12,13 @@ import type { NodeError } from '../errors.ts'
 import type { AccessList } from '../execution/access-list.ts'
 import type { CallRequest, Failure, StateOverrides } from '../execution/request.ts'
 import type { StateReader } from '../execution/state.ts'
-import type { Accounts } from './accounts.ts'
 import type { Insertion } from './blockchain.ts'
 import type { DevTools } from './dev-tools.ts'
 import type { ChainUpdate, Emitter, EngineEvents } from './events.ts'
 import type { PlannedBlock } from './mining/branch-builder.ts'
 import type { MiningWork, WorkInsertion } from './mining/work.ts'
 import type { FeeHistory } from './queries/fee-history.ts'
+import type { Wallet } from './wallet/wallet.ts'
 
 export type { AccountOverride, CallRequest, Failure, StateOverrides } from '../execution/request.ts'
 export type { MiningWork, WorkInsertion } from './mining/work.ts'
@@ -197,6 +197,8 @@ export interface Commands {
    * Throws `invalid-params` for an unknown account.
    */
   send(request: TransactionRequest): Promise<Submitted>
+  /** The same with a key that is given; automining leaves the transaction in the pool (rpc-methods 7.5). Its hash. */
+  sendWith(request: TransactionRequest, key: Uint8Array): Promise<Hex>
   /** Fills in defaults and signs with a local key; nothing is sent. Throws `invalid-params` for an unknown account. */
   sign(request: TransactionRequest): Promise<Transaction>
   /** Mines now; the new blocks, oldest first. Throws `invalid-params` for a timestamp that does not exceed the parent's, and for an unknown parent. */
@@ -246,7 +248,7 @@ export interface Engine {
   readonly config: ChainConfig
   readonly commands: Commands
   readonly queries: Queries
-  readonly accounts: Accounts
+  readonly accounts: Wallet
   /** Names of contracts, functions, events and errors, for words about what happens. */
   readonly names: AbiRegistry
   readonly dev: DevTools

@@ -22,6 +22,9 @@ import type {
   Queries,
 } from '../../src/engine/engine.ts'
 import { createEmitter } from '../../src/engine/events.ts'
+import { createKeyStore } from '../../src/engine/wallet/key-store.ts'
+import type { Cost } from '../../src/engine/wallet/sealed-key.ts'
+import { createWallet } from '../../src/engine/wallet/wallet.ts'
 import { invalidParams, type NodeError } from '../../src/errors.ts'
 import type { StateReader } from '../../src/execution/state.ts'
 
@@ -34,6 +37,8 @@ export const N: Hex = '0x00000000000000000000000000000000000dead1'
 export const CONTRACT: Hex = '0x00000000000000000000000000000000c0de0001'
 export const CODE = fromHex('0x600160005260206000f3')
 export const TOPIC: Hex = `0x${'1'.repeat(64)}`
+/** Of passphrases in tests: a millisecond each. */
+export const CHEAP: Cost = { n: 2, r: 8, p: 1 }
 export const UNKNOWN: Hex = `0x${'9'.repeat(64)}`
 
 export function transfer(
@@ -292,6 +297,7 @@ export function fakeEngine(
       if (!keys.has(request.from)) throw invalidParams(`Could not find account for address: ${request.from}`)
       return note('send', { hash: UNKNOWN })(request)
     },
+    sendWith: note('sendWith', UNKNOWN),
     sign: note('sign', pooled),
     mine: note('mine', [block1]),
     importBlock: note('importBlock', { outcome: 'best', hash: block1.hash }),
@@ -337,12 +343,17 @@ export function fakeEngine(
     config,
     commands,
     queries,
-    accounts: {
-      enabled: wallet,
-      list: () => [...keys.keys()],
-      has: (address) => keys.has(address),
-      key: (address) => keys.get(address),
-    },
+    accounts: createWallet({
+      local: {
+        enabled: wallet,
+        list: () => [...keys.keys()],
+        has: (address) => keys.has(address),
+        // The wallet wipes a key that it locks.
+        key: (address) => keys.get(address)?.slice(),
+      },
+      keyStore: createKeyStore({ cost: CHEAP, milliseconds: Date.now }),
+      milliseconds: Date.now,
+    }),
     names: createAbiRegistry(),
     dev,
     events: createEmitter((error) => {

@@ -20,6 +20,7 @@ import { EXT_METHODS } from './ext.ts'
 import { MNR_METHODS } from './mnr.ts'
 import { NAME_METHODS } from './names.ts'
 import { NET_METHODS } from './net.ts'
+import { PERSONAL_METHODS } from './personal.ts'
 import { RPC_METHODS } from './rpc.ts'
 import { TXPOOL_METHODS } from './txpool.ts'
 import { WEB3_METHODS } from './web3.ts'
@@ -45,6 +46,7 @@ export const METHODS: readonly AnyMethod[] = [
   ...EXT_METHODS,
   ...MINING_METHODS,
   ...MNR_METHODS,
+  ...PERSONAL_METHODS,
   ...DEV_STATE_METHODS,
   ...DEV_ACCOUNT_METHODS,
   ...DEV_MINING_METHODS,

@@ -1,0 +1,197 @@
+/** The `personal_` methods: accounts, their passphrases, and signing with them (rpc-methods 7.14). */
+import { z } from 'zod'
+import { personalMessageHash, recoverSigner, signHash } from '../../chain/message-signature.ts'
+import { type Hex, toHex } from '../../encoding/hex.ts'
+import type { Engine } from '../../engine/engine.ts'
+import type { Wallet } from '../../engine/wallet/wallet.ts'
+import { invalidParams, NodeError } from '../../errors.ts'
+import { method, optional, type Parameter } from '../method.ts'
+import { sendRequest, signingKey } from '../signing.ts'
+import { CallObject } from '../wire/call.ts'
+import { Address, AddressText, Data, DataText, HashText } from '../wire/scalars.ts'
+import { Duration, Passphrase, PrivateKey, Seed } from '../wire/wallet.ts'
+
+/** The wallet. Throws `wallet-disabled` when it is switched off. */
+function walletOf({ accounts }: Engine): Wallet {
+  if (!accounts.enabled) throw new NodeError('wallet-disabled', 'The local wallet feature is disabled')
+  return accounts
+}
+
+/** The first two of the well-known local accounts, in the examples. */
+const [FIRST, SECOND] = [
+  '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826',
+  '0x7986b3df570230288501eea3d890bd66948c9b79',
+] as const
+const FIRST_KEY = '0xc85ef7d79691fe79573b1a7064c19c1a9819ebdbd1faaab1a8ec92344438aaf4'
+/** 0xdeadbeef, signed by the first. */
+const SIGNED =
+  '0x7a962b63cef41a9cc1d3a6805da9f982a2a562b2d7a1ee75c78e5cd4464db9bf6e2b425bae2ce2c74a47631a2ec67c7efcc3dade1201fd5306443b85ec6116071b'
+
+export const personal_newAccount = method({
+  name: 'personal_newAccount',
+  summary: 'Makes an account with a random key, kept under a passphrase and unlocked for half an hour.',
+  params: { passphrase: Passphrase },
+  result: AddressText,
+  examples: [],
+  run: ({ passphrase }, { engine }) => walletOf(engine).create(passphrase),
+})
+
+export const personal_newAccountWithSeed = method({
+  name: 'personal_newAccountWithSeed',
+  summary:
+    'Makes an account whose key is the keccak-256 of a text, unlocked until the node ends; not kept on disk.',
+  params: { seed: Seed },
+  result: AddressText,
+  examples: [{ params: ['cow'], result: FIRST }],
+  run: ({ seed }, { engine }) => walletOf(engine).addSeed(seed),
+})
+
+export const personal_importRawKey = method({
+  name: 'personal_importRawKey',
+  summary:
+    'Keeps a private key under a passphrase, in place of an earlier one, and unlocks it for half an hour.',
+  params: { key: PrivateKey, passphrase: Passphrase },
+  result: AddressText,
+  examples: [],
+  run: ({ key, passphrase }, { engine }) => walletOf(engine).importKey(key, passphrase),
+})
+
+export const personal_dumpRawKey = method({
+  name: 'personal_dumpRawKey',
+  summary: 'Private key of an unlocked account.',
+  params: { address: Address },
+  result: DataText,
+  examples: [{ params: [FIRST], result: FIRST_KEY }],
+  run({ address }, { engine }) {
+    const key = walletOf(engine).key(address)
+    if (key === undefined) {
+      throw invalidParams('Invalid address: its private key is locked or could not be found in this node')
+    }
+    return toHex(key)
+  },
+})
+
+export const personal_listAccounts = method({
+  name: 'personal_listAccounts',
+  summary: 'Accounts of the wallet, locked ones among them.',
+  params: {},
+  result: z.array(AddressText),
+  examples: [],
+  run: (_, { engine }) => [...walletOf(engine).list()],
+})
+
+export const personal_unlockAccount = method({
+  name: 'personal_unlockAccount',
+  summary: 'Unlocks an account for so many milliseconds; false when no key of it is kept under a passphrase.',
+  params: { address: Address, passphrase: Passphrase, duration: Duration },
+  result: z.boolean(),
+  examples: [{ params: [SECOND, 'moo', '0x927c0'], result: false }],
+  run: ({ address, passphrase, duration }, { engine }) =>
+    walletOf(engine).unlock(address, passphrase, duration),
+})
+
+export const personal_lockAccount = method({
+  name: 'personal_lockAccount',
+  summary:
+    'Locks an account, and forgets one that is kept under no passphrase; false when it was not unlocked.',
+  params: { address: Address },
+  result: z.boolean(),
+  examples: [{ params: ['0x00000000000000000000000000000000000dead1'], result: false }],
+  run: ({ address }, { engine }) => walletOf(engine).lock(address),
+})
+
+export const personal_sendTransaction = method({
+  name: 'personal_sendTransaction',
+  summary:
+    'Signs a transaction with a key kept under a passphrase, which stays locked, and sends it; automining leaves it to the next block.',
+  params: { transaction: CallObject, passphrase: Passphrase },
+  result: HashText,
+  examples: [],
+  async run({ transaction, passphrase }, { engine }) {
+    const wallet = walletOf(engine)
+    const request = sendRequest(transaction, engine.config)
+    const key = await wallet.open(request.from, passphrase)
+    if (key === undefined) throw invalidParams(`Could not find account for address: ${request.from}`)
+    try {
+      return await engine.commands.sendWith(request, key)
+    } finally {
+      key.fill(0)
+    }
+  },
+})
+
+const ADDRESS_LENGTH = 20
+
+/**
+ * Who is to sign what. The message comes first; callers that mix it up with the address are understood as long as it
+ * is clear which is which. Throws `invalid-params` when neither is an address.
+ */
+function signerAndMessage(wallet: Wallet, first: Uint8Array, second: Uint8Array): [Hex, Uint8Array] {
+  const [swapped, asDocumented] = [first, second].map((bytes) =>
+    bytes.length === ADDRESS_LENGTH ? toHex(bytes) : undefined,
+  )
+  if (
+    swapped !== undefined &&
+    (asDocumented === undefined || (wallet.has(swapped) && !wallet.has(asDocumented)))
+  ) {
+    return [swapped, second]
+  }
+  if (asDocumented === undefined) throw invalidParams('Invalid address: null, empty or invalid hex value.')
+  return [asDocumented, first]
+}
+
+/** A passphrase, or null for an account that is unlocked. */
+const OptionalPassphrase: Parameter<string | undefined> = {
+  schema: z.string().nullable().describe('passphrase; null for an account that is unlocked'),
+  read: (value, name) => (value === null || value === undefined ? undefined : Passphrase.read(value, name)),
+}
+
+export const personal_sign = method({
+  name: 'personal_sign',
+  summary:
+    'Signs a personal message (EIP-191) with an account that is unlocked, or whose passphrase is given.',
+  params: { message: Data, address: Data, passphrase: optional(OptionalPassphrase, null) },
+  result: DataText,
+  examples: [{ params: ['0xdeadbeef', FIRST], result: SIGNED }],
+  async run({ message, address, passphrase }, { engine }) {
+    const wallet = walletOf(engine)
+    const [signer, signed] = signerAndMessage(wallet, message, address)
+    const hash = personalMessageHash(signed)
+    // Browser wallets take any text as passphrase, and callers send one: an account that is kept under none signs all the same.
+    const opened = passphrase === undefined ? undefined : await wallet.open(signer, passphrase)
+    try {
+      return toHex(signHash(hash, opened ?? signingKey(engine, signer)))
+    } finally {
+      opened?.fill(0)
+    }
+  },
+})
+
+export const personal_ecRecover = method({
+  name: 'personal_ecRecover',
+  summary: 'Who signed a personal message (EIP-191).',
+  params: { message: Data, signature: Data },
+  result: AddressText,
+  examples: [{ params: ['0xdeadbeef', SIGNED], result: FIRST }],
+  run({ message, signature }, { engine }) {
+    walletOf(engine)
+    const signer = recoverSigner(personalMessageHash(message), signature)
+    if (signer === undefined)
+      throw invalidParams('Invalid signature: expected r, s and v (27 or 28) in 65 bytes.')
+    return signer
+  },
+})
+
+/** The methods of this file, in the order of the document. */
+export const PERSONAL_METHODS = [
+  personal_newAccount,
+  personal_newAccountWithSeed,
+  personal_importRawKey,
+  personal_dumpRawKey,
+  personal_listAccounts,
+  personal_unlockAccount,
+  personal_lockAccount,
+  personal_sendTransaction,
+  personal_sign,
+  personal_ecRecover,
+] as const

@@ -1,0 +1,254 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { addressOf } from '../../../src/chain/signature.ts'
+import type { Hex } from '../../../src/encoding/hex.ts'
+import type { Accounts } from '../../../src/engine/accounts.ts'
+import { createKeyStore, openKeyStore } from '../../../src/engine/wallet/key-store.ts'
+import { createWallet, UNLOCK_MS, type Wallet } from '../../../src/engine/wallet/wallet.ts'
+import { silentLogger } from '../../../src/logger.ts'
+import { keyFilesIn } from '../../../src/store/key-files.ts'
+import { CHEAP } from '../../support/fake-engine.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+
+const keyOf = (byte: number): Uint8Array => new Uint8Array(32).fill(byte)
+const LOCAL = addressOf(keyOf(1))
+const STORED = addressOf(keyOf(2))
+const NOBODY: Hex = '0x00000000000000000000000000000000000dead1'
+const START = Date.UTC(2026, 0, 2, 3, 4, 5)
+
+function localAccounts(): Accounts {
+  const key = keyOf(1)
+  return {
+    enabled: true,
+    list: () => [LOCAL],
+    has: (address) => address === LOCAL,
+    key: (address) => (address === LOCAL ? key : undefined),
+  }
+}
+
+/** Only the clock stands still; what happens off the thread takes its real time. */
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'], now: START })
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+function memoryWallet(): Wallet {
+  const keyStore = createKeyStore({ cost: CHEAP, milliseconds: Date.now })
+  return createWallet({ local: localAccounts(), keyStore, milliseconds: Date.now })
+}
+
+async function diskWallet(folder: string, logger = silentLogger): Promise<Wallet> {
+  const parts = { files: keyFilesIn(folder), cost: CHEAP, milliseconds: Date.now }
+  const keyStore = await openKeyStore(parts, logger)
+  return createWallet({ local: localAccounts(), keyStore, milliseconds: Date.now })
+}
+
+describe('a wallet', () => {
+  it('lists what lies open for good, then what is sealed, locked or not', async () => {
+    const wallet = memoryWallet()
+    const made = await wallet.create('moo')
+    const seeded = wallet.addSeed('cow')
+    expect(await wallet.importKey(keyOf(2), 'moo')).toBe(STORED)
+    expect(wallet.list()).toEqual([LOCAL, seeded, made, STORED])
+    wallet.lock(STORED)
+    expect(wallet.list()).toEqual([LOCAL, seeded, made, STORED])
+    expect(wallet.has(STORED)).toBe(true)
+    expect(wallet.has(NOBODY)).toBe(false)
+  })
+
+  it('makes a different account each time', async () => {
+    const wallet = memoryWallet()
+    const made = await Promise.all([1, 2, 3].map(() => wallet.create('moo')))
+    expect(new Set(made).size).toBe(3)
+    for (const address of made) expect(addressOf(wallet.key(address) as Uint8Array)).toBe(address)
+  })
+
+  it('locks a sealed account until its passphrase is given', async () => {
+    const wallet = memoryWallet()
+    await wallet.importKey(keyOf(2), 'moo')
+    expect(wallet.key(STORED)).toEqual(keyOf(2))
+    expect(wallet.lock(STORED)).toBe(true)
+    expect(wallet.lock(STORED)).toBe(false)
+    expect(wallet.key(STORED)).toBeUndefined()
+    await expect(wallet.unlock(STORED, 'Moo', 1000)).rejects.toMatchObject({ kind: 'invalid-params' })
+    expect(wallet.key(STORED)).toBeUndefined()
+    expect(await wallet.unlock(STORED, 'moo', 1000)).toBe(true)
+    expect(wallet.key(STORED)).toEqual(keyOf(2))
+  })
+
+  it('wipes a key that it locks', async () => {
+    const wallet = memoryWallet()
+    await wallet.importKey(keyOf(2), 'moo')
+    const keys = [wallet.key(STORED), wallet.key(LOCAL)]
+    wallet.lock(STORED)
+    wallet.lock(LOCAL)
+    expect(keys).toEqual([keyOf(0), keyOf(0)])
+  })
+
+  it('forgets a locked account that is sealed nowhere', () => {
+    const wallet = memoryWallet()
+    expect(wallet.lock(LOCAL)).toBe(true)
+    expect(wallet.list()).toEqual([])
+    expect(wallet.key(LOCAL)).toBeUndefined()
+    expect(wallet.lock(NOBODY)).toBe(false)
+    expect(wallet.addSeed('cow')).toBe('0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826')
+    expect(wallet.list()).toEqual(['0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'])
+  })
+
+  it('keeps an open account open when its key is sealed too, and both close at once', async () => {
+    const wallet = memoryWallet()
+    await wallet.importKey(keyOf(1), 'moo')
+    expect(wallet.list()).toEqual([LOCAL])
+    vi.advanceTimersByTime(UNLOCK_MS)
+    expect(wallet.key(LOCAL)).toEqual(keyOf(1))
+    expect(await wallet.unlock(LOCAL, 'moo', 1000)).toBe(true)
+    expect(wallet.lock(LOCAL)).toBe(true)
+    expect(wallet.key(LOCAL)).toBeUndefined()
+    expect(wallet.list()).toEqual([LOCAL])
+  })
+
+  it('opens a sealed account for one use and leaves it locked', async () => {
+    const wallet = memoryWallet()
+    await wallet.importKey(keyOf(2), 'moo')
+    wallet.lock(STORED)
+    expect(await wallet.open(STORED, 'moo')).toEqual(keyOf(2))
+    expect(wallet.key(STORED)).toBeUndefined()
+    expect(await wallet.open(LOCAL, 'moo')).toBeUndefined()
+    await expect(wallet.open(STORED, '')).rejects.toThrow(
+      `Invalid passphrase: it does not open account ${STORED}`,
+    )
+  })
+
+  it('takes a new passphrase with the key, and the old one no longer opens', async () => {
+    const wallet = memoryWallet()
+    await wallet.importKey(keyOf(2), 'moo')
+    await wallet.importKey(keyOf(2), 'baa')
+    await expect(wallet.unlock(STORED, 'moo', 1)).rejects.toThrow(/passphrase/)
+    expect(await wallet.unlock(STORED, 'baa', 1)).toBe(true)
+    expect(wallet.list()).toEqual([LOCAL, STORED])
+  })
+
+  it('refuses passphrases beyond what may wait, and goes on', async () => {
+    const wallet = memoryWallet()
+    await wallet.importKey(keyOf(2), 'moo')
+    const asked = await Promise.allSettled(Array.from({ length: 80 }, () => wallet.open(STORED, 'moo')))
+    const refused = asked.filter(({ status }) => status === 'rejected')
+    expect(refused.length).toBe(16)
+    expect(refused[0]).toMatchObject({ reason: { kind: 'overloaded' } })
+    expect(await wallet.open(STORED, 'moo')).toEqual(keyOf(2))
+  })
+})
+
+describe('an unlocked account', () => {
+  it('locks itself in time, by timer', async () => {
+    const wallet = memoryWallet()
+    await wallet.importKey(keyOf(2), 'moo')
+    const key = wallet.key(STORED)
+    vi.advanceTimersByTime(UNLOCK_MS - 1)
+    expect(key).toEqual(keyOf(2))
+    vi.advanceTimersByTime(1)
+    expect(key).toEqual(keyOf(0))
+    expect(wallet.key(STORED)).toBeUndefined()
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  it('is locked in time though the timer is late', async () => {
+    const wallet = memoryWallet()
+    await wallet.importKey(keyOf(2), 'moo')
+    vi.setSystemTime(START + UNLOCK_MS)
+    expect(wallet.key(STORED)).toBeUndefined()
+    expect(wallet.lock(STORED)).toBe(false)
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  it('lasts from the last time that it was unlocked, longer or shorter', async () => {
+    const wallet = memoryWallet()
+    await wallet.importKey(keyOf(2), 'moo')
+    expect(await wallet.unlock(STORED, 'moo', 2 * UNLOCK_MS)).toBe(true)
+    vi.advanceTimersByTime(UNLOCK_MS + 1)
+    expect(wallet.key(STORED)).toBeDefined()
+    await wallet.unlock(STORED, 'moo', 10)
+    vi.advanceTimersByTime(10)
+    expect(wallet.key(STORED)).toBeUndefined()
+    await wallet.unlock(STORED, 'moo', 0)
+    expect(wallet.key(STORED)).toBeUndefined()
+  })
+
+  it('outlasts the longest timer', async () => {
+    const wallet = memoryWallet()
+    await wallet.importKey(keyOf(2), 'moo')
+    const month = 2 ** 31
+    await wallet.unlock(STORED, 'moo', 3 * month)
+    vi.advanceTimersByTime(3 * month - 1)
+    expect(wallet.key(STORED)).toBeDefined()
+    vi.advanceTimersByTime(1)
+    expect(wallet.key(STORED)).toBeUndefined()
+    await wallet.unlock(STORED, 'moo', Number(2n ** 63n - 1n))
+    expect(wallet.key(STORED)).toBeDefined()
+  })
+})
+
+describe('a wallet on disk', () => {
+  it('has its sealed accounts after a restart, locked, oldest first', async () => {
+    const folder = join(temporaryFolder(), 'keystore')
+    const wallet = await diskWallet(folder)
+    const older = await wallet.create('one')
+    vi.setSystemTime(START + 1)
+    await wallet.importKey(keyOf(2), 'two')
+    wallet.addSeed('cow')
+    expect(readdirSync(folder).sort()).toEqual([
+      `UTC--2026-01-02T03-04-05.000Z--${older.slice(2)}`,
+      `UTC--2026-01-02T03-04-05.001Z--${STORED.slice(2)}`,
+    ])
+
+    const again = await diskWallet(folder)
+    expect(again.list()).toEqual([LOCAL, older, STORED])
+    expect(again.key(STORED)).toBeUndefined()
+    expect(await again.unlock(STORED, 'two', 1000)).toBe(true)
+    expect(again.key(STORED)).toEqual(keyOf(2))
+  })
+
+  it('writes a new passphrase over the old one', async () => {
+    const folder = join(temporaryFolder(), 'keystore')
+    const wallet = await diskWallet(folder)
+    await wallet.importKey(keyOf(2), 'moo')
+    vi.setSystemTime(START + 1)
+    await wallet.importKey(keyOf(2), 'baa')
+    expect(readdirSync(folder).length).toBe(1)
+    const again = await diskWallet(folder)
+    await expect(again.unlock(STORED, 'moo', 1)).rejects.toThrow(/passphrase/)
+    expect(await again.unlock(STORED, 'baa', 1)).toBe(true)
+  })
+
+  it('leaves files alone that are no keys, and says so', async () => {
+    const folder = join(temporaryFolder(), 'keystore')
+    await (await diskWallet(folder)).importKey(keyOf(2), 'moo')
+    writeFileSync(join(folder, 'notes.txt'), 'buy milk')
+    const warn = vi.fn()
+    expect((await diskWallet(folder, { ...silentLogger, warn })).list()).toEqual([LOCAL, STORED])
+    expect(warn.mock.calls).toEqual([[expect.any(String), { name: 'notes.txt' }]])
+    expect(readFileSync(join(folder, 'notes.txt'), 'utf8')).toBe('buy milk')
+  })
+
+  it('does not take a file for the account that it only claims to be', async () => {
+    const folder = join(temporaryFolder(), 'keystore')
+    await (await diskWallet(folder)).importKey(keyOf(2), 'moo')
+    const [name] = readdirSync(folder) as [string]
+    const file = join(folder, name)
+    writeFileSync(file, readFileSync(file, 'utf8').replace(STORED.slice(2), LOCAL.slice(2)))
+    const wallet = await diskWallet(folder)
+    await expect(wallet.unlock(LOCAL, 'moo', 1)).rejects.toThrow(/holds another key/)
+  })
+
+  it('does not list an account whose file could not be written', async () => {
+    const folder = join(temporaryFolder(), 'keystore')
+    const wallet = await diskWallet(folder)
+    writeFileSync(folder, 'in the way')
+    await expect(wallet.importKey(keyOf(2), 'moo')).rejects.toThrow()
+    expect(wallet.list()).toEqual([LOCAL])
+    expect(wallet.key(STORED)).toBeUndefined()
+  })
+})

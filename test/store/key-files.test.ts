@@ -1,0 +1,58 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { keyFilesIn } from '../../src/store/key-files.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const modeOf = (path: string): number => statSync(path).mode & 0o777
+
+describe('key files', () => {
+  it('are none before the first is written, and their folder is not made', async () => {
+    const folder = join(temporaryFolder(), 'keystore')
+    expect(await keyFilesIn(folder).read()).toEqual([])
+    expect(existsSync(folder)).toBe(false)
+  })
+
+  it('come back by name, for their owner alone', async () => {
+    const folder = join(temporaryFolder(), 'deep', 'keystore')
+    const files = keyFilesIn(folder)
+    await files.write({ name: 'b', text: 'two' })
+    await files.write({ name: 'a', text: 'one' })
+    expect(modeOf(folder)).toBe(0o700)
+    expect(modeOf(join(folder, 'a'))).toBe(0o600)
+    expect(readdirSync(folder).sort()).toEqual(['a', 'b'])
+    await files.write({ name: 'b', text: 'second' })
+    expect(await keyFilesIn(folder).read()).toEqual([
+      { name: 'a', text: 'one' },
+      { name: 'b', text: 'second' },
+    ])
+  })
+
+  it('pass over folders, hidden files and drafts, and the next write removes the drafts', async () => {
+    const folder = temporaryFolder()
+    mkdirSync(join(folder, 'old'))
+    writeFileSync(join(folder, '.hidden'), '')
+    writeFileSync(join(folder, '.a.draft'), '{"half')
+    const files = keyFilesIn(folder)
+    expect(await files.read()).toEqual([])
+    await files.write({ name: 'b', text: 'two' })
+    expect(readdirSync(folder).sort()).toEqual(['.hidden', 'b', 'old'])
+  })
+
+  it('keep the old file when the new one cannot be written', async () => {
+    const folder = temporaryFolder()
+    const files = keyFilesIn(folder)
+    await files.write({ name: 'a', text: 'one' })
+    mkdirSync(join(folder, '.a.draft'))
+    await expect(files.write({ name: 'a', text: 'two' })).rejects.toThrow()
+    expect(readFileSync(join(folder, 'a'), 'utf8')).toBe('one')
+  })
+
+  it('that cannot be read stop the start with a sentence', async () => {
+    const folder = join(temporaryFolder(), 'keystore')
+    writeFileSync(folder, 'no folder')
+    const reading = keyFilesIn(folder).read()
+    await expect(reading).rejects.toMatchObject({ kind: 'database' })
+    await expect(reading).rejects.toThrow(`The key files in ${folder} cannot be read`)
+  })
+})
