@@ -14,7 +14,7 @@ import { isPrinted, isTalkative, type Level, type Reporter, wordsOf } from './re
 const WEI_PER_COIN = 10n ** 18n
 
 /** Control characters would let a caller's words repaint the terminal. */
-function plain(text: string): string {
+export function plain(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to keep out
   return text.replace(/[\x00-\x1f\x7f-\x9f]+/g, ' ')
 }

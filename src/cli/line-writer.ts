@@ -9,32 +9,59 @@ export interface LineWriter {
   flush(): Promise<void>
 }
 
+/** Takes also lines that are still being made. */
+export interface PatientWriter extends LineWriter {
+  /** Appends lines once they are there; those after them wait. They are left out when the promise rejects. */
+  later(lines: Promise<readonly string[]>): void
+}
+
 /** Unread characters from which lines are dropped. */
 const DEAF_CHARACTERS = 4_194_304
 const FLUSH_MS = 500
 
 /** Makes a writer. A stream whose reader has gone swallows the lines: the node goes on. */
-export function createLineWriter(stream: Writable): LineWriter {
-  let gathered: string[] = []
+export function createLineWriter(stream: Writable): PatientWriter {
+  /** `undefined` are lines still being made. */
+  let gathered: { readonly text: string | undefined }[] = []
+  /** Characters of `gathered`. */
+  let waiting = 0
   let scheduled = false
   stream.on('error', () => {})
 
   function print(done?: () => void): void {
     scheduled = false
-    const text = gathered.length === 0 ? '' : `${gathered.join('\n')}\n`
-    gathered = []
+    const open = gathered.findIndex(({ text }) => text === undefined)
+    const ready = open < 0 ? gathered : gathered.slice(0, open)
+    gathered = open < 0 ? [] : gathered.slice(open)
+    const text = ready.map(({ text }) => text).join('')
+    waiting -= text.length
     stream.write(text, done)
+  }
+
+  function schedule(): void {
+    if (scheduled) return
+    scheduled = true
+    setImmediate(() => {
+      if (scheduled) print()
+    })
   }
 
   return {
     write(line) {
-      if (stream.writableLength > DEAF_CHARACTERS) return
-      gathered.push(line)
-      if (scheduled) return
-      scheduled = true
-      setImmediate(() => {
-        if (scheduled) print()
-      })
+      if (stream.writableLength + waiting > DEAF_CHARACTERS) return
+      gathered.push({ text: `${line}\n` })
+      waiting += line.length + 1
+      schedule()
+    },
+    later(lines) {
+      const place: { text: string | undefined } = { text: undefined }
+      gathered.push(place)
+      const fill = (made: readonly string[]) => {
+        place.text = made.map((line) => `${line}\n`).join('')
+        waiting += place.text.length
+        schedule()
+      }
+      lines.then(fill, () => fill([]))
     },
     flush() {
       return new Promise((resolve) => {

@@ -20,6 +20,31 @@ describe('a line writer', () => {
     expect(chunks).toEqual(['a\nb\n', 'c\n'])
   })
 
+  it('keeps the order when lines take their time, and goes on without those that fail', async () => {
+    const chunks: string[] = []
+    const stream = new Writable({
+      write(chunk, _encoding, done) {
+        chunks.push(String(chunk))
+        done()
+      },
+    })
+    const writer = createLineWriter(stream)
+    let resolve: (lines: string[]) => void = () => {}
+    const slow = new Promise<readonly string[]>((done) => {
+      resolve = done
+    })
+    writer.write('a')
+    writer.later(slow)
+    writer.later(Promise.reject(new Error('no tree')))
+    writer.write('d')
+    await writer.flush()
+    expect(chunks.join('')).toBe('a\n')
+    resolve(['b', 'c'])
+    await slow
+    await writer.flush()
+    expect(chunks.join('')).toBe('a\nb\nc\nd\n')
+  })
+
   it('drops lines, not the node, while nobody reads', async () => {
     const taken: number[] = []
     const stream = new Writable({

@@ -1,0 +1,173 @@
+/** A call tree as indented lines in colour: gas, who called whom with what, events, and how each call ended. */
+import pc from 'picocolors'
+import type { AbiCodec } from '../abi/codec.ts'
+import { consoleText } from '../abi/console.ts'
+import { panicWords } from '../abi/panic.ts'
+import { type AbiRegistry, type DecodedCall, decodedText } from '../abi/registry.ts'
+import { bytesText, valuesText } from '../abi/value-text.ts'
+import type { Log } from '../chain/receipt.ts'
+import { type Hex, toHex } from '../encoding/hex.ts'
+import { CONSOLE_ADDRESS } from '../execution/console-calls.ts'
+import { REVERTED } from '../execution/failure-words.ts'
+import type { CallFrame } from '../execution/trace/call-frame.ts'
+import { coins, plain } from './console-log.ts'
+import { nativeName } from './native-names.ts'
+
+/** What a tree is printed with. */
+export interface TreeWords {
+  readonly names: AbiRegistry
+  /** Decodes what is said to the console contract; without it these calls are shown as any other. */
+  readonly codec?: AbiCodec
+  /** The code of a contract, to know it by. */
+  codeOf(address: Hex): Uint8Array | undefined
+  /** From here on calls are only counted. */
+  readonly maxLines?: number
+}
+
+/** Bytes shown of data without a name. */
+const SHOWN_BYTES = 36
+
+const KIND_MARKS: Readonly<Partial<Record<CallFrame['kind'], string>>> = {
+  callcode: 'callcode',
+  delegatecall: 'delegatecall',
+  staticcall: 'staticcall',
+  create2: 'create2',
+}
+
+/** Does any frame of the tree speak to the console contract? */
+export function speaks({ to, calls }: CallFrame): boolean {
+  return to === CONSOLE_ADDRESS || calls.some(speaks)
+}
+
+function valueMark(value: bigint): string {
+  return value === 0n ? '' : pc.yellow(`{value: ${coins(value)}}`)
+}
+
+/** A name is given with its address: two contracts may have the same. */
+function contractText(address: Hex, { names, codeOf }: TreeWords): string {
+  const native = nativeName(address)
+  if (native !== undefined) return native
+  const name = names.contractName(address, names.isEmpty ? undefined : codeOf(address))
+  return name === undefined ? address : `${plain(name)}@${address.slice(0, 8)}…${address.slice(-4)}`
+}
+
+function inputText(input: Uint8Array): string {
+  if (input.length === 0) return '()'
+  if (input.length < 4) return `(${toHex(input)})`
+  const rest = input.length === 4 ? '' : bytesText(input.subarray(4), SHOWN_BYTES)
+  return `.${toHex(input.subarray(0, 4))}(${rest})`
+}
+
+function callText(frame: CallFrame, call: DecodedCall | undefined, words: TreeWords): string {
+  const { kind, to, value, input, failure } = frame
+  const colour = failure === undefined ? pc.green : pc.red
+  const mark = KIND_MARKS[kind] === undefined ? '' : pc.dim(` [${KIND_MARKS[kind]}]`)
+  if (kind === 'create' || kind === 'create2') {
+    const made = words.names.creation(input)
+    const at = to === undefined ? '' : pc.dim(` at ${to}`)
+    const what = made === undefined ? `contract (${input.length} bytes)` : plain(decodedText(made))
+    return `${pc.yellow('new')} ${colour(what)}${valueMark(value)}${at}${mark}`
+  }
+  const where = to === undefined ? 'nobody' : contractText(to, words)
+  if (call === undefined) return `${colour(`${where}${inputText(input)}`)}${valueMark(value)}${mark}`
+  const args = plain(valuesText(call.parameters, call.values))
+  return `${colour(`${where}.${call.name}`)}${valueMark(value)}(${args})${mark}`
+}
+
+function failureText(frame: CallFrame, { names }: TreeWords): string {
+  const { failure, output, to } = frame
+  if (failure === undefined) return ''
+  if (failure.kind !== 'reverted') return failure.reason
+  if (failure.reason !== REVERTED) return failure.reason
+  const error = names.error(output, to)
+  if (error !== undefined) return `revert ${decodedText(error)}`
+  const panic = panicWords(output)
+  if (panic !== undefined) return `revert ${panic}`
+  return output.length === 0 ? 'revert without a reason' : `revert ${bytesText(output)}`
+}
+
+/** How a call ended; `undefined` when there is nothing to say. */
+function endText(frame: CallFrame, call: DecodedCall | undefined, words: TreeWords): string | undefined {
+  const { kind, failure, output } = frame
+  if (failure !== undefined) return pc.red(`← ${plain(failureText(frame, words))}`)
+  if (kind === 'create' || kind === 'create2') return pc.dim(`← ${output.length} bytes of code`)
+  if (output.length === 0) return undefined
+  const returned = call && words.names.returned(call, output)
+  return `${pc.dim('←')} ${returned === undefined ? bytesText(output, 64) : plain(returned)}`
+}
+
+function logText(log: Log, { names }: TreeWords, isKept: boolean): string {
+  const event = names.event(log)
+  const text = event === undefined ? undefined : plain(decodedText(event))
+  const raw = `(${[...log.topics, ...(log.data.length > 0 ? [bytesText(log.data, SHOWN_BYTES)] : [])].join(', ')})`
+  return `${pc.magenta('emit')} ${text ?? raw}${isKept ? '' : pc.dim(' (taken back)')}`
+}
+
+/** Frames and logs of one call in the order in which they came. */
+function* inside({ logs, calls }: CallFrame): Generator<CallFrame | CallFrame['logs'][number]> {
+  let next = 0
+  for (const [index, call] of calls.entries()) {
+    for (; next < logs.length && (logs[next]?.position ?? 0) <= index; next++) {
+      yield logs[next] as CallFrame['logs'][number]
+    }
+    yield call
+  }
+  yield* logs.slice(next)
+}
+
+function framesOf({ calls }: CallFrame): number {
+  return calls.reduce((sum, call) => sum + framesOf(call), 1)
+}
+
+/** The lines of a tree. Names and texts in it cannot repaint a terminal. */
+export function callTreeLines(root: CallFrame, words: TreeWords, indent = ''): string[] {
+  const { maxLines = Number.POSITIVE_INFINITY } = words
+  const lines: string[] = []
+  let left = 0
+
+  function branch(text: string, lead: string, isLast: boolean): void {
+    lines.push(`${indent}${pc.dim(`${lead}${isLast ? '└─' : '├─'}`)} ${text}`)
+  }
+
+  function said(frame: CallFrame): string | undefined {
+    if (frame.to !== CONSOLE_ADDRESS || words.codec === undefined) return undefined
+    return `${pc.magenta('console.log')} ${plain(consoleText(frame.input, words.codec))}`
+  }
+
+  function write(frame: CallFrame, lead: string, isLast: boolean): void {
+    if (lines.length >= maxLines) {
+      left += framesOf(frame)
+      return
+    }
+    const isRoot = frame === root
+    const head = (text: string) => (isRoot ? lines.push(`${indent}${text}`) : branch(text, lead, isLast))
+    if (frame.kind === 'selfdestruct') {
+      const heir = frame.to ?? 'nobody'
+      head(`${pc.yellow('selfdestruct')} ${frame.from}, ${coins(frame.value)} to ${heir}`)
+      return
+    }
+    const spoken = said(frame)
+    if (spoken !== undefined) {
+      head(spoken)
+      return
+    }
+    const call =
+      frame.kind === 'create' || frame.kind === 'create2' || frame.isNative
+        ? undefined
+        : words.names.call(frame.input, frame.to)
+    head(`${pc.dim(`[${frame.gasUsed}]`)} ${callText(frame, call, words)}`)
+    const inner = isRoot ? '' : `${lead}${isLast ? '   ' : '│  '}`
+    const entries = [...inside(frame)]
+    const end = endText(frame, call, words)
+    for (const [index, entry] of entries.entries()) {
+      const last = end === undefined && index === entries.length - 1
+      if ('log' in entry) branch(logText(entry.log, words, entry.index !== undefined), inner, last)
+      else write(entry, inner, last)
+    }
+    if (end !== undefined) branch(end, inner, true)
+  }
+
+  write(root, '', true)
+  if (left > 0) lines.push(`${indent}${pc.dim(`… and ${left} more call${left === 1 ? '' : 's'}`)}`)
+  return lines
+}
