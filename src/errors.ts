@@ -25,6 +25,8 @@ export type ErrorKind =
   | 'limit-exceeded'
   /** A log query asked for more blocks or logs than the limit. */
   | 'log-limit'
+  /** More than a caller may have: logs or blocks on the hosted service, filters, subscriptions. */
+  | 'too-many'
   /** Code reverted or failed; data is the revert payload. */
   | 'reverted'
   | 'unauthorized'

@@ -161,6 +161,7 @@ export async function createNode(given: NodeOptions = {}): Promise<Node> {
     },
     permits: createPermissions(options.methods, methodsOfProfile(options.profile)),
     logger,
+    elapsed: options.now && (() => now() * 1000),
     onCall: options.onCall,
   })
   const listeners = new Set<(message: ProviderMessage) => void>()

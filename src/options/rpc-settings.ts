@@ -77,4 +77,19 @@ export const RPC_SETTINGS = {
     fallback: 20_000,
     nodeKeys: { 'rpc.logs.maxLogsToReturn': same },
   }),
+  filterTimeoutMs: setting(whole(0, LONGEST_INTERVAL * 1000), {
+    flag: '--filter-timeout <ms>',
+    help: 'milliseconds after which a filter that nobody asks is forgotten; 0 is never',
+    fallback: 300_000,
+  }),
+  maxFilters: setting(whole(0, 1_000_000), {
+    flag: '--max-filters <count>',
+    help: 'most filters that one caller (the holder of a key; without keys all callers) has at once; 0 is no limit',
+    fallback: 1000,
+  }),
+  maxSubscriptions: setting(whole(0, 1_000_000), {
+    flag: '--max-subscriptions <count>',
+    help: 'most subscriptions of one connection; 0 is no limit',
+    fallback: 1000,
+  }),
 }

@@ -5,6 +5,7 @@ import type { Logger } from '../logger.ts'
 import type { OnCall } from '../options/options.ts'
 import { absenceOf } from './absent-methods.ts'
 import { type ErrorObject, toErrorObject } from './error-codes.ts'
+import { createFilters } from './feeds/filters.ts'
 import { isTooDeep, MAX_DEPTH } from './json-depth.ts'
 import { type AnyMethod, type Context, namesOf } from './method.ts'
 import type { RpcOptions } from './rpc-options.ts'
@@ -40,6 +41,8 @@ export interface DispatcherParts {
   /** Is this method open on this node? */
   readonly permits: (method: AnyMethod) => boolean
   readonly logger: Logger
+  /** Milliseconds from any start, for what is forgotten after a time; the process's own when absent. */
+  readonly elapsed?: (() => number) | undefined
   /** Hears of each call, answered or refused. */
   readonly onCall?: OnCall | undefined
 }
@@ -97,7 +100,8 @@ async function within(work: Promise<unknown>, deadline: number): Promise<unknown
 
 /** Makes the dispatcher of one node. */
 export function createDispatcher(parts: DispatcherParts): Dispatcher {
-  const { engine, options, logger, onCall } = parts
+  const { engine, options, logger, onCall, elapsed = () => performance.now() } = parts
+  const filters = createFilters({ engine, options, elapsed })
   const known = new Map(
     parts.methods.flatMap((method) => namesOf(method).map((name) => [name, method] as const)),
   )
@@ -111,7 +115,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     if (!open.has(method) || !session.allows(method)) {
       throw new NodeError('method-not-found', `the method ${name} does not exist/is not available`)
     }
-    const context: Context = { engine, options, methods, session }
+    const context: Context = { engine, options, methods, session, filters }
     return method.call(positional(params), context)
   }
 

@@ -17,6 +17,7 @@ export const ERROR_CODES = {
   'transaction-refused': -32010,
   'limit-exceeded': -32011,
   'log-limit': -32012,
+  'too-many': -32005,
   reverted: -32015,
   unauthorized: -32001,
   overloaded: -32002,

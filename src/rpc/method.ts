@@ -2,6 +2,7 @@
 import type { z } from 'zod'
 import type { Engine } from '../engine/engine.ts'
 import { invalidParams } from '../errors.ts'
+import type { Filters } from './feeds/filters.ts'
 import type { RpcOptions } from './rpc-options.ts'
 import type { Session } from './session.ts'
 
@@ -45,6 +46,7 @@ export interface Context {
   /** The methods that are open on this node, whoever asks. */
   readonly methods: readonly AnyMethod[]
   readonly session: Session
+  readonly filters: Filters
 }
 
 /** What `method` takes. */

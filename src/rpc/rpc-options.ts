@@ -13,6 +13,9 @@ export interface RpcOptions
     | 'maxResponseBytes'
     | 'maxLogBlocks'
     | 'maxLogs'
+    | 'filterTimeoutMs'
+    | 'maxFilters'
+    | 'maxSubscriptions'
   > {
   /** What `web3_clientVersion` answers. */
   readonly clientVersion: string

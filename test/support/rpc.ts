@@ -19,6 +19,9 @@ export const OPTIONS: RpcOptions = {
   maxResponseBytes: 10_485_760,
   maxLogBlocks: 5000,
   maxLogs: 20_000,
+  filterTimeoutMs: 300_000,
+  maxFilters: 1000,
+  maxSubscriptions: 1000,
 }
 
 export const SESSION = openSession('test')

@@ -52,10 +52,11 @@ export interface SectionIndex {
   follow(update: ChainUpdate): void
 }
 
-/** Rows of the section that holds the head. */
+/** Rows of the section that holds the head, and the hash of each block in them. */
 interface Open {
   readonly start: number
   readonly rows: GrowingRows
+  readonly hashes: Hex[]
 }
 
 /** A finished section is good for one chain only: the one that its last block ends. */
@@ -77,6 +78,10 @@ export function createSectionIndex({ blockchain, store, table, contents, logger 
     rows.add((mark) => contents(block, mark))
   }
 
+  function opened(start: number): Open {
+    return { start, rows: new GrowingRows(), hashes: [] }
+  }
+
   function standing(height: number): Standing {
     const block = blockchain.headerAt(height)
     if (block === undefined) throw new Error(`the block at height ${height} is missing from the store`)
@@ -96,12 +101,25 @@ export function createSectionIndex({ blockchain, store, table, contents, logger 
     return read
   }
 
-  function extend(block: Standing): void {
-    const { number } = block.header
-    if (number % SECTION_BLOCKS === 0) open = { start: number, rows: new GrowingRows() }
-    if (open === undefined || open.start + open.rows.count !== number) return
-    add(open.rows, block)
-    if (open.rows.count === SECTION_BLOCKS) finish(open.start / SECTION_BLOCKS, block.hash, open.rows)
+  /**
+   * Brings the open section to where the head is now: the head moves before anybody hears of it, and who asks in between
+   * must not be answered from what stood there before.
+   */
+  function catchUp(): void {
+    if (open === undefined) return
+    const { start, rows, hashes } = open
+    while (hashes.length > 0 && blockchain.hashAt(start + hashes.length - 1) !== hashes.at(-1)) hashes.pop()
+    rows.truncate(hashes.length)
+    const head = blockchain.head.block.header.number
+    if (head < start) open = undefined
+    while (open !== undefined && open.start + open.rows.count <= head) {
+      const block = standing(open.start + open.rows.count)
+      add(open.rows, block)
+      open.hashes.push(block.hash)
+      if (open.rows.count < SECTION_BLOCKS) continue
+      finish(open.start / SECTION_BLOCKS, block.hash, open.rows)
+      open = opened(open.start + SECTION_BLOCKS)
+    }
   }
 
   /** The rows of a section up to a height of it, if they are at hand or on disk. */
@@ -121,24 +139,28 @@ export function createSectionIndex({ blockchain, store, table, contents, logger 
 
   /** Builds a section from the blocks themselves; starts again when they change meanwhile. */
   async function build(section: number, breathe: Breather): Promise<Rows> {
-    const start = section * SECTION_BLOCKS
     for (;;) {
-      const rows = new GrowingRows()
-      let previous: Hex | undefined
-      while (rows.count < SECTION_BLOCKS && start + rows.count <= blockchain.head.block.header.number) {
+      const built = opened(section * SECTION_BLOCKS)
+      const { start, rows, hashes } = built
+      let linked = true
+      while (
+        linked &&
+        rows.count < SECTION_BLOCKS &&
+        start + rows.count <= blockchain.head.block.header.number
+      ) {
         const block = standing(start + rows.count)
-        if (previous !== undefined && block.header.parentHash !== previous) break
+        linked = rows.count === 0 || block.header.parentHash === hashes.at(-1)
         add(rows, block)
-        previous = block.hash
+        hashes.push(block.hash)
         const pause = breathe()
         if (pause !== undefined) await pause
       }
+      const last = hashes.at(-1)
       // The chain has become shorter than the caller saw it.
-      if (previous === undefined) return rows
-      if (blockchain.hashAt(start + rows.count - 1) !== previous) continue
-      if (rows.count < SECTION_BLOCKS && start + rows.count <= blockchain.head.block.header.number) continue
-      if (rows.count === SECTION_BLOCKS) return finish(section, previous, rows)
-      open = { start, rows }
+      if (last === undefined) return rows
+      if (!linked || blockchain.hashAt(start + rows.count - 1) !== last) continue
+      if (rows.count === SECTION_BLOCKS) return finish(section, last, rows)
+      open = built
       return rows
     }
   }
@@ -152,13 +174,15 @@ export function createSectionIndex({ blockchain, store, table, contents, logger 
   }
 
   if (blockchain.head.block.header.number === 0) {
-    extend({ hash: blockchain.head.hash, header: blockchain.head.block.header })
+    open = opened(0)
+    catchUp()
   }
 
   return {
     async *candidates(clauses, from, to, breathe) {
       for (let section = Math.floor(from / SECTION_BLOCKS); section * SECTION_BLOCKS <= to; section++) {
         const start = section * SECTION_BLOCKS
+        catchUp()
         const [first, last] = [Math.max(from, start), Math.min(to, start + SECTION_BLOCKS - 1)]
         const rows =
           ready(section, last) ??
@@ -166,13 +190,10 @@ export function createSectionIndex({ blockchain, store, table, contents, logger 
         yield positionsWhere(rows, clauses, first - start, last - start).map((position) => start + position)
       }
     },
-    follow({ removed, added }) {
-      const lowest = removed.at(-1)?.block.header.number
-      if (lowest !== undefined && open !== undefined) {
-        if (lowest < open.start) open = undefined
-        else if (lowest < open.start + open.rows.count) open.rows.truncate(lowest - open.start)
-      }
-      for (const { hash, block } of added) extend({ hash, header: block.header })
+    follow({ added }) {
+      const first = added.find(({ block }) => block.header.number % SECTION_BLOCKS === 0)
+      if (open === undefined && first !== undefined) open = opened(first.block.header.number)
+      catchUp()
     },
   }
 }

@@ -9,6 +9,7 @@ import { BRIDGE_METHODS } from './eth/bridge.ts'
 import { CLIENT_METHODS } from './eth/client.ts'
 import { EXECUTE_METHODS } from './eth/execute.ts'
 import { FEE_METHODS } from './eth/fees.ts'
+import { FILTER_METHODS } from './eth/filters.ts'
 import { LOG_METHODS } from './eth/logs.ts'
 import { MINING_METHODS } from './eth/mining.ts'
 import { SIGN_METHODS } from './eth/sign.ts'
@@ -38,6 +39,7 @@ export const METHODS: readonly AnyMethod[] = [
   ...BLOCK_METHODS,
   ...TRANSACTION_METHODS,
   ...LOG_METHODS,
+  ...FILTER_METHODS,
   ...SUBMIT_METHODS,
   ...SIGN_METHODS,
   ...TXPOOL_METHODS,

@@ -1,5 +1,6 @@
 /** The filter of log queries (acceptance checks 144 to 155). */
 import { describe, expect, it } from 'vitest'
+import type { LogQuery } from '../../../../src/engine/engine.ts'
 import { NodeError } from '../../../../src/errors.ts'
 import {
   A,
@@ -131,4 +132,41 @@ describe('eth_getLogs', () => {
       error: { code: -32012, message: 'Filter returned more than 1 logs.' },
     })
   })
+})
+
+describe('eth_getLogs of the hosted profile', () => {
+  const HEIGHT = 5000
+  const head = () => ({
+    ...block1,
+    block: { ...block1.block, header: { ...block1.block.header, number: HEIGHT } },
+  })
+
+  async function hosted(filter: object) {
+    const asked: LogQuery[] = []
+    const logs = async (query: LogQuery) => {
+      asked.push(query)
+      throw query.tooMany?.() ?? new Error('no refusal')
+    }
+    const { engine } = fakeEngine({ queries: { head, logs } })
+    const { error } = await ask(dispatcherOf(engine, { profile: 'hosted' }), 'eth_getLogs', [filter])
+    return { error, query: asked[0] }
+  }
+
+  it('allows 10,000 logs over any range, and names both limits beyond', async () => {
+    for (const fromBlock of ['0x0', `0x${(HEIGHT - 2000).toString(16)}`]) {
+      const { error, query } = await hosted({ fromBlock })
+      expect(query).toMatchObject({ maxBlocks: 0, maxLogs: 10_000 })
+      expect(error?.code).toBe(-32005)
+      expect(error?.message).toMatch(/10000 logs over any range.*2000 blocks/)
+    }
+  })
+
+  it.each([{ fromBlock: `0x${(HEIGHT - 1999).toString(16)}` }, {}, { blockHash: block1.hash }])(
+    'allows over 2,000 blocks as many as fit a reply: %j',
+    async (filter) => {
+      const { error, query } = await hosted(filter)
+      expect(query).toMatchObject({ maxBlocks: 0, maxLogs: Math.floor(10_485_760 / 300) })
+      expect(error).toEqual({ code: -32011, message: 'Response size limit of 10485760 bytes exceeded' })
+    },
+  )
 })

@@ -1,0 +1,284 @@
+/** Feeds that wait to be polled: filters on logs, blocks and waiting transactions; forgotten when nobody asks (rpc-methods 7.7). */
+import { randomUUID } from 'node:crypto'
+import type { ExecutedBlock } from '../../chain/block.ts'
+import { bloomMightMatch } from '../../chain/log-filter.ts'
+import { type Hex, toHex } from '../../encoding/hex.ts'
+import type { Engine, LogView } from '../../engine/engine.ts'
+import type { ChainUpdate, PoolUpdate } from '../../engine/events.ts'
+import { matchingLogs } from '../../engine/queries/logs.ts'
+import { NodeError } from '../../errors.ts'
+import { fixedHeight, toLogQuery } from '../log-range.ts'
+import type { RpcOptions } from '../rpc-options.ts'
+import type { LogFilter } from '../wire/log-filter.ts'
+import { Backlog } from './backlog.ts'
+import { chainSteps, headAfter } from './chain-steps.ts'
+
+/** Entries of a filter on blocks or transactions that can be read again after a poll. */
+const KEPT_ENTRIES = 1000
+/** Steps or transactions that wait for the slowest filter; one further behind is forgotten. */
+const MOST_WAITING = 262_144
+/** Idle filters are looked for at most so often, milliseconds. */
+const SWEEP_MS = 60_000
+/** Attempts to read the past of a filter while the chain keeps turning to other branches. */
+const MOST_ATTEMPTS = 10
+/** Bytes of a log in a reply beside its data, roughly and not too few. */
+const LOG_BYTES = 800
+
+/** What a poll gives. */
+export type Entries = readonly Hex[] | readonly LogView[]
+
+/** The filters of a node. One belongs to the owner of the session that made it; to others it does not exist. */
+export interface Filters {
+  /** Each gives the new filter's id. They throw `too-many`, and what a query for the filter's past throws. */
+  onLogs(filter: LogFilter, owner: string): Promise<Hex>
+  onBlocks(owner: string): Hex
+  onTransactions(owner: string): Hex
+  /**
+   * What came since the last call, in order; where that would not fit a reply, the rest comes with the next call.
+   * Throws `filter-not-found`.
+   */
+  changes(id: string, owner: string): Promise<Entries>
+  /** All that a log filter matches now; of the others the entries still at hand. Throws as `changes` and as a query. */
+  all(id: string, owner: string): Promise<Entries>
+  /** False when there is none. */
+  remove(id: string, owner: string): boolean
+}
+
+/** A block that joined the chain or left it, in little room: the store finds it again, unless it has been forgotten there. */
+interface BlockStep {
+  readonly hash: Hex
+  readonly number: number
+  readonly logsBloom: Uint8Array
+  readonly removed: boolean
+  /** Where the chain's head stood when all of this move was done. */
+  readonly head: Hex
+  /** Of a block that left. */
+  readonly block?: ExecutedBlock
+}
+
+interface Filter {
+  readonly owner: string
+  /** When it was last asked, milliseconds. */
+  used: number
+  /** Where in its backlog the next poll begins. */
+  cursor: number
+  /** The head when it began, until a move of the chain has come. */
+  from?: Hex | undefined
+  readonly of:
+    | { readonly kind: 'logs'; readonly filter: LogFilter; past: readonly LogView[] }
+    | { readonly kind: 'blocks' | 'transactions'; read: readonly Hex[] }
+}
+
+interface Parts {
+  readonly engine: Engine
+  readonly options: RpcOptions
+  /** Milliseconds from any start. */
+  readonly elapsed: () => number
+}
+
+/** Makes the filters of a node. While there are none, they listen to nothing and keep nothing. */
+export function createFilters({ engine, options, elapsed }: Parts): Filters {
+  const { queries, events } = engine
+  const filters = new Map<string, Filter>()
+  let steps = new Backlog<BlockStep>()
+  let transactions = new Backlog<Hex>()
+  let deaf: (() => void) | undefined
+  let swept = 0
+  let crowded = 1024
+
+  function listen(): void {
+    if (deaf !== undefined) return
+    const stops = [events.on('chain', onChain), events.on('pool', onPool)]
+    deaf = () => {
+      for (const stop of stops) stop()
+      deaf = undefined
+      steps = new Backlog<BlockStep>()
+      transactions = new Backlog<Hex>()
+    }
+  }
+
+  function onChain(update: ChainUpdate): void {
+    const head = headAfter(update)
+    if (head === undefined) return
+    for (const { block, removed } of chainSteps(update)) {
+      const { number, logsBloom } = block.block.header
+      steps.push({ hash: block.hash, number, logsBloom, removed, head, ...(removed && { block }) })
+    }
+    tidy()
+  }
+
+  function onPool({ added }: PoolUpdate): void {
+    for (const { hash } of added) transactions.push(hash)
+    tidy()
+  }
+
+  function backlogOf({ of }: Filter): Pick<Backlog<unknown>, 'start' | 'end'> {
+    return of.kind === 'transactions' ? transactions : steps
+  }
+
+  /** Forgets filters that nobody asks, and what all others have read. */
+  function tidy(): void {
+    if (elapsed() - swept >= SWEEP_MS) sweep()
+    if (steps.end - steps.start + transactions.end - transactions.start < crowded) return
+    for (const backlog of [steps, transactions]) {
+      const needed = [...filters.values()].filter((filter) => backlogOf(filter) === backlog)
+      const oldest = Math.min(backlog.end, ...needed.map(({ cursor }) => cursor))
+      backlog.dropBefore(Math.max(oldest, backlog.end - MOST_WAITING))
+    }
+    crowded = 2 * (steps.end - steps.start + transactions.end - transactions.start) + 1024
+  }
+
+  function isGone(filter: Filter): boolean {
+    const isIdle = options.filterTimeoutMs > 0 && elapsed() - filter.used > options.filterTimeoutMs
+    return isIdle || filter.cursor < backlogOf(filter).start
+  }
+
+  function sweep(): void {
+    swept = elapsed()
+    for (const [id, filter] of filters) if (isGone(filter)) forget(id)
+  }
+
+  function forget(id: string): void {
+    filters.delete(id)
+    if (filters.size === 0) deaf?.()
+  }
+
+  function add(owner: string, of: Filter['of']): { id: Hex; filter: Filter } {
+    const { maxFilters } = options
+    const isFull = () => {
+      let count = 0
+      for (const filter of filters.values()) if (filter.owner === owner) count++
+      return count >= maxFilters
+    }
+    if (maxFilters > 0 && isFull()) {
+      sweep()
+      if (isFull()) throw new NodeError('too-many', `no more than ${maxFilters} filters can be open at once`)
+    }
+    listen()
+    const id = toHex(new TextEncoder().encode(randomUUID()))
+    const filter: Filter = { owner, used: elapsed(), cursor: 0, of }
+    begin(filter)
+    filters.set(id, filter)
+    return { id, filter }
+  }
+
+  /** From here on it hears of what comes. */
+  function begin(filter: Filter): void {
+    filter.cursor = backlogOf(filter).end
+    filter.from = queries.head().hash
+  }
+
+  /** Passes over a move that had happened when the filter began, though nobody had heard of it yet. */
+  function passBegun(filter: Filter): void {
+    const { head } = steps.at(filter.cursor) ?? {}
+    if (head === undefined) return
+    if (head === filter.from) while (steps.at(filter.cursor)?.head === head) filter.cursor++
+    filter.from = undefined
+  }
+
+  /** The filter of this id, asked for now. Throws `filter-not-found`. */
+  function find(id: string, owner: string): Filter {
+    const filter = filters.get(id)
+    if (filter?.owner === owner) {
+      if (!isGone(filter)) {
+        filter.used = elapsed()
+        if (filter.of.kind !== 'transactions') passBegun(filter)
+        return filter
+      }
+      forget(id)
+    }
+    throw new NodeError('filter-not-found', 'filter not found')
+  }
+
+  /** What a filter from a block of the past matches already; its cursor stands where that ends. */
+  async function readPast(filter: Filter, wanted: LogFilter): Promise<readonly LogView[]> {
+    for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+      begin(filter)
+      const query = toLogQuery(wanted, queries, options)
+      const past = query === undefined ? [] : await queries.logs(query)
+      if (!steps.since(filter.cursor).some(({ removed }) => removed)) return past
+    }
+    throw new NodeError('limit-exceeded', 'the chain moves faster than its past can be read')
+  }
+
+  /** A block that joined the chain; one that the store forgot has left the chain since. */
+  async function blockOf(hash: Hex, position: number): Promise<ExecutedBlock> {
+    const stored = await queries.block({ hash })
+    const block =
+      stored?.executed ?? steps.since(position).find((step) => step.removed && step.hash === hash)?.block
+    if (block === undefined) throw new Error(`block ${hash} is gone without having been removed`)
+    return block
+  }
+
+  async function logChanges(filter: Filter, of: Filter['of'] & { kind: 'logs' }): Promise<LogView[]> {
+    const room = options.maxResponseBytes > 0 ? options.maxResponseBytes * 0.9 : Number.POSITIVE_INFINITY
+    const found: LogView[] = []
+    let bytes = 0
+    const take = (view: LogView) => {
+      found.push(view)
+      bytes += LOG_BYTES + 2 * view.log.data.length
+    }
+    let taken = 0
+    for (; taken < of.past.length && bytes < room; taken++) take(of.past[taken] as LogView)
+    of.past = of.past.slice(taken)
+    const { blockHash, fromBlock, toBlock, addresses, topics } = of.filter
+    const from = fixedHeight(fromBlock)
+    const to = from === undefined ? undefined : fixedHeight(toBlock)
+    const end = steps.end
+    while (filter.cursor < end && bytes < room) {
+      const step = steps.at(filter.cursor++)
+      if (step === undefined || (blockHash !== undefined && step.hash !== blockHash)) continue
+      if (step.number < (from ?? 0) || step.number > (to ?? step.number)) continue
+      if (!bloomMightMatch(step.logsBloom, addresses, topics)) continue
+      const block = step.block ?? (await blockOf(step.hash, filter.cursor))
+      for (const view of matchingLogs(block, of.filter, step.removed)) take(view)
+    }
+    return found
+  }
+
+  return {
+    async onLogs(filter, owner) {
+      const of = { kind: 'logs' as const, filter, past: [] as readonly LogView[] }
+      const { id, filter: made } = add(owner, of)
+      try {
+        // One that begins at the head begins with what comes after it.
+        const hasPast = filter.blockHash !== undefined || fixedHeight(filter.fromBlock) !== undefined
+        if (hasPast) of.past = await readPast(made, filter)
+      } catch (error) {
+        forget(id)
+        throw error
+      }
+      return id
+    },
+    onBlocks: (owner) => add(owner, { kind: 'blocks', read: [] }).id,
+    onTransactions: (owner) => add(owner, { kind: 'transactions', read: [] }).id,
+    async changes(id, owner) {
+      const filter = find(id, owner)
+      const { of } = filter
+      if (of.kind === 'logs') return logChanges(filter, of)
+      const fresh = hashesSince(filter, of.kind)
+      filter.cursor = backlogOf(filter).end
+      of.read = [...of.read, ...fresh].slice(-KEPT_ENTRIES)
+      return fresh
+    },
+    async all(id, owner) {
+      const filter = find(id, owner)
+      const { of } = filter
+      if (of.kind !== 'logs') return [...of.read, ...hashesSince(filter, of.kind)]
+      const query = toLogQuery(of.filter, queries, options)
+      return query === undefined ? [] : queries.logs(query)
+    },
+    remove(id, owner) {
+      const filter = filters.get(id)
+      if (filter?.owner !== owner) return false
+      const wasGone = isGone(filter)
+      forget(id)
+      return !wasGone
+    },
+  }
+
+  function hashesSince({ cursor }: Filter, kind: 'blocks' | 'transactions'): readonly Hex[] {
+    if (kind === 'transactions') return transactions.since(cursor)
+    return steps.since(cursor).flatMap(({ removed, hash }) => (removed ? [] : [hash]))
+  }
+}

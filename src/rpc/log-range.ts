@@ -1,0 +1,83 @@
+/** From the filter object of a caller to a query: which heights it means, and the limits that hold (rpc-methods 7.7). */
+import type { LogQuery, Queries } from '../engine/engine.ts'
+import { invalidParams, NodeError } from '../errors.ts'
+import type { RpcOptions } from './rpc-options.ts'
+import type { BlockArgument } from './wire/block-reference.ts'
+import type { LogFilter } from './wire/log-filter.ts'
+
+/** The limits of the hosted service: so many logs over any range, or any number over so many blocks (service.md, Limits). */
+const HOSTED_LOGS = 10_000
+const HOSTED_BLOCKS = 2000
+/** No log is shorter than this in a reply, in bytes. */
+const LEAST_LOG_BYTES = 300
+
+/** Height of a bound that is a number or `earliest`; `undefined` for what moves with the head. */
+export function fixedHeight(block: BlockArgument | undefined): number | undefined {
+  if (block === undefined) return undefined
+  if ('number' in block.reference) return block.reference.number
+  return 'tag' in block.reference && block.reference.tag === 'earliest' ? 0 : undefined
+}
+
+/** Refuses bounds that are the wrong way round. Throws `invalid-params`. */
+function requireOrder(from: number, to: number | undefined): void {
+  if (to !== undefined && from > to) throw invalidParams('Invalid filter: fromBlock is greater than toBlock')
+}
+
+/**
+ * The heights that a filter means, or `undefined` when it can match nothing. Without a `fromBlock`, or from `latest`, that
+ * is the head alone, whatever `toBlock` says; a `toBlock` above the head is the head. Throws `invalid-params` when the
+ * bounds are the wrong way round.
+ */
+function rangeOf(filter: LogFilter, head: number): { from: number; to: number } | undefined {
+  const { fromBlock, toBlock } = filter
+  if (fromBlock !== undefined && 'tag' in fromBlock.reference && fromBlock.reference.tag === 'pending') {
+    return undefined
+  }
+  const from = fixedHeight(fromBlock)
+  if (from === undefined) return { from: head, to: head }
+  const to = fixedHeight(toBlock)
+  requireOrder(from, to)
+  return from > head ? undefined : { from, to: Math.min(to ?? head, head) }
+}
+
+/** What the profile allows for a range; the node's limits are settings, the hosted ones are not. */
+function limitsOf(
+  range: LogQuery['range'],
+  options: RpcOptions,
+): Omit<LogQuery, 'range' | 'addresses' | 'topics'> {
+  if (options.profile === 'node') return { maxBlocks: options.maxLogBlocks, maxLogs: options.maxLogs }
+  const blocks = 'blockHash' in range ? 1 : range.to - range.from + 1
+  if (blocks > HOSTED_BLOCKS) {
+    return {
+      maxBlocks: 0,
+      maxLogs: HOSTED_LOGS,
+      tooMany: () =>
+        new NodeError(
+          'too-many',
+          `query returned more than ${HOSTED_LOGS} results: a query may return at most ${HOSTED_LOGS} logs over any range, ` +
+            `or any number over at most ${HOSTED_BLOCKS} blocks`,
+        ),
+    }
+  }
+  const { maxResponseBytes } = options
+  return {
+    maxBlocks: 0,
+    // More would not fit the reply; who asks need not fill the memory to hear of it.
+    maxLogs: Math.floor(maxResponseBytes / LEAST_LOG_BYTES),
+    tooMany: () =>
+      new NodeError('limit-exceeded', `Response size limit of ${maxResponseBytes} bytes exceeded`),
+  }
+}
+
+/** The query that a filter means now, or `undefined` when it can match nothing. Throws `invalid-params`. */
+export function toLogQuery(filter: LogFilter, queries: Queries, options: RpcOptions): LogQuery | undefined {
+  const { blockHash, addresses, topics } = filter
+  const known = blockHash !== undefined && queries.isCanonical(blockHash) !== undefined
+  const range =
+    blockHash === undefined
+      ? rangeOf(filter, queries.head().block.header.number)
+      : known
+        ? { blockHash }
+        : undefined
+  return range && { range, addresses, topics, ...limitsOf(range, options) }
+}

@@ -1,0 +1,87 @@
+/** Filters to poll: on logs, blocks and transactions that wait (rpc-methods 7.7). */
+import { z } from 'zod'
+import type { Entries } from '../../feeds/filters.ts'
+import { method, type Parameter } from '../../method.ts'
+import { FilterId, FilterIdText } from '../../wire/filter-id.ts'
+import { LogObject, toRpcLog } from '../../wire/log.ts'
+import { FilterObject } from '../../wire/log-filter.ts'
+import { HashText } from '../../wire/scalars.ts'
+
+const EntriesArray = z.union([z.array(HashText), z.array(LogObject)])
+
+function toRpcEntries(entries: Entries): z.infer<typeof EntriesArray> {
+  return entries.map((entry) => (typeof entry === 'string' ? entry : toRpcLog(entry))) as z.infer<
+    typeof EntriesArray
+  >
+}
+
+/** An id to give up; null is nobody's. */
+const FormerId: Parameter<string> = {
+  schema: FilterId.schema.nullable(),
+  read: (value, name) => (value === null ? '' : FilterId.read(value, name)),
+}
+
+export const eth_newFilter = method({
+  name: 'eth_newFilter',
+  summary: 'Makes a filter on logs; one that begins in the past begins filled with what matched until now.',
+  params: { filter: FilterObject },
+  result: FilterIdText,
+  examples: [],
+  run: ({ filter }, { filters, session }) => filters.onLogs(filter, session.owner),
+})
+
+export const eth_newBlockFilter = method({
+  name: 'eth_newBlockFilter',
+  summary: 'Makes a filter on the hashes of blocks that join the canonical chain.',
+  params: {},
+  result: FilterIdText,
+  examples: [],
+  run: (_, { filters, session }) => filters.onBlocks(session.owner),
+})
+
+export const eth_newPendingTransactionFilter = method({
+  name: 'eth_newPendingTransactionFilter',
+  summary: 'Makes a filter on the hashes of transactions that become pending.',
+  params: {},
+  result: FilterIdText,
+  examples: [],
+  run: (_, { filters, session }) => filters.onTransactions(session.owner),
+})
+
+export const eth_getFilterChanges = method({
+  name: 'eth_getFilterChanges',
+  summary:
+    'What came to a filter since the last call; logs whose block left the chain come again, as removed.',
+  params: { id: FilterId },
+  result: EntriesArray,
+  examples: [],
+  run: async ({ id }, { filters, session }) => toRpcEntries(await filters.changes(id, session.owner)),
+})
+
+export const eth_getFilterLogs = method({
+  name: 'eth_getFilterLogs',
+  summary: 'All that a filter holds: of one on logs all that match now, of the others the latest entries.',
+  params: { id: FilterId },
+  result: EntriesArray,
+  examples: [],
+  run: async ({ id }, { filters, session }) => toRpcEntries(await filters.all(id, session.owner)),
+})
+
+export const eth_uninstallFilter = method({
+  name: 'eth_uninstallFilter',
+  summary: 'Gives a filter up; false when there is none of this id.',
+  params: { id: FormerId },
+  result: z.boolean(),
+  examples: [{ params: ['0x1'], result: false }],
+  run: ({ id }, { filters, session }) => filters.remove(id, session.owner),
+})
+
+/** The methods of this file, in the order of the document. */
+export const FILTER_METHODS = [
+  eth_newFilter,
+  eth_newBlockFilter,
+  eth_newPendingTransactionFilter,
+  eth_getFilterChanges,
+  eth_getFilterLogs,
+  eth_uninstallFilter,
+] as const

@@ -1,0 +1,221 @@
+/** Filters to poll, on a node in process (acceptance checks 138 to 143 and 156). */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openSession } from '../../../../src/rpc/session.ts'
+import { type LoggingChain, loggingChain, topic } from '../../../support/logging-chain.ts'
+
+let chain: LoggingChain
+let now = 1_700_000_000
+beforeEach(async () => {
+  chain = await loggingChain({ now: () => now, maxFilters: 5 })
+})
+afterEach(() => chain.close())
+
+const call = (method: string, ...params: unknown[]) => chain.call(method, ...params)
+const changes = (id: string) => call('eth_getFilterChanges', id)
+const NOT_FOUND = { code: -32000, message: 'filter not found' }
+// biome-ignore lint/suspicious/noExplicitAny: logs as they came
+const brief = (logs: any[]) =>
+  logs.map(({ blockNumber, topics, removed }) => [Number(blockNumber), Number(topics[0]), removed])
+
+describe('a filter', () => {
+  it('on blocks tells their hashes in order, once', async () => {
+    const id = await call('eth_newBlockFilter')
+    expect(id).toMatch(/^0x[0-9a-f]{72}$/)
+    expect(Buffer.from(id.slice(2), 'hex').toString()).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
+    const mined = await chain.mine(2)
+    const hashes = mined.map(({ hash }) => hash)
+    expect(await changes(id)).toEqual(hashes)
+    expect(await changes(id)).toEqual([])
+    expect(await call('eth_getFilterLogs', id)).toEqual(hashes)
+    await call('evm_reorg', { depth: 1 })
+    const { hash } = await call('eth_getBlockByNumber', '0x3', false)
+    const { hash: head } = await call('eth_getBlockByNumber', 'latest', false)
+    expect(await changes(id.toUpperCase().replace('0X', '0x'))).toEqual([hash, head])
+  })
+
+  it('on waiting transactions tells their hashes, and again when a block gives them back', async () => {
+    const id = await call('eth_newPendingTransactionFilter')
+    const sent = await chain.log(0, [1, 2])
+    expect(await call('eth_getFilterLogs', id)).toEqual([sent])
+    expect(await changes(id)).toEqual([sent])
+    await chain.mine()
+    expect(await changes(id)).toEqual([])
+    await call('evm_reorg', { depth: 1 })
+    expect(await changes(id)).toEqual([sent])
+    expect(await call('eth_getFilterLogs', id)).toEqual([sent, sent])
+  })
+
+  it('on logs from the past begins with what it matched, then tells what comes', async () => {
+    await chain.log(0, [7, 1])
+    await chain.mine()
+    const id = await call('eth_newFilter', { fromBlock: '0x0' })
+    const first = await changes(id)
+    expect(brief(first)).toEqual([[2, 7, false]])
+    expect(first).toEqual(await call('eth_getLogs', { fromBlock: '0x0' }))
+    expect(await changes(id)).toEqual([])
+    expect(await call('eth_getFilterLogs', id)).toEqual(first)
+    await chain.log(1, [8, 1])
+    await chain.mine(3)
+    expect(brief(await changes(id))).toEqual([[3, 8, false]])
+    expect(await changes(id)).toEqual([])
+  })
+
+  it('on logs from the head on tells only what comes, however many blocks pass between two polls', async () => {
+    await chain.log(0, [1, 1])
+    await chain.mine()
+    const ids = [
+      await call('eth_newFilter', {}),
+      await call('eth_newFilter', { fromBlock: 'latest', toBlock: 'latest' }),
+    ]
+    for (const number of [2, 3, 4]) {
+      await chain.log(0, [number, 1])
+      await chain.mine()
+    }
+    for (const id of ids) {
+      expect(brief(await changes(id)).map(([, number]) => number)).toEqual([2, 3, 4])
+      expect(await changes(id)).toEqual([])
+    }
+  })
+
+  it('narrowed by address, topics and bounds keeps to them', async () => {
+    const { loggers } = chain
+    const byAddress = await call('eth_newFilter', { address: loggers[1] })
+    const byTopics = await call('eth_newFilter', { topics: [null, [topic(5), topic(6)]] })
+    const bounded = await call('eth_newFilter', { fromBlock: '0x3', toBlock: '0x4' })
+    for (const [logger, second] of [
+      [0, 5],
+      [1, 6],
+      [1, 7],
+      [0, 6],
+    ] as const) {
+      await chain.log(logger, [chain.height(), second])
+      await chain.mine()
+    }
+    expect(brief(await changes(byAddress)).map(([height]) => height)).toEqual([3, 4])
+    expect(brief(await changes(byTopics)).map(([height]) => height)).toEqual([2, 3, 5])
+    expect(brief(await changes(bounded)).map(([height]) => height)).toEqual([3, 4])
+  })
+
+  it('on logs tells those of a branch that lost as removed, then the new ones', async () => {
+    const id = await call('eth_newFilter', { fromBlock: '0x0' })
+    for (const number of [1, 2]) {
+      await chain.log(0, [number, 1])
+      await chain.mine()
+    }
+    expect(brief(await changes(id))).toHaveLength(2)
+    await call('evm_reorg', {
+      depth: 2,
+      blocks: [{ transactions: [chain.raw(1, [9, 1], { nonce: 2n })] }, {}, {}],
+    })
+    expect(brief(await changes(id))).toEqual([
+      [2, 1, true],
+      [3, 2, true],
+      [2, 9, false],
+    ])
+    expect(brief(await call('eth_getFilterLogs', id))).toEqual([[2, 9, false]])
+  })
+
+  it('tells logs that came and went between two polls, also when the node has forgotten their blocks', async () => {
+    const id = await call('eth_newFilter', {})
+    const snapshot = await call('evm_snapshot')
+    await chain.log(0, [1, 1])
+    await chain.mine()
+    await call('evm_revert', snapshot)
+    expect(brief(await changes(id))).toEqual([
+      [2, 1, false],
+      [2, 1, true],
+    ])
+  })
+
+  it('on one block tells when that block leaves', async () => {
+    await chain.log(0, [1, 1])
+    const [block] = await chain.mine()
+    const id = await call('eth_newFilter', { blockHash: block?.hash })
+    await chain.log(0, [2, 1])
+    await chain.mine()
+    expect(brief(await changes(id))).toEqual([[2, 1, false]])
+    await call('evm_reorg', { depth: 2 })
+    expect(brief(await changes(id))).toEqual([[2, 1, true]])
+  })
+
+  it('that was given up is not found', async () => {
+    const id = await call('eth_newBlockFilter')
+    expect(await call('eth_uninstallFilter', id)).toBe(true)
+    expect(await call('eth_uninstallFilter', id)).toBe(false)
+    expect(await call('eth_uninstallFilter', null)).toBe(false)
+    for (const method of ['eth_getFilterChanges', 'eth_getFilterLogs']) {
+      await expect(call(method, id)).rejects.toMatchObject(NOT_FOUND)
+      await expect(call(method, '0x1')).rejects.toMatchObject(NOT_FOUND)
+      await expect(call(method, 'zz')).rejects.toMatchObject({
+        code: -32602,
+        message: 'Invalid data format: invalid hex value.',
+      })
+    }
+    await expect(changes(5 as unknown as string)).rejects.toMatchObject({ code: -32602 })
+  })
+
+  it('that nobody asks for five minutes is forgotten, and one that is asked lives on', async () => {
+    const idle = await call('eth_newBlockFilter')
+    const used = await call('eth_newFilter', {})
+    now += 200
+    await changes(used)
+    now += 101
+    await chain.mine()
+    await changes(used)
+    await expect(changes(idle)).rejects.toMatchObject(NOT_FOUND)
+    expect(await call('eth_uninstallFilter', idle)).toBe(false)
+    now += 301
+    expect(await call('eth_uninstallFilter', used)).toBe(false)
+  })
+
+  it('belongs to its owner', async () => {
+    const { dispatcher } = chain.node
+    const ask = (owner: string, method: string, ...params: unknown[]) =>
+      dispatcher.request(method, params, { ...openSession('test'), owner })
+    const id = await ask('alice', 'eth_newBlockFilter')
+    await chain.mine()
+    await expect(ask('bob', 'eth_getFilterChanges', id)).rejects.toThrow('filter not found')
+    await expect(ask('', 'eth_getFilterLogs', id)).rejects.toThrow('filter not found')
+    expect(await ask('bob', 'eth_uninstallFilter', id)).toBe(false)
+    expect(await ask('alice', 'eth_getFilterChanges', id)).toHaveLength(1)
+  })
+
+  it('is refused beyond the limit, until another is given up or forgotten', async () => {
+    const ids = []
+    for (let i = 0; i < 5; i++) ids.push(await call('eth_newBlockFilter'))
+    await expect(call('eth_newBlockFilter')).rejects.toMatchObject({ code: -32005 })
+    await call('eth_uninstallFilter', ids[0])
+    await call('eth_newFilter', {})
+    await expect(call('eth_newFilter', {})).rejects.toMatchObject({ code: -32005 })
+    now += 301
+    await call('eth_newFilter', {})
+  })
+
+  it('is refused when its past is beyond the limits of a query, and then takes no place', async () => {
+    for (let i = 0; i < 6; i++) {
+      await expect(call('eth_newFilter', { fromBlock: '0x1', toBlock: '0x0' })).rejects.toMatchObject({
+        code: -32602,
+        message: 'Invalid filter: fromBlock is greater than toBlock',
+      })
+    }
+    await call('eth_newFilter', {})
+  })
+})
+
+describe('more than fits a reply', () => {
+  it('comes with the next polls, none lost', async () => {
+    await chain.close()
+    chain = await loggingChain({ maxResponseBytes: 4000 })
+    for (let i = 0; i < 8; i++) await chain.log(0, [i, 1])
+    await chain.mine()
+    const id = await call('eth_newFilter', { fromBlock: '0x0' })
+    for (let i = 8; i < 20; i++) {
+      await chain.log(0, [i, 1])
+      await chain.mine()
+    }
+    const polls: ReturnType<typeof brief>[] = []
+    for (let poll = await changes(id); poll.length > 0; poll = await changes(id)) polls.push(brief(poll))
+    expect(polls.flat().map(([, number]) => number)).toEqual(Array.from({ length: 20 }, (_, i) => i))
+    expect(polls.length).toBeGreaterThan(3)
+  })
+})
