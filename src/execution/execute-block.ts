@@ -158,9 +158,11 @@ interface OpenBlock {
   openListAt(index: number): void
 }
 
-function openBlock({ block, config, machine, parentState, env }: ForeignBlockParts): OpenBlock {
+function openBlock(
+  { block, config, machine, parentState, env }: ForeignBlockParts,
+  limits: ReturnType<typeof sublistLimits>,
+): OpenBlock {
   const { header, transactions } = block
-  const limits = sublistLimits(config, header.gasLimit, header.number)
   const state = new Overlay(parentState)
   const execution = new BlockExecution({
     config,
@@ -192,8 +194,9 @@ function openBlock({ block, config, machine, parentState, env }: ForeignBlockPar
 export async function executeBlock(
   parts: ForeignBlockParts,
 ): Promise<{ readonly result: BlockResult; readonly state: Overlay }> {
-  const { transactions } = parts.block
-  const { execution, state, openListAt } = openBlock(parts)
+  const { header, transactions } = parts.block
+  const limits = sublistLimits(parts.config, header.gasLimit, header.number)
+  const { execution, state, openListAt } = openBlock(parts, limits)
   for (let index = 0; index < transactions.length - 1; index++) {
     openListAt(index)
     await addForeign(execution, transactions[index] as Transaction, index)
@@ -210,8 +213,10 @@ export async function replayBlock(
   parts: ReplayParts,
 ): Promise<{ readonly result?: BlockResult; readonly state: Overlay }> {
   const { block, tracerOf, lastIndex, breathe, remainingMs } = parts
-  const { transactions } = block
-  const { execution, state, openListAt } = openBlock(parts)
+  const { header, transactions } = block
+  // What its lists may hold was judged when it came; a block of a gas limit that was asked for has a single one.
+  const limits = { parallel: header.gasLimit, sequential: header.gasLimit }
+  const { execution, state, openListAt } = openBlock(parts, limits)
   for (const [index, transaction] of transactions.entries()) {
     if (lastIndex !== undefined && index > lastIndex) return { state }
     openListAt(index)
