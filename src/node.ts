@@ -142,6 +142,7 @@ export async function createNode(given: NodeOptions = {}): Promise<Node> {
     callGasCap: gasCap(given.callGasCap, options.callGasCap, options.blockGasLimit),
     gasEstimationCap: gasCap(given.gasEstimationCap, options.gasEstimationCap, options.blockGasLimit),
     timeoutMs: options.rpcTimeoutMs,
+    maxTraceBytes: options.maxTraceBytes,
   }).catch(async (error) => {
     await store.close()
     throw error

@@ -48,6 +48,7 @@ import { createFees } from './queries/fees.ts'
 import { createLogs } from './queries/logs.ts'
 import { createLookup } from './queries/lookup.ts'
 import { createPending, type Pending } from './queries/pending.ts'
+import { createReplays } from './queries/replay.ts'
 import { createSimulate } from './queries/simulate.ts'
 import { createSerialQueue } from './serial-queue.ts'
 import { Snapshots } from './snapshots.ts'
@@ -80,6 +81,8 @@ export interface EngineParts {
   readonly callGasCap: bigint
   readonly gasEstimationCap: bigint
   readonly timeoutMs: number
+  /** Bytes that one trace may take. */
+  readonly maxTraceBytes: number
 }
 
 /** State and block of a genesis; deterministic. */
@@ -242,6 +245,7 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
     }),
   })
   const fees = createFees({ ...chain, now: parts.now, asked })
+  const replays = createReplays({ ...chain, ...parts, lookup, machine })
   const simulate = createSimulate({ ...chain, ...parts, lookup, machine, named, events })
 
   for (const transaction of blocks.poolEntries()) {
@@ -277,6 +281,8 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
       call: simulate.call,
       estimateGas: simulate.estimateGas,
       accessList: simulate.accessList,
+      traceCall: simulate.traceCall,
+      ...replays,
       logs: createLogs({ ...chain, logIndex }),
       blocksBetween: (senders, receivers, { from, to }) =>
         participantIndex.candidates(

@@ -12,12 +12,14 @@ import type { NodeError } from '../errors.ts'
 import type { AccessList } from '../execution/access-list.ts'
 import type { CallRequest, Failure, StateOverrides } from '../execution/request.ts'
 import type { StateReader } from '../execution/state.ts'
+import type { Tracer } from '../execution/trace/tracer.ts'
 import type { Insertion } from './blockchain.ts'
 import type { DevTools } from './dev-tools.ts'
 import type { ChainUpdate, Emitter, EngineEvents } from './events.ts'
 import type { PlannedBlock } from './mining/branch-builder.ts'
 import type { MiningWork, WorkInsertion } from './mining/work.ts'
 import type { FeeHistory } from './queries/fee-history.ts'
+import type { Replays } from './queries/replay.ts'
 import type { Wallet } from './wallet/wallet.ts'
 
 export type { AccountOverride, CallRequest, Failure, StateOverrides } from '../execution/request.ts'
@@ -90,7 +92,7 @@ export interface AccountProof {
 }
 
 /** Reads. They never wait for a command: the head is taken once, and roots never change under a reader. */
-export interface Queries {
+export interface Queries extends Replays {
   head(): ExecutedBlock
   /** `undefined` when there is no such block, or when `requireCanonical` names one beside the chain. */
   block(reference: BlockReference): Promise<BlockView | undefined>
@@ -123,6 +125,13 @@ export interface Queries {
   estimateGas(request: CallRequest, reference: BlockReference): Promise<bigint>
   /** Runs a message as `call` does, and lists the accounts and slots that it touched; its failure is part of the result. */
   accessList(request: CallRequest, reference: BlockReference): Promise<AccessList>
+  /** Runs a message as `call` does, with a tracer that listens; how it went is the tracer's to tell. Throws as `call` does. */
+  traceCall(
+    request: CallRequest,
+    reference: BlockReference,
+    tracer: Tracer,
+    overrides?: StateOverrides,
+  ): Promise<void>
   /** Logs of the canonical chain in order, all of one moment. Throws `log-limit`. */
   logs(query: LogQuery): Promise<readonly LogView[]>
   /**

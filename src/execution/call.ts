@@ -3,6 +3,7 @@ import { EMPTY_ACCOUNT } from '../chain/account.ts'
 import { intrinsicGas } from '../chain/transaction.ts'
 import { EMPTY } from '../encoding/bytes.ts'
 import type { Hex } from '../encoding/hex.ts'
+import { invalidParams } from '../errors.ts'
 import { failureOf } from './failure-words.ts'
 import type { Machine } from './machine.ts'
 import type { BlockEnvironment } from './message.ts'
@@ -11,6 +12,7 @@ import { Overlay } from './overlay.ts'
 import { applyOverrides } from './overrides.ts'
 import type { CallRequest, Failure, StateOverrides } from './request.ts'
 import type { StateReader } from './state.ts'
+import type { Tracer } from './trace/tracer.ts'
 
 /** Who calls when the request does not say. */
 export const NULL_ADDRESS: Hex = '0x0000000000000000000000000000000000000000'
@@ -28,6 +30,7 @@ export interface SimulationParts {
   readonly named?: (failure: Failure, to: Hex | null) => Failure
   /** Milliseconds of wall clock; `limit-exceeded` beyond. */
   readonly deadlineMs?: number
+  readonly tracer?: Tracer
 }
 
 /** What a simulated message did. Gas with the basic cost in it. */
@@ -50,16 +53,24 @@ export function cappedGas(request: CallRequest, gasCap: bigint): bigint {
   return request.gas === undefined || request.gas > gasCap ? gasCap : request.gas
 }
 
+/** What is left to pay; at most half of it is given back (protocol 6.2). */
+function netGas(used: bigint, refund: bigint): bigint {
+  return used - (refund < used / 2n ? refund : used / 2n)
+}
+
 /** Runs the message. Throws `limit-exceeded`, and `invalid-params` for bad overrides; failures of the code are results. */
 export async function simulateCall(parts: SimulationParts): Promise<Simulation> {
-  const { request, state, env, machine, gasCap, overrides, deadlineMs } = parts
+  const { request, state, env, machine, gasCap, overrides, deadlineMs, tracer } = parts
   const { from = NULL_ADDRESS, to = null, value = 0n, gasPrice = 0n, data = EMPTY } = request
-  const overlay = new Overlay(state)
-  if (overrides !== undefined) applyOverrides(overlay, overrides, nativeContracts())
+  const given = new Overlay(state)
+  if (overrides !== undefined) applyOverrides(given, overrides, nativeContracts())
+  const watched = tracer?.watch?.(given)
+  const overlay = watched === undefined ? given : new Overlay(watched)
 
   const gas = cappedGas(request, gasCap)
   const basicCost = intrinsicGas({ to, data })
   if (basicCost > gas) {
+    if (tracer !== undefined) throw invalidParams(`gas: ${gas} is below the basic cost ${basicCost}`)
     const failure: Failure = { kind: 'failed', reason: 'out of gas', output: EMPTY }
     return { failure, output: EMPTY, gasUsed: gas, refund: 0n, valueCallSeen: false }
   }
@@ -72,9 +83,16 @@ export async function simulateCall(parts: SimulationParts): Promise<Simulation> 
   })
   const message = { from, to, value, data, gas: gas - basicCost, gasPrice, origin: from }
   const limits = deadlineMs === undefined ? {} : { deadlineMs }
-  const result = await machine.run(message, overlay, env, { ...limits, isLocal: true })
+  const result = await machine.run(message, overlay, env, { ...limits, isLocal: true, tracer })
   const plain = failureOf(result)
   const failure = plain && (parts.named?.(plain, to) ?? plain)
+  tracer?.finish?.({
+    gasLimit: gas,
+    gasUsed: netGas(basicCost + result.gasUsed, result.refund),
+    succeeded: failure === undefined,
+    output: result.output,
+    after: overlay,
+  })
   return {
     ...(failure && { failure }),
     output: result.output,

@@ -146,8 +146,8 @@ export interface ReplayParts extends ForeignBlockParts {
   readonly lastIndex?: number | undefined
   /** Asked between transactions; a promise is waited for. */
   readonly breathe: () => Promise<void> | undefined
-  /** Milliseconds of wall clock that are left; `limit-exceeded` once there are none. */
-  readonly remainingMs: () => number | undefined
+  /** Milliseconds of wall clock that are left, which may be infinite; `limit-exceeded` once there are none. */
+  readonly remainingMs: () => number
 }
 
 /** A block as it is run, list by list. */
@@ -223,11 +223,7 @@ export async function replayBlock(
     const tracer = tracerOf(transaction, index)
     if (transaction.isReward) return { result: execution.finish(tracer), state }
     await breathe()
-    const deadlineMs = remainingMs()
-    await execution.add(transaction, {
-      ...(tracer && { tracer }),
-      ...(deadlineMs !== undefined && { deadlineMs }),
-    })
+    await execution.add(transaction, { ...(tracer && { tracer }), deadlineMs: remainingMs() })
   }
   throw new Error('a block ends with its reward transaction')
 }

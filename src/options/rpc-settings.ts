@@ -2,6 +2,9 @@
 import { BYTES, LONGEST_INTERVAL, listOf, oneOf, quantity, same, text, whole, yesOrNo } from './kinds.ts'
 import { setting } from './setting.ts'
 
+/** Largest trace: what JavaScript holds in one text. */
+const MOST_TRACE_BYTES = 500_000_000
+
 /** A namespace or method, with a minus or plus before it. */
 const METHOD_ENTRY = /^[-+]?[a-zA-Z0-9]+([._]\w+)?$/
 
@@ -91,5 +94,16 @@ export const RPC_SETTINGS = {
     flag: '--max-subscriptions <count>',
     help: 'most subscriptions of one connection; 0 is no limit',
     fallback: 1000,
+  }),
+  maxTraces: setting(whole(1, BYTES), {
+    flag: '--max-traces <count>',
+    help: 'most traces that trace_filter answers or passes over',
+    fallback: 10_000,
+    nodeKeys: { 'rpc.trace.maxTracesPerRequest': same },
+  }),
+  maxTraceBytes: setting(whole(1, MOST_TRACE_BYTES), {
+    flag: '--max-trace-size <bytes>',
+    help: 'most memory that one trace may take, and largest answer with struct logs, in bytes',
+    fallback: 134_217_728,
   }),
 }

@@ -16,6 +16,8 @@ export interface RpcOptions
     | 'filterTimeoutMs'
     | 'maxFilters'
     | 'maxSubscriptions'
+    | 'maxTraces'
+    | 'maxTraceBytes'
   > {
   /** What `web3_clientVersion` answers. */
   readonly clientVersion: string

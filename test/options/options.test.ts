@@ -25,6 +25,8 @@ describe('options', () => {
       maxBatch: 50,
       maxLogBlocks: 5000,
       maxLogs: 20_000,
+      maxTraces: 10_000,
+      maxTraceBytes: 134_217_728,
       dataDir: undefined,
     })
     expect(resolveServeOptions({})).toEqual({

@@ -26,7 +26,9 @@ import { createKeyStore } from '../../src/engine/wallet/key-store.ts'
 import type { Cost } from '../../src/engine/wallet/sealed-key.ts'
 import { createWallet } from '../../src/engine/wallet/wallet.ts'
 import { invalidParams, type NodeError } from '../../src/errors.ts'
+import { Overlay } from '../../src/execution/overlay.ts'
 import type { StateReader } from '../../src/execution/state.ts'
+import type { CallFrame } from '../../src/execution/trace/call-frame.ts'
 
 const text = new TextEncoder()
 export const config = CHAINS.regtest
@@ -197,6 +199,23 @@ function find(reference: BlockReference): BlockView | undefined {
   return { executed, pending: false }
 }
 
+/** A transfer as it is traced. */
+const PLAIN_FRAME: CallFrame = {
+  kind: 'call',
+  depth: 0,
+  from: A,
+  to: B,
+  value: 1n,
+  gas: 21_000n,
+  gasUsed: 21_000n,
+  input: new Uint8Array(0),
+  output: new Uint8Array(0),
+  isNative: false,
+  ranCode: false,
+  logs: [],
+  calls: [],
+}
+
 /** What a command was called with. */
 export interface Call {
   readonly name: string
@@ -269,6 +288,15 @@ export function fakeEngine(
         refund: 30_000n,
         valueCallSeen: false,
       },
+    }),
+    traceCall: note('traceCall', undefined),
+    replay: async () => ({ state: new Overlay(stateWith(0n)) }),
+    traces: async () => [],
+    trace: async (block, index) => ({
+      block,
+      transaction: block.block.transactions[index] as Transaction,
+      index,
+      root: PLAIN_FRAME,
     }),
     logs: note('logs', [
       { log, block: block1, transaction: logging, transactionIndex: 2, logIndex: 1, removed: false },

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { expect } from 'vitest'
 import { EMPTY_TRIE_ROOT } from '../../src/chain/account.ts'
 import { cumulativeDifficulty, type ExecutedBlock } from '../../src/chain/block.ts'
+import type { ChainConfig } from '../../src/chain/config.ts'
 import { parseGenesis } from '../../src/chain/genesis.ts'
 import { headerHash } from '../../src/chain/header.ts'
 import { receiptsRoot } from '../../src/chain/receipt.ts'
@@ -15,6 +16,16 @@ import { Overlay } from '../../src/execution/overlay.ts'
 import { StateTrie } from '../../src/execution/state-trie.ts'
 import type { Node } from '../../src/index.ts'
 
+/** The state that a network's file begins with. */
+export function genesisOf(config: ChainConfig): Overlay {
+  const file = new URL(`../../genesis/${config.name}.json`, import.meta.url)
+  const overlay = new Overlay(
+    new StateTrie({ node: () => undefined, code: () => undefined }).reader(EMPTY_TRIE_ROOT),
+  )
+  parseGenesis(JSON.parse(readFileSync(file, 'utf8')), config).apply(overlay)
+  return overlay
+}
+
 /**
  * From the genesis file to the node's head: header and body keep the rules, and running each block on a state of our
  * own gives its receipts, gas, fees, bloom and state root. Gives the number of blocks.
@@ -24,11 +35,7 @@ export async function replayFromGenesis(node: Node): Promise<number> {
   const machine = createMachine({ chainId: config.chainId })
   // Over no source at all: what the blocks made is remembered, and nothing else can be read.
   const trie = new StateTrie({ node: () => undefined, code: () => undefined })
-  const file = new URL(`../../genesis/${config.name}.json`, import.meta.url)
-  const genesis = parseGenesis(JSON.parse(readFileSync(file, 'utf8')), config)
-  const overlay = new Overlay(trie.reader(EMPTY_TRIE_ROOT))
-  genesis.apply(overlay)
-  let sealed = trie.seal(EMPTY_TRIE_ROOT, overlay.changes())
+  let sealed = trie.seal(EMPTY_TRIE_ROOT, genesisOf(config).changes())
   trie.remember(sealed)
 
   const chain: ExecutedBlock[] = []

@@ -22,6 +22,8 @@ export const OPTIONS: RpcOptions = {
   filterTimeoutMs: 300_000,
   maxFilters: 1000,
   maxSubscriptions: 1000,
+  maxTraces: 10_000,
+  maxTraceBytes: 134_217_728,
 }
 
 export const SESSION = openSession('test')

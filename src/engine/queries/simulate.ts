@@ -30,8 +30,10 @@ interface Parts extends ChainAccess {
   readonly events: Emitter<EngineEvents>
 }
 
-/** Makes `call`, `estimateGas` and `accessList` of the queries. */
-export function createSimulate(parts: Parts): Pick<Queries, 'call' | 'estimateGas' | 'accessList'> {
+/** Makes `call`, `estimateGas`, `accessList` and `traceCall` of the queries. */
+export function createSimulate(
+  parts: Parts,
+): Pick<Queries, 'call' | 'estimateGas' | 'accessList' | 'traceCall'> {
   const { lookup, machine, logger, strictCalls, named, events } = parts
   const deadline = parts.timeoutMs > 0 ? { deadlineMs: parts.timeoutMs } : {}
 
@@ -72,6 +74,19 @@ export function createSimulate(parts: Parts): Pick<Queries, 'call' | 'estimateGa
     async accessList(request, reference) {
       const { state, env } = await place(reference)
       return createAccessList({ request, state, env, machine, gasCap: parts.callGasCap, ...deadline })
+    },
+    async traceCall(request, reference, tracer, overrides) {
+      const { state, env } = await place(reference)
+      await simulateCall({
+        request,
+        state,
+        env,
+        machine,
+        gasCap: parts.callGasCap,
+        tracer,
+        ...(overrides && { overrides }),
+        ...deadline,
+      })
     },
   }
 }

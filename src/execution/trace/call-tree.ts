@@ -2,8 +2,8 @@
 import type { Log } from '../../chain/receipt.ts'
 import { EMPTY } from '../../encoding/bytes.ts'
 import type { Hex } from '../../encoding/hex.ts'
-import { NodeError } from '../../errors.ts'
 import type { CallFrame, FrameFailure, FrameLog } from './call-frame.ts'
+import type { TraceBudget } from './trace-budget.ts'
 import type { FrameEnd, FrameStart, TraceEnd, Tracer } from './tracer.ts'
 
 /** What a frame takes in memory beside its payloads, bytes. */
@@ -23,25 +23,18 @@ interface OpenFrame extends Omit<CallFrame, 'logs' | 'calls'> {
   readonly calls: OpenFrame[]
 }
 
-/** Where a tree stops growing. */
-export interface CallTreeLimits {
-  /** Bytes that the frames of a tree may take together; `limit-exceeded` beyond. */
-  readonly maxBytes: number
-}
-
-/** Records calls; `root` is whole once the transaction is over. */
+/** Records calls; `root` is whole once the transaction is over. Throws `limit-exceeded` beyond its budget. */
 export class CallTree implements Tracer {
-  readonly #limits: CallTreeLimits
+  readonly #budget: TraceBudget
   readonly #open: OpenFrame[] = []
   /** Logs that no failure has taken back so far, as emitted. */
   readonly #logs: OpenLog[] = []
   /** How many of them there were when each open frame began. */
   readonly #marks: number[] = []
-  #bytes = 0
   #root: OpenFrame | undefined
 
-  constructor(limits: CallTreeLimits) {
-    this.#limits = limits
+  constructor(budget: TraceBudget) {
+    this.#budget = budget
   }
 
   /** The transaction's own frame. */
@@ -50,13 +43,8 @@ export class CallTree implements Tracer {
     return this.#root
   }
 
-  /** Bytes that the tree takes, about. */
-  get bytes(): number {
-    return this.#bytes
-  }
-
   enter(start: FrameStart): void {
-    this.#count(FRAME_BYTES + start.input.length)
+    this.#budget.take(FRAME_BYTES + start.input.length)
     const { kind, depth, from, to, value, gas, input, isNative, runsCode } = start
     this.#begin({
       kind,
@@ -80,7 +68,7 @@ export class CallTree implements Tracer {
     const frame = this.#open.pop()
     const mark = this.#marks.pop()
     if (frame === undefined || mark === undefined) throw new Error('no frame is open')
-    this.#count(end.output.length)
+    this.#budget.take(end.output.length)
     frame.gasUsed = end.gasUsed
     frame.output = end.output
     if (end.created !== undefined) frame.to = end.created
@@ -91,7 +79,7 @@ export class CallTree implements Tracer {
   }
 
   selfDestruct(contract: Hex, heir: Hex, balance: bigint): void {
-    this.#count(FRAME_BYTES)
+    this.#budget.take(FRAME_BYTES)
     this.#begin({
       kind: 'selfdestruct',
       depth: this.#open.length,
@@ -113,7 +101,7 @@ export class CallTree implements Tracer {
   log(log: Log): void {
     const frame = this.#open.at(-1)
     if (frame === undefined) throw new Error('no frame is open')
-    this.#count(FRAME_BYTES + log.data.length)
+    this.#budget.take(FRAME_BYTES + log.data.length)
     const entry: OpenLog = { log, position: frame.calls.length }
     frame.logs.push(entry)
     this.#logs.push(entry)
@@ -132,13 +120,5 @@ export class CallTree implements Tracer {
     if (parent === undefined) this.#root ??= frame
     else parent.calls.push(frame)
     this.#open.push(frame)
-  }
-
-  #count(bytes: number): void {
-    this.#bytes += bytes
-    const { maxBytes } = this.#limits
-    if (this.#bytes > maxBytes) {
-      throw new NodeError('limit-exceeded', `Trace size limit of ${maxBytes} bytes exceeded`)
-    }
   }
 }

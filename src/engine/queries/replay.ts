@@ -1,0 +1,156 @@
+/** Blocks run again on their parent's state, for those who listen: any transaction, old or new, can be looked into. */
+import type { ExecutedBlock } from '../../chain/block.ts'
+import type { Transaction } from '../../chain/transaction.ts'
+import type { Hex } from '../../encoding/hex.ts'
+import { NodeError } from '../../errors.ts'
+import { type BlockResult, replayBlock } from '../../execution/execute-block.ts'
+import { TransactionRejected } from '../../execution/execute-transaction.ts'
+import type { Machine } from '../../execution/machine.ts'
+import type { Overlay } from '../../execution/overlay.ts'
+import type { CallFrame } from '../../execution/trace/call-frame.ts'
+import { CallTree } from '../../execution/trace/call-tree.ts'
+import { TraceBudget } from '../../execution/trace/trace-budget.ts'
+import type { Tracer } from '../../execution/trace/tracer.ts'
+import { Lru } from '../../store/lru.ts'
+import { type ChainAccess, environmentAt } from '../ancestry.ts'
+import { createBreather } from '../breather.ts'
+import type { Lookup } from './lookup.ts'
+
+/** Bytes of finished call trees kept at hand. */
+const CACHE_BYTES = 32 << 20
+/** So many blocks are remembered of which one transaction was traced for itself. */
+const REMEMBERED = 64
+
+/** Who listens to the transaction at an index of a block; nobody when `undefined`. */
+export type TracerOf = (transaction: Transaction, index: number) => Tracer | undefined
+
+/** A block run again. */
+export interface Replay {
+  /** Absent when the replay stopped before the end. */
+  readonly result?: BlockResult
+  /** The state as the replay left it. */
+  readonly state: Overlay
+}
+
+/** A transaction of a block and the calls that it made. */
+export interface TransactionTrace {
+  readonly block: ExecutedBlock
+  readonly transaction: Transaction
+  readonly index: number
+  readonly root: CallFrame
+}
+
+/** Looks into blocks. */
+export interface Replays {
+  /**
+   * Runs a block that stands, or the pending one, as it was run when it came; nothing behind `lastIndex` if given.
+   * Throws `limit-exceeded` when time is up, `block-not-found` when the state before it is not known any more.
+   */
+  replay(block: ExecutedBlock, tracerOf: TracerOf, lastIndex?: number): Promise<Replay>
+  /** The calls of every transaction of a block, the reward transaction last; from a small cache. Throws as `replay` does. */
+  traces(block: ExecutedBlock): Promise<readonly TransactionTrace[]>
+  /** The calls of the transaction at an index. Throws as `replay` does. */
+  trace(block: ExecutedBlock, index: number): Promise<TransactionTrace>
+}
+
+interface Parts extends ChainAccess {
+  readonly machine: Machine
+  readonly lookup: Pick<Lookup, 'stateAfter'>
+  /** Milliseconds of wall clock that one replay may take; 0 is no limit. */
+  readonly timeoutMs: number
+  /** Bytes that the calls of one replay may take. */
+  readonly maxTraceBytes: number
+}
+
+interface Traced {
+  readonly traces: readonly TransactionTrace[]
+  readonly bytes: number
+}
+
+/** Makes the replays of one chain. */
+export function createReplays(parts: Parts): Replays {
+  const { config, blocks, machine, lookup, timeoutMs, maxTraceBytes } = parts
+  const known = new Lru<Hex, Traced>(CACHE_BYTES, ({ bytes }) => bytes)
+  const askedOnce = new Lru<Hex, true>(REMEMBERED)
+
+  async function replay(executed: ExecutedBlock, tracerOf: TracerOf, lastIndex?: number): Promise<Replay> {
+    const { block } = executed
+    const parent = blocks.get(block.header.parentHash)
+    const lost = () =>
+      new NodeError('block-not-found', `State not found for block with hash ${block.header.parentHash}`)
+    if (parent === undefined) throw lost()
+    const end = timeoutMs > 0 ? performance.now() + timeoutMs : Number.POSITIVE_INFINITY
+    try {
+      return await replayBlock({
+        block,
+        config,
+        machine,
+        parentState: lookup.stateAfter(parent),
+        env: environmentAt(block.header, parts),
+        tracerOf,
+        lastIndex,
+        breathe: createBreather('query'),
+        remainingMs: () => end - performance.now(),
+      })
+    } catch (error) {
+      // The parent's state has been edited by hand since, and what stands beside the chain no longer fits it.
+      if (error instanceof TransactionRejected) throw lost()
+      throw error
+    }
+  }
+
+  /** The calls of all transactions, or of one only. */
+  async function grow(
+    block: ExecutedBlock,
+    budget: TraceBudget,
+    only?: number,
+  ): Promise<readonly TransactionTrace[]> {
+    const trees: { transaction: Transaction; index: number; tree: CallTree }[] = []
+    await replay(
+      block,
+      (transaction, index) => {
+        if (only !== undefined && index !== only) return undefined
+        const tree = new CallTree(budget)
+        trees.push({ transaction, index, tree })
+        return tree
+      },
+      only,
+    )
+    return trees.map(({ transaction, index, tree }) => ({ block, transaction, index, root: tree.root }))
+  }
+
+  async function traces(block: ExecutedBlock): Promise<readonly TransactionTrace[]> {
+    const cached = known.get(block.hash)
+    if (cached !== undefined) return cached.traces
+    if (block.block.transactions.length === 0) return []
+    const budget = new TraceBudget(maxTraceBytes)
+    const found = await grow(block, budget)
+    if (budget.used <= CACHE_BYTES) known.set(block.hash, { traces: found, bytes: budget.used })
+    return found
+  }
+
+  /** The calls of a whole block, unless they are too many to be kept together. */
+  async function wholeBlock(block: ExecutedBlock): Promise<readonly TransactionTrace[] | undefined> {
+    try {
+      return await traces(block)
+    } catch (error) {
+      if (error instanceof NodeError && error.kind === 'limit-exceeded') return undefined
+      throw error
+    }
+  }
+
+  return {
+    replay,
+    traces,
+    async trace(block, index) {
+      // Whoever asks for one transaction after another gets the rest of the block from the second on.
+      const isSecond = askedOnce.get(block.hash) === true
+      askedOnce.set(block.hash, true)
+      const found =
+        (isSecond || known.get(block.hash) !== undefined ? (await wholeBlock(block))?.[index] : undefined) ??
+        (await grow(block, new TraceBudget(maxTraceBytes), index))[0]
+      if (found === undefined) throw new Error(`block ${block.hash} has no transaction ${index}`)
+      return found
+    },
+  }
+}
