@@ -36,11 +36,8 @@ export interface Count {
   readonly duration: number
 }
 
-/** The limits of one key. */
-interface Limits {
-  readonly rate: Counter | undefined
-  readonly quota: Counter | undefined
-}
+/** Makes one limit of what counts it. */
+type Finish = (limiters: readonly RateLimiterAbstract[]) => Counter
 
 /** A burst is given back over so many periods of the rate. */
 const BURST_PERIODS = 10
@@ -51,15 +48,28 @@ function localCounter({ name, points, duration }: Count): RateLimiterMemory {
   return new RateLimiterMemory({ keyPrefix: name, points, duration })
 }
 
-function rateCounts({ calls, seconds }: Allowance, burst: number | undefined): Count[] {
-  const rate: Count = { name: 'rate', points: calls, duration: seconds }
+/** Throws for what the record of a key cannot hold. */
+function allowanceOf(text: string): Allowance {
+  const allowance = parseAllowance(text)
+  if (allowance === undefined) throw new Error(`no allowance: ${text}`)
+  return allowance
+}
+
+function rateCounts(rate: string, burst: number | undefined): Count[] {
+  const { calls, seconds } = allowanceOf(rate)
+  const perPeriod: Count = { name: 'rate', points: calls, duration: seconds }
   return burst === undefined
-    ? [rate]
-    : [rate, { name: 'burst', points: burst, duration: seconds * BURST_PERIODS }]
+    ? [perPeriod]
+    : [perPeriod, { name: 'burst', points: burst, duration: seconds * BURST_PERIODS }]
+}
+
+function quotaCounts(quota: string): Count[] {
+  const { calls, seconds } = allowanceOf(quota)
+  return [{ name: 'quota', points: calls, duration: seconds }]
 }
 
 /** What a rate allows counts first; what it refuses is taken from the burst, if there is one. */
-function joined([rate, burst]: readonly RateLimiterAbstract[]): Counter {
+const joined: Finish = ([rate, burst]) => {
   if (rate === undefined) throw new Error('a rate has at least one limiter')
   if (burst === undefined) return rate
   const both = new BurstyRateLimiter(rate, burst)
@@ -67,7 +77,7 @@ function joined([rate, burst]: readonly RateLimiterAbstract[]): Counter {
 }
 
 /** What was refused need not have been used up: the rest of a day's quota stays for a smaller message. */
-function givingBack([limiter]: readonly RateLimiterAbstract[]): Counter {
+const givingBack: Finish = ([limiter]) => {
   if (limiter === undefined) throw new Error('a quota has one limiter')
   return {
     async consume(key, calls, options) {
@@ -119,38 +129,34 @@ export async function createMeter(parts: {
     redis === undefined
       ? undefined
       : await import('./shared-counts.ts').then(({ openSharedCounts }) => openSharedCounts(redis, logger))
-  const limits = new Map<string, { readonly terms: string; readonly limits: Limits }>()
+  /** Per limit and key; terms that change begin a new count, and leave the other limit's alone. */
+  const known = new Map<string, { readonly terms: string; readonly counter: Counter }>()
 
-  function counterOf(
-    counts: readonly Count[],
-    finish: (limiters: readonly RateLimiterAbstract[]) => Counter,
-  ) {
-    const local = finish(counts.map(localCounter))
-    if (shared === undefined) return local
-    return insured(finish(counts.map(shared.counter)), local, shared)
+  function counterOf(key: string, terms: string, counts: () => readonly Count[], finish: Finish): Counter {
+    const found = known.get(key)
+    if (found?.terms === terms) return found.counter
+    const wanted = counts()
+    const local = finish(wanted.map(localCounter))
+    const counter = shared === undefined ? local : insured(finish(wanted.map(shared.counter)), local, shared)
+    known.set(key, { terms, counter })
+    return counter
   }
 
-  function limitsOf({ name, rate, burst, quota }: KeyRecord): Limits {
-    const terms = `${rate} ${burst} ${quota}`
-    const known = limits.get(name)
-    if (known?.terms === terms) return known.limits
-    const perPeriod = rate === undefined ? undefined : parseAllowance(rate)
-    const perDay = quota === undefined ? undefined : parseAllowance(quota)
-    const made: Limits = {
-      rate: perPeriod && counterOf(rateCounts(perPeriod, burst), joined),
-      quota:
-        perDay && counterOf([{ name: 'quota', points: perDay.calls, duration: perDay.seconds }], givingBack),
-    }
-    limits.set(name, { terms, limits: made })
-    return made
+  function rateOf({ name, rate, burst }: KeyRecord): Counter | undefined {
+    if (rate === undefined) return undefined
+    return counterOf(`rate:${name}`, `${rate} ${burst}`, () => rateCounts(rate, burst), joined)
+  }
+
+  function quotaOf({ name, quota }: KeyRecord): Counter | undefined {
+    if (quota === undefined) return undefined
+    return counterOf(`quota:${name}`, quota, () => quotaCounts(quota), givingBack)
   }
 
   return {
     async charge(record, calls) {
       const { name, rate = '', quota = '' } = record
-      const limit = limitsOf(record)
       try {
-        await limit.rate?.consume(name, calls)
+        await rateOf(record)?.consume(name, calls)
       } catch (error) {
         const wait = error instanceof RateLimiterRes ? error.msBeforeNext : 0
         return { message: `Rate limit of ${rate} exceeded`, retryAfterSeconds: secondsOf(wait) }
@@ -158,7 +164,7 @@ export async function createMeter(parts: {
       const untilMidnight = DAY_MS - (now() % DAY_MS)
       try {
         const day = new Date(now()).toISOString().slice(0, 10)
-        await limit.quota?.consume(`${name}:${day}`, calls, { customDuration: secondsOf(untilMidnight) })
+        await quotaOf(record)?.consume(`${name}:${day}`, calls, { customDuration: secondsOf(untilMidnight) })
       } catch {
         return { message: `Quota of ${quota} exceeded`, retryAfterSeconds: secondsOf(untilMidnight) }
       }

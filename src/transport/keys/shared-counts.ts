@@ -17,8 +17,8 @@ export interface SharedCounts {
 }
 
 /** How long a count may take, and for how long to count alone after one failed; milliseconds. */
-const COUNT_MS = 250
-const DOWN_MS = 2000
+const COUNT_MS = 1000
+const DOWN_MS = 1000
 const CONNECT_MS = 3000
 const LONGEST_PAUSE_MS = 3000
 
@@ -43,7 +43,9 @@ export async function openSharedCounts(url: string, logger: Logger): Promise<Sha
     await client.connect()
     connected = true
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
+    // The client wraps what it met in an error of its own.
+    const cause = (error as { originalError?: unknown }).originalError ?? error
+    const { code, message } = cause as NodeJS.ErrnoException
     const { host } = new URL(url)
     throw new NodeError('invalid-options', `Cannot count limits in the Redis at ${host}: ${code ?? message}.`)
   }
