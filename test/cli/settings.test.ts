@@ -28,6 +28,25 @@ describe('the settings of the command', () => {
     expect(readSettings(flags({ memory: true }), {}).node.dataDir).toBeUndefined()
   })
 
+  it('ask for keys in the hosted profile, unless it is to be open', () => {
+    expect(() => readSettings(flags({ profile: 'hosted' }), {})).toThrow(
+      'The hosted profile asks every caller for a key: name a key file (--api-keys), or say --unsafe-open.',
+    )
+    const keys = readSettings(flags({ profile: 'hosted' }), { TANDEM_API_KEYS: 'keys.json' })
+    expect(keys.serve.apiKeys).toBe('keys.json')
+    expect(readSettings(flags({ profile: 'hosted', 'unsafe-open': true }), {}).serve.unsafeOpen).toBe(true)
+  })
+
+  it('refuse what makes no sense together', () => {
+    const hosted = { profile: 'hosted', 'unsafe-open': true } as const
+    expect(() => readSettings(flags({ ...hosted, accounts: '3' }), {})).toThrow(
+      '"profile" and "accounts" contradict',
+    )
+    expect(() => readSettings(flags({ redis: 'redis://127.0.0.1:6379' }), {})).toThrow(
+      'Option "redis" counts',
+    )
+  })
+
   it('prefer a flag to the environment to the file', () => {
     const file = config({ port: 1, maxBatch: 1, accounts: 1 })
     const settings = readSettings(flags({ ...file, port: '3' }), { TANDEM_PORT: '2', TANDEM_MAX_BATCH: '2' })
