@@ -15,6 +15,7 @@ import { parseGenesis } from './chain/genesis.ts'
 import { createAccounts, MINER_ADDRESS } from './engine/accounts.ts'
 import { createEngine } from './engine/create-engine.ts'
 import type { Engine } from './engine/engine.ts'
+import type { Peers } from './engine/peers/ledger.ts'
 import { openKeyStore } from './engine/wallet/key-store.ts'
 import { createWallet } from './engine/wallet/wallet.ts'
 import { silentLogger } from './logger.ts'
@@ -47,6 +48,8 @@ export interface Node {
   readonly engine: Engine
   /** The entrance for doors (`serve` takes it from here). */
   readonly dispatcher: Dispatcher
+  /** Who calls from elsewhere, and who may not (`serve` takes it from here). */
+  readonly peers: Peers
   readonly options: ResolvedNodeOptions
   /** Lets the running command end, then closes the database. Idempotent. */
   close(): Promise<void>
@@ -181,6 +184,7 @@ export async function createNode(given: NodeOptions = {}): Promise<Node> {
   return {
     engine,
     dispatcher,
+    peers: engine.peers,
     options,
     async request({ method, params }) {
       try {

@@ -41,6 +41,7 @@ import { createSchedule, type MiningMode } from './mining/schedule.ts'
 import { createSealer } from './mining/sealer.ts'
 import { createSolutions } from './mining/solution.ts'
 import { createWorks } from './mining/work.ts'
+import { openPeers } from './peers/ledger.ts'
 import { KeptPool } from './pool/kept-pool.ts'
 import { Pool } from './pool/pool.ts'
 import { createFeeHistory } from './queries/fee-history.ts'
@@ -256,6 +257,7 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
       await store.batch([blocks.dropPool(transaction.hash)])
     }
   }
+  const peers = await openPeers(store)
   await commands.startMining()
 
   return {
@@ -264,6 +266,7 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
     accounts,
     names: parts.names,
     dev,
+    peers,
     events,
     queries: {
       head: () => blockchain.head,
@@ -317,6 +320,7 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
       closing ??= (async () => {
         schedule.stop()
         await idle()
+        await peers.close()
         await store.close()
       })()
       return closing

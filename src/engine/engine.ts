@@ -18,6 +18,7 @@ import type { DevTools } from './dev-tools.ts'
 import type { ChainUpdate, Emitter, EngineEvents } from './events.ts'
 import type { PlannedBlock } from './mining/branch-builder.ts'
 import type { MiningWork, WorkInsertion } from './mining/work.ts'
+import type { Peers } from './peers/ledger.ts'
 import type { FeeHistory } from './queries/fee-history.ts'
 import type { Replays } from './queries/replay.ts'
 import type { Wallet } from './wallet/wallet.ts'
@@ -261,6 +262,8 @@ export interface Engine {
   /** Names of contracts, functions, events and errors, for words about what happens. */
   readonly names: AbiRegistry
   readonly dev: DevTools
+  /** Who calls this node from elsewhere, and who may not. */
+  readonly peers: Peers
   readonly events: Emitter<EngineEvents>
   /** Stops the schedule, lets the running command end, closes the database. Idempotent. */
   close(): Promise<void>

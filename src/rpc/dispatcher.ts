@@ -4,6 +4,7 @@ import { invalidParams, NodeError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 import type { OnCall } from '../options/options.ts'
 import { absenceOf } from './absent-methods.ts'
+import { conductOf } from './conduct.ts'
 import { type ErrorObject, toErrorObject } from './error-codes.ts'
 import { createFilters } from './feeds/filters.ts'
 import { isTooDeep, MAX_DEPTH } from './json-depth.ts'
@@ -119,11 +120,19 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     return method.call(positional(params), context)
   }
 
+  /** Notes in the ledger what an answer to a call from elsewhere says of the caller. */
+  function judge(name: string, error: unknown, { remote }: Session): void {
+    if (remote === undefined) return
+    const event = conductOf(name, error)
+    if (event !== undefined) engine.peers.note(remote, event)
+  }
+
   async function run(name: string, params: unknown, session: Session, deadline: number): Promise<unknown> {
     const started = onCall === undefined ? 0 : performance.now()
     try {
       const outcome = invoke(name, params, session)
       const result = outcome instanceof Promise ? await within(outcome, deadline) : outcome
+      judge(name, undefined, session)
       onCall?.(name, performance.now() - started, undefined, session)
       return result
     } catch (error) {
@@ -131,6 +140,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
         const { label, requestId } = session
         logger.error(`${name} failed unexpectedly`, { error, session: label, request: requestId })
       }
+      judge(name, error, session)
       onCall?.(name, performance.now() - started, error, session)
       throw error
     }
@@ -192,6 +202,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
 
   /** Refuses a message that is not worth running; looking at it had its price all the same. */
   async function refuseWhole(error: unknown, session: Session): Promise<Reply> {
+    judge('', error, session)
     return refusal((await session.charge?.(1)) ?? error)
   }
 

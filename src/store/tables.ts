@@ -121,6 +121,14 @@ const poolEntry: ValueCodec<PoolEntry> = {
   },
 }
 
+/** JSON, for what is small and seldom written. */
+function jsonValue<T>(): ValueCodec<T> {
+  return {
+    encode: (value) => new TextEncoder().encode(JSON.stringify(value)),
+    decode: (bytes) => JSON.parse(new TextDecoder().decode(bytes)),
+  }
+}
+
 /** First byte of the keys of each table; a number once used is never given to another. */
 const PREFIX = {
   headers: 1,
@@ -135,6 +143,8 @@ const PREFIX = {
   code: 10,
   logSections: 11,
   participantSections: 12,
+  bans: 13,
+  conduct: 14,
 } as const
 
 /** What the chain and the pool keep. */
@@ -206,5 +216,21 @@ export function indexTables(reader: KeyValueReader): IndexTables {
   return {
     logSections: new Table(reader, PREFIX.logSections, heightKey, section),
     participantSections: new Table(reader, PREFIX.participantSections, heightKey, section),
+  }
+}
+
+/** Who calls the node from elsewhere, by address. */
+export interface PeerTables {
+  /** By address or range: in which order they were banned. */
+  readonly bans: Table<string, number>
+  /** Counters by name. */
+  readonly conduct: Table<string, Readonly<Record<string, number>>>
+}
+
+/** The tables of the ledger of callers over a database. */
+export function peerTables(reader: KeyValueReader): PeerTables {
+  return {
+    bans: new Table(reader, PREFIX.bans, nameKey, jsonValue<number>()),
+    conduct: new Table(reader, PREFIX.conduct, nameKey, jsonValue<Readonly<Record<string, number>>>()),
   }
 }

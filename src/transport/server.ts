@@ -4,9 +4,10 @@ import { type AddressInfo, isIPv6 } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { type Logger, silentLogger } from '../logger.ts'
 import { type ResolvedServeOptions, resolveServeOptions, type ServeOptions } from '../options/options.ts'
+import { type CallerLedger, createDoorKeeper, NO_LEDGER } from './door-keeper.ts'
 import { createHostCheck } from './host-check.ts'
-import { createHttpListener, pathOf } from './http.ts'
-import type { Gate } from './keys/gate.ts'
+import { createHttpListener, pathOf, refuse } from './http.ts'
+import type { Gate, Guest } from './keys/gate.ts'
 import {
   forbidden,
   HEADERS_TOO_LARGE,
@@ -25,6 +26,8 @@ import { createWebSocketDoor } from './websocket.ts'
 export interface Servable {
   readonly dispatcher: TextDispatcher
   readonly options?: { readonly logger?: Logger | undefined }
+  /** Who may not come in, and how those behave who do; everybody may when it is absent. */
+  readonly peers?: CallerLedger
 }
 
 /** A listening server. */
@@ -115,6 +118,8 @@ export async function serve(node: Servable, given: ServeOptions = {}): Promise<S
   const remoteAddressOf = createRemoteAddressOf(options.trustedProxies)
   const { maxBodyBytes } = options
   const gate = await gateOf(options, logger)
+  const ledger = node.peers ?? NO_LEDGER
+  const keeper = createDoorKeeper(ledger, remoteAddressOf)
   let closing: Promise<void> | undefined
 
   // Express takes longer to load than all the rest of the server, and most nodes never serve a page.
@@ -138,14 +143,29 @@ export async function serve(node: Servable, given: ServeOptions = {}): Promise<S
       connectionsCheckingInterval: CHECK_MS,
     },
     (request, response) => {
-      silent.delete(request.socket)
-      listener(request, response)
+      const isFirst = silent.delete(request.socket)
+      if (isFirst) keeper.watch(request, response)
+      const banned = keeper.refusal(request)
+      if (banned === undefined) return listener(request, response)
+      response.setHeader('Connection', 'close')
+      refuse(response, banned)
     },
   )
+  /** Connections that carry HTTP; those that went on to be WebSockets are their door's. */
+  const open = new Set<Duplex>()
   server.on('connection', (socket) => {
     silent.add(socket)
-    socket.once('close', () => silent.delete(socket))
+    open.add(socket)
+    socket.once('close', () => {
+      silent.delete(socket)
+      open.delete(socket)
+    })
   })
+  function accept(request: IncomingMessage, socket: Duplex, head: Buffer, guest?: Guest): void {
+    open.delete(socket)
+    keeper.knocked(request, true)
+    sockets.accept(request, socket, head, guest)
+  }
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     silent.delete(socket)
     if (request.headers.upgrade?.toLowerCase() !== 'websocket') {
@@ -154,19 +174,26 @@ export async function serve(node: Servable, given: ServeOptions = {}): Promise<S
     // Until ws takes over, a connection that breaks must not take the process with it.
     socket.on('error', () => {})
     const reason = check.refusal(request.headers)
-    if (reason !== undefined) return refuseSocket(socket, forbidden(reason), 'Forbidden')
-    if (gate === undefined) return sockets.accept(request, socket, head)
+    const refused = keeper.refusal(request) ?? (reason === undefined ? undefined : forbidden(reason))
+    const turnAway = (refusal: Refusal, statusText: string) => {
+      keeper.knocked(request, false)
+      refuseSocket(socket, refusal, statusText)
+    }
+    if (refused !== undefined) return turnAway(refused, 'Forbidden')
+    if (gate === undefined) return accept(request, socket, head)
     const guest = gate.admit(pathOf(request.url))
-    if (guest === undefined) return refuseSocket(socket, UNAUTHORIZED, 'Unauthorized')
+    if (guest === undefined) return turnAway(UNAUTHORIZED, 'Unauthorized')
     void guest.charge(1).then((spent) => {
-      if (spent === undefined) return sockets.accept(request, socket, head, guest)
-      refuseSocket(socket, spentLimit(spent.message, spent.retryAfterSeconds), 'Too Many Requests')
+      if (spent === undefined) return accept(request, socket, head, guest)
+      turnAway(spentLimit(spent.message, spent.retryAfterSeconds), 'Too Many Requests')
     })
   })
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
+    const isSlow = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+    keeper.stumbled(socket, isSlow ? 'timeoutMessages' : 'invalidMessages')
     if (error.code === 'HPE_HEADER_OVERFLOW') {
       refuseSocket(socket, HEADERS_TOO_LARGE, 'Request Header Fields Too Large')
-    } else if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    } else if (isSlow) {
       refuseSocket(socket, TOO_SLOW, 'Request Timeout')
     } else {
       refuseSocket(socket, MALFORMED, 'Bad Request')
@@ -179,7 +206,13 @@ export async function serve(node: Servable, given: ServeOptions = {}): Promise<S
   })
   server.on('error', (error) => logger.error('the server failed', { error }))
 
+  const stopListening = ledger.onBan(() => {
+    for (const socket of open) if (keeper.isBanned(socket)) socket.destroy()
+    sockets.turnOut(ledger.isBanned)
+  })
+
   async function shut(graceMs: number): Promise<void> {
+    stopListening()
     const stopped = new Promise<void>((resolve) => server.close(() => resolve()))
     server.closeIdleConnections()
     for (const socket of silent) socket.destroy()

@@ -22,6 +22,8 @@ export interface WebSocketParts {
 export interface WebSocketDoor {
   /** Takes over a connection whose upgrade request was admitted, by a key if keys are in use. */
   accept(request: IncomingMessage, socket: Duplex, head: Buffer, guest?: Guest): void
+  /** Closes the sockets of callers whose address is banned now (1008). */
+  turnOut(isBanned: (address: string) => boolean): void
   /** Lets running messages end, then closes every socket (1001). */
   close(): Promise<void>
   /** Cuts what is still open. */
@@ -49,6 +51,8 @@ interface Connection {
   finish(): Promise<void>
   isAlive(): boolean
   readonly socket: WebSocket
+  /** The caller's address. */
+  readonly remote: string
 }
 
 /** Who is at a socket: what of its session is known before the first message. */
@@ -140,6 +144,7 @@ function connect(socket: WebSocket, caller: Caller, { dispatcher, logger }: WebS
 
   return {
     socket,
+    remote: caller.remote ?? '',
     async finish() {
       finishing = true
       await running
@@ -192,6 +197,11 @@ export function createWebSocketDoor(parts: WebSocketParts): WebSocketDoor {
         })
         if (closing) opened.close(GOING_AWAY, 'The node is closing')
       })
+    },
+    turnOut(isBanned) {
+      for (const { socket, remote } of connections) {
+        if (isBanned(remote)) socket.close(POLICY_VIOLATION, 'Address is banned')
+      }
     },
     async close() {
       closing = true

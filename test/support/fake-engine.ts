@@ -22,6 +22,7 @@ import type {
   Queries,
 } from '../../src/engine/engine.ts'
 import { createEmitter } from '../../src/engine/events.ts'
+import type { Peers } from '../../src/engine/peers/ledger.ts'
 import { createKeyStore } from '../../src/engine/wallet/key-store.ts'
 import type { Cost } from '../../src/engine/wallet/sealed-key.ts'
 import { createWallet } from '../../src/engine/wallet/wallet.ts'
@@ -222,6 +223,28 @@ export interface Call {
   readonly args: readonly unknown[]
 }
 
+/** A ledger in memory. */
+function fakePeers(): Peers {
+  const bans = new Set<string>()
+  return {
+    note() {},
+    isBanned: (address) => bans.has(address),
+    async ban(text) {
+      bans.add(text)
+      return text !== '127.0.0.1'
+    },
+    async unban(text) {
+      bans.delete(text)
+      return text !== '127.0.0.1'
+    },
+    banned: () => [...bans],
+    list: () => [],
+    async forget() {},
+    onBan: () => () => {},
+    async close() {},
+  }
+}
+
 /** The engine, and what its commands, calls and log queries were asked. Parts can be replaced. */
 export function fakeEngine(
   parts: {
@@ -384,6 +407,7 @@ export function fakeEngine(
     }),
     names: createAbiRegistry(),
     dev,
+    peers: fakePeers(),
     events: createEmitter((error) => {
       throw error
     }),

@@ -23,6 +23,7 @@ import { NAME_METHODS } from './names.ts'
 import { NET_METHODS } from './net.ts'
 import { PERSONAL_METHODS } from './personal.ts'
 import { RPC_METHODS } from './rpc.ts'
+import { SCO_METHODS } from './sco.ts'
 import { TXPOOL_METHODS } from './txpool.ts'
 import { WEB3_METHODS } from './web3.ts'
 
@@ -43,6 +44,7 @@ export const METHODS: readonly AnyMethod[] = [
   ...SUBMIT_METHODS,
   ...SIGN_METHODS,
   ...TXPOOL_METHODS,
+  ...SCO_METHODS,
   ...EVM_METHODS,
   ...NAME_METHODS,
   ...EXT_METHODS,

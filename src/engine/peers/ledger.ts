@@ -1,0 +1,169 @@
+/** The ledger of those who call this node from elsewhere: how they behave, and who is banned. Kept on disk. */
+import { BlockList, isIPv4 } from 'node:net'
+import { isLoopback } from '../../options/addresses.ts'
+import type { Store } from '../../store/level.ts'
+import type { Write } from '../../store/table.ts'
+import { peerTables } from '../../store/tables.ts'
+import { type BannedRange, parseBannedRange } from './banned-range.ts'
+import { type Conduct, NO_CONDUCT, nextScore, type PeerEvent } from './score.ts'
+
+/** A caller and its conduct. */
+export interface PeerRecord extends Conduct {
+  readonly address: string
+  readonly isBanned: boolean
+}
+
+/** The ledger. Callers on this machine are not in it, and cannot be banned. */
+export interface Peers {
+  /** Counts an event; costs a look into a map. Addresses are IPv4 without IPv6 dress. */
+  note(address: string, event: PeerEvent): void
+  isBanned(address: string): boolean
+  /** Durable once it resolves; false when the text can be no ban. Banning again changes nothing. */
+  ban(text: string): Promise<boolean>
+  /** Durable once it resolves; false when the text can be no ban. What is not banned stays so. */
+  unban(text: string): Promise<boolean>
+  /** Addresses, then ranges, each in the order of banning. */
+  banned(): readonly string[]
+  /** All that were heard of, those heard of last in the end. */
+  list(): readonly PeerRecord[]
+  /** Forgets a caller's conduct, not its ban. */
+  forget(address: string): Promise<void>
+  /** Hears of new bans; the returned function stops it. */
+  onBan(listener: () => void): () => void
+  /** Writes what is only in memory. */
+  close(): Promise<void>
+}
+
+/** Callers whose conduct is kept; the ones not heard of for longest go. */
+const MAX_PEERS = 1000
+/** Conduct is written at most this often, milliseconds: a process that dies loses no more of it. Bans are written at once. */
+const WRITE_MS = 5000
+
+type Counters = { -readonly [K in keyof Conduct]: Conduct[K] }
+
+function listOf(ranges: Iterable<BannedRange>): BlockList {
+  const list = new BlockList()
+  for (const { address, family, bits } of ranges) {
+    if (bits === undefined) list.addAddress(address, family)
+    else list.addSubnet(address, bits, family)
+  }
+  return list
+}
+
+const contains = (list: BlockList, address: string): boolean =>
+  list.check(address, isIPv4(address) ? 'ipv4' : 'ipv6')
+
+/** Opens the ledger of a store. */
+export async function openPeers(store: Store): Promise<Peers> {
+  const tables = peerTables(store)
+  const peers = new Map<string, Counters>()
+  const bans = new Map<string, BannedRange>()
+  const listeners = new Set<() => void>()
+  const unwritten = new Set<string>()
+  let timer: NodeJS.Timeout | undefined
+
+  for await (const [address, conduct] of tables.conduct.range()) {
+    peers.set(address, { ...NO_CONDUCT, ...conduct })
+  }
+  const kept: { order: number; range: BannedRange }[] = []
+  for await (const [text, order] of tables.bans.range()) {
+    const range = parseBannedRange(text)
+    if (range !== undefined) kept.push({ order, range })
+  }
+  kept.sort((a, b) => a.order - b.order)
+  for (const { range } of kept) bans.set(range.key, range)
+  let nextOrder = (kept.at(-1)?.order ?? 0) + 1
+  let blocked = listOf(bans.values())
+
+  const isBanned = (address: string): boolean =>
+    bans.size > 0 && !isLoopback(address) && contains(blocked, address)
+
+  async function write(): Promise<void> {
+    clearTimeout(timer)
+    timer = undefined
+    const writes: Write[] = []
+    for (const address of unwritten) {
+      const conduct = peers.get(address)
+      writes.push(conduct === undefined ? tables.conduct.del(address) : tables.conduct.put(address, conduct))
+    }
+    unwritten.clear()
+    if (writes.length > 0) await store.batch(writes)
+  }
+
+  function changed(address: string): void {
+    unwritten.add(address)
+    // A write that fails is tried again with the next one: nothing but counters is at stake.
+    timer ??= setTimeout(() => void write().catch(() => {}), WRITE_MS).unref()
+  }
+
+  /** The caller's counters, as the one heard of last. */
+  function heardOf(address: string): Counters {
+    const known = peers.get(address)
+    const counters = known ?? { ...NO_CONDUCT }
+    if (known !== undefined) peers.delete(address)
+    peers.set(address, counters)
+    if (peers.size > MAX_PEERS) {
+      for (const oldest of peers.keys()) {
+        peers.delete(oldest)
+        unwritten.add(oldest)
+        break
+      }
+    }
+    return counters
+  }
+
+  return {
+    isBanned,
+    note(address, event) {
+      if (address === '' || isLoopback(address)) return
+      const counters = heardOf(address)
+      counters[event]++
+      counters.score = nextScore(counters.score, event)
+      changed(address)
+    },
+    async ban(text) {
+      const range = parseBannedRange(text)
+      if (range === undefined) return false
+      if (bans.has(range.key)) return true
+      bans.set(range.key, range)
+      blocked = listOf(bans.values())
+      const hit = listOf([range])
+      for (const [address, counters] of peers) {
+        if (!contains(hit, address)) continue
+        counters.punishments++
+        unwritten.add(address)
+      }
+      await store.batch([tables.bans.put(range.text, nextOrder++)])
+      for (const listener of [...listeners]) listener()
+      await write()
+      return true
+    },
+    async unban(text) {
+      const range = parseBannedRange(text)
+      if (range === undefined) return false
+      const banned = bans.get(range.key)
+      if (banned === undefined) return true
+      bans.delete(range.key)
+      blocked = listOf(bans.values())
+      await store.batch([tables.bans.del(banned.text)])
+      return true
+    },
+    banned() {
+      const ranges = [...bans.values()]
+      const single = ranges.filter(({ bits }) => bits === undefined)
+      return [...single, ...ranges.filter(({ bits }) => bits !== undefined)].map(({ text }) => text)
+    },
+    list: () =>
+      [...peers].map(([address, conduct]) => ({ ...conduct, address, isBanned: isBanned(address) })),
+    async forget(address) {
+      if (!peers.delete(address)) return
+      unwritten.add(address)
+      await write()
+    },
+    onBan(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    close: write,
+  }
+}

@@ -1,0 +1,175 @@
+/** The `sco_` methods: how those behave who call from elsewhere, and who of them is banned (rpc-methods 7.16). */
+import { isIP } from 'node:net'
+import { z } from 'zod'
+import type { PeerRecord } from '../../engine/peers/ledger.ts'
+import type { PeerEvent } from '../../engine/peers/score.ts'
+import { invalidParams } from '../../errors.ts'
+import { plainAddress } from '../../options/addresses.ts'
+import { method, type Parameter } from '../method.ts'
+import { refuse } from '../wire/scalars.ts'
+
+/** An address or a range; whether it can be banned is the ledger's to say. */
+const BannedText: Parameter<string> = {
+  schema: z.string().min(1).describe('IPv4 or IPv6 address, or a range of them: 192.0.2.0/24'),
+  read(value, name) {
+    if (typeof value !== 'string') refuse(name, 'an IP address as text, or a range such as 192.0.2.0/24')
+    return value.trim()
+  },
+}
+
+/** Whose conduct to forget. The 64-byte ids of the chain's own peers are understood, though none of them calls here. */
+const PeerId: Parameter<string> = {
+  schema: z.string().min(1).describe('IP address of a caller'),
+  read(value, name) {
+    const text = typeof value === 'string' ? value.trim() : ''
+    if (isIP(text) === 0 && !/^(0x)?[0-9a-f]{128}$/i.test(text)) refuse(name, 'an IP address or a node id')
+    return plainAddress(text)
+  },
+}
+
+const Counter = z.int().nonnegative()
+
+/** A caller's conduct; `punishedUntil` is 0, since a ban has no end of its own. */
+const PeerObject = z.strictObject({
+  id: z.string(),
+  type: z.enum(['node', 'address']),
+  goodReputation: z.boolean(),
+  punishedUntil: Counter,
+  successfulHandshakes: Counter,
+  failedHandshakes: Counter,
+  invalidNetworks: Counter,
+  repeatedMessages: Counter,
+  validBlocks: Counter,
+  validTransactions: Counter,
+  invalidBlocks: Counter,
+  invalidTransactions: Counter,
+  invalidMessages: Counter,
+  timeoutMessages: Counter,
+  unexpectedMessages: Counter,
+  invalidHeader: Counter,
+  score: z.int(),
+  punishments: Counter,
+})
+
+const SummaryObject = z.strictObject({
+  count: Counter,
+  successfulHandshakes: Counter,
+  failedHandshakes: Counter,
+  invalidHeader: Counter,
+  validBlocks: Counter,
+  invalidBlocks: Counter,
+  validTransactions: Counter,
+  invalidTransactions: Counter,
+  invalidNetworks: Counter,
+  invalidMessages: Counter,
+  repeatedMessages: Counter,
+  timeoutMessages: Counter,
+  unexpectedMessages: Counter,
+  peersTotalScore: z.int(),
+  punishments: Counter,
+  goodReputationCount: Counter,
+  badReputationCount: Counter,
+})
+
+function toPeerObject({ address, isBanned, score, punishments, ...counters }: PeerRecord) {
+  const head = { id: address, type: 'address' as const, goodReputation: !isBanned, punishedUntil: 0 }
+  return { ...head, ...counters, score, punishments }
+}
+
+function toSummary(peers: readonly PeerRecord[]): z.infer<typeof SummaryObject> {
+  const total = (counter: PeerEvent | 'score' | 'punishments') =>
+    peers.reduce((sum, peer) => sum + peer[counter], 0)
+  const bad = peers.filter(({ isBanned }) => isBanned).length
+  return {
+    count: peers.length,
+    successfulHandshakes: total('successfulHandshakes'),
+    failedHandshakes: total('failedHandshakes'),
+    invalidHeader: total('invalidHeader'),
+    validBlocks: total('validBlocks'),
+    invalidBlocks: total('invalidBlocks'),
+    validTransactions: total('validTransactions'),
+    invalidTransactions: total('invalidTransactions'),
+    invalidNetworks: total('invalidNetworks'),
+    invalidMessages: total('invalidMessages'),
+    repeatedMessages: total('repeatedMessages'),
+    timeoutMessages: total('timeoutMessages'),
+    unexpectedMessages: total('unexpectedMessages'),
+    peersTotalScore: total('score'),
+    punishments: total('punishments'),
+    goodReputationCount: peers.length - bad,
+    badReputationCount: bad,
+  }
+}
+
+export const sco_banAddress = method({
+  name: 'sco_banAddress',
+  summary: 'Turns callers from an address or a range away from now on; their connections end. Kept on disk.',
+  params: { address: BannedText },
+  result: z.null(),
+  examples: [{ params: ['203.0.113.0/24'], result: null }],
+  async run({ address }, { engine }) {
+    if (!(await engine.peers.ban(address))) throw invalidParams(`invalid banned address ${address}`)
+    return null
+  },
+})
+
+export const sco_unbanAddress = method({
+  name: 'sco_unbanAddress',
+  summary: 'Lets callers from a banned address or range in again.',
+  params: { address: BannedText },
+  result: z.null(),
+  examples: [{ params: ['203.0.113.0/24'], result: null }],
+  async run({ address }, { engine }) {
+    if (!(await engine.peers.unban(address))) throw invalidParams(`invalid banned address ${address}`)
+    return null
+  },
+})
+
+export const sco_bannedAddresses = method({
+  name: 'sco_bannedAddresses',
+  summary: 'What is banned: addresses, then ranges.',
+  params: {},
+  result: z.array(z.string()),
+  examples: [{ params: [], result: [] }],
+  run: (_, { engine }) => [...engine.peers.banned()],
+})
+
+export const sco_peerList = method({
+  name: 'sco_peerList',
+  summary: 'How each behaves who calls from another machine; callers on this one are not judged.',
+  params: {},
+  result: z.array(PeerObject),
+  examples: [{ params: [], result: [] }],
+  run: (_, { engine }) => engine.peers.list().map(toPeerObject),
+})
+
+export const sco_reputationSummary = method({
+  name: 'sco_reputationSummary',
+  summary: 'The same, summed over all of them.',
+  params: {},
+  result: SummaryObject,
+  examples: [{ params: [], result: toSummary([]) }],
+  run: (_, { engine }) => toSummary(engine.peers.list()),
+})
+
+export const sco_clearPeerScoring = method({
+  name: 'sco_clearPeerScoring',
+  summary: 'Forgets how a caller behaved, and lists the others; a ban stays.',
+  params: { id: PeerId },
+  result: z.array(PeerObject),
+  examples: [{ params: ['203.0.113.7'], result: [] }],
+  async run({ id }, { engine }) {
+    await engine.peers.forget(id)
+    return engine.peers.list().map(toPeerObject)
+  },
+})
+
+/** The methods of this file, in the order of the document. */
+export const SCO_METHODS = [
+  sco_banAddress,
+  sco_unbanAddress,
+  sco_bannedAddresses,
+  sco_peerList,
+  sco_reputationSummary,
+  sco_clearPeerScoring,
+] as const
