@@ -54,7 +54,9 @@ describe('the hosted gateway', () => {
     expect((await sent.wait())?.blockNumber).toBe(head + 1)
     expect(await socket.getTransactionReceipt(sent.hash)).toMatchObject({ status: 1 })
     await expect(provider.send('evm_mine', [])).rejects.toMatchObject({ info: { error: { code: -32601 } } })
-    await expect(provider.call({ data: '0x00' })).rejects.toThrow(/transaction\.to/)
+    await expect(provider.call({ data: '0x00' })).rejects.toMatchObject({
+      info: { error: { code: -32602, message: expect.stringContaining('transaction.to') } },
+    })
   })
 
   it('serves viem, with state overrides', async () => {

@@ -100,9 +100,7 @@ function insured(shared: Counter, local: Counter, counts: SharedCounts): Counter
     async consume(key, calls, options) {
       if (counts.isDown()) return local.consume(key, calls, options)
       try {
-        const outcome = await shared.consume(key, calls, options)
-        counts.worked()
-        return outcome
+        return await shared.consume(key, calls, options)
       } catch (error) {
         if (error instanceof RateLimiterRes) throw error
         counts.failed()

@@ -9,24 +9,24 @@ import type { Count } from './meter.ts'
 export interface SharedCounts {
   /** One limit, counted there. Rejects with an `Error` when that fails. */
   counter(count: Count): RLWrapperTimeouts
-  /** Shall it be left alone for now? */
+  /** Is it left alone, since it failed and did not answer since? */
   isDown(): boolean
-  worked(): void
+  /** Says that a count failed: from then on it is asked now and then whether it is back, and by nobody's call. */
   failed(): void
   close(): Promise<void>
 }
 
-/** How long a count may take, and for how long to count alone after one failed; milliseconds. */
+/** How long a count may take, and how often to ask whether a Redis that failed is back; milliseconds. */
 const COUNT_MS = 1000
-const DOWN_MS = 1000
+const ASK_MS = 500
 const CONNECT_MS = 3000
 const LONGEST_PAUSE_MS = 3000
 
 /** Connects to a Redis URL. Throws `invalid-options` when nothing answers; the words leave out user and password. */
 export async function openSharedCounts(url: string, logger: Logger): Promise<SharedCounts> {
   let connected = false
-  let downUntil = 0
-  let fell = false
+  let asking: NodeJS.Timeout | undefined
+  let isAsked = false
   const client = createClient({
     url,
     // Calls must not wait for a connection that may never come back.
@@ -50,6 +50,22 @@ export async function openSharedCounts(url: string, logger: Logger): Promise<Sha
     throw new NodeError('invalid-options', `Cannot count limits in the Redis at ${host}: ${code ?? message}.`)
   }
 
+  async function ask(): Promise<void> {
+    // One that hangs is asked once.
+    if (isAsked) return
+    isAsked = true
+    try {
+      await client.ping()
+      clearInterval(asking)
+      asking = undefined
+      logger.info('limits of keys are counted in Redis again')
+    } catch {
+      // It is asked again.
+    } finally {
+      isAsked = false
+    }
+  }
+
   return {
     counter({ name, points, duration }) {
       const limiter = new RateLimiterRedis({
@@ -62,19 +78,14 @@ export async function openSharedCounts(url: string, logger: Logger): Promise<Sha
       })
       return new RLWrapperTimeouts({ limiter, timeoutMs: COUNT_MS })
     },
-    isDown: () => fell && Date.now() < downUntil,
-    worked() {
-      if (!fell) return
-      fell = false
-      logger.info('limits of keys are counted in Redis again')
-    },
+    isDown: () => asking !== undefined,
     failed() {
-      downUntil = Date.now() + DOWN_MS
-      if (fell) return
-      fell = true
+      if (asking !== undefined) return
+      asking = setInterval(ask, ASK_MS).unref()
       logger.warn('Redis does not answer; this node counts the limits of keys alone until it does')
     },
     async close() {
+      clearInterval(asking)
       client.destroy()
     },
   }
