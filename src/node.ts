@@ -20,6 +20,7 @@ import { openKeyStore } from './engine/wallet/key-store.ts'
 import { createWallet } from './engine/wallet/wallet.ts'
 import { silentLogger } from './logger.ts'
 import { type NodeOptions, type ResolvedNodeOptions, resolveNodeOptions } from './options/options.ts'
+import { checkMethodTimeouts } from './rpc/deadlines.ts'
 import { createDispatcher, type Dispatcher } from './rpc/dispatcher.ts'
 import { RpcError } from './rpc/error-codes.ts'
 import { METHODS } from './rpc/methods/index.ts'
@@ -102,6 +103,7 @@ function gasCap(asked: unknown, usual: bigint, blockGasLimit: bigint | undefined
 export async function createNode(given: NodeOptions = {}): Promise<Node> {
   const options = resolveNodeOptions(given)
   checkMethodEntries(options.methods, options.profile, METHODS)
+  checkMethodTimeouts(options.methodTimeouts, METHODS)
   const logger = options.logger ?? silentLogger
   const now = options.now ?? (() => Math.floor(Date.now() / 1000))
   const config = configOf(options)

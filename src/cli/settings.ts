@@ -103,6 +103,21 @@ function fileKeys(): Map<string, { key: string; translate: (value: unknown) => u
   return keys
 }
 
+/** Keys that are members of a setting which is an object become one key with that object. */
+function gatherMembers(entries: readonly [string, unknown][]): [string, unknown][] {
+  const gathered = new Map<string, [string, unknown][]>()
+  const rest = entries.filter(([name, value]) => {
+    for (const [key, { memberKey }] of Object.entries(SETTINGS)) {
+      const member = memberKey?.(name)
+      if (member === undefined) continue
+      gathered.set(key, [...(gathered.get(key) ?? []), [member, value]])
+      return false
+    }
+    return true
+  })
+  return [...rest, ...[...gathered].map(([key, own]): [string, unknown] => [key, Object.fromEntries(own)])]
+}
+
 function readJson(file: string): unknown {
   let text: string
   try {
@@ -125,7 +140,8 @@ function fromFile(file: string): Values {
   }
   const known = fileKeys()
   const values = new Map<string, unknown>()
-  for (const [name, value] of Object.entries(content).flatMap(([key, member]) => flatten(member, key))) {
+  const members = Object.entries(content).flatMap(([key, member]) => flatten(member, key))
+  for (const [name, value] of gatherMembers(members)) {
     const match = known.get(name)
     if (match === undefined) throw refused(`There is no setting "${name}", which ${file} names.`)
     if (values.has(match.key))

@@ -121,17 +121,23 @@ export interface Queries extends Replays {
    * Throws `block-not-found`, `reverted` (with payload), `limit-exceeded` when time runs out.
    * Other failures of the code give empty output, unless strict calls are on (`reverted` naming the failure).
    */
-  call(request: CallRequest, reference: BlockReference, overrides?: StateOverrides): Promise<Uint8Array>
+  call(
+    request: CallRequest,
+    reference: BlockReference,
+    overrides?: StateOverrides,
+    timeoutMs?: number,
+  ): Promise<Uint8Array>
   /** Least gas with which the message succeeds. Throws `insufficient-funds`, `reverted`, `block-not-found`, `limit-exceeded`. */
-  estimateGas(request: CallRequest, reference: BlockReference): Promise<bigint>
+  estimateGas(request: CallRequest, reference: BlockReference, timeoutMs?: number): Promise<bigint>
   /** Runs a message as `call` does, and lists the accounts and slots that it touched; its failure is part of the result. */
-  accessList(request: CallRequest, reference: BlockReference): Promise<AccessList>
+  accessList(request: CallRequest, reference: BlockReference, timeoutMs?: number): Promise<AccessList>
   /** Runs a message as `call` does, with a tracer that listens; how it went is the tracer's to tell. Throws as `call` does. */
   traceCall(
     request: CallRequest,
     reference: BlockReference,
     tracer: Tracer,
     overrides?: StateOverrides,
+    timeoutMs?: number,
   ): Promise<void>
   /** Logs of the canonical chain in order, all of one moment. Throws `log-limit`. */
   logs(query: LogQuery): Promise<readonly LogView[]>

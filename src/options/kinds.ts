@@ -97,6 +97,23 @@ export const LONGEST_INTERVAL = 2_147_483
 /** Most bytes or items that a limit may name. */
 export const BYTES = 1_073_741_824
 
+/** Milliseconds by the name of a method or namespace. */
+export const timesByName: Kind<Readonly<Record<string, number>>, Readonly<Record<string, number>>> = {
+  schema: z.record(
+    z.string().regex(/^[a-zA-Z0-9]+([._]\w+)?$/),
+    z
+      .int()
+      .min(0)
+      .max(LONGEST_INTERVAL * 1000),
+  ),
+  expects: 'milliseconds by method or namespace, such as eth_call=2000',
+  fromText(value) {
+    const items = splitList(value).map((item) => item.split('='))
+    if (!items.every(([name, time, ...rest]) => name && time && rest.length === 0)) return value
+    return Object.fromEntries(items.map(([name, time = '']) => [name, numberFromText(time)]))
+  },
+}
+
 /** When to mine: `auto`, `manual`, or every so many seconds. */
 export const mining: Kind<'auto' | 'manual' | number, 'auto' | 'manual' | number> = {
   schema: z.union([z.literal('auto'), z.literal('manual'), z.number().min(0.001).max(LONGEST_INTERVAL)]),

@@ -4,13 +4,14 @@ import { NodeError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 import { isLoopback } from './addresses.ts'
 import { ENGINE_SETTINGS } from './engine-settings.ts'
+import { LIMIT_SETTINGS } from './limit-settings.ts'
 import { RPC_SETTINGS } from './rpc-settings.ts'
 import { SERVE_SETTINGS } from './serve-settings.ts'
 import { type Inputs, resolve, type Values } from './setting.ts'
 import { TERMINAL_SETTINGS } from './terminal-settings.ts'
 
 /** The settings of the node itself, served or in process. */
-export const NODE_SETTINGS = { ...ENGINE_SETTINGS, ...RPC_SETTINGS }
+export const NODE_SETTINGS = { ...ENGINE_SETTINGS, ...RPC_SETTINGS, ...LIMIT_SETTINGS }
 
 /** Who made a call, as far as a log may know: a session without what it can do. */
 export interface CallOrigin {

@@ -70,4 +70,14 @@ export const SERVE_SETTINGS = {
     fallback: 5_242_880,
     nodeKeys: { 'rpc.providers.web.http.max_aggregated_frame_size': same },
   }),
+  maxBufferedBytes: setting(whole(1, 1024 * BYTES), {
+    flag: '--max-buffered-size <bytes>',
+    help: 'largest sum of HTTP bodies that are coming in or being answered; further ones get status 503',
+    fallback: 268_435_456,
+  }),
+  maxSockets: setting(whole(1, 1_000_000), {
+    flag: '--max-sockets <count>',
+    help: 'most connections at once, HTTP and WebSocket; further ones are hung up on',
+    fallback: 10_000,
+  }),
 }

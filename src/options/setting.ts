@@ -16,6 +16,8 @@ export interface Setting<Value, Input = Value, Fallback extends Value | undefine
   readonly fallbackText?: string
   /** The real node's configuration keys that mean the same, each with the translation of its value. */
   readonly nodeKeys?: Readonly<Record<string, (value: unknown) => unknown>>
+  /** For a setting that is an object: the member for which a key of the configuration file stands, dots and all. */
+  readonly memberKey?: (key: string) => string | undefined
 }
 
 /** Joins a kind of value with what is particular to one setting. */

@@ -5,10 +5,12 @@ import type { Logger } from '../logger.ts'
 import type { OnCall } from '../options/options.ts'
 import { absenceOf } from './absent-methods.ts'
 import { conductOf } from './conduct.ts'
-import { type ErrorObject, toErrorObject } from './error-codes.ts'
+import { createDeadlines, within } from './deadlines.ts'
+import { ERROR_CODES, type ErrorObject, toErrorObject } from './error-codes.ts'
 import { createFilters } from './feeds/filters.ts'
-import { isTooDeep, MAX_DEPTH } from './json-depth.ts'
-import { type AnyMethod, type Context, namesOf } from './method.ts'
+import { isTooDeep } from './json-depth.ts'
+import { Load, type Place, RETRY_SECONDS } from './load.ts'
+import { type AnyMethod, namesOf } from './method.ts'
 import type { RpcOptions } from './rpc-options.ts'
 import type { Session } from './session.ts'
 
@@ -26,6 +28,8 @@ export type Replies = readonly (Reply | Replies)[]
 export interface Dispatcher {
   /** The methods that are open on this node. */
   readonly methods: readonly AnyMethod[]
+  /** What is under way, and whether there is room for more. */
+  readonly load: Load
   /** Answers a parsed message; `undefined` when there is nothing to answer. Never rejects. */
   dispatch(message: unknown, session: Session): Promise<Reply | Replies | undefined>
   /** Answers JSON text by JSON text, within the limits of depth and size. Never rejects. */
@@ -65,6 +69,11 @@ function isId(value: unknown): value is Id {
   return typeof value === 'string' || typeof value === 'number' || value === null
 }
 
+/** The id of a message that is refused as a whole. */
+function idOf(message: unknown): Id {
+  return isObject(message) && isId(message.id) ? message.id : null
+}
+
 /** Positional parameters; absent, null and the empty object are none (rpc-methods 2.4). */
 function positional(params: unknown): readonly unknown[] {
   if (Array.isArray(params)) return params
@@ -75,28 +84,13 @@ function positional(params: unknown): readonly unknown[] {
 }
 
 /** How many requests a batch holds, those of nested batches included. Throws when it is nested too deeply. */
-function countRequests(batch: readonly unknown[], depth = 1): number {
-  if (depth > MAX_DEPTH) throw TOO_DEEP
+function countRequests(batch: readonly unknown[], limit: number, depth = 1): number {
+  if (depth > limit) throw TOO_DEEP
   let count = 0
   for (const entry of batch) {
-    count += Array.isArray(entry) && entry.length > 0 ? countRequests(entry, depth + 1) : 1
+    count += Array.isArray(entry) && entry.length > 0 ? countRequests(entry, limit, depth + 1) : 1
   }
   return count
-}
-
-/** Settles as `work`, or fails when the deadline (ms since 1970; 0 is none) passes first. The work itself goes on. */
-async function within(work: Promise<unknown>, deadline: number): Promise<unknown> {
-  if (deadline === 0) return work
-  let timer: NodeJS.Timeout | undefined
-  const timeout = new Promise<never>((_, reject) => {
-    const fail = () => reject(new NodeError('limit-exceeded', 'Execution has got timeout out.'))
-    timer = setTimeout(fail, Math.max(0, deadline - Date.now()))
-  })
-  try {
-    return await Promise.race([work, timeout])
-  } finally {
-    clearTimeout(timer)
-  }
 }
 
 /** Makes the dispatcher of one node. */
@@ -109,15 +103,17 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   const methods = parts.methods.filter((method) => parts.permits(method))
   const open = new Set(methods)
 
-  /** Finds, checks and runs a method. */
-  function invoke(name: string, params: unknown, session: Session): unknown {
+  const load = new Load(options)
+  const deadlineOf = createDeadlines(options, parts.methods)
+
+  /** Finds and checks a method. */
+  function find(name: string, session: Session): AnyMethod {
     const method = known.get(name)
     if (method === undefined) throw new NodeError('method-not-found', absenceOf(name))
     if (!open.has(method) || !session.allows(method)) {
       throw new NodeError('method-not-found', `the method ${name} does not exist/is not available`)
     }
-    const context: Context = { engine, options, methods, session, filters }
-    return method.call(positional(params), context)
+    return method
   }
 
   /** Notes in the ledger what an answer to a call from elsewhere says of the caller. */
@@ -127,15 +123,38 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     if (event !== undefined) engine.peers.note(remote, event)
   }
 
-  async function run(name: string, params: unknown, session: Session, deadline: number): Promise<unknown> {
+  /** Runs a method; a promise, or the result itself. */
+  function invoke(method: AnyMethod, params: unknown, session: Session, deadline: number): unknown {
+    return method.call(positional(params), { engine, options, methods, session, filters, deadline })
+  }
+
+  async function run(
+    name: string,
+    params: unknown,
+    session: Session,
+    requestDeadline: number,
+    isBounded: boolean,
+  ): Promise<unknown> {
     const started = onCall === undefined ? 0 : performance.now()
+    let place: Place | undefined
+    let work: unknown
     try {
-      const outcome = invoke(name, params, session)
-      const result = outcome instanceof Promise ? await within(outcome, deadline) : outcome
+      const method = find(name, session)
+      const deadline = deadlineOf(method, requestDeadline)
+      if (method.heavy && isBounded) {
+        place = load.takePlace(session)
+        if (place.ready !== undefined) await within(place.ready, deadline)
+      }
+      work = invoke(method, params, session, deadline)
+      const result = work instanceof Promise ? await within(work, deadline) : work
+      place?.leave()
       judge(name, undefined, session)
       onCall?.(name, performance.now() - started, undefined, session)
       return result
     } catch (error) {
+      // Work whose time is up goes on until it notices, and keeps its place as long.
+      if (place !== undefined && work instanceof Promise) work.then(place.leave, place.leave)
+      else place?.leave()
       if (!(error instanceof NodeError)) {
         const { label, requestId } = session
         logger.error(`${name} failed unexpectedly`, { error, session: label, request: requestId })
@@ -154,7 +173,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     // The node does not check this member, and gives back what it got.
     const jsonrpc = typeof request.jsonrpc === 'string' ? request.jsonrpc : '2.0'
     try {
-      const result = await run(name, request.params, session, deadline)
+      const result = await run(name, request.params, session, deadline, true)
       return id === undefined ? undefined : { jsonrpc, id, result: result === undefined ? null : result }
     } catch (error) {
       return id === undefined ? undefined : refusal(error, id, known.has(name) ? jsonrpc : '2.0')
@@ -177,27 +196,38 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     return replies.length === 0 ? undefined : replies
   }
 
-  async function dispatch(message: unknown, session: Session): Promise<Reply | Replies | undefined> {
-    const deadline = options.rpcTimeoutMs === 0 ? 0 : Date.now() + options.rpcTimeoutMs
-    const isBatch = Array.isArray(message) && message.length > 0
-    let calls = 1
-    if (isBatch) {
-      try {
-        calls = countRequests(message)
-        if (calls > options.maxBatch) {
-          const words = `${options.maxBatch} is the max number of supported batch requests`
-          throw new NodeError('invalid-request', `Cannot dispatch batch requests. ${words}`)
-        }
-      } catch (error) {
-        return refuseWhole(error, session)
+  function dispatch(message: unknown, session: Session): Promise<Reply | Replies | undefined> {
+    const full = load.enter()
+    if (full === undefined) return answer(message, session)
+    session.shed?.(RETRY_SECONDS)
+    return Promise.resolve(refusal(full, idOf(message)))
+  }
+
+  /** Answers a message that was taken in. */
+  async function answer(message: unknown, session: Session): Promise<Reply | Replies | undefined> {
+    try {
+      const deadline = options.rpcTimeoutMs === 0 ? 0 : Date.now() + options.rpcTimeoutMs
+      const isBatch = Array.isArray(message) && message.length > 0
+      const calls = isBatch ? countRequests(message, options.maxDepth) : 1
+      if (calls > options.maxBatch) {
+        const words = `${options.maxBatch} is the max number of supported batch requests`
+        throw new NodeError('invalid-request', `Cannot dispatch batch requests. ${words}`)
       }
+      if (session.charge !== undefined) {
+        const unpaid = await session.charge(calls)
+        if (unpaid !== undefined) return refusal(unpaid, idOf(message))
+      }
+      if (isBatch) return await answerBatch(message, session, deadline)
+      const reply = await answerOne(message, session, deadline)
+      if (reply !== undefined && 'error' in reply && reply.error.code === ERROR_CODES.overloaded) {
+        session.shed?.(RETRY_SECONDS)
+      }
+      return reply
+    } catch (error) {
+      return refuseWhole(error, session)
+    } finally {
+      load.leave()
     }
-    if (session.charge !== undefined) {
-      const unpaid = await session.charge(calls)
-      if (unpaid !== undefined)
-        return refusal(unpaid, isObject(message) && isId(message.id) ? message.id : null)
-    }
-    return isBatch ? answerBatch(message, session, deadline) : answerOne(message, session, deadline)
   }
 
   /** Refuses a message that is not worth running; looking at it had its price all the same. */
@@ -227,9 +257,10 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
 
   return {
     methods,
+    load,
     dispatch,
     async dispatchText(text, session) {
-      if (isTooDeep(text)) return JSON.stringify(await refuseWhole(TOO_DEEP, session))
+      if (isTooDeep(text, options.maxDepth)) return JSON.stringify(await refuseWhole(TOO_DEEP, session))
       let message: unknown
       try {
         message = JSON.parse(text)
@@ -242,7 +273,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     async request(name, params, session) {
       const deadline = options.rpcTimeoutMs === 0 ? 0 : Date.now() + options.rpcTimeoutMs
       try {
-        return await run(name, params, session, deadline)
+        return await run(name, params, session, deadline, false)
       } catch (error) {
         throw error instanceof NodeError ? error : new NodeError('internal', 'Internal server error')
       }

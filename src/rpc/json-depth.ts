@@ -1,15 +1,12 @@
 /** How deeply JSON text is nested, told before it is parsed. */
 
-/** Arrays and objects within one another that a message may have (rpc-methods 2.5). */
-export const MAX_DEPTH = 1000
-
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
-/** Is the text nested deeper than `MAX_DEPTH`? Brackets inside strings do not count; the text need not be valid JSON. */
-export function isTooDeep(text: string): boolean {
+/** Is the text nested deeper than `limit` (rpc-methods 2.5)? Brackets inside strings do not count; the text need not be valid JSON. */
+export function isTooDeep(text: string, limit: number): boolean {
   // It takes that many characters to open that many brackets: most messages are decided here.
-  if (text.length <= MAX_DEPTH) return false
+  if (text.length <= limit) return false
   let depth = 0
   for (let i = 0; i < text.length; i++) {
     const char = text.charCodeAt(i)
@@ -17,7 +14,7 @@ export function isTooDeep(text: string): boolean {
       i = endOfString(text, i + 1)
     } else if (char === 0x5b || char === 0x7b) {
       depth++
-      if (depth > MAX_DEPTH) return true
+      if (depth > limit) return true
     } else if (char === 0x5d || char === 0x7d) {
       depth--
     }

@@ -47,6 +47,8 @@ export interface Context {
   readonly methods: readonly AnyMethod[]
   readonly session: Session
   readonly filters: Filters
+  /** Until when the call may run, milliseconds since 1970; 0 is no limit. */
+  readonly deadline: number
 }
 
 /** What `method` takes. */
@@ -56,6 +58,8 @@ export interface MethodDefinition<P extends NamedParameters, R> {
   readonly aliases?: readonly string[]
   /** One sentence, for the document and the README. */
   readonly summary: string
+  /** Its cost is up to the caller, so only so many run at once; simulations, say. Traces are all so by their namespace. */
+  readonly heavy?: true
   readonly params: P
   /** The wire form of the answer; `run` is held to it by the compiler, and by the tests. */
   readonly result: z.ZodType<R>
@@ -70,6 +74,7 @@ export interface AnyMethod {
   readonly aliases: readonly string[]
   /** The name up to `_` or `.`: what permissions and keys open and close. */
   readonly namespace: string
+  readonly heavy: boolean
   readonly summary: string
   readonly params: readonly { readonly name: string; readonly parameter: Parameter<unknown> }[]
   readonly result: z.ZodType
@@ -77,6 +82,8 @@ export interface AnyMethod {
   /** Reads positional parameters and runs. The result, or a promise of it; throws `invalid-params` and what `run` throws. */
   call(params: readonly unknown[], context: Context): unknown
 }
+
+const HEAVY_NAMESPACES: ReadonlySet<string> = new Set(['debug', 'trace'])
 
 /** The part of a method name that names its group. */
 export function namespaceOf(name: string): string {
@@ -90,12 +97,14 @@ export function namesOf({ name, aliases }: Pick<AnyMethod, 'name' | 'aliases'>):
 
 /** Makes a method of its definition. */
 export function method<P extends NamedParameters, R>(definition: MethodDefinition<P, R>): AnyMethod {
+  const namespace = namespaceOf(definition.name)
   const params = Object.entries(definition.params).map(([name, parameter]) => ({ name, parameter }))
   const required = params.filter(({ parameter }) => parameter.absent === undefined).length
   return {
     name: definition.name,
     aliases: definition.aliases ?? [],
-    namespace: namespaceOf(definition.name),
+    namespace,
+    heavy: definition.heavy ?? HEAVY_NAMESPACES.has(namespace),
     summary: definition.summary,
     params,
     result: definition.result,

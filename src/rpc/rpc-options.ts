@@ -18,6 +18,11 @@ export interface RpcOptions
     | 'maxSubscriptions'
     | 'maxTraces'
     | 'maxTraceBytes'
+    | 'methodTimeouts'
+    | 'maxDepth'
+    | 'maxPending'
+    | 'maxHeavy'
+    | 'maxHeavyWaiting'
   > {
   /** What `web3_clientVersion` answers. */
   readonly clientVersion: string

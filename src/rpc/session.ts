@@ -15,6 +15,8 @@ export interface Session extends CallOrigin {
   allows(method: Pick<AnyMethod, 'name' | 'aliases'>): boolean
   /** Takes the price of a message, in calls, before any of them runs; why not, when it is refused. Absent: all is free. */
   charge?(calls: number): Promise<NodeError | undefined>
+  /** Hears that a message is refused as a whole since the node is busy; absent where the reply alone says it. */
+  shed?(retrySeconds: number): void
   /** Sends a message that answers no request; absent where the door cannot. */
   notify?(message: unknown): void
   /** Registers what to do when the caller leaves; absent where nothing can outlive a request. */

@@ -5,10 +5,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Logger } from '../logger.ts'
 import { openSession, type Session } from '../rpc/session.ts'
+import type { BodyReader } from './body.ts'
 import type { HostCheck } from './host-check.ts'
 import { type Gate, type Guest, sessionOf } from './keys/gate.ts'
 import {
   BROKEN,
+  BUSY,
   forbidden,
   PAGE_VERBS,
   type Refusal,
@@ -30,6 +32,7 @@ export interface HttpParts {
   readonly gate: Gate | undefined
   /** Bytes. */
   readonly maxBodyBytes: number
+  readonly readBody: BodyReader
   readonly logger: Logger
   /** While true, each response ends its connection. */
   isClosing(): boolean
@@ -67,11 +70,16 @@ export function refuse(response: ServerResponse, { status, body, allow, retryAft
 }
 
 /** Refuses a body that is still coming: answers at once, and lets the sender finish for a moment before hanging up. */
-function refuseUnread(request: IncomingMessage, response: ServerResponse, { status, body }: Refusal): void {
+function refuseUnread(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, body, retryAfter }: Refusal,
+): void {
   response.writeHead(status, {
     'Content-Type': 'application/json',
     'Content-Length': Buffer.byteLength(body),
     Connection: 'close',
+    ...(retryAfter !== undefined && { 'Retry-After': retryAfter }),
   })
   response.write(body)
   const hangUp = () => {
@@ -82,30 +90,12 @@ function refuseUnread(request: IncomingMessage, response: ServerResponse, { stat
   request.on('end', hangUp).on('close', hangUp).resume()
 }
 
-/** Collects a body, at most `limit` bytes; hands out what came, or `undefined` once it is more. */
-function readBody(request: IncomingMessage, limit: number, done: (body: string | undefined) => void): void {
-  const chunks: Buffer[] = []
-  let length = 0
-  const onData = (chunk: Buffer) => {
-    length += chunk.length
-    if (length <= limit) {
-      chunks.push(chunk)
-      return
-    }
-    request.off('data', onData).off('end', onEnd)
-    done(undefined)
-  }
-  const onEnd = () =>
-    done(chunks.length === 1 ? (chunks[0] as Buffer).toString() : Buffer.concat(chunks, length).toString())
-  request.on('data', onData).on('end', onEnd)
-}
-
 /** Makes the listener of the server's `request` event. `pages` answers everything that is no JSON-RPC POST. */
 export function createHttpListener(
   parts: HttpParts,
   pages: (request: IncomingMessage, response: ServerResponse) => void,
 ): (request: IncomingMessage, response: ServerResponse) => void {
-  const { dispatcher, check, maxBodyBytes, logger, remoteAddressOf, gate } = parts
+  const { dispatcher, check, maxBodyBytes, readBody, logger, remoteAddressOf, gate } = parts
 
   /** The session of a key's holder; a message that its limits do not allow gets a status of its own. */
   function admitted(caller: Session, guest: Guest, response: ServerResponse): Session {
@@ -114,6 +104,19 @@ export function createHttpListener(
       response.setHeader('Retry-After', retryAfterSeconds)
     })
     return { ...caller, ...rights }
+  }
+
+  /** The session of one request; a message that finds no room gets a status of its own. */
+  function callerOf(request: IncomingMessage, response: ServerResponse, requestId: string): Session {
+    return {
+      ...SESSION,
+      remote: remoteAddressOf(request),
+      requestId,
+      shed(retrySeconds) {
+        response.statusCode = 503
+        response.setHeader('Retry-After', retrySeconds)
+      },
+    }
   }
 
   function answer(session: Session, response: ServerResponse, body: string): void {
@@ -158,9 +161,10 @@ export function createHttpListener(
     if (Number(headers['content-length'] ?? 0) > maxBodyBytes) {
       return refuseUnread(request, response, tooLarge(maxBodyBytes))
     }
-    readBody(request, maxBodyBytes, (body) => {
+    readBody(request, response, (body, unread) => {
+      if (unread === 'no room') return refuseUnread(request, response, BUSY)
       if (body === undefined) return refuseUnread(request, response, tooLarge(maxBodyBytes))
-      const caller: Session = { ...SESSION, remote: remoteAddressOf(request), requestId }
+      const caller = callerOf(request, response, requestId)
       answer(guest === undefined ? caller : admitted(caller, guest, response), response, body)
     })
   }

@@ -1,6 +1,7 @@
 /** What a door itself refuses, before any method is looked at: an HTTP status and a JSON-RPC error body. */
 import { NodeError } from '../errors.ts'
 import { toErrorObject } from '../rpc/error-codes.ts'
+import { RETRY_SECONDS } from '../rpc/load.ts'
 
 /** A refusal to send. */
 export interface Refusal {
@@ -17,7 +18,7 @@ export const RPC_VERBS = 'POST, OPTIONS'
 /** Verbs of the reserved pages. */
 export const PAGE_VERBS = 'GET, HEAD'
 
-type DoorError = 'invalid-request' | 'unauthorized' | 'rate-limited'
+type DoorError = 'invalid-request' | 'unauthorized' | 'rate-limited' | 'overloaded'
 
 function refusal(status: number, kind: DoorError, message: string): Refusal {
   const error = toErrorObject(new NodeError(kind, message))
@@ -36,6 +37,11 @@ export const spentLimit = (message: string, retryAfter: number): Refusal => ({
 /** More bytes than the limit. */
 export const tooLarge = (limit: number): Refusal =>
   refusal(413, 'invalid-request', `Body too large: the limit is ${limit} bytes`)
+/** More bytes of all bodies together than the limit. */
+export const BUSY: Refusal = {
+  ...refusal(503, 'overloaded', `The node is busy, try again in ${RETRY_SECONDS} s`),
+  retryAfter: RETRY_SECONDS,
+}
 /** A body that does not say it is JSON, or is compressed. */
 export const WRONG_TYPE = refusal(
   415,

@@ -4,6 +4,7 @@ import { type AddressInfo, isIPv6 } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { type Logger, silentLogger } from '../logger.ts'
 import { type ResolvedServeOptions, resolveServeOptions, type ServeOptions } from '../options/options.ts'
+import { createBodyReader } from './body.ts'
 import { type CallerLedger, createDoorKeeper, NO_LEDGER } from './door-keeper.ts'
 import { createHostCheck } from './host-check.ts'
 import { createHttpListener, pathOf, refuse } from './http.ts'
@@ -125,7 +126,8 @@ export async function serve(node: Servable, given: ServeOptions = {}): Promise<S
   // Express takes longer to load than all the rest of the server, and most nodes never serve a page.
   let pages: Promise<(request: IncomingMessage, response: ServerResponse) => void> | undefined
   const isClosing = () => closing !== undefined
-  const parts = { dispatcher, check, remoteAddressOf, gate, maxBodyBytes, logger, isClosing }
+  const readBody = createBodyReader(maxBodyBytes, options.maxBufferedBytes)
+  const parts = { dispatcher, check, remoteAddressOf, gate, maxBodyBytes, readBody, logger, isClosing }
   const listener = createHttpListener(parts, async (request, response) => {
     pages ??= import('./pages.ts').then(({ createPages }) => createPages(parts))
     const show = await pages
@@ -199,6 +201,10 @@ export async function serve(node: Servable, given: ServeOptions = {}): Promise<S
       refuseSocket(socket, MALFORMED, 'Bad Request')
     }
   })
+
+  server.maxConnections = options.maxSockets
+  // Whoever waits at a full door may have the place of one who only keeps it.
+  server.on('drop', () => server.closeIdleConnections())
 
   const port = await listen(server, options.host, options.port).catch(async (error) => {
     await gate?.close()

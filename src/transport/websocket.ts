@@ -32,6 +32,8 @@ export interface WebSocketDoor {
 
 /** Messages that may wait for their turn before the socket is no longer read. */
 const MAX_WAITING = 64
+/** Their characters that may wait. */
+const MAX_WAITING_LENGTH = 1_048_576
 /** Bytes not yet taken by the peer: from here replies wait for it… */
 const SLOW_BYTES = 1_048_576
 /** …and from here one that does not read its notifications is cut off. */
@@ -61,6 +63,7 @@ type Caller = Pick<Session, 'label' | 'remote' | 'requestId'> & Partial<ReturnTy
 function connect(socket: WebSocket, caller: Caller, { dispatcher, logger }: WebSocketParts): Connection {
   const { label } = caller
   const waiting: string[] = []
+  let waitingLength = 0
   const listeners: (() => void)[] = []
   /** Notifications that came while a message ran: they follow its reply, so that a subscriber knows the id first. */
   let held: string[] = []
@@ -111,10 +114,12 @@ function connect(socket: WebSocket, caller: Caller, { dispatcher, logger }: WebS
     busy = true
     try {
       for (let text = waiting.shift(); text !== undefined && isOpen() && !finishing; text = waiting.shift()) {
+        waitingLength -= text.length
         const answer = await dispatcher.dispatchText(text, session)
         if (answer !== undefined) await reply(answer)
         flush()
-        if (socket.isPaused && waiting.length < MAX_WAITING / 2) socket.resume()
+        if (socket.isPaused && waiting.length < MAX_WAITING / 2 && waitingLength < MAX_WAITING_LENGTH)
+          socket.resume()
       }
     } catch (error) {
       logger.error('a message failed outside its method', { error, session: label })
@@ -128,8 +133,10 @@ function connect(socket: WebSocket, caller: Caller, { dispatcher, logger }: WebS
   socket.on('message', (data: RawData, isBinary: boolean) => {
     if (isBinary) return socket.close(UNSUPPORTED_DATA, 'Only text messages are understood')
     // The default binary type of ws hands out one Buffer a message.
-    waiting.push((data as Buffer).toString())
-    if (waiting.length >= MAX_WAITING) socket.pause()
+    const text = (data as Buffer).toString()
+    waiting.push(text)
+    waitingLength += text.length
+    if (waiting.length >= MAX_WAITING || waitingLength >= MAX_WAITING_LENGTH) socket.pause()
     if (!busy) running = run()
   })
   socket.on('pong', () => {

@@ -170,6 +170,20 @@ describe('the settings of the command', () => {
     expect(() => fromFile(content)).toThrow(message)
   })
 
+  it('gather the times of methods from text, from an object, and from the keys of the real node', () => {
+    const timeouts = { eth_call: 2000, trace: 10_000 }
+    expect(readSettings(flags({ 'method-timeouts': 'eth_call=2000, trace=10000' }), {}).node).toMatchObject({
+      methodTimeouts: timeouts,
+    })
+    expect(fromFile({ methodTimeouts: timeouts }).node.methodTimeouts).toEqual(timeouts)
+    const modules = { eth: { methods: { timeout: { call: 2000 } } }, trace: { timeout: 10_000 } }
+    expect(fromFile({ rpc: { modules } }).node.methodTimeouts).toEqual(timeouts)
+    expect(() => fromFile({ methodTimeouts: { eth_call: 'soon' } })).toThrow('"methodTimeouts" in ')
+    for (const text of ['eth_call', 'eth_call=', '=1', 'eth_call=1=2', 'eth call=1', 'eth_call=-1']) {
+      expect(() => readSettings(flags({ 'method-timeouts': text }), {}), text).toThrow('--method-timeouts')
+    }
+  })
+
   it('name the variable, flag or file at fault', () => {
     const refusal = (typed: Record<string, string | true>, env: Record<string, string> = {}) => {
       expect(() => readSettings(flags(typed), env)).toThrow(

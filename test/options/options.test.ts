@@ -29,7 +29,7 @@ describe('options', () => {
       maxTraceBytes: 134_217_728,
       dataDir: undefined,
     })
-    expect(resolveServeOptions({})).toEqual({
+    expect(resolveServeOptions({})).toMatchObject({
       host: '127.0.0.1',
       port: 4444,
       unsafeOpen: false,
@@ -64,6 +64,11 @@ describe('options', () => {
     [{ coinbase: '0x12' }, 'Option "coinbase" expects an address'],
     [{ methods: ['eth*'] }, 'Option "methods" expects'],
     [{ dataDir: '' }, 'Option "dataDir" expects'],
+    [
+      { methodTimeouts: { eth_call: -1 } },
+      'Option "methodTimeouts" expects milliseconds by method or namespace',
+    ],
+    [{ methodTimeouts: JSON.parse('{"__proto__x":1}') }, 'Option "methodTimeouts" expects'],
     [{ memory: true, dataDir: 'x' }, 'Options "memory" and "dataDir" contradict each other.'],
   ])('refuse %o', (options, message) => {
     expect(() => resolveNodeOptions(options)).toThrow(message)

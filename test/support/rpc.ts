@@ -24,6 +24,11 @@ export const OPTIONS: RpcOptions = {
   maxSubscriptions: 1000,
   maxTraces: 10_000,
   maxTraceBytes: 134_217_728,
+  methodTimeouts: {},
+  maxDepth: 1000,
+  maxPending: 4096,
+  maxHeavy: 16,
+  maxHeavyWaiting: 512,
 }
 
 export const SESSION = openSession('test')

@@ -22,7 +22,7 @@ interface Parts extends ChainAccess {
   /** Gas; larger requests are cut to it. */
   readonly callGasCap: bigint
   readonly gasEstimationCap: bigint
-  /** Milliseconds of wall clock that one simulation may take; 0 is no limit. */
+  /** Milliseconds of wall clock that a simulation may take which comes without a limit of its own; 0 is no limit. */
   readonly timeoutMs: number
   /** Answer failures other than REVERT with an error instead of empty output. */
   readonly strictCalls: boolean
@@ -35,7 +35,7 @@ export function createSimulate(
   parts: Parts,
 ): Pick<Queries, 'call' | 'estimateGas' | 'accessList' | 'traceCall'> {
   const { lookup, machine, logger, strictCalls, named, events } = parts
-  const deadline = parts.timeoutMs > 0 ? { deadlineMs: parts.timeoutMs } : {}
+  const within = (timeoutMs = parts.timeoutMs) => (timeoutMs > 0 ? { deadlineMs: timeoutMs } : {})
 
   async function place(reference: BlockReference): Promise<{ state: StateReader; env: BlockEnvironment }> {
     const view = await lookup.block(reference)
@@ -45,7 +45,7 @@ export function createSimulate(
   }
 
   return {
-    async call(request, reference, overrides) {
+    async call(request, reference, overrides, timeoutMs) {
       const { state, env } = await place(reference)
       const result = await simulateCall({
         request,
@@ -55,7 +55,7 @@ export function createSimulate(
         gasCap: parts.callGasCap,
         named,
         ...(overrides && { overrides }),
-        ...deadline,
+        ...within(timeoutMs),
       })
       if (result.consoleCalls !== undefined) {
         events.emit('console', { texts: await consoleTexts(result.consoleCalls) })
@@ -67,15 +67,30 @@ export function createSimulate(
       })
       return new Uint8Array(0)
     },
-    async estimateGas(request, reference) {
+    async estimateGas(request, reference, timeoutMs) {
       const { state, env } = await place(reference)
-      return estimateGas({ request, state, env, machine, gasCap: parts.gasEstimationCap, named, ...deadline })
+      return estimateGas({
+        request,
+        state,
+        env,
+        machine,
+        gasCap: parts.gasEstimationCap,
+        named,
+        ...within(timeoutMs),
+      })
     },
-    async accessList(request, reference) {
+    async accessList(request, reference, timeoutMs) {
       const { state, env } = await place(reference)
-      return createAccessList({ request, state, env, machine, gasCap: parts.callGasCap, ...deadline })
+      return createAccessList({
+        request,
+        state,
+        env,
+        machine,
+        gasCap: parts.callGasCap,
+        ...within(timeoutMs),
+      })
     },
-    async traceCall(request, reference, tracer, overrides) {
+    async traceCall(request, reference, tracer, overrides, timeoutMs) {
       const { state, env } = await place(reference)
       await simulateCall({
         request,
@@ -85,7 +100,7 @@ export function createSimulate(
         gasCap: parts.callGasCap,
         tracer,
         ...(overrides && { overrides }),
-        ...deadline,
+        ...within(timeoutMs),
       })
     },
   }

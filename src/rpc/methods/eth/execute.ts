@@ -5,6 +5,7 @@ import { toHex, toQuantity } from '../../../encoding/hex.ts'
 import type { Queries } from '../../../engine/engine.ts'
 import { invalidParams } from '../../../errors.ts'
 import { requireKnown } from '../../block-lookup.ts'
+import { timeLeft } from '../../deadlines.ts'
 import { type Context, method, optional } from '../../method.ts'
 import { type BlockArgument, CallBlock, EstimateBlock } from '../../wire/block-reference.ts'
 import { type CallArgument, CallObject } from '../../wire/call.ts'
@@ -35,6 +36,7 @@ function requireReceiver({ to }: CallArgument, { options }: Context): void {
 
 export const eth_call = method({
   name: 'eth_call',
+  heavy: true,
   summary: 'Runs a message on the state of a block and returns its output; nothing is kept.',
   params: {
     transaction: CallObject,
@@ -57,12 +59,13 @@ export const eth_call = method({
     requireReceiver(transaction, context)
     requireCallable(block, engine.queries)
     const overrides = stateOverrides.size > 0 ? stateOverrides : undefined
-    return toHex(await engine.queries.call(transaction, block.reference, overrides))
+    return toHex(await engine.queries.call(transaction, block.reference, overrides, timeLeft(context)))
   },
 })
 
 export const eth_estimateGas = method({
   name: 'eth_estimateGas',
+  heavy: true,
   summary: 'Gas that a transaction needs to succeed.',
   params: { transaction: CallObject, block: optional(EstimateBlock, 'latest') },
   result: QuantityText,
@@ -71,12 +74,13 @@ export const eth_estimateGas = method({
     const { engine } = context
     requireReceiver(transaction, context)
     requireCallable(block, engine.queries)
-    return toQuantity(await engine.queries.estimateGas(transaction, block.reference))
+    return toQuantity(await engine.queries.estimateGas(transaction, block.reference, timeLeft(context)))
   },
 })
 
 export const eth_createAccessList = method({
   name: 'eth_createAccessList',
+  heavy: true,
   summary: 'Accounts and slots that a message touches, and the gas it uses; `error` tells of one that fails.',
   params: { transaction: CallObject, block: optional(CallBlock, 'latest') },
   result: z.strictObject({
@@ -87,9 +91,14 @@ export const eth_createAccessList = method({
   examples: [
     { params: [{ from: COW, to: COW1, value: '0x1' }], result: { accessList: [], gasUsed: '0x5208' } },
   ],
-  async run({ transaction, block }, { engine }) {
+  async run({ transaction, block }, context) {
+    const { engine } = context
     requireCallable(block, engine.queries)
-    const { entries, simulation } = await engine.queries.accessList(transaction, block.reference)
+    const { entries, simulation } = await engine.queries.accessList(
+      transaction,
+      block.reference,
+      timeLeft(context),
+    )
     const { failure, gasUsed, refund } = simulation
     const back = refund < gasUsed / 2n ? refund : gasUsed / 2n
     return {

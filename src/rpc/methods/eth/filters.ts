@@ -60,6 +60,7 @@ export const eth_getFilterChanges = method({
 
 export const eth_getFilterLogs = method({
   name: 'eth_getFilterLogs',
+  heavy: true,
   summary: 'All that a filter holds: of one on logs all that match now, of the others the latest entries.',
   params: { id: FilterId },
   result: EntriesArray,

@@ -1,0 +1,42 @@
+/** Settings of what a node takes on: time of a method, depth of a message, calls at once. */
+import { timesByName, whole } from './kinds.ts'
+import { setting } from './setting.ts'
+
+/** Keys of the real node's configuration: a module's limit, and that of one method in it (rpc-methods 2.7). */
+const MODULE_TIMEOUT = /^rpc\.modules\.(\w+)\.timeout$/
+const METHOD_TIMEOUT = /^rpc\.modules\.(\w+)\.methods\.timeout\.(\w+)$/
+
+/** Times in milliseconds, the rest counts. */
+export const LIMIT_SETTINGS = {
+  methodTimeouts: setting(timesByName, {
+    flag: '--method-timeouts <limits>',
+    help: 'milliseconds for a call of a method or namespace, such as eth_call=2000,trace=10000; 0 is no limit',
+    fallback: {},
+    fallbackText: 'that of --rpc-timeout',
+    memberKey(key) {
+      const [, module, name] = METHOD_TIMEOUT.exec(key) ?? []
+      if (name !== undefined) return `${module}_${name}`
+      return MODULE_TIMEOUT.exec(key)?.[1] ?? /^methodTimeouts\.(\w+)$/.exec(key)?.[1]
+    },
+  }),
+  maxDepth: setting(whole(1, 1000), {
+    flag: '--max-depth <count>',
+    help: 'most arrays and objects within one another that a message may have',
+    fallback: 1000,
+  }),
+  maxPending: setting(whole(1, 1_000_000), {
+    flag: '--max-pending <count>',
+    help: 'most messages being answered at once; further ones are turned away with HTTP status 503',
+    fallback: 4096,
+  }),
+  maxHeavy: setting(whole(1, 10_000), {
+    flag: '--max-heavy <count>',
+    help: 'most simulations, traces and log queries running at once; one caller gets at most half',
+    fallback: 16,
+  }),
+  maxHeavyWaiting: setting(whole(0, 1_000_000), {
+    flag: '--max-heavy-waiting <count>',
+    help: 'most of them waiting for their turn, one caller half; further ones are turned away',
+    fallback: 512,
+  }),
+}

@@ -1,0 +1,144 @@
+/** How much a node takes on at once: what goes beyond is turned away at the door, not left to time out. */
+import { NodeError } from '../errors.ts'
+import type { CallOrigin } from '../options/options.ts'
+import type { RpcOptions } from './rpc-options.ts'
+
+/** Seconds after which a caller that was turned away may find room; most calls end sooner. */
+export const RETRY_SECONDS = 1
+
+/** What is under way, and what was turned away since the start. */
+export interface LoadFigures {
+  /** Messages of all doors that are not yet answered. */
+  readonly pending: number
+  readonly heavyRunning: number
+  readonly heavyWaiting: number
+  readonly shed: number
+}
+
+/** A heavy call's place. */
+export interface Place {
+  /** Resolves when the call may start; absent when it may at once. */
+  readonly ready?: Promise<void>
+  /** Gives the place to the next one, whether the call ran or no longer wants to; to be called once. */
+  leave(): void
+}
+
+type Limits = Pick<RpcOptions, 'maxPending' | 'maxHeavy' | 'maxHeavyWaiting'>
+
+interface Caller {
+  running: number
+  readonly waiting: Set<() => void>
+}
+
+/** The most that one of several callers gets of something: half. */
+const shareOf = (whole: number): number => Math.ceil(whole / 2)
+
+/** Callers are told apart by their key, or without keys by their address. */
+const callerOf = ({ owner, remote }: CallOrigin): string => owner || (remote ?? '')
+
+/** Counts what a node does, and decides what it does not do. */
+export class Load {
+  readonly #limits: Limits
+  /** Callers with heavy calls, in the order of their turns: whoever got a place goes to the end. */
+  readonly #callers = new Map<string, Caller>()
+  #pending = 0
+  #running = 0
+  #waiting = 0
+  #shed = 0
+
+  constructor(limits: Limits) {
+    this.#limits = limits
+  }
+
+  /** Takes a message in; why not, when there is no room. Each one that was taken in must `leave`. */
+  enter(): NodeError | undefined {
+    if (this.#pending >= this.#limits.maxPending) return this.shed()
+    this.#pending++
+    return undefined
+  }
+
+  /** A message that was taken in is answered. */
+  leave(): void {
+    this.#pending--
+  }
+
+  /** Counts a message that is turned away, here or at a door; what it is told. */
+  shed(): NodeError {
+    this.#shed++
+    return new NodeError('overloaded', `The node is busy, try again in ${RETRY_SECONDS} s`)
+  }
+
+  /**
+   * Gives a heavy call its place. One caller gets at most half of the places to run in and half of those to wait in,
+   * and callers take turns. Throws `overloaded` when there is no room to wait.
+   */
+  takePlace(origin: CallOrigin): Place {
+    const { maxHeavy, maxHeavyWaiting } = this.#limits
+    const name = callerOf(origin)
+    const caller = this.#callers.get(name) ?? { running: 0, waiting: new Set() }
+    if (this.#running < maxHeavy && caller.running < shareOf(maxHeavy)) {
+      this.#callers.set(name, caller)
+      this.#start(caller)
+      return { leave: () => this.#end(name, caller) }
+    }
+    if (this.#waiting >= maxHeavyWaiting || caller.waiting.size >= shareOf(maxHeavyWaiting)) throw this.shed()
+    this.#callers.set(name, caller)
+    let start = () => {}
+    const ready = new Promise<void>((resolve) => {
+      start = resolve
+    })
+    caller.waiting.add(start)
+    this.#waiting++
+    return {
+      ready,
+      leave: () => {
+        if (!caller.waiting.delete(start)) return this.#end(name, caller)
+        this.#waiting--
+        this.#forgetIdle(name, caller)
+      },
+    }
+  }
+
+  /** Would the next message, or the next heavy call of a new caller, be turned away? */
+  get isFull(): boolean {
+    const { maxPending, maxHeavyWaiting, maxHeavy } = this.#limits
+    const heavyFull = this.#running >= maxHeavy && this.#waiting >= maxHeavyWaiting
+    return this.#pending >= maxPending || heavyFull
+  }
+
+  get figures(): LoadFigures {
+    return {
+      pending: this.#pending,
+      heavyRunning: this.#running,
+      heavyWaiting: this.#waiting,
+      shed: this.#shed,
+    }
+  }
+
+  #start(caller: Caller): void {
+    caller.running++
+    this.#running++
+  }
+
+  #end(name: string, ended: Caller): void {
+    ended.running--
+    this.#running--
+    this.#forgetIdle(name, ended)
+    if (this.#waiting === 0) return
+    for (const [next, caller] of this.#callers) {
+      const [start] = caller.waiting
+      if (start === undefined || caller.running >= shareOf(this.#limits.maxHeavy)) continue
+      caller.waiting.delete(start)
+      this.#waiting--
+      this.#callers.delete(next)
+      this.#callers.set(next, caller)
+      this.#start(caller)
+      start()
+      return
+    }
+  }
+
+  #forgetIdle(name: string, { running, waiting }: Caller): void {
+    if (running === 0 && waiting.size === 0) this.#callers.delete(name)
+  }
+}

@@ -1,0 +1,103 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { Load, type Place } from '../../src/rpc/load.ts'
+
+const LIMITS = { maxPending: 2, maxHeavy: 4, maxHeavyWaiting: 4 }
+const from = (owner: string) => ({ label: 'test', owner })
+const busy = { kind: 'overloaded' }
+
+describe('the load', () => {
+  it('turns messages away past its bound, and takes them again when others are answered', () => {
+    const load = new Load(LIMITS)
+    expect([load.enter(), load.enter()]).toEqual([undefined, undefined])
+    expect(load.isFull).toBe(true)
+    expect(load.enter()).toMatchObject(busy)
+    load.leave()
+    expect(load.isFull).toBe(false)
+    expect(load.enter()).toBeUndefined()
+    expect(load.figures).toMatchObject({ pending: 2, shed: 1 })
+  })
+
+  it('leaves half of the places to others, and lets calls wait for theirs', async () => {
+    const load = new Load(LIMITS)
+    const greedy = [1, 2, 3, 4].map(() => load.takePlace(from('a')))
+    expect(greedy.map(({ ready }) => ready !== undefined)).toEqual([false, false, true, true])
+    expect(() => load.takePlace(from('a'))).toThrow('busy')
+    expect(load.takePlace(from('b')).ready).toBeUndefined()
+    greedy[0]?.leave()
+    await greedy[2]?.ready
+    expect(load.figures).toMatchObject({ heavyRunning: 3, heavyWaiting: 1, shed: 1 })
+  })
+
+  it('tells callers without keys apart by their address', () => {
+    const load = new Load({ ...LIMITS, maxHeavy: 2, maxHeavyWaiting: 0 })
+    const at = (remote: string) => load.takePlace({ label: 'http', owner: '', remote })
+    at('10.0.0.1')
+    expect(() => at('10.0.0.1')).toThrow('busy')
+    expect(at('10.0.0.2').ready).toBeUndefined()
+    expect(load.isFull).toBe(true)
+  })
+
+  it('gives places to callers in turn', async () => {
+    const load = new Load({ maxPending: 1, maxHeavy: 2, maxHeavyWaiting: 100 })
+    const order: string[] = []
+    const first = [load.takePlace(from('a')), load.takePlace(from('b'))]
+    const take = (owner: string) => {
+      const place = load.takePlace(from(owner))
+      return place.ready?.then(() => {
+        order.push(owner)
+        place.leave()
+      })
+    }
+    const all = [...Array(5).fill('a'), ...Array(5).fill('b'), ...Array(5).fill('c')].map(take)
+    for (const place of first) place.leave()
+    await Promise.all(all)
+    expect(order).toHaveLength(15)
+    expect(new Set(order.slice(0, 4)).size).toBe(3)
+    expect(load.figures).toMatchObject({ heavyRunning: 0, heavyWaiting: 0 })
+  })
+
+  it('never gives more places than it has, and loses none, whatever comes and goes', async () => {
+    type Step = { readonly take: string } | { readonly drop: number }
+    const step = fc.oneof(
+      fc.record({ take: fc.constantFrom('a', 'b', 'c') }),
+      fc.record({ drop: fc.nat(20) }),
+    ) satisfies fc.Arbitrary<Step>
+    const limits = fc.record({
+      maxPending: fc.constant(1),
+      maxHeavy: fc.integer({ min: 1, max: 5 }),
+      maxHeavyWaiting: fc.nat(5),
+    })
+    await fc.assert(
+      fc.asyncProperty(limits, fc.array(step, { maxLength: 60 }), async (given, steps) => {
+        const load = new Load(given)
+        const held: { place: Place; owner: string; started: boolean }[] = []
+        for (const next of steps) {
+          if ('take' in next) {
+            try {
+              const place = load.takePlace(from(next.take))
+              const entry = { place, owner: next.take, started: place.ready === undefined }
+              void place.ready?.then(() => (entry.started = true))
+              held.push(entry)
+            } catch (error) {
+              expect(error).toMatchObject(busy)
+            }
+          } else {
+            held.splice(next.drop, 1)[0]?.place.leave()
+          }
+          await Promise.resolve()
+          const running = held.filter(({ started }) => started)
+          expect(load.figures.heavyRunning).toBe(running.length)
+          expect(load.figures.heavyWaiting).toBe(held.length - running.length)
+          expect(running.length).toBeLessThanOrEqual(given.maxHeavy)
+          for (const owner of ['a', 'b', 'c']) {
+            const own = running.filter((entry) => entry.owner === owner)
+            expect(own.length).toBeLessThanOrEqual(Math.ceil(given.maxHeavy / 2))
+          }
+        }
+        for (const { place } of held) place.leave()
+        expect(load.figures).toMatchObject({ heavyRunning: 0, heavyWaiting: 0 })
+      }),
+    )
+  })
+})
