@@ -1,6 +1,13 @@
 /** A transaction of this chain under Ethereum's rules, by the library's own executor: what drift is measured against, and an oracle. */
 import { type ChainConfig, Common } from '@ethereumjs/common'
-import { createEVM, type EVMMockBlockchainInterface, type EVMOpts, paramsEVM } from '@ethereumjs/evm'
+import {
+  createEVM,
+  type EVM,
+  type EVMMockBlockchainInterface,
+  type EVMOpts,
+  type InterpreterStep,
+  paramsEVM,
+} from '@ethereumjs/evm'
 import { createLegacyTx, paramsTx } from '@ethereumjs/tx'
 import { createVM, paramsVM, type RunTxOpts, type RunTxResult, runTx } from '@ethereumjs/vm'
 import type { Log } from '../chain/receipt.ts'
@@ -50,6 +57,33 @@ export interface EthereumRunParts {
   readonly hardfork?: EthereumFork
   /** Milliseconds of wall clock; `limit-exceeded` beyond. Absent: no limit. */
   readonly deadlineMs?: number
+  /** Listening makes the run many times slower. */
+  readonly listener?: EthereumListener
+}
+
+/** An opcode that is about to run under Ethereum's rules. Gas in gas. */
+export interface EthereumStep {
+  /** One that the fork does not know is INVALID, 0xfe. */
+  readonly opcode: number
+  readonly name: string
+  readonly position: number
+  readonly depth: number
+  /** Whose storage it works on. */
+  readonly address: Hex
+  /** Without what it hands down to a call; the opcode fails when there is less. */
+  readonly cost: number
+  readonly gasLeft: number
+  /** Of `cost`, what a call with value gives to the callee for nothing. */
+  readonly stipend: number
+}
+
+/** Hears of a run under Ethereum's rules. */
+export interface EthereumListener {
+  step(step: EthereumStep): void
+  /** A native contract has used so much gas. */
+  native(gasUsed: bigint): void
+  /** A contract has got code of so many bytes. */
+  deposit(bytes: number): void
 }
 
 /** What the transaction would have done on Ethereum. Gas in gas. */
@@ -57,6 +91,8 @@ export interface EthereumOutcome {
   readonly succeeded: boolean
   /** Refund taken off. */
   readonly gasUsed: bigint
+  /** What the transaction costs before it runs. */
+  readonly basicCost: bigint
   /** What was taken off: within the fork's cap. */
   readonly refund: bigint
   readonly logs: readonly Log[]
@@ -75,7 +111,7 @@ export interface EthereumOutcome {
  * point evaluation contract (EIP-4844), which is not computed here, and `limit-exceeded` at the deadline.
  */
 export async function executeByEthereumRules(parts: EthereumRunParts): Promise<EthereumOutcome> {
-  const { transaction, state, env, chainId, hardfork = 'cancun', deadlineMs } = parts
+  const { transaction, state, env, chainId, hardfork = 'cancun', deadlineMs, listener } = parts
   if (transaction.isReward) throw new TransactionRejected('Ethereum has no fee-collecting transaction')
   // A disk that fails shows here, and not as a transaction that is refused.
   state.account(transaction.from)
@@ -98,6 +134,7 @@ export async function executeByEthereumRules(parts: EthereumRunParts): Promise<E
   evm.events.on('beforeMessage', () => {
     begun = true
   })
+  if (listener !== undefined) listen(evm, listener)
   try {
     const tx = unsignedTransaction(transaction, common)
     const result = await runTx(vm, { tx, block: libraryBlock(env, common), skipHardForkValidation: true })
@@ -106,6 +143,43 @@ export async function executeByEthereumRules(parts: EthereumRunParts): Promise<E
     if (begun || !(error instanceof Error)) throw error
     throw new TransactionRejected(withoutContext(error.message))
   }
+}
+
+/** Gas that a call with value gives to the callee for nothing. */
+const STIPEND = 2300
+
+/** What the gas left is, and a cost, fit a number: no transaction here has more. */
+function stepOf({ opcode, pc, depth, address, gasLeft, stack }: InterpreterStep): EthereumStep {
+  const { code, name, fee, dynamicFee } = opcode
+  const givesValue = (code === 0xf1 || code === 0xf2) && (stack.at(-3) ?? 0n) !== 0n
+  return {
+    opcode: code,
+    name,
+    position: pc,
+    depth,
+    address: address.toString(),
+    cost: dynamicFee === undefined ? fee : Number(dynamicFee),
+    gasLeft: Number(gasLeft),
+    stipend: givesValue ? STIPEND : 0,
+  }
+}
+
+/** Turns the library's events into what a listener hears. */
+function listen(evm: EVM, listener: EthereumListener): void {
+  const open: { readonly isNative: boolean; readonly isCreation: boolean }[] = []
+  evm.events.on('beforeMessage', (message) => {
+    const isCreation = message.to === undefined
+    // A creation has no code address, and says so by throwing.
+    open.push({ isCreation, isNative: !isCreation && evm.getPrecompile(message.codeAddress) !== undefined })
+  })
+  evm.events.on('afterMessage', ({ execResult }) => {
+    const ended = open.pop()
+    if (ended?.isNative) listener.native(execResult.executionGasUsed)
+    if (ended?.isCreation && execResult.exceptionError === undefined) {
+      listener.deposit(execResult.returnValue.length)
+    }
+  })
+  evm.events.on('step', (step) => listener.step(stepOf(step)))
 }
 
 /** A guess would be worse than none: a proof that holds succeeds on Ethereum, and to check it takes a trusted setup. */
@@ -220,6 +294,7 @@ function toOutcome(
   return {
     succeeded: status === 'succeeded',
     gasUsed: totalGasSpent,
+    basicCost: intrinsic,
     refund: intrinsic + execResult.executionGasUsed - totalGasSpent,
     logs: (execResult.logs ?? []).map(([address, topics, data]) => ({
       address: toHex(address),

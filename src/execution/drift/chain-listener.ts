@@ -1,0 +1,49 @@
+/** Counts gas and notes steps of a transaction under the chain's own rules. */
+import { FAILURE, type Frame } from '../frame.ts'
+import type { FrameEnd, FrameStart, Tracer } from '../trace/tracer.ts'
+import { GasTally } from './gas-groups.ts'
+import { StepList } from './step-list.ts'
+
+/** Gas for a byte of a new contract's code. */
+export const DEPOSIT_GAS = 200n
+
+/** What an opcode is that the rules do not know. */
+const INVALID = 0xfe
+
+/** A tracer; read `steps` and `tally` when the transaction is over. */
+export class ChainListener implements Tracer {
+  readonly steps = new StepList()
+  readonly tally = new GasTally()
+  readonly #open: FrameStart[] = []
+  #opcode = 0
+  #position = 0
+  /** Is it the STOP behind the end of code, which is no opcode elsewhere? */
+  #isImplied = false
+
+  enter(start: FrameStart): void {
+    this.#open.push(start)
+  }
+
+  exit({ gasUsed, output, failure }: FrameEnd): void {
+    const start = this.#open.pop()
+    if (start?.isNative) this.tally.add('natives', gasUsed)
+    else if (start?.kind.startsWith('create') && failure === undefined) {
+      this.tally.add('deposits', BigInt(output.length) * DEPOSIT_GAS)
+    }
+  }
+
+  step(frame: Frame, opcode: number): void {
+    this.#opcode = opcode
+    this.#position = frame.position
+    this.#isImplied = frame.position >= frame.analysis.code.length
+  }
+
+  stepped({ depth, child }: Frame, cost: number, failure: string | undefined): void {
+    if (this.#isImplied) return
+    const own = child === undefined || 'initcode' in child ? cost : cost - child.gas
+    const opcode = failure === FAILURE.INVALID_OPCODE ? INVALID : this.#opcode
+    this.steps.push({ opcode, position: this.#position, depth, cost: own })
+    // The gas of a frame that fails is lost as a whole, whatever the last opcode would have cost.
+    if (failure === undefined || failure === FAILURE.REVERT) this.tally.opcode(this.#opcode, own)
+  }
+}

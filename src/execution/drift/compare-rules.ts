@@ -1,0 +1,230 @@
+/** One transaction by the chain's rules and by a fork of Ethereum, side by side: for whoever ports contracts. */
+import type { Log } from '../../chain/receipt.ts'
+import type { Transaction } from '../../chain/transaction.ts'
+import { intrinsicGas } from '../../chain/transaction.ts'
+import { EMPTY } from '../../encoding/bytes.ts'
+import { type Hex, toHex } from '../../encoding/hex.ts'
+import { type EthereumFork, type EthereumStep, executeByEthereumRules } from '../ethereum-rules.ts'
+import { executeTransaction, TransactionRejected } from '../execute-transaction.ts'
+import type { Machine } from '../machine.ts'
+import type { BlockEnvironment, MessageResult } from '../message.ts'
+import { opcodeTable } from '../opcodes/table.ts'
+import { Overlay } from '../overlay.ts'
+import type { StateReader } from '../state.ts'
+import { ChainListener, DEPOSIT_GAS } from './chain-listener.ts'
+import { type GasByGroup, GasTally } from './gas-groups.ts'
+import type { Step, StepList } from './step-list.ts'
+
+/** What to compare, and where. */
+export interface DriftParts {
+  readonly transaction: Transaction
+  /** The state just before it; only read. */
+  readonly state: StateReader
+  readonly env: BlockEnvironment
+  /** Of the chain's rules. */
+  readonly machine: Machine
+  readonly chainId: number
+  readonly fork: EthereumFork
+  /** Milliseconds of wall clock for each side; `limit-exceeded` beyond. */
+  readonly deadlineMs?: number
+}
+
+/** What the transaction did under one set of rules. Gas in gas. */
+export interface DriftSide {
+  /** `rejected`: it could not be in a block at all. */
+  readonly status: 'succeeded' | 'reverted' | 'failed' | 'rejected'
+  /** Absent when it succeeded. */
+  readonly reason?: string
+  /** Refund taken off. */
+  readonly gasUsed: bigint
+  readonly refund: bigint
+  /** They add up to gas used and refund. */
+  readonly gas: GasByGroup
+  readonly output: Uint8Array
+  readonly logs: readonly Log[]
+  readonly created?: Hex
+}
+
+/** An opcode in a report; one that the rules do not know is INVALID. */
+export interface NamedStep extends Step {
+  /** As those call it whose rules they are. */
+  readonly name: string
+}
+
+/** Where an opcode costs more here than there, on a way that both still share. */
+export interface PriceDifference {
+  /** How many opcodes had run before. */
+  readonly index: number
+  readonly address: Hex
+  readonly chain: NamedStep
+  readonly ethereum: NamedStep
+}
+
+/** Where the ways part: another opcode, another place, or one side is at its end. */
+export interface Parting {
+  readonly index: number
+  readonly chain?: NamedStep
+  readonly ethereum?: NamedStep
+}
+
+/** Both sides. */
+export interface Drift {
+  readonly fork: EthereumFork
+  readonly chain: DriftSide
+  readonly ethereum: DriftSide
+  /** Same status and output. */
+  readonly sameResult: boolean
+  readonly sameLogs: boolean
+  readonly firstPriceDifference?: PriceDifference
+  readonly parting?: Parting
+}
+
+function named(step: Step): NamedStep {
+  return { ...step, name: opcodeTable('chain').names[step.opcode] ?? 'INVALID' }
+}
+
+const NO_GAS: GasByGroup = new GasTally().groups(0n)
+
+function rejected(error: unknown): DriftSide {
+  if (!(error instanceof TransactionRejected)) throw error
+  return {
+    status: 'rejected',
+    reason: error.message,
+    gasUsed: 0n,
+    refund: 0n,
+    gas: NO_GAS,
+    output: EMPTY,
+    logs: [],
+  }
+}
+
+async function runByChain(parts: DriftParts, listener: ChainListener): Promise<DriftSide> {
+  const { transaction, state, env, machine, deadlineMs } = parts
+  let run: MessageResult | undefined
+  const witnessed: Machine = {
+    ruleSet: machine.ruleSet,
+    async run(...args) {
+      run = await machine.run(...args)
+      return run
+    },
+  }
+  try {
+    const outcome = await executeTransaction({
+      transaction,
+      state: new Overlay(state),
+      env,
+      machine: witnessed,
+      gasAvailable: transaction.gasLimit,
+      tracer: listener,
+      ...(deadlineMs !== undefined && { deadlineMs }),
+    })
+    const { gasUsed, output, logs, created, failure } = outcome
+    const basic = intrinsicGas(transaction)
+    listener.tally.add('transaction', basic)
+    const total = basic + (run?.gasUsed ?? 0n)
+    return {
+      status: failure?.kind ?? 'succeeded',
+      ...(failure && { reason: failure.reason }),
+      gasUsed,
+      refund: total - gasUsed,
+      gas: listener.tally.groups(total),
+      output,
+      logs,
+      ...(created && { created }),
+    }
+  } catch (error) {
+    return rejected(error)
+  }
+}
+
+/** Follows Ethereum's run along the steps of the chain's. */
+class Follower {
+  readonly #steps: StepList
+  #index = 0
+  firstPriceDifference: PriceDifference | undefined
+  parting: Parting | undefined
+
+  constructor(steps: StepList) {
+    this.#steps = steps
+  }
+
+  step(step: EthereumStep): void {
+    const index = this.#index++
+    if (this.parting !== undefined) return
+    const chain = this.#steps.at(index)
+    const { opcode, name, position, depth, cost, address } = step
+    const ethereum = { opcode, name, position, depth, cost }
+    if (chain?.opcode !== opcode || chain.position !== position || chain.depth !== depth) {
+      this.parting = { index, ...(chain && { chain: named(chain) }), ethereum }
+    } else if (chain.cost !== cost) {
+      this.firstPriceDifference ??= { index, address, chain: named(chain), ethereum }
+    }
+  }
+
+  /** Ethereum's run is over. */
+  finish(): void {
+    const chain = this.#steps.at(this.#index)
+    if (this.parting === undefined && chain !== undefined) {
+      this.parting = { index: this.#index, chain: named(chain) }
+    }
+  }
+}
+
+async function runByEthereum(parts: DriftParts, follower: Follower): Promise<DriftSide> {
+  const { transaction, state, env, chainId, fork, deadlineMs } = parts
+  const tally = new GasTally()
+  try {
+    const outcome = await executeByEthereumRules({
+      transaction,
+      state,
+      env,
+      chainId,
+      hardfork: fork,
+      ...(deadlineMs !== undefined && { deadlineMs }),
+      listener: {
+        step(step) {
+          if (step.cost <= step.gasLeft) tally.opcode(step.opcode, step.cost - step.stipend)
+          follower.step(step)
+        },
+        native: (gasUsed) => tally.add('natives', gasUsed),
+        deposit: (bytes) => tally.add('deposits', BigInt(bytes) * DEPOSIT_GAS),
+      },
+    })
+    follower.finish()
+    const { gasUsed, refund, output, logs, created, failure, basicCost } = outcome
+    tally.add('transaction', basicCost)
+    return {
+      status: failure?.kind ?? 'succeeded',
+      ...(failure && { reason: failure.reason }),
+      gasUsed,
+      refund,
+      gas: tally.groups(gasUsed + refund),
+      output,
+      logs,
+      ...(created && { created }),
+    }
+  } catch (error) {
+    return rejected(error)
+  }
+}
+
+const logText = ({ address, topics, data }: Log): string => [address, ...topics, toHex(data)].join(' ')
+
+/** Runs a transaction both ways. Throws `limit-exceeded` when time or room for steps runs out. */
+export async function compareRules(parts: DriftParts): Promise<Drift> {
+  const listener = new ChainListener()
+  const chain = await runByChain(parts, listener)
+  const follower = new Follower(listener.steps)
+  const ethereum = await runByEthereum(parts, follower)
+  const { firstPriceDifference, parting } = follower
+  const sameLogs = chain.logs.map(logText).join() === ethereum.logs.map(logText).join()
+  return {
+    fork: parts.fork,
+    chain,
+    ethereum,
+    sameResult: chain.status === ethereum.status && toHex(chain.output) === toHex(ethereum.output),
+    sameLogs,
+    ...(firstPriceDifference && { firstPriceDifference }),
+    ...(parting && { parting }),
+  }
+}
