@@ -174,9 +174,10 @@ export async function createNode(given: NodeOptions = {}): Promise<Node> {
   const leaving: (() => void)[] = []
   const session: Session = {
     ...openSession('in process'),
-    notify(message) {
-      const { method, params } = message as { method: string; params: unknown }
-      for (const listener of [...listeners]) listener({ type: method, data: params })
+    notify({ method, subscription, news }) {
+      for (const listener of [...listeners]) {
+        listener({ type: method, data: { subscription, result: news.value() } })
+      }
     },
     onClose(listener) {
       leaving.push(listener)

@@ -80,4 +80,9 @@ export const SERVE_SETTINGS = {
     help: 'most connections at once, HTTP and WebSocket; further ones are hung up on',
     fallback: 10_000,
   }),
+  maxSocketBuffer: setting(whole(1, BYTES), {
+    flag: '--max-socket-buffer <bytes>',
+    help: 'most bytes of notifications that wait for a WebSocket client before it is closed as too slow',
+    fallback: 33_554_432,
+  }),
 }

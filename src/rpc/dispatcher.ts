@@ -8,6 +8,7 @@ import { conductOf } from './conduct.ts'
 import { createDeadlines, within } from './deadlines.ts'
 import { ERROR_CODES, type ErrorObject, toErrorObject } from './error-codes.ts'
 import { createFilters } from './feeds/filters.ts'
+import { createSubscriptions } from './feeds/subscriptions.ts'
 import { isTooDeep } from './json-depth.ts'
 import { Load, type Place, RETRY_SECONDS } from './load.ts'
 import { type AnyMethod, namesOf } from './method.ts'
@@ -74,6 +75,15 @@ function idOf(message: unknown): Id {
   return isObject(message) && isId(message.id) ? message.id : null
 }
 
+/** Why an id cannot be that of a call about subscriptions, where only these have such a rule (rpc-methods 7.8). */
+function idRefusal(name: string, id: Id, session: Session): NodeError | undefined {
+  if (session.notify === undefined || (name !== 'eth_subscribe' && name !== 'eth_unsubscribe'))
+    return undefined
+  if (typeof id === 'number' ? Number.isInteger(id) && id >= 0 : id !== null && id !== '') return undefined
+  const words = 'JSON-RPC message id should be a String or a positive integer'
+  return invalidParams(`${words}, but was '${JSON.stringify(id)}'.`)
+}
+
 /** Positional parameters; absent, null and the empty object are none (rpc-methods 2.4). */
 function positional(params: unknown): readonly unknown[] {
   if (Array.isArray(params)) return params
@@ -97,6 +107,7 @@ function countRequests(batch: readonly unknown[], limit: number, depth = 1): num
 export function createDispatcher(parts: DispatcherParts): Dispatcher {
   const { engine, options, logger, onCall, elapsed = () => performance.now() } = parts
   const filters = createFilters({ engine, options, elapsed })
+  const subscriptions = createSubscriptions({ engine, maxSubscriptions: options.maxSubscriptions, logger })
   const known = new Map(
     parts.methods.flatMap((method) => namesOf(method).map((name) => [name, method] as const)),
   )
@@ -125,7 +136,15 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
 
   /** Runs a method; a promise, or the result itself. */
   function invoke(method: AnyMethod, params: unknown, session: Session, deadline: number): unknown {
-    return method.call(positional(params), { engine, options, methods, session, filters, deadline })
+    return method.call(positional(params), {
+      engine,
+      options,
+      methods,
+      session,
+      filters,
+      subscriptions,
+      deadline,
+    })
   }
 
   async function run(
@@ -172,6 +191,8 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     if (typeof name !== 'string') return refusal(INVALID_REQUEST, id)
     // The node does not check this member, and gives back what it got.
     const jsonrpc = typeof request.jsonrpc === 'string' ? request.jsonrpc : '2.0'
+    const badId = id === undefined ? undefined : idRefusal(name, id, session)
+    if (badId !== undefined) return refusal(badId, id)
     try {
       const result = await run(name, request.params, session, deadline, true)
       return id === undefined ? undefined : { jsonrpc, id, result: result === undefined ? null : result }

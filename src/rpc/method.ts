@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import type { Engine } from '../engine/engine.ts'
 import { invalidParams } from '../errors.ts'
 import type { Filters } from './feeds/filters.ts'
+import type { Subscriptions } from './feeds/subscriptions.ts'
 import type { RpcOptions } from './rpc-options.ts'
 import type { Session } from './session.ts'
 
@@ -49,6 +50,7 @@ export interface Context {
   readonly filters: Filters
   /** Until when the call may run, milliseconds since 1970; 0 is no limit. */
   readonly deadline: number
+  readonly subscriptions: Subscriptions
 }
 
 /** What `method` takes. */

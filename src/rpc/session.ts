@@ -2,6 +2,7 @@
 import type { NodeError } from '../errors.ts'
 import type { CallOrigin } from '../options/options.ts'
 import type { AnyMethod } from './method.ts'
+import type { Notification } from './notification.ts'
 
 /** What a caller may do beyond calling a method: replace state in a simulation. */
 export type Entitlement = 'stateOverride'
@@ -18,7 +19,7 @@ export interface Session extends CallOrigin {
   /** Hears that a message is refused as a whole since the node is busy; absent where the reply alone says it. */
   shed?(retrySeconds: number): void
   /** Sends a message that answers no request; absent where the door cannot. */
-  notify?(message: unknown): void
+  notify?(notification: Notification): void
   /** Registers what to do when the caller leaves; absent where nothing can outlive a request. */
   onClose?(listener: () => void): void
 }

@@ -133,7 +133,13 @@ export async function serve(node: Servable, given: ServeOptions = {}): Promise<S
     const show = await pages
     show(request, response)
   })
-  const sockets = createWebSocketDoor({ dispatcher, maxMessageBytes: maxBodyBytes, logger, remoteAddressOf })
+  const sockets = createWebSocketDoor({
+    dispatcher,
+    maxMessageBytes: maxBodyBytes,
+    maxBufferBytes: options.maxSocketBuffer,
+    logger,
+    remoteAddressOf,
+  })
 
   /** Connections that have not sent a whole header yet; Node does not count them as idle when it closes. */
   const silent = new Set<Duplex>()

@@ -5,6 +5,7 @@ import { type RawData, WebSocket, WebSocketServer } from 'ws'
 import type { Logger } from '../logger.ts'
 import { openSession, type Session } from '../rpc/session.ts'
 import { type Guest, sessionOf } from './keys/gate.ts'
+import { createDeliveries, createOutbox, type Deliveries } from './outbox.ts'
 import type { RemoteAddressOf } from './remote-address.ts'
 import { requestIdOf } from './request-id.ts'
 import type { TextDispatcher } from './text-dispatcher.ts'
@@ -14,6 +15,8 @@ export interface WebSocketParts {
   readonly dispatcher: TextDispatcher
   /** Bytes of one message. */
   readonly maxMessageBytes: number
+  /** Bytes that may wait for a peer that does not read. */
+  readonly maxBufferBytes: number
   readonly logger: Logger
   readonly remoteAddressOf: RemoteAddressOf
 }
@@ -34,10 +37,8 @@ export interface WebSocketDoor {
 const MAX_WAITING = 64
 /** Their characters that may wait. */
 const MAX_WAITING_LENGTH = 1_048_576
-/** Bytes not yet taken by the peer: from here replies wait for it… */
+/** Bytes not yet taken by the peer: from here replies wait for it. */
 const SLOW_BYTES = 1_048_576
-/** …and from here one that does not read its notifications is cut off. */
-const DEAF_BYTES = 33_554_432
 /** A peer that does not answer a ping within this time is gone, milliseconds. */
 const PING_MS = 30_000
 
@@ -46,6 +47,7 @@ const GOING_AWAY = 1001
 const UNSUPPORTED_DATA = 1003
 const POLICY_VIOLATION = 1008
 const INTERNAL_ERROR = 1011
+const TRY_AGAIN_LATER = 1013
 
 /** One socket with its turn of messages. */
 interface Connection {
@@ -60,13 +62,17 @@ interface Connection {
 /** Who is at a socket: what of its session is known before the first message. */
 type Caller = Pick<Session, 'label' | 'remote' | 'requestId'> & Partial<ReturnType<typeof sessionOf>>
 
-function connect(socket: WebSocket, caller: Caller, { dispatcher, logger }: WebSocketParts): Connection {
+function connect(
+  socket: WebSocket,
+  stream: Duplex,
+  caller: Caller,
+  deliveries: Deliveries,
+  { dispatcher, maxBufferBytes, logger }: WebSocketParts,
+): Connection {
   const { label } = caller
   const waiting: string[] = []
   let waitingLength = 0
   const listeners: (() => void)[] = []
-  /** Notifications that came while a message ran: they follow its reply, so that a subscriber knows the id first. */
-  let held: string[] = []
   let busy = false
   let running: Promise<void> = Promise.resolve()
   let finishing = false
@@ -74,26 +80,33 @@ function connect(socket: WebSocket, caller: Caller, { dispatcher, logger }: WebS
 
   const isOpen = () => socket.readyState === WebSocket.OPEN
 
-  function push(text: string): void {
-    if (!isOpen()) return
-    if (socket.bufferedAmount > DEAF_BYTES) {
-      logger.warn('a WebSocket client does not read; it is cut off', { session: label })
-      socket.terminate()
-      return
-    }
-    socket.send(text)
+  /** The caller is gone, or as good as gone. */
+  function leave(): void {
+    waiting.length = 0
+    waitingLength = 0
+    for (const listener of listeners.splice(0)) listener()
   }
+
+  const outbox = createOutbox({
+    socket,
+    stream,
+    deliveries,
+    maxBytes: maxBufferBytes,
+    // While a message runs they wait and follow its reply, so that a subscriber knows the id first.
+    isHeld: () => busy,
+    onOverflow() {
+      logger.warn('a WebSocket client does not read what it subscribed to; it is closed', { session: label })
+      leave()
+      socket.close(TRY_AGAIN_LATER, `Too slow: more than ${maxBufferBytes} bytes of notifications are unread`)
+    },
+  })
 
   const session: Session = {
     ...openSession(caller.label),
     ...caller,
-    notify(message) {
-      const text = JSON.stringify(message)
-      if (busy) held.push(text)
-      else push(text)
-    },
+    notify: outbox.push,
     onClose(listener) {
-      if (socket.readyState === WebSocket.CLOSED) listener()
+      if (!isOpen()) listener()
       else listeners.push(listener)
     },
   }
@@ -104,20 +117,15 @@ function connect(socket: WebSocket, caller: Caller, { dispatcher, logger }: WebS
     else await new Promise<void>((resolve) => socket.send(text, () => resolve()))
   }
 
-  function flush(): void {
-    const notifications = held
-    held = []
-    for (const notification of notifications) push(notification)
-  }
-
   async function run(): Promise<void> {
     busy = true
     try {
       for (let text = waiting.shift(); text !== undefined && isOpen() && !finishing; text = waiting.shift()) {
         waitingLength -= text.length
+        outbox.flush()
         const answer = await dispatcher.dispatchText(text, session)
         if (answer !== undefined) await reply(answer)
-        flush()
+        outbox.flush()
         if (socket.isPaused && waiting.length < MAX_WAITING / 2 && waitingLength < MAX_WAITING_LENGTH)
           socket.resume()
       }
@@ -126,7 +134,7 @@ function connect(socket: WebSocket, caller: Caller, { dispatcher, logger }: WebS
       socket.close(INTERNAL_ERROR, 'Internal server error')
     } finally {
       busy = false
-      flush()
+      outbox.flush()
     }
   }
 
@@ -144,10 +152,7 @@ function connect(socket: WebSocket, caller: Caller, { dispatcher, logger }: WebS
   })
   // ws closes with the fitting code by itself: 1009 too large, 1007 not UTF-8, 1002 not WebSocket.
   socket.on('error', (error) => logger.debug('a WebSocket failed', { error, session: label }))
-  socket.on('close', () => {
-    waiting.length = 0
-    for (const listener of listeners.splice(0)) listener()
-  })
+  socket.on('close', leave)
 
   return {
     socket,
@@ -155,6 +160,7 @@ function connect(socket: WebSocket, caller: Caller, { dispatcher, logger }: WebS
     async finish() {
       finishing = true
       await running
+      outbox.flush()
       // A socket that is not read would never see the peer's half of the closing.
       socket.resume()
     },
@@ -175,6 +181,7 @@ export function createWebSocketDoor(parts: WebSocketParts): WebSocketDoor {
     maxPayload: parts.maxMessageBytes,
   })
   const connections = new Set<Connection>()
+  const deliveries = createDeliveries()
   let count = 0
   let closing = false
 
@@ -195,7 +202,7 @@ export function createWebSocketDoor(parts: WebSocketParts): WebSocketDoor {
         ...(guest !== undefined && sessionOf(guest)),
       }
       server.handleUpgrade(request, socket, head, (opened) => {
-        const connection = connect(opened, caller, parts)
+        const connection = connect(opened, socket, caller, deliveries, parts)
         connections.add(connection)
         const forget = guest?.key.onEnd(() => opened.close(POLICY_VIOLATION, 'API key not valid any more'))
         opened.on('close', () => {
@@ -222,6 +229,7 @@ export function createWebSocketDoor(parts: WebSocketParts): WebSocketDoor {
       )
     },
     terminate() {
+      deliveries.close()
       for (const { socket } of connections) socket.terminate()
     },
   }

@@ -1,7 +1,19 @@
 /** A node without a chain for the tests of the doors: it echoes, and holds requests until told. */
 import type { ServeOptions } from '../../src/options/options.ts'
+import { News, type Notification } from '../../src/rpc/notification.ts'
 import type { Session } from '../../src/rpc/session.ts'
 import { type Server, serve } from '../../src/transport/server.ts'
+
+/** A notification that carries a value. */
+export function newsOf(value: unknown): Notification {
+  return { method: 'eth_subscription', subscription: '0x1', news: new News(() => value) }
+}
+
+/** Its text. */
+export function newsText(value: unknown): string {
+  const params = { subscription: '0x1', result: value }
+  return JSON.stringify({ jsonrpc: '2.0', method: 'eth_subscription', params })
+}
 
 /** What the echo node saw and can be told. */
 export interface EchoNode {
@@ -42,7 +54,7 @@ export async function serveEcho(options: ServeOptions = {}): Promise<EchoNode> {
             held()
             await released
           }
-          if (text === 'subscribe') session.notify?.({ news: 1 })
+          if (text === 'subscribe') session.notify?.(newsOf(1))
           if (text.includes('rpc.discover')) return '{"jsonrpc":"2.0","id":1,"result":{"openrpc":"1.2.6"}}'
           return text === 'silent' ? undefined : `echo:${text}`
         },

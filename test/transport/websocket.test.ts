@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
-import { type EchoNode, serveEcho } from './echo-node.ts'
+import { type EchoNode, newsOf, newsText, serveEcho } from './echo-node.ts'
 
 let node: EchoNode
 
@@ -63,8 +63,8 @@ describe('a WebSocket', () => {
     expect(node.sessions).toHaveLength(2)
     const [session] = node.sessions
     const news = messages(one, 1)
-    session?.notify?.({ hello: 1 })
-    expect(await news).toEqual(['{"hello":1}'])
+    session?.notify?.(newsOf({ hello: 1 }))
+    expect(await news).toEqual([newsText({ hello: 1 })])
     const left = new Promise<void>((resolve) => session?.onClose?.(resolve))
     one.close()
     await left
@@ -73,7 +73,7 @@ describe('a WebSocket', () => {
       calledAtOnce = true
     })
     expect(calledAtOnce).toBe(true)
-    session?.notify?.('nobody hears this')
+    session?.notify?.(newsOf('nobody hears this'))
   })
 
   it('is answered in order, one message after another', async () => {
@@ -90,7 +90,7 @@ describe('a WebSocket', () => {
     const socket = await open()
     const got = messages(socket, 2)
     socket.send('subscribe')
-    expect(await got).toEqual(['echo:subscribe', '{"news":1}'])
+    expect(await got).toEqual(['echo:subscribe', newsText(1)])
   })
 
   it('that sends faster than it is answered loses nothing', async () => {

@@ -15,6 +15,7 @@ import { MINING_METHODS } from './eth/mining.ts'
 import { SIGN_METHODS } from './eth/sign.ts'
 import { STATE_METHODS } from './eth/state.ts'
 import { SUBMIT_METHODS } from './eth/submit.ts'
+import { SUBSCRIBE_METHODS } from './eth/subscribe.ts'
 import { TRANSACTION_METHODS } from './eth/transaction.ts'
 import { EVM_METHODS } from './evm.ts'
 import { EXT_METHODS } from './ext.ts'
@@ -41,6 +42,7 @@ export const METHODS: readonly AnyMethod[] = [
   ...TRANSACTION_METHODS,
   ...LOG_METHODS,
   ...FILTER_METHODS,
+  ...SUBSCRIBE_METHODS,
   ...SUBMIT_METHODS,
   ...SIGN_METHODS,
   ...TXPOOL_METHODS,

@@ -40,6 +40,17 @@ function readTopics(value: unknown, name: string): readonly (readonly Hex[] | nu
   return topics
 }
 
+/** The members that narrow logs down, wherever they stand. */
+export function readLogCriteria(
+  { address, topics }: Record<string, unknown>,
+  name: string,
+): Pick<LogFilter, 'addresses' | 'topics'> {
+  return {
+    addresses: readAddresses(address, `${name}.address`),
+    topics: readTopics(topics, `${name}.topics`),
+  }
+}
+
 /** The filter object; unknown members are ignored. */
 export const FilterObject: Parameter<LogFilter> = {
   schema: z.object({
@@ -61,8 +72,7 @@ export const FilterObject: Parameter<LogFilter> = {
       ...(named && { blockHash: BlockHash.read(blockHash, `${name}.blockHash`) }),
       ...(fromBlock !== undefined && { fromBlock: LogBlock.read(fromBlock, `${name}.fromBlock`) }),
       ...(toBlock !== undefined && { toBlock: LogBlock.read(toBlock, `${name}.toBlock`) }),
-      addresses: readAddresses(given.address, `${name}.address`),
-      topics: readTopics(given.topics, `${name}.topics`),
+      ...readLogCriteria(given, name),
     }
   },
 }

@@ -1,0 +1,31 @@
+/** Subscriptions: on WebSocket and in process; over HTTP there is nobody to notify (rpc-methods 7.8). */
+import { z } from 'zod'
+import { method, optional } from '../../method.ts'
+import {
+  SubscriptionFilter,
+  SubscriptionId,
+  SubscriptionIdText,
+  SubscriptionName,
+} from '../../wire/subscription.ts'
+
+export const eth_subscribe = method({
+  name: 'eth_subscribe',
+  summary:
+    'Notifies of new headers, matching logs, pending transactions, or synchronisation, until it is ended.',
+  params: { type: SubscriptionName, filter: optional(SubscriptionFilter, null) },
+  result: SubscriptionIdText,
+  examples: [],
+  run: ({ type, filter }, { subscriptions, session }) => subscriptions.add(type, filter, session),
+})
+
+export const eth_unsubscribe = method({
+  name: 'eth_unsubscribe',
+  summary: 'Ends a subscription of this connection; false when it has none of this id.',
+  params: { id: SubscriptionId },
+  result: z.boolean(),
+  examples: [{ params: ['0x1'], result: false }],
+  run: ({ id }, { subscriptions, session }) => subscriptions.remove(id, session),
+})
+
+/** The methods of this file, in the order of the document. */
+export const SUBSCRIBE_METHODS = [eth_subscribe, eth_unsubscribe] as const
