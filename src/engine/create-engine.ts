@@ -51,6 +51,7 @@ import { createLookup } from './queries/lookup.ts'
 import { createPending, type Pending } from './queries/pending.ts'
 import { createReplays } from './queries/replay.ts'
 import { createSimulate } from './queries/simulate.ts'
+import { createTraceFilter } from './queries/trace-filter.ts'
 import { createSerialQueue } from './serial-queue.ts'
 import { Snapshots } from './snapshots.ts'
 import type { Wallet } from './wallet/wallet.ts'
@@ -246,6 +247,13 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
     }),
   })
   const fees = createFees({ ...chain, now: parts.now, asked })
+  const blocksBetween: Engine['queries']['blocksBetween'] = (senders, receivers, { from, to }) =>
+    participantIndex.candidates(
+      participantClauses(senders, receivers),
+      from,
+      Math.min(to, blockchain.head.block.header.number),
+      createBreather('query'),
+    )
   const replays = createReplays({ ...chain, ...parts, lookup, machine })
   const simulate = createSimulate({ ...chain, ...parts, lookup, machine, named, events })
 
@@ -287,13 +295,8 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
       traceCall: simulate.traceCall,
       ...replays,
       logs: createLogs({ ...chain, logIndex }),
-      blocksBetween: (senders, receivers, { from, to }) =>
-        participantIndex.candidates(
-          participantClauses(senders, receivers),
-          from,
-          Math.min(to, blockchain.head.block.header.number),
-          createBreather('query'),
-        ),
+      blocksBetween,
+      traceFilter: createTraceFilter({ ...chain, ...parts, replays, blocksBetween, block: lookup.block }),
       async proof(address, slots, reference) {
         const view = await lookup.block(reference)
         if (view === undefined) return undefined

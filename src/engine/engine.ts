@@ -21,6 +21,7 @@ import type { MiningWork, WorkInsertion } from './mining/work.ts'
 import type { Peers } from './peers/ledger.ts'
 import type { FeeHistory } from './queries/fee-history.ts'
 import type { Replays } from './queries/replay.ts'
+import type { FlatTrace, TraceQuery } from './queries/trace-filter.ts'
 import type { Wallet } from './wallet/wallet.ts'
 
 export type { AccountOverride, CallRequest, Failure, StateOverrides } from '../execution/request.ts'
@@ -150,6 +151,8 @@ export interface Queries extends Replays {
     receivers: readonly Hex[],
     range: { readonly from: number; readonly to: number },
   ): AsyncIterable<readonly number[]>
+  /** Flat traces of the canonical chain in order, all of one moment. Throws `limit-exceeded` when time runs out. */
+  traceFilter(query: TraceQuery): Promise<readonly FlatTrace[]>
   /** Throws `invalid-params` at a genesis whose header carries a historical root. `undefined` when there is no such block. */
   proof(address: Hex, slots: readonly bigint[], reference: BlockReference): Promise<AccountProof | undefined>
   /** Wei per gas that a new transaction should offer. */

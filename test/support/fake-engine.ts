@@ -312,6 +312,7 @@ export function fakeEngine(
         valueCallSeen: false,
       },
     }),
+    traceFilter: note('traceFilter', []),
     traceCall: note('traceCall', undefined),
     replay: async () => ({ state: new Overlay(stateWith(0n)) }),
     traces: async () => [],

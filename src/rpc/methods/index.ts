@@ -25,6 +25,7 @@ import { NET_METHODS } from './net.ts'
 import { PERSONAL_METHODS } from './personal.ts'
 import { RPC_METHODS } from './rpc.ts'
 import { SCO_METHODS } from './sco.ts'
+import { TRACE_METHODS } from './trace.ts'
 import { TXPOOL_METHODS } from './txpool.ts'
 import { WEB3_METHODS } from './web3.ts'
 
@@ -52,6 +53,7 @@ export const METHODS: readonly AnyMethod[] = [
   ...EXT_METHODS,
   ...MINING_METHODS,
   ...MNR_METHODS,
+  ...TRACE_METHODS,
   ...PERSONAL_METHODS,
   ...DEV_STATE_METHODS,
   ...DEV_ACCOUNT_METHODS,

@@ -1,0 +1,66 @@
+/** From the filter object of `trace_filter` to a query: the heights it means, and the limits of the profile (rpc-methods 7.10). */
+import type { Queries } from '../engine/engine.ts'
+import type { TraceQuery } from '../engine/queries/trace-filter.ts'
+import { invalidParams, NodeError } from '../errors.ts'
+import type { RpcOptions } from './rpc-options.ts'
+import type { BlockArgument } from './wire/block-reference.ts'
+import type { TraceFilter } from './wire/trace/filter.ts'
+
+/** The limits of the hosted service: so many traces a request, from so many blocks (service.md, Limits). */
+const HOSTED_TRACES = 100
+const HOSTED_BLOCKS = 2000
+
+/** A height where the pending block counts as the one above the head. */
+function heightOf({ reference }: BlockArgument, head: number): number {
+  if ('number' in reference) return reference.number
+  if ('hash' in reference) throw new Error('a bound is no hash')
+  return { earliest: 0, latest: head, pending: head + 1 }[reference.tag]
+}
+
+function countOf({ count, after = 0 }: TraceFilter, options: RpcOptions): { after: number; count: number } {
+  const most = options.profile === 'hosted' ? Math.min(HOSTED_TRACES, options.maxTraces) : options.maxTraces
+  if (count !== undefined && count < 0) throw invalidParams('Count value cannot be negative.')
+  if (count !== undefined && count > most) {
+    throw invalidParams(`Count value too big. Maximum ${most} traces allowed.`)
+  }
+  if (after < 0) throw invalidParams('After value cannot be negative.')
+  if (after > options.maxTraces) {
+    throw invalidParams(`After value too big. Maximum ${options.maxTraces} traces allowed.`)
+  }
+  return { after, count: count ?? most }
+}
+
+/** The query that a filter means now, or `undefined` when it can match nothing. Throws `invalid-params` and `too-many`. */
+export function toTraceQuery(
+  filter: TraceFilter,
+  queries: Queries,
+  options: RpcOptions,
+): TraceQuery | undefined {
+  const slice = countOf(filter, options)
+  const head = queries.head().block.header.number
+  const hosted = options.profile === 'hosted'
+  const from = filter.fromBlock === undefined ? (hosted ? head : 0) : heightOf(filter.fromBlock, head)
+  const to = filter.toBlock === undefined ? Math.max(head, from) : heightOf(filter.toBlock, head)
+  const toHeight = filter.toBlock !== undefined && 'number' in filter.toBlock.reference
+  // What begins above the head is empty, unless the bounds alone say that they are the wrong way round.
+  if (from > to && (from <= head || toHeight)) throw invalidParams('fromBlock cannot be greater than toBlock')
+  const named = [filter.fromBlock, filter.toBlock].some(
+    (block) => block !== undefined && 'tag' in block.reference && block.reference.tag === 'pending',
+  )
+  if (from > head && !named) return undefined
+  const last = Math.min(to, head)
+  if (hosted && last - from + 1 > HOSTED_BLOCKS) {
+    throw new NodeError(
+      'too-many',
+      `query covers more than ${HOSTED_BLOCKS} blocks: a query may cover at most ${HOSTED_BLOCKS} blocks, ` +
+        `and return at most ${HOSTED_TRACES} traces`,
+    )
+  }
+  return {
+    range: { from, to: last },
+    pending: named,
+    senders: filter.fromAddress,
+    receivers: filter.toAddress,
+    ...slice,
+  }
+}
