@@ -255,7 +255,7 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
       createBreather('query'),
     )
   const replays = createReplays({ ...chain, ...parts, lookup, machine })
-  const simulate = createSimulate({ ...chain, ...parts, lookup, machine, named, events })
+  const simulate = createSimulate({ ...chain, ...parts, asked, lookup, machine, named, events })
 
   for (const transaction of blocks.poolEntries()) {
     try {

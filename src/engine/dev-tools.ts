@@ -34,7 +34,10 @@ export interface DevTools {
   editState(edits: readonly AccountEdit[]): Promise<void>
   /** Who is rewarded for blocks mined here from now on. */
   setCoinbase(address: Hex): Promise<void>
-  /** Gas that each block mined here from now on holds, all of it for one transaction if it asks for that. */
+  /**
+   * Gas that each block mined here from now on holds, all of it for one transaction if it asks for that; calls and
+   * estimates may use as much. Throws `invalid-params` when no transaction would fit.
+   */
   setBlockGasLimit(gas: bigint): Promise<void>
   /** Wei per gas that blocks mined here from now on, and the pool at once, ask for. */
   setMinimumGasPrice(price: bigint): Promise<void>

@@ -153,7 +153,10 @@ export interface Queries extends Replays {
   ): AsyncIterable<readonly number[]>
   /** Flat traces of the canonical chain in order, all of one moment. Throws `limit-exceeded` when time runs out. */
   traceFilter(query: TraceQuery): Promise<readonly FlatTrace[]>
-  /** Throws `invalid-params` at a genesis whose header carries a historical root. `undefined` when there is no such block. */
+  /**
+   * Against the state that the next block begins with, edits included. Throws `invalid-params` at a genesis whose header
+   * carries a historical root. `undefined` when there is no such block.
+   */
   proof(address: Hex, slots: readonly bigint[], reference: BlockReference): Promise<AccountProof | undefined>
   /** Wei per gas that a new transaction should offer. */
   gasPrice(): bigint

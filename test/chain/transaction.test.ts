@@ -13,6 +13,7 @@ import {
   decodeBlockTransaction,
   decodeTransaction,
   encodedNonce,
+  impersonatedTransaction,
   intrinsicGas,
   restoreTransaction,
   rewardTransaction,
@@ -325,4 +326,28 @@ describe('intrinsicGas', () => {
 it('reads quantities as unsigned', () => {
   const value = fromHex(`0x${'ff'.repeat(32)}`)
   expect(decodeTransaction(altered({ 4: value })).value).toBe(toBigInt(value))
+})
+
+describe('a transaction of an impersonated sender', () => {
+  const address = fc.uint8Array({ minLength: 20, maxLength: 20 }).map(toHex)
+
+  it('has a hash of its own for each sender and content, and comes back from its bytes', () => {
+    fc.assert(
+      fc.property(address, address, fc.nat(9), fc.nat(9), (one, other, first, second) => {
+        const [a, b] = [
+          impersonatedTransaction({ ...PLAIN, nonce: BigInt(first) }, one),
+          impersonatedTransaction({ ...PLAIN, nonce: BigInt(second) }, other),
+        ]
+        expect(a.hash === b.hash).toBe(one === other && first === second)
+        expect(a).toMatchObject({ from: one, nonce: BigInt(first), data: PLAIN.data, isReward: false })
+        expect(restoreTransaction(a.raw, one)).toEqual(a)
+        expect(a.hash).toBe(keccakHex(a.raw))
+      }),
+    )
+  })
+
+  it('has a hash of its own beside the same transaction with a signature', () => {
+    const signed = signTransaction(PLAIN, KEY)
+    expect(impersonatedTransaction(PLAIN, signed.from).hash).not.toBe(signed.hash)
+  })
 })

@@ -57,6 +57,48 @@ describe.each([false, true])('a clock (lasting: %s)', (lasting) => {
   })
 })
 
+describe.each([false, true])('a clock with an interval (lasting: %s)', (lasting) => {
+  it('counts from block to block whatever the wall clock says, until it is taken away', () => {
+    const { wall, clock } = clockAt(1000, lasting)
+    clock.setInterval(12)
+    for (const parent of [1000, 1012, 1024]) {
+      expect(clock.nextTimestamp(parent)).toBe(parent + 12)
+      clock.taken()
+    }
+    wall.now = 5000
+    expect(clock.nextTimestamp(1036)).toBe(1048)
+    clock.setInterval(undefined)
+    expect(clock.nextTimestamp(1036)).toBe(5000)
+  })
+
+  it('lets an exact timestamp go first, and still passes time when it is 0', () => {
+    const { clock } = clockAt(1000, lasting)
+    clock.setInterval(0)
+    clock.setNext(3000)
+    expect(clock.nextTimestamp(1000)).toBe(3000)
+    clock.taken()
+    expect(clock.nextTimestamp(3000)).toBe(3001)
+    const saved = clock.save()
+    clock.reset()
+    expect(clock.nextTimestamp(10)).toBe(1000)
+    clock.restore(saved)
+    expect(clock.nextTimestamp(10)).toBe(11)
+  })
+
+  it('moves to a time, and tells by how much', () => {
+    const { wall, clock } = clockAt(1000, lasting)
+    clock.setNext(9000)
+    expect(clock.moveTo(1500)).toBe(500)
+    expect(clock.nextTimestamp(0)).toBe(1500)
+    clock.taken()
+    wall.now = 1001
+    expect(clock.nextTimestamp(0)).toBe(lasting ? 1501 : 1001)
+    expect(clock.moveTo(400)).toBe(-601)
+    expect(clock.nextTimestamp(0)).toBe(400)
+    expect(clock.nextTimestamp(400)).toBe(401)
+  })
+})
+
 it('spends an increase on one block', () => {
   const { clock } = clockAt(1000, false)
   clock.increase(200)

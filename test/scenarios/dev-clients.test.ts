@@ -255,10 +255,13 @@ describe('dials', () => {
     const hash = await t.call('eth_sendTransaction', big)
     expect((await t.call('eth_getBlockByNumber', 'pending', false)).gasLimit).toBe('0x1c9c380')
     expect((await t.call('anvil_nodeInfo')).environment.gasLimit).toBe('0x1c9c380')
+    expect(await t.call('eth_estimateGas', { to: BOB, data: `0x${'ff'.repeat(500_000)}` })).toBe('0x7a6408')
     const proof = await solveWork(t)
     expect(await t.call('mnr_submitBitcoinBlock', proof.block)).toMatchObject({ blockIncludedHeight: '0x1' })
     expect((await t.call('eth_getTransactionReceipt', hash)).status).toBe('0x1')
     expect((await head()).gasLimit).toBe('0x1c9c380')
+    const { queries } = t.node.engine
+    expect((await queries.trace(queries.head(), 0)).root).toMatchObject({ from: COW, to: BOB })
   })
 
   it('a minimum gas price empties the pool of what offers less', async () => {

@@ -26,6 +26,18 @@ describe.each(ENGINES)('a block store in $name', ({ withStore }) => {
       expect(blocks.poolEntries()).toEqual([])
     }))
 
+  it('gives a block another state after it, in memory and on disk', () =>
+    withStore(async (store) => {
+      const writer = await BlockStore.open(store, CONFIG)
+      for (const block of [genesis, one]) await extendBy(store, writer, block)
+      const amended: ExecutedBlock = { ...one, postState: `0x${'ed'.repeat(32)}` }
+      const writes = writer.amend(amended)
+      expect(writer.get(one.hash)).toBe(one)
+      await store.batch(writes)
+      expect(writer.get(one.hash)).toBe(amended)
+      expect((await BlockStore.open(store, CONFIG)).get(one.hash)).toEqual(amended)
+    }))
+
   it('gives blocks back whole, from memory and from their bytes', () =>
     withStore(async (store) => {
       const writer = await BlockStore.open(store, CONFIG)

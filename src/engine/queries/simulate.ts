@@ -9,6 +9,7 @@ import type { BlockEnvironment, Machine } from '../../execution/machine.ts'
 import type { StateReader } from '../../execution/state.ts'
 import type { Logger } from '../../logger.ts'
 import { type ChainAccess, environmentAt } from '../ancestry.ts'
+import type { AskedHeader } from '../dials.ts'
 import type { BlockReference, Queries } from '../engine.ts'
 import type { Emitter, EngineEvents } from '../events.ts'
 import type { FailureNames } from '../failure-names.ts'
@@ -22,6 +23,8 @@ interface Parts extends ChainAccess {
   /** Gas; larger requests are cut to it. */
   readonly callGasCap: bigint
   readonly gasEstimationCap: bigint
+  /** What the next block was asked to be like: whatever fits it can be simulated. */
+  readonly asked: () => AskedHeader
   /** Milliseconds of wall clock that a simulation may take which comes without a limit of its own; 0 is no limit. */
   readonly timeoutMs: number
   /** Answer failures other than REVERT with an error instead of empty output. */
@@ -36,6 +39,11 @@ export function createSimulate(
 ): Pick<Queries, 'call' | 'estimateGas' | 'accessList' | 'traceCall'> {
   const { lookup, machine, logger, strictCalls, named, events } = parts
   const within = (timeoutMs = parts.timeoutMs) => (timeoutMs > 0 ? { deadlineMs: timeoutMs } : {})
+
+  function cap(usual: bigint): bigint {
+    const { gasLimit = 0n } = parts.asked()
+    return gasLimit > usual ? gasLimit : usual
+  }
 
   async function place(reference: BlockReference): Promise<{ state: StateReader; env: BlockEnvironment }> {
     const view = await lookup.block(reference)
@@ -52,7 +60,7 @@ export function createSimulate(
         state,
         env,
         machine,
-        gasCap: parts.callGasCap,
+        gasCap: cap(parts.callGasCap),
         named,
         ...(overrides && { overrides }),
         ...within(timeoutMs),
@@ -74,7 +82,7 @@ export function createSimulate(
         state,
         env,
         machine,
-        gasCap: parts.gasEstimationCap,
+        gasCap: cap(parts.gasEstimationCap),
         named,
         ...within(timeoutMs),
       })
@@ -86,7 +94,7 @@ export function createSimulate(
         state,
         env,
         machine,
-        gasCap: parts.callGasCap,
+        gasCap: cap(parts.callGasCap),
         ...within(timeoutMs),
       })
     },
@@ -97,7 +105,7 @@ export function createSimulate(
         state,
         env,
         machine,
-        gasCap: parts.callGasCap,
+        gasCap: cap(parts.callGasCap),
         tracer,
         ...(overrides && { overrides }),
         ...within(timeoutMs),
