@@ -44,6 +44,7 @@ import { createWorks } from './mining/work.ts'
 import { openPeers } from './peers/ledger.ts'
 import { KeptPool } from './pool/kept-pool.ts'
 import { Pool } from './pool/pool.ts'
+import { createDrift } from './queries/drift.ts'
 import { createFeeHistory } from './queries/fee-history.ts'
 import { createFees } from './queries/fees.ts'
 import { createLogs } from './queries/logs.ts'
@@ -294,6 +295,7 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
       accessList: simulate.accessList,
       traceCall: simulate.traceCall,
       ...replays,
+      compareRules: createDrift({ ...chain, ...parts, lookup, machine, replays }),
       logs: createLogs({ ...chain, logIndex }),
       blocksBetween,
       traceFilter: createTraceFilter({ ...chain, ...parts, replays, blocksBetween, block: lookup.block }),

@@ -10,6 +10,8 @@ import type { Transaction } from '../chain/transaction.ts'
 import type { Hex } from '../encoding/hex.ts'
 import type { NodeError } from '../errors.ts'
 import type { AccessList } from '../execution/access-list.ts'
+import type { Drift } from '../execution/drift/compare-rules.ts'
+import type { EthereumFork } from '../execution/ethereum-rules.ts'
 import type { CallRequest, Failure, StateOverrides } from '../execution/request.ts'
 import type { StateReader } from '../execution/state.ts'
 import type { Tracer } from '../execution/trace/tracer.ts'
@@ -140,6 +142,11 @@ export interface Queries extends Replays {
     overrides?: StateOverrides,
     timeoutMs?: number,
   ): Promise<void>
+  /**
+   * What a transaction of the canonical chain did, and would have done under a fork of Ethereum; `undefined` when it is
+   * not there. Throws `invalid-params` for a fee-collecting one, `limit-exceeded`, `block-not-found`.
+   */
+  compareRules(hash: Hex, fork: EthereumFork): Promise<Drift | undefined>
   /** Logs of the canonical chain in order, all of one moment. Throws `log-limit`. */
   logs(query: LogQuery): Promise<readonly LogView[]>
   /**

@@ -314,6 +314,7 @@ export function fakeEngine(
     }),
     traceFilter: note('traceFilter', []),
     traceCall: note('traceCall', undefined),
+    compareRules: note('compareRules', undefined),
     replay: async () => ({ state: new Overlay(stateWith(0n)) }),
     traces: async () => [],
     trace: async (block, index) => ({

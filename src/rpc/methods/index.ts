@@ -4,6 +4,7 @@ import { DEV_ACCOUNT_METHODS } from './dev/accounts.ts'
 import { DEV_MINING_METHODS } from './dev/mining.ts'
 import { DEV_NODE_METHODS } from './dev/node.ts'
 import { DEV_STATE_METHODS } from './dev/state.ts'
+import { DRIFT_METHODS } from './drift.ts'
 import { BLOCK_METHODS } from './eth/block.ts'
 import { BRIDGE_METHODS } from './eth/bridge.ts'
 import { CLIENT_METHODS } from './eth/client.ts'
@@ -50,6 +51,7 @@ export const METHODS: readonly AnyMethod[] = [
   ...SCO_METHODS,
   ...EVM_METHODS,
   ...NAME_METHODS,
+  ...DRIFT_METHODS,
   ...EXT_METHODS,
   ...MINING_METHODS,
   ...MNR_METHODS,

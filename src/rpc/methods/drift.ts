@@ -1,0 +1,122 @@
+/** The method that sets this chain's rules beside Ethereum's. */
+import { z } from 'zod'
+import { type Hex, toHex, toQuantity } from '../../encoding/hex.ts'
+import type {
+  Drift,
+  DriftSide,
+  NamedStep,
+  Parting,
+  PriceDifference,
+} from '../../execution/drift/compare-rules.ts'
+import { GAS_GROUPS } from '../../execution/drift/gas-groups.ts'
+import type { EthereumFork } from '../../execution/ethereum-rules.ts'
+import { method, optional, type Parameter } from '../method.ts'
+import { AddressText, DataText, HashText, QuantityText, refuse, TransactionHash } from '../wire/scalars.ts'
+
+/** In the order of their coming; the last is the default. */
+const FORKS: readonly EthereumFork[] = [
+  'petersburg',
+  'istanbul',
+  'berlin',
+  'london',
+  'paris',
+  'shanghai',
+  'cancun',
+]
+
+const Fork: Parameter<EthereumFork> = {
+  schema: z.enum(FORKS as [EthereumFork, ...EthereumFork[]]),
+  read(value, name) {
+    const wanted = typeof value === 'string' ? value.toLowerCase() : value
+    return FORKS.find((fork) => fork === wanted) ?? refuse(name, `one of ${FORKS.join(', ')}`)
+  },
+}
+
+const Side = z.object({
+  status: z.enum(['succeeded', 'reverted', 'failed', 'rejected']),
+  reason: z.string().nullable(),
+  gasUsed: QuantityText,
+  refund: QuantityText,
+  output: DataText,
+  contractAddress: AddressText.nullable(),
+  logs: z.array(z.object({ address: AddressText, topics: z.array(HashText), data: DataText })),
+})
+
+const Step = z.object({
+  op: z.string(),
+  pc: z.int(),
+  depth: z.int(),
+  gasCost: z.int(),
+})
+
+const Report = z.object({
+  fork: z.string(),
+  chain: Side,
+  ethereum: Side,
+  sameResult: z.boolean(),
+  sameLogs: z.boolean(),
+  gas: z.array(z.object({ group: z.enum(GAS_GROUPS), chain: z.int(), ethereum: z.int() })),
+  firstPriceDifference: z
+    .object({ index: z.int(), address: AddressText, chain: Step, ethereum: Step })
+    .nullable(),
+  parting: z.object({ index: z.int(), chain: Step.nullable(), ethereum: Step.nullable() }).nullable(),
+})
+
+function sideOf({ status, reason, gasUsed, refund, output, created, logs }: DriftSide): z.infer<typeof Side> {
+  return {
+    status,
+    reason: reason ?? null,
+    gasUsed: toQuantity(gasUsed),
+    refund: toQuantity(refund),
+    output: toHex(output),
+    contractAddress: created ?? null,
+    logs: logs.map(({ address, topics, data }) => ({ address, topics: [...topics], data: toHex(data) })),
+  }
+}
+
+function stepOf({ name, position, depth, cost }: NamedStep): z.infer<typeof Step> {
+  return { op: name, pc: position, depth, gasCost: cost }
+}
+
+function priceOf({ index, address, chain, ethereum }: PriceDifference) {
+  return { index, address, chain: stepOf(chain), ethereum: stepOf(ethereum) }
+}
+
+function partingOf({ index, chain, ethereum }: Parting) {
+  return { index, chain: chain ? stepOf(chain) : null, ethereum: ethereum ? stepOf(ethereum) : null }
+}
+
+function reportOf(drift: Drift): z.infer<typeof Report> {
+  const { fork, chain, ethereum, sameResult, sameLogs, firstPriceDifference, parting } = drift
+  return {
+    fork,
+    chain: sideOf(chain),
+    ethereum: sideOf(ethereum),
+    sameResult,
+    sameLogs,
+    gas: GAS_GROUPS.map((group) => ({
+      group,
+      chain: Number(chain.gas.get(group)),
+      ethereum: Number(ethereum.gas.get(group)),
+    })),
+    firstPriceDifference: firstPriceDifference ? priceOf(firstPriceDifference) : null,
+    parting: parting ? partingOf(parting) : null,
+  }
+}
+
+const UNKNOWN: Hex = `0x${'9'.repeat(64)}`
+
+export const debug_compareRules = method({
+  name: 'debug_compareRules',
+  summary: "What a mined transaction did, beside what it would have done under Ethereum's rules.",
+  params: { transaction: TransactionHash, fork: optional(Fork, 'cancun') },
+  result: Report.nullable(),
+  examples: [{ params: [UNKNOWN, 'london'], result: null }],
+  async run({ transaction, fork }, { engine }) {
+    const drift = await engine.queries.compareRules(transaction, fork)
+    return drift === undefined ? null : reportOf(drift)
+  },
+})
+
+/** The methods of this file, in the order of the document. */
+export const DRIFT_METHODS = [debug_compareRules] as const

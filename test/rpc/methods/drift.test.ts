@@ -1,0 +1,93 @@
+import { Interface } from 'ethers'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Hex } from '../../../src/encoding/hex.ts'
+import { createNode, type Node } from '../../../src/node.ts'
+import { artifact } from '../../support/contracts.ts'
+import { ask, dispatcherOf, type Outcome } from '../../support/rpc.ts'
+
+const ALICE = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
+const probe = artifact('Probe')
+const coder = new Interface(probe.abi)
+
+describe('debug_compareRules', () => {
+  let node: Node
+  let address: Hex
+  beforeAll(async () => {
+    node = await createNode({ minedReverts: 'hash' })
+    const hash = await send({ data: probe.bytecode })
+    const receipt = await node.request({ method: 'eth_getTransactionReceipt', params: [hash] })
+    address = (receipt as { contractAddress: Hex }).contractAddress
+  })
+  afterAll(() => node.close())
+
+  const send = (parts: object) =>
+    node.request({ method: 'eth_sendTransaction', params: [{ from: ALICE, gas: '0x4c4b40', ...parts }] })
+  const invoke = (name: string, ...values: unknown[]) =>
+    send({ to: address, data: coder.encodeFunctionData(name, values) })
+  // biome-ignore lint/suspicious/noExplicitAny: results are what the tests look into
+  async function compare(...params: unknown[]): Promise<any> {
+    const { result, error } = (await ask(dispatcherOf(node.engine), 'debug_compareRules', params)) as Outcome
+    if (error !== undefined) throw new Error(`${error.code} ${error.message}`)
+    return result
+  }
+
+  it('tells what the receipt tells, and what Ethereum would have', async () => {
+    const hash = await invoke('set', 1n, 2n)
+    const report = await compare(hash)
+    const receipt = await node.request({ method: 'eth_getTransactionReceipt', params: [hash] })
+    expect(report.chain.gasUsed).toBe((receipt as { gasUsed: Hex }).gasUsed)
+    expect(report).toMatchObject({
+      fork: 'cancun',
+      sameResult: true,
+      sameLogs: true,
+      parting: null,
+      firstPriceDifference: {
+        address,
+        chain: { op: 'SSTORE', gasCost: 20_000, depth: 0 },
+        ethereum: { op: 'SSTORE', gasCost: 22_100 },
+      },
+    })
+    const storage = report.gas.find(({ group }: { group: string }) => group === 'storage')
+    expect(storage).toEqual({ group: 'storage', chain: 20_000, ethereum: 22_100 })
+  })
+
+  it('runs a transaction where it stands in its block', async () => {
+    await node.request({ method: 'evm_setAutomine', params: [false] })
+    const first = await invoke('set', 9n, 1n)
+    const second = await invoke('set', 9n, 2n)
+    await node.request({ method: 'evm_mine' })
+    await node.request({ method: 'evm_setAutomine', params: [true] })
+    const storage = async (hash: unknown) =>
+      (await compare(hash)).gas.find(({ group }: { group: string }) => group === 'storage')
+    expect(await storage(first)).toMatchObject({ chain: 20_000, ethereum: 22_100 })
+    // The second changes what the first has written.
+    expect(await storage(second)).toMatchObject({ chain: 5000, ethereum: 5000 })
+  })
+
+  it('compares a creation, whose contract starts with another nonce but stands at the same address', async () => {
+    const hash = await send({ data: probe.bytecode })
+    const { chain, ethereum, sameResult } = await compare(hash, 'shanghai')
+    expect(chain.contractAddress).toBe(ethereum.contractAddress)
+    expect(sameResult).toBe(true)
+  })
+
+  it('compares failures', async () => {
+    const { chain, ethereum } = await compare(await invoke('failWithReason'))
+    expect([chain, ethereum].map(({ status, reason }) => [status, reason])).toEqual([
+      ['reverted', 'revert not today'],
+      ['reverted', 'revert not today'],
+    ])
+  })
+
+  it('knows nothing of other hashes, and refuses what cannot be compared', async () => {
+    expect(await compare(`0x${'1'.repeat(64)}`)).toBeNull()
+    const block = await node.request({ method: 'eth_getBlockByNumber', params: ['latest', false] })
+    const reward = (block as { transactions: Hex[] }).transactions.at(-1)
+    await expect(compare(reward)).rejects.toThrow(
+      '-32602 transaction: the fee-collecting transaction has no equal on Ethereum',
+    )
+    await expect(compare(`0x${'1'.repeat(64)}`, 'frontier')).rejects.toThrow(
+      '-32602 Invalid fork: expected one of petersburg, istanbul, berlin, london, paris, shanghai, cancun.',
+    )
+  })
+})
