@@ -28,6 +28,11 @@ export const SERVE_SETTINGS = {
     fallback: undefined,
     fallbackText: 'none: everybody is let in',
   }),
+  maxSocketsPerKey: setting(whole(1, 1_000_000), {
+    flag: '--max-sockets-per-key <count>',
+    help: 'most WebSockets that one key may have open',
+    fallback: 100,
+  }),
   redis: setting(redisUrl, {
     flag: '--redis <url>',
     help: 'Redis in which nodes count the limits of their keys together',

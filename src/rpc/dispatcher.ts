@@ -121,9 +121,11 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   function find(name: string, session: Session): AnyMethod {
     const method = known.get(name)
     if (method === undefined) throw new NodeError('method-not-found', absenceOf(name))
-    if (!open.has(method) || !session.allows(method)) {
+    if (!open.has(method)) {
       throw new NodeError('method-not-found', `the method ${name} does not exist/is not available`)
     }
+    // What a key does not open looks like what is not there.
+    if (!session.allows(method)) throw new NodeError('method-not-found', absenceOf(name))
     return method
   }
 

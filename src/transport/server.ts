@@ -104,10 +104,11 @@ function ignoreUpgrade(server: NodeServer, request: IncomingMessage, socket: Dup
 }
 
 /** The gate that the settings ask for; without keys its code is not even loaded. */
-async function gateOf({ apiKeys, redis }: ResolvedServeOptions, logger: Logger): Promise<Gate | undefined> {
+async function gateOf(options: ResolvedServeOptions, logger: Logger): Promise<Gate | undefined> {
+  const { apiKeys, redis, maxSocketsPerKey } = options
   if (apiKeys === undefined) return undefined
   const { openGate } = await import('./keys/gate.ts')
-  return openGate({ apiKeys, redis, logger })
+  return openGate({ apiKeys, redis, maxSocketsPerKey, logger })
 }
 
 /** Serves a node over HTTP and WebSocket. Throws `NodeError` (`invalid-options`) and `ListenError`. */
@@ -191,7 +192,7 @@ export async function serve(node: Servable, given: ServeOptions = {}): Promise<S
     if (gate === undefined) return accept(request, socket, head)
     const guest = gate.admit(pathOf(request.url))
     if (guest === undefined) return turnAway(UNAUTHORIZED, 'Unauthorized')
-    void guest.charge(1).then((spent) => {
+    void guest.openSocket(socket).then((spent) => {
       if (spent === undefined) return accept(request, socket, head, guest)
       turnAway(spentLimit(spent.message, spent.retryAfterSeconds), 'Too Many Requests')
     })

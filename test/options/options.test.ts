@@ -34,6 +34,7 @@ describe('options', () => {
       port: 4444,
       unsafeOpen: false,
       apiKeys: undefined,
+      maxSocketsPerKey: 100,
       redis: undefined,
       trustedProxies: [],
       cors: [],

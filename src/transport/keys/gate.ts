@@ -1,4 +1,5 @@
 /** Lets in those who hold a key, as the sessions that it makes of them, and takes what their calls cost. */
+import type { Duplex } from 'node:stream'
 import { NodeError } from '../../errors.ts'
 import type { Logger } from '../../logger.ts'
 import type { Session } from '../../rpc/session.ts'
@@ -10,6 +11,8 @@ export interface Guest {
   readonly key: LivingKey
   /** Takes so many calls from the key's limits; why not, when they do not have them. */
   charge(calls: number): Promise<Spent | undefined>
+  /** Takes a call, and one of the sockets that the key may have open until this one closes; why not, likewise. */
+  openSocket(socket: Duplex): Promise<Spent | undefined>
 }
 
 /** The gate of a server. */
@@ -41,6 +44,7 @@ export function sessionOf(
 export async function openGate(parts: {
   readonly apiKeys: string
   readonly redis: string | undefined
+  readonly maxSocketsPerKey: number
   readonly logger: Logger
 }): Promise<Gate> {
   const ring = openKeyRing(parts.apiKeys, parts.logger)
@@ -48,10 +52,40 @@ export async function openGate(parts: {
     ring.close()
     throw error
   })
+  /** Open sockets by the name of their key. */
+  const sockets = new Map<string, number>()
+
+  async function openSocket({ name, record }: LivingKey, socket: Duplex): Promise<Spent | undefined> {
+    const spent = await meter.charge(record, 1)
+    if (spent !== undefined) return spent
+    const open = sockets.get(name) ?? 0
+    if (open >= parts.maxSocketsPerKey) {
+      return {
+        message: `Too many open sockets: the limit is ${parts.maxSocketsPerKey}`,
+        retryAfterSeconds: 1,
+      }
+    }
+    sockets.set(name, open + 1)
+    const giveBack = () => {
+      const left = (sockets.get(name) ?? 1) - 1
+      if (left === 0) sockets.delete(name)
+      else sockets.set(name, left)
+    }
+    // One that has gone in the meantime says so no more.
+    if (socket.destroyed) giveBack()
+    else socket.once('close', giveBack)
+    return undefined
+  }
+
   return {
     admit(path) {
       const key = ring.find(path)
-      return key && { key, charge: (calls) => meter.charge(key.record, calls) }
+      if (key === undefined) return undefined
+      return {
+        key,
+        charge: (calls) => meter.charge(key.record, calls),
+        openSocket: (socket) => openSocket(key, socket),
+      }
     },
     async close() {
       ring.close()

@@ -3,13 +3,15 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
-import type { CallOrigin } from '../../../src/options/options.ts'
+import type { CallOrigin, ServeOptions } from '../../../src/options/options.ts'
 import { mintKey } from '../../../src/transport/keys/api-key.ts'
 import { revokeKey, rotateKey } from '../../../src/transport/keys/key-changes.ts'
 import { changeKeys } from '../../../src/transport/keys/key-file.ts'
 import { type KeyFileOfTest, keyFile } from '../../support/api-keys.ts'
 import { type ServedNode, servedNode } from '../../support/served-node.ts'
 
+/** For what the server learns from the network in its own time. */
+const PATIENCE = { timeout: 20_000 }
 const NOBODY = '0x00000000000000000000000000000000000dead1'
 const UNAUTHORIZED = {
   jsonrpc: '2.0',
@@ -24,7 +26,7 @@ let lines: string[]
 let heard: (line: string) => void
 let origins: CallOrigin[]
 
-async function start(): Promise<void> {
+async function start(options: ServeOptions = {}): Promise<void> {
   const write = (message: string, fields?: Record<string, unknown>) => {
     lines.push(`${message} ${JSON.stringify(fields ?? {})}`)
     heard(message)
@@ -32,7 +34,7 @@ async function start(): Promise<void> {
   const logger = { debug: write, info: write, warn: write, error: write }
   node = await servedNode(
     { logger, onCall: (_method, _ms, _error, origin) => origins.push(origin) },
-    { apiKeys: keys.file },
+    { apiKeys: keys.file, ...options },
   )
 }
 
@@ -212,6 +214,35 @@ describe('the limits of a key', () => {
     const statuses: number[] = []
     for (let i = 0; i < 5; i++) statuses.push((await call(key)).status)
     expect(statuses).toEqual([200, 200, 200, 429, 429])
+  })
+
+  it('hold for its sockets, each given back when it closes', async () => {
+    const key = await keys.add('ci')
+    const other = await keys.add('other')
+    await start({ maxSocketsPerKey: 2 })
+    const [first, second] = [await open(`/${key}`), await open(`/${key}`)]
+    expect(await refusedUpgrade(`/${key}`)).toMatchObject({
+      status: 429,
+      body: spent(null, 'Too many open sockets: the limit is 2'),
+      again: '1',
+    })
+    const elsewhere = await open(`/${other}`)
+    first.terminate()
+    // The server hears of the end in its own time.
+    await expect
+      .poll(() => {
+        const socket = new WebSocket(`${node.wsUrl}/${key}`)
+        return new Promise((resolve) => {
+          socket
+            .on('error', () => resolve(false))
+            .on('open', () => {
+              socket.terminate()
+              resolve(true)
+            })
+        })
+      }, PATIENCE)
+      .toBe(true)
+    for (const socket of [second, elsewhere]) socket.close()
   })
 
   it('are those of a name, whatever its key', async () => {
