@@ -43,6 +43,7 @@ import type { KeptPool } from './pool/kept-pool.ts'
 import type { Pool } from './pool/pool.ts'
 import { receiptAt } from './queries/lookup.ts'
 import type { Pending } from './queries/pending.ts'
+import { createSavePoints } from './save-points.ts'
 import type { InTurn } from './serial-queue.ts'
 import type { Snapshots } from './snapshots.ts'
 
@@ -81,7 +82,7 @@ interface Parts {
 /** Makes the commands. None calls another; each is one job of the queue. */
 export function createCommands(parts: Parts): Commands {
   const { config, inTurn, store, blocks, blockchain, moves, pool, kept, pending } = parts
-  const { clock, dials, snapshots, schedule, events } = parts
+  const { clock, schedule, events } = parts
 
   function sealedOf(block: ExecutedBlock, { state, result }: UnsealedBlock): SealedBlock {
     return { block, state, outcomes: result.outcomes }
@@ -249,13 +250,6 @@ export function createCommands(parts: Parts): Commands {
     return standsIn ? impersonatedTransaction(filled(request), from) : sign(request)
   }
 
-  async function rewind(target: ExecutedBlock): Promise<void> {
-    const update = await blockchain.rewind(target, kept.clear())
-    // As the node does: going back empties the pool, and what was mined above is not offered again.
-    pool.clear()
-    moves.announce(update, [])
-  }
-
   return {
     submit: (transaction) => inTurn(() => submit(transaction)),
 
@@ -283,38 +277,7 @@ export function createCommands(parts: Parts): Commands {
 
     reportHashrate: (client, rate) => parts.hashrates.report(client, rate),
 
-    snapshot: () =>
-      inTurn(async () => {
-        const { hash, postState, block } = blockchain.head
-        const height = block.header.number
-        return snapshots.take({ head: hash, height, postState, clock: clock.save(), dials: dials.save() })
-      }),
-
-    revert: (id) =>
-      inTurn(async () => {
-        const saved = snapshots.rewindTo(id, (hash) => blockchain.isCanonical(hash) === true)
-        if (saved === undefined) return false
-        const { hash, postState } = blockchain.head
-        const target = { ...parentOf(saved.head), postState: saved.postState }
-        if (saved.head !== hash) await rewind(target)
-        else if (saved.postState !== postState) await blockchain.rewind(target)
-        const stays = saved.head === hash && (saved.postState !== postState || saved.dials !== dials.save())
-        dials.restore(saved.dials)
-        clock.restore(saved.clock)
-        pending.forget()
-        if (stays) await moves.rejudge()
-        return true
-      }),
-
-    reset: () =>
-      inTurn(async () => {
-        snapshots.clear()
-        clock.reset()
-        dials.reset()
-        parts.impersonation.clear()
-        parts.instance.renew()
-        await rewind(blockchain.pristineGenesis)
-      }),
+    ...createSavePoints(parts),
 
     increaseTime: (seconds) =>
       inTurn(async () => {
