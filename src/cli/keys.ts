@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import { NodeError } from '../errors.ts'
 import { METHODS } from '../rpc/methods/index.ts'
-import { bareName } from '../rpc/permissions.ts'
+import { bareName, METRICS_PAGE } from '../rpc/permissions.ts'
 import { isMethodOrNamespace } from '../rpc/profiles.ts'
 import { mintKey } from '../transport/keys/api-key.ts'
 import { addKey, revokeKey, rotateKey } from '../transport/keys/key-changes.ts'
@@ -41,7 +41,7 @@ function fileOf({ apiKeys }: FileOption): string {
 function allowList(text: string | undefined): string[] {
   const names = (text ?? '').split(/[\s,]+/).filter((name) => name !== '')
   for (const name of names) {
-    if (!isMethodOrNamespace(bareName(name), METHODS)) {
+    if (bareName(name) !== METRICS_PAGE && !isMethodOrNamespace(bareName(name), METHODS)) {
       throw refused(`--allow names "${name}", and there is no such method or namespace.`)
     }
   }
@@ -74,7 +74,7 @@ function stateOf({ revoked, previous }: KeyRecord, now: number): string {
 function listLines(keys: readonly KeyRecord[]): string[] {
   const rows = keys.map((key) => [
     key.name,
-    key.allow.join(',') || '(unguarded)',
+    key.allow.join(',') || '(all unguarded)',
     key.stateOverride ? 'yes' : 'no',
     `${key.rate ?? '-'}${key.burst === undefined ? '' : ` +${key.burst}`}`,
     key.quota ?? '-',
@@ -100,7 +100,7 @@ function listed({ hash: _, previous, ...record }: KeyRecord): object {
 export function addKeysCommand(program: Command, writers: Writers): void {
   const keys = program.command('keys').description('make, list, rotate and revoke API keys')
   const FILE = ['--api-keys <file>', 'JSON file that holds the keys [TANDEM_API_KEYS]'] as const
-  keys.allowExcessArguments(false).action(() => {
+  keys.allowExcessArguments().action(() => {
     throw refused('Say what to do: tandem keys create, list, rotate or revoke.')
   })
 

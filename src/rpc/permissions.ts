@@ -7,6 +7,9 @@ export type Permission = (method: Pick<AnyMethod, 'name' | 'aliases'>) => boolea
 /** The description of what a caller may use: every key shows its own, unless its list closes it. */
 const DESCRIPTION = 'rpc.discover'
 
+/** The page of figures, as the lists of keys name it. */
+export const METRICS_PAGE = 'metrics'
+
 /**
  * Namespaces that change the chain, its clock, its keys or its peers, or cost far more than a call, and the page of figures: a key
  * opens them only by naming them.
@@ -21,7 +24,7 @@ export const GUARDED_NAMESPACES: ReadonlySet<string> = new Set([
   'txpool',
   'hardhat',
   'anvil',
-  'metrics',
+  METRICS_PAGE,
 ])
 
 /** The bare name of an entry of a list of permissions. */

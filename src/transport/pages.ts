@@ -1,6 +1,7 @@
 /** The Express pages beside JSON-RPC: health, the OpenRPC document, preflights, and honest refusals. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express'
+import { METRICS_PAGE } from '../rpc/permissions.ts'
 import { openSession, type Session } from '../rpc/session.ts'
 import { type HttpParts, refuse } from './http.ts'
 import { type Gate, type Guest, sessionOf } from './keys/gate.ts'
@@ -11,7 +12,7 @@ const SESSION = openSession('http')
 /** Pages that answer everybody, keys or not: what watches over a service has none. */
 const OPEN_PAGES: ReadonlySet<string> = new Set(['/healthz', '/readyz'])
 /** What a key has to name to see figures of all callers. */
-const METRICS = { name: 'metrics', aliases: [] }
+const METRICS = { name: METRICS_PAGE, aliases: [] }
 /** How long a browser may remember a preflight, seconds. */
 const PREFLIGHT_SECONDS = '600'
 
@@ -30,7 +31,7 @@ function behindKeys(gate: Gate): RequestHandler {
     if (guest === undefined) return refuse(response, UNAUTHORIZED)
     const spent = await guest.charge(1)
     if (spent !== undefined) return refuse(response, spentLimit(spent.message, spent.retryAfterSeconds))
-    if (page === '/metrics' && !guest.key.allows(METRICS)) return refuse(response, NO_SUCH_PAGE)
+    if (page === `/${METRICS_PAGE}` && !guest.key.allows(METRICS)) return refuse(response, NO_SUCH_PAGE)
     const { owner, entitlements, allows } = sessionOf(guest)
     response.locals.session = { ...SESSION, owner, entitlements, allows } satisfies Session
     request.url = page

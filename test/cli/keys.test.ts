@@ -67,6 +67,12 @@ describe('tandem keys', () => {
     ])
   })
 
+  it('lets a key name the page of figures', async () => {
+    const pages = join(dir, 'pages.json')
+    await keys('create', '--api-keys', pages, '--name', 'prometheus', '--allow', 'metrics')
+    expect((await keys('list', '--api-keys', pages)).stdout).toMatch(/\nprometheus +metrics +no /)
+  })
+
   it('loses no key of two commands at once', async () => {
     const shared = join(dir, 'shared.json')
     const names = ['a', 'b', 'c']
@@ -83,6 +89,7 @@ describe('tandem keys', () => {
   })
 
   it.each([
+    [['frobnicate'], 'Say what to do: tandem keys create, list, rotate or revoke.'],
     [[], 'Say what to do: tandem keys create, list, rotate or revoke.'],
     [['create', '--name', 'x'], 'Say which file holds the keys: --api-keys <file>.'],
     [['create', '--api-keys', 'k'], "required option '--name <name>' not specified"],

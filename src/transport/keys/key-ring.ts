@@ -15,8 +15,6 @@ import type { KeyRecord } from './key-record.ts'
 export interface KeyRing {
   /** The key that is the last segment of a path; `undefined` when it is none, unknown, revoked or run out. */
   find(path: string): LivingKey | undefined
-  /** Reads the file again now; a file that is not good leaves the keys as they are, and is logged. */
-  reload(): void
   close(): void
 }
 
@@ -173,6 +171,7 @@ export function openKeyRing(path: string, logger: Logger): KeyRing {
     for (const key of before.values()) key.end()
   }
 
+  /** Reads the file again; one that is not good leaves the keys as they are, and is logged. */
   function reload(): void {
     let next: string | undefined
     try {
@@ -198,7 +197,6 @@ export function openKeyRing(path: string, logger: Logger): KeyRing {
       const equal = timingSafeEqual(hash, key?.hash ?? NOBODY)
       return key !== undefined && equal && wellFormed && key.isGood() ? key : undefined
     },
-    reload,
     close() {
       stop()
       for (const key of living.values()) key.release()
