@@ -8,7 +8,7 @@ import { bytesText, valuesText } from '../abi/value-text.ts'
 import type { Log } from '../chain/receipt.ts'
 import { type Hex, toHex } from '../encoding/hex.ts'
 import { CONSOLE_ADDRESS } from '../execution/console-calls.ts'
-import { REVERTED } from '../execution/failure-words.ts'
+import { revertReason } from '../execution/failure-words.ts'
 import type { CallFrame } from '../execution/trace/call-frame.ts'
 import { coins, plain } from './console-log.ts'
 import { nativeName } from './native-names.ts'
@@ -78,7 +78,8 @@ function failureText(frame: CallFrame, { names }: TreeWords): string {
   const { failure, output, to } = frame
   if (failure === undefined) return ''
   if (failure.kind !== 'reverted') return failure.reason
-  if (failure.reason !== REVERTED) return failure.reason
+  const text = revertReason(output)
+  if (text !== undefined) return `revert ${text}`
   const error = names.error(output, to)
   if (error !== undefined) return `revert ${decodedText(error)}`
   const panic = panicWords(output)

@@ -8,7 +8,8 @@ import type { Hex } from '../encoding/hex.ts'
 import type { TransactionNotes } from '../engine/events.ts'
 import { NodeError } from '../errors.ts'
 import type { TerminalOptions } from '../options/options.ts'
-import type { LineWriter } from './line-writer.ts'
+import type { FailureTrees } from './failure-trees.ts'
+import type { LineWriter, PatientWriter } from './line-writer.ts'
 import { isPrinted, isTalkative, type Level, type Reporter, wordsOf } from './reporter.ts'
 
 const WEI_PER_COIN = 10n ** 18n
@@ -78,11 +79,12 @@ const COLOURS: Readonly<Record<Level, (text: string) => string>> = {
   error: pc.red,
 }
 
-/** Makes the reporter for people. Warnings and errors go to `errors`, the rest to `output`. */
+/** Makes the reporter for people; failures are told with their call trees where `trees` are given. Warnings and errors go to `errors`, the rest to `output`. */
 export function createConsoleReporter(
   options: TerminalOptions,
-  output: LineWriter,
+  output: PatientWriter,
   errors: LineWriter,
+  trees?: FailureTrees,
 ): Reporter {
   function log(level: Level, message: string, fields: Readonly<Record<string, unknown>> = {}): void {
     if (!isPrinted(level, options)) return
@@ -106,7 +108,10 @@ export function createConsoleReporter(
       error: (message, fields) => log('error', message, fields),
     },
     call(method, milliseconds, error) {
-      if (talkative) output.write(describeCall(method, milliseconds, error))
+      if (!talkative) return
+      output.write(describeCall(method, milliseconds, error))
+      const tree = error === undefined ? undefined : trees?.ofError(error)
+      if (tree !== undefined) output.later(tree)
     },
     chain({ removed, added, notes }) {
       if (!talkative) return
@@ -118,6 +123,9 @@ export function createConsoleReporter(
           const { failure, console = [] } = notes?.get(hash) ?? {}
           output.write(describeTransaction(executed, i, failure))
           for (const text of console) for (const line of saidLines(text, '    ')) output.write(line)
+          const failed = executed.receipts[i]?.succeeded === false
+          const tree = failed ? trees?.ofTransaction(executed, i) : undefined
+          if (tree !== undefined) output.later(tree)
         })
       }
     },

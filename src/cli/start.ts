@@ -3,7 +3,8 @@ import { createNode, type Node } from '../node.ts'
 import { serve } from '../transport/server.ts'
 import { bannerLines } from './banner.ts'
 import { createConsoleReporter } from './console-log.ts'
-import type { LineWriter } from './line-writer.ts'
+import { createFailureTrees, type FailureTrees } from './failure-trees.ts'
+import type { LineWriter, PatientWriter } from './line-writer.ts'
 import { isPrinted, isTalkative, type Reporter } from './reporter.ts'
 import type { Settings } from './settings.ts'
 
@@ -13,8 +14,17 @@ export interface Writers {
   readonly errors: LineWriter
 }
 
-async function createReporter({ terminal }: Settings, { output, errors }: Writers): Promise<Reporter> {
-  if (!terminal.json) return createConsoleReporter(terminal, output, errors)
+/** Where a running node prints. */
+export interface NodeWriters extends Writers {
+  readonly output: PatientWriter
+}
+
+async function createReporter(
+  { terminal }: Settings,
+  { output, errors }: NodeWriters,
+  trees: FailureTrees,
+): Promise<Reporter> {
+  if (!terminal.json) return createConsoleReporter(terminal, output, errors, trees)
   // Only those who ask for JSON pay for loading its writer.
   const { createJsonReporter } = await import('./json-log.ts')
   return createJsonReporter(terminal, output)
@@ -47,8 +57,9 @@ async function open(node: Node, settings: Settings, reporter: Reporter, output: 
  * Runs a node until `stopped` resolves, then closes sockets and database.
  * Throws `NodeError` and `ListenError` when it cannot start.
  */
-export async function start(settings: Settings, writers: Writers, stopped: Promise<void>): Promise<void> {
-  const reporter = await createReporter(settings, writers)
+export async function start(settings: Settings, writers: NodeWriters, stopped: Promise<void>): Promise<void> {
+  const trees = createFailureTrees()
+  const reporter = await createReporter(settings, writers, trees)
   const node = await createNode({
     ...settings.node,
     logger: reporter.logger,
@@ -57,6 +68,7 @@ export async function start(settings: Settings, writers: Writers, stopped: Promi
   })
   node.engine.events.on('chain', reporter.chain)
   node.engine.events.on('console', reporter.console)
+  trees.watch(node.engine)
   const server = await open(node, settings, reporter, writers.output)
   await stopped
   await server.close()

@@ -2,7 +2,9 @@
 import type { ExecutedBlock } from '../chain/block.ts'
 import type { Transaction } from '../chain/transaction.ts'
 import type { Hex } from '../encoding/hex.ts'
-import type { Failure } from '../execution/request.ts'
+import type { NodeError } from '../errors.ts'
+import type { CallRequest, Failure, StateOverrides } from '../execution/request.ts'
+import type { BlockReference } from './engine.ts'
 
 /** The canonical chain moved: extend, reorganisation and rewind are one shape. Emitted once, after the write. */
 export interface ChainUpdate {
@@ -29,6 +31,16 @@ export interface ConsoleOutput {
   readonly transaction?: Hex
 }
 
+/** A simulated message failed, and its caller is about to hear why. */
+export interface FailedCall {
+  /** What the caller gets. */
+  readonly error: NodeError
+  readonly request: CallRequest
+  /** The very block, also when another was the latest since. */
+  readonly reference: BlockReference
+  readonly overrides?: StateOverrides
+}
+
 /** Transactions that entered the set of runnable ones. */
 export interface PoolUpdate {
   readonly added: readonly Transaction[]
@@ -39,6 +51,7 @@ export interface EngineEvents {
   chain: ChainUpdate
   pool: PoolUpdate
   console: ConsoleOutput
+  failedCall: FailedCall
 }
 
 /** Listeners run in the order in which they came; one that throws is reported and does not stop the others. */

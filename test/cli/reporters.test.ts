@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createConsoleReporter } from '../../src/cli/console-log.ts'
 import { createJsonReporter } from '../../src/cli/json-log.ts'
-import type { LineWriter } from '../../src/cli/line-writer.ts'
+import type { PatientWriter } from '../../src/cli/line-writer.ts'
 import { NodeError } from '../../src/errors.ts'
 import { createNode } from '../../src/node.ts'
 import type { TerminalOptions } from '../../src/options/options.ts'
@@ -11,12 +11,20 @@ const BOB = '0x7986b3df570230288501eea3d890bd66948c9b79'
 const ORIGIN = { label: 'in process', owner: '' }
 const PLAIN: TerminalOptions = { logLevel: 'info', quiet: false, json: false }
 
-function collector(): LineWriter & { readonly lines: string[] } {
+// biome-ignore lint/suspicious/noControlCharactersInRegex: colours are taken off
+const bare = (line: string): string => line.replace(/\x1b\[\d+m/g, '')
+
+function collector(): PatientWriter & { readonly lines: string[]; readonly coming: Promise<unknown>[] } {
   const lines: string[] = []
+  const coming: Promise<unknown>[] = []
   return {
     lines,
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are taken off
-    write: (line) => void lines.push(line.replace(/\x1b\[\d+m/g, '')),
+    coming,
+    later(made) {
+      const at = lines.length
+      coming.push(made.then((texts) => void lines.splice(at, 0, ...texts.map(bare))))
+    },
+    write: (line) => void lines.push(bare(line)),
     flush: async () => {},
   }
 }

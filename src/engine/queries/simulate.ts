@@ -45,16 +45,23 @@ export function createSimulate(
     return gasLimit > usual ? gasLimit : usual
   }
 
-  async function place(reference: BlockReference): Promise<{ state: StateReader; env: BlockEnvironment }> {
+  interface Place {
+    readonly state: StateReader
+    readonly env: BlockEnvironment
+    readonly at: BlockReference
+  }
+
+  async function place(reference: BlockReference): Promise<Place> {
     const view = await lookup.block(reference)
     const state = await lookup.state(reference)
     if (view === undefined || state === undefined) throw new NodeError('block-not-found', 'Block not found')
-    return { state, env: environmentAt(view.executed.block.header, parts) }
+    const { hash, block } = view.executed
+    return { state, env: environmentAt(block.header, parts), at: view.pending ? reference : { hash } }
   }
 
   return {
     async call(request, reference, overrides, timeoutMs) {
-      const { state, env } = await place(reference)
+      const { state, env, at } = await place(reference)
       const result = await simulateCall({
         request,
         state,
@@ -69,23 +76,34 @@ export function createSimulate(
         events.emit('console', { texts: await consoleTexts(result.consoleCalls) })
       }
       if (result.failure === undefined) return result.output
-      if (result.failure.kind === 'reverted' || strictCalls) throw failureError(result.failure)
+      if (result.failure.kind === 'reverted' || strictCalls) {
+        const error = failureError(result.failure)
+        events.emit('failedCall', { error, request, reference: at, ...(overrides && { overrides }) })
+        throw error
+      }
       logger.warn(`a call failed and answered empty output: ${result.failure.reason}`, {
         to: request.to ?? ('0x' satisfies Hex),
       })
       return new Uint8Array(0)
     },
     async estimateGas(request, reference, timeoutMs) {
-      const { state, env } = await place(reference)
-      return estimateGas({
-        request,
-        state,
-        env,
-        machine,
-        gasCap: cap(parts.gasEstimationCap),
-        named,
-        ...within(timeoutMs),
-      })
+      const { state, env, at } = await place(reference)
+      try {
+        return await estimateGas({
+          request,
+          state,
+          env,
+          machine,
+          gasCap: cap(parts.gasEstimationCap),
+          named,
+          ...within(timeoutMs),
+        })
+      } catch (error) {
+        if (error instanceof NodeError && error.kind === 'reverted') {
+          events.emit('failedCall', { error, request, reference: at })
+        }
+        throw error
+      }
     },
     async accessList(request, reference, timeoutMs) {
       const { state, env } = await place(reference)
