@@ -27,6 +27,7 @@ import { METHODS } from './rpc/methods/index.ts'
 import { createPermissions } from './rpc/permissions.ts'
 import { checkMethodEntries, methodsOfProfile } from './rpc/profiles.ts'
 import { openSession, type Session } from './rpc/session.ts'
+import { readVitals, type Vitals } from './rpc/vitals.ts'
 import { keyFilesIn } from './store/key-files.ts'
 import { openStore } from './store/level.ts'
 
@@ -52,6 +53,8 @@ export interface Node {
   /** Who calls from elsewhere, and who may not (`serve` takes it from here). */
   readonly peers: Peers
   readonly options: ResolvedNodeOptions
+  /** How the node is, in figures; `undefined` once it is closed. */
+  vitals(): Promise<Vitals | undefined>
   /** Lets the running command end, then closes the database. Idempotent. */
   close(): Promise<void>
 }
@@ -200,6 +203,7 @@ export async function createNode(given: NodeOptions = {}): Promise<Node> {
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
+    vitals: async () => (closing === undefined ? readVitals(engine, options.dataDir) : undefined),
     close() {
       closing ??= (async () => {
         for (const leave of leaving) leave()

@@ -134,7 +134,8 @@ export function createConsoleReporter(
       if (!isPrinted('info', options) || (talkative && transaction !== undefined)) return
       for (const text of texts) for (const line of saidLines(text, '')) output.write(line)
     },
-    ready({ url, ws, chainId, head }) {
+    ready({ url, ws, metrics, chainId, head }) {
+      if (metrics !== undefined) output.write(`Figures on ${metrics}`)
       output.write(`${pc.green('Ready')} on ${url} and ${ws} (chain id ${chainId}, block ${head})`)
     },
   }

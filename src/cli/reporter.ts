@@ -7,6 +7,8 @@ import type { OnCall, TerminalOptions } from '../options/options.ts'
 export interface Readiness {
   readonly url: string
   readonly ws: string
+  /** Where the figures are, when they have a port of their own. */
+  readonly metrics?: string
   readonly chainId: number
   /** Height. */
   readonly head: number

@@ -42,6 +42,7 @@ async function open(node: Node, settings: Settings, reporter: Reporter, output: 
     reporter.ready({
       url: server.url,
       ws: server.wsUrl,
+      ...(server.metricsUrl !== undefined && { metrics: server.metricsUrl }),
       chainId: node.engine.config.chainId,
       head: node.engine.queries.head().block.header.number,
       pid: process.pid,

@@ -76,6 +76,12 @@ export function resolveNodeOptions(given: NodeOptions): ResolvedNodeOptions {
 /** Checks server options and fills in defaults. Throws `invalid-options`: as for a node, or an unguarded open port. */
 export function resolveServeOptions(given: ServeOptions): ResolvedServeOptions {
   const values = resolve(SERVE_SETTINGS, given) as ResolvedServeOptions
+  if (values.metricsHost !== undefined && values.metricsPort === undefined) {
+    throw new NodeError(
+      'invalid-options',
+      'Option "metricsHost" says nothing without the option "metricsPort".',
+    )
+  }
   if (values.redis !== undefined && values.apiKeys === undefined) {
     const words = 'Option "redis" counts the limits of keys, and there are none without the option "apiKeys".'
     throw new NodeError('invalid-options', words)

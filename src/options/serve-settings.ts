@@ -90,4 +90,16 @@ export const SERVE_SETTINGS = {
     help: 'most bytes of notifications that wait for a WebSocket client before it is closed as too slow',
     fallback: 33_554_432,
   }),
+  metricsPort: setting(whole(0, 65_535), {
+    flag: '--metrics-port <number>',
+    help: 'port of its own for /metrics, /healthz and /readyz, without keys; 0 takes a free one',
+    fallback: undefined,
+    fallbackText: 'none: /metrics is on the port of the rest, behind the keys if there are any',
+  }),
+  metricsHost: setting(text, {
+    flag: '--metrics-host <address>',
+    help: 'address to listen on with that port',
+    fallback: undefined,
+    fallbackText: '127.0.0.1',
+  }),
 }

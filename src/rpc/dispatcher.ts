@@ -31,6 +31,8 @@ export interface Dispatcher {
   readonly methods: readonly AnyMethod[]
   /** What is under way, and whether there is room for more. */
   readonly load: Load
+  /** Hears of each call from now on, answered or refused; the returned function stops it. */
+  listen(listener: OnCall): () => void
   /** Answers a parsed message; `undefined` when there is nothing to answer. Never rejects. */
   dispatch(message: unknown, session: Session): Promise<Reply | Replies | undefined>
   /** Answers JSON text by JSON text, within the limits of depth and size. Never rejects. */
@@ -105,7 +107,7 @@ function countRequests(batch: readonly unknown[], limit: number, depth = 1): num
 
 /** Makes the dispatcher of one node. */
 export function createDispatcher(parts: DispatcherParts): Dispatcher {
-  const { engine, options, logger, onCall, elapsed = () => performance.now() } = parts
+  const { engine, options, logger, elapsed = () => performance.now() } = parts
   const filters = createFilters({ engine, options, elapsed })
   const subscriptions = createSubscriptions({ engine, maxSubscriptions: options.maxSubscriptions, logger })
   const known = new Map(
@@ -115,6 +117,8 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   const open = new Set(methods)
 
   const load = new Load(options)
+  const listeners = new Set<OnCall>()
+  if (parts.onCall !== undefined) listeners.add(parts.onCall)
   const deadlineOf = createDeadlines(options, parts.methods)
 
   /** Finds and checks a method. */
@@ -149,6 +153,13 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     })
   }
 
+  function tell(name: string, started: number, error: unknown, session: Session): void {
+    // Who began to listen in the middle of a call hears of later ones.
+    if (started === 0) return
+    const milliseconds = performance.now() - started
+    for (const listener of listeners) listener(name, milliseconds, error, session)
+  }
+
   async function run(
     name: string,
     params: unknown,
@@ -156,7 +167,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     requestDeadline: number,
     isBounded: boolean,
   ): Promise<unknown> {
-    const started = onCall === undefined ? 0 : performance.now()
+    const started = listeners.size === 0 ? 0 : performance.now()
     let place: Place | undefined
     let work: unknown
     try {
@@ -170,7 +181,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
       const result = work instanceof Promise ? await within(work, deadline) : work
       place?.leave()
       judge(name, undefined, session)
-      onCall?.(name, performance.now() - started, undefined, session)
+      tell(name, started, undefined, session)
       return result
     } catch (error) {
       // Work whose time is up goes on until it notices, and keeps its place as long.
@@ -181,7 +192,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
         logger.error(`${name} failed unexpectedly`, { error, session: label, request: requestId })
       }
       judge(name, error, session)
-      onCall?.(name, performance.now() - started, error, session)
+      tell(name, started, error, session)
       throw error
     }
   }
@@ -281,6 +292,10 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   return {
     methods,
     load,
+    listen(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
     dispatch,
     async dispatchText(text, session) {
       if (isTooDeep(text, options.maxDepth)) return JSON.stringify(await refuseWhole(TOO_DEEP, session))

@@ -22,6 +22,7 @@ import {
 import type { RemoteAddressOf } from './remote-address.ts'
 import { requestIdOf } from './request-id.ts'
 import type { TextDispatcher } from './text-dispatcher.ts'
+import type { Watch } from './watch.ts'
 
 /** What the HTTP door is made of. */
 export interface HttpParts {
@@ -34,6 +35,9 @@ export interface HttpParts {
   readonly maxBodyBytes: number
   readonly readBody: BodyReader
   readonly logger: Logger
+  readonly watch: Watch
+  /** Are the figures on this port? They are not when they have one of their own. */
+  readonly showsMetrics: boolean
   /** While true, each response ends its connection. */
   isClosing(): boolean
 }
@@ -147,6 +151,7 @@ export function createHttpListener(
     const origin = check.corsOrigin(headers)
     if (origin !== undefined) {
       response.setHeader('Access-Control-Allow-Origin', origin)
+      response.setHeader('Access-Control-Expose-Headers', 'Retry-After, X-Request-Id')
       if (origin !== '*') response.setHeader('Vary', 'Origin')
     }
     if (request.method !== 'POST') return pages(request, response)

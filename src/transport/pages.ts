@@ -1,4 +1,4 @@
-/** The Express pages beside JSON-RPC: health, the OpenRPC document, preflights, and honest refusals. */
+/** The Express pages beside JSON-RPC: health and figures, the OpenRPC document, preflights, and honest refusals. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express'
 import { METRICS_PAGE } from '../rpc/permissions.ts'
@@ -6,6 +6,7 @@ import { openSession, type Session } from '../rpc/session.ts'
 import { type HttpParts, refuse } from './http.ts'
 import { type Gate, type Guest, sessionOf } from './keys/gate.ts'
 import { BROKEN, MALFORMED, NO_SUCH_PAGE, RPC_VERBS, spentLimit, UNAUTHORIZED, wrongVerb } from './refusal.ts'
+import { sendPage } from './watch.ts'
 
 const DISCOVER = '{"jsonrpc":"2.0","id":1,"method":"rpc.discover","params":[]}'
 const SESSION = openSession('http')
@@ -62,8 +63,10 @@ export function createPages(parts: HttpParts): (request: IncomingMessage, respon
 
   if (parts.gate !== undefined) app.use(behindKeys(parts.gate))
 
-  app.get(['/healthz', '/readyz'], (_request, response) => {
-    response.status(parts.isClosing() ? 503 : 200).json({ status: parts.isClosing() ? 'closing' : 'ok' })
+  app.get(['/healthz', '/readyz', '/metrics'], async ({ path }, response, next) => {
+    const page = path === '/metrics' && !parts.showsMetrics ? undefined : await parts.watch.page(path)
+    if (page === undefined) next()
+    else sendPage(response, page)
   })
 
   app.get('/openrpc.json', async (_request, response) => {

@@ -1,6 +1,5 @@
 /** One port for HTTP and WebSocket: listen, hand each connection to its door, close in order. */
 import { createServer, type IncomingMessage, type Server as NodeServer, type ServerResponse } from 'node:http'
-import { type AddressInfo, isIPv6 } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { type Logger, silentLogger } from '../logger.ts'
 import { type ResolvedServeOptions, resolveServeOptions, type ServeOptions } from '../options/options.ts'
@@ -9,6 +8,7 @@ import { type CallerLedger, createDoorKeeper, NO_LEDGER } from './door-keeper.ts
 import { createHostCheck } from './host-check.ts'
 import { createHttpListener, pathOf, refuse } from './http.ts'
 import type { Gate, Guest } from './keys/gate.ts'
+import { callableHost, listen } from './listen.ts'
 import {
   forbidden,
   HEADERS_TOO_LARGE,
@@ -21,6 +21,8 @@ import {
 } from './refusal.ts'
 import { createRemoteAddressOf } from './remote-address.ts'
 import type { TextDispatcher } from './text-dispatcher.ts'
+import { createWatch, type Watched } from './watch.ts'
+import { serveWatch, type WatchServer } from './watch-server.ts'
 import { createWebSocketDoor } from './websocket.ts'
 
 /** What can be served: a `Node`, or anything with its entrance. */
@@ -29,6 +31,8 @@ export interface Servable {
   readonly options?: { readonly logger?: Logger | undefined }
   /** Who may not come in, and how those behave who do; everybody may when it is absent. */
   readonly peers?: CallerLedger
+  /** The node's own figures; a door without a chain behind it has none. */
+  readonly vitals?: Watched['vitals']
 }
 
 /** A listening server. */
@@ -38,16 +42,13 @@ export interface Server {
   /** `ws://host:port`. */
   readonly wsUrl: string
   readonly port: number
+  /** Where health and figures are shown apart from the rest; absent without such a port. */
+  readonly metricsUrl?: string
   /**
    * Takes no more connections, lets running requests end, closes sockets (1001); what is open after `graceMs`
    * (milliseconds, 6000 by default: longer than a request may take) is cut. Idempotent. The node stays open.
    */
   close(options?: { readonly graceMs?: number }): Promise<void>
-}
-
-/** The address cannot be listened on; the message is a sentence for the operator. */
-export class ListenError extends Error {
-  override readonly name = 'ListenError'
 }
 
 const GRACE_MS = 6000
@@ -57,30 +58,6 @@ const REQUEST_MS = 60_000
 /** How long an idle connection is kept for the next request, and how often slow ones are looked for. */
 const KEEP_ALIVE_MS = 65_000
 const CHECK_MS = 5000
-
-const LISTEN_FAILURES: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'the port is in use by another process',
-  EACCES: 'the port is reserved for privileged processes',
-  EADDRNOTAVAIL: 'this machine has no such address',
-  ENOTFOUND: 'there is no such host name',
-}
-
-function listen(server: NodeServer, host: string, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      const why = LISTEN_FAILURES[error.code ?? ''] ?? error.message
-      reject(new ListenError(`Cannot listen on ${host} port ${port}: ${why}.`))
-    })
-    server.listen({ host, port }, () => resolve((server.address() as AddressInfo).port))
-  })
-}
-
-/** The host to call a server by that is bound to an address. */
-function callableHost(bound: string): string {
-  if (bound === '0.0.0.0') return '127.0.0.1'
-  if (bound === '::') return '[::1]'
-  return isIPv6(bound) ? `[${bound}]` : bound
-}
 
 /** Ends a connection that has no response object. */
 function refuseSocket(socket: Duplex, refusal: Refusal, statusText: string): void {
@@ -128,7 +105,27 @@ export async function serve(node: Servable, given: ServeOptions = {}): Promise<S
   let pages: Promise<(request: IncomingMessage, response: ServerResponse) => void> | undefined
   const isClosing = () => closing !== undefined
   const readBody = createBodyReader(maxBodyBytes, options.maxBufferedBytes)
-  const parts = { dispatcher, check, remoteAddressOf, gate, maxBodyBytes, readBody, logger, isClosing }
+  /** Connections that carry HTTP; those that went on to be WebSockets are their door's. */
+  const open = new Set<Duplex>()
+  let dropped = 0
+  const watch = createWatch({
+    dispatcher,
+    vitals: node.vitals,
+    isClosing,
+    sockets: () => ({ http: open.size, websocket: sockets.count(), dropped }),
+  })
+  const parts = {
+    dispatcher,
+    check,
+    remoteAddressOf,
+    gate,
+    maxBodyBytes,
+    readBody,
+    logger,
+    isClosing,
+    watch,
+    showsMetrics: options.metricsPort === undefined,
+  }
   const listener = createHttpListener(parts, async (request, response) => {
     pages ??= import('./pages.ts').then(({ createPages }) => createPages(parts))
     const show = await pages
@@ -160,8 +157,6 @@ export async function serve(node: Servable, given: ServeOptions = {}): Promise<S
       refuse(response, banned)
     },
   )
-  /** Connections that carry HTTP; those that went on to be WebSockets are their door's. */
-  const open = new Set<Duplex>()
   server.on('connection', (socket) => {
     silent.add(socket)
     open.add(socket)
@@ -211,12 +206,25 @@ export async function serve(node: Servable, given: ServeOptions = {}): Promise<S
 
   server.maxConnections = options.maxSockets
   // Whoever waits at a full door may have the place of one who only keeps it.
-  server.on('drop', () => server.closeIdleConnections())
-
-  const port = await listen(server, options.host, options.port).catch(async (error) => {
-    await gate?.close()
-    throw error
+  server.on('drop', () => {
+    dropped++
+    server.closeIdleConnections()
   })
+
+  const { metricsHost = '127.0.0.1', metricsPort } = options
+  let port: number
+  let watchServer: WatchServer | undefined
+  try {
+    if (metricsPort !== undefined) {
+      const checks = createHostCheck({ bindAddress: metricsHost, hosts: options.hosts, cors: [] })
+      watchServer = await serveWatch({ host: metricsHost, port: metricsPort, watch, check: checks, logger })
+    }
+    port = await listen(server, options.host, options.port)
+  } catch (error) {
+    watch.close()
+    await Promise.all([gate?.close(), watchServer?.close()])
+    throw error
+  }
   server.on('error', (error) => logger.error('the server failed', { error }))
 
   const stopListening = ledger.onBan(() => {
@@ -235,7 +243,8 @@ export async function serve(node: Servable, given: ServeOptions = {}): Promise<S
     }, graceMs)
     await Promise.all([stopped, sockets.close()])
     clearTimeout(timer)
-    await gate?.close()
+    watch.close()
+    await Promise.all([gate?.close(), watchServer?.close()])
   }
 
   const address = `${callableHost(options.host)}:${port}`
@@ -243,6 +252,9 @@ export async function serve(node: Servable, given: ServeOptions = {}): Promise<S
     url: `http://${address}`,
     wsUrl: `ws://${address}`,
     port,
+    ...(watchServer !== undefined && {
+      metricsUrl: `http://${callableHost(metricsHost)}:${watchServer.port}/metrics`,
+    }),
     close({ graceMs = GRACE_MS } = {}) {
       closing ??= shut(graceMs)
       return closing

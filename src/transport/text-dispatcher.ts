@@ -1,8 +1,17 @@
-/** What a door asks of the node behind it: text in, text out. */
+/** What a door asks of the node behind it: text in, text out, and how it is. */
+import type { OnCall } from '../options/options.ts'
+import type { Load } from '../rpc/load.ts'
+import type { AnyMethod } from '../rpc/method.ts'
 import type { Session } from '../rpc/session.ts'
 
 /** The dispatcher as doors see it. */
 export interface TextDispatcher {
   /** Answers JSON text by JSON text; `undefined` when there is nothing to answer. */
   dispatchText(text: string, session: Session): Promise<string | undefined>
+  /** The methods that are open on this node; absent for what has none. */
+  readonly methods?: readonly Pick<AnyMethod, 'name' | 'aliases'>[]
+  /** What is under way; absent where nothing is bounded. */
+  readonly load?: Load
+  /** Hears of each call from now on; the returned function stops it. */
+  listen?(listener: OnCall): () => void
 }

@@ -27,6 +27,8 @@ export interface WebSocketDoor {
   accept(request: IncomingMessage, socket: Duplex, head: Buffer, guest?: Guest): void
   /** Closes the sockets of callers whose address is banned now (1008). */
   turnOut(isBanned: (address: string) => boolean): void
+  /** How many there are. */
+  count(): number
   /** Lets running messages end, then closes every socket (1001). */
   close(): Promise<void>
   /** Cuts what is still open. */
@@ -217,6 +219,7 @@ export function createWebSocketDoor(parts: WebSocketParts): WebSocketDoor {
         if (isBanned(remote)) socket.close(POLICY_VIOLATION, 'Address is banned')
       }
     },
+    count: () => connections.size,
     async close() {
       closing = true
       clearInterval(heartbeat)

@@ -196,7 +196,7 @@ describe('other requests', () => {
 
   it('of a page that does not exist are refused with 404', async () => {
     expectRefusal(await send({ method: 'GET', path: '/nothing' }), 404, -32600)
-    expectRefusal(await send({ method: 'GET', path: '/metrics' }), 404, -32600)
+    expectRefusal(await send({ method: 'GET', path: '/metrics/x' }), 404, -32600)
   })
 
   it('with a path that cannot be decoded are refused', async () => {

@@ -3,7 +3,8 @@ import { request } from 'node:http'
 import { connect } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
-import { ListenError, serve } from '../../src/transport/server.ts'
+import { ListenError } from '../../src/transport/listen.ts'
+import { serve } from '../../src/transport/server.ts'
 import { serveEcho } from './echo-node.ts'
 
 /** Beyond the time limit of a test: a server that waits for it fails. */

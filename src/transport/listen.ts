@@ -1,0 +1,32 @@
+/** Taking a port: where it is, or a sentence on why it cannot be had. */
+import { type AddressInfo, isIPv6, type Server } from 'node:net'
+
+/** The address cannot be listened on; the message is a sentence for the operator. */
+export class ListenError extends Error {
+  override readonly name = 'ListenError'
+}
+
+const LISTEN_FAILURES: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'the port is in use by another process',
+  EACCES: 'the port is reserved for privileged processes',
+  EADDRNOTAVAIL: 'this machine has no such address',
+  ENOTFOUND: 'there is no such host name',
+}
+
+/** Listens, and gives the port, which the system chooses for 0. Throws `ListenError`. */
+export function listen(server: Server, host: string, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const why = LISTEN_FAILURES[error.code ?? ''] ?? error.message
+      reject(new ListenError(`Cannot listen on ${host} port ${port}: ${why}.`))
+    })
+    server.listen({ host, port }, () => resolve((server.address() as AddressInfo).port))
+  })
+}
+
+/** The host to call a server by that is bound to an address. */
+export function callableHost(bound: string): string {
+  if (bound === '0.0.0.0') return '127.0.0.1'
+  if (bound === '::') return '[::1]'
+  return isIPv6(bound) ? `[${bound}]` : bound
+}

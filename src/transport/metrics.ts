@@ -1,0 +1,204 @@
+/** The figures of a served node in the words of Prometheus; loaded when somebody first asks for them. */
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { type CallMeter, DURATION_BOUNDS } from '../rpc/call-meter.ts'
+import type { Load } from '../rpc/load.ts'
+import type { Vitals } from '../rpc/vitals.ts'
+
+/** Connections of a server. */
+export interface SocketFigures {
+  readonly http: number
+  readonly websocket: number
+  /** Hung up on at the door, since there were too many. */
+  readonly dropped: number
+}
+
+/** Where the figures come from. What a door without a chain behind it does not have is absent. */
+export interface MetricsParts {
+  readonly meter: CallMeter
+  readonly load: Load | undefined
+  readonly vitals: (() => Promise<Vitals | undefined>) | undefined
+  sockets(): SocketFigures
+}
+
+/** A page of figures. */
+export interface Metrics {
+  readonly contentType: string
+  /** The figures of this moment. */
+  text(): Promise<string>
+}
+
+const BY_CALL = ['method', 'key'] as const
+
+const DURATION_NAME = 'tandem_call_duration_seconds'
+const DURATION_HELP = 'Seconds from taking a call up to its answer, waiting for a turn included.'
+
+/** A histogram over what the meter has counted; the library's own counting costs more than a simple method. */
+class CallDurations extends Histogram<'method' | 'key'> {
+  readonly #meter: CallMeter
+
+  constructor(meter: CallMeter, registers: Registry[]) {
+    super({
+      name: DURATION_NAME,
+      help: DURATION_HELP,
+      labelNames: BY_CALL,
+      registers,
+    })
+    this.#meter = meter
+  }
+
+  /** What the registry asks of a histogram. */
+  async getForPromString() {
+    const values = this.#meter.figures().flatMap(({ method, key, classes, seconds }) => {
+      const labels = { method, key }
+      let below = 0
+      const buckets = classes.map((count, i) => {
+        below += count
+        const le = DURATION_BOUNDS[i] ?? '+Inf'
+        return { metricName: `${DURATION_NAME}_bucket`, labels: { ...labels, le }, value: below }
+      })
+      return [
+        ...buckets,
+        { metricName: `${DURATION_NAME}_sum`, labels, value: seconds },
+        { metricName: `${DURATION_NAME}_count`, labels, value: below },
+      ]
+    })
+    return { name: DURATION_NAME, help: DURATION_HELP, type: 'histogram', values }
+  }
+}
+
+function countCalls(meter: CallMeter, registers: Registry[]): void {
+  new CallDurations(meter, registers)
+  new Counter({
+    name: 'tandem_calls_total',
+    help: 'Answered calls.',
+    labelNames: BY_CALL,
+    registers,
+    collect() {
+      this.reset()
+      for (const { method, key, classes } of meter.figures()) {
+        this.inc(
+          { method, key },
+          classes.reduce((sum, count) => sum + count, 0),
+        )
+      }
+    },
+  })
+  new Counter({
+    name: 'tandem_call_errors_total',
+    help: 'Calls that were answered with an error, by JSON-RPC code.',
+    labelNames: [...BY_CALL, 'code'],
+    registers,
+    collect() {
+      this.reset()
+      for (const { method, key, errors } of meter.figures()) {
+        for (const [code, count] of errors) this.inc({ method, key, code }, count)
+      }
+    },
+  })
+}
+
+/** A counter that stands elsewhere. */
+function counter(name: string, help: string, registers: Registry[], read: () => number): void {
+  new Counter({
+    name,
+    help,
+    registers,
+    collect() {
+      this.reset()
+      this.inc(read())
+    },
+  })
+}
+
+function gauge(name: string, help: string, registers: Registry[], read: () => number): void {
+  new Gauge({
+    name,
+    help,
+    registers,
+    collect() {
+      this.set(read())
+    },
+  })
+}
+
+function showLoad(load: Load, registers: Registry[]): void {
+  gauge('tandem_messages_pending', 'Messages that are being answered.', registers, () => load.figures.pending)
+  gauge(
+    'tandem_heavy_calls_running',
+    'Simulations, traces and log queries that run.',
+    registers,
+    () => load.figures.heavyRunning,
+  )
+  gauge(
+    'tandem_heavy_calls_waiting',
+    'Simulations, traces and log queries that wait for their turn.',
+    registers,
+    () => load.figures.heavyWaiting,
+  )
+  counter('tandem_shed_total', 'Messages and calls turned away since the node was busy.', registers, () => {
+    return load.figures.shed
+  })
+}
+
+function showSockets(sockets: MetricsParts['sockets'], registers: Registry[]): void {
+  new Gauge({
+    name: 'tandem_sockets',
+    help: 'Open connections.',
+    labelNames: ['kind'],
+    registers,
+    collect() {
+      const { http, websocket } = sockets()
+      this.set({ kind: 'http' }, http)
+      this.set({ kind: 'websocket' }, websocket)
+    },
+  })
+  const help = 'Connections hung up on at the door, since there were too many.'
+  counter('tandem_sockets_dropped_total', help, registers, () => sockets().dropped)
+}
+
+/** The gauges of chain, pool and database; the returned function sets them. */
+function showVitals(registers: Registry[]): (vitals: Vitals) => void {
+  const plain = (name: string, help: string) => new Gauge({ name, help, registers })
+  const info = new Gauge({
+    name: 'tandem_chain_info',
+    help: 'Always 1; which chain this is.',
+    labelNames: ['chain', 'chain_id'],
+    registers,
+  })
+  const pool = new Gauge({
+    name: 'tandem_pool_transactions',
+    help: 'Transactions of the pool: runnable (pending) or behind a gap of nonces (queued).',
+    labelNames: ['state'],
+    registers,
+  })
+  const head = plain('tandem_head_height', 'Height of the head.')
+  const headTimestamp = plain('tandem_head_timestamp_seconds', 'Unix time of the head.')
+  const database = plain('tandem_database_bytes', 'Size of the data directory; 0 in memory.')
+  return (vitals) => {
+    info.set({ chain: vitals.chain, chain_id: vitals.chainId }, 1)
+    pool.set({ state: 'pending' }, vitals.pending)
+    pool.set({ state: 'queued' }, vitals.queued)
+    head.set(vitals.head)
+    headTimestamp.set(vitals.headTimestamp)
+    database.set(vitals.databaseBytes ?? 0)
+  }
+}
+
+/** Makes the page. Counting what the process itself does (event loop, heap, garbage) starts with it. */
+export function createMetrics({ meter, load, vitals, sockets }: MetricsParts): Metrics {
+  const registry = new Registry()
+  const registers = [registry]
+  collectDefaultMetrics({ register: registry })
+  countCalls(meter, registers)
+  showSockets(sockets, registers)
+  if (load !== undefined) showLoad(load, registers)
+  const show = vitals && showVitals(registers)
+  return {
+    contentType: registry.contentType,
+    async text() {
+      const seen = await vitals?.()
+      if (seen !== undefined) show?.(seen)
+      return registry.metrics()
+    },
+  }
+}

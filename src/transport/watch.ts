@@ -1,0 +1,81 @@
+/** Pages for those who watch over a node: does it live, is it ready, and its figures. */
+import type { ServerResponse } from 'node:http'
+import { CallMeter } from '../rpc/call-meter.ts'
+import { RETRY_SECONDS } from '../rpc/load.ts'
+import type { Vitals } from '../rpc/vitals.ts'
+import type { Metrics, SocketFigures } from './metrics.ts'
+import type { TextDispatcher } from './text-dispatcher.ts'
+
+/** What is watched. */
+export interface Watched {
+  readonly dispatcher: TextDispatcher
+  /** The node's own figures, `undefined` once it is closed; absent for what has none. */
+  readonly vitals?: (() => Promise<Vitals | undefined>) | undefined
+  sockets(): SocketFigures
+  isClosing(): boolean
+}
+
+/** A page to send. */
+export interface WatchPage {
+  readonly status: number
+  readonly type: string
+  readonly body: string
+}
+
+/** Who looks. */
+export interface Watch {
+  /** The page of a path; `undefined` when there is none. */
+  page(path: string): Promise<WatchPage | undefined>
+  /** Stops counting. */
+  close(): void
+}
+
+const statusPage = (status: number, body: object): WatchPage => ({
+  status,
+  type: 'application/json; charset=utf-8',
+  body: JSON.stringify(body),
+})
+
+/** Begins to count the calls of a node, and makes its pages. What tells of the counts is loaded when they are asked for. */
+export function createWatch(watched: Watched): Watch {
+  const { dispatcher, vitals } = watched
+  const meter = new CallMeter(dispatcher.methods ?? [])
+  const stop = dispatcher.listen?.(meter.count)
+  let metrics: Promise<Metrics> | undefined
+
+  async function readiness(): Promise<WatchPage> {
+    if (watched.isClosing()) return statusPage(503, { status: 'closing' })
+    const seen = await vitals?.()
+    if (vitals !== undefined && seen === undefined) return statusPage(503, { status: 'closed' })
+    const head = seen && { head: seen.head }
+    if (dispatcher.load?.isFull === true) return statusPage(503, { status: 'busy', ...head })
+    return statusPage(200, { status: 'ok', ...head })
+  }
+
+  async function figures(): Promise<WatchPage> {
+    metrics ??= import('./metrics.ts').then(({ createMetrics }) =>
+      createMetrics({ meter, load: dispatcher.load, vitals, sockets: watched.sockets }),
+    )
+    const { contentType, text } = await metrics
+    return { status: 200, type: contentType, body: await text() }
+  }
+
+  return {
+    async page(path) {
+      if (path === '/healthz') return statusPage(200, { status: 'ok' })
+      if (path === '/readyz') return readiness()
+      return path === '/metrics' ? figures() : undefined
+    },
+    close: () => stop?.(),
+  }
+}
+
+/** Sends a page. */
+export function sendPage(response: ServerResponse, { status, type, body }: WatchPage): void {
+  response.statusCode = status
+  response.setHeader('Content-Type', type)
+  response.setHeader('Content-Length', Buffer.byteLength(body))
+  response.setHeader('Cache-Control', 'no-store')
+  if (status === 503) response.setHeader('Retry-After', RETRY_SECONDS)
+  response.end(body)
+}
