@@ -3,38 +3,55 @@ import type { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
 import { type Notification, notificationText } from '../rpc/notification.ts'
 
-/** Least milliseconds between two deliveries; the first after a rest goes at once. */
-const GATHER_MS = 20
+/** Milliseconds of delivering after which everything else has a turn. */
+const SLICE_MS = 4
+/** Times as long as it delivered a door then rests, so that delivering takes a fifth of the time at most. */
+const REST_FACTOR = 4
+/** Notifications of one socket in one turn. */
+const MOST_AT_ONCE = 256
 /** What a message is longer than its news, in bytes. */
 const ENVELOPE_BYTES = 120
 
-/** Runs what is waiting, all of it in one go. */
+/** Runs what is waiting, in the order in which it came. */
 export interface Deliveries {
+  /** One that waits already keeps its place. */
   add(deliver: () => void): void
   /** Those added and not yet run are forgotten. */
   close(): void
 }
 
-/** Makes the deliveries of a door. */
+/**
+ * Makes the deliveries of a door. The first after a rest goes at once; the longer a round over all sockets takes, the more
+ * each of them gets in one write.
+ */
 export function createDeliveries(): Deliveries {
   const waiting = new Set<() => void>()
-  let last = Number.NEGATIVE_INFINITY
+  let restUntil = Number.NEGATIVE_INFINITY
   let planned: NodeJS.Timeout | NodeJS.Immediate | undefined
+
+  function plan(): void {
+    const rest = restUntil - performance.now()
+    planned = rest > 0 ? setTimeout(run, rest).unref() : setImmediate(run)
+  }
 
   function run(): void {
     planned = undefined
-    last = performance.now()
-    const now = [...waiting]
-    waiting.clear()
-    for (const deliver of now) deliver()
+    const start = performance.now()
+    let now = start
+    for (const deliver of waiting) {
+      waiting.delete(deliver)
+      deliver()
+      now = performance.now()
+      if (now - start > SLICE_MS) break
+    }
+    restUntil = now + (now - start) * REST_FACTOR
+    if (waiting.size > 0) plan()
   }
 
   return {
     add(deliver) {
       waiting.add(deliver)
-      if (planned !== undefined) return
-      const rest = last + GATHER_MS - performance.now()
-      planned = rest > 0 ? setTimeout(run, rest).unref() : setImmediate(run)
+      if (planned === undefined) plan()
     },
     close() {
       waiting.clear()
@@ -65,6 +82,10 @@ export interface OutboxParts {
   readonly onOverflow: () => void
 }
 
+function lengthOf({ news }: Notification): number {
+  return news.json.length + ENVELOPE_BYTES
+}
+
 /** Makes an outbox. */
 export function createOutbox({
   socket,
@@ -78,31 +99,36 @@ export function createOutbox({
   let bytes = 0
   let overflowed = false
 
-  function flush(): void {
-    if (gathered.length === 0) return
-    const now = gathered
-    gathered = []
-    bytes = 0
-    if (socket.readyState !== socket.OPEN) return
+  function send(most: number): void {
+    const now = gathered.slice(0, most)
+    gathered = gathered.slice(most)
+    if (now.length === 0 || socket.readyState !== socket.OPEN) return
     stream.cork()
-    for (const notification of now) socket.send(notificationText(notification))
+    for (const notification of now) {
+      bytes -= lengthOf(notification)
+      socket.send(notificationText(notification))
+    }
     stream.uncork()
   }
 
   function deliver(): void {
-    if (!isHeld()) flush()
+    if (isHeld()) return
+    send(MOST_AT_ONCE)
+    if (gathered.length > 0) deliveries.add(deliver)
   }
 
   return {
     push(notification) {
       if (overflowed || socket.readyState !== socket.OPEN) return
+      if (bytes + socket.bufferedAmount > maxBytes) {
+        overflowed = true
+        gathered = []
+        return onOverflow()
+      }
       gathered.push(notification)
-      bytes += notification.news.json.length + ENVELOPE_BYTES
-      if (bytes + socket.bufferedAmount <= maxBytes) return deliveries.add(deliver)
-      overflowed = true
-      gathered = []
-      onOverflow()
+      bytes += lengthOf(notification)
+      deliveries.add(deliver)
     },
-    flush,
+    flush: () => send(gathered.length),
   }
 }

@@ -160,6 +160,59 @@ describe('a WebSocket', () => {
     expect(await got).toEqual(['echo:x'])
   })
 
+  it('that does not read what it subscribed to is closed with 1013 and a reason, while others hear everything', async () => {
+    await node.close()
+    node = await serveEcho({ maxSocketBuffer: 400_000 })
+    const [slow, quick] = [await open(), await open()]
+    for (const socket of [slow, quick]) {
+      const got = messages(socket, 1)
+      socket.send('x')
+      await got
+    }
+    const [slowSession, quickSession] = node.sessions
+    let left = false
+    slowSession?.onClose?.(() => {
+      left = true
+    })
+    slow.pause()
+    let heard = 0
+    quick.on('message', () => heard++)
+    const news = newsOf('x'.repeat(300_000))
+    let told = 0
+    // What the system's own buffers hold is some megabytes.
+    for (; !left && told < 2000; told++) {
+      const got = once(quick, 'message')
+      slowSession?.notify?.(news)
+      quickSession?.notify?.(news)
+      await got
+    }
+    expect(left).toBe(true)
+    expect(heard).toBe(told)
+    slowSession?.notify?.(news)
+    const closed = once(slow, 'close')
+    slow.resume()
+    const [code, reason] = await closed
+    expect([code, String(reason)]).toEqual([
+      1013,
+      'Too slow: more than 400000 bytes of notifications are unread',
+    ])
+    const got = messages(quick, 1)
+    quick.send('still here')
+    expect(await got).toEqual(['echo:still here'])
+  })
+
+  it('hears what came before it asked, before it is answered', async () => {
+    const socket = await open()
+    const first = messages(socket, 1)
+    socket.send('x')
+    await first
+    const got = messages(socket, 3)
+    node.sessions[0]?.notify?.(newsOf(1))
+    node.sessions[0]?.notify?.(newsOf(2))
+    socket.send('y')
+    expect(await got).toEqual([newsText(1), newsText(2), 'echo:y'])
+  })
+
   it('that breaks off leaves the server whole', async () => {
     const socket = await open()
     socket.send('hold')
