@@ -16,10 +16,16 @@ let team: string
 let running: RunningCommand
 beforeAll(async () => {
   keys = keyFile()
-  const made = await runCommand(
-    ['keys', 'create', '--name', 'team', '--allow', 'eth,net,web3', '--state-override', '--rate', '9000/h'],
-    { TANDEM_API_KEYS: keys.file },
-  )
+  const rights = [
+    '--allow',
+    'eth,net,web3,trace',
+    '--state-override',
+    '--rate',
+    '50/s',
+    '--quota',
+    '25000/day',
+  ]
+  const made = await runCommand(['keys', 'create', '--api-keys', keys.file, '--name', 'team', ...rights])
   team = made.stdout.trim()
   running = await startCommand(['--memory', '--profile', 'hosted', '--api-keys', keys.file])
 })
@@ -43,6 +49,10 @@ describe('the hosted gateway', () => {
       expect(await one.send('eth_accounts', [])).toEqual([])
     }
     const head = await provider.getBlockNumber()
+    const mined = new Promise((resolve) => {
+      void socket.once('block', resolve)
+    })
+    await socket.getBlockNumber()
     const wallet = new Wallet(COW, provider)
     const sent = await wallet.sendTransaction({
       to: BOB,
@@ -53,6 +63,10 @@ describe('the hosted gateway', () => {
     })
     expect((await sent.wait())?.blockNumber).toBe(head + 1)
     expect(await socket.getTransactionReceipt(sent.hash)).toMatchObject({ status: 1 })
+    expect(await provider.send('trace_transaction', [sent.hash])).toMatchObject([
+      { action: { value: '0x5' } },
+    ])
+    expect(await mined).toBe(head + 1)
     await expect(provider.send('evm_mine', [])).rejects.toMatchObject({ info: { error: { code: -32601 } } })
     await expect(provider.call({ data: '0x00' })).rejects.toMatchObject({
       info: { error: { code: -32602, message: expect.stringContaining('transaction.to') } },
