@@ -2,6 +2,7 @@
 import type { z } from 'zod'
 import type { Engine } from '../engine/engine.ts'
 import { invalidParams } from '../errors.ts'
+import type { AnswerKind } from './error-meanings.ts'
 import type { Filters } from './feeds/filters.ts'
 import type { Subscriptions } from './feeds/subscriptions.ts'
 import type { RpcOptions } from './rpc-options.ts'
@@ -65,6 +66,8 @@ export interface MethodDefinition<P extends NamedParameters, R> {
   readonly params: P
   /** The wire form of the answer; `run` is held to it by the compiler, and by the tests. */
   readonly result: z.ZodType<R>
+  /** How `run` may refuse, beside what any call may meet (`OF_ANY_CALL`); the tests hold it to that. */
+  readonly errors?: readonly AnswerKind[]
   readonly examples: readonly Example[]
   run(args: Arguments<P>, context: Context): NoInfer<R> | Promise<NoInfer<R>>
 }
@@ -80,6 +83,8 @@ export interface AnyMethod {
   readonly summary: string
   readonly params: readonly { readonly name: string; readonly parameter: Parameter<unknown> }[]
   readonly result: z.ZodType
+  /** How it may refuse a call, beside what any call may meet. */
+  readonly errors: readonly AnswerKind[]
   readonly examples: readonly Example[]
   /** Reads positional parameters and runs. The result, or a promise of it; throws `invalid-params` and what `run` throws. */
   call(params: readonly unknown[], context: Context): unknown
@@ -110,6 +115,7 @@ export function method<P extends NamedParameters, R>(definition: MethodDefinitio
     summary: definition.summary,
     params,
     result: definition.result,
+    errors: definition.errors ?? [],
     examples: definition.examples,
     call(given, context) {
       if (given.length < required || given.length > params.length) {

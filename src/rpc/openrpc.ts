@@ -1,17 +1,61 @@
-/** The method list as an OpenRPC document; everything in it derives from the method values. */
+/** The method list as an OpenRPC document (spec.open-rpc.org); everything in it derives from the method values. */
 import { z } from 'zod'
+import { ERROR_CODES } from './error-codes.ts'
+import { type AnswerKind, ERROR_MEANINGS, OF_ANY_CALL } from './error-meanings.ts'
 import type { AnyMethod } from './method.ts'
 
 /** A JSON value of the document. */
 type Json = Record<string, unknown>
 
-function jsonSchema(schema: z.ZodType): Json {
-  const { $schema, ...rest } = z.toJSONSchema(schema, { unrepresentable: 'any', io: 'input' }) as Json
+/** What the document says of one method, and the named schemas that this refers to. */
+interface Entry {
+  readonly described: Json
+  readonly schemas: Json
+}
+
+const DESCRIPTION =
+  'JSON-RPC 2.0 over HTTP (POST to any path) and WebSocket, parameters by position. Beside the errors that a method ' +
+  'names, any call may meet those of the components MethodNotFound, Unauthorized, RateLimited, Overloaded and Internal, ' +
+  'and a message that is no call ParseError or InvalidRequest.'
+
+/** What each method names of the errors that any call may meet: those that depend on what it is asked. */
+const NAMED_ALWAYS: readonly AnswerKind[] = ['invalid-params', 'limit-exceeded']
+
+/** `block-not-found` → `BlockNotFound`. */
+function componentName(kind: AnswerKind): string {
+  return kind.replace(/(^|-)([a-z])/g, (_, _dash, letter: string) => letter.toUpperCase())
+}
+
+/** A schema of the document; named schemas go to `schemas` and are referred to. */
+function jsonSchema(schema: z.ZodType, schemas: Json): Json {
+  const made = z.toJSONSchema(schema, { unrepresentable: 'any', io: 'input' }) as Json
+  const {
+    $schema: _,
+    $defs = {},
+    ...rest
+  } = JSON.parse(JSON.stringify(made).replaceAll('"#/$defs/', '"#/components/schemas/'))
+  Object.assign(schemas, $defs)
   return rest
 }
 
-function describeMethod(method: AnyMethod): Json {
-  return {
+/** The errors of a method. The standard wants each code once, so kinds that share one are told together. */
+function errorsOf(method: AnyMethod): Json[] {
+  const byCode = new Map<number, AnswerKind[]>()
+  for (const kind of new Set([...NAMED_ALWAYS, ...method.errors])) {
+    const code = ERROR_CODES[kind]
+    byCode.set(code, [...(byCode.get(code) ?? []), kind])
+  }
+  return [...byCode].map(([code, kinds]) => {
+    const [kind] = kinds
+    return kinds.length === 1 && kind !== undefined
+      ? { $ref: `#/components/errors/${componentName(kind)}` }
+      : { code, message: kinds.map((shared) => ERROR_MEANINGS[shared]).join(' Or: ') }
+  })
+}
+
+function describeMethod(method: AnyMethod): Entry {
+  const schemas: Json = {}
+  const described = {
     name: method.name,
     ...(method.aliases.length > 0 && { 'x-aliases': method.aliases }),
     summary: method.summary,
@@ -20,21 +64,26 @@ function describeMethod(method: AnyMethod): Json {
     params: method.params.map(({ name, parameter: { schema, absent } }) => ({
       name,
       required: absent === undefined,
-      schema: absent === undefined ? jsonSchema(schema) : { ...jsonSchema(schema), default: absent.wire },
+      schema:
+        absent === undefined
+          ? jsonSchema(schema, schemas)
+          : { ...jsonSchema(schema, schemas), default: absent.wire },
     })),
-    result: { name: 'result', schema: jsonSchema(method.result) },
+    result: { name: 'result', schema: jsonSchema(method.result, schemas) },
+    errors: errorsOf(method),
     examples: method.examples.map(({ params, result }, i) => ({
       name: `${method.name} ${i + 1}`,
       params: params.map((value, at) => ({ name: method.params[at]?.name ?? String(at), value })),
       result: { name: 'result', value: result },
     })),
   }
+  return { described, schemas }
 }
 
 /** Methods never change, and a document is made of many. */
-const entries = new WeakMap<AnyMethod, Json>()
+const entries = new WeakMap<AnyMethod, Entry>()
 
-function entryOf(method: AnyMethod): Json {
+function entryOf(method: AnyMethod): Entry {
   const known = entries.get(method)
   if (known !== undefined) return known
   const made = describeMethod(method)
@@ -42,11 +91,27 @@ function entryOf(method: AnyMethod): Json {
   return made
 }
 
+function errorComponents(methods: readonly AnyMethod[]): Json {
+  const always: readonly AnswerKind[] = ['parse-error', 'invalid-request', ...OF_ANY_CALL]
+  const kinds = new Set([...always, ...methods.flatMap(({ errors }) => errors)])
+  return Object.fromEntries(
+    [...kinds].map((kind) => [
+      componentName(kind),
+      { code: ERROR_CODES[kind], message: ERROR_MEANINGS[kind] },
+    ]),
+  )
+}
+
 /** An OpenRPC document of these methods; `release` is the version of this software. */
 export function openRpcDocument(methods: readonly AnyMethod[], release: string): Json {
+  const made = methods.map(entryOf)
   return {
-    openrpc: '1.2.6',
-    info: { title: 'Tandem JSON-RPC', version: release },
-    methods: methods.map(entryOf),
+    openrpc: '1.3.2',
+    info: { title: 'Tandem JSON-RPC', version: release, description: DESCRIPTION },
+    methods: made.map(({ described }) => described),
+    components: {
+      schemas: Object.assign({}, ...made.map(({ schemas }) => schemas)),
+      errors: errorComponents(methods),
+    },
   }
 }

@@ -1,8 +1,11 @@
 /** The agreed list of methods, and the document made of it. */
 import { describe, expect, it } from 'vitest'
-import { namesOf } from '../../src/rpc/method.ts'
+import { z } from 'zod'
+import { method, namesOf } from '../../src/rpc/method.ts'
 import { METHODS } from '../../src/rpc/methods/index.ts'
+import { openRpcDocument } from '../../src/rpc/openrpc.ts'
 import { fakeEngine } from '../support/fake-engine.ts'
+import { fixture } from '../support/fixture.ts'
 import { ask, dispatcherOf } from '../support/rpc.ts'
 
 /** The agreed names; a method that is added or lost shows here. */
@@ -41,6 +44,35 @@ interface Entry {
   readonly name: string
   readonly params: { name: string; required: boolean; schema: object }[]
   readonly result: { schema: object }
+  readonly errors: { $ref?: string; code?: number }[]
+  readonly examples: { params: { value: unknown }[]; result: { value: unknown } }[]
+}
+
+interface Document {
+  readonly openrpc: string
+  readonly info: object
+  readonly methods: Entry[]
+  readonly components: { schemas: Record<string, object>; errors: Record<string, { code: number }> }
+}
+
+/** The standard's schema of a document; what it takes from the schema of schemas is only that there is one. */
+const META_SCHEMA = (() => {
+  const schema = fixture<Record<string, Record<string, unknown>>>('openrpc/meta-schema.json')
+  const definitions = { ...schema.definitions, JSONSchema: { type: ['object', 'boolean'] } } as object
+  const text = JSON.stringify({ ...schema, definitions }).replace(
+    /"https:\/\/meta\.json-schema\.tools\/#\/definitions\/[^"]+"/,
+    '"#/definitions/reference"',
+  )
+  const made = JSON.parse(text)
+  made.$schema = 'http://json-schema.org/draft-07/schema#'
+  made.definitions.reference = { type: 'string' }
+  return z.fromJSONSchema(made)
+})()
+
+/** A schema of the document as one of its own: what it refers to becomes part of it. */
+function inlined(schema: object, components: Record<string, object>): object {
+  const text = JSON.stringify({ ...schema, $defs: components })
+  return JSON.parse(text.replaceAll('"#/components/schemas/', '"#/$defs/'))
 }
 
 describe('method list', () => {
@@ -65,10 +97,9 @@ describe('rpc.discover', () => {
   const { engine } = fakeEngine()
 
   it('describes every open method, with schemas of its parameters and result', async () => {
-    const { result } = await ask(dispatcherOf(engine), 'rpc.discover')
-    const { openrpc, info, methods } = result as { openrpc: string; info: object; methods: Entry[] }
-    expect(openrpc).toBe('1.2.6')
-    expect(info).toEqual({ title: 'Tandem JSON-RPC', version: '0.1.0' })
+    const { methods, openrpc, info } = await discover()
+    expect(openrpc).toBe('1.3.2')
+    expect(info).toMatchObject({ title: 'Tandem JSON-RPC', version: '0.1.0' })
     expect(methods.map(({ name }) => name)).toEqual(METHODS.map(({ name }) => name))
     for (const entry of methods) {
       for (const { schema } of [...entry.params, entry.result]) expect(Object.keys(schema)).not.toEqual([])
@@ -83,12 +114,82 @@ describe('rpc.discover', () => {
     ])
   })
 
+  it('is a document by the standard’s own schema, as is what is left when methods are closed', async () => {
+    for (const document of [await discover(), await discover(['rpc', 'eth_call'])]) {
+      expect(META_SCHEMA.safeParse(document).error).toBeUndefined()
+    }
+    const broken = { ...(await discover()), methods: [{ name: 'a' }] }
+    expect(META_SCHEMA.safeParse(broken).success).toBe(false)
+  })
+
+  it('refers to nothing that it does not hold', async () => {
+    const document = await discover()
+    const references = JSON.stringify(document).match(/"\$ref":"[^"]+"/g) ?? []
+    expect(references.length).toBeGreaterThan(METHODS.length)
+    for (const reference of new Set(references)) {
+      const path = reference.slice('"$ref":"#/'.length, -1).split('/')
+      const found = path.reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], document)
+      expect(found, reference).toBeDefined()
+    }
+  })
+
+  it('has JSON schemas that every example of every method fits', async () => {
+    const { methods, components } = await discover()
+    const read = (schema: object) =>
+      z.fromJSONSchema(inlined(schema, components.schemas) as Parameters<typeof z.fromJSONSchema>[0])
+    for (const { name, params, result, examples } of methods) {
+      if (examples.length === 0) continue
+      const schemas = params.map(({ schema }) => read(schema))
+      const answer = read(result.schema)
+      for (const example of examples) {
+        expect(answer.safeParse(example.result.value).error, name).toBeUndefined()
+        for (const [i, { value }] of example.params.entries()) {
+          expect(schemas[i]?.safeParse(value).error, `${name}, parameter ${i}`).toBeUndefined()
+        }
+      }
+    }
+  })
+
+  it('names the errors of each method, each code once', async () => {
+    const { methods, components } = await discover()
+    const errorsOf = (name: string) => methods.find((entry) => entry.name === name)?.errors
+    expect(errorsOf('net_version')).toEqual([
+      { $ref: '#/components/errors/InvalidParams' },
+      { $ref: '#/components/errors/LimitExceeded' },
+    ])
+    expect(errorsOf('eth_estimateGas')).toContainEqual({ $ref: '#/components/errors/Reverted' })
+    expect(components.errors.Reverted).toMatchObject({ code: -32015 })
+    expect(components.errors.MethodNotFound).toMatchObject({ code: -32601 })
+    for (const { name, errors } of methods) {
+      const codes = errors.map(({ $ref, code }) =>
+        $ref === undefined ? code : components.errors[$ref.replace('#/components/errors/', '')]?.code,
+      )
+      expect(codes, name).toEqual([...new Set(codes)])
+      expect(codes, name).not.toContain(undefined)
+    }
+  })
+
+  it('tells errors that share a code together', () => {
+    const twice = method({
+      name: 'a_b',
+      summary: 'Refuses.',
+      params: {},
+      result: z.null(),
+      errors: ['insufficient-funds', 'filter-not-found'],
+      examples: [],
+      run: () => null,
+    })
+    expect(openRpcDocument([twice], '1').methods).toMatchObject([
+      { errors: [{}, {}, { code: -32000, message: expect.stringMatching(/pay\. Or: .*filter/) }] },
+    ])
+  })
+
   it('leaves out what is closed', async () => {
-    const { result } = await ask(
-      dispatcherOf(engine, {}, { switched: ['rpc', 'eth_chainId'] }),
-      'rpc.discover',
-    )
-    const { methods } = result as { methods: Entry[] }
+    const { methods } = await discover(['rpc', 'eth_chainId'])
     expect(methods.map(({ name }) => name)).toEqual(['rpc_modules', 'rpc.discover', 'eth_chainId'])
   })
+
+  async function discover(switched: readonly string[] = []): Promise<Document> {
+    return (await ask(dispatcherOf(engine, {}, { switched }), 'rpc.discover')).result as Document
+  }
 })

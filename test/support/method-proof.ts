@@ -1,8 +1,10 @@
 /**
  * Set up before every test file: each method that is made, for whatever node or dispatcher, holds what it answers to
- * its own description. A result that is not of its schema fails the test that asked for it.
+ * its own description. A result that is not of its schema, or a refusal that it does not name, fails the test that asked.
  */
 import { afterEach, expect, vi } from 'vitest'
+import { NodeError } from '../../src/errors.ts'
+import { OF_ANY_CALL } from '../../src/rpc/error-meanings.ts'
 
 const broken: string[] = []
 
@@ -24,11 +26,22 @@ vi.mock(import('../../src/rpc/method.ts'), async (original) => {
           broken.push(`${made.name} answers what it does not describe: ${error.message}`)
         return result
       }
+      const allowed = new Set<string>([...OF_ANY_CALL, ...made.errors])
+      const refuse = (error: unknown): never => {
+        if (error instanceof NodeError && !allowed.has(error.kind)) {
+          broken.push(`${made.name} refuses with ${error.kind}, which it does not describe`)
+        }
+        throw error
+      }
       return {
         ...made,
         call(params, context) {
-          const outcome = made.call(params, context)
-          return outcome instanceof Promise ? outcome.then(hold) : hold(outcome)
+          try {
+            const outcome = made.call(params, context)
+            return outcome instanceof Promise ? outcome.then(hold, refuse) : hold(outcome)
+          } catch (error) {
+            return refuse(error)
+          }
         },
       }
     },

@@ -111,6 +111,7 @@ export const debug_compareRules = method({
   summary: "What a mined transaction did, beside what it would have done under Ethereum's rules.",
   params: { transaction: TransactionHash, fork: optional(Fork, 'cancun') },
   result: Report.nullable(),
+  errors: ['block-not-found'],
   examples: [{ params: [UNKNOWN, 'london'], result: null }],
   async run({ transaction, fork }, { engine }) {
     const drift = await engine.queries.compareRules(transaction, fork)

@@ -93,6 +93,7 @@ export const evm_mine = method({
     'Mines now: one block, one with a timestamp, or `{ timestamp, blocks, parent }`; with a parent beside the head, a sibling.',
   params: { options: optional(MineOptions, {}) },
   result: z.null(),
+  errors: ['mining-refused'],
   examples: [],
   async run({ options }, { engine }) {
     await engine.commands.mine(options)
@@ -109,6 +110,7 @@ export const evm_importBlock = method({
     hash: HashText,
     number: QuantityText,
   }),
+  errors: ['invalid-block'],
   examples: [],
   async run({ block: bytes }, { engine }) {
     const block = blockOf(bytes, engine.config)
@@ -127,6 +129,7 @@ export const evm_reorg = method({
     removed: z.array(HashText).describe('from the old head down'),
     added: z.array(HashText).describe('up to the new head'),
   }),
+  errors: ['mining-refused'],
   examples: [],
   async run({ options }, { engine }) {
     const { removed, added } = await engine.commands.reorg(options)
@@ -160,6 +163,7 @@ export const evm_startMining = method({
   summary: 'Starts the mining schedule that the node was started with.',
   params: {},
   result: z.null(),
+  errors: ['mining-refused'],
   examples: [],
   async run(_, { engine }) {
     await engine.commands.startMining()
@@ -186,6 +190,7 @@ export const evm_setAutomine = method({
   summary: 'Switches mining a block for each transaction on or off.',
   params: { on: Flag },
   result: z.literal(true),
+  errors: ['mining-refused'],
   examples: [],
   async run({ on }, { engine }) {
     await engine.commands.setAutomine(on)

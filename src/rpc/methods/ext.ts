@@ -89,6 +89,7 @@ export const ext_getStorageBytesAt = method({
     'What a storage slot of an account holds at a block, without leading zeros; `0x0` when it is empty.',
   params: { address: Address, position: Quantity, block: StateBlock },
   result: z.union([DataText, z.literal('0x0')]),
+  errors: ['block-not-found'],
   examples: [{ params: [NOBODY, '0x0', 'latest'], result: '0x0' }],
   async run({ address, position, block }, { engine }) {
     const state = await stateAt(block, engine)

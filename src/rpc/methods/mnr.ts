@@ -111,6 +111,7 @@ export const mnr_submitBitcoinBlock = method({
   summary: 'Hands in a whole parent-chain block whose coinbase commits to one of the last 20 works.',
   params: { block: text('parent-chain block, in hex without 0x') },
   result: SubmittedBlock,
+  errors: ['mining-refused'],
   examples: [],
   run({ block }, { engine }) {
     const bytes = bytesOf(block, 'block')
@@ -132,6 +133,7 @@ export const mnr_submitBitcoinBlockTransactions = method({
     transactionHashes: text('transaction ids from the coinbase on, display order, separated by spaces'),
   },
   result: SubmittedBlock,
+  errors: ['mining-refused'],
   examples: [],
   run({ header, coinbase, transactionHashes }, { engine }) {
     const parentHeader = headerOf(header, 'header')
@@ -161,6 +163,7 @@ export const mnr_submitBitcoinBlockPartialMerkle = method({
     transactionCount: text('how many transactions the block has, in hex'),
   },
   result: SubmittedBlock,
+  errors: ['mining-refused'],
   examples: [],
   run({ header, coinbase, merkleHashes, transactionCount }, { engine }) {
     const hashes = hashesOf(merkleHashes, 'merkleHashes')

@@ -32,6 +32,7 @@ export const personal_newAccount = method({
   summary: 'Makes an account with a random key, kept under a passphrase and unlocked for half an hour.',
   params: { passphrase: Passphrase },
   result: AddressText,
+  errors: ['wallet-disabled'],
   examples: [],
   run: ({ passphrase }, { engine }) => walletOf(engine).create(passphrase),
 })
@@ -42,6 +43,7 @@ export const personal_newAccountWithSeed = method({
     'Makes an account whose key is the keccak-256 of a text, unlocked until the node ends; not kept on disk.',
   params: { seed: Seed },
   result: AddressText,
+  errors: ['wallet-disabled'],
   examples: [{ params: ['cow'], result: FIRST }],
   run: ({ seed }, { engine }) => walletOf(engine).addSeed(seed),
 })
@@ -52,6 +54,7 @@ export const personal_importRawKey = method({
     'Keeps a private key under a passphrase, in place of an earlier one, and unlocks it for half an hour.',
   params: { key: PrivateKey, passphrase: Passphrase },
   result: AddressText,
+  errors: ['wallet-disabled'],
   examples: [],
   run: ({ key, passphrase }, { engine }) => walletOf(engine).importKey(key, passphrase),
 })
@@ -61,6 +64,7 @@ export const personal_dumpRawKey = method({
   summary: 'Private key of an unlocked account.',
   params: { address: Address },
   result: DataText,
+  errors: ['wallet-disabled'],
   examples: [{ params: [FIRST], result: FIRST_KEY }],
   run({ address }, { engine }) {
     const key = walletOf(engine).key(address)
@@ -76,6 +80,7 @@ export const personal_listAccounts = method({
   summary: 'Accounts of the wallet, locked ones among them.',
   params: {},
   result: z.array(AddressText),
+  errors: ['wallet-disabled'],
   examples: [],
   run: (_, { engine }) => [...walletOf(engine).list()],
 })
@@ -85,6 +90,7 @@ export const personal_unlockAccount = method({
   summary: 'Unlocks an account for so many milliseconds; false when no key of it is kept under a passphrase.',
   params: { address: Address, passphrase: Passphrase, duration: Duration },
   result: z.boolean(),
+  errors: ['wallet-disabled'],
   examples: [{ params: [SECOND, 'moo', '0x927c0'], result: false }],
   run: ({ address, passphrase, duration }, { engine }) =>
     walletOf(engine).unlock(address, passphrase, duration),
@@ -96,6 +102,7 @@ export const personal_lockAccount = method({
     'Locks an account, and forgets one that is kept under no passphrase; false when it was not unlocked.',
   params: { address: Address },
   result: z.boolean(),
+  errors: ['wallet-disabled'],
   examples: [{ params: ['0x00000000000000000000000000000000000dead1'], result: false }],
   run: ({ address }, { engine }) => walletOf(engine).lock(address),
 })
@@ -106,6 +113,7 @@ export const personal_sendTransaction = method({
     'Signs a transaction with a key kept under a passphrase, which stays locked, and sends it; automining leaves it to the next block.',
   params: { transaction: CallObject, passphrase: Passphrase },
   result: HashText,
+  errors: ['wallet-disabled', 'transaction-refused', 'reverted', 'not-mined', 'mining-refused'],
   examples: [],
   async run({ transaction, passphrase }, { engine }) {
     const wallet = walletOf(engine)
@@ -152,6 +160,7 @@ export const personal_sign = method({
     'Signs a personal message (EIP-191) with an account that is unlocked, or whose passphrase is given.',
   params: { message: Data, address: Data, passphrase: optional(OptionalPassphrase, null) },
   result: DataText,
+  errors: ['wallet-disabled'],
   examples: [{ params: ['0xdeadbeef', FIRST], result: SIGNED }],
   async run({ message, address, passphrase }, { engine }) {
     const wallet = walletOf(engine)
@@ -172,6 +181,7 @@ export const personal_ecRecover = method({
   summary: 'Who signed a personal message (EIP-191).',
   params: { message: Data, signature: Data },
   result: AddressText,
+  errors: ['wallet-disabled'],
   examples: [{ params: ['0xdeadbeef', SIGNED], result: FIRST }],
   run({ message, signature }, { engine }) {
     walletOf(engine)

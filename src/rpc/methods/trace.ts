@@ -25,6 +25,7 @@ export const trace_transaction = method({
   summary: 'All calls, creations and self-destructs of a mined transaction, in order.',
   params: { transactionHash: TransactionHash },
   result: z.array(TraceObject).nullable(),
+  errors: ['block-not-found'],
   examples: [{ params: [UNKNOWN], result: null }],
   async run({ transactionHash }, { engine }) {
     return (await rowsOf(transactionHash, engine.queries))?.map(toRpcTrace) ?? null
@@ -36,6 +37,7 @@ export const trace_block = method({
   summary: 'The traces of every transaction of a block, the one that collects the fees last.',
   params: { block: TraceBlock },
   result: z.array(TraceObject).nullable(),
+  errors: ['block-not-found'],
   examples: [
     { params: ['earliest'], result: [] },
     { params: ['0xffffff'], result: null },
@@ -52,6 +54,7 @@ export const trace_filter = method({
   summary: 'Traces of transactions by sender and receiver over a range of blocks, page by page.',
   params: { filter: TraceFilterObject },
   result: z.array(TraceObject),
+  errors: ['block-not-found', 'too-many'],
   examples: [{ params: [{ fromBlock: '0x0', toBlock: 'latest', fromAddress: NOBODY }], result: [] }],
   async run({ filter }, { engine: { queries }, options }) {
     const query = toTraceQuery(filter, queries, options)
@@ -64,6 +67,7 @@ export const trace_get = method({
   summary: 'One trace of a mined transaction by its index, counted from 0 in the order of trace_transaction.',
   params: { transactionHash: TransactionHash, positions: TracePosition },
   result: TraceObject.nullable(),
+  errors: ['block-not-found'],
   examples: [{ params: [UNKNOWN, ['0x0']], result: null }],
   async run({ transactionHash, positions }, { engine }) {
     const rows = await rowsOf(transactionHash, engine.queries)

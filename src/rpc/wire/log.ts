@@ -18,7 +18,7 @@ export const ReceiptLogObject = z.strictObject({
 })
 
 /** A log on its own. */
-export const LogObject = ReceiptLogObject.extend({ removed: z.boolean() })
+export const LogObject = ReceiptLogObject.extend({ removed: z.boolean() }).meta({ id: 'Log' })
 
 /** Where a log stands; `logIndex` counts over the block. */
 export interface LogPlace {

@@ -19,15 +19,17 @@ export const StorageKeys: Parameter<readonly bigint[]> = {
 }
 
 /** The proof object; nodes are RLP, root first. */
-export const ProofObject = z.strictObject({
-  address: AddressText,
-  accountProof: z.array(DataText),
-  balance: QuantityText,
-  codeHash: HashText,
-  nonce: QuantityText,
-  storageHash: HashText,
-  storageProof: z.array(z.strictObject({ key: HashText, value: QuantityText, proof: z.array(DataText) })),
-})
+export const ProofObject = z
+  .strictObject({
+    address: AddressText,
+    accountProof: z.array(DataText),
+    balance: QuantityText,
+    codeHash: HashText,
+    nonce: QuantityText,
+    storageHash: HashText,
+    storageProof: z.array(z.strictObject({ key: HashText, value: QuantityText, proof: z.array(DataText) })),
+  })
+  .meta({ id: 'AccountProof' })
 
 /** An account that does not exist shows as an empty one; the proof tells which. */
 export function toRpcProof(proof: AccountProof): z.infer<typeof ProofObject> {

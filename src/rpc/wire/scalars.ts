@@ -4,23 +4,25 @@ import { fromHex, type Hex, isHexDigits } from '../../encoding/hex.ts'
 import { invalidParams } from '../../errors.ts'
 import type { Parameter } from '../method.ts'
 
-function hexText(pattern: RegExp, description: string): z.ZodType<Hex> {
-  return z.string().regex(pattern).describe(description) as unknown as z.ZodType<Hex>
+/** `id` names the schema in the description of the methods. */
+function hexText(pattern: RegExp, id: string, description: string): z.ZodType<Hex> {
+  return z.string().regex(pattern).meta({ id, description }) as unknown as z.ZodType<Hex>
 }
 
 /** Result: `0x` and minimal lower-case digits. */
 export const QuantityText = hexText(
   /^0x(0|[1-9a-f][0-9a-f]*)$/,
+  'Quantity',
   'QUANTITY: 0x and hex digits, no leading zeros',
 )
 /** Result: `0x` and two digits per byte. */
-export const DataText = hexText(/^0x([0-9a-f]{2})*$/, 'DATA: 0x and two hex digits per byte')
+export const DataText = hexText(/^0x([0-9a-f]{2})*$/, 'Data', 'DATA: 0x and two hex digits per byte')
 /** Result: 32 bytes. */
-export const HashText = hexText(/^0x[0-9a-f]{64}$/, 'HASH: 0x and 64 hex digits')
+export const HashText = hexText(/^0x[0-9a-f]{64}$/, 'Hash', 'HASH: 0x and 64 hex digits')
 /** Result: 20 bytes. */
-export const AddressText = hexText(/^0x[0-9a-f]{40}$/, 'ADDRESS: 0x and 40 hex digits')
+export const AddressText = hexText(/^0x[0-9a-f]{40}$/, 'Address', 'ADDRESS: 0x and 40 hex digits')
 /** Result: a 2048-bit bloom. */
-export const BloomText = hexText(/^0x[0-9a-f]{512}$/, 'DATA of 256 bytes')
+export const BloomText = hexText(/^0x[0-9a-f]{512}$/, 'Bloom', 'DATA of 256 bytes')
 
 /** The refusal of a value that the chain's texts do not cover; it names the parameter. */
 export function refuse(name: string, expected: string): never {

@@ -12,7 +12,7 @@ import {
 
 /** A method that answers nothing but that it is done. */
 interface Order<P extends NamedParameters>
-  extends Pick<MethodDefinition<P, never>, 'aliases' | 'summary' | 'params'> {
+  extends Pick<MethodDefinition<P, never>, 'aliases' | 'summary' | 'params' | 'errors'> {
   /** Behind `hardhat_` and `anvil_`. */
   readonly name: string
   /** Parameters of a call that changes nothing on a fresh local chain. */
@@ -22,7 +22,7 @@ interface Order<P extends NamedParameters>
 
 /** The two methods of an order: Hardhat's answers true, as do the aliases; Anvil's answers null. */
 export function order<P extends NamedParameters>(definition: Order<P>): readonly [AnyMethod, AnyMethod] {
-  const { name, aliases, summary, params, example, run } = definition
+  const { name, aliases, summary, params, errors = [], example, run } = definition
   const examples = (result: true | null) => (example === undefined ? [] : [{ params: example, result }])
   return [
     method({
@@ -31,6 +31,7 @@ export function order<P extends NamedParameters>(definition: Order<P>): readonly
       summary,
       params,
       result: z.literal(true),
+      errors,
       examples: examples(true),
       async run(args, context) {
         await run(args, context)
@@ -42,6 +43,7 @@ export function order<P extends NamedParameters>(definition: Order<P>): readonly
       summary: `${summary} Anvil's form: answers null.`,
       params,
       result: z.null(),
+      errors,
       examples: examples(null),
       async run(args, context) {
         await run(args, context)

@@ -20,6 +20,7 @@ const MINE = order({
     blocks: optional(orNull(BlockCount, 1), 1),
     interval: optional(orNull(wholeNumber('seconds between two blocks; at least 1', 10 ** 9), 1), 1),
   },
+  errors: ['mining-refused'],
   example: ['0x0'],
   run: ({ blocks, interval }, { engine }) => engine.commands.mine({ blocks, interval }),
 })
@@ -124,6 +125,7 @@ export const miner_start = method({
   summary: 'Mines by itself again: as the node was started to, else a block for each transaction.',
   params: { threads: optional(orNull(wholeNumber('ignored', 2 ** 31), 0), 0) },
   result: z.literal(true),
+  errors: ['mining-refused'],
   examples: [{ params: [], result: true }],
   async run(_, { engine }) {
     await engine.commands.startMining()

@@ -71,6 +71,7 @@ export const eth_getBlockTransactionCountByNumber = method({
   summary: 'How many transactions a block has; for `pending`, how many runnable ones wait in the pool.',
   params: { block: LookupBlock },
   result: QuantityText,
+  errors: ['block-not-found'],
   examples: [{ params: ['pending'], result: '0x0' }],
   async run({ block }, { engine }) {
     if (isPending(block)) return toQuantity(engine.queries.pendingTransactions().length)
@@ -84,6 +85,7 @@ export const eth_getUncleCountByBlockHash = method({
   summary: 'How many uncles a block names.',
   params: { blockHash: BlockHash },
   result: QuantityText,
+  errors: ['block-not-found'],
   examples: [],
   async run({ blockHash }, { engine }) {
     const view = await engine.queries.block({ hash: blockHash })
@@ -99,6 +101,7 @@ export const eth_getUncleCountByBlockNumber = method({
   summary: 'How many uncles a block names.',
   params: { block: LookupBlock },
   result: QuantityText,
+  errors: ['block-not-found'],
   examples: [{ params: ['latest'], result: '0x0' }],
   async run({ block }, { engine }) {
     const view = await blockAt(block, engine)

@@ -44,6 +44,7 @@ export const eth_call = method({
     stateOverrides: optional(OverrideSet, {}),
   },
   result: DataText,
+  errors: ['block-not-found', 'reverted'],
   examples: [
     { params: [{ to: NOBODY }, 'latest'], result: '0x' },
     {
@@ -69,6 +70,7 @@ export const eth_estimateGas = method({
   summary: 'Gas that a transaction needs to succeed.',
   params: { transaction: CallObject, block: optional(EstimateBlock, 'latest') },
   result: QuantityText,
+  errors: ['block-not-found', 'reverted', 'insufficient-funds'],
   examples: [{ params: [{ from: COW, to: COW1, value: '0x1' }], result: '0x5208' }],
   async run({ transaction, block }, context) {
     const { engine } = context
@@ -88,6 +90,7 @@ export const eth_createAccessList = method({
     gasUsed: QuantityText,
     error: z.string().optional(),
   }),
+  errors: ['block-not-found'],
   examples: [
     { params: [{ from: COW, to: COW1, value: '0x1' }], result: { accessList: [], gasUsed: '0x5208' } },
   ],

@@ -54,6 +54,7 @@ export const eth_feeHistory = method({
     gasUsedRatio: z.array(z.number()),
     reward: z.array(z.array(QuantityText)).optional(),
   }),
+  errors: ['block-not-found'],
   examples: [
     {
       params: ['0x1', 'latest', [50]],

@@ -26,6 +26,7 @@ export const eth_newFilter = method({
   summary: 'Makes a filter on logs; one that begins in the past begins filled with what matched until now.',
   params: { filter: FilterObject },
   result: FilterIdText,
+  errors: ['too-many'],
   examples: [],
   run: ({ filter }, { filters, session }) => filters.onLogs(filter, session.owner),
 })
@@ -35,6 +36,7 @@ export const eth_newBlockFilter = method({
   summary: 'Makes a filter on the hashes of blocks that join the canonical chain.',
   params: {},
   result: FilterIdText,
+  errors: ['too-many'],
   examples: [],
   run: (_, { filters, session }) => filters.onBlocks(session.owner),
 })
@@ -44,6 +46,7 @@ export const eth_newPendingTransactionFilter = method({
   summary: 'Makes a filter on the hashes of transactions that become pending.',
   params: {},
   result: FilterIdText,
+  errors: ['too-many'],
   examples: [],
   run: (_, { filters, session }) => filters.onTransactions(session.owner),
 })
@@ -54,6 +57,7 @@ export const eth_getFilterChanges = method({
     'What came to a filter since the last call; logs whose block left the chain come again, as removed.',
   params: { id: FilterId },
   result: EntriesArray,
+  errors: ['filter-not-found'],
   examples: [],
   run: async ({ id }, { filters, session }) => toRpcEntries(await filters.changes(id, session.owner)),
 })
@@ -64,6 +68,7 @@ export const eth_getFilterLogs = method({
   summary: 'All that a filter holds: of one on logs all that match now, of the others the latest entries.',
   params: { id: FilterId },
   result: EntriesArray,
+  errors: ['filter-not-found', 'log-limit', 'too-many'],
   examples: [],
   run: async ({ id }, { filters, session }) => toRpcEntries(await filters.all(id, session.owner)),
 })

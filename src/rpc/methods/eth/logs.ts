@@ -11,6 +11,7 @@ export const eth_getLogs = method({
   summary: 'Logs of a range of blocks or of one block, in order; of the head when no range is given.',
   params: { filter: FilterObject },
   result: z.array(LogObject),
+  errors: ['log-limit', 'too-many'],
   examples: [{ params: [{}], result: [] }],
   async run({ filter }, { engine, options }) {
     const query = toLogQuery(filter, engine.queries, options)

@@ -45,6 +45,7 @@ export const eth_submitWork = method({
     "Tries a nonce on the node's own parent-chain block for a work; true when that meets the target and is taken in.",
   params: { nonce: bytes(8, 8), powHash: Hash, mixDigest: Hash },
   result: z.boolean(),
+  errors: ['mining-refused'],
   examples: [{ params: ['0x0000000000000001', UNKNOWN, UNKNOWN], result: false }],
   async run({ nonce, powHash }, { engine }) {
     const inserted = await engine.commands.submitNonce(toHex(powHash), Buffer.from(nonce).readUInt32BE(4))

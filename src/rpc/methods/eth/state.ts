@@ -17,6 +17,7 @@ export const eth_getBalance = method({
   summary: 'Balance of an account at a block, in wei.',
   params: { address: Address, block: optional(StateBlock, 'latest') },
   result: QuantityText,
+  errors: ['block-not-found'],
   examples: [{ params: [COW, 'earliest'], result: '0xc9f2c9cd04674edea40000000' }],
   async run({ address, block }, { engine }) {
     const state = await stateAt(block, engine)
@@ -29,6 +30,7 @@ export const eth_getTransactionCount = method({
   summary: 'How many transactions an account has sent; with `pending`, the next nonce counting pooled ones.',
   params: { address: Address, block: optional(StateBlock, 'latest') },
   result: QuantityText,
+  errors: ['block-not-found'],
   examples: [{ params: [COW, 'latest'], result: '0x0' }],
   async run({ address, block }, { engine }) {
     if ('tag' in block.reference && block.reference.tag === 'pending') {
@@ -44,6 +46,7 @@ export const eth_getCode = method({
   summary: 'Code of an account at a block; null at a block that does not exist.',
   params: { address: Address, block: StateBlock },
   result: DataText.nullable(),
+  errors: ['block-not-found'],
   examples: [
     { params: [NOBODY, 'latest'], result: '0x' },
     { params: [NOBODY, '0xffffff'], result: null },
@@ -63,6 +66,7 @@ export const eth_getStorageAt = method({
   summary: 'The word in a storage slot of an account at a block, always 32 bytes.',
   params: { address: Address, position: Quantity, block: StateBlock },
   result: HashText,
+  errors: ['block-not-found'],
   examples: [{ params: [NOBODY, '0x0', 'latest'], result: ZERO_WORD }],
   async run({ address, position, block }, { engine }) {
     const state = await stateAt(block, engine)
@@ -76,6 +80,7 @@ export const eth_getProof = method({
     'Merkle-Patricia proofs of an account and of some of its storage slots, against the state root of a block.',
   params: { address: Address, storageKeys: StorageKeys, block: StateBlock },
   result: ProofObject,
+  errors: ['block-not-found'],
   examples: [],
   async run({ address, storageKeys, block }, { engine }) {
     requireKnown(block, engine.queries)

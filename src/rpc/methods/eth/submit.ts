@@ -30,6 +30,7 @@ export const eth_sendRawTransaction = method({
   summary: 'Sends a signed transaction. Under automining it is mined when the answer comes.',
   params: { transaction: Data },
   result: HashText,
+  errors: ['transaction-refused', 'reverted', 'not-mined', 'mining-refused'],
   examples: [],
   async run({ transaction }, { engine, options }) {
     const decoded = decodeTransaction(transaction)
@@ -43,6 +44,7 @@ export const eth_sendTransaction = method({
   summary: 'Signs a transaction with an unlocked account and sends it.',
   params: { transaction: CallObject },
   result: HashText,
+  errors: ['transaction-refused', 'reverted', 'not-mined', 'mining-refused'],
   examples: [],
   async run({ transaction }, { engine, options }) {
     requireWallet(engine)

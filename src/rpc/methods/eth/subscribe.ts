@@ -14,6 +14,7 @@ export const eth_subscribe = method({
     'Notifies of new headers, matching logs, pending transactions, or synchronisation, until it is ended.',
   params: { type: SubscriptionName, filter: optional(SubscriptionFilter, null) },
   result: SubscriptionIdText,
+  errors: ['too-many'],
   examples: [],
   run: ({ type, filter }, { subscriptions, session }) => subscriptions.add(type, filter, session),
 })

@@ -1,0 +1,40 @@
+/** What each kind of refusal means, in a sentence, for the description of the methods. */
+import type { ErrorKind } from '../errors.ts'
+
+/** A refusal that a caller can meet; the others end a start. */
+export type AnswerKind = Exclude<ErrorKind, 'database' | 'invalid-options'>
+
+/** A new kind does not compile without its meaning. */
+export const ERROR_MEANINGS: Readonly<Record<AnswerKind, string>> = {
+  'parse-error': 'The message is not JSON.',
+  'invalid-request': 'The message is no request, is nested too deeply, or is a batch of too many.',
+  'block-not-found': 'There is no such block, or it is not on the canonical chain and has to be.',
+  'method-not-found': 'There is no such method, or it is not open to the caller.',
+  'invalid-params': 'A parameter is missing, malformed or out of bounds; the message names it.',
+  internal: 'The node failed.',
+  'wallet-disabled': 'The node holds no keys.',
+  'insufficient-funds': 'The sender cannot pay.',
+  'filter-not-found': 'There is no such filter any more, or it is another caller’s.',
+  'not-mined': 'The transaction was taken, but no block took it.',
+  'transaction-refused': 'The pool refuses the transaction; the message says why.',
+  'limit-exceeded': 'The call took too long, or its answer is too large.',
+  'log-limit': 'The query covers more blocks, or finds more logs, than the limit.',
+  'too-many': 'The answer or the caller’s holdings would pass a limit.',
+  reverted: 'Code reverted or failed; data is the payload of the revert.',
+  unauthorized: 'The caller has no valid key, or comes from where nobody may.',
+  overloaded: 'The node has too much to do; try again later.',
+  'rate-limited': 'The caller has used up its rate or quota; try again later.',
+  'mining-refused': 'The submitted work is refused; the message says why.',
+  'invalid-block': 'The block breaks a rule of the chain; the message names the first.',
+}
+
+/** What any call may meet, whatever its method. */
+export const OF_ANY_CALL: readonly AnswerKind[] = [
+  'invalid-params',
+  'limit-exceeded',
+  'internal',
+  'method-not-found',
+  'unauthorized',
+  'rate-limited',
+  'overloaded',
+]
