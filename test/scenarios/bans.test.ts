@@ -1,7 +1,12 @@
 /** Callers from elsewhere at the doors of a node: judged, banned, turned away. A trusted proxy stands in for elsewhere. */
 import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
+import { startCommand } from '../support/command.ts'
+import { rpc } from '../support/json-rpc.ts'
 import { type ServedNode, servedNode } from '../support/served-node.ts'
 
 const STRANGER = '203.0.113.7'
@@ -96,5 +101,21 @@ describe('conduct', () => {
     expect(await served.call('sco_peerList')).toMatchObject([
       { id: STRANGER, successfulHandshakes: 1, failedHandshakes: 1, punishments: 1, goodReputation: false },
     ])
+  })
+})
+
+describe('a ban that was answered', () => {
+  it('outlives a process that is killed', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'bans-'))
+    try {
+      const first = await startCommand(['--data-dir', dataDir])
+      expect(await rpc(first.url, 'sco_banAddress', ['2001:db8::/32'])).toBeNull()
+      expect(await first.end('SIGKILL')).toBe('SIGKILL')
+      const second = await startCommand(['--data-dir', dataDir])
+      expect(await rpc(second.url, 'sco_bannedAddresses')).toEqual(['2001:db8::/32'])
+      await second.end('SIGKILL')
+    } finally {
+      rmSync(dataDir, { recursive: true })
+    }
   })
 })
