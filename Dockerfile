@@ -1,0 +1,38 @@
+# Tandem in a container. What a node needs is built in one stage; the next holds only that.
+#
+#   docker build --tag tandem .
+#   docker run --publish 127.0.0.1:4444:4444 --volume tandem:/data tandem start --unsafe-open
+#
+# A port of a container is reached from outside it, so the node listens on all of its addresses. Without keys that lets
+# in whoever reaches the port, and the node does not start before it is told so: say --unsafe-open where the port is
+# published to this machine only, as above, or give it a key file (--profile hosted --api-keys /keys/keys.json).
+
+FROM node:20-slim AS build
+WORKDIR /build
+COPY package.json package-lock.json .npmrc ./
+# No dependency needs its install script; native parts come as prebuilt files.
+RUN npm ci --ignore-scripts
+COPY tsconfig.json tsconfig.build.json ./
+COPY src src
+RUN npm run prepack && npm prune --omit=dev --ignore-scripts
+
+FROM node:20-slim
+WORKDIR /app
+COPY --from=build /build/node_modules node_modules
+COPY --from=build /build/dist dist
+COPY genesis genesis
+COPY scripts/healthcheck.mjs scripts/healthcheck.mjs
+COPY package.json LICENSE ./
+# The chain lies in a volume that belongs to the user who runs the node.
+RUN mkdir /data && chown node:node /data
+ENV NODE_ENV=production \
+    TANDEM_HOST=0.0.0.0 \
+    TANDEM_PORT=4444 \
+    TANDEM_DATA_DIR=/data
+USER node
+VOLUME /data
+EXPOSE 4444
+HEALTHCHECK --interval=10s --timeout=5s --start-period=20s CMD ["node", "/app/scripts/healthcheck.mjs"]
+STOPSIGNAL SIGTERM
+ENTRYPOINT ["node", "/app/dist/cli/main.js"]
+CMD ["start"]
