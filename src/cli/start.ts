@@ -71,6 +71,8 @@ export async function start(settings: Settings, writers: NodeWriters, stopped: P
   node.engine.events.on('console', reporter.console)
   trees.watch(node.engine)
   const server = await open(node, settings, reporter, writers.output)
+  const { reloadCertificate } = server
+  if (reloadCertificate !== undefined) process.on('SIGHUP', reloadCertificate)
   await stopped
   await server.close()
   await node.close()

@@ -76,6 +76,10 @@ export function resolveNodeOptions(given: NodeOptions): ResolvedNodeOptions {
 /** Checks server options and fills in defaults. Throws `invalid-options`: as for a node, or an unguarded open port. */
 export function resolveServeOptions(given: ServeOptions): ResolvedServeOptions {
   const values = resolve(SERVE_SETTINGS, given) as ResolvedServeOptions
+  if ((values.tlsCert === undefined) !== (values.tlsKey === undefined)) {
+    const words = 'Options "tlsCert" and "tlsKey" go together: a certificate is of no use without its key.'
+    throw new NodeError('invalid-options', words)
+  }
   if (values.metricsHost !== undefined && values.metricsPort === undefined) {
     throw new NodeError(
       'invalid-options',

@@ -17,6 +17,18 @@ export const SERVE_SETTINGS = {
     fallback: 4444,
     nodeKeys: { 'rpc.providers.web.http.port': same },
   }),
+  tlsCert: setting(text, {
+    flag: '--tls-cert <file>',
+    help: 'certificate (PEM, with its chain) to serve https and wss with, in place of http and ws',
+    fallback: undefined,
+    fallbackText: 'none',
+  }),
+  tlsKey: setting(text, {
+    flag: '--tls-key <file>',
+    help: 'private key (PEM) of that certificate',
+    fallback: undefined,
+    fallbackText: 'none',
+  }),
   unsafeOpen: setting(yesOrNo, {
     flag: '--unsafe-open',
     help: 'listen beyond this machine though anyone who reaches the port may use every open method',

@@ -1,12 +1,14 @@
 /** One port for HTTP and WebSocket: listen, hand each connection to its door, close in order. */
-import { createServer, type IncomingMessage, type Server as NodeServer, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type Logger, silentLogger } from '../logger.ts'
 import { type ResolvedServeOptions, resolveServeOptions, type ServeOptions } from '../options/options.ts'
 import { createBodyReader } from './body.ts'
+import { type Certificate, openCertificate } from './certificate.ts'
 import { type CallerLedger, createDoorKeeper, NO_LEDGER } from './door-keeper.ts'
 import { createHostCheck } from './host-check.ts'
 import { createHttpListener, pathOf, refuse } from './http.ts'
+import { type BareServer, createHttpServer } from './http-server.ts'
 import type { Gate, Guest } from './keys/gate.ts'
 import { callableHost, listen } from './listen.ts'
 import {
@@ -37,13 +39,15 @@ export interface Servable {
 
 /** A listening server. */
 export interface Server {
-  /** `http://host:port`, callable from this machine. */
+  /** `http://host:port`, or `https://` with TLS, callable from this machine. */
   readonly url: string
-  /** `ws://host:port`. */
+  /** `ws://host:port`, or `wss://`. */
   readonly wsUrl: string
   readonly port: number
   /** Where health and figures are shown apart from the rest; absent without such a port. */
   readonly metricsUrl?: string
+  /** Reads the certificate again now, and not only when its files are next looked at; absent without TLS. */
+  reloadCertificate?(): void
   /**
    * Takes no more connections, lets running requests end, closes sockets (1001); what is open after `graceMs`
    * (milliseconds, 6000 by default: longer than a request may take) is cut. Idempotent. The node stays open.
@@ -52,13 +56,6 @@ export interface Server {
 }
 
 const GRACE_MS = 6000
-/** Against senders that drip: milliseconds for the header, and for a whole request. */
-const HEADERS_MS = 10_000
-const REQUEST_MS = 60_000
-/** How long an idle connection is kept for the next request, and how often slow ones are looked for. */
-const KEEP_ALIVE_MS = 65_000
-const CHECK_MS = 5000
-
 /** Ends a connection that has no response object. */
 function refuseSocket(socket: Duplex, refusal: Refusal, statusText: string): void {
   if (!socket.writable) return void socket.destroy()
@@ -69,7 +66,7 @@ function refuseSocket(socket: Duplex, refusal: Refusal, statusText: string): voi
  * Gives a request for another protocol back to the HTTP server without that wish, as RFC 9110 allows: some HTTP/2
  * clients ask for `h2c` with every request, and Node hands all upgrades over once it hears of any.
  */
-function ignoreUpgrade(server: NodeServer, request: IncomingMessage, socket: Duplex, head: Buffer): void {
+function ignoreUpgrade(bare: BareServer, request: IncomingMessage, socket: Duplex, head: Buffer): void {
   const lines = [`${request.method} ${request.url} HTTP/${request.httpVersion}`]
   for (let i = 0; i < request.rawHeaders.length; i += 2) {
     const name = request.rawHeaders[i] as string
@@ -77,7 +74,7 @@ function ignoreUpgrade(server: NodeServer, request: IncomingMessage, socket: Dup
       lines.push(`${name}: ${request.rawHeaders[i + 1]}`)
   }
   socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]))
-  server.emit('connection', socket)
+  bare.server.emit(bare.arrival, socket)
 }
 
 /** The gate that the settings ask for; without keys its code is not even loaded. */
@@ -88,6 +85,10 @@ async function gateOf(options: ResolvedServeOptions, logger: Logger): Promise<Ga
   return openGate({ apiKeys, redis, maxSocketsPerKey, logger })
 }
 
+function certificateOf({ tlsCert, tlsKey }: ResolvedServeOptions, logger: Logger): Certificate | undefined {
+  return tlsCert === undefined || tlsKey === undefined ? undefined : openCertificate(tlsCert, tlsKey, logger)
+}
+
 /** Serves a node over HTTP and WebSocket. Throws `NodeError` (`invalid-options`) and `ListenError`. */
 export async function serve(node: Servable, given: ServeOptions = {}): Promise<Server> {
   const options = resolveServeOptions(given)
@@ -96,7 +97,11 @@ export async function serve(node: Servable, given: ServeOptions = {}): Promise<S
   const check = createHostCheck({ bindAddress: options.host, hosts: options.hosts, cors: options.cors })
   const remoteAddressOf = createRemoteAddressOf(options.trustedProxies)
   const { maxBodyBytes } = options
-  const gate = await gateOf(options, logger)
+  const certificate = certificateOf(options, logger)
+  const gate = await gateOf(options, logger).catch((error) => {
+    certificate?.close()
+    throw error
+  })
   const ledger = node.peers ?? NO_LEDGER
   const keeper = createDoorKeeper(ledger, remoteAddressOf)
   let closing: Promise<void> | undefined
@@ -141,23 +146,16 @@ export async function serve(node: Servable, given: ServeOptions = {}): Promise<S
 
   /** Connections that have not sent a whole header yet; Node does not count them as idle when it closes. */
   const silent = new Set<Duplex>()
-  const server = createServer(
-    {
-      headersTimeout: HEADERS_MS,
-      requestTimeout: REQUEST_MS,
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      connectionsCheckingInterval: CHECK_MS,
-    },
-    (request, response) => {
-      const isFirst = silent.delete(request.socket)
-      if (isFirst) keeper.watch(request, response)
-      const banned = keeper.refusal(request)
-      if (banned === undefined) return listener(request, response)
-      response.setHeader('Connection', 'close')
-      refuse(response, banned)
-    },
-  )
-  server.on('connection', (socket) => {
+  const bare = createHttpServer(certificate, (request, response) => {
+    const isFirst = silent.delete(request.socket)
+    if (isFirst) keeper.watch(request, response)
+    const banned = keeper.refusal(request)
+    if (banned === undefined) return listener(request, response)
+    response.setHeader('Connection', 'close')
+    refuse(response, banned)
+  })
+  const { server } = bare
+  server.on(bare.arrival, (socket: Duplex) => {
     silent.add(socket)
     open.add(socket)
     socket.once('close', () => {
@@ -173,7 +171,7 @@ export async function serve(node: Servable, given: ServeOptions = {}): Promise<S
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     silent.delete(socket)
     if (request.headers.upgrade?.toLowerCase() !== 'websocket') {
-      return ignoreUpgrade(server, request, socket, head)
+      return ignoreUpgrade(bare, request, socket, head)
     }
     // Until ws takes over, a connection that breaks must not take the process with it.
     socket.on('error', () => {})
@@ -222,6 +220,7 @@ export async function serve(node: Servable, given: ServeOptions = {}): Promise<S
     port = await listen(server, options.host, options.port)
   } catch (error) {
     watch.close()
+    certificate?.close()
     await Promise.all([gate?.close(), watchServer?.close()])
     throw error
   }
@@ -237,6 +236,7 @@ export async function serve(node: Servable, given: ServeOptions = {}): Promise<S
     const stopped = new Promise<void>((resolve) => server.close(() => resolve()))
     server.closeIdleConnections()
     for (const socket of silent) socket.destroy()
+    bare.cutHandshakes()
     const timer = setTimeout(() => {
       sockets.terminate()
       server.closeAllConnections()
@@ -244,17 +244,19 @@ export async function serve(node: Servable, given: ServeOptions = {}): Promise<S
     await Promise.all([stopped, sockets.close()])
     clearTimeout(timer)
     watch.close()
+    certificate?.close()
     await Promise.all([gate?.close(), watchServer?.close()])
   }
 
   const address = `${callableHost(options.host)}:${port}`
   return {
-    url: `http://${address}`,
-    wsUrl: `ws://${address}`,
+    url: `http${bare.suffix}://${address}`,
+    wsUrl: `ws${bare.suffix}://${address}`,
     port,
     ...(watchServer !== undefined && {
       metricsUrl: `http://${callableHost(metricsHost)}:${watchServer.port}/metrics`,
     }),
+    ...(certificate !== undefined && { reloadCertificate: certificate.reload }),
     close({ graceMs = GRACE_MS } = {}) {
       closing ??= shut(graceMs)
       return closing

@@ -83,6 +83,18 @@ describe('options', () => {
     },
   )
 
+  it.each([
+    [{ tlsCert: 'a.pem' }, 'Options "tlsCert" and "tlsKey" go together'],
+    [{ metricsHost: '0.0.0.0' }, 'Option "metricsHost" says nothing without the option "metricsPort".'],
+    [
+      { trustedProxies: ['proxy.example'] },
+      'Option "trustedProxies" expects IP addresses, or ranges such as',
+    ],
+    [{ maxSockets: 0 }, 'Option "maxSockets" expects'],
+  ])('of a server refuse %o', (options, message) => {
+    expect(() => resolveServeOptions(options)).toThrow(message)
+  })
+
   it.each(['127.0.0.1', '127.8.8.8', '::1', 'localhost'])('listen on %s without further words', (host) => {
     expect(resolveServeOptions({ host }).host).toBe(host)
   })

@@ -1,0 +1,77 @@
+/** The certificate of a server, read from its files again when they change. */
+import { readFileSync, unwatchFile, watchFile } from 'node:fs'
+import { createSecureContext } from 'node:tls'
+import { NodeError } from '../errors.ts'
+import type { Logger } from '../logger.ts'
+
+/** How often the files are looked at, milliseconds: renewals are rare, and the old certificate still holds then. */
+const LOOK_MS = 5000
+
+/** PEM texts. */
+export interface KeyPair {
+  readonly cert: string
+  readonly key: string
+}
+
+/** A certificate with its key, on disk. */
+export interface Certificate {
+  /** As it was read last. */
+  readonly pair: KeyPair
+  /** Reads the files again, and hands them to all listeners; says so in the log when they are not good, and keeps the old pair. */
+  reload(): void
+  /** Hears of each new pair. */
+  onChange(listener: (pair: KeyPair) => void): void
+  close(): void
+}
+
+function readText(file: string, what: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new NodeError('invalid-options', `Cannot read the ${what} ${file}: ${(error as Error).message}.`)
+  }
+}
+
+/** Throws `invalid-options` when a file is missing, is not PEM, or does not belong to the other. */
+function readPair(certFile: string, keyFile: string): KeyPair {
+  const pair = { cert: readText(certFile, 'certificate'), key: readText(keyFile, 'private key') }
+  try {
+    createSecureContext(pair)
+  } catch (error) {
+    const words = `The certificate ${certFile} and the private key ${keyFile} cannot be used together`
+    throw new NodeError('invalid-options', `${words}: ${(error as Error).message}.`)
+  }
+  return pair
+}
+
+/** Opens the files. Throws `invalid-options` when they are no certificate with its key. */
+export function openCertificate(certFile: string, keyFile: string, logger: Logger): Certificate {
+  let pair = readPair(certFile, keyFile)
+  const listeners: ((pair: KeyPair) => void)[] = []
+
+  function reload(): void {
+    try {
+      const read = readPair(certFile, keyFile)
+      if (read.cert === pair.cert && read.key === pair.key) return
+      pair = read
+    } catch (error) {
+      logger.warn('the certificate has changed but is not good; the old one stays', { error })
+      return
+    }
+    for (const listener of listeners) listener(pair)
+    logger.info('the certificate has changed; new connections get the new one')
+  }
+
+  const files = [certFile, keyFile]
+  for (const file of files) watchFile(file, { interval: LOOK_MS, persistent: false }, reload)
+  return {
+    get pair() {
+      return pair
+    },
+    reload,
+    onChange: (listener) => void listeners.push(listener),
+    close() {
+      for (const file of files) unwatchFile(file, reload)
+    },
+  }
+}
