@@ -43,8 +43,8 @@ function valueMark(value: bigint): string {
   return value === 0n ? '' : pc.yellow(`{value: ${coins(value)}}`)
 }
 
-/** A name is given with its address: two contracts may have the same. */
-function contractText(address: Hex, { names, codeOf }: TreeWords): string {
+/** What a contract is called: by name and, since two may have the same, by address. */
+export function contractText(address: Hex, { names, codeOf }: TreeWords): string {
   const native = nativeName(address)
   if (native !== undefined) return native
   const name = names.contractName(address, names.isEmpty ? undefined : codeOf(address))

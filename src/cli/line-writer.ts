@@ -15,6 +15,18 @@ export interface PatientWriter extends LineWriter {
   later(lines: Promise<readonly string[]>): void
 }
 
+/** Lines between two waits for the reader. */
+const LINES_AT_ONCE = 500
+
+/** Prints many lines of a command that has nothing else to do than to wait for its reader. */
+export async function printAll(lines: Iterable<string>, writer: LineWriter): Promise<void> {
+  let count = 0
+  for (const line of lines) {
+    writer.write(line)
+    if (++count % LINES_AT_ONCE === 0) await writer.flush()
+  }
+}
+
 /** Unread characters from which lines are dropped. */
 const DEAF_CHARACTERS = 4_194_304
 const FLUSH_MS = 500

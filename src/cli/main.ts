@@ -5,11 +5,13 @@ import { Command, CommanderError, Option } from 'commander'
 import { NodeError } from '../errors.ts'
 import type { Setting } from '../options/setting.ts'
 import { ListenError } from '../transport/listen.ts'
+import { addDriftCommand } from './drift.ts'
 import { addKeysCommand } from './keys.ts'
 import { createLineWriter } from './line-writer.ts'
 import { addMethodsCommand } from './methods.ts'
 import { CONFIG_FLAG, flagName, readSettings, SETTINGS, type TypedFlags, variableOf } from './settings.ts'
 import { start } from './start.ts'
+import { addTraceCommand } from './trace.ts'
 
 /** Ended as asked, could not start or broke, was called wrongly. */
 const EXIT = { done: 0, failed: 1, misused: 2 } as const
@@ -86,6 +88,8 @@ function program(): Command {
   command.addCommand(child.copyInheritedSettings(command))
   addKeysCommand(command, { output, errors })
   addMethodsCommand(command, { output, errors })
+  addTraceCommand(command, { output, errors })
+  addDriftCommand(command, { output, errors })
   return command
 }
 

@@ -49,7 +49,8 @@ const Step = z.object({
   gasCost: z.int(),
 })
 
-const Report = z.object({
+/** The wire form of a report. Gas of groups and steps in plain numbers. */
+export const DriftReport = z.object({
   fork: z.string(),
   chain: Side,
   ethereum: Side,
@@ -86,7 +87,7 @@ function partingOf({ index, chain, ethereum }: Parting) {
   return { index, chain: chain ? stepOf(chain) : null, ethereum: ethereum ? stepOf(ethereum) : null }
 }
 
-function reportOf(drift: Drift): z.infer<typeof Report> {
+function reportOf(drift: Drift): z.infer<typeof DriftReport> {
   const { fork, chain, ethereum, sameResult, sameLogs, firstPriceDifference, parting } = drift
   return {
     fork,
@@ -110,8 +111,8 @@ export const debug_compareRules = method({
   name: 'debug_compareRules',
   summary: "What a mined transaction did, beside what it would have done under Ethereum's rules.",
   params: { transaction: TransactionHash, fork: optional(Fork, 'cancun') },
-  result: Report.nullable(),
-  errors: ['block-not-found'],
+  result: DriftReport.nullable(),
+  errors: ['block-not-found', 'limit-exceeded'],
   examples: [{ params: [UNKNOWN, 'london'], result: null }],
   async run({ transaction, fork }, { engine }) {
     const drift = await engine.queries.compareRules(transaction, fork)

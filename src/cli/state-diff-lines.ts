@@ -1,0 +1,56 @@
+/** What a transaction changed of accounts and their storage, as lines. */
+import pc from 'picocolors'
+import type { Hex } from '../encoding/hex.ts'
+import { coins } from './console-log.ts'
+import type { AccountState, StateDiff } from './remote-trace.ts'
+
+const NOTHING: AccountState = { storage: {} }
+/** Numbers from here on are hashes, addresses or texts more often than counts. */
+const LARGE = 10n ** 24n
+
+function word(value: bigint): string {
+  return value < LARGE ? `${value}` : `0x${value.toString(16)}`
+}
+
+function change(name: string, before: string, after: string): string {
+  return `  ${pc.dim(name)} ${pc.red(before)} → ${pc.green(after)}`
+}
+
+function slots(pre: AccountState, post: AccountState): string[] {
+  const all = new Set([...Object.keys(pre.storage), ...Object.keys(post.storage)])
+  return [...all].sort().map((slot) => {
+    const [before, after] = [pre.storage[slot] ?? 0n, post.storage[slot] ?? 0n]
+    return change(`slot 0x${BigInt(slot).toString(16)}`, word(before), word(after))
+  })
+}
+
+/** Lines for each account that changed; `nameOf` gives what to call it. */
+export function stateDiffLines({ pre, post }: StateDiff, nameOf: (address: Hex) => string): string[] {
+  const addresses = [...new Set([...Object.keys(pre), ...Object.keys(post)])] as Hex[]
+  return addresses.flatMap((address) => {
+    const before = pre[address] ?? NOTHING
+    const after = post[address]
+    if (after === undefined) return [nameOf(address), `  ${pc.red('is gone')}`]
+    const lines: string[] = []
+    if (after.balance !== undefined && after.balance !== before.balance) {
+      const difference = after.balance - (before.balance ?? 0n)
+      const sign = difference < 0n ? `-${coins(-difference)}` : `+${coins(difference)}`
+      const line = change('balance', coins(before.balance ?? 0n), coins(after.balance))
+      lines.push(`${line} ${pc.dim(`(${sign})`)}`)
+    }
+    if (after.nonce !== undefined && after.nonce !== before.nonce) {
+      lines.push(change('nonce', `${before.nonce ?? 0n}`, `${after.nonce}`))
+    }
+    if (after.code !== undefined && after.code.length > 0) {
+      lines.push(
+        change(
+          'code',
+          before.code?.length ? `${before.code.length} bytes` : 'none',
+          `${after.code.length} bytes`,
+        ),
+      )
+    }
+    lines.push(...slots(before, after))
+    return lines.length === 0 ? [] : [nameOf(address), ...lines]
+  })
+}

@@ -1,0 +1,131 @@
+/** `tandem trace`: one transaction of a running node, read as a tree of calls with its events and what it changed. */
+import type { Command } from 'commander'
+import pc from 'picocolors'
+import { z } from 'zod'
+import { readArtifacts } from '../abi/artifact-files.ts'
+import { loadAbiCodec } from '../abi/codec.ts'
+import { type AbiRegistry, createAbiRegistry } from '../abi/registry.ts'
+import { fromHex, type Hex } from '../encoding/hex.ts'
+import { NodeError } from '../errors.ts'
+import type { CallFrame } from '../execution/trace/call-frame.ts'
+import { paths } from '../options/kinds.ts'
+import { callTreeLines, contractText, type TreeWords } from './call-tree-lines.ts'
+import { coins } from './console-log.ts'
+import { printAll } from './line-writer.ts'
+import { createRemote, DEFAULT_URL, type Remote } from './remote.ts'
+import { WireCallTree, WireStateDiff } from './remote-trace.ts'
+import type { Writers } from './start.ts'
+import { stateDiffLines } from './state-diff-lines.ts'
+
+const Text = z.string().regex(/^0x[0-9a-f]*$/i)
+const Receipt = z.looseObject({
+  blockNumber: Text,
+  blockHash: Text,
+  transactionIndex: Text,
+  gasUsed: Text,
+  status: Text,
+  effectiveGasPrice: Text.optional(),
+})
+type Receipt = z.output<typeof Receipt>
+
+interface TraceOptions {
+  readonly url: string
+  readonly abi?: string
+  readonly json?: true
+}
+
+/** Throws `invalid-options` unless the text is the hash of something. */
+export function checkHash(text: string): Hex {
+  if (/^0x[0-9a-f]{64}$/i.test(text)) return text.toLowerCase() as Hex
+  throw new NodeError(
+    'invalid-options',
+    `A transaction is named by its hash, 0x and 64 digits, not by "${text}".`,
+  )
+}
+
+/** The names of the artifacts under these paths, parted by commas. */
+export async function namesUnder(list: string | undefined): Promise<AbiRegistry> {
+  const names = createAbiRegistry()
+  if (list === undefined) return names
+  for (const artifact of await readArtifacts(paths.fromText(list) as string[])) await names.add(artifact)
+  return names
+}
+
+async function receiptOf(remote: Remote, hash: Hex): Promise<Receipt> {
+  const receipt = await remote.call('eth_getTransactionReceipt', [hash], Receipt.nullable())
+  if (receipt !== null) return receipt
+  const pooled = await remote.call('eth_getTransactionByHash', [hash], z.unknown().nullable())
+  const words = pooled === null ? 'knows no transaction' : 'has not mined yet the transaction'
+  throw new NodeError('internal', `The node at ${remote.url} ${words} ${hash}.`)
+}
+
+function addressesIn({ to, calls }: CallFrame): Hex[] {
+  return [...(to === undefined ? [] : [to]), ...calls.flatMap(addressesIn)]
+}
+
+/** Code by address, where there are names that it could be known by. */
+async function codesOf(root: CallFrame, names: AbiRegistry, remote: Remote): Promise<Map<Hex, Uint8Array>> {
+  const codes = new Map<Hex, Uint8Array>()
+  if (names.isEmpty) return codes
+  for (const address of new Set(addressesIn(root))) {
+    const code = await remote.call('eth_getCode', [address, 'latest'], Text)
+    if (code.length > 2) codes.set(address, fromHex(code))
+  }
+  return codes
+}
+
+function headLines(hash: Hex, receipt: Receipt, root: CallFrame): string[] {
+  const row = (name: string, value: string) => `${pc.dim(name.padEnd(12))} ${value}`
+  const { blockNumber, blockHash, transactionIndex, gasUsed, status, effectiveGasPrice } = receipt
+  const price = effectiveGasPrice === undefined ? '' : `, ${BigInt(effectiveGasPrice)} wei each`
+  return [
+    row('Transaction', pc.yellow(hash)),
+    row('Block', `${BigInt(blockNumber)} ${pc.dim(blockHash)}, index ${BigInt(transactionIndex)}`),
+    row('From', root.from),
+    row('Value', coins(root.value)),
+    row('Gas', `${BigInt(gasUsed)} of ${root.gas}${price}`),
+    row('Status', BigInt(status) === 1n ? pc.green('succeeded') : pc.red('failed')),
+  ]
+}
+
+async function trace(hash: Hex, options: TraceOptions, { output }: Writers): Promise<void> {
+  const remote = createRemote(options.url)
+  const names = await namesUnder(options.abi)
+  const receipt = await receiptOf(remote, hash)
+  const traced = (tracer: string, tracerConfig: object) => [hash, { tracer, tracerConfig }] as const
+  const callTracer = traced('callTracer', { withLog: true })
+  const prestateTracer = traced('prestateTracer', { diffMode: true })
+  if (options.json) {
+    const calls = await remote.call('debug_traceTransaction', callTracer, z.unknown())
+    const state = await remote.call('debug_traceTransaction', prestateTracer, z.unknown())
+    output.write(JSON.stringify({ receipt, calls, state }))
+    return
+  }
+  const root = await remote.call('debug_traceTransaction', callTracer, WireCallTree)
+  const diff = await remote.call('debug_traceTransaction', prestateTracer, WireStateDiff)
+  const codes = await codesOf(root, names, remote)
+  const words: TreeWords = { names, codec: await loadAbiCodec(), codeOf: (address) => codes.get(address) }
+  const changes = stateDiffLines(diff, (address) => contractText(address, words))
+  const lines = [
+    ...headLines(hash, receipt, root),
+    '',
+    ...callTreeLines(root, words),
+    ...(changes.length === 0 ? [] : ['', pc.bold('State changes'), ...changes]),
+  ]
+  await printAll(lines, output)
+}
+
+/** Adds the command. Its action throws `NodeError`. */
+export function addTraceCommand(program: Command, writers: Writers): void {
+  program
+    .command('trace')
+    .description('print the calls, events and state changes of a transaction of a running node')
+    .argument('<hash>', 'hash of the transaction')
+    .option('--url <url>', 'where the node answers', DEFAULT_URL)
+    .option(
+      '--abi <paths>',
+      'ABI files, artifact folders, Hardhat or Foundry projects: names for what is printed',
+    )
+    .option('--json', 'print the receipt and both traces as JSON')
+    .action((hash: string, options: TraceOptions) => trace(checkHash(hash), options, writers))
+}
