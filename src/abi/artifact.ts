@@ -1,5 +1,5 @@
 /** One contract as compilers leave it: Hardhat's and Foundry's artifacts, or an ABI alone. */
-import { toNumber } from '../encoding/bytes.ts'
+import { EMPTY, toNumber } from '../encoding/bytes.ts'
 import { keccakHex } from '../encoding/hash.ts'
 import { fromHex, type Hex, isHexDigits, toHex } from '../encoding/hex.ts'
 import type { AbiCodec } from './codec.ts'
@@ -28,14 +28,14 @@ export interface Artifact {
 const LEAST_NOTE = 40
 
 /**
- * What two copies of one contract have in common, though their immutable values differ: the length of the code and the
- * compiler's note at its end, or the hash of code that has none.
+ * What two copies of one contract have in common, though their immutable values differ: the compiler's note at the end,
+ * which is that of the creation code too, or the hash of code that has none.
  */
 export function codeKey(code: Uint8Array): string | undefined {
   if (code.length === 0) return undefined
   const note = code.length < 2 ? 0 : toNumber(code.subarray(-2))
   if (note >= LEAST_NOTE && note + 2 < code.length) {
-    return `${code.length} ${toHex(code.subarray(code.length - 2 - note))}`
+    return toHex(code.subarray(code.length - 2 - note))
   }
   return keccakHex(code)
 }
@@ -84,7 +84,7 @@ export function readArtifact(json: unknown, codec: AbiCodec, name = ''): Artifac
   const creationBytes = bytesOf(bytecode)
   const creation = creationBytes && creationOf(creationBytes)
   const code = bytesOf(deployedBytecode)
-  const key = code && codeKey(code)
+  const key = codeKey(code ?? creationBytes ?? EMPTY)
   return {
     name: typeof contractName === 'string' ? contractName : name,
     entries: entriesOf(abi, codec),

@@ -140,6 +140,13 @@ describe('names by code', () => {
     expect(registry.creation(concat(fromHex(bytecode), args))?.values).toHaveLength(inputs.length)
   })
 
+  it('recognises a contract of which only the creation code is known', async () => {
+    const registry = createAbiRegistry()
+    const bytecode: Hex = `0x60016002${code('').slice(2)}`
+    await registry.add(readArtifact({ contractName: 'Vault', abi: [], bytecode }, codec))
+    expect(registry.contractName(HERE, fromHex(code('77')))).toBe('Vault')
+  })
+
   it('leaves out code that still waits for its libraries', () => {
     const { creation } = readArtifact({ abi: [], bytecode: `0x60__$${'a'.repeat(34)}$__` }, codec)
     expect(creation).toBeUndefined()
