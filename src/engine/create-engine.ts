@@ -289,6 +289,7 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
       pendingTransactions: () => pool.pending(),
       queuedTransactions: () => pool.queued(),
       poolSize: () => pool.size,
+      accountQuota: (sender) => pool.quotaOf(sender),
       pendingNonce: (address) => pool.nextNonce(address, headState()),
       call: simulate.call,
       estimateGas: simulate.estimateGas,
@@ -298,7 +299,7 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
       compareRules: createDrift({ ...chain, ...parts, lookup, machine, replays }),
       logs: createLogs({ ...chain, logIndex }),
       blocksBetween,
-      traceFilter: createTraceFilter({ ...chain, ...parts, replays, blocksBetween, block: lookup.block }),
+      traceFilter: createTraceFilter({ ...chain, replays, blocksBetween, block: lookup.block }),
       async proof(address, slots, reference) {
         const view = await lookup.block(reference)
         if (view === undefined) return undefined

@@ -117,6 +117,8 @@ export interface Queries extends Replays {
   queuedTransactions(): readonly Transaction[]
   /** How many of both there are; costs nothing. */
   poolSize(): { readonly pending: number; readonly queued: number }
+  /** Virtual gas that a sender had when it last sent (seconds); `undefined` without quotas, or for one that is not remembered. */
+  accountQuota(sender: Hex): { readonly available: number; readonly since: number } | undefined
   /** Next nonce, counting runnable pooled transactions. */
   pendingNonce(address: Hex): bigint
   /**

@@ -25,7 +25,7 @@ import { type NativeContract, NativeFailure } from './native/index.ts'
 import { nativeSurroundings } from './native-surroundings.ts'
 import { callStart, creationStart, tellEnd, tellRefusal } from './trace/frame-events.ts'
 import { advanceTraced } from './trace/traced-loop.ts'
-import { tracedFailure } from './trace/vm-exception.ts'
+import { nativeFailure, tracedFailure } from './trace/vm-exception.ts'
 import { wordToAddress } from './word.ts'
 
 /** EIP-2681: a nonce of this size cannot grow. */
@@ -229,7 +229,7 @@ export class ChainEvm extends EVM {
       if (!(error instanceof NativeFailure)) throw error
       if (error.isNotSimulated) this.run.onNotice(error.message)
       if (isTop) this.run.nativeFailed = true
-      const exceptionError = new EVMError(FAILURE.INTERNAL_ERROR)
+      const exceptionError = nativeFailure(error.message)
       return { executionGasUsed: required, returnValue: EMPTY, exceptionError }
     }
   }

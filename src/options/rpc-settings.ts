@@ -104,6 +104,6 @@ export const RPC_SETTINGS = {
   maxTraceBytes: setting(whole(1, MOST_TRACE_BYTES), {
     flag: '--max-trace-size <bytes>',
     help: 'most memory that one trace may take, and largest answer with struct logs, in bytes',
-    fallback: 134_217_728,
+    fallback: 268_435_456,
   }),
 }

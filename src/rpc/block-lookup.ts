@@ -1,6 +1,6 @@
 /** From a block as a caller named it to the block or its state, with the chain's refusals (rpc-methods 3.1, 3.2). */
 import type { BlockView, Engine, Queries } from '../engine/engine.ts'
-import { NodeError } from '../errors.ts'
+import { invalidParams, NodeError } from '../errors.ts'
 import type { StateReader } from '../execution/state.ts'
 import type { BlockArgument } from './wire/block-reference.ts'
 
@@ -20,6 +20,15 @@ export function requireKnown(argument: BlockArgument, queries: Queries): void {
       throw new NodeError('block-not-found', `${argument.label} is not canonical and it is required`)
     }
   }
+}
+
+/** As `requireKnown`; calls have words of their own for a height that is not reached yet: `invalid-params`. */
+export function requireCallable(block: BlockArgument, queries: Queries): void {
+  const { reference } = block
+  if ('number' in reference && reference.number > queries.head().block.header.number) {
+    throw invalidParams(`Invalid block number ${reference.number}`)
+  }
+  requireKnown(block, queries)
 }
 
 /** The state after a block. Throws `block-not-found`. */

@@ -12,6 +12,7 @@ import { createSubscriptions } from './feeds/subscriptions.ts'
 import { isTooDeep } from './json-depth.ts'
 import { Load, type Place, RETRY_SECONDS } from './load.ts'
 import { type AnyMethod, namesOf } from './method.ts'
+import { RawJson } from './raw-json.ts'
 import type { RpcOptions } from './rpc-options.ts'
 import type { Session } from './session.ts'
 
@@ -59,6 +60,26 @@ const INVALID_REQUEST = new NodeError('invalid-request', 'invalid request')
 const TOO_DEEP = new NodeError('invalid-request', 'Invalid request')
 const PARSE_ERROR = new NodeError('parse-error', 'JSON parse error')
 const NONE: readonly unknown[] = []
+
+/** JSON of a reply, or of replies; raw results stand in it as they are. */
+function replyText(reply: Reply | Replies): string {
+  if (rawLength(reply) === 0) return JSON.stringify(reply)
+  if (!('jsonrpc' in reply)) return `[${reply.map(replyText).join(',')}]`
+  const { result, ...envelope } = reply as Extract<Reply, { result: unknown }>
+  return `${JSON.stringify(envelope).slice(0, -1)},"result":${String(result)}}`
+}
+
+/** Bytes of the raw results, which have a limit of their own. */
+function rawLength(reply: Reply | Replies): number {
+  if (!('jsonrpc' in reply)) return reply.reduce((sum, one) => sum + rawLength(one), 0)
+  return 'result' in reply && reply.result instanceof RawJson ? reply.result.length : 0
+}
+
+/** What a batch answers from where its raw results are too much together. */
+function tooMuchRaw(reply: Reply | Replies, limit: number): Reply {
+  const words = `Trace size limit of ${limit} bytes exceeded`
+  return refusal(new NodeError('limit-exceeded', words), 'jsonrpc' in reply ? reply.id : null)
+}
 
 function refusal(error: unknown, id: Id = null, jsonrpc = '2.0'): Reply {
   return { jsonrpc, id, error: toErrorObject(error) }
@@ -220,12 +241,15 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     deadline: number,
   ): Promise<Replies | undefined> {
     const replies: (Reply | Replies)[] = []
+    let raw = 0
     for (const entry of batch) {
       const reply =
         Array.isArray(entry) && entry.length > 0
           ? await answerBatch(entry, session, deadline)
           : await answerOne(entry, session, deadline)
-      if (reply !== undefined) replies.push(reply)
+      if (reply === undefined) continue
+      raw += rawLength(reply)
+      replies.push(raw <= options.maxTraceBytes ? reply : tooMuchRaw(reply, options.maxTraceBytes))
     }
     return replies.length === 0 ? undefined : replies
   }
@@ -277,13 +301,13 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     const id = 'id' in reply ? reply.id : null
     let text: string
     try {
-      text = JSON.stringify(reply)
+      text = replyText(reply)
     } catch (error) {
       // A string beyond what V8 can hold; without a limit of ours the words must not name one.
       logger.error('a reply could not be written', { error })
       return JSON.stringify(refusal(limit > 0 ? new NodeError('limit-exceeded', words) : error, id))
     }
-    if (limit > 0 && text.length * 3 > limit && Buffer.byteLength(text) > limit) {
+    if (limit > 0 && text.length * 3 > limit && Buffer.byteLength(text) - rawLength(reply) > limit) {
       return JSON.stringify(refusal(new NodeError('limit-exceeded', words), id))
     }
     return text
@@ -311,7 +335,8 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     async request(name, params, session) {
       const deadline = options.rpcTimeoutMs === 0 ? 0 : Date.now() + options.rpcTimeoutMs
       try {
-        return await run(name, params, session, deadline, false)
+        const result = await run(name, params, session, deadline, false)
+        return result instanceof RawJson ? result.toJSON() : result
       } catch (error) {
         throw error instanceof NodeError ? error : new NodeError('internal', 'Internal server error')
       }

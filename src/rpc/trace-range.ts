@@ -35,7 +35,7 @@ export function toTraceQuery(
   filter: TraceFilter,
   queries: Queries,
   options: RpcOptions,
-): TraceQuery | undefined {
+): Omit<TraceQuery, 'timeoutMs'> | undefined {
   const slice = countOf(filter, options)
   const head = queries.head().block.header.number
   const hosted = options.profile === 'hosted'

@@ -26,7 +26,7 @@ describe('options', () => {
       maxLogBlocks: 5000,
       maxLogs: 20_000,
       maxTraces: 10_000,
-      maxTraceBytes: 134_217_728,
+      maxTraceBytes: 268_435_456,
       dataDir: undefined,
     })
     expect(resolveServeOptions({})).toMatchObject({

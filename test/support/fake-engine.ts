@@ -300,6 +300,7 @@ export function fakeEngine(
     pendingTransactions: () => [pooled],
     queuedTransactions: () => [queued],
     poolSize: () => ({ pending: 1, queued: 1 }),
+    accountQuota: (address) => (address === A ? { available: 1.5, since: 7 } : undefined),
     pendingNonce: (address) => (address === A ? 4n : 0n),
     call: note('call', new Uint8Array(0)),
     estimateGas: note('estimateGas', 21_000n),

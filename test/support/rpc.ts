@@ -23,7 +23,7 @@ export const OPTIONS: RpcOptions = {
   maxFilters: 1000,
   maxSubscriptions: 1000,
   maxTraces: 10_000,
-  maxTraceBytes: 134_217_728,
+  maxTraceBytes: 268_435_456,
   methodTimeouts: {},
   maxDepth: 1000,
   maxPending: 4096,

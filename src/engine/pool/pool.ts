@@ -10,7 +10,7 @@ import type { AskedHeader } from '../dials.ts'
 import type { ChainUpdate } from '../events.ts'
 import { type Candidates, createCandidates } from './order.ts'
 import { costOf, refusalOf, replacementRefusal } from './policy.ts'
-import { AccountQuota } from './quota.ts'
+import { AccountQuota, type Quota } from './quota.ts'
 import { type PoolEntry, SenderBook } from './sender-book.ts'
 
 /** How a pool behaves. */
@@ -67,6 +67,11 @@ export class Pool {
   }
 
   /** How many transactions are runnable, and how many wait for an earlier nonce. */
+  /** The virtual gas that a sender has, where quotas are kept and it is remembered. */
+  quotaOf(sender: Hex): Readonly<Quota> | undefined {
+    return this.#quota?.of(sender)
+  }
+
   get size(): { readonly pending: number; readonly queued: number } {
     return { pending: this.#pendingCount, queued: this.#entries.size - this.#pendingCount }
   }

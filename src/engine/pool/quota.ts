@@ -12,7 +12,8 @@ export interface QuotaContext {
   readonly replacedPrice?: bigint | undefined
 }
 
-interface Quota {
+/** Of one sender. */
+export interface Quota {
   /** Virtual gas. */
   available: number
   /** When it was last brought up to date, seconds. */
@@ -66,6 +67,11 @@ export class AccountQuota {
     const accepted = cost <= available
     this.#remember(transaction.from, { available: accepted ? available - cost : available, since: now })
     return accepted
+  }
+
+  /** What a sender has, as of when it last sent; `undefined` for one that is not remembered. */
+  of(sender: Hex): Readonly<Quota> | undefined {
+    return this.#quotas.get(sender)
   }
 
   #remember(sender: Hex, quota: Quota): void {

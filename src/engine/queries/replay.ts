@@ -40,17 +40,25 @@ export interface TransactionTrace {
   readonly root: CallFrame
 }
 
+/** Where a replay ends. */
+export interface ReplayLimits {
+  /** Nothing behind this transaction is run. */
+  readonly lastIndex?: number | undefined
+  readonly timeoutMs?: number | undefined
+}
+
 /** Looks into blocks. */
 export interface Replays {
   /**
-   * Runs a block that stands, or the pending one, as it was run when it came; nothing behind `lastIndex` if given.
+   * Runs a block that stands, or the pending one, as it was run when it came.
    * Throws `limit-exceeded` when time is up, `block-not-found` when the state before it is not known any more.
+   * `timeoutMs` of wall clock, 0 for no limit, here and below; the node's own limit unless given.
    */
-  replay(block: ExecutedBlock, tracerOf: TracerOf, lastIndex?: number): Promise<Replay>
+  replay(block: ExecutedBlock, tracerOf: TracerOf, limits?: ReplayLimits): Promise<Replay>
   /** The calls of every transaction of a block, the reward transaction last; from a small cache. Throws as `replay` does. */
-  traces(block: ExecutedBlock): Promise<readonly TransactionTrace[]>
+  traces(block: ExecutedBlock, timeoutMs?: number): Promise<readonly TransactionTrace[]>
   /** The calls of the transaction at an index. Throws as `replay` does. */
-  trace(block: ExecutedBlock, index: number): Promise<TransactionTrace>
+  trace(block: ExecutedBlock, index: number, timeoutMs?: number): Promise<TransactionTrace>
 }
 
 interface Parts extends ChainAccess {
@@ -69,11 +77,15 @@ interface Traced {
 
 /** Makes the replays of one chain. */
 export function createReplays(parts: Parts): Replays {
-  const { config, blocks, machine, lookup, timeoutMs, maxTraceBytes } = parts
+  const { config, blocks, machine, lookup, maxTraceBytes } = parts
   const known = new Lru<Hex, Traced>(CACHE_BYTES, ({ bytes }) => bytes)
   const askedOnce = new Lru<Hex, true>(REMEMBERED)
 
-  async function replay(executed: ExecutedBlock, tracerOf: TracerOf, lastIndex?: number): Promise<Replay> {
+  async function replay(
+    executed: ExecutedBlock,
+    tracerOf: TracerOf,
+    { lastIndex, timeoutMs = parts.timeoutMs }: ReplayLimits = {},
+  ): Promise<Replay> {
     const { block } = executed
     const parent = blocks.get(block.header.parentHash)
     const lost = () =>
@@ -103,6 +115,7 @@ export function createReplays(parts: Parts): Replays {
   async function grow(
     block: ExecutedBlock,
     budget: TraceBudget,
+    timeoutMs: number | undefined,
     only?: number,
   ): Promise<readonly TransactionTrace[]> {
     const trees: { transaction: Transaction; index: number; tree: CallTree }[] = []
@@ -114,25 +127,28 @@ export function createReplays(parts: Parts): Replays {
         trees.push({ transaction, index, tree })
         return tree
       },
-      only,
+      { lastIndex: only, timeoutMs },
     )
     return trees.map(({ transaction, index, tree }) => ({ block, transaction, index, root: tree.root }))
   }
 
-  async function traces(block: ExecutedBlock): Promise<readonly TransactionTrace[]> {
+  async function traces(block: ExecutedBlock, timeoutMs?: number): Promise<readonly TransactionTrace[]> {
     const cached = known.get(block.hash)
     if (cached !== undefined) return cached.traces
     if (block.block.transactions.length === 0) return []
     const budget = new TraceBudget(maxTraceBytes)
-    const found = await grow(block, budget)
+    const found = await grow(block, budget, timeoutMs)
     if (budget.used <= CACHE_BYTES) known.set(block.hash, { traces: found, bytes: budget.used })
     return found
   }
 
   /** The calls of a whole block, unless they are too many to be kept together. */
-  async function wholeBlock(block: ExecutedBlock): Promise<readonly TransactionTrace[] | undefined> {
+  async function wholeBlock(
+    block: ExecutedBlock,
+    timeoutMs: number | undefined,
+  ): Promise<readonly TransactionTrace[] | undefined> {
     try {
-      return await traces(block)
+      return await traces(block, timeoutMs)
     } catch (error) {
       if (error instanceof NodeError && error.kind === 'limit-exceeded') return undefined
       throw error
@@ -142,13 +158,14 @@ export function createReplays(parts: Parts): Replays {
   return {
     replay,
     traces,
-    async trace(block, index) {
+    async trace(block, index, timeoutMs) {
       // Whoever asks for one transaction after another gets the rest of the block from the second on.
       const isSecond = askedOnce.get(block.hash) === true
       askedOnce.set(block.hash, true)
       const found =
-        (isSecond || known.get(block.hash) !== undefined ? (await wholeBlock(block))?.[index] : undefined) ??
-        (await grow(block, new TraceBudget(maxTraceBytes), index))[0]
+        (isSecond || known.get(block.hash) !== undefined
+          ? (await wholeBlock(block, timeoutMs))?.[index]
+          : undefined) ?? (await grow(block, new TraceBudget(maxTraceBytes), timeoutMs, index))[0]
       if (found === undefined) throw new Error(`block ${block.hash} has no transaction ${index}`)
       return found
     },

@@ -29,6 +29,8 @@ export interface TraceQuery {
   /** How many traces to pass over, and how many to give at most. */
   readonly after: number
   readonly count: number
+  /** Milliseconds of wall clock that the query may take; 0 is no limit. */
+  readonly timeoutMs: number
 }
 
 /** A frame of a transaction, as a row. */
@@ -40,8 +42,6 @@ interface Parts extends Pick<ChainAccess, 'blockchain' | 'blocks'> {
   readonly replays: Replays
   readonly blocksBetween: Queries['blocksBetween']
   readonly block: Queries['block']
-  /** Milliseconds of wall clock that one query may take; 0 is no limit. */
-  readonly timeoutMs: number
 }
 
 /** The rows of a transaction. */
@@ -61,7 +61,7 @@ function takesPart({ senders, receivers }: TraceQuery): (transaction: Transactio
 
 /** Makes the query. It throws `limit-exceeded` when time is up. */
 export function createTraceFilter(parts: Parts): (query: TraceQuery) => Promise<readonly FlatTrace[]> {
-  const { blockchain, blocks, replays, blocksBetween, timeoutMs } = parts
+  const { blockchain, blocks, replays, blocksBetween } = parts
   /** Traces of each transaction of a block. */
   const counts = new Lru<Hex, readonly number[]>(COUNTS, (perTransaction) => perTransaction.length)
 
@@ -84,14 +84,15 @@ export function createTraceFilter(parts: Parts): (query: TraceQuery) => Promise<
 
   async function page(query: TraceQuery): Promise<readonly FlatTrace[]> {
     const matches = takesPart(query)
-    const end = performance.now() + timeoutMs
+    const end = query.timeoutMs > 0 ? performance.now() + query.timeoutMs : Number.POSITIVE_INFINITY
     const found: FlatTrace[] = []
     let toPass = query.after
     for await (const block of candidates(query)) {
       const { transactions } = block.block
       const wanted = transactions.flatMap((transaction, index) => (matches(transaction) ? [index] : []))
       if (wanted.length === 0) continue
-      if (timeoutMs > 0 && performance.now() > end) {
+      const left = end - performance.now()
+      if (left <= 0) {
         throw new NodeError('limit-exceeded', 'Execution has got timeout out.')
       }
       const known = counts.get(block.hash)
@@ -100,7 +101,7 @@ export function createTraceFilter(parts: Parts): (query: TraceQuery) => Promise<
         toPass -= here
         continue
       }
-      const rows = (await replays.traces(block)).map(flatTraces)
+      const rows = (await replays.traces(block, left)).map(flatTraces)
       counts.set(
         block.hash,
         rows.map(({ length }) => length),

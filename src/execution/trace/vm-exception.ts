@@ -88,6 +88,12 @@ export function tracedFailure(frame: Frame, failure: EVMError): EVMError {
   return exception === undefined ? failure : new TracedFailure(failure.error, exception)
 }
 
+/** The failure of a native contract, with its own words for a trace. */
+export function nativeFailure(words: string): EVMError {
+  const name = 'org.ethereum.vm.exception.VMException'
+  return new TracedFailure(FAILURE.INTERNAL_ERROR, { name, message: `${words}, tx[{tx}]` })
+}
+
 /** Of a failure outside of code: a native contract, or what follows a creation. */
 function exceptionOutside(failure: EVMError['error'], gas: bigint, isNative: boolean): VmException {
   if (failure === FAILURE.OUT_OF_GAS) {

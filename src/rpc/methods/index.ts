@@ -1,5 +1,6 @@
 /** The list of methods that this node knows. */
 import type { AnyMethod } from '../method.ts'
+import { DEBUG_METHODS } from './debug.ts'
 import { DEV_ACCOUNT_METHODS } from './dev/accounts.ts'
 import { DEV_MINING_METHODS } from './dev/mining.ts'
 import { DEV_NODE_METHODS } from './dev/node.ts'
@@ -56,6 +57,7 @@ export const METHODS: readonly AnyMethod[] = [
   ...MINING_METHODS,
   ...MNR_METHODS,
   ...TRACE_METHODS,
+  ...DEBUG_METHODS,
   ...PERSONAL_METHODS,
   ...DEV_STATE_METHODS,
   ...DEV_ACCOUNT_METHODS,

@@ -1,10 +1,10 @@
 /** Flat traces of blocks and transactions (rpc-methods 7.10). */
 import { z } from 'zod'
 import type { Hex } from '../../encoding/hex.ts'
-import type { Queries } from '../../engine/engine.ts'
 import { type FlatTrace, flatTraces } from '../../engine/queries/trace-filter.ts'
 import { invalidParams } from '../../errors.ts'
-import { method } from '../method.ts'
+import { timeLeft } from '../deadlines.ts'
+import { type Context, method } from '../method.ts'
 import { toTraceQuery } from '../trace-range.ts'
 import { TransactionHash } from '../wire/scalars.ts'
 import { TraceBlock, TraceFilterObject, TracePosition } from '../wire/trace/filter.ts'
@@ -14,10 +14,11 @@ const UNKNOWN = `0x${'9'.repeat(64)}`
 const NOBODY = '0x00000000000000000000000000000000000dead1'
 
 /** The rows of a mined transaction; `undefined` when it is unknown or pending. */
-async function rowsOf(hash: Hex, queries: Queries): Promise<readonly FlatTrace[] | undefined> {
+async function rowsOf(hash: Hex, context: Context): Promise<readonly FlatTrace[] | undefined> {
+  const { queries } = context.engine
   const { block, index } = queries.transaction(hash) ?? {}
   if (block === undefined || index === undefined) return undefined
-  return flatTraces(await queries.trace(block, index))
+  return flatTraces(await queries.trace(block, index, timeLeft(context)))
 }
 
 export const trace_transaction = method({
@@ -27,8 +28,8 @@ export const trace_transaction = method({
   result: z.array(TraceObject).nullable(),
   errors: ['block-not-found'],
   examples: [{ params: [UNKNOWN], result: null }],
-  async run({ transactionHash }, { engine }) {
-    return (await rowsOf(transactionHash, engine.queries))?.map(toRpcTrace) ?? null
+  async run({ transactionHash }, context) {
+    return (await rowsOf(transactionHash, context))?.map(toRpcTrace) ?? null
   },
 })
 
@@ -42,10 +43,11 @@ export const trace_block = method({
     { params: ['earliest'], result: [] },
     { params: ['0xffffff'], result: null },
   ],
-  async run({ block }, { engine: { queries } }) {
+  async run({ block }, context) {
+    const { queries } = context.engine
     const view = await queries.block(block.reference)
     if (view === undefined) return null
-    return (await queries.traces(view.executed)).flatMap(flatTraces).map(toRpcTrace)
+    return (await queries.traces(view.executed, timeLeft(context))).flatMap(flatTraces).map(toRpcTrace)
   },
 })
 
@@ -56,9 +58,11 @@ export const trace_filter = method({
   result: z.array(TraceObject),
   errors: ['block-not-found', 'too-many'],
   examples: [{ params: [{ fromBlock: '0x0', toBlock: 'latest', fromAddress: NOBODY }], result: [] }],
-  async run({ filter }, { engine: { queries }, options }) {
-    const query = toTraceQuery(filter, queries, options)
-    return query === undefined ? [] : (await queries.traceFilter(query)).map(toRpcTrace)
+  async run({ filter }, context) {
+    const { queries } = context.engine
+    const query = toTraceQuery(filter, queries, context.options)
+    if (query === undefined) return []
+    return (await queries.traceFilter({ ...query, timeoutMs: timeLeft(context) })).map(toRpcTrace)
   },
 })
 
@@ -69,8 +73,8 @@ export const trace_get = method({
   result: TraceObject.nullable(),
   errors: ['block-not-found'],
   examples: [{ params: [UNKNOWN, ['0x0']], result: null }],
-  async run({ transactionHash, positions }, { engine }) {
-    const rows = await rowsOf(transactionHash, engine.queries)
+  async run({ transactionHash, positions }, context) {
+    const rows = await rowsOf(transactionHash, context)
     if (rows === undefined) return null
     const row = rows[positions]
     if (row === undefined) {

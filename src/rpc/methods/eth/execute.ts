@@ -2,12 +2,11 @@
 import { z } from 'zod'
 import { fromBigIntFixed } from '../../../encoding/bytes.ts'
 import { toHex, toQuantity } from '../../../encoding/hex.ts'
-import type { Queries } from '../../../engine/engine.ts'
 import { invalidParams } from '../../../errors.ts'
-import { requireKnown } from '../../block-lookup.ts'
+import { requireCallable } from '../../block-lookup.ts'
 import { timeLeft } from '../../deadlines.ts'
 import { type Context, method, optional } from '../../method.ts'
-import { type BlockArgument, CallBlock, EstimateBlock } from '../../wire/block-reference.ts'
+import { CallBlock, EstimateBlock } from '../../wire/block-reference.ts'
 import { type CallArgument, CallObject } from '../../wire/call.ts'
 import { OverrideSet } from '../../wire/overrides.ts'
 import { AddressText, DataText, HashText, QuantityText } from '../../wire/scalars.ts'
@@ -15,15 +14,6 @@ import { AddressText, DataText, HashText, QuantityText } from '../../wire/scalar
 const NOBODY = '0x00000000000000000000000000000000000dead1'
 const COW = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
 const COW1 = '0x7986b3df570230288501eea3d890bd66948c9b79'
-
-/** Calls have words of their own for a height that is not reached yet. */
-function requireCallable(block: BlockArgument, queries: Queries): void {
-  const { reference } = block
-  if ('number' in reference && reference.number > queries.head().block.header.number) {
-    throw invalidParams(`Invalid block number ${reference.number}`)
-  }
-  requireKnown(block, queries)
-}
 
 /** Throws `invalid-params` for a creation where the profile simulates calls only (service.md, call object). */
 function requireReceiver({ to }: CallArgument, { options }: Context): void {

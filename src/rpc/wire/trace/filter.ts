@@ -35,19 +35,26 @@ const TraceBound: Parameter<BlockArgument> = {
   },
 }
 
-/** An address with the node's own words for a wrong length. */
-function readAddress(value: unknown, name: string): Hex {
-  if (typeof value !== 'string') refuse(name, 'an address as text')
-  const digits = value.replace(/^0x/, '')
-  if (isHexDigits(digits) && digits.length !== 40) {
-    throw invalidParams(`invalid argument 0: hex string has length ${digits.length}, want 40 for RSK address`)
-  }
-  return Address.read(value, name)
+/** An address in the node's own words for a wrong length. */
+export const ExactAddress: Parameter<Hex> = {
+  schema: Address.schema,
+  read(value, name) {
+    if (typeof value !== 'string') refuse(name, 'an address as text')
+    const digits = value.replace(/^0x/, '')
+    if (isHexDigits(digits) && digits.length !== 40) {
+      throw invalidParams(
+        `invalid argument 0: hex string has length ${digits.length}, want 40 for RSK address`,
+      )
+    }
+    return Address.read(value, name)
+  },
 }
 
 function readAddresses(value: unknown, name: string): readonly Hex[] {
   if (value === undefined || value === null) return []
-  return Array.isArray(value) ? value.map((item) => readAddress(item, name)) : [readAddress(value, name)]
+  return Array.isArray(value)
+    ? value.map((item) => ExactAddress.read(item, name))
+    : [ExactAddress.read(value, name)]
 }
 
 /** A JSON integer or decimal text. */

@@ -1,0 +1,63 @@
+/** A result that is JSON text already, in pieces: what is too large to be built as objects first. */
+
+/** A result, or a part of one, whose text is there; ASCII only. */
+export class RawJson {
+  readonly chunks: readonly Buffer[]
+  /** Bytes of all chunks. */
+  readonly length: number
+
+  constructor(chunks: readonly Buffer[]) {
+    this.chunks = chunks
+    this.length = chunks.reduce((sum, { length }) => sum + length, 0)
+  }
+
+  /** The text; as long as the result, which may be very long. */
+  toString(): string {
+    return Buffer.concat(this.chunks, this.length).toString('latin1')
+  }
+
+  /** The value that the text stands for, as callers in process get it. */
+  toJSON(): unknown {
+    return JSON.parse(this.toString())
+  }
+}
+
+/** JSON of a value without characters beyond ASCII. */
+export function asciiJson(value: unknown): string {
+  return JSON.stringify(value).replace(
+    /[\u007f-\uffff]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}
+
+/** Strings, and values as JSON, after one another. */
+export function rawJson(...parts: readonly (string | RawJson)[]): RawJson {
+  return new RawJson(
+    parts.flatMap((part) => (typeof part === 'string' ? Buffer.from(part, 'latin1') : part.chunks)),
+  )
+}
+
+/** A value, raw or not, as a piece of a larger raw one. */
+export function pieceOf(value: unknown): string | RawJson {
+  return value instanceof RawJson ? value : asciiJson(value)
+}
+
+/** An array of values; raw when one of them is. */
+export function jsonArray(values: readonly unknown[]): unknown {
+  if (!values.some((value) => value instanceof RawJson)) return values
+  return rawJson(
+    '[',
+    ...values.flatMap((value, i) => (i === 0 ? [pieceOf(value)] : [',', pieceOf(value)])),
+    ']',
+  )
+}
+
+/** An object of members; raw when one of them is. */
+export function jsonObject(members: readonly (readonly [string, unknown])[]): unknown {
+  if (!members.some(([, value]) => value instanceof RawJson)) return Object.fromEntries(members)
+  return rawJson(
+    '{',
+    ...members.flatMap(([key, value], i) => [`${i === 0 ? '' : ','}${asciiJson(key)}:`, pieceOf(value)]),
+    '}',
+  )
+}

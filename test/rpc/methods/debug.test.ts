@@ -1,0 +1,373 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Hex, toHex } from '../../../src/encoding/hex.ts'
+import { createNode, type Node } from '../../../src/index.ts'
+import { openSession } from '../../../src/rpc/session.ts'
+import { assemble, deployer } from '../../support/assembler.ts'
+
+const A = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
+const B = '0x7986b3df570230288501eea3d890bd66948c9b79'
+const REMASC = '0x0000000000000000000000000000000001000008'
+const UNKNOWN = `0x${'9'.repeat(64)}`
+/** Deploys the word 1. */
+const WORD = '0x600160005260206000f3'
+const ONE = `${'0'.repeat(63)}1`
+/** Counts the calls in slot 0, logs, and returns the call data's first word. */
+const COUNTER = `
+  PUSH1 0 SLOAD PUSH1 1 ADD PUSH1 0 SSTORE  PUSH1 0 CALLDATALOAD PUSH1 0 MSTORE
+  PUSH1 32 PUSH1 0 LOG0  PUSH1 32 PUSH1 0 RETURN`
+/** Runs until its gas is gone. */
+const SPENDER = 'a: PUSH1 1 POP @a JUMP'
+
+interface StructLogs {
+  readonly structLogs: readonly Record<string, unknown>[]
+  readonly [member: string]: unknown
+}
+
+let node: Node
+let small: Node
+const ask =
+  (asked: () => Node) =>
+  (method: string, ...params: unknown[]) =>
+    asked().request({ method, params }) as Promise<never>
+const call = ask(() => node)
+const send = async (fields: object): Promise<Hex> => call('eth_sendTransaction', { from: A, ...fields })
+const trace = async (hash: Hex, options?: object): Promise<StructLogs> =>
+  call('debug_traceTransaction', hash, ...(options === undefined ? [] : [options]))
+
+let transfer: Hex
+let creation: Hex
+let counted: Hex
+let counter: Hex
+
+beforeAll(async () => {
+  node = await createNode({ minedReverts: 'hash' })
+  small = await createNode({ minedReverts: 'hash', maxTraceBytes: 100_000, maxResponseBytes: 20_000 })
+  transfer = await send({ to: B, value: '0x1', gas: '0x5208' })
+  creation = await send({ data: WORD, gas: '0x186a0' })
+  const deployment = await send({ data: toHex(deployer(assemble(COUNTER))), gas: '0x7a120' })
+  const receipt = (await call('eth_getTransactionReceipt', deployment)) as { contractAddress: Hex }
+  counter = receipt.contractAddress
+  await send({ to: counter, data: '0x01', gas: '0x186a0' })
+  counted = await send({ to: counter, data: '0xa1b2c3d405', gas: '0x186a0' })
+})
+afterAll(() => Promise.all([node.close(), small.close()]))
+
+describe("the node's own tracer", () => {
+  it('gives struct logs of a creation, and what it returned', async () => {
+    const { structLogs, ...rest } = await trace(creation)
+    expect(structLogs[0]).toEqual({
+      op: 'PUSH1',
+      depth: 0,
+      pc: 0,
+      gas: 46_862,
+      gasCost: 3,
+      memory: [],
+      stack: [],
+      storage: {},
+    })
+    expect(structLogs).toHaveLength(6)
+    expect(rest).toMatchObject({ result: ONE, error: '', reverted: false, storageSize: 0 })
+  })
+
+  it('shows slots with what they held before and hold after', async () => {
+    const { structLogs, ...rest } = await trace(counted)
+    const slot = '0'.repeat(64)
+    const two = `${'0'.repeat(63)}2`
+    expect(rest).toMatchObject({
+      contractAddress: counter.slice(2),
+      initStorage: { [slot]: ONE },
+      currentStorage: { [slot]: two },
+      storageSize: 1,
+    })
+    const storage = structLogs.filter(({ op }) => op === 'SLOAD' || op === 'SSTORE')
+    expect(storage.map((log) => log.storage)).toEqual([{ [slot]: ONE }, { [slot]: two }])
+  })
+
+  it.each([
+    ['disableStack', 'stack', ['memory', 'storage']],
+    ['DISABLEMEMORY', 'memory', ['stack', 'storage']],
+    ['disablestorage', 'storage', ['memory', 'stack']],
+  ])('leaves out what %s names', async (option, absent, present) => {
+    for (const value of [true, 'true']) {
+      for (const options of [{ [option]: value }, { tracerConfig: { [option]: value } }]) {
+        for (const log of (await trace(counted, options)).structLogs) {
+          expect(log).not.toHaveProperty(absent)
+          for (const key of present) expect(log).toHaveProperty(key)
+        }
+      }
+    }
+    expect((await trace(counted, { [option]: 'false' })).structLogs[0]).toHaveProperty(absent)
+  })
+
+  it('tells of a transfer without struct logs', async () => {
+    expect(await trace(transfer)).toEqual({
+      programInvoke: null,
+      transferInvoke: {
+        ownerAddress: B.slice(2).padStart(64, '0'),
+        callerAddress: A.slice(2).padStart(64, '0'),
+        gas: 0,
+        callValue: ONE,
+        msgData: '',
+      },
+      subtraces: [],
+      result: null,
+      error: null,
+      reverted: false,
+    })
+  })
+})
+
+describe('the tracers', () => {
+  it('are found whatever the case of their name', async () => {
+    expect(await trace(counted, { tracer: 'RSKTRACER' })).toEqual(await trace(counted))
+    expect(await trace(counted, { tracer: 'calltracer' })).toMatchObject({ type: 'CALL' })
+  })
+
+  it('are refused by name', async () => {
+    await expect(trace(counted, { tracer: 'nope' })).rejects.toMatchObject({
+      code: -32602,
+      message: expect.stringMatching(
+        /^Invalid options\.tracer: there is no tracer "nope"; there are rskTracer, /,
+      ),
+    })
+    for (const options of [null, 7, [], { tracer: 7 }, { tracerConfig: 7 }, { disableStack: 'perhaps' }]) {
+      await expect(call('debug_traceTransaction', counted, options)).rejects.toMatchObject({ code: -32602 })
+    }
+    const inside = { tracer: 'muxTracer', tracerConfig: { nope: {} } }
+    await expect(trace(counted, inside)).rejects.toMatchObject({ code: -32602 })
+    const nested = { tracer: 'muxTracer', tracerConfig: { muxTracer: {} } }
+    await expect(trace(counted, nested)).rejects.toMatchObject({ code: -32602 })
+  })
+
+  it('structLogger has the shape that Ethereum’s tools know', async () => {
+    const { structLogs, ...rest } = await trace(counted, { tracer: 'structLogger' })
+    const { gasUsed } = (await call('eth_getTransactionReceipt', counted)) as { gasUsed: Hex }
+    expect(rest).toEqual({
+      gas: Number(gasUsed),
+      failed: false,
+      returnValue: `0xa1b2c3d405${'0'.repeat(54)}`,
+    })
+    expect(structLogs[1]).toEqual({
+      pc: 2,
+      op: 'SLOAD',
+      gas: expect.any(Number),
+      gasCost: 200,
+      depth: 1,
+      stack: ['0x0'],
+      storage: { ['0'.repeat(64)]: ONE },
+    })
+    const all = await trace(counted, { tracer: 'structLogger', enableMemory: true, enableReturnData: true })
+    expect(all.structLogs.at(-1)).toMatchObject({ op: 'RETURN', memory: [`a1b2c3d405${'0'.repeat(54)}`] })
+    const two = await trace(counted, { tracer: 'structLogger', limit: 2, disableStack: true })
+    expect(two.structLogs).toHaveLength(2)
+    expect(two.structLogs[0]).not.toHaveProperty('stack')
+  })
+
+  it('callTracer tells of a transfer as one call', async () => {
+    expect(await trace(transfer, { tracer: 'callTracer' })).toEqual({
+      type: 'CALL',
+      from: A,
+      to: B,
+      value: '0x1',
+      gas: '0x5208',
+      gasUsed: '0x5208',
+      input: '0x',
+      output: '0x',
+    })
+  })
+
+  it('callTracer gives logs on demand, and the top alone', async () => {
+    const logs = [
+      { index: 0, address: counter, topics: [], data: `0xa1b2c3d405${'0'.repeat(54)}`, position: '0x0' },
+    ]
+    const withLog = await trace(counted, { tracer: 'callTracer', tracerConfig: { withLog: true } })
+    expect(withLog).toMatchObject({ logs })
+    expect(await trace(counted, { tracer: 'callTracer' })).not.toHaveProperty('logs')
+    await call('evm_mine', { blocks: 12 })
+    const rewards = async (options: object) =>
+      ((await call('debug_traceBlockByNumber', 'latest', { tracer: 'callTracer', ...options })) as never)[0]
+    const whole = (await rewards({})) as { result: { calls: object[] } }
+    expect(whole.result.calls).toHaveLength(5)
+    expect(await rewards({ onlyTopCall: true })).toMatchObject({ result: { to: REMASC } })
+    expect(((await rewards({ onlyTopCall: true })) as { result: object }).result).not.toHaveProperty('calls')
+  })
+
+  it('callTracer puts new code and address where tools look for them', async () => {
+    const { contractAddress } = (await call('eth_getTransactionReceipt', creation)) as {
+      contractAddress: Hex
+    }
+    expect(await trace(creation, { tracer: 'callTracer' })).toMatchObject({
+      type: 'CREATE',
+      to: contractAddress,
+      input: WORD,
+      output: `0x${ONE}`,
+    })
+  })
+
+  it('prestateTracer tells what there was, and what became of it', async () => {
+    const slot = `0x${'0'.repeat(64)}`
+    const found = (await trace(counted, { tracer: 'prestateTracer' })) as unknown as Record<Hex, object>
+    expect(found[A]).toEqual({ balance: expect.any(String), nonce: 4 })
+    expect(found[counter]).toEqual({
+      balance: '0x0',
+      code: toHex(assemble(COUNTER)),
+      storage: { [slot]: `0x${ONE}` },
+    })
+    const difference = await trace(counted, { tracer: 'prestateTracer', tracerConfig: { diffMode: true } })
+    expect(difference).toMatchObject({
+      pre: { [counter]: { storage: { [slot]: `0x${ONE}` } } },
+      post: { [A]: { nonce: 5 }, [counter]: { storage: { [slot]: `0x${ONE.slice(0, 63)}2` } } },
+    })
+    const made = await trace(creation, { tracer: 'prestateTracer', tracerConfig: { diffMode: true } })
+    expect(Object.keys(made.pre as object)).toEqual([A])
+    expect(Object.values(made.post as object)).toContainEqual({ code: `0x${ONE}` })
+    const bare = { diffMode: true, disableCode: true, disableStorage: true }
+    expect(await trace(counted, { tracer: 'prestateTracer', tracerConfig: bare })).toMatchObject({
+      post: { [A]: { nonce: 5 } },
+    })
+  })
+
+  it('4byteTracer, noopTracer and muxTracer', async () => {
+    expect(await trace(counted, { tracer: '4byteTracer' })).toEqual({ '0xa1b2c3d4-1': 1 })
+    expect(await trace(counted, { tracer: 'noopTracer' })).toEqual({})
+    const parts = ['4byteTracer', 'callTracer', 'prestateTracer', 'structLogger', 'rskTracer', 'noopTracer']
+    const tracerConfig = Object.fromEntries(parts.map((name) => [name, {}]))
+    const apart = await Promise.all(parts.map(async (tracer) => [tracer, await trace(counted, { tracer })]))
+    expect(await trace(counted, { tracer: 'muxTracer', tracerConfig })).toEqual(Object.fromEntries(apart))
+  })
+})
+
+describe('whole blocks', () => {
+  it('give the object of each transaction, or each with its hash', async () => {
+    const { hash, transactions } = (await call('eth_getBlockByNumber', '0x5', false)) as {
+      hash: Hex
+      transactions: Hex[]
+    }
+    expect(transactions[0]).toBe(counted)
+    expect(await call('debug_traceBlockByNumber', '0x5')).toEqual([
+      await trace(counted),
+      expect.objectContaining({ subtraces: [] }),
+    ])
+    for (const tracer of ['callTracer', 'prestateTracer', 'structLogger']) {
+      const all = await call('debug_traceBlockByHash', hash, { tracer })
+      expect(all).toEqual([
+        { txHash: counted, result: await trace(counted, { tracer }) },
+        { txHash: transactions[1], result: expect.anything() },
+      ])
+      expect(await call('debug_traceBlockByNumber', '0x5', { tracer })).toEqual(all)
+    }
+  })
+
+  it('are null when unknown, empty at genesis, and may be pending', async () => {
+    expect(await call('debug_traceBlockByHash', UNKNOWN)).toBeNull()
+    expect(await call('debug_traceBlockByNumber', '0xffffff')).toBeNull()
+    expect(await call('debug_traceBlockByNumber', 'earliest')).toEqual([])
+    expect(await call('debug_traceBlockByNumber', 'pending', { tracer: 'callTracer' })).toMatchObject([
+      { result: { to: REMASC } },
+    ])
+    expect(await call('debug_traceTransaction', UNKNOWN)).toBeNull()
+  })
+})
+
+describe('debug_traceCall', () => {
+  it('runs on the state of a block, with pretended state where asked', async () => {
+    const run = (block: string, options: object) =>
+      call('debug_traceCall', { from: A, to: counter, data: '0x01' }, block, options)
+    const slot = `0x${'0'.repeat(64)}`
+    const tracer = 'prestateTracer'
+    expect(await run('0x4', { tracer })).toMatchObject({ [counter]: { storage: { [slot]: `0x${ONE}` } } })
+    const stateOverrides = { [counter]: { stateDiff: { [slot]: `0x${'0'.repeat(62)}ff` } } }
+    expect(await run('latest', { tracer, stateOverrides })).toMatchObject({
+      [counter]: { storage: { [slot]: `0x${'0'.repeat(62)}ff` } },
+    })
+    expect(await run('latest', { tracer: 'callTracer' })).toMatchObject({ type: 'CALL', to: counter })
+    expect(((await run('latest', {})) as StructLogs).structLogs[0]).toMatchObject({ op: 'PUSH1', depth: 0 })
+  })
+
+  it('refuses what it cannot do', async () => {
+    const message = { from: A, to: counter }
+    await expect(call('debug_traceCall', message, 'latest', { blockOverrides: {} })).rejects.toMatchObject({
+      code: -32602,
+    })
+    await expect(call('debug_traceCall', { ...message, gas: '0x1' })).rejects.toMatchObject({ code: -32602 })
+    await expect(call('debug_traceCall', message, '0xffff')).rejects.toMatchObject({ code: -32602 })
+  })
+})
+
+describe('large traces', () => {
+  const spend = { from: A, gas: '0xf4240', data: toHex(assemble(SPENDER)) }
+
+  it('have a limit of their own, whatever the limit of answers', async () => {
+    const tiny = ask(() => small)
+    const sent = (await tiny('eth_sendTransaction', spend)) as Hex
+    for (const tracer of ['rskTracer', 'structLogger', 'muxTracer']) {
+      const tracerConfig = { structLogger: {} }
+      await expect(tiny('debug_traceTransaction', sent, { tracer, tracerConfig })).rejects.toMatchObject({
+        code: -32011,
+        message: 'Trace size limit of 100000 bytes exceeded',
+      })
+    }
+    const text = async (message: object) =>
+      (await small.dispatcher.dispatchText(JSON.stringify(message), openSession('test'))) ?? ''
+    const options = { tracer: 'structLogger', limit: 500 }
+    const request = { jsonrpc: '2.0', id: 1, method: 'debug_traceTransaction', params: [sent, options] }
+    const reply = await text(request)
+    expect(reply.length).toBeGreaterThan(20_000)
+    expect(JSON.parse(reply)).toEqual({
+      jsonrpc: '2.0',
+      id: 1,
+      result: await tiny('debug_traceTransaction', sent, options),
+    })
+    const batch = JSON.parse(
+      await text([request, { ...request, id: 2 }, { ...request, id: 3 }, { ...request, id: 4 }]),
+    )
+    expect(batch[0]).toEqual(JSON.parse(reply))
+    expect(batch[3]).toEqual({
+      jsonrpc: '2.0',
+      id: 4,
+      error: { code: -32011, message: 'Trace size limit of 100000 bytes exceeded' },
+    })
+  })
+
+  it('let others have their turn', async () => {
+    const sent = await send(spend)
+    let turns = 0
+    let running = true
+    const count = () => {
+      turns++
+      if (running) setImmediate(count)
+    }
+    setImmediate(count)
+    const { structLogs } = await trace(sent, {
+      disableMemory: true,
+      disableStack: true,
+      disableStorage: true,
+    })
+    running = false
+    expect(structLogs.length).toBeGreaterThan(200_000)
+    expect(turns).toBeGreaterThan(5)
+  })
+})
+
+describe('the rest of the namespace', () => {
+  it('has no messages of other nodes', async () => {
+    expect(await call('debug_wireProtocolQueueSize')).toBe('0x0')
+  })
+
+  it('tells the quota of a sender', async () => {
+    const limited = await createNode({ accountQuota: true, now: () => 1_700_000_000 })
+    const quota = (address: string) =>
+      limited.request({ method: 'debug_accountTransactionQuota', params: [address] })
+    expect(await quota(A)).toBeNull()
+    await limited.request({
+      method: 'eth_sendTransaction',
+      params: [{ from: A, to: B, gas: '0x5208', value: '0x1' }],
+    })
+    expect(await quota(A)).toEqual({ timestamp: 1_700_000_000_000, availableVirtualGas: expect.any(Number) })
+    await expect(quota('0x12')).rejects.toMatchObject({
+      code: -32602,
+      message: 'invalid argument 0: hex string has length 2, want 40 for RSK address',
+    })
+    await limited.close()
+  })
+})
