@@ -51,7 +51,9 @@ async function treeOfCall({ request, reference, overrides }: FailedCall, engine:
 
 async function treeOfTransaction(block: ExecutedBlock, index: number, engine: Engine): Promise<string[]> {
   const tree = new CallTree(new TraceBudget(TREE_BYTES))
-  await engine.queries.replay(block, (_transaction, i) => (i === index ? tree : undefined), index)
+  await engine.queries.replay(block, (_transaction, i) => (i === index ? tree : undefined), {
+    lastIndex: index,
+  })
   return linesOf(tree.root, engine, { hash: block.hash })
 }
 

@@ -26,7 +26,7 @@ export function createDrift(parts: Parts): Queries['compareRules'] {
     if (transaction.isReward) {
       throw invalidParams('transaction: the fee-collecting transaction has no equal on Ethereum')
     }
-    const { state } = await replays.replay(block, () => undefined, index - 1)
+    const { state } = await replays.replay(block, () => undefined, { lastIndex: index - 1 })
     // Only those who ask pay for loading Ethereum's executor.
     const { compareRules: compare } = await import('../../execution/drift/compare-rules.ts')
     return compare({
