@@ -96,6 +96,7 @@ export const debug_traceTransaction = method({
   summary: 'Runs a mined transaction again and tells of it: struct logs, or what another tracer says.',
   params: { transactionHash: TransactionHash, options: optional(TraceOptionsObject, {}) },
   result: TraceResult,
+  errors: ['block-not-found'],
   examples: [{ params: [UNKNOWN], result: null }],
   async run({ transactionHash, options }, context) {
     const { block, index } = context.engine.queries.transaction(transactionHash) ?? {}
@@ -109,6 +110,7 @@ export const debug_traceBlockByHash = method({
   summary: 'Runs a block again and tells of each transaction.',
   params: { blockHash: BlockHash, options: optional(TraceOptionsObject, {}) },
   result: BlockTraces,
+  errors: ['block-not-found'],
   examples: [{ params: [UNKNOWN], result: null }],
   async run({ blockHash, options }, context) {
     return traceBlock({ hash: blockHash }, options, context)
@@ -120,6 +122,7 @@ export const debug_traceBlockByNumber = method({
   summary: 'Runs a block again and tells of each transaction.',
   params: { block: LookupBlock, options: optional(TraceOptionsObject, {}) },
   result: BlockTraces,
+  errors: ['block-not-found'],
   examples: [
     { params: ['earliest'], result: [] },
     { params: ['0xffffff', { tracer: 'callTracer' }], result: null },
@@ -158,6 +161,7 @@ export const debug_traceCall = method({
     options: optional(CallTraceOptions, {}),
   },
   result: TraceResult,
+  errors: ['block-not-found'],
   examples: [
     {
       params: [{ from: COW, to: COW1, value: '0x1', gas: '0x5208' }, 'latest', { tracer: 'callTracer' }],
