@@ -18,10 +18,11 @@ import type { Hex } from '../encoding/hex.ts'
 import { childMessage } from './child-message.ts'
 import { analyse, headerLength } from './code-analysis.ts'
 import { CONSOLE_ADDRESS, type ConsoleCalls, keepConsoleCall } from './console-calls.ts'
+import type { ExecutionClock } from './execution-clock.ts'
 import { type ChildRequest, FAILURE, Frame, type Session } from './frame.ts'
 import { advance } from './interpreter.ts'
 import { libraryAddress } from './library-state.ts'
-import { type NativeContract, NativeFailure } from './native/index.ts'
+import { type NativeContract, NativeFailure, type Portions } from './native/index.ts'
 import { nativeSurroundings } from './native-surroundings.ts'
 import { callStart, creationStart, tellEnd, tellRefusal } from './trace/frame-events.ts'
 import { advanceTraced } from './trace/traced-loop.ts'
@@ -33,6 +34,17 @@ const MAX_NONCE = 2n ** 64n - 1n
 
 /** A call counts as much time as this many jumps. */
 const TICKS_PER_CALL = 32
+/** Gas of a native contract that takes about the time of a jump. */
+const GAS_PER_TICK = 32
+
+/** Runs work in portions to its end, with pauses when they are due. */
+async function finish(work: Portions, clock: ExecutionClock): Promise<Uint8Array> {
+  for (;;) {
+    const portion = work.next()
+    if (portion.done) return portion.value
+    if (clock.mustPause()) await clock.pause()
+  }
+}
 
 /** What one run gives to the EVM, beside the session of its frames. */
 export interface EvmRun {
@@ -164,6 +176,7 @@ export class ChainEvm extends EVM {
         clock.ticks -= TICKS_PER_CALL
         if (clock.ticks > 0 || !clock.mustPause()) continue
       }
+      frame.status = 'running'
       await clock.pause()
     }
   }
@@ -214,7 +227,7 @@ export class ChainEvm extends EVM {
     native: NativeContract,
     message: LibraryMessage,
     { data, gasLimit }: PrecompileInput,
-  ): ExecResult {
+  ): ExecResult | Promise<ExecResult> {
     const isTop = message.depth === 0
     const input = isTop ? data : data.subarray(0, native.maxInputFromContract ?? data.length)
     const surroundings = nativeSurroundings(message as CalledMessage, this.run.session, this.run.isLocal)
@@ -223,14 +236,21 @@ export class ChainEvm extends EVM {
       const exceptionError = new EVMError(FAILURE.OUT_OF_GAS)
       return { executionGasUsed: gasLimit, returnValue: EMPTY, exceptionError }
     }
-    try {
-      return { executionGasUsed: required, returnValue: native.run(input, surroundings) }
-    } catch (error) {
+    const succeeded = (returnValue: Uint8Array): ExecResult => ({ executionGasUsed: required, returnValue })
+    const failed = (error: unknown): ExecResult => {
       if (!(error instanceof NativeFailure)) throw error
       if (error.isNotSimulated) this.run.onNotice(error.message)
       if (isTop) this.run.nativeFailed = true
       const exceptionError = nativeFailure(error.message)
       return { executionGasUsed: required, returnValue: EMPTY, exceptionError }
+    }
+    const { clock } = this.run.session
+    clock.ticks -= Number(required) / GAS_PER_TICK
+    if (native.portions !== undefined) return finish(native.portions(input), clock).then(succeeded, failed)
+    try {
+      return succeeded(native.run(input, surroundings))
+    } catch (error) {
+      return failed(error)
     }
   }
 

@@ -41,8 +41,8 @@ export type ChildRequest =
       readonly salt: bigint | undefined
     }
 
-/** Why the loop stands still. */
-export type FrameStatus = 'running' | 'stopped' | 'calling'
+/** Why the loop stands still: it does not, the frame has ended, a call is to be made, others are due their turn. */
+export type FrameStatus = 'running' | 'stopped' | 'calling' | 'due'
 
 /** Words of failures, as the library has them. */
 export const FAILURE: typeof EVMError.errorMessages = EVMError.errorMessages
@@ -187,6 +187,13 @@ export class Frame {
   /** Fails in a frame that may not change state. */
   forbidStatic(): void {
     if (this.isStatic) fail(FAILURE.STATIC_STATE_CHANGE)
+  }
+
+  /** Counts an opcode that takes the time of so many jumps; the loop stops after it when others are due their turn. */
+  spend(ticks: number): void {
+    const { clock } = this.session
+    clock.ticks -= ticks
+    if (clock.ticks <= 0 && clock.mustPause()) this.status = 'due'
   }
 
   /** Ends the frame without failure. */

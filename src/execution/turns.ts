@@ -1,7 +1,7 @@
 /** Whose turn it is: between two looks of the event loop at its sockets and timers, long runs together get one slice. */
 
 /** Milliseconds that long runs may keep the event loop to themselves. */
-const SLICE_MS = 4
+const SLICE_MS = 2
 
 /** What a run is for: building and checking blocks, or answering somebody. Neither lane waits for all of the other. */
 export type Lane = 'chain' | 'query'

@@ -1,5 +1,8 @@
 /** 0x09: the compression function F of BLAKE2b with a free choice of rounds (EIP-152, RSKIP-153). */
-import { type NativeContract, NativeFailure } from './contract.ts'
+import { inPortions, type NativeContract, NativeFailure, type Portions } from './contract.ts'
+
+/** Rounds of one portion. */
+const PORTION = 2048
 
 const INPUT_LENGTH = 213
 const ROUNDS_OFFSET = 0
@@ -105,17 +108,9 @@ function mix(
   v[d + 1] = dh
 }
 
-/** F: `h` is the state (16 halves, low first) and is replaced, `m` the message block, `t` the byte counter. */
-function compress(rounds: number, h: Int32Array, m: Int32Array, t: Int32Array, final: boolean): void {
-  const v = new Int32Array(32)
-  v.set(h)
-  v.set(IV, 16)
-  for (let i = 0; i < 4; i++) v[24 + i] = (v[24 + i] as number) ^ (t[i] as number)
-  if (final) {
-    v[28] = ~(v[28] as number)
-    v[29] = ~(v[29] as number)
-  }
-  for (let round = 0; round < rounds; round++) {
+/** Some rounds on the working vector, from one that has been reached. */
+function mixRounds(v: Int32Array, m: Int32Array, from: number, to: number): void {
+  for (let round = from; round < to; round++) {
     const s = SIGMA[round % 10] as Uint8Array
     mix(v, m, 0, 8, 16, 24, s[0] as number, s[1] as number)
     mix(v, m, 2, 10, 18, 26, s[2] as number, s[3] as number)
@@ -125,6 +120,28 @@ function compress(rounds: number, h: Int32Array, m: Int32Array, t: Int32Array, f
     mix(v, m, 2, 12, 22, 24, s[10] as number, s[11] as number)
     mix(v, m, 4, 14, 16, 26, s[12] as number, s[13] as number)
     mix(v, m, 6, 8, 18, 28, s[14] as number, s[15] as number)
+  }
+}
+
+/** F in portions: `h` is the state (16 halves, low first) and is replaced, `m` the message block, `t` the byte counter. */
+function* compress(
+  rounds: number,
+  h: Int32Array,
+  m: Int32Array,
+  t: Int32Array,
+  final: boolean,
+): Generator<undefined, void> {
+  const v = new Int32Array(32)
+  v.set(h)
+  v.set(IV, 16)
+  for (let i = 0; i < 4; i++) v[24 + i] = (v[24 + i] as number) ^ (t[i] as number)
+  if (final) {
+    v[28] = ~(v[28] as number)
+    v[29] = ~(v[29] as number)
+  }
+  for (let round = 0; round < rounds; round += PORTION) {
+    if (round > 0) yield
+    mixRounds(v, m, round, Math.min(rounds, round + PORTION))
   }
   for (let i = 0; i < 16; i++) h[i] = (h[i] as number) ^ (v[i] as number) ^ (v[i + 16] as number)
 }
@@ -139,23 +156,25 @@ function readHalves(input: DataView, offset: number, count: number): Int32Array 
   return halves
 }
 
+function* run(input: Uint8Array): Portions {
+  if (input.length !== INPUT_LENGTH) throw new NativeFailure('input is not 213 bytes long')
+  const final = input[FINAL_OFFSET]
+  if (final !== 0 && final !== 1) throw new NativeFailure('final block flag is neither 0 nor 1')
+  const view = viewOf(input)
+  const state = readHalves(view, STATE_OFFSET, 16)
+  const message = readHalves(view, MESSAGE_OFFSET, 32)
+  const counter = readHalves(view, COUNTER_OFFSET, 4)
+  yield* compress(view.getUint32(ROUNDS_OFFSET), state, message, counter, final === 1)
+  const output = new Uint8Array(64)
+  const out = viewOf(output)
+  for (let i = 0; i < 16; i++) out.setInt32(4 * i, state[i] as number, true)
+  return output
+}
+
 /** Rounds, state, message, counter and final flag (213 bytes) to the new state; one gas a round. Another length costs nothing and fails. */
 export const blake2f: NativeContract = {
   maxInputFromContract: INPUT_LENGTH,
   requiredGas: (input) =>
     input.length === INPUT_LENGTH ? BigInt(viewOf(input).getUint32(ROUNDS_OFFSET)) : 0n,
-  run(input) {
-    if (input.length !== INPUT_LENGTH) throw new NativeFailure('input is not 213 bytes long')
-    const final = input[FINAL_OFFSET]
-    if (final !== 0 && final !== 1) throw new NativeFailure('final block flag is neither 0 nor 1')
-    const view = viewOf(input)
-    const state = readHalves(view, STATE_OFFSET, 16)
-    const message = readHalves(view, MESSAGE_OFFSET, 32)
-    const counter = readHalves(view, COUNTER_OFFSET, 4)
-    compress(view.getUint32(ROUNDS_OFFSET), state, message, counter, final === 1)
-    const output = new Uint8Array(64)
-    const out = viewOf(output)
-    for (let i = 0; i < 16; i++) out.setInt32(4 * i, state[i] as number, true)
-    return output
-  },
+  ...inPortions(run),
 }

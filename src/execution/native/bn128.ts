@@ -1,7 +1,7 @@
 /** The curve of EIP-196 and EIP-197 (alt_bn128): addition, multiplication and the pairing check, at the chain's prices (RSKIP-137). */
 import { bn254 } from '@noble/curves/bn254.js'
 import { concat, fromBigIntFixed, toBigInt } from '../../encoding/bytes.ts'
-import { inputSlice, type NativeContract, NativeFailure } from './contract.ts'
+import { inPortions, inputSlice, type NativeContract, NativeFailure, type Portions } from './contract.ts'
 
 const G1 = bn254.G1.Point
 const G2 = bn254.G2.Point
@@ -67,20 +67,33 @@ export const bn128Multiply: NativeContract = {
   },
 }
 
+/** The points of all pairs but those with infinity: such a pairing is one and leaves the product as it is. */
+function* readPairs(input: Uint8Array): Generator<undefined, { g1: G1Point; g2: G2Point }[]> {
+  const pairs: { g1: G1Point; g2: G2Point }[] = []
+  for (let offset = 0; offset < input.length; offset += PAIR_SIZE) {
+    const g1 = readG1(input, offset)
+    const g2 = readG2(input, offset + 64)
+    if (!g1.is0() && !g2.is0()) pairs.push({ g1, g2 })
+    yield
+  }
+  return pairs
+}
+
+function* checkPairing(input: Uint8Array): Portions {
+  if (input.length % PAIR_SIZE !== 0) throw new NativeFailure('input is not a whole number of pairs')
+  const pairs = yield* readPairs(input)
+  let product = Fp12.ONE
+  for (const pair of pairs) {
+    product = Fp12.mul(product, bn254.pairingBatch([pair], false))
+    yield
+  }
+  const output = new Uint8Array(32)
+  if (pairs.length === 0 || Fp12.eql(Fp12.finalExponentiate(product), Fp12.ONE)) output[31] = 1
+  return output
+}
+
 /** 0x08: is the product of the pairings one? 32 bytes, 1 or 0; no pairs give 1, a broken length or point fails (EIP-197). */
 export const bn128Pairing: NativeContract = {
   requiredGas: (input) => 45_000n + 34_000n * BigInt(Math.floor(input.length / PAIR_SIZE)),
-  run(input) {
-    if (input.length % PAIR_SIZE !== 0) throw new NativeFailure('input is not a whole number of pairs')
-    const pairs: { g1: G1Point; g2: G2Point }[] = []
-    for (let offset = 0; offset < input.length; offset += PAIR_SIZE) {
-      const g1 = readG1(input, offset)
-      const g2 = readG2(input, offset + 64)
-      // A pairing with infinity is one and leaves the product as it is.
-      if (!g1.is0() && !g2.is0()) pairs.push({ g1, g2 })
-    }
-    const output = new Uint8Array(32)
-    if (pairs.length === 0 || Fp12.eql(bn254.pairingBatch(pairs), Fp12.ONE)) output[31] = 1
-    return output
-  },
+  ...inPortions(checkPairing),
 }

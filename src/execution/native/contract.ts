@@ -42,14 +42,35 @@ export interface NativeEnvironment {
   ancestor(depth: number): NativeAncestor | undefined
 }
 
-/** A native contract. It keeps nothing between calls; both functions are synchronous. */
+/** Work that may take long, in portions of less than a millisecond or so; it ends with the output. */
+export type Portions = Generator<undefined, Uint8Array, undefined>
+
+/** A native contract. It keeps nothing between calls; no function waits for anything. */
 export interface NativeContract {
   /** Gas charged before anything runs, also when running then fails (protocol 6.5, RSKIP-197). */
   requiredGas(input: Uint8Array, env: NativeEnvironment): bigint
   /** The output; throws NativeFailure on an execution error. Called only when the gas is paid. */
   run(input: Uint8Array, env: NativeEnvironment): Uint8Array
+  /** The same as `run` for work that may keep others waiting: whoever runs it may pause between two portions. */
+  portions?(input: Uint8Array): Portions
   /** Bytes of input that arrive when contract code calls; the rest is cut off (RSKIP-516). A transaction is not cut. */
   readonly maxInputFromContract?: number
+}
+
+/** Both ways to run a contract that works in portions. */
+export function inPortions(
+  portions: (input: Uint8Array) => Portions,
+): Pick<NativeContract, 'run' | 'portions'> {
+  return {
+    portions,
+    run(input) {
+      const work = portions(input)
+      for (;;) {
+        const portion = work.next()
+        if (portion.done) return portion.value
+      }
+    },
+  }
 }
 
 /** An execution error of a native contract: the call fails, its state is undone, only the required gas is lost. */

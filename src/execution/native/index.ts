@@ -18,6 +18,7 @@ export {
   type NativeContract,
   type NativeEnvironment,
   NativeFailure,
+  type Portions,
 } from './contract.ts'
 
 const CONTRACTS: ReadonlyMap<Hex, NativeContract> = new Map<Hex, NativeContract>([

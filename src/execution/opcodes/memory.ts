@@ -18,7 +18,7 @@ export function words(length: bigint): number {
 
 /** Work that is not a jump takes time as well; the clock is looked at accordingly sooner. */
 function spendTime(frame: Frame, length: bigint): void {
-  frame.session.clock.ticks -= Math.floor(Number(length) / (32 * WORDS_PER_TICK))
+  frame.spend(Math.floor(Number(length) / (32 * WORDS_PER_TICK)))
 }
 
 /** Copies from a byte string that zeros follow for ever; pays per word and for memory. */

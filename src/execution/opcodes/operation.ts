@@ -27,3 +27,6 @@ export function operation(
 ): Operation {
   return { code, name, fee, pops, pushes, run }
 }
+
+/** Jumps that take about as long as reading something of the state that nobody has read before. */
+export const STATE_TICKS = 16

@@ -2,7 +2,7 @@
 import type { Hex } from '../../encoding/hex.ts'
 import { toFixedHex } from '../../encoding/hex.ts'
 import type { Frame } from '../frame.ts'
-import { type Operation, operation } from './operation.ts'
+import { type Operation, operation, STATE_TICKS } from './operation.ts'
 
 const SET_GAS = 20_000
 const RESET_GAS = 5_000
@@ -19,6 +19,7 @@ function store(frame: Frame): void {
   frame.charge(old === 0n && value !== 0n ? SET_GAS : RESET_GAS)
   if (old !== 0n && value === 0n) journal.refund += CLEAR_REFUND
   if (old !== value) journal.state.putStorage(frame.address, slot, value)
+  frame.spend(STATE_TICKS)
 }
 
 function logger(topicCount: number): Operation {
@@ -47,6 +48,7 @@ function logger(topicCount: number): Operation {
 export const STORAGE: readonly Operation[] = [
   operation(0x54, 'SLOAD', 200, 1, 1, (frame) => {
     frame.push(frame.session.journal.state.storage(frame.address, frame.pop()))
+    frame.spend(STATE_TICKS)
   }),
   operation(0x55, 'SSTORE', 0, 2, 0, store),
   operation(0x5c, 'TLOAD', 100, 1, 1, (frame) => {

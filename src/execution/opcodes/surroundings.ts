@@ -5,7 +5,7 @@ import { type Hex, hexToBigInt } from '../../encoding/hex.ts'
 import type { Frame } from '../frame.ts'
 import { MAX_WORD, wordToAddress } from '../word.ts'
 import { copyToMemory } from './memory.ts'
-import { type Operation, operation } from './operation.ts'
+import { type Operation, operation, STATE_TICKS } from './operation.ts'
 
 /** How many blocks back BLOCKHASH sees. */
 const HASH_WINDOW = 256
@@ -16,11 +16,13 @@ function answer(code: number, name: string, run: (frame: Frame) => bigint, fee =
 }
 
 function balanceOf(frame: Frame, address: Hex): bigint {
+  frame.spend(STATE_TICKS)
   return frame.session.journal.state.account(address)?.balance ?? 0n
 }
 
 /** A native contract pretends to have code of the greatest length (RSKIP-90). */
 function externalSize(frame: Frame): void {
+  frame.spend(STATE_TICKS)
   const address = wordToAddress(frame.pop())
   frame.push(
     frame.session.rules.natives.has(address)
@@ -31,6 +33,7 @@ function externalSize(frame: Frame): void {
 
 /** 0 where there is no account; by Ethereum's rules also where it is empty (EIP-1052, RSKIP-140, RSKIP-169). */
 function externalHash(frame: Frame): void {
+  frame.spend(STATE_TICKS)
   const address = wordToAddress(frame.pop())
   const { rules, journal } = frame.session
   const account = journal.state.account(address)
@@ -45,6 +48,7 @@ function externalHash(frame: Frame): void {
 }
 
 function externalCopy(frame: Frame): void {
+  frame.spend(STATE_TICKS)
   const address = wordToAddress(frame.pop())
   const to = frame.pop()
   const from = frame.pop()
