@@ -12,7 +12,7 @@ import { createSubscriptions } from './feeds/subscriptions.ts'
 import { isTooDeep } from './json-depth.ts'
 import { Load, type Place, RETRY_SECONDS } from './load.ts'
 import { type AnyMethod, namesOf } from './method.ts'
-import { RawJson } from './raw-json.ts'
+import { jsonArray, jsonObject, RawJson } from './raw-json.ts'
 import type { RpcOptions } from './rpc-options.ts'
 import type { Session } from './session.ts'
 
@@ -38,6 +38,8 @@ export interface Dispatcher {
   dispatch(message: unknown, session: Session): Promise<Reply | Replies | undefined>
   /** Answers JSON text by JSON text, within the limits of depth and size. Never rejects. */
   dispatchText(text: string, session: Session): Promise<string | undefined>
+  /** The same; a long reply in pieces of UTF-8, to be sent one after another. */
+  dispatchPieces(text: string, session: Session): Promise<string | readonly Uint8Array[] | undefined>
   /** Runs one method and returns its result; rejects with the `NodeError` that a reply would carry. */
   request(name: string, params: unknown, session: Session): Promise<unknown>
 }
@@ -61,12 +63,10 @@ const TOO_DEEP = new NodeError('invalid-request', 'Invalid request')
 const PARSE_ERROR = new NodeError('parse-error', 'JSON parse error')
 const NONE: readonly unknown[] = []
 
-/** JSON of a reply, or of replies; raw results stand in it as they are. */
-function replyText(reply: Reply | Replies): string {
-  if (rawLength(reply) === 0) return JSON.stringify(reply)
-  if (!('jsonrpc' in reply)) return `[${reply.map(replyText).join(',')}]`
-  const { result, ...envelope } = reply as Extract<Reply, { result: unknown }>
-  return `${JSON.stringify(envelope).slice(0, -1)},"result":${String(result)}}`
+/** A reply, or replies, as text in pieces: raw results stand in it as they are. */
+function inPieces(reply: Reply | Replies): unknown {
+  if (!('jsonrpc' in reply)) return jsonArray(reply.map(inPieces))
+  return 'result' in reply && reply.result instanceof RawJson ? jsonObject(Object.entries(reply)) : reply
 }
 
 /** Bytes of the raw results, which have a limit of their own. */
@@ -294,23 +294,39 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     return refusal((await session.charge?.(1)) ?? error)
   }
 
-  /** The reply as text, or the refusal of one that is too large (bytes of UTF-8). */
-  function write(reply: Reply | Replies): string {
+  /** The reply as text, in pieces where it is long already, or the refusal of one that is too large (bytes of UTF-8). */
+  function write(reply: Reply | Replies): string | RawJson {
     const limit = options.maxResponseBytes
     const words = `Response size limit of ${limit} bytes exceeded`
     const id = 'id' in reply ? reply.id : null
+    const tooLong = () => JSON.stringify(refusal(new NodeError('limit-exceeded', words), id))
+    const raw = rawLength(reply)
+    if (raw > 0) {
+      const pieces = inPieces(reply) as RawJson
+      return limit > 0 && pieces.length - raw > limit ? tooLong() : pieces
+    }
     let text: string
     try {
-      text = replyText(reply)
+      text = JSON.stringify(reply)
     } catch (error) {
       // A string beyond what V8 can hold; without a limit of ours the words must not name one.
       logger.error('a reply could not be written', { error })
-      return JSON.stringify(refusal(limit > 0 ? new NodeError('limit-exceeded', words) : error, id))
+      return limit > 0 ? tooLong() : JSON.stringify(refusal(error, id))
     }
-    if (limit > 0 && text.length * 3 > limit && Buffer.byteLength(text) - rawLength(reply) > limit) {
-      return JSON.stringify(refusal(new NodeError('limit-exceeded', words), id))
+    return limit > 0 && text.length * 3 > limit && Buffer.byteLength(text) > limit ? tooLong() : text
+  }
+
+  /** Answers a message as text. */
+  async function answerText(text: string, session: Session): Promise<string | RawJson | undefined> {
+    if (isTooDeep(text, options.maxDepth)) return JSON.stringify(await refuseWhole(TOO_DEEP, session))
+    let message: unknown
+    try {
+      message = JSON.parse(text)
+    } catch {
+      return JSON.stringify(await refuseWhole(PARSE_ERROR, session))
     }
-    return text
+    const reply = await dispatch(message, session)
+    return reply === undefined ? undefined : write(reply)
   }
 
   return {
@@ -322,15 +338,11 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     },
     dispatch,
     async dispatchText(text, session) {
-      if (isTooDeep(text, options.maxDepth)) return JSON.stringify(await refuseWhole(TOO_DEEP, session))
-      let message: unknown
-      try {
-        message = JSON.parse(text)
-      } catch {
-        return JSON.stringify(await refuseWhole(PARSE_ERROR, session))
-      }
-      const reply = await dispatch(message, session)
-      return reply === undefined ? undefined : write(reply)
+      return (await answerText(text, session))?.toString()
+    },
+    async dispatchPieces(text, session) {
+      const reply = await answerText(text, session)
+      return reply instanceof RawJson ? reply.chunks : reply
     },
     async request(name, params, session) {
       const deadline = options.rpcTimeoutMs === 0 ? 0 : Date.now() + options.rpcTimeoutMs

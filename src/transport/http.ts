@@ -21,7 +21,7 @@ import {
 } from './refusal.ts'
 import type { RemoteAddressOf } from './remote-address.ts'
 import { requestIdOf } from './request-id.ts'
-import type { TextDispatcher } from './text-dispatcher.ts'
+import { dispatchLong, type TextDispatcher } from './text-dispatcher.ts'
 import type { Watch } from './watch.ts'
 
 /** What the HTTP door is made of. */
@@ -94,6 +94,16 @@ function refuseUnread(
   request.on('end', hangUp).on('close', hangUp).resume()
 }
 
+/** Sends a long body without joining it. */
+function sendPieces(response: ServerResponse, pieces: readonly Uint8Array[]): void {
+  response.setHeader(
+    'Content-Length',
+    pieces.reduce((sum, { length }) => sum + length, 0),
+  )
+  for (const piece of pieces) response.write(piece)
+  response.end()
+}
+
 /** Makes the listener of the server's `request` event. `pages` answers everything that is no JSON-RPC POST. */
 export function createHttpListener(
   parts: HttpParts,
@@ -125,10 +135,11 @@ export function createHttpListener(
 
   function answer(session: Session, response: ServerResponse, body: string): void {
     const { requestId } = session
-    dispatcher.dispatchText(body, session).then(
+    dispatchLong(dispatcher, body, session).then(
       (reply = '') => {
         if (parts.isClosing()) response.setHeader('Connection', 'close')
         response.setHeader('Content-Type', 'application/json')
+        if (typeof reply !== 'string') return sendPieces(response, reply)
         response.setHeader('Content-Length', Buffer.byteLength(reply))
         response.end(reply)
       },

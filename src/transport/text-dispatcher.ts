@@ -8,10 +8,21 @@ import type { Session } from '../rpc/session.ts'
 export interface TextDispatcher {
   /** Answers JSON text by JSON text; `undefined` when there is nothing to answer. */
   dispatchText(text: string, session: Session): Promise<string | undefined>
+  /** The same; a long reply in pieces of UTF-8, to be sent one after another. Absent where replies are never long. */
+  dispatchPieces?(text: string, session: Session): Promise<string | readonly Uint8Array[] | undefined>
   /** The methods that are open on this node; absent for what has none. */
   readonly methods?: readonly Pick<AnyMethod, 'name' | 'aliases'>[]
   /** What is under way; absent where nothing is bounded. */
   readonly load?: Load
   /** Hears of each call from now on; the returned function stops it. */
   listen?(listener: OnCall): () => void
+}
+
+/** Answers text by text or by its pieces. */
+export function dispatchLong(
+  dispatcher: TextDispatcher,
+  text: string,
+  session: Session,
+): Promise<string | readonly Uint8Array[] | undefined> {
+  return dispatcher.dispatchPieces?.(text, session) ?? dispatcher.dispatchText(text, session)
 }

@@ -8,7 +8,7 @@ import { type Guest, sessionOf } from './keys/gate.ts'
 import { createDeliveries, createOutbox, type Deliveries } from './outbox.ts'
 import type { RemoteAddressOf } from './remote-address.ts'
 import { requestIdOf } from './request-id.ts'
-import type { TextDispatcher } from './text-dispatcher.ts'
+import { dispatchLong, type TextDispatcher } from './text-dispatcher.ts'
 
 /** What the WebSocket door is made of. */
 export interface WebSocketParts {
@@ -119,14 +119,24 @@ function connect(
     else await new Promise<void>((resolve) => socket.send(text, () => resolve()))
   }
 
+  /** One message in several frames. */
+  async function replyInPieces(pieces: readonly Uint8Array[]): Promise<void> {
+    for (const [index, piece] of pieces.entries()) {
+      if (!isOpen()) return
+      const fin = index === pieces.length - 1
+      await new Promise<void>((resolve) => socket.send(piece, { binary: false, fin }, () => resolve()))
+    }
+  }
+
   async function run(): Promise<void> {
     busy = true
     try {
       for (let text = waiting.shift(); text !== undefined && isOpen() && !finishing; text = waiting.shift()) {
         waitingLength -= text.length
         outbox.flush()
-        const answer = await dispatcher.dispatchText(text, session)
-        if (answer !== undefined) await reply(answer)
+        const answer = await dispatchLong(dispatcher, text, session)
+        if (typeof answer === 'string') await reply(answer)
+        else if (answer !== undefined) await replyInPieces(answer)
         outbox.flush()
         if (socket.isPaused && waiting.length < MAX_WAITING / 2 && waitingLength < MAX_WAITING_LENGTH)
           socket.resume()

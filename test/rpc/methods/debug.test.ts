@@ -1,6 +1,8 @@
+import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { WebSocket } from 'ws'
 import { type Hex, toHex } from '../../../src/encoding/hex.ts'
-import { createNode, type Node } from '../../../src/index.ts'
+import { createNode, type Node, serve } from '../../../src/index.ts'
 import { openSession } from '../../../src/rpc/session.ts'
 import { assemble, deployer } from '../../support/assembler.ts'
 
@@ -327,6 +329,29 @@ describe('large traces', () => {
       id: 4,
       error: { code: -32011, message: 'Trace size limit of 100000 bytes exceeded' },
     })
+  })
+
+  it('go through every door in pieces', async () => {
+    const server = await serve(small, { port: 0 })
+    const socket = new WebSocket(server.wsUrl)
+    await once(socket, 'open')
+    const params = [{ data: toHex(assemble(SPENDER)) }, 'latest', { tracer: 'structLogger', limit: 700 }]
+    const request = { jsonrpc: '2.0', id: 1, method: 'debug_traceCall', params }
+    for (const message of [request, [request, { ...request, method: 'eth_chainId', params: [] }]]) {
+      const body = JSON.stringify(message)
+      const whole = await small.dispatcher.dispatchText(body, openSession('test'))
+      expect(whole?.length).toBeGreaterThan(40_000)
+      const headers = { 'Content-Type': 'application/json' }
+      const response = await fetch(server.url, { method: 'POST', headers, body })
+      expect(response.headers.get('Content-Length')).toBe(String(whole?.length))
+      expect(await response.text()).toBe(whole)
+      socket.send(body)
+      const [data, isBinary] = await once(socket, 'message')
+      expect(isBinary).toBe(false)
+      expect(String(data)).toBe(whole)
+    }
+    socket.close()
+    await server.close()
   })
 
   it('let others have their turn', async () => {
