@@ -1,0 +1,170 @@
+/** viem as an application uses it: over HTTP, on a socket and in process, live and historical events, reorganisations. */
+import {
+  createPublicClient,
+  createTestClient,
+  createWalletClient,
+  custom,
+  defineChain,
+  http,
+  parseAbi,
+  verifyTypedData,
+  webSocket,
+} from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { afterEach, describe, expect, it } from 'vitest'
+import { artifact } from '../support/contracts.ts'
+import { heard } from '../support/heard.ts'
+import { BOB, COW, COW_KEY, type NotingChain, noteData, notingChain } from '../support/noting-chain.ts'
+
+const abi = parseAbi([
+  'event Noted(uint256 indexed number, address indexed who, bytes data)',
+  'function note(uint256 number, bytes data)',
+  'function counter() view returns (uint256)',
+])
+const { bytecode } = artifact('Probe')
+const local = defineChain({
+  id: 33,
+  name: 'local',
+  nativeCurrency: { name: 'coin', symbol: 'C', decimals: 18 },
+  rpcUrls: { default: { http: [] } },
+})
+
+const closers: (() => unknown)[] = []
+let chain: NotingChain
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close()
+  await chain.close()
+})
+
+type Door = 'http' | 'webSocket' | 'in process'
+
+function transport(door: Door) {
+  if (door === 'http') return http(chain.url)
+  if (door === 'in process') return custom(chain.node)
+  return webSocket(chain.wsUrl, { reconnect: false, keepAlive: false })
+}
+
+function connect(door: Door) {
+  const client = createPublicClient({
+    chain: local,
+    transport: transport(door),
+    pollingInterval: 20,
+    cacheTime: 0,
+  })
+  closers.push(async () => {
+    if ('getRpcClient' in client.transport) {
+      const { getRpcClient } = client.transport as { getRpcClient(): Promise<{ close(): void }> }
+      ;(await getRpcClient()).close()
+    }
+  })
+  return client
+}
+
+/** A note as a watcher hears it: its number, negative when its block has left the chain. */
+const brief = ({ args, removed }: { args: { number?: bigint | undefined }; removed: boolean }) =>
+  Number(args.number) * (removed ? -1 : 1)
+
+describe.each(['http', 'webSocket', 'in process'] as const)('viem, %s', (door) => {
+  it('deploys, calls and sends with a local key that names no fee, and waits for receipts', async () => {
+    chain = await notingChain()
+    const reader = connect(door)
+    const writer = createWalletClient({
+      account: privateKeyToAccount(COW_KEY),
+      chain: local,
+      transport: transport(door),
+    })
+    const hash = await writer.deployContract({ abi, bytecode })
+    const { contractAddress } = await reader.waitForTransactionReceipt({ hash })
+    const contract = { address: contractAddress as `0x${string}`, abi }
+    const sent = await writer.writeContract({ ...contract, functionName: 'note', args: [7n, '0x12'] })
+    const receipt = await reader.waitForTransactionReceipt({ hash: sent })
+    expect(receipt).toMatchObject({ status: 'success', type: 'legacy' })
+    expect(await reader.readContract({ ...contract, functionName: 'counter' })).toBe(1n)
+    const [event] = await reader.getContractEvents({ ...contract, fromBlock: 0n, strict: true })
+    expect(event).toMatchObject({ eventName: 'Noted', args: { number: 7n, data: '0x12' }, removed: false })
+    const filter = await reader.createContractEventFilter({
+      ...contract,
+      eventName: 'Noted',
+      args: { number: 7n },
+      fromBlock: 0n,
+    })
+    expect(await reader.getFilterLogs({ filter })).toHaveLength(1)
+    expect(await reader.getFilterChanges({ filter })).toHaveLength(1)
+    expect(await reader.getFilterChanges({ filter })).toHaveLength(0)
+    expect(await reader.uninstallFilter({ filter })).toBe(true)
+  })
+
+  it('sends from accounts of the node, and has them sign typed data', async () => {
+    chain = await notingChain()
+    const writer = createWalletClient({ chain: local, transport: transport(door) })
+    const [account] = await writer.getAddresses()
+    expect(account?.toLowerCase()).toBe(COW)
+    const hash = await writer.sendTransaction({ account: COW, to: chain.address, data: noteData(5) })
+    expect(await chain.noted()).toEqual([5])
+    expect(await connect(door).waitForTransactionReceipt({ hash })).toMatchObject({ from: COW })
+    const typed = {
+      domain: { name: 'Mail', chainId: 33 },
+      types: { Mail: [{ name: 'to', type: 'address' }] },
+      primaryType: 'Mail',
+      message: { to: BOB },
+    } as const
+    const signature = await writer.signTypedData({ account: COW, ...typed })
+    expect(await verifyTypedData({ address: COW, signature, ...typed })).toBe(true)
+  })
+
+  it('waits for a transaction that is mined later, hears that it is pending, and each block once', async () => {
+    chain = await notingChain()
+    await chain.call('evm_setAutomine', false)
+    const reader = connect(door)
+    const tester = createTestClient({ mode: 'anvil', chain: local, transport: transport(door) })
+    const pending = heard<string>()
+    const blocks = heard<bigint | null>()
+    const numbers = heard<bigint>()
+    closers.push(
+      reader.watchPendingTransactions({ onTransactions: (hashes) => hashes.forEach(pending.hear) }),
+      reader.watchBlocks({ emitMissed: true, onBlock: ({ number }) => blocks.hear(number) }),
+      reader.watchBlockNumber({ emitMissed: true, onBlockNumber: numbers.hear }),
+    )
+    if (door === 'webSocket') await chain.called('eth_subscribe', 3)
+    else {
+      await chain.called('eth_newPendingTransactionFilter')
+      await numbers.count(1)
+      await blocks.count(1)
+    }
+    const writer = createWalletClient({ chain: local, transport: transport(door) })
+    const transaction = { account: BOB, to: COW, value: 1n } as const
+    const sent = [await writer.sendTransaction(transaction), await writer.sendTransaction(transaction)]
+    expect(await pending.count(2)).toEqual(sent)
+    const [hash] = sent as [`0x${string}`, `0x${string}`]
+    const receipt = reader.waitForTransactionReceipt({ hash, confirmations: 2 })
+    for (let i = 0; i < 4; i++) await tester.mine({ blocks: 1 })
+    expect(await receipt).toMatchObject({ blockNumber: 2n })
+    for (const heights of [blocks, numbers]) {
+      expect((await heights.until((height) => height === 5n)).slice(-4)).toEqual([2n, 3n, 4n, 5n])
+    }
+  })
+
+  it('hears each event once, and what a reorganisation takes away', async () => {
+    chain = await notingChain()
+    const reader = connect(door)
+    const notes = heard<number>()
+    closers.push(
+      reader.watchContractEvent({
+        address: chain.address,
+        abi,
+        eventName: 'Noted',
+        onLogs: (logs) => logs.map(brief).forEach(notes.hear),
+      }),
+    )
+    await chain.called(door === 'webSocket' ? 'eth_subscribe' : 'eth_newFilter')
+    const first = await chain.note(1)
+    await chain.note(2)
+    await notes.count(2)
+    await chain.replace(first, 3)
+    await chain.note(4)
+    // The note of the second block goes back to the pool and is mined again.
+    expect(await notes.until((number) => number === 4)).toEqual([1, 2, -1, -2, 3, 2, 4])
+    const historical = await reader.getContractEvents({ address: chain.address, abi, fromBlock: 0n })
+    expect(historical.map(brief)).toEqual([3, 2, 4])
+  })
+})

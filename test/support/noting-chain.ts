@@ -1,0 +1,79 @@
+/** A contract that notes numbers in events, on a served node, and what moves its chain behind the back of a client. */
+import { Interface, Wallet } from 'ethers'
+import type { NodeOptions } from '../../src/index.ts'
+import { artifact } from './contracts.ts'
+import { heard } from './heard.ts'
+import { type ServedNode, servedNode } from './served-node.ts'
+
+/** Key of the first local account, which sends all notes. */
+export const COW_KEY = '0xc85ef7d79691fe79573b1a7064c19c1a9819ebdbd1faaab1a8ec92344438aaf4'
+/** Its address. */
+export const COW = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
+/** The second local account. */
+export const BOB = '0x7986b3df570230288501eea3d890bd66948c9b79'
+
+const probe = artifact('Probe')
+const noting = new Interface(probe.abi)
+const cow = new Wallet(COW_KEY)
+
+/** Call data of a note. */
+export function noteData(number: number): `0x${string}` {
+  return noting.encodeFunctionData('note', [number, '0xabcd']) as `0x${string}`
+}
+
+/** Calls a method of the node that is played with. */
+// biome-ignore lint/suspicious/noExplicitAny: results are what the tests look into
+export type Call = (method: string, ...params: any[]) => Promise<any>
+
+/** Puts the contract on a chain, and gives what moves it. */
+export async function noteKeeper(call: Call) {
+  const created = await call('eth_sendTransaction', { from: COW, data: probe.bytecode, gas: '0x2dc6c0' })
+  const address: `0x${string}` = (await call('eth_getTransactionReceipt', created)).contractAddress
+  const signed = (at: number, number: number) =>
+    cow.signTransaction({
+      type: 0,
+      chainId: 33,
+      nonce: at,
+      to: address,
+      gasLimit: 200_000,
+      gasPrice: 0,
+      data: noteData(number),
+    })
+
+  return {
+    address,
+    /** Notes a number in a transaction of its own; its hash. */
+    note: (number: number): Promise<string> =>
+      call('eth_sendTransaction', { from: COW, to: address, gas: '0x30d40', data: noteData(number) }),
+    /**
+     * Replaces the block of a note and all after it by a branch one block longer, whose first block has another note in
+     * the place of that one.
+     */
+    async replace(hash: string, number: number): Promise<{ removed: string[]; added: string[] }> {
+      const { nonce, blockNumber } = await call('eth_getTransactionByHash', hash)
+      const depth = Number(await call('eth_blockNumber')) - Number(blockNumber) + 1
+      const blocks = [{ transactions: [await signed(Number(nonce), number)] }]
+      return call('evm_reorg', { depth, blocks: [...blocks, ...Array(depth).fill({})] })
+    },
+    /** The numbers of all notes of the canonical chain, upwards. */
+    async noted(): Promise<number[]> {
+      const logs = await call('eth_getLogs', { fromBlock: '0x0', address })
+      return logs.map(({ topics }: { topics: string[] }) => Number(topics[1]))
+    },
+  }
+}
+
+/** A served node, automining unless told otherwise, with the contract in block 1. */
+export async function notingChain(options: NodeOptions = {}) {
+  const calls = heard<string>()
+  const served: ServedNode = await servedNode({ ...options, onCall: calls.hear })
+  return {
+    ...served,
+    ...(await noteKeeper(served.call)),
+    /** Settles when a client has had this method answered so often: then what it asked for stands. */
+    called: (method: string, times = 1) => calls.until((name) => name === method, times),
+  }
+}
+
+/** What `notingChain` gives. */
+export type NotingChain = Awaited<ReturnType<typeof notingChain>>
