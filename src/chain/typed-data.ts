@@ -14,9 +14,12 @@ export interface TypedData {
 /** Longest part of the library's words that a refusal repeats: they may quote the data. */
 const LONGEST_REASON = 200
 
+/** What JavaScript says where a value is of another type than its type. */
+const CODE_WORDS = /\b(Type|Range)Error\b|\[object /
+
 function refusal(error: unknown): Error {
-  // A type error speaks of the library's code, not of the data.
-  const isWords = error instanceof Error && !(error instanceof TypeError)
+  // That, as it is or within the library's words, speaks of code and not of the data.
+  const isWords = error instanceof Error && !CODE_WORDS.test(`${error.name} ${error.message}`)
   return invalidParams(
     `Invalid typedData: ${isWords ? error.message.slice(0, LONGEST_REASON) : 'types and message do not fit together'}`,
   )

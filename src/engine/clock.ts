@@ -1,5 +1,8 @@
 /** What time the next block has: the wall clock, moved on request. The door to time; `now` is the only clock the node reads. */
 
+/** Latest timestamp that the node works with, seconds: beyond it dates lose their meaning in JavaScript. */
+export const LATEST_TIMESTAMP = 8_640_000_000_000
+
 /** How far the clock has been moved; part of a snapshot. */
 export interface ClockState {
   /** Seconds added to the wall clock. */

@@ -17,7 +17,7 @@ import type { Store } from '../store/level.ts'
 import type { Accounts } from './accounts.ts'
 import type { Blockchain, SealedBlock } from './blockchain.ts'
 import type { ChainMoves } from './chain-moves.ts'
-import type { Clock } from './clock.ts'
+import { type Clock, LATEST_TIMESTAMP } from './clock.ts'
 import type { Dials } from './dials.ts'
 import type {
   Commands,
@@ -281,6 +281,11 @@ export function createCommands(parts: Parts): Commands {
 
     increaseTime: (seconds) =>
       inTurn(async () => {
+        if (clock.save().offset + seconds > LATEST_TIMESTAMP) {
+          throw invalidParams(
+            `invalid number of seconds ${seconds}: the clock would pass ${LATEST_TIMESTAMP}`,
+          )
+        }
         const total = clock.increase(seconds)
         pending.forget()
         return total

@@ -261,7 +261,10 @@ export interface Commands {
   revert(id: number): Promise<boolean>
   /** Back to genesis as the network's file has it; snapshots, pool, clock, dials and impersonation forgotten. */
   reset(): Promise<void>
-  /** Adds seconds to the next block's clock; the total pending adjustment. Zero or less changes nothing. */
+  /**
+   * Adds seconds to the next block's clock; the total pending adjustment. Zero or less changes nothing. Throws
+   * `invalid-params` beyond the latest timestamp.
+   */
   increaseTime(seconds: number): Promise<number>
   /** Exact timestamp of the next block. Throws `invalid-params` when it does not exceed the head's. */
   setNextBlockTimestamp(timestamp: number): Promise<void>

@@ -35,10 +35,20 @@ export interface ErrorObject {
   readonly data?: Hex
 }
 
+/** Most characters of a refusal: it may repeat what the caller sent, but not megabytes of it. */
+const LONGEST_MESSAGE = 500
+
+/** A contract's own reason stands as it is. */
+function shortened({ kind, message }: NodeError): string {
+  if (message.length <= LONGEST_MESSAGE || kind === 'reverted') return message
+  return `${message.slice(0, LONGEST_MESSAGE - 3)}...`
+}
+
 /** What the caller hears of an error. Anything but a `NodeError` is a bug of ours and keeps its words to itself. */
 export function toErrorObject(error: unknown): ErrorObject {
   if (!(error instanceof NodeError)) return { code: ERROR_CODES.internal, message: 'Internal server error' }
-  const { kind, message, data } = error
+  const { kind, data } = error
+  const message = shortened(error)
   return data === undefined
     ? { code: ERROR_CODES[kind], message }
     : { code: ERROR_CODES[kind], message, data }

@@ -78,6 +78,11 @@ describe('signatures over typed data', () => {
     )
   })
 
+  it.each([{}, null, [{}], true])('are refused without words of code for %j', (count) => {
+    expect(() => signTypedData({ ...mail, message: { count } }, KEY)).not.toThrow(/Error|\[object/)
+    expect(() => signTypedData({ ...mail, message: { count } }, KEY)).toThrow(/^Invalid typedData: /)
+  })
+
   it('are refused in few words, however long the data', () => {
     const message = { count: 'x'.repeat(10_000) }
     expect(() => signTypedData({ ...mail, message }, KEY)).toThrow(/^.{1,230}$/)

@@ -290,6 +290,19 @@ describe('bugs', () => {
   })
 })
 
+describe('a refusal in many words', () => {
+  const words = 'x'.repeat(5000)
+
+  it('is cut short', () => {
+    expect(toErrorObject(new NodeError('invalid-params', words)).message).toMatch(/^x{497}\.\.\.$/)
+    expect(toErrorObject(new NodeError('invalid-params', words.slice(0, 500))).message).toHaveLength(500)
+  })
+
+  it('stands when they are the words of a contract', () => {
+    expect(toErrorObject(new NodeError('reverted', words)).message).toBe(words)
+  })
+})
+
 describe('in process', () => {
   it('hands out results, and refusals as errors', async () => {
     expect(await dispatcher.request('eth_chainId', undefined, SESSION)).toBe('0x21')

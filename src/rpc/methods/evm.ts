@@ -3,11 +3,12 @@ import { z } from 'zod'
 import { type Block, decodeBlock } from '../../chain/block.ts'
 import type { ChainConfig } from '../../chain/config.ts'
 import { toQuantity } from '../../encoding/hex.ts'
+import { LATEST_TIMESTAMP } from '../../engine/clock.ts'
 import type { Imported } from '../../engine/engine.ts'
 import { invalidParams } from '../../errors.ts'
 import { method, optional, type Parameter } from '../method.ts'
 import { MineOptions, ReorgOptions, Timestamp } from '../wire/fork.ts'
-import { Data, Flag, HashText, MAX_TIMESTAMP, QuantityText, wholeNumber } from '../wire/scalars.ts'
+import { Data, Flag, HashText, QuantityText, wholeNumber } from '../wire/scalars.ts'
 
 /** Longest interval that a Node timer can wait, milliseconds. */
 const MAX_INTERVAL = 2 ** 31 - 1
@@ -30,7 +31,7 @@ const Seconds: Parameter<number> = {
     const fits =
       typeof value === 'number' || (typeof value === 'string' && /^(0x[0-9a-f]+|-?\d+)$/i.test(value))
     const seconds = fits ? Number(value) : Number.NaN
-    if (!Number.isInteger(seconds) || Math.abs(seconds) > MAX_TIMESTAMP) {
+    if (!Number.isInteger(seconds) || Math.abs(seconds) > LATEST_TIMESTAMP) {
       throw invalidParams(
         `invalid number of seconds ${typeof value === 'object' ? JSON.stringify(value) : value}`,
       )
@@ -139,11 +140,14 @@ export const evm_reorg = method({
 
 export const evm_increaseTime = method({
   name: 'evm_increaseTime',
-  summary: 'Adds seconds to the clock of the next block; the total of such seconds.',
+  summary:
+    'Adds seconds to the clock of the next block; the total of such seconds, 0 while the clock is behind.',
   params: { seconds: Seconds },
   result: QuantityText,
   examples: [],
-  run: async ({ seconds }, { engine }) => toQuantity(await engine.commands.increaseTime(seconds)),
+  async run({ seconds }, { engine }) {
+    return toQuantity(Math.max(0, await engine.commands.increaseTime(seconds)))
+  },
 })
 
 export const evm_setNextBlockTimestamp = method({

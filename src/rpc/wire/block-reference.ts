@@ -29,6 +29,8 @@ function tagged(text: string): BlockArgument | undefined {
 const HEX = /^0x[0-9a-fA-F]+$/
 const DECIMAL = /^[0-9]+$/
 const FULL_HASH = /^0x[0-9a-fA-F]{64}$/
+/** Longest text that can name a block; more of it is neither read nor repeated in a refusal. */
+const MAX_TEXT = 66
 const FOREIGN_TAG = /^(latest|earliest|pending|finalized|safe)$/i
 
 const schema = z
@@ -56,11 +58,13 @@ function hashed(text: string): BlockArgument {
   return { reference: { hash: text.toLowerCase() as Hex }, label: `Block ${text}`, exact: false }
 }
 
+const FLAGS: ReadonlySet<unknown> = new Set([true, false, 'true', 'false'])
+
 /** EIP-1898: `blockHash` wins over `blockNumber`; booleans and numbers are taken as such and as text. */
 function fromObject(given: object): BlockArgument {
   const { blockHash, blockNumber, requireCanonical } = given as Record<string, unknown>
   if (blockHash !== undefined && blockHash !== null) {
-    if (requireCanonical !== undefined && !/^(true|false)$/.test(String(requireCanonical))) {
+    if (requireCanonical !== undefined && !FLAGS.has(requireCanonical)) {
       throw invalidParams('Invalid input: requireCanonical must be a String "true" or "false"')
     }
     const hash = BlockHash.read(blockHash, 'blockHash')
@@ -76,9 +80,15 @@ function fromObject(given: object): BlockArgument {
   return { reference: { number: height(number) }, label: `Block ${blockNumber}`, exact: true }
 }
 
+/** Decimal digits take time to read that grows faster than their number. */
+function refuseLong(text: string): void {
+  if (text.length > MAX_TEXT) throw invalidParams(`Invalid block identifier '${text.slice(0, MAX_TEXT)}...'`)
+}
+
 /** The forms that accept objects take no bare numbers, and tags in lower case only. */
 function readText(value: unknown, name: string): string | BlockArgument {
   if (typeof value === 'string') {
+    refuseLong(value)
     if (tagged(value) !== undefined || HEX.test(value) || DECIMAL.test(value)) return value
     throw invalidParams(`Invalid block identifier '${value}'`)
   }
@@ -117,6 +127,7 @@ function readIdentifier(value: unknown): string {
   if (Array.isArray(value)) throw invalidParams("Invalid block identifier '['")
   if (typeof value === 'object') throw invalidParams("Invalid block identifier '{'")
   const text = String(value)
+  refuseLong(text)
   if (!FOREIGN_TAG.test(text) && !HEX.test(text) && !DECIMAL.test(text)) {
     throw invalidParams(`Invalid block identifier '${text}'`)
   }
@@ -134,9 +145,6 @@ export const LookupBlock: Parameter<BlockArgument> = {
     return FULL_HASH.test(text) ? hashed(text) : numbered(text)
   },
 }
-
-/** Longest text that can name a block; more of it is not repeated in a refusal. */
-const MAX_TEXT = 66
 
 /** Texts that the chain's node takes as they come; JSON numbers and booleans count as text. */
 function readPlainText(value: unknown, name: string, expected: string): string {

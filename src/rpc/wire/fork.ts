@@ -1,15 +1,16 @@
 /** What `evm_` methods that make the chain fork take: what to mine, which blocks to replace by which. */
 import { z } from 'zod'
 import { decodeTransaction } from '../../chain/transaction.ts'
+import { LATEST_TIMESTAMP } from '../../engine/clock.ts'
 import type { MineRequest, ReorgRequest } from '../../engine/engine.ts'
 import type { Parameter } from '../method.ts'
-import { Address, BlockHash, Data, Flag, MAX_TIMESTAMP, refuse, wholeNumber } from './scalars.ts'
+import { Address, BlockHash, Data, Flag, refuse, wholeNumber } from './scalars.ts'
 
 /** Most blocks of one call: they are built in one turn, and everything else waits. */
 const MAX_BLOCKS = 10_000
 
 /** Seconds since 1970 that a block may carry. */
-export const Timestamp = wholeNumber('seconds since 1970, number or hex', MAX_TIMESTAMP)
+export const Timestamp = wholeNumber('seconds since 1970, number or hex', LATEST_TIMESTAMP)
 /** How many blocks one call may ask for. */
 export const BlockCount = wholeNumber('how many blocks, number or hex', MAX_BLOCKS)
 

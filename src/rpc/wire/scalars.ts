@@ -158,6 +158,3 @@ export function wholeNumber(description: string, maximum: number): Parameter<num
     },
   }
 }
-
-/** Latest timestamp that the node works with, seconds: beyond it dates lose their meaning in JavaScript. */
-export const MAX_TIMESTAMP = 8_640_000_000_000

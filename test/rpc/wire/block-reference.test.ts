@@ -31,6 +31,14 @@ describe('every family', () => {
   })
 })
 
+describe('every family, given a text that is too long', () => {
+  it.each(Object.entries(families))('%s neither reads it nor repeats it', (_, family) => {
+    for (const text of [`0x${'0'.repeat(100)}1`, '9'.repeat(5_000_000)]) {
+      expect(() => family.read(text, 'block')).toThrow(/^Invalid block identifier '.{66}\.\.\.'$/)
+    }
+  })
+})
+
 describe('StateBlock', () => {
   it('takes a hash as text', () => {
     expect(StateBlock.read(HASH, 'block')).toMatchObject({ reference: { hash }, label: `Block ${HASH}` })
@@ -48,6 +56,10 @@ describe('StateBlock', () => {
     [{}, 'Invalid block input'],
     [{ blockHash: '0x00' }, 'Invalid block hash: incorrect length.'],
     [{ blockNumber: 'latest' }, 'Invalid param latest: value must be a valid hex or string number.'],
+    [
+      { blockHash: HASH, requireCanonical: { toString: 'no' } },
+      'Invalid input: requireCanonical must be a String "true" or "false"',
+    ],
     [
       { blockHash: HASH, requireCanonical: 'yes' },
       'Invalid input: requireCanonical must be a String "true" or "false"',
