@@ -45,9 +45,13 @@ export interface AbiRegistry {
   contractName(address: Hex, code?: Uint8Array): string | undefined
 }
 
+/** Longest text of something decoded, characters. */
+const MAX_TEXT = 2000
+
 /** `name(a: 1, b: 2)`. */
 export function decodedText({ name, parameters, values }: Decoded): string {
-  return `${name}(${valuesText(parameters, values)})`
+  const text = `${name}(${valuesText(parameters, values)})`
+  return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text
 }
 
 /** Entries of one contract or of all, by what they are called by; the latest first. */

@@ -70,16 +70,17 @@ export interface EthereumStep {
   readonly depth: number
   /** Whose storage it works on. */
   readonly address: Hex
-  /** Without what it hands down to a call; the opcode fails when there is less. */
+  /** Without what it hands down to a call, and less what a call with value gives to the callee for nothing. */
   readonly cost: number
   readonly gasLeft: number
-  /** Of `cost`, what a call with value gives to the callee for nothing. */
-  readonly stipend: number
 }
 
 /** Hears of a run under Ethereum's rules. */
 export interface EthereumListener {
+  /** An opcode is about to run. */
   step(step: EthereumStep): void
+  /** It has run; not told of one that its frame failed of. */
+  paid(step: EthereumStep): void
   /** A native contract has used so much gas. */
   native(gasUsed: bigint): void
   /** A contract has got code of so many bytes. */
@@ -158,15 +159,27 @@ function stepOf({ opcode, pc, depth, address, gasLeft, stack }: InterpreterStep)
     position: pc,
     depth,
     address: address.toString(),
-    cost: dynamicFee === undefined ? fee : Number(dynamicFee),
+    cost: (dynamicFee === undefined ? fee : Number(dynamicFee)) - (givesValue ? STIPEND : 0),
     gasLeft: Number(gasLeft),
-    stipend: givesValue ? STIPEND : 0,
   }
+}
+
+interface OpenMessage {
+  readonly isNative: boolean
+  readonly isCreation: boolean
+  /** Told of, and perhaps what the frame will fail of. */
+  last?: EthereumStep
+}
+
+/** Did the last opcode of a message run? A creation may also fail behind its RETURN, of the code that it gave. */
+function hasRun({ opcode, cost, gasLeft }: EthereumStep, failure: string | undefined): boolean {
+  if (failure === undefined || failure === 'revert') return true
+  return opcode === 0xf3 && cost <= gasLeft
 }
 
 /** Turns the library's events into what a listener hears. */
 function listen(evm: EVM, listener: EthereumListener): void {
-  const open: { readonly isNative: boolean; readonly isCreation: boolean }[] = []
+  const open: OpenMessage[] = []
   evm.events.on('beforeMessage', (message) => {
     const isCreation = message.to === undefined
     // A creation has no code address, and says so by throwing.
@@ -174,12 +187,20 @@ function listen(evm: EVM, listener: EthereumListener): void {
   })
   evm.events.on('afterMessage', ({ execResult }) => {
     const ended = open.pop()
+    const failure = execResult.exceptionError?.error
+    if (ended?.last && hasRun(ended.last, failure)) listener.paid(ended.last)
     if (ended?.isNative) listener.native(execResult.executionGasUsed)
-    if (ended?.isCreation && execResult.exceptionError === undefined) {
+    if (ended?.isCreation && failure === undefined) {
       listener.deposit(execResult.returnValue.length)
     }
   })
-  evm.events.on('step', (step) => listener.step(stepOf(step)))
+  evm.events.on('step', (event) => {
+    const step = stepOf(event)
+    const message = open.at(-1)
+    if (message?.last) listener.paid(message.last)
+    if (message) message.last = step
+    listener.step(step)
+  })
 }
 
 /** A guess would be worse than none: a proof that holds succeeds on Ethereum, and to check it takes a trusted setup. */

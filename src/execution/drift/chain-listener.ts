@@ -42,8 +42,9 @@ export class ChainListener implements Tracer {
     if (this.#isImplied) return
     const own = child === undefined || 'initcode' in child ? cost : cost - child.gas
     const opcode = failure === FAILURE.INVALID_OPCODE ? INVALID : this.#opcode
-    this.steps.push({ opcode, position: this.#position, depth, cost: own })
+    const failed = failure !== undefined && failure !== FAILURE.REVERT
+    this.steps.push({ opcode, position: this.#position, depth, cost: own, failed })
     // The gas of a frame that fails is lost as a whole, whatever the last opcode would have cost.
-    if (failure === undefined || failure === FAILURE.REVERT) this.tally.opcode(this.#opcode, own)
+    if (!failed) this.tally.opcode(this.#opcode, own)
   }
 }

@@ -1,7 +1,6 @@
 /** One transaction by the chain's rules and by a fork of Ethereum, side by side: for whoever ports contracts. */
 import type { Log } from '../../chain/receipt.ts'
 import type { Transaction } from '../../chain/transaction.ts'
-import { intrinsicGas } from '../../chain/transaction.ts'
 import { EMPTY } from '../../encoding/bytes.ts'
 import { type Hex, toHex } from '../../encoding/hex.ts'
 import { type EthereumFork, type EthereumStep, executeByEthereumRules } from '../ethereum-rules.ts'
@@ -11,6 +10,7 @@ import type { BlockEnvironment, MessageResult } from '../message.ts'
 import { opcodeTable } from '../opcodes/table.ts'
 import { Overlay } from '../overlay.ts'
 import type { StateReader } from '../state.ts'
+import { transactionRules } from '../transaction-rules.ts'
 import { ChainListener, DEPOSIT_GAS } from './chain-listener.ts'
 import { type GasByGroup, GasTally } from './gas-groups.ts'
 import type { Step, StepList } from './step-list.ts'
@@ -46,7 +46,7 @@ export interface DriftSide {
 }
 
 /** An opcode in a report; one that the rules do not know is INVALID. */
-export interface NamedStep extends Step {
+export interface NamedStep extends Omit<Step, 'failed'> {
   /** As those call it whose rules they are. */
   readonly name: string
 }
@@ -79,8 +79,8 @@ export interface Drift {
   readonly parting?: Parting
 }
 
-function named(step: Step): NamedStep {
-  return { ...step, name: opcodeTable('chain').names[step.opcode] ?? 'INVALID' }
+function named({ opcode, position, depth, cost }: Step): NamedStep {
+  return { opcode, name: opcodeTable('chain').names[opcode] ?? 'INVALID', position, depth, cost }
 }
 
 const NO_GAS: GasByGroup = new GasTally().groups(0n)
@@ -119,7 +119,7 @@ async function runByChain(parts: DriftParts, listener: ChainListener): Promise<D
       ...(deadlineMs !== undefined && { deadlineMs }),
     })
     const { gasUsed, output, logs, created, failure } = outcome
-    const basic = intrinsicGas(transaction)
+    const basic = transactionRules(machine.ruleSet).intrinsicGas(transaction)
     listener.tally.add('transaction', basic)
     const total = basic + (run?.gasUsed ?? 0n)
     return {
@@ -141,6 +141,11 @@ async function runByChain(parts: DriftParts, listener: ChainListener): Promise<D
 class Follower {
   readonly #steps: StepList
   #index = 0
+  /** Other prices of opcodes of which it is not known yet whether Ethereum's frame fails of them. */
+  readonly #unsure = new Map<
+    EthereumStep,
+    { readonly difference: PriceDifference; readonly failed: boolean }
+  >()
   firstPriceDifference: PriceDifference | undefined
   parting: Parting | undefined
 
@@ -156,13 +161,28 @@ class Follower {
     const ethereum = { opcode, name, position, depth, cost }
     if (chain?.opcode !== opcode || chain.position !== position || chain.depth !== depth) {
       this.parting = { index, ...(chain && { chain: named(chain) }), ethereum }
-    } else if (chain.cost !== cost) {
-      this.firstPriceDifference ??= { index, address, chain: named(chain), ethereum }
+    } else if (chain.cost !== cost && this.firstPriceDifference === undefined) {
+      const difference = { index, address, chain: named(chain), ethereum }
+      this.#unsure.set(step, { difference, failed: chain.failed })
     }
+  }
+
+  paid(step: EthereumStep): void {
+    const difference = this.#unsure.get(step)?.difference
+    if (difference !== undefined) this.#found(difference)
+    this.#unsure.delete(step)
+  }
+
+  /** The opcode of a call is paid for after those that it runs. */
+  #found(difference: PriceDifference): void {
+    const { firstPriceDifference: first } = this
+    if (first === undefined || difference.index < first.index) this.firstPriceDifference = difference
   }
 
   /** Ethereum's run is over. */
   finish(): void {
+    // Where frames fail on both sides there is no price to compare: neither was worked out to its end.
+    for (const { difference, failed } of this.#unsure.values()) if (!failed) this.#found(difference)
     const chain = this.#steps.at(this.#index)
     if (this.parting === undefined && chain !== undefined) {
       this.parting = { index: this.#index, chain: named(chain) }
@@ -182,9 +202,10 @@ async function runByEthereum(parts: DriftParts, follower: Follower): Promise<Dri
       hardfork: fork,
       ...(deadlineMs !== undefined && { deadlineMs }),
       listener: {
-        step(step) {
-          if (step.cost <= step.gasLeft) tally.opcode(step.opcode, step.cost - step.stipend)
-          follower.step(step)
+        step: (step) => follower.step(step),
+        paid(step) {
+          tally.opcode(step.opcode, step.cost)
+          follower.paid(step)
         },
         native: (gasUsed) => tally.add('natives', gasUsed),
         deposit: (bytes) => tally.add('deposits', BigInt(bytes) * DEPOSIT_GAS),

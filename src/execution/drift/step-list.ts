@@ -11,6 +11,8 @@ export interface Step {
   /** 0 is the transaction's own frame. */
   readonly depth: number
   readonly cost: number
+  /** Did the frame fail of it? The cost is then as far as it was worked out. */
+  readonly failed: boolean
 }
 
 /** A list to write once and read by index. */
@@ -18,6 +20,7 @@ export class StepList {
   #opcodes = new Uint8Array(1024)
   #depths = new Uint16Array(1024)
   #positions = new Uint32Array(1024)
+  /** Of a failed step less than 0: -1 - cost. */
   #costs = new Float64Array(1024)
   #length = 0
 
@@ -26,22 +29,24 @@ export class StepList {
   }
 
   /** Throws `limit-exceeded` when the list is full. */
-  push({ opcode, position, depth, cost }: Step): void {
+  push({ opcode, position, depth, cost, failed }: Step): void {
     const at = this.#length++
     if (at === this.#opcodes.length) this.#grow()
     this.#opcodes[at] = opcode
     this.#depths[at] = depth
     this.#positions[at] = position
-    this.#costs[at] = cost
+    this.#costs[at] = failed ? -1 - cost : cost
   }
 
   at(index: number): Step | undefined {
     if (index >= this.#length) return undefined
+    const cost = this.#costs[index] as number
     return {
       opcode: this.#opcodes[index] as number,
       position: this.#positions[index] as number,
       depth: this.#depths[index] as number,
-      cost: this.#costs[index] as number,
+      cost: cost < 0 ? -1 - cost : cost,
+      failed: cost < 0,
     }
   }
 
