@@ -1,13 +1,6 @@
 /** A transaction of this chain under Ethereum's rules, by the library's own executor: what drift is measured against, and an oracle. */
 import { type ChainConfig, Common } from '@ethereumjs/common'
-import {
-  createEVM,
-  type EVM,
-  type EVMMockBlockchainInterface,
-  type EVMOpts,
-  type InterpreterStep,
-  paramsEVM,
-} from '@ethereumjs/evm'
+import { createEVM, type EVMMockBlockchainInterface, type EVMOpts, paramsEVM } from '@ethereumjs/evm'
 import { createLegacyTx, paramsTx } from '@ethereumjs/tx'
 import { createVM, paramsVM, type RunTxOpts, type RunTxResult, runTx } from '@ethereumjs/vm'
 import type { Log } from '../chain/receipt.ts'
@@ -15,6 +8,7 @@ import type { Transaction } from '../chain/transaction.ts'
 import { EMPTY, fromBigInt, fromBigIntFixed, toBigInt } from '../encoding/bytes.ts'
 import { keccak256 } from '../encoding/hash.ts'
 import { fromHex, type Hex, toHex } from '../encoding/hex.ts'
+import { createEthereumEar, type EthereumListener, type EthereumOpcode } from './ethereum-steps.ts'
 import { TransactionRejected } from './execute-transaction.ts'
 import { ExecutionClock } from './execution-clock.ts'
 import { failureOf } from './failure-words.ts'
@@ -57,34 +51,8 @@ export interface EthereumRunParts {
   readonly hardfork?: EthereumFork
   /** Milliseconds of wall clock; `limit-exceeded` beyond. Absent: no limit. */
   readonly deadlineMs?: number
-  /** Listening makes the run many times slower. */
+  /** Listening makes the run slower. */
   readonly listener?: EthereumListener
-}
-
-/** An opcode that is about to run under Ethereum's rules. Gas in gas. */
-export interface EthereumStep {
-  /** One that the fork does not know is INVALID, 0xfe. */
-  readonly opcode: number
-  readonly name: string
-  readonly position: number
-  readonly depth: number
-  /** Whose storage it works on. */
-  readonly address: Hex
-  /** Without what it hands down to a call, and less what a call with value gives to the callee for nothing. */
-  readonly cost: number
-  readonly gasLeft: number
-}
-
-/** Hears of a run under Ethereum's rules. */
-export interface EthereumListener {
-  /** An opcode is about to run. */
-  step(step: EthereumStep): void
-  /** It has run; not told of one that its frame failed of. */
-  paid(step: EthereumStep): void
-  /** A native contract has used so much gas. */
-  native(gasUsed: bigint): void
-  /** A contract has got code of so many bytes. */
-  deposit(bytes: number): void
 }
 
 /** What the transaction would have done on Ethereum. Gas in gas. */
@@ -120,11 +88,13 @@ export async function executeByEthereumRules(parts: EthereumRunParts): Promise<E
   const overlay = new Overlay(state)
   const stateManager = new OriginalState(overlay, state)
   const blockchain = blockHashes(env)
+  const pause = pausingJumpDestination(new ExecutionClock(deadlineMs))
+  const ear = listener && createEthereumEar(common, [pause], listener)
   const evm = await createEVM({
     common,
     stateManager,
     blockchain,
-    customOpcodes: [pausingJumpDestination(new ExecutionClock(deadlineMs))],
+    customOpcodes: ear === undefined ? [pause] : [...ear.opcodes],
     customPrecompiles: common.isActivatedEIP(4844) ? [NO_POINT_EVALUATION] : [],
     params: {},
   })
@@ -135,7 +105,7 @@ export async function executeByEthereumRules(parts: EthereumRunParts): Promise<E
   evm.events.on('beforeMessage', () => {
     begun = true
   })
-  if (listener !== undefined) listen(evm, listener)
+  ear?.listen(evm)
   try {
     const tx = unsignedTransaction(transaction, common)
     const result = await runTx(vm, { tx, block: libraryBlock(env, common), skipHardForkValidation: true })
@@ -144,63 +114,6 @@ export async function executeByEthereumRules(parts: EthereumRunParts): Promise<E
     if (begun || !(error instanceof Error)) throw error
     throw new TransactionRejected(withoutContext(error.message))
   }
-}
-
-/** Gas that a call with value gives to the callee for nothing. */
-const STIPEND = 2300
-
-/** What the gas left is, and a cost, fit a number: no transaction here has more. */
-function stepOf({ opcode, pc, depth, address, gasLeft, stack }: InterpreterStep): EthereumStep {
-  const { code, name, fee, dynamicFee } = opcode
-  const givesValue = (code === 0xf1 || code === 0xf2) && (stack.at(-3) ?? 0n) !== 0n
-  return {
-    opcode: code,
-    name,
-    position: pc,
-    depth,
-    address: address.toString(),
-    cost: (dynamicFee === undefined ? fee : Number(dynamicFee)) - (givesValue ? STIPEND : 0),
-    gasLeft: Number(gasLeft),
-  }
-}
-
-interface OpenMessage {
-  readonly isNative: boolean
-  readonly isCreation: boolean
-  /** Told of, and perhaps what the frame will fail of. */
-  last?: EthereumStep
-}
-
-/** Did the last opcode of a message run? A creation may also fail behind its RETURN, of the code that it gave. */
-function hasRun({ opcode, cost, gasLeft }: EthereumStep, failure: string | undefined): boolean {
-  if (failure === undefined || failure === 'revert') return true
-  return opcode === 0xf3 && cost <= gasLeft
-}
-
-/** Turns the library's events into what a listener hears. */
-function listen(evm: EVM, listener: EthereumListener): void {
-  const open: OpenMessage[] = []
-  evm.events.on('beforeMessage', (message) => {
-    const isCreation = message.to === undefined
-    // A creation has no code address, and says so by throwing.
-    open.push({ isCreation, isNative: !isCreation && evm.getPrecompile(message.codeAddress) !== undefined })
-  })
-  evm.events.on('afterMessage', ({ execResult }) => {
-    const ended = open.pop()
-    const failure = execResult.exceptionError?.error
-    if (ended?.last && hasRun(ended.last, failure)) listener.paid(ended.last)
-    if (ended?.isNative) listener.native(execResult.executionGasUsed)
-    if (ended?.isCreation && failure === undefined) {
-      listener.deposit(execResult.returnValue.length)
-    }
-  })
-  evm.events.on('step', (event) => {
-    const step = stepOf(event)
-    const message = open.at(-1)
-    if (message?.last) listener.paid(message.last)
-    if (message) message.last = step
-    listener.step(step)
-  })
 }
 
 /** A guess would be worse than none: a proof that holds succeeds on Ethereum, and to check it takes a trusted setup. */
@@ -292,7 +205,7 @@ function blockHashes(env: BlockEnvironment): EVMMockBlockchainInterface {
 }
 
 /** Gives the event loop its turn; every loop of code passes a JUMPDEST. */
-function pausingJumpDestination(clock: ExecutionClock): NonNullable<EVMOpts['customOpcodes']>[number] {
+function pausingJumpDestination(clock: ExecutionClock): EthereumOpcode {
   return {
     opcode: 0x5b,
     opcodeName: 'JUMPDEST',
