@@ -39,13 +39,18 @@ export interface ProviderMessage {
 
 /** A running node. `request` and `on` are those of an EIP-1193 provider. */
 export interface Node {
-  /** Calls a method as a JSON-RPC client would; rejects with an `RpcError` that carries code, message and data. */
+  /**
+   * Calls a method as a JSON-RPC client would; rejects with an `RpcError` that carries code, message and data. An object
+   * is taken where EIP-1193 has one, though no method takes parameters by name.
+   */
   request(call: {
     readonly method: string
-    readonly params?: readonly unknown[] | undefined
+    readonly params?: readonly unknown[] | object | undefined
   }): Promise<unknown>
-  /** Listens to subscription notifications; the returned function stops it. */
+  /** Listens to subscription notifications; the returned function stops it. Other events of EIP-1193 never come. */
   on(event: 'message', listener: (message: ProviderMessage) => void): () => void
+  /** Stops a listener, as wallets' providers do it. */
+  removeListener(event: 'message', listener: (message: ProviderMessage) => void): void
   /** The chain without JSON: domain values in and out. */
   readonly engine: Engine
   /** The entrance for doors (`serve` takes it from here). */
@@ -179,7 +184,11 @@ export async function createNode(given: NodeOptions = {}): Promise<Node> {
     ...openSession('in process'),
     notify({ method, subscription, news }) {
       for (const listener of [...listeners]) {
-        listener({ type: method, data: { subscription, result: news.value() } })
+        try {
+          listener({ type: method, data: { subscription, result: news.value() } })
+        } catch (error) {
+          logger.error('a listener failed', { error, subscription })
+        }
       }
     },
     onClose(listener) {
@@ -199,9 +208,13 @@ export async function createNode(given: NodeOptions = {}): Promise<Node> {
         throw RpcError.from(error)
       }
     },
-    on(_event, listener) {
-      listeners.add(listener)
+    on(event, listener) {
+      // Libraries also listen to events that a node in process has no occasion for, such as a change of its chain.
+      if (event === 'message') listeners.add(listener)
       return () => listeners.delete(listener)
+    },
+    removeListener(_event, listener) {
+      listeners.delete(listener)
     },
     vitals: async () => (closing === undefined ? readVitals(engine, options.dataDir) : undefined),
     close() {
