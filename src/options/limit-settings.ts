@@ -37,6 +37,6 @@ export const LIMIT_SETTINGS = {
   maxHeavyWaiting: setting(whole(0, 1_000_000), {
     flag: '--max-heavy-waiting <count>',
     help: 'most of them waiting for their turn, one caller half; further ones are turned away',
-    fallback: 512,
+    fallback: 4096,
   }),
 }
