@@ -1,0 +1,132 @@
+/** All that is measured in a run: how long calls took, memory, and what was done to the nodes. */
+import { residentBytes } from './node-process.ts'
+import { type Drift, driftOf, type Point, quantile, windowed } from './series.ts'
+import type { Strike } from './target.ts'
+
+/** What latency and memory may drift by over a run: milliseconds, and megabytes. */
+export const LATENCY_BOUND = { share: 0.5, least: 2 }
+export const MEMORY_BOUND = { share: 0.25, least: 40 }
+
+/** Seconds whose median makes one point of a line. */
+const WINDOW = 2
+/** A process that has just started is no measure of memory: seconds. */
+const YOUNG = 3
+
+/** A node that was ended and came back. */
+export interface Struck extends Strike {
+  readonly at: number
+  readonly signal: 'SIGKILL' | 'SIGTERM'
+}
+
+/** One row: a kind of call on a node. Milliseconds. */
+export interface CallRow {
+  readonly node: string
+  readonly kind: string
+  readonly count: number
+  readonly half: number
+  readonly most: number
+  readonly drift: Drift
+}
+
+export class Measures {
+  #began = performance.now()
+  #isOpen = false
+  #length = 0
+  readonly #calls = new Map<string, Map<string, Point[]>>()
+  readonly #memory = new Map<string, Point[]>()
+  readonly #births = new Map<number, number>()
+  readonly strikes: Struck[] = []
+
+  /** From now on everything is noted, until `end`: what comes before is setting up, and after it the reckoning. */
+  begin(): void {
+    this.#began = performance.now()
+    this.#isOpen = true
+  }
+
+  end(): void {
+    this.#isOpen = false
+    this.#length = this.now()
+  }
+
+  /** Seconds that the load lasted, until the last of it had ended. */
+  get length(): number {
+    return this.#length
+  }
+
+  /** Seconds since the load began. */
+  now(): number {
+    return (performance.now() - this.#began) / 1000
+  }
+
+  /** What a caller of a node reports to. */
+  timedFor(node: string): (kind: string, milliseconds: number) => void {
+    const kinds = new Map<string, Point[]>()
+    this.#calls.set(node, kinds)
+    return (kind, milliseconds) => {
+      if (!this.#isOpen) return
+      const points = kinds.get(kind)
+      if (points === undefined) kinds.set(kind, [[this.now(), milliseconds]])
+      else points.push([this.now(), milliseconds])
+    }
+  }
+
+  /** Looks at the memory of a node's process, which may have changed. */
+  weigh(node: string, pid: number | undefined): void {
+    if (pid === undefined) return
+    const now = this.now()
+    const born = this.#births.get(pid)
+    if (born === undefined) this.#births.set(pid, now)
+    const bytes = residentBytes(pid)
+    if (bytes === undefined || now - (born ?? now) < YOUNG) return
+    const points = this.#memory.get(node)
+    if (points === undefined) this.#memory.set(node, [[now, bytes / 2 ** 20]])
+    else points.push([now, bytes / 2 ** 20])
+  }
+
+  /** Megabytes over time. */
+  memory(node: string): readonly Point[] {
+    return this.#memory.get(node) ?? []
+  }
+
+  /** Milliseconds over time, of one kind or of all: the median of each moment, or another share. */
+  latency(node: string, kind?: string, share = 0.5): Point[] {
+    const kinds = this.#calls.get(node)
+    const points = kind === undefined ? [...(kinds?.values() ?? [])].flat() : (kinds?.get(kind) ?? [])
+    return windowed(points, WINDOW, share)
+  }
+
+  /** Calls in a second over time, of some kinds. */
+  rate(node: string, kinds: readonly string[]): Point[] {
+    const counts = new Map<number, number>()
+    const points = kinds.flatMap((kind) => this.#calls.get(node)?.get(kind) ?? [])
+    const last = Math.floor(this.#length / WINDOW)
+    for (let window = 0; window < last; window++) counts.set(window, 0)
+    for (const [at] of points) {
+      const window = Math.floor(at / WINDOW)
+      if (counts.has(window)) counts.set(window, (counts.get(window) as number) + 1)
+    }
+    return [...counts].map(([window, count]) => [(window + 0.5) * WINDOW, count / WINDOW])
+  }
+
+  /** What was asked of a node, the most frequent kind first. */
+  rows(node: string, seconds: number): CallRow[] {
+    return [...(this.#calls.get(node) ?? [])]
+      .map(([kind, points]) => {
+        const values = points.map(([, value]) => value)
+        return {
+          node,
+          kind,
+          count: values.length,
+          half: quantile(values, 0.5) ?? 0,
+          most: quantile(values, 0.99) ?? 0,
+          drift: driftOf(this.latency(node, kind), seconds, LATENCY_BOUND),
+        }
+      })
+      .toSorted((a, b) => b.count - a.count)
+  }
+
+  /** How a node's memory went. */
+  memoryDrift(node: string, seconds: number): Drift {
+    return driftOf(this.memory(node), seconds, MEMORY_BOUND)
+  }
+}

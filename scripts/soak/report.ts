@@ -1,0 +1,143 @@
+/** What a run has shown, for the terminal and as a picture. */
+import type { Measures } from './measures.ts'
+import { LATENCY_BOUND, MEMORY_BOUND } from './measures.ts'
+import { drawPlot } from './plot.ts'
+import { type Drift, quantile, warmUp } from './series.ts'
+import { textTable } from './table.ts'
+import type { Target } from './target.ts'
+
+/** A run that is over. */
+export interface Outcome {
+  readonly seed: number
+  readonly seconds: number
+  readonly measures: Measures
+  /** The nodes whose books were kept, and the one that was turned back. */
+  readonly targets: readonly Target[]
+  readonly nodes: readonly string[]
+  /** Sentences about what should not be, and how often each was said. */
+  readonly problems: ReadonlyMap<string, number>
+}
+
+/** Calls of less weight are left out of the table and of the judgement: they say nothing about a trend. */
+const LEAST_CALLS = 20
+const COLOURS: Readonly<Record<string, string>> = {
+  struck: '#c0392b',
+  steady: '#2471a3',
+  snapshots: '#7d8c2c',
+}
+const SENDING = ['transfer', 'token transfer']
+
+const milliseconds = (value: number): string => value.toFixed(value < 10 ? 2 : 0)
+
+function driftText({ change, verdict }: Drift, unit: string): string {
+  if (verdict === 'short') return 'too short to tell'
+  return `${change < 0 ? '−' : '+'}${Math.abs(change).toFixed(1)} ${unit} ${verdict}`
+}
+
+/** Those whose latency or memory rose, as sentences; empty when all is level. */
+export function rising({ measures, nodes, seconds }: Outcome): string[] {
+  return nodes.flatMap((node) => {
+    const memory = measures.memoryDrift(node, seconds)
+    const calls = measures.rows(node, seconds).filter(({ count }) => count >= LEAST_CALLS)
+    return [
+      ...(memory.verdict === 'rising'
+        ? [
+            `${node}: memory rose by ${memory.change.toFixed(0)} MB, more than ${memory.allowed.toFixed(0)} MB`,
+          ]
+        : []),
+      ...calls
+        .filter(({ drift }) => drift.verdict === 'rising')
+        .map(({ kind, drift: { change, allowed } }) => {
+          const [is, due] = [milliseconds(change), milliseconds(allowed)]
+          return `${node}: ${kind} became slower by ${is} ms, more than ${due} ms`
+        }),
+    ]
+  })
+}
+
+/** The tables. */
+export function reportText(outcome: Outcome): string {
+  const { measures, nodes, seconds, targets } = outcome
+  const calls = nodes.flatMap((node) =>
+    measures
+      .rows(node, seconds)
+      .filter(({ count }) => count >= LEAST_CALLS)
+      .map(({ kind, count, half, most, drift }) => [
+        node,
+        kind,
+        String(count),
+        milliseconds(half),
+        milliseconds(most),
+        driftText(drift, 'ms'),
+      ]),
+  )
+  const memory = nodes.map((node) => {
+    const values = measures.memory(node).map(([, value]) => value)
+    const drift = measures.memoryDrift(node, seconds)
+    const most = values.reduce((largest, value) => Math.max(largest, value), 0)
+    return [node, (quantile(values, 0.5) ?? 0).toFixed(0), most.toFixed(0), driftText(drift, 'MB')]
+  })
+  const books = targets.map(({ name, ledger, floor }) => [
+    name,
+    String(floor),
+    String(ledger.acknowledged.length),
+    String(ledger.unanswered),
+  ])
+  const { strikes } = measures
+  const back = strikes.map(({ backAfter }) => backAfter)
+  const early = strikes.reduce((sum, { whileStarting }) => sum + whileStarting, 0)
+  const orderly = strikes.filter(({ signal }) => signal === 'SIGTERM').length
+  return [
+    textTable([['node', 'call', 'count', 'p50 ms', 'p99 ms', 'drift'], ...calls], 2),
+    textTable([['node', 'p50 MB', 'most MB', 'drift'], ...memory], 1),
+    textTable([['node', 'height', 'acknowledged', 'of them unanswered'], ...books], 1),
+    `Ended and started again ${strikes.length} times: ${strikes.length - orderly} by kill -9, ${orderly} in order, ` +
+      `and ${early} more times killed while starting. Back after ${milliseconds(quantile(back, 0.5) ?? 0)} ms, ` +
+      `at most ${milliseconds(back.reduce((most, one) => Math.max(most, one), 0))} ms.`,
+    `Level means: after ${warmUp(seconds).toFixed(0)} s of warming up, over the rest of the run, medians of calls rise by ` +
+      `at most ${LATENCY_BOUND.share * 100} % or ${LATENCY_BOUND.least} ms, memory by ${MEMORY_BOUND.share * 100} % or ` +
+      `${MEMORY_BOUND.least} MB, whichever is more.`,
+  ].join('\n\n')
+}
+
+/** The picture. */
+export function reportPlot({ seed, seconds, measures, nodes, targets, problems }: Outcome): string {
+  const colour = (node: string) => COLOURS[node] as string
+  const sent = targets.reduce((sum, { ledger }) => sum + ledger.acknowledged.length, 0)
+  const found = problems.size === 0 ? 'nothing lost' : 'not as it should be'
+  return drawPlot({
+    title: `${Math.round(seconds)} seconds of mixed load, ${measures.strikes.length} restarts: ${found}`,
+    subtitle: `${sent} transactions acknowledged; seed ${seed}`,
+    length: measures.length,
+    legend: [
+      { label: 'kill -9', colour: '#c0392b' },
+      { label: 'ended in order', colour: '#222222' },
+    ],
+    marks: measures.strikes.map(({ at, signal }) => ({
+      at,
+      colour: signal === 'SIGKILL' ? '#c0392b' : '#222222',
+    })),
+    panels: [
+      {
+        title: 'Memory, MB',
+        lines: nodes.map((node) => ({ label: node, colour: colour(node), points: measures.memory(node) })),
+      },
+      {
+        title: 'Latency of all calls, ms (thin: the slowest hundredth)',
+        isLogarithmic: true,
+        lines: nodes.flatMap((node) => [
+          { label: node, colour: colour(node), points: measures.latency(node) },
+          { label: '', colour: colour(node), points: measures.latency(node, undefined, 0.99), isThin: true },
+        ]),
+      },
+      {
+        title: 'Transactions acknowledged in a second',
+        lines: nodes.map((node) => ({
+          label: node,
+          colour: colour(node),
+          points: measures.rate(node, SENDING),
+        })),
+      },
+    ],
+  })
+}

@@ -1,0 +1,163 @@
+/** One run: three nodes under load, one of them killed again and again, and a reckoning at the end. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { audit } from './audit.ts'
+import { httpCaller } from './client.ts'
+import { Measures } from './measures.ts'
+import { launch } from './node-process.ts'
+import { createRandom, type Random } from './random.ts'
+import { readOn, watchOn } from './readers.ts'
+import { type Outcome, rising } from './report.ts'
+import { ACCOUNTS, createSenders, MNEMONIC, openBooks, sendOn } from './senders.ts'
+import { turnBackOn } from './snapshots.ts'
+import { Fallen, Target } from './target.ts'
+
+/** What a run is told. */
+export interface SoakOptions {
+  /** How long the load lasts; the reckoning comes after. */
+  readonly seconds: number
+  readonly seed: number
+  /** Hears how it goes, once in a while. */
+  progress(words: string): void
+}
+
+const FLAGS = ['--accounts', String(ACCOUNTS), '--mnemonic', MNEMONIC]
+const READERS = 3
+/** Mean seconds between two strikes, in a long run. */
+const BETWEEN_STRIKES = 8
+/** A share of strikes that end the node in order, and of those that strike it again while it starts. */
+const ORDERLY = 0.15
+const AGAIN = 0.25
+
+/** Strikes a node at moments of chance, after which it may mine in another way. */
+async function strikeOn(
+  target: Target,
+  random: Random,
+  options: SoakOptions,
+  measures: Measures,
+  running: () => boolean,
+) {
+  const mean = Math.min(BETWEEN_STRIKES, options.seconds / 5)
+  while (running()) {
+    // Most lives are short, a few are long.
+    const wait = Math.max(0.3, -mean * Math.log(1 - random.next()))
+    const until = measures.now() + Math.min(wait, mean * 3)
+    while (running() && measures.now() < until) await pause(20)
+    if (!running()) return
+    const signal = random.chance(ORDERLY) ? 'SIGTERM' : 'SIGKILL'
+    const early = random.chance(AGAIN) ? [random.whole(30, 700)] : []
+    const at = measures.now()
+    const strike = await target.strike(signal, early, random.chance(0.6) ? 'auto' : 'interval')
+    measures.strikes.push({ ...strike, at, signal })
+  }
+}
+
+/** Everything that goes on at a node whose books are kept. */
+function loadOf(
+  target: Target,
+  senders: ReturnType<typeof createSenders>,
+  random: Random,
+  running: () => boolean,
+) {
+  return [
+    ...senders.slice(1).map((sender) => sendOn(target, sender, senders, random.branch(), running)),
+    ...Array.from({ length: READERS }, () => readOn(target, random.branch(), running)),
+    watchOn(target, random.branch(), running),
+  ]
+}
+
+/** Blocks that have to be enough for what waits in the pool at the end. */
+const LAST_BLOCKS = 20
+
+/** Mines until nothing is pooled any more. */
+async function drain(target: Target): Promise<void> {
+  const { http } = await target.life()
+  for (let left = LAST_BLOCKS; left > 0; left--) {
+    const { pending, queued } = await http.call<{ pending: number; queued: number }>('txpool_status')
+    if (pending === 0 && queued === 0) return
+    await http.call('evm_mine')
+  }
+  target.say('the pool is not empty in the end: something before what waits there is missing')
+}
+
+/** Runs it. Throws only what keeps it from running; what the nodes do wrong is in the outcome. */
+export async function soak(options: SoakOptions): Promise<Outcome> {
+  const { seconds, seed } = options
+  const random = createRandom(seed)
+  const folder = mkdtempSync(join(tmpdir(), 'tandem-soak-'))
+  const measures = new Measures()
+  const problems = new Map<string, number>()
+  const say = (words: string) => {
+    if (!problems.has(words)) options.progress(words)
+    problems.set(words, (problems.get(words) ?? 0) + 1)
+  }
+  const make = (name: string) =>
+    new Target({ name, dataDir: join(folder, name), args: FLAGS, timed: measures.timedFor(name), say })
+  const targets = [make('struck'), make('steady')] as const
+  const [struck, steady] = targets
+  const back = launch(['--data-dir', join(folder, 'snapshots')])
+  const nodes = ['struck', 'steady', 'snapshots']
+  const ends = () => {
+    for (const pid of [struck.pid, steady.pid, back.pid]) if (pid !== undefined) killQuietly(pid)
+    rmSync(folder, { recursive: true, force: true })
+  }
+  process.on('exit', ends)
+  try {
+    const senders = targets.map(() => createSenders())
+    await Promise.all(
+      targets.map((target, i) => target.start('auto', (http) => openBooks(http, senders[i] ?? []))),
+    )
+    const { url } = await back.ready
+
+    measures.begin()
+    const running = () => measures.now() < seconds
+    const weighing = setInterval(() => {
+      for (const { name, pid } of targets) measures.weigh(name, pid)
+      measures.weigh('snapshots', back.pid)
+    }, 500)
+    const work = [
+      ...targets.flatMap((target, i) => loadOf(target, senders[i] ?? [], random.branch(), running)),
+      strikeOn(struck, random.branch(), options, measures, running),
+      turnBackOn(httpCaller(url, measures.timedFor('snapshots')), random.branch(), running, (words) =>
+        say(`snapshots: ${words}`),
+      ).catch((error) => say(`snapshots: ${(error as Error).message}`)),
+    ]
+    for (const outcome of await Promise.allSettled(work)) {
+      // A node that fell has said so.
+      if (outcome.status === 'rejected' && !(outcome.reason instanceof Fallen)) throw outcome.reason
+    }
+    clearInterval(weighing)
+    measures.end()
+
+    options.progress('The load is over; now everything is looked at once more.')
+    for (const target of targets) {
+      await drain(target)
+      await (await target.life()).streams.settle()
+    }
+    await struck.strike('SIGKILL', [], 'auto')
+    for (const target of targets) {
+      const { http } = await target.life()
+      await audit(http, target.ledger, target.token, (words) => target.say(words))
+      await target.end('SIGTERM')
+    }
+    back.signal('SIGTERM')
+    const how = await back.ended
+    if (how !== 0) say(`snapshots: told to end, it ended with ${how}: ${back.complaints().trim()}`)
+    const outcome: Outcome = { seed, seconds, measures, targets, nodes, problems }
+    for (const words of rising(outcome)) say(words)
+    return outcome
+  } finally {
+    ends()
+    process.off('exit', ends)
+  }
+}
+
+function killQuietly(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It has ended already.
+  }
+}

@@ -1,0 +1,131 @@
+/** What a node pushes and what its filters collect, held to be whole: no gap, nothing twice, nothing that is not so. */
+import type { Caller, PushedCaller } from './client.ts'
+import { TRANSFER_TOPIC } from './token.ts'
+
+/** The streams of one life of a node. */
+export interface Streams {
+  /** Takes in what has come, and asks the filters. */
+  poll(): Promise<void>
+  /** To be asked when nothing moves any more: has everything come that is in the chain? */
+  settle(): Promise<void>
+}
+
+/** The ways to a node, and where to say what was seen. */
+export interface StreamParts {
+  readonly http: Caller
+  readonly socket: PushedCaller
+  readonly token: string
+  /** A header was announced. */
+  seen(number: number, hash: string): void
+  say(words: string): void
+}
+
+interface Header {
+  readonly number: string
+  readonly hash: string
+  readonly parentHash: string
+}
+
+interface Log {
+  readonly blockHash: string
+  readonly blockNumber: string
+  readonly logIndex: string
+  readonly removed: boolean
+}
+
+/** Blocks whose logs are asked for at once. */
+const LOG_BLOCKS = 1000
+
+/** How often, and how many milliseconds apart, one looks for what is still on its way at the end. */
+const LAST_TURNS = 100
+const TURN_MS = 50
+
+const hex = (number: number): string => `0x${number.toString(16)}`
+
+/** Logs that came by one way; each may come once. */
+function collector(way: string, say: (words: string) => void) {
+  const keys = new Set<string>()
+  return {
+    keys,
+    add(logs: readonly Log[]): void {
+      for (const { blockHash, logIndex, removed } of logs) {
+        const key = `${blockHash}/${logIndex}`
+        if (removed) say(`${way}: the log ${key} is taken back on a chain that only grew`)
+        if (keys.has(key)) say(`${way}: the log ${key} came twice`)
+        keys.add(key)
+      }
+    },
+  }
+}
+
+/** Subscribes and installs filters. What was mined meanwhile may or may not be told. */
+export async function openStreams({ http, socket, token, seen, say }: StreamParts): Promise<Streams> {
+  const wanted = { address: token, topics: [TRANSFER_TOPIC] }
+  const height = async () => Number(await http.call<string>('eth_blockNumber'))
+  const before = await height()
+  const headers = await socket.call<string>('eth_subscribe', ['newHeads'])
+  const events = await socket.call<string>('eth_subscribe', ['logs', wanted])
+  const logFilter = await http.call<string>('eth_newFilter', [wanted])
+  const blockFilter = await http.call<string>('eth_newBlockFilter')
+  const after = await height()
+
+  const pushed = collector('subscription', say)
+  const polled = collector('filter', say)
+  const announced = new Map<string, number>()
+  let last: { number: number; hash: string } | undefined
+
+  function takeHeaders(): void {
+    for (const { number: text, hash, parentHash } of socket.take<Header>(headers)) {
+      const number = Number(text)
+      if (last === undefined) {
+        if (number <= before || number > after + 1)
+          say(`the first header is ${number}, of a head at ${after}`)
+      } else if (number !== last.number + 1 || parentHash !== last.hash) {
+        say(`after the header ${last.number} came ${number}, of another parent`)
+      }
+      last = { number, hash }
+      announced.set(hash, number)
+      seen(number, hash)
+    }
+  }
+
+  const collected = new Set<string>()
+
+  async function poll(): Promise<void> {
+    takeHeaders()
+    pushed.add(socket.take<Log>(events))
+    polled.add(await http.call<Log[]>('eth_getFilterChanges', [logFilter], 'filter'))
+    for (const hash of await http.call<string[]>('eth_getFilterChanges', [blockFilter], 'filter')) {
+      if (collected.has(hash)) say(`the block filter gave ${hash} twice`)
+      collected.add(hash)
+    }
+  }
+
+  return {
+    poll,
+    async settle() {
+      const head = await height()
+      // What is pushed may come after an answer that was asked for later.
+      for (let turn = 0; turn < LAST_TURNS && last?.number !== head; turn++) {
+        await poll()
+        await new Promise((resolve) => setTimeout(resolve, TURN_MS))
+      }
+      await poll()
+      if (last !== undefined && last.number !== head)
+        say(`the last header is ${last.number}, the head ${head}`)
+      for (const [hash, number] of announced) {
+        if (number > after && !collected.has(hash)) say(`the block filter left out ${number}`)
+      }
+      for (let from = after + 1; from <= head; from += LOG_BLOCKS) {
+        const range = { fromBlock: hex(from), toBlock: hex(Math.min(head, from + LOG_BLOCKS - 1)) }
+        for (const { blockHash, logIndex } of await http.call<Log[]>('eth_getLogs', [
+          { ...wanted, ...range },
+        ])) {
+          const key = `${blockHash}/${logIndex}`
+          if (!pushed.keys.has(key)) say(`the subscription left out the log ${key}`)
+          if (!polled.keys.has(key)) say(`the filter left out the log ${key}`)
+        }
+      }
+    },
+  }
+}

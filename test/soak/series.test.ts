@@ -1,0 +1,110 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { driftOf, type Point, quantile, slope, windowed } from '../../scripts/soak/series.ts'
+
+const line = (length: number, of: (at: number) => number): Point[] =>
+  Array.from({ length }, (_, at) => [at, of(at)])
+const BOUND = { share: 0.25, least: 40 }
+
+describe('a slope', () => {
+  it('is that of the line, wherever a fifth of the points may lie', () => {
+    const whole = fc.integer({ min: -1000, max: 1000 })
+    fc.assert(
+      fc.property(whole, whole, fc.array(whole, { minLength: 4, maxLength: 4 }), (rise, start, astray) => {
+        const points = line(20, (at) => start + rise * at)
+        const bent = points.map(
+          ([at, value], i): Point => (i % 5 === 4 ? [at, value + (astray[(i - 4) / 5] ?? 0)] : [at, value]),
+        )
+        expect(slope(bent)).toBe(rise)
+      }),
+    )
+  })
+
+  it('of nothing, and of one moment, is none', () => {
+    expect(slope([])).toBe(0)
+    expect(
+      slope([
+        [1, 5],
+        [1, 9],
+      ]),
+    ).toBe(0)
+  })
+})
+
+describe('a series', () => {
+  it('is seen by the median of each stretch of time', () => {
+    const points: Point[] = [
+      [0.1, 1],
+      [1.9, 100],
+      [0.7, 2],
+      [4.5, 7],
+    ]
+    expect(windowed(points, 2)).toEqual([
+      [1, 2],
+      [5, 7],
+    ])
+    expect(windowed(points, 2, 0.99)).toEqual([
+      [1, 100],
+      [5, 7],
+    ])
+    expect(quantile([], 0.5)).toBeUndefined()
+  })
+
+  it('is level when it warms up, rises within its bound, or falls', () => {
+    expect(
+      driftOf(
+        line(300, (at) => (at < 60 ? at * 4 : 240)),
+        300,
+        BOUND,
+      ).verdict,
+    ).toBe('level')
+    expect(
+      driftOf(
+        line(300, (at) => 100 + at * 0.1),
+        300,
+        BOUND,
+      ),
+    ).toMatchObject({ verdict: 'level', allowed: 40 })
+    expect(
+      driftOf(
+        line(300, (at) => 1000 - at),
+        300,
+        BOUND,
+      ).verdict,
+    ).toBe('level')
+  })
+
+  it('rises when it goes on growing, by its share of much or by the least of little', () => {
+    const much = driftOf(
+      line(300, (at) => 400 + at),
+      300,
+      BOUND,
+    )
+    expect(much).toMatchObject({ verdict: 'rising', change: 224 })
+    expect(
+      driftOf(
+        line(300, (at) => 400 + at * 0.3),
+        300,
+        BOUND,
+      ).verdict,
+    ).toBe('level')
+    expect(
+      driftOf(
+        line(300, (at) => 10 + at * 0.3),
+        300,
+        BOUND,
+      ).verdict,
+    ).toBe('rising')
+  })
+
+  it('of a short run says nothing', () => {
+    expect(
+      driftOf(
+        line(20, (at) => at * 1000),
+        20,
+        BOUND,
+      ).verdict,
+    ).toBe('short')
+    expect(driftOf([], 300, BOUND).verdict).toBe('short')
+  })
+})
