@@ -8,7 +8,7 @@ export function createClient(port) {
   const agent = new Agent({ keepAlive: true, maxSockets: 16 })
   let id = 0
 
-  /** @returns {Promise<any>} the parsed body */
+  /** @returns {Promise<Buffer[]>} the body in pieces */
   function post(body) {
     return new Promise((resolve, reject) => {
       const text = JSON.stringify(body)
@@ -23,13 +23,7 @@ export function createClient(port) {
         (response) => {
           const chunks = []
           response.on('data', (chunk) => chunks.push(chunk))
-          response.on('end', () => {
-            try {
-              resolve(JSON.parse(Buffer.concat(chunks).toString()))
-            } catch (error) {
-              reject(error)
-            }
-          })
+          response.on('end', () => resolve(chunks))
           response.on('error', reject)
         },
       )
@@ -41,9 +35,18 @@ export function createClient(port) {
   return {
     /** Calls a method; throws what the node answers as an error. */
     async call(method, params = []) {
-      const reply = await post({ jsonrpc: '2.0', id: ++id, method, params })
+      const reply = JSON.parse(
+        Buffer.concat(await post({ jsonrpc: '2.0', id: ++id, method, params })).toString(),
+      )
       if (reply.error) throw new RpcFailure(`${method}: ${reply.error.message}`)
       return reply.result
+    },
+    /** Bytes of the reply to a call whose result may be longer than any text. */
+    async size(method, params) {
+      const chunks = await post({ jsonrpc: '2.0', id: ++id, method, params })
+      const head = String(chunks[0]).slice(0, 300)
+      if (head.includes('"error":{')) throw new RpcFailure(`${method}: ${head}`)
+      return chunks.reduce((sum, { length }) => sum + length, 0)
     },
     close() {
       agent.destroy()

@@ -5,6 +5,7 @@
 import { parseArgs } from 'node:util'
 import { available, start } from './nodes.mjs'
 import * as rows from './rows.mjs'
+import * as traces from './trace-rows.mjs'
 
 const { values: flags } = parseArgs({
   options: { quick: { type: 'boolean' }, only: { type: 'string' }, nodes: { type: 'string' } },
@@ -74,6 +75,21 @@ await compare('snapshot + 20 transactions + revert, fresh chain', 'per s', scene
 for (const name of rows.HEAVY_NAMES) await compare(`EVM ${name}`, 'Mgas/s', scenes, rows.heavy(name))
 await compare('1,000 transfers into one block', 'per s', scenes, rows.bigBlock, { rounds: 3 })
 await compare('eth_getBlockByNumber of 1,000 full transactions', 'per s', scenes, rows.fullBlocks)
+
+// Nodes of their own again: one of the peers has to note every step while it first runs.
+if (!flags.only || 'callTracer struct logs trace'.includes(flags.only)) {
+  const tracing = {}
+  for (const name of names) {
+    tracing[name] = await rows.prepare(await start(name, undefined, { traces: true }), { warm: false })
+    await traces.prepareTraces(tracing[name])
+  }
+  const less = { rounds: 3, lessIsBetter: true }
+  for (const size of ['1M', '10M']) {
+    await compare(`callTracer of ${size} gas`, 'ms', tracing, traces.callTrace(size), less)
+    await compare(`struct logs of ${size} gas`, 'ms', tracing, traces.structLog(size), less)
+  }
+  for (const name of names) await tracing[name].node.stop()
+}
 
 // A long chain on nodes of their own: what was done and undone above would count against some of them.
 for (const name of names) {
@@ -156,6 +172,19 @@ if (names.includes('tandem') && !flags.only) {
     for (let round = 0; round < ROUNDS; round++) figures.push(await work(own))
     console.log(`  ${name}: ${median(figures).toFixed(1)} ms`)
   }
+  await own.node.stop()
+}
+
+if (names.includes('tandem') && (!flags.only || 'trace_filter'.includes(flags.only))) {
+  const own = await rows.prepare(await start('tandem'), { warm: false })
+  await traces.prepareFilter(own, LONGEST)
+  const all = await traces.replayAll(own)
+  const figures = []
+  for (let round = 0; round < ROUNDS; round++) figures.push(await traces.filterRare(own))
+  const rare = median(figures)
+  console.log(
+    `\ntrace_filter of one account in ${LONGEST} blocks: ${rare.toFixed(1)} ms; running all of them again: ${all.toFixed(0)} ms (${(all / rare).toFixed(0)}x)`,
+  )
   await own.node.stop()
 }
 

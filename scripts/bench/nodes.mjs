@@ -25,6 +25,7 @@ const NODES = {
       ...['--call-gas-cap', GAS_LIMIT],
     ],
     automine: (client, on) => client.call('evm_setAutomine', [on]),
+    tracing: ['--max-trace-size', 2_000_000_000, '--rpc-timeout', 60_000],
   },
   anvil: {
     command: join(here, 'node_modules/@foundry-rs/anvil-linux-amd64/bin/anvil'),
@@ -33,6 +34,7 @@ const NODES = {
       ...['--accounts', ACCOUNTS, '--mnemonic', MNEMONIC, '--gas-limit', GAS_LIMIT],
       ...['--block-base-fee-per-gas', 0],
     ],
+    tracing: ['--steps-tracing'],
     automine: (client, on) => client.call('evm_setAutomine', [on]),
   },
   ganache: {
@@ -70,11 +72,18 @@ function freePort() {
   })
 }
 
-/** Starts a node and waits for its first answer. `dir` continues an earlier node's database. */
-export async function start(name, dir = mkdtempSync(join(tmpdir(), `bench-${name}-`))) {
+/**
+ * Starts a node and waits for its first answer. `dir` continues an earlier node's database; `traces`: it will be asked
+ * for struct logs.
+ */
+export async function start(
+  name,
+  dir = mkdtempSync(join(tmpdir(), `bench-${name}-`)),
+  { traces = false } = {},
+) {
   const node = NODES[name]
   const port = await freePort()
-  const args = node.args(port, dir).map(String)
+  const args = [...node.args(port, dir), ...(traces ? (node.tracing ?? []) : [])].map(String)
   const began = performance.now()
   const child = spawn(node.command, node.file ? [node.file, ...args] : args, { stdio: 'ignore' })
   let dead

@@ -96,10 +96,10 @@ async function oneByOne(scene, raw) {
 }
 
 /** Grows the chain by automined transfers, without looking at receipts. */
-export async function grow(scene, blocks) {
+export async function grow(scene, blocks, to = SINK) {
   for (let done = 0; done < blocks; ) {
     const count = Math.min(100, blocks - done)
-    for (const raw of await signed(scene, 1, count, transfer)) {
+    for (const raw of await signed(scene, 1, count, () => ({ ...transfer(), to }))) {
       await scene.client.call('eth_sendRawTransaction', [raw])
     }
     done += count
@@ -195,6 +195,15 @@ export const heavy = (name) => async (scene) => {
   const call = { from: wallets[0].address, to: scene.probe, data, gas: hex(29_000_000) }
   const seconds = await timed(() => scene.client.call('eth_call', [call, 'latest']))
   return gas / 1e6 / seconds
+}
+
+/** Mines so many rounds of arithmetic; the transaction's hash. */
+export async function heavyTransaction(scene, rounds) {
+  const data = probeAbi.encodeFunctionData('arithmetic', [rounds])
+  const [raw] = await signed(scene, 4, 1, () => ({ to: scene.probe, gasLimit: 25_000_000n, data }))
+  const hash = await scene.client.call('eth_sendRawTransaction', [raw])
+  await receiptOf(scene.client, hash)
+  return hash
 }
 
 /** Rows that only this chain's node has. */

@@ -2,8 +2,8 @@
 import { BYTES, LONGEST_INTERVAL, listOf, oneOf, quantity, same, text, whole, yesOrNo } from './kinds.ts'
 import { setting } from './setting.ts'
 
-/** Largest trace: what JavaScript holds in one text. */
-const MOST_TRACE_BYTES = 500_000_000
+/** Largest trace: lengths beyond no longer fit where they are summed up. */
+const MOST_TRACE_BYTES = 2_000_000_000
 
 /** A namespace or method, with a minus or plus before it. */
 const METHOD_ENTRY = /^[-+]?[a-zA-Z0-9]+([._]\w+)?$/

@@ -1,4 +1,6 @@
 /** A result that is JSON text already, in pieces: what is too large to be built as objects first. */
+import { constants } from 'node:buffer'
+import { NodeError } from '../errors.ts'
 
 /** A result, or a part of one, whose text is there; ASCII only. */
 export class RawJson {
@@ -11,8 +13,14 @@ export class RawJson {
     this.length = chunks.reduce((sum, { length }) => sum + length, 0)
   }
 
-  /** The text; as long as the result, which may be very long. */
+  /** The text, as far as there can be one: throws `limit-exceeded` beyond the half gigabyte that a text may have. */
   toString(): string {
+    if (this.length > constants.MAX_STRING_LENGTH) {
+      throw new NodeError(
+        'limit-exceeded',
+        `The result of ${this.length} bytes is too long for one text; ask for it over HTTP or WebSocket`,
+      )
+    }
     return Buffer.concat(this.chunks, this.length).toString('latin1')
   }
 

@@ -4,7 +4,6 @@ import type { Transaction } from '../../chain/transaction.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
 import { type BlockResult, replayBlock } from '../../execution/execute-block.ts'
-import { TransactionRejected } from '../../execution/execute-transaction.ts'
 import type { Machine } from '../../execution/machine.ts'
 import type { Overlay } from '../../execution/overlay.ts'
 import type { CallFrame } from '../../execution/trace/call-frame.ts'
@@ -51,7 +50,7 @@ export interface ReplayLimits {
 export interface Replays {
   /**
    * Runs a block that stands, or the pending one, as it was run when it came.
-   * Throws `limit-exceeded` when time is up, `block-not-found` when the state before it is not known any more.
+   * Throws `limit-exceeded` when time is up, `block-not-found` when its parent is unknown.
    * `timeoutMs` of wall clock, 0 for no limit, here and below; the node's own limit unless given.
    */
   replay(block: ExecutedBlock, tracerOf: TracerOf, limits?: ReplayLimits): Promise<Replay>
@@ -88,27 +87,21 @@ export function createReplays(parts: Parts): Replays {
   ): Promise<Replay> {
     const { block } = executed
     const parent = blocks.get(block.header.parentHash)
-    const lost = () =>
-      new NodeError('block-not-found', `State not found for block with hash ${block.header.parentHash}`)
-    if (parent === undefined) throw lost()
-    const end = timeoutMs > 0 ? performance.now() + timeoutMs : Number.POSITIVE_INFINITY
-    try {
-      return await replayBlock({
-        block,
-        config,
-        machine,
-        parentState: lookup.stateAfter(parent),
-        env: environmentAt(block.header, parts),
-        tracerOf,
-        lastIndex,
-        breathe: createBreather('query'),
-        remainingMs: () => end - performance.now(),
-      })
-    } catch (error) {
-      // The parent's state has been edited by hand since, and what stands beside the chain no longer fits it.
-      if (error instanceof TransactionRejected) throw lost()
-      throw error
+    if (parent === undefined) {
+      throw new NodeError('block-not-found', `State not found for block with hash ${block.header.parentHash}`)
     }
+    const end = timeoutMs > 0 ? performance.now() + timeoutMs : Number.POSITIVE_INFINITY
+    return replayBlock({
+      block,
+      config,
+      machine,
+      parentState: lookup.stateAfter(parent),
+      env: environmentAt(block.header, parts),
+      tracerOf,
+      lastIndex,
+      breathe: createBreather('query'),
+      remainingMs: () => end - performance.now(),
+    })
   }
 
   /** The calls of all transactions, or of one only. */

@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { ExecutedBlock } from '../../../src/chain/block.ts'
+import { type Hex, toHex } from '../../../src/encoding/hex.ts'
+import { createNode, type Node } from '../../../src/index.ts'
+import { assemble, deployer } from '../../support/assembler.ts'
+
+const A = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
+const B = '0x7986b3df570230288501eea3d890bd66948c9b79'
+/** Runs until its gas is gone. */
+const SPENDER = toHex(assemble('a: PUSH1 1 POP @a JUMP'))
+/** Calls an account without code, with a megabyte, again and again. */
+const HOARDER = `a: PUSH1 0 PUSH1 0 1000000 PUSH1 0 ${B} PUSH1 0 STATICCALL POP @a JUMP`
+
+let node: Node
+let block: ExecutedBlock
+const call = (method: string, ...params: unknown[]) => node.request({ method, params })
+const send = (fields: object) => call('eth_sendTransaction', { from: A, ...fields }) as Promise<Hex>
+const head = () => node.engine.queries.head()
+
+/** Blocks of several transactions. */
+beforeAll(async () => {
+  node = await createNode({ mining: 'manual', maxTraceBytes: 20_000_000 })
+  await send({ to: B, value: '0x1', gas: '0x5208' })
+  await send({ data: toHex(deployer(assemble('PUSH1 1 PUSH1 1 SSTORE STOP'))), gas: '0x30d40' })
+  await send({ from: B, to: A, value: '0x2', gas: '0x5208' })
+  await call('evm_mine')
+  block = head()
+})
+afterAll(() => node.close())
+
+describe('a block of several transactions', () => {
+  it('is traced as a whole or one by one, with the same result', async () => {
+    const { trace, traces } = node.engine.queries
+    expect(block.block.transactions).toHaveLength(4)
+    const first = []
+    for (const index of [0, 2]) first.push(await trace(block, index))
+    const whole = await traces(block)
+    expect(whole.map(({ index }) => index)).toEqual([0, 1, 2, 3])
+    expect(whole.map(({ transaction }) => transaction)).toEqual(block.block.transactions)
+    expect(first).toEqual([whole[0], whole[2]])
+    expect(await trace(block, 3)).toBe(whole[3])
+    await expect(trace(block, 4)).rejects.toThrow('has no transaction 4')
+  })
+
+  it('is run no further than asked', async () => {
+    const heard: number[] = []
+    const listen = (_: unknown, index: number) => {
+      heard.push(index)
+      return undefined
+    }
+    const { result, state } = await node.engine.queries.replay(block, listen, { lastIndex: 1 })
+    expect(heard).toEqual([0, 1])
+    expect(result).toBeUndefined()
+    expect(state.account(A)?.nonce).toBe(2n)
+    expect(state.account(B)?.nonce ?? 0n).toBe(0n)
+  })
+})
+
+describe('a replay', () => {
+  it('has no parent to start from at genesis', async () => {
+    const genesis = (await node.engine.queries.block({ tag: 'earliest' }))?.executed as ExecutedBlock
+    await expect(node.engine.queries.replay(genesis, () => undefined)).rejects.toMatchObject({
+      kind: 'block-not-found',
+    })
+    expect(await node.engine.queries.traces(genesis)).toEqual([])
+  })
+
+  it('ends when its time is up', async () => {
+    await send({ data: SPENDER, gas: '0x632ea0' })
+    await call('evm_mine')
+    await expect(
+      node.engine.queries.replay(head(), () => undefined, { timeoutMs: 0.01 }),
+    ).rejects.toMatchObject({ kind: 'limit-exceeded' })
+    const { result } = await node.engine.queries.replay(head(), () => undefined, { timeoutMs: 0 })
+    expect(result?.gasUsed).toBe(6_500_000n)
+  })
+
+  it('does not keep more than it may, and still traces the others of the block', async () => {
+    await send({ data: toHex(assemble(HOARDER)), gas: '0x205940' })
+    await send({ to: B, value: '0x1', gas: '0x5208' })
+    await call('evm_mine')
+    const { traces, trace } = node.engine.queries
+    const tooMuch = { kind: 'limit-exceeded', message: 'Trace size limit of 20000000 bytes exceeded' }
+    await expect(traces(head())).rejects.toMatchObject(tooMuch)
+    await expect(trace(head(), 0)).rejects.toMatchObject(tooMuch)
+    for (let i = 0; i < 2; i++) expect((await trace(head(), 1)).root).toMatchObject({ to: B, value: 1n })
+  })
+})
