@@ -30,6 +30,9 @@ const NAMELESS: ReadonlySet<unknown> = new Set(['fallback', 'receive'])
 /** Tuples within tuples; compilers stop long before. */
 const MAX_DEPTH = 16
 
+/** Longest text of a type, characters. */
+const MAX_TYPE = 256
+
 type Json = Readonly<Record<string, unknown>>
 
 function isObject(value: unknown): value is Json {
@@ -43,6 +46,7 @@ function readParameters(value: unknown, where: string, depth = 0): AbiParameter[
     const place = `${where}[${i}]`
     if (!isObject(item) || typeof item.type !== 'string') throw new Error(`${place} has no type`)
     const { name, type, components, indexed } = item
+    if (type.length > MAX_TYPE) throw new Error(`${place} has too long a type`)
     return {
       name: typeof name === 'string' ? name : '',
       type,

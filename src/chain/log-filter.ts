@@ -1,6 +1,6 @@
 /** Which logs are asked for: does this log match, and could a block of this bloom hold one that does? */
-import { fromHex, type Hex } from '../encoding/hex.ts'
-import { bloomAdd } from './bloom.ts'
+import type { Hex } from '../encoding/hex.ts'
+import { bloomBits } from './bloom.ts'
 import type { Log } from './receipt.ts'
 
 /** Per position the topics of which one must stand there; `null` or none is a wildcard. */
@@ -28,7 +28,7 @@ export function bloomMightMatch(bloom: Uint8Array, addresses: readonly Hex[], to
   return true
 }
 
-/** One byte of a bloom and the bits that must be set in it. */
+/** One byte of a bloom and the bit that must be set in it. */
 interface Probe {
   readonly at: number
   readonly mask: number
@@ -37,20 +37,23 @@ interface Probe {
 /** A query tests every bloom of its range for the same items; their hashes are wanted once, not per block. */
 const probesOf = new WeakMap<readonly Hex[], readonly (readonly Probe[])[]>()
 
-function mightHoldAny(bloom: Uint8Array, items: readonly Hex[]): boolean {
-  if (items.length === 0) return true
-  let probes = probesOf.get(items)
-  if (probes === undefined) {
-    probes = items.map(probesFor)
-    probesOf.set(items, probes)
-  }
-  return probes.some((item) => item.every(({ at, mask }) => ((bloom[at] as number) & mask) === mask))
+/** Does ahead what the first look at a bloom would have to do, so that whoever asks for much pays for it. */
+export function prepare(addresses: readonly Hex[], topics: TopicFilter): void {
+  for (const items of [addresses, ...topics]) if (items !== null) probesFor(items)
 }
 
-function probesFor(item: Hex): readonly Probe[] {
-  const bloom = new Uint8Array(256)
-  bloomAdd(bloom, fromHex(item))
-  const probes: Probe[] = []
-  for (const [at, mask] of bloom.entries()) if (mask !== 0) probes.push({ at, mask })
+function mightHoldAny(bloom: Uint8Array, items: readonly Hex[]): boolean {
+  if (items.length === 0) return true
+  return probesFor(items).some((item) => item.every(({ at, mask }) => ((bloom[at] as number) & mask) !== 0))
+}
+
+function probesFor(items: readonly Hex[]): readonly (readonly Probe[])[] {
+  let probes = probesOf.get(items)
+  if (probes === undefined) {
+    probes = items.map((item) =>
+      bloomBits(item).map((bit) => ({ at: 255 - (bit >> 3), mask: 1 << (bit & 7) })),
+    )
+    probesOf.set(items, probes)
+  }
   return probes
 }

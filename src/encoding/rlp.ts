@@ -5,6 +5,30 @@ import { EMPTY, toBigInt, toNumber } from './bytes.ts'
 /** What RLP carries: byte strings and lists of the same. */
 export type RlpItem = Uint8Array | readonly RlpItem[]
 
+/** Lists within lists; nothing on the chain comes near it. */
+const MAX_DEPTH = 32
+
+/**
+ * Refuses lists that are nested deeply: the library copies what is inside at every level, so that a few megabytes would
+ * take it minutes. A length that goes too far is left for the library to refuse.
+ */
+function requireShallow(bytes: Uint8Array): void {
+  const ends: number[] = []
+  for (let at = 0; at < bytes.length; ) {
+    while (ends.length > 0 && at >= (ends.at(-1) as number)) ends.pop()
+    const prefix = bytes[at++] as number
+    if (prefix < 0x80) continue
+    const short = prefix & 0x3f
+    let length = short
+    if (short > 55) {
+      length = 0
+      for (const end = at + short - 55; at < end; at++) length = length * 256 + (bytes[at] ?? 0)
+    }
+    if (prefix < 0xc0) at += length
+    else if (ends.push(at + length) > MAX_DEPTH) throw new RangeError('lists are nested too deeply')
+  }
+}
+
 /** RLP of a byte string or a nested list. */
 export function encodeRlp(item: RlpItem): Uint8Array {
   return RLP.encode(item as Uint8Array)
@@ -13,11 +37,13 @@ export function encodeRlp(item: RlpItem): Uint8Array {
 /** The one item that `bytes` hold; throws when they are malformed or bytes are left over. */
 export function decodeRlp(bytes: Uint8Array): RlpItem {
   if (bytes.length === 0) throw new RangeError('no RLP item in zero bytes')
+  requireShallow(bytes)
   return RLP.decode(bytes) as RlpItem
 }
 
 /** The first item of `bytes` and how many bytes it takes, for streams of items; throws when malformed. */
 export function decodeRlpFirst(bytes: Uint8Array): { item: RlpItem; length: number } {
+  requireShallow(bytes)
   const { data, remainder } = RLP.decode(bytes, true)
   return { item: data as RlpItem, length: bytes.length - remainder.length }
 }

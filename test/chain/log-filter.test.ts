@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { bloomMightContain, logsBloom } from '../../src/chain/bloom.ts'
-import { bloomMightMatch, matchesLog } from '../../src/chain/log-filter.ts'
+import { bloomMightMatch, matchesLog, prepare } from '../../src/chain/log-filter.ts'
 import type { Log } from '../../src/chain/receipt.ts'
 import { fromHex, type Hex, toFixedHex } from '../../src/encoding/hex.ts'
 
@@ -52,6 +52,20 @@ describe('bloomMightMatch', () => {
         if (logs.some((one) => matchesLog(one, addresses, topics))) {
           expect(bloomMightMatch(logsBloom(logs), addresses, topics)).toBe(true)
         }
+      }),
+    )
+  })
+
+  it('answers the same when its questions were prepared', () => {
+    fc.assert(
+      fc.property(fc.array(someLog, { maxLength: 2 }), filter, (logs, [addresses, topics]) => {
+        const expected = bloomMightMatch(
+          logsBloom(logs),
+          [...addresses],
+          topics.map((wanted) => wanted && [...wanted]),
+        )
+        prepare(addresses, topics)
+        expect(bloomMightMatch(logsBloom(logs), addresses, topics)).toBe(expected)
       }),
     )
   })

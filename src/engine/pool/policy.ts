@@ -29,6 +29,11 @@ export function costOf({ value, gasLimit, gasPrice }: Transaction): bigint {
   return value + gasLimit * gasPrice
 }
 
+/** The refusal of a transaction of so many bytes, which are too many. */
+export function sizeRefusal(bytes: number): string {
+  return `transaction's size is higher than defined maximum: ${bytes} > ${MAX_TRANSACTION_BYTES}`
+}
+
 /**
  * Why the node would not even queue this transaction (checks 3 to 15 of rpc-methods 7.5; protocol 4.5), or `undefined`.
  */
@@ -37,9 +42,7 @@ export function refusalOf(transaction: Transaction, context: PolicyContext): str
   const { data, to, raw, isReward, gasLimit, gasPrice, nonce } = transaction
   if (account === undefined) return "the sender account doesn't exist"
   if (to === null && data.length > MAX_INIT_CODE_BYTES) return "transaction's init code size is invalid"
-  if (raw.length > MAX_TRANSACTION_BYTES) {
-    return `transaction's size is higher than defined maximum: ${raw.length} > ${MAX_TRANSACTION_BYTES}`
-  }
+  if (raw.length > MAX_TRANSACTION_BYTES) return sizeRefusal(raw.length)
   if (isReward) return 'transaction is a remasc transaction'
   if (gasLimit > maxTransactionGas) {
     return `transaction's gas limit of ${gasLimit} is higher than the block's gas limit of ${maxTransactionGas}`

@@ -1,8 +1,9 @@
 /** Feeds that wait to be polled: filters on logs, blocks and waiting transactions; forgotten when nobody asks (rpc-methods 7.7). */
 import { randomUUID } from 'node:crypto'
 import type { ExecutedBlock } from '../../chain/block.ts'
-import { bloomMightMatch } from '../../chain/log-filter.ts'
+import { bloomMightMatch, prepare } from '../../chain/log-filter.ts'
 import { type Hex, toHex } from '../../encoding/hex.ts'
+import { createBreather } from '../../engine/breather.ts'
 import type { Engine, LogView } from '../../engine/engine.ts'
 import type { ChainUpdate, PoolUpdate } from '../../engine/events.ts'
 import { matchingLogs } from '../../engine/queries/logs.ts'
@@ -12,6 +13,7 @@ import type { RpcOptions } from '../rpc-options.ts'
 import type { LogFilter } from '../wire/log-filter.ts'
 import { Backlog } from './backlog.ts'
 import { chainSteps, headAfter } from './chain-steps.ts'
+import { weightOf } from './weight.ts'
 
 /** Entries of a filter on blocks or transactions that can be read again after a poll. */
 const KEPT_ENTRIES = 1000
@@ -74,6 +76,10 @@ interface Parts {
   readonly options: RpcOptions
   /** Milliseconds from any start. */
   readonly elapsed: () => number
+}
+
+function weigh({ of }: Filter): number {
+  return of.kind === 'logs' ? weightOf(of.filter, of.past.length) : 1
 }
 
 /** Makes the filters of a node. While there are none, they listen to nothing and keep nothing. */
@@ -144,22 +150,31 @@ export function createFilters({ engine, options, elapsed }: Parts): Filters {
   }
 
   function add(owner: string, of: Filter['of']): { id: Hex; filter: Filter } {
-    const { maxFilters } = options
-    const isFull = () => {
-      let count = 0
-      for (const filter of filters.values()) if (filter.owner === owner) count++
-      return count >= maxFilters
-    }
-    if (maxFilters > 0 && isFull()) {
-      sweep()
-      if (isFull()) throw new NodeError('too-many', `no more than ${maxFilters} filters can be open at once`)
-    }
+    const filter: Filter = { owner, used: elapsed(), cursor: 0, of }
+    requireRoom(filter)
     listen()
     const id = toHex(new TextEncoder().encode(randomUUID()))
-    const filter: Filter = { owner, used: elapsed(), cursor: 0, of }
     begin(filter)
     filters.set(id, filter)
     return { id, filter }
+  }
+
+  /** Throws `too-many` when the owner's filters, with this one, are more than there may be. */
+  function requireRoom(added: Filter): void {
+    const { maxFilters } = options
+    if (maxFilters === 0) return
+    const isFull = () => {
+      let weight = weigh(added)
+      for (const filter of filters.values()) {
+        if (filter.owner === added.owner && filter !== added) weight += weigh(filter)
+      }
+      return weight > maxFilters
+    }
+    if (!isFull()) return
+    sweep()
+    if (!isFull()) return
+    const words = weigh(added) > 1 ? '; large ones count as several' : ''
+    throw new NodeError('too-many', `no more than ${maxFilters} filters can be open at once${words}`)
   }
 
   /** From here on it hears of what comes. */
@@ -225,11 +240,14 @@ export function createFilters({ engine, options, elapsed }: Parts): Filters {
     const from = fixedHeight(fromBlock)
     const to = from === undefined ? undefined : fixedHeight(toBlock)
     const end = steps.end
+    const breathe = createBreather('query')
     while (filter.cursor < end && bytes < room) {
       const step = steps.at(filter.cursor++)
       if (step === undefined || (blockHash !== undefined && step.hash !== blockHash)) continue
       if (step.number < (from ?? 0) || step.number > (to ?? step.number)) continue
       if (!bloomMightMatch(step.logsBloom, addresses, topics)) continue
+      const pause = breathe()
+      if (pause !== undefined) await pause
       const block = step.block ?? (await blockOf(step.hash, filter.cursor))
       for (const view of matchingLogs(block, of.filter, step.removed)) take(view)
     }
@@ -244,6 +262,8 @@ export function createFilters({ engine, options, elapsed }: Parts): Filters {
         // One that begins at the head begins with what comes after it.
         const hasPast = filter.blockHash !== undefined || fixedHeight(filter.fromBlock) !== undefined
         if (hasPast) of.past = await readPast(made, filter)
+        requireRoom(made)
+        prepare(filter.addresses, filter.topics)
       } catch (error) {
         forget(id)
         throw error

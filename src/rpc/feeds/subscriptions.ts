@@ -1,7 +1,7 @@
 /** Feeds that are pushed: what subscribers hear when the chain or the pool moves (rpc-methods 7.8). */
 import { randomBytes } from 'node:crypto'
 import type { ExecutedBlock } from '../../chain/block.ts'
-import { bloomMightMatch } from '../../chain/log-filter.ts'
+import { bloomMightMatch, prepare } from '../../chain/log-filter.ts'
 import { type Hex, toHex } from '../../encoding/hex.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { ChainUpdate, PoolUpdate } from '../../engine/events.ts'
@@ -13,6 +13,7 @@ import type { Session } from '../session.ts'
 import { toRpcHeader } from '../wire/header.ts'
 import { toRpcLog } from '../wire/log.ts'
 import type { SubscriptionKind } from '../wire/subscription.ts'
+import { weightOf } from './weight.ts'
 
 /** The subscriptions of a node. One ends with its session. */
 export interface Subscriptions {
@@ -41,7 +42,7 @@ interface Group {
 export function createSubscriptions({ engine: { events }, maxSubscriptions, logger }: Parts): Subscriptions {
   const groups = new Map<string, Group>()
   /** The subscriptions of each session, with the names of their groups. */
-  const bySession = new Map<Session, Map<Hex, string>>()
+  const bySession = new Map<Session, Map<Hex, { readonly name: string; readonly weight: number }>>()
   let deaf: (() => void) | undefined
 
   function listen(): void {
@@ -98,7 +99,7 @@ export function createSubscriptions({ engine: { events }, maxSubscriptions, logg
 
   function end(session: Session, id: Hex): boolean {
     const mine = bySession.get(session)
-    const name = mine?.get(id)
+    const { name } = mine?.get(id) ?? {}
     if (mine === undefined || name === undefined) return false
     mine.delete(id)
     const group = groups.get(name)
@@ -115,25 +116,33 @@ export function createSubscriptions({ engine: { events }, maxSubscriptions, logg
   return {
     add(kind, criteria, session) {
       requireNotify(session)
-      let mine = bySession.get(session)
-      if (mine === undefined) {
-        mine = new Map()
-        bySession.set(session, mine)
-        session.onClose?.(() => {
-          for (const id of [...(bySession.get(session)?.keys() ?? [])]) end(session, id)
-          bySession.delete(session)
-        })
+      const known = bySession.get(session)
+      const mine = known ?? new Map<Hex, { readonly name: string; readonly weight: number }>()
+      const weight = kind === 'logs' ? weightOf(criteria) : 1
+      const total = [...mine.values()].reduce((sum, each) => sum + each.weight, weight)
+      if (maxSubscriptions > 0 && total > maxSubscriptions) {
+        const words = weight > 1 ? '; large ones count as several' : ''
+        throw new NodeError(
+          'too-many',
+          `no more than ${maxSubscriptions} subscriptions can be open at once${words}`,
+        )
       }
-      if (maxSubscriptions > 0 && mine.size >= maxSubscriptions) {
-        throw new NodeError('too-many', `no more than ${maxSubscriptions} subscriptions can be open at once`)
-      }
+      if (kind === 'logs') prepare(criteria.addresses, criteria.topics)
       const id = toHex(randomBytes(16))
       const name = kind === 'logs' ? JSON.stringify(criteria) : kind
       const group = groups.get(name) ?? { kind, criteria, members: new Map<Hex, Session>() }
       groups.set(name, group)
       group.members.set(id, session)
-      mine.set(id, name)
+      mine.set(id, { name, weight })
+      bySession.set(session, mine)
       listen()
+      // Who has left meanwhile hears of it at once, and has to find what is to be ended.
+      if (known === undefined) {
+        session.onClose?.(() => {
+          for (const each of [...mine.keys()]) end(session, each)
+          bySession.delete(session)
+        })
+      }
       return id
     },
     remove(id, session) {

@@ -22,13 +22,21 @@ const Contract: Parameter<{ readonly address: Hex } | { readonly name: string }>
   },
 }
 
+/** Most entries of an ABI: each is hashed. No compiler's comes near it. */
+const MOST_ENTRIES = 5000
+
 /** Checked when it is read for good, by what reads artifacts. */
 const Abi: Parameter<readonly unknown[] | object> = {
   schema: z
     .union([z.array(z.union([z.string(), z.looseObject({ type: z.string() })])), z.looseObject({})])
     .describe('entries of an ABI, signatures written for people, or the artifact of a compiler'),
-  read: (value, name) =>
-    typeof value === 'object' && value !== null ? value : refuse(name, 'a list of entries, or an artifact'),
+  read(value, name) {
+    if (typeof value !== 'object' || value === null) refuse(name, 'a list of entries, or an artifact')
+    const entries = 'abi' in value ? value.abi : value
+    if (Array.isArray(entries) && entries.length > MOST_ENTRIES)
+      refuse(name, `at most ${MOST_ENTRIES} entries`)
+    return value
+  },
 }
 
 function artifactOf(abi: object, name: string, codec: AbiCodec): Artifact {

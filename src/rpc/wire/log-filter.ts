@@ -17,9 +17,18 @@ export interface LogFilter {
   readonly topics: readonly (readonly Hex[] | null)[]
 }
 
+/** Most addresses, and most topics, of one filter: each costs a hash and, in a filter that stays, room. */
+export const MOST_ITEMS = 5000
+
+function refuseMany(count: number, name: string): void {
+  if (count > MOST_ITEMS) refuse(name, `at most ${MOST_ITEMS} items`)
+}
+
 function readAddresses(value: unknown, name: string): readonly Hex[] {
   if (value === undefined || value === null) return []
-  return Array.isArray(value) ? value.map((item) => Address.read(item, name)) : [Address.read(value, name)]
+  if (!Array.isArray(value)) return [Address.read(value, name)]
+  refuseMany(value.length, name)
+  return value.map((item) => Address.read(item, name))
 }
 
 /** Alternatives of one position: nulls among them are dropped, and none left is a wildcard. */
@@ -34,6 +43,7 @@ function readTopics(value: unknown, name: string): readonly (readonly Hex[] | nu
   if (value === undefined || value === null) return []
   if (typeof value === 'string') return [[Topic.read(value, name)]]
   if (!Array.isArray(value)) refuse(name, 'an array')
+  refuseMany(value.flat().length, name)
   const topics = value.map((position) => readAlternatives(position, name))
   // Wildcards at the end demand nothing, not even that the position exists.
   while (topics.at(-1) === null) topics.pop()

@@ -75,6 +75,12 @@ describe('evm_setAbi', () => {
     [['A', {}], 'Invalid abi: an ABI is a list of entries.'],
     [['A', [{ type: 'function' }]], 'Invalid abi: entry 0 has no name.'],
     [['A', ['funktion f()']], /^Invalid abi: .+\.$/],
+    [['A', new Array(5001).fill('error E()')], 'Invalid abi: expected at most 5000 entries.'],
+    [['A', { abi: new Array(5001).fill('error E()') }], 'Invalid abi: expected at most 5000 entries.'],
+    [
+      ['A', [{ name: 'f', inputs: [{ type: `uint8${'[1]'.repeat(90)}` }] }]],
+      /inputs\[0\] has too long a type/,
+    ],
     [['A'], 'method parameters invalid'],
   ])('%j is refused', async (params, words) => {
     const dispatcher = dispatcherOf(fakeEngine().engine)

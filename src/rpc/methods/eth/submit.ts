@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { checkChainId, decodeTransaction } from '../../../chain/transaction.ts'
 import { type Hex, toHex } from '../../../encoding/hex.ts'
 import type { Failure, Submitted } from '../../../engine/engine.ts'
+import { MAX_TRANSACTION_BYTES, sizeRefusal } from '../../../engine/pool/policy.ts'
 import { NodeError } from '../../../errors.ts'
 import { method } from '../../method.ts'
 import type { RpcOptions } from '../../rpc-options.ts'
@@ -10,6 +11,9 @@ import { requireWallet, sendRequest } from '../../signing.ts'
 import { CallObject } from '../../wire/call.ts'
 import { Data, HashText } from '../../wire/scalars.ts'
 import { TransactionObject, toRpcTransaction } from '../../wire/transaction.ts'
+
+/** Bytes of what may be a transaction; anything longer costs more to take apart than it can be worth. */
+const WORTH_READING = 2 * MAX_TRANSACTION_BYTES
 
 /** A revert tells its reason and carries its payload; any other failure has the same words and nothing to carry (rpc-methods 7.5). */
 function minedFailure({ kind, reason, output }: Failure): NodeError {
@@ -33,6 +37,9 @@ export const eth_sendRawTransaction = method({
   errors: ['transaction-refused', 'reverted', 'not-mined', 'mining-refused'],
   examples: [],
   async run({ transaction }, { engine, options }) {
+    if (transaction.length > WORTH_READING) {
+      throw new NodeError('transaction-refused', sizeRefusal(transaction.length))
+    }
     const decoded = decodeTransaction(transaction)
     checkChainId(decoded, engine.config)
     return answer(await engine.commands.submit(decoded), options)

@@ -5,6 +5,7 @@ import { isHexDigits } from '../../../encoding/hex.ts'
 import { invalidParams } from '../../../errors.ts'
 import type { Parameter } from '../../method.ts'
 import { type BlockArgument, LookupBlock } from '../block-reference.ts'
+import { MOST_ITEMS } from '../log-filter.ts'
 import { Address, BlockHash, refuse } from '../scalars.ts'
 
 /** Texts up to here name a tag or a height, longer ones a hash. */
@@ -52,9 +53,9 @@ export const ExactAddress: Parameter<Hex> = {
 
 function readAddresses(value: unknown, name: string): readonly Hex[] {
   if (value === undefined || value === null) return []
-  return Array.isArray(value)
-    ? value.map((item) => ExactAddress.read(item, name))
-    : [ExactAddress.read(value, name)]
+  if (!Array.isArray(value)) return [ExactAddress.read(value, name)]
+  if (value.length > MOST_ITEMS) refuse(name, `at most ${MOST_ITEMS} items`)
+  return value.map((item) => ExactAddress.read(item, name))
 }
 
 /** A JSON integer or decimal text. */

@@ -191,6 +191,24 @@ describe('a filter', () => {
     await call('eth_newFilter', {})
   })
 
+  it('with a long list, or many logs that wait, counts as several', async () => {
+    const topics = [Array.from({ length: 100 }, (_, i) => topic(i)), null, [topic(1), topic(2)]]
+    const large = await call('eth_newFilter', { topics })
+    await expect(call('eth_newFilter', { topics })).rejects.toMatchObject({
+      code: -32005,
+      message: 'no more than 5 filters can be open at once; large ones count as several',
+    })
+    await call('eth_uninstallFilter', large)
+    for (let i = 0; i < 210; i++) {
+      await chain.log(0, [1, 1])
+      if (i % 15 === 14) await chain.mine()
+    }
+    const filled = await call('eth_newFilter', { fromBlock: '0x1' })
+    await expect(call('eth_newFilter', { fromBlock: '0x1' })).rejects.toMatchObject({ code: -32005 })
+    expect(await changes(filled)).toEqual(await call('eth_getLogs', { fromBlock: '0x1' }))
+    await call('eth_newFilter', { fromBlock: '0x1' })
+  })
+
   it('is refused when its past is beyond the limits of a query, and then takes no place', async () => {
     for (let i = 0; i < 6; i++) {
       await expect(call('eth_newFilter', { fromBlock: '0x1', toBlock: '0x0' })).rejects.toMatchObject({

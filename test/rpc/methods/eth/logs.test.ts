@@ -113,6 +113,12 @@ describe('eth_getLogs', () => {
     [{ toBlock: 'safe' }, 'Invalid filter.toBlock: expected a hex block number or a tag.'],
     [{ fromBlock: '0x1', toBlock: '0x0' }, 'Invalid filter: fromBlock is greater than toBlock'],
     [{ blockHash: '0x1' }, 'Invalid block hash: incorrect length.'],
+    [{ address: new Array(5001).fill(TOPIC) }, 'Invalid filter.address: expected at most 5000 items.'],
+    [{ topics: new Array(5001).fill(null) }, 'Invalid filter.topics: expected at most 5000 items.'],
+    [
+      { topics: [[TOPIC], new Array(5000).fill(TOPIC)] },
+      'Invalid filter.topics: expected at most 5000 items.',
+    ],
     [null, 'Invalid filter: expected an object.'],
     [[], 'Invalid filter: expected an object.'],
   ])('refuses %j', async (filter, message) => {

@@ -49,6 +49,14 @@ describe('eth_sendRawTransaction', () => {
     expect(calls).toEqual([])
   })
 
+  it('refuses what is far too long without looking into it', async () => {
+    const { outcome, calls } = await send('eth_sendRawTransaction', `0xfa1e8480${'c0'.repeat(2_000_000)}`)
+    expect(outcome).toEqual(
+      refusal(-32010, "transaction's size is higher than defined maximum: 2000004 > 131072"),
+    )
+    expect(calls).toEqual([])
+  })
+
   it('passes on what the pool says', async () => {
     const submit = async () => {
       throw new NodeError('transaction-refused', 'transaction nonce too low')

@@ -153,6 +153,19 @@ describe('eth_subscribe', () => {
     await subscribe('logs', {})
   })
 
+  it('counts a long list as several', async () => {
+    const address = Array.from({ length: 150 }, (_, i) => `0x${String(i).padStart(40, '0')}`)
+    await subscribe('logs', { address })
+    await expect(subscribe('newHeads')).rejects.toMatchObject({
+      code: -32005,
+      message: 'no more than 4 subscriptions can be open at once',
+    })
+    await expect(subscribe('logs', { address: [...address, ...address] })).rejects.toMatchObject({
+      code: -32005,
+      message: 'no more than 4 subscriptions can be open at once; large ones count as several',
+    })
+  })
+
   it.each<[unknown[], number, string | RegExp]>([
     [['nope'], -32601, 'method not found'],
     [[], -32602, 'method parameters invalid'],
@@ -213,6 +226,15 @@ describe('a session', () => {
     await chain.mine()
     expect([one.got.length, two.got.length]).toEqual([1, 2])
     expect(await ask(one.session, 'eth_unsubscribe', id)).toBe(false)
+  })
+
+  it('that has left while its call was on the way keeps no subscription', async () => {
+    const { session, got } = listening()
+    const gone: Session = { ...session, onClose: (listener) => listener() }
+    const id = await ask(gone, 'eth_subscribe', 'newHeads')
+    await chain.mine()
+    expect(got).toEqual([])
+    expect(await ask(gone, 'eth_unsubscribe', id)).toBe(false)
   })
 
   it('shares the words of an event with all others that hear of it', async () => {

@@ -1,0 +1,12 @@
+/** What a filter or a subscription counts for, against the most that a caller may have of them: a large one as several. */
+import type { LogCriteria } from '../../engine/queries/logs.ts'
+
+/** Addresses and topics, and logs that wait to be polled, that count as much as a filter. */
+const ITEMS = 50
+const LOGS = 100
+
+/** One, and more for long lists and for logs that are kept. */
+export function weightOf({ addresses, topics }: LogCriteria, keptLogs = 0): number {
+  const items = topics.reduce((sum, wanted) => sum + (wanted?.length ?? 0), addresses.length)
+  return 1 + Math.floor(items / ITEMS) + Math.floor(keptLogs / LOGS)
+}
