@@ -159,9 +159,11 @@ export function createCommands(parts: Parts): Commands {
       throw invalidParams(`depth: ${depth} blocks cannot leave a chain of height ${height}`)
     }
     const plan = planned ?? Array.from({ length: depth + 1 }, () => ({}))
+    // Blocks that name uncles weigh as much as several.
+    const outweighs = planned === undefined ? blockchain.head.totalDifficulty : undefined
     const before = clock.save()
     try {
-      return await parts.buildBranch(parentOf(fork.hash), plan, { uncles }, async (branch) => {
+      return await parts.buildBranch(parentOf(fork.hash), plan, { uncles, outweighs }, async (branch) => {
         const { update } =
           blockchain.moveTo(branch.map(({ block }) => block)) === undefined
             ? { update: undefined }

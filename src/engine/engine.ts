@@ -203,7 +203,7 @@ export interface Imported {
 export interface ReorgRequest {
   /** How many blocks leave, from the head down. */
   readonly depth: number
-  /** What comes in their place; empty blocks, one more than leave, unless given. */
+  /** What comes in their place; unless given, empty blocks: one more than leave, and more where uncles make those heavy. */
   readonly blocks?: readonly PlannedBlock[]
   /** Name known siblings, the replaced blocks among them, as uncles wherever the rules allow. */
   readonly uncles?: boolean

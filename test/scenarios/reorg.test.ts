@@ -96,6 +96,19 @@ describe('evm_reorg', () => {
     await replayFromGenesis(served.node)
   })
 
+  it('puts as many empty blocks as it takes in place of one that uncles make heavy', async () => {
+    await mine({ blocks: 3 })
+    await call('evm_reorg', { depth: 3 })
+    await mine()
+    const { uncles, number } = await head()
+    expect(uncles.length).toBeGreaterThan(0)
+    const { removed, added } = await call('evm_reorg', { depth: 1 })
+    expect(removed).toHaveLength(1)
+    // It weighed one, and one more for each uncle.
+    expect(added).toHaveLength(uncles.length + 2)
+    expect(Number((await head()).number)).toBe(Number(number) + uncles.length + 1)
+  })
+
   it('mines given transactions at given times for given people, and drops what they make impossible', async () => {
     await mine({ timestamp: 1_000_000_000 })
     const lost = await send(0)

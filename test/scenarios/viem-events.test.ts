@@ -1,4 +1,5 @@
 /** viem as an application uses it: over HTTP, on a socket and in process, live and historical events, reorganisations. */
+import fc from 'fast-check'
 import {
   createPublicClient,
   createTestClient,
@@ -58,6 +59,26 @@ function connect(door: Door) {
     }
   })
   return client
+}
+
+/** The note after which nothing more comes. */
+const LAST = 1_000_000
+
+/** Moves the chain: notes, empty blocks, save points, and other notes in the place of ones so far back. */
+async function goWay(moves: readonly ('note' | 'mine' | 'snapshot' | 'revert' | { back: number })[]) {
+  let snapshot = await chain.call('evm_snapshot')
+  let number = 0
+  for (const move of moves) {
+    if (move === 'note') await chain.note(++number)
+    else if (move === 'mine') await chain.call('evm_mine')
+    else if (move === 'snapshot') snapshot = await chain.call('evm_snapshot')
+    else if (move === 'revert') await chain.call('evm_revert', snapshot)
+    else {
+      const logs = await chain.call('eth_getLogs', { fromBlock: '0x0', address: chain.address })
+      const { transactionHash } = logs.at(-1 - (move.back % 5)) ?? {}
+      if (transactionHash !== undefined) await chain.replace(transactionHash, ++number)
+    }
+  }
 }
 
 /** A note as a watcher hears it: its number, negative when its block has left the chain. */
@@ -166,5 +187,48 @@ describe.each(['http', 'webSocket', 'in process'] as const)('viem, %s', (door) =
     expect(await notes.until((number) => number === 4)).toEqual([1, 2, -1, -2, 3, 2, 4])
     const historical = await reader.getContractEvents({ address: chain.address, abi, fromBlock: 0n })
     expect(historical.map(brief)).toEqual([3, 2, 4])
+  })
+
+  it('has what the chain has at the end of any way there, nothing lost and nothing heard twice', async () => {
+    const move = fc.oneof(
+      { weight: 4, arbitrary: fc.constant('note' as const) },
+      fc.constantFrom('mine', 'snapshot', 'revert'),
+      fc.nat().map((back) => ({ back })),
+    )
+    const way = fc.array(move, { minLength: 5, maxLength: 20 })
+    await fc.assert(
+      fc.asyncProperty(way, async (moves) => {
+        chain = await notingChain()
+        const place = ({ blockHash, logIndex }: { blockHash: string; logIndex: number | string }) =>
+          `${blockHash} ${Number(logIndex)}`
+        const standing = new Map<string, number>()
+        const faults: string[] = []
+        const notes = heard<number>()
+        const stop = connect(door).watchContractEvent({
+          address: chain.address,
+          abi,
+          eventName: 'Noted',
+          onLogs(logs) {
+            for (const log of logs) {
+              const isFault = log.removed ? !standing.delete(place(log)) : standing.has(place(log))
+              if (isFault) faults.push(`${brief(log)} at ${place(log)}`)
+              if (!log.removed) standing.set(place(log), brief(log))
+              notes.hear(brief(log))
+            }
+          },
+        })
+        await chain.called(door === 'webSocket' ? 'eth_subscribe' : 'eth_newFilter')
+        await goWay(moves)
+        await chain.note(LAST)
+        await notes.until((number) => number === LAST)
+        const logs = await chain.call('eth_getLogs', { fromBlock: '0x0', address: chain.address })
+        expect(faults).toEqual([])
+        expect([...standing.keys()].sort()).toEqual(logs.map(place).sort())
+        await stop()
+        await Promise.all(closers.splice(0).map((close) => close()))
+        await chain.close()
+      }),
+      { numRuns: 4 },
+    )
   })
 })

@@ -1,5 +1,6 @@
 /** A contract that notes numbers in events, on a served node, and what moves its chain behind the back of a client. */
 import { Interface, Wallet } from 'ethers'
+import { toQuantity } from '../../src/encoding/hex.ts'
 import type { NodeOptions } from '../../src/index.ts'
 import { artifact } from './contracts.ts'
 import { heard } from './heard.ts'
@@ -46,14 +47,17 @@ export async function noteKeeper(call: Call) {
     note: (number: number): Promise<string> =>
       call('eth_sendTransaction', { from: COW, to: address, gas: '0x30d40', data: noteData(number) }),
     /**
-     * Replaces the block of a note and all after it by a branch one block longer, whose first block has another note in
-     * the place of that one.
+     * Replaces the block of a note and all after it by a heavier branch, whose first block has another note in the place of
+     * that one and whose others are empty.
      */
     async replace(hash: string, number: number): Promise<{ removed: string[]; added: string[] }> {
       const { nonce, blockNumber } = await call('eth_getTransactionByHash', hash)
-      const depth = Number(await call('eth_blockNumber')) - Number(blockNumber) + 1
-      const blocks = [{ transactions: [await signed(Number(nonce), number)] }]
-      return call('evm_reorg', { depth, blocks: [...blocks, ...Array(depth).fill({})] })
+      const head = await call('eth_getBlockByNumber', 'latest', false)
+      const parent = await call('eth_getBlockByNumber', toQuantity(Number(blockNumber) - 1), false)
+      // Each block weighs one, and as much again for each uncle that it names.
+      const weight = Number(head.totalDifficulty) - Number(parent.totalDifficulty)
+      const blocks = [{ transactions: [await signed(Number(nonce), number)] }, ...Array(weight).fill({})]
+      return call('evm_reorg', { depth: Number(head.number) - Number(parent.number), blocks })
     },
     /** The numbers of all notes of the canonical chain, upwards. */
     async noted(): Promise<number[]> {

@@ -34,6 +34,14 @@ interface Parts {
   readonly seal: Sealer
 }
 
+/** How a branch is built. */
+export interface BranchOptions {
+  /** Do its blocks name known siblings as uncles? */
+  readonly uncles: boolean
+  /** Empty blocks follow those of the plan until the branch weighs more than this: a total difficulty. */
+  readonly outweighs?: bigint | undefined
+}
+
 /**
  * Builds the planned blocks one on the other on top of `fork` and lends them to `use`; their states can be read until
  * that ends. Throws `invalid-params` when a transaction cannot stand where it is planned, or a timestamp does not exceed
@@ -42,7 +50,7 @@ interface Parts {
 export type BranchBuilder = <T>(
   fork: ExecutedBlock,
   plan: readonly PlannedBlock[],
-  options: { readonly uncles: boolean },
+  options: BranchOptions,
   use: (branch: readonly SealedBlock[]) => Promise<T>,
 ) => Promise<T>
 
@@ -92,17 +100,19 @@ export function createBranchBuilder(parts: Parts): BranchBuilder {
     return { block, state: unsealed.state, outcomes: unsealed.result.outcomes }
   }
 
-  return async (fork, plan, { uncles }, use) => {
+  return async (fork, plan, { uncles, outweighs = -1n }, use) => {
     const branch: SealedBlock[] = []
+    let tip = fork
     try {
-      for (const [index, planned] of plan.entries()) {
+      for (let index = 0; index < plan.length || tip.totalDifficulty <= outweighs; index++) {
         const known = knownWith(
           blocks,
           branch.map(({ block }) => block),
         )
-        const made = await next(branch.at(-1)?.block ?? fork, planned, index, known, uncles)
+        const made = await next(tip, plan[index] ?? {}, index, known, uncles)
         trie.remember(made.state)
         branch.push(made)
+        tip = made.block
       }
       return await use(branch)
     } finally {

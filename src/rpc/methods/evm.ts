@@ -123,7 +123,7 @@ export const evm_importBlock = method({
 export const evm_reorg = method({
   name: 'evm_reorg',
   summary:
-    'Replaces the last `depth` blocks by a heavier branch: the given blocks, or empty ones, one more than leave. ' +
+    'Replaces the last `depth` blocks by a heavier branch: the given blocks, or empty ones, at least one more than leave. ' +
     'With `uncles`, the branch names what it replaces wherever the rules allow.',
   params: { options: ReorgOptions },
   result: z.object({
