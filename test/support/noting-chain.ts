@@ -48,15 +48,16 @@ export async function noteKeeper(call: Call) {
       call('eth_sendTransaction', { from: COW, to: address, gas: '0x30d40', data: noteData(number) }),
     /**
      * Replaces the block of a note and all after it by a heavier branch, whose first block has another note in the place of
-     * that one and whose others are empty.
+     * all of that block and whose others are empty.
      */
     async replace(hash: string, number: number): Promise<{ removed: string[]; added: string[] }> {
-      const { nonce, blockNumber } = await call('eth_getTransactionByHash', hash)
+      const { blockNumber } = await call('eth_getTransactionByHash', hash)
       const head = await call('eth_getBlockByNumber', 'latest', false)
       const parent = await call('eth_getBlockByNumber', toQuantity(Number(blockNumber) - 1), false)
       // Each block weighs one, and as much again for each uncle that it names.
       const weight = Number(head.totalDifficulty) - Number(parent.totalDifficulty)
-      const blocks = [{ transactions: [await signed(Number(nonce), number)] }, ...Array(weight).fill({})]
+      const nonce = Number(await call('eth_getTransactionCount', COW, parent.number))
+      const blocks = [{ transactions: [await signed(nonce, number)] }, ...Array(weight).fill({})]
       return call('evm_reorg', { depth: Number(head.number) - Number(parent.number), blocks })
     },
     /** The numbers of all notes of the canonical chain, upwards. */
