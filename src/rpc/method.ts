@@ -39,6 +39,8 @@ export type Arguments<P extends NamedParameters> = {
 export interface Example {
   readonly params: readonly unknown[]
   readonly result: unknown
+  /** The answer is another one each time, or on each machine: this is one of them, and only its form holds. */
+  readonly varies?: true
 }
 
 /** All that a method may use. */

@@ -1,28 +1,40 @@
 /** Every example of every method holds on a fresh local chain, and every result is of its schema. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createNode, type Node } from '../../src/index.ts'
+import { describe, expect, it, vi } from 'vitest'
+import { createNode } from '../../src/index.ts'
 import { METHODS } from '../../src/rpc/methods/index.ts'
 
-let node: Node
-beforeAll(async () => {
-  node = await createNode()
-})
-afterAll(() => node.close())
+// What a passphrase costs is not shown here.
+vi.mock(import('../../src/engine/wallet/sealed-key.ts'), async (original) => ({
+  ...(await original()),
+  STANDARD_COST: { n: 2, r: 1, p: 1 },
+}))
 
 const examples = METHODS.flatMap((method) => method.examples.map((example) => ({ method, example })))
 
+/** They need what only an earlier call gives: the id of a filter, a block, a key under a passphrase, work, or a mined block. */
+const WITHOUT = `eth_getFilterChanges eth_getFilterLogs eth_getProof evm_importBlock evm_reorg
+mnr_submitBitcoinBlock mnr_submitBitcoinBlockTransactions mnr_submitBitcoinBlockPartialMerkle
+personal_sendTransaction rpc.discover`
+
 describe('the examples in the methods’ own words', () => {
-  it('are there for most methods', () => {
-    expect(new Set(examples.map(({ method }) => method.name)).size).toBeGreaterThan(METHODS.length / 2)
+  it('are there for all methods but those that nothing can be asked on a fresh chain', () => {
+    const without = METHODS.filter((method) => method.examples.length === 0).map(({ name }) => name)
+    expect(without.sort()).toEqual(WITHOUT.split(/\s+/).sort())
   })
 
   it.each(
     examples.map(
       ({ method, example }) => [`${method.name} ${JSON.stringify(example.params)}`, method, example] as const,
     ),
-  )('%s', async (_, method, example) => {
-    const result = await node.request({ method: method.name, params: example.params })
-    expect(result).toEqual(example.result)
-    expect(method.result.safeParse(result).error).toBeUndefined()
+  )('%s', async (_, method, { params, result, varies }) => {
+    const node = await createNode()
+    try {
+      const answer = await node.request({ method: method.name, params })
+      if (varies) expect(typeof answer).toBe(typeof result)
+      else expect(answer).toEqual(result)
+      expect(method.result.safeParse(answer).error).toBeUndefined()
+    } finally {
+      await node.close()
+    }
   })
 })

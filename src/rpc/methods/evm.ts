@@ -62,7 +62,7 @@ export const evm_snapshot = method({
   summary: 'Takes a save point of head and clock; its id.',
   params: {},
   result: QuantityText,
-  examples: [],
+  examples: [{ params: [], result: '0x1' }],
   run: async (_, { engine }) => toQuantity(await engine.commands.snapshot()),
 })
 
@@ -81,7 +81,7 @@ export const evm_reset = method({
   summary: 'Back to genesis; save points and pool are forgotten.',
   params: {},
   result: z.null(),
-  examples: [],
+  examples: [{ params: [], result: null }],
   async run(_, { engine }) {
     await engine.commands.reset()
     return null
@@ -95,7 +95,10 @@ export const evm_mine = method({
   params: { options: optional(MineOptions, {}) },
   result: z.null(),
   errors: ['mining-refused'],
-  examples: [],
+  examples: [
+    { params: [], result: null },
+    { params: [{ blocks: 3, timestamp: 4_102_444_800 }], result: null },
+  ],
   async run({ options }, { engine }) {
     await engine.commands.mine(options)
     return null
@@ -144,7 +147,7 @@ export const evm_increaseTime = method({
     'Adds seconds to the clock of the next block; the total of such seconds, 0 while the clock is behind.',
   params: { seconds: Seconds },
   result: QuantityText,
-  examples: [],
+  examples: [{ params: ['0x3c'], result: '0x3c' }],
   async run({ seconds }, { engine }) {
     return toQuantity(Math.max(0, await engine.commands.increaseTime(seconds)))
   },
@@ -155,7 +158,7 @@ export const evm_setNextBlockTimestamp = method({
   summary: 'Sets the exact timestamp of the next block, in seconds since 1970.',
   params: { timestamp: Timestamp },
   result: z.null(),
-  examples: [],
+  examples: [{ params: [4_102_444_800], result: null }],
   async run({ timestamp }, { engine }) {
     await engine.commands.setNextBlockTimestamp(timestamp)
     return null
@@ -168,7 +171,7 @@ export const evm_startMining = method({
   params: {},
   result: z.null(),
   errors: ['mining-refused'],
-  examples: [],
+  examples: [{ params: [], result: null }],
   async run(_, { engine }) {
     await engine.commands.startMining()
     return null
@@ -180,7 +183,7 @@ export const evm_stopMining = method({
   summary: 'Stops mining by schedule; `evm_mine` still mines.',
   params: {},
   result: z.null(),
-  examples: [],
+  examples: [{ params: [], result: null }],
   async run(_, { engine }) {
     await engine.commands.stopMining()
     return null
@@ -195,7 +198,7 @@ export const evm_setAutomine = method({
   params: { on: Flag },
   result: z.literal(true),
   errors: ['mining-refused'],
-  examples: [],
+  examples: [{ params: [false], result: true }],
   async run({ on }, { engine }) {
     await engine.commands.setAutomine(on)
     return true as const
@@ -207,7 +210,7 @@ export const evm_setIntervalMining = method({
   summary: 'Mines a block every so many milliseconds; 0 stops.',
   params: { milliseconds: wholeNumber('milliseconds; 0 stops', MAX_INTERVAL) },
   result: z.literal(true),
-  examples: [],
+  examples: [{ params: [5000], result: true }],
   async run({ milliseconds }, { engine }) {
     await engine.commands.setIntervalMining(milliseconds)
     return true as const

@@ -93,7 +93,19 @@ export const mnr_getWork = method({
     notify: z.boolean(),
     parentBlockHash: HashText,
   }),
-  examples: [],
+  examples: [
+    {
+      params: [],
+      result: {
+        blockHashForMergedMining: '0x4d1bd995dc03ff24c154be66eb40808900fbb38c44f3255577fdfda6bda65a18',
+        target: `0x${'5'.repeat(64)}`,
+        feesPaidToMiner: '0',
+        notify: true,
+        parentBlockHash: '0x8ea789fabef0dd4946ed53f001e7b6f8a8d0c22a612a6099fc7f93c990af68fe',
+      },
+      varies: true,
+    },
+  ],
   async run(_, { engine }) {
     const { hash, target, paidFees, notify, parentHash } = await engine.commands.takeWork()
     return {

@@ -13,7 +13,7 @@ export const rpc_modules = method({
   summary: 'The open namespaces, each with its version.',
   params: {},
   result: z.record(z.string(), z.literal('1.0')),
-  examples: [],
+  examples: [{ params: [], result: { web3: '1.0', net: '1.0', eth: '1.0' }, varies: true }],
   run: (_, context) =>
     Object.fromEntries(
       openTo(context)

@@ -25,7 +25,7 @@ export const web3_clientVersion = method({
   summary: 'Name, version and platform of the node.',
   params: {},
   result: z.string(),
-  examples: [],
+  examples: [{ params: [], result: 'Tandem/0.1.0/linux-x64/Node20/EMULATOR', varies: true }],
   run: (_, { options }) => options.clientVersion,
 })
 

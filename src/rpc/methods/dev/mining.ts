@@ -37,6 +37,7 @@ const SET_MIN_GAS_PRICE = order({
   name: 'setMinGasPrice',
   summary: 'Sets the minimum gas price of the pool and of all blocks mined here from now on, in wei.',
   params: { gasPrice: Quantity },
+  example: ['0x3938700'],
   run: ({ gasPrice }, { engine }) => engine.dev.setMinimumGasPrice(gasPrice),
 })
 
@@ -46,7 +47,7 @@ export const evm_setBlockGasLimit = method({
     'Sets the gas limit of all blocks mined here from now on, at once and not by small steps; one transaction may take it all.',
   params: { gasLimit: Quantity },
   result: z.literal(true),
-  examples: [],
+  examples: [{ params: ['0x1c9c380'], result: true }],
   async run({ gasLimit }, { engine }) {
     await engine.dev.setBlockGasLimit(gasLimit)
     return true as const
@@ -68,7 +69,7 @@ export const anvil_setIntervalMining = method({
   summary: 'Mines a block every so many seconds, where `evm_setIntervalMining` takes milliseconds; 0 stops.',
   params: { seconds: wholeNumber('seconds; 0 stops', MAX_INTERVAL) },
   result: z.null(),
-  examples: [],
+  examples: [{ params: [5], result: null }],
   async run({ seconds }, { engine }) {
     await engine.commands.setIntervalMining(seconds * 1000)
     return null
@@ -93,7 +94,7 @@ export const evm_setTime = method({
     'Sets the clock of the next block, in milliseconds since 1970 (a smaller number than 10^11 is one of seconds); the seconds by which it was moved.',
   params: { time: Timestamp },
   result: z.int(),
-  examples: [],
+  examples: [{ params: [4_102_444_800_000], result: 2_307_194_960, varies: true }],
   run: ({ time }, { engine }) =>
     engine.dev.setTime(time < FIRST_MILLISECONDS ? time : Math.floor(time / 1000)),
 })
@@ -103,7 +104,7 @@ export const anvil_setBlockTimestampInterval = method({
   summary: 'Gives each block the timestamp of the one before and so many seconds, whatever the clock says.',
   params: { seconds: wholeNumber('seconds; at least 1 passes between blocks', 10 ** 9) },
   result: z.null(),
-  examples: [],
+  examples: [{ params: [12], result: null }],
   async run({ seconds }, { engine }) {
     await engine.dev.setBlockTimestampInterval(seconds)
     return null
@@ -139,7 +140,7 @@ export const miner_stop = method({
   summary: 'Stops mining by itself; transactions wait until they are asked for.',
   params: {},
   result: z.literal(true),
-  examples: [],
+  examples: [{ params: [], result: true }],
   async run(_, { engine }) {
     await engine.commands.stopMining()
     return true as const

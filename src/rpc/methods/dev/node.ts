@@ -34,6 +34,7 @@ const RESET = order({
   summary:
     'Back to genesis; save points, pool, clock, what was asked of blocks and impersonation are forgotten.',
   params: { options: optional(Beginning, null) },
+  example: [],
   run: (_, { engine }) => engine.commands.reset(),
 })
 
@@ -91,7 +92,20 @@ export const hardhat_metadata = method({
       .record(z.string(), z.tuple([z.int(), HashText]))
       .describe('by id: height and hash of the head that each goes back to'),
   }),
-  examples: [],
+  examples: [
+    {
+      params: [],
+      result: {
+        clientVersion: 'Tandem/0.1.0/linux-x64/Node20/EMULATOR',
+        chainId: 33,
+        instanceId: '0xc48fdcdafe60a082e22ba755a5260c6888fa1447b59a11e22cfd12b9139ca6c8',
+        latestBlockNumber: 0,
+        latestBlockHash: '0x8ea789fabef0dd4946ed53f001e7b6f8a8d0c22a612a6099fc7f93c990af68fe',
+        snapshots: {},
+      },
+      varies: true,
+    },
+  ],
   run(_, { engine: { config, dev, queries }, options }) {
     const { hash, block } = queries.head()
     return {
@@ -125,7 +139,20 @@ export const anvil_nodeInfo = method({
     }),
     forkConfig: z.object({ forkUrl: z.null(), forkBlockNumber: z.null(), forkRetryBackoff: z.null() }),
   }),
-  examples: [],
+  examples: [
+    {
+      params: [],
+      result: {
+        currentBlockNumber: '0x0',
+        currentBlockTimestamp: 0,
+        currentBlockHash: '0x8ea789fabef0dd4946ed53f001e7b6f8a8d0c22a612a6099fc7f93c990af68fe',
+        hardFork: 'regtest',
+        transactionOrder: 'fees',
+        environment: { baseFee: '0x0', chainId: 33, gasLimit: '0x989680', gasPrice: '0x0' },
+        forkConfig: { forkUrl: null, forkBlockNumber: null, forkRetryBackoff: null },
+      },
+    },
+  ],
   run(_, { engine: { config, dev, queries } }) {
     const { hash, block } = queries.head()
     const { header } = block

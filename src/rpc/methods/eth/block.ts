@@ -86,7 +86,9 @@ export const eth_getUncleCountByBlockHash = method({
   params: { blockHash: BlockHash },
   result: QuantityText,
   errors: ['block-not-found'],
-  examples: [],
+  examples: [
+    { params: ['0x8ea789fabef0dd4946ed53f001e7b6f8a8d0c22a612a6099fc7f93c990af68fe'], result: '0x0' },
+  ],
   async run({ blockHash }, { engine }) {
     const view = await engine.queries.block({ hash: blockHash })
     if (view === undefined) {

@@ -27,7 +27,13 @@ export const eth_newFilter = method({
   params: { filter: FilterObject },
   result: FilterIdText,
   errors: ['too-many'],
-  examples: [],
+  examples: [
+    {
+      params: [{ fromBlock: 'latest', address: '0x0000000000000000000000000000000001000008' }],
+      result: '0x38366232373432652d663135312d343939362d613032342d363261366264616366366233',
+      varies: true,
+    },
+  ],
   run: ({ filter }, { filters, session }) => filters.onLogs(filter, session.owner),
 })
 
@@ -37,7 +43,13 @@ export const eth_newBlockFilter = method({
   params: {},
   result: FilterIdText,
   errors: ['too-many'],
-  examples: [],
+  examples: [
+    {
+      params: [],
+      result: '0x38366232373432652d663135312d343939362d613032342d363261366264616366366233',
+      varies: true,
+    },
+  ],
   run: (_, { filters, session }) => filters.onBlocks(session.owner),
 })
 
@@ -47,7 +59,13 @@ export const eth_newPendingTransactionFilter = method({
   params: {},
   result: FilterIdText,
   errors: ['too-many'],
-  examples: [],
+  examples: [
+    {
+      params: [],
+      result: '0x38366232373432652d663135312d343939362d613032342d363261366264616366366233',
+      varies: true,
+    },
+  ],
   run: (_, { filters, session }) => filters.onTransactions(session.owner),
 })
 

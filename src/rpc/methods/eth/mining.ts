@@ -27,7 +27,17 @@ export const eth_getWork = method({
     'Work on the head: hash for merged mining, a seed that this chain does not have (zero), and the target.',
   params: {},
   result: z.tuple([HashText, HashText, HashText]),
-  examples: [],
+  examples: [
+    {
+      params: [],
+      result: [
+        '0x4d1bd995dc03ff24c154be66eb40808900fbb38c44f3255577fdfda6bda65a18',
+        `0x${'0'.repeat(64)}`,
+        `0x${'5'.repeat(64)}`,
+      ],
+      varies: true,
+    },
+  ],
   async run(_, { engine }) {
     const { hash, target } = await engine.queries.work()
     return [hash, toFixedHex(0n, HASH_BYTES), toFixedHex(target, HASH_BYTES)] as [Hex, Hex, Hex]

@@ -35,7 +35,14 @@ export const eth_sendRawTransaction = method({
   params: { transaction: Data },
   result: HashText,
   errors: ['transaction-refused', 'reverted', 'not-mined', 'mining-refused'],
-  examples: [],
+  examples: [
+    {
+      params: [
+        '0xf85f8001825208947986b3df570230288501eea3d890bd66948c9b79018065a0ed009c50edd6adf86011e28200b5a16eb58f9515c71727eb6500df52ea93f01ba05ef1c506a89b2d519fae419b795524db87c71f6e68a34c52f27cd944e0173cc6',
+      ],
+      result: '0x8a6f66e7e1c0edaa6eafc05bc22f8f3161efefb98e2dae4f638aeb764011674c',
+    },
+  ],
   async run({ transaction }, { engine, options }) {
     if (transaction.length > WORTH_READING) {
       throw new NodeError('transaction-refused', sizeRefusal(transaction.length))
@@ -52,7 +59,20 @@ export const eth_sendTransaction = method({
   params: { transaction: CallObject },
   result: HashText,
   errors: ['transaction-refused', 'reverted', 'not-mined', 'mining-refused'],
-  examples: [],
+  examples: [
+    {
+      params: [
+        {
+          from: '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826',
+          to: '0x7986b3df570230288501eea3d890bd66948c9b79',
+          value: '0x1',
+          gas: '0x5208',
+          gasPrice: '0x1',
+        },
+      ],
+      result: '0x8a6f66e7e1c0edaa6eafc05bc22f8f3161efefb98e2dae4f638aeb764011674c',
+    },
+  ],
   async run({ transaction }, { engine, options }) {
     requireWallet(engine)
     return answer(await engine.commands.send(sendRequest(transaction, engine.config)), options)

@@ -15,7 +15,14 @@ export const eth_subscribe = method({
   params: { type: SubscriptionName, filter: optional(SubscriptionFilter, null) },
   result: SubscriptionIdText,
   errors: ['too-many'],
-  examples: [],
+  examples: [
+    { params: ['newHeads'], result: '0x9847e55bc15f40005ae4dbd2037bf06f', varies: true },
+    {
+      params: ['logs', { address: '0x0000000000000000000000000000000001000008', topics: [] }],
+      result: '0x9847e55bc15f40005ae4dbd2037bf06f',
+      varies: true,
+    },
+  ],
   run: ({ type, filter }, { subscriptions, session }) => subscriptions.add(type, filter, session),
 })
 
