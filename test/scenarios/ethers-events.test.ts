@@ -5,6 +5,7 @@ import {
   ContractFactory,
   type EventLog,
   JsonRpcProvider,
+  toBeHex,
   Wallet,
   WebSocketProvider,
 } from 'ethers'
@@ -123,4 +124,13 @@ describe.each(['polling', 'WebSocket'] as const)('ethers, %s', (door) => {
     expect(historical.map(({ args }) => Number(args.number))).toEqual([3, 2, 4])
     expect(await chain.noted()).toEqual([3, 2, 4])
   })
+})
+
+it('ethers has more calls at once answered than one batch may hold, when it is told how many', async () => {
+  chain = await notingChain()
+  const provider = new JsonRpcProvider(chain.url, 33, { staticNetwork: true, batchMaxCount: 50 })
+  open.push(provider)
+  const addresses = Array.from({ length: 120 }, (_, index) => toBeHex(index + 1, 20))
+  const codes = await Promise.all(addresses.map((address) => provider.getCode(address)))
+  expect(codes).toEqual(Array(120).fill('0x'))
 })

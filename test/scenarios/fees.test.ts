@@ -1,12 +1,10 @@
 /** Prices on a chain without base fee: clients settle on a plain gas price, or say that there is no base fee. */
-import { execFile, execFileSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { ethers } from 'ethers'
 import { createPublicClient, createWalletClient, defineChain, http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Web3 } from 'web3'
+import { CAST_TITLE, hasCast, runCast } from '../support/cast.ts'
 import { type ServedNode, servedNode } from '../support/served-node.ts'
 
 const KEY = '0xc85ef7d79691fe79573b1a7064c19c1a9819ebdbd1faaab1a8ec92344438aaf4'
@@ -73,56 +71,20 @@ describe('a transaction without a price, signed by the client', () => {
   })
 })
 
-/** Foundry's `cast`, where it is installed. */
-function findCast(): string | undefined {
-  const packaged = new URL(
-    '../../scripts/bench/node_modules/@foundry-rs/cast-linux-amd64/bin/cast',
-    import.meta.url,
-  )
-  if (existsSync(packaged)) return fileURLToPath(packaged)
-  try {
-    return execFileSync('which', ['cast'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
-  } catch {
-    return undefined
-  }
-}
+const SEND = ['send', '--private-key', KEY, BOB, '--value', '1', '--json']
+const castSend = (...flags: string[]) => runCast([...SEND, '--rpc-url', served.url, ...flags])
 
-const cast = findCast()
+describe.skipIf(!hasCast)(CAST_TITLE, () => {
+  it('sends a plain transaction with --legacy', async () => {
+    const { stdout } = await castSend('--legacy')
+    await expectPlain(JSON.parse(stdout).transactionHash)
+  })
 
-function castSend(...flags: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  const args = [
-    'send',
-    '--rpc-url',
-    served.url,
-    '--private-key',
-    KEY,
-    BOB,
-    '--value',
-    '1',
-    '--json',
-    ...flags,
-  ]
-  return new Promise((resolve) =>
-    execFile(cast ?? '', args, (error, stdout, stderr) =>
-      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
-    ),
-  )
-}
-
-describe.skipIf(cast === undefined)(
-  cast === undefined ? 'Foundry’s cast: passed over, none is installed' : 'Foundry’s cast',
-  () => {
-    it('sends a plain transaction with --legacy', async () => {
-      const { stdout } = await castSend('--legacy')
-      await expectPlain(JSON.parse(stdout).transactionHash)
-    })
-
-    it('learns that there is no base fee, and sends nothing', async () => {
-      const before = await served.call('eth_blockNumber')
-      const { code, stderr } = await castSend()
-      expect(code).not.toBe(0)
-      expect(stderr).toMatch(/eip1559/)
-      expect(await served.call('eth_blockNumber')).toBe(before)
-    })
-  },
-)
+  it('learns that there is no base fee, and sends nothing', async () => {
+    const before = await served.call('eth_blockNumber')
+    const { code, stderr } = await castSend()
+    expect(code).not.toBe(0)
+    expect(stderr).toMatch(/eip1559/)
+    expect(await served.call('eth_blockNumber')).toBe(before)
+  })
+})
