@@ -7,10 +7,15 @@ import type { Strike } from './target.ts'
 export const LATENCY_BOUND = { share: 0.5, least: 2 }
 export const MEMORY_BOUND = { share: 0.25, least: 40 }
 
+/** The node that is struck. None of its lives is long enough to warm up, so it is measured in another way. */
+export const STRUCK = 'struck'
+
 /** Seconds whose median makes one point of a line. */
 const WINDOW = 2
 /** A process that has just started is no measure of memory: seconds. */
 const YOUNG = 3
+/** The age at which the lives of the struck node are compared: seconds. */
+export const GROWN = 5
 
 /** A node that was ended and came back. */
 export interface Struck extends Strike {
@@ -25,9 +30,11 @@ export interface CallRow {
   readonly count: number
   readonly half: number
   readonly most: number
-  readonly drift: Drift
+  /** Nothing for the struck node, whose lives all begin cold. */
+  readonly drift: Drift | undefined
 }
 
+/** The notebook of one run. */
 export class Measures {
   #began = performance.now()
   #isOpen = false
@@ -35,6 +42,8 @@ export class Measures {
   readonly #calls = new Map<string, Map<string, Point[]>>()
   readonly #memory = new Map<string, Point[]>()
   readonly #births = new Map<number, number>()
+  /** Processes of the struck node that have been compared, and what they weighed. */
+  readonly #grown = new Map<number, Point>()
   readonly strikes: Struck[] = []
 
   /** From now on everything is noted, until `end`: what comes before is setting up, and after it the reckoning. */
@@ -78,9 +87,11 @@ export class Measures {
     if (born === undefined) this.#births.set(pid, now)
     const bytes = residentBytes(pid)
     if (bytes === undefined || now - (born ?? now) < YOUNG) return
+    const point: Point = [now, bytes / 2 ** 20]
+    if (node === STRUCK && now - (born ?? now) >= GROWN && !this.#grown.has(pid)) this.#grown.set(pid, point)
     const points = this.#memory.get(node)
-    if (points === undefined) this.#memory.set(node, [[now, bytes / 2 ** 20]])
-    else points.push([now, bytes / 2 ** 20])
+    if (points === undefined) this.#memory.set(node, [point])
+    else points.push(point)
   }
 
   /** Megabytes over time. */
@@ -119,14 +130,15 @@ export class Measures {
           count: values.length,
           half: quantile(values, 0.5) ?? 0,
           most: quantile(values, 0.99) ?? 0,
-          drift: driftOf(this.latency(node, kind), seconds, LATENCY_BOUND),
+          drift: node === STRUCK ? undefined : driftOf(this.latency(node, kind), seconds, LATENCY_BOUND),
         }
       })
       .toSorted((a, b) => b.count - a.count)
   }
 
-  /** How a node's memory went. */
+  /** How a node's memory went; that of the struck one from life to life, at the same age. */
   memoryDrift(node: string, seconds: number): Drift {
-    return driftOf(this.memory(node), seconds, MEMORY_BOUND)
+    const points = node === STRUCK ? [...this.#grown.values()] : this.memory(node)
+    return driftOf(points, seconds, MEMORY_BOUND)
   }
 }

@@ -1,6 +1,6 @@
 /** What a run has shown, for the terminal and as a picture. */
 import type { Measures } from './measures.ts'
-import { LATENCY_BOUND, MEMORY_BOUND } from './measures.ts'
+import { GROWN, LATENCY_BOUND, MEMORY_BOUND, STRUCK } from './measures.ts'
 import { drawPlot } from './plot.ts'
 import { type Drift, quantile, warmUp } from './series.ts'
 import { textTable } from './table.ts'
@@ -29,7 +29,9 @@ const SENDING = ['transfer', 'token transfer']
 
 const milliseconds = (value: number): string => value.toFixed(value < 10 ? 2 : 0)
 
-function driftText({ change, verdict }: Drift, unit: string): string {
+function driftText(drift: Drift | undefined, unit: string): string {
+  if (drift === undefined) return ''
+  const { change, verdict } = drift
   if (verdict === 'short') return 'too short to tell'
   return `${change < 0 ? '−' : '+'}${Math.abs(change).toFixed(1)} ${unit} ${verdict}`
 }
@@ -45,12 +47,11 @@ export function rising({ measures, nodes, seconds }: Outcome): string[] {
             `${node}: memory rose by ${memory.change.toFixed(0)} MB, more than ${memory.allowed.toFixed(0)} MB`,
           ]
         : []),
-      ...calls
-        .filter(({ drift }) => drift.verdict === 'rising')
-        .map(({ kind, drift: { change, allowed } }) => {
-          const [is, due] = [milliseconds(change), milliseconds(allowed)]
-          return `${node}: ${kind} became slower by ${is} ms, more than ${due} ms`
-        }),
+      ...calls.flatMap(({ kind, drift }) => {
+        if (drift?.verdict !== 'rising') return []
+        const [is, due] = [milliseconds(drift.change), milliseconds(drift.allowed)]
+        return [`${node}: ${kind} became slower by ${is} ms, more than ${due} ms`]
+      }),
     ]
   })
 }
@@ -96,7 +97,8 @@ export function reportText(outcome: Outcome): string {
       `at most ${milliseconds(back.reduce((most, one) => Math.max(most, one), 0))} ms.`,
     `Level means: after ${warmUp(seconds).toFixed(0)} s of warming up, over the rest of the run, medians of calls rise by ` +
       `at most ${LATENCY_BOUND.share * 100} % or ${LATENCY_BOUND.least} ms, memory by ${MEMORY_BOUND.share * 100} % or ` +
-      `${MEMORY_BOUND.least} MB, whichever is more.`,
+      `${MEMORY_BOUND.least} MB, whichever is more. Of the node that is ${STRUCK} the memory of each life at the age of ` +
+      `${GROWN} s is compared, and no latency: it is always warming up.`,
   ].join('\n\n')
 }
 

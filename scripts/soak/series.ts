@@ -52,9 +52,9 @@ export interface Drift {
 /** Seconds that have to be measured after warming up before a line means anything. */
 const LEAST_SECONDS = 60
 
-/** Seconds that a run of such length warms up: caches fill, code is compiled. */
+/** Seconds that a run of such length warms up: caches fill, code is compiled, the heap finds its size. */
 export function warmUp(seconds: number): number {
-  return Math.max(10, seconds / 4)
+  return Math.max(60, seconds / 4)
 }
 
 /** Judges a series of a run of so many seconds. Falling is as good as level. */

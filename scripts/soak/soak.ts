@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { audit } from './audit.ts'
 import { httpCaller } from './client.ts'
-import { Measures } from './measures.ts'
+import { Measures, STRUCK } from './measures.ts'
 import { launch } from './node-process.ts'
 import { createRandom, type Random } from './random.ts'
 import { readOn, watchOn } from './readers.ts'
@@ -26,7 +26,7 @@ export interface SoakOptions {
 const FLAGS = ['--accounts', String(ACCOUNTS), '--mnemonic', MNEMONIC]
 const READERS = 3
 /** Mean seconds between two strikes, in a long run. */
-const BETWEEN_STRIKES = 8
+const BETWEEN_STRIKES = 5
 /** A share of strikes that end the node in order, and of those that strike it again while it starts. */
 const ORDERLY = 0.15
 const AGAIN = 0.25
@@ -71,9 +71,10 @@ function loadOf(
 /** Blocks that have to be enough for what waits in the pool at the end. */
 const LAST_BLOCKS = 20
 
-/** Mines until nothing is pooled any more. */
+/** Mines until nothing is pooled any more, and nothing by itself. */
 async function drain(target: Target): Promise<void> {
   const { http } = await target.life()
+  await http.call('evm_stopMining')
   for (let left = LAST_BLOCKS; left > 0; left--) {
     const { pending, queued } = await http.call<{ pending: number; queued: number }>('txpool_status')
     if (pending === 0 && queued === 0) return
@@ -95,10 +96,10 @@ export async function soak(options: SoakOptions): Promise<Outcome> {
   }
   const make = (name: string) =>
     new Target({ name, dataDir: join(folder, name), args: FLAGS, timed: measures.timedFor(name), say })
-  const targets = [make('struck'), make('steady')] as const
+  const targets = [make(STRUCK), make('steady')] as const
   const [struck, steady] = targets
   const back = launch(['--data-dir', join(folder, 'snapshots')])
-  const nodes = ['struck', 'steady', 'snapshots']
+  const nodes = [STRUCK, 'steady', 'snapshots']
   const ends = () => {
     for (const pid of [struck.pid, steady.pid, back.pid]) if (pid !== undefined) killQuietly(pid)
     rmSync(folder, { recursive: true, force: true })
