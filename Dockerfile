@@ -23,8 +23,8 @@ COPY --from=build /build/dist dist
 COPY genesis genesis
 COPY scripts/healthcheck.mjs scripts/healthcheck.mjs
 COPY package.json LICENSE ./
-# The chain lies in a volume that belongs to the user who runs the node.
-RUN mkdir /data && chown node:node /data
+# The chain lies in a volume that belongs to the user who runs the node, and so does the place for a volume of keys.
+RUN mkdir /data /keys && chown node:node /data /keys
 ENV NODE_ENV=production \
     TANDEM_HOST=0.0.0.0 \
     TANDEM_PORT=4444 \

@@ -102,13 +102,21 @@ describe('the image', () => {
   it('knows a node that lives from one that does not', async () => {
     const [, ...check] = named('HEALTHCHECK')[0] ?? []
     const script = check.join(' ').replace('/app/', ROOT)
-    const ask = async (port: string) => {
-      const child = spawn(process.execPath, [script], { env: { ...process.env, TANDEM_PORT: port } })
+    const ask = async (port: string, more: Record<string, string> = {}) => {
+      const child = spawn(process.execPath, [script], { env: { ...process.env, TANDEM_PORT: port, ...more } })
       let told = ''
-      child.stderr.on('data', (chunk) => (told += chunk))
+      child.stderr.on('data', (chunk) => {
+        told += chunk
+      })
       const [code] = await once(child, 'close')
       return { code, told }
     }
+    const tls = (name: string) => join(ROOT, `fixtures/tls/first.${name}.pem`)
+    const guarded = await startCommand(['--memory', '--tls-cert', tls('cert'), '--tls-key', tls('key')])
+    const itsPort = new URL(guarded.url).port
+    expect(await ask(itsPort, { TANDEM_TLS_CERT: tls('cert') })).toEqual({ code: 0, told: '' })
+    expect((await ask(itsPort)).code).toBe(1)
+    await guarded.end('SIGTERM')
     const node = await startCommand(['--memory'])
     const { port } = new URL(node.url)
     expect(await ask(port)).toEqual({ code: 0, told: '' })
