@@ -4,6 +4,8 @@ import { setting } from './setting.ts'
 
 /** Largest trace: lengths beyond no longer fit where they are summed up. */
 const MOST_TRACE_BYTES = 2_000_000_000
+/** A client may read answers of any length; this one holds the struct logs of ten million gas in the node's shape. */
+const TRACE_ANSWER = 2 ** 31
 
 /** A namespace or method, with a minus or plus before it. */
 const METHOD_ENTRY = /^[-+]?[a-zA-Z0-9]+([._]\w+)?$/
@@ -103,7 +105,12 @@ export const RPC_SETTINGS = {
   }),
   maxTraceBytes: setting(whole(1, MOST_TRACE_BYTES), {
     flag: '--max-trace-size <bytes>',
-    help: 'most memory that one trace may take, and largest answer with struct logs, in bytes',
+    help: 'most memory that one trace may take, in bytes; struct logs take a tenth of their length and less',
     fallback: 268_435_456,
+  }),
+  maxTraceAnswer: setting(whole(1, Number.MAX_SAFE_INTEGER), {
+    flag: '--max-trace-answer <bytes>',
+    help: 'largest answer with struct logs, in bytes',
+    fallback: TRACE_ANSWER,
   }),
 }

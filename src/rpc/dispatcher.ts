@@ -1,6 +1,7 @@
 /** The entrance of every door: envelope, batch, permission, parameters → run → reply (JSON-RPC 2.0). */
 import type { Engine } from '../engine/engine.ts'
 import { invalidParams, NodeError } from '../errors.ts'
+import { textLimitExceeded } from '../execution/trace/trace-budget.ts'
 import type { Logger } from '../logger.ts'
 import type { OnCall } from '../options/options.ts'
 import { absenceOf } from './absent-methods.ts'
@@ -38,8 +39,8 @@ export interface Dispatcher {
   dispatch(message: unknown, session: Session): Promise<Reply | Replies | undefined>
   /** Answers JSON text by JSON text, within the limits of depth and size. Never rejects. */
   dispatchText(text: string, session: Session): Promise<string | undefined>
-  /** The same; a long reply in pieces of UTF-8, to be sent one after another. */
-  dispatchPieces(text: string, session: Session): Promise<string | readonly Uint8Array[] | undefined>
+  /** The same; a long reply in pieces of ASCII, to be sent one after another. */
+  dispatchPieces(text: string, session: Session): Promise<string | RawJson | undefined>
   /** Runs one method and returns its result; rejects with the `NodeError` that a reply would carry. */
   request(name: string, params: unknown, session: Session): Promise<unknown>
 }
@@ -77,8 +78,7 @@ function rawLength(reply: Reply | Replies): number {
 
 /** What a batch answers from where its raw results are too much together. */
 function tooMuchRaw(reply: Reply | Replies, limit: number): Reply {
-  const words = `Trace size limit of ${limit} bytes exceeded`
-  return refusal(new NodeError('limit-exceeded', words), 'jsonrpc' in reply ? reply.id : null)
+  return refusal(textLimitExceeded(limit), 'jsonrpc' in reply ? reply.id : null)
 }
 
 function refusal(error: unknown, id: Id = null, jsonrpc = '2.0'): Reply {
@@ -249,7 +249,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
           : await answerOne(entry, session, deadline)
       if (reply === undefined) continue
       raw += rawLength(reply)
-      replies.push(raw <= options.maxTraceBytes ? reply : tooMuchRaw(reply, options.maxTraceBytes))
+      replies.push(raw <= options.maxTraceAnswer ? reply : tooMuchRaw(reply, options.maxTraceAnswer))
     }
     return replies.length === 0 ? undefined : replies
   }
@@ -340,10 +340,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     async dispatchText(text, session) {
       return (await answerText(text, session))?.toString()
     },
-    async dispatchPieces(text, session) {
-      const reply = await answerText(text, session)
-      return reply instanceof RawJson ? reply.chunks : reply
-    },
+    dispatchPieces: answerText,
     async request(name, params, session) {
       const deadline = options.rpcTimeoutMs === 0 ? 0 : Date.now() + options.rpcTimeoutMs
       try {

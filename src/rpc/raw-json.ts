@@ -1,16 +1,43 @@
 /** A result that is JSON text already, in pieces: what is too large to be built as objects first. */
 import { constants } from 'node:buffer'
+import { inflateRawSync } from 'node:zlib'
 import { NodeError } from '../errors.ts'
+
+/** Text in little room. */
+export class PackedText {
+  readonly #packed: Uint8Array
+  /** Bytes of the text. */
+  readonly length: number
+
+  /** `packed` is raw deflate of a text of `length` bytes. */
+  constructor(packed: Uint8Array, length: number) {
+    this.#packed = packed
+    this.length = length
+  }
+
+  /** Makes the text anew each time. */
+  unpack(): Buffer {
+    return inflateRawSync(this.#packed, { chunkSize: this.length })
+  }
+}
+
+/** Text as it is, or packed. */
+export type JsonChunk = Buffer | PackedText
 
 /** A result, or a part of one, whose text is there; ASCII only. */
 export class RawJson {
-  readonly chunks: readonly Buffer[]
-  /** Bytes of all chunks. */
+  readonly chunks: readonly JsonChunk[]
+  /** Bytes of the text. */
   readonly length: number
 
-  constructor(chunks: readonly Buffer[]) {
+  constructor(chunks: readonly JsonChunk[]) {
     this.chunks = chunks
     this.length = chunks.reduce((sum, { length }) => sum + length, 0)
+  }
+
+  /** The text piece by piece; what is packed is unpacked as its turn comes. */
+  *pieces(): Generator<Buffer, void> {
+    for (const chunk of this.chunks) yield chunk instanceof PackedText ? chunk.unpack() : chunk
   }
 
   /** The text, as far as there can be one: throws `limit-exceeded` beyond the half gigabyte that a text may have. */
@@ -21,7 +48,9 @@ export class RawJson {
         `The result of ${this.length} bytes is too long for one text; ask for it over HTTP or WebSocket`,
       )
     }
-    return Buffer.concat(this.chunks, this.length).toString('latin1')
+    let text = ''
+    for (const piece of this.pieces()) text += piece.toString('latin1')
+    return text
   }
 
   /** The value that the text stands for, as callers in process get it. */

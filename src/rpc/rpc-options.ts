@@ -18,6 +18,7 @@ export interface RpcOptions
     | 'maxSubscriptions'
     | 'maxTraces'
     | 'maxTraceBytes'
+    | 'maxTraceAnswer'
     | 'methodTimeouts'
     | 'maxDepth'
     | 'maxPending'

@@ -3,6 +3,7 @@
  * The short way exists because Express costs several times what a simple method does.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { pipeline, Readable } from 'node:stream'
 import type { Logger } from '../logger.ts'
 import { openSession, type Session } from '../rpc/session.ts'
 import type { BodyReader } from './body.ts'
@@ -21,7 +22,7 @@ import {
 } from './refusal.ts'
 import type { RemoteAddressOf } from './remote-address.ts'
 import { requestIdOf } from './request-id.ts'
-import { dispatchLong, type TextDispatcher } from './text-dispatcher.ts'
+import { dispatchLong, type LongReply, type TextDispatcher } from './text-dispatcher.ts'
 import type { Watch } from './watch.ts'
 
 /** What the HTTP door is made of. */
@@ -94,14 +95,11 @@ function refuseUnread(
   request.on('end', hangUp).on('close', hangUp).resume()
 }
 
-/** Sends a long body without joining it. */
-function sendPieces(response: ServerResponse, pieces: readonly Uint8Array[]): void {
-  response.setHeader(
-    'Content-Length',
-    pieces.reduce((sum, { length }) => sum + length, 0),
-  )
-  for (const piece of pieces) response.write(piece)
-  response.end()
+/** Sends a long body without joining it, a piece whenever the one before is on its way. */
+function sendPieces(response: ServerResponse, reply: LongReply): void {
+  response.setHeader('Content-Length', reply.length)
+  // A caller that goes away in the middle is no error of ours.
+  pipeline(Readable.from(reply.pieces(), { objectMode: false, highWaterMark: 1 }), response, () => {})
 }
 
 /** Makes the listener of the server's `request` event. `pages` answers everything that is no JSON-RPC POST. */

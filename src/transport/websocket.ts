@@ -8,7 +8,7 @@ import { type Guest, sessionOf } from './keys/gate.ts'
 import { createDeliveries, createOutbox, type Deliveries } from './outbox.ts'
 import type { RemoteAddressOf } from './remote-address.ts'
 import { requestIdOf } from './request-id.ts'
-import { dispatchLong, type TextDispatcher } from './text-dispatcher.ts'
+import { dispatchLong, type LongReply, type TextDispatcher } from './text-dispatcher.ts'
 
 /** What the WebSocket door is made of. */
 export interface WebSocketParts {
@@ -120,10 +120,12 @@ function connect(
   }
 
   /** One message in several frames. */
-  async function replyInPieces(pieces: readonly Uint8Array[]): Promise<void> {
-    for (const [index, piece] of pieces.entries()) {
+  async function replyInPieces(long: LongReply): Promise<void> {
+    let left = long.length
+    for (const piece of long.pieces()) {
       if (!isOpen()) return
-      const fin = index === pieces.length - 1
+      left -= piece.length
+      const fin = left === 0
       await new Promise<void>((resolve) => socket.send(piece, { binary: false, fin }, () => resolve()))
     }
   }

@@ -27,6 +27,7 @@ describe('options', () => {
       maxLogs: 20_000,
       maxTraces: 10_000,
       maxTraceBytes: 268_435_456,
+      maxTraceAnswer: 2_147_483_648,
       dataDir: undefined,
     })
     expect(resolveServeOptions({})).toMatchObject({

@@ -24,6 +24,7 @@ export const OPTIONS: RpcOptions = {
   maxSubscriptions: 1000,
   maxTraces: 10_000,
   maxTraceBytes: 268_435_456,
+  maxTraceAnswer: 2_147_483_648,
   methodTimeouts: {},
   maxDepth: 1000,
   maxPending: 4096,

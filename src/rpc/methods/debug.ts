@@ -29,6 +29,10 @@ const BlockTraces = z
     'An array with an entry a transaction: by the default tracer its object, by the others { txHash, result }; null when there is no such block',
   )
 
+function budgetOf({ options }: Context): TraceBudget {
+  return new TraceBudget(options.maxTraceBytes, options.maxTraceAnswer)
+}
+
 /** The traces of a block's transactions, or of the one at an index. */
 async function traceTransactions(
   block: ExecutedBlock,
@@ -54,7 +58,7 @@ async function traceTransactions(
       result: toRpcCallFrame(root, options.flags, placeOf(index)),
     }))
   }
-  const budget = new TraceBudget(context.options.maxTraceBytes)
+  const budget = budgetOf(context)
   const runs = new Map<number, TraceRun>()
   await engine.queries.replay(
     block,
@@ -182,7 +186,7 @@ export const debug_traceCall = method({
     const entitled = context.options.stateOverride && session.entitlements.has('stateOverride')
     if (overrides.size > 0 && !entitled) throw invalidParams('State override is not allowed')
     requireCallable(block, engine.queries)
-    const run = startTrace(options, new TraceBudget(context.options.maxTraceBytes))
+    const run = startTrace(options, budgetOf(context))
     const pretended = overrides.size > 0 ? overrides : undefined
     await engine.queries.traceCall(transaction, block.reference, run.tracer, pretended, timeLeft(context))
     return run.result(NOWHERE)

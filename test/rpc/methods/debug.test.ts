@@ -43,7 +43,12 @@ let counter: Hex
 
 beforeAll(async () => {
   node = await createNode({ minedReverts: 'hash' })
-  small = await createNode({ minedReverts: 'hash', maxTraceBytes: 100_000, maxResponseBytes: 20_000 })
+  small = await createNode({
+    minedReverts: 'hash',
+    maxTraceBytes: 100_000,
+    maxTraceAnswer: 100_000,
+    maxResponseBytes: 20_000,
+  })
   transfer = await send({ to: B, value: '0x1', gas: '0x5208' })
   creation = await send({ data: WORD, gas: '0x186a0' })
   const deployment = await send({ data: toHex(deployer(assemble(COUNTER))), gas: '0x7a120' })
@@ -327,28 +332,37 @@ describe('large traces', () => {
     expect(batch[3]).toEqual({
       jsonrpc: '2.0',
       id: 4,
-      error: { code: -32011, message: 'Trace size limit of 100000 bytes exceeded' },
+      error: { code: -32011, message: 'Trace answer limit of 100000 bytes exceeded' },
     })
   })
 
   it('go through every door in pieces', async () => {
-    const server = await serve(small, { port: 0 })
+    const server = await serve(node, { port: 0 })
     const socket = new WebSocket(server.wsUrl)
     await once(socket, 'open')
-    const params = [{ data: toHex(assemble(SPENDER)) }, 'latest', { tracer: 'structLogger', limit: 700 }]
-    const request = { jsonrpc: '2.0', id: 1, method: 'debug_traceCall', params }
-    for (const message of [request, [request, { ...request, method: 'eth_chainId', params: [] }]]) {
+    const request = { jsonrpc: '2.0', id: 1, method: 'debug_traceCall' }
+    const steps = (limit: number) => {
+      const options = { tracer: 'structLogger', limit }
+      return { ...request, params: [{ data: toHex(assemble(SPENDER)) }, 'latest', options] }
+    }
+    const batch = [steps(700), { ...request, method: 'eth_chainId' }]
+    for (const [message, length] of [
+      [steps(700), 40_000],
+      [batch, 40_000],
+      // So long that it is kept packed.
+      [steps(70_000), 5_000_000],
+    ] as const) {
       const body = JSON.stringify(message)
-      const whole = await small.dispatcher.dispatchText(body, openSession('test'))
-      expect(whole?.length).toBeGreaterThan(40_000)
+      const whole = await node.dispatcher.dispatchText(body, openSession('test'))
+      expect(whole?.length).toBeGreaterThan(length)
       const headers = { 'Content-Type': 'application/json' }
       const response = await fetch(server.url, { method: 'POST', headers, body })
       expect(response.headers.get('Content-Length')).toBe(String(whole?.length))
-      expect(await response.text()).toBe(whole)
+      expect((await response.text()) === whole).toBe(true)
       socket.send(body)
       const [data, isBinary] = await once(socket, 'message')
       expect(isBinary).toBe(false)
-      expect(String(data)).toBe(whole)
+      expect(String(data) === whole).toBe(true)
     }
     socket.close()
     await server.close()
