@@ -25,6 +25,8 @@ const SWEEP_MS = 60_000
 const MOST_ATTEMPTS = 10
 /** Bytes of a log in a reply beside its data, roughly and not too few. */
 const LOG_BYTES = 800
+/** Bytes of a hash in a reply, with its quotes and comma. */
+const HASH_BYTES = 69
 
 /** What a poll gives. */
 export type Entries = readonly Hex[] | readonly LogView[]
@@ -58,6 +60,11 @@ interface BlockStep {
   readonly block?: ExecutedBlock
 }
 
+/** The hash of a block that joined the chain. */
+function joined(step: BlockStep | undefined): Hex | undefined {
+  return step?.removed ? undefined : step?.hash
+}
+
 interface Filter {
   readonly owner: string
   /** When it was last asked, milliseconds. */
@@ -67,7 +74,7 @@ interface Filter {
   /** The head when it began, until a move of the chain has come. */
   from?: Hex | undefined
   readonly of:
-    | { readonly kind: 'logs'; readonly filter: LogFilter; past: readonly LogView[] }
+    | { readonly kind: 'logs'; readonly filter: LogFilter; waiting: readonly LogView[] }
     | { readonly kind: 'blocks' | 'transactions'; read: readonly Hex[] }
 }
 
@@ -79,7 +86,7 @@ interface Parts {
 }
 
 function weigh({ of }: Filter): number {
-  return of.kind === 'logs' ? weightOf(of.filter, of.past.length) : 1
+  return of.kind === 'logs' ? weightOf(of.filter, of.waiting.length) : 1
 }
 
 /** Makes the filters of a node. While there are none, they listen to nothing and keep nothing. */
@@ -225,23 +232,33 @@ export function createFilters({ engine, options, elapsed }: Parts): Filters {
     return block
   }
 
+  /** Bytes that a reply to a poll may take, roughly: what does not fit waits for the next one. */
+  function replyBytes(): number {
+    return options.maxResponseBytes > 0 ? options.maxResponseBytes * 0.9 : Number.POSITIVE_INFINITY
+  }
+
   async function logChanges(filter: Filter, of: Filter['of'] & { kind: 'logs' }): Promise<LogView[]> {
-    const room = options.maxResponseBytes > 0 ? options.maxResponseBytes * 0.9 : Number.POSITIVE_INFINITY
+    const room = replyBytes()
     const found: LogView[] = []
     let bytes = 0
-    const take = (view: LogView) => {
-      found.push(view)
-      bytes += LOG_BYTES + 2 * view.log.data.length
+    /** Takes what fits, and one log however large it is. */
+    const takeWaiting = () => {
+      let taken = 0
+      for (const view of of.waiting) {
+        bytes += LOG_BYTES + 2 * view.log.data.length
+        if (bytes > room && found.length > 0) break
+        found.push(view)
+        taken++
+      }
+      of.waiting = of.waiting.slice(taken)
     }
-    let taken = 0
-    for (; taken < of.past.length && bytes < room; taken++) take(of.past[taken] as LogView)
-    of.past = of.past.slice(taken)
+    takeWaiting()
     const { blockHash, fromBlock, toBlock, addresses, topics } = of.filter
     const from = fixedHeight(fromBlock)
     const to = from === undefined ? undefined : fixedHeight(toBlock)
     const end = steps.end
     const breathe = createBreather('query')
-    while (filter.cursor < end && bytes < room) {
+    while (filter.cursor < end && of.waiting.length === 0 && bytes < room) {
       const step = steps.at(filter.cursor++)
       if (step === undefined || (blockHash !== undefined && step.hash !== blockHash)) continue
       if (step.number < (from ?? 0) || step.number > (to ?? step.number)) continue
@@ -249,19 +266,21 @@ export function createFilters({ engine, options, elapsed }: Parts): Filters {
       const pause = breathe()
       if (pause !== undefined) await pause
       const block = step.block ?? (await blockOf(step.hash, filter.cursor))
-      for (const view of matchingLogs(block, of.filter, step.removed)) take(view)
+      // Another poll of the same filter may have left some meanwhile.
+      of.waiting = [...of.waiting, ...matchingLogs(block, of.filter, step.removed)]
+      takeWaiting()
     }
     return found
   }
 
   return {
     async onLogs(filter, owner) {
-      const of = { kind: 'logs' as const, filter, past: [] as readonly LogView[] }
+      const of = { kind: 'logs' as const, filter, waiting: [] as readonly LogView[] }
       const { id, filter: made } = add(owner, of)
       try {
         // One that begins at the head begins with what comes after it.
         const hasPast = filter.blockHash !== undefined || fixedHeight(filter.fromBlock) !== undefined
-        if (hasPast) of.past = await readPast(made, filter)
+        if (hasPast) of.waiting = await readPast(made, filter)
         requireRoom(made)
         prepare(filter.addresses, filter.topics)
       } catch (error) {
@@ -277,14 +296,14 @@ export function createFilters({ engine, options, elapsed }: Parts): Filters {
       const { of } = filter
       if (of.kind === 'logs') return logChanges(filter, of)
       const fresh = hashesSince(filter, of.kind)
-      filter.cursor = backlogOf(filter).end
-      of.read = [...of.read, ...fresh].slice(-KEPT_ENTRIES)
-      return fresh
+      filter.cursor = fresh.end
+      of.read = [...of.read, ...fresh.hashes].slice(-KEPT_ENTRIES)
+      return fresh.hashes
     },
     async all(id, owner) {
       const filter = find(id, owner)
       const { of } = filter
-      if (of.kind !== 'logs') return [...of.read, ...hashesSince(filter, of.kind)]
+      if (of.kind !== 'logs') return [...of.read, ...hashesSince(filter, of.kind).hashes]
       const query = toLogQuery(of.filter, queries, options)
       return query === undefined ? [] : queries.logs(query)
     },
@@ -297,8 +316,16 @@ export function createFilters({ engine, options, elapsed }: Parts): Filters {
     },
   }
 
-  function hashesSince({ cursor }: Filter, kind: 'blocks' | 'transactions'): readonly Hex[] {
-    if (kind === 'transactions') return transactions.since(cursor)
-    return steps.since(cursor).flatMap(({ removed, hash }) => (removed ? [] : [hash]))
+  /** The first of what came since the last poll, as many as a reply holds, and where the next poll begins. */
+  function hashesSince({ cursor }: Filter, kind: 'blocks' | 'transactions'): { hashes: Hex[]; end: number } {
+    const most = Math.max(1, replyBytes() / HASH_BYTES)
+    const { end } = kind === 'transactions' ? transactions : steps
+    const hashes: Hex[] = []
+    let at = cursor
+    for (; at < end && hashes.length < most; at++) {
+      const hash = kind === 'transactions' ? transactions.at(at) : joined(steps.at(at))
+      if (hash !== undefined) hashes.push(hash)
+    }
+    return { hashes, end: at }
   }
 }

@@ -221,9 +221,20 @@ describe('a filter', () => {
 })
 
 describe('more than fits a reply', () => {
-  it('comes with the next polls, none lost', async () => {
+  /** What all polls give until nothing is left, poll by poll. */
+  async function pollAll(id: string) {
+    const polls = []
+    for (let poll = await changes(id); poll.length > 0; poll = await changes(id)) polls.push(poll)
+    return polls
+  }
+  const numbers = (count: number) => Array.from({ length: count }, (_, i) => i)
+
+  beforeEach(async () => {
     await chain.close()
     chain = await loggingChain({ maxResponseBytes: 4000 })
+  })
+
+  it('comes with the next polls, none lost', async () => {
     for (let i = 0; i < 8; i++) await chain.log(0, [i, 1])
     await chain.mine()
     const id = await call('eth_newFilter', { fromBlock: '0x0' })
@@ -231,9 +242,42 @@ describe('more than fits a reply', () => {
       await chain.log(0, [i, 1])
       await chain.mine()
     }
-    const polls: ReturnType<typeof brief>[] = []
-    for (let poll = await changes(id); poll.length > 0; poll = await changes(id)) polls.push(brief(poll))
-    expect(polls.flat().map(([, number]) => number)).toEqual(Array.from({ length: 20 }, (_, i) => i))
+    const polls = (await pollAll(id)).map(brief)
+    expect(polls.flat().map(([, number]) => number)).toEqual(numbers(20))
     expect(polls.length).toBeGreaterThan(3)
+  })
+
+  it('comes in pieces of a block where one block is too much', async () => {
+    const id = await call('eth_newFilter', {})
+    for (let i = 0; i < 15; i++) await chain.log(0, [i, 1])
+    await chain.mine()
+    const polls = await pollAll(id)
+    expect(polls.flatMap(brief).map(([, number]) => number)).toEqual(numbers(15))
+    for (const poll of polls) expect(JSON.stringify(poll).length).toBeLessThan(4000)
+  })
+
+  it('of blocks and transactions waits, too', async () => {
+    const [blocks, waiting] = [
+      await call('eth_newBlockFilter'),
+      await call('eth_newPendingTransactionFilter'),
+    ]
+    const sent = []
+    for (let i = 0; i < 15; i++) sent.push(await chain.log(0, [i, 1]))
+    await chain.mine()
+    const hashes = (await chain.mine(90)).map(({ hash }) => hash)
+    for (let i = 15; i < 70; i++) {
+      sent.push(await chain.log(0, [i, 1]))
+      if (i % 8 === 0) await chain.mine()
+    }
+    for (const [id, all] of [
+      [blocks, hashes],
+      [waiting, sent],
+    ] as const) {
+      const polls = await pollAll(id)
+      expect(polls.length).toBeGreaterThan(1)
+      for (const poll of polls) expect(JSON.stringify(poll).length).toBeLessThan(4000)
+      expect(polls.flat()).toEqual(expect.arrayContaining(all))
+      expect(new Set(polls.flat()).size).toBe(polls.flat().length)
+    }
   })
 })
