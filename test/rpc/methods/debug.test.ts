@@ -350,7 +350,7 @@ describe('large traces', () => {
       [steps(700), 40_000],
       [batch, 40_000],
       // So long that it is kept packed.
-      [steps(70_000), 5_000_000],
+      [steps(80_000), 5_000_000],
     ] as const) {
       const body = JSON.stringify(message)
       const whole = await node.dispatcher.dispatchText(body, openSession('test'))
