@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { methodRow } from '../dist/cli/methods.js'
 import { flagName, SETTINGS } from '../dist/cli/settings.js'
+import { fallbackWords } from '../dist/options/setting.js'
 import { METHODS } from '../dist/rpc/methods/index.js'
 
 const README = new URL('../README.md', import.meta.url)
@@ -30,9 +31,9 @@ function methodTable() {
 }
 
 function optionTable() {
-  const rows = Object.entries(SETTINGS).map(([key, { flag, help, fallback, fallbackText, nodeKeys }]) => {
+  const rows = Object.entries(SETTINGS).map(([key, { flag, help, nodeKeys, ...rest }]) => {
     // The key of a flag that turns something off says the contrary of the flag.
-    const standard = fallbackText ?? String(fallback)
+    const standard = fallbackWords(rest)
     const names = Object.keys(nodeKeys ?? {})
     const alias = names.length === 0 ? '' : `; in the file also ${names.map(code).join(', ')}`
     const named = flagName(flag).startsWith('no-') ? `${key}: false` : key

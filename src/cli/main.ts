@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError, Option } from 'commander'
 import { NodeError } from '../errors.ts'
-import type { Setting } from '../options/setting.ts'
+import { fallbackWords, type Setting } from '../options/setting.ts'
 import { ListenError } from '../transport/listen.ts'
 import { addDriftCommand } from './drift.ts'
 import { addKeysCommand } from './keys.ts'
@@ -44,9 +44,10 @@ function untilSignal(): Promise<void> {
   })
 }
 
-function helpOf({ help, fallback, fallbackText, flag }: Setting<unknown, unknown>): string {
-  const shown = fallbackText ?? (typeof fallback === 'boolean' ? undefined : String(fallback))
-  const words = shown === undefined ? help : `${help} (default: ${shown})`
+function helpOf(setting: Setting<unknown, unknown>): string {
+  const { help, fallback, fallbackText, flag } = setting
+  const says = fallbackText !== undefined || typeof fallback !== 'boolean'
+  const words = says ? `${help} (default: ${fallbackWords(setting)})` : help
   return `${words} [${variableOf(flag)}]`
 }
 

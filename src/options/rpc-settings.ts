@@ -72,14 +72,16 @@ export const RPC_SETTINGS = {
   }),
   maxLogBlocks: setting(whole(0, BYTES), {
     flag: '--max-log-blocks <count>',
-    help: 'most blocks that eth_getLogs looks at; 0 is no limit',
+    help: 'most blocks that eth_getLogs looks at, hosted: without a limit of logs; 0 is no limit',
     fallback: 5000,
+    hosted: 2000,
     nodeKeys: { 'rpc.logs.maxBlocksToQuery': same },
   }),
   maxLogs: setting(whole(0, BYTES), {
     flag: '--max-logs <count>',
-    help: 'most logs that eth_getLogs answers; 0 is no limit',
+    help: 'most logs that eth_getLogs answers, hosted: from more blocks than that; 0 is no limit',
     fallback: 20_000,
+    hosted: 10_000,
     nodeKeys: { 'rpc.logs.maxLogsToReturn': same },
   }),
   filterTimeoutMs: setting(whole(0, LONGEST_INTERVAL * 1000), {
@@ -94,14 +96,21 @@ export const RPC_SETTINGS = {
   }),
   maxSubscriptions: setting(whole(0, 1_000_000), {
     flag: '--max-subscriptions <count>',
-    help: 'most subscriptions of one connection; 0 is no limit',
+    help: 'most subscriptions that one key (without keys one connection) has open at once; 0 is no limit',
     fallback: 1000,
   }),
   maxTraces: setting(whole(1, BYTES), {
     flag: '--max-traces <count>',
-    help: 'most traces that trace_filter answers or passes over',
+    help: 'most traces that trace_filter answers, and passes over (hosted: up to 10000 there)',
     fallback: 10_000,
+    hosted: 100,
     nodeKeys: { 'rpc.trace.maxTracesPerRequest': same },
+  }),
+  maxTraceBlocks: setting(whole(0, BYTES), {
+    flag: '--max-trace-blocks <count>',
+    help: 'most blocks that trace_filter looks at; 0 is no limit',
+    fallback: 0,
+    hosted: 2000,
   }),
   maxTraceBytes: setting(whole(1, MOST_TRACE_BYTES), {
     flag: '--max-trace-size <bytes>',

@@ -10,6 +10,8 @@ export interface Setting<Value, Input = Value, Fallback extends Value | undefine
   readonly flag: `--${string}`
   readonly help: string
   readonly fallback: Fallback
+  /** The default in the hosted profile, where that is another. */
+  readonly hosted?: Value
   /** A refused value is not repeated. */
   readonly secret?: true
   /** The default in words, when the value does not say it. */
@@ -26,6 +28,12 @@ export function setting<Value, Input, const Fallback extends Value | undefined>(
   rest: Omit<Setting<Value, Input, Fallback>, keyof Kind<Value, Input>>,
 ): Setting<Value, Input, Fallback> {
   return { ...kind, ...rest }
+}
+
+/** The default of a setting in words: that of the node profile, and that of the hosted one where it is another. */
+export function fallbackWords({ fallback, fallbackText, hosted }: Setting<unknown, unknown>): string {
+  const words = fallbackText ?? String(fallback)
+  return hosted === undefined ? words : `${words}; hosted ${hosted}`
 }
 
 /** Settings by key. */
@@ -58,8 +66,9 @@ export function checkSetting(definition: Setting<unknown, unknown>, value: unkno
   throw new NodeError('invalid-options', message)
 }
 
-/** Checks given options against a table and fills in its defaults. Throws `invalid-options` naming the option. */
+/** Checks given options against a table and fills in its defaults, which the profile may change. Throws `invalid-options` naming the option. */
 export function resolve(table: Table, given: object, parts: readonly string[] = []): object {
+  const isHosted = 'profile' in given && given.profile === 'hosted'
   const values = new Map<string, unknown>(Object.entries(given))
   for (const key of values.keys()) {
     if (!Object.hasOwn(table, key) && !parts.includes(key)) {
@@ -69,10 +78,8 @@ export function resolve(table: Table, given: object, parts: readonly string[] = 
   return Object.fromEntries(
     Object.entries(table).map(([key, definition]) => {
       const value = values.get(key)
-      return [
-        key,
-        value === undefined ? definition.fallback : checkSetting(definition, value, `Option "${key}"`),
-      ]
+      if (value !== undefined) return [key, checkSetting(definition, value, `Option "${key}"`)]
+      return [key, (isHosted ? definition.hosted : undefined) ?? definition.fallback]
     }),
   )
 }

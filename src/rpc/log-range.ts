@@ -5,9 +5,6 @@ import type { RpcOptions } from './rpc-options.ts'
 import type { BlockArgument } from './wire/block-reference.ts'
 import type { LogFilter } from './wire/log-filter.ts'
 
-/** The limits of the hosted service: so many logs over any range, or any number over so many blocks (service.md, Limits). */
-const HOSTED_LOGS = 10_000
-const HOSTED_BLOCKS = 2000
 /** No log is shorter than this in a reply, in bytes. */
 const LEAST_LOG_BYTES = 300
 
@@ -40,26 +37,29 @@ function rangeOf(filter: LogFilter, head: number): { from: number; to: number } 
   return from > head ? undefined : { from, to: Math.min(to ?? head, head) }
 }
 
-/** What the profile allows for a range; the node's limits are settings, the hosted ones are not. */
+/**
+ * What the profile allows for a range: in the node profile both limits hold, in the hosted one so many logs over any
+ * range, or any number over so many blocks (service.md, Limits).
+ */
 function limitsOf(
   range: LogQuery['range'],
   options: RpcOptions,
 ): Omit<LogQuery, 'range' | 'addresses' | 'topics'> {
-  if (options.profile === 'node') return { maxBlocks: options.maxLogBlocks, maxLogs: options.maxLogs }
+  const { maxLogs, maxLogBlocks, maxResponseBytes } = options
+  if (options.profile === 'node') return { maxBlocks: maxLogBlocks, maxLogs }
   const blocks = 'blockHash' in range ? 1 : range.to - range.from + 1
-  if (blocks > HOSTED_BLOCKS) {
+  if (maxLogs > 0 && maxLogBlocks > 0 && blocks > maxLogBlocks) {
     return {
       maxBlocks: 0,
-      maxLogs: HOSTED_LOGS,
+      maxLogs,
       tooMany: () =>
         new NodeError(
           'too-many',
-          `query returned more than ${HOSTED_LOGS} results: a query may return at most ${HOSTED_LOGS} logs over any range, ` +
-            `or any number over at most ${HOSTED_BLOCKS} blocks`,
+          `query returned more than ${maxLogs} results: a query may return at most ${maxLogs} logs over any range, ` +
+            `or any number over at most ${maxLogBlocks} blocks`,
         ),
     }
   }
-  const { maxResponseBytes } = options
   return {
     maxBlocks: 0,
     // More would not fit the reply; who asks need not fill the memory to hear of it.

@@ -17,6 +17,7 @@ export interface RpcOptions
     | 'maxFilters'
     | 'maxSubscriptions'
     | 'maxTraces'
+    | 'maxTraceBlocks'
     | 'maxTraceBytes'
     | 'maxTraceAnswer'
     | 'methodTimeouts'

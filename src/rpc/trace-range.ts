@@ -6,9 +6,8 @@ import type { RpcOptions } from './rpc-options.ts'
 import type { BlockArgument } from './wire/block-reference.ts'
 import type { TraceFilter } from './wire/trace/filter.ts'
 
-/** The limits of the hosted service: so many traces a request, from so many blocks (service.md, Limits). */
-const HOSTED_TRACES = 100
-const HOSTED_BLOCKS = 2000
+/** The hosted service answers few traces at a time, and passes over as many as a node does by default. */
+const HOSTED_AFTER = 10_000
 
 /** A height where the pending block counts as the one above the head. */
 function heightOf({ reference }: BlockArgument, head: number): number {
@@ -18,14 +17,15 @@ function heightOf({ reference }: BlockArgument, head: number): number {
 }
 
 function countOf({ count, after = 0 }: TraceFilter, options: RpcOptions): { after: number; count: number } {
-  const most = options.profile === 'hosted' ? Math.min(HOSTED_TRACES, options.maxTraces) : options.maxTraces
+  const most = options.maxTraces
+  const furthest = options.profile === 'hosted' ? Math.max(HOSTED_AFTER, most) : most
   if (count !== undefined && count < 0) throw invalidParams('Count value cannot be negative.')
   if (count !== undefined && count > most) {
     throw invalidParams(`Count value too big. Maximum ${most} traces allowed.`)
   }
   if (after < 0) throw invalidParams('After value cannot be negative.')
-  if (after > options.maxTraces) {
-    throw invalidParams(`After value too big. Maximum ${options.maxTraces} traces allowed.`)
+  if (after > furthest) {
+    throw invalidParams(`After value too big. Maximum ${furthest} traces allowed.`)
   }
   return { after, count: count ?? most }
 }
@@ -49,11 +49,12 @@ export function toTraceQuery(
   )
   if (from > head && !named) return undefined
   const last = Math.min(to, head)
-  if (hosted && last - from + 1 > HOSTED_BLOCKS) {
+  const { maxTraces, maxTraceBlocks } = options
+  if (maxTraceBlocks > 0 && last - from + 1 > maxTraceBlocks) {
     throw new NodeError(
       'too-many',
-      `query covers more than ${HOSTED_BLOCKS} blocks: a query may cover at most ${HOSTED_BLOCKS} blocks, ` +
-        `and return at most ${HOSTED_TRACES} traces`,
+      `query covers more than ${maxTraceBlocks} blocks: a query may cover at most ${maxTraceBlocks} blocks, ` +
+        `and return at most ${maxTraces} traces`,
     )
   }
   return {

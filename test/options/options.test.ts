@@ -44,6 +44,15 @@ describe('options', () => {
     })
   })
 
+  it('are those of the hosted service in its profile, unless others are given', () => {
+    const hosted = { maxLogs: 10_000, maxLogBlocks: 2000, maxTraces: 100, maxTraceBlocks: 2000 }
+    expect(resolveNodeOptions({ profile: 'hosted' })).toMatchObject(hosted)
+    for (const name of ['maxLogs', 'maxLogBlocks', 'maxTraces', 'maxTraceBlocks'] as const) {
+      expect(resolveNodeOptions({ profile: 'hosted', [name]: 77 })).toMatchObject({ ...hosted, [name]: 77 })
+    }
+    expect(resolveNodeOptions({ profile: 'node' }).maxTraceBlocks).toBe(0)
+  })
+
   it('take gas and wei as bigint, number or text', () => {
     for (const given of [8_000_000n, 8_000_000, '8000000', '0x7a1200']) {
       expect(resolveNodeOptions({ blockGasLimit: given }).blockGasLimit).toBe(8_000_000n)
@@ -124,8 +133,8 @@ describe('options', () => {
 
   it('have a default that passes their own check', () => {
     for (const [name, setting] of Object.entries(TABLES)) {
-      if (setting.fallback !== undefined) {
-        expect(checkSetting(setting, setting.fallback, name)).toEqual(setting.fallback)
+      for (const value of [setting.fallback, setting.hosted]) {
+        if (value !== undefined) expect(checkSetting(setting, value, name)).toEqual(value)
       }
     }
   })

@@ -23,6 +23,7 @@ export const OPTIONS: RpcOptions = {
   maxFilters: 1000,
   maxSubscriptions: 1000,
   maxTraces: 10_000,
+  maxTraceBlocks: 0,
   maxTraceBytes: 268_435_456,
   maxTraceAnswer: 2_147_483_648,
   methodTimeouts: {},

@@ -43,7 +43,12 @@ export function createSubscriptions({ engine: { events }, maxSubscriptions, logg
   const groups = new Map<string, Group>()
   /** The subscriptions of each session, with the names of their groups. */
   const bySession = new Map<Session, Map<Hex, { readonly name: string; readonly weight: number }>>()
+  /** What all subscriptions of a caller weigh together. */
+  const weights = new Map<string | Session, number>()
   let deaf: (() => void) | undefined
+
+  /** A key is one caller however many sockets it has open; without keys each socket is one. */
+  const callerOf = (session: Session): string | Session => session.owner || session
 
   function listen(): void {
     if (deaf !== undefined) return
@@ -99,9 +104,14 @@ export function createSubscriptions({ engine: { events }, maxSubscriptions, logg
 
   function end(session: Session, id: Hex): boolean {
     const mine = bySession.get(session)
-    const { name } = mine?.get(id) ?? {}
-    if (mine === undefined || name === undefined) return false
+    const ended = mine?.get(id)
+    if (mine === undefined || ended === undefined) return false
+    const { name, weight } = ended
     mine.delete(id)
+    const caller = callerOf(session)
+    const left = (weights.get(caller) ?? weight) - weight
+    if (left > 0) weights.set(caller, left)
+    else weights.delete(caller)
     const group = groups.get(name)
     group?.members.delete(id)
     if (group?.members.size === 0) groups.delete(name)
@@ -119,7 +129,8 @@ export function createSubscriptions({ engine: { events }, maxSubscriptions, logg
       const known = bySession.get(session)
       const mine = known ?? new Map<Hex, { readonly name: string; readonly weight: number }>()
       const weight = kind === 'logs' ? weightOf(criteria) : 1
-      const total = [...mine.values()].reduce((sum, each) => sum + each.weight, weight)
+      const caller = callerOf(session)
+      const total = (weights.get(caller) ?? 0) + weight
       if (maxSubscriptions > 0 && total > maxSubscriptions) {
         const words = weight > 1 ? '; large ones count as several' : ''
         throw new NodeError(
@@ -134,6 +145,7 @@ export function createSubscriptions({ engine: { events }, maxSubscriptions, logg
       groups.set(name, group)
       group.members.set(id, session)
       mine.set(id, { name, weight })
+      weights.set(caller, total)
       bySession.set(session, mine)
       listen()
       // Who has left meanwhile hears of it at once, and has to find what is to be ended.

@@ -222,4 +222,17 @@ describe('trace_filter', () => {
       await hosted.close()
     }
   })
+
+  it('has the limits that an operator gives it', async () => {
+    const own = await createNode({ profile: 'hosted', maxTraces: 150, maxTraceBlocks: 200 })
+    try {
+      const ask = (filter: object) => own.request({ method: 'trace_filter', params: [filter] })
+      await own.engine.commands.mine({ blocks: 201 })
+      await expect(ask({ count: 151 })).rejects.toMatchObject({ code: -32602 })
+      await expect(ask({ fromBlock: '0x1' })).rejects.toMatchObject({ code: -32005 })
+      expect(await ask({ fromBlock: '0x2' })).toHaveLength(150)
+    } finally {
+      await own.close()
+    }
+  })
 })

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { LogQuery } from '../../../../src/engine/engine.ts'
 import { NodeError } from '../../../../src/errors.ts'
+import { type NodeOptions, resolveNodeOptions } from '../../../../src/options/options.ts'
 import {
   A,
   B,
@@ -147,14 +148,16 @@ describe('eth_getLogs of the hosted profile', () => {
     block: { ...block1.block, header: { ...block1.block.header, number: HEIGHT } },
   })
 
-  async function hosted(filter: object) {
+  async function hosted(filter: object, given: Pick<NodeOptions, 'maxLogs' | 'maxLogBlocks'> = {}) {
     const asked: LogQuery[] = []
     const logs = async (query: LogQuery) => {
       asked.push(query)
       throw query.tooMany?.() ?? new Error('no refusal')
     }
     const { engine } = fakeEngine({ queries: { head, logs } })
-    const { error } = await ask(dispatcherOf(engine, { profile: 'hosted' }), 'eth_getLogs', [filter])
+    const { maxLogs, maxLogBlocks } = resolveNodeOptions({ profile: 'hosted', ...given })
+    const dispatcher = dispatcherOf(engine, { profile: 'hosted', maxLogs, maxLogBlocks })
+    const { error } = await ask(dispatcher, 'eth_getLogs', [filter])
     return { error, query: asked[0] }
   }
 
@@ -164,6 +167,17 @@ describe('eth_getLogs of the hosted profile', () => {
       expect(query).toMatchObject({ maxBlocks: 0, maxLogs: 10_000 })
       expect(error?.code).toBe(-32005)
       expect(error?.message).toMatch(/10000 logs over any range.*2000 blocks/)
+    }
+  })
+
+  it('has the limits that an operator gives it', async () => {
+    const given = { maxLogs: 7, maxLogBlocks: 5 }
+    const { error, query } = await hosted({ fromBlock: `0x${(HEIGHT - 5).toString(16)}` }, given)
+    expect(query).toMatchObject({ maxBlocks: 0, maxLogs: 7 })
+    expect(error?.message).toMatch(/7 logs over any range.*5 blocks/)
+    for (const wide of [{ maxLogs: 0 }, { maxLogBlocks: 0 }]) {
+      const { query: unlimited } = await hosted({ fromBlock: '0x0' }, wide)
+      expect(unlimited).toMatchObject({ maxBlocks: 0, maxLogs: Math.floor(10_485_760 / 300) })
     }
   })
 

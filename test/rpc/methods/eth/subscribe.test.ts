@@ -228,6 +228,24 @@ describe('a session', () => {
     expect(await ask(one.session, 'eth_unsubscribe', id)).toBe(false)
   })
 
+  it('shares its most subscriptions with all that hold its key, and with nobody else', async () => {
+    const holding = (owner: string) => {
+      const { session, leave } = listening()
+      return { session: { ...session, owner }, leave }
+    }
+    const [one, two, other, keyless] = [holding('ci'), holding('ci'), holding('dev'), holding('')]
+    const add = ({ session }: { session: Session }) => ask(session, 'eth_subscribe', 'newHeads')
+    const ids = [await add(one), await add(one), await add(two), await add(two)]
+    for (const full of [one, two]) await expect(add(full)).rejects.toMatchObject({ kind: 'too-many' })
+    for (const free of [other, keyless, holding('')]) for (let i = 0; i < 4; i++) await add(free)
+    expect(await ask(one.session, 'eth_unsubscribe', ids[0])).toBe(true)
+    await add(two)
+    await expect(add(one)).rejects.toMatchObject({ kind: 'too-many' })
+    two.leave()
+    for (let i = 0; i < 3; i++) await add(one)
+    await expect(add(one)).rejects.toMatchObject({ kind: 'too-many' })
+  })
+
   it('that has left while its call was on the way keeps no subscription', async () => {
     const { session, got } = listening()
     const gone: Session = { ...session, onClose: (listener) => listener() }
