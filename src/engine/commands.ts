@@ -304,7 +304,7 @@ export function createCommands(parts: Parts): Commands {
 
     setAutomine: (on) =>
       inTurn(async () => {
-        schedule.setMode(on ? 'auto' : 'manual')
+        if (on || typeof schedule.mode !== 'number') schedule.setMode(on ? 'auto' : 'manual')
         if (on) {
           schedule.start()
           if (pool.size.pending > 0) await mineOne()

@@ -268,7 +268,10 @@ export interface Commands {
   increaseTime(seconds: number): Promise<number>
   /** Exact timestamp of the next block. Throws `invalid-params` when it does not exceed the head's. */
   setNextBlockTimestamp(timestamp: number): Promise<void>
-  /** A block for each transaction, before it is answered. Switching it on mines what waits in the pool. */
+  /**
+   * A block for each transaction, before it is answered. Switching it on mines what waits in the pool; switching it off
+   * leaves mining on a timer alone.
+   */
   setAutomine(on: boolean): Promise<void>
   /** A block every so many milliseconds; 0 stops. */
   setIntervalMining(milliseconds: number): Promise<void>

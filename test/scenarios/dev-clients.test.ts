@@ -245,6 +245,27 @@ describe('impersonation', () => {
   })
 })
 
+describe('mining by itself', () => {
+  it('goes on by timer when automining is switched off, in whatever order', async () => {
+    await serveNode()
+    const hour = 3_600_000
+    for (const [first, second] of [
+      ['evm_setIntervalMining', 'evm_setAutomine'],
+      ['evm_setAutomine', 'evm_setIntervalMining'],
+    ] as const) {
+      await t.call('evm_setAutomine', true)
+      for (const method of [first, second]) await t.call(method, method === 'evm_setAutomine' ? false : hour)
+      expect(await t.call('anvil_getIntervalMining')).toBe(3600)
+      expect(await t.call('hardhat_getAutomine')).toBe(false)
+    }
+    await t.call('evm_setIntervalMining', 0)
+    expect(await t.call('anvil_getIntervalMining')).toBeNull()
+    await t.call('evm_setAutomine', true)
+    await t.call('evm_setAutomine', false)
+    expect(await t.call('eth_mining')).toBe(false)
+  })
+})
+
 describe('dials', () => {
   it('a block gas limit holds at once, for a single transaction too, and for blocks that miners prove', async () => {
     await serveNode({ mining: 'manual' })
