@@ -67,8 +67,14 @@ export const FilterObject: Parameter<LogFilter> = {
     fromBlock: LogBlock.schema.optional(),
     toBlock: LogBlock.schema.optional(),
     blockHash: BlockHash.schema.optional(),
-    address: z.union([Address.schema, z.array(Address.schema)]).optional(),
-    topics: z.array(z.union([Topic.schema, z.null(), z.array(z.union([Topic.schema, z.null()]))])).optional(),
+    address: z
+      .union([Address.schema, z.array(Address.schema)])
+      .nullable()
+      .optional(),
+    topics: z
+      .array(z.union([Topic.schema, z.null(), z.array(z.union([Topic.schema, z.null()]))]))
+      .nullable()
+      .optional(),
   }),
   read(value, name) {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) refuse(name, 'an object')

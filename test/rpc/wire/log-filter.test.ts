@@ -1,0 +1,31 @@
+/** The filter of log queries: what its description allows is what is understood. */
+import { describe, expect, it } from 'vitest'
+import { FilterObject } from '../../../src/rpc/wire/log-filter.ts'
+
+const ADDRESS = `0x${'ab'.repeat(20)}` as const
+const TOPIC = `0x${'11'.repeat(32)}` as const
+const anything = { addresses: [], topics: [] }
+
+describe('a filter of logs', () => {
+  it.each<[object, object]>([
+    [{}, anything],
+    [{ address: null, topics: null }, anything],
+    [{ address: [], topics: [] }, anything],
+    [{ address: ADDRESS }, { addresses: [ADDRESS], topics: [] }],
+    [{ address: [ADDRESS] }, { addresses: [ADDRESS], topics: [] }],
+    [{ topics: [TOPIC, null] }, { addresses: [], topics: [[TOPIC]] }],
+    [{ topics: [null, [TOPIC, null]] }, { addresses: [], topics: [null, [TOPIC]] }],
+    [{ topics: [[null], [], TOPIC] }, { addresses: [], topics: [null, null, [TOPIC]] }],
+  ])('%j is understood and described', (filter, meaning) => {
+    expect(FilterObject.read(filter, 'filter')).toEqual(meaning)
+    expect(FilterObject.schema.safeParse(filter).error).toBeUndefined()
+  })
+
+  it.each([null, [], 'x', { address: 5 }, { topics: [5] }, { topics: ['0x11'] }, { fromBlock: null }])(
+    '%j is neither',
+    (filter) => {
+      expect(() => FilterObject.read(filter, 'filter')).toThrow()
+      expect(FilterObject.schema.safeParse(filter).success).toBe(false)
+    },
+  )
+})
