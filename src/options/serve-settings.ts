@@ -1,6 +1,6 @@
 /** Settings of the sockets: where to listen, whom to let in. */
 import { addressRanges } from './addresses.ts'
-import { BYTES, listOf, redisUrl, same, splitList, text, whole, yesOrNo } from './kinds.ts'
+import { BYTES, LONGEST_INTERVAL, listOf, redisUrl, same, splitList, text, whole, yesOrNo } from './kinds.ts'
 import { setting } from './setting.ts'
 
 /** The settings of the sockets. */
@@ -89,7 +89,7 @@ export const SERVE_SETTINGS = {
   }),
   maxBufferedBytes: setting(whole(1, 1024 * BYTES), {
     flag: '--max-buffered-size <bytes>',
-    help: 'largest sum of HTTP bodies that are coming in or being answered; further ones get status 503',
+    help: 'most bytes of requests that are coming in or being answered, and of answers not yet taken; beyond it large ones get status 503',
     fallback: 268_435_456,
   }),
   maxSockets: setting(whole(1, 1_000_000), {
@@ -101,6 +101,21 @@ export const SERVE_SETTINGS = {
     flag: '--max-socket-buffer <bytes>',
     help: 'most bytes of notifications that wait for a WebSocket client before it is closed as too slow',
     fallback: 33_554_432,
+  }),
+  headerTimeoutMs: setting(whole(1, LONGEST_INTERVAL * 1000), {
+    flag: '--header-timeout <ms>',
+    help: 'milliseconds for the header of a request to come in, and before it for TLS',
+    fallback: 10_000,
+  }),
+  transferTimeoutMs: setting(whole(1, LONGEST_INTERVAL * 1000), {
+    flag: '--transfer-timeout <ms>',
+    help: 'milliseconds for a request to come in whole, and for a large answer to go on being taken',
+    fallback: 60_000,
+  }),
+  pingIntervalMs: setting(whole(1, LONGEST_INTERVAL * 1000), {
+    flag: '--ping-interval <ms>',
+    help: 'milliseconds between pings to a WebSocket client; one that has not answered by the next is hung up on',
+    fallback: 30_000,
   }),
   metricsPort: setting(whole(0, 65_535), {
     flag: '--metrics-port <number>',

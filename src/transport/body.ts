@@ -1,8 +1,6 @@
 /** Bodies of requests, one by one within a limit and all together within another. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-
-/** Bodies up to this many bytes are not counted: as many as there are sockets do no harm. */
-const SMALL_BYTES = 16_384
+import { type ByteBudget, SMALL_BYTES } from './byte-budget.ts'
 
 /** Why a body was not read to its end: it is too large, or all of them together are. */
 export type Unread = 'too large' | 'no room'
@@ -14,22 +12,21 @@ export type BodyReader = (
   done: (body: string | undefined, unread?: Unread) => void,
 ) => void
 
-/** Makes the reader. Limits in bytes: of a body, and of all that are coming in or not answered yet. */
-export function createBodyReader(maxBodyBytes: number, maxBufferedBytes: number): BodyReader {
-  let buffered = 0
+/** Makes the reader. `maxBodyBytes` is the limit of one body; the budget has those that come in or are not answered yet. */
+export function createBodyReader(maxBodyBytes: number, budget: ByteBudget): BodyReader {
   return (request, response, done) => {
     const chunks: Buffer[] = []
     let length = 0
     let counted = 0
     const count = () => {
-      if (counted === 0) response.once('close', () => (buffered -= counted))
-      buffered += length - counted
+      if (counted === 0) response.once('close', () => budget.give(counted))
+      budget.take(length - counted)
       counted = length
     }
     const onData = (chunk: Buffer) => {
       length += chunk.length
       if (length > SMALL_BYTES) count()
-      const unread = length > maxBodyBytes ? 'too large' : buffered > maxBufferedBytes ? 'no room' : undefined
+      const unread = length > maxBodyBytes ? 'too large' : budget.isSpent ? 'no room' : undefined
       if (unread === undefined || (unread === 'no room' && counted === 0)) {
         chunks.push(chunk)
         return

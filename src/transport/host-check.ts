@@ -21,7 +21,7 @@ const OWN_SCHEMES = ['http', 'https', 'ws', 'wss']
 
 /** The name part of a Host header: lower case, without port and brackets. */
 function nameOf(host: string): string {
-  const name = host.startsWith('[') ? host.slice(1, host.indexOf(']')) : host.replace(/:\d*$/, '')
+  const name = /^\[([^\]]*)\](:\d*)?$/.exec(host)?.[1] ?? host.replace(/:\d*$/, '')
   return name.toLowerCase()
 }
 

@@ -5,18 +5,16 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Certificate } from './certificate.ts'
 
-/** Against senders that drip: milliseconds for the header (and before it for TLS), and for a whole request. */
-const HEADERS_MS = 10_000
-const REQUEST_MS = 60_000
-/** How long an idle connection is kept for the next request, and how often slow ones are looked for. */
+/** How long an idle connection is kept for the next request, and how often slow ones are looked for at least; milliseconds. */
 const KEEP_ALIVE_MS = 65_000
 const CHECK_MS = 5000
 
-const LIMITS = {
-  headersTimeout: HEADERS_MS,
-  requestTimeout: REQUEST_MS,
-  keepAliveTimeout: KEEP_ALIVE_MS,
-  connectionsCheckingInterval: CHECK_MS,
+/** Against senders that drip, milliseconds. */
+export interface SenderTimes {
+  /** For the header, and before it for TLS. */
+  readonly headerTimeoutMs: number
+  /** For a whole request. */
+  readonly transferTimeoutMs: number
 }
 
 /** A server and what depends on whether it speaks TLS. */
@@ -39,14 +37,22 @@ function nameOf(socket: Duplex): string {
 /** Makes the server; with a certificate it speaks TLS and nothing else. */
 export function createHttpServer(
   certificate: Certificate | undefined,
+  { headerTimeoutMs, transferTimeoutMs }: SenderTimes,
   listener: RequestListener,
 ): BareServer {
+  const headersTimeout = Math.min(headerTimeoutMs, transferTimeoutMs)
+  const limits = {
+    headersTimeout,
+    requestTimeout: transferTimeoutMs,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    connectionsCheckingInterval: Math.min(CHECK_MS, Math.ceil(headersTimeout / 2)),
+  }
   if (certificate === undefined) {
-    const server = createServer(LIMITS, listener)
+    const server = createServer(limits, listener)
     return { server, arrival: 'connection', suffix: '', cutHandshakes() {} }
   }
   const server = createSecureServer(
-    { ...LIMITS, handshakeTimeout: HEADERS_MS, ...certificate.pair },
+    { ...limits, handshakeTimeout: headersTimeout, ...certificate.pair },
     listener,
   )
   certificate.onChange((pair) => server.setSecureContext(pair))

@@ -7,6 +7,7 @@ import { pipeline, Readable } from 'node:stream'
 import type { Logger } from '../logger.ts'
 import { openSession, type Session } from '../rpc/session.ts'
 import type { BodyReader } from './body.ts'
+import { type ByteBudget, PACKED, SMALL_BYTES } from './byte-budget.ts'
 import type { HostCheck } from './host-check.ts'
 import { type Gate, type Guest, sessionOf } from './keys/gate.ts'
 import {
@@ -35,6 +36,10 @@ export interface HttpParts {
   /** Bytes. */
   readonly maxBodyBytes: number
   readonly readBody: BodyReader
+  /** Of requests and answers of all doors. */
+  readonly budget: ByteBudget
+  /** How long a caller may take nothing of a large answer, milliseconds. */
+  readonly transferTimeoutMs: number
   readonly logger: Logger
   readonly watch: Watch
   /** Are the figures on this port? They are not when they have one of their own. */
@@ -107,7 +112,7 @@ export function createHttpListener(
   parts: HttpParts,
   pages: (request: IncomingMessage, response: ServerResponse) => void,
 ): (request: IncomingMessage, response: ServerResponse) => void {
-  const { dispatcher, check, maxBodyBytes, readBody, logger, remoteAddressOf, gate } = parts
+  const { dispatcher, check, maxBodyBytes, readBody, budget, logger, remoteAddressOf, gate } = parts
 
   /** The session of a key's holder; a message that its limits do not allow gets a status of its own. */
   function admitted(caller: Session, guest: Guest, response: ServerResponse): Session {
@@ -131,14 +136,27 @@ export function createHttpListener(
     }
   }
 
+  /** Makes room for an answer until it is taken; false when there is none. Who takes nothing for a while is hung up on. */
+  function hold(response: ServerResponse, bytes: number): boolean {
+    if (budget.isSpent) return false
+    budget.take(bytes)
+    response.once('close', () => budget.give(bytes))
+    response.setTimeout(parts.transferTimeoutMs, () => response.destroy())
+    return true
+  }
+
   function answer(session: Session, response: ServerResponse, body: string): void {
     const { requestId } = session
     dispatchLong(dispatcher, body, session).then(
       (reply = '') => {
         if (parts.isClosing()) response.setHeader('Connection', 'close')
         response.setHeader('Content-Type', 'application/json')
-        if (typeof reply !== 'string') return sendPieces(response, reply)
-        response.setHeader('Content-Length', Buffer.byteLength(reply))
+        const isLong = typeof reply !== 'string'
+        const length = isLong ? reply.length : Buffer.byteLength(reply)
+        const held = isLong ? Math.ceil(length / PACKED) : length
+        if (length > SMALL_BYTES && !hold(response, held)) return refuse(response, BUSY)
+        if (isLong) return sendPieces(response, reply)
+        response.setHeader('Content-Length', length)
         response.end(reply)
       },
       (error) => {

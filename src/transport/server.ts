@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream'
 import { type Logger, silentLogger } from '../logger.ts'
 import { type ResolvedServeOptions, resolveServeOptions, type ServeOptions } from '../options/options.ts'
 import { createBodyReader } from './body.ts'
+import { createByteBudget } from './byte-budget.ts'
 import { type Certificate, openCertificate } from './certificate.ts'
 import { type CallerLedger, createDoorKeeper, NO_LEDGER } from './door-keeper.ts'
 import { createHostCheck } from './host-check.ts'
@@ -109,7 +110,8 @@ export async function serve(node: Servable, given: ServeOptions = {}): Promise<S
   // Express takes longer to load than all the rest of the server, and most nodes never serve a page.
   let pages: Promise<(request: IncomingMessage, response: ServerResponse) => void> | undefined
   const isClosing = () => closing !== undefined
-  const readBody = createBodyReader(maxBodyBytes, options.maxBufferedBytes)
+  const budget = createByteBudget(options.maxBufferedBytes)
+  const readBody = createBodyReader(maxBodyBytes, budget)
   /** Connections that carry HTTP; those that went on to be WebSockets are their door's. */
   const open = new Set<Duplex>()
   let dropped = 0
@@ -126,6 +128,8 @@ export async function serve(node: Servable, given: ServeOptions = {}): Promise<S
     gate,
     maxBodyBytes,
     readBody,
+    budget,
+    transferTimeoutMs: options.transferTimeoutMs,
     logger,
     isClosing,
     watch,
@@ -140,13 +144,16 @@ export async function serve(node: Servable, given: ServeOptions = {}): Promise<S
     dispatcher,
     maxMessageBytes: maxBodyBytes,
     maxBufferBytes: options.maxSocketBuffer,
+    budget,
+    transferTimeoutMs: options.transferTimeoutMs,
+    pingIntervalMs: options.pingIntervalMs,
     logger,
     remoteAddressOf,
   })
 
   /** Connections that have not sent a whole header yet; Node does not count them as idle when it closes. */
   const silent = new Set<Duplex>()
-  const bare = createHttpServer(certificate, (request, response) => {
+  const bare = createHttpServer(certificate, options, (request, response) => {
     const isFirst = silent.delete(request.socket)
     if (isFirst) keeper.watch(request, response)
     const banned = keeper.refusal(request)

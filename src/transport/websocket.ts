@@ -4,6 +4,8 @@ import type { Duplex } from 'node:stream'
 import { type RawData, WebSocket, WebSocketServer } from 'ws'
 import type { Logger } from '../logger.ts'
 import { openSession, type Session } from '../rpc/session.ts'
+import { type ByteBudget, PACKED, SMALL_BYTES } from './byte-budget.ts'
+import { watchIntake } from './intake.ts'
 import { type Guest, sessionOf } from './keys/gate.ts'
 import { createDeliveries, createOutbox, type Deliveries } from './outbox.ts'
 import type { RemoteAddressOf } from './remote-address.ts'
@@ -17,6 +19,12 @@ export interface WebSocketParts {
   readonly maxMessageBytes: number
   /** Bytes that may wait for a peer that does not read. */
   readonly maxBufferBytes: number
+  /** Of requests and answers of all doors. */
+  readonly budget: ByteBudget
+  /** How long a peer may take nothing of a large answer, milliseconds. */
+  readonly transferTimeoutMs: number
+  /** A peer that does not answer a ping by the next is gone, milliseconds. */
+  readonly pingIntervalMs: number
   readonly logger: Logger
   readonly remoteAddressOf: RemoteAddressOf
 }
@@ -41,8 +49,6 @@ const MAX_WAITING = 64
 const MAX_WAITING_LENGTH = 1_048_576
 /** Bytes not yet taken by the peer: from here replies wait for it. */
 const SLOW_BYTES = 1_048_576
-/** A peer that does not answer a ping within this time is gone, milliseconds. */
-const PING_MS = 30_000
 
 /** Close codes of RFC 6455. */
 const GOING_AWAY = 1001
@@ -69,7 +75,7 @@ function connect(
   stream: Duplex,
   caller: Caller,
   deliveries: Deliveries,
-  { dispatcher, maxBufferBytes, logger }: WebSocketParts,
+  { dispatcher, maxBufferBytes, budget, transferTimeoutMs, logger }: WebSocketParts,
 ): Connection {
   const { label } = caller
   const waiting: string[] = []
@@ -113,21 +119,44 @@ function connect(
     },
   }
 
+  /** There is no room for what this peer sends or should take; it goes with all that it had. */
+  function onSpent(): void {
+    socket.close(TRY_AGAIN_LATER, 'The node is busy')
+    socket.terminate()
+  }
+  watchIntake(socket, stream, budget, onSpent)
+
+  /** Sends and waits until the peer has taken it; one that takes nothing for a while is gone. */
+  async function handOver(data: string | Uint8Array, fin = true): Promise<void> {
+    if (budget.isSpent) return onSpent()
+    budget.take(data.length)
+    let unread = Number.POSITIVE_INFINITY
+    const timer = setInterval(() => {
+      if (socket.bufferedAmount >= unread) socket.terminate()
+      unread = socket.bufferedAmount
+    }, transferTimeoutMs)
+    await new Promise<void>((resolve) => socket.send(data, { binary: false, fin }, () => resolve()))
+    clearInterval(timer)
+    budget.give(data.length)
+  }
+
   async function reply(text: string): Promise<void> {
     if (!isOpen()) return
-    if (socket.bufferedAmount + text.length < SLOW_BYTES) socket.send(text)
-    else await new Promise<void>((resolve) => socket.send(text, () => resolve()))
+    if (text.length <= SMALL_BYTES && socket.bufferedAmount < SLOW_BYTES) socket.send(text)
+    else await handOver(text)
   }
 
   /** One message in several frames. */
   async function replyInPieces(long: LongReply): Promise<void> {
+    const held = Math.ceil(long.length / PACKED)
+    budget.take(held)
     let left = long.length
     for (const piece of long.pieces()) {
-      if (!isOpen()) return
+      if (!isOpen()) break
       left -= piece.length
-      const fin = left === 0
-      await new Promise<void>((resolve) => socket.send(piece, { binary: false, fin }, () => resolve()))
+      await handOver(piece, left === 0)
     }
+    budget.give(held)
   }
 
   async function run(): Promise<void> {
@@ -161,6 +190,10 @@ function connect(
     if (waiting.length >= MAX_WAITING || waitingLength >= MAX_WAITING_LENGTH) socket.pause()
     if (!busy) running = run()
   })
+  // A peer that does not read may ask for more of them than there is room for.
+  socket.on('ping', (data) => {
+    if (isOpen() && socket.bufferedAmount < SLOW_BYTES) socket.pong(data)
+  })
   socket.on('pong', () => {
     answeredPing = true
   })
@@ -192,6 +225,7 @@ export function createWebSocketDoor(parts: WebSocketParts): WebSocketDoor {
     noServer: true,
     clientTracking: false,
     perMessageDeflate: false,
+    autoPong: false,
     maxPayload: parts.maxMessageBytes,
   })
   const connections = new Set<Connection>()
@@ -204,7 +238,7 @@ export function createWebSocketDoor(parts: WebSocketParts): WebSocketDoor {
       if (isAlive()) socket.ping()
       else socket.terminate()
     }
-  }, PING_MS)
+  }, parts.pingIntervalMs)
   heartbeat.unref()
 
   return {

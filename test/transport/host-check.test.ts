@@ -25,6 +25,9 @@ describe('the host check', () => {
     '127.0.0.1.evil.example:4444',
     'evil:localhost',
     '[evil',
+    '[::1',
+    '[::1].evil.example',
+    '[::1]:80.evil.example',
     '1.2.3',
   ])('refuses %s on loopback', (host) => {
     expect(check().refusal({ host })).toContain('Host')

@@ -1,0 +1,73 @@
+/** A TCP connection without a protocol: what it sends, and every byte that comes back. */
+import { connect } from 'node:net'
+
+/** An open connection. */
+export interface RawSocket {
+  send(bytes: string | Uint8Array): void
+  /** Resolves with all that came when that is so of it; rejects when the other end closes before. */
+  until(isSo: (received: string) => boolean): Promise<string>
+  /** Resolves with all that came when the other end has closed, in whichever way. */
+  ended(): Promise<string>
+  /** Takes nothing more of what comes. */
+  pause(): void
+  resume(): void
+  close(): void
+}
+
+/** Opens one to a port of this machine. */
+export async function rawSocket(port: number): Promise<RawSocket> {
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+  let received = ''
+  let closed = false
+  const listeners = new Set<() => void>()
+  const tell = () => {
+    for (const listener of listeners) listener()
+  }
+  socket.on('data', (chunk) => {
+    received += chunk.toString('latin1')
+    tell()
+  })
+  const onEnd = () => {
+    closed = true
+    socket.end()
+    tell()
+  }
+  // A reset is one way of hanging up.
+  socket
+    .on('error', () => {})
+    .on('end', onEnd)
+    .on('close', onEnd)
+  await new Promise((resolve) => socket.once('connect', resolve))
+
+  const when = (isSo: () => boolean) =>
+    new Promise<string>((resolve, reject) => {
+      const look = () => {
+        if (!isSo() && !closed) return
+        listeners.delete(look)
+        if (isSo()) resolve(received)
+        else reject(new Error(`closed after: ${received}`))
+      }
+      listeners.add(look)
+      look()
+    })
+  return {
+    send: (bytes) => void socket.write(bytes),
+    until: (isSo) => when(() => isSo(received)),
+    ended: () => when(() => closed),
+    pause: () => void socket.pause(),
+    resume: () => void socket.resume(),
+    close: () => void socket.destroy(),
+  }
+}
+
+/** Sends bytes on a connection of their own; all that came until the other end hung up. */
+export async function knock(port: number, ...bytes: readonly (string | Uint8Array)[]): Promise<string> {
+  const socket = await rawSocket(port)
+  for (const each of bytes) socket.send(each)
+  return socket.ended()
+}
+
+/** The status lines of the HTTP responses in a text. */
+export function statuses(text: string): number[] {
+  return [...text.matchAll(/^HTTP\/1\.1 (\d{3}) /gm)].map(([, status]) => Number(status))
+}
