@@ -6,6 +6,10 @@ export interface RawSocket {
   send(bytes: string | Uint8Array): void
   /** Resolves with all that came when that is so of it; rejects when the other end closes before. */
   until(isSo: (received: string) => boolean): Promise<string>
+  /** Resolves when the last of what came has this in it; how many bytes came. */
+  untilLast(words: string): Promise<number>
+  /** Resolves when all that was sent has left the process. */
+  drained(): Promise<void>
   /** Resolves with all that came when the other end has closed, in whichever way. */
   ended(): Promise<string>
   /** Takes nothing more of what comes. */
@@ -17,14 +21,18 @@ export interface RawSocket {
 /** Opens one to a port of this machine. */
 export async function rawSocket(port: number): Promise<RawSocket> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
-  let received = ''
+  const chunks: Buffer[] = []
+  let bytes = 0
+  let last = ''
   let closed = false
   const listeners = new Set<() => void>()
   const tell = () => {
     for (const listener of listeners) listener()
   }
   socket.on('data', (chunk) => {
-    received += chunk.toString('latin1')
+    chunks.push(chunk)
+    bytes += chunk.length
+    last = (last + chunk.subarray(-200).toString('latin1')).slice(-200)
     tell()
   })
   const onEnd = () => {
@@ -39,21 +47,26 @@ export async function rawSocket(port: number): Promise<RawSocket> {
     .on('close', onEnd)
   await new Promise((resolve) => socket.once('connect', resolve))
 
+  const received = () => Buffer.concat(chunks).toString('latin1')
   const when = (isSo: () => boolean) =>
-    new Promise<string>((resolve, reject) => {
+    new Promise<void>((resolve, reject) => {
       const look = () => {
         if (!isSo() && !closed) return
         listeners.delete(look)
-        if (isSo()) resolve(received)
-        else reject(new Error(`closed after: ${received}`))
+        if (isSo()) resolve()
+        else reject(new Error(`closed after: ${received()}`))
       }
       listeners.add(look)
       look()
     })
   return {
     send: (bytes) => void socket.write(bytes),
-    until: (isSo) => when(() => isSo(received)),
-    ended: () => when(() => closed),
+    until: (isSo) => when(() => isSo(received())).then(received),
+    untilLast: (words) => when(() => last.includes(words)).then(() => bytes),
+    async drained() {
+      if (socket.writableLength > 0) await new Promise((resolve) => socket.once('drain', resolve))
+    },
+    ended: () => when(() => closed).then(received),
     pause: () => void socket.pause(),
     resume: () => void socket.resume(),
     close: () => void socket.destroy(),
