@@ -135,7 +135,7 @@ async function drift(hash: string | undefined, options: DriftOptions, writers: W
   if (hash === undefined) return driftOfAll(remote, options, writers)
   const report = await compare(remote, checkHash(hash), options.fork)
   if (report === null) {
-    throw new NodeError('internal', `The node at ${remote.url} has mined no transaction ${hash}.`)
+    throw new NodeError('internal', `The node at ${remote.shown} has mined no transaction ${hash}.`)
   }
   const { output } = writers
   for (const line of options.json ? [JSON.stringify(report)] : reportLines(hash, report)) output.write(line)

@@ -9,6 +9,7 @@ import { addDriftCommand } from './drift.ts'
 import { addKeysCommand } from './keys.ts'
 import { createLineWriter } from './line-writer.ts'
 import { addMethodsCommand } from './methods.ts'
+import { shownCommandLine } from './secrets.ts'
 import { CONFIG_FLAG, flagName, readSettings, SETTINGS, type TypedFlags, variableOf } from './settings.ts'
 import { start } from './start.ts'
 import { addTraceCommand } from './trace.ts'
@@ -97,6 +98,9 @@ function program(): Command {
 process.on('uncaughtException', (error) => {
   void fail(`unexpected failure: ${error instanceof Error ? error.message : String(error)}`, EXIT.failed)
 })
+
+const title = shownCommandLine(process.argv)
+if (title !== undefined) process.title = title
 
 try {
   await program().parseAsync()

@@ -1,13 +1,15 @@
 /** A running node, spoken to over HTTP by the commands that look into it. */
 import { z } from 'zod'
 import { NodeError } from '../errors.ts'
+import { shownAddress } from './secrets.ts'
 
 /** Where a node listens unless it is told otherwise. */
 export const DEFAULT_URL = 'http://127.0.0.1:4444'
 
 /** Calls methods of a node. */
 export interface Remote {
-  readonly url: string
+  /** Its address as it may be shown: what may be a key is left out. */
+  readonly shown: string
   /** The result, held to a schema. Throws `NodeError` saying what the node said, or that it does not answer. */
   call<T>(method: string, params: readonly unknown[], result: z.ZodType<T>): Promise<T>
 }
@@ -26,26 +28,29 @@ async function post(url: string, body: string): Promise<unknown> {
   try {
     response = await fetch(url, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body })
   } catch {
-    throw failed(`No node answers at ${url}. Start one with tandem start, or name another with --url.`)
+    throw failed(
+      `No node answers at ${shownAddress(url)}. Start one with tandem start, or name another with --url.`,
+    )
   }
   try {
     return await response.json()
   } catch {
-    throw failed(`What answers at ${url} is no node: HTTP ${response.status}, and no JSON.`)
+    throw failed(`What answers at ${shownAddress(url)} is no node: HTTP ${response.status}, and no JSON.`)
   }
 }
 
 /** Throws `invalid-options` when the address is none. */
 export function createRemote(url: string): Remote {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
-    throw new NodeError('invalid-options', `--url expects an address such as ${DEFAULT_URL}, not "${url}".`)
+    throw new NodeError('invalid-options', `--url expects an address such as ${DEFAULT_URL}.`)
   }
+  const shown = shownAddress(url)
   return {
-    url,
+    shown,
     async call(method, params, result) {
       const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
       const reply = Reply.safeParse(await post(url, body))
-      if (!reply.success) throw failed(`What answers at ${url} is no node.`)
+      if (!reply.success) throw failed(`What answers at ${shown} is no node.`)
       const { error } = reply.data
       if (error !== undefined) throw failed(`${method} was refused: ${error.message} (${error.code})`)
       const checked = result.safeParse(reply.data.result)

@@ -56,7 +56,7 @@ async function receiptOf(remote: Remote, hash: Hex): Promise<Receipt> {
   if (receipt !== null) return receipt
   const pooled = await remote.call('eth_getTransactionByHash', [hash], z.unknown().nullable())
   const words = pooled === null ? 'knows no transaction' : 'has not mined yet the transaction'
-  throw new NodeError('internal', `The node at ${remote.url} ${words} ${hash}.`)
+  throw new NodeError('internal', `The node at ${remote.shown} ${words} ${hash}.`)
 }
 
 function addressesIn({ to, calls }: CallFrame): Hex[] {
