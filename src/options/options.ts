@@ -68,6 +68,11 @@ export function resolveNodeOptions(given: NodeOptions): ResolvedNodeOptions {
   if (values.memory === true && values.dataDir !== undefined) {
     throw new NodeError('invalid-options', 'Options "memory" and "dataDir" contradict each other.')
   }
+  if (given.wallet === false && (given.accounts || given.mnemonic !== undefined)) {
+    const other = given.accounts ? 'accounts' : 'mnemonic'
+    const words = `Options "wallet" and "${other}" contradict each other: without a wallet there are no keys.`
+    throw new NodeError('invalid-options', words)
+  }
   const wallet = values.wallet && !holdsNoKeys(values, given)
   const { logger, now, onCall, onConsole } = given
   return { ...values, wallet, logger, now, onCall, onConsole }

@@ -196,6 +196,8 @@ export function createHttpListener(
     readBody(request, response, (body, unread) => {
       if (unread === 'no room') return refuseUnread(request, response, BUSY)
       if (body === undefined) return refuseUnread(request, response, tooLarge(maxBodyBytes))
+      // A body may take its time, and the key may have been revoked meanwhile.
+      if (guest?.key.isGood() === false) return refuse(response, UNAUTHORIZED)
       const caller = callerOf(request, response, requestId)
       answer(guest === undefined ? caller : admitted(caller, guest, response), response, body)
     })

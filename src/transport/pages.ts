@@ -3,9 +3,18 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express'
 import { METRICS_PAGE } from '../rpc/permissions.ts'
 import { openSession, type Session } from '../rpc/session.ts'
-import { type HttpParts, refuse } from './http.ts'
+import { type HttpParts, RESERVED_PAGES, refuse } from './http.ts'
 import { type Gate, type Guest, sessionOf } from './keys/gate.ts'
-import { BROKEN, MALFORMED, NO_SUCH_PAGE, RPC_VERBS, spentLimit, UNAUTHORIZED, wrongVerb } from './refusal.ts'
+import {
+  BROKEN,
+  MALFORMED,
+  NO_SUCH_PAGE,
+  PAGE_VERBS,
+  RPC_VERBS,
+  spentLimit,
+  UNAUTHORIZED,
+  wrongVerb,
+} from './refusal.ts'
 import { sendPage } from './watch.ts'
 
 const DISCOVER = '{"jsonrpc":"2.0","id":1,"method":"rpc.discover","params":[]}'
@@ -74,6 +83,11 @@ export function createPages(parts: HttpParts): (request: IncomingMessage, respon
     const reply = JSON.parse((await parts.dispatcher.dispatchText(DISCOVER, session)) ?? '{}')
     if (reply.result === undefined) refuse(response, NO_SUCH_PAGE)
     else response.json(reply.result)
+  })
+
+  app.all([...RESERVED_PAGES], ({ method }, response, next) => {
+    if (method === 'GET' || method === 'HEAD') next()
+    else refuse(response, wrongVerb(PAGE_VERBS))
   })
 
   app.get('/{*path}', (request, response) => {

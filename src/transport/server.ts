@@ -31,7 +31,7 @@ import { createWebSocketDoor } from './websocket.ts'
 /** What can be served: a `Node`, or anything with its entrance. */
 export interface Servable {
   readonly dispatcher: TextDispatcher
-  readonly options?: { readonly logger?: Logger | undefined }
+  readonly options?: { readonly logger?: Logger | undefined; readonly profile?: 'node' | 'hosted' }
   /** Who may not come in, and how those behave who do; everybody may when it is absent. */
   readonly peers?: CallerLedger
   /** The node's own figures; a door without a chain behind it has none. */
@@ -133,7 +133,9 @@ export async function serve(node: Servable, given: ServeOptions = {}): Promise<S
     logger,
     isClosing,
     watch,
-    showsMetrics: options.metricsPort === undefined,
+    // The hosted profile shows them to keys, or on a port of their own.
+    showsMetrics:
+      options.metricsPort === undefined && (gate !== undefined || node.options?.profile !== 'hosted'),
   }
   const listener = createHttpListener(parts, async (request, response) => {
     pages ??= import('./pages.ts').then(({ createPages }) => createPages(parts))

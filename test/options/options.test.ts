@@ -81,6 +81,7 @@ describe('options', () => {
     ],
     [{ methodTimeouts: JSON.parse('{"__proto__x":1}') }, 'Option "methodTimeouts" expects'],
     [{ memory: true, dataDir: 'x' }, 'Options "memory" and "dataDir" contradict each other.'],
+    [{ wallet: false, accounts: 3 }, 'Options "wallet" and "accounts" contradict each other'],
   ])('refuse %o', (options, message) => {
     expect(() => resolveNodeOptions(options)).toThrow(message)
   })

@@ -194,6 +194,17 @@ describe('other requests', () => {
     },
   )
 
+  it.each(['/healthz', '/readyz', '/metrics', '/openrpc.json'])(
+    'to write %s are refused with 405',
+    async (path) => {
+      for (const method of ['POST', 'PUT', 'DELETE']) {
+        const answer = await send({ method, path })
+        expectRefusal(answer, 405, -32600)
+        expect(answer.headers.allow).toBe('GET, HEAD')
+      }
+    },
+  )
+
   it('of a page that does not exist are refused with 404', async () => {
     expectRefusal(await send({ method: 'GET', path: '/nothing' }), 404, -32600)
     expectRefusal(await send({ method: 'GET', path: '/metrics/x' }), 404, -32600)

@@ -96,6 +96,12 @@ describe('figures', () => {
     expect((await get(served.url, '/healthz')).status).toBe(200)
   })
 
+  it('are not shown to everybody in the hosted profile', async () => {
+    served = await servedNode({ profile: 'hosted' }, { unsafeOpen: true })
+    expect((await get(served.url, '/metrics')).status).toBe(404)
+    expect((await get(served.url, '/readyz')).status).toBe(200)
+  })
+
   it('are shown by a door without a chain too', async () => {
     const echo = await serveEcho()
     expect((await get(echo.server.url, '/readyz')).text).toBe('{"status":"ok"}')

@@ -69,9 +69,10 @@ export class LivingKey {
     return answer
   }
 
-  /** Registers what to do when the key is good no longer; the returned function takes it back. */
+  /** Registers what to do when the key is good no longer, at once if it is not; the returned function takes it back. */
   onEnd(listener: () => void): () => void {
-    this.#listeners.add(listener)
+    if (this.isGood()) this.#listeners.add(listener)
+    else listener()
     return () => this.#listeners.delete(listener)
   }
 

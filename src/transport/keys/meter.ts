@@ -68,6 +68,11 @@ function quotaCounts(quota: string): Count[] {
   return [{ name: 'quota', points: calls, duration: seconds }]
 }
 
+/** The largest message that a rate ever lets through: it is counted as a whole, by the rate or by the burst. */
+function largestMessage(rate: string, burst: number | undefined): number {
+  return Math.max(allowanceOf(rate).calls, burst ?? 0)
+}
+
 /** What a rate allows counts first; what it refuses is taken from the burst, if there is one. */
 const joined: Finish = ([rate, burst]) => {
   if (rate === undefined) throw new Error('a rate has at least one limiter')
@@ -152,7 +157,11 @@ export async function createMeter(parts: {
 
   return {
     async charge(record, calls) {
-      const { name, rate = '', quota = '' } = record
+      const { name, rate = '', quota = '', burst } = record
+      if (rate !== '' && calls > largestMessage(rate, burst)) {
+        const words = `Rate limit of ${rate} exceeded: it never allows ${calls} calls at once`
+        return { message: words, retryAfterSeconds: allowanceOf(rate).seconds }
+      }
       try {
         await rateOf(record)?.consume(name, calls)
       } catch (error) {

@@ -1,6 +1,7 @@
 /** A served node that asks for keys: who is let in, to what, how often, and what follows from a change of the file. */
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
+import { request } from 'node:http'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import type { CallOrigin, ServeOptions } from '../../../src/options/options.ts'
@@ -273,6 +274,25 @@ describe('a change of the key file', () => {
       result: '0x21',
     })
     stays.close()
+  })
+
+  it('ends a key at once, for a request that is still being sent too', async () => {
+    const key = await keys.add('ci')
+    await start()
+    const begun = request(`${node.url}/${key}`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', Expect: '100-continue' },
+    })
+    begun.flushHeaders()
+    // By then the key has been looked at.
+    await once(begun, 'continue')
+    const changed = line(/the key file has changed/)
+    await changeKeys(keys.file, (known) => revokeKey(known, 'ci', new Date()))
+    await changed
+    begun.end('{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}')
+    const [response] = await once(begun, 'response')
+    response.resume()
+    expect(response.statusCode).toBe(401)
   })
 
   it('by a rotation without grace ends the old key, one with grace keeps it', async () => {

@@ -55,6 +55,18 @@ describe('a meter', () => {
     await meter.close()
   })
 
+  it('says of a message that a rate never lets through that it is too large, and takes nothing for it', async () => {
+    const meter = await meterAt(() => NOON)
+    const ci = record('ci', { rate: '3/h', burst: 5 })
+    expect(await meter.charge(ci, 6)).toEqual({
+      message: 'Rate limit of 3/h exceeded: it never allows 6 calls at once',
+      retryAfterSeconds: 3600,
+    })
+    expect([await meter.charge(ci, 3), await meter.charge(ci, 5)]).toEqual([undefined, undefined])
+    expect((await meter.charge(ci, 1))?.message).toBe('Rate limit of 3/h exceeded')
+    await meter.close()
+  })
+
   it('counts anew when the terms of a key change', async () => {
     const meter = await meterAt(() => NOON)
     expect(await meter.charge(record('ci', { rate: '1/h' }), 1)).toBeUndefined()

@@ -1,0 +1,28 @@
+/** The keys of a file as they come and go. */
+import { expect, it } from 'vitest'
+import { silentLogger } from '../../../src/logger.ts'
+import { revokeKey } from '../../../src/transport/keys/key-changes.ts'
+import { changeKeys } from '../../../src/transport/keys/key-file.ts'
+import { openKeyRing } from '../../../src/transport/keys/key-ring.ts'
+import { keyFile } from '../../support/api-keys.ts'
+
+it('a key that has ended says so at once to who asks only then, and as it ends to who asked before', async () => {
+  const keys = keyFile()
+  const key = await keys.add('ci')
+  let hear = () => {}
+  const changed = new Promise<void>((resolve) => {
+    hear = resolve
+  })
+  const ring = openKeyRing(keys.file, { ...silentLogger, info: () => hear() })
+  const living = ring.find(`/${key}`)
+  const ended: string[] = []
+  living?.onEnd(() => ended.push('early'))
+  expect(ended).toEqual([])
+  await changeKeys(keys.file, (known) => revokeKey(known, 'ci', new Date()))
+  await changed
+  expect(ended).toEqual(['early'])
+  living?.onEnd(() => ended.push('late'))
+  expect(ended).toEqual(['early', 'late'])
+  ring.close()
+  keys.remove()
+})
