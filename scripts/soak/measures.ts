@@ -1,17 +1,26 @@
 /** All that is measured in a run: how long calls took, memory, and what was done to the nodes. */
 import { residentBytes } from './node-process.ts'
-import { type Drift, driftOf, type Point, quantile, windowed } from './series.ts'
+import { type Drift, driftOf, type Point, quantile, warmUp, windowed } from './series.ts'
 import type { Strike } from './target.ts'
 
-/** What latency and memory may drift by over a run: milliseconds, and megabytes. */
-export const LATENCY_BOUND = { share: 0.5, least: 2 }
-export const MEMORY_BOUND = { share: 0.25, least: 40 }
+/** What may drift over a run: latency in yardsticks, memory and its living part in megabytes. */
+export const LATENCY_BOUND = { share: 0.5, least: 0.5 }
+export const MEMORY_BOUND = { share: 0.5, least: 100 }
+export const HEAP_BOUND = { share: 0.25, least: 16 }
+
+/** The unrest of the machine up to which latency is judged. */
+export const MOST_UNREST = 2
+
+/** What the yardstick is filed under. */
+export const YARDSTICK = 'yardstick'
 
 /** The node that is struck. None of its lives is long enough to warm up, so it is measured in another way. */
 export const STRUCK = 'struck'
 
 /** Seconds whose median makes one point of a line. */
 const WINDOW = 2
+/** Seconds whose median is compared with that of the yardstick. */
+const WIDE_WINDOW = 5
 /** A process that has just started is no measure of memory: seconds. */
 const YOUNG = 3
 /** The age at which the lives of the struck node are compared: seconds. */
@@ -30,7 +39,7 @@ export interface CallRow {
   readonly count: number
   readonly half: number
   readonly most: number
-  /** Nothing for the struck node, whose lives all begin cold. */
+  /** In yardsticks; nothing for the struck node, whose lives all begin cold, and where the machine is too restless. */
   readonly drift: Drift | undefined
 }
 
@@ -41,6 +50,7 @@ export class Measures {
   #length = 0
   readonly #calls = new Map<string, Map<string, Point[]>>()
   readonly #memory = new Map<string, Point[]>()
+  readonly #heap = new Map<string, Point[]>()
   readonly #births = new Map<number, number>()
   /** Processes of the struck node that have been compared, and what they weighed. */
   readonly #grown = new Map<number, Point>()
@@ -94,6 +104,19 @@ export class Measures {
     else points.push(point)
   }
 
+  /** Notes how much lives in a node's heap, bytes. */
+  noteHeap(node: string, bytes: number): void {
+    const points = this.#heap.get(node)
+    const point: Point = [this.now(), bytes / 2 ** 20]
+    if (points === undefined) this.#heap.set(node, [point])
+    else points.push(point)
+  }
+
+  /** Megabytes of the heap that live, over time. */
+  heap(node: string): readonly Point[] {
+    return this.#heap.get(node) ?? []
+  }
+
   /** Megabytes over time. */
   memory(node: string): readonly Point[] {
     return this.#memory.get(node) ?? []
@@ -101,15 +124,38 @@ export class Measures {
 
   /** Milliseconds over time, of one kind or of all: the median of each moment, or another share. */
   latency(node: string, kind?: string, share = 0.5): Point[] {
+    return windowed(this.#points(node, kind), WINDOW, share)
+  }
+
+  /**
+   * How many times longer the yardstick took in bad moments than in good ones, leaving out a tenth on either side and
+   * the time of warming up in a run of so many seconds. A machine that is busy with something else by turns is no place to judge latency.
+   */
+  unrest(seconds: number): number {
+    const values = windowed(this.#points(YARDSTICK), WIDE_WINDOW)
+      .filter(([at]) => at >= warmUp(seconds))
+      .map(([, value]) => value)
+    return (quantile(values, 0.9) ?? 1) / (quantile(values, 0.1) ?? 1)
+  }
+
+  /** Latency of a kind over time, in yardsticks. */
+  #relative(node: string, kind: string): Point[] {
+    const yardstick = new Map(windowed(this.#points(YARDSTICK), WIDE_WINDOW))
+    return windowed(this.#points(node, kind), WIDE_WINDOW).flatMap(([at, value]): Point[] => {
+      const unit = yardstick.get(at)
+      return unit === undefined ? [] : [[at, value / unit]]
+    })
+  }
+
+  #points(node: string, kind?: string): Point[] {
     const kinds = this.#calls.get(node)
-    const points = kind === undefined ? [...(kinds?.values() ?? [])].flat() : (kinds?.get(kind) ?? [])
-    return windowed(points, WINDOW, share)
+    return kind === undefined ? [...(kinds?.values() ?? [])].flat() : (kinds?.get(kind) ?? [])
   }
 
   /** Calls in a second over time, of some kinds. */
   rate(node: string, kinds: readonly string[]): Point[] {
     const counts = new Map<number, number>()
-    const points = kinds.flatMap((kind) => this.#calls.get(node)?.get(kind) ?? [])
+    const points = kinds.flatMap((kind) => this.#points(node, kind))
     const last = Math.floor(this.#length / WINDOW)
     for (let window = 0; window < last; window++) counts.set(window, 0)
     for (const [at] of points) {
@@ -121,6 +167,7 @@ export class Measures {
 
   /** What was asked of a node, the most frequent kind first. */
   rows(node: string, seconds: number): CallRow[] {
+    const isJudged = node !== STRUCK && node !== YARDSTICK && this.unrest(seconds) <= MOST_UNREST
     return [...(this.#calls.get(node) ?? [])]
       .map(([kind, points]) => {
         const values = points.map(([, value]) => value)
@@ -130,7 +177,7 @@ export class Measures {
           count: values.length,
           half: quantile(values, 0.5) ?? 0,
           most: quantile(values, 0.99) ?? 0,
-          drift: node === STRUCK ? undefined : driftOf(this.latency(node, kind), seconds, LATENCY_BOUND),
+          drift: isJudged ? driftOf(this.#relative(node, kind), seconds, LATENCY_BOUND) : undefined,
         }
       })
       .toSorted((a, b) => b.count - a.count)
@@ -140,5 +187,10 @@ export class Measures {
   memoryDrift(node: string, seconds: number): Drift {
     const points = node === STRUCK ? [...this.#grown.values()] : this.memory(node)
     return driftOf(points, seconds, MEMORY_BOUND)
+  }
+
+  /** How the living part of a node's heap went; nothing for the struck one. */
+  heapDrift(node: string, seconds: number): Drift | undefined {
+    return node === STRUCK ? undefined : driftOf(this.heap(node), seconds, HEAP_BOUND)
   }
 }

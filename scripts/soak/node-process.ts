@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { INSPECTOR_LINES, inspectorOf } from './heap.ts'
 
 /** The folder of the project, wherever the compiled script lies in it. */
 export const ROOT: string = (() => {
@@ -24,12 +25,14 @@ export interface Started {
   signal(name: NodeJS.Signals): void
   /** What it has said on standard error. */
   complaints(): string
+  /** Where its inspector listens, if it was started with one. */
+  inspector(): string | undefined
 }
 
-/** Starts `tandem start` on a free port. */
-export function launch(args: readonly string[]): Started {
+/** Starts `tandem start` on a free port, with flags of Node.js itself if any are given. */
+export function launch(args: readonly string[], runtime: readonly string[] = []): Started {
   const quiet = ['--port', '0', '--json', '--log-level', 'error']
-  const child = spawn(process.execPath, [MAIN, 'start', ...quiet, ...args], { cwd: ROOT })
+  const child = spawn(process.execPath, [...runtime, MAIN, 'start', ...quiet, ...args], { cwd: ROOT })
   let complaints = ''
   child.stderr.on('data', (chunk) => {
     complaints += chunk
@@ -51,7 +54,8 @@ export function launch(args: readonly string[]): Started {
     ready,
     ended,
     signal: (name) => void child.kill(name),
-    complaints: () => complaints,
+    complaints: () => complaints.replace(INSPECTOR_LINES, ''),
+    inspector: () => inspectorOf(complaints),
   }
 }
 

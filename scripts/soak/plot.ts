@@ -1,5 +1,5 @@
 /** A plot of a run as SVG: panels one below another on one axis of time, with marks where something happened. */
-import type { Point } from './series.ts'
+import { type Point, quantile } from './series.ts'
 
 /** One line of a panel. */
 export interface Line {
@@ -42,8 +42,9 @@ const RIGHT = 24
 const TOP = 76
 const PANEL = 190
 const GAP = 56
-/** Seconds without a point that break a line: then there was nothing to measure. */
-const BREAK = 3
+/** A gap of so many seconds, and of so many usual distances between points, breaks a line: nothing was measured there. */
+const GAP_SECONDS = 3
+const GAP_DISTANCES = 1.5
 const INNER = WIDTH - LEFT - RIGHT
 
 const escaped = (text: string): string =>
@@ -101,9 +102,11 @@ function panel({ title, lines, isLogarithmic = false }: Panel, top: number, leng
   const drawn = lines
     .filter(({ points }) => points.length > 0)
     .map(({ colour, points, isThin }) => {
+      const distances = points.slice(1).map(([at], i) => at - (points[i] as Point)[0])
+      const gap = Math.max(GAP_SECONDS, GAP_DISTANCES * (quantile(distances, 0.5) ?? 0))
       const path = points
         .map(([at, value], i) => {
-          const isNew = i === 0 || at - (points[i - 1] as Point)[0] > BREAK
+          const isNew = i === 0 || (distances[i - 1] as number) > gap
           return `${isNew ? 'M' : 'L'}${round(x(at))} ${round(y(value))}`
         })
         .join('')

@@ -1,6 +1,6 @@
 /** What a run has shown, for the terminal and as a picture. */
 import type { Measures } from './measures.ts'
-import { GROWN, LATENCY_BOUND, MEMORY_BOUND, STRUCK } from './measures.ts'
+import { GROWN, HEAP_BOUND, LATENCY_BOUND, MEMORY_BOUND, MOST_UNREST, STRUCK, YARDSTICK } from './measures.ts'
 import { drawPlot } from './plot.ts'
 import { type Drift, quantile, warmUp } from './series.ts'
 import { textTable } from './table.ts'
@@ -24,34 +24,46 @@ const COLOURS: Readonly<Record<string, string>> = {
   struck: '#c0392b',
   steady: '#2471a3',
   snapshots: '#7d8c2c',
+  [YARDSTICK]: '#999999',
 }
 const SENDING = ['transfer', 'token transfer']
 
 const milliseconds = (value: number): string => value.toFixed(value < 10 ? 2 : 0)
 
-function driftText(drift: Drift | undefined, unit: string): string {
+const percent = (share: number): string => `${share * 100} %`
+const SHORT = 'too short to tell'
+
+function megabytesText(drift: Drift | undefined): string {
   if (drift === undefined) return ''
   const { change, verdict } = drift
-  if (verdict === 'short') return 'too short to tell'
-  return `${change < 0 ? '−' : '+'}${Math.abs(change).toFixed(1)} ${unit} ${verdict}`
+  return verdict === 'short' ? SHORT : `${signed(change)} MB ${verdict}`
 }
+
+function shareText(drift: Drift | undefined): string {
+  if (drift === undefined) return ''
+  const { change, median, verdict } = drift
+  return verdict === 'short' ? SHORT : `${signed((100 * change) / median)} % ${verdict}`
+}
+
+const signed = (value: number): string => `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(0)}`
 
 /** Those whose latency or memory rose, as sentences; empty when all is level. */
 export function rising({ measures, nodes, seconds }: Outcome): string[] {
   return nodes.flatMap((node) => {
-    const memory = measures.memoryDrift(node, seconds)
-    const calls = measures.rows(node, seconds).filter(({ count }) => count >= LEAST_CALLS)
+    const grown = (what: string, drift: Drift | undefined) =>
+      drift?.verdict === 'rising'
+        ? [`${node}: ${what} rose by ${drift.change.toFixed(0)} MB, more than ${drift.allowed.toFixed(0)} MB`]
+        : []
+    const slower = measures
+      .rows(node, seconds)
+      .filter(({ count, drift }) => count >= LEAST_CALLS && drift?.verdict === 'rising')
+      .map(
+        ({ kind, drift }) => `${node}: ${kind} became slower by ${shareText(drift).replace(/ rising$/, '')}`,
+      )
     return [
-      ...(memory.verdict === 'rising'
-        ? [
-            `${node}: memory rose by ${memory.change.toFixed(0)} MB, more than ${memory.allowed.toFixed(0)} MB`,
-          ]
-        : []),
-      ...calls.flatMap(({ kind, drift }) => {
-        if (drift?.verdict !== 'rising') return []
-        const [is, due] = [milliseconds(drift.change), milliseconds(drift.allowed)]
-        return [`${node}: ${kind} became slower by ${is} ms, more than ${due} ms`]
-      }),
+      ...grown('memory', measures.memoryDrift(node, seconds)),
+      ...grown('what lives in the heap', measures.heapDrift(node, seconds)),
+      ...slower,
     ]
   })
 }
@@ -59,7 +71,7 @@ export function rising({ measures, nodes, seconds }: Outcome): string[] {
 /** The tables. */
 export function reportText(outcome: Outcome): string {
   const { measures, nodes, seconds, targets } = outcome
-  const calls = nodes.flatMap((node) =>
+  const calls = [...nodes, YARDSTICK].flatMap((node) =>
     measures
       .rows(node, seconds)
       .filter(({ count }) => count >= LEAST_CALLS)
@@ -69,14 +81,23 @@ export function reportText(outcome: Outcome): string {
         String(count),
         milliseconds(half),
         milliseconds(most),
-        driftText(drift, 'ms'),
+        shareText(drift),
       ]),
   )
   const memory = nodes.map((node) => {
     const values = measures.memory(node).map(([, value]) => value)
     const drift = measures.memoryDrift(node, seconds)
     const most = values.reduce((largest, value) => Math.max(largest, value), 0)
-    return [node, (quantile(values, 0.5) ?? 0).toFixed(0), most.toFixed(0), driftText(drift, 'MB')]
+    const lives = measures.heap(node).at(-1)?.[1].toFixed(0) ?? ''
+    const heap = measures.heapDrift(node, seconds)
+    return [
+      node,
+      (quantile(values, 0.5) ?? 0).toFixed(0),
+      most.toFixed(0),
+      megabytesText(drift),
+      lives,
+      megabytesText(heap),
+    ]
   })
   const books = targets.map(({ name, ledger, floor }) => [
     name,
@@ -90,15 +111,22 @@ export function reportText(outcome: Outcome): string {
   const orderly = strikes.filter(({ signal }) => signal === 'SIGTERM').length
   return [
     textTable([['node', 'call', 'count', 'p50 ms', 'p99 ms', 'drift'], ...calls], 2),
-    textTable([['node', 'p50 MB', 'most MB', 'drift'], ...memory], 1),
+    textTable([['node', 'p50 MB', 'most MB', 'drift', 'heap MB', 'drift'], ...memory], 1),
     textTable([['node', 'height', 'acknowledged', 'of them unanswered'], ...books], 1),
     `Ended and started again ${strikes.length} times: ${strikes.length - orderly} by kill -9, ${orderly} in order, ` +
       `and ${early} more times killed while starting. Back after ${milliseconds(quantile(back, 0.5) ?? 0)} ms, ` +
       `at most ${milliseconds(back.reduce((most, one) => Math.max(most, one), 0))} ms.`,
     `Level means: after ${warmUp(seconds).toFixed(0)} s of warming up, over the rest of the run, medians of calls rise by ` +
-      `at most ${LATENCY_BOUND.share * 100} % or ${LATENCY_BOUND.least} ms, memory by ${MEMORY_BOUND.share * 100} % or ` +
-      `${MEMORY_BOUND.least} MB, whichever is more. Of the node that is ${STRUCK} the memory of each life at the age of ` +
-      `${GROWN} s is compared, and no latency: it is always warming up.`,
+      `at most ${percent(LATENCY_BOUND.share)} in comparison with the yardstick, a bare server that does the same work all ` +
+      `the time; memory by ${percent(MEMORY_BOUND.share)} or ${MEMORY_BOUND.least} MB, and what lives in the heap by ` +
+      `${percent(HEAP_BOUND.share)} or ${HEAP_BOUND.least} MB, whichever is more. The node that is ${STRUCK} is always ` +
+      `warming up: of it only memory is compared, each life's at the age of ${GROWN} s.`,
+    ...(measures.unrest(seconds) > MOST_UNREST
+      ? [
+          `Latency was not judged: the yardstick itself took ${measures.unrest(seconds).toFixed(1)} times longer in bad moments than ` +
+            `in good ones, and up to ${MOST_UNREST} times would do. Something else keeps this machine busy.`,
+        ]
+      : []),
   ].join('\n\n')
 }
 
@@ -121,13 +149,16 @@ export function reportPlot({ seed, seconds, measures, nodes, targets, problems }
     })),
     panels: [
       {
-        title: 'Memory, MB',
-        lines: nodes.map((node) => ({ label: node, colour: colour(node), points: measures.memory(node) })),
+        title: 'Memory, MB (thin: what lives in the heap)',
+        lines: nodes.flatMap((node) => [
+          { label: node, colour: colour(node), points: measures.memory(node) },
+          { label: '', colour: colour(node), points: measures.heap(node), isThin: true },
+        ]),
       },
       {
         title: 'Latency of all calls, ms (thin: the slowest hundredth)',
         isLogarithmic: true,
-        lines: nodes.flatMap((node) => [
+        lines: [...nodes, YARDSTICK].flatMap((node) => [
           { label: node, colour: colour(node), points: measures.latency(node) },
           { label: '', colour: colour(node), points: measures.latency(node, undefined, 0.99), isThin: true },
         ]),

@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { audit } from './audit.ts'
 import { httpCaller } from './client.ts'
-import { Measures, STRUCK } from './measures.ts'
+import { INSPECTED, openHeapScale } from './heap.ts'
+import { Measures, STRUCK, YARDSTICK } from './measures.ts'
 import { launch } from './node-process.ts'
 import { createRandom, type Random } from './random.ts'
 import { readOn, watchOn } from './readers.ts'
@@ -13,6 +14,7 @@ import { type Outcome, rising } from './report.ts'
 import { ACCOUNTS, createSenders, MNEMONIC, openBooks, sendOn } from './senders.ts'
 import { turnBackOn } from './snapshots.ts'
 import { Fallen, Target } from './target.ts'
+import { startYardstick, type Yardstick } from './yardstick.ts'
 
 /** What a run is told. */
 export interface SoakOptions {
@@ -30,6 +32,33 @@ const BETWEEN_STRIKES = 5
 /** A share of strikes that end the node in order, and of those that strike it again while it starts. */
 const ORDERLY = 0.15
 const AGAIN = 0.25
+
+/** Milliseconds between two looks at memory from outside. */
+const WEIGH_MS = 500
+/** How often in a run what lives in the heap is weighed, though never more often than every so many seconds. */
+const WEIGHINGS = 20
+const LEAST_BETWEEN = 5
+
+/** Weighs what lives in a node's heap as long as `running`. */
+async function watchHeap(
+  node: { readonly inspector: string | undefined },
+  seconds: number,
+  note: (bytes: number) => void,
+  running: () => boolean,
+): Promise<void> {
+  if (node.inspector === undefined) throw new Error('the inspector of a node is not open')
+  const scale = await openHeapScale(node.inspector)
+  const between = Math.max(LEAST_BETWEEN, seconds / WEIGHINGS)
+  for (let left = between; running(); left -= WEIGH_MS / 1000) {
+    if (left <= 0) {
+      const bytes = await scale.weigh()
+      if (bytes !== undefined) note(bytes)
+      left = between
+    }
+    await pause(WEIGH_MS)
+  }
+  scale.close()
+}
 
 /** Strikes a node at moments of chance, after which it may mine in another way. */
 async function strikeOn(
@@ -94,14 +123,18 @@ export async function soak(options: SoakOptions): Promise<Outcome> {
     if (!problems.has(words)) options.progress(words)
     problems.set(words, (problems.get(words) ?? 0) + 1)
   }
-  const make = (name: string) =>
-    new Target({ name, dataDir: join(folder, name), args: FLAGS, timed: measures.timedFor(name), say })
-  const targets = [make(STRUCK), make('steady')] as const
+  const make = (name: string, runtime: readonly string[]) => {
+    const timed = measures.timedFor(name)
+    return new Target({ name, dataDir: join(folder, name), args: FLAGS, runtime, timed, say })
+  }
+  const targets = [make(STRUCK, []), make('steady', INSPECTED)] as const
   const [struck, steady] = targets
-  const back = launch(['--data-dir', join(folder, 'snapshots')])
+  const back = launch(['--data-dir', join(folder, 'snapshots')], INSPECTED)
+  let yardstick: Yardstick | undefined
   const nodes = [STRUCK, 'steady', 'snapshots']
   const ends = () => {
-    for (const pid of [struck.pid, steady.pid, back.pid]) if (pid !== undefined) killQuietly(pid)
+    for (const pid of [struck.pid, steady.pid, back.pid, yardstick?.pid])
+      if (pid !== undefined) killQuietly(pid)
     rmSync(folder, { recursive: true, force: true })
   }
   process.on('exit', ends)
@@ -111,15 +144,24 @@ export async function soak(options: SoakOptions): Promise<Outcome> {
       targets.map((target, i) => target.start('auto', (http) => openBooks(http, senders[i] ?? []))),
     )
     const { url } = await back.ready
+    yardstick = await startYardstick()
 
     measures.begin()
     const running = () => measures.now() < seconds
     const weighing = setInterval(() => {
       for (const { name, pid } of targets) measures.weigh(name, pid)
       measures.weigh('snapshots', back.pid)
-    }, 500)
+    }, WEIGH_MS)
     const work = [
       ...targets.flatMap((target, i) => loadOf(target, senders[i] ?? [], random.branch(), running)),
+      yardstick.measureOn(measures.timedFor(YARDSTICK), running),
+      watchHeap(steady, seconds, (bytes) => measures.noteHeap('steady', bytes), running),
+      watchHeap(
+        { inspector: back.inspector() },
+        seconds,
+        (bytes) => measures.noteHeap('snapshots', bytes),
+        running,
+      ),
       strikeOn(struck, random.branch(), options, measures, running),
       turnBackOn(httpCaller(url, measures.timedFor('snapshots')), random.branch(), running, (words) =>
         say(`snapshots: ${words}`),

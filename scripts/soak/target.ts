@@ -33,6 +33,8 @@ export interface TargetParts {
   readonly dataDir: string
   /** Flags beside those of directory and mining. */
   readonly args: readonly string[]
+  /** Flags of Node.js itself. */
+  readonly runtime: readonly string[]
   readonly timed: Timed
   say(words: string): void
 }
@@ -72,6 +74,11 @@ export class Target {
 
   get pid(): number | undefined {
     return this.#process?.pid
+  }
+
+  /** Where the inspector of the present process listens. */
+  get inspector(): string | undefined {
+    return this.#process?.inspector()
   }
 
   get token(): string {
@@ -127,9 +134,9 @@ export class Target {
   }
 
   #launch(mining: Mining): Started {
-    const { dataDir, args } = this.#parts
+    const { dataDir, args, runtime } = this.#parts
     const mode = mining === 'auto' ? mining : String(INTERVAL)
-    const process = launch(['--data-dir', dataDir, '--mining', mode, ...args])
+    const process = launch(['--data-dir', dataDir, '--mining', mode, ...args], runtime)
     this.#process = process
     this.#struck = false
     void process.ended.then((how) => {

@@ -56,12 +56,13 @@ describe('a plot', () => {
           points: [
             [0, 1],
             [1, 1],
+            [2, 1],
             [50, 1],
           ],
         },
       ],
     })
-    expect(/<path d="(M[^LM]+L[^LM]+M[^LM]+)"/.test(svg)).toBe(true)
+    expect(/<path d="(M[^LM]+L[^LM]+L[^LM]+M[^LM]+)"/.test(svg)).toBe(true)
   })
 
   it('is sound without a single value, and keeps its words from being markup', () => {
