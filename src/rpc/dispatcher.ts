@@ -7,7 +7,7 @@ import type { OnCall } from '../options/options.ts'
 import { absenceOf } from './absent-methods.ts'
 import { conductOf } from './conduct.ts'
 import { createDeadlines, within } from './deadlines.ts'
-import { ERROR_CODES, type ErrorObject, toErrorObject } from './error-codes.ts'
+import { ERROR_CODES, type ErrorObject, responseTooLong, toErrorObject } from './error-codes.ts'
 import { createFilters } from './feeds/filters.ts'
 import { createSubscriptions } from './feeds/subscriptions.ts'
 import { isTooDeep } from './json-depth.ts'
@@ -297,9 +297,8 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   /** The reply as text, in pieces where it is long already, or the refusal of one that is too large (bytes of UTF-8). */
   function write(reply: Reply | Replies): string | RawJson {
     const limit = options.maxResponseBytes
-    const words = `Response size limit of ${limit} bytes exceeded`
     const id = 'id' in reply ? reply.id : null
-    const tooLong = () => JSON.stringify(refusal(new NodeError('limit-exceeded', words), id))
+    const tooLong = () => JSON.stringify(refusal(responseTooLong(limit), id))
     const raw = rawLength(reply)
     if (raw > 0) {
       const pieces = inPieces(reply) as RawJson

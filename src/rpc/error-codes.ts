@@ -54,6 +54,11 @@ export function toErrorObject(error: unknown): ErrorObject {
     : { code: ERROR_CODES[kind], message, data }
 }
 
+/** The refusal of a reply that is longer than `limit` bytes. */
+export function responseTooLong(limit: number): NodeError {
+  return new NodeError('limit-exceeded', `Response size limit of ${limit} bytes exceeded`)
+}
+
 /** The error that callers in process catch: an `Error` with the members of a reply's `error` (EIP-1193). */
 export class RpcError extends Error {
   readonly code: number

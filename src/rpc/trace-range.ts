@@ -35,7 +35,7 @@ export function toTraceQuery(
   filter: TraceFilter,
   queries: Queries,
   options: RpcOptions,
-): Omit<TraceQuery, 'timeoutMs'> | undefined {
+): Omit<TraceQuery, 'timeoutMs' | 'admission'> | undefined {
   const slice = countOf(filter, options)
   const head = queries.head().block.header.number
   const hosted = options.profile === 'hosted'

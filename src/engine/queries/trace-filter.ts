@@ -4,6 +4,7 @@ import { REWARD_SENDER } from '../../chain/config.ts'
 import { contractAddress, type Transaction } from '../../chain/transaction.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
+import type { CallFrame } from '../../execution/trace/call-frame.ts'
 import { type FlatFrame, flatten } from '../../execution/trace/flatten.ts'
 import { Lru } from '../../store/lru.ts'
 import type { ChainAccess } from '../ancestry.ts'
@@ -31,6 +32,8 @@ export interface TraceQuery {
   readonly count: number
   /** Milliseconds of wall clock that the query may take; 0 is no limit. */
   readonly timeoutMs: number
+  /** Who hears of each frame that will be in the answer, anew for each attempt; what it throws ends the query. */
+  admission(): (frame: CallFrame) => void
 }
 
 /** A frame of a transaction, as a row. */
@@ -85,6 +88,7 @@ export function createTraceFilter(parts: Parts): (query: TraceQuery) => Promise<
   async function page(query: TraceQuery): Promise<readonly FlatTrace[]> {
     const matches = takesPart(query)
     const end = query.timeoutMs > 0 ? performance.now() + query.timeoutMs : Number.POSITIVE_INFINITY
+    const admit = query.admission()
     const found: FlatTrace[] = []
     let toPass = query.after
     for await (const block of candidates(query)) {
@@ -110,7 +114,9 @@ export function createTraceFilter(parts: Parts): (query: TraceQuery) => Promise<
         const all = rows[index] ?? []
         const passed = Math.min(toPass, all.length)
         toPass -= passed
-        found.push(...all.slice(passed, passed + query.count - found.length))
+        const page = all.slice(passed, passed + query.count - found.length)
+        for (const { frame } of page) admit(frame)
+        found.push(...page)
         if (found.length >= query.count) return found
       }
     }

@@ -13,9 +13,10 @@ import { type BlockArgument, CallBlock, LookupBlock } from '../wire/block-refere
 import { CallObject } from '../wire/call.ts'
 import { OverrideSet } from '../wire/overrides.ts'
 import { BlockHash, QuantityText, TransactionHash } from '../wire/scalars.ts'
-import { NOWHERE, toRpcCallFrame } from '../wire/trace/call-tracer.ts'
+import { NOWHERE, toRpcCallTree } from '../wire/trace/call-tracer.ts'
 import { ExactAddress } from '../wire/trace/filter.ts'
 import { type TraceOptions, TraceOptionsObject } from '../wire/trace/options.ts'
+import { replyRoom } from '../wire/trace/reply-room.ts'
 import { startTrace, type TraceRun } from '../wire/trace/tracers.ts'
 
 const UNKNOWN = `0x${'9'.repeat(64)}`
@@ -47,6 +48,7 @@ async function traceTransactions(
     firstLogIndex: block.receipts.slice(0, index).reduce((sum, { logs }) => sum + logs.length, 0),
   })
   if (transactions.length === 0) return []
+  const room = replyRoom(context)
   if (options.tracer === 'callTracer') {
     const { trace, traces } = engine.queries
     const found =
@@ -55,7 +57,7 @@ async function traceTransactions(
         : [await trace(block, only, timeLeft(context))]
     return found.map(({ transaction, index, root }) => ({
       hash: transaction.hash,
-      result: toRpcCallFrame(root, options.flags, placeOf(index)),
+      result: toRpcCallTree(root, options.flags, placeOf(index), room),
     }))
   }
   const budget = budgetOf(context)
@@ -64,7 +66,7 @@ async function traceTransactions(
     block,
     (_, index) => {
       if (only !== undefined && index !== only) return undefined
-      const run = startTrace(options, budget)
+      const run = startTrace(options, budget, room)
       runs.set(index, run)
       return run.tracer
     },
@@ -186,7 +188,7 @@ export const debug_traceCall = method({
     const entitled = context.options.stateOverride && session.entitlements.has('stateOverride')
     if (overrides.size > 0 && !entitled) throw invalidParams('State override is not allowed')
     requireCallable(block, engine.queries)
-    const run = startTrace(options, budgetOf(context))
+    const run = startTrace(options, budgetOf(context), replyRoom(context))
     const pretended = overrides.size > 0 ? overrides : undefined
     await engine.queries.traceCall(transaction, block.reference, run.tracer, pretended, timeLeft(context))
     return run.result(NOWHERE)

@@ -9,9 +9,17 @@ import { toTraceQuery } from '../trace-range.ts'
 import { TransactionHash } from '../wire/scalars.ts'
 import { TraceBlock, TraceFilterObject, TracePosition } from '../wire/trace/filter.ts'
 import { TraceObject, toRpcTrace } from '../wire/trace/flat.ts'
+import { replyRoom, rowBytes } from '../wire/trace/reply-room.ts'
 
 const UNKNOWN = `0x${'9'.repeat(64)}`
 const NOBODY = '0x00000000000000000000000000000000000dead1'
+
+/** Rows as callers get them, once it is known that a reply can hold them all. */
+function toRows(rows: readonly FlatTrace[], context: Context): z.infer<typeof TraceObject>[] {
+  const room = replyRoom(context)
+  for (const { frame } of rows) room(rowBytes(frame))
+  return rows.map(toRpcTrace)
+}
 
 /** The rows of a mined transaction; `undefined` when it is unknown or pending. */
 async function rowsOf(hash: Hex, context: Context): Promise<readonly FlatTrace[] | undefined> {
@@ -29,7 +37,8 @@ export const trace_transaction = method({
   errors: ['block-not-found'],
   examples: [{ params: [UNKNOWN], result: null }],
   async run({ transactionHash }, context) {
-    return (await rowsOf(transactionHash, context))?.map(toRpcTrace) ?? null
+    const rows = await rowsOf(transactionHash, context)
+    return rows === undefined ? null : toRows(rows, context)
   },
 })
 
@@ -47,7 +56,7 @@ export const trace_block = method({
     const { queries } = context.engine
     const view = await queries.block(block.reference)
     if (view === undefined) return null
-    return (await queries.traces(view.executed, timeLeft(context))).flatMap(flatTraces).map(toRpcTrace)
+    return toRows((await queries.traces(view.executed, timeLeft(context))).flatMap(flatTraces), context)
   },
 })
 
@@ -62,7 +71,15 @@ export const trace_filter = method({
     const { queries } = context.engine
     const query = toTraceQuery(filter, queries, context.options)
     if (query === undefined) return []
-    return (await queries.traceFilter({ ...query, timeoutMs: timeLeft(context) })).map(toRpcTrace)
+    const found = await queries.traceFilter({
+      ...query,
+      timeoutMs: timeLeft(context),
+      admission() {
+        const room = replyRoom(context)
+        return (frame) => room(rowBytes(frame))
+      },
+    })
+    return found.map(toRpcTrace)
   },
 })
 

@@ -343,7 +343,8 @@ describe('large traces', () => {
     const request = { jsonrpc: '2.0', id: 1, method: 'debug_traceCall' }
     const steps = (limit: number) => {
       const options = { tracer: 'structLogger', limit }
-      return { ...request, params: [{ data: toHex(assemble(SPENDER)) }, 'latest', options] }
+      const call = { data: toHex(assemble(SPENDER)), gas: limit > 1000 ? '0x80000' : '0x20000' }
+      return { ...request, params: [call, 'latest', options] }
     }
     const batch = [steps(700), { ...request, method: 'eth_chainId' }]
     for (const [message, length] of [

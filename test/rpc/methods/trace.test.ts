@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Hex } from '../../../src/encoding/hex.ts'
+import { type Hex, toHex } from '../../../src/encoding/hex.ts'
 import { createNode, type Node } from '../../../src/index.ts'
+import { openSession, type Session } from '../../../src/rpc/session.ts'
+import { assemble, deployer } from '../../support/assembler.ts'
 
 const A = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
 const B = '0x7986b3df570230288501eea3d890bd66948c9b79'
@@ -135,6 +137,49 @@ describe('trace_get', () => {
     [[7], 'Invalid positions: expected a hex index.'],
   ])('refuses %j', async (positions, message) => {
     await expect(call('trace_get', creation, positions)).rejects.toMatchObject({ code: -32602, message })
+  })
+})
+
+describe('replies that would be too long', () => {
+  /** Hands a quarter of a megabyte on to an account without code, eight times. */
+  const GENEROUS = `
+    a: PUSH1 0 PUSH1 0 PUSH3 262144 PUSH1 0 PUSH1 0 CALLER GAS CALL POP
+       PUSH1 0 SLOAD PUSH1 1 ADD DUP1 PUSH1 0 SSTORE PUSH1 8 GT @a JUMPI STOP`
+  const session = openSession('test')
+
+  it('are not even built for who would read them as text', async () => {
+    const generous = await createNode({ maxResponseBytes: 1_000_000 })
+    const ask = async (caller: Session, method: string, ...params: unknown[]) =>
+      (await generous.dispatcher.dispatch({ jsonrpc: '2.0', id: 1, method, params }, caller)) as unknown as {
+        readonly result: unknown
+        readonly error: unknown
+      }
+    try {
+      const data = toHex(deployer(assemble(GENEROUS)))
+      const made = await ask(session, 'eth_sendTransaction', { from: A, gas: '0x100000', data })
+      const receipt = await ask(session, 'eth_getTransactionReceipt', made.result)
+      const { contractAddress: to } = receipt.result as { contractAddress: Hex }
+      const { result: sent } = await ask(session, 'eth_sendTransaction', { from: A, to, gas: '0x200000' })
+      const remote = { ...session, remote: '192.0.2.1' }
+      for (const [method, ...params] of [
+        ['trace_transaction', sent],
+        ['trace_block', 'latest'],
+        ['trace_filter', {}],
+        ['debug_traceTransaction', sent, { tracer: 'callTracer' }],
+        ['debug_traceTransaction', sent, { tracer: 'muxTracer', tracerConfig: { callTracer: {} } }],
+        ['debug_traceBlockByNumber', 'latest', { tracer: 'callTracer' }],
+      ] as const) {
+        const { error } = await ask(remote, method, ...params)
+        const message = 'Response size limit of 1000000 bytes exceeded'
+        expect({ method, error }).toEqual({ method, error: { code: -32011, message } })
+        expect((await ask(session, method, ...params)).error).toBeUndefined()
+      }
+      expect((await ask(remote, 'trace_filter', { count: 2 })).result).toHaveLength(2)
+      const onlyTop = { tracer: 'callTracer', onlyTopCall: true }
+      expect((await ask(remote, 'debug_traceTransaction', sent, onlyTop)).result).toMatchObject({ to })
+    } finally {
+      await generous.close()
+    }
   })
 })
 

@@ -4,6 +4,7 @@ import { revertReason } from '../../../execution/failure-words.ts'
 import type { CallFrame, FrameFailure } from '../../../execution/trace/call-frame.ts'
 import { toRpcSender } from '../transaction.ts'
 import type { TraceOptions } from './options.ts'
+import { frameBytes, type ReplyRoom } from './reply-room.ts'
 
 /** A frame as callers get it; absent members have nothing to say. */
 export interface RpcCallFrame {
@@ -45,8 +46,18 @@ function wordsOf({ kind, reason, exception }: FrameFailure, { transactionHash }:
   return exception?.message.replace('{tx}', transactionHash) ?? reason
 }
 
-/** A frame and, unless only the top is wanted, all below it. */
-export function toRpcCallFrame(
+/** A transaction's frame and, unless only the top is wanted, all below it. */
+export function toRpcCallTree(
+  root: CallFrame,
+  flags: Pick<TraceOptions['flags'], 'onlyTopCall' | 'withLog'>,
+  place: TracePlace,
+  room: ReplyRoom,
+): RpcCallFrame {
+  room(frameBytes(root, flags))
+  return toRpcCallFrame(root, flags, place)
+}
+
+function toRpcCallFrame(
   frame: CallFrame,
   { onlyTopCall, withLog }: Pick<TraceOptions['flags'], 'onlyTopCall' | 'withLog'>,
   place: TracePlace,

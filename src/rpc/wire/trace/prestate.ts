@@ -4,6 +4,7 @@ import { type Hex, toFixedHex, toHex, toQuantity } from '../../../encoding/hex.t
 import type { AccountSnapshot, TouchedAccount } from '../../../execution/trace/prestate.ts'
 import { toRpcSender } from '../transaction.ts'
 import type { TraceOptions } from './options.ts'
+import { ITEM_BYTES, type ReplyRoom } from './reply-room.ts'
 
 /** An account as callers get it; what is zero or empty is left out, but for the balance. */
 export interface RpcAccountState {
@@ -89,6 +90,12 @@ function difference(
 }
 
 /** The accounts as callers get them. */
-export function toRpcPrestate(touched: readonly TouchedAccount[], flags: Flags): object {
+export function toRpcPrestate(touched: readonly TouchedAccount[], flags: Flags, room: ReplyRoom): object {
+  for (const { before, after } of touched) {
+    const codes = flags.disableCode
+      ? 0
+      : before.code.length + (flags.diffMode ? (after?.code.length ?? 0) : 0)
+    room(ITEM_BYTES * (1 + before.storage.size) + codes)
+  }
   return flags.diffMode ? difference(touched, flags) : prestate(touched, flags)
 }

@@ -6,10 +6,11 @@ import { together } from '../../../execution/trace/together.ts'
 import type { TraceBudget } from '../../../execution/trace/trace-budget.ts'
 import type { Tracer } from '../../../execution/trace/tracer.ts'
 import { jsonObject } from '../../raw-json.ts'
-import { type TracePlace, toRpcCallFrame } from './call-tracer.ts'
+import { type TracePlace, toRpcCallTree } from './call-tracer.ts'
 import { NodeTrace } from './node-trace.ts'
 import type { TraceOptions } from './options.ts'
 import { toRpcPrestate } from './prestate.ts'
+import type { ReplyRoom } from './reply-room.ts'
 import { StructLogger } from './struct-logger.ts'
 
 /** One transaction as it is traced. */
@@ -19,8 +20,8 @@ export interface TraceRun {
   result(place: TracePlace): unknown
 }
 
-/** Starts a trace of one transaction. What it keeps counts towards the budget. */
-export function startTrace(options: TraceOptions, budget: TraceBudget): TraceRun {
+/** Starts a trace of one transaction. What it keeps counts towards the budget, what it says takes room of the reply. */
+export function startTrace(options: TraceOptions, budget: TraceBudget, room: ReplyRoom): TraceRun {
   const { tracer: name, flags } = options
   switch (name) {
     case 'rskTracer': {
@@ -33,11 +34,11 @@ export function startTrace(options: TraceOptions, budget: TraceBudget): TraceRun
     }
     case 'callTracer': {
       const tracer = new CallTree(budget)
-      return { tracer, result: (place) => toRpcCallFrame(tracer.root, flags, place) }
+      return { tracer, result: (place) => toRpcCallTree(tracer.root, flags, place, room) }
     }
     case 'prestateTracer': {
       const tracer = new PrestateTracer()
-      return { tracer, result: () => toRpcPrestate(tracer.touched, flags) }
+      return { tracer, result: () => toRpcPrestate(tracer.touched, flags, room) }
     }
     case '4byteTracer': {
       const tracer = new SelectorTracer()
@@ -46,7 +47,7 @@ export function startTrace(options: TraceOptions, budget: TraceBudget): TraceRun
     case 'noopTracer':
       return { tracer: {}, result: () => ({}) }
     case 'muxTracer': {
-      const parts = options.parts.map((part) => [part.tracer, startTrace(part, budget)] as const)
+      const parts = options.parts.map((part) => [part.tracer, startTrace(part, budget, room)] as const)
       return {
         tracer: together(parts.map(([, { tracer }]) => tracer)),
         result: (place) => jsonObject(parts.map(([part, run]) => [part, run.result(place)] as const)),
