@@ -18,6 +18,8 @@ export interface MetricsParts {
   readonly load: Load | undefined
   readonly vitals: (() => Promise<Vitals | undefined>) | undefined
   sockets(): SocketFigures
+  /** Messages and sockets refused since the limits of a key were spent, by the key's name. */
+  readonly overLimits: ReadonlyMap<string, number>
 }
 
 /** A page of figures. */
@@ -156,6 +158,19 @@ function showSockets(sockets: MetricsParts['sockets'], registers: Registry[]): v
   counter('tandem_sockets_dropped_total', help, registers, () => sockets().dropped)
 }
 
+function showOverLimits(overLimits: ReadonlyMap<string, number>, registers: Registry[]): void {
+  new Counter({
+    name: 'tandem_over_limits_total',
+    help: 'Messages and sockets refused since rate, quota or sockets of their key were spent.',
+    labelNames: ['key'],
+    registers,
+    collect() {
+      this.reset()
+      for (const [key, count] of overLimits) this.inc({ key }, count)
+    },
+  })
+}
+
 /** The gauges of chain, pool and database; the returned function sets them. */
 function showVitals(registers: Registry[]): (vitals: Vitals) => void {
   const plain = (name: string, help: string) => new Gauge({ name, help, registers })
@@ -185,13 +200,14 @@ function showVitals(registers: Registry[]): (vitals: Vitals) => void {
 }
 
 /** Makes the page. Counting what the process itself does (event loop, heap, garbage) starts with it. */
-export function createMetrics({ meter, load, vitals, sockets }: MetricsParts): Metrics {
+export function createMetrics({ meter, load, vitals, sockets, overLimits }: MetricsParts): Metrics {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
   countCalls(meter, registers)
   showSockets(sockets, registers)
   if (load !== undefined) showLoad(load, registers)
+  showOverLimits(overLimits, registers)
   const show = vitals && showVitals(registers)
   return {
     contentType: registry.contentType,

@@ -120,6 +120,7 @@ export async function serve(node: Servable, given: ServeOptions = {}): Promise<S
     vitals: node.vitals,
     isClosing,
     sockets: () => ({ http: open.size, websocket: sockets.count(), dropped }),
+    overLimits: gate?.refusals ?? new Map(),
   })
   const parts = {
     dispatcher,

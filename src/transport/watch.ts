@@ -12,6 +12,8 @@ export interface Watched {
   /** The node's own figures, `undefined` once it is closed; absent for what has none. */
   readonly vitals?: (() => Promise<Vitals | undefined>) | undefined
   sockets(): SocketFigures
+  /** Messages and sockets refused since the limits of a key were spent, by the key's name. */
+  readonly overLimits: ReadonlyMap<string, number>
   isClosing(): boolean
 }
 
@@ -54,7 +56,13 @@ export function createWatch(watched: Watched): Watch {
 
   async function figures(): Promise<WatchPage> {
     metrics ??= import('./metrics.ts').then(({ createMetrics }) =>
-      createMetrics({ meter, load: dispatcher.load, vitals, sockets: watched.sockets }),
+      createMetrics({
+        meter,
+        load: dispatcher.load,
+        vitals,
+        sockets: watched.sockets,
+        overLimits: watched.overLimits,
+      }),
     )
     const { contentType, text } = await metrics
     return { status: 200, type: contentType, body: await text() }

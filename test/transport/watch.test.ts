@@ -113,7 +113,7 @@ describe('figures', () => {
     served = await servedNode()
     await served.reply('eth_getBalance', [])
     const { text } = await get(served.url, '/metrics')
-    const names = new Set(text.split('\n').flatMap((line) => /^(\w+)[{ ]/.exec(line)?.[1] ?? []))
+    const names = new Set(text.split('\n').flatMap((line) => /^(?:# TYPE )?(\w+)[{ ]/.exec(line)?.[1] ?? []))
     const file = new URL('../../scripts/grafana/tandem.json', import.meta.url)
     const dashboard = JSON.parse(readFileSync(file, 'utf8'))
     const queries: string[] = dashboard.panels.flatMap(({ targets = [] }: { targets?: { expr: string }[] }) =>

@@ -19,6 +19,8 @@ export interface Guest {
 export interface Gate {
   /** Who holds the key in a path; `undefined` when there is none that is good. Takes the same time either way. */
   admit(path: string): Guest | undefined
+  /** How often the holders of a key were told that its limits are spent, by its name. */
+  readonly refusals: ReadonlyMap<string, number>
   close(): Promise<void>
 }
 
@@ -54,6 +56,14 @@ export async function openGate(parts: {
   })
   /** Open sockets by the name of their key. */
   const sockets = new Map<string, number>()
+  const refusals = new Map<string, number>()
+
+  /** Counts an answer that is a refusal. */
+  async function counted(name: string, answer: Promise<Spent | undefined>): Promise<Spent | undefined> {
+    const spent = await answer
+    if (spent !== undefined) refusals.set(name, (refusals.get(name) ?? 0) + 1)
+    return spent
+  }
 
   async function openSocket({ name, record }: LivingKey, socket: Duplex): Promise<Spent | undefined> {
     const spent = await meter.charge(record, 1)
@@ -83,10 +93,11 @@ export async function openGate(parts: {
       if (key === undefined) return undefined
       return {
         key,
-        charge: (calls) => meter.charge(key.record, calls),
-        openSocket: (socket) => openSocket(key, socket),
+        charge: (calls) => counted(key.name, meter.charge(key.record, calls)),
+        openSocket: (socket) => counted(key.name, openSocket(key, socket)),
       }
     },
+    refusals,
     async close() {
       ring.close()
       await meter.close()

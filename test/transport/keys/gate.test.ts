@@ -209,6 +209,18 @@ describe('the limits of a key', () => {
     socket.close()
   })
 
+  it('are seen in the figures when they are spent, by the name of the key', async () => {
+    const key = await keys.add('ci', { rate: '2/h' })
+    const watcher = await keys.add('watch', { allow: ['metrics'] })
+    await start()
+    for (let i = 0; i < 4; i++) await call(key)
+    await refusedUpgrade(`/${key}`)
+    const figures = await (await fetch(`${node.url}/${watcher}/metrics`)).text()
+    expect(figures).toContain('\ntandem_calls_total{method="eth_chainId",key="ci"} 2\n')
+    expect(figures).toContain('\ntandem_over_limits_total{key="ci"} 3\n')
+    expect(figures).not.toContain(key.slice(7, 20))
+  })
+
   it('let a burst through beyond the rate, once', async () => {
     const key = await keys.add('ci', { rate: '1/h', burst: 2 })
     await start()
