@@ -29,6 +29,9 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const MODULES = join(ROOT, 'node_modules')
 const run = promisify(execFile)
 
+/** A build and an install on a slow machine, milliseconds. */
+const PATIENCE_MS = 240_000
+
 const folder = mkdtempSync(join(tmpdir(), 'package-'))
 const stage = join(folder, 'stage')
 const clean = join(folder, 'clean')
@@ -86,7 +89,7 @@ beforeAll(async () => {
   if (process.env.PACK_INSTALL === 'npm')
     await run('npm', ['install', join(folder, tarball as string)], { cwd: clean })
   else await unpack()
-})
+}, PATIENCE_MS)
 
 describe('the packed package', () => {
   it('holds the built sources, the genesis files and what a reader needs, and nothing else', () => {
