@@ -10,7 +10,7 @@ import { type Hex, toHex } from '../encoding/hex.ts'
 import { CONSOLE_ADDRESS } from '../execution/console-calls.ts'
 import { revertReason } from '../execution/failure-words.ts'
 import type { CallFrame } from '../execution/trace/call-frame.ts'
-import { coins, plain } from './console-log.ts'
+import { coins, plain, plural } from './console-log.ts'
 import { nativeName } from './native-names.ts'
 
 /** What a tree is printed with. */
@@ -20,7 +20,7 @@ export interface TreeWords {
   readonly codec?: AbiCodec
   /** The code of a contract, to know it by. */
   codeOf(address: Hex): Uint8Array | undefined
-  /** From here on calls are only counted. */
+  /** From here on calls and events are only counted. */
   readonly maxLines?: number
 }
 
@@ -116,15 +116,22 @@ function* inside({ logs, calls }: CallFrame): Generator<CallFrame | CallFrame['l
   yield* logs.slice(next)
 }
 
-function framesOf({ calls }: CallFrame): number {
-  return calls.reduce((sum, call) => sum + framesOf(call), 1)
+/** How many calls and events a frame holds, itself included. */
+function sizeOf(frame: CallFrame): { readonly calls: number; readonly events: number } {
+  const size = { calls: 1, events: frame.logs.length }
+  for (const { calls, events } of frame.calls.map(sizeOf)) {
+    size.calls += calls
+    size.events += events
+  }
+  return size
 }
 
 /** The lines of a tree. Names and texts in it cannot repaint a terminal. */
 export function callTreeLines(root: CallFrame, words: TreeWords, indent = ''): string[] {
   const { maxLines = Number.POSITIVE_INFINITY } = words
   const lines: string[] = []
-  let left = 0
+  const left = { calls: 0, events: 0 }
+  const isFull = () => lines.length >= maxLines
 
   function branch(text: string, lead: string, isLast: boolean): void {
     lines.push(`${indent}${pc.dim(`${lead}${isLast ? '└─' : '├─'}`)} ${text}`)
@@ -136,8 +143,10 @@ export function callTreeLines(root: CallFrame, words: TreeWords, indent = ''): s
   }
 
   function write(frame: CallFrame, lead: string, isLast: boolean): void {
-    if (lines.length >= maxLines) {
-      left += framesOf(frame)
+    if (isFull()) {
+      const { calls, events } = sizeOf(frame)
+      left.calls += calls
+      left.events += events
       return
     }
     const isRoot = frame === root
@@ -162,13 +171,18 @@ export function callTreeLines(root: CallFrame, words: TreeWords, indent = ''): s
     const end = endText(frame, call, words)
     for (const [index, entry] of entries.entries()) {
       const last = end === undefined && index === entries.length - 1
-      if ('log' in entry) branch(logText(entry.log, words, entry.index !== undefined), inner, last)
-      else write(entry, inner, last)
+      if (!('log' in entry)) write(entry, inner, last)
+      else if (isFull()) left.events++
+      else branch(logText(entry.log, words, entry.index !== undefined), inner, last)
     }
     if (end !== undefined) branch(end, inner, true)
   }
 
   write(root, '', true)
-  if (left > 0) lines.push(`${indent}${pc.dim(`… and ${left} more call${left === 1 ? '' : 's'}`)}`)
+  const more = [
+    ...(left.calls > 0 ? [plural(left.calls, 'more call')] : []),
+    ...(left.events > 0 ? [plural(left.events, 'more event')] : []),
+  ]
+  if (more.length > 0) lines.push(`${indent}${pc.dim(`… and ${more.join(', ')}`)}`)
   return lines
 }

@@ -27,7 +27,8 @@ export function coins(wei: bigint): string {
   return rest === '' ? `${whole}` : `${whole}.${rest}`
 }
 
-function plural(count: number, noun: string): string {
+/** A count and what it counts. */
+export function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 

@@ -150,6 +150,13 @@ describe('the lines of a call tree', () => {
     expect(made.at(-1)).toBe('… and 90 more calls')
   })
 
+  it('do not fill the terminal with events either', async () => {
+    const logs = Array.from({ length: 500 }, () => log(0, 0))
+    const made = await lines(frame({ logs, calls: [frame({ logs })] }), { maxLines: 11 })
+    expect(made).toHaveLength(12)
+    expect(made.at(-1)).toBe('… and 1 more call, 990 more events')
+  })
+
   it('tell whether somebody speaks', () => {
     expect(speaks(failing)).toBe(true)
     expect(speaks(frame({ calls: [frame({})] }))).toBe(false)
