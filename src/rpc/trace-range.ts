@@ -16,6 +16,10 @@ function heightOf({ reference }: BlockArgument, head: number): number {
   return { earliest: 0, latest: head, pending: head + 1 }[reference.tag]
 }
 
+function isPending(block: BlockArgument | undefined): boolean {
+  return block !== undefined && 'tag' in block.reference && block.reference.tag === 'pending'
+}
+
 function countOf({ count, after = 0 }: TraceFilter, options: RpcOptions): { after: number; count: number } {
   const most = options.maxTraces
   const furthest = options.profile === 'hosted' ? Math.max(HOSTED_AFTER, most) : most
@@ -42,12 +46,13 @@ export function toTraceQuery(
   const from = filter.fromBlock === undefined ? (hosted ? head : 0) : heightOf(filter.fromBlock, head)
   const to = filter.toBlock === undefined ? Math.max(head, from) : heightOf(filter.toBlock, head)
   const toHeight = filter.toBlock !== undefined && 'number' in filter.toBlock.reference
+  const begins = isPending(filter.fromBlock)
   // What begins above the head is empty, unless the bounds alone say that they are the wrong way round.
-  if (from > to && (from <= head || toHeight)) throw invalidParams('fromBlock cannot be greater than toBlock')
-  const named = [filter.fromBlock, filter.toBlock].some(
-    (block) => block !== undefined && 'tag' in block.reference && block.reference.tag === 'pending',
-  )
-  if (from > head && !named) return undefined
+  if (from > to && (from <= head || toHeight || begins)) {
+    throw invalidParams('fromBlock cannot be greater than toBlock')
+  }
+  const pending = begins || isPending(filter.toBlock)
+  if (from > head && !pending) return undefined
   const last = Math.min(to, head)
   const { maxTraces, maxTraceBlocks } = options
   if (maxTraceBlocks > 0 && last - from + 1 > maxTraceBlocks) {
@@ -59,7 +64,7 @@ export function toTraceQuery(
   }
   return {
     range: { from, to: last },
-    pending: named,
+    pending,
     senders: filter.fromAddress,
     receivers: filter.toAddress,
     ...slice,

@@ -238,6 +238,8 @@ describe('trace_filter', () => {
     [{ count: '0x5' }, 'Invalid filter.count: expected a whole number.'],
     [{ fromBlock: '0x2', toBlock: '0x1' }, 'fromBlock cannot be greater than toBlock'],
     [{ fromBlock: '0xff', toBlock: '0xfe' }, 'fromBlock cannot be greater than toBlock'],
+    [{ fromBlock: 'pending', toBlock: 'latest' }, 'fromBlock cannot be greater than toBlock'],
+    [{ fromBlock: 'latest', toBlock: 'earliest' }, 'fromBlock cannot be greater than toBlock'],
     [null, 'Invalid trace_filter parameters.'],
     [{ toBlok: 'latest' }, 'Invalid filter: there is no member "toBlok".'],
     [{ fromAddress: '0x12' }, 'invalid argument 0: hex string has length 2, want 40 for RSK address'],
