@@ -52,7 +52,7 @@ export function toTraceQuery(
     throw invalidParams('fromBlock cannot be greater than toBlock')
   }
   const pending = begins || isPending(filter.toBlock)
-  if (from > head && !pending) return undefined
+  if (from > to || (from > head && !pending)) return undefined
   const last = Math.min(to, head)
   const { maxTraces, maxTraceBlocks } = options
   if (maxTraceBlocks > 0 && last - from + 1 > maxTraceBlocks) {

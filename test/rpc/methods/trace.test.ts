@@ -227,6 +227,7 @@ describe('trace_filter', () => {
     expect(await hashes({ fromBlock: '0x2', toBlock: '0x3', fromAddress: A })).toEqual([creation, failed])
     expect(await hashes({ fromBlock: '0xff' })).toEqual([])
     expect(await hashes({ fromBlock: '0xff', toBlock: 'latest' })).toEqual([])
+    expect(await hashes({ fromBlock: '0xff', toBlock: 'pending' })).toEqual([])
     expect(await hashes({ fromBlock: '0x1', toBlock: '0xff', fromAddress: A })).toHaveLength(3)
   })
 
