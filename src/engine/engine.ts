@@ -146,9 +146,10 @@ export interface Queries extends Replays {
   ): Promise<void>
   /**
    * What a transaction of the canonical chain did, and would have done under a fork of Ethereum; `undefined` when it is
-   * not there. Throws `invalid-params` for a fee-collecting one, `limit-exceeded`, `block-not-found`.
+   * not there. `timeoutMs` of wall clock for all of it, 0 for no limit; the node's own limit unless given. Throws
+   * `invalid-params` for a fee-collecting one, `limit-exceeded`, `block-not-found`.
    */
-  compareRules(hash: Hex, fork: EthereumFork): Promise<Drift | undefined>
+  compareRules(hash: Hex, fork: EthereumFork, timeoutMs?: number): Promise<Drift | undefined>
   /** Logs of the canonical chain in order, all of one moment. Throws `log-limit`. */
   logs(query: LogQuery): Promise<readonly LogView[]>
   /**

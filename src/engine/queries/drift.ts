@@ -12,21 +12,26 @@ interface Parts extends ChainAccess {
   readonly machine: Machine
   readonly lookup: Lookup
   readonly replays: Pick<Replays, 'replay'>
-  /** Milliseconds of wall clock for each run; 0 is no limit. */
+  /** Milliseconds of wall clock; 0 is no limit. */
   readonly timeoutMs: number
 }
 
 /** Makes `compareRules` of the queries. */
 export function createDrift(parts: Parts): Queries['compareRules'] {
-  const { config, machine, lookup, replays, timeoutMs } = parts
-  return async function compareRules(hash, fork: EthereumFork): Promise<Drift | undefined> {
+  const { config, machine, lookup, replays } = parts
+  return async function compareRules(
+    hash,
+    fork: EthereumFork,
+    timeoutMs = parts.timeoutMs,
+  ): Promise<Drift | undefined> {
     const found = lookup.receipt(hash)
     if (found === undefined) return undefined
     const { transaction, block, index } = found
     if (transaction.isReward) {
       throw invalidParams('transaction: the fee-collecting transaction has no equal on Ethereum')
     }
-    const { state } = await replays.replay(block, () => undefined, { lastIndex: index - 1 })
+    const began = performance.now()
+    const { state } = await replays.replay(block, () => undefined, { lastIndex: index - 1, timeoutMs })
     // Only those who ask pay for loading Ethereum's executor.
     const { compareRules: compare } = await import('../../execution/drift/compare-rules.ts')
     return compare({
@@ -36,7 +41,7 @@ export function createDrift(parts: Parts): Queries['compareRules'] {
       machine,
       chainId: config.chainId,
       fork,
-      ...(timeoutMs > 0 && { deadlineMs: timeoutMs }),
+      ...(timeoutMs > 0 && { deadlineMs: began + timeoutMs - performance.now() }),
     })
   }
 }

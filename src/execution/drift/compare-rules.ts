@@ -26,7 +26,7 @@ export interface DriftParts {
   readonly machine: Machine
   readonly chainId: number
   readonly fork: EthereumFork
-  /** Milliseconds of wall clock for each side; `limit-exceeded` beyond. */
+  /** Milliseconds of wall clock for both sides together; `limit-exceeded` beyond. */
   readonly deadlineMs?: number
 }
 
@@ -234,10 +234,13 @@ const logText = ({ address, topics, data }: Log): string => [address, ...topics,
 
 /** Runs a transaction both ways. Throws `limit-exceeded` when time or room for steps runs out. */
 export async function compareRules(parts: DriftParts): Promise<Drift> {
+  const { deadlineMs } = parts
+  const began = performance.now()
   const listener = new ChainListener()
   const chain = await runByChain(parts, listener)
   const follower = new Follower(listener.steps)
-  const ethereum = await runByEthereum(parts, follower)
+  const left = deadlineMs !== undefined && { deadlineMs: began + deadlineMs - performance.now() }
+  const ethereum = await runByEthereum({ ...parts, ...left }, follower)
   const { firstPriceDifference, parting } = follower
   const sameLogs = chain.logs.map(logText).join() === ethereum.logs.map(logText).join()
   return {

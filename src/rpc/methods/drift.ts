@@ -10,6 +10,7 @@ import type {
 } from '../../execution/drift/compare-rules.ts'
 import { GAS_GROUPS } from '../../execution/drift/gas-groups.ts'
 import type { EthereumFork } from '../../execution/ethereum-rules.ts'
+import { timeLeft } from '../deadlines.ts'
 import { method, optional, type Parameter } from '../method.ts'
 import { AddressText, DataText, HashText, QuantityText, refuse, TransactionHash } from '../wire/scalars.ts'
 
@@ -114,8 +115,8 @@ export const debug_compareRules = method({
   result: DriftReport.nullable(),
   errors: ['block-not-found', 'limit-exceeded'],
   examples: [{ params: [UNKNOWN, 'london'], result: null }],
-  async run({ transaction, fork }, { engine }) {
-    const drift = await engine.queries.compareRules(transaction, fork)
+  async run({ transaction, fork }, context) {
+    const drift = await context.engine.queries.compareRules(transaction, fork, timeLeft(context))
     return drift === undefined ? null : reportOf(drift)
   },
 })

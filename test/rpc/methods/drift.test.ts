@@ -79,6 +79,13 @@ describe('debug_compareRules', () => {
     ])
   })
 
+  it('takes no longer than it may, all together', async () => {
+    const hash = (await invoke('arithmetic', 20_000n)) as Hex
+    const { compareRules } = node.engine.queries
+    await expect(compareRules(hash, 'cancun', 0.01)).rejects.toMatchObject({ kind: 'limit-exceeded' })
+    expect(await compareRules(hash, 'cancun', 0)).toMatchObject({ sameResult: true })
+  })
+
   it('knows nothing of other hashes, and refuses what cannot be compared', async () => {
     expect(await compare(`0x${'1'.repeat(64)}`)).toBeNull()
     const block = await node.request({ method: 'eth_getBlockByNumber', params: ['latest', false] })
