@@ -112,10 +112,7 @@ export function addKeysCommand(program: Command, writers: Writers): void {
     .option('--allow <names>', `${FORMS.allow}; left out: all but those that a key has to name`)
     .option('--state-override', 'entitle it to the state override set of eth_call')
     .option('--rate <calls>', FORMS.rate)
-    .option(
-      '--burst <calls>',
-      'calls beyond the rate that may come at once, given back over ten of its periods',
-    )
+    .option('--burst <calls>', 'calls that may come at once beyond those of one period of the rate')
     .option('--quota <calls>', `${FORMS.quota}; a day is one of UTC`)
     .allowExcessArguments(false)
     .action(async (options: CreateOptions) => {

@@ -44,7 +44,7 @@ export const KeyRecord = z.strictObject({
     .string()
     .refine((text) => (parseAllowance(text)?.seconds ?? DAY_SECONDS) < DAY_SECONDS, `expected ${FORMS.rate}`)
     .optional(),
-  /** Calls beyond the rate that may come at once, given back over ten periods of it. */
+  /** Calls that may come at once beyond those of one period of the rate; they come back no faster than it says. */
   burst: z.int(`expected ${FORMS.burst}`).min(1).max(999_999_999).optional(),
   quota: z
     .string()

@@ -1,13 +1,9 @@
 /** Counts what each key uses: a rate with its burst, and a quota by the day of UTC; here or in a Redis that nodes share. */
-import {
-  BurstyRateLimiter,
-  type RateLimiterAbstract,
-  RateLimiterMemory,
-  RateLimiterRes,
-} from 'rate-limiter-flexible'
+import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import type { Logger } from '../../logger.ts'
 import { type Allowance, type KeyRecord, parseAllowance } from './key-record.ts'
 import type { SharedCounts } from './shared-counts.ts'
+import { tokenBucket } from './token-bucket.ts'
 
 /** Why a message is not paid for, and when to try again. */
 export interface Spent {
@@ -28,25 +24,15 @@ export interface Counter {
   consume(key: string, calls: number, options?: { readonly customDuration: number }): Promise<unknown>
 }
 
-/** One limit to count: it is found again by its name. */
+/** One limit to count, found again by its name: a rate is a bucket that fills, a quota is spent until its day is over. */
 export interface Count {
-  readonly name: 'rate' | 'burst' | 'quota'
+  readonly name: 'rate' | 'quota'
   readonly points: number
-  /** Seconds until what was used is given back. */
+  /** Seconds in which an empty bucket fills, or until all that was used of a quota is given back. */
   readonly duration: number
 }
 
-/** Makes one limit of what counts it. */
-type Finish = (limiters: readonly RateLimiterAbstract[]) => Counter
-
-/** A burst is given back over so many periods of the rate. */
-const BURST_PERIODS = 10
 const DAY_MS = 86_400_000
-
-/** Counts in this process; another start begins anew. */
-function localCounter({ name, points, duration }: Count): RateLimiterMemory {
-  return new RateLimiterMemory({ keyPrefix: name, points, duration })
-}
 
 /** Throws for what the record of a key cannot hold. */
 function allowanceOf(text: string): Allowance {
@@ -55,35 +41,20 @@ function allowanceOf(text: string): Allowance {
   return allowance
 }
 
-function rateCounts(rate: string, burst: number | undefined): Count[] {
+/** One period's calls and the burst are there at once; they come back as fast as the rate says. */
+function rateCount(rate: string, burst = 0): Count {
   const { calls, seconds } = allowanceOf(rate)
-  const perPeriod: Count = { name: 'rate', points: calls, duration: seconds }
-  return burst === undefined
-    ? [perPeriod]
-    : [perPeriod, { name: 'burst', points: burst, duration: seconds * BURST_PERIODS }]
+  const points = calls + burst
+  return { name: 'rate', points, duration: (points / calls) * seconds }
 }
 
-function quotaCounts(quota: string): Count[] {
+function quotaCount(quota: string): Count {
   const { calls, seconds } = allowanceOf(quota)
-  return [{ name: 'quota', points: calls, duration: seconds }]
-}
-
-/** The largest message that a rate ever lets through: it is counted as a whole, by the rate or by the burst. */
-function largestMessage(rate: string, burst: number | undefined): number {
-  return Math.max(allowanceOf(rate).calls, burst ?? 0)
-}
-
-/** What a rate allows counts first; what it refuses is taken from the burst, if there is one. */
-const joined: Finish = ([rate, burst]) => {
-  if (rate === undefined) throw new Error('a rate has at least one limiter')
-  if (burst === undefined) return rate
-  const both = new BurstyRateLimiter(rate, burst)
-  return { consume: (key, calls) => both.consume(key, calls) }
+  return { name: 'quota', points: calls, duration: seconds }
 }
 
 /** What was refused need not have been used up: the rest of a day's quota stays for a smaller message. */
-const givingBack: Finish = ([limiter]) => {
-  if (limiter === undefined) throw new Error('a quota has one limiter')
+function givingBack(limiter: RateLimiterAbstract): Counter {
   return {
     async consume(key, calls, options) {
       try {
@@ -135,32 +106,42 @@ export async function createMeter(parts: {
   /** Per limit and key; terms that change begin a new count, and leave the other limit's alone. */
   const known = new Map<string, { readonly terms: string; readonly counter: Counter }>()
 
-  function counterOf(key: string, terms: string, counts: () => readonly Count[], finish: Finish): Counter {
+  /** Counts in this process; another start begins anew. */
+  function localCounter(count: Count): Counter {
+    return count.name === 'rate' ? tokenBucket(count, now) : givingBack(new RateLimiterMemory(count))
+  }
+
+  function sharedCounter(count: Count, { counter }: SharedCounts): Counter {
+    return count.name === 'rate' ? counter(count) : givingBack(counter(count))
+  }
+
+  function counterOf(key: string, terms: string, countOf: () => Count): Counter {
     const found = known.get(key)
     if (found?.terms === terms) return found.counter
-    const wanted = counts()
-    const local = finish(wanted.map(localCounter))
-    const counter = shared === undefined ? local : insured(finish(wanted.map(shared.counter)), local, shared)
+    const count = countOf()
+    const local = localCounter(count)
+    const counter = shared === undefined ? local : insured(sharedCounter(count, shared), local, shared)
     known.set(key, { terms, counter })
     return counter
   }
 
   function rateOf({ name, rate, burst }: KeyRecord): Counter | undefined {
     if (rate === undefined) return undefined
-    return counterOf(`rate:${name}`, `${rate} ${burst}`, () => rateCounts(rate, burst), joined)
+    return counterOf(`rate:${name}`, `${rate} ${burst}`, () => rateCount(rate, burst))
   }
 
   function quotaOf({ name, quota }: KeyRecord): Counter | undefined {
     if (quota === undefined) return undefined
-    return counterOf(`quota:${name}`, quota, () => quotaCounts(quota), givingBack)
+    return counterOf(`quota:${name}`, quota, () => quotaCount(quota))
   }
 
   return {
     async charge(record, calls) {
       const { name, rate = '', quota = '', burst } = record
-      if (rate !== '' && calls > largestMessage(rate, burst)) {
+      const bucket = rate === '' ? undefined : rateCount(rate, burst)
+      if (bucket !== undefined && calls > bucket.points) {
         const words = `Rate limit of ${rate} exceeded: it never allows ${calls} calls at once`
-        return { message: words, retryAfterSeconds: allowanceOf(rate).seconds }
+        return { message: words, retryAfterSeconds: Math.ceil(bucket.duration) }
       }
       try {
         await rateOf(record)?.consume(name, calls)

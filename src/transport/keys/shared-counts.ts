@@ -4,6 +4,7 @@ import { createClient } from 'redis'
 import { NodeError } from '../../errors.ts'
 import type { Logger } from '../../logger.ts'
 import type { Count } from './meter.ts'
+import { BUCKET_SCRIPT } from './token-bucket.ts'
 
 /** A Redis, as the meter uses it. */
 export interface SharedCounts {
@@ -75,6 +76,7 @@ export async function openSharedCounts(url: string, logger: Logger): Promise<Sha
         keyPrefix: `tandem:${name}`,
         points,
         duration,
+        ...(name === 'rate' && { customIncrTtlLuaScript: BUCKET_SCRIPT }),
       })
       return new RLWrapperTimeouts({ limiter, timeoutMs: COUNT_MS })
     },

@@ -1,4 +1,5 @@
 /** What keys may use, counted in this process. */
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { silentLogger } from '../../../src/logger.ts'
 import type { KeyRecord } from '../../../src/transport/keys/key-record.ts'
@@ -58,13 +59,71 @@ describe('a meter', () => {
   it('says of a message that a rate never lets through that it is too large, and takes nothing for it', async () => {
     const meter = await meterAt(() => NOON)
     const ci = record('ci', { rate: '3/h', burst: 5 })
-    expect(await meter.charge(ci, 6)).toEqual({
-      message: 'Rate limit of 3/h exceeded: it never allows 6 calls at once',
-      retryAfterSeconds: 3600,
+    expect(await meter.charge(ci, 9)).toEqual({
+      message: 'Rate limit of 3/h exceeded: it never allows 9 calls at once',
+      retryAfterSeconds: 9600,
     })
     expect([await meter.charge(ci, 3), await meter.charge(ci, 5)]).toEqual([undefined, undefined])
     expect((await meter.charge(ci, 1))?.message).toBe('Rate limit of 3/h exceeded')
     await meter.close()
+  })
+
+  it('gives the calls of a rate back evenly, one by one, up to a full bucket', async () => {
+    let now = NOON
+    const meter = await meterAt(() => now)
+    const ci = record('ci', { rate: '60/min', burst: 5 })
+    const passed = async (calls: number) => {
+      let count = 0
+      while (count < calls && (await meter.charge(ci, 1)) === undefined) count++
+      return count
+    }
+    expect(await passed(100)).toBe(65)
+    expect(await meter.charge(ci, 10)).toEqual({
+      message: 'Rate limit of 60/min exceeded',
+      retryAfterSeconds: 10,
+    })
+    now += 999
+    expect(await passed(100)).toBe(0)
+    now += 1
+    expect(await passed(100)).toBe(1)
+    now += 10_000
+    expect(await passed(100)).toBe(10)
+    now += 86_400_000
+    expect(await passed(100)).toBe(65)
+    // A clock that is set back gives nothing, and takes nothing for longer than the bucket takes to fill.
+    now -= 3_600_000
+    expect(await passed(100)).toBe(0)
+    now += 65_000
+    expect(await passed(100)).toBe(65)
+    await meter.close()
+  })
+
+  it('lets through in any time no more than a full bucket and what the rate gives in it', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 40 }),
+        fc.option(fc.integer({ min: 1, max: 40 }), { nil: undefined }),
+        fc.array(fc.tuple(fc.integer({ min: 0, max: 2000 }), fc.integer({ min: 1, max: 20 })), {
+          maxLength: 60,
+        }),
+        async (calls, burst, asked) => {
+          let now = NOON
+          const meter = await meterAt(() => now)
+          const ci = record('ci', { rate: `${calls}/s`, ...(burst !== undefined && { burst }) })
+          const size = calls + (burst ?? 0)
+          let level = size
+          for (const [pause, cost] of asked) {
+            now += pause
+            level = Math.min(size, level + (pause * calls) / 1000)
+            const passed = (await meter.charge(ci, cost)) === undefined
+            if (passed) level -= cost
+            expect(level).toBeGreaterThan(-1e-6)
+            if (!passed) expect(level).toBeLessThan(cost + 1e-6)
+          }
+          await meter.close()
+        },
+      ),
+    )
   })
 
   it('counts anew when the terms of a key change', async () => {

@@ -74,6 +74,25 @@ describe.skipIf(!hasRedisServer())('limits in Redis', () => {
     expect(said).toEqual([])
   })
 
+  it('are a bucket there too, which fills evenly', async () => {
+    const terms = record('drip', { rate: '100/s', burst: 20 })
+    const one = () => meters[0]?.charge(terms, 1)
+    expect(await meters[1]?.charge(terms, 121)).toMatchObject({
+      message: 'Rate limit of 100/s exceeded: it never allows 121 calls at once',
+    })
+    const began = performance.now()
+    expect(await meters[0]?.charge(terms, 120)).toBeUndefined()
+    // What is refused takes nothing, so calls come back one by one, and no faster than they may.
+    for (let passed = 0; passed < 30; ) if ((await one()) === undefined) passed++
+    expect(performance.now() - began).toBeGreaterThan(290)
+    const hour = record('hour', { rate: '60/h' })
+    await meters[0]?.charge(hour, 60)
+    expect(await meters[1]?.charge(hour, 10)).toEqual({
+      message: 'Rate limit of 60/h exceeded',
+      retryAfterSeconds: 600,
+    })
+  })
+
   it.each(['kill', 'hold'] as const)(
     'are counted by each node alone after a %s, and together again',
     async (how) => {
