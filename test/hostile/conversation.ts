@@ -23,16 +23,20 @@ export async function converse(url: string): Promise<Conversation> {
       next += params.length
       if (params.length === 0) return Promise.resolve([])
       return new Promise((resolve, reject) => {
-        const onClose = (code: number) => reject(new Error(`the socket closed with ${code}`))
+        const end = (settle: () => void) => {
+          socket.off('message', onMessage).off('close', onClose)
+          settle()
+        }
+        const onClose = (code: number) => end(() => reject(new Error(`the socket closed with ${code}`)))
         const onMessage = (data: unknown) => {
           const text = String(data)
           const { id } = JSON.parse(text)
           // What subscriptions push is no reply.
           if (id === undefined) return
-          if (id !== null && id !== first + replies.length) reject(new Error(`reply ${id} is out of turn`))
-          if (replies.push(text) < params.length) return
-          socket.off('message', onMessage).off('close', onClose)
-          resolve(replies)
+          if (id !== null && id !== first + replies.length) {
+            return end(() => reject(new Error(`reply ${id} is out of turn`)))
+          }
+          if (replies.push(text) === params.length) end(() => resolve(replies))
         }
         socket.on('message', onMessage).on('close', onClose)
         for (const [i, text] of params.entries()) {
