@@ -36,6 +36,8 @@ const MAX_NONCE = 2n ** 64n - 1n
 const TICKS_PER_CALL = 32
 /** Gas of a native contract that takes about the time of a jump. */
 const GAS_PER_TICK = 32
+/** Bytes of its input that take about as long to read, at worst: a list of them, a member each. */
+const BYTES_PER_TICK = 64
 
 /** Runs work in portions to its end, with pauses when they are due. */
 async function finish(work: Portions, clock: ExecutionClock): Promise<Uint8Array> {
@@ -231,6 +233,9 @@ export class ChainEvm extends EVM {
     const isTop = message.depth === 0
     const input = isTop ? data : data.subarray(0, native.maxInputFromContract ?? data.length)
     const surroundings = nativeSurroundings(message as CalledMessage, this.run.session, this.run.isLocal)
+    const { clock } = this.run.session
+    // Arguments are read before gas is looked at.
+    clock.ticks -= input.length / BYTES_PER_TICK
     const required = native.requiredGas(input, surroundings)
     if (required > gasLimit) {
       const exceptionError = new EVMError(FAILURE.OUT_OF_GAS)
@@ -244,7 +249,6 @@ export class ChainEvm extends EVM {
       const exceptionError = nativeFailure(error.message)
       return { executionGasUsed: required, returnValue: EMPTY, exceptionError }
     }
-    const { clock } = this.run.session
     clock.ticks -= Number(required) / GAS_PER_TICK
     if (native.portions !== undefined) return finish(native.portions(input), clock).then(succeeded, failed)
     try {

@@ -16,7 +16,15 @@ export function readInt(data: Uint8Array, offset: number): bigint {
 
 /** A length or position: the node looks at the low 32 bits of the word only, as a signed integer. */
 function readIndex(data: Uint8Array, offset: number): number {
-  return Number(BigInt.asIntN(32, readInt(data, offset)))
+  if (data.length === 0) return 0
+  const word = take(data, offset, WORD)
+  // Lists may have millions of them, and are read before anything is paid.
+  return (
+    ((word[28] as number) << 24) |
+    ((word[29] as number) << 16) |
+    ((word[30] as number) << 8) |
+    (word[31] as number)
+  )
 }
 
 /** A `bytes32` at `offset`. Throws a RangeError when it is not all there. */

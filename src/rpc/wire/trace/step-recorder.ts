@@ -14,6 +14,9 @@ const WRITES_MEMORY: ReadonlySet<number> = new Set([
   0x37, 0x39, 0x3c, 0x3e, 0x52, 0x53, 0x5e, 0xf1, 0xf2, 0xf4, 0xfa,
 ])
 
+/** Characters that take as long to write as a step takes to run; memory may be megabytes of them, step by step. */
+const CHARACTERS_PER_TICK = 4096
+
 /** What of a step is wanted, and how it is written. */
 export interface StepFormat {
   readonly memory: boolean
@@ -138,6 +141,7 @@ export class StepRecorder implements Pick<Tracer, 'step' | 'stepped'> {
     if (this.#format.storage) step.storage = slot === undefined ? '' : this.#storageOf(frame.address)
     const entry = this.#format.entry(step)
     this.#text.append(this.#count === 0 ? entry : `,${entry}`)
+    frame.session.clock.ticks -= entry.length / CHARACTERS_PER_TICK
     this.#count++
   }
 
