@@ -38,5 +38,6 @@ export const LIMIT_SETTINGS = {
     flag: '--max-heavy-waiting <count>',
     help: 'most of them waiting for their turn, one caller half; further ones are turned away',
     fallback: 4096,
+    hosted: 128,
   }),
 }
