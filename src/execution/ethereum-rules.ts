@@ -19,13 +19,8 @@ import { Overlay, type StateChanges } from './overlay.ts'
 import type { Failure } from './request.ts'
 import type { StateReader } from './state.ts'
 
-const FORKS = [
-  'chainstart',
-  'homestead',
-  'tangerineWhistle',
-  'spuriousDragon',
-  'byzantium',
-  'constantinople',
+/** Forks of Ethereum since the one that this chain's prices resemble, up to the one whose opcodes it has; oldest first. */
+export const ETHEREUM_FORKS = [
   'petersburg',
   'istanbul',
   'berlin',
@@ -35,8 +30,18 @@ const FORKS = [
   'cancun',
 ] as const
 
-/** Whose rules: forks of Ethereum since the one that this chain's prices resemble, up to the one whose opcodes it has. */
-export type EthereumFork = 'petersburg' | 'istanbul' | 'berlin' | 'london' | 'paris' | 'shanghai' | 'cancun'
+const FORKS = [
+  'chainstart',
+  'homestead',
+  'tangerineWhistle',
+  'spuriousDragon',
+  'byzantium',
+  'constantinople',
+  ...ETHEREUM_FORKS,
+] as const
+
+/** Whose rules. */
+export type EthereumFork = (typeof ETHEREUM_FORKS)[number]
 
 /** What to run, and where. */
 export interface EthereumRunParts {

@@ -9,27 +9,18 @@ import type {
   PriceDifference,
 } from '../../execution/drift/compare-rules.ts'
 import { GAS_GROUPS } from '../../execution/drift/gas-groups.ts'
-import type { EthereumFork } from '../../execution/ethereum-rules.ts'
+import { ETHEREUM_FORKS, type EthereumFork } from '../../execution/ethereum-rules.ts'
 import { timeLeft } from '../deadlines.ts'
 import { method, optional, type Parameter } from '../method.ts'
 import { AddressText, DataText, HashText, QuantityText, refuse, TransactionHash } from '../wire/scalars.ts'
 
-/** In the order of their coming; the last is the default. */
-const FORKS: readonly EthereumFork[] = [
-  'petersburg',
-  'istanbul',
-  'berlin',
-  'london',
-  'paris',
-  'shanghai',
-  'cancun',
-]
-
 const Fork: Parameter<EthereumFork> = {
-  schema: z.enum(FORKS as [EthereumFork, ...EthereumFork[]]),
+  schema: z.enum(ETHEREUM_FORKS),
   read(value, name) {
     const wanted = typeof value === 'string' ? value.toLowerCase() : value
-    return FORKS.find((fork) => fork === wanted) ?? refuse(name, `one of ${FORKS.join(', ')}`)
+    return (
+      ETHEREUM_FORKS.find((fork) => fork === wanted) ?? refuse(name, `one of ${ETHEREUM_FORKS.join(', ')}`)
+    )
   },
 }
 
