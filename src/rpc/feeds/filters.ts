@@ -38,10 +38,10 @@ export interface Filters {
   onBlocks(owner: string): Hex
   onTransactions(owner: string): Hex
   /**
-   * What came since the last call, in order; where that would not fit a reply, the rest comes with the next call.
-   * Throws `filter-not-found`.
+   * What came since the last call, in order; where that would not fit a reply, or takes long, the rest comes with the
+   * next call. `patience` is how long the caller waits, milliseconds; 0 is for ever. Throws `filter-not-found`.
    */
-  changes(id: string, owner: string): Promise<Entries>
+  changes(id: string, owner: string, patience: number): Promise<Entries>
   /** All that a log filter matches now; of the others the entries still at hand. Throws as `changes` and as a query. */
   all(id: string, owner: string): Promise<Entries>
   /** False when there is none. */
@@ -237,8 +237,14 @@ export function createFilters({ engine, options, elapsed }: Parts): Filters {
     return options.maxResponseBytes > 0 ? options.maxResponseBytes * 0.9 : Number.POSITIVE_INFINITY
   }
 
-  async function logChanges(filter: Filter, of: Filter['of'] & { kind: 'logs' }): Promise<LogView[]> {
+  async function logChanges(
+    filter: Filter,
+    of: Filter['of'] & { kind: 'logs' },
+    patience: number,
+  ): Promise<LogView[]> {
     const room = replyBytes()
+    // What is taken is told once: to a caller who has left, never.
+    const until = patience === 0 ? Number.POSITIVE_INFINITY : elapsed() + patience / 2
     const found: LogView[] = []
     let bytes = 0
     /** Takes what fits, and one log however large it is. */
@@ -269,6 +275,7 @@ export function createFilters({ engine, options, elapsed }: Parts): Filters {
       // Another poll of the same filter may have left some meanwhile.
       of.waiting = [...of.waiting, ...matchingLogs(block, of.filter, step.removed)]
       takeWaiting()
+      if (elapsed() >= until) break
     }
     return found
   }
@@ -291,10 +298,10 @@ export function createFilters({ engine, options, elapsed }: Parts): Filters {
     },
     onBlocks: (owner) => add(owner, { kind: 'blocks', read: [] }).id,
     onTransactions: (owner) => add(owner, { kind: 'transactions', read: [] }).id,
-    async changes(id, owner) {
+    async changes(id, owner, patience) {
       const filter = find(id, owner)
       const { of } = filter
-      if (of.kind === 'logs') return logChanges(filter, of)
+      if (of.kind === 'logs') return logChanges(filter, of, patience)
       const fresh = hashesSince(filter, of.kind)
       filter.cursor = fresh.end
       of.read = [...of.read, ...fresh.hashes].slice(-KEPT_ENTRIES)

@@ -1,5 +1,6 @@
 /** Filters to poll: on logs, blocks and transactions that wait (rpc-methods 7.7). */
 import { z } from 'zod'
+import { timeLeft } from '../../deadlines.ts'
 import type { Entries } from '../../feeds/filters.ts'
 import { method, type Parameter } from '../../method.ts'
 import { FilterId, FilterIdText } from '../../wire/filter-id.ts'
@@ -77,7 +78,10 @@ export const eth_getFilterChanges = method({
   result: EntriesArray,
   errors: ['filter-not-found'],
   examples: [],
-  run: async ({ id }, { filters, session }) => toRpcEntries(await filters.changes(id, session.owner)),
+  async run({ id }, context) {
+    const { filters, session } = context
+    return toRpcEntries(await filters.changes(id, session.owner, timeLeft(context)))
+  },
 })
 
 export const eth_getFilterLogs = method({

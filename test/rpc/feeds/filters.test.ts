@@ -1,0 +1,44 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import type { LogView } from '../../../src/engine/engine.ts'
+import { createNode, type Node } from '../../../src/node.ts'
+import { createFilters } from '../../../src/rpc/feeds/filters.ts'
+import { type Call, noteKeeper } from '../../support/noting-chain.ts'
+import { OPTIONS } from '../../support/rpc.ts'
+
+let node: Node | undefined
+
+afterEach(() => node?.close())
+
+describe('a poll for logs', () => {
+  it('of a caller whose time runs out leaves the rest to the next one, and loses nothing', async () => {
+    node = await createNode()
+    const { request, engine } = node
+    const call: Call = (method, ...params) => request({ method, params })
+    const { address, note } = await noteKeeper(call)
+    // Each look at the clock finds it an hour later.
+    let hours = 0
+    const elapsed = () => ++hours * 3_600_000
+    const filters = createFilters({ engine, options: { ...OPTIONS, filterTimeoutMs: 0 }, elapsed })
+    const id = await filters.onLogs({ addresses: [address], topics: [] }, '')
+    const notes: string[] = []
+    for (let i = 0; i < 5; i++) notes.push(await note(i))
+
+    const polls: string[][] = []
+    for (let i = 0; i < 6; i++) {
+      const entries = (await filters.changes(id, '', 1000)) as LogView[]
+      polls.push(entries.map(({ transaction }) => transaction.hash))
+    }
+    expect(polls).toEqual([...notes.map((hash) => [hash]), []])
+  })
+
+  it('of a patient caller takes all at once', async () => {
+    node = await createNode()
+    const { request, engine } = node
+    const { address, note } = await noteKeeper((method, ...params) => request({ method, params }))
+    const filters = createFilters({ engine, options: OPTIONS, elapsed: () => 0 })
+    const id = await filters.onLogs({ addresses: [address], topics: [] }, '')
+    for (let i = 0; i < 5; i++) await note(i)
+    expect(await filters.changes(id, '', 1000)).toHaveLength(5)
+    expect(await filters.changes(id, '', 1000)).toEqual([])
+  })
+})
