@@ -1,31 +1,29 @@
 /** The entrance of every door: envelope, batch, permission, parameters → run → reply (JSON-RPC 2.0). */
 import type { Engine } from '../engine/engine.ts'
 import { invalidParams, NodeError } from '../errors.ts'
-import { textLimitExceeded } from '../execution/trace/trace-budget.ts'
 import type { Logger } from '../logger.ts'
 import type { OnCall } from '../options/options.ts'
 import { absenceOf } from './absent-methods.ts'
 import { conductOf } from './conduct.ts'
 import { createDeadlines, within } from './deadlines.ts'
-import { ERROR_CODES, type ErrorObject, responseTooLong, toErrorObject } from './error-codes.ts'
+import { ERROR_CODES } from './error-codes.ts'
 import { createFilters } from './feeds/filters.ts'
 import { createSubscriptions } from './feeds/subscriptions.ts'
 import { isTooDeep } from './json-depth.ts'
 import { Load, type Place, RETRY_SECONDS } from './load.ts'
 import { type AnyMethod, namesOf } from './method.ts'
-import { jsonArray, jsonObject, RawJson } from './raw-json.ts'
+import { RawJson } from './raw-json.ts'
+import {
+  createReplyWriter,
+  type Id,
+  type Replies,
+  type Reply,
+  rawLength,
+  refusal,
+  tooMuchRaw,
+} from './reply.ts'
 import type { RpcOptions } from './rpc-options.ts'
 import type { Session } from './session.ts'
-
-/** A request's id; `null` when it could not be read. */
-type Id = string | number | null
-
-/** One reply; key order is that of the chain's nodes. */
-export type Reply =
-  | { readonly jsonrpc: string; readonly id: Id; readonly result: unknown }
-  | { readonly jsonrpc: string; readonly id: Id; readonly error: ErrorObject }
-/** The reply to a batch. */
-export type Replies = readonly (Reply | Replies)[]
 
 /** Takes requests of any door. */
 export interface Dispatcher {
@@ -63,27 +61,6 @@ const INVALID_REQUEST = new NodeError('invalid-request', 'invalid request')
 const TOO_DEEP = new NodeError('invalid-request', 'Invalid request')
 const PARSE_ERROR = new NodeError('parse-error', 'JSON parse error')
 const NONE: readonly unknown[] = []
-
-/** A reply, or replies, as text in pieces: raw results stand in it as they are. */
-function inPieces(reply: Reply | Replies): unknown {
-  if (!('jsonrpc' in reply)) return jsonArray(reply.map(inPieces))
-  return 'result' in reply && reply.result instanceof RawJson ? jsonObject(Object.entries(reply)) : reply
-}
-
-/** Bytes of the raw results, which have a limit of their own. */
-function rawLength(reply: Reply | Replies): number {
-  if (!('jsonrpc' in reply)) return reply.reduce((sum, one) => sum + rawLength(one), 0)
-  return 'result' in reply && reply.result instanceof RawJson ? reply.result.length : 0
-}
-
-/** What a batch answers from where its raw results are too much together. */
-function tooMuchRaw(reply: Reply | Replies, limit: number): Reply {
-  return refusal(textLimitExceeded(limit), 'jsonrpc' in reply ? reply.id : null)
-}
-
-function refusal(error: unknown, id: Id = null, jsonrpc = '2.0'): Reply {
-  return { jsonrpc, id, error: toErrorObject(error) }
-}
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -141,6 +118,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   const listeners = new Set<OnCall>()
   if (parts.onCall !== undefined) listeners.add(parts.onCall)
   const deadlineOf = createDeadlines(options, parts.methods)
+  const write = createReplyWriter(options.maxResponseBytes, logger)
 
   /** Finds and checks a method. */
   function find(name: string, session: Session): AnyMethod {
@@ -292,27 +270,6 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   async function refuseWhole(error: unknown, session: Session): Promise<Reply> {
     judge('', error, session)
     return refusal((await session.charge?.(1)) ?? error)
-  }
-
-  /** The reply as text, in pieces where it is long already, or the refusal of one that is too large (bytes of UTF-8). */
-  function write(reply: Reply | Replies): string | RawJson {
-    const limit = options.maxResponseBytes
-    const id = 'id' in reply ? reply.id : null
-    const tooLong = () => JSON.stringify(refusal(responseTooLong(limit), id))
-    const raw = rawLength(reply)
-    if (raw > 0) {
-      const pieces = inPieces(reply) as RawJson
-      return limit > 0 && pieces.length - raw > limit ? tooLong() : pieces
-    }
-    let text: string
-    try {
-      text = JSON.stringify(reply)
-    } catch (error) {
-      // A string beyond what V8 can hold; without a limit of ours the words must not name one.
-      logger.error('a reply could not be written', { error })
-      return limit > 0 ? tooLong() : JSON.stringify(refusal(error, id))
-    }
-    return limit > 0 && text.length * 3 > limit && Buffer.byteLength(text) > limit ? tooLong() : text
   }
 
   /** Answers a message as text. */

@@ -1,0 +1,69 @@
+/** What a call or a batch is answered with, and how that is written: as text or in pieces, within the limits of its size. */
+import { textLimitExceeded } from '../execution/trace/trace-budget.ts'
+import type { Logger } from '../logger.ts'
+import { type ErrorObject, responseTooLong, toErrorObject } from './error-codes.ts'
+import { jsonArray, jsonObject, RawJson } from './raw-json.ts'
+
+/** A request's id; `null` when it could not be read. */
+export type Id = string | number | null
+
+/** One reply; key order is that of the chain's nodes. */
+export type Reply =
+  | { readonly jsonrpc: string; readonly id: Id; readonly result: unknown }
+  | { readonly jsonrpc: string; readonly id: Id; readonly error: ErrorObject }
+/** The reply to a batch. */
+export type Replies = readonly (Reply | Replies)[]
+
+/** The reply that refuses a call, or a message as a whole. */
+export function refusal(error: unknown, id: Id = null, jsonrpc = '2.0'): Reply {
+  return { jsonrpc, id, error: toErrorObject(error) }
+}
+
+/** Bytes of the raw results, which have a limit of their own. */
+export function rawLength(reply: Reply | Replies): number {
+  if (!('jsonrpc' in reply)) return reply.reduce((sum, one) => sum + rawLength(one), 0)
+  return 'result' in reply && reply.result instanceof RawJson ? reply.result.length : 0
+}
+
+/** What a batch answers from where its raw results are more than `limit` bytes together. */
+export function tooMuchRaw(reply: Reply | Replies, limit: number): Reply {
+  return refusal(textLimitExceeded(limit), idOf(reply))
+}
+
+function idOf(reply: Reply | Replies): Id {
+  return 'jsonrpc' in reply ? reply.id : null
+}
+
+/** A reply, or replies, as text in pieces: raw results stand in it as they are. */
+function inPieces(reply: Reply | Replies): unknown {
+  if (!('jsonrpc' in reply)) return jsonArray(reply.map(inPieces))
+  return 'result' in reply && reply.result instanceof RawJson ? jsonObject(Object.entries(reply)) : reply
+}
+
+/**
+ * Writes replies as text, in pieces where they are long already. One of more than `limit` bytes of UTF-8, raw results
+ * not counted, becomes its own refusal; 0 is no limit. Never throws.
+ */
+export function createReplyWriter(
+  limit: number,
+  logger: Logger,
+): (reply: Reply | Replies) => string | RawJson {
+  const tooLong = (reply: Reply | Replies) => JSON.stringify(refusal(responseTooLong(limit), idOf(reply)))
+
+  return (reply) => {
+    const raw = rawLength(reply)
+    if (raw > 0) {
+      const pieces = inPieces(reply) as RawJson
+      return limit > 0 && pieces.length - raw > limit ? tooLong(reply) : pieces
+    }
+    let text: string
+    try {
+      text = JSON.stringify(reply)
+    } catch (error) {
+      // A string beyond what V8 can hold; without a limit of ours the words must not name one.
+      logger.error('a reply could not be written', { error })
+      return limit > 0 ? tooLong(reply) : JSON.stringify(refusal(error, idOf(reply)))
+    }
+    return limit > 0 && text.length * 3 > limit && Buffer.byteLength(text) > limit ? tooLong(reply) : text
+  }
+}

@@ -1,0 +1,99 @@
+/** What answers look like, and how they are written: as text, in pieces, within their limits. */
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { NodeError } from '../../src/errors.ts'
+import { type Logger, silentLogger } from '../../src/logger.ts'
+import { RawJson, rawJson } from '../../src/rpc/raw-json.ts'
+import {
+  createReplyWriter,
+  type Id,
+  type Replies,
+  type Reply,
+  rawLength,
+  refusal,
+  tooMuchRaw,
+} from '../../src/rpc/reply.ts'
+
+const answer = (result: unknown, id: Id = 1): Reply => ({ jsonrpc: '2.0', id, result })
+const tooLong = (limit: number, id: Id) => ({
+  jsonrpc: '2.0',
+  id,
+  error: { code: -32011, message: `Response size limit of ${limit} bytes exceeded` },
+})
+const writer = (limit: number, logger: Logger = silentLogger) => createReplyWriter(limit, logger)
+
+describe('a refusal', () => {
+  it('has the members of an error, no id where none could be read, and the version that was sent', () => {
+    const error = new NodeError('invalid-params', 'wrong')
+    expect(refusal(error)).toEqual({ jsonrpc: '2.0', id: null, error: { code: -32602, message: 'wrong' } })
+    expect(refusal(error, 'a', '1.0')).toMatchObject({ jsonrpc: '1.0', id: 'a' })
+    expect(refusal(new TypeError('secret'))).toMatchObject({ error: { message: 'Internal server error' } })
+  })
+})
+
+describe('written as text', () => {
+  it('is refused by its bytes of UTF-8, not its characters', () => {
+    const reply = answer('ü€😀'.repeat(20), 9)
+    const bytes = Buffer.byteLength(JSON.stringify(reply))
+    expect(bytes).toBeGreaterThan(JSON.stringify(reply).length)
+    expect(writer(bytes)(reply)).toBe(JSON.stringify(reply))
+    expect(writer(0)(reply)).toBe(JSON.stringify(reply))
+    expect(JSON.parse(writer(bytes - 1)(reply).toString())).toEqual(tooLong(bytes - 1, 9))
+    expect(JSON.parse(writer(bytes)([reply, answer(1)]).toString())).toEqual(tooLong(bytes, null))
+  })
+
+  it('is refused where it cannot be, which the log hears of', () => {
+    const lines: unknown[] = []
+    const logger: Logger = { ...silentLogger, error: (message, fields) => lines.push({ message, ...fields }) }
+    const unwritable = answer(1n, 4)
+    expect(JSON.parse(writer(0, logger)(unwritable).toString())).toEqual(refusal(undefined, 4))
+    expect(JSON.parse(writer(100, logger)(unwritable).toString())).toEqual(tooLong(100, 4))
+    const line = { message: 'a reply could not be written', error: expect.any(TypeError) }
+    expect(lines).toEqual([line, line])
+  })
+})
+
+describe('raw results', () => {
+  const raw = (length: number) => rawJson('"', 'x'.repeat(length - 2), '"')
+
+  it('stand in the reply as they are, however long they are themselves', () => {
+    const written = writer(100)(answer(raw(5000)))
+    expect(written).toBeInstanceOf(RawJson)
+    expect(written.toString()).toBe(JSON.stringify(answer('x'.repeat(4998))))
+    const frame = JSON.stringify(answer('')).length - 2
+    expect(writer(frame)(answer(raw(5000)))).toBeInstanceOf(RawJson)
+    expect(JSON.parse(writer(frame - 1)(answer(raw(5000), 2)).toString())).toEqual(tooLong(frame - 1, 2))
+  })
+
+  it('are counted apart from the rest, through batches in batches', () => {
+    expect(rawLength(answer('plain'))).toBe(0)
+    expect(rawLength(refusal(undefined))).toBe(0)
+    expect(rawLength([answer(raw(10)), [answer(raw(20)), answer(3)], refusal(undefined)])).toBe(30)
+  })
+
+  it('that are too much together give way to a refusal of their own', () => {
+    const error = { code: -32011, message: expect.stringContaining('7') }
+    expect(tooMuchRaw(answer(raw(10), 'b'), 7)).toEqual({ jsonrpc: '2.0', id: 'b', error })
+    expect(tooMuchRaw([answer(raw(10))], 7)).toEqual({ jsonrpc: '2.0', id: null, error })
+  })
+})
+
+it('writes the same JSON whether results are raw or not, in any nesting', () => {
+  const result = fc.jsonValue().map((value) => JSON.parse(JSON.stringify(value)) as unknown)
+  const { replies } = fc.letrec<{ reply: Reply; replies: Replies; any: Reply | Replies }>((tie) => ({
+    reply: fc.record({ jsonrpc: fc.constant('2.0'), id: fc.integer(), result }),
+    replies: fc.array(tie('any'), { minLength: 1, maxLength: 3, depthIdentifier: 'batch' }),
+    any: fc.oneof({ depthIdentifier: 'batch', maxDepth: 3 }, tie('reply'), tie('replies')),
+  }))
+  const asRaw = (reply: Reply | Replies): Reply | Replies => {
+    if (!('jsonrpc' in reply)) return reply.map(asRaw)
+    if (!('result' in reply)) return reply
+    return { ...reply, result: rawJson(JSON.stringify(reply.result).replace(/[\u0080-\uffff]/g, '?')) }
+  }
+  fc.assert(
+    fc.property(replies, (batch) => {
+      const plain = writer(0)(batch).toString()
+      expect(writer(0)(asRaw(batch)).toString()).toBe(plain.replace(/[\u0080-\uffff]/g, '?'))
+    }),
+  )
+})
