@@ -1,29 +1,19 @@
 /** Transactions that wait for a block: runnable ones, and ones that wait for an earlier nonce of their sender. */
 import type { Account } from '../../chain/account.ts'
 import type { ExecutedBlock } from '../../chain/block.ts'
-import { type ChainConfig, maxTransactionGas } from '../../chain/config.ts'
 import type { Transaction } from '../../chain/transaction.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
 import type { StateReader } from '../../execution/state.ts'
-import type { AskedHeader } from '../dials.ts'
 import type { ChainUpdate } from '../events.ts'
+import { type Admission, type AdmissionOptions, createAdmission } from './admission.ts'
 import { type Candidates, createCandidates } from './order.ts'
-import { costOf, refusalOf, replacementRefusal } from './policy.ts'
-import { AccountQuota, type Quota } from './quota.ts'
-import { type PoolEntry, SenderBook } from './sender-book.ts'
+import { PoolBooks } from './pool-books.ts'
+import type { Quota } from './quota.ts'
+import type { SenderBook } from './sender-book.ts'
 
 /** How a pool behaves. */
-export interface PoolOptions {
-  readonly config: ChainConfig
-  /** Wall clock, Unix seconds. */
-  readonly now: () => number
-  /** How many nonces, from the account's on, a sender may use; the real node's 16 unless told otherwise. */
-  readonly accountSlots?: number
-  /** Keep the real node's limit on what a sender may send in a time (protocol 4.5); off unless told otherwise. */
-  readonly accountQuota?: boolean
-  /** What the next block was asked to be like, beside what follows from the head; nothing unless told otherwise. */
-  readonly asked?: () => AskedHeader
+export interface PoolOptions extends AdmissionOptions {
   /** A transaction leaves when more blocks than this came after it, or this many seconds have passed; 10 and 650 unless told otherwise. */
   readonly outdatedBlocks?: number
   readonly outdatedSeconds?: number
@@ -38,42 +28,29 @@ export interface Added {
   readonly promoted: readonly Transaction[]
 }
 
-const NOTHING_ASKED: AskedHeader = {}
-
-/** The pool of a node. Each change costs what it changes, never what else waits. */
+/** The pool of a node: lets in what its admission passes, and lets its books follow the chain. */
 export class Pool {
-  readonly #config: ChainConfig
   readonly #now: () => number
-  readonly #accountSlots: number
   readonly #outdatedBlocks: number
   readonly #outdatedSeconds: number
-  readonly #quota: AccountQuota | undefined
-  readonly #asked: () => AskedHeader
-  readonly #books = new Map<Hex, SenderBook>()
-  /** In order of arrival, so the oldest is found at once. */
-  readonly #entries = new Map<Hex, PoolEntry>()
-  #forgotten: Hex[] = []
-  #pendingCount = 0
-  #arrivals = 0
+  readonly #admission: Admission
+  readonly #books = new PoolBooks()
 
   constructor(options: PoolOptions) {
-    this.#config = options.config
     this.#now = options.now
-    this.#accountSlots = options.accountSlots ?? 16
     this.#outdatedBlocks = options.outdatedBlocks ?? 10
     this.#outdatedSeconds = options.outdatedSeconds ?? 650
-    this.#asked = options.asked ?? (() => NOTHING_ASKED)
-    this.#quota = options.accountQuota === true ? new AccountQuota(options.now) : undefined
+    this.#admission = createAdmission(options)
+  }
+
+  /** The virtual gas that a sender has, where quotas are kept and it is remembered. */
+  quotaOf(sender: Hex): Readonly<Quota> | undefined {
+    return this.#admission.quotaOf(sender)
   }
 
   /** How many transactions are runnable, and how many wait for an earlier nonce. */
-  /** The virtual gas that a sender has, where quotas are kept and it is remembered. */
-  quotaOf(sender: Hex): Readonly<Quota> | undefined {
-    return this.#quota?.of(sender)
-  }
-
   get size(): { readonly pending: number; readonly queued: number } {
-    return { pending: this.#pendingCount, queued: this.#entries.size - this.#pendingCount }
+    return this.#books.size
   }
 
   /**
@@ -82,32 +59,30 @@ export class Pool {
    */
   add(transaction: Transaction, head: ExecutedBlock, state: StateReader): Added {
     const { hash, from, nonce } = transaction
-    const known = this.#entries.has(hash)
-    if (known) {
+    if (this.#books.has(hash)) {
       const place = this.get(hash) === undefined ? 'queued' : 'pending'
       throw refused(`${place} transaction with same hash already exists`)
     }
     const account = state.account(from)
-    const reason = this.#refusal(transaction, account, head)
+    const reason = this.#admission.refusal(transaction, account, head)
     if (reason !== undefined || account === undefined)
       throw refused(reason ?? 'the sender account is unknown')
-    const book = this.#books.get(from) ?? new SenderBook(account.nonce)
-    this.#settle(book, account.nonce)
-    const replaced = book.at(nonce)?.transaction
+    const book = this.#books.opened(from, account.nonce)
+    this.#books.settle(book, account.nonce)
     if (nonce > book.next) {
-      this.#place(book, transaction, head, replaced)
+      const replaced = this.#place(book, transaction, head)
       return { status: 'queued', promoted: [], ...(replaced && { replaced }) }
     }
-    const late = this.#lateRefusal(transaction, account, book, head)
+    const late = this.#admission.lateRefusal(transaction, account, book, head)
     if (late !== undefined) {
-      if (book.isEmpty) this.#books.delete(from)
+      this.#books.closeIfEmpty(from, book)
       throw refused(late)
     }
-    this.#place(book, transaction, head, replaced)
+    const replaced = this.#place(book, transaction, head)
     const promoted = [transaction]
     if (nonce === book.next) {
-      this.#counting(book, () => book.promote())
-      promoted.push(...this.#promote(book, account, head))
+      this.#books.promote(book)
+      this.#promote(book, account, head, promoted)
     }
     return { status: 'pending', promoted, ...(replaced && { replaced }) }
   }
@@ -127,23 +102,24 @@ export class Pool {
       }
     }
     for (const sender of senders) {
-      const book = this.#books.get(sender)
-      if (book !== undefined) this.#settle(book, state.account(sender)?.nonce ?? 0n, mined)
+      const book = this.#books.of(sender)
+      if (book !== undefined) this.#books.settle(book, state.account(sender)?.nonce ?? 0n, mined)
     }
     const runnable: Transaction[] = []
-    for (const { block } of [...removed].reverse()) {
-      for (const transaction of block.transactions) {
-        if (mined.has(transaction.hash)) continue
-        runnable.push(...this.#offerAgain(transaction, head, state))
+    for (let i = removed.length - 1; i >= 0; i--) {
+      for (const transaction of removed[i]?.block.transactions ?? []) {
+        if (!mined.has(transaction.hash)) runnable.push(...this.#offerAgain(transaction, head, state))
       }
     }
     for (const sender of senders) {
-      const book = this.#books.get(sender)
+      const book = this.#books.of(sender)
+      if (book === undefined) continue
       const account = state.account(sender)
-      if (book !== undefined && account !== undefined) runnable.push(...this.#promote(book, account, head))
-      if (book?.isEmpty) this.#books.delete(sender)
+      if (account !== undefined) this.#promote(book, account, head, runnable)
+      this.#books.closeIfEmpty(sender, book)
     }
-    this.#dropOutdated(head.block.header.number)
+    const { number } = head.block.header
+    this.#books.forgetOlder(number - this.#outdatedBlocks, this.#now() - this.#outdatedSeconds)
     return runnable
   }
 
@@ -155,62 +131,57 @@ export class Pool {
   rejudge(
     head: ExecutedBlock,
     state: StateReader,
-    senders: Iterable<Hex> = [...this.#books.keys()],
+    senders: Iterable<Hex> = [...this.#books.senders()],
   ): Transaction[] {
     const runnable: Transaction[] = []
     for (const sender of senders) {
-      const book = this.#books.get(sender)
-      if (book !== undefined) runnable.push(...this.#rejudgeBook(book, state.account(sender), head))
-      if (book?.isEmpty) this.#books.delete(sender)
+      const book = this.#books.of(sender)
+      if (book === undefined) continue
+      runnable.push(...this.#rejudgeBook(book, state.account(sender), head))
+      this.#books.closeIfEmpty(sender, book)
     }
     return runnable
   }
 
   /** A runnable transaction. */
   get(hash: Hex): Transaction | undefined {
-    const transaction = this.#entries.get(hash)?.transaction
-    if (transaction === undefined) return undefined
-    const book = this.#books.get(transaction.from)
-    return book !== undefined && transaction.nonce < book.next ? transaction : undefined
+    return this.#books.runnable(hash)
   }
 
   /** Is it here, runnable or waiting? */
   has(hash: Hex): boolean {
-    return this.#entries.has(hash)
+    return this.#books.has(hash)
   }
 
   /** Runnable transactions, sender by sender in order of nonce. */
   pending(): Transaction[] {
-    return [...this.#books.values()].flatMap((book) => [...book.pending()])
+    return [...this.#books.books()].flatMap((book) => [...book.pending()])
   }
 
   /** Waiting transactions, sender by sender in order of nonce. */
   queued(): Transaction[] {
-    return [...this.#books.values()].flatMap((book) => book.queued())
+    return [...this.#books.books()].flatMap((book) => book.queued())
   }
 
   /** Runnable transactions in the order in which a block takes them. */
   candidates(): Candidates {
-    return createCandidates(this.#books.values())
+    return createCandidates(this.#books.books())
   }
 
   /** The nonce that the sender's next transaction should have, behind the runnable ones. */
   nextNonce(address: Hex, state: StateReader): bigint {
-    const next = this.#books.get(address)?.next ?? 0n
+    const next = this.#books.of(address)?.next ?? 0n
     const nonce = state.account(address)?.nonce ?? 0n
     return next > nonce ? next : nonce
   }
 
   /** Takes a transaction out, runnable or waiting; those that need it wait again. */
   drop(hash: Hex): void {
-    const entry = this.#entries.get(hash)
-    if (entry !== undefined) this.#remove(entry)
+    this.#books.drop(hash)
   }
 
   clear(): void {
     this.#books.clear()
-    this.#entries.clear()
-    this.#pendingCount = 0
   }
 
   /**
@@ -218,88 +189,38 @@ export class Pool {
    * when their turn came. For whoever keeps the pool on disk.
    */
   takeForgotten(): readonly Hex[] {
-    const taken = this.#forgotten
-    this.#forgotten = []
-    return taken
+    return this.#books.takeForgotten()
   }
 
-  #refusal(transaction: Transaction, account: Account | undefined, head: ExecutedBlock): string | undefined {
-    const { header } = head.block
-    const { gasLimit, minimumGasPrice } = this.#asked()
-    return refusalOf(transaction, {
-      minimumGasPrice: minimumGasPrice ?? header.minimumGasPrice,
-      account,
-      maxTransactionGas: gasLimit ?? maxTransactionGas(this.#config, header),
-      accountSlots: this.#accountSlots,
-    })
+  #place(book: SenderBook, transaction: Transaction, head: ExecutedBlock): Transaction | undefined {
+    return this.#books.place(book, transaction, head.block.header.number, this.#now())
   }
 
-  /** The checks that only a transaction meets which is to run next, or in place of one that does. */
-  #lateRefusal(
-    transaction: Transaction,
-    account: Account,
-    book: SenderBook,
-    head: ExecutedBlock,
-  ): string | undefined {
-    const replaced = transaction.nonce < book.next ? book.at(transaction.nonce) : undefined
-    if (replaced !== undefined) {
-      const low = replacementRefusal(transaction.gasPrice, replaced.transaction.gasPrice)
-      if (low !== undefined) return low
-    }
-    const withinQuota = this.#quota?.accept(transaction, {
-      blockGasLimit: head.block.header.gasLimit,
-      accountNonce: account.nonce,
-      replacedPrice: replaced?.transaction.gasPrice,
-    })
-    if (withinQuota === false) return 'account exceeds quota'
-    const cost = book.cost - (replaced?.cost ?? 0n) + costOf(transaction)
-    return cost > account.balance ? 'insufficient funds to pay for pending and new transactions' : undefined
-  }
-
-  #place(book: SenderBook, transaction: Transaction, head: ExecutedBlock, replaced?: Transaction): void {
-    if (replaced !== undefined) {
-      this.#entries.delete(replaced.hash)
-      this.#forgotten.push(replaced.hash)
-    }
-    const entry: PoolEntry = {
-      transaction,
-      arrival: this.#arrivals++,
-      cost: costOf(transaction),
-      height: head.block.header.number,
-      time: this.#now(),
-    }
-    this.#entries.set(transaction.hash, entry)
-    this.#books.set(transaction.from, book)
-    book.put(entry)
-  }
-
-  /** Makes runnable what waited for the book's next nonce; what no longer passes is forgotten. */
-  #promote(book: SenderBook, account: Account, head: ExecutedBlock): Transaction[] {
-    const promoted: Transaction[] = []
+  /** Makes runnable what waited for the book's next nonce, and adds it to a list; what no longer passes is forgotten. */
+  #promote(book: SenderBook, account: Account, head: ExecutedBlock, promoted: Transaction[]): void {
     for (let entry = book.at(book.next); entry !== undefined; entry = book.at(book.next)) {
       const { transaction } = entry
       const reason =
-        this.#refusal(transaction, account, head) ?? this.#lateRefusal(transaction, account, book, head)
+        this.#admission.refusal(transaction, account, head) ??
+        this.#admission.lateRefusal(transaction, account, book, head)
       if (reason !== undefined) {
-        this.#forget(entry)
-        break
+        this.#books.forget(entry)
+        return
       }
-      this.#counting(book, () => book.promote())
+      this.#books.promote(book)
       promoted.push(transaction)
     }
-    return promoted
   }
 
   #rejudgeBook(book: SenderBook, account: Account | undefined, head: ExecutedBlock): Transaction[] {
     const before = new Set([...book.pending()].map(({ hash }) => hash))
-    this.#settle(book, account?.nonce ?? 0n)
-    const entries = this.#counting(book, () => book.demote())
-    for (const entry of entries) {
+    this.#books.settle(book, account?.nonce ?? 0n)
+    for (const entry of this.#books.demote(book)) {
       const { transaction, cost } = entry
       const isNext = transaction.nonce === book.next
-      const refused = this.#refusal(transaction, account, head) !== undefined
-      if (refused || (isNext && book.cost + cost > (account?.balance ?? 0n))) this.#forget(entry)
-      else if (isNext) this.#counting(book, () => book.promote())
+      const refused = this.#admission.refusal(transaction, account, head) !== undefined
+      if (refused || (isNext && book.cost + cost > (account?.balance ?? 0n))) this.#books.forget(entry)
+      else if (isNext) this.#books.promote(book)
     }
     return [...book.pending()].filter(({ hash }) => !before.has(hash))
   }
@@ -312,42 +233,6 @@ export class Pool {
       if (error instanceof NodeError) return []
       throw error
     }
-  }
-
-  #settle(book: SenderBook, nonce: bigint, mined?: ReadonlySet<Hex>): void {
-    const stale = this.#counting(book, () => book.settle(nonce))
-    for (const { transaction } of stale) {
-      this.#entries.delete(transaction.hash)
-      if (!mined?.has(transaction.hash)) this.#forgotten.push(transaction.hash)
-    }
-  }
-
-  #dropOutdated(height: number): void {
-    const oldest = this.#now() - this.#outdatedSeconds
-    for (const entry of this.#entries.values()) {
-      if (entry.height + this.#outdatedBlocks >= height && entry.time > oldest) return
-      this.#forget(entry)
-    }
-  }
-
-  #forget(entry: PoolEntry): void {
-    this.#remove(entry)
-    this.#forgotten.push(entry.transaction.hash)
-  }
-
-  #remove({ transaction: { hash, from, nonce } }: PoolEntry): void {
-    this.#entries.delete(hash)
-    const book = this.#books.get(from)
-    if (book === undefined) return
-    this.#counting(book, () => book.remove(nonce))
-    if (book.isEmpty) this.#books.delete(from)
-  }
-
-  #counting<T>(book: SenderBook, change: () => T): T {
-    const before = book.pendingCount
-    const result = change()
-    this.#pendingCount += book.pendingCount - before
-    return result
   }
 }
 
