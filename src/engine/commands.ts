@@ -2,13 +2,7 @@
 import type { Block, ExecutedBlock } from '../chain/block.ts'
 import type { ChainConfig } from '../chain/config.ts'
 import { headerHash } from '../chain/header.ts'
-import {
-  impersonatedTransaction,
-  signTransaction,
-  type Transaction,
-  type UnsignedTransaction,
-} from '../chain/transaction.ts'
-import { EMPTY } from '../encoding/bytes.ts'
+import type { Transaction } from '../chain/transaction.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { invalidParams, NodeError } from '../errors.ts'
 import type { StateReader } from '../execution/state.ts'
@@ -26,7 +20,6 @@ import type {
   MineRequest,
   ReorgRequest,
   Submitted,
-  TransactionRequest,
   WorkInsertion,
 } from './engine.ts'
 import type { ChainUpdate, Emitter, EngineEvents } from './events.ts'
@@ -43,12 +36,10 @@ import type { KeptPool } from './pool/kept-pool.ts'
 import type { Pool } from './pool/pool.ts'
 import { receiptAt } from './queries/lookup.ts'
 import type { Pending } from './queries/pending.ts'
+import { createRequests } from './requests.ts'
 import { createSavePoints } from './save-points.ts'
 import type { InTurn } from './serial-queue.ts'
 import type { Snapshots } from './snapshots.ts'
-
-/** Gas of a transaction to send that names none (rpc-methods 7.5). */
-const DEFAULT_SEND_GAS = 90_000n
 
 interface Parts {
   readonly config: ChainConfig
@@ -83,6 +74,7 @@ interface Parts {
 export function createCommands(parts: Parts): Commands {
   const { config, inTurn, store, blocks, blockchain, moves, pool, kept, pending } = parts
   const { clock, schedule, events } = parts
+  const requests = createRequests(parts)
 
   function sealedOf(block: ExecutedBlock, { state, result }: UnsealedBlock): SealedBlock {
     return { block, state, outcomes: result.outcomes }
@@ -228,38 +220,14 @@ export function createCommands(parts: Parts): Commands {
     return failure === undefined ? { view } : { view, failure: parts.named(failure, view.transaction.to) }
   }
 
-  function filled(request: TransactionRequest): UnsignedTransaction {
-    return {
-      nonce: request.nonce ?? pool.nextNonce(request.from, parts.headState()),
-      gasPrice: request.gasPrice ?? 0n,
-      gasLimit: request.gas ?? DEFAULT_SEND_GAS,
-      to: request.to ?? null,
-      value: request.value ?? 0n,
-      data: request.data ?? EMPTY,
-      chainId: config.chainId,
-    }
-  }
-
-  function sign(request: TransactionRequest, key = parts.accounts.key(request.from)): Transaction {
-    if (key === undefined) throw invalidParams(`Could not find account for address: ${request.from}`)
-    return signTransaction(filled(request), key)
-  }
-
-  /** Signed where there is a key, else with a stand-in where the sender is impersonated. */
-  function toSend(request: TransactionRequest): Transaction {
-    const { from } = request
-    const standsIn = parts.accounts.key(from) === undefined && parts.impersonation.covers(from)
-    return standsIn ? impersonatedTransaction(filled(request), from) : sign(request)
-  }
-
   return {
     submit: (transaction) => inTurn(() => submit(transaction)),
 
-    send: (request) => inTurn(() => submit(toSend(request))),
+    send: (request) => inTurn(() => submit(requests.toSend(request))),
 
-    sendWith: (request, key) => inTurn(async () => (await submit(sign(request, key), false)).hash),
+    sendWith: (request, key) => inTurn(async () => (await submit(requests.sign(request, key), false)).hash),
 
-    sign: (request) => inTurn(async () => sign(request)),
+    sign: (request) => inTurn(async () => requests.sign(request)),
 
     mine: (request = {}) => inTurn(() => mine(request)),
 

@@ -1,5 +1,4 @@
 /** Makes the parts of the engine, wires them, opens and closes. */
-
 import type { AbiRegistry } from '../abi/registry.ts'
 import { EMPTY_TRIE_ROOT } from '../chain/account.ts'
 import type { ExecutedBlock } from '../chain/block.ts'
@@ -8,7 +7,6 @@ import type { Genesis } from '../chain/genesis.ts'
 import { headerHash } from '../chain/header.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { encodeRlp } from '../encoding/rlp.ts'
-import { invalidParams } from '../errors.ts'
 import { createMachine } from '../execution/machine.ts'
 import { Overlay } from '../execution/overlay.ts'
 import type { SealedState } from '../execution/state.ts'
@@ -20,7 +18,6 @@ import { nodeSource } from '../store/state-nodes.ts'
 import { indexTables } from '../store/tables.ts'
 import { createBlockCheck } from './block-check.ts'
 import { Blockchain } from './blockchain.ts'
-import { createBreather } from './breather.ts'
 import { createChainMoves } from './chain-moves.ts'
 import { Clock } from './clock.ts'
 import { createCommands } from './commands.ts'
@@ -31,7 +28,7 @@ import { createEmitter, type EngineEvents } from './events.ts'
 import { createFailureNames } from './failure-names.ts'
 import { Impersonation } from './impersonation.ts'
 import { markLogs } from './index/log-terms.ts'
-import { participantClauses, participantsIn } from './index/participants.ts'
+import { participantsIn } from './index/participants.ts'
 import { createSectionIndex } from './index/section-index.ts'
 import { Instance } from './instance.ts'
 import { createBranchBuilder } from './mining/branch-builder.ts'
@@ -44,15 +41,9 @@ import { createWorks } from './mining/work.ts'
 import { openPeers } from './peers/ledger.ts'
 import { KeptPool } from './pool/kept-pool.ts'
 import { Pool } from './pool/pool.ts'
-import { createDrift } from './queries/drift.ts'
-import { createFeeHistory } from './queries/fee-history.ts'
-import { createFees } from './queries/fees.ts'
-import { createLogs } from './queries/logs.ts'
 import { createLookup } from './queries/lookup.ts'
 import { createPending, type Pending } from './queries/pending.ts'
-import { createReplays } from './queries/replay.ts'
-import { createSimulate } from './queries/simulate.ts'
-import { createTraceFilter } from './queries/trace-filter.ts'
+import { createQueries } from './queries/queries.ts'
 import { createSerialQueue } from './serial-queue.ts'
 import { Snapshots } from './snapshots.ts'
 import type { Wallet } from './wallet/wallet.ts'
@@ -247,16 +238,6 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
       seal,
     }),
   })
-  const fees = createFees({ ...chain, now: parts.now, asked })
-  const blocksBetween: Engine['queries']['blocksBetween'] = (senders, receivers, { from, to }) =>
-    participantIndex.candidates(
-      participantClauses(senders, receivers),
-      from,
-      Math.min(to, blockchain.head.block.header.number),
-      createBreather('query'),
-    )
-  const replays = createReplays({ ...chain, ...parts, lookup, machine })
-  const simulate = createSimulate({ ...chain, ...parts, asked, lookup, machine, named, events })
 
   for (const transaction of blocks.poolEntries()) {
     try {
@@ -277,51 +258,22 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
     dev,
     peers,
     events,
-    queries: {
-      head: () => blockchain.head,
-      block: lookup.block,
-      blocksAt: lookup.blocksAt,
-      isCanonical: (hash) => blockchain.isCanonical(hash),
-      state: lookup.state,
-      transaction: lookup.transaction,
-      receipt: lookup.receipt,
-      uncle: (block, index) => block.uncles[index],
-      pendingTransactions: () => pool.pending(),
-      queuedTransactions: () => pool.queued(),
-      poolSize: () => pool.size,
-      accountQuota: (sender) => pool.quotaOf(sender),
-      pendingNonce: (address) => pool.nextNonce(address, headState()),
-      call: simulate.call,
-      estimateGas: simulate.estimateGas,
-      accessList: simulate.accessList,
-      traceCall: simulate.traceCall,
-      ...replays,
-      compareRules: createDrift({ ...chain, ...parts, lookup, machine, replays }),
-      logs: createLogs({ ...chain, logIndex }),
-      blocksBetween,
-      traceFilter: createTraceFilter({ ...chain, replays, blocksBetween, block: lookup.block }),
-      async proof(address, slots, reference) {
-        const view = await lookup.block(reference)
-        if (view === undefined) return undefined
-        const { executed } = view
-        if (executed.block.header.number === 0 && genesis.hasHistoricalRoot) {
-          throw invalidParams(
-            'block: this genesis carries the historical state root of its network, against which no Merkle-Patricia proof can be given',
-          )
-        }
-        if (view.pending) throw invalidParams('block: a pending block has no state to prove against')
-        return { address, ...trie.prove(executed.postState, address, slots) }
-      },
-      gasPrice: fees.gasPrice,
-      feeHistory: createFeeHistory(chain),
-      hashrate() {
-        const { own, network } = fees.hashrate(dials.coinbase)
-        return { own: own + hashrates.total(), network }
-      },
-      work: () => works.current(),
-      coinbase: () => dials.coinbase,
-      isMining: () => schedule.active,
-    },
+    queries: createQueries({
+      ...chain,
+      ...parts,
+      trie,
+      machine,
+      lookup,
+      pool,
+      dials,
+      works,
+      hashrates,
+      schedule,
+      logIndex,
+      participantIndex,
+      named,
+      events,
+    }),
     close() {
       closing ??= (async () => {
         schedule.stop()
