@@ -1,18 +1,16 @@
 /** Feeds that wait to be polled: filters on logs, blocks and waiting transactions; forgotten when nobody asks (rpc-methods 7.7). */
 import { randomUUID } from 'node:crypto'
-import type { ExecutedBlock } from '../../chain/block.ts'
-import { bloomMightMatch, prepare } from '../../chain/log-filter.ts'
+import { prepare } from '../../chain/log-filter.ts'
 import { type Hex, toHex } from '../../encoding/hex.ts'
-import { createBreather } from '../../engine/breather.ts'
 import type { Engine, LogView } from '../../engine/engine.ts'
 import type { ChainUpdate, PoolUpdate } from '../../engine/events.ts'
-import { matchingLogs } from '../../engine/queries/logs.ts'
 import { NodeError } from '../../errors.ts'
 import { fixedHeight, toLogQuery } from '../log-range.ts'
 import type { RpcOptions } from '../rpc-options.ts'
 import type { LogFilter } from '../wire/log-filter.ts'
 import { Backlog } from './backlog.ts'
 import { chainSteps, headAfter } from './chain-steps.ts'
+import { type BlockStep, createLogPoll, type LogCursor } from './log-poll.ts'
 import { weightOf } from './weight.ts'
 
 /** Entries of a filter on blocks or transactions that can be read again after a poll. */
@@ -23,8 +21,6 @@ const MOST_WAITING = 262_144
 const SWEEP_MS = 60_000
 /** Attempts to read the past of a filter while the chain keeps turning to other branches. */
 const MOST_ATTEMPTS = 10
-/** Bytes of a log in a reply beside its data, roughly and not too few. */
-const LOG_BYTES = 800
 /** Bytes of a hash in a reply, with its quotes and comma. */
 const HASH_BYTES = 69
 
@@ -48,18 +44,6 @@ export interface Filters {
   remove(id: string, owner: string): boolean
 }
 
-/** A block that joined the chain or left it, in little room: the store finds it again, unless it has been forgotten there. */
-interface BlockStep {
-  readonly hash: Hex
-  readonly number: number
-  readonly logsBloom: Uint8Array
-  readonly removed: boolean
-  /** Where the chain's head stood when all of this move was done. */
-  readonly head: Hex
-  /** Of a block that left. */
-  readonly block?: ExecutedBlock
-}
-
 /** The hash of a block that joined the chain. */
 function joined(step: BlockStep | undefined): Hex | undefined {
   return step?.removed ? undefined : step?.hash
@@ -74,7 +58,7 @@ interface Filter {
   /** The head when it began, until a move of the chain has come. */
   from?: Hex | undefined
   readonly of:
-    | { readonly kind: 'logs'; readonly filter: LogFilter; waiting: readonly LogView[] }
+    | (LogCursor & { readonly kind: 'logs' })
     | { readonly kind: 'blocks' | 'transactions'; read: readonly Hex[] }
 }
 
@@ -95,6 +79,7 @@ export function createFilters({ engine, options, elapsed }: Parts): Filters {
   const filters = new Map<string, Filter>()
   let steps = new Backlog<BlockStep>()
   let transactions = new Backlog<Hex>()
+  const pollLogs = createLogPoll({ block: queries.block, elapsed, steps: () => steps })
   let deaf: (() => void) | undefined
   let swept = 0
   let crowded = 1024
@@ -223,61 +208,19 @@ export function createFilters({ engine, options, elapsed }: Parts): Filters {
     throw new NodeError('limit-exceeded', 'the chain moves faster than its past can be read')
   }
 
-  /** A block that joined the chain; one that the store forgot has left the chain since. */
-  async function blockOf(hash: Hex, position: number): Promise<ExecutedBlock> {
-    const stored = await queries.block({ hash })
-    const block =
-      stored?.executed ?? steps.since(position).find((step) => step.removed && step.hash === hash)?.block
-    if (block === undefined) throw new Error(`block ${hash} is gone without having been removed`)
-    return block
-  }
-
   /** Bytes that a reply to a poll may take, roughly: what does not fit waits for the next one. */
   function replyBytes(): number {
     return options.maxResponseBytes > 0 ? options.maxResponseBytes * 0.9 : Number.POSITIVE_INFINITY
   }
 
-  async function logChanges(
+  function logChanges(
     filter: Filter,
     of: Filter['of'] & { kind: 'logs' },
     patience: number,
   ): Promise<LogView[]> {
-    const room = replyBytes()
     // What is taken is told once: to a caller who has left, never.
     const until = patience === 0 ? Number.POSITIVE_INFINITY : elapsed() + patience / 2
-    const found: LogView[] = []
-    let bytes = 0
-    /** Takes what fits, and one log however large it is. */
-    const takeWaiting = () => {
-      let taken = 0
-      for (const view of of.waiting) {
-        bytes += LOG_BYTES + 2 * view.log.data.length
-        if (bytes > room && found.length > 0) break
-        found.push(view)
-        taken++
-      }
-      of.waiting = of.waiting.slice(taken)
-    }
-    takeWaiting()
-    const { blockHash, fromBlock, toBlock, addresses, topics } = of.filter
-    const from = fixedHeight(fromBlock)
-    const to = from === undefined ? undefined : fixedHeight(toBlock)
-    const end = steps.end
-    const breathe = createBreather('query')
-    while (filter.cursor < end && of.waiting.length === 0 && bytes < room) {
-      const step = steps.at(filter.cursor++)
-      if (step === undefined || (blockHash !== undefined && step.hash !== blockHash)) continue
-      if (step.number < (from ?? 0) || step.number > (to ?? step.number)) continue
-      if (!bloomMightMatch(step.logsBloom, addresses, topics)) continue
-      const pause = breathe()
-      if (pause !== undefined) await pause
-      const block = step.block ?? (await blockOf(step.hash, filter.cursor))
-      // Another poll of the same filter may have left some meanwhile.
-      of.waiting = [...of.waiting, ...matchingLogs(block, of.filter, step.removed)]
-      takeWaiting()
-      if (elapsed() >= until) break
-    }
-    return found
+    return pollLogs(filter, of, { bytes: replyBytes(), until })
   }
 
   return {

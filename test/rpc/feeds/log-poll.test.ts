@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { ExecutedBlock } from '../../../src/chain/block.ts'
+import type { Hex } from '../../../src/encoding/hex.ts'
+import type { LogView, Queries } from '../../../src/engine/engine.ts'
+import { createNode, type Node } from '../../../src/node.ts'
+import { Backlog } from '../../../src/rpc/feeds/backlog.ts'
+import { type BlockStep, createLogPoll, type LogCursor } from '../../../src/rpc/feeds/log-poll.ts'
+import type { BlockArgument } from '../../../src/rpc/wire/block-reference.ts'
+import type { LogFilter } from '../../../src/rpc/wire/log-filter.ts'
+import { noteKeeper } from '../../support/noting-chain.ts'
+
+const ENDLESS = { bytes: Number.POSITIVE_INFINITY, until: Number.POSITIVE_INFINITY }
+let node: Node
+let address: Hex
+/** Blocks with one log each. */
+const blocks: ExecutedBlock[] = []
+
+beforeAll(async () => {
+  node = await createNode()
+  const keeper = await noteKeeper((method, ...params) => node.request({ method, params }))
+  address = keeper.address
+  for (let i = 0; i < 4; i++) {
+    await keeper.note(i)
+    blocks.push(node.engine.queries.head())
+  }
+})
+afterAll(() => node.close())
+
+function stepOf(block: ExecutedBlock, removed = false): BlockStep {
+  const { number, logsBloom } = block.block.header
+  return { hash: block.hash, number, logsBloom, removed, head: block.hash, ...(removed && { block }) }
+}
+
+/** A filter on the keeper's logs at the start of a backlog, and its polls. */
+function pollOf(
+  steps: readonly BlockStep[],
+  block: Queries['block'] = node.engine.queries.block,
+  wanted: Partial<LogFilter> = {},
+) {
+  let backlog = new Backlog<BlockStep>()
+  for (const step of steps) backlog.push(step)
+  let time = 0
+  const poll = createLogPoll({ block, elapsed: () => ++time, steps: () => backlog })
+  const at = { cursor: 0 }
+  const of: LogCursor = { filter: { addresses: [address], topics: [], ...wanted }, waiting: [] }
+  return {
+    at,
+    of,
+    drop: () => {
+      backlog = new Backlog()
+    },
+    poll: async (room = ENDLESS) => (await poll(at, of, room)).map(told),
+  }
+}
+const told = ({ block, removed }: LogView) => [block.hash, removed]
+const hashes = () => blocks.map(({ hash }) => hash)
+
+it('tells of blocks that joined and that left, in order, once', async () => {
+  const [first, second] = blocks as [ExecutedBlock, ExecutedBlock]
+  const { poll } = pollOf([stepOf(first), stepOf(first, true), stepOf(second)])
+  expect(await poll()).toEqual([
+    [first.hash, false],
+    [first.hash, true],
+    [second.hash, false],
+  ])
+  expect(await poll()).toEqual([])
+})
+
+it('tells what fits a reply, one log at least, and keeps the rest', async () => {
+  const { poll, of, at } = pollOf(blocks.map((block) => stepOf(block)))
+  expect(await poll({ ...ENDLESS, bytes: 1 })).toHaveLength(1)
+  expect([at.cursor, of.waiting.length]).toEqual([1, 0])
+  expect(await poll({ ...ENDLESS, bytes: 2000 })).toHaveLength(2)
+  const rest = await poll()
+  expect(rest.map(([hash]) => hash)).toEqual(hashes().slice(at.cursor - rest.length))
+  expect(at.cursor).toBe(4)
+})
+
+it('stops when its time is up, with one block read', async () => {
+  const { poll } = pollOf(blocks.map((block) => stepOf(block)))
+  expect(await poll({ ...ENDLESS, until: 0 })).toHaveLength(1)
+  expect(await poll({ ...ENDLESS, until: 4 })).toHaveLength(3)
+})
+
+it('keeps to the heights and the block that were asked for', async () => {
+  const steps = blocks.map((block) => stepOf(block))
+  const [, second, third] = blocks as [ExecutedBlock, ExecutedBlock, ExecutedBlock]
+  const at = ({ block }: ExecutedBlock): BlockArgument => {
+    return { reference: { number: block.header.number }, label: '', exact: false }
+  }
+  const between = pollOf(steps, undefined, { fromBlock: at(second), toBlock: at(third) })
+  expect((await between.poll()).map(([hash]) => hash)).toEqual([second.hash, third.hash])
+  expect(await pollOf(steps, undefined, { blockHash: third.hash }).poll()).toEqual([[third.hash, false]])
+})
+
+it('finds a block that the store forgot where it left the chain', async () => {
+  const [first] = blocks as [ExecutedBlock]
+  const forgot = async () => undefined
+  expect(await pollOf([stepOf(first), stepOf(first, true)], forgot).poll()).toHaveLength(2)
+  await expect(pollOf([stepOf(first)], forgot).poll()).rejects.toThrow('gone without having been removed')
+})
+
+it('ends quietly when the last filter goes while it reads', async () => {
+  const { poll, drop } = pollOf(
+    blocks.map((block) => stepOf(block)),
+    async (reference) => {
+      drop()
+      return node.engine.queries.block(reference)
+    },
+  )
+  expect(await poll()).toHaveLength(1)
+})
