@@ -8,6 +8,7 @@ import type { Transaction } from '../chain/transaction.ts'
 import { EMPTY, fromBigInt, fromBigIntFixed, toBigInt } from '../encoding/bytes.ts'
 import { keccak256 } from '../encoding/hash.ts'
 import { fromHex, type Hex, toHex } from '../encoding/hex.ts'
+import { ETHEREUM_FORKS, type EthereumFork } from './ethereum-forks.ts'
 import { createEthereumEar, type EthereumListener, type EthereumOpcode } from './ethereum-steps.ts'
 import { TransactionRejected } from './execute-transaction.ts'
 import { ExecutionClock } from './execution-clock.ts'
@@ -19,17 +20,6 @@ import { Overlay, type StateChanges } from './overlay.ts'
 import type { Failure } from './request.ts'
 import type { StateReader } from './state.ts'
 
-/** Forks of Ethereum since the one that this chain's prices resemble, up to the one whose opcodes it has; oldest first. */
-export const ETHEREUM_FORKS = [
-  'petersburg',
-  'istanbul',
-  'berlin',
-  'london',
-  'paris',
-  'shanghai',
-  'cancun',
-] as const
-
 const FORKS = [
   'chainstart',
   'homestead',
@@ -39,9 +29,6 @@ const FORKS = [
   'constantinople',
   ...ETHEREUM_FORKS,
 ] as const
-
-/** Whose rules. */
-export type EthereumFork = (typeof ETHEREUM_FORKS)[number]
 
 /** What to run, and where. */
 export interface EthereumRunParts {

@@ -3,11 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { EMPTY_TRIE_ROOT } from '../../src/chain/account.ts'
 import { contractAddress, rewardTransaction } from '../../src/chain/transaction.ts'
 import { toHex } from '../../src/encoding/hex.ts'
-import {
-  type EthereumFork,
-  type EthereumOutcome,
-  executeByEthereumRules,
-} from '../../src/execution/ethereum-rules.ts'
+import type { EthereumFork } from '../../src/execution/ethereum-forks.ts'
+import { type EthereumOutcome, executeByEthereumRules } from '../../src/execution/ethereum-rules.ts'
 import { TransactionRejected } from '../../src/execution/execute-transaction.ts'
 import type { BlockEnvironment } from '../../src/execution/message.ts'
 import type { Overlay } from '../../src/execution/overlay.ts'

@@ -1,7 +1,7 @@
 /** A mined transaction by the chain's rules and by a fork of Ethereum. */
 import { invalidParams } from '../../errors.ts'
 import type { Drift } from '../../execution/drift/compare-rules.ts'
-import type { EthereumFork } from '../../execution/ethereum-rules.ts'
+import type { EthereumFork } from '../../execution/ethereum-forks.ts'
 import type { Machine } from '../../execution/machine.ts'
 import { type ChainAccess, environmentAt } from '../ancestry.ts'
 import type { Queries } from '../engine.ts'

@@ -9,7 +9,7 @@ import type {
   PriceDifference,
 } from '../../execution/drift/compare-rules.ts'
 import { GAS_GROUPS } from '../../execution/drift/gas-groups.ts'
-import { ETHEREUM_FORKS, type EthereumFork } from '../../execution/ethereum-rules.ts'
+import { ETHEREUM_FORKS, type EthereumFork } from '../../execution/ethereum-forks.ts'
 import { timeLeft } from '../deadlines.ts'
 import { method, optional, type Parameter } from '../method.ts'
 import { AddressText, DataText, HashText, QuantityText, refuse, TransactionHash } from '../wire/scalars.ts'

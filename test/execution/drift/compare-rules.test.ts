@@ -2,7 +2,7 @@ import { Interface } from 'ethers'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { fromHex, type Hex } from '../../../src/encoding/hex.ts'
 import { compareRules, type Drift, type DriftParts } from '../../../src/execution/drift/compare-rules.ts'
-import type { EthereumFork } from '../../../src/execution/ethereum-rules.ts'
+import type { EthereumFork } from '../../../src/execution/ethereum-forks.ts'
 import { Overlay } from '../../../src/execution/overlay.ts'
 import { artifact } from '../../support/contracts.ts'
 import {
