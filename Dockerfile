@@ -12,7 +12,7 @@ WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
 # No dependency needs its install script; native parts come as prebuilt files.
 RUN npm ci --ignore-scripts
-COPY tsconfig.json tsconfig.build.json ./
+COPY tsconfig.json tsconfig.build.json rolldown.config.ts ./
 COPY src src
 RUN npm run prepack && npm prune --omit=dev --ignore-scripts
 

@@ -1,5 +1,4 @@
 /** Options → store → engine → dispatcher: builds, starts and closes one node. */
-import { readFileSync } from 'node:fs'
 import { arch, platform } from 'node:os'
 import { join } from 'node:path'
 import { readArtifacts } from './abi/artifact-files.ts'
@@ -30,6 +29,7 @@ import { openSession, type Session } from './rpc/session.ts'
 import { readVitals, type Vitals } from './rpc/vitals.ts'
 import { keyFilesIn } from './store/key-files.ts'
 import { openStore } from './store/level.ts'
+import { packageVersion, readGenesisFile } from './store/package-files.ts'
 
 /** A message that nobody asked for: EIP-1193's `message` event. */
 export interface ProviderMessage {
@@ -64,14 +64,12 @@ export interface Node {
   close(): Promise<void>
 }
 
-const MANIFEST: { version: string } = JSON.parse(
-  readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
-)
+const VERSION = packageVersion()
 
 /** `Tandem/<version>/<os>/<runtime>/<modifier>`: the form of the chain's own clients, under our name. */
 function clientVersion(): string {
   const node = process.versions.node.split('.')[0]
-  return `Tandem/${MANIFEST.version}/${platform()}-${arch()}/Node${node}/EMULATOR`
+  return `Tandem/${VERSION}/${platform()}-${arch()}/Node${node}/EMULATOR`
 }
 
 function configOf(options: ResolvedNodeOptions): ChainConfig {
@@ -127,8 +125,7 @@ export async function createNode(given: NodeOptions = {}): Promise<Node> {
       ? keyFilesIn(join(options.dataDir, KEY_FOLDER))
       : undefined
   const keyStore = await openKeyStore({ files, milliseconds: Date.now }, logger)
-  const file = new URL(`../genesis/${options.chain}.json`, import.meta.url)
-  const genesis = parseGenesis(JSON.parse(readFileSync(file, 'utf8')), config, accounts.toFund)
+  const genesis = parseGenesis(readGenesisFile(options.chain), config, accounts.toFund)
   const store = await openStore({
     dataDir: options.dataDir,
     chain: options.chain,
@@ -146,7 +143,7 @@ export async function createNode(given: NodeOptions = {}): Promise<Node> {
     now,
     mining: typeof options.mining === 'number' ? Math.round(options.mining * 1000) : options.mining,
     coinbase: options.coinbase ?? MINER_ADDRESS,
-    signature: `TANDEM-${MANIFEST.version}`,
+    signature: `TANDEM-${VERSION}`,
     lastingClock: options.lastingClock,
     strictCalls: options.strictCalls,
     accountQuota: options.accountQuota,
@@ -170,7 +167,7 @@ export async function createNode(given: NodeOptions = {}): Promise<Node> {
     engine,
     options: {
       ...options,
-      release: MANIFEST.version,
+      release: VERSION,
       clientVersion: options.clientVersion ?? clientVersion(),
     },
     permits: createPermissions(options.methods, methodsOfProfile(options.profile)),

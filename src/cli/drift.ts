@@ -141,11 +141,9 @@ async function drift(hash: string | undefined, options: DriftOptions, writers: W
   for (const line of options.json ? [JSON.stringify(report)] : reportLines(hash, report)) output.write(line)
 }
 
-/** Adds the command. Its action throws `NodeError`. */
-export function addDriftCommand(program: Command, writers: Writers): void {
-  program
-    .command('drift')
-    .description("compare transactions of a running node with what Ethereum's rules would have made of them")
+/** Fills in the command. Its action throws `NodeError`. */
+export function fillDriftCommand(command: Command, writers: Writers): void {
+  command
     .argument('[hash]', 'hash of a transaction')
     .option('--all', 'every transaction of the chain, a line each')
     .option(

@@ -96,9 +96,8 @@ function listed({ hash: _, previous, ...record }: KeyRecord): object {
   return previous === undefined ? record : { ...record, previousUntil: previous.until }
 }
 
-/** Adds the commands. Their actions throw `invalid-options`. */
-export function addKeysCommand(program: Command, writers: Writers): void {
-  const keys = program.command('keys').description('make, list, rotate and revoke API keys')
+/** Fills in the command with those below it. Their actions throw `invalid-options`. */
+export function fillKeysCommand(keys: Command, writers: Writers): void {
   const FILE = ['--api-keys <file>', 'JSON file that holds the keys [TANDEM_API_KEYS]'] as const
   keys.allowExcessArguments().action(() => {
     throw refused('Say what to do: tandem keys create, list, rotate or revoke.')

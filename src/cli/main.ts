@@ -1,18 +1,12 @@
 #!/usr/bin/env node
 /** The command: reads its arguments, runs, and ends with a sentence and an exit code. */
-import { readFileSync } from 'node:fs'
-import { Command, CommanderError, Option } from 'commander'
+import { Command, CommanderError } from 'commander'
 import { NodeError } from '../errors.ts'
-import { fallbackWords, type Setting } from '../options/setting.ts'
+import { packageVersion } from '../store/package-files.ts'
 import { ListenError } from '../transport/listen.ts'
-import { addDriftCommand } from './drift.ts'
-import { addKeysCommand } from './keys.ts'
 import { createLineWriter } from './line-writer.ts'
-import { addMethodsCommand } from './methods.ts'
 import { shownCommandLine } from './secrets.ts'
-import { CONFIG_FLAG, flagName, readSettings, SETTINGS, type TypedFlags, variableOf } from './settings.ts'
-import { start } from './start.ts'
-import { addTraceCommand } from './trace.ts'
+import type { NodeWriters } from './start.ts'
 
 /** Ended as asked, could not start or broke, was called wrongly. */
 const EXIT = { done: 0, failed: 1, misused: 2 } as const
@@ -31,67 +25,61 @@ function fail(message: string, code: number): Promise<never> {
   return end(code)
 }
 
-/** Resolves at the first signal; the second ends the process at once. */
-function untilSignal(): Promise<void> {
-  return new Promise((resolve) => {
-    let count = 0
-    const onSignal = () => {
-      count++
-      if (count > 1) process.exit(EXIT.failed)
-      resolve()
-    }
-    process.on('SIGINT', onSignal)
-    process.on('SIGTERM', onSignal)
-  })
-}
+/** What fills in a command with its flags and its action. */
+type Filling = (command: Command, writers: NodeWriters) => void
 
-function helpOf(setting: Setting<unknown, unknown>): string {
-  const { help, fallback, fallbackText, flag } = setting
-  const says = fallbackText !== undefined || typeof fallback !== 'boolean'
-  const words = says ? `${help} (default: ${fallbackWords(setting)})` : help
-  return `${words} [${variableOf(flag)}]`
-}
-
-/** Declares the flags; they hand over text, since settings from every source are checked in one place. */
-function startCommand(): Command {
-  const command = new Command('start').description('start a node and serve it over HTTP and WebSocket')
-  command.option(CONFIG_FLAG.flag, `${CONFIG_FLAG.help} [${variableOf(CONFIG_FLAG.flag)}]`)
-  for (const setting of Object.values(SETTINGS)) {
-    command.addOption(new Option(setting.flag, helpOf(setting)))
-  }
-  return command.allowExcessArguments(false).action(async (_values, self: Command) => {
-    const flags = new Map<string, string | true>()
-    for (const option of self.options) {
-      const name = option.attributeName()
-      if (self.getOptionValueSource(name) !== 'cli') continue
-      const value: unknown = self.getOptionValue(name)
-      flags.set(flagName(option.long ?? ''), typeof value === 'string' ? value : true)
-    }
-    await run(flags)
-  })
-}
-
-async function run(flags: TypedFlags): Promise<void> {
-  const stopped = untilSignal()
-  await start(readSettings(flags, process.env), { output, errors }, stopped)
-}
+/** The commands: name, description, and what loads the rest, which only the one that is asked for needs. */
+const COMMANDS: readonly (readonly [string, string, () => Promise<Filling>])[] = [
+  [
+    'start',
+    'start a node and serve it over HTTP and WebSocket',
+    () => import('./start-command.ts').then(({ fillStartCommand }) => fillStartCommand),
+  ],
+  [
+    'keys',
+    'make, list, rotate and revoke API keys',
+    () => import('./keys.ts').then(({ fillKeysCommand }) => fillKeysCommand),
+  ],
+  [
+    'methods',
+    'list the JSON-RPC methods',
+    () => import('./methods.ts').then(({ fillMethodsCommand }) => fillMethodsCommand),
+  ],
+  [
+    'trace',
+    'print the calls, events and state changes of a transaction of a running node',
+    () => import('./trace.ts').then(({ fillTraceCommand }) => fillTraceCommand),
+  ],
+  [
+    'drift',
+    "compare transactions of a running node with what Ethereum's rules would have made of them",
+    () => import('./drift.ts').then(({ fillDriftCommand }) => fillDriftCommand),
+  ],
+]
 
 function program(): Command {
-  const { version }: { version: string } = JSON.parse(
-    readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
-  )
   const command = new Command('tandem')
     .description('A whole node of a merge-mined, EVM-compatible chain in one process')
-    .version(version)
+    .version(packageVersion())
     .exitOverride()
     // What commander would print is said by `fail`, in a line.
     .configureOutput({ writeErr: () => {} })
-  const child = startCommand()
-  command.addCommand(child.copyInheritedSettings(command))
-  addKeysCommand(command, { output, errors })
-  addMethodsCommand(command, { output, errors })
-  addTraceCommand(command, { output, errors })
-  addDriftCommand(command, { output, errors })
+  const loaders = new Map<Command, () => Promise<Filling>>()
+  for (const [name, description, load] of COMMANDS) {
+    loaders.set(command.command(name).description(description), load)
+  }
+  command.hook('preSubcommand', async (_command, asked) => {
+    const fill = await loaders.get(asked)?.()
+    fill?.(asked, { output, errors })
+  })
+  // Commander's own would show a command that is not filled in.
+  command
+    .command('help')
+    .description('display help for a command')
+    .argument('[command]')
+    .action(async (name?: string) => {
+      await command.parseAsync([...(name === undefined ? [] : [name]), '--help'], { from: 'user' })
+    })
   return command
 }
 

@@ -49,11 +49,9 @@ function rowsOf(wanted: readonly string[]): MethodRow[] {
   return METHODS.filter(isWanted).map(methodRow)
 }
 
-/** Adds the command. Its action throws `invalid-options`. */
-export function addMethodsCommand(program: Command, { output }: Writers): void {
-  program
-    .command('methods')
-    .description('list the JSON-RPC methods')
+/** Fills in the command. Its action throws `invalid-options`. */
+export function fillMethodsCommand(command: Command, { output }: Writers): void {
+  command
     .argument('[names...]', 'namespaces or methods to list; all unless given')
     .option('--json', 'print JSON')
     .action((names: string[], { json }: { json?: true }) => {

@@ -115,11 +115,9 @@ async function trace(hash: Hex, options: TraceOptions, { output }: Writers): Pro
   await printAll(lines, output)
 }
 
-/** Adds the command. Its action throws `NodeError`. */
-export function addTraceCommand(program: Command, writers: Writers): void {
-  program
-    .command('trace')
-    .description('print the calls, events and state changes of a transaction of a running node')
+/** Fills in the command. Its action throws `NodeError`. */
+export function fillTraceCommand(command: Command, writers: Writers): void {
+  command
     .argument('<hash>', 'hash of the transaction')
     .option('--url <url>', 'where the node answers', DEFAULT_URL)
     .option(

@@ -9,7 +9,8 @@ import { openSession, type Session } from '../rpc/session.ts'
 import type { BodyReader } from './body.ts'
 import { type ByteBudget, PACKED, SMALL_BYTES } from './byte-budget.ts'
 import type { HostCheck } from './host-check.ts'
-import { type Gate, type Guest, sessionOf } from './keys/gate.ts'
+import type { Gate } from './keys/gate.ts'
+import { type Guest, sessionOf } from './keys/guest.ts'
 import {
   BROKEN,
   BUSY,

@@ -4,7 +4,8 @@ import express, { type ErrorRequestHandler, type RequestHandler } from 'express'
 import { METRICS_PAGE } from '../rpc/permissions.ts'
 import { openSession, type Session } from '../rpc/session.ts'
 import { type HttpParts, RESERVED_PAGES, refuse } from './http.ts'
-import { type Gate, type Guest, sessionOf } from './keys/gate.ts'
+import type { Gate } from './keys/gate.ts'
+import { type Guest, sessionOf } from './keys/guest.ts'
 import {
   BROKEN,
   MALFORMED,

@@ -10,9 +10,11 @@ import { type CallerLedger, createDoorKeeper, NO_LEDGER } from './door-keeper.ts
 import { createHostCheck } from './host-check.ts'
 import { createHttpListener, pathOf, refuse } from './http.ts'
 import { type BareServer, createHttpServer } from './http-server.ts'
-import type { Gate, Guest } from './keys/gate.ts'
+import type { Gate } from './keys/gate.ts'
+import type { Guest } from './keys/guest.ts'
 import { callableHost, listen } from './listen.ts'
 import {
+  BROKEN,
   forbidden,
   HEADERS_TOO_LARGE,
   MALFORMED,
@@ -140,8 +142,13 @@ export async function serve(node: Servable, given: ServeOptions = {}): Promise<S
   }
   const listener = createHttpListener(parts, async (request, response) => {
     pages ??= import('./pages.ts').then(({ createPages }) => createPages(parts))
-    const show = await pages
-    show(request, response)
+    try {
+      const show = await pages
+      show(request, response)
+    } catch (error) {
+      logger.error('the pages cannot be shown', { error })
+      refuse(response, BROKEN)
+    }
   })
   const sockets = createWebSocketDoor({
     dispatcher,

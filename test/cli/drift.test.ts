@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { Interface } from 'ethers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { addDriftCommand } from '../../src/cli/drift.ts'
+import { fillDriftCommand } from '../../src/cli/drift.ts'
 import type { Hex } from '../../src/encoding/hex.ts'
 import { artifact } from '../support/contracts.ts'
 import { type ServedNode, servedNode } from '../support/served-node.ts'
@@ -35,7 +35,7 @@ describe('tandem drift', () => {
     const lines: string[] = []
     const program = new Command().exitOverride().configureOutput({ writeErr: () => {} })
     const writer = { write: (line: string) => void lines.push(line), flush: async () => {} }
-    addDriftCommand(program, { output: writer, errors: writer })
+    fillDriftCommand(program.command('drift'), { output: writer, errors: writer })
     await program.parseAsync(['drift', '--url', served.url, ...args], { from: 'user' })
     // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are taken off
     return lines.map((line) => line.replace(/\x1b\[\d+m/g, ''))

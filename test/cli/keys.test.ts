@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Command } from 'commander'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { addKeysCommand } from '../../src/cli/keys.ts'
+import { fillKeysCommand } from '../../src/cli/keys.ts'
 import { hashOfKey } from '../../src/transport/keys/api-key.ts'
 import { runCommand } from '../support/command.ts'
 
@@ -26,7 +26,7 @@ async function keys(...args: string[]) {
     flush: async () => {},
   })
   const program = new Command().exitOverride().configureOutput({ writeErr: () => {} })
-  addKeysCommand(program, { output: writerTo('stdout'), errors: writerTo('stderr') })
+  fillKeysCommand(program.command('keys'), { output: writerTo('stdout'), errors: writerTo('stderr') })
   await program.parseAsync(['keys', ...args], { from: 'user' })
   return printed
 }

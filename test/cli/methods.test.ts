@@ -1,14 +1,14 @@
 /** The table of methods on a terminal. */
 import { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
-import { addMethodsCommand, methodLines } from '../../src/cli/methods.ts'
+import { fillMethodsCommand, methodLines } from '../../src/cli/methods.ts'
 import { METHODS } from '../../src/rpc/methods/index.ts'
 
 async function run(...args: string[]): Promise<string[]> {
   const lines: string[] = []
   const writer = { write: (line: string) => void lines.push(line), flush: async () => {} }
   const program = new Command().exitOverride()
-  addMethodsCommand(program, { output: writer, errors: writer })
+  fillMethodsCommand(program.command('methods'), { output: writer, errors: writer })
   await program.parseAsync(['methods', ...args], { from: 'user' })
   return lines
 }

@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { Interface } from 'ethers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { addTraceCommand } from '../../src/cli/trace.ts'
+import { fillTraceCommand } from '../../src/cli/trace.ts'
 import type { Hex } from '../../src/encoding/hex.ts'
 import { artifact } from '../support/contracts.ts'
 import { type ServedNode, servedNode } from '../support/served-node.ts'
@@ -31,7 +31,7 @@ describe('tandem trace', () => {
     const lines: string[] = []
     const program = new Command().exitOverride().configureOutput({ writeErr: () => {} })
     const writer = { write: (line: string) => void lines.push(line), flush: async () => {} }
-    addTraceCommand(program, { output: writer, errors: writer })
+    fillTraceCommand(program.command('trace'), { output: writer, errors: writer })
     await program.parseAsync(['trace', '--url', served.url, ...args], { from: 'user' })
     // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are taken off
     return lines.map((line) => line.replace(/\x1b\[\d+m/g, ''))

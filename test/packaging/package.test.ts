@@ -92,14 +92,21 @@ beforeAll(async () => {
 }, PATIENCE_MS)
 
 describe('the packed package', () => {
-  it('holds the built sources, the genesis files and what a reader needs, and nothing else', () => {
+  it('holds the built sources, the command, the genesis files and what a reader needs, and nothing else', () => {
     const built = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.ts'))
       .flatMap((name) => [name.replace(/\.ts$/, '.js'), name.replace(/\.ts$/, '.d.ts')])
       .map((name) => `dist/${name}`)
     const genesis = ['regtest', 'devnet', 'testnet', 'mainnet'].map((chain) => `genesis/${chain}.json`)
     const expected = [...built, ...genesis, 'package.json', 'README.md', 'LICENSE']
-    expect(contents.toSorted()).toEqual(expected.map((name) => `package/${name}`).toSorted())
+    const chunk = /^package\/dist\/command\/[\w-]+\.js$/
+    const bundled = contents.filter((name) => name.startsWith('package/dist/command/'))
+    expect(bundled.filter((name) => !chunk.test(name))).toEqual([
+      'package/dist/command/THIRD-PARTY-NOTICES.txt',
+    ])
+    expect(contents.filter((name) => !bundled.includes(name)).toSorted()).toEqual(
+      expected.map((name) => `package/${name}`).toSorted(),
+    )
     expect(readFileSync(join(clean, 'node_modules/tandem/dist/index.js'), 'utf8')).not.toContain(
       'sourceMappingURL',
     )

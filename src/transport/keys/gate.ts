@@ -1,19 +1,9 @@
 /** Lets in those who hold a key, as the sessions that it makes of them, and takes what their calls cost. */
 import type { Duplex } from 'node:stream'
-import { NodeError } from '../../errors.ts'
 import type { Logger } from '../../logger.ts'
-import type { Session } from '../../rpc/session.ts'
+import type { Guest } from './guest.ts'
 import { type LivingKey, openKeyRing } from './key-ring.ts'
 import { createMeter, type Spent } from './meter.ts'
-
-/** Somebody who holds a key. */
-export interface Guest {
-  readonly key: LivingKey
-  /** Takes so many calls from the key's limits; why not, when they do not have them. */
-  charge(calls: number): Promise<Spent | undefined>
-  /** Takes a call, and one of the sockets that the key may have open until this one closes; why not, likewise. */
-  openSocket(socket: Duplex): Promise<Spent | undefined>
-}
 
 /** The gate of a server. */
 export interface Gate {
@@ -22,24 +12,6 @@ export interface Gate {
   /** How often the holders of a key were told that its limits are spent, by its name. */
   readonly refusals: ReadonlyMap<string, number>
   close(): Promise<void>
-}
-
-/** The part of a session that is the guest's: name, rights, and what it pays; `onSpent` hears of each refusal. */
-export function sessionOf(
-  { key, charge }: Guest,
-  onSpent: (spent: Spent) => void = () => {},
-): Pick<Session, 'owner' | 'entitlements' | 'allows' | 'charge'> {
-  return {
-    owner: key.name,
-    entitlements: key.entitlements,
-    allows: (method) => key.allows(method),
-    async charge(calls) {
-      const spent = await charge(calls)
-      if (spent === undefined) return undefined
-      onSpent(spent)
-      return new NodeError('rate-limited', spent.message)
-    },
-  }
 }
 
 /** Opens the gate over a key file. Throws `invalid-options` when the file, or the Redis to count in, is not good. */

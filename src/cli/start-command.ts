@@ -1,0 +1,55 @@
+/** `tandem start` as the command line knows it: its flags, and what they say. */
+import { type Command, Option } from 'commander'
+import { fallbackWords, type Setting } from '../options/setting.ts'
+import { CONFIG_FLAG, flagName, readSettings, SETTINGS, type TypedFlags, variableOf } from './settings.ts'
+import type { NodeWriters } from './start.ts'
+
+/** Resolves at the first signal; the second ends the process at once. */
+function untilSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    let count = 0
+    const onSignal = () => {
+      count++
+      if (count > 1) process.exit(1)
+      resolve()
+    }
+    process.on('SIGINT', onSignal)
+    process.on('SIGTERM', onSignal)
+  })
+}
+
+function helpOf(setting: Setting<unknown, unknown>): string {
+  const { help, fallback, fallbackText, flag } = setting
+  const says = fallbackText !== undefined || typeof fallback !== 'boolean'
+  const words = says ? `${help} (default: ${fallbackWords(setting)})` : help
+  return `${words} [${variableOf(flag)}]`
+}
+
+function typedFlags(command: Command): TypedFlags {
+  const flags = new Map<string, string | true>()
+  for (const option of command.options) {
+    const name = option.attributeName()
+    if (command.getOptionValueSource(name) !== 'cli') continue
+    const value: unknown = command.getOptionValue(name)
+    flags.set(flagName(option.long ?? ''), typeof value === 'string' ? value : true)
+  }
+  return flags
+}
+
+/**
+ * Fills in the command. Its flags hand over text, since settings from every source are checked in one place. The
+ * action throws `NodeError` and `ListenError`.
+ */
+export function fillStartCommand(command: Command, writers: NodeWriters): void {
+  command.option(CONFIG_FLAG.flag, `${CONFIG_FLAG.help} [${variableOf(CONFIG_FLAG.flag)}]`)
+  for (const setting of Object.values(SETTINGS)) {
+    command.addOption(new Option(setting.flag, helpOf(setting)))
+  }
+  command.allowExcessArguments(false).action(async () => {
+    const stopped = untilSignal()
+    const settings = readSettings(typedFlags(command), process.env)
+    // Whoever misspells a flag, or asks for help, need not wait for a whole node to load.
+    const { start } = await import('./start.ts')
+    await start(settings, writers, stopped)
+  })
+}

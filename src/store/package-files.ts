@@ -1,0 +1,20 @@
+/** The files that the package brings along beside its code: its manifest and the genesis of each network. */
+import { readFileSync } from 'node:fs'
+import type { ChainName } from '../chain/config.ts'
+
+/** Two folders up, from here as from the bundle of the command, which lies as deep. */
+const PACKAGE = new URL('../../', import.meta.url)
+
+function readJson(name: string): unknown {
+  return JSON.parse(readFileSync(new URL(name, PACKAGE), 'utf8'))
+}
+
+/** The package's version, such as `1.2.3`. */
+export function packageVersion(): string {
+  return (readJson('package.json') as { version: string }).version
+}
+
+/** The genesis file of a network, not yet checked. */
+export function readGenesisFile(chain: ChainName): unknown {
+  return readJson(`genesis/${chain}.json`)
+}
