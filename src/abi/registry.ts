@@ -3,7 +3,8 @@ import { keccakHex } from '../encoding/hash.ts'
 import { fromHex, type Hex, toHex } from '../encoding/hex.ts'
 import { type Artifact, codeKey } from './artifact.ts'
 import { type AbiCodec, type AbiValue, loadAbiCodec } from './codec.ts'
-import { type AbiEntry, type AbiParameter, selectorOf, topicOf } from './entry.ts'
+import type { AbiEntry, AbiParameter } from './entry.ts'
+import { KnownNames, type NameTable } from './known-names.ts'
 import { valuesText } from './value-text.ts'
 
 /** Something decoded: its name, and its values beside their parameters. */
@@ -29,10 +30,14 @@ interface LogData {
 export interface AbiRegistry {
   /** Has nothing been fed? */
   readonly isEmpty: boolean
-  /** Takes in a contract; later ones come first where two name the same. */
+  /** Takes in a contract for good; later ones come first where two name the same. */
   add(artifact: Artifact): Promise<void>
-  /** Takes in the contract at an address; names there are its own before all others. */
-  bind(address: Hex, artifact: Artifact): Promise<void>
+  /**
+   * Takes in a contract, with an address for that one alone, where its names come before all others. What was taught
+   * comes before what was added, and is kept within bounds: the contracts that were taught longest ago are forgotten.
+   * Throws an Error in words for one that is too large to be kept.
+   */
+  teach(artifact: Artifact, address?: Hex): Promise<void>
   call(input: Uint8Array, address?: Hex): DecodedCall | undefined
   /** What a call returned, as text. */
   returned(call: DecodedCall, output: Uint8Array): string | undefined
@@ -54,22 +59,6 @@ export function decodedText({ name, parameters, values }: Decoded): string {
   return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text
 }
 
-/** Entries of one contract or of all, by what they are called by; the latest first. */
-class Names {
-  readonly functions = new Map<Hex, AbiEntry[]>()
-  readonly errors = new Map<Hex, AbiEntry[]>()
-  readonly events = new Map<Hex, AbiEntry[]>()
-
-  add(entry: AbiEntry): void {
-    if (entry.kind === 'constructor' || (entry.kind === 'event' && entry.anonymous)) return
-    const table = { function: this.functions, error: this.errors, event: this.events }[entry.kind]
-    const key = entry.kind === 'event' ? topicOf(entry) : selectorOf(entry)
-    const known = table.get(key) ?? []
-    const shape = JSON.stringify(entry)
-    table.set(key, [entry, ...known.filter((other) => JSON.stringify(other) !== shape)])
-  }
-}
-
 /** Values that do not fit a topic are logged by their hash. */
 function isHashed({ type }: AbiParameter): boolean {
   return type === 'string' || type === 'bytes' || type.startsWith('tuple') || type.endsWith(']')
@@ -84,26 +73,64 @@ interface EventLayout {
   readonly topics: readonly (readonly AbiParameter[])[]
 }
 
-/** Makes an empty registry. */
-export function createAbiRegistry(): AbiRegistry {
-  const all = new Names()
-  const bound = new Map<Hex, { readonly names: Names; readonly name: string }>()
-  const contracts = new Map<string, Artifact>()
-  const creations = new Map<string, Artifact>()
+/** How much may be taught. */
+export interface TeachingBounds {
+  /** Contracts. */
+  readonly most?: number
+  /** Characters of their entries as JSON; in memory they take several times that. */
+  readonly mostText?: number
+}
+
+/** A contract that was taught. */
+interface Lesson {
+  readonly artifact: Artifact
+  readonly address: Hex | undefined
+  /** Of its address alone. */
+  readonly own: KnownNames | undefined
+  /** Characters of JSON. */
+  readonly length: number
+}
+
+/** Makes an empty registry; 4096 contracts of 8 Mi characters may be taught unless told otherwise. */
+export function createAbiRegistry({ most = 4096, mostText = 8_388_608 }: TeachingBounds = {}): AbiRegistry {
+  const added = new KnownNames()
+  const taught = new KnownNames()
+  const bound = new Map<Hex, Lesson>()
+  /** By the hash of all they say, the oldest first. */
+  const lessons = new Map<string, Lesson>()
+  let length = 0
   let codec: AbiCodec | undefined
 
-  function candidates(
-    table: 'functions' | 'errors' | 'events',
-    key: Hex,
-    address: Hex | undefined,
-  ): readonly AbiEntry[] {
-    const own = address === undefined ? undefined : bound.get(address)?.names[table].get(key)
-    const others = all[table].get(key)
-    return own === undefined ? (others ?? []) : [...own, ...(others ?? [])]
+  function candidates(table: NameTable, key: Hex, address: Hex | undefined): readonly AbiEntry[] {
+    const own = address === undefined ? undefined : bound.get(address)?.own?.entries(table, key)
+    const late = taught.entries(table, key)
+    const early = added.entries(table, key)
+    return own === undefined && late.length === 0 ? early : [...(own ?? []), ...late, ...early]
+  }
+
+  function forget(key: string, { artifact, address, length: its }: Lesson): void {
+    lessons.delete(key)
+    length -= its
+    taught.remove(artifact)
+    if (address !== undefined && bound.get(address)?.artifact === artifact) bound.delete(address)
+  }
+
+  /** One that says what another said takes its place, so that repeating oneself makes nothing else be forgotten. */
+  function lessonOf(artifact: Artifact, address: Hex | undefined): [key: string, lesson: Lesson] {
+    const text = JSON.stringify(artifact)
+    if (text.length > mostText) {
+      throw new Error(`it has ${text.length} characters of names, and there is room for ${mostText}`)
+    }
+    const key = keccakHex(new TextEncoder().encode(`${address} ${text}`))
+    const known = lessons.get(key)
+    if (known !== undefined) return [key, known]
+    const own = address === undefined ? undefined : new KnownNames()
+    own?.add(artifact)
+    return [key, { artifact, address, own, length: text.length }]
   }
 
   function decodeArguments(
-    table: 'functions' | 'errors',
+    table: Exclude<NameTable, 'events'>,
     bytes: Uint8Array,
     address: Hex | undefined,
   ): { entry: AbiEntry; values: readonly AbiValue[] } | undefined {
@@ -113,6 +140,11 @@ export function createAbiRegistry(): AbiRegistry {
       if (values !== undefined) return { entry, values }
     }
     return undefined
+  }
+
+  function* creations(): Generator<Artifact> {
+    yield* taught.creations()
+    yield* added.creations()
   }
 
   const layouts = new WeakMap<AbiEntry, EventLayout>()
@@ -146,24 +178,25 @@ export function createAbiRegistry(): AbiRegistry {
     return { name: entry.name, parameters, values }
   }
 
-  async function add(artifact: Artifact): Promise<void> {
-    codec ??= await loadAbiCodec()
-    for (const entry of artifact.entries) all.add(entry)
-    if (artifact.name === '') return
-    if (artifact.codeKey !== undefined) contracts.set(artifact.codeKey, artifact)
-    if (artifact.creation !== undefined) creations.set(artifact.creation.hash, artifact)
-  }
-
   return {
     get isEmpty() {
       return codec === undefined
     },
-    add,
-    async bind(address, artifact) {
-      await add(artifact)
-      const names = new Names()
-      for (const entry of artifact.entries) names.add(entry)
-      bound.set(address, { names, name: artifact.name })
+    async add(artifact) {
+      codec ??= await loadAbiCodec()
+      added.add(artifact)
+    },
+    async teach(artifact, address) {
+      const [key, lesson] = lessonOf(artifact, address)
+      codec ??= await loadAbiCodec()
+      if (!lessons.delete(key)) length += lesson.length
+      lessons.set(key, lesson)
+      taught.add(lesson.artifact)
+      if (address !== undefined) bound.set(address, lesson)
+      for (const [oldest, its] of lessons) {
+        if (lessons.size <= most && length <= mostText) return
+        forget(oldest, its)
+      }
     },
     call(input, address) {
       const found = decodeArguments('functions', input, address)
@@ -189,7 +222,7 @@ export function createAbiRegistry(): AbiRegistry {
       return found && { name: found.entry.name, parameters: found.entry.inputs, values: found.values }
     },
     creation(initcode) {
-      for (const { name, entries, creation } of creations.values()) {
+      for (const { name, entries, creation } of creations()) {
         if (creation === undefined || creation.length > initcode.length) continue
         const code = initcode.subarray(0, creation.length)
         if (toHex(code.subarray(-32)) !== creation.end || keccakHex(code) !== creation.hash) continue
@@ -200,10 +233,10 @@ export function createAbiRegistry(): AbiRegistry {
       return undefined
     },
     contractName(address, code) {
-      const known = bound.get(address)?.name
+      const known = bound.get(address)?.artifact.name
       if (known !== undefined && known !== '') return known
       const key = code === undefined ? undefined : codeKey(code)
-      return key === undefined ? undefined : contracts.get(key)?.name
+      return key === undefined ? undefined : (taught.contract(key) ?? added.contract(key))?.name
     },
   }
 }

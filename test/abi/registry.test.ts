@@ -104,13 +104,80 @@ describe('names by selector', () => {
 describe('names by address', () => {
   it('come before those of other contracts', async () => {
     const registry = await registryOf(['function act(uint256 amount)'])
-    await registry.bind(HERE, readArtifact(['function act(uint256 tokenId)'], codec, 'Cards'))
-    await registry.add(readArtifact(['function act(uint256 other)'], codec))
+    await registry.teach(readArtifact(['function act(uint256 tokenId)'], codec, 'Cards'), HERE)
+    await registry.teach(readArtifact(['function act(uint256 other)'], codec))
     const input = fromHex(new Interface(['function act(uint256)']).encodeFunctionData('act', [1n]))
     expect(textOf(registry.call(input, HERE))).toBe('act(tokenId: 1)')
     expect(textOf(registry.call(input, WHO))).toBe('act(other: 1)')
     expect(registry.contractName(HERE)).toBe('Cards')
     expect(registry.contractName(WHO)).toBeUndefined()
+  })
+})
+
+describe('what is taught', () => {
+  const errorOf = (name: string) => readArtifact([`error ${name}()`], codec, name)
+  const payload = (name: string) => fromHex(keccak256(toUtf8Bytes(`${name}()`)).slice(0, 10))
+  const known = (registry: ReturnType<typeof createAbiRegistry>, ...names: string[]) =>
+    names.filter((name) => registry.error(payload(name)) !== undefined)
+
+  it('goes from the longest known on when it is too many, and what was added stays', async () => {
+    const registry = createAbiRegistry({ most: 2 })
+    await registry.add(errorOf('Added'))
+    for (const name of ['A', 'B', 'C']) await registry.teach(errorOf(name))
+    expect(known(registry, 'Added', 'A', 'B', 'C')).toEqual(['Added', 'B', 'C'])
+  })
+
+  it('goes when it is too much text, and is refused when that is one contract', async () => {
+    const { length } = JSON.stringify(errorOf('A'))
+    const registry = createAbiRegistry({ mostText: 2 * length })
+    for (const name of ['A', 'B', 'C']) await registry.teach(errorOf(name))
+    expect(known(registry, 'A', 'B', 'C')).toEqual(['B', 'C'])
+    const large = errorOf('D'.repeat(2 * length))
+    await expect(registry.teach(large)).rejects.toThrow(`there is room for ${2 * length}`)
+    expect(known(registry, 'B', 'C')).toEqual(['B', 'C'])
+  })
+
+  it('can be taught again, which makes it the latest and nothing else go', async () => {
+    const registry = createAbiRegistry({ most: 2 })
+    for (const name of ['A', 'B', 'A', 'A', 'B', 'A', 'C']) await registry.teach(errorOf(name))
+    expect(known(registry, 'A', 'B', 'C')).toEqual(['A', 'C'])
+  })
+
+  it('stays while another contract that has it stays', async () => {
+    const registry = createAbiRegistry({ most: 2 })
+    const both = readArtifact(['error A()', 'error B()'], codec)
+    for (const each of [errorOf('A'), both, errorOf('C')]) await registry.teach(each)
+    expect(known(registry, 'A', 'B', 'C')).toEqual(['A', 'B', 'C'])
+    await registry.teach(errorOf('D'))
+    expect(known(registry, 'A', 'B', 'C', 'D')).toEqual(['C', 'D'])
+  })
+
+  it('goes from its address too, unless that has been taught another since', async () => {
+    const registry = createAbiRegistry({ most: 2 })
+    await registry.teach(errorOf('A'), HERE)
+    await registry.teach(errorOf('B'), WHO)
+    await registry.teach(errorOf('C'), HERE)
+    expect([registry.contractName(HERE), registry.contractName(WHO)]).toEqual(['C', 'B'])
+    await registry.teach(errorOf('D'))
+    expect([registry.contractName(HERE), registry.contractName(WHO)]).toEqual(['C', undefined])
+    await registry.teach(errorOf('E'))
+    expect(registry.contractName(HERE)).toBeUndefined()
+  })
+
+  it('is recognised by its code no longer either', async () => {
+    const registry = createAbiRegistry({ most: 1 })
+    const vault = {
+      contractName: 'Vault',
+      abi: [],
+      bytecode: `0x${'6001'.repeat(20)}`,
+      deployedBytecode: '0x6002',
+    }
+    await registry.teach(readArtifact(vault, codec))
+    expect(registry.contractName(HERE, fromHex('0x6002'))).toBe('Vault')
+    expect(registry.creation(fromHex(`0x${'6001'.repeat(20)}`))?.name).toBe('Vault')
+    await registry.teach(errorOf('A'))
+    expect(registry.contractName(HERE, fromHex('0x6002'))).toBeUndefined()
+    expect(registry.creation(fromHex(`0x${'6001'.repeat(20)}`))).toBeUndefined()
   })
 })
 

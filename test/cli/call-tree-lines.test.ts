@@ -48,7 +48,7 @@ async function lines(
   words: Partial<TreeWords> & { named?: boolean } = {},
 ): Promise<string[]> {
   const names = createAbiRegistry()
-  if (words.named !== false) await names.bind(SHOP, readArtifact(SIGNATURES, codec, 'Shop'))
+  if (words.named !== false) await names.teach(readArtifact(SIGNATURES, codec, 'Shop'), SHOP)
   const made = callTreeLines(root, { names, codec, codeOf: () => undefined, ...words })
   // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are taken off
   return made.map((line) => line.replace(/\x1b\[\d+m/g, ''))

@@ -1,7 +1,7 @@
 /** The method that teaches a running node the names of contracts. */
 import { z } from 'zod'
-import { type Artifact, readArtifact } from '../../abi/artifact.ts'
-import { type AbiCodec, loadAbiCodec } from '../../abi/codec.ts'
+import { readArtifact } from '../../abi/artifact.ts'
+import { loadAbiCodec } from '../../abi/codec.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { invalidParams } from '../../errors.ts'
 import { method, type Parameter } from '../method.ts'
@@ -39,17 +39,10 @@ const Abi: Parameter<readonly unknown[] | object> = {
   },
 }
 
-function artifactOf(abi: object, name: string, codec: AbiCodec): Artifact {
-  try {
-    return readArtifact(abi, codec, name)
-  } catch (error) {
-    throw invalidParams(`Invalid abi: ${error instanceof Error ? error.message : String(error)}.`)
-  }
-}
-
 export const evm_setAbi = method({
   name: 'evm_setAbi',
-  summary: 'Teaches the node the names of a contract, for reasons of failures, call trees and the terminal.',
+  summary:
+    'Teaches the node the names of a contract, for reasons of failures, call trees and the terminal; of 4096 contracts, or 8 MiB of names, the ones taught longest ago are forgotten.',
   params: { contract: Contract, abi: Abi },
   result: z.literal(true),
   examples: [
@@ -57,8 +50,12 @@ export const evm_setAbi = method({
   ],
   async run({ contract, abi }, { engine }) {
     const codec = await loadAbiCodec()
-    if ('address' in contract) await engine.names.bind(contract.address, artifactOf(abi, '', codec))
-    else await engine.names.add(artifactOf(abi, contract.name, codec))
+    const [address, name] = 'address' in contract ? [contract.address, ''] : [undefined, contract.name]
+    try {
+      await engine.names.teach(readArtifact(abi, codec, name), address)
+    } catch (error) {
+      throw invalidParams(`Invalid abi: ${error instanceof Error ? error.message : String(error)}.`)
+    }
     return true as const
   },
 })

@@ -89,6 +89,15 @@ describe('evm_setAbi', () => {
       message: typeof words === 'string' ? words : expect.stringMatching(words),
     })
   })
+
+  it('refuses a contract that is larger than all that is kept', async () => {
+    const entry = { type: 'error', name: 'E'.repeat(8_388_608) }
+    const { error } = await ask(dispatcherOf(fakeEngine().engine), 'evm_setAbi', ['A', [entry]])
+    expect(error?.code).toBe(-32602)
+    expect(error?.message).toMatch(
+      /^Invalid abi: it has \d{7} characters of names, and there is room for 8388608\.$/,
+    )
+  })
 })
 
 describe('the setting abi', () => {

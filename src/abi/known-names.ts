@@ -1,0 +1,102 @@
+/** What some contracts call their functions, events and errors, by what these are called by; it can be forgotten again. */
+import type { Hex } from '../encoding/hex.ts'
+import type { Artifact } from './artifact.ts'
+import { type AbiEntry, selectorOf, topicOf } from './entry.ts'
+
+/** Entries that share a selector or a topic: one of each shape, and in order, the latest first. */
+class Namesakes {
+  readonly #byShape = new Map<string, AbiEntry>()
+  #latestFirst: readonly AbiEntry[] | undefined
+
+  get isEmpty(): boolean {
+    return this.#byShape.size === 0
+  }
+
+  list(): readonly AbiEntry[] {
+    this.#latestFirst ??= [...this.#byShape.values()].reverse()
+    return this.#latestFirst
+  }
+
+  add(entry: AbiEntry): void {
+    const shape = JSON.stringify(entry)
+    this.#byShape.delete(shape)
+    this.#byShape.set(shape, entry)
+    this.#latestFirst = undefined
+  }
+
+  /** Takes out this very entry; one of the same shape that came later stays. */
+  remove(entry: AbiEntry): void {
+    const shape = JSON.stringify(entry)
+    if (this.#byShape.get(shape) !== entry) return
+    this.#byShape.delete(shape)
+    this.#latestFirst = undefined
+  }
+}
+
+/** A kind of names. */
+export type NameTable = 'functions' | 'errors' | 'events'
+
+const NONE: readonly AbiEntry[] = []
+
+/** The names of one contract, or of many. What is forgotten first must have come first. */
+export class KnownNames {
+  readonly #tables: Readonly<Record<NameTable, Map<Hex, Namesakes>>> = {
+    functions: new Map(),
+    errors: new Map(),
+    events: new Map(),
+  }
+  readonly #contracts = new Map<string, Artifact>()
+  readonly #creations = new Map<string, Artifact>()
+
+  /** Entries of a selector or a topic, the latest first. */
+  entries(table: NameTable, key: Hex): readonly AbiEntry[] {
+    return this.#tables[table].get(key)?.list() ?? NONE
+  }
+
+  /** The contract whose code has this key. */
+  contract(codeKey: string): Artifact | undefined {
+    return this.#contracts.get(codeKey)
+  }
+
+  /** Contracts of which the creation code is known. */
+  creations(): Iterable<Artifact> {
+    return this.#creations.values()
+  }
+
+  /** Learns a contract's names, or learns them anew. */
+  add(artifact: Artifact): void {
+    for (const entry of artifact.entries) {
+      const place = this.#placeOf(entry)
+      if (place === undefined) continue
+      const known = place.table.get(place.key) ?? new Namesakes()
+      known.add(entry)
+      place.table.set(place.key, known)
+    }
+    if (artifact.name === '') return
+    if (artifact.codeKey !== undefined) this.#contracts.set(artifact.codeKey, artifact)
+    if (artifact.creation !== undefined) this.#creations.set(artifact.creation.hash, artifact)
+  }
+
+  /** Forgets what this very artifact brought and none that came later brought too. */
+  remove(artifact: Artifact): void {
+    const { entries, codeKey, creation } = artifact
+    for (const entry of entries) {
+      const place = this.#placeOf(entry)
+      const known = place?.table.get(place.key)
+      if (place === undefined || known === undefined) continue
+      known.remove(entry)
+      if (known.isEmpty) place.table.delete(place.key)
+    }
+    if (codeKey !== undefined && this.#contracts.get(codeKey) === artifact) this.#contracts.delete(codeKey)
+    if (creation !== undefined && this.#creations.get(creation.hash) === artifact) {
+      this.#creations.delete(creation.hash)
+    }
+  }
+
+  #placeOf(entry: AbiEntry): { readonly table: Map<Hex, Namesakes>; readonly key: Hex } | undefined {
+    if (entry.kind === 'constructor' || (entry.kind === 'event' && entry.anonymous)) return undefined
+    if (entry.kind === 'event') return { table: this.#tables.events, key: topicOf(entry) }
+    const table = entry.kind === 'function' ? this.#tables.functions : this.#tables.errors
+    return { table, key: selectorOf(entry) }
+  }
+}
