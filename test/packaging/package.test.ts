@@ -22,11 +22,13 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startCommand } from '../support/command.ts'
 import { artifact } from '../support/contracts.ts'
 import { rpc } from '../support/json-rpc.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const MODULES = join(ROOT, 'node_modules')
+const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 const run = promisify(execFile)
 
 /** A build and an install on a slow machine, milliseconds. */
@@ -37,8 +39,8 @@ const stage = join(folder, 'stage')
 const clean = join(folder, 'clean')
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-function link(name: string): void {
-  const place = join(clean, 'node_modules', name)
+function link(name: string, where = clean): void {
+  const place = join(where, 'node_modules', name)
   if (existsSync(place)) return
   mkdirSync(dirname(place), { recursive: true })
   symlinkSync(join(MODULES, name), place, 'dir')
@@ -64,12 +66,18 @@ async function pack(): Promise<string[]> {
   return stdout.trim().split('\n')
 }
 
-/** Puts the tarball into the clean folder as npm would, with links where npm would load from the registry. */
-async function unpack(): Promise<void> {
-  const place = join(clean, 'node_modules/tandem')
+/** The package's folder among the modules of `where`, with what the tarball holds. */
+async function unpackInto(where: string): Promise<string> {
+  const place = join(where, 'node_modules/tandem')
   mkdirSync(place, { recursive: true })
   const [tarball] = readdirSync(folder).filter((name) => name.endsWith('.tgz'))
   await run('tar', ['-xzf', join(folder, tarball as string), '-C', place, '--strip-components', '1'])
+  return place
+}
+
+/** Puts the tarball into the clean folder as npm would, with links where npm would load from the registry. */
+async function unpack(): Promise<void> {
+  const place = await unpackInto(clean)
   const manifest = JSON.parse(readFileSync(join(place, 'package.json'), 'utf8'))
   for (const name of Object.keys(manifest.dependencies)) link(name)
   mkdirSync(join(clean, 'node_modules/.bin'))
@@ -145,6 +153,56 @@ describe('the packed package', () => {
       (await rpc(second.url, 'eth_getCode', [receipt.contractAddress, 'latest'])).length,
     ).toBeGreaterThan(1000)
     await second.end()
+  })
+
+  it('brings the whole command along: beside the tarball it needs only the native database', async () => {
+    const bare = join(folder, 'bare')
+    const place = await unpackInto(bare)
+    link('classic-level', bare)
+    const main = join(place, manifest.bin.tandem)
+    const tandem = (...args: string[]) =>
+      run(process.execPath, [main, ...args], { cwd: bare }).catch(
+        (error: { stdout: string; stderr: string }) => error,
+      )
+    const key = (await tandem('keys', 'create', '--api-keys', 'keys.json', '--name', 'me')).stdout.trim()
+    const guarded = ['--memory', '--api-keys', 'keys.json']
+    expect((await tandem('start', ...guarded, '--redis', 'redis://127.0.0.1:1')).stderr).toMatch(/redis/i)
+    expect((await tandem('methods')).stdout).toContain('eth_call')
+
+    const mnemonic = 'test test test test test test test test test test test junk'
+    const node = await startCommand(['--data-dir', 'chain', '--mnemonic', mnemonic], { main, cwd: bare })
+    const [from] = (await rpc(node.url, 'eth_accounts')) as unknown as string[]
+    expect(from).toBe('0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266')
+    const data = `${artifact('Token').bytecode}${'0'.repeat(62)}64`
+    const hash = (await rpc(node.url, 'eth_sendTransaction', [{ from, data, gas: '0x400000' }])) as string
+    expect((await tandem('trace', hash, '--url', node.url)).stdout).toContain('succeeded')
+    expect((await tandem('drift', hash, '--url', node.url)).stdout).toContain('gas used')
+    const typed = {
+      domain: { name: 'it' },
+      types: { EIP712Domain: [{ name: 'name', type: 'string' }], Word: [{ name: 'word', type: 'string' }] },
+      primaryType: 'Word',
+      message: { word: 'yes' },
+    }
+    expect(await rpc(node.url, 'eth_signTypedData_v4', [from, typed])).toMatch(/^0x[0-9a-f]{130}$/)
+    expect(await (await fetch(`${node.url}/metrics`)).text()).toContain('tandem_head_height 1')
+    expect(await node.end('SIGTERM')).toBe(0)
+
+    const hosted = await startCommand(guarded, { main, cwd: bare })
+    expect(await rpc(`${hosted.url}/${key}`, 'eth_blockNumber')).toBe('0x0')
+    expect(await hosted.end('SIGTERM')).toBe(0)
+  })
+
+  it('goes on answering when a part that it loads late is missing', async () => {
+    const torn = join(folder, 'torn')
+    const place = await unpackInto(torn)
+    const chunks = join(place, 'dist/command')
+    const [pages] = readdirSync(chunks).filter((name) => /^pages-/.test(name))
+    rmSync(join(chunks, pages as string))
+    const node = await startCommand(['--memory'], { main: join(place, manifest.bin.tandem), cwd: torn })
+    expect((await fetch(`${node.url}/healthz`)).status).toBe(500)
+    expect(await rpc(node.url, 'eth_blockNumber')).toBe('0x0')
+    expect(node.output()).toContain('the pages cannot be shown')
+    expect(await node.end('SIGTERM')).toBe(0)
   })
 
   it('is imported by its name, and by nothing that is inside it', async () => {

@@ -32,18 +32,16 @@ export function runCommand(args: readonly string[], env: Record<string, string> 
   return new Promise((resolve) => child.on('close', (code) => resolve({ code, stdout, stderr })))
 }
 
-/** Starts `tandem start` with `--json` on a free port, and waits for the line that says it is ready. */
-export function startCommand(args: readonly string[]): Promise<RunningCommand> {
-  const child = spawn(process.execPath, [
-    MAIN,
-    'start',
-    '--json',
-    '--log-level',
-    'error',
-    '--port',
-    '0',
-    ...args,
-  ])
+/**
+ * Starts `tandem start` with `--json` on a free port, and waits for the line that says it is ready. `main` is another
+ * build of it than the project's own.
+ */
+export function startCommand(
+  args: readonly string[],
+  { main = MAIN, cwd }: { readonly main?: string; readonly cwd?: string } = {},
+): Promise<RunningCommand> {
+  const quietly = ['--json', '--log-level', 'error', '--port', '0']
+  const child = spawn(process.execPath, [main, 'start', ...quietly, ...args], { cwd })
   let printed = ''
   const ended = new Promise<number | string>((resolve) =>
     child.on('close', (code, signal) => resolve(code ?? signal ?? 'unknown')),
