@@ -176,12 +176,7 @@ export function readSettings(flags: TypedFlags, env: Readonly<Record<string, str
   const given: NodeOptions = pick(values, NODE_SETTINGS)
   const { chain, memory, dataDir, profile } = resolveNodeOptions(given)
   const serve: ServeOptions = pick(values, SERVE_SETTINGS)
-  const { apiKeys, unsafeOpen } = resolveServeOptions(serve)
-  if (profile === 'hosted' && apiKeys === undefined && !unsafeOpen) {
-    throw refused(
-      'The hosted profile asks every caller for a key: name a key file (--api-keys), or say --unsafe-open.',
-    )
-  }
+  resolveServeOptions(serve, profile)
   return {
     node: memory === true ? given : { ...given, dataDir: dataDir ?? join('.tandem', chain) },
     serve,

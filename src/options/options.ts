@@ -78,8 +78,14 @@ export function resolveNodeOptions(given: NodeOptions): ResolvedNodeOptions {
   return { ...values, wallet, logger, now, onCall, onConsole }
 }
 
-/** Checks server options and fills in defaults. Throws `invalid-options`: as for a node, or an unguarded open port. */
-export function resolveServeOptions(given: ServeOptions): ResolvedServeOptions {
+/**
+ * Checks server options and fills in defaults; `profile` is that of the node to be served. Throws `invalid-options`: as
+ * for a node, or a port that is open without being guarded.
+ */
+export function resolveServeOptions(
+  given: ServeOptions,
+  profile: ResolvedNodeOptions['profile'] = 'node',
+): ResolvedServeOptions {
   const values = resolve(SERVE_SETTINGS, given) as ResolvedServeOptions
   if ((values.tlsCert === undefined) !== (values.tlsKey === undefined)) {
     const words = 'Options "tlsCert" and "tlsKey" go together: a certificate is of no use without its key.'
@@ -99,6 +105,10 @@ export function resolveServeOptions(given: ServeOptions): ResolvedServeOptions {
     const why = 'anyone who reaches the port could use the accounts, move the chain and read everything'
     const words = `Listening on ${values.host}, beyond this machine, without keys needs the option "unsafeOpen"`
     throw new NodeError('invalid-options', `${words} (--unsafe-open): ${why}.`)
+  }
+  if (profile === 'hosted' && values.apiKeys === undefined && !values.unsafeOpen) {
+    const words = 'The hosted profile asks every caller for a key'
+    throw new NodeError('invalid-options', `${words}: name a key file (--api-keys), or say --unsafe-open.`)
   }
   return values
 }

@@ -92,9 +92,12 @@ function certificateOf({ tlsCert, tlsKey }: ResolvedServeOptions, logger: Logger
   return tlsCert === undefined || tlsKey === undefined ? undefined : openCertificate(tlsCert, tlsKey, logger)
 }
 
-/** Serves a node over HTTP and WebSocket. Throws `NodeError` (`invalid-options`) and `ListenError`. */
+/**
+ * Serves a node over HTTP and WebSocket. Throws `NodeError` (`invalid-options`; so is the hosted profile without keys,
+ * unless it is said to be open) and `ListenError`.
+ */
 export async function serve(node: Servable, given: ServeOptions = {}): Promise<Server> {
-  const options = resolveServeOptions(given)
+  const options = resolveServeOptions(given, node.options?.profile)
   const { dispatcher } = node
   const logger = node.options?.logger ?? silentLogger
   const check = createHostCheck({ bindAddress: options.host, hosts: options.hosts, cors: options.cors })

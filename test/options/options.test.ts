@@ -94,6 +94,13 @@ describe('options', () => {
     },
   )
 
+  it('ask for keys where a hosted node is served', () => {
+    expect(() => resolveServeOptions({}, 'hosted')).toThrow('The hosted profile asks every caller for a key')
+    expect(resolveServeOptions({ apiKeys: 'keys.json' }, 'hosted').apiKeys).toBe('keys.json')
+    expect(resolveServeOptions({ unsafeOpen: true }, 'hosted').unsafeOpen).toBe(true)
+    expect(resolveServeOptions({}, 'node').unsafeOpen).toBe(false)
+  })
+
   it.each([
     [{ tlsCert: 'a.pem' }, 'Options "tlsCert" and "tlsKey" go together'],
     [{ metricsHost: '0.0.0.0' }, 'Option "metricsHost" says nothing without the option "metricsPort".'],

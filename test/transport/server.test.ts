@@ -38,6 +38,18 @@ describe('a server', () => {
     await expect(serve({ dispatcher }, { port: -1 })).rejects.toMatchObject({ kind: 'invalid-options' })
   })
 
+  it('shows a hosted node to callers without keys only when it is told to', async () => {
+    const hosted = { dispatcher: { dispatchText: async () => 'x' }, options: { profile: 'hosted' } } as const
+    await expect(serve(hosted, { port: 0 })).rejects.toMatchObject({
+      kind: 'invalid-options',
+      message:
+        'The hosted profile asks every caller for a key: name a key file (--api-keys), or say --unsafe-open.',
+    })
+    const open = await serve(hosted, { port: 0, unsafeOpen: true })
+    expect(await (await post(open.url, '{}')).text()).toBe('x')
+    await open.close()
+  })
+
   it('finishes what it does, takes nothing new, and closes idle connections', async () => {
     const { server, release, holding } = await serveEcho()
     const silent = connect(server.port, '127.0.0.1')
