@@ -78,6 +78,9 @@ function program(): Command {
     .description('display help for a command')
     .argument('[command]')
     .action(async (name?: string) => {
+      if (name !== undefined && !COMMANDS.some(([known]) => known === name)) {
+        throw new NodeError('invalid-options', `There is no command "${name}".`)
+      }
       await command.parseAsync([...(name === undefined ? [] : [name]), '--help'], { from: 'user' })
     })
   return command

@@ -42,6 +42,7 @@ describe('the command', () => {
     [['start', 'now'], "tandem: too many arguments for 'start'. Expected 0 arguments but got 1.\n"],
     [['strat'], "tandem: unknown command 'strat' (Did you mean start?)\n"],
     [['start', '--mnemonic', `${'abandon '.repeat(11)}zoo`, '--memory'], /^tandem: .*\n$/],
+    [['help', 'strat'], 'tandem: There is no command "strat".\n'],
     [[], 'tandem: Say what to do: tandem start.\n'],
   ])('%j ends with a sentence and 2', async (args, sentence) => {
     const { code, stdout, stderr } = await runCommand(args)
@@ -68,6 +69,8 @@ describe('the command', () => {
     const help = await runCommand(['start', '--help'])
     expect(help).toMatchObject({ code: 0, stderr: '' })
     expect(help.stdout).toContain('TANDEM_BLOCK_GAS_LIMIT')
+    expect(await runCommand(['help', 'start'])).toEqual(help)
+    expect((await runCommand(['help'])).stdout).toContain('drift')
     expect(await runCommand(['--version'])).toMatchObject({ code: 0, stdout: '0.1.0\n' })
   })
 

@@ -10,7 +10,6 @@ const SRC = fileURLToPath(new URL('../../src/', import.meta.url))
 const LAZY = {
   '@ethereumjs/vm': 'comparing with Ethereum',
   '@ethereumjs/tx': 'comparing with Ethereum',
-  '@scure/bip32': 'a mnemonic',
   '@scure/bip39': 'a mnemonic',
   express: 'pages',
   level: 'a data directory',
