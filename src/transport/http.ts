@@ -6,6 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline, Readable } from 'node:stream'
 import type { Logger } from '../logger.ts'
 import { openSession, type Session } from '../rpc/session.ts'
+import type { Attention } from './attention.ts'
 import type { BodyReader } from './body.ts'
 import { type ByteBudget, PACKED, SMALL_BYTES } from './byte-budget.ts'
 import type { HostCheck } from './host-check.ts'
@@ -43,6 +44,7 @@ export interface HttpParts {
   readonly transferTimeoutMs: number
   readonly logger: Logger
   readonly watch: Watch
+  readonly attention: Attention
   /** Are the figures on this port? They are not when they have one of their own. */
   readonly showsMetrics: boolean
   /** While true, each response ends its connection. */
@@ -113,7 +115,8 @@ export function createHttpListener(
   parts: HttpParts,
   pages: (request: IncomingMessage, response: ServerResponse) => void,
 ): (request: IncomingMessage, response: ServerResponse) => void {
-  const { dispatcher, check, maxBodyBytes, readBody, budget, logger, remoteAddressOf, gate } = parts
+  const { dispatcher, check, maxBodyBytes, readBody, budget, logger, remoteAddressOf, gate, attention } =
+    parts
 
   /** The session of a key's holder; a message that its limits do not allow gets a status of its own. */
   function admitted(caller: Session, guest: Guest, response: ServerResponse): Session {
@@ -159,6 +162,7 @@ export function createHttpListener(
         if (isLong) return sendPieces(response, reply)
         response.setHeader('Content-Length', length)
         response.end(reply)
+        attention.answered()
       },
       (error) => {
         logger.error('a request failed outside its method', { error, request: requestId })
@@ -168,6 +172,7 @@ export function createHttpListener(
   }
 
   return (request, response) => {
+    attention.arrived()
     // A caller that goes away in the middle is no error of ours.
     request.on('error', () => {})
     if (parts.isClosing()) response.setHeader('Connection', 'close')

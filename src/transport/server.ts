@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type Logger, silentLogger } from '../logger.ts'
 import { type ResolvedServeOptions, resolveServeOptions, type ServeOptions } from '../options/options.ts'
+import { createAttention } from './attention.ts'
 import { createBodyReader } from './body.ts'
 import { createByteBudget } from './byte-budget.ts'
 import { type Certificate, openCertificate } from './certificate.ts'
@@ -116,6 +117,7 @@ export async function serve(node: Servable, given: ServeOptions = {}): Promise<S
   let pages: Promise<(request: IncomingMessage, response: ServerResponse) => void> | undefined
   const isClosing = () => closing !== undefined
   const budget = createByteBudget(options.maxBufferedBytes)
+  const attention = createAttention()
   const readBody = createBodyReader(maxBodyBytes, budget)
   /** Connections that carry HTTP; those that went on to be WebSockets are their door's. */
   const open = new Set<Duplex>()
@@ -139,6 +141,7 @@ export async function serve(node: Servable, given: ServeOptions = {}): Promise<S
     logger,
     isClosing,
     watch,
+    attention,
     // The hosted profile shows them to keys, or on a port of their own.
     showsMetrics:
       options.metricsPort === undefined && (gate !== undefined || node.options?.profile !== 'hosted'),
@@ -162,6 +165,7 @@ export async function serve(node: Servable, given: ServeOptions = {}): Promise<S
     pingIntervalMs: options.pingIntervalMs,
     logger,
     remoteAddressOf,
+    attention,
   })
 
   /** Connections that have not sent a whole header yet; Node does not count them as idle when it closes. */

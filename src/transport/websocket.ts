@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream'
 import { type RawData, WebSocket, WebSocketServer } from 'ws'
 import type { Logger } from '../logger.ts'
 import { openSession, type Session } from '../rpc/session.ts'
+import type { Attention } from './attention.ts'
 import { type ByteBudget, PACKED, SMALL_BYTES } from './byte-budget.ts'
 import { watchIntake } from './intake.ts'
 import { type Guest, sessionOf } from './keys/guest.ts'
@@ -21,6 +22,7 @@ export interface WebSocketParts {
   readonly maxBufferBytes: number
   /** Of requests and answers of all doors. */
   readonly budget: ByteBudget
+  readonly attention: Attention
   /** How long a peer may take nothing of a large answer, milliseconds. */
   readonly transferTimeoutMs: number
   /** A peer that does not answer a ping by the next is gone, milliseconds. */
@@ -75,7 +77,7 @@ function connect(
   stream: Duplex,
   caller: Caller,
   deliveries: Deliveries,
-  { dispatcher, maxBufferBytes, budget, transferTimeoutMs, logger }: WebSocketParts,
+  { dispatcher, maxBufferBytes, budget, transferTimeoutMs, logger, attention }: WebSocketParts,
 ): Connection {
   const { label } = caller
   const waiting: string[] = []
@@ -169,6 +171,7 @@ function connect(
         if (typeof answer === 'string') await reply(answer)
         else if (answer !== undefined) await replyInPieces(answer)
         outbox.flush()
+        attention.answered()
         if (socket.isPaused && waiting.length < MAX_WAITING / 2 && waitingLength < MAX_WAITING_LENGTH)
           socket.resume()
       }
@@ -184,6 +187,7 @@ function connect(
   socket.on('message', (data: RawData, isBinary: boolean) => {
     if (isBinary) return socket.close(UNSUPPORTED_DATA, 'Only text messages are understood')
     // The default binary type of ws hands out one Buffer a message.
+    attention.arrived()
     const text = (data as Buffer).toString()
     waiting.push(text)
     waitingLength += text.length
