@@ -16,6 +16,7 @@ const HEADER_CACHE_COUNT = 4_096
 const HEIGHT_CACHE_COUNT = 64
 
 const HEAD = 'head'
+const NO_HASHES: readonly Hex[] = []
 
 /** The chain's part of the database. Reads are synchronous; writes are described and take effect with their batch. */
 export class BlockStore {
@@ -25,7 +26,7 @@ export class BlockStore {
     ({ block }) => BLOCK_WEIGHT + block.transactions.length,
   )
   readonly #headers = new Lru<Hex, Header>(HEADER_CACHE_COUNT)
-  /** The builder looks through the last few for uncles each time. */
+  /** The builder looks through the last few for uncles each time, and at the next. */
   readonly #heights = new Lru<number, readonly Hex[]>(HEIGHT_CACHE_COUNT)
   readonly #pooled: readonly Transaction[]
   #nextArrival: number
@@ -84,7 +85,13 @@ export class BlockStore {
 
   /** All known blocks at a height, canonical and siblings, in order of arrival. */
   hashesAt(height: number): readonly Hex[] {
-    return height > MAX_HEIGHT ? [] : (this.#tables.heights.get(height) ?? [])
+    if (height > MAX_HEIGHT) return NO_HASHES
+    const recent = this.#heights.get(height)
+    if (recent !== undefined) return recent
+    // That there is none yet is remembered as well: a new block's height is asked for several times.
+    const found = this.#tables.heights.get(height) ?? NO_HASHES
+    this.#heights.set(height, found)
+    return found
   }
 
   /** Where a transaction of the canonical chain stands. */

@@ -6,18 +6,25 @@ export type Operation =
   | { readonly type: 'put'; readonly key: Uint8Array; readonly value: Uint8Array }
   | { readonly type: 'del'; readonly key: Uint8Array }
 
+/** A key as a table's users know it. */
+export type Id = Hex | string | number
+
+/** A change of a table's entry, which is found again by the table's prefix and its id without looking at bytes. */
+export type Change = Operation & { readonly prefix: number; readonly id: Id }
+
 /** One step of a batch. `after` is no data: it runs once the batch is written, for what is kept in memory beside it. */
-export type Write = Operation | { readonly type: 'after'; readonly run: () => void }
+export type Write = Change | { readonly type: 'after'; readonly run: () => void }
 
 /** What a table needs of the database. */
 export interface KeyValueReader {
-  get(key: Uint8Array): Uint8Array | undefined
+  /** The value of a table's entry. `keys` is asked for the bytes of its key where they are needed. */
+  get<K extends Id>(prefix: number, id: K, keys: KeyCodec<K>): Uint8Array | undefined
   /** Entries with `from` <= key < `to` in the order of their keys, as of the moment of the call. */
   entries(from: Uint8Array, to: Uint8Array): AsyncIterable<readonly [Uint8Array, Uint8Array]>
 }
 
 /** Keys to bytes behind a table's prefix byte, and back. Bytes must sort as keys do. */
-export interface KeyCodec<K> {
+export interface KeyCodec<K extends Id> {
   encode(prefix: number, key: K): Uint8Array
   /** `bytes` include the prefix byte. */
   decode(bytes: Uint8Array): K
@@ -76,7 +83,7 @@ export const bytesValue: ValueCodec<Uint8Array> = { encode: (value) => value, de
 export const hashValue: ValueCodec<Hex> = { encode: fromHex, decode: toHex }
 
 /** The part of the keyspace whose keys start with one byte. */
-export class Table<K, V> {
+export class Table<K extends Id, V> {
   readonly #reader: KeyValueReader
   readonly #prefix: number
   readonly #keys: KeyCodec<K>
@@ -90,16 +97,19 @@ export class Table<K, V> {
   }
 
   get(key: K): V | undefined {
-    const bytes = this.#reader.get(this.#keys.encode(this.#prefix, key))
+    const bytes = this.#reader.get(this.#prefix, key, this.#keys)
     return bytes === undefined ? undefined : this.#values.decode(bytes)
   }
 
-  put(key: K, value: V): Write {
-    return { type: 'put', key: this.#keys.encode(this.#prefix, key), value: this.#values.encode(value) }
+  put(id: K, value: V): Write {
+    const prefix = this.#prefix
+    const key = this.#keys.encode(prefix, id)
+    return { type: 'put', prefix, id, key, value: this.#values.encode(value) }
   }
 
-  del(key: K): Write {
-    return { type: 'del', key: this.#keys.encode(this.#prefix, key) }
+  del(id: K): Write {
+    const prefix = this.#prefix
+    return { type: 'del', prefix, id, key: this.#keys.encode(prefix, id) }
   }
 
   /** Entries with `from` <= key < `to` in order; a bound that is left out is the table's own. */

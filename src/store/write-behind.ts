@@ -1,7 +1,8 @@
 /** A database whose writes are acknowledged by its journal and reach its tables a moment later; reads see them at once. */
 import type { Journal } from './journal.ts'
 import type { Level } from './level.ts'
-import type { KeyValueReader, Operation, Write } from './table.ts'
+import type { KeyValueReader, Write } from './table.ts'
+import { Unwritten } from './unwritten.ts'
 
 /** An open database. Reads are synchronous, writes come in batches. */
 export interface Store extends KeyValueReader {
@@ -20,11 +21,7 @@ const REST_MS = 5
 /** Operations handed to the level in one go: some milliseconds of work. */
 const PORTION = 500
 
-const NONE: ReadonlyMap<string, Operation> = new Map()
-
-function textOf(key: Uint8Array): string {
-  return Buffer.from(key.buffer, key.byteOffset, key.length).toString('latin1')
-}
+const NONE = new Unwritten()
 
 /** LevelDB hands out Buffers, whose `slice` shares memory where that of a plain array copies. */
 function plain(bytes: Uint8Array): Uint8Array {
@@ -33,8 +30,8 @@ function plain(bytes: Uint8Array): Uint8Array {
 
 /** Puts a store over a level; without a journal a batch lives in memory until the level has it. */
 export function createWriteBehind(level: Level, journal: Journal | undefined, fsync: boolean): Store {
-  /** Acknowledged and not yet handed to the level, by key. */
-  let waiting = new Map<string, Operation>()
+  /** Acknowledged and not yet handed to the level. */
+  let waiting = new Unwritten()
   /** Handed to the level, which has not answered yet. */
   let leaving = NONE
   let flushing: Promise<void> | undefined
@@ -45,8 +42,8 @@ export function createWriteBehind(level: Level, journal: Journal | undefined, fs
     while (waiting.size > 0) {
       const retired = journal?.retire() ?? []
       leaving = waiting
-      waiting = new Map()
-      const operations = [...leaving.values()]
+      waiting = new Unwritten()
+      const operations = leaving.all()
       // The level may have half of a batch for a while, for it is read through `leaving`, and after a crash the journal
       // brings the other half.
       for (let at = 0; at < operations.length; at += PORTION) {
@@ -74,8 +71,9 @@ export function createWriteBehind(level: Level, journal: Journal | undefined, fs
     flushing ??= flush()
       .catch((error) => {
         failure = error
-        for (const [key, operation] of waiting) (leaving as Map<string, Operation>).set(key, operation)
-        waiting = new Map(leaving)
+        const all = new Unwritten()
+        for (const change of [...leaving.all(), ...waiting.all()]) all.add(change)
+        waiting = all
         leaving = NONE
       })
       .finally(() => {
@@ -94,13 +92,10 @@ export function createWriteBehind(level: Level, journal: Journal | undefined, fs
   }
 
   return {
-    get(key) {
-      if (waiting.size > 0 || leaving.size > 0) {
-        const text = textOf(key)
-        const recent = waiting.get(text) ?? leaving.get(text)
-        if (recent !== undefined) return recent.type === 'put' ? recent.value : undefined
-      }
-      const value = level.getSync(key)
+    get(prefix, id, keys) {
+      const recent = waiting.get(prefix, id) ?? leaving.get(prefix, id)
+      if (recent !== undefined) return recent.type === 'put' ? recent.value : undefined
+      const value = level.getSync(keys.encode(prefix, id))
       return value && plain(value)
     },
     async *entries(from, to) {
@@ -114,7 +109,7 @@ export function createWriteBehind(level: Level, journal: Journal | undefined, fs
       const operations = writes.filter((write) => write.type !== 'after')
       if (operations.length > 0) {
         const durable = journal?.append(operations)
-        for (const operation of operations) waiting.set(textOf(operation.key), operation)
+        for (const operation of operations) waiting.add(operation)
         if (durable !== undefined) await durable
         scheduleFlush()
       }

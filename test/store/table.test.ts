@@ -7,6 +7,7 @@ import {
   hashKey,
   hashValue,
   heightKey,
+  type Id,
   type KeyCodec,
   nameKey,
   Table,
@@ -16,7 +17,7 @@ import { ENGINES } from './store-cases.ts'
 const anyHash = fc.uint8Array({ minLength: 32, maxLength: 32 }).map(toHex)
 const anyHeight = fc.nat({ max: 2 ** 48 - 1 })
 
-function roundTrips<K>(codec: KeyCodec<K>, keys: fc.Arbitrary<K>): void {
+function roundTrips<K extends Id>(codec: KeyCodec<K>, keys: fc.Arbitrary<K>): void {
   fc.assert(
     fc.property(keys, fc.nat({ max: 255 }), (key, prefix) => {
       const bytes = codec.encode(prefix, key)
