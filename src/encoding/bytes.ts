@@ -47,18 +47,31 @@ export function stripZeros(bytes: Uint8Array): Uint8Array {
   return start === 0 ? bytes : bytes.subarray(start)
 }
 
+/** A word of 32 bytes; written and read out within one call. Going through text takes several times as long. */
+const word = new Uint8Array(32)
+const quarters = new DataView(word.buffer)
+
 /** Unsigned big-endian bytes to an integer; empty is 0. */
 export function toBigInt(bytes: Uint8Array): bigint {
-  if (bytes.length === 0) return 0n
-  if (bytes.length <= 6) return BigInt(toNumber(bytes))
-  return BigInt(`0x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex')}`)
+  const { length } = bytes
+  if (length <= 6) return BigInt(toNumber(bytes))
+  if (length > word.length) {
+    return BigInt(`0x${Buffer.from(bytes.buffer, bytes.byteOffset, length).toString('hex')}`)
+  }
+  const start = word.length - length
+  let at = start & ~7
+  word.fill(0, at, start)
+  word.set(bytes, start)
+  let value = quarters.getBigUint64(at)
+  for (at += 8; at < word.length; at += 8) value = (value << 64n) | quarters.getBigUint64(at)
+  return value
 }
 
 /** Unsigned big-endian bytes (at most 6) to a safe integer. */
 export function toNumber(bytes: Uint8Array): number {
   if (bytes.length > 6) throw new RangeError(`${bytes.length} bytes exceed a safe integer`)
   let value = 0
-  for (const byte of bytes) value = value * 256 + byte
+  for (let i = 0; i < bytes.length; i++) value = value * 256 + (bytes[i] as number)
   return value
 }
 
@@ -66,8 +79,17 @@ export function toNumber(bytes: Uint8Array): number {
 export function fromBigInt(value: bigint): Uint8Array {
   if (value < 0n) throw new RangeError('negative integer')
   if (value === 0n) return EMPTY
-  const hex = value.toString(16)
-  return new Uint8Array(Buffer.from(hex.length % 2 === 0 ? hex : `0${hex}`, 'hex'))
+  let at = word.length
+  for (let rest = value; rest !== 0n; rest >>= 64n) {
+    if (at === 0) {
+      const hex = value.toString(16)
+      return new Uint8Array(Buffer.from(hex.length % 2 === 0 ? hex : `0${hex}`, 'hex'))
+    }
+    at -= 8
+    quarters.setBigUint64(at, rest)
+  }
+  while (word[at] === 0) at++
+  return word.slice(at)
 }
 
 /** Unsigned big-endian bytes of a fixed width; throws a RangeError when it does not fit. */

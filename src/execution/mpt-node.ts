@@ -1,7 +1,15 @@
 /** Nodes of a hexary Merkle-Patricia trie whose keys all have one length, and their RLP both ways (Yellow Paper, appendix D). */
+import { type Hex, toHex } from '../encoding/hex.ts'
 
 /** A reference to a node below: the keccak-256 of its RLP, or the node itself when its RLP is shorter than a hash. */
-export type Child = Uint8Array | MptNode
+export type Child = NodeHash | MptNode
+
+/** The hash of a node. As text, under which nodes are found, it is spelled once, when it is first needed. */
+export interface NodeHash {
+  readonly kind: 'hash'
+  readonly bytes: Uint8Array
+  text: Hex | undefined
+}
 
 /** A value at the end of `path`, which holds one nibble per byte. */
 export interface Leaf {
@@ -24,6 +32,12 @@ export interface Branch {
 }
 
 export type MptNode = Leaf | Extension | Branch
+
+/** The text of a node's hash. */
+export function textOf(hash: NodeHash): Hex {
+  hash.text ??= toHex(hash.bytes)
+  return hash.text
+}
 
 /** Nodes with a shorter RLP stand in their parent instead of being hashed. */
 export const HASH_LENGTH = 32
@@ -72,14 +86,17 @@ export function decodeNode(rlp: Uint8Array): MptNode {
 
 function encodePair(node: Leaf | Extension): Uint8Array {
   const path = compactPath(node.path, node.kind === 'leaf')
-  const rest = node.kind === 'leaf' ? node.value : node.child
-  const inline = rest instanceof Uint8Array ? undefined : encodeNode(rest)
-  const restLength = inline?.length ?? stringLength(rest as Uint8Array)
-  const payload = stringLength(path) + restLength
+  let text: Uint8Array | undefined
+  let inline: Uint8Array | undefined
+  if (node.kind === 'leaf') text = node.value
+  else if (node.child.kind === 'hash') text = node.child.bytes
+  else inline = encodeNode(node.child)
+  const payload =
+    stringLength(path) + (text === undefined ? (inline as Uint8Array).length : stringLength(text))
   const out = new Uint8Array(headerLength(payload) + payload)
-  let at = writeString(out, writeHeader(out, 0, 0xc0, payload), path)
-  if (inline === undefined) at = writeString(out, at, rest as Uint8Array)
-  else out.set(inline, at)
+  const at = writeString(out, writeHeader(out, 0, 0xc0, payload), path)
+  if (text === undefined) out.set(inline as Uint8Array, at)
+  else writeString(out, at, text)
   return out
 }
 
@@ -88,7 +105,7 @@ function encodeBranch({ children }: Branch): Uint8Array {
   let payload = 1
   for (const child of children) {
     if (child === undefined) payload += 1
-    else if (child instanceof Uint8Array) payload += HASH_LENGTH + 1
+    else if (child.kind === 'hash') payload += HASH_LENGTH + 1
     else {
       const rlp = encodeNode(child)
       inline.push(rlp)
@@ -100,9 +117,9 @@ function encodeBranch({ children }: Branch): Uint8Array {
   let nextInline = 0
   for (const child of children) {
     if (child === undefined) out[at++] = 0x80
-    else if (child instanceof Uint8Array) {
+    else if (child.kind === 'hash') {
       out[at] = 0x80 + HASH_LENGTH
-      out.set(child, at + 1)
+      out.set(child.bytes, at + 1)
       at += HASH_LENGTH + 1
     } else {
       const rlp = inline[nextInline++] as Uint8Array
@@ -145,7 +162,9 @@ function decodeAt(bytes: Uint8Array, at: number): MptNode {
 function decodeChild(bytes: Uint8Array, at: number): Child | undefined {
   const prefix = bytes[at] as number
   if (prefix === 0x80) return undefined
-  if (prefix === 0x80 + HASH_LENGTH) return bytes.subarray(at + 1, at + 1 + HASH_LENGTH)
+  if (prefix === 0x80 + HASH_LENGTH) {
+    return { kind: 'hash', bytes: bytes.subarray(at + 1, at + 1 + HASH_LENGTH), text: undefined }
+  }
   return decodeAt(bytes, at)
 }
 

@@ -1,7 +1,7 @@
 /** The seam to the Merkle-Patricia format of the state: read at a root, seal changes into a new root, prove. */
 import { type Account, EMPTY_CODE_HASH, EMPTY_TRIE_ROOT } from '../chain/account.ts'
 import { EMPTY } from '../encoding/bytes.ts'
-import { type Hex, toHex } from '../encoding/hex.ts'
+import type { Hex } from '../encoding/hex.ts'
 import { decodeNode, type MptNode } from './mpt-node.ts'
 import type { StateChanges, StorageChanges } from './overlay.ts'
 import { RecentMap } from './recent-map.ts'
@@ -122,8 +122,7 @@ export class StateTrie {
     }
   }
 
-  readonly #load: LoadNode = (bytes) => {
-    const hash = toHex(bytes)
+  readonly #load: LoadNode = (hash) => {
     let node = this.#nodes.get(hash)
     if (node === undefined) {
       const rlp = this.#unsettledNodes.get(hash) ?? this.#source.node(hash)

@@ -1,18 +1,18 @@
 /** Reading one key of a hexary trie, and the nodes that prove what was read. */
 import { EMPTY_TRIE_ROOT } from '../chain/account.ts'
-import { fromHex, type Hex } from '../encoding/hex.ts'
-import { type Child, encodeNode, type MptNode, nibbleAt, sharedNibbles } from './mpt-node.ts'
+import type { Hex } from '../encoding/hex.ts'
+import { type Child, encodeNode, type MptNode, nibbleAt, sharedNibbles, textOf } from './mpt-node.ts'
 
 /** The node with this keccak-256. Throws when it is not known: a lost node must never read as an absent key. */
-export type LoadNode = (hash: Uint8Array) => MptNode
+export type LoadNode = (hash: Hex) => MptNode
 
 /** The value at a key; `undefined` when there is none. */
 export function readTrie(load: LoadNode, root: Hex, key: Uint8Array): Uint8Array | undefined {
   if (root === EMPTY_TRIE_ROOT) return undefined
-  let child: Child | undefined = fromHex(root)
+  let node = load(root)
   let depth = 0
-  while (child !== undefined) {
-    const node: MptNode = child instanceof Uint8Array ? load(child) : child
+  for (;;) {
+    let child: Child | undefined
     if (node.kind === 'branch') {
       child = node.children[nibbleAt(key, depth)]
       depth += 1
@@ -22,8 +22,9 @@ export function readTrie(load: LoadNode, root: Hex, key: Uint8Array): Uint8Array
       child = node.child
       depth += node.path.length
     }
+    if (child === undefined) return undefined
+    node = child.kind === 'hash' ? load(textOf(child)) : child
   }
-  return undefined
 }
 
 /**

@@ -2,7 +2,7 @@
 import { EMPTY_TRIE_ROOT } from '../chain/account.ts'
 import { compare, concat, equal } from '../encoding/bytes.ts'
 import { keccak256 } from '../encoding/hash.ts'
-import { fromHex, type Hex, toHex } from '../encoding/hex.ts'
+import { type Hex, toHex } from '../encoding/hex.ts'
 import {
   type Branch,
   type Child,
@@ -14,6 +14,7 @@ import {
   nibbleAt,
   nibblesFrom,
   sharedNibbles,
+  textOf,
 } from './mpt-node.ts'
 import type { LoadNode } from './trie-read.ts'
 
@@ -48,7 +49,7 @@ export function updateTrie(load: LoadNode, root: Hex, edits: readonly Edit[], re
   if (edits.length === 0) return root
   const context = { load, report }
   const sorted = edits.toSorted((a, b) => compare(a.key, b.key))
-  const before = root === EMPTY_TRIE_ROOT ? undefined : load(fromHex(root))
+  const before = root === EMPTY_TRIE_ROOT ? undefined : load(root)
   const after = update(context, before, { edits: sorted, from: 0, to: sorted.length, depth: 0 })
   if (after === before) return root
   if (after === undefined) return EMPTY_TRIE_ROOT
@@ -67,6 +68,10 @@ function update(context: Context, node: MptNode | undefined, run: Run): MptNode 
 
 function updateLeaf(context: Context, leaf: Leaf, run: Run): MptNode | undefined {
   const { edits, from, to, depth } = run
+  const only = to - from === 1 ? edits[from] : undefined
+  if (only?.value !== undefined && compareToPath(only.key, depth, leaf.path) === 0) {
+    return equal(only.value, leaf.value) ? leaf : { kind: 'leaf', path: leaf.path, value: only.value }
+  }
   let at = from
   let own: Edit | undefined
   while (at < to) {
@@ -145,7 +150,7 @@ function normalBranch(context: Context, children: (Child | undefined)[]): MptNod
   if (taken === 1) return prefixed(context, Uint8Array.of(last), resolve(context, only))
   for (let i = 0; i < 16; i++) {
     const child = children[i]
-    if (child !== undefined && !(child instanceof Uint8Array)) children[i] = link(context, child)
+    if (child !== undefined && child.kind !== 'hash') children[i] = link(context, child)
   }
   return { kind: 'branch', children }
 }
@@ -191,13 +196,14 @@ function prefixed(context: Context, prefix: Uint8Array, node: MptNode): MptNode 
 function link(context: Context, node: MptNode): Child {
   const rlp = encodeNode(node)
   if (rlp.length < HASH_LENGTH) return node
-  const hash = keccak256(rlp)
-  context.report(toHex(hash), rlp, node)
-  return hash
+  const bytes = keccak256(rlp)
+  const text = toHex(bytes)
+  context.report(text, rlp, node)
+  return { kind: 'hash', bytes, text }
 }
 
 function resolve(context: Context, child: Child): MptNode {
-  return child instanceof Uint8Array ? context.load(child) : child
+  return child.kind === 'hash' ? context.load(textOf(child)) : child
 }
 
 /** The edits that put a value, as a run of their own. */

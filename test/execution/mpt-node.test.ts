@@ -2,10 +2,20 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { fromHex, toHex } from '../../src/encoding/hex.ts'
 import { encodeRlp } from '../../src/encoding/rlp.ts'
-import { compactPath, decodeNode, encodeNode, type Leaf, type MptNode } from '../../src/execution/mpt-node.ts'
+import {
+  type Child,
+  compactPath,
+  decodeNode,
+  encodeNode,
+  type Leaf,
+  type MptNode,
+  type NodeHash,
+} from '../../src/execution/mpt-node.ts'
 
 const path = fc.uint8Array({ max: 15, maxLength: 64 })
-const hash = fc.uint8Array({ minLength: 32, maxLength: 32 })
+const hash: fc.Arbitrary<NodeHash> = fc
+  .uint8Array({ minLength: 32, maxLength: 32 })
+  .map((bytes) => ({ kind: 'hash', bytes, text: undefined }))
 const leaf: fc.Arbitrary<Leaf> = fc.record({
   kind: fc.constant('leaf'),
   path,
@@ -28,8 +38,8 @@ const node: fc.Arbitrary<MptNode> = fc.oneof(
 
 /** The node as nested RLP items, for the general encoder. */
 function items(of: MptNode): unknown[] {
-  const below = (each: Uint8Array | MptNode | undefined) =>
-    each === undefined ? new Uint8Array(0) : each instanceof Uint8Array ? each : items(each)
+  const below = (each: Child | undefined) =>
+    each === undefined ? new Uint8Array(0) : each.kind === 'hash' ? each.bytes : items(each)
   if (of.kind === 'branch') return [...of.children.map(below), new Uint8Array(0)]
   return [compactPath(of.path, of.kind === 'leaf'), of.kind === 'leaf' ? of.value : below(of.child)]
 }

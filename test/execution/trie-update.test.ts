@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { EMPTY_TRIE_ROOT } from '../../src/chain/account.ts'
 import { keccakHex } from '../../src/encoding/hash.ts'
 import { fromHex, type Hex, toHex } from '../../src/encoding/hex.ts'
-import { decodeNode, type MptNode } from '../../src/execution/mpt-node.ts'
+import { decodeNode, type MptNode, textOf } from '../../src/execution/mpt-node.ts'
 import { type LoadNode, readTrie } from '../../src/execution/trie-read.ts'
 import { type Edit, updateTrie } from '../../src/execution/trie-update.ts'
 import { oracleRoot } from './trie-oracle.ts'
@@ -11,9 +11,9 @@ import { oracleRoot } from './trie-oracle.ts'
 /** A trie that keeps every node it was ever given, and applies edits in one pass. */
 function createTrie() {
   const nodes = new Map<Hex, Uint8Array>()
-  const load: LoadNode = (bytes) => {
-    const rlp = nodes.get(toHex(bytes))
-    if (rlp === undefined) throw new Error(`no node ${toHex(bytes)}`)
+  const load: LoadNode = (hash) => {
+    const rlp = nodes.get(hash)
+    if (rlp === undefined) throw new Error(`no node ${hash}`)
     return decodeNode(rlp)
   }
   return {
@@ -33,13 +33,13 @@ function reachable(load: LoadNode, root: Hex): Set<Hex> {
   const visit = (node: MptNode): void => {
     const children = node.kind === 'branch' ? node.children : node.kind === 'extension' ? [node.child] : []
     for (const child of children) {
-      if (child instanceof Uint8Array) enter(toHex(child))
+      if (child?.kind === 'hash') enter(textOf(child))
       else if (child !== undefined) visit(child)
     }
   }
   const enter = (hash: Hex): void => {
     found.add(hash)
-    visit(load(fromHex(hash)))
+    visit(load(hash))
   }
   if (root !== EMPTY_TRIE_ROOT) enter(root)
   return found

@@ -1,0 +1,40 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { fromBigInt, toBigInt } from '../../src/encoding/bytes.ts'
+
+/** The integer by way of text. */
+function spelled(bytes: Uint8Array): bigint {
+  return bytes.length === 0 ? 0n : BigInt(`0x${Buffer.from(bytes).toString('hex')}`)
+}
+
+describe('big-endian integers', () => {
+  it('are read from bytes of any length, also from a view into others', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 70 }), fc.nat({ max: 5 }), (bytes, offset) => {
+        const around = new Uint8Array(bytes.length + 10).fill(0xee)
+        around.set(bytes, offset)
+        expect(toBigInt(around.subarray(offset, offset + bytes.length))).toBe(spelled(bytes))
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('are written without leading zeros, each time into bytes of their own', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 0n, max: 2n ** 300n }), (value) => {
+        const bytes = fromBigInt(value)
+        const later = fromBigInt(value + 1n)
+        expect(spelled(bytes)).toBe(value)
+        expect(spelled(later)).toBe(value + 1n)
+        expect(bytes[0]).not.toBe(0)
+        expect(toBigInt(bytes)).toBe(value)
+      }),
+      { numRuns: 500 },
+    )
+    for (let bits = 0n; bits < 300n; bits += 4n) {
+      for (const value of [2n ** bits - 1n, 2n ** bits]) expect(toBigInt(fromBigInt(value))).toBe(value)
+    }
+    expect(fromBigInt(0n)).toEqual(new Uint8Array(0))
+    expect(() => fromBigInt(-1n)).toThrow(RangeError)
+  })
+})
