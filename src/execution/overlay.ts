@@ -33,9 +33,18 @@ interface Entry {
   account: Account | undefined
   status: 'unread' | 'read' | 'written'
   /** Replaced as a whole by a wipe, so that undoing the wipe is putting the old map back. */
-  cells: Map<bigint, Cell>
+  cells: ReadonlyMap<bigint, Cell>
   /** Is the storage below hidden? */
   wiped: boolean
+}
+
+/** Of an entry whose storage nobody has asked for. */
+const NO_CELLS: ReadonlyMap<bigint, Cell> = new Map()
+
+/** The cells of an entry, to be added to. */
+function cellsOf(entry: Entry): Map<bigint, Cell> {
+  if (entry.cells === NO_CELLS) entry.cells = new Map()
+  return entry.cells as Map<bigint, Cell>
 }
 
 /**
@@ -77,7 +86,7 @@ export class Overlay implements StateReader {
     if (cell?.value !== undefined) return cell.value
     if (entry.wiped) return 0n
     const value = this.#below.storage(address, slot)
-    if (cell === undefined) entry.cells.set(slot, { value, written: false })
+    if (cell === undefined) cellsOf(entry).set(slot, { value, written: false })
     else cell.value = value
     return value
   }
@@ -101,7 +110,7 @@ export class Overlay implements StateReader {
 
   /** Sets a word of storage; 0 empties the slot. Does not create the account. */
   putStorage(address: Hex, slot: bigint, value: bigint): void {
-    const { cells } = this.#entry(address)
+    const cells = cellsOf(this.#entry(address))
     let cell = cells.get(slot)
     if (cell === undefined) {
       cell = { value: undefined, written: false }
@@ -162,6 +171,7 @@ export class Overlay implements StateReader {
     const storage = new Map<Hex, StorageChanges>()
     for (const [address, entry] of this.#entries) {
       if (entry.status === 'written') accounts.set(address, entry.account ?? null)
+      if (entry.cells === NO_CELLS && !entry.wiped) continue
       const slots = new Map<bigint, bigint>()
       for (const [slot, cell] of entry.cells) {
         if (cell.written && cell.value !== undefined) slots.set(slot, cell.value)
@@ -175,7 +185,7 @@ export class Overlay implements StateReader {
     if (address === this.#lastAddress && this.#lastEntry !== undefined) return this.#lastEntry
     let entry = this.#entries.get(address)
     if (entry === undefined) {
-      entry = { account: undefined, status: 'unread', cells: new Map(), wiped: false }
+      entry = { account: undefined, status: 'unread', cells: NO_CELLS, wiped: false }
       this.#entries.set(address, entry)
     }
     this.#lastAddress = address
@@ -203,7 +213,7 @@ export class Overlay implements StateReader {
         entry.wiped = wiped
       })
     }
-    entry.cells = new Map()
+    entry.cells = NO_CELLS
     entry.wiped = true
   }
 

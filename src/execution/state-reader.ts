@@ -15,7 +15,8 @@ export interface StateLookups {
 
 interface Known {
   readonly account: Account | undefined
-  readonly words: Map<bigint, bigint>
+  /** Made with the first word: most accounts have none. */
+  words: Map<bigint, bigint> | undefined
 }
 
 /** Puts a bounded memory in front of lookups at one root. */
@@ -32,7 +33,7 @@ export function createStateReader(lookups: StateLookups): StateReader {
   function look(address: Hex): Known {
     let found = known.get(address)
     if (found === undefined) {
-      found = { account: lookups.account(address), words: new Map() }
+      found = { account: lookups.account(address), words: undefined }
       makeRoom()
       known.set(address, found)
     }
@@ -42,13 +43,15 @@ export function createStateReader(lookups: StateLookups): StateReader {
   return {
     account: (address) => look(address).account,
     storage(address, slot) {
-      const { account, words } = look(address)
+      const entry = look(address)
+      const { account } = entry
       if (account === undefined || account.storageRoot === EMPTY_TRIE_ROOT) return 0n
-      let word = words.get(slot)
+      let word = entry.words?.get(slot)
       if (word === undefined) {
         word = lookups.word(account.storageRoot, slot)
         makeRoom()
-        words.set(slot, word)
+        entry.words ??= new Map()
+        entry.words.set(slot, word)
       }
       return word
     },

@@ -36,6 +36,8 @@ export class StateTrie {
   readonly #keys = createStateKeys(CACHE_KEYS)
   readonly #nodes: RecentMap<Hex, MptNode>
   readonly #code = new RecentMap<Hex, Uint8Array>(CACHE_CODE)
+  /** Accounts as they were last read or sealed, with the value of the leaf that says so. */
+  readonly #accounts = new RecentMap<Hex, { readonly rlp: Uint8Array; readonly account: Account }>(CACHE_KEYS)
   /** Nodes of states sealed here, as the sealing left them. */
   readonly #decoded = new WeakMap<SealedState, readonly [Hex, MptNode][]>()
   /** Sealed and not yet said to be on disk. */
@@ -146,7 +148,12 @@ export class StateTrie {
 
   #account(root: Hex, address: Hex): Account | undefined {
     const rlp = readTrie(this.#load, root, this.#keys.account(address))
-    return rlp === undefined ? undefined : decodeAccount(rlp)
+    if (rlp === undefined) return undefined
+    const recent = this.#accounts.get(address)
+    if (recent?.rlp === rlp) return recent.account
+    const account = decodeAccount(rlp)
+    this.#accounts.set(address, { rlp, account })
+    return account
   }
 
   #word(storageRoot: Hex, slot: bigint): bigint {
