@@ -24,3 +24,13 @@ export const EMPTY_ACCOUNT: Account = {
   storageRoot: EMPTY_TRIE_ROOT,
   codeHash: EMPTY_CODE_HASH,
 }
+
+/** The account with another balance, wei. Spelled out, for it is made several times in every transaction. */
+export function withBalance({ nonce, storageRoot, codeHash }: Account, balance: bigint): Account {
+  return { nonce, balance, storageRoot, codeHash }
+}
+
+/** The account with another nonce. */
+export function withNonce({ balance, storageRoot, codeHash }: Account, nonce: bigint): Account {
+  return { nonce, balance, storageRoot, codeHash }
+}

@@ -64,7 +64,7 @@ export function decodeTransaction(raw: Uint8Array): Transaction {
   if (parity === undefined || s >= S_BOUND) throw invalidChainId(chainId)
   const from = recoverAddress(keccak256(signedBytes(payload, chainId)), r, s, parity)
   if (from === undefined) throw invalidChainId(chainId)
-  return { ...fields, from, isReward: false }
+  return transactionOf(fields, from, false)
 }
 
 /**
@@ -72,7 +72,7 @@ export function decodeTransaction(raw: Uint8Array): Transaction {
  * (`REWARD_SENDER` for the fee-collecting one): nothing is recovered, nothing checked again.
  */
 export function restoreTransaction(raw: Uint8Array, from: Hex): Transaction {
-  return { ...parse(raw).fields, from, isReward: from === REWARD_SENDER }
+  return transactionOf(parse(raw).fields, from, from === REWARD_SENDER)
 }
 
 /**
@@ -89,7 +89,7 @@ export function decodeBlockTransaction(raw: Uint8Array, isLast: boolean): Transa
     fields.value === 0n &&
     fields.gasPrice === 0n &&
     fields.gasLimit === 0n
-  return isReward ? { ...fields, from: REWARD_SENDER, isReward } : decodeTransaction(raw)
+  return isReward ? transactionOf(fields, REWARD_SENDER, true) : decodeTransaction(raw)
 }
 
 /** Signs with a 32-byte private key. Throws on a key outside 1..n-1. */
@@ -181,6 +181,12 @@ interface Parsed {
   readonly s: bigint
   /** The first six elements in the form that is hashed. */
   readonly payload: readonly Uint8Array[]
+}
+
+/** Spelled out: all transactions have one shape in memory, and copying by name would be a slow way to it. */
+function transactionOf(fields: Parsed['fields'], from: Hex, isReward: boolean): Transaction {
+  const { hash, nonce, gasPrice, gasLimit, to, value, data, v, r, s, chainId, raw } = fields
+  return { hash, from, nonce, gasPrice, gasLimit, to, value, data, v, r, s, chainId, raw, isReward }
 }
 
 /** The real node hashes what it would write, not what it read; the quirks are those of protocol 4.3. */

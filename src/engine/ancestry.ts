@@ -51,30 +51,38 @@ export function environmentOf(
     ancestorHash: (height) => ancestry(height)?.hash,
     ancestor(depth) {
       const found = ancestry(header.number - 1 - depth)
-      return found && ancestorOf(found, executed)
+      return found && new Ancestor(found, executed)
     },
   }
 }
 
 /** Most that ask want the header alone, so the block itself is looked up only when it holds what they ask for. */
-function ancestorOf(
-  { hash, header }: { hash: Hex; header: Header },
-  executed: (hash: Hex) => ExecutedBlock | undefined,
-): NativeAncestor {
-  function whole(): ExecutedBlock {
-    const block = executed(hash)
-    if (block === undefined) throw new Error(`block ${hash} is missing from the store`)
-    return block
+class Ancestor implements NativeAncestor {
+  readonly hash: Hex
+  readonly header: Header
+  readonly #executed: (hash: Hex) => ExecutedBlock | undefined
+
+  constructor(
+    { hash, header }: { hash: Hex; header: Header },
+    executed: (hash: Hex) => ExecutedBlock | undefined,
+  ) {
+    this.hash = hash
+    this.header = header
+    this.#executed = executed
   }
-  return {
-    header,
-    hash,
-    get uncles() {
-      return header.uncleCount === 0 ? [] : whole().block.uncles
-    },
-    get totalDifficulty() {
-      return whole().totalDifficulty
-    },
+
+  get uncles(): readonly Header[] {
+    return this.header.uncleCount === 0 ? [] : this.#whole().block.uncles
+  }
+
+  get totalDifficulty(): bigint {
+    return this.#whole().totalDifficulty
+  }
+
+  #whole(): ExecutedBlock {
+    const block = this.#executed(this.hash)
+    if (block === undefined) throw new Error(`block ${this.hash} is missing from the store`)
+    return block
   }
 }
 

@@ -12,7 +12,7 @@ import {
   type PrecompileInput,
 } from '@ethereumjs/evm'
 import { type Account, type Address, bigIntToBytes, generateAddress } from '@ethereumjs/util'
-import { EMPTY_ACCOUNT } from '../chain/account.ts'
+import { EMPTY_ACCOUNT, withBalance, withNonce } from '../chain/account.ts'
 import { EMPTY } from '../encoding/bytes.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { childMessage } from './child-message.ts'
@@ -62,7 +62,8 @@ export interface EvmRun {
   consoleCalls: ConsoleCalls | undefined
 }
 
-type CalledMessage = LibraryMessage & { to: Address }
+/** A message that calls, as the library knows it. */
+export type CalledMessage = LibraryMessage & { to: Address }
 
 /** Runs one top-level message at a time. */
 export class ChainEvm extends EVM {
@@ -87,6 +88,19 @@ export class ChainEvm extends EVM {
   get run(): EvmRun {
     if (this.#run === undefined) throw new Error('no run has begun')
     return this.#run
+  }
+
+  /**
+   * Runs a call under our own loop: the library's `runCall` without what only its loop and creations need. State
+   * changes of a call that fails are undone.
+   */
+  async runMessage(message: CalledMessage): Promise<EVMResult> {
+    const { journal } = this.run.session
+    journal.checkpoint()
+    const result = await this._executeCall(message)
+    if (result.execResult.exceptionError === undefined) journal.commit()
+    else journal.revert()
+    return result
   }
 
   protected override _executeCall(message: CalledMessage): Promise<EVMResult> {
@@ -157,11 +171,11 @@ export class ChainEvm extends EVM {
       frame.gas = 0
       frame.output = EMPTY
     }
-    return {
-      executionGasUsed: message.gasLimit - BigInt(frame.gas),
-      returnValue: frame.output,
-      ...(failure && { exceptionError: failure }),
-    }
+    const executionGasUsed = message.gasLimit - BigInt(frame.gas)
+    const returnValue = frame.output
+    return failure === undefined
+      ? { executionGasUsed, returnValue }
+      : { executionGasUsed, returnValue, exceptionError: failure }
   }
 
   async #drive(frame: Frame): Promise<void> {
@@ -196,11 +210,14 @@ export class ChainEvm extends EVM {
     }
     if (creates) {
       // Not undone when the creation fails.
-      journal.state.putAccount(frame.address, { ...own, nonce: own.nonce + 1n })
+      journal.state.putAccount(frame.address, withNonce(own, own.nonce + 1n))
       journal.touch(frame.address)
     }
     this.#asked = child.kind
-    const { execResult, createdAddress } = await this.runCall({ message: childMessage(frame, child) })
+    const message = childMessage(frame, child)
+    const { execResult, createdAddress } = creates
+      ? await this.runCall({ message })
+      : await this.runMessage(message as CalledMessage)
     frame.charge(Number(execResult.executionGasUsed))
     const failure = execResult.exceptionError?.error
     const returns = failure === undefined || failure === FAILURE.REVERT
@@ -298,7 +315,7 @@ export class ChainEvm extends EVM {
     // A creation transaction looks for no collision: whatever stood there is replaced, but for its balance (RSKIP-174).
     const standing = journal.state.account(address.toString())
     if (standing !== undefined) {
-      journal.state.putAccount(address.toString(), { ...EMPTY_ACCOUNT, balance: standing.balance })
+      journal.state.putAccount(address.toString(), withBalance(EMPTY_ACCOUNT, standing.balance))
     }
     return address
   }

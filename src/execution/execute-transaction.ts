@@ -1,5 +1,5 @@
 /** One transaction: checked, charged by the chain's rules, run, and refunded (protocol 5.1). */
-import { EMPTY_ACCOUNT } from '../chain/account.ts'
+import { EMPTY_ACCOUNT, withBalance, withNonce } from '../chain/account.ts'
 import type { Log } from '../chain/receipt.ts'
 import type { Transaction } from '../chain/transaction.ts'
 import type { Hex } from '../encoding/hex.ts'
@@ -33,13 +33,13 @@ export interface TransactionOutcome {
   readonly logs: readonly Log[]
   readonly output: Uint8Array
   /** Why it did not succeed. */
-  readonly failure?: Failure
+  readonly failure?: Failure | undefined
   /** Address of a creation transaction's contract, also of a failed one. */
-  readonly created?: Hex
+  readonly created?: Hex | undefined
   /** Contracts that are gone with it. */
   readonly destroyed: readonly Hex[]
   /** What it said to the console contract; absent when nothing. */
-  readonly consoleCalls?: readonly Uint8Array[]
+  readonly consoleCalls?: readonly Uint8Array[] | undefined
 }
 
 /** What running a transaction needs. */
@@ -52,7 +52,7 @@ export interface TransactionParts {
   /** Gas left in the transaction's list of the block. */
   readonly gasAvailable: bigint
   /** Contracts destroyed by earlier transactions of that list. */
-  readonly destroyedEarlier?: ReadonlySet<Hex>
+  readonly destroyedEarlier?: ReadonlySet<Hex> | undefined
   /** Milliseconds of wall clock; `limit-exceeded` beyond. Absent: a transaction may take its time. */
   readonly deadlineMs?: number | undefined
   readonly tracer?: Tracer | undefined
@@ -100,21 +100,16 @@ async function run(parts: TransactionParts): Promise<TransactionOutcome> {
   const intrinsic = rules.intrinsicGas(transaction)
 
   const sender = state.account(from) ?? EMPTY_ACCOUNT
-  state.putAccount(from, {
-    ...sender,
-    nonce: sender.nonce + 1n,
-    balance: sender.balance - gasLimit * gasPrice,
-  })
+  state.putAccount(
+    from,
+    withNonce(withBalance(sender, sender.balance - gasLimit * gasPrice), sender.nonce + 1n),
+  )
   const message = { from, to, value, data, gas: gasLimit - intrinsic, gasPrice, origin: from }
-  const result = await machine.run(message, state, env, {
-    ...(destroyedEarlier && { destroyedEarlier }),
-    ...(deadlineMs !== undefined && { deadlineMs }),
-    tracer,
-  })
+  const result = await machine.run(message, state, env, { destroyedEarlier, deadlineMs, tracer })
 
   const { gasUsed, charged } = bill(result, intrinsic, gasLimit)
   const back = state.account(from) ?? EMPTY_ACCOUNT
-  state.putAccount(from, { ...back, balance: back.balance + (gasLimit - charged) * gasPrice })
+  state.putAccount(from, withBalance(back, back.balance + (gasLimit - charged) * gasPrice))
   const fee = charged * gasPrice
   rules.payFee(fee, state, env)
   for (const address of result.destroyed) state.deleteAccount(address)
@@ -128,10 +123,10 @@ async function run(parts: TransactionParts): Promise<TransactionOutcome> {
     fee,
     logs: result.logs,
     output: result.output,
-    ...(failure && { failure }),
-    ...(result.created && { created: result.created }),
+    failure,
+    created: result.created,
     destroyed: result.destroyed,
-    ...(result.consoleCalls && { consoleCalls: result.consoleCalls }),
+    consoleCalls: result.consoleCalls,
   }
 }
 

@@ -1,5 +1,5 @@
 /** What a message changes beside and within the state, undone together when its frame fails. */
-import { EMPTY_ACCOUNT, EMPTY_CODE_HASH } from '../chain/account.ts'
+import { EMPTY_ACCOUNT, EMPTY_CODE_HASH, withBalance } from '../chain/account.ts'
 import type { Log } from '../chain/receipt.ts'
 import { EMPTY } from '../encoding/bytes.ts'
 import type { Hex } from '../encoding/hex.ts'
@@ -74,13 +74,13 @@ export class Journal {
     if (value !== 0n) {
       const sender = this.state.account(from) ?? EMPTY_ACCOUNT
       if (sender.balance < value) throw new Error(`${from} has ${sender.balance} wei and not ${value}`)
-      this.state.putAccount(from, { ...sender, balance: sender.balance - value })
+      this.state.putAccount(from, withBalance(sender, sender.balance - value))
       this.touch(from)
     }
     const receiver = this.state.account(to)
     if (receiver === undefined || value !== 0n) {
-      const { balance } = receiver ?? EMPTY_ACCOUNT
-      this.state.putAccount(to, { ...(receiver ?? EMPTY_ACCOUNT), balance: balance + value })
+      const account = receiver ?? EMPTY_ACCOUNT
+      this.state.putAccount(to, withBalance(account, account.balance + value))
     }
     this.touch(to)
   }

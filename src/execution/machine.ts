@@ -3,12 +3,15 @@ import {
   type EVMMockBlockchainInterface,
   type EVMResult,
   type Log as LibraryLog,
+  Message as LibraryMessage,
   NobleBN254,
 } from '@ethereumjs/evm'
+import type { Address } from '@ethereumjs/util'
 import type { Log } from '../chain/receipt.ts'
 import { EMPTY } from '../encoding/bytes.ts'
 import { fromHex, toHex } from '../encoding/hex.ts'
-import { ChainEvm, type EvmRun } from './chain-evm.ts'
+import { type CalledMessage, ChainEvm, type EvmRun } from './chain-evm.ts'
+import { CONSOLE_ADDRESS } from './console-calls.ts'
 import { ExecutionClock } from './execution-clock.ts'
 import { FAILURE } from './frame.ts'
 import { Journal } from './journal.ts'
@@ -61,10 +64,19 @@ export function createMachine(parts: MachineParts): Machine {
     return new ChainEvm({ common, stateManager, blockchain, bn254, customOpcodes, params: {} })
   }
 
+  /** Does a message go to an account without code, behind whose address nothing else stands either? */
+  function callsNobody({ to, gas }: Message, journal: Journal): boolean {
+    if (to === null || gas > Number.MAX_SAFE_INTEGER || to === CONSOLE_ADDRESS) return false
+    return rules.chainCalls && !rules.natives.has(to) && journal.codeOf(to).length === 0
+  }
+
   return {
     ruleSet,
     async run(message, state, env, options = {}) {
       const journal = new Journal(state, { tracksTouches: !rules.chainCalls })
+      if (options.tracer === undefined && loop === 'own' && callsNobody(message, journal)) {
+        return transferred(message, journal)
+      }
       const clock = new ExecutionClock(options.deadlineMs)
       const { gasPrice, origin } = message
       const run: EvmRun = {
@@ -84,21 +96,54 @@ export function createMachine(parts: MachineParts): Machine {
       evm.journal = adapter as unknown as ChainEvm['journal']
       evm.blockchain = blockHashes(env)
       evm.transientStorage.clear()
-      const result = await evm.runCall({
-        block: { header: libraryHeader(env) },
-        gasPrice,
-        origin: libraryAddress(origin),
-        caller: libraryAddress(message.from),
-        ...(message.to !== null && { to: libraryAddress(message.to) }),
-        value: message.value,
-        data: message.data,
-        gasLimit: message.gas,
-        skipNonceIncrement: true,
-      })
+      const { value, data, gas: gasLimit, to } = message
+      const caller = libraryAddress(message.from)
+      const result =
+        to !== null && run.loop === 'own'
+          ? await evm.runMessage(libraryCall({ caller, to: libraryAddress(to), value, data, gasLimit }))
+          : await evm.runCall({
+              block: { header: libraryHeader(env) },
+              gasPrice,
+              origin: libraryAddress(origin),
+              caller,
+              ...(to !== null && { to: libraryAddress(to) }),
+              value,
+              data,
+              gasLimit,
+              skipNonceIncrement: true,
+            })
       // Not reached after a throw: such an EVM is not used again.
       if (idle.length < POOL_SIZE) idle.push(evm)
       return toResult(message, result, run)
     },
+  }
+}
+
+/** The library's form of a call from outside. */
+function libraryCall(parts: {
+  readonly caller: Address
+  readonly to: Address
+  readonly value: bigint
+  readonly data: Uint8Array
+  readonly gasLimit: bigint
+}): CalledMessage {
+  return new LibraryMessage(parts) as CalledMessage
+}
+
+/** What a message does that runs no code: it moves its value. No EVM is needed for that. */
+function transferred({ from, to, value }: Message, journal: Journal): MessageResult {
+  if (to === null) throw new Error('a creation runs code')
+  journal.transfer(from, to, value)
+  return {
+    status: 'succeeded',
+    output: EMPTY,
+    gasUsed: 0n,
+    refund: 0n,
+    logs: [],
+    destroyed: [],
+    valueCallSeen: false,
+    nativeFailed: false,
+    touched: journal.touched(),
   }
 }
 
@@ -110,17 +155,17 @@ function toResult(message: Message, { execResult, createdAddress }: EVMResult, r
     failure === undefined ? 'succeeded' : failure === FAILURE.REVERT ? 'reverted' : ('failed' as const)
   return {
     status,
-    ...(status === 'failed' && failure !== undefined && { failure }),
+    failure: status === 'failed' ? failure : undefined,
     output: status === 'failed' ? EMPTY : execResult.returnValue,
     gasUsed: execResult.executionGasUsed,
     refund: status !== 'succeeded' ? 0n : own ? BigInt(journal.refund) : (execResult.gasRefund ?? 0n),
     logs: own ? journal.logs : (execResult.logs ?? []).map(toLog),
-    ...(message.to === null && createdAddress && { created: createdAddress.toString() }),
+    created: message.to === null ? createdAddress?.toString() : undefined,
     destroyed: own ? journal.destroyed : [...(execResult.selfdestruct?.keys() ?? [])],
     valueCallSeen: journal.valueCallSeen,
     nativeFailed: run.nativeFailed,
     touched: journal.touched(),
-    ...(run.consoleCalls && { consoleCalls: run.consoleCalls.payloads }),
+    consoleCalls: run.consoleCalls?.payloads,
   }
 }
 

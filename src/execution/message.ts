@@ -39,11 +39,11 @@ export interface Message {
 /** Bounds and surroundings of one run. */
 export interface RunOptions {
   /** Milliseconds of wall clock; past them the run throws `limit-exceeded`. Without it a run may take for ever. */
-  readonly deadlineMs?: number
+  readonly deadlineMs?: number | undefined
   /** Is it a simulation? Some methods of native contracts answer only then. Default false. */
   readonly isLocal?: boolean
   /** Contracts destroyed by earlier transactions of the block's list; CREATE cannot take their addresses (protocol 6.3). */
-  readonly destroyedEarlier?: ReadonlySet<Hex>
+  readonly destroyedEarlier?: ReadonlySet<Hex> | undefined
   /** Hears of frames and, if it wants to, of steps. Logs, self-destructs and steps only in a run of our own loop. */
   readonly tracer?: Tracer | undefined
 }
@@ -52,7 +52,7 @@ export interface RunOptions {
 export interface MessageResult {
   readonly status: 'succeeded' | 'reverted' | 'failed'
   /** Why it failed: "out of gas", "invalid opcode", …; absent unless `status` is `failed`. */
-  readonly failure?: string
+  readonly failure?: string | undefined
   /** Returned bytes, or the revert payload; empty when failed. Of a creation: the new code. */
   readonly output: Uint8Array
   /** Gas used by the run, refund not yet taken off; intrinsic gas is not in it. */
@@ -61,7 +61,7 @@ export interface MessageResult {
   readonly refund: bigint
   readonly logs: readonly Log[]
   /** Address of the new contract, also when its creation failed. */
-  readonly created?: Hex
+  readonly created?: Hex | undefined
   /** Contracts that asked to be destroyed; removing them is the caller's part, at the end of the transaction. */
   readonly destroyed: readonly Hex[]
   /** Did a CALL with value happen? */
@@ -71,5 +71,5 @@ export interface MessageResult {
   /** Accounts that the message wrote, for Ethereum's sweep of empty ones; empty under the chain's rules. */
   readonly touched: ReadonlySet<Hex>
   /** Call data that was sent to the console contract, also by frames that failed; absent when there is none. */
-  readonly consoleCalls?: readonly Uint8Array[]
+  readonly consoleCalls?: readonly Uint8Array[] | undefined
 }

@@ -1,5 +1,5 @@
 /** The transaction that ends every block: collected fees go to the reward contract, which then runs (protocol 5.3). */
-import { EMPTY_ACCOUNT } from '../chain/account.ts'
+import { EMPTY_ACCOUNT, withBalance, withNonce } from '../chain/account.ts'
 import { type ChainConfig, NATIVE_ADDRESS, REWARD_SENDER } from '../chain/config.ts'
 import { EMPTY } from '../encoding/bytes.ts'
 import type { TransactionOutcome } from './execute-transaction.ts'
@@ -23,9 +23,9 @@ export function executeRewardTransaction(
   const to = NATIVE_ADDRESS.remasc
   tracer?.enter?.({ ...call, depth: 0, from: REWARD_SENDER, to, isNative: true })
   const pot = state.account(NATIVE_ADDRESS.remasc) ?? EMPTY_ACCOUNT
-  state.putAccount(NATIVE_ADDRESS.remasc, { ...pot, balance: pot.balance + paidFees })
+  state.putAccount(NATIVE_ADDRESS.remasc, withBalance(pot, pot.balance + paidFees))
   const sender = state.account(REWARD_SENDER) ?? EMPTY_ACCOUNT
-  state.putAccount(REWARD_SENDER, { ...sender, nonce: sender.nonce + 1n })
+  state.putAccount(REWARD_SENDER, withNonce(sender, sender.nonce + 1n))
   const logs = payRewards(state, env, config, (payment, log) => {
     const { to: payee, amount: value } = payment
     tracer?.enter?.({ ...call, depth: 1, from: to, to: payee, value, isNative: false })

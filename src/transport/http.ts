@@ -130,7 +130,10 @@ export function createHttpListener(
   /** The session of one request; a message that finds no room gets a status of its own. */
   function callerOf(request: IncomingMessage, response: ServerResponse, requestId: string): Session {
     return {
-      ...SESSION,
+      label: SESSION.label,
+      owner: SESSION.owner,
+      entitlements: SESSION.entitlements,
+      allows: SESSION.allows,
       remote: remoteAddressOf(request),
       requestId,
       shed(retrySeconds) {

@@ -1,5 +1,5 @@
 /** What the reward contract does at the end of each block: mature fees into the pot, a part of the pot out (protocol 5.4). */
-import { EMPTY_ACCOUNT } from '../../chain/account.ts'
+import { EMPTY_ACCOUNT, withBalance } from '../../chain/account.ts'
 import { type ChainConfig, NATIVE_ADDRESS } from '../../chain/config.ts'
 import type { Log } from '../../chain/receipt.ts'
 import { fromBigInt, toBigInt } from '../../encoding/bytes.ts'
@@ -82,7 +82,7 @@ function pay(state: Overlay, { to, amount }: Payment): void {
 
 function addBalance(state: Overlay, address: Hex, amount: bigint): void {
   const account = state.account(address) ?? EMPTY_ACCOUNT
-  state.putAccount(address, { ...account, balance: account.balance + amount })
+  state.putAccount(address, withBalance(account, account.balance + amount))
 }
 
 function logOf(blockHash: Hex, { to, amount }: Payment): Log {
