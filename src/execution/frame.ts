@@ -44,11 +44,25 @@ export type ChildRequest =
 /** Why the loop stands still: it does not, the frame has ended, a call is to be made, others are due their turn. */
 export type FrameStatus = 'running' | 'stopped' | 'calling' | 'due'
 
-/** Words of failures, as the library has them. */
-export const FAILURE: typeof EVMError.errorMessages = EVMError.errorMessages
+/** How code fails, in the library's words: the compiler holds them to those that it knows. */
+export const FAILURE = {
+  OUT_OF_GAS: 'out of gas',
+  STACK_UNDERFLOW: 'stack underflow',
+  STACK_OVERFLOW: 'stack overflow',
+  INVALID_JUMP: 'invalid JUMP',
+  INVALID_OPCODE: 'invalid opcode',
+  REVERT: 'revert',
+  STATIC_STATE_CHANGE: 'static state change',
+  INTERNAL_ERROR: 'internal error',
+  CREATE_COLLISION: 'create collision',
+  INITCODE_SIZE_VIOLATION: 'initcode exceeds max initcode size',
+} as const
+
+/** One of these. Declared here, since the library's own declarations ask users of the package for more than they have. */
+export type FailureWords = (typeof FAILURE)[keyof typeof FAILURE]
 
 /** Ends the frame with a failure. */
-export function fail(failure: EVMError['error']): never {
+export function fail(failure: FailureWords): never {
   throw new EVMError(failure)
 }
 
@@ -138,7 +152,7 @@ export class Frame {
   }
 
   /** Fails in the loop, which has position, height and gas in registers; a trace reads them in the frame. */
-  failAt(failure: EVMError['error'], position: number, height: number, gas: number): never {
+  failAt(failure: FailureWords, position: number, height: number, gas: number): never {
     this.position = position
     this.height = height
     this.gas = gas
