@@ -18,10 +18,9 @@ import { ExactAddress } from '../wire/trace/filter.ts'
 import { type TraceOptions, TraceOptionsObject } from '../wire/trace/options.ts'
 import { replyRoom } from '../wire/trace/reply-room.ts'
 import { startTrace, type TraceRun } from '../wire/trace/tracers.ts'
+import { COW, COW1 } from './example-accounts.ts'
 
 const UNKNOWN = `0x${'9'.repeat(64)}`
-const COW = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
-const COW1 = '0x7986b3df570230288501eea3d890bd66948c9b79'
 
 const TraceResult = z.unknown().describe('What the tracer says; null when there is no such transaction')
 const BlockTraces = z

@@ -4,10 +4,10 @@ import { type Block, decodeBlock } from '../../chain/block.ts'
 import type { ChainConfig } from '../../chain/config.ts'
 import { toQuantity } from '../../encoding/hex.ts'
 import { LATEST_TIMESTAMP } from '../../engine/clock.ts'
-import type { Imported } from '../../engine/engine.ts'
 import { invalidParams } from '../../errors.ts'
 import { method, optional, type Parameter } from '../method.ts'
 import { MineOptions, ReorgOptions, Timestamp } from '../wire/fork.ts'
+import { INSERTION_NAMES } from '../wire/insertion.ts'
 import { Data, Flag, HashText, QuantityText, wholeNumber } from '../wire/scalars.ts'
 
 /** Longest interval that a Node timer can wait, milliseconds. */
@@ -39,13 +39,6 @@ const Seconds: Parameter<number> = {
     return seconds
   },
 }
-
-/** The real node's names for what became of a block (protocol 8). */
-const IMPORT_RESULTS = {
-  best: 'IMPORTED_BEST',
-  side: 'IMPORTED_NOT_BEST',
-  known: 'EXIST',
-} as const satisfies Record<Imported['outcome'], string>
 
 /** Reads a whole block. Throws `invalid-params` when the bytes are none. */
 function blockOf(bytes: Uint8Array, config: ChainConfig): Block {
@@ -110,7 +103,7 @@ export const evm_importBlock = method({
   summary: 'Takes in a whole block in raw bytes; a refusal names the first rule that it breaks.',
   params: { block: Data },
   result: z.object({
-    result: z.enum(IMPORT_RESULTS).describe('the new head, a block beside the chain, or known already'),
+    result: z.enum(INSERTION_NAMES).describe('the new head, a block beside the chain, or known already'),
     hash: HashText,
     number: QuantityText,
   }),
@@ -119,7 +112,7 @@ export const evm_importBlock = method({
   async run({ block: bytes }, { engine }) {
     const block = blockOf(bytes, engine.config)
     const { outcome, hash } = await engine.commands.importBlock(block)
-    return { result: IMPORT_RESULTS[outcome], hash, number: toQuantity(block.header.number) }
+    return { result: INSERTION_NAMES[outcome], hash, number: toQuantity(block.header.number) }
   },
 })
 

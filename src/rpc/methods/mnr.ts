@@ -5,9 +5,10 @@ import { plainTransaction, solutionFromBlock } from '../../chain/merged-mining/p
 import { PARENT_HEADER_BYTES } from '../../chain/merged-mining/parent-header.ts'
 import type { Solution } from '../../chain/merged-mining/proof.ts'
 import { fromHex, isHexDigits, toFixedHex, toHex, toQuantity } from '../../encoding/hex.ts'
-import type { Engine, WorkInsertion } from '../../engine/engine.ts'
+import type { Engine } from '../../engine/engine.ts'
 import { NodeError } from '../../errors.ts'
 import { method, type Parameter } from '../method.ts'
+import { INSERTION_NAMES } from '../wire/insertion.ts'
 import { DataText, HashText, QuantityText, refuse } from '../wire/scalars.ts'
 
 const HASH_BYTES = 32
@@ -55,13 +56,6 @@ function readable<T>(name: string, read: () => T): T {
   }
 }
 
-/** What became of a submitted block, in the node's names. */
-const OUTCOME_NAMES = {
-  best: 'IMPORTED_BEST',
-  side: 'IMPORTED_NOT_BEST',
-  known: 'EXIST',
-} as const satisfies Record<WorkInsertion['outcome'], string>
-
 const SubmittedBlock = z.object({
   blockImportedResult: DataText,
   blockHash: HashText,
@@ -71,7 +65,7 @@ const SubmittedBlock = z.object({
 async function submit(solution: Solution, engine: Engine): Promise<z.infer<typeof SubmittedBlock>> {
   const { outcome, hash, height } = await engine.commands.submitWork(solution)
   return {
-    blockImportedResult: toHex(new TextEncoder().encode(OUTCOME_NAMES[outcome])),
+    blockImportedResult: toHex(new TextEncoder().encode(INSERTION_NAMES[outcome])),
     blockHash: hash,
     blockIncludedHeight: toQuantity(height),
   }

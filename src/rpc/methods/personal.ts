@@ -10,6 +10,7 @@ import { sendRequest, signingKey } from '../signing.ts'
 import { CallObject } from '../wire/call.ts'
 import { Address, AddressText, Data, DataText, HashText } from '../wire/scalars.ts'
 import { Duration, Passphrase, PrivateKey, Seed } from '../wire/wallet.ts'
+import { COW, COW1, LOCAL_ACCOUNTS } from './example-accounts.ts'
 
 /** The wallet. Throws `wallet-disabled` when it is switched off. */
 function walletOf({ accounts }: Engine): Wallet {
@@ -17,11 +18,7 @@ function walletOf({ accounts }: Engine): Wallet {
   return accounts
 }
 
-/** The first two of the well-known local accounts, in the examples. */
-const [FIRST, SECOND] = [
-  '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826',
-  '0x7986b3df570230288501eea3d890bd66948c9b79',
-] as const
+/** The key of the first account. */
 const FIRST_KEY = '0xc85ef7d79691fe79573b1a7064c19c1a9819ebdbd1faaab1a8ec92344438aaf4'
 /** 0xdeadbeef, signed by the first. */
 const SIGNED =
@@ -46,7 +43,7 @@ export const personal_newAccountWithSeed = method({
   params: { seed: Seed },
   result: AddressText,
   errors: ['wallet-disabled'],
-  examples: [{ params: ['cow'], result: FIRST }],
+  examples: [{ params: ['cow'], result: COW }],
   run: ({ seed }, { engine }) => walletOf(engine).addSeed(seed),
 })
 
@@ -57,7 +54,7 @@ export const personal_importRawKey = method({
   params: { key: PrivateKey, passphrase: Passphrase },
   result: AddressText,
   errors: ['wallet-disabled'],
-  examples: [{ params: [FIRST_KEY, 'correct horse'], result: FIRST }],
+  examples: [{ params: [FIRST_KEY, 'correct horse'], result: COW }],
   run: ({ key, passphrase }, { engine }) => walletOf(engine).importKey(key, passphrase),
 })
 
@@ -67,7 +64,7 @@ export const personal_dumpRawKey = method({
   params: { address: Address },
   result: DataText,
   errors: ['wallet-disabled'],
-  examples: [{ params: [FIRST], result: FIRST_KEY }],
+  examples: [{ params: [COW], result: FIRST_KEY }],
   run({ address }, { engine }) {
     const key = walletOf(engine).key(address)
     if (key === undefined) {
@@ -86,19 +83,7 @@ export const personal_listAccounts = method({
   examples: [
     {
       params: [],
-      result: [
-        '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826',
-        '0x7986b3df570230288501eea3d890bd66948c9b79',
-        '0x0a3aa774752ec2042c46548456c094a76c7f3a79',
-        '0xcf7cdbbb5f7ba79d3ffe74a0bba13fc0295f6036',
-        '0x39b12c05e8503356e3a7df0b7b33efa4c054c409',
-        '0xc354d97642faa06781b76ffb6786f72cd7746c97',
-        '0xdebe71e1de41fc77c44df4b6db940026e31b0e71',
-        '0x7857288e171c6159c5576d1bd9ac40c0c48a771c',
-        '0xa4dea4d5c954f5fd9e87f0e9752911e83a3d18b3',
-        '0x09a1eda29f664ac8f68106f6567276df0c65d859',
-        '0xec4ddeb4380ad69b3e509baad9f158cdf4e4681d',
-      ],
+      result: LOCAL_ACCOUNTS,
     },
   ],
   run: (_, { engine }) => [...walletOf(engine).list()],
@@ -110,7 +95,7 @@ export const personal_unlockAccount = method({
   params: { address: Address, passphrase: Passphrase, duration: Duration },
   result: z.boolean(),
   errors: ['wallet-disabled'],
-  examples: [{ params: [SECOND, 'moo', '0x927c0'], result: false }],
+  examples: [{ params: [COW1, 'moo', '0x927c0'], result: false }],
   run: ({ address, passphrase, duration }, { engine }) =>
     walletOf(engine).unlock(address, passphrase, duration),
 })
@@ -180,7 +165,7 @@ export const personal_sign = method({
   params: { message: Data, address: Data, passphrase: optional(OptionalPassphrase, null) },
   result: DataText,
   errors: ['wallet-disabled'],
-  examples: [{ params: ['0xdeadbeef', FIRST], result: SIGNED }],
+  examples: [{ params: ['0xdeadbeef', COW], result: SIGNED }],
   async run({ message, address, passphrase }, { engine }) {
     const wallet = walletOf(engine)
     const [signer, signed] = signerAndMessage(wallet, message, address)
@@ -201,7 +186,7 @@ export const personal_ecRecover = method({
   params: { message: Data, signature: Data },
   result: AddressText,
   errors: ['wallet-disabled'],
-  examples: [{ params: ['0xdeadbeef', SIGNED], result: FIRST }],
+  examples: [{ params: ['0xdeadbeef', SIGNED], result: COW }],
   run({ message, signature }, { engine }) {
     walletOf(engine)
     const signer = recoverSigner(personalMessageHash(message), signature)

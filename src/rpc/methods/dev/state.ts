@@ -4,6 +4,7 @@ import type { Engine } from '../../../engine/engine.ts'
 import type { AccountEdit } from '../../../engine/state-edits.ts'
 import { method, type Parameter } from '../../method.ts'
 import { Address, Data, Quantity, refuse } from '../../wire/scalars.ts'
+import { COW } from '../example-accounts.ts'
 import { order } from './family.ts'
 
 /** A word of storage: up to 32 bytes in hex, filled up with zeros from the left, or a JSON integer. */
@@ -23,9 +24,6 @@ const Word: Parameter<bigint> = {
 function edit({ dev }: Engine, change: AccountEdit): Promise<void> {
   return dev.editState([change])
 }
-
-/** A well-known local account of a fresh chain, for examples that leave it as it is. */
-const COW = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
 
 const SET_BALANCE = order({
   name: 'setBalance',

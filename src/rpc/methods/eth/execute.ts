@@ -10,10 +10,9 @@ import { CallBlock, EstimateBlock } from '../../wire/block-reference.ts'
 import { type CallArgument, CallObject } from '../../wire/call.ts'
 import { OverrideSet } from '../../wire/overrides.ts'
 import { AddressText, DataText, HashText, QuantityText } from '../../wire/scalars.ts'
+import { COW, COW1 } from '../example-accounts.ts'
 
 const NOBODY = '0x00000000000000000000000000000000000dead1'
-const COW = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
-const COW1 = '0x7986b3df570230288501eea3d890bd66948c9b79'
 
 /** Throws `invalid-params` for a creation where the profile simulates calls only (service.md, call object). */
 function requireReceiver({ to }: CallArgument, { options }: Context): void {

@@ -8,11 +8,7 @@ import { requireWallet, sendRequest, signingKey } from '../../signing.ts'
 import { CallObject } from '../../wire/call.ts'
 import { Address, Data, DataText } from '../../wire/scalars.ts'
 import { TypedDataObject } from '../../wire/typed-data.ts'
-
-/** The first of the well-known local accounts, in the examples. */
-const SIGNER = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
-/** The second of them. */
-const RECEIVER = '0x7986b3df570230288501eea3d890bd66948c9b79'
+import { COW, COW1 } from '../example-accounts.ts'
 
 export const eth_sign = method({
   name: 'eth_sign',
@@ -22,7 +18,7 @@ export const eth_sign = method({
   result: DataText,
   examples: [
     {
-      params: [SIGNER, '0xdeadbeef'],
+      params: [COW, '0xdeadbeef'],
       result:
         '0x7a962b63cef41a9cc1d3a6805da9f982a2a562b2d7a1ee75c78e5cd4464db9bf6e2b425bae2ce2c74a47631a2ec67c7efcc3dade1201fd5306443b85ec6116071b',
     },
@@ -41,7 +37,7 @@ export const eth_signTransaction = method({
   result: DataText,
   examples: [
     {
-      params: [{ from: SIGNER, to: RECEIVER, value: '0x1', gas: '0x5208', gasPrice: '0x1' }],
+      params: [{ from: COW, to: COW1, value: '0x1', gas: '0x5208', gasPrice: '0x1' }],
       result:
         '0xf85f8001825208947986b3df570230288501eea3d890bd66948c9b79018065a0ed009c50edd6adf86011e28200b5a16eb58f9515c71727eb6500df52ea93f01ba05ef1c506a89b2d519fae419b795524db87c71f6e68a34c52f27cd944e0173cc6',
     },
@@ -66,7 +62,7 @@ export const eth_signTypedData_v4 = method({
   examples: [
     {
       params: [
-        SIGNER,
+        COW,
         {
           types: {
             EIP712Domain: [
@@ -80,7 +76,7 @@ export const eth_signTypedData_v4 = method({
           },
           primaryType: 'Mail',
           domain: { name: 'Mail', chainId: 33 },
-          message: { to: RECEIVER, contents: 'Hello' },
+          message: { to: COW1, contents: 'Hello' },
         },
       ],
       result:

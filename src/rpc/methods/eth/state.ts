@@ -7,8 +7,8 @@ import { method, optional } from '../../method.ts'
 import { StateBlock } from '../../wire/block-reference.ts'
 import { ProofObject, StorageKeys, toRpcProof } from '../../wire/proof.ts'
 import { Address, DataText, HashText, Quantity, QuantityText } from '../../wire/scalars.ts'
+import { COW } from '../example-accounts.ts'
 
-const COW = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
 const NOBODY = '0x00000000000000000000000000000000000dead1'
 const ZERO_WORD = toFixedHex(0n, 32)
 

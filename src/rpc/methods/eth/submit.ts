@@ -11,6 +11,7 @@ import { requireWallet, sendRequest } from '../../signing.ts'
 import { CallObject } from '../../wire/call.ts'
 import { Data, HashText } from '../../wire/scalars.ts'
 import { TransactionObject, toRpcTransaction } from '../../wire/transaction.ts'
+import { COW, COW1 } from '../example-accounts.ts'
 
 /** Bytes of what may be a transaction; anything longer costs more to take apart than it can be worth. */
 const WORTH_READING = 2 * MAX_TRANSACTION_BYTES
@@ -63,8 +64,8 @@ export const eth_sendTransaction = method({
     {
       params: [
         {
-          from: '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826',
-          to: '0x7986b3df570230288501eea3d890bd66948c9b79',
+          from: COW,
+          to: COW1,
           value: '0x1',
           gas: '0x5208',
           gasPrice: '0x1',

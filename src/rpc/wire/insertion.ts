@@ -1,0 +1,9 @@
+/** What became of a block that was brought, in the real node's names (protocol 8). */
+import type { Imported } from '../../engine/engine.ts'
+
+/** The new head, a block beside the chain, or known already. */
+export const INSERTION_NAMES = {
+  best: 'IMPORTED_BEST',
+  side: 'IMPORTED_NOT_BEST',
+  known: 'EXIST',
+} as const satisfies Record<Imported['outcome'], string>
