@@ -5,6 +5,7 @@ import {
   equal,
   fromBigInt,
   fromBigIntSigned,
+  oneByte,
   stripZeros,
   toBigInt,
   toNumber,
@@ -71,7 +72,7 @@ const EMPTY_HASH = fromHex(EMPTY_TRIE_ROOT)
 const NO_COINBASE = new Uint8Array(20)
 
 /** Element numbers of protocol 1.2 that reading treats in their own way. */
-const ELEMENT = { stateRoot: 3, receiptsRoot: 5, number: 8, ummRoot: 16, version: 17 } as const
+const ELEMENT = { stateRoot: 3, receiptsRoot: 5, logsBloom: 6, number: 8, ummRoot: 16, version: 17 } as const
 
 function edgesBytes(edges: readonly number[]): Uint8Array {
   const out = new Uint8Array(edges.length * 2)
@@ -106,9 +107,14 @@ function hasProof({ bitcoinHeader, merkleProof, coinbaseTransaction }: Header): 
   return bitcoinHeader.length > 0 || merkleProof.length > 0 || coinbaseTransaction.length > 0
 }
 
-/** RLP of a header in one of its forms; `rules` are those at its height. */
-export function encodeHeader(header: Header, form: HeaderForm, rules: Rules): Uint8Array {
-  const compressed = header.version > 0 && (form === 'hash' || form === 'mergedMining')
+/** The elements of the header that was encoded last, which all its forms share. */
+let latest:
+  | { readonly header: Header; readonly elements: readonly Uint8Array[]; extension: Uint8Array | undefined }
+  | undefined
+
+/** The first sixteen elements, with the bloom itself. A new header is asked for in several forms one after another. */
+function sharedElements(header: Header): NonNullable<typeof latest> {
+  if (latest?.header === header) return latest
   const elements: Uint8Array[] = [
     fromHex(header.parentHash),
     fromHex(header.unclesHash),
@@ -116,7 +122,7 @@ export function encodeHeader(header: Header, form: HeaderForm, rules: Rules): Ui
     fromHex(header.stateRoot),
     fromHex(header.transactionsRoot),
     fromHex(header.receiptsRoot),
-    compressed ? frameStrings([Uint8Array.of(header.version), extensionHashBytes(header)]) : header.logsBloom,
+    header.logsBloom,
     fromBigIntSigned(header.difficulty),
     fromBigInt(BigInt(header.number)),
     fromBigIntSigned(header.gasLimit),
@@ -127,12 +133,35 @@ export function encodeHeader(header: Header, form: HeaderForm, rules: Rules): Ui
     fromBigIntSigned(header.minimumGasPrice),
     fromBigInt(BigInt(header.uncleCount)),
   ]
+  latest = { header, elements, extension: undefined }
+  return latest
+}
+
+/** What a proof of work puts into a header. */
+export type HeaderProof = Pick<Header, 'bitcoinHeader' | 'merkleProof' | 'coinbaseTransaction'>
+
+/** The header with a proof of work. */
+export function withProof(header: Header, proof: HeaderProof): Header {
+  const proven = { ...header, ...proof }
+  if (latest?.header === header) latest = { ...latest, header: proven }
+  return proven
+}
+
+/** RLP of a header in one of its forms; `rules` are those at its height. */
+export function encodeHeader(header: Header, form: HeaderForm, rules: Rules): Uint8Array {
+  const compressed = header.version > 0 && (form === 'hash' || form === 'mergedMining')
+  const shared = sharedElements(header)
+  const elements = [...shared.elements]
+  if (compressed) {
+    shared.extension ??= frameStrings([oneByte(header.version), extensionHashBytes(header)])
+    elements[ELEMENT.logsBloom] = shared.extension
+  }
   if (header.verbatim !== undefined) {
     for (const [element, bytes] of Object.entries(header.verbatim)) elements[Number(element)] = bytes
   }
   if (header.ummRoot !== undefined) elements.push(header.ummRoot)
   if (header.version > 0 && !compressed) {
-    elements.push(Uint8Array.of(header.version), edgesBytes(header.edges ?? []))
+    elements.push(oneByte(header.version), edgesBytes(header.edges ?? []))
     if (header.version === 2) elements.push(header.baseEvent ?? EMPTY)
   }
   if (form !== 'mergedMining' && hasProof(header)) {

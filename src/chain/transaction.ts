@@ -1,9 +1,9 @@
 /** Transactions: their fields, bytes and hash, who sent them, and the one that collects a block's fees. */
-import { EMPTY, fromBigInt, stripZeros, toBigInt, toNumber } from '../encoding/bytes.ts'
+import { EMPTY, fromBigInt, oneByte, stripZeros, toBigInt, toNumber } from '../encoding/bytes.ts'
 import { keccak256, keccakHex } from '../encoding/hash.ts'
 import { fromHex, type Hex, toHex } from '../encoding/hex.ts'
 import { asBytes, asList, decodeRlp, type RlpItem } from '../encoding/rlp.ts'
-import { frameStrings } from '../encoding/rlp-frame.ts'
+import { frameStrings, readFlatStrings } from '../encoding/rlp-frame.ts'
 import { invalidParams, type NodeError } from '../errors.ts'
 import { isFreeBridgeTransaction } from './bridge-senders.ts'
 import { type ChainConfig, NATIVE_ADDRESS, REWARD_SENDER } from './config.ts'
@@ -50,6 +50,8 @@ export interface UnsignedTransaction {
 
 /** nonce, gas price, gas limit, receiver, value, data, V, r, s. */
 const ELEMENTS = 9
+
+const REWARD_RECEIVER = fromHex(NATIVE_ADDRESS.remasc)
 
 /** A signature's s must be below this (protocol 4.3); half of the order itself is already too much. */
 const S_BOUND = CURVE_ORDER / 2n
@@ -111,7 +113,7 @@ export function impersonatedTransaction(unsigned: UnsignedTransaction, from: Hex
 function payloadOf({ nonce, gasPrice, gasLimit, to, value, data }: UnsignedTransaction): Uint8Array[] {
   return [
     fromBigInt(nonce),
-    gasPrice === 0n ? Uint8Array.of(0) : fromBigInt(gasPrice),
+    gasPrice === 0n ? oneByte(0) : fromBigInt(gasPrice),
     fromBigInt(gasLimit),
     to === null ? EMPTY : fromHex(to),
     fromBigInt(value),
@@ -121,24 +123,40 @@ function payloadOf({ nonce, gasPrice, gasLimit, to, value, data }: UnsignedTrans
 
 function encodeSigned(payload: readonly Uint8Array[], chainId: number, { r, s, parity }: Signature) {
   const v = (chainId === 0 ? 27 : 35 + 2 * chainId) + parity
-  return frameStrings([...payload, Uint8Array.of(v), fromBigInt(r), fromBigInt(s)])
+  return frameStrings([...payload, oneByte(v), fromBigInt(r), fromBigInt(s)])
 }
 
 /** The transaction that ends a block and collects its fees (protocol 5.3). Its zero price and gas are the byte 00, other zeros empty. */
 export function rewardTransaction(blockNumber: number): Transaction {
-  const zero = Uint8Array.of(0)
+  const zero = oneByte(0)
+  const nonce = BigInt(blockNumber) - 1n
   const raw = frameStrings([
-    fromBigInt(BigInt(blockNumber) - 1n),
+    fromBigInt(nonce),
     zero,
     zero,
-    fromHex(NATIVE_ADDRESS.remasc),
+    REWARD_RECEIVER,
     EMPTY,
     EMPTY,
     EMPTY,
     EMPTY,
     EMPTY,
   ])
-  return restoreTransaction(raw, REWARD_SENDER)
+  return {
+    hash: keccakHex(raw),
+    from: REWARD_SENDER,
+    nonce,
+    gasPrice: 0n,
+    gasLimit: 0n,
+    to: NATIVE_ADDRESS.remasc,
+    value: 0n,
+    data: EMPTY,
+    v: 0,
+    r: 0n,
+    s: 0n,
+    chainId: 0,
+    raw,
+    isReward: true,
+  }
 }
 
 /** Throws `invalid-params` unless the transaction is unprotected or meant for this network (protocol 4.3). */
@@ -214,7 +232,7 @@ function parse(raw: Uint8Array): Parsed {
   const signed = parity !== undefined
   const encoded = frameStrings([
     ...payload,
-    signed ? Uint8Array.of(v) : EMPTY,
+    signed ? oneByte(v) : EMPTY,
     signed ? stripZeros(at(7)) : EMPTY,
     signed ? stripZeros(at(8)) : EMPTY,
   ])
@@ -226,7 +244,8 @@ function parse(raw: Uint8Array): Parsed {
       gasLimit: toBigInt(at(2)),
       to: receiver.length === 0 ? null : toHex(receiver),
       value: toBigInt(at(4)),
-      data: at(5),
+      // A copy: what came in may be a view into a large request.
+      data: at(5).slice(),
       v,
       r: signed ? r : 0n,
       s: signed ? s : 0n,
@@ -249,7 +268,7 @@ function readElements(raw: Uint8Array): readonly Uint8Array[] {
       `Invalid raw transaction: typed transactions (type 0x${first.toString(16)}) are not accepted by this chain, only legacy ones`,
     )
   }
-  const item = readRlp(raw)
+  const item = readFlatStrings(raw) ?? readRlp(raw)
   if (item instanceof Uint8Array) throw invalidParams('Invalid raw transaction: it is not an RLP list')
   if (item.length !== ELEMENTS) {
     throw invalidParams(
@@ -301,7 +320,7 @@ function readV(bytes: Uint8Array): { v: number; chainId: number; parity: 0 | 1 |
 
 /** The bytes that the sender signed: with a chain id it stands where V will, so that other networks cannot use them (EIP-155). */
 function signedBytes(payload: readonly Uint8Array[], chainId: number): Uint8Array {
-  return frameStrings(chainId === 0 ? payload : [...payload, Uint8Array.of(chainId), EMPTY, EMPTY])
+  return frameStrings(chainId === 0 ? payload : [...payload, oneByte(chainId), EMPTY, EMPTY])
 }
 
 function invalidChainId(chainId: number): NodeError {
@@ -311,7 +330,7 @@ function invalidChainId(chainId: number): NodeError {
 /** An absent price stays absent; a zero price is the one byte 00; others are minimal. */
 function priceBytes(bytes: Uint8Array): Uint8Array {
   const minimal = stripZeros(bytes)
-  return minimal.length === 0 && bytes.length > 0 ? Uint8Array.of(0) : minimal
+  return minimal.length === 0 && bytes.length > 0 ? oneByte(0) : minimal
 }
 
 function isZeroByte(bytes: Uint8Array): boolean {

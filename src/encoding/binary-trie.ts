@@ -1,5 +1,5 @@
 /** The chain's binary trie (RSKIP-107): values under byte-string keys, its root hash, and proofs; mostly for ordered lists. */
-import { concat, EMPTY, equal } from './bytes.ts'
+import { concat, EMPTY, equal, oneByte } from './bytes.ts'
 import { keccak256 } from './hash.ts'
 import { type Hex, toHex } from './hex.ts'
 import { encodeRlp, RLP_EMPTY } from './rlp.ts'
@@ -97,7 +97,7 @@ function joined(node: TrieNode): TrieNode | undefined {
   if (node.left !== undefined && node.right !== undefined) return node
   const only = node.left ?? node.right
   if (only === undefined) return undefined
-  const bit = Uint8Array.of(node.left === undefined ? 1 : 0)
+  const bit = oneByte(node.left === undefined ? 1 : 0)
   return nodeOf(concat(node.path, bit, only.path), only.value, only.left, only.right)
 }
 
@@ -111,7 +111,7 @@ function packedBits(bits: Uint8Array): Uint8Array {
 
 /** The parent chain's CompactSize. */
 function compactSize(value: number): Uint8Array {
-  if (value < 0xfd) return Uint8Array.of(value)
+  if (value < 0xfd) return oneByte(value)
   if (value <= 0xffff) return Uint8Array.of(0xfd, value & 0xff, value >> 8)
   const out = new Uint8Array(value <= 0xffff_ffff ? 5 : 9)
   const view = new DataView(out.buffer)
@@ -122,9 +122,9 @@ function compactSize(value: number): Uint8Array {
 }
 
 function pathLengthPrefix(bits: number): Uint8Array {
-  if (bits <= 32) return Uint8Array.of(bits - 1)
-  if (bits >= 160 && bits <= 382) return Uint8Array.of(bits - 128)
-  return concat(Uint8Array.of(0xff), compactSize(bits))
+  if (bits <= 32) return oneByte(bits - 1)
+  if (bits >= 160 && bits <= 382) return oneByte(bits - 128)
+  return concat(oneByte(0xff), compactSize(bits))
 }
 
 function isLong(value: Uint8Array | undefined): value is Uint8Array {
@@ -140,7 +140,7 @@ function hashOf(node: TrieNode): Uint8Array {
 /** What a parent writes for a child: its bytes behind their length, or its hash. */
 function reference(child: TrieNode): Uint8Array {
   const { bytes, embedded } = seal(child)
-  return embedded ? concat(Uint8Array.of(bytes.length), bytes) : hashOf(child)
+  return embedded ? concat(oneByte(bytes.length), bytes) : hashOf(child)
 }
 
 function subtreeSize(child: TrieNode): number {
@@ -176,7 +176,7 @@ function seal(node: TrieNode): SealedNode {
   } else if (value !== undefined) {
     parts.push(value)
   }
-  parts[0] = Uint8Array.of(flags)
+  parts[0] = oneByte(flags)
   const bytes = concat(...parts)
   node.sealed = { bytes, childrenSize, embedded: isLeaf && bytes.length <= EMBEDDED_MAX, hash: undefined }
   return node.sealed
@@ -245,9 +245,7 @@ function indexKey(index: number): Uint8Array {
 }
 
 function indexBytes(index: number): Uint8Array {
-  return index < 0x100
-    ? Uint8Array.of(index)
-    : concat(indexBytes(Math.floor(index / 0x100)), Uint8Array.of(index))
+  return index < 0x100 ? oneByte(index) : concat(indexBytes(Math.floor(index / 0x100)), oneByte(index))
 }
 
 function trieOf(values: readonly Uint8Array[]): BinaryTrie {

@@ -3,6 +3,13 @@
 /** The byte string of length zero; shared, never written to. */
 export const EMPTY = new Uint8Array(0)
 
+const SINGLE_BYTES = Array.from({ length: 256 }, (_, byte) => Uint8Array.of(byte))
+
+/** The byte string of a number's lowest byte; shared, never written to. */
+export function oneByte(value: number): Uint8Array {
+  return SINGLE_BYTES[value & 0xff] as Uint8Array
+}
+
 /** Joins byte strings in order into a new one. */
 export function concat(...parts: readonly Uint8Array[]): Uint8Array {
   let length = 0
@@ -100,6 +107,6 @@ export function fromBigIntFixed(value: bigint, length: number): Uint8Array {
 /** Minimal two's complement of a non-negative integer: a leading 00 keeps the sign bit clear, and 0 is one 00 byte. */
 export function fromBigIntSigned(value: bigint): Uint8Array {
   const bytes = fromBigInt(value)
-  if (bytes.length === 0) return Uint8Array.of(0)
-  return (bytes[0] as number) >= 0x80 ? concat(Uint8Array.of(0), bytes) : bytes
+  if (bytes.length === 0) return oneByte(0)
+  return (bytes[0] as number) >= 0x80 ? concat(oneByte(0), bytes) : bytes
 }

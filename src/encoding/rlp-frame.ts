@@ -1,4 +1,4 @@
-/** RLP written around bytes that are at hand: strings, and lists whose items are encoded already. */
+/** RLP around bytes that are at hand: strings, lists whose items are encoded already, and lists of strings read back. */
 const STRING = 0x80
 const LIST = 0xc0
 /** Payloads up to this many bytes have their length in the first byte. */
@@ -65,4 +65,46 @@ export function frameStrings(strings: readonly Uint8Array[]): Uint8Array {
     at += bytes.length
   }
   return out
+}
+
+/** Where the payload of a list or string of two bytes or more begins and ends; `undefined` when its prefix is not the shortest. */
+function payloadAt(
+  bytes: Uint8Array,
+  at: number,
+  kind: typeof STRING | typeof LIST,
+): [number, number] | undefined {
+  const size = (bytes[at] as number) - kind
+  if (size <= SHORT) return [at + 1, at + 1 + size]
+  const start = at + 1 + size - SHORT
+  let length = 0
+  for (let i = at + 1; i < start; i++) length = length * 256 + (bytes[i] ?? 0)
+  return length <= SHORT || bytes[at + 1] === 0 ? undefined : [start, start + length]
+}
+
+/**
+ * The byte strings of a list that holds nothing else, as views into `bytes`; `undefined` when these are anything but that
+ * list in its one right form. For what is read often; whoever wants to know what is wrong asks the general decoder.
+ */
+export function readFlatStrings(bytes: Uint8Array): Uint8Array[] | undefined {
+  if (bytes.length === 0 || (bytes[0] as number) < LIST) return undefined
+  const list = payloadAt(bytes, 0, LIST)
+  if (list === undefined || list[1] !== bytes.length) return undefined
+  const strings: Uint8Array[] = []
+  for (let at = list[0]; at < bytes.length; ) {
+    const prefix = bytes[at] as number
+    if (prefix >= LIST) return undefined
+    if (prefix < STRING) {
+      strings.push(bytes.subarray(at, at + 1))
+      at++
+      continue
+    }
+    const string = payloadAt(bytes, at, STRING)
+    if (string === undefined || string[1] > bytes.length) return undefined
+    const [start, end] = string
+    // A single byte below 0x80 is written without a prefix.
+    if (end - start === 1 && (bytes[start] as number) < STRING) return undefined
+    strings.push(bytes.subarray(start, end))
+    at = end
+  }
+  return strings
 }

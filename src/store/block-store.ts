@@ -6,7 +6,7 @@ import type { Transaction } from '../chain/transaction.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { NodeError } from '../errors.ts'
 import { Lru } from './lru.ts'
-import { type KeyValueReader, MAX_HEIGHT, type Write } from './table.ts'
+import type { KeyValueReader, Write } from './table.ts'
 import { type ChainTables, chainTables, type PoolEntry, type TransactionLocation } from './tables.ts'
 
 /** Blocks kept decoded: up to 1,536 empty ones, fewer the more transactions they hold (each weighs as one). */
@@ -26,24 +26,31 @@ export class BlockStore {
     ({ block }) => BLOCK_WEIGHT + block.transactions.length,
   )
   readonly #headers = new Lru<Hex, Header>(HEADER_CACHE_COUNT)
-  /** The builder looks through the last few for uncles each time, and at the next. */
+  /** The builder looks through the last few for uncles each time. */
   readonly #heights = new Lru<number, readonly Hex[]>(HEIGHT_CACHE_COUNT)
   readonly #pooled: readonly Transaction[]
   #nextArrival: number
+  /** No block is known above this height; there may be none at it either. */
+  #highest: number
 
-  private constructor(tables: ChainTables, pooled: readonly PoolEntry[]) {
+  private constructor(tables: ChainTables, pooled: readonly PoolEntry[], highest: number) {
     this.#tables = tables
+    this.#highest = highest
     this.#pooled = pooled.map(({ transaction }) => transaction)
     this.#nextArrival = (pooled.at(-1)?.arrival ?? 0) + 1
   }
 
-  /** Reads what must be at hand before the first block: the pool. */
+  /** Reads what must be at hand before the first block: the pool, and how high blocks stand. */
   static async open(reader: KeyValueReader, config: ChainConfig): Promise<BlockStore> {
     const tables = chainTables(reader, config)
     const pooled: PoolEntry[] = []
     for await (const [, entry] of tables.pool.range()) pooled.push(entry)
     pooled.sort((a, b) => a.arrival - b.arrival)
-    return new BlockStore(tables, pooled)
+    const head = tables.meta.get(HEAD)
+    const number = head === undefined ? undefined : tables.headers.get(head)?.header.number
+    let highest = number ?? -1
+    if (number !== undefined) for await (const [height] of tables.heights.range(number)) highest = height
+    return new BlockStore(tables, pooled, highest)
   }
 
   /** A known block, canonical or not. */
@@ -85,10 +92,9 @@ export class BlockStore {
 
   /** All known blocks at a height, canonical and siblings, in order of arrival. */
   hashesAt(height: number): readonly Hex[] {
-    if (height > MAX_HEIGHT) return NO_HASHES
+    if (height > this.#highest) return NO_HASHES
     const recent = this.#heights.get(height)
     if (recent !== undefined) return recent
-    // That there is none yet is remembered as well: a new block's height is asked for several times.
     const found = this.#tables.heights.get(height) ?? NO_HASHES
     this.#heights.set(height, found)
     return found
@@ -135,7 +141,10 @@ export class BlockStore {
       const all = [...siblings, hash]
       writes.push(this.#tables.heights.put(header.number, all), {
         type: 'after',
-        run: () => this.#heights.set(header.number, all),
+        run: () => {
+          this.#heights.set(header.number, all)
+          this.#highest = Math.max(this.#highest, header.number)
+        },
       })
     }
     return writes

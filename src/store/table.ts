@@ -38,8 +38,6 @@ export interface ValueCodec<V> {
 
 const HASH_BYTES = 32
 const HEIGHT_BYTES = 6
-/** The largest height that a key tells from others. */
-export const MAX_HEIGHT = 256 ** HEIGHT_BYTES - 1
 
 function digit(code: number): number {
   return code < 0x3a ? code - 0x30 : code - 0x57

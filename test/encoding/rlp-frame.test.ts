@@ -1,8 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { equal } from '../../src/encoding/bytes.ts'
-import { encodeRlp } from '../../src/encoding/rlp.ts'
-import { framedLength, frameList, frameString, frameStrings } from '../../src/encoding/rlp-frame.ts'
+import { decodeRlp, encodeRlp } from '../../src/encoding/rlp.ts'
+import {
+  framedLength,
+  frameList,
+  frameString,
+  frameStrings,
+  readFlatStrings,
+} from '../../src/encoding/rlp-frame.ts'
 import { bytes } from '../support/arbitraries.ts'
 
 const sized = fc.oneof(
@@ -35,5 +41,54 @@ describe('framing RLP', () => {
     expect(frameString(Uint8Array.of(0))).toEqual(Uint8Array.of(0))
     expect(frameString(Uint8Array.of(0x80))).toEqual(Uint8Array.of(0x81, 0x80))
     expect(frameList([])).toEqual(Uint8Array.of(0xc0))
+  })
+})
+
+describe('reading a list of strings', () => {
+  it('gives back what was written', () => {
+    fc.assert(
+      fc.property(fc.array(sized, { maxLength: 9 }), (strings) => {
+        expect(readFlatStrings(frameStrings(strings))).toEqual(strings)
+      }),
+      { numRuns: 100 },
+    )
+  })
+
+  it('leaves to the general decoder whatever is not in the one right form', () => {
+    const damaged = fc
+      .tuple(
+        fc.array(fc.oneof(bytes(4), bytes(70)), { maxLength: 4 }),
+        fc.nat(),
+        fc.integer({ min: 0, max: 255 }),
+        fc.integer({ min: -3, max: 3 }),
+      )
+      .map(([strings, at, byte, longer]) => {
+        const list = frameStrings(strings)
+        const changed = new Uint8Array(Math.max(0, list.length + longer))
+        changed.set(list.subarray(0, changed.length))
+        if (changed.length > 0) changed[at % changed.length] = byte
+        return changed
+      })
+    const decoded = (input: Uint8Array) => {
+      try {
+        return decodeRlp(input)
+      } catch {
+        return undefined
+      }
+    }
+    fc.assert(
+      fc.property(damaged, (input) => {
+        const strings = readFlatStrings(input)
+        if (strings === undefined) return
+        expect(strings).toEqual(decoded(input))
+        expect(equal(frameStrings(strings), input)).toBe(true)
+      }),
+      { numRuns: 1000 },
+    )
+    expect(readFlatStrings(new Uint8Array(0))).toBeUndefined()
+    expect(readFlatStrings(frameString(new Uint8Array(9)))).toBeUndefined()
+    expect(readFlatStrings(encodeRlp([[Uint8Array.of(1)]]))).toBeUndefined()
+    expect(readFlatStrings(Uint8Array.of(0xc2, 0x81, 0x05))).toBeUndefined()
+    expect(readFlatStrings(Uint8Array.of(0xf8, 0x01, 0x05))).toBeUndefined()
   })
 })

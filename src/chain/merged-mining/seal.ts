@@ -2,7 +2,7 @@
 import { concat, EMPTY } from '../../encoding/bytes.ts'
 import { fromHex } from '../../encoding/hex.ts'
 import type { ChainConfig } from '../config.ts'
-import { type Header, hashForMergedMining } from '../header.ts'
+import { type Header, hashForMergedMining, withProof } from '../header.ts'
 import { COMMITMENT_BYTES, coinbaseHash, joinCompressed, TAG } from './commitment.ts'
 import {
   encodeParentHeader,
@@ -131,12 +131,11 @@ export function createSealSearch(header: Header, config: ChainConfig, options: S
         hash()
         if (!meets()) continue
         bytes.set(lastBlock.subarray(0, PARENT_HEADER_BYTES - BLOCK_BYTES), BLOCK_BYTES)
-        return {
-          ...header,
+        return withProof(header, {
           bitcoinHeader: bytes.slice(),
           merkleProof: EMPTY,
           coinbaseTransaction: joinCompressed(coinbase),
-        }
+        })
       }
       return undefined
     },
