@@ -1,0 +1,5 @@
+/** Bundles the command as `rolldown.config.ts` says, without the bundler's own table of chunks before every start. */
+import { build } from 'rolldown'
+import { loadConfig } from 'rolldown/config'
+
+await build(await loadConfig('rolldown.config.ts'))
