@@ -1,6 +1,7 @@
 /**
  * `npm run bench`: Tandem beside the peers, in one run, interleaved. Prints medians and ratios; judges nothing.
- * Flags: --quick (fewer rounds, shorter chains), --only <part of a row's name>, --nodes a,b
+ * Flags: --quick (fewer rounds, shorter chains), --only <part of a row's name>, --nodes a,b; --skip traces leaves out the
+ * rows of traces, which take one of the peers a quarter of an hour
  */
 import { parseArgs } from 'node:util'
 import { available, start } from './nodes.mjs'
@@ -8,7 +9,12 @@ import * as rows from './rows.mjs'
 import * as traces from './trace-rows.mjs'
 
 const { values: flags } = parseArgs({
-  options: { quick: { type: 'boolean' }, only: { type: 'string' }, nodes: { type: 'string' } },
+  options: {
+    quick: { type: 'boolean' },
+    only: { type: 'string' },
+    nodes: { type: 'string' },
+    skip: { type: 'string' },
+  },
 })
 const names = flags.nodes?.split(',') ?? available()
 const ROUNDS = flags.quick ? 2 : 5
@@ -31,8 +37,8 @@ function print({ name, unit, figures, lessIsBetter }) {
 }
 
 /** Runs a row on every node, round by round in turn, and keeps the medians. */
-async function compare(name, unit, scenes, work, { rounds = ROUNDS, lessIsBetter = false } = {}) {
-  if (flags.only && !name.includes(flags.only)) return
+async function compare(name, unit, scenes, work, { rounds = ROUNDS, lessIsBetter = false, group } = {}) {
+  if (flags.only && flags.only !== group && !name.includes(flags.only)) return
   const samples = Object.fromEntries(names.map((node) => [node, []]))
   for (let round = 0; round < rounds; round++) {
     for (const node of names) {
@@ -77,7 +83,7 @@ await compare('1,000 transfers into one block', 'per s', scenes, rows.bigBlock, 
 await compare('eth_getBlockByNumber of 1,000 full transactions', 'per s', scenes, rows.fullBlocks)
 
 // Nodes of their own again: one of the peers has to note every step while it first runs.
-if (!flags.only || 'callTracer struct logs trace'.includes(flags.only)) {
+if (flags.skip !== 'traces' && (!flags.only || 'callTracer struct logs trace'.includes(flags.only))) {
   const tracing = {}
   for (const name of names) {
     tracing[name] = await rows.prepare(await start(name, undefined, { traces: true }), { warm: false })
@@ -126,10 +132,7 @@ if (!flags.only || flags.only === 'long') {
     'MB',
     scenes,
     async (scene) => scene.node.memory(),
-    {
-      rounds: 1,
-      lessIsBetter: true,
-    },
+    { rounds: 1, lessIsBetter: true, group: 'long' },
   )
   await compare(
     `restart on ${LONGEST} blocks`,
@@ -140,7 +143,7 @@ if (!flags.only || flags.only === 'long') {
       scene.node = await start(scene.node.name, scene.node.dir)
       return scene.node.startMs
     },
-    { rounds: 1, lessIsBetter: true },
+    { rounds: 1, lessIsBetter: true, group: 'long' },
   )
 }
 
