@@ -12,7 +12,7 @@ import { type ChainTables, chainTables, type PoolEntry, type TransactionLocation
 /** Blocks kept decoded: up to 1,536 empty ones, fewer the more transactions they hold (each weighs as one). */
 const BLOCK_CACHE_WEIGHT = 24_576
 const BLOCK_WEIGHT = 16
-const HEADER_CACHE_COUNT = 4_096
+const HEADER_CACHE_COUNT = 1_536
 const HEIGHT_CACHE_COUNT = 64
 
 const HEAD = 'head'
