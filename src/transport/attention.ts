@@ -11,8 +11,10 @@ const LOOKED_AT = 8
 const OFTEN = 5
 /** Two looks at the sockets are microseconds apart; so many milliseconds are work of ours, or others had the processor. */
 const STRETCHED_MS = 1
+/** Work of ours has used at least this part of the time that passed, on one processor or several. */
+const OWN_SHARE = 0.5
 /** How long a processor that others want is left to them, milliseconds. */
-const YIELD_MS = 250
+const YIELD_MS = 50
 
 /** Hears of the calls of all doors. */
 export interface Attention {
@@ -28,8 +30,8 @@ export interface AttentionParts {
   readonly now: () => number
   /** Runs a step after the event loop has looked at its sockets. */
   readonly next: (step: () => void) => void
-  /** How often the system has taken the processor away from us to give it to somebody else. */
-  readonly preemptions: () => number
+  /** Milliseconds of processor time that the process has used. */
+  readonly used: () => number
   /** Processors that the process may use. */
   readonly processors: number
 }
@@ -37,7 +39,10 @@ export interface AttentionParts {
 const PROCESS: AttentionParts = {
   now: () => performance.now(),
   next: (step) => void setImmediate(step),
-  preemptions: () => process.resourceUsage().involuntaryContextSwitches,
+  used() {
+    const { user, system } = process.cpuUsage()
+    return (user + system) / 1000
+  },
   processors: availableParallelism(),
 }
 
@@ -52,18 +57,23 @@ function countOnes(bits: number): number {
  * idle node nothing; gives way when the processor is wanted elsewhere, and never begins where there is only one.
  */
 export function createAttention(parts: AttentionParts = PROCESS): Attention {
-  const { now, next, preemptions, processors } = parts
+  const { now, next, used, processors } = parts
   /** One bit per pause, the last one lowest; set when it was short. */
   let pauses = 0
   let answeredAt = Number.NEGATIVE_INFINITY
   let lookedAt = 0
-  let preempted = 0
+  let usedAtAnswer = 0
   let calmFrom = Number.NEGATIVE_INFINITY
   let awake = false
 
+  /** Has somebody else had the processor for most of the time since the last answer? */
+  function isCrowded(time: number): boolean {
+    return used() - usedAtAnswer < OWN_SHARE * (time - answeredAt)
+  }
+
   function look(): void {
     const time = now()
-    if (time - lookedAt > STRETCHED_MS && preemptions() > preempted) calmFrom = time + YIELD_MS
+    if (time - lookedAt > STRETCHED_MS && isCrowded(time)) calmFrom = time + YIELD_MS
     lookedAt = time
     if (time - answeredAt < WINDOW_MS && time >= calmFrom) next(look)
     else awake = false
@@ -76,10 +86,11 @@ export function createAttention(parts: AttentionParts = PROCESS): Attention {
     },
     answered() {
       answeredAt = now()
-      if (awake || processors < 2 || answeredAt < calmFrom || countOnes(pauses) < OFTEN) return
+      if (!awake && (processors < 2 || answeredAt < calmFrom || countOnes(pauses) < OFTEN)) return
+      usedAtAnswer = used()
+      if (awake) return
       awake = true
       lookedAt = answeredAt
-      preempted = preemptions()
       next(look)
     },
   }

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { createAttention } from '../../src/transport/attention.ts'
 
-/** A processor whose clock moves only when told to; one turn of the event loop takes `turnMs`. */
+/** A processor whose clocks move only when told to; one turn of the event loop takes `turnMs`. */
 function machine({ processors = 2, turnMs = 0.01 } = {}) {
   const steps: (() => void)[] = []
-  const state = { time: 1000, preemptions: 0, turns: 0 }
+  const state = { time: 1000, used: 0 }
   const attention = createAttention({
     now: () => state.time,
     next: (step) => void steps.push(step),
-    preemptions: () => state.preemptions,
+    used: () => state.used,
     processors,
   })
   /** Turns of the event loop until nobody keeps it awake, or `most`. */
@@ -16,6 +16,7 @@ function machine({ processors = 2, turnMs = 0.01 } = {}) {
     let turns = 0
     for (let step = steps.shift(); step !== undefined; step = steps.shift()) {
       state.time += turnMs
+      state.used += turnMs
       turns++
       step()
       if (turns >= most) break
@@ -70,7 +71,6 @@ describe('staying awake for the next call', () => {
     for (let i = 0; i < 10; i++) call(0.2)
     turn(3)
     state.time += 4
-    state.preemptions++
     turn()
     for (let i = 0; i < 10; i++) call(0.2)
     expect(turn()).toBe(0)
@@ -84,6 +84,7 @@ describe('staying awake for the next call', () => {
     for (let i = 0; i < 10; i++) call(0.2)
     turn(3)
     state.time += 4
+    state.used += 4
     turn()
     call(0.2)
     for (let i = 0; i < 10; i++) call(0.2)
