@@ -38,8 +38,10 @@ export function createWriteBehind(level: Level, journal: Journal | undefined, fs
   let failure: unknown
   let closing: Promise<void> | undefined
 
+  /** Writes what is waiting, and what has come meanwhile if that is much again. */
   async function flush(): Promise<void> {
-    while (waiting.size > 0) {
+    if (waiting.size === 0) return
+    do {
       const retired = journal?.retire() ?? []
       leaving = waiting
       waiting = new Unwritten()
@@ -55,7 +57,7 @@ export function createWriteBehind(level: Level, journal: Journal | undefined, fs
       }
       leaving = NONE
       journal?.drop(retired)
-    }
+    } while (waiting.size > MANY_WAITING)
   }
 
   let rest: NodeJS.Timeout | undefined
@@ -63,7 +65,7 @@ export function createWriteBehind(level: Level, journal: Journal | undefined, fs
   /** Lets the tables catch up in a moment of rest, or at once when much is waiting. */
   function scheduleFlush(): void {
     if (waiting.size > MANY_WAITING) startFlush()
-    else if (rest !== undefined) rest.refresh()
+    if (rest !== undefined) rest.refresh()
     else rest = setTimeout(startFlush, REST_MS).unref()
   }
 
@@ -78,6 +80,7 @@ export function createWriteBehind(level: Level, journal: Journal | undefined, fs
       })
       .finally(() => {
         flushing = undefined
+        if (waiting.size > 0 && failure === undefined && closing === undefined) scheduleFlush()
       })
   }
 
