@@ -48,7 +48,10 @@ describe('reading a list of strings', () => {
   it('gives back what was written', () => {
     fc.assert(
       fc.property(fc.array(sized, { maxLength: 9 }), (strings) => {
-        expect(readFlatStrings(frameStrings(strings))).toEqual(strings)
+        const read = readFlatStrings(frameStrings(strings)) ?? []
+        expect(read.length).toBe(strings.length)
+        // Long strings are compared byte by byte here: the matcher for objects takes seconds.
+        expect(read.every((string, i) => equal(string, strings[i] as Uint8Array))).toBe(true)
       }),
       { numRuns: 100 },
     )
