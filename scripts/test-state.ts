@@ -10,11 +10,11 @@ import { EMPTY } from '../src/encoding/bytes.ts'
 import { keccakHex } from '../src/encoding/hash.ts'
 import { fromHex, type Hex } from '../src/encoding/hex.ts'
 import { encodeRlp } from '../src/encoding/rlp.ts'
-import { executeTransaction, TransactionRejected } from '../src/execution/execute-transaction.ts'
-import { createMachine, type Machine } from '../src/execution/machine.ts'
-import type { BlockEnvironment } from '../src/execution/message.ts'
-import { Overlay } from '../src/execution/overlay.ts'
-import { StateTrie } from '../src/execution/state-trie.ts'
+import type { BlockEnvironment } from '../src/evm/message.ts'
+import { createVm, type Vm } from '../src/evm/vm.ts'
+import { applyTransaction, TransactionRejected } from '../src/execution/apply-transaction.ts'
+import { Overlay } from '../src/state/overlay.ts'
+import { StateTrie } from '../src/state/state-trie.ts'
 
 /** Tests that are known to differ, by name, and why. */
 const EXCEPTIONS: ReadonlyMap<string, string> = new Map()
@@ -85,7 +85,7 @@ function preState({ pre }: StateTest): { trie: StateTrie; root: Hex } {
       overlay.putStorage(address, quantity(slot), quantity(value))
     }
   }
-  const sealed = trie.seal(EMPTY_TRIE_ROOT, overlay.changes())
+  const sealed = trie.commit(EMPTY_TRIE_ROOT, overlay.changes())
   trie.remember(sealed)
   return { trie, root: sealed.root }
 }
@@ -105,7 +105,7 @@ function toTransaction({ transaction }: StateTest, { data, gas, value }: Case['i
     s: 1n,
     chainId: 0,
     raw: EMPTY,
-    isReward: false,
+    isRemasc: false,
   }
 }
 
@@ -116,20 +116,20 @@ function logsHash(logs: readonly Log[]): Hex {
 }
 
 /** Why the case fails; `undefined` when it passes. */
-async function runCase(test: StateTest, wanted: Case, machine: Machine): Promise<string | undefined> {
+async function runCase(test: StateTest, wanted: Case, vm: Vm): Promise<string | undefined> {
   const { trie, root } = preState(test)
   const state = new Overlay(trie.reader(root))
   const env = environment(test)
   const transaction = toTransaction(test, wanted.indexes)
   let logs: readonly Log[] = []
   try {
-    const parts = { transaction, state, env, machine, gasAvailable: env.gasLimit, deadlineMs: DEADLINE_MS }
-    logs = (await executeTransaction(parts)).logs
+    const parts = { transaction, state, env, vm, gasAvailable: env.gasLimit, deadlineMs: DEADLINE_MS }
+    logs = (await applyTransaction(parts)).logs
   } catch (error) {
     // A transaction that is not valid leaves the state as it was.
     if (!(error instanceof TransactionRejected)) return `threw ${error}`
   }
-  const found = trie.seal(root, state.changes()).root
+  const found = trie.commit(root, state.changes()).root
   if (found !== wanted.hash) return `root ${found} instead of ${wanted.hash}`
   const foundLogs = logsHash(logs)
   return foundLogs === wanted.logs ? undefined : `logs ${foundLogs} instead of ${wanted.logs}`
@@ -142,7 +142,7 @@ function jsonFiles(path: string): string[] {
     .flatMap((name) => jsonFiles(join(path, name)))
 }
 
-async function runFolder(folder: string, machine: Machine, verbose: boolean): Promise<Tally> {
+async function runFolder(folder: string, vm: Vm, verbose: boolean): Promise<Tally> {
   const tally: Tally = { files: 0, passed: 0, failed: [], excepted: [] }
   for (const file of jsonFiles(folder)) {
     tally.files++
@@ -152,7 +152,7 @@ async function runFolder(folder: string, machine: Machine, verbose: boolean): Pr
       for (const wanted of test.post.ConstantinopleFix ?? []) {
         const { data, gas, value } = wanted.indexes
         const label = `${relative(folder, file) || basename(file)} ${name} [${data},${gas},${value}]`
-        const failure = await runCase(test, wanted, machine)
+        const failure = await runCase(test, wanted, vm)
         const reason = EXCEPTIONS.get(name)
         if (failure === undefined) tally.passed++
         else if (reason !== undefined) tally.excepted.push(`${label}: ${reason}`)
@@ -177,9 +177,9 @@ async function main(): Promise<void> {
     return
   }
   const loop = values.loop === 'library' ? 'library' : 'own'
-  const machine = createMachine({ chainId: 1, ruleSet: 'petersburg', loop })
+  const vm = createVm({ chainId: 1, ruleSet: 'petersburg', loop })
   const start = performance.now()
-  const { files, passed, failed, excepted } = await runFolder(folder, machine, values.verbose)
+  const { files, passed, failed, excepted } = await runFolder(folder, vm, values.verbose)
   for (const line of failed) console.log(`FAIL ${line}`)
   for (const line of excepted) console.log(`EXCEPTION ${line}`)
   const seconds = ((performance.now() - start) / 1000).toFixed(1)

@@ -11,10 +11,10 @@ import {
   withMinimumGasPrice,
 } from './chain/config.ts'
 import { parseGenesis } from './chain/genesis.ts'
-import { createAccounts, MINER_ADDRESS } from './engine/accounts.ts'
 import { createEngine } from './engine/create-engine.ts'
 import type { Engine } from './engine/engine.ts'
 import type { Peers } from './engine/peers/ledger.ts'
+import { createAccounts, MINER_ADDRESS } from './engine/wallet/accounts.ts'
 import { openKeyStore } from './engine/wallet/key-store.ts'
 import { createWallet } from './engine/wallet/wallet.ts'
 import { silentLogger } from './logger.ts'
@@ -22,11 +22,11 @@ import { type NodeOptions, type ResolvedNodeOptions, resolveNodeOptions } from '
 import { checkMethodTimeouts } from './rpc/deadlines.ts'
 import { createDispatcher, type Dispatcher } from './rpc/dispatcher.ts'
 import { RpcError } from './rpc/error-codes.ts'
+import { type Health, readHealth } from './rpc/health.ts'
 import { METHODS } from './rpc/methods/index.ts'
 import { createPermissions } from './rpc/permissions.ts'
 import { checkMethodEntries, methodsOfProfile } from './rpc/profiles.ts'
 import { openSession, type Session } from './rpc/session.ts'
-import { readVitals, type Vitals } from './rpc/vitals.ts'
 import { keyFilesIn } from './store/key-files.ts'
 import { openStore } from './store/level.ts'
 import { packageVersion, readGenesisFile } from './store/package-files.ts'
@@ -59,7 +59,7 @@ export interface Node {
   readonly peers: Peers
   readonly options: ResolvedNodeOptions
   /** How the node is, in figures; `undefined` once it is closed. */
-  vitals(): Promise<Vitals | undefined>
+  health(): Promise<Health | undefined>
   /** Lets the running command end, then closes the database. Idempotent. */
   close(): Promise<void>
 }
@@ -90,7 +90,7 @@ async function namesOf({ abi }: ResolvedNodeOptions): Promise<AbiRegistry> {
 /** Where a data directory has its key files. */
 const KEY_FOLDER = 'keystore'
 
-/** The gas that a simulation gets where nothing limits it (rpc-methods 7.4). */
+/** The gas that a simulation gets where nothing limits it (docs/rpc-reference.md#74-calls-and-estimates). */
 const UNLIMITED_GAS = 10n ** 14n
 
 /**
@@ -213,7 +213,7 @@ export async function createNode(given: NodeOptions = {}): Promise<Node> {
     removeListener(_event, listener) {
       listeners.delete(listener)
     },
-    vitals: async () => (closing === undefined ? readVitals(engine, options.dataDir) : undefined),
+    health: async () => (closing === undefined ? readHealth(engine, options.dataDir) : undefined),
     close() {
       closing ??= (async () => {
         for (const leave of leaving) leave()

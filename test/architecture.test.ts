@@ -1,18 +1,21 @@
-/** Rooms import only leftwards, and each foreign library has one door. */
+/** Folders import only from folders to their left, and each library is imported in its own place only. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 
 const SRC = fileURLToPath(new URL('../src', import.meta.url))
-/** Left to right; a room may import from itself and from what stands before it. */
-const ROOMS = [
+/** Left to right; a folder may import from itself and from those before it. */
+const LAYERS = [
   'encoding',
   'chain',
   'abi',
   'options',
   'store',
+  'state',
+  'evm',
   'execution',
+  'comparison',
   'engine',
   'rpc',
   'node.ts',
@@ -20,14 +23,14 @@ const ROOMS = [
   'cli',
 ]
 const EVERYWHERE = ['errors.ts', 'logger.ts']
-/** Public face: right of all but the command that uses it. */
-const FACE = 'index.ts'
+/** The package's exports: right of all but the command, which uses them. */
+const PUBLIC = 'index.ts'
 
-const LIBRARY_DOORS: Record<string, RegExp> = {
-  '@ethereumjs/evm': /^execution\//,
-  '@ethereumjs/common': /^execution\//,
-  '@ethereumjs/trie': /^execution\//,
-  '@ethereumjs/vm': /^execution\//,
+const LIBRARY_PLACES: Record<string, RegExp> = {
+  '@ethereumjs/evm': /^(evm|comparison)\//,
+  '@ethereumjs/common': /^(evm|comparison)\//,
+  '@ethereumjs/trie': /^comparison\//,
+  '@ethereumjs/vm': /^comparison\//,
   '@ethereumjs/rlp': /^encoding\/rlp\.ts$/,
   express: /^transport\//,
   ws: /^transport\//,
@@ -46,36 +49,36 @@ function importsOf(file: string): string[] {
   return [...text.matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map((match) => match[1] as string)
 }
 
-const roomOf = (file: string): string => file.split('/')[0] as string
+const layerOf = (file: string): string => file.split('/')[0] as string
 
-describe('the line of rooms', () => {
+describe('layers', () => {
   it.each(files)('%s imports nothing from the right', (file) => {
-    const room = roomOf(file)
-    if (room === FACE) return
+    const layer = layerOf(file)
+    if (layer === PUBLIC) return
     for (const path of importsOf(file).filter((path) => path.startsWith('.'))) {
       const target = relative(SRC, join(SRC, dirname(file), path))
-      const there = roomOf(target)
+      const there = layerOf(target)
       if (EVERYWHERE.includes(there)) continue
-      if (EVERYWHERE.includes(room)) {
+      if (EVERYWHERE.includes(layer)) {
         expect(there, `${file} → ${target}`).toBe('encoding')
         continue
       }
-      expect(ROOMS, `${file} → ${target}`).toContain(there)
-      expect(ROOMS.indexOf(there), `${file} → ${target}`).toBeLessThanOrEqual(ROOMS.indexOf(room))
+      expect(LAYERS, `${file} → ${target}`).toContain(there)
+      expect(LAYERS.indexOf(there), `${file} → ${target}`).toBeLessThanOrEqual(LAYERS.indexOf(layer))
     }
   })
 
-  it.each(files)('%s imports libraries only where they have their door', (file) => {
+  it.each(files)('%s imports libraries only in their place', (file) => {
     for (const path of importsOf(file).filter((path) => !path.startsWith('.') && !path.startsWith('node:'))) {
       const name = path.startsWith('@')
         ? path.split('/').slice(0, 2).join('/')
         : (path.split('/')[0] as string)
-      const door = LIBRARY_DOORS[name]
-      if (door !== undefined) expect(file, `${file} imports ${name}`).toMatch(door)
+      const place = LIBRARY_PLACES[name]
+      if (place !== undefined) expect(file, `${file} imports ${name}`).toMatch(place)
     }
   })
 
-  it('every file opens with a sentence that says what it is', () => {
+  it('every file begins with a docstring', () => {
     for (const file of files) {
       expect(readFileSync(join(SRC, file), 'utf8').replace(/^#!.*\n/, ''), file).toMatch(/^\/\*\*/)
     }

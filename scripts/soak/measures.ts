@@ -1,6 +1,6 @@
 /** All that is measured in a run: how long calls took, memory, and what was done to the nodes. */
 import { residentBytes } from './node-process.ts'
-import { type Drift, driftOf, type Point, quantile, warmUp, windowed } from './series.ts'
+import { comparisonOf, type Point, quantile, type RuleComparison, warmUp, windowed } from './series.ts'
 import type { Strike } from './target.ts'
 
 /** What may drift over a run: latency in yardsticks, memory and its living part in megabytes. */
@@ -40,7 +40,7 @@ export interface CallRow {
   readonly half: number
   readonly most: number
   /** In yardsticks; nothing for the struck node, whose lives all begin cold, and where the machine is too restless. */
-  readonly drift: Drift | undefined
+  readonly drift: RuleComparison | undefined
 }
 
 /** The notebook of one run. */
@@ -177,20 +177,20 @@ export class Measures {
           count: values.length,
           half: quantile(values, 0.5) ?? 0,
           most: quantile(values, 0.99) ?? 0,
-          drift: isJudged ? driftOf(this.#relative(node, kind), seconds, LATENCY_BOUND) : undefined,
+          drift: isJudged ? comparisonOf(this.#relative(node, kind), seconds, LATENCY_BOUND) : undefined,
         }
       })
       .toSorted((a, b) => b.count - a.count)
   }
 
   /** How a node's memory went; that of the struck one from life to life, at the same age. */
-  memoryDrift(node: string, seconds: number): Drift {
+  memoryDrift(node: string, seconds: number): RuleComparison {
     const points = node === STRUCK ? [...this.#grown.values()] : this.memory(node)
-    return driftOf(points, seconds, MEMORY_BOUND)
+    return comparisonOf(points, seconds, MEMORY_BOUND)
   }
 
   /** How the living part of a node's heap went; nothing for the struck one. */
-  heapDrift(node: string, seconds: number): Drift | undefined {
-    return node === STRUCK ? undefined : driftOf(this.heap(node), seconds, HEAP_BOUND)
+  heapDrift(node: string, seconds: number): RuleComparison | undefined {
+    return node === STRUCK ? undefined : comparisonOf(this.heap(node), seconds, HEAP_BOUND)
   }
 }

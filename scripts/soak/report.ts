@@ -2,7 +2,7 @@
 import type { Measures } from './measures.ts'
 import { GROWN, HEAP_BOUND, LATENCY_BOUND, MEMORY_BOUND, MOST_UNREST, STRUCK, YARDSTICK } from './measures.ts'
 import { drawPlot } from './plot.ts'
-import { type Drift, quantile, warmUp } from './series.ts'
+import { quantile, type RuleComparison, warmUp } from './series.ts'
 import { textTable } from './table.ts'
 import type { Target } from './target.ts'
 
@@ -33,13 +33,13 @@ const milliseconds = (value: number): string => value.toFixed(value < 10 ? 2 : 0
 const percent = (share: number): string => `${share * 100} %`
 const SHORT = 'too short to tell'
 
-function megabytesText(drift: Drift | undefined): string {
+function megabytesText(drift: RuleComparison | undefined): string {
   if (drift === undefined) return ''
   const { change, verdict } = drift
   return verdict === 'short' ? SHORT : `${signed(change)} MB ${verdict}`
 }
 
-function shareText(drift: Drift | undefined): string {
+function shareText(drift: RuleComparison | undefined): string {
   if (drift === undefined) return ''
   const { change, median, verdict } = drift
   return verdict === 'short' ? SHORT : `${signed((100 * change) / median)} % ${verdict}`
@@ -50,7 +50,7 @@ const signed = (value: number): string => `${value < 0 ? '−' : '+'}${Math.abs(
 /** Those whose latency or memory rose, as sentences; empty when all is level. */
 export function rising({ measures, nodes, seconds }: Outcome): string[] {
   return nodes.flatMap((node) => {
-    const grown = (what: string, drift: Drift | undefined) =>
+    const grown = (what: string, drift: RuleComparison | undefined) =>
       drift?.verdict === 'rising'
         ? [`${node}: ${what} rose by ${drift.change.toFixed(0)} MB, more than ${drift.allowed.toFixed(0)} MB`]
         : []

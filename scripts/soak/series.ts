@@ -40,7 +40,7 @@ export interface Bound {
 }
 
 /** What became of a series after warming up. */
-export interface Drift {
+export interface RuleComparison {
   readonly median: number
   /** Change over the judged part of the run, in the unit of the values. */
   readonly change: number
@@ -58,7 +58,11 @@ export function warmUp(seconds: number): number {
 }
 
 /** Judges a series of a run of so many seconds. Falling is as good as level. */
-export function driftOf(points: readonly Point[], seconds: number, { share, least }: Bound): Drift {
+export function comparisonOf(
+  points: readonly Point[],
+  seconds: number,
+  { share, least }: Bound,
+): RuleComparison {
   const judged = points.filter(([at]) => at >= warmUp(seconds))
   const span = (judged.at(-1)?.[0] ?? 0) - (judged[0]?.[0] ?? 0)
   const median = quantile(

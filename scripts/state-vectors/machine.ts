@@ -1,5 +1,5 @@
 /** Scenarios of single opcodes: arithmetic, memory, stack, jumps, surroundings. */
-import { opcodeTable } from '../../src/execution/opcodes/table.ts'
+import { opcodeTable } from '../../src/evm/opcodes/table.ts'
 import { COINBASE, CONTRACT, type Given, NOBODY, OTHER, SENDER } from '../../test/support/execution.ts'
 import { calling, contract, ending, keep, pairs, type Scenario } from './scenario.ts'
 

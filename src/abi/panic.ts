@@ -20,7 +20,7 @@ const MEANINGS: ReadonlyMap<bigint, string> = new Map([
 ])
 
 /** The words for a payload of `Panic(uint256)`, for example `panic 0x12 (division or modulo by zero)`; `undefined` when it is none. */
-export function panicWords(payload: Uint8Array): string | undefined {
+export function panicMessage(payload: Uint8Array): string | undefined {
   if (payload.length !== 36 || toHex(payload.subarray(0, 4)) !== PANIC) return undefined
   const code = toBigInt(payload.subarray(4))
   const meaning = MEANINGS.get(code)

@@ -37,7 +37,7 @@ export interface AbiRegistry {
    * comes before what was added, and is kept within bounds: the contracts that were taught longest ago are forgotten.
    * Throws an Error in words for one that is too large to be kept.
    */
-  teach(artifact: Artifact, address?: Hex): Promise<void>
+  register(artifact: Artifact, address?: Hex): Promise<void>
   call(input: Uint8Array, address?: Hex): DecodedCall | undefined
   /** What a call returned, as text. */
   returned(call: DecodedCall, output: Uint8Array): string | undefined
@@ -74,7 +74,7 @@ interface EventLayout {
 }
 
 /** How much may be taught. */
-export interface TeachingBounds {
+export interface RegistrationBounds {
   /** Contracts. */
   readonly most?: number
   /** Characters of their entries as JSON; in memory they take several times that. */
@@ -82,7 +82,7 @@ export interface TeachingBounds {
 }
 
 /** A contract that was taught. */
-interface Lesson {
+interface Registration {
   readonly artifact: Artifact
   readonly address: Hex | undefined
   /** Of its address alone. */
@@ -92,12 +92,15 @@ interface Lesson {
 }
 
 /** Makes an empty registry; 4096 contracts of 8 Mi characters may be taught unless told otherwise. */
-export function createAbiRegistry({ most = 4096, mostText = 8_388_608 }: TeachingBounds = {}): AbiRegistry {
+export function createAbiRegistry({
+  most = 4096,
+  mostText = 8_388_608,
+}: RegistrationBounds = {}): AbiRegistry {
   const added = new KnownNames()
   const taught = new KnownNames()
-  const bound = new Map<Hex, Lesson>()
+  const bound = new Map<Hex, Registration>()
   /** By the hash of all they say, the oldest first. */
-  const lessons = new Map<string, Lesson>()
+  const registrations = new Map<string, Registration>()
   let length = 0
   let codec: AbiCodec | undefined
 
@@ -108,21 +111,24 @@ export function createAbiRegistry({ most = 4096, mostText = 8_388_608 }: Teachin
     return own === undefined && late.length === 0 ? early : [...(own ?? []), ...late, ...early]
   }
 
-  function forget(key: string, { artifact, address, length: its }: Lesson): void {
-    lessons.delete(key)
+  function forget(key: string, { artifact, address, length: its }: Registration): void {
+    registrations.delete(key)
     length -= its
     taught.remove(artifact)
     if (address !== undefined && bound.get(address)?.artifact === artifact) bound.delete(address)
   }
 
   /** One that says what another said takes its place, so that repeating oneself makes nothing else be forgotten. */
-  function lessonOf(artifact: Artifact, address: Hex | undefined): [key: string, lesson: Lesson] {
+  function registrationOf(
+    artifact: Artifact,
+    address: Hex | undefined,
+  ): [key: string, registration: Registration] {
     const text = JSON.stringify(artifact)
     if (text.length > mostText) {
       throw new Error(`it has ${text.length} characters of names, and there is room for ${mostText}`)
     }
     const key = keccakHex(new TextEncoder().encode(`${address} ${text}`))
-    const known = lessons.get(key)
+    const known = registrations.get(key)
     if (known !== undefined) return [key, known]
     const own = address === undefined ? undefined : new KnownNames()
     own?.add(artifact)
@@ -186,15 +192,15 @@ export function createAbiRegistry({ most = 4096, mostText = 8_388_608 }: Teachin
       codec ??= await loadAbiCodec()
       added.add(artifact)
     },
-    async teach(artifact, address) {
-      const [key, lesson] = lessonOf(artifact, address)
+    async register(artifact, address) {
+      const [key, registration] = registrationOf(artifact, address)
       codec ??= await loadAbiCodec()
-      if (!lessons.delete(key)) length += lesson.length
-      lessons.set(key, lesson)
-      taught.add(lesson.artifact)
-      if (address !== undefined) bound.set(address, lesson)
-      for (const [oldest, its] of lessons) {
-        if (lessons.size <= most && length <= mostText) return
+      if (!registrations.delete(key)) length += registration.length
+      registrations.set(key, registration)
+      taught.add(registration.artifact)
+      if (address !== undefined) bound.set(address, registration)
+      for (const [oldest, its] of registrations) {
+        if (registrations.size <= most && length <= mostText) return
         forget(oldest, its)
       }
     },

@@ -27,8 +27,9 @@ interface Heights {
 }
 
 /**
- * Protocol 1.1, 1.4 and 3.1. The settings that the real node ships for devnet leave out heights that its loader asks
- * for, so devnet follows regtest in all that concerns headers.
+ * docs/protocol.md#11-versions, docs/protocol.md#14-encodings, docs/protocol.md#31-difficulty. The settings
+ * that the real node ships for devnet leave out heights that its loader asks for, so devnet follows regtest
+ * in all that concerns headers.
  */
 const HEIGHTS: Readonly<Record<ChainName, Heights>> = {
   regtest: {
@@ -93,7 +94,7 @@ const HEIGHTS: Readonly<Record<ChainName, Heights>> = {
   },
 }
 
-/** Fork detection data needs this many headers below a block, whatever the rules say (protocol 1.5). */
+/** Fork detection data needs this many headers below a block, whatever the rules say (docs/protocol.md#15-hashes). */
 const FORK_DETECTION_HEADERS = 449
 
 function holds(from: number | undefined, height: number): boolean {
@@ -127,7 +128,7 @@ export function rulesAt(name: ChainName): (height: number) => Rules {
   }
 }
 
-/** Floor of the difficulty by height (protocol 3.1). */
+/** Floor of the difficulty by height (docs/protocol.md#31-difficulty). */
 export function minimumDifficultyAt(name: ChainName): (height: number) => bigint {
   if (name === 'regtest') return () => 1n
   if (name === 'mainnet') return () => 7_000_000_000_000_000n
@@ -135,27 +136,30 @@ export function minimumDifficultyAt(name: ChainName): (height: number) => bigint
   return (height) => (holds(raised, height) ? 550_000_000n : 131_072n)
 }
 
-/** By what part of itself the difficulty moves, by height (protocol 3.1). */
+/** By what part of itself the difficulty moves, by height (docs/protocol.md#31-difficulty). */
 export function boundDivisorAt(name: ChainName): (height: number) => bigint {
   if (name === 'regtest') return () => 2048n
   const finer = HEIGHTS[name].rskip156
   return (height) => (holds(finer, height) ? 400n : 50n)
 }
 
-/** Seconds by which the parent chain's clock must be less away than this, by height (protocol 1.7). */
+/** Seconds by which the parent chain's clock must be less away than this, by height (docs/protocol.md#17-validity). */
 export function parentChainTimeWindowAt(name: ChainName): (height: number) => number | undefined {
   const { rskip179, rskip297 } = HEIGHTS[name]
   return (height) => (!holds(rskip179, height) ? undefined : holds(rskip297, height) ? 7200 : 300)
 }
 
-/** How many times the block's minimum a gas price may be, by height (RSKIP-252, protocol 4.2). */
+/**
+ * How many times the block's minimum a gas price may be, by height (RSKIP-252,
+ * docs/protocol.md#42-minimum-gas-price).
+ */
 export function gasPriceCapAt(name: ChainName): (height: number) => bigint | undefined {
   const { rskip252 } = HEIGHTS[name]
   return (height) => (holds(rskip252, height) ? 100n : undefined)
 }
 
-/** Rules of the reward contract by height (protocol 5.4). */
-export function rewardRulesAt(
+/** Rules of the reward contract by height (docs/protocol.md#54-remasc-payout). */
+export function remascRulesAt(
   name: ChainName,
 ): (height: number) => { readonly rskip85: boolean; readonly rskip218: boolean } {
   const { rskip85, rskip218 } = HEIGHTS[name]

@@ -38,7 +38,10 @@ function fullHeader(header: Header, config: ChainConfig): Uint8Array {
   return encodeHeader(header, 'full', config.rulesAt(header.number))
 }
 
-/** The whole block as it is stored and sent: `[header, [transactions], [uncle headers]]`, headers in full (protocol 1.4). */
+/**
+ * The whole block as it is stored and sent: `[header, [transactions], [uncle headers]]`, headers in full
+ * (docs/protocol.md#14-encodings).
+ */
 export function encodeBlock({ header, transactions, uncles }: Block, config: ChainConfig): Uint8Array {
   return frameList([
     fullHeader(header, config),
@@ -47,7 +50,7 @@ export function encodeBlock({ header, transactions, uncles }: Block, config: Cha
   ])
 }
 
-/** Length of `encodeBlock` in bytes (protocol 3.3), without writing it. */
+/** Length of `encodeBlock` in bytes (docs/protocol.md#33-fork-choice), without writing it. */
 export function blockSize({ header, transactions, uncles }: Block, config: ChainConfig): number {
   const transactionBytes = transactions.reduce((sum, { raw }) => sum + raw.length, 0)
   const uncleBytes = uncles.reduce((sum, uncle) => sum + fullHeader(uncle, config).length, 0)
@@ -73,17 +76,20 @@ export function decodeBlock(bytes: Uint8Array, config: ChainConfig): Block {
   }
 }
 
-/** What a block adds to the total difficulty of its branch: its own difficulty and that of its uncles (protocol 3.3). */
+/**
+ * What a block adds to the total difficulty of its branch: its own difficulty and that of its uncles
+ * (docs/protocol.md#33-fork-choice).
+ */
 export function cumulativeDifficulty({ header, uncles }: Block): bigint {
   return uncles.reduce((sum, { difficulty }) => sum + difficulty, header.difficulty)
 }
 
-/** Root of the transactions of a block, in order (protocol 5.5). */
+/** Root of the transactions of a block, in order (docs/protocol.md#55-receipts). */
 export function transactionsRoot(transactions: readonly Transaction[]): Hex {
   return binaryTrieRoot(transactions.map(({ raw }) => raw))
 }
 
-/** What a header says of its uncles: keccak-256 of the list of their full headers (protocol 1.2). */
+/** What a header says of its uncles: keccak-256 of the list of their full headers (docs/protocol.md#12-fields). */
 export function unclesHash(uncles: readonly Header[], config: ChainConfig): Hex {
   if (uncles.length === 0) return EMPTY_UNCLES_HASH
   return keccakHex(frameList(uncles.map((uncle) => fullHeader(uncle, config))))

@@ -1,4 +1,7 @@
-/** The 2048-bit bloom of log addresses and topics: add, test, merge (Yellow Paper 4.3.1, protocol 5.5). */
+/**
+ * The 2048-bit bloom of log addresses and topics: add, test, merge (Yellow Paper 4.3.1,
+ * docs/protocol.md#55-receipts).
+ */
 import { keccak256 } from '../encoding/hash.ts'
 import { fromHex, type Hex } from '../encoding/hex.ts'
 import type { Log } from './receipt.ts'

@@ -1,6 +1,6 @@
 /** Who calls the bridge for nothing on the local network: its first federation, and those who vote on its settings. */
 import type { Hex } from '../encoding/hex.ts'
-import { NATIVE_ADDRESS } from './config.ts'
+import { PRECOMPILE_ADDRESS } from './config.ts'
 
 /** The members of the first federation, by the addresses of their keys; each key is keccak-256 of `federator1` to `federator3`. */
 export const FEDERATORS: ReadonlySet<Hex> = new Set<Hex>([
@@ -20,7 +20,10 @@ const VOTERS: ReadonlySet<Hex> = new Set<Hex>([
   '0x53f8f6dabd612b6137215ddd7758bb5cdd638922',
 ])
 
-/** Does a signed transaction from `from` to `to` cost no gas for being a call of the bridge (protocol 4.4)? */
+/**
+ * Does a signed transaction from `from` to `to` cost no gas for being a call of the bridge
+ * (docs/protocol.md#44-intrinsic-gas)?
+ */
 export function isFreeBridgeTransaction(from: Hex, to: Hex | null): boolean {
-  return to === NATIVE_ADDRESS.bridge && (FEDERATORS.has(from) || VOTERS.has(from))
+  return to === PRECOMPILE_ADDRESS.bridge && (FEDERATORS.has(from) || VOTERS.has(from))
 }

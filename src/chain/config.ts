@@ -8,12 +8,15 @@ import {
   rulesAt,
 } from './activations.ts'
 import type { Header } from './header.ts'
-import { type RewardParameters, rewardParameters } from './reward-parameters.ts'
+import { type RemascParameters, remascParameters } from './remasc-parameters.ts'
 
 /** The four networks, by the names that `--chain` takes. */
 export type ChainName = 'regtest' | 'devnet' | 'testnet' | 'mainnet'
 
-/** Which rules hold at a height (protocol 1.1, 1.4, 1.5, 3.1, 5.2). */
+/**
+ * Which rules hold at a height (docs/protocol.md#11-versions, docs/protocol.md#14-encodings,
+ * docs/protocol.md#15-hashes, docs/protocol.md#31-difficulty, docs/protocol.md#52-parallel-sublists).
+ */
 export interface Rules {
   /** Header layout: 0, 1 (RSKIP-351) or 2 (RSKIP-535). */
   readonly headerVersion: 0 | 1 | 2
@@ -38,21 +41,24 @@ export interface ChainConfig {
   readonly difficulty: {
     /** Floor of the difficulty at a height. */
     minimumAt(height: number): bigint
-    /** D of protocol 3.1, seconds. */
+    /** D of docs/protocol.md#31-difficulty, seconds. */
     readonly goalSeconds: number
-    /** B of protocol 3.1 at a height. */
+    /** B of docs/protocol.md#31-difficulty at a height. */
     boundDivisorAt(height: number): bigint
     /** The difficulty of every block above genesis, where a setting of the node fixes it. */
     readonly fixed?: bigint
   }
-  /** Where the block gas limit moves to (protocol 4.1), and its floor. */
+  /** Where the block gas limit moves to (docs/protocol.md#41-block-gas-limit), and its floor. */
   readonly gasLimitTarget: bigint
   readonly gasLimitMinimum: bigint
-  /** Where the minimum gas price moves to (protocol 4.2). */
+  /** Where the minimum gas price moves to (docs/protocol.md#42-minimum-gas-price). */
   readonly minimumGasPriceTarget: bigint
-  /** m of protocol 5.2; `undefined` switches the split off: one list whose limit is the block's. */
+  /**
+   * m of docs/protocol.md#52-parallel-sublists; `undefined` switches the split off: one list whose limit is
+   * the block's.
+   */
   readonly minimumSequentialGas: bigint | undefined
-  /** T of protocol 1.7; 0 switches the timestamp rules off. */
+  /** T of docs/protocol.md#17-validity; 0 switches the timestamp rules off. */
   readonly maxSecondsInFuture: number
   /**
    * How many seconds the parent chain's header may be away from ours at a height (RSKIP-179, RSKIP-297): the distance
@@ -61,11 +67,11 @@ export interface ChainConfig {
   parentChainTimeWindowAt(height: number): number | undefined
   /**
    * A transaction may offer at most this many times its block's minimum gas price, where that is not zero (RSKIP-252,
-   * protocol 4.2). `undefined` before that rule.
+   * docs/protocol.md#42-minimum-gas-price). `undefined` before that rule.
    */
   gasPriceCapAt(height: number): bigint | undefined
-  /** How collected fees are paid out (protocol 5.4). */
-  readonly reward: RewardParameters
+  /** How collected fees are paid out (docs/protocol.md#54-remasc-payout). */
+  readonly reward: RemascParameters
   /** Replaces what the genesis file says, where a setting of the node asks for it. */
   readonly genesis?: { readonly gasLimit?: bigint; readonly minimumGasPrice?: bigint }
 }
@@ -90,11 +96,14 @@ function chain(
     minimumGasPriceTarget: 0n,
     gasPriceCapAt: gasPriceCapAt(name),
     parentChainTimeWindowAt: parentChainTimeWindowAt(name),
-    reward: rewardParameters(name),
+    reward: remascParameters(name),
   }
 }
 
-/** The four networks' constants (protocol 3.1, 4.1, 5.2, 7.3). Seconds, gas, wei. */
+/**
+ * The four networks' constants (docs/protocol.md#31-difficulty, docs/protocol.md#41-block-gas-limit,
+ * docs/protocol.md#52-parallel-sublists, docs/protocol.md#73-networks). Seconds, gas, wei.
+ */
 export const CHAINS: Readonly<Record<ChainName, ChainConfig>> = {
   regtest: chain('regtest', {
     chainId: 33,
@@ -156,7 +165,7 @@ export function withDifficulty(config: ChainConfig, difficulty: bigint): ChainCo
 
 /**
  * Gas that each of the two parallel sublists, and the sequential one, may take in a block of this gas limit
- * (RSKIP-144, protocol 5.2). Where the split is off the sequential list has it all.
+ * (RSKIP-144, docs/protocol.md#52-parallel-sublists). Where the split is off the sequential list has it all.
  */
 export function sublistLimits(
   config: ChainConfig,
@@ -172,18 +181,21 @@ export function sublistLimits(
   return { parallel, sequential: blockGasLimit - 2n * parallel }
 }
 
-/** The most gas that one transaction may ask for beside this block: its larger sublist (protocol 4.5), or 2^60. */
+/**
+ * The most gas that one transaction may ask for beside this block: its larger sublist
+ * (docs/protocol.md#45-pool-admission), or 2^60.
+ */
 export function maxTransactionGas(config: ChainConfig, header: Header): bigint {
   const { parallel, sequential } = sublistLimits(config, header.gasLimit, header.number)
   const larger = parallel > sequential ? parallel : sequential
   return larger < MAX_TRANSACTION_GAS ? larger : MAX_TRANSACTION_GAS
 }
 
-/** No transaction may ask for more gas than this (protocol 4.4). */
+/** No transaction may ask for more gas than this (docs/protocol.md#44-intrinsic-gas). */
 export const MAX_TRANSACTION_GAS = 1n << 60n
 
-/** Addresses of the contracts that the chain itself implements (protocol 6.5). */
-export const NATIVE_ADDRESS = {
+/** Addresses of the contracts that the chain itself implements (docs/protocol.md#65-precompiled-contracts). */
+export const PRECOMPILE_ADDRESS = {
   ecrecover: '0x0000000000000000000000000000000000000001',
   sha256: '0x0000000000000000000000000000000000000002',
   ripemd160: '0x0000000000000000000000000000000000000003',
@@ -202,5 +214,8 @@ export const NATIVE_ADDRESS = {
   secp256k1Mul: '0x0000000000000000000000000000000001000017',
 } as const satisfies Record<string, Hex>
 
-/** The odd sender of every block's fee-collecting transaction: the one byte 00 (protocol 5.3). In JSON it prints as the zero address. */
-export const REWARD_SENDER: Hex = '0x00'
+/**
+ * The odd sender of every block's fee-collecting transaction: the one byte 00
+ * (docs/protocol.md#53-remasc-transaction). In JSON it prints as the zero address.
+ */
+export const REMASC_SENDER: Hex = '0x00'

@@ -11,9 +11,9 @@ export interface BranchTip {
 }
 
 /**
- * Does the candidate replace the best tip (protocol 3.3)? More difficulty wins. At equal difficulty more than twice the
- * fees win, then the smaller hash if its fees are more than half of the other's; a block without fees never replaces
- * another by its hash.
+ * Does the candidate replace the best tip (docs/protocol.md#33-fork-choice)? More difficulty wins. At equal
+ * difficulty more than twice the fees win, then the smaller hash if its fees are more than half of the
+ * other's; a block without fees never replaces another by its hash.
  */
 export function prefers(candidate: BranchTip, best: BranchTip): boolean {
   if (candidate.totalDifficulty !== best.totalDifficulty) {

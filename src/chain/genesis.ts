@@ -6,7 +6,7 @@ import { fromHex, type Hex, isHexDigits } from '../encoding/hex.ts'
 import { encodeRlp } from '../encoding/rlp.ts'
 import { NodeError } from '../errors.ts'
 import { type Account, EMPTY_ACCOUNT, EMPTY_TRIE_ROOT } from './account.ts'
-import { type ChainConfig, type ChainName, NATIVE_ADDRESS } from './config.ts'
+import { type ChainConfig, type ChainName, PRECOMPILE_ADDRESS } from './config.ts'
 import type { Header } from './header.ts'
 
 /** An account of the genesis state. */
@@ -42,7 +42,7 @@ export interface GenesisState {
 /** What an account that the file does not know is given when the node wants it funded: as much as each well-known local account, in wei. */
 export const LOCAL_BALANCE = 10n ** 30n
 
-/** Element indexes of the header (protocol 1.2) that a genesis writes in its own way. */
+/** Element indexes of the header (docs/protocol.md#12-fields) that a genesis writes in its own way. */
 const DIFFICULTY_ELEMENT = 7
 const GAS_LIMIT_ELEMENT = 9
 
@@ -87,9 +87,10 @@ const genesisFile = z.object({
 type GenesisFile = z.infer<typeof genesisFile>
 
 /**
- * Reads a genesis file (keys of protocol 7.1). Other keys are ignored, as the real node does. Addresses in `funded` that
- * the file leaves out get `LOCAL_BALANCE`; the genesis is then no longer that of the real network, so a historical
- * root is dropped. Throws `invalid-options` naming the key that is wrong.
+ * Reads a genesis file (keys of docs/protocol.md#71-genesis-file). Other keys are ignored, as the real node
+ * does. Addresses in `funded` that the file leaves out get `LOCAL_BALANCE`; the genesis is then no longer
+ * that of the real network, so a historical root is dropped. Throws `invalid-options` naming the key that is
+ * wrong.
  */
 export function parseGenesis(json: unknown, config: ChainConfig, funded: readonly Hex[] = []): Genesis {
   const parsed = genesisFile.safeParse(json)
@@ -154,26 +155,26 @@ function genesisHeader(file: GenesisFile, config: ChainConfig, stateRoot: Hex): 
 }
 
 /** A native contract has an account once the network's rules bring it into being; those of later heights come with their block. */
-const NATIVE_AT_GENESIS: Readonly<Record<ChainName, readonly Hex[]>> = {
-  regtest: Object.values(NATIVE_ADDRESS),
-  devnet: Object.values(NATIVE_ADDRESS),
+const PRECOMPILES_AT_GENESIS: Readonly<Record<ChainName, readonly Hex[]>> = {
+  regtest: Object.values(PRECOMPILE_ADDRESS),
+  devnet: Object.values(PRECOMPILE_ADDRESS),
   testnet: [
-    NATIVE_ADDRESS.ecrecover,
-    NATIVE_ADDRESS.sha256,
-    NATIVE_ADDRESS.ripemd160,
-    NATIVE_ADDRESS.identity,
-    NATIVE_ADDRESS.modexp,
-    NATIVE_ADDRESS.bridge,
-    NATIVE_ADDRESS.remasc,
-    NATIVE_ADDRESS.hdWalletUtils,
-    NATIVE_ADDRESS.blockHeader,
+    PRECOMPILE_ADDRESS.ecrecover,
+    PRECOMPILE_ADDRESS.sha256,
+    PRECOMPILE_ADDRESS.ripemd160,
+    PRECOMPILE_ADDRESS.identity,
+    PRECOMPILE_ADDRESS.modexp,
+    PRECOMPILE_ADDRESS.bridge,
+    PRECOMPILE_ADDRESS.remasc,
+    PRECOMPILE_ADDRESS.hdWalletUtils,
+    PRECOMPILE_ADDRESS.blockHeader,
   ],
   mainnet: [],
 }
 
 function genesisAccounts(file: GenesisFile, chain: ChainName): Map<Hex, GenesisAccount> {
   const accounts = new Map<Hex, GenesisAccount>()
-  for (const address of NATIVE_AT_GENESIS[chain]) accounts.set(address, { balance: 0n, nonce: 0n })
+  for (const address of PRECOMPILES_AT_GENESIS[chain]) accounts.set(address, { balance: 0n, nonce: 0n })
   for (const [key, { balance, nonce, contract }] of Object.entries(file.alloc)) {
     if (key === '00') continue
     accounts.set(`0x${key.toLowerCase()}`, {

@@ -9,8 +9,8 @@ const DIFFICULTY_RESET_SECONDS = 600
 const GAS_LIMIT_DIVISOR = 1024n
 
 /**
- * Difficulty of the block after `parent` (protocol 3.1). `timestamp` in seconds; more uncles ask for a longer interval,
- * so that the rate of headers, not of blocks, is held.
+ * Difficulty of the block after `parent` (docs/protocol.md#31-difficulty). `timestamp` in seconds; more
+ * uncles ask for a longer interval, so that the rate of headers, not of blocks, is held.
  */
 export function nextDifficulty(
   parent: Header,
@@ -30,7 +30,10 @@ export function nextDifficulty(
   return moved > minimum ? moved : minimum
 }
 
-/** Gas limit of the block after `parent`: one step towards the network's target, never below its floor (protocol 4.1). */
+/**
+ * Gas limit of the block after `parent`: one step towards the network's target, never below its floor
+ * (docs/protocol.md#41-block-gas-limit).
+ */
 export function nextGasLimit(parent: Header, config: ChainConfig): bigint {
   const step = parent.gasLimit / GAS_LIMIT_DIVISOR
   const target =
@@ -38,20 +41,26 @@ export function nextGasLimit(parent: Header, config: ChainConfig): bigint {
   return nearest(target, parent.gasLimit - step, parent.gasLimit + step)
 }
 
-/** The gas limits (gas) that a block after `parent` may have (protocol 1.7). */
+/** The gas limits (gas) that a block after `parent` may have (docs/protocol.md#17-validity). */
 export function gasLimitRange(parent: Header, config: ChainConfig): { lowest: bigint; highest: bigint } {
   const lowest = (parent.gasLimit * (GAS_LIMIT_DIVISOR - 1n)) / GAS_LIMIT_DIVISOR
   const highest = (parent.gasLimit * (GAS_LIMIT_DIVISOR + 1n)) / GAS_LIMIT_DIVISOR
   return { lowest: lowest > config.gasLimitMinimum ? lowest : config.gasLimitMinimum, highest }
 }
 
-/** Minimum gas price (wei) of the block after `parent`: one step towards the network's target (protocol 4.2). */
+/**
+ * Minimum gas price (wei) of the block after `parent`: one step towards the network's target
+ * (docs/protocol.md#42-minimum-gas-price).
+ */
 export function nextMinimumGasPrice(parent: Header, config: ChainConfig): bigint {
   const { lowest, highest } = minimumGasPriceRange(parent)
   return nearest(config.minimumGasPriceTarget, lowest, highest)
 }
 
-/** The minimum gas prices (wei) that a block after `parent` may have: a hundredth, and at least 1, to either side (protocol 4.2). */
+/**
+ * The minimum gas prices (wei) that a block after `parent` may have: a hundredth, and at least 1, to either
+ * side (docs/protocol.md#42-minimum-gas-price).
+ */
 export function minimumGasPriceRange(parent: Header): { lowest: bigint; highest: bigint } {
   const price = parent.minimumGasPrice
   const step = price >= 100n ? price / 100n : 1n

@@ -1,6 +1,6 @@
 /**
  * Checking that a receipt stands in a block without a node, step by step, so that it can be done in any language.
- * Keccak is keccak-256; the sections named are those of the chain's protocol.
+ * Keccak is keccak-256.
  */
 import { equal, fromBigInt, toNumber } from '../encoding/bytes.ts'
 import { keccak256 } from '../encoding/hash.ts'
@@ -27,7 +27,7 @@ export interface ProvenValue {
   readonly length: number
 }
 
-/** The flags in the first byte of a node (protocol 5.7). */
+/** The flags in the first byte of a node (docs/protocol.md#57-trie-nodes). */
 const VERSION_MASK = 0xc0
 const VERSION = 0x40
 const LONG_VALUE = 0x20
@@ -60,7 +60,7 @@ function bitsOf(bytes: Uint8Array): Uint8Array {
   return bits
 }
 
-/** Takes a node apart (protocol 5.7). */
+/** Takes a node apart (docs/protocol.md#57-trie-nodes). */
 function readNode(bytes: Uint8Array): ProofNode {
   let at = 0
   const take = (count: number): Uint8Array => {
@@ -140,7 +140,7 @@ export function provenValue(nodes: readonly Uint8Array[], key: Uint8Array, root:
 }
 
 /**
- * Checks a receipt against the receipts root of a header (protocol 5.5), and reads it.
+ * Checks a receipt against the receipts root of a header (docs/protocol.md#55-receipts), and reads it.
  * Throws a NodeError `invalid-params` whose message names what is wrong.
  */
 export function verifyReceiptProof({ receipt, nodes, index }: ReceiptProof, receiptsRoot: Hex): Receipt {

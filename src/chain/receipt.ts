@@ -13,7 +13,7 @@ export interface Log {
   readonly data: Uint8Array
 }
 
-/** What one transaction did (protocol 5.5). */
+/** What one transaction did (docs/protocol.md#55-receipts). */
 export interface Receipt {
   readonly succeeded: boolean
   /** Gas of the block, up to and including this transaction. */
@@ -34,7 +34,10 @@ function encodeLog({ address, topics, data }: Log): Uint8Array {
 /** A receipt's bytes are wanted for its block's root and again for the disk. */
 const encoded = new WeakMap<Receipt, Uint8Array>()
 
-/** RLP of the six items of a receipt; the status stands first and last (protocol 5.5). The same array each time. */
+/**
+ * RLP of the six items of a receipt; the status stands first and last (docs/protocol.md#55-receipts). The
+ * same array each time.
+ */
 export function encodeReceipt(receipt: Receipt): Uint8Array {
   const known = encoded.get(receipt)
   if (known !== undefined) return known
@@ -78,7 +81,7 @@ export function decodeReceipt(bytes: Uint8Array): Receipt {
   }
 }
 
-/** Root of the receipts of a block, in order (protocol 5.5). */
+/** Root of the receipts of a block, in order (docs/protocol.md#55-receipts). */
 export function receiptsRoot(receipts: readonly Receipt[]): Hex {
   return binaryTrieRoot(receipts.map(encodeReceipt))
 }

@@ -6,13 +6,16 @@ import { asBytes, asList, decodeRlp, type RlpItem } from '../encoding/rlp.ts'
 import { frameStrings, readFlatStrings } from '../encoding/rlp-frame.ts'
 import { invalidParams, type NodeError } from '../errors.ts'
 import { isFreeBridgeTransaction } from './bridge-senders.ts'
-import { type ChainConfig, NATIVE_ADDRESS, REWARD_SENDER } from './config.ts'
+import { type ChainConfig, PRECOMPILE_ADDRESS, REMASC_SENDER } from './config.ts'
 import { CURVE_ORDER, recoverAddress, type Signature, sign } from './signature.ts'
 
-/** A decoded transaction with its sender (protocol 4.3, 5.3). Immutable. */
+/**
+ * A decoded transaction with its sender (docs/protocol.md#43-transactions,
+ * docs/protocol.md#53-remasc-transaction). Immutable.
+ */
 export interface Transaction {
   readonly hash: Hex
-  /** 20 bytes; `REWARD_SENDER` for the block's fee-collecting transaction. */
+  /** 20 bytes; `REMASC_SENDER` for the block's fee-collecting transaction. */
   readonly from: Hex
   readonly nonce: bigint
   /** Wei per gas. */
@@ -32,7 +35,7 @@ export interface Transaction {
   /** RLP whose keccak-256 is `hash`. */
   readonly raw: Uint8Array
   /** Is this the fee-collecting transaction that ends every block? */
-  readonly isReward: boolean
+  readonly isRemasc: boolean
 }
 
 /** What a transaction says before it is signed. Gas in gas, price and value in wei. */
@@ -51,15 +54,19 @@ export interface UnsignedTransaction {
 /** nonce, gas price, gas limit, receiver, value, data, V, r, s. */
 const ELEMENTS = 9
 
-const REWARD_RECEIVER = fromHex(NATIVE_ADDRESS.remasc)
+const REWARD_RECEIVER = fromHex(PRECOMPILE_ADDRESS.remasc)
 
-/** A signature's s must be below this (protocol 4.3); half of the order itself is already too much. */
+/**
+ * A signature's s must be below this (docs/protocol.md#43-transactions); half of the order itself is already
+ * too much.
+ */
 const S_BOUND = CURVE_ORDER / 2n
 
 /**
- * Reads a signed transaction and recovers its sender. Throws `invalid-params` in the words of rpc-methods 7.5: broken
- * RLP, not nine elements (envelopes of a type among them), no gas limit, a receiver that is no address, a signature
- * that is missing, out of range or in the upper half. Whether the chain id fits is for `checkChainId`.
+ * Reads a signed transaction and recovers its sender. Throws `invalid-params` in the words of
+ * docs/rpc-reference.md#75-sending: broken RLP, not nine elements (envelopes of a type among them), no gas
+ * limit, a receiver that is no address, a signature that is missing, out of range or in the upper half.
+ * Whether the chain id fits is for `checkChainId`.
  */
 export function decodeTransaction(raw: Uint8Array): Transaction {
   const { fields, chainId, parity, r, s, payload } = parse(raw)
@@ -71,27 +78,27 @@ export function decodeTransaction(raw: Uint8Array): Transaction {
 
 /**
  * Reads a transaction that this node accepted before and wrote to its own disk, with the sender it noted then
- * (`REWARD_SENDER` for the fee-collecting one): nothing is recovered, nothing checked again.
+ * (`REMASC_SENDER` for the fee-collecting one): nothing is recovered, nothing checked again.
  */
 export function restoreTransaction(raw: Uint8Array, from: Hex): Transaction {
-  return transactionOf(parse(raw).fields, from, from === REWARD_SENDER)
+  return transactionOf(parse(raw).fields, from, from === REMASC_SENDER)
 }
 
 /**
  * Reads the transaction at a place of a block: like `decodeTransaction`, but the last one may be the fee-collecting
- * transaction, which nobody signs (protocol 5.3).
+ * transaction, which nobody signs (docs/protocol.md#53-remasc-transaction).
  */
 export function decodeBlockTransaction(raw: Uint8Array, isLast: boolean): Transaction {
   const { fields, parity } = parse(raw)
-  const isReward =
+  const isRemasc =
     isLast &&
     parity === undefined &&
-    fields.to === NATIVE_ADDRESS.remasc &&
+    fields.to === PRECOMPILE_ADDRESS.remasc &&
     fields.data.length === 0 &&
     fields.value === 0n &&
     fields.gasPrice === 0n &&
     fields.gasLimit === 0n
-  return isReward ? transactionOf(fields, REWARD_SENDER, true) : decodeTransaction(raw)
+  return isRemasc ? transactionOf(fields, REMASC_SENDER, true) : decodeTransaction(raw)
 }
 
 /** Signs with a 32-byte private key. Throws on a key outside 1..n-1. */
@@ -126,8 +133,11 @@ function encodeSigned(payload: readonly Uint8Array[], chainId: number, { r, s, p
   return frameStrings([...payload, oneByte(v), fromBigInt(r), fromBigInt(s)])
 }
 
-/** The transaction that ends a block and collects its fees (protocol 5.3). Its zero price and gas are the byte 00, other zeros empty. */
-export function rewardTransaction(blockNumber: number): Transaction {
+/**
+ * The transaction that ends a block and collects its fees (docs/protocol.md#53-remasc-transaction). Its zero
+ * price and gas are the byte 00, other zeros empty.
+ */
+export function remascTransaction(blockNumber: number): Transaction {
   const zero = oneByte(0)
   const nonce = BigInt(blockNumber) - 1n
   const raw = frameStrings([
@@ -143,11 +153,11 @@ export function rewardTransaction(blockNumber: number): Transaction {
   ])
   return {
     hash: keccakHex(raw),
-    from: REWARD_SENDER,
+    from: REMASC_SENDER,
     nonce,
     gasPrice: 0n,
     gasLimit: 0n,
-    to: NATIVE_ADDRESS.remasc,
+    to: PRECOMPILE_ADDRESS.remasc,
     value: 0n,
     data: EMPTY,
     v: 0,
@@ -155,11 +165,14 @@ export function rewardTransaction(blockNumber: number): Transaction {
     s: 0n,
     chainId: 0,
     raw,
-    isReward: true,
+    isRemasc: true,
   }
 }
 
-/** Throws `invalid-params` unless the transaction is unprotected or meant for this network (protocol 4.3). */
+/**
+ * Throws `invalid-params` unless the transaction is unprotected or meant for this network
+ * (docs/protocol.md#43-transactions).
+ */
 export function checkChainId(transaction: Transaction, config: ChainConfig): void {
   if (transaction.chainId !== 0 && transaction.chainId !== config.chainId) {
     throw invalidChainId(transaction.chainId)
@@ -172,8 +185,8 @@ export function contractAddress(sender: Hex, nonce: bigint): Hex {
 }
 
 /**
- * Gas that a transaction costs before any code runs (protocol 4.4): base, data by byte, init code by word. Without a
- * sender, as in a simulation, none is free.
+ * Gas that a transaction costs before any code runs (docs/protocol.md#44-intrinsic-gas): base, data by byte,
+ * init code by word. Without a sender, as in a simulation, none is free.
  */
 export function intrinsicGas(
   transaction: Pick<Transaction, 'to' | 'data'> & { readonly from?: Hex },
@@ -185,13 +198,16 @@ export function intrinsicGas(
   return BigInt(gas)
 }
 
-/** The nonce's bytes as encoded, for the pool's rule that they be few and without a leading zero (protocol 4.5). */
+/**
+ * The nonce's bytes as encoded, for the pool's rule that they be few and without a leading zero
+ * (docs/protocol.md#45-pool-admission).
+ */
 export function encodedNonce(transaction: Transaction): Uint8Array {
   return asBytes(asList(decodeRlp(transaction.raw), 'transaction')[0], 'nonce')
 }
 
 interface Parsed {
-  readonly fields: Omit<Transaction, 'from' | 'isReward'>
+  readonly fields: Omit<Transaction, 'from' | 'isRemasc'>
   readonly chainId: number
   /** `undefined` when unsigned. */
   readonly parity: 0 | 1 | undefined
@@ -202,12 +218,15 @@ interface Parsed {
 }
 
 /** Spelled out: all transactions have one shape in memory, and copying by name would be a slow way to it. */
-function transactionOf(fields: Parsed['fields'], from: Hex, isReward: boolean): Transaction {
+function transactionOf(fields: Parsed['fields'], from: Hex, isRemasc: boolean): Transaction {
   const { hash, nonce, gasPrice, gasLimit, to, value, data, v, r, s, chainId, raw } = fields
-  return { hash, from, nonce, gasPrice, gasLimit, to, value, data, v, r, s, chainId, raw, isReward }
+  return { hash, from, nonce, gasPrice, gasLimit, to, value, data, v, r, s, chainId, raw, isRemasc }
 }
 
-/** The real node hashes what it would write, not what it read; the quirks are those of protocol 4.3. */
+/**
+ * The real node hashes what it would write, not what it read; the quirks are those of
+ * docs/protocol.md#43-transactions.
+ */
 function parse(raw: Uint8Array): Parsed {
   const elements = readElements(raw)
   const at = (index: number) => elements[index] as Uint8Array

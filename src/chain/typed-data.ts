@@ -21,7 +21,7 @@ function refusal(error: unknown): Error {
   // That, as it is or within the library's words, speaks of code and not of the data.
   const isWords = error instanceof Error && !CODE_WORDS.test(`${error.name} ${error.message}`)
   return invalidParams(
-    `Invalid typedData: ${isWords ? error.message.slice(0, LONGEST_REASON) : 'types and message do not fit together'}`,
+    `Invalid typedData: ${isWords ? error.message.slice(0, LONGEST_REASON) : 'types and message do not fit muxTracers'}`,
   )
 }
 

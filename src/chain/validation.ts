@@ -7,7 +7,7 @@ import { decodeParentHeader, PARENT_HEADER_BYTES } from './merged-mining/parent-
 import { checkProof } from './merged-mining/proof.ts'
 import { gasLimitRange, minimumGasPriceRange, nextDifficulty } from './next-header.ts'
 
-/** The most uncles that a block may name (protocol 3.2). */
+/** The most uncles that a block may name (docs/protocol.md#32-uncles). */
 export const MAX_UNCLES = 10
 
 const MAX_EXTRA_DATA_BYTES = 32
@@ -119,9 +119,9 @@ const HEADER_RULES: readonly Rule<HeaderCase>[] = [
 const OWN_HEADER_RULES = HEADER_RULES.filter((rule) => rule !== hasGasLimit && rule !== hasMinimumGasPrice)
 
 /**
- * Checks a header against its parent, proof of work included (protocol 1.7, 2.3). `now` in Unix seconds. Throws
- * `invalid-block` naming the first rule broken. What only execution can tell (state root, receipts root, bloom, gas
- * used, fees) is not looked at.
+ * Checks a header against its parent, proof of work included (docs/protocol.md#17-validity,
+ * docs/protocol.md#23-proof-of-work). `now` in Unix seconds. Throws `invalid-block` naming the first rule
+ * broken. What only execution can tell (state root, receipts root, bloom, gas used, fees) is not looked at.
  */
 export function validateHeader(header: Header, parent: Header, config: ChainConfig, now: number): void {
   check(HEADER_RULES, { header, parent, config, now }, header.number)
@@ -142,13 +142,13 @@ interface BodyCase {
   readonly config: ChainConfig
 }
 
-const endsWithReward: Rule<BodyCase> = ({ block: { header, transactions } }) => {
+const endsWithRemasc: Rule<BodyCase> = ({ block: { header, transactions } }) => {
   const last = transactions.at(-1)
-  if (last?.isReward !== true) return 'the last transaction must be the fee-collecting one'
+  if (last?.isRemasc !== true) return 'the last transaction must be the fee-collecting one'
   if (last.nonce !== BigInt(header.number - 1)) {
     return `the fee-collecting transaction must have nonce ${header.number - 1}, not ${last.nonce}`
   }
-  return transactions.slice(0, -1).some(({ isReward }) => isReward)
+  return transactions.slice(0, -1).some(({ isRemasc }) => isRemasc)
     ? 'only the last transaction may be the fee-collecting one'
     : undefined
 }
@@ -168,8 +168,8 @@ const hasOwnTransactions: Rule<BodyCase> = ({ block: { transactions }, config })
 const hasFairGasPrices: Rule<BodyCase> = ({ block: { header, transactions }, config }) => {
   const minimum = header.minimumGasPrice
   const cap = config.gasPriceCapAt(header.number)
-  for (const { isReward, gasPrice, hash } of transactions) {
-    if (isReward) continue
+  for (const { isRemasc, gasPrice, hash } of transactions) {
+    if (isRemasc) continue
     if (gasPrice < minimum) return `transaction ${hash} offers less than the minimum gas price ${minimum}`
     if (cap !== undefined && minimum > 0n && gasPrice > minimum * cap) {
       return `transaction ${hash} offers more than ${cap} times the minimum gas price ${minimum}`
@@ -198,7 +198,7 @@ const hasUncles: Rule<BodyCase> = ({ block: { header, uncles }, config }) => {
 }
 
 const BODY_RULES: readonly Rule<BodyCase>[] = [
-  endsWithReward,
+  endsWithRemasc,
   hasTransactionsRoot,
   hasOwnTransactions,
   hasFairGasPrices,
@@ -207,8 +207,10 @@ const BODY_RULES: readonly Rule<BodyCase>[] = [
 ]
 
 /**
- * Checks what a block carries against its header: transactions, sublists, uncles (protocol 1.6, 1.7, 3.2, 4.2). Throws
- * `invalid-block` naming the first rule broken. How uncles stand to the chain is not looked at.
+ * Checks what a block carries against its header: transactions, sublists, uncles
+ * (docs/protocol.md#16-edges-and-base-event, docs/protocol.md#17-validity, docs/protocol.md#32-uncles,
+ * docs/protocol.md#42-minimum-gas-price). Throws `invalid-block` naming the first rule broken. How uncles
+ * stand to the chain is not looked at.
  */
 export function validateBody(block: Block, config: ChainConfig): void {
   check(BODY_RULES, { block, config }, block.header.number)

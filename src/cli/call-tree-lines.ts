@@ -2,19 +2,19 @@
 import pc from 'picocolors'
 import type { AbiCodec } from '../abi/codec.ts'
 import { consoleText } from '../abi/console.ts'
-import { panicWords } from '../abi/panic.ts'
+import { panicMessage } from '../abi/panic.ts'
 import { type AbiRegistry, type DecodedCall, decodedText } from '../abi/registry.ts'
 import { bytesText, valuesText } from '../abi/value-text.ts'
 import type { Log } from '../chain/receipt.ts'
 import { type Hex, toHex } from '../encoding/hex.ts'
-import { CONSOLE_ADDRESS } from '../execution/console-calls.ts'
-import { revertReason } from '../execution/failure-words.ts'
-import type { CallFrame } from '../execution/trace/call-frame.ts'
+import { CONSOLE_ADDRESS } from '../evm/console-calls.ts'
+import { revertReason } from '../evm/failure-message.ts'
+import type { CallFrame } from '../evm/tracing/call-frame.ts'
 import { coins, plain, plural } from './console-log.ts'
-import { nativeName } from './native-names.ts'
+import { precompileName } from './precompile-names.ts'
 
 /** What a tree is printed with. */
-export interface TreeWords {
+export interface TreeNames {
   readonly names: AbiRegistry
   /** Decodes what is said to the console contract; without it these calls are shown as any other. */
   readonly codec?: AbiCodec
@@ -44,8 +44,8 @@ function valueMark(value: bigint): string {
 }
 
 /** What a contract is called: by name and, since two may have the same, by address. */
-export function contractText(address: Hex, { names, codeOf }: TreeWords): string {
-  const native = nativeName(address)
+export function contractText(address: Hex, { names, codeOf }: TreeNames): string {
+  const native = precompileName(address)
   if (native !== undefined) return native
   const name = names.contractName(address, names.isEmpty ? undefined : codeOf(address))
   return name === undefined ? address : `${plain(name)}@${address.slice(0, 8)}…${address.slice(-4)}`
@@ -58,7 +58,7 @@ function inputText(input: Uint8Array): string {
   return `.${toHex(input.subarray(0, 4))}(${rest})`
 }
 
-function callText(frame: CallFrame, call: DecodedCall | undefined, words: TreeWords): string {
+function callText(frame: CallFrame, call: DecodedCall | undefined, words: TreeNames): string {
   const { kind, to, value, input, failure } = frame
   const colour = failure === undefined ? pc.green : pc.red
   const mark = KIND_MARKS[kind] === undefined ? '' : pc.dim(` [${KIND_MARKS[kind]}]`)
@@ -74,7 +74,7 @@ function callText(frame: CallFrame, call: DecodedCall | undefined, words: TreeWo
   return `${colour(`${where}.${call.name}`)}${valueMark(value)}(${args})${mark}`
 }
 
-function failureText(frame: CallFrame, { names }: TreeWords): string {
+function failureText(frame: CallFrame, { names }: TreeNames): string {
   const { failure, output, to } = frame
   if (failure === undefined) return ''
   if (failure.kind !== 'reverted') return failure.reason
@@ -82,13 +82,13 @@ function failureText(frame: CallFrame, { names }: TreeWords): string {
   if (text !== undefined) return `revert ${text}`
   const error = names.error(output, to)
   if (error !== undefined) return `revert ${decodedText(error)}`
-  const panic = panicWords(output)
+  const panic = panicMessage(output)
   if (panic !== undefined) return `revert ${panic}`
   return output.length === 0 ? 'revert without a reason' : `revert ${bytesText(output)}`
 }
 
 /** How a call ended; `undefined` when there is nothing to say. */
-function endText(frame: CallFrame, call: DecodedCall | undefined, words: TreeWords): string | undefined {
+function endText(frame: CallFrame, call: DecodedCall | undefined, words: TreeNames): string | undefined {
   const { kind, failure, output } = frame
   if (failure !== undefined) return pc.red(`← ${plain(failureText(frame, words))}`)
   if (kind === 'create' || kind === 'create2') return pc.dim(`← ${output.length} bytes of code`)
@@ -97,7 +97,7 @@ function endText(frame: CallFrame, call: DecodedCall | undefined, words: TreeWor
   return `${pc.dim('←')} ${returned === undefined ? bytesText(output, 64) : plain(returned)}`
 }
 
-function logText(log: Log, { names }: TreeWords, isKept: boolean): string {
+function logText(log: Log, { names }: TreeNames, isKept: boolean): string {
   const event = names.event(log)
   const text = event === undefined ? undefined : plain(decodedText(event))
   const raw = `(${[...log.topics, ...(log.data.length > 0 ? [bytesText(log.data, SHOWN_BYTES)] : [])].join(', ')})`
@@ -127,7 +127,7 @@ function sizeOf(frame: CallFrame): { readonly calls: number; readonly events: nu
 }
 
 /** The lines of a tree. Names and texts in it cannot repaint a terminal. */
-export function callTreeLines(root: CallFrame, words: TreeWords, indent = ''): string[] {
+export function callTreeLines(root: CallFrame, words: TreeNames, indent = ''): string[] {
   const { maxLines = Number.POSITIVE_INFINITY } = words
   const lines: string[] = []
   const left = { calls: 0, events: 0 }
@@ -162,7 +162,7 @@ export function callTreeLines(root: CallFrame, words: TreeWords, indent = ''): s
       return
     }
     const call =
-      frame.kind === 'create' || frame.kind === 'create2' || frame.isNative
+      frame.kind === 'create' || frame.kind === 'create2' || frame.isPrecompile
         ? undefined
         : words.names.call(frame.input, frame.to)
     head(`${pc.dim(`[${frame.gasUsed}]`)} ${callText(frame, call, words)}`)

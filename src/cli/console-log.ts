@@ -68,7 +68,7 @@ function saidLines(text: string, indent: string): string[] {
 
 /** A block that was joined to the chain, in a line. */
 export function describeBlock({ hash, block }: ExecutedBlock): string {
-  const count = block.transactions.filter(({ isReward }) => !isReward).length
+  const count = block.transactions.filter(({ isRemasc }) => !isRemasc).length
   const { number, gasUsed } = block.header
   return `${pc.green(`Block ${number}`)} ${pc.dim(hash)} ${plural(count, 'transaction')}, gas ${gasUsed}`
 }
@@ -119,8 +119,8 @@ export function createConsoleReporter(
       for (const { hash, block } of removed) output.write(removedLine(hash, block.header.number))
       for (const executed of added) {
         output.write(describeBlock(executed))
-        executed.block.transactions.forEach(({ isReward, hash }, i) => {
-          if (isReward) return
+        executed.block.transactions.forEach(({ isRemasc, hash }, i) => {
+          if (isRemasc) return
           const { failure, console = [] } = notes?.get(hash) ?? {}
           output.write(describeTransaction(executed, i, failure))
           for (const text of console) for (const line of saidLines(text, '    ')) output.write(line)

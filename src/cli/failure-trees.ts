@@ -4,9 +4,9 @@ import type { ExecutedBlock } from '../chain/block.ts'
 import type { Hex } from '../encoding/hex.ts'
 import type { BlockReference, Engine } from '../engine/engine.ts'
 import type { FailedCall } from '../engine/events.ts'
-import type { CallFrame } from '../execution/trace/call-frame.ts'
-import { CallTree } from '../execution/trace/call-tree.ts'
-import { TraceBudget } from '../execution/trace/trace-budget.ts'
+import type { CallFrame } from '../evm/tracing/call-frame.ts'
+import { CallTracer } from '../evm/tracing/call-tracer.ts'
+import { TraceBudget } from '../evm/tracing/trace-budget.ts'
 import { callTreeLines, speaks } from './call-tree-lines.ts'
 
 /** Failures beyond so many at once get no tree: their reasons are told anyway. */
@@ -44,13 +44,13 @@ async function linesOf(root: CallFrame, engine: Engine, reference: BlockReferenc
 }
 
 async function treeOfCall({ request, reference, overrides }: FailedCall, engine: Engine): Promise<string[]> {
-  const tree = new CallTree(new TraceBudget(TREE_BYTES))
+  const tree = new CallTracer(new TraceBudget(TREE_BYTES))
   await engine.queries.traceCall(request, reference, tree, overrides, PATIENCE_MS)
   return linesOf(tree.root, engine, reference)
 }
 
 async function treeOfTransaction(block: ExecutedBlock, index: number, engine: Engine): Promise<string[]> {
-  const tree = new CallTree(new TraceBudget(TREE_BYTES))
+  const tree = new CallTracer(new TraceBudget(TREE_BYTES))
   await engine.queries.replay(block, (_transaction, i) => (i === index ? tree : undefined), {
     lastIndex: index,
   })

@@ -64,7 +64,7 @@ export function createJsonReporter(options: TerminalOptions, output: LineWriter)
       }
       for (const { hash, block, receipts } of added) {
         const { number, gasUsed } = block.header
-        const mined = block.transactions.filter(({ isReward }) => !isReward)
+        const mined = block.transactions.filter(({ isRemasc }) => !isRemasc)
         log.info({ hash, number, gasUsed: String(gasUsed), transactions: mined.length }, 'block')
         mined.forEach((transaction, i) => {
           const { from, to, value } = transaction

@@ -53,7 +53,7 @@ const COMMANDS: readonly (readonly [string, string, () => Promise<Filling>])[] =
   [
     'drift',
     "compare transactions of a running node with what Ethereum's rules would have made of them",
-    () => import('./drift.ts').then(({ fillDriftCommand }) => fillDriftCommand),
+    () => import('./compare-rules.ts').then(({ fillCompareCommand }) => fillCompareCommand),
   ],
 ]
 

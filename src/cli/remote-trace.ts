@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { EMPTY } from '../encoding/bytes.ts'
 import { fromHex, type Hex } from '../encoding/hex.ts'
-import type { CallFrame, FrameFailure, FrameKind } from '../execution/trace/call-frame.ts'
+import type { CallFrame, FrameFailure, FrameKind } from '../evm/tracing/call-frame.ts'
 
 const HexText = z
   .string()
@@ -69,7 +69,7 @@ function toCallFrame(wire: WireFrame, depth: number): CallFrame {
     input: wire.input,
     output: wire.output ?? EMPTY,
     ...(failure && { failure }),
-    isNative: false,
+    isPrecompile: false,
     ranCode: true,
     logs: wire.logs.map(({ position, ...log }, index) => ({
       log,

@@ -7,9 +7,9 @@ import { loadAbiCodec } from '../abi/codec.ts'
 import { type AbiRegistry, createAbiRegistry } from '../abi/registry.ts'
 import { fromHex, type Hex } from '../encoding/hex.ts'
 import { NodeError } from '../errors.ts'
-import type { CallFrame } from '../execution/trace/call-frame.ts'
+import type { CallFrame } from '../evm/tracing/call-frame.ts'
 import { paths } from '../options/kinds.ts'
-import { callTreeLines, contractText, type TreeWords } from './call-tree-lines.ts'
+import { callTreeLines, contractText, type TreeNames } from './call-tree-lines.ts'
 import { coins } from './console-log.ts'
 import { printAll } from './line-writer.ts'
 import { createRemote, DEFAULT_URL, type Remote } from './remote.ts'
@@ -104,7 +104,7 @@ async function trace(hash: Hex, options: TraceOptions, { output }: Writers): Pro
   const root = await remote.call('debug_traceTransaction', callTracer, WireCallTree)
   const diff = await remote.call('debug_traceTransaction', prestateTracer, WireStateDiff)
   const codes = await codesOf(root, names, remote)
-  const words: TreeWords = { names, codec: await loadAbiCodec(), codeOf: (address) => codes.get(address) }
+  const words: TreeNames = { names, codec: await loadAbiCodec(), codeOf: (address) => codes.get(address) }
   const changes = stateDiffLines(diff, (address) => contractText(address, words))
   const lines = [
     ...headLines(hash, receipt, root),

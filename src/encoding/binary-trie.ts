@@ -4,17 +4,17 @@ import { keccak256 } from './hash.ts'
 import { type Hex, toHex } from './hex.ts'
 import { encodeRlp, RLP_EMPTY } from './rlp.ts'
 
-/** One node. Immutable but for `sealed`, which is filled in when its bytes are first asked for. */
+/** One node. Immutable but for `encoded`, which is filled in when its bytes are first asked for. */
 interface TrieNode {
   /** The bits between the branch that leads here and this node, one per element. */
   readonly path: Uint8Array
   readonly value: Uint8Array | undefined
   readonly left: TrieNode | undefined
   readonly right: TrieNode | undefined
-  sealed: SealedNode | undefined
+  encoded: EncodedNode | undefined
 }
 
-interface SealedNode {
+interface EncodedNode {
   readonly bytes: Uint8Array
   /** Serialized size of everything below, long values included. */
   readonly childrenSize: number
@@ -43,7 +43,7 @@ function nodeOf(
   left: TrieNode | undefined,
   right: TrieNode | undefined,
 ): TrieNode {
-  return { path, value, left, right, sealed: undefined }
+  return { path, value, left, right, encoded: undefined }
 }
 
 function bitsOf(key: Uint8Array): Uint8Array {
@@ -132,24 +132,24 @@ function isLong(value: Uint8Array | undefined): value is Uint8Array {
 }
 
 function hashOf(node: TrieNode): Uint8Array {
-  const sealed = seal(node)
-  sealed.hash ??= keccak256(sealed.bytes)
-  return sealed.hash
+  const encoded = encodeNode(node)
+  encoded.hash ??= keccak256(encoded.bytes)
+  return encoded.hash
 }
 
 /** What a parent writes for a child: its bytes behind their length, or its hash. */
 function reference(child: TrieNode): Uint8Array {
-  const { bytes, embedded } = seal(child)
+  const { bytes, embedded } = encodeNode(child)
   return embedded ? concat(oneByte(bytes.length), bytes) : hashOf(child)
 }
 
 function subtreeSize(child: TrieNode): number {
-  const { bytes, childrenSize } = seal(child)
+  const { bytes, childrenSize } = encodeNode(child)
   return childrenSize + bytes.length + (isLong(child.value) ? child.value.length : 0)
 }
 
-function seal(node: TrieNode): SealedNode {
-  if (node.sealed !== undefined) return node.sealed
+function encodeNode(node: TrieNode): EncodedNode {
+  if (node.encoded !== undefined) return node.encoded
   const { path, value, left, right } = node
   let flags = VERSION
   let childrenSize = 0
@@ -159,12 +159,12 @@ function seal(node: TrieNode): SealedNode {
     parts.push(pathLengthPrefix(path.length), packedBits(path))
   }
   if (left !== undefined) {
-    flags |= seal(left).embedded ? HAS_LEFT | LEFT_EMBEDDED : HAS_LEFT
+    flags |= encodeNode(left).embedded ? HAS_LEFT | LEFT_EMBEDDED : HAS_LEFT
     childrenSize += subtreeSize(left)
     parts.push(reference(left))
   }
   if (right !== undefined) {
-    flags |= seal(right).embedded ? HAS_RIGHT | RIGHT_EMBEDDED : HAS_RIGHT
+    flags |= encodeNode(right).embedded ? HAS_RIGHT | RIGHT_EMBEDDED : HAS_RIGHT
     childrenSize += subtreeSize(right)
     parts.push(reference(right))
   }
@@ -178,11 +178,11 @@ function seal(node: TrieNode): SealedNode {
   }
   parts[0] = oneByte(flags)
   const bytes = concat(...parts)
-  node.sealed = { bytes, childrenSize, embedded: isLeaf && bytes.length <= EMBEDDED_MAX, hash: undefined }
-  return node.sealed
+  node.encoded = { bytes, childrenSize, embedded: isLeaf && bytes.length <= EMBEDDED_MAX, hash: undefined }
+  return node.encoded
 }
 
-/** A mutable map of byte strings with a root hash (protocol 5.7). Keeps everything in memory. */
+/** A mutable map of byte strings with a root hash (docs/protocol.md#57-trie-nodes). Keeps everything in memory. */
 export class BinaryTrie {
   #root: TrieNode | undefined
 
@@ -209,16 +209,16 @@ export class BinaryTrie {
 
   /** The root node's bytes; empty for an empty trie. */
   rootNode(): Uint8Array {
-    return this.#root === undefined ? EMPTY : seal(this.#root).bytes
+    return this.#root === undefined ? EMPTY : encodeNode(this.#root).bytes
   }
 
   /**
    * Bytes of the nodes from the one that holds `key` up to the root, those embedded in their parent included
-   * (protocol 5.5); empty when the key has no value.
+   * (docs/protocol.md#55-receipts); empty when the key has no value.
    */
   proof(key: Uint8Array): Uint8Array[] {
     return this.#path(key)
-      .map((node) => seal(node).bytes)
+      .map((node) => encodeNode(node).bytes)
       .reverse()
   }
 
@@ -256,12 +256,18 @@ function trieOf(values: readonly Uint8Array[]): BinaryTrie {
   return trie
 }
 
-/** Root of the trie that holds each value under the RLP of its index (protocol 5.5): transactions and receipts. */
+/**
+ * Root of the trie that holds each value under the RLP of its index (docs/protocol.md#55-receipts):
+ * transactions and receipts.
+ */
 export function binaryTrieRoot(values: readonly Uint8Array[]): Hex {
   return trieOf(values).root()
 }
 
-/** Node bytes that prove the value at `index`, leaf first, root last (protocol 5.5). Throws a RangeError outside the list. */
+/**
+ * Node bytes that prove the value at `index`, leaf first, root last (docs/protocol.md#55-receipts). Throws a
+ * RangeError outside the list.
+ */
 export function binaryTrieProof(values: readonly Uint8Array[], index: number): Uint8Array[] {
   if (values[index] === undefined) throw new RangeError(`no value at index ${index}`)
   return trieOf(values).proof(indexKey(index))

@@ -24,7 +24,7 @@ export class Clock {
   /**
    * @param now wall clock, Unix seconds.
    * @param options.lasting keep moves for all later blocks, as other development tools do; otherwise they hold for the
-   * next block only, as on the real node (rpc-methods 7.12).
+   * next block only, as on the real node (docs/rpc-reference.md#712-evm).
    */
   constructor(now: () => number, options: { readonly lasting: boolean }) {
     this.#now = now

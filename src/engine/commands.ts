@@ -1,33 +1,28 @@
 /** Every change to chain, pool or clock, on one page, one after another. */
+
 import type { Block, ExecutedBlock } from '../chain/block.ts'
 import type { ChainConfig } from '../chain/config.ts'
 import { headerHash } from '../chain/header.ts'
 import type { Transaction } from '../chain/transaction.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { invalidParams, NodeError } from '../errors.ts'
-import type { StateReader } from '../execution/state.ts'
+import type { Failure } from '../evm/failure-message.ts'
+import type { StateReader } from '../state/model.ts'
 import type { BlockStore } from '../store/block-store.ts'
 import type { Store } from '../store/level.ts'
-import type { Accounts } from './accounts.ts'
-import type { Blockchain, SealedBlock } from './blockchain.ts'
-import type { ChainMoves } from './chain-moves.ts'
+import type { Blockchain, BlockWithState } from './blockchain/blockchain.ts'
+import type { ChainWriter } from './blockchain/chain-writer.ts'
 import { type Clock, LATEST_TIMESTAMP } from './clock.ts'
-import type { Dials } from './dials.ts'
-import type {
-  Commands,
-  Failure,
-  Imported,
-  MineRequest,
-  ReorgRequest,
-  Submitted,
-  WorkInsertion,
-} from './engine.ts'
+import type { BlockOverrides } from './dev/block-overrides.ts'
+import type { Impersonation } from './dev/impersonation.ts'
+import type { Instance } from './dev/instance.ts'
+import { createRevert } from './dev/revert.ts'
+import type { Snapshots } from './dev/snapshots.ts'
+import type { Commands, Imported, MineRequest, ReorgRequest, Submitted, WorkInsertion } from './engine.ts'
+import type { ErrorNames } from './error-names.ts'
 import type { ChainUpdate, Emitter, EngineEvents } from './events.ts'
-import type { FailureNames } from './failure-names.ts'
-import type { Impersonation } from './impersonation.ts'
-import type { Instance } from './instance.ts'
 import type { BranchBuilder } from './mining/branch-builder.ts'
-import type { UnsealedBlock } from './mining/builder.ts'
+import type { BuiltBlock } from './mining/builder.ts'
 import type { Hashrates } from './mining/hashrates.ts'
 import type { Schedule } from './mining/schedule.ts'
 import type { Solutions, SolvedWork } from './mining/solution.ts'
@@ -36,10 +31,9 @@ import type { KeptPool } from './pool/kept-pool.ts'
 import type { Pool } from './pool/pool.ts'
 import { receiptAt } from './queries/lookup.ts'
 import type { Pending } from './queries/pending.ts'
-import { createRequests } from './requests.ts'
-import { createSavePoints } from './save-points.ts'
 import type { InTurn } from './serial-queue.ts'
-import type { Snapshots } from './snapshots.ts'
+import type { Accounts } from './wallet/accounts.ts'
+import { createRequests } from './wallet/transaction-requests.ts'
 
 interface Parts {
   readonly config: ChainConfig
@@ -47,36 +41,36 @@ interface Parts {
   readonly store: Store
   readonly blocks: BlockStore
   readonly blockchain: Blockchain
-  readonly moves: ChainMoves
+  readonly chainWriter: ChainWriter
   readonly pool: Pool
   readonly kept: KeptPool
   readonly pending: Pending
   readonly clock: Clock
-  readonly dials: Dials
+  readonly blockOverrides: BlockOverrides
   readonly impersonation: Impersonation
   readonly instance: Instance
   readonly snapshots: Snapshots
   readonly schedule: Schedule
   readonly accounts: Accounts
   readonly events: Emitter<EngineEvents>
-  readonly named: FailureNames
+  readonly named: ErrorNames
   readonly headState: () => StateReader
-  readonly build: (parent: ExecutedBlock, timestamp: number) => Promise<UnsealedBlock>
-  readonly seal: (unsealed: UnsealedBlock) => Promise<ExecutedBlock>
+  readonly build: (parent: ExecutedBlock, timestamp: number) => Promise<BuiltBlock>
+  readonly mine: (built: BuiltBlock) => Promise<ExecutedBlock>
   readonly works: Works
   readonly solutions: Solutions
   readonly hashrates: Hashrates
-  readonly check: (block: Block) => Promise<SealedBlock>
+  readonly check: (block: Block) => Promise<BlockWithState>
   readonly buildBranch: BranchBuilder
 }
 
 /** Makes the commands. None calls another; each is one job of the queue. */
 export function createCommands(parts: Parts): Commands {
-  const { config, inTurn, store, blocks, blockchain, moves, pool, kept, pending } = parts
+  const { config, inTurn, store, blocks, blockchain, chainWriter, pool, kept, pending } = parts
   const { clock, schedule, events } = parts
   const requests = createRequests(parts)
 
-  function sealedOf(block: ExecutedBlock, { state, result }: UnsealedBlock): SealedBlock {
+  function committedOf(block: ExecutedBlock, { state, result }: BuiltBlock): BlockWithState {
     return { block, state, outcomes: result.outcomes }
   }
 
@@ -84,23 +78,20 @@ export function createCommands(parts: Parts): Commands {
   async function mineOne(
     timestamp?: number,
     parent = blockchain.head,
-  ): Promise<{ block: ExecutedBlock; unsealed: UnsealedBlock }> {
-    const unsealed = await parts.build(
-      parent,
-      timestamp ?? clock.nextTimestamp(parent.block.header.timestamp),
-    )
-    const block = await parts.seal(unsealed)
-    await moves.insert([sealedOf(block, unsealed)], unsealed.broken)
+  ): Promise<{ block: ExecutedBlock; built: BuiltBlock }> {
+    const built = await parts.build(parent, timestamp ?? clock.nextTimestamp(parent.block.header.timestamp))
+    const block = await parts.mine(built)
+    await chainWriter.insert([committedOf(block, built)], built.broken)
     clock.taken()
-    return { block, unsealed }
+    return { block, built }
   }
 
   /** Takes in a block that was proven elsewhere. */
-  async function land({ work: { unsealed, clockState }, block }: SolvedWork): Promise<WorkInsertion> {
+  async function land({ work: { built, clockState }, block }: SolvedWork): Promise<WorkInsertion> {
     const { hash } = block
     const height = block.block.header.number
     if (blocks.header(hash) !== undefined) return { outcome: 'known', hash, height }
-    const { outcome } = await moves.insert([sealedOf(block, unsealed)], unsealed.broken)
+    const { outcome } = await chainWriter.insert([committedOf(block, built)], built.broken)
     // What was asked of the clock since the work was made is for the block after it.
     if (outcome === 'best' && clock.save() === clockState) {
       clock.taken()
@@ -140,7 +131,7 @@ export function createCommands(parts: Parts): Commands {
   async function importBlock(block: Block): Promise<Imported> {
     const hash = headerHash(block.header, config)
     if (blocks.header(hash) !== undefined) return { outcome: 'known', hash }
-    const { outcome } = await moves.insert([await parts.check(block)])
+    const { outcome } = await chainWriter.insert([await parts.check(block)])
     return { outcome, hash }
   }
 
@@ -159,7 +150,7 @@ export function createCommands(parts: Parts): Commands {
         const { update } =
           blockchain.moveTo(branch.map(({ block }) => block)) === undefined
             ? { update: undefined }
-            : await moves.insert(branch)
+            : await chainWriter.insert(branch)
         if (update === undefined) {
           throw invalidParams(
             `blocks: this branch would not be heavier than the ${depth} that it is to replace`,
@@ -185,14 +176,13 @@ export function createCommands(parts: Parts): Commands {
     const { hash } = transaction
     if (minesNow && status === 'pending') {
       for (;;) {
-        const { block, unsealed } = await mineOne().catch((error) => {
+        const { block, built } = await mineOne().catch((error) => {
           pool.drop(hash)
           pending.forget()
           throw error
         })
         const index = block.block.transactions.findIndex((other) => other.hash === hash)
-        if (index >= 0)
-          return { hash, mined: minedAt(block, index, unsealed.result.outcomes[index]?.failure) }
+        if (index >= 0) return { hash, mined: minedAt(block, index, built.result.outcomes[index]?.failure) }
         // A block that took nothing will not take this one the next time either.
         if (block.block.transactions.length === 1 || pool.get(hash) === undefined) break
       }
@@ -247,7 +237,7 @@ export function createCommands(parts: Parts): Commands {
 
     reportHashrate: (client, rate) => parts.hashrates.report(client, rate),
 
-    ...createSavePoints(parts),
+    ...createRevert(parts),
 
     increaseTime: (seconds) =>
       inTurn(async () => {

@@ -7,35 +7,36 @@ import type { Genesis } from '../chain/genesis.ts'
 import { headerHash } from '../chain/header.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { encodeRlp } from '../encoding/rlp.ts'
-import { createMachine } from '../execution/machine.ts'
-import { Overlay } from '../execution/overlay.ts'
-import type { SealedState } from '../execution/state.ts'
-import { StateTrie } from '../execution/state-trie.ts'
+import { createVm } from '../evm/vm.ts'
 import type { Logger } from '../logger.ts'
+import type { CommittedState } from '../state/model.ts'
+import { Overlay } from '../state/overlay.ts'
+import { StateTrie } from '../state/state-trie.ts'
 import { BlockStore } from '../store/block-store.ts'
 import type { Store } from '../store/level.ts'
 import { nodeSource } from '../store/state-nodes.ts'
 import { indexTables } from '../store/tables.ts'
-import { createBlockCheck } from './block-check.ts'
-import { Blockchain } from './blockchain.ts'
-import { createChainMoves } from './chain-moves.ts'
+import { Blockchain } from './blockchain/blockchain.ts'
+import { createChainWriter } from './blockchain/chain-writer.ts'
+import { createBlockValidation } from './blockchain/validate-block.ts'
 import { Clock } from './clock.ts'
 import { createCommands } from './commands.ts'
-import { createDevTools } from './dev-tools.ts'
-import { Dials } from './dials.ts'
+import { BlockOverrides } from './dev/block-overrides.ts'
+import { createDevTools } from './dev/dev-tools.ts'
+import { Impersonation } from './dev/impersonation.ts'
+import { Instance } from './dev/instance.ts'
+import { Snapshots } from './dev/snapshots.ts'
 import type { Engine } from './engine.ts'
+import { createErrorNames } from './error-names.ts'
 import { createEmitter, type EngineEvents } from './events.ts'
-import { createFailureNames } from './failure-names.ts'
-import { Impersonation } from './impersonation.ts'
 import { markLogs } from './index/log-terms.ts'
 import { participantsIn } from './index/participants.ts'
 import { createSectionIndex } from './index/section-index.ts'
-import { Instance } from './instance.ts'
 import { createBranchBuilder } from './mining/branch-builder.ts'
 import { type BuildRequest, createBuilder } from './mining/builder.ts'
 import { createHashrates } from './mining/hashrates.ts'
+import { createMiner } from './mining/miner.ts'
 import { createSchedule, type MiningMode } from './mining/schedule.ts'
-import { createSealer } from './mining/sealer.ts'
 import { createSolutions } from './mining/solution.ts'
 import { createWorks } from './mining/work.ts'
 import { openPeers } from './peers/ledger.ts'
@@ -45,7 +46,6 @@ import { createLookup } from './queries/lookup.ts'
 import { createPending, type Pending } from './queries/pending.ts'
 import { createQueries } from './queries/queries.ts'
 import { createSerialQueue } from './serial-queue.ts'
-import { Snapshots } from './snapshots.ts'
 import type { Wallet } from './wallet/wallet.ts'
 
 /** All that the engine takes from outside. Gas in gas, times in Unix seconds. */
@@ -80,14 +80,14 @@ export interface EngineParts {
 }
 
 /** State and block of a genesis; deterministic. */
-function sealGenesis(
+function buildGenesis(
   genesis: Genesis,
   trie: StateTrie,
   config: ChainConfig,
-): { block: ExecutedBlock; state: SealedState } {
+): { block: ExecutedBlock; state: CommittedState } {
   const overlay = new Overlay(trie.reader(EMPTY_TRIE_ROOT))
   genesis.apply(overlay)
-  const state = trie.seal(EMPTY_TRIE_ROOT, overlay.changes())
+  const state = trie.commit(EMPTY_TRIE_ROOT, overlay.changes())
   const header = genesis.header(state.root)
   return {
     block: {
@@ -106,9 +106,9 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
   const { config, genesis, store, accounts, logger } = parts
   const blocks = await BlockStore.open(store, config)
   const trie = new StateTrie(nodeSource(store))
-  const machine = createMachine({ chainId: config.chainId, onNotice: (notice) => logger.warn(notice) })
+  const vm = createVm({ chainId: config.chainId, onNotice: (notice) => logger.warn(notice) })
   const blockchain = await Blockchain.open({ store, blocks, trie, place: parts.place }, () =>
-    sealGenesis(genesis, trie, config),
+    buildGenesis(genesis, trie, config),
   )
 
   const chain = { config, blockchain, blocks }
@@ -125,12 +125,12 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
   events.on('chain', logIndex.follow)
   events.on('chain', participantIndex.follow)
   const clock = new Clock(parts.now, { lasting: parts.lastingClock })
-  const dials = new Dials(parts.coinbase)
-  const asked = () => dials.asked
+  const blockOverrides = new BlockOverrides(parts.coinbase)
+  const asked = () => blockOverrides.asked
   const impersonation = new Impersonation()
   const instance = new Instance()
   const snapshots = new Snapshots()
-  const named = createFailureNames(parts.names)
+  const named = createErrorNames(parts.names)
   const pool = new Pool({
     config,
     now: parts.now,
@@ -138,13 +138,13 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
     accountQuota: parts.accountQuota,
     asked,
   })
-  const builder = createBuilder({ ...chain, machine, trie, logger })
-  const build = (request: BuildRequest) => builder({ ...request, asked: dials.asked })
+  const builder = createBuilder({ ...chain, vm, trie, logger })
+  const build = (request: BuildRequest) => builder({ ...request, asked: blockOverrides.asked })
   const buildOn = (parent: ExecutedBlock, timestamp: number, extraData: Uint8Array) =>
     build({
       parent,
       timestamp,
-      coinbase: dials.coinbase,
+      coinbase: blockOverrides.coinbase,
       extraData,
       candidates: pool.candidates(),
     })
@@ -159,7 +159,7 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
     await commands.mine().catch((error) => logger.error('mining failed', { error }))
   })
   const extraData = encodeRlp([Uint8Array.of(1), new TextEncoder().encode(parts.signature)])
-  const seal = createSealer(chain, () => closing !== undefined)
+  const mine = createMiner(chain, () => closing !== undefined)
   const works = createWorks({
     ...chain,
     build: () =>
@@ -177,18 +177,27 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
     },
   }
   const kept = new KeptPool(blocks)
-  const moves = createChainMoves({ store, blockchain, pool, kept, pending: ahead, events, headState, named })
+  const chainWriter = createChainWriter({
+    store,
+    blockchain,
+    pool,
+    kept,
+    pending: ahead,
+    events,
+    headState,
+    named,
+  })
   const dev = createDevTools({
     inTurn,
     store,
     blockchain,
-    moves,
+    chainWriter,
     trie,
     pool,
     kept,
     pending: ahead,
     clock,
-    dials,
+    blockOverrides,
     impersonation,
     snapshots,
     miningMode: () => schedule.mode,
@@ -200,7 +209,7 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
     store,
     blocks,
     blockchain,
-    moves,
+    chainWriter,
     pool,
     kept,
     pending: ahead,
@@ -215,7 +224,7 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
     }),
     hashrates,
     clock,
-    dials,
+    blockOverrides,
     impersonation,
     instance,
     snapshots,
@@ -225,17 +234,17 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
     named,
     headState,
     build: (parent, timestamp) => buildOn(parent, timestamp, extraData),
-    seal,
-    check: createBlockCheck({ ...chain, machine, trie, now: parts.now }),
+    mine,
+    check: createBlockValidation({ ...chain, vm, trie, now: parts.now }),
     buildBranch: createBranchBuilder({
       config,
       blocks,
       trie,
       clock,
-      coinbase: () => dials.coinbase,
+      coinbase: () => blockOverrides.coinbase,
       extraData,
       build,
-      seal,
+      mine,
     }),
   })
 
@@ -262,10 +271,10 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
       ...chain,
       ...parts,
       trie,
-      machine,
+      vm,
       lookup,
       pool,
-      dials,
+      blockOverrides,
       works,
       hashrates,
       schedule,

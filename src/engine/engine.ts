@@ -7,16 +7,17 @@ import type { Header } from '../chain/header.ts'
 import type { Solution } from '../chain/merged-mining/proof.ts'
 import type { Log, Receipt } from '../chain/receipt.ts'
 import type { Transaction } from '../chain/transaction.ts'
+import type { RuleComparison } from '../comparison/compare.ts'
+import type { EthereumFork } from '../comparison/ethereum-forks.ts'
 import type { Hex } from '../encoding/hex.ts'
 import type { NodeError } from '../errors.ts'
+import type { Failure } from '../evm/failure-message.ts'
+import type { Tracer } from '../evm/tracing/tracer.ts'
 import type { AccessList } from '../execution/access-list.ts'
-import type { Drift } from '../execution/drift/compare-rules.ts'
-import type { EthereumFork } from '../execution/ethereum-forks.ts'
-import type { CallRequest, Failure, StateOverrides } from '../execution/request.ts'
-import type { StateReader } from '../execution/state.ts'
-import type { Tracer } from '../execution/trace/tracer.ts'
-import type { Insertion } from './blockchain.ts'
-import type { DevTools } from './dev-tools.ts'
+import type { CallRequest, StateOverrides } from '../execution/request.ts'
+import type { StateReader } from '../state/model.ts'
+import type { Insertion } from './blockchain/blockchain.ts'
+import type { DevTools } from './dev/dev-tools.ts'
 import type { ChainUpdate, Emitter, EngineEvents } from './events.ts'
 import type { PlannedBlock } from './mining/branch-builder.ts'
 import type { MiningWork, WorkInsertion } from './mining/work.ts'
@@ -26,7 +27,7 @@ import type { Replays } from './queries/replay.ts'
 import type { FlatTrace, TraceQuery } from './queries/trace-filter.ts'
 import type { Wallet } from './wallet/wallet.ts'
 
-export type { AccountOverride, CallRequest, Failure, StateOverrides } from '../execution/request.ts'
+export type { AccountOverride, CallRequest, StateOverrides } from '../execution/request.ts'
 export type { MiningWork, WorkInsertion } from './mining/work.ts'
 
 /** Which block is meant. */
@@ -149,7 +150,7 @@ export interface Queries extends Replays {
    * not there. `timeoutMs` of wall clock for all of it, 0 for no limit; the node's own limit unless given. Throws
    * `invalid-params` for a fee-collecting one, `limit-exceeded`, `block-not-found`.
    */
-  compareRules(hash: Hex, fork: EthereumFork, timeoutMs?: number): Promise<Drift | undefined>
+  compareRules(hash: Hex, fork: EthereumFork, timeoutMs?: number): Promise<RuleComparison | undefined>
   /** Logs of the canonical chain in order, all of one moment. Throws `log-limit`. */
   logs(query: LogQuery): Promise<readonly LogView[]>
   /**
@@ -229,7 +230,10 @@ export interface Commands {
    * Throws `invalid-params` for an unknown account.
    */
   send(request: TransactionRequest): Promise<Submitted>
-  /** The same with a key that is given; automining leaves the transaction in the pool (rpc-methods 7.5). Its hash. */
+  /**
+   * The same with a key that is given; automining leaves the transaction in the pool
+   * (docs/rpc-reference.md#75-sending). Its hash.
+   */
   sendWith(request: TransactionRequest, key: Uint8Array): Promise<Hex>
   /** Fills in defaults and signs with a local key; nothing is sent. Throws `invalid-params` for an unknown account. */
   sign(request: TransactionRequest): Promise<Transaction>
@@ -249,7 +253,7 @@ export interface Commands {
   takeWork(): Promise<MiningWork & { readonly notify: boolean }>
   /**
    * Takes in the block that a solved parent-chain block commits to, one of the last works, canonical or beside the chain
-   * as fork choice decides. Throws `mining-refused` in the node's words (rpc-methods 7.13).
+   * as fork choice decides. Throws `mining-refused` in the node's words (docs/rpc-reference.md#713-mining).
    */
   submitWork(solution: Solution): Promise<WorkInsertion>
   /** The same for a nonce of the parent-chain block that this node would make itself; `undefined` when it proves nothing. */

@@ -3,7 +3,8 @@ import type { ExecutedBlock } from '../chain/block.ts'
 import type { Transaction } from '../chain/transaction.ts'
 import type { Hex } from '../encoding/hex.ts'
 import type { NodeError } from '../errors.ts'
-import type { CallRequest, Failure, StateOverrides } from '../execution/request.ts'
+import type { Failure } from '../evm/failure-message.ts'
+import type { CallRequest, StateOverrides } from '../execution/request.ts'
 import type { BlockReference } from './engine.ts'
 
 /** The canonical chain moved: extend, reorganisation and rewind are one shape. Emitted once, after the write. */

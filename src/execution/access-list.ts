@@ -1,9 +1,9 @@
 /** What a message would read and write: accounts and storage slots, as EIP-2930 lists them. */
 import { contractAddress } from '../chain/transaction.ts'
 import type { Hex } from '../encoding/hex.ts'
-import { NULL_ADDRESS, type Simulation, type SimulationParts, simulateCall } from './call.ts'
-import { nativeContracts } from './native/index.ts'
-import type { StateReader } from './state.ts'
+import { precompileTable } from '../evm/precompiles/table.ts'
+import type { StateReader } from '../state/model.ts'
+import { messageCall, NULL_ADDRESS, type Simulation, type SimulationParts } from './message-call.ts'
 
 /** An account that was touched, and its slots that were, each in the order of first touch. */
 export interface AccessEntry {
@@ -43,18 +43,18 @@ function recording(state: StateReader): { reader: StateReader; touched: Map<Hex,
 
 /**
  * Runs a message and lists what it touched. Sender and receiver are named by the transaction itself, so they are listed
- * only for their slots; native contracts and what a creation makes are never listed. Throws as `simulateCall` does.
+ * only for their slots; native contracts and what a creation makes are never listed. Throws as `messageCall` does.
  */
 export async function createAccessList(parts: SimulationParts): Promise<AccessList> {
   const { reader, touched } = recording(parts.state)
-  const simulation = await simulateCall({ ...parts, state: reader })
+  const simulation = await messageCall({ ...parts, state: reader })
   const { from = NULL_ADDRESS, to } = parts.request
   const receiver = to ?? contractAddress(from, parts.state.account(from)?.nonce ?? 0n)
-  const natives = nativeContracts()
+  const precompiles = precompileTable()
   const entries: AccessEntry[] = []
   for (const [address, slots] of touched) {
     const named = address === from || address === receiver
-    if (natives.has(address) || (named && slots.size === 0)) continue
+    if (precompiles.has(address) || (named && slots.size === 0)) continue
     entries.push({ address, slots: [...slots] })
   }
   return { entries, simulation }

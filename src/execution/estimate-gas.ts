@@ -1,8 +1,8 @@
 /** The least gas with which a message succeeds: what it used at its peak if that suffices, else by bisection. */
 import { NodeError } from '../errors.ts'
-import { cappedGas, NULL_ADDRESS, type SimulationParts, simulateCall } from './call.ts'
-import { failureError } from './failure-words.ts'
-import { STIPEND } from './opcodes/calls.ts'
+import { failureError } from '../evm/failure-message.ts'
+import { STIPEND } from '../evm/opcodes/calls.ts'
+import { cappedGas, messageCall, NULL_ADDRESS, type SimulationParts } from './message-call.ts'
 
 /** Bisection ends within this fraction of the answer: one thousandth. */
 const PRECISION = 1000n
@@ -22,7 +22,7 @@ export async function estimateGas(parts: EstimateParts): Promise<bigint> {
 
   const end = deadlineMs === undefined ? undefined : performance.now() + deadlineMs
   const attempt = (gas: bigint) =>
-    simulateCall({
+    messageCall({
       ...parts,
       request: { ...request, gas },
       ...(end !== undefined && { deadlineMs: end - performance.now() }),

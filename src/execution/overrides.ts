@@ -1,8 +1,8 @@
-/** Pretended state for one call, laid onto a private overlay (rpc-methods 7.4). */
+/** Pretended state for one call, laid onto a private overlay (docs/rpc-reference.md#74-calls-and-estimates). */
 import { EMPTY_ACCOUNT } from '../chain/account.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { invalidParams } from '../errors.ts'
-import type { Overlay } from './overlay.ts'
+import type { Overlay } from '../state/overlay.ts'
 import type { AccountOverride, StateOverrides } from './request.ts'
 
 /**
@@ -12,10 +12,10 @@ import type { AccountOverride, StateOverrides } from './request.ts'
 export function applyOverrides(
   overlay: Overlay,
   overrides: StateOverrides,
-  nativeAddresses: { has(address: Hex): boolean },
+  precompileAddresses: { has(address: Hex): boolean },
 ): void {
   for (const [address, override] of overrides) {
-    if (nativeAddresses.has(address)) throw invalidParams('Precompiled contracts can not be overridden')
+    if (precompileAddresses.has(address)) throw invalidParams('Precompiled contracts can not be overridden')
     if (override.state !== undefined && override.stateDiff !== undefined) {
       throw invalidParams(`'state' and 'stateDiff' of ${address} can not be set at the same time`)
     }

@@ -1,7 +1,10 @@
-/** What can be asked to be simulated, on what pretended state, and how a message fails. */
+/** What can be asked to be simulated, on what pretended state. */
 import type { Hex } from '../encoding/hex.ts'
 
-/** An unsigned message to simulate. Gas in gas, price and value in wei; absent members take the node's defaults (rpc-methods 7.4). */
+/**
+ * An unsigned message to simulate. Gas in gas, price and value in wei; absent members take the node's
+ * defaults (docs/rpc-reference.md#74-calls-and-estimates).
+ */
 export interface CallRequest {
   readonly from?: Hex
   readonly to?: Hex | null
@@ -23,10 +26,3 @@ export interface AccountOverride {
 
 /** Pretended state for one call, by account, applied in the order given. */
 export type StateOverrides = ReadonlyMap<Hex, AccountOverride>
-
-/** How a top-level message failed. `reason` is in the chain's words; `output` is the revert payload (empty otherwise). */
-export interface Failure {
-  readonly kind: 'reverted' | 'failed'
-  readonly reason: string
-  readonly output: Uint8Array
-}

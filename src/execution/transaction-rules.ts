@@ -1,9 +1,12 @@
-/** What a transaction costs beside its message, by rule set (protocol 4.4, 5.1). */
+/**
+ * What a transaction costs beside its message, by rule set (docs/protocol.md#44-intrinsic-gas,
+ * docs/protocol.md#51-execution).
+ */
 import { type Account, EMPTY_ACCOUNT, EMPTY_CODE_HASH } from '../chain/account.ts'
 import { intrinsicGas, type Transaction } from '../chain/transaction.ts'
 import type { Hex } from '../encoding/hex.ts'
-import type { BlockEnvironment, RuleSet } from './message.ts'
-import type { Overlay } from './overlay.ts'
+import type { BlockEnvironment, RuleSet } from '../evm/message.ts'
+import type { Overlay } from '../state/overlay.ts'
 
 /** The part of a transaction's rules that differs. */
 export interface TransactionRules {

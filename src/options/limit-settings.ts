@@ -2,7 +2,10 @@
 import { timesByName, whole } from './kinds.ts'
 import { setting } from './setting.ts'
 
-/** Keys of the real node's configuration: a module's limit, and that of one method in it (rpc-methods 2.7). */
+/**
+ * Keys of the real node's configuration: a module's limit, and that of one method in it
+ * (docs/rpc-reference.md#27-timeouts).
+ */
 const MODULE_TIMEOUT = /^rpc\.modules\.(\w+)\.timeout$/
 const METHOD_TIMEOUT = /^rpc\.modules\.(\w+)\.methods\.timeout\.(\w+)$/
 

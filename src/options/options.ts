@@ -49,7 +49,10 @@ export type ResolvedServeOptions = Values<typeof SERVE_SETTINGS>
 /** Checked settings of the command's output, with their defaults. */
 export type TerminalOptions = Values<typeof TERMINAL_SETTINGS>
 
-/** Is this the profile that holds no keys? Throws `invalid-options` when keys are asked for in it (service.md, rule 1). */
+/**
+ * Is this the profile that holds no keys? Throws `invalid-options` when keys are asked for in it
+ * (docs/rpc-reference.md#10-hosted-profile).
+ */
 function holdsNoKeys({ profile }: Values<typeof NODE_SETTINGS>, given: NodeOptions): boolean {
   if (profile !== 'hosted') return false
   for (const key of ['wallet', 'accounts', 'mnemonic'] as const) {

@@ -20,7 +20,10 @@ function reasonOf(name: string): string | undefined {
   return asked === undefined ? undefined : DEV_METHODS.get(asked)
 }
 
-/** The refusal of a method that does not exist here (rpc-methods 2.1); for one left out on purpose it says why. */
+/**
+ * The refusal of a method that does not exist here (docs/rpc-reference.md#21-dispatch-order); for one left
+ * out on purpose it says why.
+ */
 export function absenceOf(name: string): string {
   const reason = reasonOf(name)
   return reason === undefined

@@ -1,4 +1,7 @@
-/** How long each call may take: a method's own limit, else its namespace's, else that of the whole request (rpc-methods 2.7). */
+/**
+ * How long each call may take: a method's own limit, else its namespace's, else that of the whole request
+ * (docs/rpc-reference.md#27-timeouts).
+ */
 import { NodeError } from '../errors.ts'
 import { type AnyMethod, type Context, namesOf, namespaceOf } from './method.ts'
 import type { RpcOptions } from './rpc-options.ts'

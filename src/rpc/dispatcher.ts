@@ -4,7 +4,6 @@ import { invalidParams, NodeError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 import type { OnCall } from '../options/options.ts'
 import { absenceOf } from './absent-methods.ts'
-import { conductOf } from './conduct.ts'
 import { createDeadlines, within } from './deadlines.ts'
 import { ERROR_CODES } from './error-codes.ts'
 import { createFilters } from './feeds/filters.ts'
@@ -12,6 +11,7 @@ import { createSubscriptions } from './feeds/subscriptions.ts'
 import { isTooDeep } from './json-depth.ts'
 import { Load, type Place, RETRY_SECONDS } from './load.ts'
 import { type AnyMethod, namesOf } from './method.ts'
+import { callerEventsOf } from './peer-scoring.ts'
 import { RawJson } from './raw-json.ts'
 import {
   createReplyWriter,
@@ -75,7 +75,10 @@ function idOf(message: unknown): Id {
   return isObject(message) && isId(message.id) ? message.id : null
 }
 
-/** Why an id cannot be that of a call about subscriptions, where only these have such a rule (rpc-methods 7.8). */
+/**
+ * Why an id cannot be that of a call about subscriptions, where only these have such a rule
+ * (docs/rpc-reference.md#78-subscriptions).
+ */
 function idRefusal(name: string, id: Id, session: Session): NodeError | undefined {
   if (session.notify === undefined || (name !== 'eth_subscribe' && name !== 'eth_unsubscribe'))
     return undefined
@@ -84,7 +87,7 @@ function idRefusal(name: string, id: Id, session: Session): NodeError | undefine
   return invalidParams(`${words}, but was '${JSON.stringify(id)}'.`)
 }
 
-/** Positional parameters; absent, null and the empty object are none (rpc-methods 2.4). */
+/** Positional parameters; absent, null and the empty object are none (docs/rpc-reference.md#24-parameters). */
 function positional(params: unknown): readonly unknown[] {
   if (Array.isArray(params)) return params
   if (params === undefined || params === null) return NONE
@@ -135,7 +138,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   /** Notes in the ledger what an answer to a call from elsewhere says of the caller. */
   function judge(name: string, error: unknown, { remote }: Session): void {
     if (remote === undefined) return
-    const event = conductOf(name, error)
+    const event = callerEventsOf(name, error)
     if (event !== undefined) engine.peers.note(remote, event)
   }
 

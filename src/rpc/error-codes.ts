@@ -2,7 +2,7 @@
 import type { Hex } from '../encoding/hex.ts'
 import { type ErrorKind, NodeError } from '../errors.ts'
 
-/** rpc-methods 4; a new kind does not compile without its number. */
+/** docs/rpc-reference.md#4-errors; a new kind does not compile without its number. */
 export const ERROR_CODES = {
   'parse-error': -32700,
   'invalid-request': -32600,

@@ -3,7 +3,10 @@
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
-/** Is the text nested deeper than `limit` (rpc-methods 2.5)? Brackets inside strings do not count; the text need not be valid JSON. */
+/**
+ * Is the text nested deeper than `limit` (docs/rpc-reference.md#25-malformed-input)? Brackets inside strings
+ * do not count; the text need not be valid JSON.
+ */
 export function isTooDeep(text: string, limit: number): boolean {
   // It takes that many characters to open that many brackets: most messages are decided here.
   if (text.length <= limit) return false

@@ -1,4 +1,7 @@
-/** From the filter object of a caller to a query: which heights it means, and the limits that hold (rpc-methods 7.7). */
+/**
+ * From the filter object of a caller to a query: which heights it means, and the limits that hold
+ * (docs/rpc-reference.md#77-filters-and-logs).
+ */
 import type { LogQuery, Queries } from '../engine/engine.ts'
 import { invalidParams, NodeError } from '../errors.ts'
 import type { RpcOptions } from './rpc-options.ts'
@@ -39,7 +42,7 @@ function rangeOf(filter: LogFilter, head: number): { from: number; to: number } 
 
 /**
  * What the profile allows for a range: in the node profile both limits hold, in the hosted one so many logs over any
- * range, or any number over so many blocks (service.md, Limits).
+ * range, or any number over so many blocks (docs/rpc-reference.md#10-hosted-profile).
  */
 function limitsOf(
   range: LogQuery['range'],

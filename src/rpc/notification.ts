@@ -30,7 +30,7 @@ export interface Notification {
   readonly news: News
 }
 
-/** The whole message as JSON text (rpc-methods 7.8). */
+/** The whole message as JSON text (docs/rpc-reference.md#78-subscriptions). */
 export function notificationText({ method, subscription, news }: Notification): string {
   return `{"jsonrpc":"2.0","method":"${method}","params":{"subscription":"${subscription}","result":${news.json}}}`
 }

@@ -1,4 +1,7 @@
-/** Which methods are open: to all callers of a node by `--methods` (rpc-methods 8.2), and to the holder of a key. */
+/**
+ * Which methods are open: to all callers of a node by `--methods` (docs/rpc-reference.md#82-modules), and to
+ * the holder of a key.
+ */
 import { type AnyMethod, namesOf, namespaceOf } from './method.ts'
 
 /** Is this method open? */

@@ -4,7 +4,10 @@ import { type AnyMethod, namesOf, namespaceOf } from './method.ts'
 import { bareName } from './permissions.ts'
 import type { RpcOptions } from './rpc-options.ts'
 
-/** The methods detailed for the hosted service (service.md), and the description of just those. */
+/**
+ * The methods detailed for the hosted service (docs/rpc-reference.md#10-hosted-profile), and the description
+ * of just those.
+ */
 const HOSTED_METHODS: ReadonlySet<string> = new Set([
   'web3_clientVersion',
   'web3_sha3',

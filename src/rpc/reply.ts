@@ -1,5 +1,5 @@
 /** What a call or a batch is answered with, and how that is written: as text or in pieces, within the limits of its size. */
-import { textLimitExceeded } from '../execution/trace/trace-budget.ts'
+import { textLimitExceeded } from '../evm/tracing/trace-budget.ts'
 import type { Logger } from '../logger.ts'
 import { type ErrorObject, responseTooLong, toErrorObject } from './error-codes.ts'
 import { jsonArray, jsonObject, RawJson } from './raw-json.ts'

@@ -5,19 +5,25 @@ import type { Engine, TransactionRequest } from '../engine/engine.ts'
 import { invalidParams } from '../errors.ts'
 import type { CallArgument } from './wire/call.ts'
 
-/** Throws `invalid-params` when the wallet is switched off (rpc-methods 7.5). */
+/** Throws `invalid-params` when the wallet is switched off (docs/rpc-reference.md#75-sending). */
 export function requireWallet({ accounts }: Engine): void {
   if (!accounts.enabled) throw invalidParams('Local wallet is disabled in this node')
 }
 
-/** The key of an account that is held and unlocked. Throws `invalid-params` in the node's words (rpc-methods 7.5, `eth_sign`). */
+/**
+ * The key of an account that is held and unlocked. Throws `invalid-params` in the node's words
+ * (docs/rpc-reference.md#75-sending, `eth_sign`).
+ */
 export function signingKey({ accounts }: Engine, address: Hex): Uint8Array {
   const key = accounts.key(address)
   if (key === undefined) throw invalidParams('Account not found')
   return key
 }
 
-/** A call object as a transaction to sign. Throws `invalid-params`: no sender, or the chain id of another chain (rpc-methods 7.5). */
+/**
+ * A call object as a transaction to sign. Throws `invalid-params`: no sender, or the chain id of another
+ * chain (docs/rpc-reference.md#75-sending).
+ */
 export function sendRequest(transaction: CallArgument, config: ChainConfig): TransactionRequest {
   const { from, chainId, ...rest } = transaction
   if (from === undefined) throw invalidParams('from is null')

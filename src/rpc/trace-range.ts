@@ -1,4 +1,7 @@
-/** From the filter object of `trace_filter` to a query: the heights it means, and the limits of the profile (rpc-methods 7.10). */
+/**
+ * From the filter object of `trace_filter` to a query: the heights it means, and the limits of the profile
+ * (docs/rpc-reference.md#710-trace).
+ */
 import type { Queries } from '../engine/engine.ts'
 import type { TraceQuery } from '../engine/queries/trace-filter.ts'
 import { invalidParams, NodeError } from '../errors.ts'

@@ -1,4 +1,4 @@
-/** Trie nodes and code on disk, in the shape in which states are read and sealed. */
+/** Trie nodes and code on disk, in the shape in which states are read and committed. */
 import type { Hex } from '../encoding/hex.ts'
 import { Lru } from './lru.ts'
 import type { KeyValueReader, Write } from './table.ts'
@@ -35,13 +35,13 @@ const describe: StateTables = stateTables({
   async *entries() {},
 })
 
-/** The writes that make a sealed state readable. */
-export function putSealed(sealed: {
+/** The writes that make a committed state readable. */
+export function putCommitted(committed: {
   readonly nodes: ReadonlyMap<Hex, Uint8Array>
   readonly code: ReadonlyMap<Hex, Uint8Array>
 }): Write[] {
   const writes: Write[] = []
-  for (const [hash, rlp] of sealed.nodes) writes.push(describe.nodes.put(hash, rlp))
-  for (const [hash, bytes] of sealed.code) writes.push(describe.code.put(hash, bytes))
+  for (const [hash, rlp] of committed.nodes) writes.push(describe.nodes.put(hash, rlp))
+  for (const [hash, bytes] of committed.code) writes.push(describe.code.put(hash, bytes))
   return writes
 }

@@ -144,7 +144,7 @@ const PREFIX = {
   logSections: 11,
   participantSections: 12,
   bans: 13,
-  conduct: 14,
+  callerEvents: 14,
 } as const
 
 /** What the chain and the pool keep. */
@@ -224,13 +224,18 @@ export interface PeerTables {
   /** By address or range: in which order they were banned. */
   readonly bans: Table<string, number>
   /** Counters by name. */
-  readonly conduct: Table<string, Readonly<Record<string, number>>>
+  readonly callerEvents: Table<string, Readonly<Record<string, number>>>
 }
 
 /** The tables of the ledger of callers over a database. */
 export function peerTables(reader: KeyValueReader): PeerTables {
   return {
     bans: new Table(reader, PREFIX.bans, nameKey, jsonValue<number>()),
-    conduct: new Table(reader, PREFIX.conduct, nameKey, jsonValue<Readonly<Record<string, number>>>()),
+    callerEvents: new Table(
+      reader,
+      PREFIX.callerEvents,
+      nameKey,
+      jsonValue<Readonly<Record<string, number>>>(),
+    ),
   }
 }

@@ -1,8 +1,9 @@
 /** A database whose writes are acknowledged by its journal and reach its tables a moment later; reads see them at once. */
-import type { Journal } from './journal.ts'
+
 import type { Level } from './level.ts'
 import type { KeyValueReader, Write } from './table.ts'
 import { Unwritten } from './unwritten.ts'
+import type { Journal } from './write-ahead-log.ts'
 
 /** An open database. Reads are synchronous, writes come in batches. */
 export interface Store extends KeyValueReader {

@@ -6,12 +6,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline, Readable } from 'node:stream'
 import type { Logger } from '../logger.ts'
 import { openSession, type Session } from '../rpc/session.ts'
-import type { Attention } from './attention.ts'
 import type { BodyReader } from './body.ts'
 import { type ByteBudget, PACKED, SMALL_BYTES } from './byte-budget.ts'
 import type { HostCheck } from './host-check.ts'
-import type { Gate } from './keys/gate.ts'
-import { type Guest, sessionOf } from './keys/guest.ts'
+import { type ApiKeyClient, sessionOf } from './keys/api-key-client.ts'
+import type { Authentication } from './keys/authentication.ts'
+import type { MonitoringPages } from './monitoring-pages.ts'
 import {
   BROKEN,
   BUSY,
@@ -26,7 +26,6 @@ import {
 import type { RemoteAddressOf } from './remote-address.ts'
 import { requestIdOf } from './request-id.ts'
 import { dispatchLong, type LongReply, type TextDispatcher } from './text-dispatcher.ts'
-import type { Watch } from './watch.ts'
 
 /** What the HTTP door is made of. */
 export interface HttpParts {
@@ -34,7 +33,7 @@ export interface HttpParts {
   readonly check: HostCheck
   readonly remoteAddressOf: RemoteAddressOf
   /** Absent where no keys are in use. */
-  readonly gate: Gate | undefined
+  readonly gate: Authentication | undefined
   /** Bytes. */
   readonly maxBodyBytes: number
   readonly readBody: BodyReader
@@ -43,8 +42,7 @@ export interface HttpParts {
   /** How long a caller may take nothing of a large answer, milliseconds. */
   readonly transferTimeoutMs: number
   readonly logger: Logger
-  readonly watch: Watch
-  readonly attention: Attention
+  readonly watch: MonitoringPages
   /** Are the figures on this port? They are not when they have one of their own. */
   readonly showsMetrics: boolean
   /** While true, each response ends its connection. */
@@ -115,12 +113,11 @@ export function createHttpListener(
   parts: HttpParts,
   pages: (request: IncomingMessage, response: ServerResponse) => void,
 ): (request: IncomingMessage, response: ServerResponse) => void {
-  const { dispatcher, check, maxBodyBytes, readBody, budget, logger, remoteAddressOf, gate, attention } =
-    parts
+  const { dispatcher, check, maxBodyBytes, readBody, budget, logger, remoteAddressOf, gate } = parts
 
   /** The session of a key's holder; a message that its limits do not allow gets a status of its own. */
-  function admitted(caller: Session, guest: Guest, response: ServerResponse): Session {
-    const rights = sessionOf(guest, ({ retryAfterSeconds }) => {
+  function admitted(caller: Session, client: ApiKeyClient, response: ServerResponse): Session {
+    const rights = sessionOf(client, ({ retryAfterSeconds }) => {
       response.statusCode = 429
       response.setHeader('Retry-After', retryAfterSeconds)
     })
@@ -165,7 +162,6 @@ export function createHttpListener(
         if (isLong) return sendPieces(response, reply)
         response.setHeader('Content-Length', length)
         response.end(reply)
-        attention.answered()
       },
       (error) => {
         logger.error('a request failed outside its method', { error, request: requestId })
@@ -175,7 +171,6 @@ export function createHttpListener(
   }
 
   return (request, response) => {
-    attention.arrived()
     // A caller that goes away in the middle is no error of ours.
     request.on('error', () => {})
     if (parts.isClosing()) response.setHeader('Connection', 'close')
@@ -193,8 +188,8 @@ export function createHttpListener(
     if (request.method !== 'POST') return pages(request, response)
     const path = pathOf(request.url)
     if (RESERVED_PAGES.has(path)) return refuse(response, wrongVerb(PAGE_VERBS))
-    const guest = gate?.admit(path)
-    if (gate !== undefined && guest === undefined) return refuse(response, UNAUTHORIZED)
+    const client = gate?.admit(path)
+    if (gate !== undefined && client === undefined) return refuse(response, UNAUTHORIZED)
     const encoding = headers['content-encoding'] ?? 'identity'
     if (!JSON_TYPE.test(headers['content-type'] ?? '') || encoding !== 'identity') {
       return refuse(response, WRONG_TYPE)
@@ -206,9 +201,9 @@ export function createHttpListener(
       if (unread === 'no room') return refuseUnread(request, response, BUSY)
       if (body === undefined) return refuseUnread(request, response, tooLarge(maxBodyBytes))
       // A body may take its time, and the key may have been revoked meanwhile.
-      if (guest?.key.isGood() === false) return refuse(response, UNAUTHORIZED)
+      if (client?.key.isGood() === false) return refuse(response, UNAUTHORIZED)
       const caller = callerOf(request, response, requestId)
-      answer(guest === undefined ? caller : admitted(caller, guest, response), response, body)
+      answer(client === undefined ? caller : admitted(caller, client, response), response, body)
     })
   }
 }

@@ -1,8 +1,8 @@
 /** The figures of a served node in the words of Prometheus; loaded when somebody first asks for them. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { type CallMeter, DURATION_BOUNDS } from '../rpc/call-meter.ts'
+import type { Health } from '../rpc/health.ts'
 import type { Load } from '../rpc/load.ts'
-import type { Vitals } from '../rpc/vitals.ts'
 
 /** Connections of a server. */
 export interface SocketFigures {
@@ -16,7 +16,7 @@ export interface SocketFigures {
 export interface MetricsParts {
   readonly meter: CallMeter
   readonly load: Load | undefined
-  readonly vitals: (() => Promise<Vitals | undefined>) | undefined
+  readonly health: (() => Promise<Health | undefined>) | undefined
   sockets(): SocketFigures
   /** Messages and sockets refused since the limits of a key were spent, by the key's name. */
   readonly overLimits: ReadonlyMap<string, number>
@@ -172,7 +172,7 @@ function showOverLimits(overLimits: ReadonlyMap<string, number>, registers: Regi
 }
 
 /** The gauges of chain, pool and database; the returned function sets them. */
-function showVitals(registers: Registry[]): (vitals: Vitals) => void {
+function showHealth(registers: Registry[]): (health: Health) => void {
   const plain = (name: string, help: string) => new Gauge({ name, help, registers })
   const info = new Gauge({
     name: 'tandem_chain_info',
@@ -189,18 +189,18 @@ function showVitals(registers: Registry[]): (vitals: Vitals) => void {
   const head = plain('tandem_head_height', 'Height of the head.')
   const headTimestamp = plain('tandem_head_timestamp_seconds', 'Unix time of the head.')
   const database = plain('tandem_database_bytes', 'Size of the data directory; 0 in memory.')
-  return (vitals) => {
-    info.set({ chain: vitals.chain, chain_id: vitals.chainId }, 1)
-    pool.set({ state: 'pending' }, vitals.pending)
-    pool.set({ state: 'queued' }, vitals.queued)
-    head.set(vitals.head)
-    headTimestamp.set(vitals.headTimestamp)
-    database.set(vitals.databaseBytes ?? 0)
+  return (health) => {
+    info.set({ chain: health.chain, chain_id: health.chainId }, 1)
+    pool.set({ state: 'pending' }, health.pending)
+    pool.set({ state: 'queued' }, health.queued)
+    head.set(health.head)
+    headTimestamp.set(health.headTimestamp)
+    database.set(health.databaseBytes ?? 0)
   }
 }
 
 /** Makes the page. Counting what the process itself does (event loop, heap, garbage) starts with it. */
-export function createMetrics({ meter, load, vitals, sockets, overLimits }: MetricsParts): Metrics {
+export function createMetrics({ meter, load, health, sockets, overLimits }: MetricsParts): Metrics {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
@@ -208,11 +208,11 @@ export function createMetrics({ meter, load, vitals, sockets, overLimits }: Metr
   showSockets(sockets, registers)
   if (load !== undefined) showLoad(load, registers)
   showOverLimits(overLimits, registers)
-  const show = vitals && showVitals(registers)
+  const show = health && showHealth(registers)
   return {
     contentType: registry.contentType,
     async text() {
-      const seen = await vitals?.()
+      const seen = await health?.()
       if (seen !== undefined) show?.(seen)
       return registry.metrics()
     },

@@ -4,8 +4,9 @@ import express, { type ErrorRequestHandler, type RequestHandler } from 'express'
 import { METRICS_PAGE } from '../rpc/permissions.ts'
 import { openSession, type Session } from '../rpc/session.ts'
 import { type HttpParts, RESERVED_PAGES, refuse } from './http.ts'
-import type { Gate } from './keys/gate.ts'
-import { type Guest, sessionOf } from './keys/guest.ts'
+import { type ApiKeyClient, sessionOf } from './keys/api-key-client.ts'
+import type { Authentication } from './keys/authentication.ts'
+import { sendPage } from './monitoring-pages.ts'
 import {
   BROKEN,
   MALFORMED,
@@ -16,7 +17,6 @@ import {
   UNAUTHORIZED,
   wrongVerb,
 } from './refusal.ts'
-import { sendPage } from './watch.ts'
 
 const DISCOVER = '{"jsonrpc":"2.0","id":1,"method":"rpc.discover","params":[]}'
 const SESSION = openSession('http')
@@ -28,22 +28,25 @@ const METRICS = { name: METRICS_PAGE, aliases: [] }
 const PREFLIGHT_SECONDS = '600'
 
 /** Whose key stands last in a path, or before the page that is asked for: `/<key>` and `/<key>/<page>`. */
-function guestAt(path: string, gate: Gate): { readonly guest: Guest | undefined; readonly page: string } {
+function clientAt(
+  path: string,
+  gate: Authentication,
+): { readonly client: ApiKeyClient | undefined; readonly page: string } {
   const end = path.lastIndexOf('/')
   const [own, parent] = [gate.admit(path), gate.admit(path.slice(0, end))]
-  return own === undefined ? { guest: parent, page: path.slice(end) } : { guest: own, page: '/' }
+  return own === undefined ? { client: parent, page: path.slice(end) } : { client: own, page: '/' }
 }
 
 /** With keys in use, shows pages but those of health below a key only, and each what that key opens. */
-function behindKeys(gate: Gate): RequestHandler {
+function behindKeys(gate: Authentication): RequestHandler {
   return async (request, response, next) => {
     if (request.method === 'OPTIONS' || OPEN_PAGES.has(request.path)) return next()
-    const { guest, page } = guestAt(request.path, gate)
-    if (guest === undefined) return refuse(response, UNAUTHORIZED)
-    const spent = await guest.charge(1)
+    const { client, page } = clientAt(request.path, gate)
+    if (client === undefined) return refuse(response, UNAUTHORIZED)
+    const spent = await client.charge(1)
     if (spent !== undefined) return refuse(response, spentLimit(spent.message, spent.retryAfterSeconds))
-    if (page === `/${METRICS_PAGE}` && !guest.key.allows(METRICS)) return refuse(response, NO_SUCH_PAGE)
-    const { owner, entitlements, allows } = sessionOf(guest)
+    if (page === `/${METRICS_PAGE}` && !client.key.allows(METRICS)) return refuse(response, NO_SUCH_PAGE)
+    const { owner, entitlements, allows } = sessionOf(client)
     response.locals.session = { ...SESSION, owner, entitlements, allows } satisfies Session
     request.url = page
     next()

@@ -3,17 +3,18 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type Logger, silentLogger } from '../logger.ts'
 import { type ResolvedServeOptions, resolveServeOptions, type ServeOptions } from '../options/options.ts'
-import { createAttention } from './attention.ts'
+import { type CallerLedger, createBanCheck, NO_LEDGER } from './ban-check.ts'
 import { createBodyReader } from './body.ts'
 import { createByteBudget } from './byte-budget.ts'
 import { type Certificate, openCertificate } from './certificate.ts'
-import { type CallerLedger, createDoorKeeper, NO_LEDGER } from './door-keeper.ts'
 import { createHostCheck } from './host-check.ts'
 import { createHttpListener, pathOf, refuse } from './http.ts'
 import { type BareServer, createHttpServer } from './http-server.ts'
-import type { Gate } from './keys/gate.ts'
-import type { Guest } from './keys/guest.ts'
+import type { ApiKeyClient } from './keys/api-key-client.ts'
+import type { Authentication } from './keys/authentication.ts'
 import { callableHost, listen } from './listen.ts'
+import { createMonitoringPages, type Monitored } from './monitoring-pages.ts'
+import { type MonitoringServer, serveMonitoring } from './monitoring-server.ts'
 import {
   BROKEN,
   forbidden,
@@ -27,9 +28,7 @@ import {
 } from './refusal.ts'
 import { createRemoteAddressOf } from './remote-address.ts'
 import type { TextDispatcher } from './text-dispatcher.ts'
-import { createWatch, type Watched } from './watch.ts'
-import { serveWatch, type WatchServer } from './watch-server.ts'
-import { createWebSocketDoor } from './websocket.ts'
+import { createWebSocketListener } from './websocket.ts'
 
 /** What can be served: a `Node`, or anything with its entrance. */
 export interface Servable {
@@ -38,7 +37,7 @@ export interface Servable {
   /** Who may not come in, and how those behave who do; everybody may when it is absent. */
   readonly peers?: CallerLedger
   /** The node's own figures; a door without a chain behind it has none. */
-  readonly vitals?: Watched['vitals']
+  readonly health?: Monitored['health']
 }
 
 /** A listening server. */
@@ -82,11 +81,11 @@ function ignoreUpgrade(bare: BareServer, request: IncomingMessage, socket: Duple
 }
 
 /** The gate that the settings ask for; without keys its code is not even loaded. */
-async function gateOf(options: ResolvedServeOptions, logger: Logger): Promise<Gate | undefined> {
+async function gateOf(options: ResolvedServeOptions, logger: Logger): Promise<Authentication | undefined> {
   const { apiKeys, redis, maxSocketsPerKey } = options
   if (apiKeys === undefined) return undefined
-  const { openGate } = await import('./keys/gate.ts')
-  return openGate({ apiKeys, redis, maxSocketsPerKey, logger })
+  const { openAuthentication } = await import('./keys/authentication.ts')
+  return openAuthentication({ apiKeys, redis, maxSocketsPerKey, logger })
 }
 
 function certificateOf({ tlsCert, tlsKey }: ResolvedServeOptions, logger: Logger): Certificate | undefined {
@@ -110,21 +109,20 @@ export async function serve(node: Servable, given: ServeOptions = {}): Promise<S
     throw error
   })
   const ledger = node.peers ?? NO_LEDGER
-  const keeper = createDoorKeeper(ledger, remoteAddressOf)
+  const banCheck = createBanCheck(ledger, remoteAddressOf)
   let closing: Promise<void> | undefined
 
   // Express takes longer to load than all the rest of the server, and most nodes never serve a page.
   let pages: Promise<(request: IncomingMessage, response: ServerResponse) => void> | undefined
   const isClosing = () => closing !== undefined
   const budget = createByteBudget(options.maxBufferedBytes)
-  const attention = createAttention()
   const readBody = createBodyReader(maxBodyBytes, budget)
   /** Connections that carry HTTP; those that went on to be WebSockets are their door's. */
   const open = new Set<Duplex>()
   let dropped = 0
-  const watch = createWatch({
+  const watch = createMonitoringPages({
     dispatcher,
-    vitals: node.vitals,
+    health: node.health,
     isClosing,
     sockets: () => ({ http: open.size, websocket: sockets.count(), dropped }),
     overLimits: gate?.refusals ?? new Map(),
@@ -141,7 +139,6 @@ export async function serve(node: Servable, given: ServeOptions = {}): Promise<S
     logger,
     isClosing,
     watch,
-    attention,
     // The hosted profile shows them to keys, or on a port of their own.
     showsMetrics:
       options.metricsPort === undefined && (gate !== undefined || node.options?.profile !== 'hosted'),
@@ -156,7 +153,7 @@ export async function serve(node: Servable, given: ServeOptions = {}): Promise<S
       refuse(response, BROKEN)
     }
   })
-  const sockets = createWebSocketDoor({
+  const sockets = createWebSocketListener({
     dispatcher,
     maxMessageBytes: maxBodyBytes,
     maxBufferBytes: options.maxSocketBuffer,
@@ -165,15 +162,14 @@ export async function serve(node: Servable, given: ServeOptions = {}): Promise<S
     pingIntervalMs: options.pingIntervalMs,
     logger,
     remoteAddressOf,
-    attention,
   })
 
   /** Connections that have not sent a whole header yet; Node does not count them as idle when it closes. */
   const silent = new Set<Duplex>()
   const bare = createHttpServer(certificate, options, (request, response) => {
     const isFirst = silent.delete(request.socket)
-    if (isFirst) keeper.watch(request, response)
-    const banned = keeper.refusal(request)
+    if (isFirst) banCheck.watch(request, response)
+    const banned = banCheck.refusal(request)
     if (banned === undefined) return listener(request, response)
     response.setHeader('Connection', 'close')
     refuse(response, banned)
@@ -187,10 +183,10 @@ export async function serve(node: Servable, given: ServeOptions = {}): Promise<S
       open.delete(socket)
     })
   })
-  function accept(request: IncomingMessage, socket: Duplex, head: Buffer, guest?: Guest): void {
+  function accept(request: IncomingMessage, socket: Duplex, head: Buffer, client?: ApiKeyClient): void {
     open.delete(socket)
-    keeper.knocked(request, true)
-    sockets.accept(request, socket, head, guest)
+    banCheck.accepted(request, true)
+    sockets.accept(request, socket, head, client)
   }
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     silent.delete(socket)
@@ -200,23 +196,23 @@ export async function serve(node: Servable, given: ServeOptions = {}): Promise<S
     // Until ws takes over, a connection that breaks must not take the process with it.
     socket.on('error', () => {})
     const reason = check.refusal(request.headers)
-    const refused = keeper.refusal(request) ?? (reason === undefined ? undefined : forbidden(reason))
+    const refused = banCheck.refusal(request) ?? (reason === undefined ? undefined : forbidden(reason))
     const turnAway = (refusal: Refusal, statusText: string) => {
-      keeper.knocked(request, false)
+      banCheck.accepted(request, false)
       refuseSocket(socket, refusal, statusText)
     }
     if (refused !== undefined) return turnAway(refused, 'Forbidden')
     if (gate === undefined) return accept(request, socket, head)
-    const guest = gate.admit(pathOf(request.url))
-    if (guest === undefined) return turnAway(UNAUTHORIZED, 'Unauthorized')
-    void guest.openSocket(socket).then((spent) => {
-      if (spent === undefined) return accept(request, socket, head, guest)
+    const client = gate.admit(pathOf(request.url))
+    if (client === undefined) return turnAway(UNAUTHORIZED, 'Unauthorized')
+    void client.openSocket(socket).then((spent) => {
+      if (spent === undefined) return accept(request, socket, head, client)
       turnAway(spentLimit(spent.message, spent.retryAfterSeconds), 'Too Many Requests')
     })
   })
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
     const isSlow = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-    keeper.stumbled(socket, isSlow ? 'timeoutMessages' : 'invalidMessages')
+    banCheck.stumbled(socket, isSlow ? 'timeoutMessages' : 'invalidMessages')
     if (error.code === 'HPE_HEADER_OVERFLOW') {
       refuseSocket(socket, HEADERS_TOO_LARGE, 'Request Header Fields Too Large')
     } else if (isSlow) {
@@ -235,23 +231,29 @@ export async function serve(node: Servable, given: ServeOptions = {}): Promise<S
 
   const { metricsHost = '127.0.0.1', metricsPort } = options
   let port: number
-  let watchServer: WatchServer | undefined
+  let monitoringServer: MonitoringServer | undefined
   try {
     if (metricsPort !== undefined) {
       const checks = createHostCheck({ bindAddress: metricsHost, hosts: options.hosts, cors: [] })
-      watchServer = await serveWatch({ host: metricsHost, port: metricsPort, watch, check: checks, logger })
+      monitoringServer = await serveMonitoring({
+        host: metricsHost,
+        port: metricsPort,
+        watch,
+        check: checks,
+        logger,
+      })
     }
     port = await listen(server, options.host, options.port)
   } catch (error) {
     watch.close()
     certificate?.close()
-    await Promise.all([gate?.close(), watchServer?.close()])
+    await Promise.all([gate?.close(), monitoringServer?.close()])
     throw error
   }
   server.on('error', (error) => logger.error('the server failed', { error }))
 
   const stopListening = ledger.onBan(() => {
-    for (const socket of open) if (keeper.isBanned(socket)) socket.destroy()
+    for (const socket of open) if (banCheck.isBanned(socket)) socket.destroy()
     sockets.turnOut(ledger.isBanned)
   })
 
@@ -269,7 +271,7 @@ export async function serve(node: Servable, given: ServeOptions = {}): Promise<S
     clearTimeout(timer)
     watch.close()
     certificate?.close()
-    await Promise.all([gate?.close(), watchServer?.close()])
+    await Promise.all([gate?.close(), monitoringServer?.close()])
   }
 
   const address = `${callableHost(options.host)}:${port}`
@@ -277,8 +279,8 @@ export async function serve(node: Servable, given: ServeOptions = {}): Promise<S
     url: `http${bare.suffix}://${address}`,
     wsUrl: `ws${bare.suffix}://${address}`,
     port,
-    ...(watchServer !== undefined && {
-      metricsUrl: `http://${callableHost(metricsHost)}:${watchServer.port}/metrics`,
+    ...(monitoringServer !== undefined && {
+      metricsUrl: `http://${callableHost(metricsHost)}:${monitoringServer.port}/metrics`,
     }),
     ...(certificate !== undefined && { reloadCertificate: certificate.reload }),
     close({ graceMs = GRACE_MS } = {}) {

@@ -4,10 +4,9 @@ import type { Duplex } from 'node:stream'
 import { type RawData, WebSocket, WebSocketServer } from 'ws'
 import type { Logger } from '../logger.ts'
 import { openSession, type Session } from '../rpc/session.ts'
-import type { Attention } from './attention.ts'
 import { type ByteBudget, PACKED, SMALL_BYTES } from './byte-budget.ts'
-import { watchIntake } from './intake.ts'
-import { type Guest, sessionOf } from './keys/guest.ts'
+import { countIncomingBytes } from './incoming-bytes.ts'
+import { type ApiKeyClient, sessionOf } from './keys/api-key-client.ts'
 import { createDeliveries, createOutbox, type Deliveries } from './outbox.ts'
 import type { RemoteAddressOf } from './remote-address.ts'
 import { requestIdOf } from './request-id.ts'
@@ -22,7 +21,6 @@ export interface WebSocketParts {
   readonly maxBufferBytes: number
   /** Of requests and answers of all doors. */
   readonly budget: ByteBudget
-  readonly attention: Attention
   /** How long a peer may take nothing of a large answer, milliseconds. */
   readonly transferTimeoutMs: number
   /** A peer that does not answer a ping by the next is gone, milliseconds. */
@@ -32,9 +30,9 @@ export interface WebSocketParts {
 }
 
 /** All sockets of a server. */
-export interface WebSocketDoor {
+export interface WebSocketListener {
   /** Takes over a connection whose upgrade request was admitted, by a key if keys are in use. */
-  accept(request: IncomingMessage, socket: Duplex, head: Buffer, guest?: Guest): void
+  accept(request: IncomingMessage, socket: Duplex, head: Buffer, client?: ApiKeyClient): void
   /** Closes the sockets of callers whose address is banned now (1008). */
   turnOut(isBanned: (address: string) => boolean): void
   /** How many there are. */
@@ -77,7 +75,7 @@ function connect(
   stream: Duplex,
   caller: Caller,
   deliveries: Deliveries,
-  { dispatcher, maxBufferBytes, budget, transferTimeoutMs, logger, attention }: WebSocketParts,
+  { dispatcher, maxBufferBytes, budget, transferTimeoutMs, logger }: WebSocketParts,
 ): Connection {
   const { label } = caller
   const waiting: string[] = []
@@ -126,7 +124,7 @@ function connect(
     socket.close(TRY_AGAIN_LATER, 'The node is busy')
     socket.terminate()
   }
-  watchIntake(socket, stream, budget, onSpent)
+  countIncomingBytes(socket, stream, budget, onSpent)
 
   /** Sends and waits until the peer has taken it; one that takes nothing for a while is gone. */
   async function handOver(data: string | Uint8Array, fin = true): Promise<void> {
@@ -171,7 +169,6 @@ function connect(
         if (typeof answer === 'string') await reply(answer)
         else if (answer !== undefined) await replyInPieces(answer)
         outbox.flush()
-        attention.answered()
         if (socket.isPaused && waiting.length < MAX_WAITING / 2 && waitingLength < MAX_WAITING_LENGTH)
           socket.resume()
       }
@@ -187,7 +184,6 @@ function connect(
   socket.on('message', (data: RawData, isBinary: boolean) => {
     if (isBinary) return socket.close(UNSUPPORTED_DATA, 'Only text messages are understood')
     // The default binary type of ws hands out one Buffer a message.
-    attention.arrived()
     const text = (data as Buffer).toString()
     waiting.push(text)
     waitingLength += text.length
@@ -224,7 +220,7 @@ function connect(
 }
 
 /** Makes the WebSocket door. */
-export function createWebSocketDoor(parts: WebSocketParts): WebSocketDoor {
+export function createWebSocketListener(parts: WebSocketParts): WebSocketListener {
   const server = new WebSocketServer({
     noServer: true,
     clientTracking: false,
@@ -246,17 +242,17 @@ export function createWebSocketDoor(parts: WebSocketParts): WebSocketDoor {
   heartbeat.unref()
 
   return {
-    accept(request, socket, head, guest) {
+    accept(request, socket, head, client) {
       const caller = {
         label: `ws ${++count}`,
         remote: parts.remoteAddressOf(request),
         requestId: requestIdOf(request.headers),
-        ...(guest !== undefined && sessionOf(guest)),
+        ...(client !== undefined && sessionOf(client)),
       }
       server.handleUpgrade(request, socket, head, (opened) => {
         const connection = connect(opened, socket, caller, deliveries, parts)
         connections.add(connection)
-        const forget = guest?.key.onEnd(() => opened.close(POLICY_VIOLATION, 'API key not valid any more'))
+        const forget = client?.key.onEnd(() => opened.close(POLICY_VIOLATION, 'API key not valid any more'))
         opened.on('close', () => {
           connections.delete(connection)
           forget?.()

@@ -104,8 +104,8 @@ describe('names by selector', () => {
 describe('names by address', () => {
   it('come before those of other contracts', async () => {
     const registry = await registryOf(['function act(uint256 amount)'])
-    await registry.teach(readArtifact(['function act(uint256 tokenId)'], codec, 'Cards'), HERE)
-    await registry.teach(readArtifact(['function act(uint256 other)'], codec))
+    await registry.register(readArtifact(['function act(uint256 tokenId)'], codec, 'Cards'), HERE)
+    await registry.register(readArtifact(['function act(uint256 other)'], codec))
     const input = fromHex(new Interface(['function act(uint256)']).encodeFunctionData('act', [1n]))
     expect(textOf(registry.call(input, HERE))).toBe('act(tokenId: 1)')
     expect(textOf(registry.call(input, WHO))).toBe('act(other: 1)')
@@ -123,44 +123,44 @@ describe('what is taught', () => {
   it('goes from the longest known on when it is too many, and what was added stays', async () => {
     const registry = createAbiRegistry({ most: 2 })
     await registry.add(errorOf('Added'))
-    for (const name of ['A', 'B', 'C']) await registry.teach(errorOf(name))
+    for (const name of ['A', 'B', 'C']) await registry.register(errorOf(name))
     expect(known(registry, 'Added', 'A', 'B', 'C')).toEqual(['Added', 'B', 'C'])
   })
 
   it('goes when it is too much text, and is refused when that is one contract', async () => {
     const { length } = JSON.stringify(errorOf('A'))
     const registry = createAbiRegistry({ mostText: 2 * length })
-    for (const name of ['A', 'B', 'C']) await registry.teach(errorOf(name))
+    for (const name of ['A', 'B', 'C']) await registry.register(errorOf(name))
     expect(known(registry, 'A', 'B', 'C')).toEqual(['B', 'C'])
     const large = errorOf('D'.repeat(2 * length))
-    await expect(registry.teach(large)).rejects.toThrow(`there is room for ${2 * length}`)
+    await expect(registry.register(large)).rejects.toThrow(`there is room for ${2 * length}`)
     expect(known(registry, 'B', 'C')).toEqual(['B', 'C'])
   })
 
   it('can be taught again, which makes it the latest and nothing else go', async () => {
     const registry = createAbiRegistry({ most: 2 })
-    for (const name of ['A', 'B', 'A', 'A', 'B', 'A', 'C']) await registry.teach(errorOf(name))
+    for (const name of ['A', 'B', 'A', 'A', 'B', 'A', 'C']) await registry.register(errorOf(name))
     expect(known(registry, 'A', 'B', 'C')).toEqual(['A', 'C'])
   })
 
   it('stays while another contract that has it stays', async () => {
     const registry = createAbiRegistry({ most: 2 })
     const both = readArtifact(['error A()', 'error B()'], codec)
-    for (const each of [errorOf('A'), both, errorOf('C')]) await registry.teach(each)
+    for (const each of [errorOf('A'), both, errorOf('C')]) await registry.register(each)
     expect(known(registry, 'A', 'B', 'C')).toEqual(['A', 'B', 'C'])
-    await registry.teach(errorOf('D'))
+    await registry.register(errorOf('D'))
     expect(known(registry, 'A', 'B', 'C', 'D')).toEqual(['C', 'D'])
   })
 
   it('goes from its address too, unless that has been taught another since', async () => {
     const registry = createAbiRegistry({ most: 2 })
-    await registry.teach(errorOf('A'), HERE)
-    await registry.teach(errorOf('B'), WHO)
-    await registry.teach(errorOf('C'), HERE)
+    await registry.register(errorOf('A'), HERE)
+    await registry.register(errorOf('B'), WHO)
+    await registry.register(errorOf('C'), HERE)
     expect([registry.contractName(HERE), registry.contractName(WHO)]).toEqual(['C', 'B'])
-    await registry.teach(errorOf('D'))
+    await registry.register(errorOf('D'))
     expect([registry.contractName(HERE), registry.contractName(WHO)]).toEqual(['C', undefined])
-    await registry.teach(errorOf('E'))
+    await registry.register(errorOf('E'))
     expect(registry.contractName(HERE)).toBeUndefined()
   })
 
@@ -172,10 +172,10 @@ describe('what is taught', () => {
       bytecode: `0x${'6001'.repeat(20)}`,
       deployedBytecode: '0x6002',
     }
-    await registry.teach(readArtifact(vault, codec))
+    await registry.register(readArtifact(vault, codec))
     expect(registry.contractName(HERE, fromHex('0x6002'))).toBe('Vault')
     expect(registry.creation(fromHex(`0x${'6001'.repeat(20)}`))?.name).toBe('Vault')
-    await registry.teach(errorOf('A'))
+    await registry.register(errorOf('A'))
     expect(registry.contractName(HERE, fromHex('0x6002'))).toBeUndefined()
     expect(registry.creation(fromHex(`0x${'6001'.repeat(20)}`))).toBeUndefined()
   })

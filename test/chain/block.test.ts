@@ -11,20 +11,20 @@ import {
 } from '../../src/chain/block.ts'
 import { CHAINS } from '../../src/chain/config.ts'
 import { decodeHeader, encodeHeader, type Header } from '../../src/chain/header.ts'
-import { rewardTransaction, signTransaction } from '../../src/chain/transaction.ts'
+import { remascTransaction, signTransaction } from '../../src/chain/transaction.ts'
 import { keccak256, keccakHex } from '../../src/encoding/hash.ts'
 import { fromHex, type Hex, toHex } from '../../src/encoding/hex.ts'
 import { decodeRlp, encodeRlp } from '../../src/encoding/rlp.ts'
 import { headers } from '../support/arbitraries.ts'
 import { fixture } from '../support/fixture.ts'
 
-interface RewardOnly {
+interface RemascOnly {
   readonly transactions: readonly { readonly blockNumber: number; readonly raw?: Hex; readonly hash: Hex }[]
   readonly transactionsRoots: Readonly<Record<string, Hex>>
 }
 
 const config = CHAINS.regtest
-const reward = fixture<RewardOnly>('blocks/reward-only.json')
+const reward = fixture<RemascOnly>('blocks/reward-only.json')
 const key = keccak256(new TextEncoder().encode('cow'))
 
 function transfers(count: number) {
@@ -51,7 +51,7 @@ describe('the roots of a block', () => {
   it.each(reward.transactions)(
     'knows the fee-collecting transaction of block $blockNumber',
     ({ blockNumber, raw, hash }) => {
-      const transaction = rewardTransaction(blockNumber)
+      const transaction = remascTransaction(blockNumber)
       expect(keccakHex(transaction.raw)).toBe(hash)
       if (raw !== undefined) expect(toHex(transaction.raw)).toBe(raw)
     },
@@ -60,14 +60,14 @@ describe('the roots of a block', () => {
   it.each(Object.entries(reward.transactionsRoots))(
     'has the transactions root of the empty block %s',
     (number, root) => {
-      expect(transactionsRoot([rewardTransaction(Number(number))])).toBe(root)
+      expect(transactionsRoot([remascTransaction(Number(number))])).toBe(root)
     },
   )
 
   it('has the transactions root of a real header', () => {
     const { full } = fixture<{ full: Hex }>('headers/testnet-64746.json')
     const header = decodeHeader(fromHex(full), CHAINS.testnet)
-    expect(transactionsRoot([rewardTransaction(header.number)])).toBe(header.transactionsRoot)
+    expect(transactionsRoot([remascTransaction(header.number)])).toBe(header.transactionsRoot)
   })
 
   it('hashes the list of full uncle headers', () => {
@@ -89,7 +89,7 @@ describe('a whole block', () => {
         fc.array(localHeaders, { maxLength: 2 }),
         fc.nat(2),
         (header, uncles, count) => {
-          const transactions = [...transfers(count), rewardTransaction(header.number)]
+          const transactions = [...transfers(count), remascTransaction(header.number)]
           const block: Block = { header, transactions, uncles }
           const bytes = encodeBlock(block, config)
           const full = (one: Header) => decodeRlp(encodeHeader(one, 'full', config.rulesAt(one.number)))
@@ -99,8 +99,8 @@ describe('a whole block', () => {
 
           const again = decodeBlock(bytes, config)
           expect(toHex(encodeBlock(again, config))).toBe(toHex(bytes))
-          expect(again.transactions.map(({ hash, from, isReward }) => ({ hash, from, isReward }))).toEqual(
-            transactions.map(({ hash, from, isReward }) => ({ hash, from, isReward })),
+          expect(again.transactions.map(({ hash, from, isRemasc }) => ({ hash, from, isRemasc }))).toEqual(
+            transactions.map(({ hash, from, isRemasc }) => ({ hash, from, isRemasc })),
           )
         },
       ),

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { bloomAdd, bloomMightContain, logsBloom, mergeBlooms, ZERO_BLOOM } from '../../src/chain/bloom.ts'
-import { CHAINS, NATIVE_ADDRESS } from '../../src/chain/config.ts'
+import { CHAINS, PRECOMPILE_ADDRESS } from '../../src/chain/config.ts'
 import { decodeHeader } from '../../src/chain/header.ts'
 import { fromHex, type Hex, toHex } from '../../src/encoding/hex.ts'
 import { logs } from '../support/arbitraries.ts'
@@ -28,9 +28,9 @@ describe('blooms', () => {
         fromHex(fixture<{ full: Hex }>(`headers/${name}.json`).full),
         CHAINS.testnet,
       )
-      expect(bloomMightContain(header.logsBloom, fromHex(NATIVE_ADDRESS.remasc))).toBe(true)
+      expect(bloomMightContain(header.logsBloom, fromHex(PRECOMPILE_ADDRESS.remasc))).toBe(true)
       expect(bloomMightContain(header.logsBloom, topic)).toBe(true)
-      expect(bloomMightContain(header.logsBloom, fromHex(NATIVE_ADDRESS.bridge))).toBe(false)
+      expect(bloomMightContain(header.logsBloom, fromHex(PRECOMPILE_ADDRESS.bridge))).toBe(false)
     }
   })
 

@@ -1,7 +1,7 @@
 /** Whose calls of the bridge are free: the addresses of the local network's well-known keys. */
 import { describe, expect, it } from 'vitest'
 import { FEDERATORS, isFreeBridgeTransaction } from '../../src/chain/bridge-senders.ts'
-import { NATIVE_ADDRESS } from '../../src/chain/config.ts'
+import { PRECOMPILE_ADDRESS } from '../../src/chain/config.ts'
 import { addressOf } from '../../src/chain/signature.ts'
 import { intrinsicGas } from '../../src/chain/transaction.ts'
 import { keccak256 } from '../../src/encoding/hash.ts'
@@ -17,7 +17,7 @@ const voters = [
   'auth-lock-whitelist',
   'auth-fee-per-kb',
 ].map(addressOfSeed)
-const { bridge, remasc } = NATIVE_ADDRESS
+const { bridge, remasc } = PRECOMPILE_ADDRESS
 
 describe('free calls of the bridge', () => {
   it('are those of federators and voters', () => {
@@ -30,7 +30,7 @@ describe('free calls of the bridge', () => {
     expect(isFreeBridgeTransaction(addressOfSeed('cow'), bridge)).toBe(false)
   })
 
-  it('have no basic cost, unless the sender is not known', () => {
+  it('have no intrinsic gas, unless the sender is not known', () => {
     const data = Uint8Array.of(1, 0)
     for (const from of [...federators, ...voters]) {
       expect(intrinsicGas({ from, to: bridge, data })).toBe(0n)

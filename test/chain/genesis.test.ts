@@ -6,7 +6,7 @@ import type { Account } from '../../src/chain/account.ts'
 import {
   CHAINS,
   type ChainName,
-  NATIVE_ADDRESS,
+  PRECOMPILE_ADDRESS,
   withBlockGasLimit,
   withMinimumGasPrice,
 } from '../../src/chain/config.ts'
@@ -63,20 +63,20 @@ describe('the accounts of genesis', () => {
   it('on regtest are ten rich local accounts, the bridge and every native contract', () => {
     const { accounts } = genesisOf('regtest')
     for (const address of LOCAL) expect(accounts.get(address)?.balance).toBe(LOCAL_BALANCE)
-    expect(accounts.get(NATIVE_ADDRESS.bridge)).toEqual({ balance: 21_000_000n * 10n ** 18n, nonce: 0n })
-    expect(accounts.get(NATIVE_ADDRESS.blake2f)).toEqual({ balance: 0n, nonce: 0n })
-    expect(accounts.size).toBe(10 + Object.keys(NATIVE_ADDRESS).length)
+    expect(accounts.get(PRECOMPILE_ADDRESS.bridge)).toEqual({ balance: 21_000_000n * 10n ** 18n, nonce: 0n })
+    expect(accounts.get(PRECOMPILE_ADDRESS.blake2f)).toEqual({ balance: 0n, nonce: 0n })
+    expect(accounts.size).toBe(10 + Object.keys(PRECOMPILE_ADDRESS).length)
   })
 
   it('on testnet are the bridge and the native contracts of its first rules', () => {
     const { accounts } = genesisOf('testnet')
-    expect(accounts.has(NATIVE_ADDRESS.hdWalletUtils)).toBe(true)
-    expect(accounts.has(NATIVE_ADDRESS.blake2f)).toBe(false)
+    expect(accounts.has(PRECOMPILE_ADDRESS.hdWalletUtils)).toBe(true)
+    expect(accounts.has(PRECOMPILE_ADDRESS.blake2f)).toBe(false)
     expect(accounts.size).toBe(9)
   })
 
   it('on mainnet are the bridge alone', () => {
-    expect([...genesisOf('mainnet').accounts.keys()]).toEqual([NATIVE_ADDRESS.bridge])
+    expect([...genesisOf('mainnet').accounts.keys()]).toEqual([PRECOMPILE_ADDRESS.bridge])
   })
 
   it('on devnet include those without balance', () => {

@@ -20,7 +20,7 @@ interface RealProof {
   readonly receiptsRoot: Hex
 }
 
-interface RewardOnly {
+interface RemascOnly {
   readonly receiptPrefix: Hex
   readonly receiptSuffix: Hex
   readonly receiptsRoot: Hex
@@ -83,7 +83,7 @@ describe('real proofs', () => {
       receiptPrefix,
       receiptSuffix,
       receiptsRoot: root,
-    } = fixture<RewardOnly>('blocks/reward-only.json')
+    } = fixture<RemascOnly>('blocks/reward-only.json')
     const receipt = concat(fromHex(receiptPrefix), new Uint8Array(256), fromHex(receiptSuffix))
     const node = concat(
       fromHex('0x700780'),

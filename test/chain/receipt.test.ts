@@ -9,7 +9,7 @@ import { asBytes, asList, decodeRlp, encodeRlp } from '../../src/encoding/rlp.ts
 import { receipts } from '../support/arbitraries.ts'
 import { fixture } from '../support/fixture.ts'
 
-interface RewardOnly {
+interface RemascOnly {
   readonly receiptPrefix: Hex
   readonly receiptSuffix: Hex
   readonly receiptsRoot: Hex
@@ -25,7 +25,7 @@ const reward: Receipt = {
 
 describe('receipts', () => {
   it('have the bytes and the root of a block with the fee-collecting transaction alone', () => {
-    const vector = fixture<RewardOnly>('blocks/reward-only.json')
+    const vector = fixture<RemascOnly>('blocks/reward-only.json')
     const zeros = '00'.repeat(256)
     expect(toHex(encodeReceipt(reward))).toBe(vector.receiptPrefix + zeros + vector.receiptSuffix.slice(2))
     expect(receiptsRoot([reward])).toBe(vector.receiptsRoot)

@@ -5,7 +5,7 @@ import { Transaction as EthersTransaction, getCreateAddress, Wallet } from 'ethe
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import rewards from '../../fixtures/chain/reward-transactions.json' with { type: 'json' }
-import { CHAINS, REWARD_SENDER } from '../../src/chain/config.ts'
+import { CHAINS, REMASC_SENDER } from '../../src/chain/config.ts'
 import { addressOf, CURVE_ORDER } from '../../src/chain/signature.ts'
 import {
   checkChainId,
@@ -15,8 +15,8 @@ import {
   encodedNonce,
   impersonatedTransaction,
   intrinsicGas,
+  remascTransaction,
   restoreTransaction,
-  rewardTransaction,
   signTransaction,
   type UnsignedTransaction,
 } from '../../src/chain/transaction.ts'
@@ -70,7 +70,7 @@ describe('signing and decoding', () => {
     fc.assert(
       fc.property(unsigned, key, (wanted, key) => {
         const signed = signTransaction(wanted, key)
-        expect(signed).toMatchObject({ ...wanted, from: addressOf(key), isReward: false })
+        expect(signed).toMatchObject({ ...wanted, from: addressOf(key), isRemasc: false })
         expect(signed.hash).toBe(keccakHex(signed.raw))
         expect(decodeTransaction(signed.raw)).toEqual(signed)
         expect(restoreTransaction(signed.raw, signed.from)).toEqual(signed)
@@ -280,16 +280,16 @@ describe('checkChainId', () => {
 
 describe('the fee-collecting transaction', () => {
   it.each(rewards)('of block $block', ({ block, raw, hash }) => {
-    const reward = rewardTransaction(block)
+    const reward = remascTransaction(block)
     expect(toHex(reward.raw)).toBe(raw)
     expect(reward.hash).toBe(hash)
-    expect(reward).toMatchObject({ from: REWARD_SENDER, nonce: BigInt(block) - 1n, v: 0, isReward: true })
+    expect(reward).toMatchObject({ from: REMASC_SENDER, nonce: BigInt(block) - 1n, v: 0, isRemasc: true })
     expect(decodeBlockTransaction(reward.raw, true)).toEqual(reward)
-    expect(restoreTransaction(reward.raw, REWARD_SENDER)).toEqual(reward)
+    expect(restoreTransaction(reward.raw, REMASC_SENDER)).toEqual(reward)
   })
 
   it('stands nowhere but at the end, and nobody can send it', () => {
-    const { raw } = rewardTransaction(1)
+    const { raw } = remascTransaction(1)
     expect(() => decodeBlockTransaction(raw, false)).toThrow('Invalid chainId: 0')
     expect(() => decodeTransaction(raw)).toThrow('Invalid chainId: 0')
   })
@@ -339,7 +339,7 @@ describe('a transaction of an impersonated sender', () => {
           impersonatedTransaction({ ...PLAIN, nonce: BigInt(second) }, other),
         ]
         expect(a.hash === b.hash).toBe(one === other && first === second)
-        expect(a).toMatchObject({ from: one, nonce: BigInt(first), data: PLAIN.data, isReward: false })
+        expect(a).toMatchObject({ from: one, nonce: BigInt(first), data: PLAIN.data, isRemasc: false })
         expect(restoreTransaction(a.raw, one)).toEqual(a)
         expect(a.hash).toBe(keccakHex(a.raw))
       }),

@@ -4,10 +4,10 @@ import { type Block, transactionsRoot, unclesHash } from '../../src/chain/block.
 import { CHAINS, type ChainConfig } from '../../src/chain/config.ts'
 import { parseGenesis } from '../../src/chain/genesis.ts'
 import { type Header, headerHash } from '../../src/chain/header.ts'
+import { mineHeader } from '../../src/chain/merged-mining/mine-header.ts'
 import { PARENT_HEADER_OFFSET } from '../../src/chain/merged-mining/parent-header.ts'
-import { sealHeader } from '../../src/chain/merged-mining/seal.ts'
 import { nextGasLimit } from '../../src/chain/next-header.ts'
-import { rewardTransaction, signTransaction, type Transaction } from '../../src/chain/transaction.ts'
+import { remascTransaction, signTransaction, type Transaction } from '../../src/chain/transaction.ts'
 import { MAX_UNCLES, validateBody, validateHeader } from '../../src/chain/validation.ts'
 import { keccak256 } from '../../src/encoding/hash.ts'
 import { headerWith } from './headers.ts'
@@ -31,7 +31,7 @@ function child(parent: Header, changes: Partial<Header> = {}, time?: number): He
     timestamp: NOW,
     ...changes,
   })
-  return sealHeader(header, REGTEST, { time: time ?? header.timestamp })
+  return mineHeader(header, REGTEST, { time: time ?? header.timestamp })
 }
 
 function brokenRule(run: () => void): string {
@@ -164,7 +164,7 @@ describe('a body', () => {
     uncles,
   })
   const judgeBody = (given: Block) => brokenRule(() => validateBody(given, REGTEST))
-  const reward = rewardTransaction(2)
+  const reward = remascTransaction(2)
   const foreignRoot: Partial<Header> = { transactionsRoot: `0x${'44'.repeat(32)}` }
 
   it('that keeps every rule is valid', () => {
@@ -178,7 +178,7 @@ describe('a body', () => {
     ['no reward', block([transfer(0n)]), /last transaction must be the fee-collecting one/],
     ['reward first', block([reward, transfer(0n)]), /last transaction must be the fee-collecting one/],
     ['two rewards', block([reward, reward]), /only the last transaction may be/],
-    ['a reward of another block', block([rewardTransaction(3)]), /must have nonce 1, not 2/],
+    ['a reward of another block', block([remascTransaction(3)]), /must have nonce 1, not 2/],
     ['a foreign root', block([reward], foreignRoot), /transactionsRoot is not that of the transactions/],
     ['a foreign chain', block([transfer(0n, 1n, 31), reward]), /is for chain 31, not 33/],
     ['a price too low', block([transfer(0n, 0n), reward]), /offers less than the minimum gas price 1/],

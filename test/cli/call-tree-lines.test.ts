@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest'
 import { readArtifact } from '../../src/abi/artifact.ts'
 import { loadAbiCodec } from '../../src/abi/codec.ts'
 import { createAbiRegistry } from '../../src/abi/registry.ts'
-import { callTreeLines, speaks, type TreeWords } from '../../src/cli/call-tree-lines.ts'
+import { callTreeLines, speaks, type TreeNames } from '../../src/cli/call-tree-lines.ts'
 import { fromHex, type Hex } from '../../src/encoding/hex.ts'
-import { CONSOLE_ADDRESS } from '../../src/execution/console-calls.ts'
-import type { CallFrame, FrameFailure } from '../../src/execution/trace/call-frame.ts'
+import { CONSOLE_ADDRESS } from '../../src/evm/console-calls.ts'
+import type { CallFrame, FrameFailure } from '../../src/evm/tracing/call-frame.ts'
 
 const codec = await loadAbiCodec()
 const [ALICE, SHOP, VAULT] = ['a1', 'b2', 'c3'].map((byte) => `0x${byte.repeat(20)}` as Hex) as [
@@ -35,7 +35,7 @@ function frame(parts: Partial<CallFrame>): CallFrame {
     gasUsed: 1000n,
     input: EMPTY,
     output: EMPTY,
-    isNative: false,
+    isPrecompile: false,
     ranCode: true,
     logs: [],
     calls: [],
@@ -45,10 +45,10 @@ function frame(parts: Partial<CallFrame>): CallFrame {
 
 async function lines(
   root: CallFrame,
-  words: Partial<TreeWords> & { named?: boolean } = {},
+  words: Partial<TreeNames> & { named?: boolean } = {},
 ): Promise<string[]> {
   const names = createAbiRegistry()
-  if (words.named !== false) await names.teach(readArtifact(SIGNATURES, codec, 'Shop'), SHOP)
+  if (words.named !== false) await names.register(readArtifact(SIGNATURES, codec, 'Shop'), SHOP)
   const made = callTreeLines(root, { names, codec, codeOf: () => undefined, ...words })
   // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are taken off
   return made.map((line) => line.replace(/\x1b\[\d+m/g, ''))
@@ -82,7 +82,12 @@ describe('the lines of a call tree', () => {
           frame({ kind: 'selfdestruct', from: VAULT, to: ALICE, value: 5n * 10n ** 18n }),
         ],
       }),
-      frame({ kind: 'call', to: '0x0000000000000000000000000000000000000002', isNative: true, input: EMPTY }),
+      frame({
+        kind: 'call',
+        to: '0x0000000000000000000000000000000000000002',
+        isPrecompile: true,
+        input: EMPTY,
+      }),
       frame({ to: VAULT, failure: { kind: 'refused', reason: 'insufficient balance for transfer' } }),
     ],
   })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { NATIVE_ADDRESS } from '../../src/chain/config.ts'
+import { PRECOMPILE_ADDRESS } from '../../src/chain/config.ts'
 import { BinaryTrie } from '../../src/encoding/binary-trie.ts'
 import {
   concat,
@@ -21,7 +21,7 @@ interface LocalChainState {
   readonly miner: Hex
   readonly labs: Hex
   readonly federators: readonly Hex[]
-  readonly keys: { readonly rewardSender: Hex; readonly cow: Hex; readonly slot0: Hex; readonly slot1: Hex }
+  readonly keys: { readonly remascSender: Hex; readonly cow: Hex; readonly slot0: Hex; readonly slot1: Hex }
 }
 
 const vector = fixture<LocalChainState>('binary-trie/local-chain-state.json')
@@ -50,14 +50,14 @@ function nameSlot(name: string): Uint8Array {
   return fromBigIntFixed(BigInt(toHex(new TextEncoder().encode(name))), 32)
 }
 
-const REMASC = fromHex(NATIVE_ADDRESS.remasc)
-const REWARD_SENDER = Uint8Array.of(0)
+const REMASC = fromHex(PRECOMPILE_ADDRESS.remasc)
+const REMASC_SENDER = Uint8Array.of(0)
 
 function genesisState(): BinaryTrie {
   const trie = new BinaryTrie()
   for (const cow of vector.cows) trie.put(accountKey(fromHex(cow)), account(0n, 10n ** 12n * ETHER))
-  for (const address of Object.values(NATIVE_ADDRESS)) {
-    const balance = address === NATIVE_ADDRESS.bridge ? 21_000_000n * ETHER : 0n
+  for (const address of Object.values(PRECOMPILE_ADDRESS)) {
+    const balance = address === PRECOMPILE_ADDRESS.bridge ? 21_000_000n * ETHER : 0n
     trie.put(accountKey(fromHex(address)), account(0n, balance))
     trie.put(markerKey(fromHex(address)), MARKER)
   }
@@ -68,7 +68,7 @@ function genesisState(): BinaryTrie {
 function stateAt(height: number): BinaryTrie {
   const trie = genesisState()
   if (height === 0) return trie
-  trie.put(accountKey(REWARD_SENDER), account(BigInt(height), 0n))
+  trie.put(accountKey(REMASC_SENDER), account(BigInt(height), 0n))
   trie.put(storageKey(REMASC, nameSlot('siblings')), Uint8Array.of(0xc0))
   return trie
 }
@@ -76,7 +76,7 @@ function stateAt(height: number): BinaryTrie {
 describe("the binary trie over the chain's own state keys", () => {
   it('has the keys of the page', () => {
     const contract = new Uint8Array(20).fill(0x11)
-    expect(toHex(accountKey(REWARD_SENDER))).toBe(vector.keys.rewardSender)
+    expect(toHex(accountKey(REMASC_SENDER))).toBe(vector.keys.remascSender)
     expect(toHex(accountKey(fromHex(vector.cows[0] as Hex)))).toBe(vector.keys.cow)
     expect(toHex(storageKey(contract, fromBigIntFixed(0n, 32)))).toBe(vector.keys.slot0)
     expect(toHex(storageKey(contract, fromBigIntFixed(1n, 32)))).toBe(vector.keys.slot1)

@@ -4,23 +4,14 @@ import type { Hex } from '../../src/encoding/hex.ts'
 import { createAccessList } from '../../src/execution/access-list.ts'
 import type { CallRequest } from '../../src/execution/request.ts'
 import { assemble } from '../support/assembler.ts'
-import {
-  CONTRACT,
-  ENVIRONMENT,
-  type Given,
-  machines,
-  NOBODY,
-  OTHER,
-  SENDER,
-  world,
-} from '../support/execution.ts'
+import { CONTRACT, ENVIRONMENT, type Given, NOBODY, OTHER, SENDER, vms, world } from '../support/execution.ts'
 
 async function touched(request: CallRequest, given: Record<Hex, Given> = {}) {
   const list = await createAccessList({
     request,
     state: world(given),
     env: ENVIRONMENT,
-    machine: machines.own,
+    vm: vms.own,
     gasCap: 10_000_000n,
   })
   return { ...list, byAddress: Object.fromEntries(list.entries.map((e) => [e.address, e.slots])) }

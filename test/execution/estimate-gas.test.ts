@@ -1,19 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { fromHex, type Hex, toHex } from '../../src/encoding/hex.ts'
-import { simulateCall } from '../../src/execution/call.ts'
 import { estimateGas } from '../../src/execution/estimate-gas.ts'
+import { messageCall } from '../../src/execution/message-call.ts'
 import type { CallRequest } from '../../src/execution/request.ts'
 import { assemble, deployer } from '../support/assembler.ts'
-import {
-  CONTRACT,
-  ENVIRONMENT,
-  type Given,
-  machines,
-  NOBODY,
-  OTHER,
-  SENDER,
-  world,
-} from '../support/execution.ts'
+import { CONTRACT, ENVIRONMENT, type Given, NOBODY, OTHER, SENDER, vms, world } from '../support/execution.ts'
 
 const CAP = 6_800_000n
 
@@ -22,7 +13,7 @@ const BOOM: Hex = `0x08c379a0${'20'.padStart(64, '0')}${'4'.padStart(64, '0')}${
 
 function parts(request: CallRequest, given: Record<Hex, Given>) {
   const asked = { from: SENDER, ...request }
-  return { request: asked, state: world(given), env: ENVIRONMENT, machine: machines.own, gasCap: CAP }
+  return { request: asked, state: world(given), env: ENVIRONMENT, vm: vms.own, gasCap: CAP }
 }
 
 function estimate(request: CallRequest, given: Record<Hex, Given> = {}): Promise<bigint> {
@@ -35,7 +26,7 @@ async function least(request: CallRequest, given: Record<Hex, Given>): Promise<b
   let high = CAP
   while (high - low > 1n) {
     const gas = (low + high) / 2n
-    const { failure } = await simulateCall(parts({ ...request, gas }, given))
+    const { failure } = await messageCall(parts({ ...request, gas }, given))
     if (failure === undefined) high = gas
     else low = gas
   }
@@ -43,7 +34,7 @@ async function least(request: CallRequest, given: Record<Hex, Given>): Promise<b
 }
 
 describe('an estimate', () => {
-  it('of a transfer is the basic cost', async () => {
+  it('of a transfer is the intrinsic gas', async () => {
     expect(await estimate({ to: OTHER, value: 1n })).toBe(21_000n)
     expect(await estimate({ to: NOBODY })).toBe(21_000n)
   })
@@ -79,7 +70,7 @@ describe('an estimate', () => {
     const code = `0 0 0 0 0 ${OTHER} 300000 CALL @ok JUMPI 0 0 REVERT ok: STOP`
     const given = { [CONTRACT]: { code }, [OTHER]: { code: '1 0 SSTORE 1 1 SSTORE' } }
     const found = await estimate({ to: CONTRACT }, given)
-    expect((await simulateCall(parts({ to: CONTRACT, gas: found }, given))).failure).toBeUndefined()
+    expect((await messageCall(parts({ to: CONTRACT, gas: found }, given))).failure).toBeUndefined()
   })
 
   it('is silently cut to the cap, and to the gas that is offered', async () => {
@@ -128,7 +119,7 @@ describe('an estimate fails', () => {
     })
   })
 
-  it('when less gas is offered than the basic cost', async () => {
+  it('when less gas is offered than the intrinsic gas', async () => {
     await expect(estimate({ to: OTHER, gas: 20_999n })).rejects.toMatchObject({
       kind: 'reverted',
       message: expect.stringContaining('out of gas'),

@@ -5,11 +5,11 @@ import { EMPTY_TRIE_ROOT } from '../../src/chain/account.ts'
 import { EMPTY } from '../../src/encoding/bytes.ts'
 import { keccakHex } from '../../src/encoding/hash.ts'
 import { fromHex, type Hex } from '../../src/encoding/hex.ts'
-import { executeTransaction, TransactionRejected } from '../../src/execution/execute-transaction.ts'
-import { createMachine, type Machine } from '../../src/execution/machine.ts'
-import type { BlockEnvironment } from '../../src/execution/message.ts'
-import { Overlay } from '../../src/execution/overlay.ts'
-import { StateTrie } from '../../src/execution/state-trie.ts'
+import type { BlockEnvironment } from '../../src/evm/message.ts'
+import { createVm, type Vm } from '../../src/evm/vm.ts'
+import { applyTransaction, TransactionRejected } from '../../src/execution/apply-transaction.ts'
+import { Overlay } from '../../src/state/overlay.ts'
+import { StateTrie } from '../../src/state/state-trie.ts'
 import { type GivenAccount, stateOf } from '../support/differential.ts'
 import { stepping, transaction } from '../support/execution.ts'
 import { fixture } from '../support/fixture.ts'
@@ -18,10 +18,10 @@ import type { StateVector, StateVectorFile } from '../support/state-vector.ts'
 
 const TOPICS = readdirSync(new URL('../../fixtures/state', import.meta.url)).sort()
 
-const own = createMachine({ chainId: 33, ruleSet: 'petersburg' })
+const own = createVm({ chainId: 33, ruleSet: 'petersburg' })
 const MACHINES = [
   ['own', own],
-  ['library', createMachine({ chainId: 33, ruleSet: 'petersburg', loop: 'library' })],
+  ['library', createVm({ chainId: 33, ruleSet: 'petersburg', loop: 'library' })],
   ['traced', stepping(own)],
 ] as const
 
@@ -51,16 +51,12 @@ function environment({ block }: StateVectorFile, coinbase = block.coinbase): Blo
 function sealed({ pre }: StateVector): { trie: StateTrie; root: Hex } {
   const trie = new StateTrie({ node: () => undefined, code: () => undefined })
   const accounts = Object.entries(pre).map(([address, account]) => [address as Hex, given(account)] as const)
-  const state = trie.seal(EMPTY_TRIE_ROOT, stateOf(new Map(accounts)).changes())
+  const state = trie.commit(EMPTY_TRIE_ROOT, stateOf(new Map(accounts)).changes())
   trie.remember(state)
   return { trie, root: state.root }
 }
 
-async function outcome(
-  vector: StateVector,
-  file: StateVectorFile,
-  machine: Machine,
-): Promise<StateVector['expected']> {
+async function outcome(vector: StateVector, file: StateVectorFile, vm: Vm): Promise<StateVector['expected']> {
   const { trie, root } = sealed(vector)
   const state = new Overlay(trie.reader(root))
   const env = environment(file, vector.coinbase)
@@ -75,27 +71,27 @@ async function outcome(
     data: fromHex(data),
   })
   try {
-    const parts = { transaction: tx, state, env, machine, gasAvailable: env.gasLimit }
-    const { failure, gasUsed, logs } = await executeTransaction(parts)
+    const parts = { transaction: tx, state, env, vm, gasAvailable: env.gasLimit }
+    const { failure, gasUsed, logs } = await applyTransaction(parts)
     return {
       status: failure?.kind ?? 'succeeded',
       gas: Number(gasUsed),
-      root: trie.seal(root, state.changes()).root,
+      root: trie.commit(root, state.changes()).root,
       logs: logsHash(logs),
     }
   } catch (error) {
     if (!(error instanceof TransactionRejected)) throw error
-    const unchanged = trie.seal(root, state.changes()).root
+    const unchanged = trie.commit(root, state.changes()).root
     return { status: 'rejected', gas: 0, root: unchanged, logs: logsHash([]) }
   }
 }
 
-describe.each(MACHINES)('the %s loop', (_, machine) => {
+describe.each(MACHINES)('the %s loop', (_, vm) => {
   it.each(TOPICS)('%s: status, gas, root and logs as on Ethereum', async (topic) => {
     const file = fixture<StateVectorFile>(`state/${topic}`)
     expect(file.vectors.length).toBeGreaterThan(0)
     for (const vector of file.vectors) {
-      expect(await outcome(vector, file, machine), vector.name).toEqual(vector.expected)
+      expect(await outcome(vector, file, vm), vector.name).toEqual(vector.expected)
     }
   })
 })

@@ -6,7 +6,7 @@ import { type KeyFileOfTest, keyFile } from '../support/api-keys.ts'
 import { type ServedNode, servedNode } from '../support/served-node.ts'
 import { type Conversation, converse } from './conversation.ts'
 import { handshake } from './frames.ts'
-import { knock, statuses } from './raw-socket.ts'
+import { connection, statuses } from './raw-socket.ts'
 import { leakIn } from './reply-check.ts'
 
 const CALL = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}'
@@ -33,7 +33,7 @@ afterAll(async () => {
 
 const port = () => served.server.port
 const knockAt = (path: string, verb = 'POST', headers = '') =>
-  knock(
+  connection(
     port(),
     `${verb} ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nConnection: close\r\n${headers}Content-Length: ${CALL.length}\r\n\r\n${CALL}`,
   )
@@ -80,7 +80,7 @@ describe('a path without a key as its last segment', () => {
     expect(statuses(text)).toEqual([401])
     expect(bodyOf(text)).toBe(plain)
     expect(text).not.toContain(key)
-    const upgrade = await knock(port(), handshake(pathOf(key)))
+    const upgrade = await connection(port(), handshake(pathOf(key)))
     expect(statuses(upgrade)).toEqual([401])
     expect(bodyOf(upgrade)).toBe(plain)
   })

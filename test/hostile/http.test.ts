@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ServedNode, servedNode } from '../support/served-node.ts'
 import { serveEcho } from '../transport/echo-node.ts'
-import { knock, rawSocket, statuses } from './raw-socket.ts'
+import { connection, rawSocket, statuses } from './raw-socket.ts'
 import { leakIn } from './reply-check.ts'
 
 const CALL = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}'
@@ -46,7 +46,7 @@ describe('bytes that are no request', () => {
     ['a header of 20 KB', post(`X-A: ${'a'.repeat(20_000)}\r\n`)],
     ['a path of 40 KB', `POST /${'a'.repeat(40_000)} HTTP/1.1\r\nHost: localhost\r\n\r\n`],
   ])('%s are refused in a sentence', async (_, bytes) => {
-    const text = await knock(port(), bytes)
+    const text = await connection(port(), bytes)
     expect(statuses(text)[0]).toBeGreaterThanOrEqual(400)
     expect(statuses(text)[0]).toBeLessThan(500)
     expect(text).toMatch(/\r\nConnection: close\r\n/)
@@ -74,22 +74,22 @@ describe('a body of two lengths', () => {
     ['a chunk of a length that is none', 'Transfer-Encoding: chunked\r\n', '-1\r\n'],
     ['a chunk that goes on', 'Transfer-Encoding: chunked\r\n', '1\r\nabc\r\n'],
   ])('%s: one refusal, and what is behind it is no request', async (_, headers, body = '') => {
-    const text = await knock(port(), post(headers, body), hidden)
+    const text = await connection(port(), post(headers, body), hidden)
     expect(statuses(text)).toEqual([400])
     expect(text).not.toContain('0x21')
   })
 
   it('in chunks is whole when they are', async () => {
     const body = `${[...CALL].map(chunk).join('')}0\r\n\r\n`
-    const text = await knock(port(), post('Transfer-Encoding: chunked\r\nConnection: close\r\n', body))
+    const text = await connection(port(), post('Transfer-Encoding: chunked\r\nConnection: close\r\n', body))
     expect(text).toContain(ANSWER)
   })
 
   it('that does not end is refused where the limit is, chunked or not', async () => {
     const piece = chunk(' '.repeat(60_000))
-    const chunked = await knock(port(), post('Transfer-Encoding: chunked\r\n', piece.repeat(20)))
+    const chunked = await connection(port(), post('Transfer-Encoding: chunked\r\n', piece.repeat(20)))
     expect(statuses(chunked)).toEqual([413])
-    expect(statuses(await knock(port(), post(`Content-Length: ${2 ** 40}\r\n`, 'x')))).toEqual([413])
+    expect(statuses(await connection(port(), post(`Content-Length: ${2 ** 40}\r\n`, 'x')))).toEqual([413])
     await stillAnswers()
   })
 })
@@ -103,7 +103,7 @@ describe('a sender without end', () => {
     ['stops in the body', post('Content-Length: 59\r\n', '{"jsonrpc"')],
     ['stops between chunks', post('Transfer-Encoding: chunked\r\n', '1\r\n{\r\n')],
   ])('that %s is told so, and hung up on', async (_, bytes) => {
-    const text = await knock(port(), bytes)
+    const text = await connection(port(), bytes)
     expect(statuses(text)).toEqual([408])
     await stillAnswers()
   })
@@ -138,7 +138,7 @@ describe('a reader without end', () => {
     const echo = await serveEcho({ maxBodyBytes: 50_000_000, transferTimeoutMs: 300 })
     const watch = 'GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n'
     const isAlone = async () =>
-      /^tandem_sockets\{kind="http"\} 1$/m.test(await knock(echo.server.port, watch))
+      /^tandem_sockets\{kind="http"\} 1$/m.test(await connection(echo.server.port, watch))
     const body = 'x'.repeat(40_000_000)
     const socket = await rawSocket(echo.server.port)
     socket.send(post(`Content-Length: ${body.length}\r\n`, body))
@@ -175,7 +175,7 @@ describe('a web page from elsewhere', () => {
   const from = async (headers: Record<string, string>, method = 'POST') => {
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
     const head = `${method} / HTTP/1.1\r\n${lines.join('')}Connection: close\r\nContent-Length: ${CALL.length}\r\n\r\n`
-    return knock(port(), head, CALL)
+    return connection(port(), head, CALL)
   }
   const json = { Host: 'localhost', 'Content-Type': 'application/json' }
 

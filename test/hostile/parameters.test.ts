@@ -10,7 +10,7 @@ import { NASTY, spoiled } from './nasty-values.ts'
 import { expectCleanPrototypes, faultOf } from './reply-check.ts'
 
 // Hundreds of passphrases are tried; to stretch each like a real one would take minutes.
-vi.mock(import('../../src/engine/wallet/sealed-key.ts'), async (original) => ({
+vi.mock(import('../../src/engine/wallet/encrypted-key.ts'), async (original) => ({
   ...(await original()),
   STANDARD_COST: { n: 2, r: 1, p: 1 },
 }))

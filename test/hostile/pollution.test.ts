@@ -15,7 +15,7 @@ const CODE = `0x${'c0de'.padStart(40, '0')}`
 const MEMBERS = [{ polluted: true }, { prototype: { polluted: true } }, 'polluted', null]
 
 // One of the methods checks a passphrase each time.
-vi.mock(import('../../src/engine/wallet/sealed-key.ts'), async (original) => ({
+vi.mock(import('../../src/engine/wallet/encrypted-key.ts'), async (original) => ({
   ...(await original()),
   STANDARD_COST: { n: 2, r: 1, p: 1 },
 }))

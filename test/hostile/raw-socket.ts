@@ -74,7 +74,7 @@ export async function rawSocket(port: number): Promise<RawSocket> {
 }
 
 /** Sends bytes on a connection of their own; all that came until the other end hung up. */
-export async function knock(port: number, ...bytes: readonly (string | Uint8Array)[]): Promise<string> {
+export async function connection(port: number, ...bytes: readonly (string | Uint8Array)[]): Promise<string> {
   const socket = await rawSocket(port)
   for (const each of bytes) socket.send(each)
   return socket.ended()

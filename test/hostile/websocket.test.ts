@@ -13,7 +13,7 @@ import {
   PONG,
   TEXT,
 } from './frames.ts'
-import { knock, statuses } from './raw-socket.ts'
+import { connection, statuses } from './raw-socket.ts'
 import { leakIn } from './reply-check.ts'
 
 const CALL = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}'
@@ -126,7 +126,7 @@ describe('messages that never end', () => {
 /** Resolves when a node counts no WebSocket any more. */
 async function noSockets(of: number): Promise<void> {
   const watch = 'GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n'
-  while (!/^tandem_sockets\{kind="websocket"\} 0$/m.test(await knock(of, watch)));
+  while (!/^tandem_sockets\{kind="websocket"\} 0$/m.test(await connection(of, watch)));
 }
 
 describe('a peer that does not read', () => {
@@ -172,7 +172,7 @@ describe('a handshake', () => {
     ['with a key that is none', handshake().replace(/Key: .*\r\n/, 'Key: short\r\n'), 400],
     ['by POST', handshake().replace('GET', 'POST'), 405],
   ])('%s is refused', async (_, request, status) => {
-    const text = await knock(port(), request)
+    const text = await connection(port(), request)
     expect(statuses(text)).toEqual([status])
     expect(leakIn(text)).toBeUndefined()
   })
@@ -180,7 +180,11 @@ describe('a handshake', () => {
   it('of another protocol, or with compression and protocols asked for, gets none of them', async () => {
     const extras =
       'Sec-WebSocket-Extensions: permessage-deflate; server_max_window_bits=8\r\nSec-WebSocket-Protocol: a, b\r\n'
-    const text = await knock(port(), handshake('/', extras), frame(Buffer.from([3, 0xe8]), { opcode: CLOSE }))
+    const text = await connection(
+      port(),
+      handshake('/', extras),
+      frame(Buffer.from([3, 0xe8]), { opcode: CLOSE }),
+    )
     expect(statuses(text)).toEqual([101])
     expect(text).not.toMatch(/deflate/)
     expect(closeCode(text)).toBe(1000)

@@ -1,4 +1,7 @@
-/** Envelope, batches, limits and permission (rpc-methods 2, acceptance checks 5 to 25). */
+/**
+ * Envelope, batches, limits and permission (docs/rpc-reference.md#2-requests,
+ * docs/rpc-reference.md#131-transport-and-envelope).
+ */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'

@@ -4,7 +4,7 @@ import { createNode } from '../../src/index.ts'
 import { METHODS } from '../../src/rpc/methods/index.ts'
 
 // What a passphrase costs is not shown here.
-vi.mock(import('../../src/engine/wallet/sealed-key.ts'), async (original) => ({
+vi.mock(import('../../src/engine/wallet/encrypted-key.ts'), async (original) => ({
   ...(await original()),
   STANDARD_COST: { n: 2, r: 1, p: 1 },
 }))

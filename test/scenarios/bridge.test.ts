@@ -6,7 +6,7 @@ import { keccak256 } from '../../src/encoding/hash.ts'
 import { type Hex, toHex } from '../../src/encoding/hex.ts'
 import { createNode, type Node } from '../../src/index.ts'
 import { silentLogger } from '../../src/logger.ts'
-import { abi, dataOf, GENESIS_HASH, hashOf, mineChain, texts } from '../execution/native/bridge/calls.ts'
+import { abi, dataOf, GENESIS_HASH, hashOf, mineChain, texts } from '../evm/precompiles/bridge/calls.ts'
 import { assemble } from '../support/assembler.ts'
 
 const BRIDGE = '0x0000000000000000000000000000000001000006'

@@ -9,7 +9,7 @@ import { type RunningCommand, startCommand } from '../support/command.ts'
 import { artifact } from '../support/contracts.ts'
 import { type Heard, heard } from '../support/heard.ts'
 import { rpc } from '../support/json-rpc.ts'
-import { noteKeeper } from '../support/noting-chain.ts'
+import { notingBanCheck } from '../support/noting-chain.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const abi = parseAbi(['event Noted(uint256 indexed number, address indexed who, bytes data)'])
@@ -157,7 +157,7 @@ it('clients hear on after the node was killed and came back, and nothing twice',
   const port = new URL(node.url).port
   const { url, wsUrl } = node
   const call = (method: string, ...params: unknown[]) => rpc(url, method, params)
-  const keeper = await noteKeeper(call)
+  const banCheck = await notingBanCheck(call)
   const door = await patientDoor(Number(port))
   const places = { url, wsUrl, patientUrl: door.url }
 
@@ -172,17 +172,17 @@ it('clients hear on after the node was killed and came back, and nothing twice',
   const notes = names.map(() => heard<number>())
   const resume = await Promise.all(
     names.map((name, index) =>
-      (clients[name] as Client)(keeper.address, (notes[index] as Heard<number>).hear),
+      (clients[name] as Client)(banCheck.address, (notes[index] as Heard<number>).hear),
     ),
   )
   const everyone = (number: number) => notes.every(({ all }) => all.includes(number))
 
   /** Notes the number until everyone has heard it: nobody says when he begins to hear, and some look at a new block only. */
   async function noteUntilHeard(number: number) {
-    while (!everyone(number)) await keeper.note(number)
+    while (!everyone(number)) await banCheck.note(number)
   }
   async function noteOnce(number: number) {
-    await keeper.note(number)
+    await banCheck.note(number)
     while (!everyone(number)) await call('evm_mine')
   }
 
@@ -202,5 +202,5 @@ it('clients hear on after the node was killed and came back, and nothing twice',
       names[index],
     ).toEqual([1, 2, 3])
   })
-  expect((await keeper.noted()).filter((number) => number < 100)).toEqual([1, 2, 3])
+  expect((await banCheck.noted()).filter((number) => number < 100)).toEqual([1, 2, 3])
 })

@@ -86,17 +86,18 @@ describe('a process killed with -9 while it reorganises', () => {
         const { queries } = node.engine
         const { hash, block } = queries.head()
         // Whole reorganisations only: all that were acknowledged, and perhaps more.
-        const moves = block.header.number - oldHeight
-        expect(moves).toBeGreaterThanOrEqual(heads.length - 1)
-        expect(moves).toBeLessThanOrEqual(REORGS)
-        if (moves === heads.length - 1) expect(hash).toBe(heads.at(-1))
-        for (const [index, head] of heads.entries()) expect(queries.isCanonical(head)).toBe(index === moves)
-        for (let above = 0; above <= moves; above++) {
-          expect(queries.blocksAt(oldHeight + above)).toHaveLength(moves - above + 1)
+        const chainWriter = block.header.number - oldHeight
+        expect(chainWriter).toBeGreaterThanOrEqual(heads.length - 1)
+        expect(chainWriter).toBeLessThanOrEqual(REORGS)
+        if (chainWriter === heads.length - 1) expect(hash).toBe(heads.at(-1))
+        for (const [index, head] of heads.entries())
+          expect(queries.isCanonical(head)).toBe(index === chainWriter)
+        for (let above = 0; above <= chainWriter; above++) {
+          expect(queries.blocksAt(oldHeight + above)).toHaveLength(chainWriter - above + 1)
         }
-        expect(queries.blocksAt(oldHeight + moves + 1)).toEqual([])
+        expect(queries.blocksAt(oldHeight + chainWriter + 1)).toEqual([])
         // The transactions are mined, or all wait again.
-        const mined = moves % 2 === 0
+        const mined = chainWriter % 2 === 0
         for (const transaction of sent) {
           expect(queries.transaction(transaction)?.block !== undefined).toBe(mined)
         }

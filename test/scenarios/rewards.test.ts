@@ -38,7 +38,7 @@ beforeEach(async () => {
 afterEach(() => node.close())
 
 /** Logs of the transaction that ends a block. */
-async function rewardLogs(number: number): Promise<readonly LogReply[]> {
+async function remascLogs(number: number): Promise<readonly LogReply[]> {
   const block = (await call('eth_getBlockByNumber', `0x${number.toString(16)}`, false)) as {
     transactions: readonly Hex[]
   }
@@ -51,9 +51,9 @@ async function rewardLogs(number: number): Promise<readonly LogReply[]> {
 describe('a chain without fees', () => {
   it('logs five payments of nothing from block 15 on: labs, federators, miner', async () => {
     await mine(17)
-    expect(await rewardLogs(14)).toEqual([])
+    expect(await remascLogs(14)).toEqual([])
     for (const number of [15, 16, 17]) {
-      const logs = await rewardLogs(number)
+      const logs = await remascLogs(number)
       const { hash } = (await call('eth_getBlockByNumber', `0x${(number - 10).toString(16)}`, false)) as {
         hash: Hex
       }
@@ -126,7 +126,7 @@ describe('a chain with fees', () => {
     const [sibling] = await node.engine.commands.mine({ parent })
     expect(sibling?.block.header.number).toBe(5)
     await mine(10)
-    const amounts = (await rewardLogs(15)).map(({ topics, data }) => [
+    const amounts = (await remascLogs(15)).map(({ topics, data }) => [
       `0x${topics[1]?.slice(26)}`,
       BigInt(`0x${data.slice(72)}`),
     ])

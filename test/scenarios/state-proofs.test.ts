@@ -6,7 +6,7 @@ import { fromBigIntFixed, toBigInt } from '../../src/encoding/bytes.ts'
 import { fromHex, type Hex, toHex } from '../../src/encoding/hex.ts'
 import { asBigInt, asBytes, asList, decodeRlp } from '../../src/encoding/rlp.ts'
 import { createNode, type Node } from '../../src/index.ts'
-import { oracleProven } from '../execution/trie-oracle.ts'
+import { oracleProven } from '../state/trie-oracle.ts'
 
 const A: Hex = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
 

@@ -65,10 +65,10 @@ function connect(door: Door) {
 const LAST = 1_000_000
 
 /** Moves the chain: notes, empty blocks, save points, and other notes in the place of ones so far back. */
-async function goWay(moves: readonly ('note' | 'mine' | 'snapshot' | 'revert' | { back: number })[]) {
+async function goWay(chainWriter: readonly ('note' | 'mine' | 'snapshot' | 'revert' | { back: number })[]) {
   let snapshot = await chain.call('evm_snapshot')
   let number = 0
-  for (const move of moves) {
+  for (const move of chainWriter) {
     if (move === 'note') await chain.note(++number)
     else if (move === 'mine') await chain.call('evm_mine')
     else if (move === 'snapshot') snapshot = await chain.call('evm_snapshot')
@@ -197,7 +197,7 @@ describe.each(['http', 'webSocket', 'in process'] as const)('viem, %s', (door) =
     )
     const way = fc.array(move, { minLength: 5, maxLength: 20 })
     await fc.assert(
-      fc.asyncProperty(way, async (moves) => {
+      fc.asyncProperty(way, async (chainWriter) => {
         chain = await notingChain()
         const place = ({ blockHash, logIndex }: { blockHash: string; logIndex: number | string }) =>
           `${blockHash} ${Number(logIndex)}`
@@ -218,7 +218,7 @@ describe.each(['http', 'webSocket', 'in process'] as const)('viem, %s', (door) =
           },
         })
         await chain.called(door === 'webSocket' ? 'eth_subscribe' : 'eth_newFilter')
-        await goWay(moves)
+        await goWay(chainWriter)
         await chain.note(LAST)
         await notes.until((number) => number === LAST)
         const logs = await chain.call('eth_getLogs', { fromBlock: '0x0', address: chain.address })

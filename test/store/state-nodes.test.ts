@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { keccakHex } from '../../src/encoding/hash.ts'
-import { nodeSource, putSealed } from '../../src/store/state-nodes.ts'
+import { nodeSource, putCommitted } from '../../src/store/state-nodes.ts'
 import { ENGINES } from './store-cases.ts'
 
 const node = Uint8Array.of(0xc1, 0x80)
@@ -16,7 +16,7 @@ describe.each(ENGINES)('state nodes in $name', ({ withStore }) => {
       const source = nodeSource(store)
       expect(source.node(keccakHex(node))).toBeUndefined()
       expect(source.code(keccakHex(code))).toBeUndefined()
-      await store.batch(putSealed(sealed))
+      await store.batch(putCommitted(sealed))
       expect(source.node(keccakHex(node))).toEqual(node)
       expect(source.code(keccakHex(code))).toEqual(code)
       expect(source.node(keccakHex(code))).toBeUndefined()
@@ -25,7 +25,7 @@ describe.each(ENGINES)('state nodes in $name', ({ withStore }) => {
 
   it('give the same array for the same code', () =>
     withStore(async (store) => {
-      await store.batch(putSealed(sealed))
+      await store.batch(putCommitted(sealed))
       const source = nodeSource(store)
       expect(source.code(keccakHex(code))).toBe(source.code(keccakHex(code)))
     }))

@@ -7,7 +7,7 @@ import { ZERO_BLOOM } from '../../src/chain/bloom.ts'
 import { CHAINS } from '../../src/chain/config.ts'
 import { type Header, headerHash } from '../../src/chain/header.ts'
 import type { Receipt } from '../../src/chain/receipt.ts'
-import { rewardTransaction, signTransaction, type Transaction } from '../../src/chain/transaction.ts'
+import { remascTransaction, signTransaction, type Transaction } from '../../src/chain/transaction.ts'
 import { EMPTY, fromBigIntFixed } from '../../src/encoding/bytes.ts'
 import { keccak256, keccakHex } from '../../src/encoding/hash.ts'
 import type { Hex } from '../../src/encoding/hex.ts'
@@ -115,7 +115,7 @@ export function blockOf(
   transactions: readonly Transaction[] = [],
   uncles: readonly Header[] = [],
 ): ExecutedBlock {
-  const all = number === 0 ? transactions : [...transactions, rewardTransaction(number)]
+  const all = number === 0 ? transactions : [...transactions, remascTransaction(number)]
   const above = header(parentHash, number, salt)
   return {
     hash: headerHash(above, CONFIG),

@@ -1,5 +1,5 @@
 /** Text to bytecode, for tests: opcode names, numbers (pushed by the shortest push), `name:` for a jump target, `@name` to push it. */
-import { opcodeTable } from '../../src/execution/opcodes/table.ts'
+import { opcodeTable } from '../../src/evm/opcodes/table.ts'
 
 const CODES = new Map(opcodeTable('chain').names.map((name, code) => [name, code]))
 

@@ -1,13 +1,13 @@
 /** One transaction in a small world, by our machine and by Ethereum's own executor, each result as one plain value to compare. */
 import { EMPTY_ACCOUNT } from '../../src/chain/account.ts'
 import type { Transaction } from '../../src/chain/transaction.ts'
+import type { EthereumFork } from '../../src/comparison/ethereum-forks.ts'
+import { executeByEthereumRules } from '../../src/comparison/ethereum-rules.ts'
 import { type Hex, toHex } from '../../src/encoding/hex.ts'
-import type { EthereumFork } from '../../src/execution/ethereum-forks.ts'
-import { executeByEthereumRules } from '../../src/execution/ethereum-rules.ts'
-import { executeTransaction, TransactionRejected } from '../../src/execution/execute-transaction.ts'
-import type { Machine } from '../../src/execution/machine.ts'
-import type { BlockEnvironment } from '../../src/execution/message.ts'
-import { Overlay, type StateChanges } from '../../src/execution/overlay.ts'
+import type { BlockEnvironment } from '../../src/evm/message.ts'
+import type { Vm } from '../../src/evm/vm.ts'
+import { applyTransaction, TransactionRejected } from '../../src/execution/apply-transaction.ts'
+import { Overlay, type StateChanges } from '../../src/state/overlay.ts'
 import { NOTHING } from './execution.ts'
 
 /** An account before the transaction. */
@@ -48,13 +48,13 @@ export function stateOf(accounts: ReadonlyMap<Hex, GivenAccount>): Overlay {
 }
 
 /** Runs by one of our machines. */
-export async function observeOurs(situation: Situation, machine: Machine): Promise<Observed> {
+export async function observeOurs(situation: Situation, vm: Vm): Promise<Observed> {
   const { transaction, env } = situation
   const before = stateOf(situation.accounts)
   const state = new Overlay(before)
   try {
     const gasAvailable = env.gasLimit
-    const outcome = await executeTransaction({ transaction, state, env, machine, gasAvailable })
+    const outcome = await applyTransaction({ transaction, state, env, vm, gasAvailable })
     return observed(outcome, situation, before, state.changes())
   } catch (error) {
     if (error instanceof TransactionRejected) return { status: 'rejected' }
@@ -77,7 +77,7 @@ export async function observeEthereum(situation: Situation, hardfork: EthereumFo
 
 function observed(
   outcome: Pick<
-    Awaited<ReturnType<typeof executeTransaction>>,
+    Awaited<ReturnType<typeof applyTransaction>>,
     'gasUsed' | 'output' | 'created' | 'logs' | 'failure'
   >,
   { accounts }: Situation,

@@ -4,10 +4,10 @@ import type { Transaction } from '../../src/chain/transaction.ts'
 import { EMPTY } from '../../src/encoding/bytes.ts'
 import type { Hex } from '../../src/encoding/hex.ts'
 import { toHex } from '../../src/encoding/hex.ts'
-import { createMachine, type Machine } from '../../src/execution/machine.ts'
-import type { BlockEnvironment, Message, MessageResult, RunOptions } from '../../src/execution/message.ts'
-import { Overlay } from '../../src/execution/overlay.ts'
-import type { StateReader } from '../../src/execution/state.ts'
+import type { BlockEnvironment, Message, MessageResult, RunOptions } from '../../src/evm/message.ts'
+import { createVm, type Vm } from '../../src/evm/vm.ts'
+import type { StateReader } from '../../src/state/model.ts'
+import { Overlay } from '../../src/state/overlay.ts'
 import { assemble } from './assembler.ts'
 
 export const SENDER: Hex = '0x1000000000000000000000000000000000000001'
@@ -60,26 +60,25 @@ export const ENVIRONMENT: BlockEnvironment = {
 }
 
 /** A machine whose every run is told step by step, so that the traced loop is what runs. */
-export function stepping(machine: Machine): Machine {
+export function stepping(vm: Vm): Vm {
   return {
-    ...machine,
-    run: (message, state, env, options) =>
-      machine.run(message, state, env, { ...options, tracer: { step() {} } }),
+    ...vm,
+    run: (message, state, env, options) => vm.run(message, state, env, { ...options, tracer: { step() {} } }),
   }
 }
 
-export const machines: Record<'own' | 'library', Machine> = {
-  own: createMachine({ chainId: 33 }),
-  library: createMachine({ chainId: 33, loop: 'library' }),
+export const vms: Record<'own' | 'library', Vm> = {
+  own: createVm({ chainId: 33 }),
+  library: createVm({ chainId: 33, loop: 'library' }),
 }
 
 /** Runs a message from SENDER to CONTRACT, unless told otherwise, with a million gas. */
 export async function run(
   state: Overlay,
   message: Partial<Message> = {},
-  options: RunOptions & { machine?: Machine; env?: BlockEnvironment } = {},
+  options: RunOptions & { vm?: Vm; env?: BlockEnvironment } = {},
 ): Promise<MessageResult> {
-  const { machine = machines.own, env = ENVIRONMENT, ...rest } = options
+  const { vm = vms.own, env = ENVIRONMENT, ...rest } = options
   const full: Message = {
     from: SENDER,
     to: CONTRACT,
@@ -90,7 +89,7 @@ export async function run(
     origin: SENDER,
     ...message,
   }
-  return machine.run(full, state, env, rest)
+  return vm.run(full, state, env, rest)
 }
 
 /** A transaction from SENDER, nonce 1, as if signed. */
@@ -109,7 +108,7 @@ export function transaction(parts: Partial<Transaction> = {}): Transaction {
     s: 1n,
     chainId: 33,
     raw: EMPTY,
-    isReward: false,
+    isRemasc: false,
     ...parts,
   }
 }

@@ -9,10 +9,10 @@ import { parseGenesis } from '../../src/chain/genesis.ts'
 import { type Header, headerHash } from '../../src/chain/header.ts'
 import type { Log, Receipt } from '../../src/chain/receipt.ts'
 import { addressOf } from '../../src/chain/signature.ts'
-import { rewardTransaction, signTransaction, type Transaction } from '../../src/chain/transaction.ts'
+import { remascTransaction, signTransaction, type Transaction } from '../../src/chain/transaction.ts'
 import { keccak256, keccakHex } from '../../src/encoding/hash.ts'
 import { fromHex, type Hex } from '../../src/encoding/hex.ts'
-import type { DevTools } from '../../src/engine/dev-tools.ts'
+import type { DevTools } from '../../src/engine/dev/dev-tools.ts'
 import type {
   BlockReference,
   BlockView,
@@ -23,13 +23,13 @@ import type {
 } from '../../src/engine/engine.ts'
 import { createEmitter } from '../../src/engine/events.ts'
 import type { Peers } from '../../src/engine/peers/ledger.ts'
+import type { Cost } from '../../src/engine/wallet/encrypted-key.ts'
 import { createKeyStore } from '../../src/engine/wallet/key-store.ts'
-import type { Cost } from '../../src/engine/wallet/sealed-key.ts'
 import { createWallet } from '../../src/engine/wallet/wallet.ts'
 import { invalidParams, type NodeError } from '../../src/errors.ts'
-import { Overlay } from '../../src/execution/overlay.ts'
-import type { StateReader } from '../../src/execution/state.ts'
-import type { CallFrame } from '../../src/execution/trace/call-frame.ts'
+import type { CallFrame } from '../../src/evm/tracing/call-frame.ts'
+import type { StateReader } from '../../src/state/model.ts'
+import { Overlay } from '../../src/state/overlay.ts'
 
 const text = new TextEncoder()
 export const config = CHAINS.regtest
@@ -105,7 +105,7 @@ function nextHeader(parent: ExecutedBlock, fields: Partial<Header>): Header {
 /** Known to the node and named by block 1, but not canonical. */
 export const sideBlock: ExecutedBlock = (() => {
   const header = nextHeader(block0, { extraData: fromHex('0x5d'), difficulty: 3n })
-  const block = { header, transactions: [rewardTransaction(1)], uncles: [] }
+  const block = { header, transactions: [remascTransaction(1)], uncles: [] }
   const receipts = [receipt(0n, 0n, [])]
   return {
     hash: headerHash(header, config),
@@ -128,7 +128,7 @@ export const block1: ExecutedBlock = (() => {
   const header = nextHeader(block0, { difficulty: 5n, uncleCount: 2, edges: [2], paidFees: 12n })
   const block: Block = {
     header,
-    transactions: [firstTransfer, creation, logging, rewardTransaction(1)],
+    transactions: [firstTransfer, creation, logging, remascTransaction(1)],
     uncles,
   }
   const receipts = [
@@ -155,7 +155,7 @@ export const pendingBlock: ExecutedBlock = (() => {
     bitcoinHeader: new Uint8Array(0),
     coinbaseTransaction: new Uint8Array(0),
   })
-  const block = { header, transactions: [pooled, rewardTransaction(2)], uncles: [] }
+  const block = { header, transactions: [pooled, remascTransaction(2)], uncles: [] }
   const receipts = [receipt(21_000n, 21_000n, []), receipt(21_000n, 0n, [])]
   return {
     hash: headerHash(header, config),
@@ -211,7 +211,7 @@ const PLAIN_FRAME: CallFrame = {
   gasUsed: 21_000n,
   input: new Uint8Array(0),
   output: new Uint8Array(0),
-  isNative: false,
+  isPrecompile: false,
   ranCode: false,
   logs: [],
   calls: [],

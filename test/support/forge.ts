@@ -10,14 +10,14 @@ import { signTransaction, type Transaction } from '../../src/chain/transaction.t
 import { EMPTY } from '../../src/encoding/bytes.ts'
 import { keccak256 } from '../../src/encoding/hash.ts'
 import type { Hex } from '../../src/encoding/hex.ts'
-import { Blockchain } from '../../src/engine/blockchain.ts'
+import { Blockchain } from '../../src/engine/blockchain/blockchain.ts'
 import { createBuilder } from '../../src/engine/mining/builder.ts'
-import { createSealer } from '../../src/engine/mining/sealer.ts'
-import { createMachine } from '../../src/execution/machine.ts'
-import { Overlay } from '../../src/execution/overlay.ts'
-import type { StateReader } from '../../src/execution/state.ts'
-import { StateTrie } from '../../src/execution/state-trie.ts'
+import { createMiner } from '../../src/engine/mining/miner.ts'
+import { createVm } from '../../src/evm/vm.ts'
 import { silentLogger } from '../../src/logger.ts'
+import type { StateReader } from '../../src/state/model.ts'
+import { Overlay } from '../../src/state/overlay.ts'
+import { StateTrie } from '../../src/state/state-trie.ts'
 import { BlockStore } from '../../src/store/block-store.ts'
 import { openStore } from '../../src/store/level.ts'
 import { nodeSource } from '../../src/store/state-nodes.ts'
@@ -66,11 +66,11 @@ export async function createForge(): Promise<Forge> {
   const store = await openStore({ chain: config.name, chainId: config.chainId })
   const blocks = await BlockStore.open(store, config)
   const trie = new StateTrie(nodeSource(store))
-  const machine = createMachine({ chainId: config.chainId })
+  const vm = createVm({ chainId: config.chainId })
   const blockchain = await Blockchain.open({ store, blocks, trie, place: 'memory' }, () => {
     const overlay = new Overlay(trie.reader(EMPTY_TRIE_ROOT))
     genesis.apply(overlay)
-    const state = trie.seal(EMPTY_TRIE_ROOT, overlay.changes())
+    const state = trie.commit(EMPTY_TRIE_ROOT, overlay.changes())
     const header = genesis.header(state.root)
     const block: ExecutedBlock = {
       hash: headerHash(header, config),
@@ -82,8 +82,8 @@ export async function createForge(): Promise<Forge> {
     return { block, state }
   })
   const chain = { config, blockchain, blocks }
-  const build = createBuilder({ ...chain, machine, trie, logger: silentLogger })
-  const seal = createSealer(chain, () => false)
+  const build = createBuilder({ ...chain, vm, trie, logger: silentLogger })
+  const seal = createMiner(chain, () => false)
 
   return {
     genesis: blockchain.genesis,

@@ -9,7 +9,7 @@ import { fromBigIntFixed } from '../../src/encoding/bytes.ts'
 import { keccakHex } from '../../src/encoding/hash.ts'
 import { fromHex, type Hex, toHex } from '../../src/encoding/hex.ts'
 import { encodeRlp } from '../../src/encoding/rlp.ts'
-import type { BlockEnvironment } from '../../src/execution/message.ts'
+import type { BlockEnvironment } from '../../src/evm/message.ts'
 import type { Observed, Situation } from './differential.ts'
 
 /** What a vector holds of a run. */

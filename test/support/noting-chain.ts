@@ -27,7 +27,7 @@ export function noteData(number: number): `0x${string}` {
 export type Call = (method: string, ...params: any[]) => Promise<any>
 
 /** Puts the contract on a chain, and gives what moves it. */
-export async function noteKeeper(call: Call) {
+export async function notingBanCheck(call: Call) {
   const created = await call('eth_sendTransaction', { from: COW, data: probe.bytecode, gas: '0x2dc6c0' })
   const address: `0x${string}` = (await call('eth_getTransactionReceipt', created)).contractAddress
   const signed = (at: number, number: number) =>
@@ -74,7 +74,7 @@ export async function notingChain(options: NodeOptions = {}) {
   const served: ServedNode = await servedNode({ ...options, onCall: calls.hear })
   return {
     ...served,
-    ...(await noteKeeper(served.call)),
+    ...(await notingBanCheck(served.call)),
     /** Settles when a client has had this method answered so often: then what it asked for stands. */
     called: (method: string, times = 1) => calls.until((name) => name === method, times),
   }

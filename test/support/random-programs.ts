@@ -1,7 +1,7 @@
 /** Random bytecode for differential tests: plausible pieces that call, create and destroy. */
 import fc from 'fast-check'
 import type { Hex } from '../../src/encoding/hex.ts'
-import type { RuleSet } from '../../src/execution/message.ts'
+import type { RuleSet } from '../../src/evm/message.ts'
 import { COINBASE, NOBODY, SENDER } from './execution.ts'
 
 /** Four contracts, whose short addresses make short pushes. */

@@ -9,12 +9,12 @@ import { headerHash } from '../../src/chain/header.ts'
 import { receiptsRoot } from '../../src/chain/receipt.ts'
 import { validateBody, validateHeader } from '../../src/chain/validation.ts'
 import { toHex } from '../../src/encoding/hex.ts'
-import { environmentOf } from '../../src/engine/ancestry.ts'
-import { executeBlock } from '../../src/execution/execute-block.ts'
-import { createMachine } from '../../src/execution/machine.ts'
-import { Overlay } from '../../src/execution/overlay.ts'
-import { StateTrie } from '../../src/execution/state-trie.ts'
+import { environmentOf } from '../../src/engine/blockchain/ancestry.ts'
+import { createVm } from '../../src/evm/vm.ts'
+import { applyBlock } from '../../src/execution/apply-block.ts'
 import type { Node } from '../../src/index.ts'
+import { Overlay } from '../../src/state/overlay.ts'
+import { StateTrie } from '../../src/state/state-trie.ts'
 
 /** The state that a network's file begins with. */
 export function genesisOf(config: ChainConfig): Overlay {
@@ -32,10 +32,10 @@ export function genesisOf(config: ChainConfig): Overlay {
  */
 export async function replayFromGenesis(node: Node): Promise<number> {
   const { config, queries } = node.engine
-  const machine = createMachine({ chainId: config.chainId })
+  const vm = createVm({ chainId: config.chainId })
   // Over no source at all: what the blocks made is remembered, and nothing else can be read.
   const trie = new StateTrie({ node: () => undefined, code: () => undefined })
-  let sealed = trie.seal(EMPTY_TRIE_ROOT, genesisOf(config).changes())
+  let sealed = trie.commit(EMPTY_TRIE_ROOT, genesisOf(config).changes())
   trie.remember(sealed)
 
   const chain: ExecutedBlock[] = []
@@ -53,8 +53,8 @@ export async function replayFromGenesis(node: Node): Promise<number> {
         chain.find((known) => known.hash === wanted),
       )
       const parentState = trie.reader(sealed.root)
-      const { result, state } = await executeBlock({ block, config, machine, parentState, env })
-      sealed = trie.seal(sealed.root, state.changes())
+      const { result, state } = await applyBlock({ block, config, vm, parentState, env })
+      sealed = trie.commit(sealed.root, state.changes())
       trie.remember(sealed)
       expect(block.header).toMatchObject({
         stateRoot: sealed.root,

@@ -117,7 +117,7 @@ describe('a busy door', () => {
 
   it('hangs up past the most sockets, and gives the place of an idle one to the next', async () => {
     node = await serveEcho({ maxSockets: 1 })
-    const knock = () =>
+    const connection = () =>
       new Promise<number | string>((resolve) => {
         const options = { method: 'POST', headers: { 'Content-Type': 'application/json' } }
         const call = request(node.server.url, options, (response) => {
@@ -132,7 +132,7 @@ describe('a busy door', () => {
       body: 'x',
     })
     await idle.text()
-    expect(await knock()).toMatch(/ECONNRESET|EPIPE/)
-    while ((await knock()) !== 200);
+    expect(await connection()).toMatch(/ECONNRESET|EPIPE/)
+    while ((await connection()) !== 200);
   })
 })

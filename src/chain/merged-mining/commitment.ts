@@ -10,13 +10,16 @@ import {
   stateFrom,
 } from './sha256-midstate.ts'
 
-/** `RSKBLOCK:`, the marker before our hash (protocol 2.1). */
+/** `RSKBLOCK:`, the marker before our hash (docs/protocol.md#21-coinbase). */
 export const TAG = new TextEncoder().encode('RSKBLOCK:')
 
 /** Bytes of the hash behind the tag. */
 export const COMMITMENT_BYTES = 32
 
-/** How many bytes of the merged-mining hash stay when fork detection data follow, and how many those are (protocol 1.5). */
+/**
+ * How many bytes of the merged-mining hash stay when fork detection data follow, and how many those are
+ * (docs/protocol.md#15-hashes).
+ */
 export const FORK_DATA_PREFIX = 20
 export const FORK_DATA_BYTES = 12
 
@@ -45,8 +48,9 @@ export interface CompressedCoinbase {
 }
 
 /**
- * Shortens a serialized coinbase (without witness) to what a header keeps (protocol 2.1): the SHA-256 state up to the
- * 64-byte block in which the last tag begins, and everything from there. Throws a RangeError without a tag.
+ * Shortens a serialized coinbase (without witness) to what a header keeps (docs/protocol.md#21-coinbase): the
+ * SHA-256 state up to the 64-byte block in which the last tag begins, and everything from there. Throws a
+ * RangeError without a tag.
  */
 export function compressCoinbase(transaction: Uint8Array): Uint8Array {
   const position = lastPosition(transaction, TAG)

@@ -11,8 +11,9 @@ function reversed(hash: Uint8Array): Uint8Array {
 }
 
 /**
- * The merkle root (raw order) that a branch leads to from the coinbase's hash (raw order). Siblings stand bottom up in
- * display order (protocol 2.2). Throws a RangeError when the branch has an impossible length or hides a transaction.
+ * The merkle root (raw order) that a branch leads to from the coinbase's hash (raw order). Siblings stand
+ * bottom up in display order (docs/protocol.md#22-merkle-proof). Throws a RangeError when the branch has an
+ * impossible length or hides a transaction.
  */
 export function rootOfBranch(coinbaseHash: Uint8Array, branch: Uint8Array): Uint8Array {
   if (branch.length % HASH_BYTES !== 0) throw new RangeError('a merkle branch consists of 32-byte hashes')

@@ -1,4 +1,4 @@
-/** The proof of work inside our header: attaching one, and checking it (protocol 2). */
+/** The proof of work inside our header: attaching one, and checking it (docs/protocol.md#2-merged-mining). */
 import { equal } from '../../encoding/bytes.ts'
 import { fromHex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
@@ -25,7 +25,7 @@ export interface Solution {
   readonly parentHeader: Uint8Array
   /** The whole serialized coinbase, without witness. */
   readonly coinbase: Uint8Array
-  /** Siblings bottom up, display order (protocol 2.2). */
+  /** Siblings bottom up, display order (docs/protocol.md#22-merkle-proof). */
   readonly merkleBranch: Uint8Array
 }
 
@@ -73,8 +73,9 @@ function checkCommitment({ count, tail }: CompressedCoinbase, hash: Uint8Array):
 export type HeaderProof = Pick<Header, 'bitcoinHeader' | 'merkleProof' | 'coinbaseTransaction'>
 
 /**
- * Checks that work of a difficulty was done for a merged-mining hash (32 bytes): parent-chain header, target, commitment
- * in the coinbase, merkle branch (protocol 2.1 to 2.3). Throws a NodeError `invalid-block` that names the rule broken first.
+ * Checks that work of a difficulty was done for a merged-mining hash (32 bytes): parent-chain header, target,
+ * commitment in the coinbase, merkle branch (docs/protocol.md#21-coinbase, docs/protocol.md#22-merkle-proof,
+ * docs/protocol.md#23-proof-of-work). Throws a NodeError `invalid-block` that names the rule broken first.
  */
 export function checkWork(
   { bitcoinHeader, merkleProof, coinbaseTransaction }: HeaderProof,

@@ -1,6 +1,6 @@
 /**
  * Checking the merged mining of a raw header without a node, step by step, so that it can be done in any language.
- * Keccak is keccak-256, ‖ joins byte strings, and the sections named are those of the chain's protocol.
+ * Keccak is keccak-256 and ‖ joins byte strings.
  */
 import { concat, equal, toBigInt } from '../../encoding/bytes.ts'
 import { keccak256 } from '../../encoding/hash.ts'
@@ -13,9 +13,12 @@ import { checkWork } from './proof.ts'
 
 /** What a raw header leaves out of its proof; both are members of the block that `eth_getBlockByHash` answers. */
 export interface MergedMiningProof {
-  /** `bitcoinMergedMiningMerkleProof`: 32-byte siblings bottom up, in display order (protocol 2.2). */
+  /**
+   * `bitcoinMergedMiningMerkleProof`: 32-byte siblings bottom up, in display order
+   * (docs/protocol.md#22-merkle-proof).
+   */
   readonly merkleProof: Uint8Array
-  /** `bitcoinMergedMiningCoinbaseTransaction`: the shortened coinbase (protocol 2.1). */
+  /** `bitcoinMergedMiningCoinbaseTransaction`: the shortened coinbase (docs/protocol.md#21-coinbase). */
   readonly coinbaseTransaction: Uint8Array
 }
 
@@ -32,7 +35,7 @@ export interface VerifiedHeader {
   readonly difficulty: bigint
 }
 
-/** Positions in the list (protocol 1.2). */
+/** Positions in the list (docs/protocol.md#12-fields). */
 const PARENT_HASH = 0
 const RECEIPTS_ROOT = 5
 const LOGS_BLOOM = 6
@@ -73,7 +76,8 @@ export function verifyMergedMining(
   { merkleProof, coinbaseTransaction }: MergedMiningProof,
   chain: ChainName,
 ): VerifiedHeader {
-  // 1. Take the list apart. Its length tells the version; from version 1 on an element repeats it (protocol 1.2, 1.4).
+  // 1. Take the list apart. Its length tells the version; from version 1 on an element repeats it
+  // (docs/protocol.md#12-fields, docs/protocol.md#14-encodings).
   const elements = elementsOf(rawHeader)
   const element = (position: number): Uint8Array => elements[position] as Uint8Array
   const layout = LAYOUTS[elements.length]
@@ -86,7 +90,8 @@ export function verifyMergedMining(
   const number = Number(toBigInt(element(NUMBER)))
   const difficulty = toBigInt(element(DIFFICULTY))
 
-  // 2. The hashed form. From version 1 on the extension hash stands for bloom, base event and edges (protocol 1.3).
+  // 2. The hashed form. From version 1 on the extension hash stands for bloom, base event and edges
+  // (docs/protocol.md#13-extension).
   const hashed = elements.slice(0, hasUmmRoot ? UMM_ROOT + 1 : UMM_ROOT)
   if (version > 0) {
     const extension = [keccak256(element(LOGS_BLOOM))]
@@ -95,13 +100,14 @@ export function verifyMergedMining(
     hashed[LOGS_BLOOM] = encodeRlp([Uint8Array.of(version), keccak256(encodeRlp(extension))])
   }
 
-  // 3. The block's hash covers the parent-chain header; what miners commit to cannot (protocol 1.5).
+  // 3. The block's hash covers the parent-chain header; what miners commit to cannot (docs/protocol.md#15-hashes).
   const hash = keccak256(encodeRlp([...hashed, bitcoinHeader]))
   let commitment = keccak256(encodeRlp(hashed))
   const ummRoot = hasUmmRoot ? element(UMM_ROOT) : new Uint8Array(0)
   if (ummRoot.length > 0) commitment = keccak256(concat(commitment.subarray(0, FORK_DATA_PREFIX), ummRoot))
 
-  // 4. From RSKIP-110 on the last 12 of its 32 bytes are fork detection data: the coinbase says which (protocol 1.5).
+  // 4. From RSKIP-110 on the last 12 of its 32 bytes are fork detection data: the coinbase says which
+  // (docs/protocol.md#15-hashes).
   if (CHAINS[chain].rulesAt(number).forkDetection) {
     const prefix = commitment.subarray(0, FORK_DATA_PREFIX)
     const forkData = forkDataIn(coinbaseTransaction, prefix)

@@ -6,8 +6,8 @@ import { Lru } from '../../store/lru.ts'
 import type { Table } from '../../store/table.ts'
 import type { SectionRecord } from '../../store/tables.ts'
 import type { Store } from '../../store/write-behind.ts'
-import type { Blockchain } from '../blockchain.ts'
-import type { Breather } from '../breather.ts'
+import type { Blockchain } from '../blockchain/blockchain.ts'
+import type { EventLoopYield } from '../event-loop.ts'
 import type { ChainUpdate } from '../events.ts'
 import {
   type Clauses,
@@ -47,7 +47,12 @@ export interface SectionIndex {
    * what the chain holds when its portion is handed out: a caller that lets others run in between looks whether the chain
    * has moved. `breathe` is asked between blocks when a section must be built.
    */
-  candidates(clauses: Clauses, from: number, to: number, breathe: Breather): AsyncIterable<readonly number[]>
+  candidates(
+    clauses: Clauses,
+    from: number,
+    to: number,
+    breathe: EventLoopYield,
+  ): AsyncIterable<readonly number[]>
   /** The chain has moved. */
   follow(update: ChainUpdate): void
 }
@@ -138,7 +143,7 @@ export function createSectionIndex({ blockchain, store, table, contents, logger 
   }
 
   /** Builds a section from the blocks themselves; starts again when they change meanwhile. */
-  async function build(section: number, breathe: Breather): Promise<Rows> {
+  async function build(section: number, breathe: EventLoopYield): Promise<Rows> {
     for (;;) {
       const built = opened(section * SECTION_BLOCKS)
       const { start, rows, hashes } = built

@@ -5,14 +5,14 @@ import type { Transaction } from '../../chain/transaction.ts'
 import { validateBody } from '../../chain/validation.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { invalidParams, NodeError } from '../../errors.ts'
-import type { StateTrie } from '../../execution/state-trie.ts'
+import type { StateTrie } from '../../state/state-trie.ts'
 import type { BlockStore } from '../../store/block-store.ts'
-import type { SealedBlock } from '../blockchain.ts'
-import { type KnownBlocks, knownWith } from '../branch.ts'
+import type { BlockWithState } from '../blockchain/blockchain.ts'
+import { type KnownBlocks, knownWith } from '../blockchain/branch.ts'
 import type { Clock } from '../clock.ts'
 import type { Candidates } from '../pool/order.ts'
-import type { BuildRequest, UnsealedBlock } from './builder.ts'
-import type { Sealer } from './sealer.ts'
+import type { BuildRequest, BuiltBlock } from './builder.ts'
+import type { Miner } from './miner.ts'
 
 /** A block to build; what is left out is as if it were mined now. */
 export interface PlannedBlock {
@@ -30,8 +30,8 @@ interface Parts {
   readonly clock: Clock
   readonly coinbase: () => Hex
   readonly extraData: Uint8Array
-  readonly build: (request: BuildRequest) => Promise<UnsealedBlock>
-  readonly seal: Sealer
+  readonly build: (request: BuildRequest) => Promise<BuiltBlock>
+  readonly mine: Miner
 }
 
 /** How a branch is built. */
@@ -51,7 +51,7 @@ export type BranchBuilder = <T>(
   fork: ExecutedBlock,
   plan: readonly PlannedBlock[],
   options: BranchOptions,
-  use: (branch: readonly SealedBlock[]) => Promise<T>,
+  use: (branch: readonly BlockWithState[]) => Promise<T>,
 ) => Promise<T>
 
 /** Makes the builder of branches. */
@@ -64,7 +64,7 @@ export function createBranchBuilder(parts: Parts): BranchBuilder {
     index: number,
     known: KnownBlocks,
     uncles: boolean,
-  ): Promise<SealedBlock> {
+  ): Promise<BlockWithState> {
     const above = parent.block.header.timestamp
     const timestamp = planned.timestamp ?? clock.nextTimestamp(above)
     if (timestamp <= above) {
@@ -73,7 +73,7 @@ export function createBranchBuilder(parts: Parts): BranchBuilder {
       )
     }
     const transactions = planned.transactions ?? []
-    const unsealed = await parts.build({
+    const built = await parts.build({
       parent,
       timestamp,
       coinbase: planned.coinbase ?? parts.coinbase(),
@@ -83,25 +83,25 @@ export function createBranchBuilder(parts: Parts): BranchBuilder {
       ...(!uncles && { uncles: [] }),
     })
     const [refused] = [
-      ...unsealed.rejected,
-      ...unsealed.broken.map((transaction) => ({ transaction, reason: 'it could not be run' })),
+      ...built.rejected,
+      ...built.broken.map((transaction) => ({ transaction, reason: 'it could not be run' })),
     ]
     if (refused !== undefined) {
       const place = transactions.indexOf(refused.transaction)
       throw invalidParams(`blocks[${index}].transactions[${place}]: ${refused.reason}`)
     }
     try {
-      validateBody(unsealed.block, config)
+      validateBody(built.block, config)
     } catch (error) {
       throw error instanceof NodeError ? invalidParams(`blocks[${index}]: ${error.message}`) : error
     }
     if (planned.timestamp === undefined) clock.taken()
-    const block = await parts.seal(unsealed, known)
-    return { block, state: unsealed.state, outcomes: unsealed.result.outcomes }
+    const block = await parts.mine(built, known)
+    return { block, state: built.state, outcomes: built.result.outcomes }
   }
 
   return async (fork, plan, { uncles, outweighs = -1n }, use) => {
-    const branch: SealedBlock[] = []
+    const branch: BlockWithState[] = []
     let tip = fork
     try {
       for (let index = 0; index < plan.length || tip.totalDifficulty <= outweighs; index++) {

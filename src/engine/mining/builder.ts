@@ -8,19 +8,19 @@ import { receiptsRoot } from '../../chain/receipt.ts'
 import type { Transaction } from '../../chain/transaction.ts'
 import { EMPTY } from '../../encoding/bytes.ts'
 import type { Hex } from '../../encoding/hex.ts'
-import { BlockExecution, type BlockResult } from '../../execution/execute-block.ts'
-import { TransactionRejected } from '../../execution/execute-transaction.ts'
-import type { Machine } from '../../execution/machine.ts'
-import { Overlay } from '../../execution/overlay.ts'
-import type { SealedState } from '../../execution/state.ts'
-import type { StateTrie } from '../../execution/state-trie.ts'
+import type { Vm } from '../../evm/vm.ts'
+import { BlockExecution, type BlockResult } from '../../execution/apply-block.ts'
+import { TransactionRejected } from '../../execution/apply-transaction.ts'
 import type { Logger } from '../../logger.ts'
-import { ancestryOf, type ChainAccess, environmentOf } from '../ancestry.ts'
-import type { KnownBlocks } from '../branch.ts'
-import { createBreather } from '../breather.ts'
-import type { AskedHeader } from '../dials.ts'
+import type { CommittedState } from '../../state/model.ts'
+import { Overlay } from '../../state/overlay.ts'
+import type { StateTrie } from '../../state/state-trie.ts'
+import { ancestryOf, type ChainAccess, environmentOf } from '../blockchain/ancestry.ts'
+import type { KnownBlocks } from '../blockchain/branch.ts'
+import { uncleCandidates } from '../blockchain/uncles.ts'
+import type { HeaderOverrides } from '../dev/block-overrides.ts'
+import { createEventLoopYield } from '../event-loop.ts'
 import type { Candidates } from '../pool/order.ts'
-import { uncleCandidates } from '../uncles.ts'
 
 /** What a new block is made of. */
 export interface BuildRequest {
@@ -36,17 +36,17 @@ export interface BuildRequest {
   /** Where the parent's branch is looked up; left out, in the store. */
   readonly known?: KnownBlocks
   /** What the block must have whatever its parent has; a gas limit that was asked for is one list's. */
-  readonly asked?: AskedHeader
+  readonly asked?: HeaderOverrides
 }
 
 /** A block with its execution, complete but for the proof of work. */
-export interface UnsealedBlock {
+export interface BuiltBlock {
   readonly block: Block
   readonly result: BlockResult
   readonly parent: ExecutedBlock
   /** The state after the block, readable before anything is written. */
   readonly overlay: Overlay
-  readonly state: SealedState
+  readonly state: CommittedState
   /** Offered transactions that threw while they ran and must leave the pool. */
   readonly broken: readonly Transaction[]
   /** Offered transactions that cannot be in this block, and why. */
@@ -54,15 +54,15 @@ export interface UnsealedBlock {
 }
 
 interface Parts extends ChainAccess {
-  readonly machine: Machine
+  readonly vm: Vm
   readonly trie: StateTrie
   readonly logger: Logger
 }
 
 /** Builds blocks on any parent whose state can be read. */
-export function createBuilder(parts: Parts): (request: BuildRequest) => Promise<UnsealedBlock> {
-  const { config, blockchain, blocks, machine, trie, logger } = parts
-  const breathe = createBreather('chain')
+export function createBuilder(parts: Parts): (request: BuildRequest) => Promise<BuiltBlock> {
+  const { config, blockchain, blocks, vm, trie, logger } = parts
+  const breathe = createEventLoopYield('chain')
 
   return async function build({ parent, timestamp, coinbase, extraData, candidates, ...rest }) {
     const above = parent.block.header
@@ -100,7 +100,7 @@ export function createBuilder(parts: Parts): (request: BuildRequest) => Promise<
     const overlay = new Overlay(trie.reader(parent.postState))
     const execution = new BlockExecution({
       config,
-      machine,
+      vm,
       state: overlay,
       env: environmentOf(draft, ancestry, (hash) => known.get(hash)),
       sequentialGasLimit: asked.gasLimit ?? sublistLimits(config, draft.gasLimit, number).sequential,
@@ -128,7 +128,7 @@ export function createBuilder(parts: Parts): (request: BuildRequest) => Promise<
       }
     }
     const result = execution.finish()
-    const state = trie.seal(parent.postState, overlay.changes())
+    const state = trie.commit(parent.postState, overlay.changes())
     const header: Header = {
       ...draft,
       stateRoot: state.root,

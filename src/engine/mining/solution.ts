@@ -2,14 +2,14 @@
 import type { ExecutedBlock } from '../../chain/block.ts'
 import { headerHash } from '../../chain/header.ts'
 import { committedHash } from '../../chain/merged-mining/commitment.ts'
+import { createProofSearch } from '../../chain/merged-mining/mine-header.ts'
 import { attachProof, type Solution } from '../../chain/merged-mining/proof.ts'
-import { createSealSearch } from '../../chain/merged-mining/seal.ts'
 import { validateOwnHeader } from '../../chain/validation.ts'
 import { type Hex, toHex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
 import type { Logger } from '../../logger.ts'
-import type { ChainAccess } from '../ancestry.ts'
-import { completed } from './sealer.ts'
+import type { ChainAccess } from '../blockchain/ancestry.ts'
+import { completed } from './miner.ts'
 import type { KeptWork, Works } from './work.ts'
 
 /** A work whose proof stands, and the block that it became. */
@@ -22,7 +22,7 @@ export interface SolvedWork {
 export interface Solutions {
   /**
    * A parent-chain block that commits to one of the kept works by the last tag in its coinbase. Throws `mining-refused`
-   * in the node's words (rpc-methods 7.13).
+   * in the node's words (docs/rpc-reference.md#713-mining).
    */
   judge(solution: Solution): SolvedWork
   /**
@@ -59,7 +59,7 @@ export function createSolutions(parts: Parts): Solutions {
   function standing(hash: Hex): KeptWork | undefined {
     const work = works.find(hash)
     const parent = work && blocks.get(work.parentHash)
-    return parent !== undefined && parent.postState === work?.unsealed.parent.postState ? work : undefined
+    return parent !== undefined && parent.postState === work?.built.parent.postState ? work : undefined
   }
 
   function holdToRate(): void {
@@ -81,10 +81,10 @@ export function createSolutions(parts: Parts): Solutions {
       const hash = toHex(committed)
       const work = standing(hash)
       if (work === undefined) throw refused(`Cannot publish block, could not find hash ${hash} in the cache`)
-      const { unsealed } = work
-      const header = attachProof(unsealed.block.header, solution)
+      const { built } = work
+      const header = attachProof(built.block.header, solution)
       try {
-        validateOwnHeader(header, unsealed.parent.block.header, config, now())
+        validateOwnHeader(header, built.parent.block.header, config, now())
       } catch (error) {
         if (!(error instanceof NodeError)) throw error
         // The node's words do not say why, and a miner's author will want to know.
@@ -93,20 +93,20 @@ export function createSolutions(parts: Parts): Solutions {
           `Invalid block supplied by miner: ${headerHash(header, config)} ${hash} at height ${header.number}`,
         )
       }
-      return { work, block: completed(unsealed, header, parts) }
+      return { work, block: completed(built, header, parts) }
     },
 
     tryNonce(workHash, nonce) {
       const work = standing(workHash)
       if (work === undefined) return undefined
-      const { unsealed, forkDetectionData } = work
-      const unproven = unsealed.block.header
-      const header = createSealSearch(unproven, config, {
+      const { built, forkDetectionData } = work
+      const unproven = built.block.header
+      const header = createProofSearch(unproven, config, {
         forkDetectionData,
         time: unproven.timestamp,
         startNonce: nonce,
       }).advance(1)
-      return header && { work, block: completed(unsealed, header, parts) }
+      return header && { work, block: completed(built, header, parts) }
     },
   }
 }

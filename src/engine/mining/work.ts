@@ -3,24 +3,30 @@ import { hashForMergedMining } from '../../chain/header.ts'
 import { targetOf } from '../../chain/merged-mining/parent-header.ts'
 import { EMPTY } from '../../encoding/bytes.ts'
 import type { Hex } from '../../encoding/hex.ts'
-import type { ChainAccess } from '../ancestry.ts'
-import type { Insertion } from '../blockchain.ts'
+import type { ChainAccess } from '../blockchain/ancestry.ts'
+import type { Insertion } from '../blockchain/blockchain.ts'
 import type { Clock, ClockState } from '../clock.ts'
-import type { UnsealedBlock } from './builder.ts'
-import { forkDetectionOf } from './sealer.ts'
+import type { BuiltBlock } from './builder.ts'
+import { forkDetectionOf } from './miner.ts'
 
-/** How many works are kept; proofs of older ones are refused (protocol 2.5). */
+/** How many works are kept; proofs of older ones are refused (docs/protocol.md#25-mining-work). */
 const KEPT_WORKS = 20
 
-/** Work is made anew after this many seconds even when nothing moved, so that its timestamp stays near the clock (protocol 2.4). */
+/**
+ * Work is made anew after this many seconds even when nothing moved, so that its timestamp stays near the
+ * clock (docs/protocol.md#24-local-miners).
+ */
 const REFRESH_SECONDS = 60
 
-/** Miners are told again when fees have grown beyond this percentage of what they were told last (protocol 2.5). */
+/**
+ * Miners are told again when fees have grown beyond this percentage of what they were told last
+ * (docs/protocol.md#25-mining-work).
+ */
 const NOTIFY_FEES_PERCENT = 110n
 
 /** A block that waits for a proof of work, as a miner sees it. */
 export interface MiningWork {
-  /** What the parent chain's coinbase must carry behind the tag (protocol 1.5). */
+  /** What the parent chain's coinbase must carry behind the tag (docs/protocol.md#15-hashes). */
   readonly hash: Hex
   /** The largest hash, read as an integer, that proves it. */
   readonly target: bigint
@@ -38,7 +44,7 @@ export interface WorkInsertion {
 
 /** A kept work: the executed block behind it, and what else its proof needs. */
 export interface KeptWork extends MiningWork {
-  readonly unsealed: UnsealedBlock
+  readonly built: BuiltBlock
   readonly forkDetectionData: Uint8Array | undefined
   /** The clock's moves that its timestamp has used. */
   readonly clockState: ClockState
@@ -58,7 +64,7 @@ export interface Works {
 
 interface Parts extends ChainAccess {
   /** Makes the block that would be mined at this moment. */
-  readonly build: () => Promise<UnsealedBlock>
+  readonly build: () => Promise<BuiltBlock>
   readonly clock: Clock
   /** Wall clock, Unix seconds. */
   readonly now: () => number
@@ -73,15 +79,15 @@ export function createWorks({ build, clock, now, ...chain }: Parts): Works {
 
   async function make(): Promise<KeptWork> {
     const clockState = clock.save()
-    const unsealed = await build()
-    const { header } = unsealed.block
-    const forkDetectionData = forkDetectionOf(unsealed, chain)
+    const built = await build()
+    const { header } = built.block
+    const forkDetectionData = forkDetectionOf(built, chain)
     const work: KeptWork = {
       hash: hashForMergedMining(header, config, forkDetectionData ?? EMPTY),
       target: targetOf(header.difficulty),
       paidFees: header.paidFees,
       parentHash: header.parentHash,
-      unsealed,
+      built,
       forkDetectionData,
       clockState,
     }

@@ -1,4 +1,4 @@
-/** What can be banned: an address, or with `/bits` all that share its first bits (rpc-methods 7.16). */
+/** What can be banned: an address, or with `/bits` all that share its first bits (docs/rpc-reference.md#716-sco). */
 import { isIP, isIPv4, SocketAddress } from 'node:net'
 import { isLoopback, plainAddress } from '../../options/addresses.ts'
 

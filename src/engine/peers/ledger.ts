@@ -5,10 +5,10 @@ import type { Store } from '../../store/level.ts'
 import type { Write } from '../../store/table.ts'
 import { peerTables } from '../../store/tables.ts'
 import { type BannedRange, parseBannedRange } from './banned-range.ts'
-import { type Conduct, NO_CONDUCT, nextScore, type PeerEvent } from './score.ts'
+import { type CallerEvents, NO_CONDUCT, nextScore, type PeerEvent } from './score.ts'
 
 /** A caller and its conduct. */
-export interface PeerRecord extends Conduct {
+export interface PeerRecord extends CallerEvents {
   readonly address: string
   readonly isBanned: boolean
 }
@@ -36,10 +36,10 @@ export interface Peers {
 
 /** Callers whose conduct is kept; the ones not heard of for longest go. */
 const MAX_PEERS = 1000
-/** Conduct is written at most this often, milliseconds: a process that dies loses no more of it. Bans are written at once. */
+/** CallerEvents is written at most this often, milliseconds: a process that dies loses no more of it. Bans are written at once. */
 const WRITE_MS = 5000
 
-type Counters = { -readonly [K in keyof Conduct]: Conduct[K] }
+type Counters = { -readonly [K in keyof CallerEvents]: CallerEvents[K] }
 
 function listOf(ranges: Iterable<BannedRange>): BlockList {
   const list = new BlockList()
@@ -62,8 +62,8 @@ export async function openPeers(store: Store): Promise<Peers> {
   const unwritten = new Set<string>()
   let timer: NodeJS.Timeout | undefined
 
-  for await (const [address, conduct] of tables.conduct.range()) {
-    peers.set(address, { ...NO_CONDUCT, ...conduct })
+  for await (const [address, callerEvents] of tables.callerEvents.range()) {
+    peers.set(address, { ...NO_CONDUCT, ...callerEvents })
   }
   const kept: { order: number; range: BannedRange }[] = []
   for await (const [text, order] of tables.bans.range()) {
@@ -83,8 +83,12 @@ export async function openPeers(store: Store): Promise<Peers> {
     timer = undefined
     const writes: Write[] = []
     for (const address of unwritten) {
-      const conduct = peers.get(address)
-      writes.push(conduct === undefined ? tables.conduct.del(address) : tables.conduct.put(address, conduct))
+      const callerEvents = peers.get(address)
+      writes.push(
+        callerEvents === undefined
+          ? tables.callerEvents.del(address)
+          : tables.callerEvents.put(address, callerEvents),
+      )
     }
     unwritten.clear()
     if (writes.length > 0) await store.batch(writes)
@@ -154,7 +158,11 @@ export async function openPeers(store: Store): Promise<Peers> {
       return [...single, ...ranges.filter(({ bits }) => bits !== undefined)].map(({ text }) => text)
     },
     list: () =>
-      [...peers].map(([address, conduct]) => ({ ...conduct, address, isBanned: isBanned(address) })),
+      [...peers].map(([address, callerEvents]) => ({
+        ...callerEvents,
+        address,
+        isBanned: isBanned(address),
+      })),
     async forget(address) {
       if (!peers.delete(address)) return
       unwritten.add(address)

@@ -1,6 +1,6 @@
 /** How a caller's conduct is counted, by the rules by which the chain's nodes judge their peers. */
 
-/** What can happen with a caller; the names are those of the counters (rpc-methods 6.11). */
+/** What can happen with a caller; the names are those of the counters (docs/rpc-reference.md#611-other-objects). */
 export const PEER_EVENTS = [
   'successfulHandshakes',
   'failedHandshakes',
@@ -20,7 +20,7 @@ export const PEER_EVENTS = [
 export type PeerEvent = (typeof PEER_EVENTS)[number]
 
 /** How often each happened, and what it comes to. */
-export interface Conduct extends Readonly<Record<PeerEvent, number>> {
+export interface CallerEvents extends Readonly<Record<PeerEvent, number>> {
   /** Good deeds counted up, until the first bad one takes it below zero. */
   readonly score: number
   /** How often a ban hit the caller. */
@@ -28,7 +28,7 @@ export interface Conduct extends Readonly<Record<PeerEvent, number>> {
 }
 
 /** Of somebody who was never heard of. */
-export const NO_CONDUCT: Conduct = {
+export const NO_CONDUCT: CallerEvents = {
   successfulHandshakes: 0,
   failedHandshakes: 0,
   invalidNetworks: 0,

@@ -4,7 +4,7 @@ import type { ExecutedBlock } from '../../chain/block.ts'
 import { type ChainConfig, maxTransactionGas } from '../../chain/config.ts'
 import type { Transaction } from '../../chain/transaction.ts'
 import type { Hex } from '../../encoding/hex.ts'
-import type { AskedHeader } from '../dials.ts'
+import type { HeaderOverrides } from '../dev/block-overrides.ts'
 import { costOf, refusalOf, replacementRefusal } from './policy.ts'
 import { AccountQuota, type Quota } from './quota.ts'
 import type { SenderBook } from './sender-book.ts'
@@ -16,13 +16,16 @@ export interface AdmissionOptions {
   readonly now: () => number
   /** How many nonces, from the account's on, a sender may use; the real node's 16 unless told otherwise. */
   readonly accountSlots?: number
-  /** Keep the real node's limit on what a sender may send in a time (protocol 4.5); off unless told otherwise. */
+  /**
+   * Keep the real node's limit on what a sender may send in a time (docs/protocol.md#45-pool-admission); off
+   * unless told otherwise.
+   */
   readonly accountQuota?: boolean
   /** What the next block was asked to be like, beside what follows from the head; nothing unless told otherwise. */
-  readonly asked?: () => AskedHeader
+  readonly asked?: () => HeaderOverrides
 }
 
-/** The judge at a pool's door. Refusals are the node's words (rpc-methods 7.5). */
+/** The judge at a pool's door. Refusals are the node's words (docs/rpc-reference.md#75-sending). */
 export interface Admission {
   /** Why a transaction may not even wait, or `undefined`. */
   refusal(transaction: Transaction, account: Account | undefined, head: ExecutedBlock): string | undefined
@@ -40,7 +43,7 @@ export interface Admission {
   quotaOf(sender: Hex): Readonly<Quota> | undefined
 }
 
-const NOTHING_ASKED: AskedHeader = {}
+const NOTHING_ASKED: HeaderOverrides = {}
 
 /** Makes the judge of one pool. */
 export function createAdmission(options: AdmissionOptions): Admission {

@@ -28,8 +28,8 @@ interface Head {
 }
 
 /**
- * Equal prices go by arrival: the real node leaves their order undefined (protocol 4.6), and first come, first served
- * makes it the same in every run.
+ * Equal prices go by arrival: the real node leaves their order undefined
+ * (docs/protocol.md#46-transaction-order), and first come, first served makes it the same in every run.
  */
 function isBefore({ arrived: a }: Head, { arrived: b }: Head): boolean {
   const priceA = a.transaction.gasPrice

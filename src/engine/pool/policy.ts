@@ -35,15 +35,16 @@ export function sizeRefusal(bytes: number): string {
 }
 
 /**
- * Why the node would not even queue this transaction (checks 3 to 15 of rpc-methods 7.5; protocol 4.5), or `undefined`.
+ * Why the node would not even queue this transaction (checks 3 to 15 of docs/rpc-reference.md#75-sending;
+ * docs/protocol.md#45-pool-admission), or `undefined`.
  */
 export function refusalOf(transaction: Transaction, context: PolicyContext): string | undefined {
   const { minimumGasPrice, account, maxTransactionGas, accountSlots } = context
-  const { data, to, raw, isReward, gasLimit, gasPrice, nonce } = transaction
+  const { data, to, raw, isRemasc, gasLimit, gasPrice, nonce } = transaction
   if (account === undefined) return "the sender account doesn't exist"
   if (to === null && data.length > MAX_INIT_CODE_BYTES) return "transaction's init code size is invalid"
   if (raw.length > MAX_TRANSACTION_BYTES) return sizeRefusal(raw.length)
-  if (isReward) return 'transaction is a remasc transaction'
+  if (isRemasc) return 'transaction is a remasc transaction'
   if (gasLimit > maxTransactionGas) {
     return `transaction's gas limit of ${gasLimit} is higher than the block's gas limit of ${maxTransactionGas}`
   }
@@ -53,7 +54,7 @@ export function refusalOf(transaction: Transaction, context: PolicyContext): str
   if (nonce >= account.nonce + BigInt(accountSlots)) return 'transaction nonce too high'
   if (account.balance < gasLimit * gasPrice) return 'insufficient funds'
   if (gasPrice < minimumGasPrice) return "transaction's gas price lower than block's minimum"
-  if (intrinsicGas(transaction) > gasLimit) return "transaction's basic cost is above the gas limit"
+  if (intrinsicGas(transaction) > gasLimit) return "transaction's intrinsic gas is above the gas limit"
   if (minimumGasPrice > 0n && gasPrice > minimumGasPrice * PRICE_CAP_FACTOR) {
     return "transaction's gas price exceeds cap"
   }

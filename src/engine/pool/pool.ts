@@ -4,7 +4,7 @@ import type { ExecutedBlock } from '../../chain/block.ts'
 import type { Transaction } from '../../chain/transaction.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
-import type { StateReader } from '../../execution/state.ts'
+import type { StateReader } from '../../state/model.ts'
 import type { ChainUpdate } from '../events.ts'
 import { type Admission, type AdmissionOptions, createAdmission } from './admission.ts'
 import { type Candidates, createCandidates } from './order.ts'
@@ -55,7 +55,7 @@ export class Pool {
 
   /**
    * Takes a transaction in, judged by the head and the state after it. Throws `transaction-refused` in the node's words
-   * (rpc-methods 7.5). A queued nonce holds one transaction, the last that came.
+   * (docs/rpc-reference.md#75-sending). A queued nonce holds one transaction, the last that came.
    */
   add(transaction: Transaction, head: ExecutedBlock, state: StateReader): Added {
     const { hash, from, nonce } = transaction

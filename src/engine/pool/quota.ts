@@ -1,4 +1,7 @@
-/** The account quota of the real node: each sender earns virtual gas with time and spends it by sending (protocol 4.5). */
+/**
+ * The account quota of the real node: each sender earns virtual gas with time and spends it by sending
+ * (docs/protocol.md#45-pool-admission).
+ */
 import type { Transaction } from '../../chain/transaction.ts'
 import type { Hex } from '../../encoding/hex.ts'
 

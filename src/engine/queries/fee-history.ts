@@ -1,7 +1,7 @@
 /** What a run of blocks had room for, and what their transactions paid. */
 import type { ExecutedBlock } from '../../chain/block.ts'
-import type { ChainAccess } from '../ancestry.ts'
-import { createBreather } from '../breather.ts'
+import type { ChainAccess } from '../blockchain/ancestry.ts'
+import { createEventLoopYield } from '../event-loop.ts'
 
 /** One block's part of the history. */
 export interface FeeSample {
@@ -20,9 +20,9 @@ export interface FeeHistory {
 /** The price that the given share (percent) of a block's gas did not exceed. */
 function pricesOf(block: ExecutedBlock, percentiles: readonly number[]): bigint[] {
   const paid = block.block.transactions
-    .map(({ gasPrice, isReward }, index) => ({
+    .map(({ gasPrice, isRemasc }, index) => ({
       gasPrice,
-      gasUsed: isReward ? 0n : (block.receipts[index]?.gasUsed ?? 0n),
+      gasUsed: isRemasc ? 0n : (block.receipts[index]?.gasUsed ?? 0n),
     }))
     .filter(({ gasUsed }) => gasUsed > 0n)
     .sort((a, b) => (a.gasPrice < b.gasPrice ? -1 : a.gasPrice > b.gasPrice ? 1 : 0))
@@ -41,7 +41,7 @@ function pricesOf(block: ExecutedBlock, percentiles: readonly number[]): bigint[
 /** Makes the query: `count` blocks up to and including the canonical one at `newest`; percentiles ascend. */
 export function createFeeHistory({ blockchain, blocks }: ChainAccess) {
   return async (count: number, newest: number, percentiles: readonly number[]): Promise<FeeHistory> => {
-    const breathe = createBreather('query')
+    const breathe = createEventLoopYield('query')
     const oldest = Math.max(0, newest - count + 1)
     const samples: FeeSample[] = []
     for (let height = oldest; height <= newest; height++) {

@@ -1,7 +1,7 @@
-/** The price to offer for gas, and hash rates, out of recent blocks (rpc-methods 7.2). */
+/** The price to offer for gas, and hash rates, out of recent blocks (docs/rpc-reference.md#72-chain). */
 import type { Hex } from '../../encoding/hex.ts'
-import type { ChainAccess } from '../ancestry.ts'
-import type { AskedHeader } from '../dials.ts'
+import type { ChainAccess } from '../blockchain/ancestry.ts'
+import type { HeaderOverrides } from '../dev/block-overrides.ts'
 
 /** Blocks whose fullness decides whether there is a market. */
 const WINDOW = 50
@@ -19,7 +19,7 @@ interface Parts extends ChainAccess {
   /** Wall clock, Unix seconds. */
   readonly now: () => number
   /** What the next block was asked to be like. */
-  readonly asked: () => AskedHeader
+  readonly asked: () => HeaderOverrides
 }
 
 /** Makes them. */
@@ -45,7 +45,7 @@ export function createFees({ blockchain, blocks, now, asked }: Parts): Fees {
       const hash = blockchain.headerAt(height)?.hash
       const block = hash === undefined ? undefined : blocks.get(hash)
       for (const transaction of block?.block.transactions ?? []) {
-        if (!transaction.isReward && prices.length < PRICES) prices.push(transaction.gasPrice)
+        if (!transaction.isRemasc && prices.length < PRICES) prices.push(transaction.gasPrice)
       }
     }
     prices.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))

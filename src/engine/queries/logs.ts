@@ -3,16 +3,16 @@ import type { ExecutedBlock } from '../../chain/block.ts'
 import { matchesLog, type TopicFilter } from '../../chain/log-filter.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
-import type { ChainAccess } from '../ancestry.ts'
-import { type Breather, createBreather } from '../breather.ts'
+import type { ChainAccess } from '../blockchain/ancestry.ts'
 import type { LogQuery, LogView } from '../engine.ts'
+import { createEventLoopYield, type EventLoopYield } from '../event-loop.ts'
 import { logClauses } from '../index/log-terms.ts'
 import type { SectionIndex } from '../index/section-index.ts'
 import { logsOf } from './lookup.ts'
 
 /** Times that a query starts again because the chain moved under it, before it goes through without a pause. */
 const MOST_RESTARTS = 3
-const neverPause: Breather = () => undefined
+const neverPause: EventLoopYield = () => undefined
 
 interface Parts extends ChainAccess {
   readonly logIndex: SectionIndex
@@ -34,7 +34,7 @@ export function* matchingLogs(
   for (const view of logsOf(block, removed)) if (matchesLog(view.log, addresses, topics)) yield view
 }
 
-/** Answers log queries. Throws `log-limit` (rpc-methods 7.7). */
+/** Answers log queries. Throws `log-limit` (docs/rpc-reference.md#77-filters-and-logs). */
 export function createLogs({
   blockchain,
   blocks,
@@ -52,7 +52,12 @@ export function createLogs({
     }
   }
 
-  async function scan(query: LogQuery, from: number, to: number, breathe: Breather): Promise<LogView[]> {
+  async function scan(
+    query: LogQuery,
+    from: number,
+    to: number,
+    breathe: EventLoopYield,
+  ): Promise<LogView[]> {
     const found: LogView[] = []
     for await (const heights of logIndex.candidates(
       logClauses(query.addresses, query.topics),
@@ -84,7 +89,7 @@ export function createLogs({
       }
       // A block's hash stands for all blocks below it.
       const tip = blockchain.hashAt(last)
-      const breathe = restarts < MOST_RESTARTS ? createBreather('query') : neverPause
+      const breathe = restarts < MOST_RESTARTS ? createEventLoopYield('query') : neverPause
       const found = await scan(query, range.from, last, breathe)
       if (blockchain.hashAt(last) === tip) return found
     }

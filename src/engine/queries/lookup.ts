@@ -1,9 +1,9 @@
 /** From a reference to a block, a state, a transaction, a receipt. */
 import type { ExecutedBlock } from '../../chain/block.ts'
 import type { Hex } from '../../encoding/hex.ts'
-import type { StateReader } from '../../execution/state.ts'
-import type { StateTrie } from '../../execution/state-trie.ts'
-import type { ChainAccess } from '../ancestry.ts'
+import type { StateReader } from '../../state/model.ts'
+import type { StateTrie } from '../../state/state-trie.ts'
+import type { ChainAccess } from '../blockchain/ancestry.ts'
 import type { BlockReference, BlockView, LogView, ReceiptView, TransactionView } from '../engine.ts'
 import type { Pool } from '../pool/pool.ts'
 import type { Pending } from './pending.ts'

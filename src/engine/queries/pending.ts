@@ -4,8 +4,8 @@ import type { ExecutedBlock } from '../../chain/block.ts'
 import type { ChainConfig } from '../../chain/config.ts'
 import { headerHash } from '../../chain/header.ts'
 import { EMPTY } from '../../encoding/bytes.ts'
-import type { StateReader } from '../../execution/state.ts'
-import type { UnsealedBlock } from '../mining/builder.ts'
+import type { StateReader } from '../../state/model.ts'
+import type { BuiltBlock } from '../mining/builder.ts'
 
 /** A block without proof of work, and the state after it. */
 export interface PendingBlock {
@@ -20,10 +20,13 @@ export interface Pending {
   forget(): void
 }
 
-/** `build` makes the block that would be mined at this moment; extra data is left out of a pending block (protocol 1.8). */
+/**
+ * `build` makes the block that would be mined at this moment; extra data is left out of a pending block
+ * (docs/protocol.md#18-extra-data).
+ */
 export function createPending(
   config: ChainConfig,
-  build: (extraData: Uint8Array) => Promise<UnsealedBlock>,
+  build: (extraData: Uint8Array) => Promise<BuiltBlock>,
 ): Pending {
   let kept: Promise<PendingBlock> | undefined
 

@@ -1,22 +1,22 @@
 /** All that can be asked of chain, pool and mining, put together of the parts that know. */
 import type { Genesis } from '../../chain/genesis.ts'
 import { invalidParams } from '../../errors.ts'
-import type { Machine } from '../../execution/machine.ts'
-import type { StateTrie } from '../../execution/state-trie.ts'
+import type { Vm } from '../../evm/vm.ts'
 import type { Logger } from '../../logger.ts'
-import type { ChainAccess } from '../ancestry.ts'
-import { createBreather } from '../breather.ts'
-import type { Dials } from '../dials.ts'
+import type { StateTrie } from '../../state/state-trie.ts'
+import type { ChainAccess } from '../blockchain/ancestry.ts'
+import type { BlockOverrides } from '../dev/block-overrides.ts'
 import type { Queries } from '../engine.ts'
+import type { ErrorNames } from '../error-names.ts'
+import { createEventLoopYield } from '../event-loop.ts'
 import type { Emitter, EngineEvents } from '../events.ts'
-import type { FailureNames } from '../failure-names.ts'
 import { participantClauses } from '../index/participants.ts'
 import type { SectionIndex } from '../index/section-index.ts'
 import type { Hashrates } from '../mining/hashrates.ts'
 import type { Schedule } from '../mining/schedule.ts'
 import type { Works } from '../mining/work.ts'
 import type { Pool } from '../pool/pool.ts'
-import { createDrift } from './drift.ts'
+import { createComparison } from './comparison.ts'
 import { createFeeHistory } from './fee-history.ts'
 import { createFees } from './fees.ts'
 import { createLogs } from './logs.ts'
@@ -28,16 +28,16 @@ import { createTraceFilter } from './trace-filter.ts'
 interface Parts extends ChainAccess {
   readonly genesis: Genesis
   readonly trie: StateTrie
-  readonly machine: Machine
+  readonly vm: Vm
   readonly lookup: Lookup
   readonly pool: Pool
-  readonly dials: Dials
+  readonly blockOverrides: BlockOverrides
   readonly works: Works
   readonly hashrates: Hashrates
   readonly schedule: Schedule
   readonly logIndex: SectionIndex
   readonly participantIndex: SectionIndex
-  readonly named: FailureNames
+  readonly named: ErrorNames
   readonly events: Emitter<EngineEvents>
   readonly logger: Logger
   /** Wall clock, Unix seconds. */
@@ -54,8 +54,8 @@ interface Parts extends ChainAccess {
 
 /** Makes the queries of an engine. */
 export function createQueries(parts: Parts): Queries {
-  const { blockchain, genesis, trie, lookup, pool, dials, works, hashrates, schedule } = parts
-  const asked = () => dials.asked
+  const { blockchain, genesis, trie, lookup, pool, blockOverrides, works, hashrates, schedule } = parts
+  const asked = () => blockOverrides.asked
   const fees = createFees({ ...parts, asked })
   const replays = createReplays(parts)
   const simulate = createSimulate({ ...parts, asked })
@@ -65,7 +65,7 @@ export function createQueries(parts: Parts): Queries {
       participantClauses(senders, receivers),
       from,
       Math.min(to, blockchain.head.block.header.number),
-      createBreather('query'),
+      createEventLoopYield('query'),
     )
 
   return {
@@ -87,7 +87,7 @@ export function createQueries(parts: Parts): Queries {
     accessList: simulate.accessList,
     traceCall: simulate.traceCall,
     ...replays,
-    compareRules: createDrift({ ...parts, replays }),
+    compareRules: createComparison({ ...parts, replays }),
     logs: createLogs(parts),
     blocksBetween,
     traceFilter: createTraceFilter({ ...parts, replays, blocksBetween, block: lookup.block }),
@@ -106,11 +106,11 @@ export function createQueries(parts: Parts): Queries {
     gasPrice: fees.gasPrice,
     feeHistory: createFeeHistory(parts),
     hashrate() {
-      const { own, network } = fees.hashrate(dials.coinbase)
+      const { own, network } = fees.hashrate(blockOverrides.coinbase)
       return { own: own + hashrates.total(), network }
     },
     work: () => works.current(),
-    coinbase: () => dials.coinbase,
+    coinbase: () => blockOverrides.coinbase,
     isMining: () => schedule.active,
   }
 }

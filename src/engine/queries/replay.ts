@@ -3,16 +3,16 @@ import type { ExecutedBlock } from '../../chain/block.ts'
 import type { Transaction } from '../../chain/transaction.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
-import { type BlockResult, replayBlock } from '../../execution/execute-block.ts'
-import type { Machine } from '../../execution/machine.ts'
-import type { Overlay } from '../../execution/overlay.ts'
-import type { CallFrame } from '../../execution/trace/call-frame.ts'
-import { CallTree } from '../../execution/trace/call-tree.ts'
-import { TraceBudget } from '../../execution/trace/trace-budget.ts'
-import type { Tracer } from '../../execution/trace/tracer.ts'
+import type { CallFrame } from '../../evm/tracing/call-frame.ts'
+import { CallTracer } from '../../evm/tracing/call-tracer.ts'
+import { TraceBudget } from '../../evm/tracing/trace-budget.ts'
+import type { Tracer } from '../../evm/tracing/tracer.ts'
+import type { Vm } from '../../evm/vm.ts'
+import { type BlockResult, replayBlock } from '../../execution/apply-block.ts'
+import type { Overlay } from '../../state/overlay.ts'
 import { Lru } from '../../store/lru.ts'
-import { type ChainAccess, environmentAt } from '../ancestry.ts'
-import { createBreather } from '../breather.ts'
+import { type ChainAccess, environmentAt } from '../blockchain/ancestry.ts'
+import { createEventLoopYield } from '../event-loop.ts'
 import type { Lookup } from './lookup.ts'
 
 /** Bytes of finished call trees kept at hand. */
@@ -61,7 +61,7 @@ export interface Replays {
 }
 
 interface Parts extends ChainAccess {
-  readonly machine: Machine
+  readonly vm: Vm
   readonly lookup: Pick<Lookup, 'stateAfter'>
   /** Milliseconds of wall clock that one replay may take; 0 is no limit. */
   readonly timeoutMs: number
@@ -76,7 +76,7 @@ interface Traced {
 
 /** Makes the replays of one chain. */
 export function createReplays(parts: Parts): Replays {
-  const { config, blocks, machine, lookup, maxTraceBytes } = parts
+  const { config, blocks, vm, lookup, maxTraceBytes } = parts
   const known = new Lru<Hex, Traced>(CACHE_BYTES, ({ bytes }) => bytes)
   const askedOnce = new Lru<Hex, true>(REMEMBERED)
 
@@ -94,12 +94,12 @@ export function createReplays(parts: Parts): Replays {
     return replayBlock({
       block,
       config,
-      machine,
+      vm,
       parentState: lookup.stateAfter(parent),
       env: environmentAt(block.header, parts),
       tracerOf,
       lastIndex,
-      breathe: createBreather('query'),
+      breathe: createEventLoopYield('query'),
       remainingMs: () => end - performance.now(),
     })
   }
@@ -111,12 +111,12 @@ export function createReplays(parts: Parts): Replays {
     timeoutMs: number | undefined,
     only?: number,
   ): Promise<readonly TransactionTrace[]> {
-    const trees: { transaction: Transaction; index: number; tree: CallTree }[] = []
+    const trees: { transaction: Transaction; index: number; tree: CallTracer }[] = []
     await replay(
       block,
       (transaction, index) => {
         if (only !== undefined && index !== only) return undefined
-        const tree = new CallTree(budget)
+        const tree = new CallTracer(budget)
         trees.push({ transaction, index, tree })
         return tree
       },

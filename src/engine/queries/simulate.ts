@@ -1,35 +1,35 @@
 /** Calls and estimates on the state of a block, with pretended state where asked; nothing is written. */
 import type { Hex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
+import { failureError } from '../../evm/failure-message.ts'
+import type { BlockEnvironment, Vm } from '../../evm/vm.ts'
 import { createAccessList } from '../../execution/access-list.ts'
-import { simulateCall } from '../../execution/call.ts'
 import { estimateGas } from '../../execution/estimate-gas.ts'
-import { failureError } from '../../execution/failure-words.ts'
-import type { BlockEnvironment, Machine } from '../../execution/machine.ts'
-import type { StateReader } from '../../execution/state.ts'
+import { messageCall } from '../../execution/message-call.ts'
 import type { Logger } from '../../logger.ts'
-import { type ChainAccess, environmentAt } from '../ancestry.ts'
-import type { AskedHeader } from '../dials.ts'
+import type { StateReader } from '../../state/model.ts'
+import { type ChainAccess, environmentAt } from '../blockchain/ancestry.ts'
+import { consoleTexts } from '../blockchain/transaction-notes.ts'
+import type { HeaderOverrides } from '../dev/block-overrides.ts'
 import type { BlockReference, Queries } from '../engine.ts'
+import type { ErrorNames } from '../error-names.ts'
 import type { Emitter, EngineEvents } from '../events.ts'
-import type { FailureNames } from '../failure-names.ts'
-import { consoleTexts } from '../transaction-notes.ts'
 import type { Lookup } from './lookup.ts'
 
 interface Parts extends ChainAccess {
   readonly lookup: Lookup
-  readonly machine: Machine
+  readonly vm: Vm
   readonly logger: Logger
   /** Gas; larger requests are cut to it. */
   readonly callGasCap: bigint
   readonly gasEstimationCap: bigint
   /** What the next block was asked to be like: whatever fits it can be simulated. */
-  readonly asked: () => AskedHeader
+  readonly asked: () => HeaderOverrides
   /** Milliseconds of wall clock that a simulation may take which comes without a limit of its own; 0 is no limit. */
   readonly timeoutMs: number
   /** Answer failures other than REVERT with an error instead of empty output. */
   readonly strictCalls: boolean
-  readonly named: FailureNames
+  readonly named: ErrorNames
   readonly events: Emitter<EngineEvents>
 }
 
@@ -37,7 +37,7 @@ interface Parts extends ChainAccess {
 export function createSimulate(
   parts: Parts,
 ): Pick<Queries, 'call' | 'estimateGas' | 'accessList' | 'traceCall'> {
-  const { lookup, machine, logger, strictCalls, named, events } = parts
+  const { lookup, vm, logger, strictCalls, named, events } = parts
   const within = (timeoutMs = parts.timeoutMs) => (timeoutMs > 0 ? { deadlineMs: timeoutMs } : {})
 
   function cap(usual: bigint): bigint {
@@ -62,11 +62,11 @@ export function createSimulate(
   return {
     async call(request, reference, overrides, timeoutMs) {
       const { state, env, at } = await place(reference)
-      const result = await simulateCall({
+      const result = await messageCall({
         request,
         state,
         env,
-        machine,
+        vm,
         gasCap: cap(parts.callGasCap),
         named,
         ...(overrides && { overrides }),
@@ -93,7 +93,7 @@ export function createSimulate(
           request,
           state,
           env,
-          machine,
+          vm,
           gasCap: cap(parts.gasEstimationCap),
           named,
           ...within(timeoutMs),
@@ -111,18 +111,18 @@ export function createSimulate(
         request,
         state,
         env,
-        machine,
+        vm,
         gasCap: cap(parts.callGasCap),
         ...within(timeoutMs),
       })
     },
     async traceCall(request, reference, tracer, overrides, timeoutMs) {
       const { state, env } = await place(reference)
-      await simulateCall({
+      await messageCall({
         request,
         state,
         env,
-        machine,
+        vm,
         gasCap: cap(parts.callGasCap),
         tracer,
         ...(overrides && { overrides }),

@@ -1,13 +1,13 @@
-/** The flat traces of transactions between given accounts, page by page (rpc-methods 7.10). */
+/** The flat traces of transactions between given accounts, page by page (docs/rpc-reference.md#710-trace). */
 import type { ExecutedBlock } from '../../chain/block.ts'
-import { REWARD_SENDER } from '../../chain/config.ts'
+import { REMASC_SENDER } from '../../chain/config.ts'
 import { contractAddress, type Transaction } from '../../chain/transaction.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
-import type { CallFrame } from '../../execution/trace/call-frame.ts'
-import { type FlatFrame, flatten } from '../../execution/trace/flatten.ts'
+import type { CallFrame } from '../../evm/tracing/call-frame.ts'
+import { type FlatFrame, flatten } from '../../evm/tracing/flatten.ts'
 import { Lru } from '../../store/lru.ts'
-import type { ChainAccess } from '../ancestry.ts'
+import type { ChainAccess } from '../blockchain/ancestry.ts'
 import type { Queries } from '../engine.ts'
 import type { Replays, TransactionTrace } from './replay.ts'
 
@@ -56,7 +56,7 @@ function takesPart({ senders, receivers }: TraceQuery): (transaction: Transactio
   const from = new Set(senders)
   const to = new Set(receivers)
   return (transaction) => {
-    const sender = transaction.from === REWARD_SENDER ? ZERO_ADDRESS : transaction.from
+    const sender = transaction.from === REMASC_SENDER ? ZERO_ADDRESS : transaction.from
     if (from.size > 0 && !from.has(sender)) return false
     return to.size === 0 || to.has(transaction.to ?? contractAddress(transaction.from, transaction.nonce))
   }

@@ -6,26 +6,26 @@ import type { Logger } from '../../logger.ts'
 import type { KeyFiles } from '../../store/key-files.ts'
 import { createSerialQueue } from '../serial-queue.ts'
 import {
-  addressOfSealed,
+  addressOfEncrypted,
   type Cost,
-  openSealedKey,
-  parseSealedKey,
-  type SealedKey,
+  decryptKey,
+  type EncryptedKey,
+  encryptKey,
+  parseEncryptedKey,
   STANDARD_COST,
-  sealKey,
-} from './sealed-key.ts'
+} from './encrypted-key.ts'
 
-/** Where a sealed key stands: the name of its file. */
+/** Where a encrypted key stands: the name of its file. */
 interface Entry {
   readonly name: string
-  readonly sealed: SealedKey
+  readonly encrypted: EncryptedKey
 }
 
 /** What a key store is made of. */
 export interface KeyStoreParts {
   /** Left out, nothing outlives the process. */
   readonly files?: KeyFiles | undefined
-  /** Of keys that are sealed here; `STANDARD_COST` when left out. */
+  /** Of keys that are encrypted here; `STANDARD_COST` when left out. */
   readonly cost?: Cost | undefined
   /** Milliseconds since 1970, for the names of files. */
   readonly milliseconds: () => number
@@ -53,7 +53,7 @@ export function createKeyStore(
   { files, cost = STANDARD_COST, milliseconds }: KeyStoreParts,
   known: readonly Entry[] = [],
 ): KeyStore {
-  const entries = new Map<Hex, Entry>(known.map((entry) => [addressOfSealed(entry.sealed), entry]))
+  const entries = new Map<Hex, Entry>(known.map((entry) => [addressOfEncrypted(entry.encrypted), entry]))
   const { inTurn } = createSerialQueue()
   let waiting = 0
 
@@ -80,10 +80,10 @@ export function createKeyStore(
     add(key, passphrase) {
       const address = addressOf(key)
       return stretched(async () => {
-        const sealed = await sealKey(key, address, passphrase, cost)
+        const encrypted = await encryptKey(key, address, passphrase, cost)
         const name = entries.get(address)?.name ?? newName(address)
-        await files?.write({ name, text: `${JSON.stringify(sealed)}\n` })
-        entries.set(address, { name, sealed })
+        await files?.write({ name, text: `${JSON.stringify(encrypted)}\n` })
+        entries.set(address, { name, encrypted })
         return address
       })
     },
@@ -94,7 +94,7 @@ export function createKeyStore(
         // Read in turn, so that a passphrase that was just changed counts.
         const entry = entries.get(address)
         if (entry === undefined) return undefined
-        const key = await openSealedKey(entry.sealed, passphrase)
+        const key = await decryptKey(entry.encrypted, passphrase)
         if (key === undefined) throw invalidParams(`Invalid passphrase: it does not open account ${address}`)
         if (addressOf(key) !== address)
           throw invalidParams(`Invalid address: the key file of ${address} holds another key`)
@@ -108,9 +108,10 @@ export function createKeyStore(
 export async function openKeyStore(parts: KeyStoreParts, logger: Logger): Promise<KeyStore> {
   const known: Entry[] = []
   for (const { name, text } of (await parts.files?.read()) ?? []) {
-    const sealed = parseSealedKey(text)
-    if (sealed === undefined) logger.warn('a file among the keys is no key file and is left alone', { name })
-    else known.push({ name, sealed })
+    const encrypted = parseEncryptedKey(text)
+    if (encrypted === undefined)
+      logger.warn('a file among the keys is no key file and is left alone', { name })
+    else known.push({ name, encrypted })
   }
   return createKeyStore(parts, known)
 }

@@ -1,28 +1,31 @@
-/** The local wallet: keys that lie open for good, and sealed ones that are unlocked for a while. */
+/** The local wallet: keys that lie open for good, and encrypted ones that are unlocked for a while. */
 import { getRandomValues } from 'node:crypto'
 import { addressOf } from '../../chain/signature.ts'
 import { keccak256 } from '../../encoding/hash.ts'
 import type { Hex } from '../../encoding/hex.ts'
-import type { Accounts } from '../accounts.ts'
+import type { Accounts } from './accounts.ts'
 import type { KeyStore } from './key-store.ts'
 
-/** Accounts that can be made, opened and locked (rpc-methods 7.14). Disabled, it holds nothing and is not to be asked for more. */
+/**
+ * Accounts that can be made, opened and locked (docs/rpc-reference.md#714-personal). Disabled, it holds
+ * nothing and is not to be asked for more.
+ */
 export interface Wallet extends Accounts {
-  /** Makes an account with a random key, sealed under the passphrase and unlocked for `UNLOCK_MS`. */
+  /** Makes an account with a random key, encrypted under the passphrase and unlocked for `UNLOCK_MS`. */
   create(passphrase: string): Promise<Hex>
   /** The same for a given 32-byte key, which is the wallet's from then on. Throws on one outside 1..n-1. */
   importKey(key: Uint8Array, passphrase: string): Promise<Hex>
   /** An account of the key keccak-256(seed), unlocked until the process ends or it is locked. */
   addSeed(seed: string): Hex
-  /** Opens a sealed account for so many milliseconds from now; false when there is none. Throws `invalid-params` when the passphrase is wrong. */
+  /** Opens a encrypted account for so many milliseconds from now; false when there is none. Throws `invalid-params` when the passphrase is wrong. */
   unlock(address: Hex, passphrase: string, milliseconds: number): Promise<boolean>
-  /** Closes an account, and forgets it when its key is sealed nowhere; false when it was not open. */
+  /** Closes an account, and forgets it when its key is encrypted nowhere; false when it was not open. */
   lock(address: Hex): boolean
-  /** The key of a sealed account for one use, for the caller to wipe, locked as before; `undefined` when there is none. Throws `invalid-params` when the passphrase is wrong. */
+  /** The key of a encrypted account for one use, for the caller to wipe, locked as before; `undefined` when there is none. Throws `invalid-params` when the passphrase is wrong. */
   open(address: Hex, passphrase: string): Promise<Uint8Array | undefined>
 }
 
-/** How long an account stays unlocked unless told otherwise, milliseconds (rpc-methods 7.14). */
+/** How long an account stays unlocked unless told otherwise, milliseconds (docs/rpc-reference.md#714-personal). */
 export const UNLOCK_MS = 1_800_000
 
 /** What a wallet is made of. */

@@ -1,4 +1,7 @@
-/** Feeds that wait to be polled: filters on logs, blocks and waiting transactions; forgotten when nobody asks (rpc-methods 7.7). */
+/**
+ * Feeds that wait to be polled: filters on logs, blocks and waiting transactions; forgotten when nobody asks
+ * (docs/rpc-reference.md#77-filters-and-logs).
+ */
 import { randomUUID } from 'node:crypto'
 import { prepare } from '../../chain/log-filter.ts'
 import { type Hex, toHex } from '../../encoding/hex.ts'

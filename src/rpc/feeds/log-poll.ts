@@ -2,8 +2,8 @@
 import type { ExecutedBlock } from '../../chain/block.ts'
 import { bloomMightMatch } from '../../chain/log-filter.ts'
 import type { Hex } from '../../encoding/hex.ts'
-import { createBreather } from '../../engine/breather.ts'
 import type { LogView, Queries } from '../../engine/engine.ts'
+import { createEventLoopYield } from '../../engine/event-loop.ts'
 import { matchingLogs } from '../../engine/queries/logs.ts'
 import { fixedHeight } from '../log-range.ts'
 import type { LogFilter } from '../wire/log-filter.ts'
@@ -83,7 +83,7 @@ export function createLogPoll({ block, elapsed, steps }: Parts): LogPoll {
     const from = fixedHeight(fromBlock)
     const to = from === undefined ? undefined : fixedHeight(toBlock)
     const { end } = steps()
-    const breathe = createBreather('query')
+    const breathe = createEventLoopYield('query')
     while (at.cursor < end && of.waiting.length === 0 && bytes < room.bytes) {
       const step = steps().at(at.cursor++)
       if (step === undefined || (blockHash !== undefined && step.hash !== blockHash)) continue

@@ -1,4 +1,7 @@
-/** Feeds that are pushed: what subscribers hear when the chain or the pool moves (rpc-methods 7.8). */
+/**
+ * Feeds that are pushed: what subscribers hear when the chain or the pool moves
+ * (docs/rpc-reference.md#78-subscriptions).
+ */
 import { randomBytes } from 'node:crypto'
 import type { ExecutedBlock } from '../../chain/block.ts'
 import { bloomMightMatch, prepare } from '../../chain/log-filter.ts'

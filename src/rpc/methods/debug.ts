@@ -1,10 +1,13 @@
-/** Traces of single transactions, of blocks and of calls, by a tracer of the caller's choice (rpc-methods 7.11). */
+/**
+ * Traces of single transactions, of blocks and of calls, by a tracer of the caller's choice
+ * (docs/rpc-reference.md#711-debug).
+ */
 import { z } from 'zod'
 import type { ExecutedBlock } from '../../chain/block.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import type { StateOverrides } from '../../engine/engine.ts'
 import { invalidParams } from '../../errors.ts'
-import { TraceBudget } from '../../execution/trace/trace-budget.ts'
+import { TraceBudget } from '../../evm/tracing/trace-budget.ts'
 import { requireCallable } from '../block-lookup.ts'
 import { timeLeft } from '../deadlines.ts'
 import { type Context, method, optional, type Parameter } from '../method.ts'

@@ -1,4 +1,4 @@
-/** The `evm_` methods of a development node: save points, clock, mining on request (rpc-methods 7.12). */
+/** The `evm_` methods of a development node: save points, clock, mining on request (docs/rpc-reference.md#712-evm). */
 import { z } from 'zod'
 import { type Block, decodeBlock } from '../../chain/block.ts'
 import type { ChainConfig } from '../../chain/config.ts'

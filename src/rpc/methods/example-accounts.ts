@@ -1,6 +1,9 @@
 /** The accounts of a fresh local chain, as the examples of methods name them. */
 
-/** In the order of `eth_accounts`: those of the texts `cow`, `cow1` to `cow9`, then the miner's (rpc-methods 9). */
+/**
+ * In the order of `eth_accounts`: those of the texts `cow`, `cow1` to `cow9`, then the miner's
+ * (docs/rpc-reference.md#9-local-chain).
+ */
 export const LOCAL_ACCOUNTS = [
   '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826',
   '0x7986b3df570230288501eea3d890bd66948c9b79',

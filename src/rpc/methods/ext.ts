@@ -1,4 +1,7 @@
-/** Raw data of the chain for bridges and light clients (rpc-methods 7.9); each method also under its `rsk_` name. */
+/**
+ * Raw data of the chain for bridges and light clients (docs/rpc-reference.md#79-raw-chain-data); each method
+ * also under its `rsk_` name.
+ */
 import { z } from 'zod'
 import { encodeHeader } from '../../chain/header.ts'
 import { encodeReceipt } from '../../chain/receipt.ts'

@@ -1,4 +1,7 @@
-/** Merged mining from outside: work is taken, and parent-chain blocks come back in three forms (rpc-methods 7.13). */
+/**
+ * Merged mining from outside: work is taken, and parent-chain blocks come back in three forms
+ * (docs/rpc-reference.md#713-mining).
+ */
 import { z } from 'zod'
 import { branchFromHashes, branchFromPartialTree } from '../../chain/merged-mining/merkle-branch.ts'
 import { plainTransaction, solutionFromBlock } from '../../chain/merged-mining/parent-block.ts'

@@ -1,4 +1,7 @@
-/** The `sco_` methods: how those behave who call from elsewhere, and who of them is banned (rpc-methods 7.16). */
+/**
+ * The `sco_` methods: how those behave who call from elsewhere, and who of them is banned
+ * (docs/rpc-reference.md#716-sco).
+ */
 import { isIP } from 'node:net'
 import { z } from 'zod'
 import type { PeerRecord } from '../../engine/peers/ledger.ts'

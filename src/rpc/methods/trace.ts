@@ -1,4 +1,4 @@
-/** Flat traces of blocks and transactions (rpc-methods 7.10). */
+/** Flat traces of blocks and transactions (docs/rpc-reference.md#710-trace). */
 import { z } from 'zod'
 import type { Hex } from '../../encoding/hex.ts'
 import { type FlatTrace, flatTraces } from '../../engine/queries/trace-filter.ts'

@@ -1,4 +1,7 @@
-/** The `txpool_` methods: what waits for a block, runnable (pending) or behind a gap of nonces (queued) (rpc-methods 7.15). */
+/**
+ * The `txpool_` methods: what waits for a block, runnable (pending) or behind a gap of nonces (queued)
+ * (docs/rpc-reference.md#715-txpool).
+ */
 import { z } from 'zod'
 import type { Transaction } from '../../chain/transaction.ts'
 import type { Queries } from '../../engine/engine.ts'

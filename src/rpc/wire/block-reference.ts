@@ -1,4 +1,7 @@
-/** How a caller names a block, family by family (rpc-methods 3.1, 3.2): each method reads one of these. */
+/**
+ * How a caller names a block, family by family (docs/rpc-reference.md#31-block-parameters,
+ * docs/rpc-reference.md#32-eip-1898): each method reads one of these.
+ */
 import { z } from 'zod'
 import type { Hex } from '../../encoding/hex.ts'
 import type { BlockReference } from '../../engine/engine.ts'

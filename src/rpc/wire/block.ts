@@ -1,4 +1,4 @@
-/** Blocks and uncles on the wire (rpc-methods 6.1). */
+/** Blocks and uncles on the wire (docs/rpc-reference.md#61-block). */
 import { z } from 'zod'
 import { type Block, blockSize, type ExecutedBlock } from '../../chain/block.ts'
 import type { ChainConfig } from '../../chain/config.ts'

@@ -1,4 +1,7 @@
-/** Messages and transactions to send, as callers describe them (rpc-methods 7.4, 7.5). */
+/**
+ * Messages and transactions to send, as callers describe them (docs/rpc-reference.md#74-calls-and-estimates,
+ * docs/rpc-reference.md#75-sending).
+ */
 import { z } from 'zod'
 import type { Hex } from '../../encoding/hex.ts'
 import type { CallRequest } from '../../engine/engine.ts'

@@ -1,4 +1,4 @@
-/** Ids of filters on the wire (rpc-methods 7.7): the bytes of a random text. */
+/** Ids of filters on the wire (docs/rpc-reference.md#77-filters-and-logs): the bytes of a random text. */
 import { z } from 'zod'
 import { isHexDigits } from '../../encoding/hex.ts'
 import { invalidParams } from '../../errors.ts'

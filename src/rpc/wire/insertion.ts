@@ -1,4 +1,4 @@
-/** What became of a block that was brought, in the real node's names (protocol 8). */
+/** What became of a block that was brought, in the real node's names (docs/protocol.md#8-reorganisation). */
 import type { Imported } from '../../engine/engine.ts'
 
 /** The new head, a block beside the chain, or known already. */

@@ -1,4 +1,4 @@
-/** The filter of log queries (rpc-methods 7.7). */
+/** The filter of log queries (docs/rpc-reference.md#77-filters-and-logs). */
 import { z } from 'zod'
 import type { Hex } from '../../encoding/hex.ts'
 import { invalidParams } from '../../errors.ts'

@@ -1,4 +1,7 @@
-/** The state override set of `eth_call` (rpc-methods 7.4); every refusal names the field. */
+/**
+ * The state override set of `eth_call` (docs/rpc-reference.md#74-calls-and-estimates); every refusal names
+ * the field.
+ */
 import { z } from 'zod'
 import { fromHex, type Hex, isHexDigits } from '../../encoding/hex.ts'
 import type { AccountOverride, StateOverrides } from '../../engine/engine.ts'

@@ -1,4 +1,7 @@
-/** The scalars of the wire: how parameters are read (rpc-methods 3) and what results look like (rpc-methods 5). */
+/**
+ * The scalars of the wire: how parameters are read (docs/rpc-reference.md#3-parameter-types) and what results
+ * look like (docs/rpc-reference.md#5-encodings).
+ */
 import { z } from 'zod'
 import { fromHex, type Hex, isHexDigits } from '../../encoding/hex.ts'
 import { invalidParams } from '../../errors.ts'

@@ -1,4 +1,4 @@
-/** What subscribers ask for (rpc-methods 7.8). */
+/** What subscribers ask for (docs/rpc-reference.md#78-subscriptions). */
 import { z } from 'zod'
 import type { Hex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'

@@ -1,6 +1,6 @@
-/** Transactions on the wire (rpc-methods 6.2). */
+/** Transactions on the wire (docs/rpc-reference.md#62-transaction). */
 import { z } from 'zod'
-import { REWARD_SENDER } from '../../chain/config.ts'
+import { REMASC_SENDER } from '../../chain/config.ts'
 import type { Transaction } from '../../chain/transaction.ts'
 import { type Hex, toHex, toQuantity } from '../../encoding/hex.ts'
 import type { TransactionView } from '../../engine/engine.ts'
@@ -41,7 +41,7 @@ export interface Place {
 
 /** A sender as 20 bytes: the odd one of the fee-collecting transaction prints as the zero address. */
 export function toRpcSender(from: Hex): Hex {
-  return from === REWARD_SENDER ? ZERO_ADDRESS : from
+  return from === REMASC_SENDER ? ZERO_ADDRESS : from
 }
 
 /** A transaction; without a place it is pending. */

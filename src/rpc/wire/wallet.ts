@@ -1,4 +1,7 @@
-/** What the methods of the wallet take: texts, raw keys, durations (rpc-methods 3, 7.14). */
+/**
+ * What the methods of the wallet take: texts, raw keys, durations (docs/rpc-reference.md#3-parameter-types,
+ * docs/rpc-reference.md#714-personal).
+ */
 import { z } from 'zod'
 import { CURVE_ORDER } from '../../chain/signature.ts'
 import { fromHex, isHexDigits } from '../../encoding/hex.ts'

@@ -18,8 +18,9 @@ export function hashOfKey(key: string): Buffer {
 }
 
 /**
- * The hash of the key that is the last segment of a path (service.md, Authentication 1); of a stand-in where there is
- * none of the right form, with `wellFormed` false. Nothing is decoded: a key has no character that needs it.
+ * The hash of the key that is the last segment of a path (docs/rpc-reference.md#10-hosted-profile); of a
+ * stand-in where there is none of the right form, with `wellFormed` false. Nothing is decoded: a key has no
+ * character that needs it.
  */
 export function keyHashIn(path: string): { readonly hash: Buffer; readonly wellFormed: boolean } {
   const segment = path.slice(path.lastIndexOf('/') + 1)

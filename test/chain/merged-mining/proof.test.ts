@@ -8,13 +8,13 @@ import {
   TAG,
 } from '../../../src/chain/merged-mining/commitment.ts'
 import { rootOfBranch } from '../../../src/chain/merged-mining/merkle-branch.ts'
+import { mineHeader } from '../../../src/chain/merged-mining/mine-header.ts'
 import {
   decodeParentHeader,
   encodeParentHeader,
   meetsTarget,
 } from '../../../src/chain/merged-mining/parent-header.ts'
 import { attachProof, checkProof } from '../../../src/chain/merged-mining/proof.ts'
-import { sealHeader } from '../../../src/chain/merged-mining/seal.ts'
 import { concat, EMPTY } from '../../../src/encoding/bytes.ts'
 import { doubleSha256 } from '../../../src/encoding/hash.ts'
 import { fromHex, type Hex } from '../../../src/encoding/hex.ts'
@@ -119,7 +119,7 @@ describe('a proof', () => {
   })
 
   it('is refused when the tag lies beyond the first 64 bytes of the tail', () => {
-    const sealed = sealHeader(header, config, { time: 1 })
+    const sealed = mineHeader(header, config, { time: 1 })
     const { count, state, tail } = splitCompressed(sealed.coinbaseTransaction)
     const longer = joinCompressed({ count, state, tail: concat(new Uint8Array(64), tail) })
     expect(brokenRule({ ...sealed, coinbaseTransaction: longer })).toMatch(/beyond/)

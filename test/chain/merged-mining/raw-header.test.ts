@@ -9,8 +9,8 @@ import {
   hashForMergedMining,
   headerHash,
 } from '../../../src/chain/header.ts'
+import { mineHeader } from '../../../src/chain/merged-mining/mine-header.ts'
 import { type MergedMiningProof, verifyMergedMining } from '../../../src/chain/merged-mining/raw-header.ts'
-import { sealHeader } from '../../../src/chain/merged-mining/seal.ts'
 import { EMPTY } from '../../../src/encoding/bytes.ts'
 import { fromHex, type Hex } from '../../../src/encoding/hex.ts'
 import { encodeRlp } from '../../../src/encoding/rlp.ts'
@@ -79,7 +79,7 @@ describe.each(['testnet-436', 'testnet-64746', 'powhsm-1249'])('the real header 
 })
 
 describe('made headers', () => {
-  const sealed = (header: Header) => sealHeader(header, CHAINS.regtest, { time: 1_700_000_000 })
+  const sealed = (header: Header) => mineHeader(header, CHAINS.regtest, { time: 1_700_000_000 })
 
   it('of every version have their hashes, and the work of their difficulty', () => {
     const easy = fc.constantFrom(1n, 2n, 3n, 9n)
@@ -103,7 +103,7 @@ describe('made headers', () => {
   })
 
   it('with fork detection data are held to their first 20 bytes', () => {
-    const header = sealHeader(localHeader(500), CHAINS.regtest, {
+    const header = mineHeader(localHeader(500), CHAINS.regtest, {
       time: 1_700_000_000,
       forkDetectionData: new Uint8Array(12).fill(7),
     })

@@ -189,7 +189,7 @@ describe('a section index', () => {
     const { move, find, reopen, bruteForce, chain, close } = await world()
     move(0, SECTION_BLOCKS + 700)
     reopen()
-    const moves: readonly (readonly [removed: number, added: number])[] = [
+    const chainWriter: readonly (readonly [removed: number, added: number])[] = [
       [0, 30],
       [10, 20],
       [300, 301],
@@ -197,7 +197,7 @@ describe('a section index', () => {
     ]
     let pauses = 0
     const breathe = () => {
-      const next = pauses++ % 150 === 149 ? moves[(pauses - 150) / 150] : undefined
+      const next = pauses++ % 150 === 149 ? chainWriter[(pauses - 150) / 150] : undefined
       if (next === undefined) return undefined
       return Promise.resolve().then(() => move(...next))
     }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { EMPTY_ACCOUNT } from '../../../src/chain/account.ts'
-import { rewardTransaction, type Transaction } from '../../../src/chain/transaction.ts'
+import { remascTransaction, type Transaction } from '../../../src/chain/transaction.ts'
 import { encodeRlp } from '../../../src/encoding/rlp.ts'
 import { type PolicyContext, refusalOf, replacementRefusal } from '../../../src/engine/pool/policy.ts'
 import { RICH, tx } from './pool-cases.ts'
@@ -40,7 +40,7 @@ const rows: readonly (readonly [string, Transaction, Partial<PolicyContext>, str
     {},
     undefined,
   ],
-  ['the fee-collecting transaction', rewardTransaction(4), {}, 'transaction is a remasc transaction'],
+  ['the fee-collecting transaction', remascTransaction(4), {}, 'transaction is a remasc transaction'],
   [
     'gas beyond a block',
     tx(0, 3, { gasLimit: 6_800_001n }),
@@ -86,7 +86,7 @@ const rows: readonly (readonly [string, Transaction, Partial<PolicyContext>, str
     'too little gas for its base cost',
     tx(0, 3, { gasLimit: 20_999n, gasPrice: 1n }),
     {},
-    "transaction's basic cost is above the gas limit",
+    "transaction's intrinsic gas is above the gas limit",
   ],
   ['a price 80 times the minimum', tx(0, 3, { gasPrice: 80n }), {}, undefined],
   ['a price beyond', tx(0, 3, { gasPrice: 81n }), {}, "transaction's gas price exceeds cap"],
@@ -120,7 +120,7 @@ describe('admission', () => {
       [tx(0, 19, { gasPrice: 10n ** 20n }), 'nonce too high'],
       [tx(0, 3, { gasPrice: 10n ** 20n }), 'insufficient funds'],
       [tx(0, 3, { gasLimit: 1n, gasPrice: 0n }), 'lower than'],
-      [tx(0, 3, { gasLimit: 1n, gasPrice: 81n }), 'basic cost'],
+      [tx(0, 3, { gasLimit: 1n, gasPrice: 81n }), 'intrinsic gas'],
     ]
     for (const [transaction, words] of steps) expect(refusalOf(transaction, context)).toContain(words)
   })

@@ -13,7 +13,7 @@ import { EMPTY } from '../../../src/encoding/bytes.ts'
 import { keccak256 } from '../../../src/encoding/hash.ts'
 import type { Hex } from '../../../src/encoding/hex.ts'
 import { NodeError } from '../../../src/errors.ts'
-import type { StateReader } from '../../../src/execution/state.ts'
+import type { StateReader } from '../../../src/state/model.ts'
 import { blockOf, NO_PARENT } from '../../store/store-cases.ts'
 
 export const CONFIG = CHAINS.regtest

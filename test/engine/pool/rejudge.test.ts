@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Transaction } from '../../../src/chain/transaction.ts'
 import type { Hex } from '../../../src/encoding/hex.ts'
-import type { AskedHeader } from '../../../src/engine/dials.ts'
+import type { HeaderOverrides } from '../../../src/engine/dev/block-overrides.ts'
 import { Pool } from '../../../src/engine/pool/pool.ts'
 import { NodeError } from '../../../src/errors.ts'
 import { CONFIG, head, Ledger, refusalOf, SENDERS, tx } from './pool-cases.ts'
@@ -11,7 +11,7 @@ import { CONFIG, head, Ledger, refusalOf, SENDERS, tx } from './pool-cases.ts'
 const HEAD = head(1, [], { minimumGasPrice: 0n })
 const COST = 21_000n * 100n + 1n
 
-function poolOf(asked: () => AskedHeader = () => ({})) {
+function poolOf(asked: () => HeaderOverrides = () => ({})) {
   return new Pool({ config: CONFIG, now: () => 0, asked })
 }
 
@@ -55,7 +55,7 @@ describe('a pool that is judged again', () => {
   })
 
   it('asks for what the next block was asked to be like', () => {
-    let asked: AskedHeader = {}
+    let asked: HeaderOverrides = {}
     const [ledger, pool] = [new Ledger(), poolOf(() => asked)]
     offer(pool, tx(0, 0, { gasPrice: 5n }), ledger)
     offer(pool, tx(1, 0, { gasLimit: 100_000n }), ledger)
@@ -86,7 +86,7 @@ describe('a pool that is judged again', () => {
         fc.array(change, { minLength: 1, maxLength: 3 }),
         fc.bigInt(1n, 60n),
         (arrivals, changes, minimumGasPrice) => {
-          let asked: AskedHeader = {}
+          let asked: HeaderOverrides = {}
           const [ledger, pool] = [new Ledger(4n * COST), poolOf(() => asked)]
           for (const { sender, nonce, gasPrice } of arrivals) {
             offer(pool, tx(sender, nonce, { gasPrice: BigInt(gasPrice) }), ledger)

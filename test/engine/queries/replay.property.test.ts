@@ -6,11 +6,11 @@ import type { ExecutedBlock } from '../../../src/chain/block.ts'
 import { receiptsRoot } from '../../../src/chain/receipt.ts'
 import { contractAddress } from '../../../src/chain/transaction.ts'
 import type { Hex } from '../../../src/encoding/hex.ts'
-import { StateTrie } from '../../../src/execution/state-trie.ts'
-import { CallTree } from '../../../src/execution/trace/call-tree.ts'
-import { TraceBudget } from '../../../src/execution/trace/trace-budget.ts'
-import type { Tracer } from '../../../src/execution/trace/tracer.ts'
+import { CallTracer } from '../../../src/evm/tracing/call-tracer.ts'
+import { TraceBudget } from '../../../src/evm/tracing/trace-budget.ts'
+import type { Tracer } from '../../../src/evm/tracing/tracer.ts'
 import { createNode, type Node } from '../../../src/index.ts'
+import { StateTrie } from '../../../src/state/state-trie.ts'
 import { assemble, deployer } from '../../support/assembler.ts'
 import { createForge, transfer } from '../../support/forge.ts'
 import { genesisOf } from '../../support/replay.ts'
@@ -56,7 +56,7 @@ const plan = fc.array(
 /** Listeners of every sort; none may change what happens. */
 const LISTENERS: readonly (() => Tracer | undefined)[] = [
   () => undefined,
-  () => new CallTree(new TraceBudget(1 << 24)),
+  () => new CallTracer(new TraceBudget(1 << 24)),
   () => ({ step() {}, stepped() {} }),
   () => ({ watch: (before) => before }),
 ]
@@ -101,7 +101,7 @@ async function replayed(node: Node, listener: () => Tracer | undefined): Promise
   const roots = new Map<Hex, Hex>()
   const genesis = await queries.block({ tag: 'earliest' })
   if (genesis === undefined) throw new Error('no genesis')
-  const sealed = trie.seal(EMPTY_TRIE_ROOT, genesisOf(config).changes())
+  const sealed = trie.commit(EMPTY_TRIE_ROOT, genesisOf(config).changes())
   trie.remember(sealed)
   roots.set(genesis.executed.hash, sealed.root)
   let count = 0
@@ -110,7 +110,7 @@ async function replayed(node: Node, listener: () => Tracer | undefined): Promise
     for (const executed of queries.blocksAt(height)) {
       const { header } = executed.block
       const { result, state } = await queries.replay(executed, listener)
-      const after = trie.seal(roots.get(header.parentHash) as Hex, state.changes())
+      const after = trie.commit(roots.get(header.parentHash) as Hex, state.changes())
       trie.remember(after)
       roots.set(executed.hash, after.root)
       expect(result?.receipts).toEqual(executed.receipts)

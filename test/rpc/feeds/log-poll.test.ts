@@ -7,7 +7,7 @@ import { Backlog } from '../../../src/rpc/feeds/backlog.ts'
 import { type BlockStep, createLogPoll, type LogCursor } from '../../../src/rpc/feeds/log-poll.ts'
 import type { BlockArgument } from '../../../src/rpc/wire/block-reference.ts'
 import type { LogFilter } from '../../../src/rpc/wire/log-filter.ts'
-import { noteKeeper } from '../../support/noting-chain.ts'
+import { notingBanCheck } from '../../support/noting-chain.ts'
 
 const ENDLESS = { bytes: Number.POSITIVE_INFINITY, until: Number.POSITIVE_INFINITY }
 let node: Node
@@ -17,10 +17,10 @@ const blocks: ExecutedBlock[] = []
 
 beforeAll(async () => {
   node = await createNode()
-  const keeper = await noteKeeper((method, ...params) => node.request({ method, params }))
-  address = keeper.address
+  const banCheck = await notingBanCheck((method, ...params) => node.request({ method, params }))
+  address = banCheck.address
   for (let i = 0; i < 4; i++) {
-    await keeper.note(i)
+    await banCheck.note(i)
     blocks.push(node.engine.queries.head())
   }
 })

@@ -1,4 +1,7 @@
-/** The forms of a block reference, family by family (rpc-methods 3.1, 3.2). */
+/**
+ * The forms of a block reference, family by family (docs/rpc-reference.md#31-block-parameters,
+ * docs/rpc-reference.md#32-eip-1898).
+ */
 import { describe, expect, it } from 'vitest'
 import {
   CallBlock,

@@ -1,7 +1,7 @@
 /** Methods that edit the state after the head: balance, code, nonce and storage of any account, without a transaction. */
 import { z } from 'zod'
+import type { AccountEdit } from '../../../engine/dev/state-edits.ts'
 import type { Engine } from '../../../engine/engine.ts'
-import type { AccountEdit } from '../../../engine/state-edits.ts'
 import { method, type Parameter } from '../../method.ts'
 import { Address, Data, Quantity, refuse } from '../../wire/scalars.ts'
 import { COW } from '../example-accounts.ts'

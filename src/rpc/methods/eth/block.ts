@@ -1,4 +1,7 @@
-/** Methods that look up blocks and uncles (rpc-methods 7.6, 7.2). */
+/**
+ * Methods that look up blocks and uncles (docs/rpc-reference.md#76-blocks-and-transactions,
+ * docs/rpc-reference.md#72-chain).
+ */
 import { z } from 'zod'
 import type { ChainConfig } from '../../../chain/config.ts'
 import { type Header, headerHash } from '../../../chain/header.ts'

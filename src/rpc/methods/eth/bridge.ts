@@ -1,6 +1,9 @@
-/** What the bridge contract knows, told without calling it (rpc-methods 6.11, 7.2). */
+/**
+ * What the bridge contract knows, told without calling it (docs/rpc-reference.md#611-other-objects,
+ * docs/rpc-reference.md#72-chain).
+ */
 import { z } from 'zod'
-import { parentChainHeight } from '../../../execution/native/bridge/state.ts'
+import { parentChainHeight } from '../../../evm/precompiles/bridge/state.ts'
 import { method } from '../../method.ts'
 
 export const eth_bridgeState = method({

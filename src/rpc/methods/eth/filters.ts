@@ -1,4 +1,4 @@
-/** Filters to poll: on logs, blocks and transactions that wait (rpc-methods 7.7). */
+/** Filters to poll: on logs, blocks and transactions that wait (docs/rpc-reference.md#77-filters-and-logs). */
 import { z } from 'zod'
 import { timeLeft } from '../../deadlines.ts'
 import type { Entries } from '../../feeds/filters.ts'

@@ -1,4 +1,4 @@
-/** Methods that read accounts: balance, nonce, code, storage, proof (rpc-methods 7.3). */
+/** Methods that read accounts: balance, nonce, code, storage, proof (docs/rpc-reference.md#73-state). */
 import { EMPTY_CODE_HASH } from '../../../chain/account.ts'
 import { toFixedHex, toHex, toQuantity } from '../../../encoding/hex.ts'
 import { NodeError } from '../../../errors.ts'

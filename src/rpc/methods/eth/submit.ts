@@ -1,10 +1,11 @@
-/** Methods that send transactions, and show what waits (rpc-methods 7.5). */
+/** Methods that send transactions, and show what waits (docs/rpc-reference.md#75-sending). */
 import { z } from 'zod'
 import { checkChainId, decodeTransaction } from '../../../chain/transaction.ts'
 import { type Hex, toHex } from '../../../encoding/hex.ts'
-import type { Failure, Submitted } from '../../../engine/engine.ts'
+import type { Submitted } from '../../../engine/engine.ts'
 import { MAX_TRANSACTION_BYTES, sizeRefusal } from '../../../engine/pool/policy.ts'
 import { NodeError } from '../../../errors.ts'
+import type { Failure } from '../../../evm/failure-message.ts'
 import { method } from '../../method.ts'
 import type { RpcOptions } from '../../rpc-options.ts'
 import { requireWallet, sendRequest } from '../../signing.ts'
@@ -16,7 +17,10 @@ import { COW, COW1 } from '../example-accounts.ts'
 /** Bytes of what may be a transaction; anything longer costs more to take apart than it can be worth. */
 const WORTH_READING = 2 * MAX_TRANSACTION_BYTES
 
-/** A revert tells its reason and carries its payload; any other failure has the same words and nothing to carry (rpc-methods 7.5). */
+/**
+ * A revert tells its reason and carries its payload; any other failure has the same words and nothing to
+ * carry (docs/rpc-reference.md#75-sending).
+ */
 function minedFailure({ kind, reason, output }: Failure): NodeError {
   const prefix = 'VM Exception while processing transaction:'
   return kind === 'reverted'

@@ -1,4 +1,7 @@
-/** Subscriptions: on WebSocket and in process; over HTTP there is nobody to notify (rpc-methods 7.8). */
+/**
+ * Subscriptions: on WebSocket and in process; over HTTP there is nobody to notify
+ * (docs/rpc-reference.md#78-subscriptions).
+ */
 import { z } from 'zod'
 import { method, optional } from '../../method.ts'
 import {

@@ -1,4 +1,4 @@
-/** Methods that look up transactions and receipts (rpc-methods 7.6). */
+/** Methods that look up transactions and receipts (docs/rpc-reference.md#76-blocks-and-transactions). */
 import { z } from 'zod'
 import type { ExecutedBlock } from '../../../chain/block.ts'
 import type { BlockView, ReceiptView } from '../../../engine/engine.ts'

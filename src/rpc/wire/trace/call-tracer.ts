@@ -1,7 +1,10 @@
-/** Nested call frames: geth's `callTracer`, with the chain's words for failures (rpc-methods 6.10). */
+/**
+ * Nested call frames: geth's `callTracer`, with the chain's words for failures
+ * (docs/rpc-reference.md#610-call-tracer).
+ */
 import { type Hex, toHex, toQuantity } from '../../../encoding/hex.ts'
-import { revertReason } from '../../../execution/failure-words.ts'
-import type { CallFrame, FrameFailure } from '../../../execution/trace/call-frame.ts'
+import { revertReason } from '../../../evm/failure-message.ts'
+import type { CallFrame, FrameFailure } from '../../../evm/tracing/call-frame.ts'
 import { toRpcSender } from '../transaction.ts'
 import type { TraceOptions } from './options.ts'
 import { frameBytes, type ReplyRoom } from './reply-room.ts'

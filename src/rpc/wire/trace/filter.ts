@@ -1,4 +1,4 @@
-/** How callers of `trace_*` name blocks and traces (rpc-methods 7.10). */
+/** How callers of `trace_*` name blocks and traces (docs/rpc-reference.md#710-trace). */
 import { z } from 'zod'
 import type { Hex } from '../../../encoding/hex.ts'
 import { isHexDigits } from '../../../encoding/hex.ts'

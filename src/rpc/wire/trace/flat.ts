@@ -1,8 +1,8 @@
-/** Rows of `trace_*` (rpc-methods 6.8); input and output of each call are its own. */
+/** Rows of `trace_*` (docs/rpc-reference.md#68-flat-trace); input and output of each call are its own. */
 import { z } from 'zod'
 import { type Hex, toHex, toQuantity } from '../../../encoding/hex.ts'
 import type { FlatTrace } from '../../../engine/queries/trace-filter.ts'
-import type { CallFrame } from '../../../execution/trace/call-frame.ts'
+import type { CallFrame } from '../../../evm/tracing/call-frame.ts'
 import { AddressText, DataText, HashText, QuantityText } from '../scalars.ts'
 import { toRpcSender } from '../transaction.ts'
 

@@ -1,10 +1,10 @@
-/** Struct logs in the shape of the chain's node: `rskTracer`, its default (rpc-methods 6.9). */
+/** Struct logs in the shape of the chain's node: `rskTracer`, its default (docs/rpc-reference.md#69-struct-logs). */
 import { EMPTY } from '../../../encoding/bytes.ts'
 import { type Hex, toHex } from '../../../encoding/hex.ts'
-import type { Frame } from '../../../execution/frame.ts'
-import type { FrameFailure } from '../../../execution/trace/call-frame.ts'
-import type { TraceBudget } from '../../../execution/trace/trace-budget.ts'
-import type { FrameEnd, FrameStart, TraceEnd, Tracer } from '../../../execution/trace/tracer.ts'
+import type { Frame } from '../../../evm/frame.ts'
+import type { FrameFailure } from '../../../evm/tracing/call-frame.ts'
+import type { TraceBudget } from '../../../evm/tracing/trace-budget.ts'
+import type { FrameEnd, FrameStart, TraceEnd, Tracer } from '../../../evm/tracing/tracer.ts'
 import { asciiJson, rawJson } from '../../raw-json.ts'
 import { toRpcSender } from '../transaction.ts'
 import type { TracePlace } from './call-tracer.ts'
@@ -18,8 +18,8 @@ const bare = (hex: Hex): string => hex.slice(2)
 const word = (value: bigint): string => value.toString(16).padStart(64, '0')
 const addressWord = (address: Hex): string => bare(toRpcSender(address)).padStart(64, '0')
 
-function entry({ name, depth, position, gas, cost, memory, stack, storage }: StepTexts): string {
-  let text = `{"op":"${name}","depth":${depth},"pc":${position},"gas":${gas},"gasCost":${cost}`
+function entry({ name, depth, pc, gas, cost, memory, stack, storage }: StepTexts): string {
+  let text = `{"op":"${name}","depth":${depth},"pc":${pc},"gas":${gas},"gasCost":${cost}`
   if (memory !== undefined) text += `,"memory":[${memory}]`
   if (stack !== undefined) text += `,"stack":[${stack}]`
   if (storage !== undefined) text += `,"storage":{${storage}}`
@@ -72,7 +72,7 @@ function transferOf({ from, to, value, gas, input, depth }: FrameStart): Transfe
 }
 
 /** Records the node's object. Its storage is that of the slots that were touched: the others cannot be listed. */
-export class NodeTrace implements Tracer {
+export class RskTracer implements Tracer {
   readonly #steps: StepRecorder
   /** Values of the contract's slots when first touched. */
   readonly #initial = new Map<bigint, bigint>()

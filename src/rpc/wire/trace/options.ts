@@ -1,4 +1,4 @@
-/** The options of `debug_trace*`: which tracer, and its switches (rpc-methods 7.11). */
+/** The options of `debug_trace*`: which tracer, and its switches (docs/rpc-reference.md#711-debug). */
 import { z } from 'zod'
 import { invalidParams } from '../../../errors.ts'
 import type { Parameter } from '../../method.ts'

@@ -1,7 +1,7 @@
 /** Touched accounts before a transaction, or before and after: geth's `prestateTracer`. */
 import { equal } from '../../../encoding/bytes.ts'
 import { type Hex, toFixedHex, toHex, toQuantity } from '../../../encoding/hex.ts'
-import type { AccountSnapshot, TouchedAccount } from '../../../execution/trace/prestate.ts'
+import type { AccountSnapshot, TouchedAccount } from '../../../evm/tracing/prestate-tracer.ts'
 import { toRpcSender } from '../transaction.ts'
 import type { TraceOptions } from './options.ts'
 import { ITEM_BYTES, type ReplyRoom } from './reply-room.ts'

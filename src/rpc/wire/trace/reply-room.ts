@@ -1,6 +1,6 @@
 /** How much a reply with traces may hold, known before its text is built: what could not be sent is not made. */
-import type { CallFrame } from '../../../execution/trace/call-frame.ts'
-import { TraceBudget } from '../../../execution/trace/trace-budget.ts'
+import type { CallFrame } from '../../../evm/tracing/call-frame.ts'
+import { TraceBudget } from '../../../evm/tracing/trace-budget.ts'
 import { responseTooLong } from '../../error-codes.ts'
 import type { Context } from '../../method.ts'
 import type { TraceOptions } from './options.ts'

@@ -1,9 +1,9 @@
 /** Writes the steps of a transaction as JSON while it runs, so that they are never all there as objects. */
 import { type Hex, toHex } from '../../../encoding/hex.ts'
-import type { Frame } from '../../../execution/frame.ts'
-import { opcodeTable } from '../../../execution/opcodes/table.ts'
-import type { TraceBudget } from '../../../execution/trace/trace-budget.ts'
-import type { Tracer } from '../../../execution/trace/tracer.ts'
+import type { Frame } from '../../../evm/frame.ts'
+import { opcodeTable } from '../../../evm/opcodes/table.ts'
+import type { TraceBudget } from '../../../evm/tracing/trace-budget.ts'
+import type { Tracer } from '../../../evm/tracing/tracer.ts'
 import { RawJson } from '../../raw-json.ts'
 import { TextBuffer } from './text-buffer.ts'
 
@@ -39,7 +39,7 @@ export interface StepTexts {
   readonly name: string
   /** 0 is the transaction's own frame. */
   readonly depth: number
-  readonly position: number
+  readonly pc: number
   readonly gas: number
   readonly cost: number
   /** Gas to give back so far. */
@@ -82,7 +82,7 @@ class RunningStep implements StepTexts {
   opcode = 0
   name = ''
   depth = 0
-  position = 0
+  pc = 0
   gas = 0
   cost = 0
   refund = 0
@@ -118,7 +118,7 @@ export class StepRecorder implements Pick<Tracer, 'step' | 'stepped'> {
     if (!step.isWanted) return
     const view = this.#viewOf(frame)
     step.opcode = opcode
-    step.position = frame.position
+    step.pc = frame.pc
     step.gas = frame.gas
     if (format.memory) step.memory = this.#memoryOf(view)
     if (format.stack) step.stack = this.#stackOf(view)
@@ -151,13 +151,13 @@ export class StepRecorder implements Pick<Tracer, 'step' | 'stepped'> {
   }
 
   #lookAtSlot(frame: Frame, opcode: number): void {
-    const { stack, height, session, address } = frame
-    if (height < (opcode === SLOAD ? 1 : 2)) return
-    const slot = stack[height - 1] as bigint
+    const { stack, sp, session, address } = frame
+    if (sp < (opcode === SLOAD ? 1 : 2)) return
+    const slot = stack[sp - 1] as bigint
     this.#format.touch?.(frame, slot)
     this.#step.slot = slot
     this.#step.value =
-      opcode === SLOAD ? session.journal.state.storage(address, slot) : (stack[height - 2] as bigint)
+      opcode === SLOAD ? session.journal.state.storage(address, slot) : (stack[sp - 2] as bigint)
   }
 
   #viewOf(frame: Frame): View {
@@ -170,15 +170,15 @@ export class StepRecorder implements Pick<Tracer, 'step' | 'stepped'> {
   }
 
   #stackOf({ frame, words, texts }: View): string {
-    const { stack, height } = frame
-    for (let i = 0; i < height; i++) {
+    const { stack, sp } = frame
+    for (let i = 0; i < sp; i++) {
       const word = stack[i] as bigint
       if (words[i] === word) continue
       words[i] = word
       texts[i] = this.#format.word(word)
     }
-    words.length = height
-    texts.length = height
+    words.length = sp
+    texts.length = sp
     return texts.join(',')
   }
 

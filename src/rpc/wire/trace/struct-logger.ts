@@ -1,8 +1,8 @@
 /** Struct logs in geth's shape, with Ethereum's names of opcodes: `structLogger`. */
 import { toHex } from '../../../encoding/hex.ts'
-import type { Frame } from '../../../execution/frame.ts'
-import type { TraceBudget } from '../../../execution/trace/trace-budget.ts'
-import type { TraceEnd, Tracer } from '../../../execution/trace/tracer.ts'
+import type { Frame } from '../../../evm/frame.ts'
+import type { TraceBudget } from '../../../evm/tracing/trace-budget.ts'
+import type { TraceEnd, Tracer } from '../../../evm/tracing/tracer.ts'
 import { asciiJson, type RawJson, rawJson } from '../../raw-json.ts'
 import type { TraceOptions } from './options.ts'
 import { type StepFormat, StepRecorder, type StepTexts } from './step-recorder.ts'
@@ -11,9 +11,9 @@ import { type StepFormat, StepRecorder, type StepTexts } from './step-recorder.t
 const ETHEREUM_NAMES: Readonly<Record<string, string>> = { SHA3: 'KECCAK256', SUICIDE: 'SELFDESTRUCT' }
 
 function entry(step: StepTexts): string {
-  const { name, depth, position, gas, cost, refund, memory, stack, storage, returnData, failure } = step
+  const { name, depth, pc, gas, cost, refund, memory, stack, storage, returnData, failure } = step
   const op = ETHEREUM_NAMES[name] ?? name
-  let text = `{"pc":${position},"op":"${op}","gas":${gas},"gasCost":${cost},"depth":${depth + 1}`
+  let text = `{"pc":${pc},"op":"${op}","gas":${gas},"gasCost":${cost},"depth":${depth + 1}`
   if (refund > 0) text += `,"refund":${refund}`
   if (failure !== undefined) text += `,"error":${asciiJson(failure)}`
   if (stack !== undefined) text += `,"stack":[${stack}]`

@@ -1,6 +1,6 @@
 /** ASCII text that grows outside of the heap, which would otherwise be searched for garbage over and over; packed once it is long. */
 import { deflateRawSync } from 'node:zlib'
-import type { TraceBudget } from '../../../execution/trace/trace-budget.ts'
+import type { TraceBudget } from '../../../evm/tracing/trace-budget.ts'
 import { type JsonChunk, PackedText } from '../../raw-json.ts'
 
 const FIRST_CHUNK = 1 << 12

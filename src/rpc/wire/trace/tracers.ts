@@ -1,13 +1,13 @@
 /** The tracers of `debug_trace*` by name: each listens to one transaction and then says what it heard. */
-import { CallTree } from '../../../execution/trace/call-tree.ts'
-import { PrestateTracer } from '../../../execution/trace/prestate.ts'
-import { SelectorTracer } from '../../../execution/trace/selectors.ts'
-import { together } from '../../../execution/trace/together.ts'
-import type { TraceBudget } from '../../../execution/trace/trace-budget.ts'
-import type { Tracer } from '../../../execution/trace/tracer.ts'
+import { CallTracer } from '../../../evm/tracing/call-tracer.ts'
+import { FourByteTracer } from '../../../evm/tracing/four-byte-tracer.ts'
+import { muxTracers } from '../../../evm/tracing/mux-tracer.ts'
+import { PrestateTracer } from '../../../evm/tracing/prestate-tracer.ts'
+import type { TraceBudget } from '../../../evm/tracing/trace-budget.ts'
+import type { Tracer } from '../../../evm/tracing/tracer.ts'
 import { jsonObject } from '../../raw-json.ts'
 import { type TracePlace, toRpcCallTree } from './call-tracer.ts'
-import { NodeTrace } from './node-trace.ts'
+import { RskTracer } from './node-trace.ts'
 import type { TraceOptions } from './options.ts'
 import { toRpcPrestate } from './prestate.ts'
 import type { ReplyRoom } from './reply-room.ts'
@@ -25,7 +25,7 @@ export function startTrace(options: TraceOptions, budget: TraceBudget, room: Rep
   const { tracer: name, flags } = options
   switch (name) {
     case 'rskTracer': {
-      const tracer = new NodeTrace(options, budget)
+      const tracer = new RskTracer(options, budget)
       return { tracer, result: (place) => tracer.result(place) }
     }
     case 'structLogger': {
@@ -33,7 +33,7 @@ export function startTrace(options: TraceOptions, budget: TraceBudget, room: Rep
       return { tracer, result: () => tracer.result() }
     }
     case 'callTracer': {
-      const tracer = new CallTree(budget)
+      const tracer = new CallTracer(budget)
       return { tracer, result: (place) => toRpcCallTree(tracer.root, flags, place, room) }
     }
     case 'prestateTracer': {
@@ -41,7 +41,7 @@ export function startTrace(options: TraceOptions, budget: TraceBudget, room: Rep
       return { tracer, result: () => toRpcPrestate(tracer.touched, flags, room) }
     }
     case '4byteTracer': {
-      const tracer = new SelectorTracer()
+      const tracer = new FourByteTracer()
       return { tracer, result: () => Object.fromEntries(tracer.counts) }
     }
     case 'noopTracer':
@@ -49,7 +49,7 @@ export function startTrace(options: TraceOptions, budget: TraceBudget, room: Rep
     case 'muxTracer': {
       const parts = options.parts.map((part) => [part.tracer, startTrace(part, budget, room)] as const)
       return {
-        tracer: together(parts.map(([, { tracer }]) => tracer)),
+        tracer: muxTracers(parts.map(([, { tracer }]) => tracer)),
         result: (place) => jsonObject(parts.map(([part, run]) => [part, run.result(place)] as const)),
       }
     }

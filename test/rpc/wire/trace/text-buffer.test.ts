@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { TraceBudget } from '../../../../src/execution/trace/trace-budget.ts'
+import { TraceBudget } from '../../../../src/evm/tracing/trace-budget.ts'
 import { RawJson } from '../../../../src/rpc/raw-json.ts'
 import { TextBuffer } from '../../../../src/rpc/wire/trace/text-buffer.ts'
 

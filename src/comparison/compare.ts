@@ -1,0 +1,256 @@
+/** One transaction by the chain's rules and by a fork of Ethereum, side by side: for whoever ports contracts. */
+import type { Log } from '../chain/receipt.ts'
+import type { Transaction } from '../chain/transaction.ts'
+import { EMPTY } from '../encoding/bytes.ts'
+import { type Hex, toHex } from '../encoding/hex.ts'
+import type { BlockEnvironment, MessageResult } from '../evm/message.ts'
+import { opcodeTable } from '../evm/opcodes/table.ts'
+import type { Vm } from '../evm/vm.ts'
+import { applyTransaction, TransactionRejected } from '../execution/apply-transaction.ts'
+import { transactionRules } from '../execution/transaction-rules.ts'
+import type { StateReader } from '../state/model.ts'
+import { Overlay } from '../state/overlay.ts'
+import { ChainTracer, DEPOSIT_GAS } from './chain-tracer.ts'
+import type { EthereumFork } from './ethereum-forks.ts'
+import { executeByEthereumRules } from './ethereum-rules.ts'
+import type { EthereumStep } from './ethereum-tracer.ts'
+import { type GasByGroup, GasTally } from './gas-groups.ts'
+import type { Step, StepList } from './step-list.ts'
+
+/** What to compare, and where. */
+export interface ComparisonParts {
+  readonly transaction: Transaction
+  /** The state just before it; only read. */
+  readonly state: StateReader
+  readonly env: BlockEnvironment
+  /** Of the chain's rules. */
+  readonly vm: Vm
+  readonly chainId: number
+  readonly fork: EthereumFork
+  /** Milliseconds of wall clock for both sides together; `limit-exceeded` beyond. */
+  readonly deadlineMs?: number
+}
+
+/** What the transaction did under one set of rules. Gas in gas. */
+export interface ComparisonSide {
+  /** `rejected`: it could not be in a block at all. */
+  readonly status: 'succeeded' | 'reverted' | 'failed' | 'rejected'
+  /** Absent when it succeeded. */
+  readonly reason?: string
+  /** Refund taken off. */
+  readonly gasUsed: bigint
+  readonly refund: bigint
+  /** They add up to gas used and refund. */
+  readonly gas: GasByGroup
+  readonly output: Uint8Array
+  readonly logs: readonly Log[]
+  readonly created?: Hex
+}
+
+/** An opcode in a report; one that the rules do not know is INVALID. */
+export interface NamedStep extends Omit<Step, 'failed'> {
+  /** As those call it whose rules they are. */
+  readonly name: string
+}
+
+/** Where an opcode costs more here than there, on a way that both still share. */
+export interface PriceDifference {
+  /** How many opcodes had run before. */
+  readonly index: number
+  readonly address: Hex
+  readonly chain: NamedStep
+  readonly ethereum: NamedStep
+}
+
+/** Where the ways part: another opcode, another place, or one side is at its end. */
+export interface Parting {
+  readonly index: number
+  readonly chain?: NamedStep
+  readonly ethereum?: NamedStep
+}
+
+/** Both sides. */
+export interface RuleComparison {
+  readonly fork: EthereumFork
+  readonly chain: ComparisonSide
+  readonly ethereum: ComparisonSide
+  /** Same status and output. */
+  readonly sameResult: boolean
+  readonly sameLogs: boolean
+  readonly firstPriceDifference?: PriceDifference
+  readonly parting?: Parting
+}
+
+function named({ opcode, pc, depth, cost }: Step): NamedStep {
+  return { opcode, name: opcodeTable('chain').names[opcode] ?? 'INVALID', pc, depth, cost }
+}
+
+const NO_GAS: GasByGroup = new GasTally().groups(0n)
+
+function rejected(error: unknown): ComparisonSide {
+  if (!(error instanceof TransactionRejected)) throw error
+  return {
+    status: 'rejected',
+    reason: error.message,
+    gasUsed: 0n,
+    refund: 0n,
+    gas: NO_GAS,
+    output: EMPTY,
+    logs: [],
+  }
+}
+
+async function runByChain(parts: ComparisonParts, listener: ChainTracer): Promise<ComparisonSide> {
+  const { transaction, state, env, vm, deadlineMs } = parts
+  let run: MessageResult | undefined
+  const witnessed: Vm = {
+    ruleSet: vm.ruleSet,
+    async run(...args) {
+      run = await vm.run(...args)
+      return run
+    },
+  }
+  try {
+    const outcome = await applyTransaction({
+      transaction,
+      state: new Overlay(state),
+      env,
+      vm: witnessed,
+      gasAvailable: transaction.gasLimit,
+      tracer: listener,
+      ...(deadlineMs !== undefined && { deadlineMs }),
+    })
+    const { gasUsed, output, logs, created, failure } = outcome
+    const basic = transactionRules(vm.ruleSet).intrinsicGas(transaction)
+    listener.tally.add('transaction', basic)
+    const total = basic + (run?.gasUsed ?? 0n)
+    return {
+      status: failure?.kind ?? 'succeeded',
+      ...(failure && { reason: failure.reason }),
+      gasUsed,
+      refund: total - gasUsed,
+      gas: listener.tally.groups(total),
+      output,
+      logs,
+      ...(created && { created }),
+    }
+  } catch (error) {
+    return rejected(error)
+  }
+}
+
+/** Follows Ethereum's run along the steps of the chain's. */
+class Follower {
+  readonly #steps: StepList
+  #index = 0
+  /** Other prices of opcodes of which it is not known yet whether Ethereum's frame fails of them. */
+  readonly #unsure = new Map<
+    EthereumStep,
+    { readonly difference: PriceDifference; readonly failed: boolean }
+  >()
+  firstPriceDifference: PriceDifference | undefined
+  parting: Parting | undefined
+
+  constructor(steps: StepList) {
+    this.#steps = steps
+  }
+
+  step(step: EthereumStep): void {
+    const index = this.#index++
+    if (this.parting !== undefined) return
+    const chain = this.#steps.at(index)
+    const { opcode, name, pc, depth, cost, address } = step
+    const ethereum = { opcode, name, pc, depth, cost }
+    if (chain?.opcode !== opcode || chain.pc !== pc || chain.depth !== depth) {
+      this.parting = { index, ...(chain && { chain: named(chain) }), ethereum }
+    } else if (chain.cost !== cost && this.firstPriceDifference === undefined) {
+      const difference = { index, address, chain: named(chain), ethereum }
+      this.#unsure.set(step, { difference, failed: chain.failed })
+    }
+  }
+
+  paid(step: EthereumStep): void {
+    const difference = this.#unsure.get(step)?.difference
+    if (difference !== undefined) this.#found(difference)
+    this.#unsure.delete(step)
+  }
+
+  /** The opcode of a call is paid for after those that it runs. */
+  #found(difference: PriceDifference): void {
+    const { firstPriceDifference: first } = this
+    if (first === undefined || difference.index < first.index) this.firstPriceDifference = difference
+  }
+
+  /** Ethereum's run is over. */
+  finish(): void {
+    // Where frames fail on both sides there is no price to compare: neither was worked out to its end.
+    for (const { difference, failed } of this.#unsure.values()) if (!failed) this.#found(difference)
+    const chain = this.#steps.at(this.#index)
+    if (this.parting === undefined && chain !== undefined) {
+      this.parting = { index: this.#index, chain: named(chain) }
+    }
+  }
+}
+
+async function runByEthereum(parts: ComparisonParts, follower: Follower): Promise<ComparisonSide> {
+  const { transaction, state, env, chainId, fork, deadlineMs } = parts
+  const tally = new GasTally()
+  try {
+    const outcome = await executeByEthereumRules({
+      transaction,
+      state,
+      env,
+      chainId,
+      hardfork: fork,
+      ...(deadlineMs !== undefined && { deadlineMs }),
+      listener: {
+        step: (step) => follower.step(step),
+        paid(step) {
+          tally.opcode(step.opcode, step.cost)
+          follower.paid(step)
+        },
+        native: (gasUsed) => tally.add('natives', gasUsed),
+        deposit: (bytes) => tally.add('deposits', BigInt(bytes) * DEPOSIT_GAS),
+      },
+    })
+    follower.finish()
+    const { gasUsed, refund, output, logs, created, failure, intrinsicGas } = outcome
+    tally.add('transaction', intrinsicGas)
+    return {
+      status: failure?.kind ?? 'succeeded',
+      ...(failure && { reason: failure.reason }),
+      gasUsed,
+      refund,
+      gas: tally.groups(gasUsed + refund),
+      output,
+      logs,
+      ...(created && { created }),
+    }
+  } catch (error) {
+    return rejected(error)
+  }
+}
+
+const logText = ({ address, topics, data }: Log): string => [address, ...topics, toHex(data)].join(' ')
+
+/** Runs a transaction both ways. Throws `limit-exceeded` when time or room for steps runs out. */
+export async function compareRules(parts: ComparisonParts): Promise<RuleComparison> {
+  const { deadlineMs } = parts
+  const began = performance.now()
+  const listener = new ChainTracer()
+  const chain = await runByChain(parts, listener)
+  const follower = new Follower(listener.steps)
+  const left = deadlineMs !== undefined && { deadlineMs: began + deadlineMs - performance.now() }
+  const ethereum = await runByEthereum({ ...parts, ...left }, follower)
+  const { firstPriceDifference, parting } = follower
+  const sameLogs = chain.logs.map(logText).join() === ethereum.logs.map(logText).join()
+  return {
+    fork: parts.fork,
+    chain,
+    ethereum,
+    sameResult: chain.status === ethereum.status && toHex(chain.output) === toHex(ethereum.output),
+    sameLogs,
+    ...(firstPriceDifference && { firstPriceDifference }),
+    ...(parting && { parting }),
+  }
+}

@@ -1,0 +1,244 @@
+/** A transaction of this chain under Ethereum's rules, by the library's own executor: what drift is measured against, and an oracle. */
+import { type ChainConfig, Common } from '@ethereumjs/common'
+import { createEVM, type EVMMockBlockchainInterface, type EVMOpts, paramsEVM } from '@ethereumjs/evm'
+import { createLegacyTx, paramsTx } from '@ethereumjs/tx'
+import { createVM, paramsVM, type RunTxOpts, type RunTxResult, runTx } from '@ethereumjs/vm'
+import type { Log } from '../chain/receipt.ts'
+import type { Transaction } from '../chain/transaction.ts'
+import { EMPTY, fromBigInt, fromBigIntFixed, toBigInt } from '../encoding/bytes.ts'
+import { keccak256 } from '../encoding/hash.ts'
+import { fromHex, type Hex, toHex } from '../encoding/hex.ts'
+import type { Failure } from '../evm/failure-message.ts'
+import { failureOf } from '../evm/failure-message.ts'
+import { Journal } from '../evm/journal.ts'
+import { LibraryState, libraryAddress } from '../evm/library-state.ts'
+import type { BlockEnvironment } from '../evm/message.ts'
+import { RunClock } from '../evm/run-clock.ts'
+import { TransactionRejected } from '../execution/apply-transaction.ts'
+import type { StateReader } from '../state/model.ts'
+import { Overlay, type StateChanges } from '../state/overlay.ts'
+import { ETHEREUM_FORKS, type EthereumFork } from './ethereum-forks.ts'
+import {
+  createEthereumOpcodeListener,
+  type EthereumListener,
+  type EthereumOpcode,
+} from './ethereum-tracer.ts'
+
+const FORKS = [
+  'chainstart',
+  'homestead',
+  'tangerineWhistle',
+  'spuriousDragon',
+  'byzantium',
+  'constantinople',
+  ...ETHEREUM_FORKS,
+] as const
+
+/** What to run, and where. */
+export interface EthereumRunParts {
+  readonly transaction: Transaction
+  /** Only read: the run works on a copy of its own. */
+  readonly state: StateReader
+  /** `minimumGasPrice` stands in for the base fee and `difficulty` for the random value, where a fork has them. */
+  readonly env: BlockEnvironment
+  /** What CHAINID answers. */
+  readonly chainId: number
+  /** Default `cancun`. */
+  readonly hardfork?: EthereumFork
+  /** Milliseconds of wall clock; `limit-exceeded` beyond. Absent: no limit. */
+  readonly deadlineMs?: number
+  /** Listening makes the run slower. */
+  readonly listener?: EthereumListener
+}
+
+/** What the transaction would have done on Ethereum. Gas in gas. */
+export interface EthereumOutcome {
+  readonly succeeded: boolean
+  /** Refund taken off. */
+  readonly gasUsed: bigint
+  /** What the transaction costs before it runs. */
+  readonly intrinsicGas: bigint
+  /** What was taken off: within the fork's cap. */
+  readonly refund: bigint
+  readonly logs: readonly Log[]
+  /** Returned bytes, a new contract's code, or the revert payload; empty when it failed otherwise. */
+  readonly output: Uint8Array
+  /** Address of a creation transaction's contract, also of a failed one. */
+  readonly created?: Hex
+  readonly failure?: Failure
+  /** Everything that it would change of `state`; accounts only touched may stand here too. */
+  readonly changes: StateChanges
+}
+
+/**
+ * Runs a transaction, signed or not, by a fork of Ethereum. The state is that of this chain, so what differs in the
+ * outcome differs by rules alone. Throws TransactionRejected when Ethereum would not include it or when it calls the
+ * point evaluation contract (EIP-4844), which is not computed here, and `limit-exceeded` at the deadline.
+ */
+export async function executeByEthereumRules(parts: EthereumRunParts): Promise<EthereumOutcome> {
+  const { transaction, state, env, chainId, hardfork = 'cancun', deadlineMs, listener } = parts
+  if (transaction.isRemasc) throw new TransactionRejected('Ethereum has no fee-collecting transaction')
+  // A disk that fails shows here, and not as a transaction that is refused.
+  state.account(transaction.from)
+  const common = forkRules(chainId, hardfork)
+  const overlay = new Overlay(state)
+  const stateManager = new OriginalState(overlay, state)
+  const blockchain = blockHashes(env)
+  const pause = pausingJumpDestination(new RunClock(deadlineMs))
+  const ear = listener && createEthereumOpcodeListener(common, [pause], listener)
+  const evm = await createEVM({
+    common,
+    stateManager,
+    blockchain,
+    customOpcodes: ear === undefined ? [pause] : [...ear.opcodes],
+    customPrecompiles: common.isActivatedEIP(4844) ? [NO_POINT_EVALUATION] : [],
+    params: {},
+  })
+  // Every EVM listens on the shared Common and none is ever removed; its fork never changes.
+  common.events.removeAllListeners('hardforkChanged')
+  const vm = await createVM({ common, stateManager, blockchain, evm, params: {} })
+  let begun = false
+  evm.events.on('beforeMessage', () => {
+    begun = true
+  })
+  ear?.listen(evm)
+  try {
+    const tx = unsignedTransaction(transaction, common)
+    const result = await runTx(vm, { tx, block: libraryBlock(env, common), skipHardForkValidation: true })
+    return toOutcome(transaction, result, tx.getIntrinsicGas(), overlay)
+  } catch (error) {
+    if (begun || !(error instanceof Error)) throw error
+    throw new TransactionRejected(withoutContext(error.message))
+  }
+}
+
+/** A guess would be worse than none: a proof that holds succeeds on Ethereum, and to check it takes a trusted setup. */
+const NO_POINT_EVALUATION: NonNullable<EVMOpts['customPrecompiles']>[number] = {
+  address: libraryAddress('0x000000000000000000000000000000000000000a'),
+  function: (_input) => {
+    throw new TransactionRejected('point evaluation (EIP-4844) is not computed here')
+  },
+}
+
+const commons = new Map<string, Common>()
+
+function forkRules(chainId: number, hardfork: EthereumFork): Common {
+  const key = `${hardfork} ${chainId}`
+  let common = commons.get(key)
+  if (common === undefined) {
+    const chain: ChainConfig = {
+      name: 'ethereum',
+      chainId,
+      defaultHardfork: hardfork,
+      genesis: { gasLimit: 10_000_000, difficulty: 1, nonce: '0x0000000000000000', extraData: '0x' },
+      hardforks: FORKS.slice(0, FORKS.indexOf(hardfork) + 1).map((name) => ({ name, block: 0 })),
+      bootstrapNodes: [],
+      consensus: { type: 'pow', algorithm: 'ethash', ethash: {} },
+    }
+    common = new Common({ chain, hardfork, customCrypto: { keccak256 } })
+    for (const params of [paramsEVM, paramsVM, paramsTx]) common.updateParams(params)
+    commons.set(key, common)
+  }
+  return common
+}
+
+/** Our overlay for the library, which prices SSTORE by the word before the transaction (EIP-2200) and keeps its own journal. */
+class OriginalState extends LibraryState {
+  override readonly originalStorageCache: LibraryState['originalStorageCache']
+
+  constructor(overlay: Overlay, before: StateReader) {
+    super(new Journal(overlay, { tracksTouches: false }))
+    const get = async (address?: { toString(): string }, slot?: Uint8Array): Promise<Uint8Array> =>
+      address === undefined || slot === undefined
+        ? EMPTY
+        : fromBigInt(before.storage(address.toString() as Hex, toBigInt(slot)))
+    this.originalStorageCache = { get, clear: () => {} }
+  }
+}
+
+/** The library's sender comes from a signature; ours is known, and may not have signed at all. */
+function unsignedTransaction(transaction: Transaction, common: Common) {
+  const { nonce, gasPrice, gasLimit, to, value, data } = transaction
+  const fields = { nonce, gasPrice, gasLimit, value, data, ...(to !== null && { to: libraryAddress(to) }) }
+  const tx = createLegacyTx(fields, { common, freeze: false, params: {} })
+  const sender = libraryAddress(transaction.from)
+  tx.getSenderAddress = () => sender
+  return tx
+}
+
+/** The few things that running a transaction reads of a block. */
+function libraryBlock(env: BlockEnvironment, common: Common): NonNullable<RunTxOpts['block']> {
+  const block = {
+    header: {
+      number: BigInt(env.number),
+      coinbase: libraryAddress(env.coinbase),
+      timestamp: BigInt(env.timestamp),
+      difficulty: env.difficulty,
+      prevRandao: fromBigIntFixed(env.difficulty, 32),
+      gasLimit: env.gasLimit,
+      gasUsed: 0n,
+      baseFeePerGas: common.isActivatedEIP(1559) ? env.minimumGasPrice : undefined,
+      getBlobGasPrice: () => 1n,
+    },
+    common,
+    errorStr: () => '',
+  }
+  return block as unknown as NonNullable<RunTxOpts['block']>
+}
+
+const NO_HASH = new Uint8Array(32)
+
+function blockHashes(env: BlockEnvironment): EVMMockBlockchainInterface {
+  const blockchain = {
+    async getBlock(height: number) {
+      const hash = env.ancestorHash(height)
+      return { hash: () => (hash === undefined ? NO_HASH : fromHex(hash)) }
+    },
+    async putBlock() {},
+    shallowCopy: () => blockchain,
+  }
+  return blockchain
+}
+
+/** Gives the event loop its turn; every loop of code passes a JUMPDEST. */
+function pausingJumpDestination(clock: RunClock): EthereumOpcode {
+  return {
+    opcode: 0x5b,
+    opcodeName: 'JUMPDEST',
+    baseFee: 1,
+    logicFunction: () => (--clock.ticks <= 0 && clock.mustPause() ? clock.pause() : undefined),
+  }
+}
+
+function toOutcome(
+  transaction: Transaction,
+  { execResult, totalGasSpent, createdAddress }: RunTxResult,
+  intrinsic: bigint,
+  overlay: Overlay,
+): EthereumOutcome {
+  // A bad jump says where it was.
+  const words = execResult.exceptionError?.error.replace(/ at 0x.*$/, '')
+  const status = words === undefined ? 'succeeded' : words === 'revert' ? 'reverted' : ('failed' as const)
+  const output = status === 'failed' ? EMPTY : execResult.returnValue
+  const failure = failureOf({ status, output, ...(words !== undefined && { failure: words }) })
+  return {
+    succeeded: status === 'succeeded',
+    gasUsed: totalGasSpent,
+    intrinsicGas: intrinsic,
+    refund: intrinsic + execResult.executionGasUsed - totalGasSpent,
+    logs: (execResult.logs ?? []).map(([address, topics, data]) => ({
+      address: toHex(address),
+      topics: topics.map(toHex),
+      data,
+    })),
+    output,
+    ...(transaction.to === null && createdAddress && { created: createdAddress.toString() }),
+    ...(failure && { failure }),
+    changes: overlay.changes(),
+  }
+}
+
+/** The library adds which VM, block and transaction it speaks of. */
+function withoutContext(message: string): string {
+  return message.replace(/ \(vm hf=.*$/s, '')
+}

@@ -1,0 +1,256 @@
+/** Head and canonical chain: genesis, insert, rewind. Runs no code; every move is one batch on disk. */
+import type { ExecutedBlock } from '../../chain/block.ts'
+import { type BranchTip, prefers } from '../../chain/fork-choice.ts'
+import type { Header } from '../../chain/header.ts'
+import type { Hex } from '../../encoding/hex.ts'
+import { NodeError } from '../../errors.ts'
+import type { TransactionOutcome } from '../../execution/apply-transaction.ts'
+import type { CommittedState } from '../../state/model.ts'
+import type { StateTrie } from '../../state/state-trie.ts'
+import type { BlockStore } from '../../store/block-store.ts'
+import type { Store } from '../../store/level.ts'
+import { putCommitted } from '../../store/state-nodes.ts'
+import type { Write } from '../../store/table.ts'
+import type { ChainUpdate } from '../events.ts'
+
+/** Heights kept at hand for BLOCKHASH (256) and fork detection (449). */
+const RECENT_HEIGHTS = 512
+
+interface Parts {
+  readonly store: Store
+  readonly blocks: BlockStore
+  readonly trie: StateTrie
+  /** Where the database is, for the words of a refusal. */
+  readonly place: string
+}
+
+/** A block and the nodes of the state after it. */
+export interface BlockWithState {
+  readonly block: ExecutedBlock
+  readonly state: CommittedState
+  /** One per transaction, where it ran just now. */
+  readonly outcomes?: readonly TransactionOutcome[]
+}
+
+/** What became of an inserted block: the head has moved to it, it stands beside the chain, or it was here already. */
+export type Insertion =
+  | { readonly outcome: 'best'; readonly update: ChainUpdate }
+  | { readonly outcome: 'side' | 'known'; readonly update?: undefined }
+
+function branchTip({ hash, totalDifficulty, block }: ExecutedBlock): BranchTip {
+  return { hash, totalDifficulty, paidFees: block.header.paidFees }
+}
+
+function parentHashOf({ block }: ExecutedBlock): Hex {
+  return block.header.parentHash
+}
+
+/** The chain of blocks that counts. Writers must come one at a time; readers may come at any time. */
+export class Blockchain {
+  readonly #store: Store
+  readonly #blocks: BlockStore
+  readonly #trie: StateTrie
+  readonly #recent = new Map<number, { readonly hash: Hex; readonly header: Header }>()
+  /** As the network's file has it, whatever was done to its state since. */
+  readonly #pristine: ExecutedBlock
+  #head: ExecutedBlock
+  #genesis: ExecutedBlock
+
+  private constructor(parts: Parts, pristine: ExecutedBlock, head: ExecutedBlock) {
+    this.#store = parts.store
+    this.#blocks = parts.blocks
+    this.#trie = parts.trie
+    this.#pristine = pristine
+    this.#genesis = parts.blocks.get(pristine.hash) ?? pristine
+    this.#head = head
+    this.#remember(head)
+  }
+
+  /** Opens the chain that the store holds, or starts it with `genesis` where it holds none. */
+  static async open(
+    parts: Parts,
+    genesis: () => { block: ExecutedBlock; state: CommittedState },
+  ): Promise<Blockchain> {
+    const { store, blocks, trie } = parts
+    const { block, state } = genesis()
+    const headHash = blocks.head()
+    if (headHash === undefined) {
+      trie.remember(state)
+      await store.batch([
+        ...putCommitted(state),
+        ...blocks.put(block),
+        ...blocks.extend(block),
+        blocks.putHead(block.hash),
+      ])
+      trie.settle(state)
+      return new Blockchain(parts, block, block)
+    }
+    blocks.requireGenesis(block.hash)
+    const head = blocks.get(headHash)
+    if (head === undefined)
+      throw new NodeError('database', `The database in ${parts.place} lacks its head block ${headHash}.`)
+    return new Blockchain(parts, block, head)
+  }
+
+  get head(): ExecutedBlock {
+    return this.#head
+  }
+
+  get genesis(): ExecutedBlock {
+    return this.#genesis
+  }
+
+  /** The first block with the state that it was made with. */
+  get pristineGenesis(): ExecutedBlock {
+    return this.#pristine
+  }
+
+  /** Header and hash of the canonical block at a height, or `undefined` above the head. */
+  headerAt(height: number): { readonly hash: Hex; readonly header: Header } | undefined {
+    if (height > this.#head.block.header.number || height < 0) return undefined
+    const known = this.#recent.get(height)
+    if (known !== undefined) return known
+    const hash = this.#blocks.canonicalHash(height)
+    const header = hash === undefined ? undefined : this.#blocks.header(hash)
+    if (hash === undefined || header === undefined) return undefined
+    const entry = { hash, header }
+    if (height > this.#head.block.header.number - RECENT_HEIGHTS) this.#recent.set(height, entry)
+    return entry
+  }
+
+  /** The hash alone of the canonical block at a height. */
+  hashAt(height: number): Hex | undefined {
+    if (height > this.#head.block.header.number || height < 0) return undefined
+    return this.#recent.get(height)?.hash ?? this.#blocks.canonicalHash(height)
+  }
+
+  isCanonical(hash: Hex): boolean | undefined {
+    const header = this.#blocks.header(hash)
+    if (header === undefined) return undefined
+    return this.headerAt(header.number)?.hash === hash
+  }
+
+  /**
+   * How the canonical chain would move if these blocks came, each the child of the one before and none known
+   * yet: `undefined` when fork choice keeps the head (docs/protocol.md#33-fork-choice). Costs a step for each
+   * block that would move.
+   */
+  moveTo(branch: readonly ExecutedBlock[]): ChainUpdate | undefined {
+    const tip = branch.at(-1)
+    if (tip === undefined || !prefers(branchTip(tip), branchTip(this.#head))) return undefined
+    const added = [...branch].reverse()
+    let fork = parentHashOf(added.at(-1) ?? tip)
+    while (fork !== this.#head.hash && this.isCanonical(fork) !== true) {
+      const block = this.#stored(fork)
+      added.push(block)
+      fork = parentHashOf(block)
+    }
+    const removed: ExecutedBlock[] = []
+    for (let block = this.#head; block.hash !== fork; block = this.#stored(parentHashOf(block))) {
+      removed.push(block)
+    }
+    return { removed, added: added.reverse() }
+  }
+
+  /**
+   * Takes in an executed block whose parent is known, and moves the head where fork choice prefers it: state, block,
+   * receipts, lookups, head and `alsoWrite` in one batch. Resolves once that is written. A known block changes nothing.
+   */
+  async insert(
+    block: ExecutedBlock,
+    state: CommittedState,
+    alsoWrite: readonly Write[] = [],
+  ): Promise<Insertion> {
+    return this.insertBranch([{ block, state }], alsoWrite)
+  }
+
+  /** The same for blocks that are each the child of the one before: all in one batch, and one move. */
+  async insertBranch(
+    branch: readonly BlockWithState[],
+    alsoWrite: readonly Write[] = [],
+  ): Promise<Insertion> {
+    const fresh = branch.filter(({ block: { hash, block } }) => {
+      return !this.#blocks.hashesAt(block.header.number).includes(hash)
+    })
+    const [first] = fresh
+    if (first === undefined) return { outcome: 'known' }
+    if (this.#blocks.header(parentHashOf(first.block)) === undefined) {
+      throw new Error(`the parent of block ${first.block.hash} is not known`)
+    }
+    const update = this.moveTo(fresh.map(({ block }) => block))
+    const writes: Write[] = fresh.flatMap(({ block, state }) => [
+      ...putCommitted(state),
+      ...this.#blocks.put(block),
+    ])
+    if (update !== undefined) {
+      for (const block of update.removed) writes.push(...this.#blocks.retract(block))
+      for (const block of update.added) writes.push(...this.#blocks.extend(block))
+    }
+    const head = update?.added.at(-1) ?? this.#head
+    if (head !== this.#head) writes.push(this.#blocks.putHead(head.hash))
+    for (const { state } of fresh) this.#trie.remember(state)
+    try {
+      await this.#store.batch([...writes, ...alsoWrite])
+    } finally {
+      for (const { state } of fresh) this.#trie.settle(state)
+    }
+    if (update === undefined) return { outcome: 'side' }
+    this.#head = head
+    for (const { block } of update.removed) this.#recent.delete(block.header.number)
+    for (const block of update.added) this.#remember(block)
+    return { outcome: 'best', update }
+  }
+
+  /**
+   * Puts another state after the head, in one batch: its header stays, and what comes next builds on that state. Costs
+   * what changed of the state. Resolves once that is written.
+   */
+  async amendHead(state: CommittedState, alsoWrite: readonly Write[] = []): Promise<void> {
+    const head = { ...this.#head, postState: state.root }
+    this.#trie.remember(state)
+    try {
+      await this.#store.batch([...putCommitted(state), ...this.#blocks.amend(head), ...alsoWrite])
+    } finally {
+      this.#trie.settle(state)
+    }
+    this.#standOn(head)
+  }
+
+  /**
+   * Takes the chain back to a canonical block, and to the state that `target` names after it, in one batch. Everything
+   * higher is forgotten, what stood beside the chain too: no block stays without its parent.
+   */
+  async rewind(target: ExecutedBlock, alsoWrite: readonly Write[] = []): Promise<ChainUpdate> {
+    if (this.isCanonical(target.hash) !== true) throw new Error(`block ${target.hash} is not below the head`)
+    const removed: ExecutedBlock[] = []
+    for (let block = this.#head; block.hash !== target.hash; block = this.#stored(parentHashOf(block))) {
+      removed.push(block)
+    }
+    const writes = removed.flatMap((block) => this.#blocks.retract(block))
+    let height = target.block.header.number + 1
+    for (; this.#blocks.hashesAt(height).length > 0; height++) {
+      writes.push(...this.#blocks.forgetHeight(height))
+    }
+    if (this.#stored(target.hash).postState !== target.postState) writes.push(...this.#blocks.amend(target))
+    await this.#store.batch([...writes, this.#blocks.putHead(target.hash), ...alsoWrite])
+    for (const { block } of removed) this.#recent.delete(block.header.number)
+    this.#standOn(target)
+    return { removed, added: [] }
+  }
+
+  #standOn(head: ExecutedBlock): void {
+    this.#head = head
+    if (head.hash === this.#genesis.hash) this.#genesis = head
+  }
+
+  #stored(hash: Hex): ExecutedBlock {
+    const block = this.#blocks.get(hash)
+    if (block === undefined) throw new Error(`block ${hash} is missing from the store`)
+    return block
+  }
+
+  #remember({ hash, block: { header } }: ExecutedBlock): void {
+    this.#recent.set(header.number, { hash, header })
+    this.#recent.delete(header.number - RECENT_HEIGHTS)
+  }
+}

@@ -1,0 +1,36 @@
+/** The fork detection data of a block, out of the branch that it stands on (RSKIP-110, docs/protocol.md#15-hashes). */
+import type { ChainConfig } from '../../chain/config.ts'
+import { type Header, hashForMergedMining } from '../../chain/header.ts'
+import { forkDetectionData } from '../../chain/merged-mining/fork-detection.ts'
+import { NodeError } from '../../errors.ts'
+import type { Ancestry } from './ancestry.ts'
+
+/** The real node holds blocks to the data only above this height. */
+const UNCHECKED_HEIGHT = 449
+
+/** The 12 bytes of a block above this height; `undefined` where the rules ask for none. `ancestry` ends at its parent. */
+export function forkDetectionAbove(
+  parentHeight: number,
+  ancestry: Ancestry,
+  config: ChainConfig,
+): Uint8Array | undefined {
+  if (!config.rulesAt(parentHeight + 1).forkDetection) return undefined
+  return forkDetectionData((height) => {
+    const found = ancestry(height)
+    if (found === undefined) throw new Error(`no ancestor at height ${height}`)
+    return found.header
+  }, parentHeight)
+}
+
+/** Throws `invalid-block` when a header's proof commits to other data than its branch has. */
+export function checkForkDetection(header: Header, ancestry: Ancestry, config: ChainConfig): void {
+  if (header.number <= UNCHECKED_HEIGHT) return
+  const expected = forkDetectionAbove(header.number - 1, ancestry, config)
+  if (expected === undefined) return
+  if (hashForMergedMining(header, config) !== hashForMergedMining(header, config, expected)) {
+    throw new NodeError(
+      'invalid-block',
+      `block ${header.number}: the fork detection data is not its branch's`,
+    )
+  }
+}

@@ -1,0 +1,106 @@
+/**
+ * Uncles: which known blocks the next one may name, and whether a block names what it may
+ * (docs/protocol.md#32-uncles).
+ */
+import type { Block } from '../../chain/block.ts'
+import { type Header, headerHash } from '../../chain/header.ts'
+import { MAX_UNCLES, validateHeader } from '../../chain/validation.ts'
+import type { Hex } from '../../encoding/hex.ts'
+import { NodeError } from '../../errors.ts'
+import { ancestryOf } from './ancestry.ts'
+import type { BranchAccess } from './branch.ts'
+import { checkForkDetection } from './fork-detection.ts'
+
+/** An uncle's parent is at most this many heights below the block that names it. */
+const GENERATIONS = 7
+
+/** The block that uncles are to stand under. */
+interface Parent {
+  readonly hash: Hex
+  readonly header: Header
+}
+
+/** The last generations of a branch, and the uncles that they have named. */
+interface Family {
+  readonly ancestors: ReadonlyMap<Hex, Header>
+  readonly used: ReadonlySet<Hex>
+}
+
+function familyOf(parent: Parent, { blocks, config }: BranchAccess): Family {
+  const ancestors = new Map<Hex, Header>()
+  const used = new Set<Hex>()
+  const lowest = parent.header.number + 1 - GENERATIONS
+  for (let hash = parent.hash, header: Header | undefined = parent.header; header !== undefined; ) {
+    if (header.number < lowest) break
+    ancestors.set(hash, header)
+    if (header.uncleCount > 0) {
+      for (const uncle of blocks.get(hash)?.block.uncles ?? []) used.add(headerHash(uncle, config))
+    }
+    hash = header.parentHash
+    header = blocks.header(hash)
+  }
+  return { ancestors, used }
+}
+
+/**
+ * The known blocks that a child of `parent` may name: those of the last heights that stand beside its branch, begin in
+ * it and have not been named yet, at most ten, by height and then hash. Costs next to nothing while there are no siblings.
+ */
+export function uncleCandidates(parent: Parent, access: BranchAccess): readonly Header[] {
+  const { blocks } = access
+  const number = parent.header.number + 1
+  const lowest = Math.max(1, number + 1 - GENERATIONS)
+  let forked = false
+  for (let height = lowest; height < number && !forked; height++) forked = blocks.hashesAt(height).length > 1
+  if (!forked) return []
+  const { ancestors, used } = familyOf(parent, access)
+  const found: Header[] = []
+  for (let height = lowest; height < number; height++) {
+    for (const hash of [...blocks.hashesAt(height)].sort()) {
+      if (ancestors.has(hash) || used.has(hash)) continue
+      const header = blocks.header(hash)
+      if (header === undefined || !ancestors.has(header.parentHash)) continue
+      found.push(header)
+      if (found.length === MAX_UNCLES) return found
+    }
+  }
+  return found
+}
+
+/**
+ * Holds the uncles of a block to the rules of its branch. `now` in Unix seconds. Throws `invalid-block` naming the first
+ * rule broken; how many there are, and their hash in the header, `validateBody` has looked at.
+ */
+export function checkUncles(
+  { header: { number }, uncles }: Block,
+  parent: Parent,
+  access: BranchAccess,
+  now: number,
+): void {
+  if (uncles.length === 0) return
+  const { config, blockchain, blocks } = access
+  const { ancestors, used } = familyOf(parent, access)
+  const seen = new Set<Hex>()
+  for (const uncle of uncles) {
+    const hash = headerHash(uncle, config)
+    const refuse = (rule: string) => new NodeError('invalid-block', `block ${number}: uncle ${hash} ${rule}`)
+    if (uncle.number >= number) throw refuse(`has number ${uncle.number}, not one below the block's`)
+    if (uncle.number - 1 < number - GENERATIONS) {
+      throw refuse(`has number ${uncle.number}, more than ${GENERATIONS - 1} below the block's`)
+    }
+    if (seen.has(hash)) throw refuse('is named twice')
+    seen.add(hash)
+    if (ancestors.has(hash)) throw refuse('is an ancestor')
+    if (used.has(hash)) throw refuse('was named by an ancestor')
+    const above = ancestors.get(uncle.parentHash)
+    if (above === undefined) throw refuse('has a parent that is no ancestor of the block')
+    try {
+      validateHeader(uncle, above, config, now)
+      const ancestry = ancestryOf({ hash: uncle.parentHash, header: above }, blockchain, blocks)
+      checkForkDetection(uncle, ancestry, config)
+    } catch (error) {
+      if (!(error instanceof NodeError)) throw error
+      throw refuse(`is no valid header: ${error.message}`)
+    }
+  }
+}

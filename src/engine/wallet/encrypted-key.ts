@@ -1,0 +1,151 @@
+/** A private key under a passphrase: the keystore format, version 3, that geth and the client libraries read and write. */
+import {
+  createCipheriv,
+  createDecipheriv,
+  pbkdf2,
+  randomBytes,
+  randomUUID,
+  scrypt,
+  timingSafeEqual,
+} from 'node:crypto'
+import { promisify } from 'node:util'
+import { z } from 'zod'
+import { concat } from '../../encoding/bytes.ts'
+import { keccak256 } from '../../encoding/hash.ts'
+import { fromHex, type Hex, toHex } from '../../encoding/hex.ts'
+
+/** How hard a passphrase is to guess: the parameters of scrypt. Memory is 128 × n × r bytes. */
+export interface Cost {
+  readonly n: number
+  readonly r: number
+  readonly p: number
+}
+
+/** About a third of a second and 128 MiB for each guess; what ethers writes, half of geth's. */
+export const STANDARD_COST: Cost = { n: 131_072, r: 8, p: 1 }
+
+/** Files are written by others too: what they may ask of this machine, in bytes and rounds. */
+const MOST_MEMORY = 512 * 1024 * 1024
+const MOST_WORK = 2 ** 24
+const MOST_ROUNDS = 2 ** 22
+
+const CIPHER = 'aes-128-ctr'
+
+function hexOf(bytes?: number) {
+  const digits =
+    bytes === undefined ? /^(0x)?([0-9a-f]{2})+$/i : new RegExp(`^(0x)?[0-9a-f]{${2 * bytes}}$`, 'i')
+  return z.string().regex(digits)
+}
+
+const positive = z.int().positive()
+const scryptParameters = z
+  .object({ n: positive, r: positive, p: positive, dklen: z.literal(32), salt: hexOf() })
+  .refine(
+    ({ n, r, p }) =>
+      n > 1 &&
+      (n & (n - 1)) === 0 &&
+      Math.log2(n) < 16 * r && // RFC 7914, section 6
+      128 * n * r <= MOST_MEMORY &&
+      n * r * p <= MOST_WORK,
+  )
+const pbkdf2Parameters = z.object({
+  c: positive.max(MOST_ROUNDS),
+  prf: z.literal('hmac-sha256'),
+  dklen: z.literal(32),
+  salt: hexOf(),
+})
+const stretching = z.discriminatedUnion('kdf', [
+  z.object({ kdf: z.literal('scrypt'), kdfparams: scryptParameters }),
+  z.object({ kdf: z.literal('pbkdf2'), kdfparams: pbkdf2Parameters }),
+])
+const encryptedKey = z.object({
+  version: z.literal(3),
+  id: z.string(),
+  address: hexOf(20),
+  crypto: z.intersection(
+    z.object({
+      cipher: z.literal(CIPHER),
+      cipherparams: z.object({ iv: hexOf(16) }),
+      ciphertext: hexOf(32),
+      mac: hexOf(32),
+    }),
+    stretching,
+  ),
+})
+
+/** The parsed content of a key file. */
+export type EncryptedKey = z.infer<typeof encryptedKey>
+
+/** Reads the text of a key file; `undefined` when it is none of version 3, or asks for more work than any wallet does. */
+export function parseEncryptedKey(text: string): EncryptedKey | undefined {
+  try {
+    const { Crypto, ...rest } = JSON.parse(text)
+    // Some libraries write this one name with a capital.
+    return encryptedKey.safeParse(Crypto === undefined ? rest : { ...rest, crypto: Crypto }).data
+  } catch {
+    return undefined
+  }
+}
+
+const bytesOf = (hex: string): Uint8Array => fromHex(hex.startsWith('0x') ? hex : `0x${hex}`)
+const digitsOf = (bytes: Uint8Array): string => toHex(bytes).slice(2)
+
+const runScrypt = promisify<string, Uint8Array, number, object, Buffer>(scrypt)
+const runPbkdf2 = promisify(pbkdf2)
+
+/** 16 bytes that encrypt and 16 that prove the passphrase right; computed off the main thread. */
+async function stretch(
+  passphrase: string,
+  { kdf, kdfparams }: z.infer<typeof stretching>,
+): Promise<Uint8Array> {
+  const salt = bytesOf(kdfparams.salt)
+  if (kdf === 'pbkdf2') return runPbkdf2(passphrase, salt, kdfparams.c, 32, 'sha256')
+  const { n: N, r, p } = kdfparams
+  return runScrypt(passphrase, salt, 32, { N, r, p, maxmem: MOST_MEMORY * 2 })
+}
+
+const macOf = (stretched: Uint8Array, ciphertext: Uint8Array): Uint8Array =>
+  keccak256(concat(stretched.subarray(16), ciphertext))
+
+/** Seals a 32-byte key of this address, with a salt of its own. */
+export async function encryptKey(
+  key: Uint8Array,
+  address: Hex,
+  passphrase: string,
+  cost: Cost,
+): Promise<EncryptedKey> {
+  const iv = randomBytes(16)
+  const parameters = {
+    cipher: CIPHER,
+    cipherparams: { iv: digitsOf(iv) },
+    kdf: 'scrypt',
+    kdfparams: { ...cost, dklen: 32, salt: digitsOf(randomBytes(32)) },
+  } as const
+  const stretched = await stretch(passphrase, parameters)
+  const cipher = createCipheriv(CIPHER, stretched.subarray(0, 16), iv)
+  const ciphertext = concat(cipher.update(key), cipher.final())
+  const mac = macOf(stretched, ciphertext)
+  return {
+    version: 3,
+    id: randomUUID(),
+    address: address.slice(2),
+    crypto: { ...parameters, ciphertext: digitsOf(ciphertext), mac: digitsOf(mac) },
+  }
+}
+
+/** The 32-byte key, or `undefined` when the passphrase is wrong; both take as long as the file's cost says. */
+export async function decryptKey(
+  { crypto }: EncryptedKey,
+  passphrase: string,
+): Promise<Uint8Array | undefined> {
+  const ciphertext = bytesOf(crypto.ciphertext)
+  const stretched = await stretch(passphrase, crypto)
+  if (!timingSafeEqual(macOf(stretched, ciphertext), bytesOf(crypto.mac))) return undefined
+  const cipher = createDecipheriv(CIPHER, stretched.subarray(0, 16), bytesOf(crypto.cipherparams.iv))
+  return concat(cipher.update(ciphertext), cipher.final())
+}
+
+/** The address that a file says it is of. */
+export function addressOfEncrypted({ address }: EncryptedKey): Hex {
+  return toHex(bytesOf(address))
+}

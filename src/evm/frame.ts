@@ -1,0 +1,224 @@
+/** One running frame: its place in the call tree, stack, memory and gas. */
+import { EVMError } from '@ethereumjs/evm'
+import { EMPTY } from '../encoding/bytes.ts'
+import type { Hex } from '../encoding/hex.ts'
+import type { CodeAnalysis } from './code-analysis.ts'
+import type { Journal } from './journal.ts'
+import type { BlockEnvironment } from './message.ts'
+import type { VmRules } from './rules.ts'
+import type { RunClock } from './run-clock.ts'
+import type { Tracer } from './tracing/tracer.ts'
+
+/** What all frames of one top-level message share. */
+export interface Session {
+  readonly rules: VmRules
+  readonly chainId: number
+  readonly journal: Journal
+  readonly env: BlockEnvironment
+  readonly origin: Hex
+  /** Wei per gas. */
+  readonly gasPrice: bigint
+  readonly clock: RunClock
+  readonly tracer: Tracer | undefined
+}
+
+/** A call that the loop asks to be made; gas in gas. `salt` is of CREATE2 only. */
+export type ChildRequest =
+  | {
+      readonly kind: 'call' | 'callcode' | 'delegatecall' | 'staticcall'
+      readonly target: bigint
+      readonly value: bigint
+      readonly input: Uint8Array
+      readonly gas: number
+      readonly outputOffset: number
+      readonly outputLength: number
+    }
+  | {
+      readonly kind: 'create' | 'create2'
+      readonly value: bigint
+      readonly initcode: Uint8Array
+      readonly gas: number
+      readonly salt: bigint | undefined
+    }
+
+/** Why the loop stands still: it does not, the frame has ended, a call is to be made, others are due their turn. */
+export type FrameStatus = 'running' | 'stopped' | 'calling' | 'due'
+
+/** How code fails, in the library's words: the compiler holds them to those that it knows. */
+export const FAILURE = {
+  OUT_OF_GAS: 'out of gas',
+  STACK_UNDERFLOW: 'stack underflow',
+  STACK_OVERFLOW: 'stack overflow',
+  INVALID_JUMP: 'invalid JUMP',
+  INVALID_OPCODE: 'invalid opcode',
+  REVERT: 'revert',
+  STATIC_STATE_CHANGE: 'static state change',
+  INTERNAL_ERROR: 'internal error',
+  CREATE_COLLISION: 'create collision',
+  INITCODE_SIZE_VIOLATION: 'initcode exceeds max initcode size',
+} as const
+
+/** One of these. Declared here, since the library's own declarations ask users of the package for more than they have. */
+export type FailureMessage = (typeof FAILURE)[keyof typeof FAILURE]
+
+/** Ends the frame with a failure. */
+export function fail(failure: FailureMessage): never {
+  throw new EVMError(failure)
+}
+
+const NO_MEMORY = new DataView(new ArrayBuffer(0))
+
+/** Bytes of memory beyond which no gas suffices. */
+const MEMORY_LIMIT = 2 ** 40
+
+/** A frame. The loop and the opcodes change it; nothing else does while it runs. */
+export class Frame {
+  readonly session: Session
+  readonly analysis: CodeAnalysis
+  readonly address: Hex
+  readonly caller: Hex
+  readonly value: bigint
+  readonly input: Uint8Array
+  readonly isStatic: boolean
+  readonly depth: number
+
+  pc: number
+  /** Gas left; a safe integer. */
+  gas: number
+  /** Slots at and above `sp` are stale. */
+  readonly stack: bigint[] = []
+  sp = 0
+  memory: Uint8Array = EMPTY
+  /** The same bytes, to read and write words. */
+  memoryView = NO_MEMORY
+  /** Memory in use, 32-byte words. */
+  memoryWords = 0
+  #memoryCost = 0
+  /** Gas that the failing opcode asked for beyond its fee, when that was too much; for the words of a trace. */
+  lacking = 0
+  /** What the last child returned. */
+  returned: Uint8Array = EMPTY
+  /** What this frame returns. */
+  output: Uint8Array = EMPTY
+  /** Did the frame end by REVERT? */
+  reverted = false
+  status: FrameStatus = 'running'
+  /** The call to make while `status` is `calling`. */
+  child: ChildRequest | undefined
+
+  constructor(parts: {
+    session: Session
+    analysis: CodeAnalysis
+    address: Hex
+    caller: Hex
+    value: bigint
+    input: Uint8Array
+    isStatic: boolean
+    depth: number
+    gas: number
+  }) {
+    this.session = parts.session
+    this.analysis = parts.analysis
+    this.address = parts.address
+    this.caller = parts.caller
+    this.value = parts.value
+    this.input = parts.input
+    this.isStatic = parts.isStatic
+    this.depth = parts.depth
+    this.gas = parts.gas
+    this.pc = parts.analysis.start
+  }
+
+  /** Takes the top of the stack; the loop has checked that it is there. */
+  pop(): bigint {
+    return this.stack[--this.sp] as bigint
+  }
+
+  /** The loop has checked that there is room. */
+  push(word: bigint): void {
+    this.stack[this.sp++] = word
+  }
+
+  /** Pays gas or fails. */
+  charge(gas: number): void {
+    if (gas > this.gas) this.failForGas(gas)
+    this.gas -= gas
+  }
+
+  /** Fails for want of so much gas. */
+  failForGas(gas: number): never {
+    this.lacking = gas
+    fail(FAILURE.OUT_OF_GAS)
+  }
+
+  /** Fails in the loop, which has pc, sp and gas in registers; a trace reads them in the frame. */
+  failAt(failure: FailureMessage, pc: number, sp: number, gas: number): never {
+    this.pc = pc
+    this.sp = sp
+    this.gas = gas
+    fail(failure)
+  }
+
+  /** Cost of memory up to `offset + length`, beyond what is paid already; fails where no gas could pay. */
+  expansionCost(offset: bigint, length: bigint): number {
+    if (length === 0n) return 0
+    const end = offset + length
+    if (end > MEMORY_LIMIT) this.failForGas(Number.MAX_SAFE_INTEGER)
+    const words = Math.ceil(Number(end) / 32)
+    if (words <= this.memoryWords) return 0
+    return words * 3 + Math.floor((words * words) / 512) - this.#memoryCost
+  }
+
+  /** Pays for and opens memory up to `offset + length`; the offset as a number (0 when the length is 0). */
+  expand(offset: bigint, length: bigint): number {
+    if (length === 0n) return 0
+    const cost = this.expansionCost(offset, length)
+    if (cost > 0) {
+      this.charge(cost)
+      this.grow(Number(offset + length))
+    }
+    return Number(offset)
+  }
+
+  /** Opens memory up to `end` bytes, already paid. */
+  grow(end: number): void {
+    const words = Math.ceil(end / 32)
+    if (words <= this.memoryWords) return
+    this.memoryWords = words
+    this.#memoryCost = words * 3 + Math.floor((words * words) / 512)
+    if (words * 32 <= this.memory.length) return
+    const memory = new Uint8Array(Math.max(words * 32, this.memory.length * 2, 256))
+    memory.set(this.memory)
+    this.memory = memory
+    this.memoryView = new DataView(memory.buffer)
+  }
+
+  /** A copy of memory that is open. */
+  read(offset: number, length: number): Uint8Array {
+    return length === 0 ? EMPTY : this.memory.slice(offset, offset + length)
+  }
+
+  /** Fails in a frame that may not change state. */
+  forbidStatic(): void {
+    if (this.isStatic) fail(FAILURE.STATIC_STATE_CHANGE)
+  }
+
+  /** Counts an opcode that takes the time of so many jumps; the loop stops after it when others are due their turn. */
+  spend(ticks: number): void {
+    const { clock } = this.session
+    clock.ticks -= ticks
+    if (clock.ticks <= 0 && clock.mustPause()) this.status = 'due'
+  }
+
+  /** Ends the frame without failure. */
+  stop(output: Uint8Array): void {
+    this.output = output
+    this.status = 'stopped'
+  }
+
+  /** Hands a call to the driver; the loop goes on when it is answered. */
+  request(child: ChildRequest): void {
+    this.child = child
+    this.status = 'calling'
+  }
+}

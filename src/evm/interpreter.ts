@@ -1,0 +1,124 @@
+/** The loop: runs a frame, without a promise, until it ends, wants to call, or the event loop is due its turn. */
+import { pushedWord } from './code-analysis.ts'
+import { FAILURE, type Frame } from './frame.ts'
+import { opcodeTable } from './opcodes/table.ts'
+import { MAX_WORD, MODULUS } from './word.ts'
+
+/**
+ * Runs on until `frame.status` is no longer `running`; when it still is, the clock wants a pause.
+ * Throws the library's EVMError when the code fails and `limit-exceeded` when time is up.
+ * What runs most often is here and not in the table: the stack pointer and gas then stay in registers.
+ */
+export function advance(frame: Frame): void {
+  const { clock, rules } = frame.session
+  const { fees, needs, room, run } = opcodeTable(rules.name)
+  const { code, jumpDestinations, pushes } = frame.analysis
+  const { stack } = frame
+  const end = code.length
+  let pc = frame.pc
+  let sp = frame.sp
+  let gas = frame.gas
+
+  for (;;) {
+    const op = pc < end ? (code[pc] as number) : 0
+    const fee = fees[op] as number
+    if (fee < 0) frame.failAt(FAILURE.INVALID_OPCODE, pc, sp, gas)
+    if (sp < (needs[op] as number)) frame.failAt(FAILURE.STACK_UNDERFLOW, pc, sp, gas)
+    if (sp > (room[op] as number)) frame.failAt(FAILURE.STACK_OVERFLOW, pc, sp, gas)
+    gas -= fee
+    if (gas < 0) frame.failAt(FAILURE.OUT_OF_GAS, pc, sp, gas + fee)
+
+    if (op >= 0x60 && op <= 0x9f) {
+      if (op <= 0x7f) {
+        const size = op - 0x5f
+        let word = pushes[pc]
+        if (word === undefined) {
+          word = pushedWord(code, pc, size)
+          pushes[pc] = word
+        }
+        stack[sp++] = word
+        pc += size
+      } else if (op <= 0x8f) {
+        stack[sp] = stack[sp - op + 0x7f] as bigint
+        sp++
+      } else {
+        const other = sp - op + 0x8e
+        const top = stack[sp - 1] as bigint
+        stack[sp - 1] = stack[other] as bigint
+        stack[other] = top
+      }
+      pc++
+      continue
+    }
+
+    switch (op) {
+      case 0x01: {
+        const sum = (stack[sp - 1] as bigint) + (stack[sp - 2] as bigint)
+        stack[--sp - 1] = sum > MAX_WORD ? sum - MODULUS : sum
+        break
+      }
+      case 0x03: {
+        const difference = (stack[sp - 1] as bigint) - (stack[sp - 2] as bigint)
+        stack[--sp - 1] = difference < 0n ? difference + MODULUS : difference
+        break
+      }
+      case 0x10:
+        stack[sp - 2] = (stack[sp - 1] as bigint) < (stack[sp - 2] as bigint) ? 1n : 0n
+        sp--
+        break
+      case 0x11:
+        stack[sp - 2] = (stack[sp - 1] as bigint) > (stack[sp - 2] as bigint) ? 1n : 0n
+        sp--
+        break
+      case 0x14:
+        stack[sp - 2] = stack[sp - 1] === stack[sp - 2] ? 1n : 0n
+        sp--
+        break
+      case 0x15:
+        stack[sp - 1] = stack[sp - 1] === 0n ? 1n : 0n
+        break
+      case 0x16:
+        stack[sp - 2] = (stack[sp - 1] as bigint) & (stack[sp - 2] as bigint)
+        sp--
+        break
+      case 0x50:
+        sp--
+        break
+      case 0x56:
+      case 0x57: {
+        const target = stack[--sp] as bigint
+        if (op === 0x57 && stack[--sp] === 0n) break
+        // Far targets lose precision as numbers, but stay beyond the code.
+        const destination = Number(target)
+        if (jumpDestinations[destination] !== 1) frame.failAt(FAILURE.INVALID_JUMP, pc, sp, gas)
+        pc = destination
+        if (--clock.ticks > 0 || !clock.mustPause()) continue
+        frame.pc = pc
+        frame.sp = sp
+        frame.gas = gas
+        return
+      }
+      case 0x58:
+        stack[sp++] = BigInt(pc)
+        break
+      case 0x5b:
+        break
+      case 0x5f:
+        stack[sp++] = 0n
+        break
+      default: {
+        frame.pc = pc
+        frame.sp = sp
+        frame.gas = gas
+        ;(run[op] as (frame: Frame) => void)(frame)
+        sp = frame.sp
+        gas = frame.gas
+        if (frame.status !== 'running') {
+          frame.pc = pc + 1
+          return
+        }
+      }
+    }
+    pc++
+  }
+}

@@ -1,0 +1,140 @@
+/** Our overlay in the shape that the EVM library asks for: its accounts, addresses and promises. */
+import type { AccountFields, StateManagerInterface } from '@ethereumjs/common'
+import { Account, Address, KECCAK256_NULL, KECCAK256_RLP } from '@ethereumjs/util'
+import { EMPTY_ACCOUNT, EMPTY_CODE_HASH, type Account as OwnAccount } from '../chain/account.ts'
+import { EMPTY, fromBigInt, toBigInt } from '../encoding/bytes.ts'
+import { fromHex, type Hex, toHex } from '../encoding/hex.ts'
+import { RecentMap } from '../state/recent-map.ts'
+import type { Journal } from './journal.ts'
+
+/** An address that keeps its text, which everything here is keyed by. */
+class NamedAddress extends Address {
+  readonly text: Hex
+
+  constructor(text: Hex) {
+    super(fromHex(text))
+    this.text = text
+  }
+
+  override toString(): Hex {
+    return this.text
+  }
+}
+
+const addresses = new RecentMap<Hex, Address>(4096)
+
+/** The library's form of an address; nobody may write to its bytes. */
+export function libraryAddress(address: Hex): Address {
+  let known = addresses.get(address)
+  if (known === undefined) {
+    known = new NamedAddress(address)
+    addresses.set(address, known)
+  }
+  return known
+}
+
+function toLibraryAccount(account: OwnAccount): Account {
+  const codeHash = account.codeHash === EMPTY_CODE_HASH ? KECCAK256_NULL : fromHex(account.codeHash)
+  // The library takes a storage root for a collision; neither rule set does.
+  return new Account(account.nonce, account.balance, KECCAK256_RLP, codeHash)
+}
+
+/**
+ * The library's state manager and journal over one of our journals. Both rule sets write through it, so it is where
+ * touched accounts are noted. What the EVM never asks for throws.
+ */
+export class LibraryState implements StateManagerInterface {
+  readonly #journal: Journal
+  /** Asked at each SSTORE and not looked at by its plain price. */
+  readonly originalStorageCache = { get: async (): Promise<Uint8Array> => EMPTY, clear: (): void => {} }
+
+  constructor(journal: Journal) {
+    this.#journal = journal
+  }
+
+  async getAccount(address: Address): Promise<Account | undefined> {
+    const account = this.#journal.state.account(address.toString())
+    return account && toLibraryAccount(account)
+  }
+
+  async putAccount(address: Address, account: Account): Promise<void> {
+    const text = address.toString()
+    const { state } = this.#journal
+    const codeHash = account.codeHash === KECCAK256_NULL ? EMPTY_CODE_HASH : toHex(account.codeHash)
+    const { storageRoot } = state.account(text) ?? EMPTY_ACCOUNT
+    state.putAccount(text, { nonce: account.nonce, balance: account.balance, storageRoot, codeHash })
+    this.#journal.touch(text)
+  }
+
+  async deleteAccount(address: Address): Promise<void> {
+    this.#journal.state.deleteAccount(address.toString())
+  }
+
+  async putCode(address: Address, code: Uint8Array): Promise<void> {
+    this.#journal.state.putCode(address.toString(), code)
+  }
+
+  async getCode(address: Address): Promise<Uint8Array> {
+    return this.#journal.codeOf(address.toString())
+  }
+
+  async getCodeSize(address: Address): Promise<number> {
+    return (await this.getCode(address)).length
+  }
+
+  async getStorage(address: Address, key: Uint8Array): Promise<Uint8Array> {
+    return fromBigInt(this.#journal.state.storage(address.toString(), toBigInt(key)))
+  }
+
+  async putStorage(address: Address, key: Uint8Array, value: Uint8Array): Promise<void> {
+    this.#journal.state.putStorage(address.toString(), toBigInt(key), toBigInt(value))
+  }
+
+  async clearStorage(address: Address): Promise<void> {
+    this.#journal.state.clearStorage(address.toString())
+  }
+
+  async checkpoint(): Promise<void> {
+    this.#journal.checkpoint()
+  }
+
+  async commit(): Promise<void> {
+    this.#journal.commit()
+  }
+
+  async revert(): Promise<void> {
+    this.#journal.revert()
+  }
+
+  async modifyAccountFields(address: Address, fields: AccountFields): Promise<void> {
+    const account = (await this.getAccount(address)) ?? new Account()
+    await this.putAccount(address, Object.assign(account, fields))
+  }
+
+  async getStateRoot(): Promise<Uint8Array> {
+    return unused()
+  }
+
+  async setStateRoot(): Promise<void> {
+    unused()
+  }
+
+  async hasStateRoot(): Promise<boolean> {
+    return unused()
+  }
+
+  /** Part of the library's journal: block-wide bookkeeping, which is ours to do. */
+  async cleanup(): Promise<void> {}
+
+  cleanJournal(): void {}
+
+  clearCaches(): void {}
+
+  shallowCopy(): StateManagerInterface {
+    return unused()
+  }
+}
+
+function unused(): never {
+  throw new Error('the EVM does not ask this of a state')
+}

@@ -1,0 +1,63 @@
+/** Storage, transient storage and logs: 0x54, 0x55, 0x5c, 0x5d, 0xa0 to 0xa4. */
+import type { Hex } from '../../encoding/hex.ts'
+import { toFixedHex } from '../../encoding/hex.ts'
+import type { Frame } from '../frame.ts'
+import { type Operation, operation, STATE_TICKS } from './operation.ts'
+
+const SET_GAS = 20_000
+const RESET_GAS = 5_000
+const CLEAR_REFUND = 15_000
+const LOG_BYTE_GAS = 8
+
+/** Flat prices, no net metering, no sentry for the last 2,300 gas (docs/protocol.md#62-gas-schedule). */
+function store(frame: Frame): void {
+  frame.forbidStatic()
+  const { journal } = frame.session
+  const slot = frame.pop()
+  const value = frame.pop()
+  const old = journal.state.storage(frame.address, slot)
+  frame.charge(old === 0n && value !== 0n ? SET_GAS : RESET_GAS)
+  if (old !== 0n && value === 0n) journal.refund += CLEAR_REFUND
+  if (old !== value) journal.state.putStorage(frame.address, slot, value)
+  frame.spend(STATE_TICKS)
+}
+
+function logger(topicCount: number): Operation {
+  return operation(
+    0xa0 + topicCount,
+    `LOG${topicCount}`,
+    375 * (topicCount + 1),
+    topicCount + 2,
+    0,
+    (frame) => {
+      frame.forbidStatic()
+      const from = frame.pop()
+      const length = frame.pop()
+      frame.charge(LOG_BYTE_GAS * Number(length))
+      const offset = frame.expand(from, length)
+      const topics: Hex[] = []
+      for (let i = 0; i < topicCount; i++) topics.push(toFixedHex(frame.pop(), 32))
+      const { journal, tracer } = frame.session
+      const log = { address: frame.address, topics, data: frame.read(offset, Number(length)) }
+      journal.logs.push(log)
+      tracer?.log?.(log)
+    },
+  )
+}
+
+export const STORAGE: readonly Operation[] = [
+  operation(0x54, 'SLOAD', 200, 1, 1, (frame) => {
+    frame.push(frame.session.journal.state.storage(frame.address, frame.pop()))
+    frame.spend(STATE_TICKS)
+  }),
+  operation(0x55, 'SSTORE', 0, 2, 0, store),
+  operation(0x5c, 'TLOAD', 100, 1, 1, (frame) => {
+    frame.push(frame.session.journal.transient.get(frame.address, frame.pop()))
+  }),
+  operation(0x5d, 'TSTORE', 100, 2, 0, (frame) => {
+    frame.forbidStatic()
+    const slot = frame.pop()
+    frame.session.journal.transient.put(frame.address, slot, frame.pop())
+  }),
+  ...[0, 1, 2, 3, 4].map(logger),
+]

@@ -1,0 +1,180 @@
+/** 0x09: the compression function F of BLAKE2b with a free choice of rounds (EIP-152, RSKIP-153). */
+import { type Chunks, inChunks, type Precompile, PrecompileFailure } from './precompile.ts'
+
+/** Rounds of one portion. */
+const PORTION = 2048
+
+const INPUT_LENGTH = 213
+const ROUNDS_OFFSET = 0
+const STATE_OFFSET = 4
+const MESSAGE_OFFSET = 68
+const COUNTER_OFFSET = 196
+const FINAL_OFFSET = 212
+
+/** BLAKE2b's initial vector (the fractions of the square roots of the first eight primes), low half of each word first. */
+const IV = Uint32Array.of(
+  0xf3bcc908,
+  0x6a09e667,
+  0x84caa73b,
+  0xbb67ae85,
+  0xfe94f82b,
+  0x3c6ef372,
+  0x5f1d36f1,
+  0xa54ff53a,
+  0xade682d1,
+  0x510e527f,
+  0x2b3e6c1f,
+  0x9b05688c,
+  0xfb41bd6b,
+  0x1f83d9ab,
+  0x137e2179,
+  0x5be0cd19,
+)
+
+/** Which message words each of the ten round patterns mixes in, in order (RFC 7693, 2.7). */
+const SIGMA = [
+  '0123456789abcdef',
+  'ea489fd61c02b753',
+  'b8c052fdae367194',
+  '7931dcbe265a40f8',
+  '905724afe1bc683d',
+  '2c6a0b834d75fe19',
+  'c51fed4a0763928b',
+  'db7ec13950f4862a',
+  '6fe9b308c2d714a5',
+  'a2847615fb9e3cd0',
+].map((row) => Uint8Array.from(row, (digit) => Number.parseInt(digit, 16) * 2))
+
+/** The mixing function G on words a, b, c, d (offsets of low halves) with message words x and y. */
+function mix(
+  v: Int32Array,
+  m: Int32Array,
+  a: number,
+  b: number,
+  c: number,
+  d: number,
+  x: number,
+  y: number,
+): void {
+  let al = v[a] as number
+  let ah = v[a + 1] as number
+  let bl = v[b] as number
+  let bh = v[b + 1] as number
+  let cl = v[c] as number
+  let ch = v[c + 1] as number
+  let dl = v[d] as number
+  let dh = v[d + 1] as number
+
+  // The sum of low halves stays exact in a double; what passes 2^32 is the carry.
+  let low = (al >>> 0) + (bl >>> 0) + ((m[x] as number) >>> 0)
+  ah = (ah + bh + (m[x + 1] as number) + ((low / 0x1_0000_0000) | 0)) | 0
+  al = low | 0
+  let swap = dl ^ al
+  dl = dh ^ ah
+  dh = swap
+  low = (cl >>> 0) + (dl >>> 0)
+  ch = (ch + dh + ((low / 0x1_0000_0000) | 0)) | 0
+  cl = low | 0
+  bl ^= cl
+  bh ^= ch
+  swap = (bl >>> 24) | (bh << 8)
+  bh = (bh >>> 24) | (bl << 8)
+  bl = swap
+
+  low = (al >>> 0) + (bl >>> 0) + ((m[y] as number) >>> 0)
+  ah = (ah + bh + (m[y + 1] as number) + ((low / 0x1_0000_0000) | 0)) | 0
+  al = low | 0
+  dl ^= al
+  dh ^= ah
+  swap = (dl >>> 16) | (dh << 16)
+  dh = (dh >>> 16) | (dl << 16)
+  dl = swap
+  low = (cl >>> 0) + (dl >>> 0)
+  ch = (ch + dh + ((low / 0x1_0000_0000) | 0)) | 0
+  cl = low | 0
+  bl ^= cl
+  bh ^= ch
+  swap = (bl << 1) | (bh >>> 31)
+  bh = (bh << 1) | (bl >>> 31)
+  bl = swap
+
+  v[a] = al
+  v[a + 1] = ah
+  v[b] = bl
+  v[b + 1] = bh
+  v[c] = cl
+  v[c + 1] = ch
+  v[d] = dl
+  v[d + 1] = dh
+}
+
+/** Some rounds on the working vector, from one that has been reached. */
+function mixRounds(v: Int32Array, m: Int32Array, from: number, to: number): void {
+  for (let round = from; round < to; round++) {
+    const s = SIGMA[round % 10] as Uint8Array
+    mix(v, m, 0, 8, 16, 24, s[0] as number, s[1] as number)
+    mix(v, m, 2, 10, 18, 26, s[2] as number, s[3] as number)
+    mix(v, m, 4, 12, 20, 28, s[4] as number, s[5] as number)
+    mix(v, m, 6, 14, 22, 30, s[6] as number, s[7] as number)
+    mix(v, m, 0, 10, 20, 30, s[8] as number, s[9] as number)
+    mix(v, m, 2, 12, 22, 24, s[10] as number, s[11] as number)
+    mix(v, m, 4, 14, 16, 26, s[12] as number, s[13] as number)
+    mix(v, m, 6, 8, 18, 28, s[14] as number, s[15] as number)
+  }
+}
+
+/** F in portions: `h` is the state (16 halves, low first) and is replaced, `m` the message block, `t` the byte counter. */
+function* compress(
+  rounds: number,
+  h: Int32Array,
+  m: Int32Array,
+  t: Int32Array,
+  final: boolean,
+): Generator<undefined, void> {
+  const v = new Int32Array(32)
+  v.set(h)
+  v.set(IV, 16)
+  for (let i = 0; i < 4; i++) v[24 + i] = (v[24 + i] as number) ^ (t[i] as number)
+  if (final) {
+    v[28] = ~(v[28] as number)
+    v[29] = ~(v[29] as number)
+  }
+  for (let round = 0; round < rounds; round += PORTION) {
+    if (round > 0) yield
+    mixRounds(v, m, round, Math.min(rounds, round + PORTION))
+  }
+  for (let i = 0; i < 16; i++) h[i] = (h[i] as number) ^ (v[i] as number) ^ (v[i + 16] as number)
+}
+
+function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+}
+
+function readHalves(input: DataView, offset: number, count: number): Int32Array {
+  const halves = new Int32Array(count)
+  for (let i = 0; i < count; i++) halves[i] = input.getInt32(offset + 4 * i, true)
+  return halves
+}
+
+function* run(input: Uint8Array): Chunks {
+  if (input.length !== INPUT_LENGTH) throw new PrecompileFailure('input is not 213 bytes long')
+  const final = input[FINAL_OFFSET]
+  if (final !== 0 && final !== 1) throw new PrecompileFailure('final block flag is neither 0 nor 1')
+  const view = viewOf(input)
+  const state = readHalves(view, STATE_OFFSET, 16)
+  const message = readHalves(view, MESSAGE_OFFSET, 32)
+  const counter = readHalves(view, COUNTER_OFFSET, 4)
+  yield* compress(view.getUint32(ROUNDS_OFFSET), state, message, counter, final === 1)
+  const output = new Uint8Array(64)
+  const out = viewOf(output)
+  for (let i = 0; i < 16; i++) out.setInt32(4 * i, state[i] as number, true)
+  return output
+}
+
+/** Rounds, state, message, counter and final flag (213 bytes) to the new state; one gas a round. Another length costs nothing and fails. */
+export const blake2f: Precompile = {
+  maxInputFromContract: INPUT_LENGTH,
+  requiredGas: (input) =>
+    input.length === INPUT_LENGTH ? BigInt(viewOf(input).getUint32(ROUNDS_OFFSET)) : 0n,
+  ...inChunks(run),
+}

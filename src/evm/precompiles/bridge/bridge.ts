@@ -1,0 +1,99 @@
+/**
+ * 0x01000006: the bridge to the parent chain, as it stands on a fresh local network
+ * (docs/protocol.md#65-precompiled-contracts).
+ */
+import { FEDERATORS, isFreeBridgeTransaction } from '../../../chain/bridge-senders.ts'
+import { PRECOMPILE_ADDRESS } from '../../../chain/config.ts'
+import { toNumber } from '../../../encoding/bytes.ts'
+import { keccak256 } from '../../../encoding/hash.ts'
+import { type Precompile, type PrecompileEnvironment, PrecompileFailure } from '../precompile.ts'
+import { HeaderChain } from './header-chain.ts'
+import { HEADER_METHODS } from './header-methods.ts'
+import { Arguments, argumentReader, type BridgeMethod } from './method.ts'
+import { STATE_METHODS } from './state-methods.ts'
+import { RELEASE_METHOD, RETIRED_SIGNATURES, UNSIMULATED_METHODS } from './unsimulated-methods.ts'
+
+interface Entry {
+  readonly method: BridgeMethod
+  readonly readArguments: (data: Uint8Array) => Arguments
+}
+
+/** A call with its method and arguments. */
+interface Prepared {
+  readonly method: BridgeMethod
+  readonly args: Arguments
+}
+
+function selectorOf(signature: string): number {
+  return toNumber(keccak256(new TextEncoder().encode(signature)).subarray(0, 4))
+}
+
+const ENTRIES: ReadonlyMap<number, Entry> = new Map(
+  [...HEADER_METHODS, ...STATE_METHODS, ...UNSIMULATED_METHODS].map((method) => [
+    selectorOf(method.signature),
+    { method, readArguments: argumentReader(method.signature) },
+  ]),
+)
+
+const RETIRED: ReadonlyMap<number, string> = new Map(
+  RETIRED_SIGNATURES.map((signature) => [selectorOf(signature), signature]),
+)
+
+/** Gas for what is no call of a method. */
+const MISS_GAS = 23_000n
+const GAS_PER_BYTE = 2n
+
+/** `undefined` for what is no call of a method: unknown or switched off, or with malformed arguments. */
+function prepare(input: Uint8Array): Prepared | undefined {
+  if (input.length === 0) return { method: RELEASE_METHOD, args: new Arguments([]) }
+  if (input.length < 4) return undefined
+  const entry = ENTRIES.get(toNumber(input.subarray(0, 4)))
+  if (entry === undefined) return undefined
+  try {
+    return { method: entry.method, args: entry.readArguments(input.subarray(4)) }
+  } catch (error) {
+    if (error instanceof RangeError) return undefined
+    throw error
+  }
+}
+
+function missWords(input: Uint8Array): string {
+  const retired = input.length < 4 ? undefined : RETIRED.get(toNumber(input.subarray(0, 4)))
+  return retired === undefined ? 'no such method, or malformed arguments' : `${retired} is switched off`
+}
+
+/** Throws PrecompileFailure for a caller, or a way of calling, that the method refuses. */
+function checkCaller(method: BridgeMethod, env: PrecompileEnvironment): void {
+  if (method.isLocalOnly && !env.isLocal) {
+    throw new PrecompileFailure(`${method.signature} answers simulations only`)
+  }
+  if (env.kind !== 'call' && !(env.kind === 'staticcall' && method.isView)) {
+    throw new PrecompileFailure(`${method.signature} does not serve a ${env.kind}`)
+  }
+  if (method.isForFederators && !FEDERATORS.has(env.caller)) {
+    throw new PrecompileFailure(`${method.signature} serves members of the federation only`)
+  }
+}
+
+/** The contract. A transaction of a federator or voter pays no gas; a simulation has no signature that would show one. */
+export const bridge: Precompile = {
+  requiredGas(input, env) {
+    if (env.isTop && !env.isLocal && isFreeBridgeTransaction(env.caller, PRECOMPILE_ADDRESS.bridge)) return 0n
+    const call = prepare(input)
+    if (call === undefined) return MISS_GAS
+    const { gas } = call.method
+    const price = typeof gas === 'bigint' ? gas : gas(call.args, new HeaderChain(env.storage))
+    return price + GAS_PER_BYTE * BigInt(input.length)
+  },
+  run(input, env) {
+    const call = prepare(input)
+    if (call === undefined) throw new PrecompileFailure(missWords(input))
+    const { method, args } = call
+    checkCaller(method, env)
+    if (method.run === undefined) {
+      const notice = `the bridge failed on ${method.signature}: moving coins and votes on its settings are not simulated`
+      throw new PrecompileFailure(notice, { isNotSimulated: true })
+    }
+    return method.run({ args, headers: new HeaderChain(env.storage), env })
+  },
+}

@@ -1,0 +1,197 @@
+/** The bridge's methods about the parent chain's headers: taking them in, and reading them (RSKIP-89, 122, 200, 220). */
+import {
+  decodeParentHeader,
+  hashValue,
+  PARENT_HEADER_BYTES,
+} from '../../../chain/merged-mining/parent-header.ts'
+import { concat, EMPTY, fromBigIntFixed, toBigInt } from '../../../encoding/bytes.ts'
+import { doubleSha256, keccak256 } from '../../../encoding/hash.ts'
+import { encodeBytes, encodeInt } from '../abi.ts'
+import { PrecompileFailure, type PrecompileStorage } from '../precompile.ts'
+import { MAX_HEADER_DEPTH, SECONDS_BETWEEN_HEADERS } from './constants.ts'
+import { type HeaderChain, PARENT_GENESIS, type StoredHeader } from './header-chain.ts'
+import type { Arguments, BridgeCall, BridgeMethod } from './method.ts'
+
+/** Answers of `receiveHeader`; 0 is success. */
+const RECEIVED = { tooSoon: -1, tooOld: -2, orphan: -3, known: -4, wrongSize: -20, invalid: -99 } as const
+
+/** Answers of `getBtcTransactionConfirmations` that are no count. */
+const UNCONFIRMED = { noBlock: -1, notBest: -2, outOfReach: -3, tooOld: -4, wrongBranch: -5 } as const
+
+/** Blocks below the best one beyond which confirmations are not counted. */
+const MAX_CONFIRMATION_DEPTH = 4320
+const MAX_BRANCH_LENGTH = 32
+
+/** When `receiveHeader` last took a header in, Unix seconds plus one; 0 when it never did. */
+const LAST_RECEPTION_SLOT = toBigInt(keccak256(new TextEncoder().encode('receiveHeadersLastTimestamp')))
+
+function receiveHeader({ args, headers, env }: BridgeCall): number {
+  const bytes = args.bytes(0)
+  if (bytes.length !== PARENT_HEADER_BYTES) return RECEIVED.wrongSize
+  if (headers.get(hashValue(doubleSha256(bytes))) !== undefined) return RECEIVED.known
+  if (isTooSoon(env.storage, env.timestamp)) return RECEIVED.tooSoon
+  const parent = headers.get(hashValue(decodeParentHeader(bytes).previousHash))
+  if (parent === undefined) return RECEIVED.orphan
+  if (headers.best().height - (parent.height + 1) > MAX_HEADER_DEPTH) return RECEIVED.tooOld
+  if (headers.add(bytes) !== 'added') return RECEIVED.invalid
+  env.storage.set(LAST_RECEPTION_SLOT, BigInt(env.timestamp) + 1n)
+  return 0
+}
+
+function isTooSoon(storage: PrecompileStorage, timestamp: number): boolean {
+  const last = storage.get(LAST_RECEPTION_SLOT)
+  return last !== 0n && BigInt(timestamp) - (last - 1n) < SECONDS_BETWEEN_HEADERS
+}
+
+/** Headers that do not fit are left out in silence, as long as each has the right length. */
+function receiveHeaders({ args, headers }: BridgeCall): Uint8Array {
+  const list = args.list(0)
+  if (list.some(({ length }) => length !== PARENT_HEADER_BYTES))
+    throw new PrecompileFailure('a header has not 80 bytes')
+  for (const bytes of list) headers.add(bytes)
+  return EMPTY
+}
+
+function receiveHeadersGas(args: Arguments): bigint {
+  return 25_000n + 3_500n * BigInt(Math.max(args.list(0).length - 1, 0))
+}
+
+function encodeHeader(header: StoredHeader | undefined): Uint8Array {
+  return encodeBytes(header === undefined ? EMPTY : header.bytes)
+}
+
+function headerByHeight({ args, headers }: BridgeCall): Uint8Array {
+  return encodeHeader(reachable(headers, args.index(0))?.header)
+}
+
+/** `undefined` when the height is out of reach. */
+function reachable(
+  headers: HeaderChain,
+  height: number,
+): { readonly header: StoredHeader | undefined } | undefined {
+  try {
+    return { header: headers.withinReach(height) }
+  } catch (error) {
+    if (error instanceof RangeError) return undefined
+    throw error
+  }
+}
+
+function parentHeader({ args, headers }: BridgeCall): Uint8Array {
+  const header = headers.get(toBigInt(args.bytes(0)))
+  return encodeHeader(header && headers.parentOf(header))
+}
+
+function hashAtDepth({ args, headers }: BridgeCall): Uint8Array {
+  const depth = args.index(0)
+  const height = headers.best().height - depth
+  const header = depth < 0 || height < 0 ? undefined : headers.atHeight(height)
+  if (header === undefined) throw new PrecompileFailure('no block at that depth')
+  return encodeBytes(fromBigIntFixed(header.hash, 32))
+}
+
+function confirmationsGas(args: Arguments, headers: HeaderChain): bigint {
+  const header = headers.get(toBigInt(args.bytes(1)))
+  if (header === undefined) return 27_000n
+  const depth = Math.max(headers.best().height - header.height, 0)
+  if (depth > MAX_CONFIRMATION_DEPTH) return 27_000n
+  return 27_000n + 315n * BigInt(depth) + 144n * BigInt(args.list(3).length)
+}
+
+function reversed(bytes: Uint8Array): Uint8Array {
+  return bytes.slice().reverse()
+}
+
+/** The merkle root, raw order, that siblings (displayed order) lead to; bit i of `path`: is the node on the right at level i? */
+function merkleRoot(transactionHash: Uint8Array, path: number, siblings: readonly Uint8Array[]): Uint8Array {
+  let node = reversed(transactionHash)
+  for (const [level, sibling] of siblings.entries()) {
+    const isRight = ((path >> level) & 1) === 1
+    node = doubleSha256(isRight ? concat(reversed(sibling), node) : concat(node, reversed(sibling)))
+  }
+  return node
+}
+
+function confirmations({ args, headers }: BridgeCall): number {
+  const path = args.index(2)
+  const siblings = args.list(3)
+  const significantBits = 32 - Math.clz32(path)
+  if (siblings.length > MAX_BRANCH_LENGTH || significantBits > siblings.length) {
+    throw new PrecompileFailure('malformed merkle branch')
+  }
+  const header = headers.get(toBigInt(args.bytes(1)))
+  if (header === undefined) return UNCONFIRMED.noBlock
+  const depth = headers.best().height - header.height
+  if (depth > MAX_CONFIRMATION_DEPTH) return UNCONFIRMED.tooOld
+  const best = reachable(headers, header.height)
+  if (best === undefined) return UNCONFIRMED.outOfReach
+  if (best.header?.hash !== header.hash) return UNCONFIRMED.notBest
+  const root = merkleRoot(args.bytes(0), path, siblings)
+  if (Buffer.compare(root, decodeParentHeader(header.bytes).merkleRoot) !== 0) return UNCONFIRMED.wrongBranch
+  return depth + 1
+}
+
+/** All that has to do with headers. Hashes go in and out in displayed order. */
+export const HEADER_METHODS: readonly BridgeMethod[] = [
+  {
+    signature: 'receiveHeaders(bytes[])',
+    gas: receiveHeadersGas,
+    isForFederators: true,
+    run: receiveHeaders,
+  },
+  {
+    signature: 'receiveHeader(bytes)',
+    gas: 10_600n,
+    run: (call) => encodeInt(receiveHeader(call)),
+  },
+  {
+    signature: 'getBtcBlockchainBestChainHeight()',
+    gas: 19_000n,
+    isView: true,
+    run: ({ headers }) => encodeInt(headers.best().height),
+  },
+  {
+    signature: 'getBtcBlockchainInitialBlockHeight()',
+    gas: 20_000n,
+    isView: true,
+    isLocalOnly: true,
+    run: () => encodeInt(PARENT_GENESIS.height),
+  },
+  {
+    signature: 'getBtcBlockchainBlockHashAtDepth(int256)',
+    gas: 20_000n,
+    isView: true,
+    isLocalOnly: true,
+    run: hashAtDepth,
+  },
+  {
+    signature: 'getBtcTransactionConfirmations(bytes32,bytes32,uint256,bytes32[])',
+    gas: confirmationsGas,
+    isView: true,
+    run: (call) => encodeInt(confirmations(call)),
+  },
+  {
+    signature: 'getBtcBlockchainBestBlockHeader()',
+    gas: 3_800n,
+    isView: true,
+    run: ({ headers }) => encodeHeader(headers.best()),
+  },
+  {
+    signature: 'getBtcBlockchainBlockHeaderByHash(bytes32)',
+    gas: 4_600n,
+    isView: true,
+    run: ({ args, headers }) => encodeHeader(headers.get(toBigInt(args.bytes(0)))),
+  },
+  {
+    signature: 'getBtcBlockchainBlockHeaderByHeight(uint256)',
+    gas: 5_000n,
+    isView: true,
+    run: headerByHeight,
+  },
+  {
+    signature: 'getBtcBlockchainParentBlockHeaderByHash(bytes32)',
+    gas: 4_900n,
+    isView: true,
+    run: parentHeader,
+  },
+]

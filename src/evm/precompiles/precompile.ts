@@ -1,0 +1,101 @@
+/** What a native contract is: code of the node's own at a fixed address, with a price and a result. */
+import type { Header } from '../../chain/header.ts'
+import type { Hex } from '../../encoding/hex.ts'
+
+/** An ancestor of the executing block, as the block header contract reads it. */
+export interface AncestorBlock {
+  readonly header: Header
+  readonly hash: Hex
+  readonly uncles: readonly Header[]
+  /** Total difficulty of the chain up to and with this block, uncles counted. */
+  readonly totalDifficulty: bigint
+}
+
+/** The words of a contract's own account. */
+export interface PrecompileStorage {
+  /** 0 where nothing is kept. */
+  get(slot: bigint): bigint
+  /** Undone when the call fails. Throws PrecompileFailure where nothing may be written. */
+  set(slot: bigint, value: bigint): void
+}
+
+/** How a native contract is called. A plain call from code that may not write counts as `staticcall`. */
+export type PrecompileCallKind = 'call' | 'callcode' | 'delegatecall' | 'staticcall'
+
+/** Where a native contract is called from. */
+export interface PrecompileEnvironment {
+  /** Depth of the frame that calls: 0 for the code a transaction starts, and for a transaction straight to the contract. */
+  readonly depth: number
+  readonly caller: Hex
+  /** Wei that come with the call. */
+  readonly value: bigint
+  readonly isStatic: boolean
+  readonly kind: PrecompileCallKind
+  /** Does a transaction, and no code, call? */
+  readonly isTop: boolean
+  /** Is all of this a simulation (`eth_call` and estimates), its sender unproven and its changes dropped? */
+  readonly isLocal: boolean
+  /** Of the executing block, Unix seconds. */
+  readonly timestamp: number
+  readonly storage: PrecompileStorage
+  /** 0 is the parent of the executing block; `undefined` when there is no such block. */
+  ancestor(depth: number): AncestorBlock | undefined
+}
+
+/** Work that may take long, in portions of less than a millisecond or so; it ends with the output. */
+export type Chunks = Generator<undefined, Uint8Array, undefined>
+
+/** A native contract. It keeps nothing between calls; no function waits for anything. */
+export interface Precompile {
+  /**
+   * Gas charged before anything runs, also when running then fails
+   * (docs/protocol.md#65-precompiled-contracts, RSKIP-197).
+   */
+  requiredGas(input: Uint8Array, env: PrecompileEnvironment): bigint
+  /** The output; throws PrecompileFailure on an execution error. Called only when the gas is paid. */
+  run(input: Uint8Array, env: PrecompileEnvironment): Uint8Array
+  /** The same as `run` for work that may keep others waiting: whoever runs it may pause between two portions. */
+  chunks?(input: Uint8Array): Chunks
+  /** Bytes of input that arrive when contract code calls; the rest is cut off (RSKIP-516). A transaction is not cut. */
+  readonly maxInputFromContract?: number
+}
+
+/** Both ways to run a contract that works in portions. */
+export function inChunks(chunks: (input: Uint8Array) => Chunks): Pick<Precompile, 'run' | 'chunks'> {
+  return {
+    chunks,
+    run(input) {
+      const work = chunks(input)
+      for (;;) {
+        const chunk = work.next()
+        if (chunk.done) return chunk.value
+      }
+    },
+  }
+}
+
+/** An execution error of a native contract: the call fails, its state is undone, only the required gas is lost. */
+export class PrecompileFailure extends Error {
+  /** Would the real chain have done something here that this node leaves out? Then the operator is told. */
+  readonly isNotSimulated: boolean
+
+  constructor(message: string, { isNotSimulated = false } = {}) {
+    super(message)
+    this.name = 'PrecompileFailure'
+    this.isNotSimulated = isNotSimulated
+  }
+}
+
+/** Gas per whole or started 32-byte word over a base. */
+export function wordGas(base: bigint, perWord: bigint, length: number): bigint {
+  return base + perWord * BigInt(Math.ceil(length / 32))
+}
+
+/** `length` bytes of input from `offset`, as if zero bytes followed the input for ever. Do not write to the result. */
+export function inputSlice(input: Uint8Array, offset: number, length: number): Uint8Array {
+  const part = input.subarray(offset, offset + length)
+  if (part.length === length) return part
+  const padded = new Uint8Array(length)
+  padded.set(part)
+  return padded
+}

@@ -1,0 +1,42 @@
+/**
+ * The storage of the reward contract (docs/protocol.md#54-remasc-payout): cells named in ASCII, each held as a word.
+ *
+ * The real node stores bytes, not words. Of every cell the minimal big-endian bytes of our word are those bytes, also
+ * of `siblings`, the one byte c0 of an empty list, which here is the word 192. The exception is a `brokenSelectionRule`
+ * that does not hold: the node stores the byte 00 from the first payout on, a word of 0 is no cell at all. Contracts
+ * and `eth_getStorageAt` cannot tell the two apart.
+ */
+import { PRECOMPILE_ADDRESS } from '../../chain/config.ts'
+import { toBigInt } from '../../encoding/bytes.ts'
+import type { Overlay } from '../../state/overlay.ts'
+
+function slotOf(name: string): bigint {
+  return toBigInt(new TextEncoder().encode(name))
+}
+
+/** Slots of the contract: its name for the cell, left-padded. Balances are in wei. */
+export const REMASC_SLOT = {
+  /** The pot: fees of mature blocks that are not paid out yet. */
+  rewardBalance: slotOf('rewardBalance'),
+  /** What nobody will ever get; it stays in the contract's balance. */
+  burnedBalance: slotOf('burnedBalance'),
+  /** The federation's share, while it is too small to be paid. */
+  federationBalance: slotOf('federationBalance'),
+  /** A leftover that is always an empty list: siblings are found by walking the chain. */
+  siblings: slotOf('siblings'),
+  /** 1 when the block that was last rewarded should have lost against a sibling. */
+  brokenSelectionRule: slotOf('brokenSelectionRule'),
+} as const
+
+/** What the cell `siblings` holds: RLP of an empty list, one byte. */
+export const NO_SIBLINGS = 0xc0n
+
+/** A cell's word; 0 when it is not there. */
+export function readCell(state: Overlay, slot: bigint): bigint {
+  return state.storage(PRECOMPILE_ADDRESS.remasc, slot)
+}
+
+/** Sets a cell. Where nothing changes nothing is written, so that idle blocks leave the contract's storage alone. */
+export function writeCell(state: Overlay, slot: bigint, word: bigint): void {
+  if (readCell(state, slot) !== word) state.putStorage(PRECOMPILE_ADDRESS.remasc, slot, word)
+}

@@ -1,0 +1,86 @@
+/** The beginnings and ends of frames, from the library's messages to what a tracer hears. */
+import type { EVMResult, Message as LibraryMessage } from '@ethereumjs/evm'
+import type { Address } from '@ethereumjs/util'
+import { EMPTY } from '../../encoding/bytes.ts'
+import { childMessage } from '../child-message.ts'
+import { type ChildRequest, FAILURE, type Frame, type Session } from '../frame.ts'
+import type { FrameStart } from './tracer.ts'
+import { frameFailure } from './vm-exception.ts'
+
+type CalledMessage = LibraryMessage & { readonly to: Address }
+
+/** The kind of a call, as far as its message tells; a message does not tell a CALL within a static frame from a STATICCALL. */
+function kindOf(message: CalledMessage): FrameStart['kind'] {
+  if (message.delegatecall) return 'delegatecall'
+  if (message.codeAddress.toString() !== message.to.toString()) return 'callcode'
+  return message.isStatic ? 'staticcall' : 'call'
+}
+
+/** A call that is about to run; `asked` is how the calling frame asked for it, where one did. */
+export function callStart(
+  message: CalledMessage,
+  session: Session,
+  asked: FrameStart['kind'] | undefined,
+): FrameStart {
+  const target = message.codeAddress.toString()
+  const kind = asked ?? kindOf(message)
+  const borrows = kind === 'delegatecall' || kind === 'callcode'
+  const isPrecompile = session.rules.precompiles.has(target)
+  return {
+    kind,
+    depth: message.depth,
+    from: borrows ? message.to.toString() : message.caller.toString(),
+    to: target,
+    value: message.value,
+    gas: message.gasLimit,
+    input: message.data,
+    isPrecompile,
+    runsCode: !isPrecompile && session.journal.codeOf(target).length > 0,
+  }
+}
+
+/** A creation that is about to run. */
+export function creationStart(message: LibraryMessage): FrameStart {
+  return {
+    kind: message.salt === undefined ? 'create' : 'create2',
+    depth: message.depth,
+    from: message.caller.toString(),
+    to: undefined,
+    value: message.value,
+    gas: message.gasLimit,
+    input: message.data,
+    isPrecompile: false,
+    runsCode: message.data.length > 0,
+  }
+}
+
+/** Tells of the end of a frame; `start` is what was told of its beginning. */
+export function tellEnd(
+  { tracer }: Session,
+  start: FrameStart,
+  { execResult, createdAddress }: EVMResult,
+): void {
+  const failure = execResult.exceptionError
+  const keepsOutput = failure === undefined || failure.error === FAILURE.REVERT
+  tracer?.exit?.({
+    gasUsed: execResult.executionGasUsed,
+    output: keepsOutput ? execResult.returnValue : EMPTY,
+    ...(failure && { failure: frameFailure(failure, execResult.returnValue, start) }),
+    ...(start.to === undefined && createdAddress && { created: createdAddress.toString() }),
+  })
+}
+
+/** Tells of a call that is not made: too deep, or more value than there is. */
+export function tellRefusal(frame: Frame, child: ChildRequest): void {
+  const { session, depth } = frame
+  const { tracer } = session
+  const message = childMessage(frame, child)
+  const start =
+    message.to === undefined
+      ? creationStart(message)
+      : callStart(message as CalledMessage, session, child.kind)
+  const isTooDeep = depth >= session.rules.maxDepth
+  const reason = isTooDeep ? 'max call depth exceeded' : 'insufficient balance for transfer'
+  tracer?.enter?.({ ...start, runsCode: false })
+  tracer?.exit?.({ gasUsed: 0n, output: EMPTY, failure: { kind: 'refused', reason } })
+}

@@ -1,0 +1,101 @@
+/** What a transaction found of the accounts and slots that it touched, and what it left. */
+import { type Account, EMPTY_CODE_HASH } from '../../chain/account.ts'
+import { EMPTY } from '../../encoding/bytes.ts'
+import type { Hex } from '../../encoding/hex.ts'
+import type { StateReader } from '../../state/model.ts'
+import type { FrameEnd, TraceEnd, Tracer } from './tracer.ts'
+
+/** An account at one moment. */
+export interface AccountSnapshot {
+  /** Did it exist? */
+  readonly exists: boolean
+  /** Wei. */
+  readonly balance: bigint
+  readonly nonce: bigint
+  readonly code: Uint8Array
+  /** The touched slots; 0 where nothing is kept. */
+  readonly storage: ReadonlyMap<bigint, bigint>
+}
+
+/** One account before and after. `after` is absent when it is gone. */
+export interface TouchedAccount {
+  readonly address: Hex
+  readonly before: AccountSnapshot
+  readonly after: AccountSnapshot | undefined
+  /** Is it a contract that came into being? */
+  readonly created: boolean
+}
+
+interface Reads {
+  account: Account | undefined
+  readonly slots: Map<bigint, bigint>
+}
+
+function snapshot(
+  account: Account | undefined,
+  storage: ReadonlyMap<bigint, bigint>,
+  state: StateReader,
+): AccountSnapshot {
+  const { balance = 0n, nonce = 0n, codeHash = EMPTY_CODE_HASH } = account ?? {}
+  const code = codeHash === EMPTY_CODE_HASH ? EMPTY : state.code(codeHash)
+  return { exists: account !== undefined, balance, nonce, code, storage }
+}
+
+/** Notes what is read of the state before the transaction; `touched` is there once it is over. */
+export class PrestateTracer implements Tracer {
+  readonly #reads = new Map<Hex, Reads>()
+  readonly #created = new Set<Hex>()
+  #touched: readonly TouchedAccount[] = []
+
+  /** Every account that was looked at, whatever became of the frame that did, in the order of first touch. */
+  get touched(): readonly TouchedAccount[] {
+    return this.#touched
+  }
+
+  watch(before: StateReader): StateReader {
+    const reads = this.#reads
+    const of = (address: Hex): Reads => {
+      let known = reads.get(address)
+      if (known === undefined) {
+        known = { account: before.account(address), slots: new Map() }
+        reads.set(address, known)
+      }
+      return known
+    }
+    this.#before = before
+    return {
+      account: (address) => of(address).account,
+      storage(address, slot) {
+        const { slots } = of(address)
+        const known = slots.get(slot)
+        if (known !== undefined) return known
+        const value = before.storage(address, slot)
+        slots.set(slot, value)
+        return value
+      },
+      code: (hash) => before.code(hash),
+    }
+  }
+
+  #before: StateReader | undefined
+
+  exit({ created, failure }: FrameEnd): void {
+    if (created !== undefined && failure === undefined) this.#created.add(created)
+  }
+
+  finish({ after }: TraceEnd): void {
+    const before = this.#before
+    if (before === undefined) return
+    const addresses = [...this.#reads]
+    this.#touched = addresses.map(([address, { account, slots }]) => {
+      const left = after.account(address)
+      const storage = new Map([...slots.keys()].map((slot) => [slot, after.storage(address, slot)] as const))
+      return {
+        address,
+        before: snapshot(account, slots, before),
+        after: left && snapshot(left, storage, after),
+        created: this.#created.has(address),
+      }
+    })
+  }
+}

@@ -1,0 +1,55 @@
+/** The loop that tells a tracer of each opcode: runs everything from the table, and does what `interpreter.ts` does. */
+import { EVMError } from '@ethereumjs/evm'
+import { FAILURE, type Frame, fail } from '../frame.ts'
+import { type OpcodeTable, opcodeTable } from '../opcodes/table.ts'
+import type { Tracer } from './tracer.ts'
+
+/** The gas that the failing opcode asked for, as far as it got. */
+function costOfFailure(frame: Frame, opcode: number, gasBefore: number, { fees }: OpcodeTable): number {
+  const spent = gasBefore - frame.gas
+  return Math.min(Number.MAX_SAFE_INTEGER, Math.max(spent + frame.lacking, fees[opcode] as number, 0))
+}
+
+/** Runs one opcode. Throws EVMError when it ends the frame with a failure. */
+function runOne(frame: Frame, opcode: number, { fees, needs, room, run }: OpcodeTable): void {
+  const fee = fees[opcode] as number
+  if (fee < 0) fail(FAILURE.INVALID_OPCODE)
+  if (frame.sp < (needs[opcode] as number)) fail(FAILURE.STACK_UNDERFLOW)
+  if (frame.sp > (room[opcode] as number)) fail(FAILURE.STACK_OVERFLOW)
+  if (fee > frame.gas) fail(FAILURE.OUT_OF_GAS)
+  frame.gas -= fee
+  ;(run[opcode] as (frame: Frame) => void)(frame)
+}
+
+/** What a CALL hands down counts as its cost, what a creation hands down does not. */
+function handedDown({ child }: Frame): number {
+  return child === undefined || 'initcode' in child ? 0 : child.gas
+}
+
+/**
+ * Runs on until `frame.status` is no longer `running`; when it still is, the clock wants a pause.
+ * Throws the library's EVMError when the code fails and `limit-exceeded` when time is up.
+ */
+export function advanceTraced(frame: Frame, tracer: Tracer): void {
+  const { clock, rules } = frame.session
+  const table = opcodeTable(rules.name)
+  const { code } = frame.analysis
+  for (;;) {
+    const opcode = frame.pc < code.length ? (code[frame.pc] as number) : 0
+    const gasBefore = frame.gas
+    tracer.step?.(frame, opcode)
+    try {
+      runOne(frame, opcode, table)
+    } catch (error) {
+      if (error instanceof EVMError) {
+        tracer.stepped?.(frame, costOfFailure(frame, opcode, gasBefore, table), error.error)
+      }
+      throw error
+    }
+    const cost = gasBefore - frame.gas + handedDown(frame)
+    tracer.stepped?.(frame, cost, frame.reverted ? FAILURE.REVERT : undefined)
+    frame.pc++
+    if (frame.status !== 'running') return
+    if (--clock.ticks <= 0 && clock.mustPause()) return
+  }
+}

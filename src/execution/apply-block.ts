@@ -1,0 +1,244 @@
+/**
+ * All transactions of a block and then the one that collects its fees: receipts, gas, fees
+ * (docs/protocol.md#51-execution, docs/protocol.md#52-parallel-sublists).
+ */
+import type { Block } from '../chain/block.ts'
+import { logsBloom, mergeBlooms } from '../chain/bloom.ts'
+import { type ChainConfig, sublistLimits } from '../chain/config.ts'
+import type { Receipt } from '../chain/receipt.ts'
+import { remascTransaction, type Transaction } from '../chain/transaction.ts'
+import type { Hex } from '../encoding/hex.ts'
+import { NodeError } from '../errors.ts'
+import type { BlockEnvironment } from '../evm/message.ts'
+import type { Tracer } from '../evm/tracing/tracer.ts'
+import type { Vm } from '../evm/vm.ts'
+import type { StateReader } from '../state/model.ts'
+import { Overlay } from '../state/overlay.ts'
+import { applyTransaction, type TransactionOutcome, TransactionRejected } from './apply-transaction.ts'
+import { applyRemascTransaction } from './remasc/remasc-transaction.ts'
+import { watchedState } from './watched-state.ts'
+
+/** What a block's transactions did, one entry per transaction in each list, the reward transaction last. */
+export interface BlockResult {
+  readonly transactions: readonly Transaction[]
+  readonly receipts: readonly Receipt[]
+  readonly outcomes: readonly TransactionOutcome[]
+  /** Gas of all transactions. */
+  readonly gasUsed: bigint
+  /** Wei. */
+  readonly paidFees: bigint
+  /** 256 bytes. */
+  readonly logsBloom: Uint8Array
+}
+
+/** What executing a block needs. */
+export interface BlockParts {
+  readonly config: ChainConfig
+  readonly vm: Vm
+  /** The parent's state at first, the block's own in the end. */
+  readonly state: Overlay
+  readonly env: BlockEnvironment
+  /** Gas that the list of transactions may take. */
+  readonly sequentialGasLimit: bigint
+}
+
+/** A block as it grows. Calls must not overlap. */
+export class BlockExecution {
+  readonly #parts: BlockParts
+  readonly #transactions: Transaction[] = []
+  readonly #receipts: Receipt[] = []
+  readonly #outcomes: TransactionOutcome[] = []
+  #gasUsed = 0n
+  #paidFees = 0n
+  /** Of the list that is open (RSKIP-144); the only one when we build. */
+  #listLimit: bigint
+  #listUsed = 0n
+  #listDestroyed = new Set<Hex>()
+
+  constructor(parts: BlockParts) {
+    this.#parts = parts
+    this.#listLimit = parts.sequentialGasLimit
+  }
+
+  /** Starts another list: gas and destroyed contracts count anew. */
+  openList(gasLimit: bigint): void {
+    this.#listLimit = gasLimit
+    this.#listUsed = 0n
+    this.#listDestroyed = new Set()
+  }
+
+  /** Gas that the open list can still take. */
+  get gasAvailable(): bigint {
+    return this.#listLimit - this.#listUsed
+  }
+
+  /**
+   * Runs the next transaction. Throws TransactionRejected when it cannot be included; whatever it throws, it was not.
+   * `deadlineMs` of wall clock: `limit-exceeded` beyond.
+   */
+  async add(
+    transaction: Transaction,
+    { tracer, deadlineMs }: { readonly tracer?: Tracer; readonly deadlineMs?: number } = {},
+  ): Promise<TransactionOutcome> {
+    const { env, vm } = this.#parts
+    const watched = watchedState(this.#parts.state, tracer)
+    const outcome = await applyTransaction({
+      transaction,
+      state: watched.state,
+      env,
+      vm,
+      gasAvailable: this.gasAvailable,
+      destroyedEarlier: this.#listDestroyed,
+      tracer,
+      deadlineMs,
+    })
+    watched.end(transaction.gasLimit, outcome)
+    for (const address of outcome.destroyed) this.#listDestroyed.add(address)
+    this.#record(transaction, outcome)
+    return outcome
+  }
+
+  /** Runs the reward transaction, which ends the block. Throws an Error when an ancestor that it looks at is unknown. */
+  finish(tracer?: Tracer): BlockResult {
+    const { env, config } = this.#parts
+    const watched = watchedState(this.#parts.state, tracer)
+    const outcome = applyRemascTransaction(watched.state, env, this.#paidFees, config, tracer)
+    watched.end(0n, outcome)
+    this.#record(remascTransaction(env.number), outcome)
+    return {
+      transactions: this.#transactions,
+      receipts: this.#receipts,
+      outcomes: this.#outcomes,
+      gasUsed: this.#gasUsed,
+      paidFees: this.#paidFees,
+      logsBloom: mergeBlooms(this.#receipts.map((receipt) => receipt.logsBloom)),
+    }
+  }
+
+  #record(transaction: Transaction, outcome: TransactionOutcome): void {
+    const { succeeded, gasUsed, logs, fee } = outcome
+    this.#listUsed += gasUsed
+    this.#gasUsed += gasUsed
+    this.#paidFees += fee
+    this.#transactions.push(transaction)
+    this.#outcomes.push(outcome)
+    this.#receipts.push({
+      succeeded,
+      cumulativeGasUsed: this.#listUsed,
+      gasUsed,
+      logsBloom: logsBloom(logs),
+      logs,
+    })
+  }
+}
+
+/** A block that somebody else made, and the state to run it on. */
+export interface ForeignBlockParts {
+  readonly block: Block
+  readonly config: ChainConfig
+  readonly vm: Vm
+  readonly parentState: StateReader
+  readonly env: BlockEnvironment
+}
+
+/** How a block is run again for those who listen. */
+export interface ReplayParts extends ForeignBlockParts {
+  /** Who listens to the transaction at an index; nobody when `undefined`. */
+  readonly tracerOf: (transaction: Transaction, index: number) => Tracer | undefined
+  /** Runs no transaction behind this one. The whole block when absent. */
+  readonly lastIndex?: number | undefined
+  /** Asked between transactions; a promise is waited for. */
+  readonly breathe: () => Promise<void> | undefined
+  /** Milliseconds of wall clock that are left, which may be infinite; `limit-exceeded` once there are none. */
+  readonly remainingMs: () => number
+}
+
+/** A block as it is run, list by list. */
+interface OpenBlock {
+  readonly execution: BlockExecution
+  readonly state: Overlay
+  /** Opens the list that begins with the transaction at this index, if one does. */
+  openListAt(index: number): void
+}
+
+function openBlock(
+  { block, config, vm, parentState, env }: ForeignBlockParts,
+  limits: ReturnType<typeof sublistLimits>,
+): OpenBlock {
+  const { header, transactions } = block
+  const state = new Overlay(parentState)
+  const execution = new BlockExecution({
+    config,
+    vm,
+    state,
+    env,
+    sequentialGasLimit: limits.sequential,
+  })
+  const ends = header.edges ?? []
+  if (transactions.at(-1)?.isRemasc !== true) {
+    throw new NodeError('invalid-block', 'the last transaction is not the reward transaction')
+  }
+  if (ends.length > 0) execution.openList(limits.parallel)
+  return {
+    execution,
+    state,
+    openListAt(index) {
+      if (!ends.includes(index)) return
+      const isLast = index === ends.at(-1) || index === transactions.length - 1
+      execution.openList(isLast ? limits.sequential : limits.parallel)
+    },
+  }
+}
+
+/**
+ * Runs a whole block as it stands, parallel lists included: cumulative gas restarts in each. Throws `invalid-block`
+ * when a transaction cannot be where it is. Comparing with the header is the caller's part.
+ */
+export async function applyBlock(
+  parts: ForeignBlockParts,
+): Promise<{ readonly result: BlockResult; readonly state: Overlay }> {
+  const { header, transactions } = parts.block
+  const limits = sublistLimits(parts.config, header.gasLimit, header.number)
+  const { execution, state, openListAt } = openBlock(parts, limits)
+  for (let index = 0; index < transactions.length - 1; index++) {
+    openListAt(index)
+    await addForeign(execution, transactions[index] as Transaction, index)
+  }
+  openListAt(transactions.length - 1)
+  return { result: execution.finish(), state }
+}
+
+/**
+ * Runs a block that stands once more, in the same way, for tracers. `result` is absent when it stops before the end.
+ * Throws `limit-exceeded` when time is up, and what a tracer throws.
+ */
+export async function replayBlock(
+  parts: ReplayParts,
+): Promise<{ readonly result?: BlockResult; readonly state: Overlay }> {
+  const { block, tracerOf, lastIndex, breathe, remainingMs } = parts
+  const { header, transactions } = block
+  // What its lists may hold was judged when it came; a block of a gas limit that was asked for has a single one.
+  const limits = { parallel: header.gasLimit, sequential: header.gasLimit }
+  const { execution, state, openListAt } = openBlock(parts, limits)
+  for (const [index, transaction] of transactions.entries()) {
+    if (lastIndex !== undefined && index > lastIndex) return { state }
+    openListAt(index)
+    const tracer = tracerOf(transaction, index)
+    if (transaction.isRemasc) return { result: execution.finish(tracer), state }
+    await breathe()
+    await execution.add(transaction, { ...(tracer && { tracer }), deadlineMs: remainingMs() })
+  }
+  throw new Error('a block ends with its reward transaction')
+}
+
+async function addForeign(execution: BlockExecution, transaction: Transaction, index: number): Promise<void> {
+  if (transaction.isRemasc) {
+    throw new NodeError('invalid-block', `transaction ${index} is a reward transaction before the end`)
+  }
+  try {
+    await execution.add(transaction)
+  } catch (error) {
+    if (!(error instanceof TransactionRejected)) throw error
+    throw new NodeError('invalid-block', `transaction ${index}: ${error.message}`)
+  }
+}

@@ -1,0 +1,146 @@
+/** One transaction: checked, charged by the chain's rules, run, and refunded (docs/protocol.md#51-execution). */
+import { EMPTY_ACCOUNT, withBalance, withNonce } from '../chain/account.ts'
+import type { Log } from '../chain/receipt.ts'
+import type { Transaction } from '../chain/transaction.ts'
+import type { Hex } from '../encoding/hex.ts'
+import type { Failure } from '../evm/failure-message.ts'
+import { failureOf } from '../evm/failure-message.ts'
+import type { BlockEnvironment, MessageResult } from '../evm/message.ts'
+import type { Tracer } from '../evm/tracing/tracer.ts'
+import type { Vm } from '../evm/vm.ts'
+import type { Overlay } from '../state/overlay.ts'
+import { transactionRules } from './transaction-rules.ts'
+
+/** Init code longer than this makes a transaction invalid, bytes (RSKIP-438). */
+const MAX_INITCODE = 49_152
+
+/** A transaction that cannot be part of the block. The state is as it was. */
+export class TransactionRejected extends Error {
+  constructor(reason: string) {
+    super(reason)
+    this.name = 'TransactionRejected'
+  }
+}
+
+/** What a transaction did. Gas in gas, fee in wei. */
+export interface TransactionOutcome {
+  /** The receipt's status. */
+  readonly succeeded: boolean
+  /** The receipt's gas used, refund taken off. */
+  readonly gasUsed: bigint
+  /**
+   * What the sender paid for gas, collected for the block; not always `gasUsed` × price
+   * (docs/protocol.md#failing-precompiles).
+   */
+  readonly fee: bigint
+  readonly logs: readonly Log[]
+  readonly output: Uint8Array
+  /** Why it did not succeed. */
+  readonly failure?: Failure | undefined
+  /** Address of a creation transaction's contract, also of a failed one. */
+  readonly created?: Hex | undefined
+  /** Contracts that are gone with it. */
+  readonly destroyed: readonly Hex[]
+  /** What it said to the console contract; absent when nothing. */
+  readonly consoleCalls?: readonly Uint8Array[] | undefined
+}
+
+/** What running a transaction needs. */
+export interface TransactionParts {
+  readonly transaction: Transaction
+  /** Keeps what the transaction did; as before when this throws. */
+  readonly state: Overlay
+  readonly env: BlockEnvironment
+  readonly vm: Vm
+  /** Gas left in the transaction's list of the block. */
+  readonly gasAvailable: bigint
+  /** Contracts destroyed by earlier transactions of that list. */
+  readonly destroyedEarlier?: ReadonlySet<Hex> | undefined
+  /** Milliseconds of wall clock; `limit-exceeded` beyond. Absent: a transaction may take its time. */
+  readonly deadlineMs?: number | undefined
+  readonly tracer?: Tracer | undefined
+}
+
+/** Runs a transaction. Throws TransactionRejected when it cannot be included. */
+export async function applyTransaction(parts: TransactionParts): Promise<TransactionOutcome> {
+  const { state } = parts
+  checkIncludable(parts)
+  const depth = state.depth
+  state.checkpoint()
+  try {
+    const outcome = await run(parts)
+    state.commit()
+    return outcome
+  } catch (error) {
+    while (state.depth > depth) state.revert()
+    throw error
+  }
+}
+
+function checkIncludable({ transaction, state, vm, gasAvailable }: TransactionParts): void {
+  const { from, gasLimit, gasPrice, value, nonce, to, data } = transaction
+  const rules = transactionRules(vm.ruleSet)
+  const { nonce: expected, balance } = state.account(from) ?? EMPTY_ACCOUNT
+  if (gasLimit > gasAvailable) {
+    throw new TransactionRejected(`gas limit ${gasLimit} exceeds the ${gasAvailable} left in the block`)
+  }
+  if (nonce !== expected) throw new TransactionRejected(`nonce ${nonce} is not the account's ${expected}`)
+  if (vm.ruleSet === 'chain' && to === null && data.length > MAX_INITCODE) {
+    throw new TransactionRejected("transaction's init code size is invalid")
+  }
+  const intrinsic = rules.intrinsicGas(transaction)
+  if (intrinsic > gasLimit) {
+    throw new TransactionRejected(`gas limit ${gasLimit} is below the intrinsic gas ${intrinsic}`)
+  }
+  const price = value + gasPrice * gasLimit
+  if (price > balance) throw new TransactionRejected(`balance ${balance} does not cover ${price}`)
+}
+
+async function run(parts: TransactionParts): Promise<TransactionOutcome> {
+  const { transaction, state, env, vm, destroyedEarlier, deadlineMs, tracer } = parts
+  const { from, to, value, data, gasLimit, gasPrice } = transaction
+  const rules = transactionRules(vm.ruleSet)
+  const intrinsic = rules.intrinsicGas(transaction)
+
+  const sender = state.account(from) ?? EMPTY_ACCOUNT
+  state.putAccount(
+    from,
+    withNonce(withBalance(sender, sender.balance - gasLimit * gasPrice), sender.nonce + 1n),
+  )
+  const message = { from, to, value, data, gas: gasLimit - intrinsic, gasPrice, origin: from }
+  const result = await vm.run(message, state, env, { destroyedEarlier, deadlineMs, tracer })
+
+  const { gasUsed, charged } = bill(result, intrinsic, gasLimit)
+  const back = state.account(from) ?? EMPTY_ACCOUNT
+  state.putAccount(from, withBalance(back, back.balance + (gasLimit - charged) * gasPrice))
+  const fee = charged * gasPrice
+  rules.payFee(fee, state, env)
+  for (const address of result.destroyed) state.deleteAccount(address)
+  rules.sweep(result.touched, state, env)
+
+  // A native contract that throws at the top leaves a good receipt, and no more than that.
+  const failure = result.precompileFailed ? undefined : failureOf(result)
+  return {
+    succeeded: failure === undefined,
+    gasUsed,
+    fee,
+    logs: result.logs,
+    output: result.output,
+    failure,
+    created: result.created,
+    destroyed: result.destroyed,
+    consoleCalls: result.consoleCalls,
+  }
+}
+
+/** Gas for the receipt and gas to pay; the refund is at most half of what was used. */
+function bill(
+  result: MessageResult,
+  intrinsic: bigint,
+  gasLimit: bigint,
+): { gasUsed: bigint; charged: bigint } {
+  const used = intrinsic + result.gasUsed
+  if (result.precompileFailed) return { gasUsed: used, charged: gasLimit }
+  const refund = result.refund < used / 2n ? result.refund : used / 2n
+  return { gasUsed: used - refund, charged: used - refund }
+}

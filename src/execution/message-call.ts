@@ -1,0 +1,108 @@
+/**
+ * An unsigned message on the state of a block: nothing is checked but gas, nothing is kept
+ * (docs/rpc-reference.md#74-calls-and-estimates).
+ */
+import { EMPTY_ACCOUNT } from '../chain/account.ts'
+import { intrinsicGas } from '../chain/transaction.ts'
+import { EMPTY } from '../encoding/bytes.ts'
+import type { Hex } from '../encoding/hex.ts'
+import { invalidParams } from '../errors.ts'
+import type { Failure } from '../evm/failure-message.ts'
+import { failureOf } from '../evm/failure-message.ts'
+import type { BlockEnvironment } from '../evm/message.ts'
+import { precompileTable } from '../evm/precompiles/table.ts'
+import type { Tracer } from '../evm/tracing/tracer.ts'
+import type { Vm } from '../evm/vm.ts'
+import type { StateReader } from '../state/model.ts'
+import { Overlay } from '../state/overlay.ts'
+import { applyOverrides } from './overrides.ts'
+import type { CallRequest, StateOverrides } from './request.ts'
+
+/** Who calls when the request does not say. */
+export const NULL_ADDRESS: Hex = '0x0000000000000000000000000000000000000000'
+
+/** What simulating needs. */
+export interface SimulationParts {
+  readonly request: CallRequest
+  readonly state: StateReader
+  readonly env: BlockEnvironment
+  readonly vm: Vm
+  /** Larger requests, and requests without gas, get this. */
+  readonly gasCap: bigint
+  readonly overrides?: StateOverrides
+  /** Adds names to a failure of a message to this address. */
+  readonly named?: (failure: Failure, to: Hex | null) => Failure
+  /** Milliseconds of wall clock; `limit-exceeded` beyond. */
+  readonly deadlineMs?: number
+  readonly tracer?: Tracer
+}
+
+/** What a simulated message did. Gas with the intrinsic gas in it. */
+export interface Simulation {
+  /** Absent when it succeeded. */
+  readonly failure?: Failure
+  /** Returned bytes or revert payload. */
+  readonly output: Uint8Array
+  /** Before any refund. */
+  readonly gasUsed: bigint
+  /** Not yet capped. */
+  readonly refund: bigint
+  readonly valueCallSeen: boolean
+  /** What was said to the console contract; absent when nothing. */
+  readonly consoleCalls?: readonly Uint8Array[]
+}
+
+/** Gas of a request within the cap. */
+export function cappedGas(request: CallRequest, gasCap: bigint): bigint {
+  return request.gas === undefined || request.gas > gasCap ? gasCap : request.gas
+}
+
+/** What is left to pay; at most half of it is given back (docs/protocol.md#62-gas-schedule). */
+function netGas(used: bigint, refund: bigint): bigint {
+  return used - (refund < used / 2n ? refund : used / 2n)
+}
+
+/** Runs the message. Throws `limit-exceeded`, and `invalid-params` for bad overrides; failures of the code are results. */
+export async function messageCall(parts: SimulationParts): Promise<Simulation> {
+  const { request, state, env, vm, gasCap, overrides, deadlineMs, tracer } = parts
+  const { from = NULL_ADDRESS, to = null, value = 0n, gasPrice = 0n, data = EMPTY } = request
+  const given = new Overlay(state)
+  if (overrides !== undefined) applyOverrides(given, overrides, precompileTable())
+  const watched = tracer?.watch?.(given)
+  const overlay = watched === undefined ? given : new Overlay(watched)
+
+  const gas = cappedGas(request, gasCap)
+  const intrinsic = intrinsicGas({ to, data })
+  if (intrinsic > gas) {
+    if (tracer !== undefined) throw invalidParams(`gas: ${gas} is below the intrinsic gas ${intrinsic}`)
+    const failure: Failure = { kind: 'failed', reason: 'out of gas', output: EMPTY }
+    return { failure, output: EMPTY, gasUsed: gas, refund: 0n, valueCallSeen: false }
+  }
+  const sender = overlay.account(from) ?? EMPTY_ACCOUNT
+  overlay.putAccount(from, {
+    ...sender,
+    nonce: sender.nonce + 1n,
+    // The real node lets a balance go below zero here.
+    balance: sender.balance < value ? value : sender.balance,
+  })
+  const message = { from, to, value, data, gas: gas - intrinsic, gasPrice, origin: from }
+  const limits = deadlineMs === undefined ? {} : { deadlineMs }
+  const result = await vm.run(message, overlay, env, { ...limits, isLocal: true, tracer })
+  const plain = failureOf(result)
+  const failure = plain && (parts.named?.(plain, to) ?? plain)
+  tracer?.finish?.({
+    gasLimit: gas,
+    gasUsed: netGas(intrinsic + result.gasUsed, result.refund),
+    succeeded: failure === undefined,
+    output: result.output,
+    after: overlay,
+  })
+  return {
+    ...(failure && { failure }),
+    output: result.output,
+    gasUsed: intrinsic + result.gasUsed,
+    refund: result.refund,
+    valueCallSeen: result.valueCallSeen,
+    ...(result.consoleCalls && { consoleCalls: result.consoleCalls }),
+  }
+}

@@ -1,0 +1,30 @@
+/** How a node is, in figures that watchers read. */
+import type { Engine } from '../engine/engine.ts'
+import { sizeOfDirectory } from '../store/size.ts'
+
+/** Heights and counts; bytes. */
+export interface Health {
+  readonly chain: string
+  readonly chainId: number
+  readonly head: number
+  /** Unix seconds of the head's header. */
+  readonly headTimestamp: number
+  /** Transactions of the pool that can be mined now, and those that wait for an earlier nonce. */
+  readonly pending: number
+  readonly queued: number
+  /** Of the data directory with all it holds; `undefined` in memory. */
+  readonly databaseBytes: number | undefined
+}
+
+/** Reads the vitals of an engine whose data lies in `dataDir`; `undefined` is memory. */
+export async function readHealth({ config, queries }: Engine, dataDir: string | undefined): Promise<Health> {
+  const { header } = queries.head().block
+  return {
+    chain: config.name,
+    chainId: config.chainId,
+    head: header.number,
+    headTimestamp: header.timestamp,
+    ...queries.poolSize(),
+    databaseBytes: dataDir === undefined ? undefined : await sizeOfDirectory(dataDir),
+  }
+}

@@ -1,0 +1,124 @@
+/** The method that sets this chain's rules beside Ethereum's. */
+import { z } from 'zod'
+import type {
+  ComparisonSide,
+  NamedStep,
+  Parting,
+  PriceDifference,
+  RuleComparison,
+} from '../../comparison/compare.ts'
+import { ETHEREUM_FORKS, type EthereumFork } from '../../comparison/ethereum-forks.ts'
+import { GAS_GROUPS } from '../../comparison/gas-groups.ts'
+import { type Hex, toHex, toQuantity } from '../../encoding/hex.ts'
+import { timeLeft } from '../deadlines.ts'
+import { method, optional, type Parameter } from '../method.ts'
+import { AddressText, DataText, HashText, QuantityText, refuse, TransactionHash } from '../wire/scalars.ts'
+
+const Fork: Parameter<EthereumFork> = {
+  schema: z.enum(ETHEREUM_FORKS),
+  read(value, name) {
+    const wanted = typeof value === 'string' ? value.toLowerCase() : value
+    return (
+      ETHEREUM_FORKS.find((fork) => fork === wanted) ?? refuse(name, `one of ${ETHEREUM_FORKS.join(', ')}`)
+    )
+  },
+}
+
+const Side = z.object({
+  status: z.enum(['succeeded', 'reverted', 'failed', 'rejected']),
+  reason: z.string().nullable(),
+  gasUsed: QuantityText,
+  refund: QuantityText,
+  output: DataText,
+  contractAddress: AddressText.nullable(),
+  logs: z.array(z.object({ address: AddressText, topics: z.array(HashText), data: DataText })),
+})
+
+const Step = z.object({
+  op: z.string(),
+  pc: z.int(),
+  depth: z.int(),
+  gasCost: z.int(),
+})
+
+/** The wire form of a report. Gas of groups and steps in plain numbers. */
+export const ComparisonReport = z.object({
+  fork: z.string(),
+  chain: Side,
+  ethereum: Side,
+  sameResult: z.boolean(),
+  sameLogs: z.boolean(),
+  gas: z.array(z.object({ group: z.enum(GAS_GROUPS), chain: z.int(), ethereum: z.int() })),
+  firstPriceDifference: z
+    .object({ index: z.int(), address: AddressText, chain: Step, ethereum: Step })
+    .nullable(),
+  parting: z.object({ index: z.int(), chain: Step.nullable(), ethereum: Step.nullable() }).nullable(),
+})
+
+function sideOf({
+  status,
+  reason,
+  gasUsed,
+  refund,
+  output,
+  created,
+  logs,
+}: ComparisonSide): z.infer<typeof Side> {
+  return {
+    status,
+    reason: reason ?? null,
+    gasUsed: toQuantity(gasUsed),
+    refund: toQuantity(refund),
+    output: toHex(output),
+    contractAddress: created ?? null,
+    logs: logs.map(({ address, topics, data }) => ({ address, topics: [...topics], data: toHex(data) })),
+  }
+}
+
+function stepOf({ name, pc, depth, cost }: NamedStep): z.infer<typeof Step> {
+  return { op: name, pc: pc, depth, gasCost: cost }
+}
+
+function priceOf({ index, address, chain, ethereum }: PriceDifference) {
+  return { index, address, chain: stepOf(chain), ethereum: stepOf(ethereum) }
+}
+
+function partingOf({ index, chain, ethereum }: Parting) {
+  return { index, chain: chain ? stepOf(chain) : null, ethereum: ethereum ? stepOf(ethereum) : null }
+}
+
+function reportOf(drift: RuleComparison): z.infer<typeof ComparisonReport> {
+  const { fork, chain, ethereum, sameResult, sameLogs, firstPriceDifference, parting } = drift
+  return {
+    fork,
+    chain: sideOf(chain),
+    ethereum: sideOf(ethereum),
+    sameResult,
+    sameLogs,
+    gas: GAS_GROUPS.map((group) => ({
+      group,
+      chain: Number(chain.gas.get(group)),
+      ethereum: Number(ethereum.gas.get(group)),
+    })),
+    firstPriceDifference: firstPriceDifference ? priceOf(firstPriceDifference) : null,
+    parting: parting ? partingOf(parting) : null,
+  }
+}
+
+const UNKNOWN: Hex = `0x${'9'.repeat(64)}`
+
+export const debug_compareRules = method({
+  name: 'debug_compareRules',
+  summary: "What a mined transaction did, beside what it would have done under Ethereum's rules.",
+  params: { transaction: TransactionHash, fork: optional(Fork, 'cancun') },
+  result: ComparisonReport.nullable(),
+  errors: ['block-not-found', 'limit-exceeded'],
+  examples: [{ params: [UNKNOWN, 'london'], result: null }],
+  async run({ transaction, fork }, context) {
+    const drift = await context.engine.queries.compareRules(transaction, fork, timeLeft(context))
+    return drift === undefined ? null : reportOf(drift)
+  },
+})
+
+/** The methods of this file, in the order of the document. */
+export const DRIFT_METHODS = [debug_compareRules] as const

@@ -1,0 +1,230 @@
+/** Changes over a state that does not change itself, with an undo list for checkpoints and a memory of what was read. */
+import { type Account, EMPTY_ACCOUNT, EMPTY_CODE_HASH, EMPTY_TRIE_ROOT } from '../chain/account.ts'
+import { keccakHex } from '../encoding/hash.ts'
+import type { Hex } from '../encoding/hex.ts'
+import type { StateReader } from './model.ts'
+
+/** What an overlay changed of one contract's storage. */
+export interface StorageChanges {
+  /** Was everything below dropped? Then `slots` is the whole storage. */
+  readonly wiped: boolean
+  /** New words by slot; 0 empties a slot. May hold words equal to those below. */
+  readonly slots: ReadonlyMap<bigint, bigint>
+}
+
+/** All that an overlay changed; what was only read is not in it. */
+export interface StateChanges {
+  /** New accounts by address; `null` when the account is gone. */
+  readonly accounts: ReadonlyMap<Hex, Account | null>
+  readonly storage: ReadonlyMap<Hex, StorageChanges>
+  /** New code by hash, also such as no account refers to any more. */
+  readonly code: ReadonlyMap<Hex, Uint8Array>
+}
+
+/** One storage slot. `value` is undefined while the state below was not asked. */
+interface Cell {
+  value: bigint | undefined
+  written: boolean
+}
+
+/** All that is known of one address. */
+interface Entry {
+  /** Meaningless while `status` is `unread`. */
+  account: Account | undefined
+  status: 'unread' | 'read' | 'written'
+  /** Replaced as a whole by a wipe, so that undoing the wipe is putting the old map back. */
+  cells: ReadonlyMap<bigint, Cell>
+  /** Is the storage below hidden? */
+  wiped: boolean
+}
+
+/** Of an entry whose storage nobody has asked for. */
+const NO_CELLS: ReadonlyMap<bigint, Cell> = new Map()
+
+/** The cells of an entry, to be added to. */
+function cellsOf(entry: Entry): Map<bigint, Cell> {
+  if (entry.cells === NO_CELLS) entry.cells = new Map()
+  return entry.cells as Map<bigint, Cell>
+}
+
+/**
+ * A private, changeable view of a state. An overlay is a reader too, so overlays stack; a state below must stay
+ * as it is while something lies over it, since words read once are remembered.
+ */
+export class Overlay implements StateReader {
+  readonly #below: StateReader
+  readonly #entries = new Map<Hex, Entry>()
+  readonly #code = new Map<Hex, Uint8Array>()
+  readonly #undo: (() => void)[] = []
+  /** Length of the undo list at each open checkpoint. */
+  readonly #marks: number[] = []
+  /** The inner loop of a contract asks for one address over and over. */
+  #lastAddress: Hex | undefined
+  #lastEntry: Entry | undefined
+
+  constructor(below: StateReader) {
+    this.#below = below
+  }
+
+  /** How many checkpoints are open. */
+  get depth(): number {
+    return this.#marks.length
+  }
+
+  account(address: Hex): Account | undefined {
+    const entry = this.#entry(address)
+    if (entry.status === 'unread') {
+      entry.account = this.#below.account(address)
+      entry.status = 'read'
+    }
+    return entry.account
+  }
+
+  storage(address: Hex, slot: bigint): bigint {
+    const entry = this.#entry(address)
+    const cell = entry.cells.get(slot)
+    if (cell?.value !== undefined) return cell.value
+    if (entry.wiped) return 0n
+    const value = this.#below.storage(address, slot)
+    if (cell === undefined) cellsOf(entry).set(slot, { value, written: false })
+    else cell.value = value
+    return value
+  }
+
+  code(codeHash: Hex): Uint8Array {
+    return this.#code.get(codeHash) ?? this.#below.code(codeHash)
+  }
+
+  /** Sets an account. Its storage stays as it is, whatever `account.storageRoot` says. */
+  putAccount(address: Hex, account: Account): void {
+    const entry = this.#entry(address)
+    this.#setAccount(entry, entry.wiped ? withoutStorage(account) : account)
+  }
+
+  /** Removes an account with its storage; made anew in this overlay it starts with none. */
+  deleteAccount(address: Hex): void {
+    const entry = this.#entry(address)
+    this.#setAccount(entry, undefined)
+    this.#wipe(entry)
+  }
+
+  /** Sets a word of storage; 0 empties the slot. Does not create the account. */
+  putStorage(address: Hex, slot: bigint, value: bigint): void {
+    const cells = cellsOf(this.#entry(address))
+    let cell = cells.get(slot)
+    if (cell === undefined) {
+      cell = { value: undefined, written: false }
+      cells.set(slot, cell)
+    }
+    if (this.#marks.length > 0) {
+      const target = cell
+      const { value: oldValue, written } = cell
+      this.#undo.push(() => {
+        target.value = oldValue
+        target.written = written
+      })
+    }
+    cell.value = value
+    cell.written = true
+  }
+
+  /** Empties the whole storage of an address. */
+  clearStorage(address: Hex): void {
+    const account = this.account(address)
+    const entry = this.#entry(address)
+    if (account !== undefined && account.storageRoot !== EMPTY_TRIE_ROOT) {
+      this.#setAccount(entry, withoutStorage(account))
+    }
+    this.#wipe(entry)
+  }
+
+  /** Sets an account's code and code hash, creating the account if there is none. The array is kept, not copied. */
+  putCode(address: Hex, code: Uint8Array): void {
+    const codeHash = code.length === 0 ? EMPTY_CODE_HASH : keccakHex(code)
+    if (code.length > 0 && !this.#code.has(codeHash)) {
+      this.#code.set(codeHash, code)
+      if (this.#marks.length > 0) this.#undo.push(() => this.#code.delete(codeHash))
+    }
+    this.putAccount(address, { ...(this.account(address) ?? EMPTY_ACCOUNT), codeHash })
+  }
+
+  /** Opens a checkpoint; they nest. */
+  checkpoint(): void {
+    this.#marks.push(this.#undo.length)
+  }
+
+  /** Keeps what was done since the last checkpoint. Throws when none is open. */
+  commit(): void {
+    this.#closeCheckpoint()
+    if (this.#marks.length === 0) this.#undo.length = 0
+  }
+
+  /** Takes back what was done since the last checkpoint. Throws when none is open. */
+  revert(): void {
+    const mark = this.#closeCheckpoint()
+    while (this.#undo.length > mark) this.#undo.pop()?.()
+  }
+
+  /** What differs from the state below as of now, open checkpoints included. */
+  changes(): StateChanges {
+    const accounts = new Map<Hex, Account | null>()
+    const storage = new Map<Hex, StorageChanges>()
+    for (const [address, entry] of this.#entries) {
+      if (entry.status === 'written') accounts.set(address, entry.account ?? null)
+      if (entry.cells === NO_CELLS && !entry.wiped) continue
+      const slots = new Map<bigint, bigint>()
+      for (const [slot, cell] of entry.cells) {
+        if (cell.written && cell.value !== undefined) slots.set(slot, cell.value)
+      }
+      if (entry.wiped || slots.size > 0) storage.set(address, { wiped: entry.wiped, slots })
+    }
+    return { accounts, storage, code: new Map(this.#code) }
+  }
+
+  #entry(address: Hex): Entry {
+    if (address === this.#lastAddress && this.#lastEntry !== undefined) return this.#lastEntry
+    let entry = this.#entries.get(address)
+    if (entry === undefined) {
+      entry = { account: undefined, status: 'unread', cells: NO_CELLS, wiped: false }
+      this.#entries.set(address, entry)
+    }
+    this.#lastAddress = address
+    this.#lastEntry = entry
+    return entry
+  }
+
+  #setAccount(entry: Entry, account: Account | undefined): void {
+    if (this.#marks.length > 0) {
+      const { account: oldAccount, status } = entry
+      this.#undo.push(() => {
+        entry.account = oldAccount
+        entry.status = status
+      })
+    }
+    entry.account = account
+    entry.status = 'written'
+  }
+
+  #wipe(entry: Entry): void {
+    if (this.#marks.length > 0) {
+      const { cells, wiped } = entry
+      this.#undo.push(() => {
+        entry.cells = cells
+        entry.wiped = wiped
+      })
+    }
+    entry.cells = NO_CELLS
+    entry.wiped = true
+  }
+
+  #closeCheckpoint(): number {
+    const mark = this.#marks.pop()
+    if (mark === undefined) throw new Error('no checkpoint is open')
+    return mark
+  }
+}
+
+/** The account with an empty storage root. */
+function withoutStorage(account: Account): Account {
+  return account.storageRoot === EMPTY_TRIE_ROOT ? account : { ...account, storageRoot: EMPTY_TRIE_ROOT }
+}

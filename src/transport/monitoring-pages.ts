@@ -1,0 +1,89 @@
+/** Pages for those who watch over a node: does it live, is it ready, and its figures. */
+import type { ServerResponse } from 'node:http'
+import { CallMeter } from '../rpc/call-meter.ts'
+import type { Health } from '../rpc/health.ts'
+import { RETRY_SECONDS } from '../rpc/load.ts'
+import type { Metrics, SocketFigures } from './metrics.ts'
+import type { TextDispatcher } from './text-dispatcher.ts'
+
+/** What is watched. */
+export interface Monitored {
+  readonly dispatcher: TextDispatcher
+  /** The node's own figures, `undefined` once it is closed; absent for what has none. */
+  readonly health?: (() => Promise<Health | undefined>) | undefined
+  sockets(): SocketFigures
+  /** Messages and sockets refused since the limits of a key were spent, by the key's name. */
+  readonly overLimits: ReadonlyMap<string, number>
+  isClosing(): boolean
+}
+
+/** A page to send. */
+export interface MonitoringPage {
+  readonly status: number
+  readonly type: string
+  readonly body: string
+}
+
+/** Who looks. */
+export interface MonitoringPages {
+  /** The page of a path; `undefined` when there is none. */
+  page(path: string): Promise<MonitoringPage | undefined>
+  /** Stops counting. */
+  close(): void
+}
+
+const statusPage = (status: number, body: object): MonitoringPage => ({
+  status,
+  type: 'application/json; charset=utf-8',
+  body: JSON.stringify(body),
+})
+
+/** Begins to count the calls of a node, and makes its pages. What tells of the counts is loaded when they are asked for. */
+export function createMonitoringPages(watched: Monitored): MonitoringPages {
+  const { dispatcher, health } = watched
+  const meter = new CallMeter(dispatcher.methods ?? [])
+  const stop = dispatcher.listen?.(meter.count)
+  let metrics: Promise<Metrics> | undefined
+
+  async function readiness(): Promise<MonitoringPage> {
+    if (watched.isClosing()) return statusPage(503, { status: 'closing' })
+    const seen = await health?.()
+    if (health !== undefined && seen === undefined) return statusPage(503, { status: 'closed' })
+    const head = seen && { head: seen.head }
+    if (dispatcher.load?.isFull === true) return statusPage(503, { status: 'busy', ...head })
+    return statusPage(200, { status: 'ok', ...head })
+  }
+
+  async function figures(): Promise<MonitoringPage> {
+    metrics ??= import('./metrics.ts').then(({ createMetrics }) =>
+      createMetrics({
+        meter,
+        load: dispatcher.load,
+        health,
+        sockets: watched.sockets,
+        overLimits: watched.overLimits,
+      }),
+    )
+    const { contentType, text } = await metrics
+    return { status: 200, type: contentType, body: await text() }
+  }
+
+  return {
+    async page(path) {
+      if (path === '/healthz') return statusPage(200, { status: 'ok' })
+      if (path === '/readyz') return readiness()
+      return path === '/metrics' ? figures() : undefined
+    },
+    close: () => stop?.(),
+  }
+}
+
+/** Sends a page. */
+export function sendPage(response: ServerResponse, { status, type, body }: MonitoringPage): void {
+  response.statusCode = status
+  response.setHeader('Content-Type', type)
+  response.setHeader('Content-Length', Buffer.byteLength(body))
+  response.setHeader('Cache-Control', 'no-store')
+  if (status === 503) response.setHeader('Retry-After', RETRY_SECONDS)
+  response.end(body)
+}

@@ -1,0 +1,98 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { CHAINS, type ChainConfig } from '../../../src/chain/config.ts'
+import { decodeHeader, hashForMergedMining, headerHash } from '../../../src/chain/header.ts'
+import {
+  committedHash,
+  lastPosition,
+  splitCompressed,
+  TAG,
+} from '../../../src/chain/merged-mining/commitment.ts'
+import { createProofSearch, mineHeader } from '../../../src/chain/merged-mining/mine-header.ts'
+import { decodeParentHeader } from '../../../src/chain/merged-mining/parent-header.ts'
+import { checkProof } from '../../../src/chain/merged-mining/proof.ts'
+import { EMPTY } from '../../../src/encoding/bytes.ts'
+import { fromHex, type Hex } from '../../../src/encoding/hex.ts'
+import { fixedBytes, headers } from '../../support/arbitraries.ts'
+import { fixture } from '../../support/fixture.ts'
+import { localHeader } from './local-header.ts'
+
+const config = CHAINS.regtest
+
+function withForkDetection(on: boolean): ChainConfig {
+  return { ...config, rulesAt: (height) => ({ ...config.rulesAt(height), forkDetection: on }) }
+}
+
+describe('sealing', () => {
+  it('gives any header a proof that holds', () => {
+    const data = fc.option(fixedBytes(12), { nil: undefined })
+    fc.assert(
+      fc.property(
+        headers,
+        data,
+        fc.nat(0xffff_ffff),
+        fc.integer({ min: 0, max: 2000 }),
+        (random, fork, time, difficulty) => {
+          const header = {
+            ...random,
+            difficulty: BigInt(difficulty),
+            bitcoinHeader: EMPTY,
+            merkleProof: EMPTY,
+            coinbaseTransaction: EMPTY,
+          }
+          const chain = withForkDetection(fork !== undefined)
+          const sealed = mineHeader(header, chain, { forkDetectionData: fork, time })
+          expect(() => checkProof(sealed, chain)).not.toThrow()
+          expect(decodeParentHeader(sealed.bitcoinHeader).time).toBe(time)
+          expect(hashForMergedMining(sealed, chain)).toBe(hashForMergedMining(header, chain, fork))
+        },
+      ),
+      { numRuns: 40 },
+    )
+  })
+
+  it('shapes the proof as the local miner does', () => {
+    const header = localHeader(1)
+    const sealed = mineHeader(header, config, { time: 1_700_000_123 })
+    const { count, tail } = splitCompressed(sealed.coinbaseTransaction)
+    expect(count).toBe(64)
+    expect(lastPosition(tail, TAG)).toBeLessThan(64)
+    expect(tail.length - lastPosition(tail, TAG) - TAG.length - 32).toBe(4)
+    expect(committedHash(tail)).toEqual(fromHex(hashForMergedMining(header, config)))
+    expect(sealed.merkleProof).toHaveLength(0)
+    expect(decodeParentHeader(sealed.bitcoinHeader)).toMatchObject({
+      version: 70_001,
+      previousHash: new Uint8Array(32),
+      time: 1_700_000_123,
+    })
+    // A block of the real local miner, for what nobody checks: version, previous hash, bits.
+    const { full } = fixture<{ full: Hex }>('headers/powhsm-1249.json')
+    const real = decodeHeader(fromHex(full), CHAINS.testnet).bitcoinHeader
+    expect(sealed.bitcoinHeader.subarray(0, 36)).toEqual(real.subarray(0, 36))
+    expect(sealed.bitcoinHeader.subarray(72, 76)).toEqual(real.subarray(72, 76))
+  })
+
+  it('is the same every time, and another for another time', () => {
+    const seal = (time: number) => headerHash(mineHeader(localHeader(3), config, { time }), config)
+    expect(seal(5)).toBe(seal(5))
+    expect(seal(5)).not.toBe(seal(6))
+  })
+
+  it('goes on where a slice ended, without a gap', () => {
+    const header = { ...localHeader(9), difficulty: 500n }
+    const whole = mineHeader(header, config, { time: 77 })
+    const search = createProofSearch(header, config, { time: 77 })
+    let sliced = search.advance(1)
+    while (sliced === undefined) sliced = search.advance(7)
+    expect(sliced).toEqual(whole)
+    expect(search.advance(0)).toBeUndefined()
+  })
+
+  it('starts at the nonce that it is told, and moves the time on when nonces run out', () => {
+    const header = { ...localHeader(9), difficulty: 50n }
+    const sealed = mineHeader(header, config, { time: 77, startNonce: 0xffff_ffff })
+    const parent = decodeParentHeader(sealed.bitcoinHeader)
+    expect(() => checkProof(sealed, config)).not.toThrow()
+    expect(parent.nonce === 0xffff_ffff ? parent.time : parent.time - 1).toBe(77)
+  })
+})

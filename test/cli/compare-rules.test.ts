@@ -1,0 +1,98 @@
+import { Command } from 'commander'
+import { Interface } from 'ethers'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { fillCompareCommand } from '../../src/cli/compare-rules.ts'
+import type { Hex } from '../../src/encoding/hex.ts'
+import { artifact } from '../support/contracts.ts'
+import { type ServedNode, servedNode } from '../support/served-node.ts'
+
+const ALICE = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
+const probe = artifact('Probe')
+const coder = new Interface(probe.abi)
+
+describe('tandem drift', () => {
+  let served: ServedNode
+  let hashes: Hex[]
+  beforeAll(async () => {
+    served = await servedNode({ minedReverts: 'hash' })
+    const send = (parts: object): Promise<Hex> =>
+      served.call('eth_sendTransaction', { from: ALICE, gas: '0x4c4b40', ...parts })
+    const made = await send({ data: probe.bytecode })
+    const { contractAddress: to } = await served.call('eth_getTransactionReceipt', made)
+    const invoke = (name: string, ...values: unknown[]) =>
+      send({ to, data: coder.encodeFunctionData(name, values) })
+    hashes = [
+      made,
+      await invoke('set', 1n, 2n),
+      await invoke('arithmetic', 3n),
+      await invoke('failWithReason'),
+    ]
+  })
+  afterAll(() => served.close())
+
+  /** What the command prints, and how it ends. */
+  async function run(...args: string[]): Promise<string[]> {
+    const lines: string[] = []
+    const program = new Command().exitOverride().configureOutput({ writeErr: () => {} })
+    const writer = { write: (line: string) => void lines.push(line), flush: async () => {} }
+    fillCompareCommand(program.command('drift'), { output: writer, errors: writer })
+    await program.parseAsync(['drift', '--url', served.url, ...args], { from: 'user' })
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are taken off
+    return lines.map((line) => line.replace(/\x1b\[\d+m/g, ''))
+  }
+
+  it('prints a transaction side by side', async () => {
+    const lines = await run(hashes[1] as string)
+    expect(lines[0]).toBe(`${hashes[1]} by this chain's rules and by Ethereum's (cancun)`)
+    expect(lines).toContain('  storage               20000        22100  +2100 (+10.5 %)')
+    expect(lines.at(-4)).toBe('  result         succeeded; succeeded')
+    expect(lines.at(-3)).toBe('  events         0; 0, the same')
+    expect(lines.at(-2)).toMatch(
+      /first price {4}SSTORE at \d+, depth 0, gas 20000; there gas 22100 \(opcode \d+, in 0x/,
+    )
+    expect(lines.at(-1)).toBe('  way            the same to the end')
+    expect((await run(hashes[1] as string, '--fork', 'istanbul'))[0]).toContain('(istanbul)')
+  })
+
+  it('prints reasons of failures', async () => {
+    const lines = await run(hashes[3] as string)
+    expect(lines).toContain('  result         reverted: revert not today; reverted: revert not today')
+  })
+
+  it('prints a line for every transaction of the chain, and a sum', async () => {
+    const lines = await run('--all')
+    expect(lines.slice(0, 4).map((line) => line.slice(0, 66))).toEqual(hashes)
+    expect(lines[2]).toMatch(/ \d+ → \d+ same$/)
+    expect(lines[4]).toMatch(
+      /^4 transactions, 0 with another result or other events, gas \d+ → \d+ [+-]\d+ \([+-][\d.]+ %\)$/,
+    )
+  })
+
+  it('prints JSON', async () => {
+    const [line, ...others] = await run('--all', '--json')
+    expect(others).toHaveLength(3)
+    expect(JSON.parse(line as string)).toMatchObject({ hash: hashes[0], fork: 'cancun', sameResult: true })
+  })
+
+  it.each([
+    [[], 'invalid-options', 'Say which transaction to compare, by its hash, or --all.'],
+    [['0x12'], 'invalid-options', 'A transaction is named by its hash, 0x and 64 digits, not by "0x12".'],
+    [[`0x${'1'.repeat(64)}`], 'internal', /has mined no transaction 0x1+\.$/],
+    [
+      [`0x${'1'.repeat(64)}`, '--fork', 'x'],
+      'internal',
+      /^debug_compareRules was refused: Invalid fork.* \(-32602\)$/,
+    ],
+    [[`0x${'1'.repeat(64)}`, '--url', 'ftp://x'], 'invalid-options', /^--url expects an address/],
+    [
+      [`0x${'1'.repeat(64)}`, '--url', 'http://127.0.0.1:1'],
+      'internal',
+      /^No node answers at http:\/\/127\.0\.0\.1:1\./,
+    ],
+  ])('%j ends with a sentence', async (args, kind, words) => {
+    await expect(run(...args)).rejects.toMatchObject({
+      kind,
+      message: typeof words === 'string' ? words : expect.stringMatching(words),
+    })
+  })
+})

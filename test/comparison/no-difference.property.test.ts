@@ -1,0 +1,40 @@
+/** Where both sides have the same rules nothing may drift: random programs under petersburg, here and on Ethereum. */
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type ComparisonSide, compareRules } from '../../src/comparison/compare.ts'
+import { createVm } from '../../src/evm/vm.ts'
+import { stateOf } from '../support/differential.ts'
+import { situations } from '../support/random-situations.ts'
+
+const { RANDOM_RUNS } = process.env
+const PARAMETERS =
+  RANDOM_RUNS === undefined ? { numRuns: 60, seed: 20_261 } : { numRuns: Number(RANDOM_RUNS) }
+
+/** Tracers know the native contracts of the chain's own rules only, so what these use under others counts as lost. */
+function comparable({ reason: _, gas, ...side }: ComparisonSide) {
+  const groups = new Map<string, bigint>(gas)
+  groups.set('losses', (gas.get('losses') ?? 0n) + (gas.get('natives') ?? 0n))
+  groups.delete('natives')
+  return { ...side, groups }
+}
+
+describe('random programs under equal rules', () => {
+  it('go the same way at the same prices, group by group', async () => {
+    const vm = createVm({ chainId: 33, ruleSet: 'petersburg' })
+    let ran = 0
+    await fc.assert(
+      fc.asyncProperty(situations('petersburg'), async ({ accounts, transaction, env }) => {
+        const state = stateOf(accounts)
+        const parts = { transaction, state, env, vm, chainId: 33, fork: 'petersburg' } as const
+        const { chain, ethereum, ...drift } = await compareRules(parts)
+        expect(drift).toEqual({ fork: 'petersburg', sameResult: true, sameLogs: true })
+        expect(comparable(chain)).toEqual(comparable(ethereum))
+        expect(chain.gas.get('losses')).toBeGreaterThanOrEqual(0n)
+        expect(ethereum.gas.get('losses')).toBeGreaterThanOrEqual(0n)
+        if (chain.status !== 'rejected') ran++
+      }),
+      PARAMETERS,
+    )
+    expect(ran).toBeGreaterThan(PARAMETERS.numRuns / 2)
+  }, 3_600_000)
+})

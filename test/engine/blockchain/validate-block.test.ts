@@ -1,0 +1,147 @@
+/** Blocks that somebody else made: the first rule broken is named, and nothing changes. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type ExecutedBlock, transactionsRoot, unclesHash } from '../../../src/chain/block.ts'
+import { CHAINS } from '../../../src/chain/config.ts'
+import type { Header } from '../../../src/chain/header.ts'
+import { remascTransaction } from '../../../src/chain/transaction.ts'
+import type { Hex } from '../../../src/encoding/hex.ts'
+import { createNode, type Node } from '../../../src/index.ts'
+import { createForge, type Forge, transfer } from '../../support/forge.ts'
+
+const config = CHAINS.regtest
+const WRONG: Hex = `0x${'77'.repeat(32)}`
+
+let forge: Forge
+let node: Node
+/** Blocks 1 to 9, and a sibling of each of the first eight. */
+let chain: ExecutedBlock[]
+let siblings: ExecutedBlock[]
+beforeEach(async () => {
+  forge = await createForge()
+  node = await createNode({ mining: 'manual' })
+  chain = [forge.genesis]
+  siblings = []
+  for (let i = 0; i < 9; i++) {
+    const parent = chain.at(-1) as ExecutedBlock
+    const next = await forge.make(parent, { uncles: [], transactions: [transfer(0, { nonce: BigInt(i) })] })
+    if (i < 8) siblings.push(await forge.make(parent, { uncles: [], coinbase: `0x${'c3'.repeat(20)}` }))
+    chain.push(next)
+    await node.engine.commands.importBlock(next.block)
+  }
+})
+afterEach(() => node.close())
+
+async function expectRefused(block: ExecutedBlock['block'], words: RegExp) {
+  const before = node.engine.queries.head()
+  const refusal = await node.engine.commands.importBlock(block).then(
+    () => undefined,
+    (error) => error,
+  )
+  expect(refusal).toMatchObject({ kind: 'invalid-block', message: expect.stringMatching(words) })
+  expect(node.engine.queries.head()).toBe(before)
+  expect(node.engine.queries.blocksAt(block.header.number)).toEqual(
+    block.header.number === 10 ? [] : expect.anything(),
+  )
+}
+
+/** The next block with another header, and a proof of work for that. */
+async function next(changes: Partial<Header>, uncles: readonly Header[] = []): Promise<ExecutedBlock> {
+  const made = await forge.make(chain[9] as ExecutedBlock, {
+    uncles,
+    transactions: [transfer(0, { nonce: 9n, gasPrice: 1n })],
+  })
+  return Object.keys(changes).length === 0 ? made : forge.reseal(made, changes)
+}
+
+const header = (block: ExecutedBlock | undefined): Header => {
+  if (block === undefined) throw new Error('no such block')
+  return block.block.header
+}
+
+describe('an imported block', () => {
+  it('that keeps all rules becomes the head', async () => {
+    const made = await next({}, [header(siblings[7])])
+    await node.engine.commands.importBlock(made.block)
+    expect(node.engine.queries.head()).toEqual(made)
+  })
+
+  it.each<[keyof Header, Partial<Header>, RegExp]>([
+    ['parentHash', { parentHash: WRONG }, /^block 10: the parent 0x7777\w+ is unknown$/],
+    ['difficulty', { difficulty: 2n }, /^block 10: difficulty must be 1, not 2$/],
+    ['number', { number: 11 }, /^block 11: number must be 10, not 11$/],
+    ['transactionsRoot', { transactionsRoot: WRONG }, /^block 10: transactionsRoot is not/],
+    ['uncleCount', { uncleCount: 1 }, /^block 10: uncleCount must be 0, not 1$/],
+    ['gasUsed', { gasUsed: 5n }, /^block 10: gasUsed must be 21000, not 5$/],
+    ['paidFees', { paidFees: 5n }, /^block 10: paidFees must be 21000, not 5$/],
+    ['logsBloom', { logsBloom: new Uint8Array(256).fill(1) }, /^block 10: logsBloom is not/],
+    ['receiptsRoot', { receiptsRoot: WRONG }, /^block 10: receiptsRoot is not/],
+    ['stateRoot', { stateRoot: WRONG }, /^block 10: stateRoot must be 0x\w+, not 0x7777/],
+  ])('is refused for its %s', async (_, changes, words) => {
+    const made = await next({})
+    const sealed =
+      'parentHash' in changes
+        ? { ...made.block.header, ...changes }
+        : (await forge.reseal(made, changes)).block.header
+    await expectRefused({ ...made.block, header: sealed }, words)
+  })
+
+  it('is refused for a proof of work that is another block’s', async () => {
+    const made = await next({})
+    const { bitcoinHeader, coinbaseTransaction } = header(chain[9])
+    await expectRefused(
+      { ...made.block, header: { ...made.block.header, bitcoinHeader, coinbaseTransaction } },
+      /coinbase/,
+    )
+  })
+
+  it('is refused for a transaction that cannot run', async () => {
+    const made = await next({})
+    const transactions = [transfer(0, { nonce: 5n, gasPrice: 1n }), remascTransaction(10)]
+    const sealed = await forge.reseal(made, { transactionsRoot: transactionsRoot(transactions) })
+    await expectRefused({ ...sealed.block, transactions }, /^transaction 0: .*nonce/)
+  })
+})
+
+describe('uncles of an imported block', () => {
+  async function withUncles(uncles: readonly Header[]): Promise<ExecutedBlock['block']> {
+    const made = await next({})
+    const sealed = await forge.reseal(made, {
+      unclesHash: unclesHash(uncles, config),
+      uncleCount: uncles.length,
+    })
+    return { ...sealed.block, uncles }
+  }
+
+  it('may be six heights below, and need not be known', async () => {
+    const block = (await next({}, [header(siblings[3])])).block
+    expect(block.uncles[0]?.number).toBe(4)
+    expect(await node.engine.commands.importBlock(block)).toMatchObject({ outcome: 'best' })
+    expect(node.engine.queries.head().totalDifficulty).toBe(12n)
+  })
+
+  it('are refused when they are too old, too young, doubled, ancestors, strangers or no valid headers', async () => {
+    const [old, good] = [header(siblings[2]), header(siblings[7])]
+    const young = header(await forge.make(chain[9] as ExecutedBlock, { coinbase: `0x${'c4'.repeat(20)}` }))
+    const stranger = header(await forge.make(siblings[6] as ExecutedBlock, { uncles: [] }))
+    const { bitcoinHeader } = old
+    const refused: [readonly Header[], RegExp][] = [
+      [[old], /has number 3, more than 6 below the block's$/],
+      [[young], /has number 10, not one below the block's$/],
+      [[good, good], /is named twice$/],
+      [[header(chain[8])], /is an ancestor$/],
+      [[stranger], /has a parent that is no ancestor of the block$/],
+      [[{ ...good, bitcoinHeader }], /is no valid header: /],
+      [[{ ...good, gasUsed: good.gasLimit + 1n }], /is no valid header: block 8: gasUsed/],
+    ]
+    for (const [uncles, words] of refused) await expectRefused(await withUncles(uncles), words)
+  })
+
+  it('are refused when an ancestor has named them', async () => {
+    const good = header(siblings[7])
+    const first = await next({}, [good])
+    await node.engine.commands.importBlock(first.block)
+    const second = await forge.make(first, { uncles: [good] })
+    await expect(node.engine.commands.importBlock(second.block)).rejects.toThrow(/was named by an ancestor$/)
+    expect(node.engine.queries.head().hash).toBe(first.hash)
+  })
+})

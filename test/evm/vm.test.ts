@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest'
+import { EMPTY_ACCOUNT } from '../../src/chain/account.ts'
+import { createVm } from '../../src/evm/vm.ts'
+import { applyTransaction } from '../../src/execution/apply-transaction.ts'
+import {
+  account,
+  CONTRACT,
+  ENVIRONMENT,
+  OTHER,
+  RETURN_TOP,
+  run,
+  SENDER,
+  transaction,
+  vms,
+  word,
+  world,
+} from '../support/execution.ts'
+
+const TIMEOUT = { kind: 'limit-exceeded', message: 'Execution has got timeout out.' }
+
+/** Programs that never end on their own. */
+const ENDLESS: readonly (readonly [string, string])[] = [
+  ['a jump', 'a: @a JUMP'],
+  ['calls', `a: 0 0 0 0 0 ${OTHER} 1000 CALL POP @a JUMP`],
+  ['hashing', 'a: 100000 0 SHA3 POP @a JUMP'],
+]
+
+describe.each(['own', 'library'] as const)('a long run by the %s loop', (loop) => {
+  const vm = vms[loop]
+
+  it.each(ENDLESS)('of %s lets the event loop turn', async (_, code) => {
+    let turns = 0
+    let running = true
+    const turn = () => {
+      turns++
+      if (running) setImmediate(turn)
+    }
+    setImmediate(turn)
+    const state = world({ [CONTRACT]: { code }, [OTHER]: { code: 'STOP' } })
+    // Many slices of work for either loop, however fast the machine is.
+    const { failure } = await run(state, { gas: loop === 'own' ? 8_000_000n : 800_000n }, { vm })
+    running = false
+    expect(failure).toBe('out of gas')
+    expect(turns).toBeGreaterThan(1)
+  })
+
+  it.each(ENDLESS)('of %s ends at its deadline', async (_, code) => {
+    const state = world({ [CONTRACT]: { code }, [OTHER]: { code: 'STOP' } })
+    // More gas than can be burnt in the time, within what our loop counts.
+    await expect(run(state, { gas: 2n ** 52n }, { vm, deadlineMs: 30 })).rejects.toMatchObject(TIMEOUT)
+  })
+
+  it('that was cut off does not spoil the next', async () => {
+    for (let i = 0; i < 3; i++) {
+      const state = world({ [CONTRACT]: { code: 'a: @a JUMP' } })
+      await expect(run(state, { gas: 2n ** 52n }, { vm, deadlineMs: 5 })).rejects.toMatchObject(TIMEOUT)
+      const next = world({ [CONTRACT]: { code: `7 0 SSTORE 0 SLOAD ${RETURN_TOP}` } })
+      expect(word(await run(next, {}, { vm }))).toBe(7n)
+    }
+  })
+})
+
+describe('a transaction that is cut off', () => {
+  it('leaves the state as it was', async () => {
+    const state = world({ [CONTRACT]: { code: '1 0 SSTORE a: @a JUMP' } })
+    const balance = account(state, SENDER).balance
+    const parts = {
+      transaction: transaction({ to: CONTRACT, gasLimit: 2n ** 52n, gasPrice: 0n }),
+      state,
+      env: ENVIRONMENT,
+      vm: vms.own,
+      gasAvailable: 2n ** 60n,
+      deadlineMs: 20,
+    }
+    await expect(applyTransaction(parts)).rejects.toMatchObject(TIMEOUT)
+    expect(state.depth).toBe(0)
+    expect(state.storage(CONTRACT, 0n)).toBe(0n)
+    expect(account(state, SENDER)).toEqual({ ...EMPTY_ACCOUNT, nonce: 1n, balance })
+  })
+})
+
+describe('a machine', () => {
+  it('runs many messages at once, each in its own block and state', async () => {
+    const code = `0 0 0 0 0 ${OTHER} 30000 CALL POP NUMBER 1000 MUL 0 SLOAD ADD ${RETURN_TOP}`
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, async (_, i) => {
+        const state = world({
+          [CONTRACT]: { code, storage: { 0: BigInt(i) } },
+          [OTHER]: { code: '1 0 SSTORE' },
+        })
+        return word(await run(state, {}, { env: { ...ENVIRONMENT, number: 5000 + i } }))
+      }),
+    )
+    expect(answers).toEqual(Array.from({ length: 40 }, (_, i) => BigInt((5000 + i) * 1000 + i)))
+  })
+
+  it('answers its chain id', async () => {
+    const vm = createVm({ chainId: 30 })
+    const state = world({ [CONTRACT]: { code: `CHAINID ${RETURN_TOP}` } })
+    expect(word(await run(state, {}, { vm }))).toBe(30n)
+    expect(vm.ruleSet).toBe('chain')
+  })
+
+  it('takes more gas than a safe integer', async () => {
+    const state = world({ [CONTRACT]: { code: `1 0 SSTORE GAS ${RETURN_TOP}` } })
+    const result = await run(state, { gas: 2n ** 60n })
+    expect(word(result)).toBe(2n ** 60n - 20_000n - 6n - 2n)
+  })
+
+  it('notices a CALL with value, and only that', async () => {
+    const seen = async (code: string) =>
+      (await run(world({ [CONTRACT]: { code, balance: 9n } }))).valueCallSeen
+    expect(await seen(`0 0 0 0 1 ${OTHER} 0 CALL`)).toBe(true)
+    expect(await seen(`0 0 0 0 0 ${OTHER} 0 CALL`)).toBe(false)
+  })
+
+  it('throws what the state throws', async () => {
+    const state = world({ [CONTRACT]: { code: '0 SLOAD' } })
+    state.storage = () => {
+      throw new Error('the disk is gone')
+    }
+    await expect(run(state)).rejects.toThrow('the disk is gone')
+    expect((await run(world())).status).toBe('succeeded')
+  })
+})

@@ -1,0 +1,128 @@
+import { describe, expect, it } from 'vitest'
+import { type Account, EMPTY_ACCOUNT, EMPTY_CODE_HASH, EMPTY_TRIE_ROOT } from '../../src/chain/account.ts'
+import { keccakHex } from '../../src/encoding/hash.ts'
+import type { Hex } from '../../src/encoding/hex.ts'
+import type { StateReader } from '../../src/state/model.ts'
+import { Overlay } from '../../src/state/overlay.ts'
+
+const A: Hex = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
+const B: Hex = '0x7986b3df570230288501eea3d890bd66948c9b79'
+const CODE = Uint8Array.of(0x60, 0x01)
+const RICH: Account = { ...EMPTY_ACCOUNT, balance: 5n, storageRoot: `0x${'11'.repeat(32)}` }
+
+/** A state with one account, RICH at A, whose slots hold their own number, and a count of what was asked of it. */
+function createBelow() {
+  const asked: string[] = []
+  const reader: StateReader = {
+    account(address) {
+      asked.push(`account ${address}`)
+      return address === A ? RICH : undefined
+    },
+    storage(address, slot) {
+      asked.push(`storage ${address} ${slot}`)
+      return address === A ? slot : 0n
+    },
+    code(codeHash) {
+      asked.push(`code ${codeHash}`)
+      return CODE
+    },
+  }
+  return { asked, reader }
+}
+
+describe('Overlay', () => {
+  it('asks the state below once for each account and slot, and does not call that a change', () => {
+    const { asked, reader } = createBelow()
+    const overlay = new Overlay(reader)
+    for (let i = 0; i < 3; i++) {
+      expect([overlay.account(A), overlay.account(B)]).toEqual([RICH, undefined])
+      expect([overlay.storage(A, 3n), overlay.storage(B, 3n)]).toEqual([3n, 0n])
+    }
+    expect(asked).toEqual([`account ${A}`, `account ${B}`, `storage ${A} 3`, `storage ${B} 3`])
+    expect(overlay.changes()).toEqual({ accounts: new Map(), storage: new Map(), code: new Map() })
+  })
+
+  it('takes back to the byte what was done since each of many checkpoints', () => {
+    const overlay = new Overlay(createBelow().reader)
+    const deep = 5_000
+    for (let i = 1; i <= deep; i++) {
+      overlay.checkpoint()
+      overlay.putStorage(A, 1n, BigInt(i + 1))
+      overlay.putAccount(B, { ...EMPTY_ACCOUNT, nonce: BigInt(i) })
+      if (i % 1_000 === 0) overlay.deleteAccount(A)
+    }
+    expect(overlay.depth).toBe(deep)
+    for (let i = deep; i > 0; i--) {
+      expect(overlay.account(B)?.nonce).toBe(BigInt(i))
+      expect(overlay.storage(A, 1n)).toBe(i % 1_000 === 0 ? 0n : BigInt(i + 1))
+      overlay.revert()
+    }
+    expect([overlay.depth, overlay.account(A), overlay.account(B)]).toEqual([0, RICH, undefined])
+    expect(overlay.storage(A, 1n)).toBe(1n)
+    expect(overlay.changes()).toEqual({ accounts: new Map(), storage: new Map(), code: new Map() })
+  })
+
+  it('keeps what was committed inside a checkpoint only if the outer one stays too', () => {
+    const overlay = new Overlay(createBelow().reader)
+    overlay.checkpoint()
+    overlay.checkpoint()
+    overlay.putStorage(A, 1n, 7n)
+    overlay.putCode(B, CODE)
+    overlay.commit()
+    expect([overlay.storage(A, 1n), overlay.account(B)?.codeHash]).toEqual([7n, keccakHex(CODE)])
+    overlay.revert()
+    expect([overlay.storage(A, 1n), overlay.account(B)]).toEqual([1n, undefined])
+    expect(overlay.changes().code.size).toBe(0)
+  })
+
+  it('refuses to close a checkpoint that was not opened', () => {
+    const overlay = new Overlay(createBelow().reader)
+    expect(() => overlay.commit()).toThrow('no checkpoint is open')
+    expect(() => overlay.revert()).toThrow('no checkpoint is open')
+  })
+
+  it('hides the storage below from an account that was deleted and made anew', () => {
+    const overlay = new Overlay(createBelow().reader)
+    overlay.putStorage(A, 1n, 7n)
+    overlay.deleteAccount(A)
+    expect(overlay.account(A)).toBeUndefined()
+    overlay.putAccount(A, RICH)
+    overlay.putStorage(A, 2n, 8n)
+    expect([1n, 2n, 3n].map((slot) => overlay.storage(A, slot))).toEqual([0n, 8n, 0n])
+    expect(overlay.account(A)?.storageRoot).toBe(EMPTY_TRIE_ROOT)
+    expect(overlay.changes().storage).toEqual(new Map([[A, { wiped: true, slots: new Map([[2n, 8n]]) }]]))
+  })
+
+  it('shows an empty storage root once storage is cleared', () => {
+    const overlay = new Overlay(createBelow().reader)
+    overlay.checkpoint()
+    overlay.clearStorage(A)
+    expect(overlay.account(A)).toEqual({ ...RICH, storageRoot: EMPTY_TRIE_ROOT })
+    overlay.revert()
+    expect(overlay.account(A)).toEqual(RICH)
+    expect(overlay.storage(A, 9n)).toBe(9n)
+  })
+
+  it('reads its own code first, then the code below', () => {
+    const { asked, reader } = createBelow()
+    const overlay = new Overlay(reader)
+    const own = Uint8Array.of(0xfe)
+    overlay.putCode(B, own)
+    expect(overlay.code(keccakHex(own))).toBe(own)
+    expect(overlay.account(B)).toEqual({ ...EMPTY_ACCOUNT, codeHash: keccakHex(own) })
+    expect(overlay.code(keccakHex(CODE))).toBe(CODE)
+    expect(asked).toContain(`code ${keccakHex(CODE)}`)
+    overlay.putCode(B, new Uint8Array(0))
+    expect(overlay.account(B)?.codeHash).toBe(EMPTY_CODE_HASH)
+  })
+
+  it('leaves an overlay that it lies over untouched', () => {
+    const lower = new Overlay(createBelow().reader)
+    lower.putStorage(A, 1n, 7n)
+    const upper = new Overlay(lower)
+    upper.putStorage(A, 1n, 8n)
+    upper.clearStorage(A)
+    expect([upper.storage(A, 1n), lower.storage(A, 1n)]).toEqual([0n, 7n])
+    expect(lower.changes().storage.get(A)).toEqual({ wiped: false, slots: new Map([[1n, 7n]]) })
+  })
+})
