@@ -14,6 +14,7 @@ const RELEASES = join(ROOT, 'scripts/node-versions')
 const TESTS = [
   'chain/signature',
   'cli/command',
+  'cli/compile-cache',
   'scenarios/clients',
   'scenarios/foundry',
   'scenarios/provider',
