@@ -69,6 +69,11 @@ export const CAST = program('cast', {
   install: BENCH_INSTALL,
 })
 
+export const CHROMIUM = program('chromium', {
+  variable: 'CHROMIUM_PATH',
+  install: 'apt-get install chromium',
+})
+
 export const REDIS_SERVER = program('redis-server', {
   variable: 'REDIS_SERVER_PATH',
   install: 'apt-get install redis-server',
