@@ -8,6 +8,8 @@ export function checkedJavaScript(code: string): string {
   const lines = code.split('\n').map((line, i) => {
     const [, statement = '', stated] = /^(.*?\S)\s+\/\/ (.*)$/.exec(line) ?? []
     if (stated === undefined || !LITERAL.test(stated)) return line
+    // Without semicolons it would go on from the line above, and only the check would part them.
+    if (/^\s*[([`]/.test(statement)) throw new Error(`a statement begins with a bracket: ${statement}`)
     const declared = /^\s*(?:const|let) (\w+) = /.exec(statement)?.[1]
     if (declared !== undefined) return `${statement}; __check(${declared}, ${stated}, ${i + 1})`
     const printed = /^\s*console\.log\((.*)\)$/.exec(statement)?.[1]

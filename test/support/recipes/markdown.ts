@@ -15,8 +15,8 @@ export interface RunDirective {
   readonly command: readonly string[] | undefined
   /** Deploys the example contract first and makes a call to it fail: `$SHOP` and `$HASH`. */
   readonly shop: boolean
-  /** A program that may be missing. */
-  readonly needs: string | undefined
+  /** Programs that may be missing. */
+  readonly needs: readonly string[]
   /** JSON-RPC errors in the output are meant. */
   readonly errors: boolean
 }
@@ -55,7 +55,7 @@ function parseRun(how: string, options: readonly string[]): RunDirective {
     serve: JSON.parse(values.get('serve') ?? '{}'),
     command: words('command'),
     shop: values.has('shop'),
-    needs: values.get('needs'),
+    needs: words('needs') ?? [],
     errors: values.has('errors'),
   }
 }

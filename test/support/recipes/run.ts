@@ -1,8 +1,17 @@
 /** Runs a recipe of the documents against a node of its own. */
 import { spawn } from 'node:child_process'
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Interface } from 'ethers'
 import { artifact } from '../contracts.ts'
@@ -19,6 +28,11 @@ const CHECK = fileURLToPath(new URL('check.mjs', import.meta.url))
 const PACKAGES = ['ethers', 'viem', 'web3', 'express']
 const ARTIFACTS = ['Shop', 'Stock', 'Token']
 const FIRST_ACCOUNT = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
+/** Where a program is looked for: among the bench's packages, then on the path. */
+const PROGRAM_FOLDERS = [
+  join(ROOT, 'scripts/bench/node_modules/@foundry-rs/cast-linux-amd64/bin'),
+  ...(process.env.PATH ?? '').split(delimiter),
+]
 /** A block that takes longer hangs. */
 const PATIENCE_MS = 30_000
 
@@ -132,6 +146,12 @@ function makeFolder(files: Recipe['files']): string {
   return folder
 }
 
+/** The programs of a recipe that this machine does not have. */
+export function missingPrograms({ directive }: Recipe): string[] {
+  const isThere = (name: string) => PROGRAM_FOLDERS.some((folder) => existsSync(join(folder, name)))
+  return directive.needs.filter((name) => !isThere(name))
+}
+
 /** Puts the node's own address where a block has the usual one. */
 function addressed(code: string, url: string): string {
   return code
@@ -154,7 +174,7 @@ export async function runRecipe(recipe: Recipe): Promise<void> {
         ...(directive.shop && (await sellOut(target.url))),
         NO_COLOR: '1',
         NODE_NO_WARNINGS: '1',
-        PATH: `${join(folder, 'bin')}:${process.env.PATH}`,
+        PATH: [join(folder, 'bin'), ...PROGRAM_FOLDERS].join(delimiter),
         RECIPE_URL: target.url,
       }
       const code = addressed(recipe.code, target.url)
