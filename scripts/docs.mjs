@@ -103,7 +103,7 @@ function shape(schema) {
   return type ?? 'any JSON value'
 }
 
-/** What a schema says in words, where that is more than its shape. */
+/** The description of a schema, where it is more than its shape. */
 function remark({ description = '' }) {
   const rest = description.replace(/^(QUANTITY|DATA|HASH|ADDRESS)\b[:,]?\s*/, '')
   return rest === '' ? '' : `: ${cell(rest)}`
@@ -190,8 +190,8 @@ async function methodsPage() {
     '',
     '## Values',
     '',
-    'Numbers are `QUANTITY` (hex, no leading zeros) unless a method says that it takes or returns a JSON integer. `BLOCK` is',
-    'a hex number, one of the tags `latest`, `earliest`, `pending`, and where the parameter says so a block hash or an',
+    'Numbers are `QUANTITY` (hex, no leading zeros) unless a method takes or returns a JSON integer, which its section states. `BLOCK` is',
+    'a hex number, one of the tags `latest`, `earliest`, `pending`, and where the parameter allows it a block hash or an',
     'EIP-1898 object. A name with `?` may be absent.',
     '',
     table(['name', 'shape'], named),

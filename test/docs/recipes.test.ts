@@ -19,7 +19,7 @@ describe.concurrent.each(FILES)('%s', (file) => {
   for (const recipe of recipesOf(blocks)) {
     const title = `line ${recipe.line}, ${recipe.directive.how}`
     const missing = missingPrograms(recipe).join(', ')
-    // Under CI a program that is missing is a failure: the block runs and says so.
+    // Under CI a program that is missing is a failure.
     if (missing === '' || process.env.CI === 'true') it(title, () => runRecipe(recipe))
     else it.skip(`${title} (skipped: ${missing} is not installed)`)
   }

@@ -21,7 +21,7 @@ export interface RunDirective {
   readonly errors: boolean
 }
 
-/** What the comment above a block says. */
+/** The comment above a block. */
 export type Directive =
   | RunDirective
   /** The block is a file in the folder of the runs below it. */

@@ -70,7 +70,7 @@ function startTerminal(flags: readonly string[], cwd: string): Promise<Target> {
   const ended = new Promise<void>((resolve) => child.on('close', () => resolve()))
   let printed = ''
   return new Promise((resolve, reject) => {
-    const hear = (chunk: Buffer) => {
+    const read = (chunk: Buffer) => {
       printed += chunk
       const url = /^Ready on (\S+)/m.exec(printed)?.[1]
       if (url === undefined) return
@@ -83,8 +83,8 @@ function startTerminal(flags: readonly string[], cwd: string): Promise<Target> {
         },
       })
     }
-    child.stdout.on('data', hear)
-    child.stderr.on('data', hear)
+    child.stdout.on('data', read)
+    child.stderr.on('data', read)
     void ended.then(() => reject(new Error(`tandem start has ended: ${printed}`)))
   })
 }
@@ -160,7 +160,7 @@ function addressed(code: string, url: string): string {
     .replaceAll('http://localhost:4444', url)
 }
 
-/** Runs a recipe to its end. Throws saying what it printed when it fails or prints something else than it should. */
+/** Runs a recipe to its end. Throws with its output when it fails or prints something unexpected. */
 export async function runRecipe(recipe: Recipe): Promise<void> {
   const { directive, expected } = recipe
   const folder = makeFolder(recipe.files)
