@@ -17,6 +17,7 @@ import { Interface } from 'ethers'
 import { artifact } from '../contracts.ts'
 import { rpc } from '../json-rpc.ts'
 import { servedNode } from '../served-node.ts'
+import { CAST } from '../tools.ts'
 import { checkedJavaScript, checkedShell, outputPattern } from './expectations.ts'
 import type { Recipe } from './markdown.ts'
 
@@ -28,9 +29,9 @@ const CHECK = fileURLToPath(new URL('check.mjs', import.meta.url))
 const PACKAGES = ['ethers', 'viem', 'web3', 'express']
 const ARTIFACTS = ['Shop', 'Stock', 'Token']
 const FIRST_ACCOUNT = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
-/** Where a program is looked for: among the bench's packages, then on the path. */
+/** Where a program is looked for: `cast` may be among the bench's packages, the rest is on the path. */
 const PROGRAM_FOLDERS = [
-  join(ROOT, 'scripts/bench/node_modules/@foundry-rs/cast-linux-amd64/bin'),
+  ...(CAST.isThere ? [dirname(CAST.path)] : []),
   ...(process.env.PATH ?? '').split(delimiter),
 ]
 /** A block that takes longer hangs. */
