@@ -92,7 +92,8 @@ function startTerminal(flags: readonly string[], cwd: string): Promise<Target> {
 
 async function startTarget({ directive }: Recipe, cwd: string): Promise<Target> {
   if (directive.command !== undefined) return startTerminal(directive.command, cwd)
-  const served = await servedNode(directive.node, directive.serve)
+  // On a busy machine a scrypt may take longer than the usual limit.
+  const served = await servedNode({ rpcTimeoutMs: 0, ...directive.node }, directive.serve)
   return {
     url: served.url,
     async end() {
