@@ -7,7 +7,7 @@ import type { Journal } from './journal.ts'
 import type { BlockEnvironment } from './message.ts'
 import type { VmRules } from './rules.ts'
 import type { RunClock } from './run-clock.ts'
-import type { Tracer } from './tracing/tracer.ts'
+import type { FrameView, Tracer } from './tracing/tracer.ts'
 
 /** What all frames of one top-level message share. */
 export interface Session {
@@ -72,7 +72,7 @@ const NO_MEMORY = new DataView(new ArrayBuffer(0))
 const MEMORY_LIMIT = 2 ** 40
 
 /** A frame. The loop and the opcodes change it; nothing else does while it runs. */
-export class Frame {
+export class Frame implements FrameView {
   readonly session: Session
   readonly analysis: CodeAnalysis
   readonly address: Hex
@@ -127,6 +127,22 @@ export class Frame {
     this.depth = parts.depth
     this.gas = parts.gas
     this.pc = parts.analysis.start
+  }
+
+  get code(): Uint8Array {
+    return this.analysis.code
+  }
+
+  get refund(): number {
+    return this.session.journal.refund
+  }
+
+  storageAt(slot: bigint): bigint {
+    return this.session.journal.state.storage(this.address, slot)
+  }
+
+  countWork(ticks: number): void {
+    this.session.clock.ticks -= ticks
   }
 
   /** Takes the top of the stack; the loop has checked that it is there. */

@@ -2,7 +2,6 @@
 import type { Log } from '../../chain/receipt.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import type { StateReader } from '../../state/model.ts'
-import type { Frame } from '../frame.ts'
 import type { FrameFailure, FrameKind } from './call-frame.ts'
 
 /** A call or creation as it begins. Gas in gas, value in wei. */
@@ -31,6 +30,32 @@ export interface FrameEnd {
   readonly created?: Hex
 }
 
+/** A running frame as a tracer may read it; valid during the call only, since the interpreter changes it in place. */
+export interface FrameView {
+  /** Account whose storage the code uses. */
+  readonly address: Hex
+  /** 0 is the transaction's own frame. */
+  readonly depth: number
+  readonly code: Uint8Array
+  readonly pc: number
+  /** Gas left. */
+  readonly gas: number
+  /** Words below `sp` are on the stack, the top one at `sp - 1`; the others are stale. */
+  readonly stack: readonly bigint[]
+  readonly sp: number
+  /** Longer than the memory in use, which is `memoryWords` words of 32 bytes. */
+  readonly memory: Uint8Array
+  readonly memoryWords: number
+  /** Return data of the last call. */
+  readonly returned: Uint8Array
+  /** Gas to refund so far, of the whole message, not yet capped. */
+  readonly refund: number
+  /** Current word of a slot of `address`. */
+  storageAt(slot: bigint): bigint
+  /** Counts time that the tracer spent, in jumps, so that the interpreter yields accordingly sooner. */
+  countWork(ticks: number): void
+}
+
 /** What is known when a transaction or simulated message is over. Gas in gas, with the intrinsic gas in it. */
 export interface TraceEnd {
   readonly gasLimit: bigint
@@ -55,12 +80,12 @@ export interface Tracer {
   /** By the frame entered last. */
   log?(log: Log): void
   /** Before each opcode. Where this is there, a loop of its own runs, several times slower. */
-  step?(frame: Frame, opcode: number): void
+  step?(frame: FrameView, opcode: number): void
   /**
    * After the opcode that `step` told of, before a call that it makes begins. `cost` in gas, with what a CALL hands down;
    * `failure` is the library's word when the opcode ended the frame with one.
    */
-  stepped?(frame: Frame, cost: number, failure: string | undefined): void
+  stepped?(frame: FrameView, cost: number, failure: string | undefined): void
   /** Last of all. */
   finish?(end: TraceEnd): void
 }
