@@ -184,6 +184,12 @@ export function contractAddress(sender: Hex, nonce: bigint): Hex {
   return toHex(keccak256(frameStrings([fromHex(sender), fromBigInt(nonce)])).subarray(12))
 }
 
+/** Gas per whole or started word of init code (EIP-3860, RSKIP-438). */
+export const INITCODE_WORD_GAS = 2
+
+/** Longest init code, bytes (EIP-3860, RSKIP-438). */
+export const MAX_INITCODE_SIZE = 49_152
+
 /**
  * Gas that a transaction costs before any code runs (docs/protocol.md#44-intrinsic-gas): base, data by byte,
  * init code by word. Without a sender, as in a simulation, none is free.
@@ -193,7 +199,7 @@ export function intrinsicGas(
 ): bigint {
   const { from, to, data } = transaction
   if (from !== undefined && isFreeBridgeTransaction(from, to)) return 0n
-  let gas = to === null ? 53_000 + 2 * Math.ceil(data.length / 32) : 21_000
+  let gas = to === null ? 53_000 + INITCODE_WORD_GAS * Math.ceil(data.length / 32) : 21_000
   for (const byte of data) gas += byte === 0 ? 4 : 16
   return BigInt(gas)
 }

@@ -9,9 +9,9 @@ import type { Log } from '../chain/receipt.ts'
 import { type Hex, toHex } from '../encoding/hex.ts'
 import { CONSOLE_ADDRESS } from '../evm/console-calls.ts'
 import { revertReason } from '../evm/failure-message.ts'
+import { PRECOMPILES } from '../evm/precompiles/table.ts'
 import type { CallFrame } from '../evm/tracing/call-frame.ts'
 import { coins, plain, plural } from './console-log.ts'
-import { precompileName } from './precompile-names.ts'
 
 /** What a tree is printed with. */
 export interface TreeNames {
@@ -45,8 +45,8 @@ function valueMark(value: bigint): string {
 
 /** What a contract is called: by name and, since two may have the same, by address. */
 export function contractText(address: Hex, { names, codeOf }: TreeNames): string {
-  const native = precompileName(address)
-  if (native !== undefined) return native
+  const precompile = PRECOMPILES.get(address)
+  if (precompile !== undefined) return precompile.name
   const name = names.contractName(address, names.isEmpty ? undefined : codeOf(address))
   return name === undefined ? address : `${plain(name)}@${address.slice(0, 8)}…${address.slice(-4)}`
 }

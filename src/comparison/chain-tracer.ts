@@ -1,11 +1,9 @@
 /** Counts gas and notes steps of a transaction under the chain's own rules. */
-import { FAILURE, type Frame } from '../evm/frame.ts'
-import type { FrameEnd, FrameStart, Tracer } from '../evm/tracing/tracer.ts'
+import { FAILURE } from '../evm/frame.ts'
+import { GAS } from '../evm/gas-schedule.ts'
+import type { FrameEnd, FrameStart, FrameView, Tracer } from '../evm/tracing/tracer.ts'
 import { GasTally } from './gas-groups.ts'
 import { StepList } from './step-list.ts'
-
-/** Gas for a byte of a new contract's code. */
-export const DEPOSIT_GAS = 200n
 
 /** What an opcode is that the rules do not know. */
 const INVALID = 0xfe
@@ -28,19 +26,19 @@ export class ChainTracer implements Tracer {
     const start = this.#open.pop()
     if (start?.isPrecompile) this.tally.add('natives', gasUsed)
     else if (start?.kind.startsWith('create') && failure === undefined) {
-      this.tally.add('deposits', BigInt(output.length) * DEPOSIT_GAS)
+      this.tally.add('deposits', BigInt(output.length * GAS.codeDepositByte))
     }
   }
 
-  step(frame: Frame, opcode: number): void {
+  step(frame: FrameView, opcode: number): void {
     this.#opcode = opcode
     this.#pc = frame.pc
-    this.#isImplied = frame.pc >= frame.analysis.code.length
+    this.#isImplied = frame.pc >= frame.code.length
   }
 
-  stepped({ depth, child }: Frame, cost: number, failure: string | undefined): void {
+  stepped({ depth, passedGas }: FrameView, cost: number, failure: string | undefined): void {
     if (this.#isImplied) return
-    const own = child === undefined || 'initcode' in child ? cost : cost - child.gas
+    const own = cost - passedGas
     const opcode = failure === FAILURE.INVALID_OPCODE ? INVALID : this.#opcode
     const failed = failure !== undefined && failure !== FAILURE.REVERT
     this.steps.push({ opcode, pc: this.#pc, depth, cost: own, failed })

@@ -3,14 +3,14 @@ import type { Log } from '../chain/receipt.ts'
 import type { Transaction } from '../chain/transaction.ts'
 import { EMPTY } from '../encoding/bytes.ts'
 import { type Hex, toHex } from '../encoding/hex.ts'
+import { GAS } from '../evm/gas-schedule.ts'
 import type { BlockEnvironment, MessageResult } from '../evm/message.ts'
-import { opcodeTable } from '../evm/opcodes/table.ts'
+import { CHAIN_RULES } from '../evm/rules.ts'
 import type { Vm } from '../evm/vm.ts'
 import { applyTransaction, TransactionRejected } from '../execution/apply-transaction.ts'
-import { transactionRules } from '../execution/transaction-rules.ts'
 import type { StateReader } from '../state/model.ts'
 import { Overlay } from '../state/overlay.ts'
-import { ChainTracer, DEPOSIT_GAS } from './chain-tracer.ts'
+import { ChainTracer } from './chain-tracer.ts'
 import type { EthereumFork } from './ethereum-forks.ts'
 import { executeByEthereumRules } from './ethereum-rules.ts'
 import type { EthereumStep } from './ethereum-tracer.ts'
@@ -82,7 +82,7 @@ export interface RuleComparison {
 }
 
 function named({ opcode, pc, depth, cost }: Step): NamedStep {
-  return { opcode, name: opcodeTable('chain').names[opcode] ?? 'INVALID', pc, depth, cost }
+  return { opcode, name: CHAIN_RULES.opcodes.names[opcode] ?? 'INVALID', pc, depth, cost }
 }
 
 const NO_GAS: GasByGroup = new GasTally().groups(0n)
@@ -104,7 +104,7 @@ async function runByChain(parts: ComparisonParts, listener: ChainTracer): Promis
   const { transaction, state, env, vm, deadlineMs } = parts
   let run: MessageResult | undefined
   const witnessed: Vm = {
-    ruleSet: vm.ruleSet,
+    rules: vm.rules,
     async run(...args) {
       run = await vm.run(...args)
       return run
@@ -121,7 +121,7 @@ async function runByChain(parts: ComparisonParts, listener: ChainTracer): Promis
       ...(deadlineMs !== undefined && { deadlineMs }),
     })
     const { gasUsed, output, logs, created, failure } = outcome
-    const basic = transactionRules(vm.ruleSet).intrinsicGas(transaction)
+    const basic = vm.rules.intrinsicGas(transaction)
     listener.tally.add('transaction', basic)
     const total = basic + (run?.gasUsed ?? 0n)
     return {
@@ -210,7 +210,7 @@ async function runByEthereum(parts: ComparisonParts, follower: Follower): Promis
           follower.paid(step)
         },
         native: (gasUsed) => tally.add('natives', gasUsed),
-        deposit: (bytes) => tally.add('deposits', BigInt(bytes) * DEPOSIT_GAS),
+        deposit: (bytes) => tally.add('deposits', BigInt(bytes * GAS.codeDepositByte)),
       },
     })
     follower.finish()

@@ -13,7 +13,7 @@ import { failureOf } from '../evm/failure-message.ts'
 import { Journal } from '../evm/journal.ts'
 import { LibraryState, libraryAddress } from '../evm/library-state.ts'
 import type { BlockEnvironment } from '../evm/message.ts'
-import { RunClock } from '../evm/run-clock.ts'
+import { RunClock } from '../evm/scheduler.ts'
 import { TransactionRejected } from '../execution/apply-transaction.ts'
 import type { StateReader } from '../state/model.ts'
 import { Overlay, type StateChanges } from '../state/overlay.ts'
@@ -147,7 +147,7 @@ class OriginalState extends LibraryState {
   override readonly originalStorageCache: LibraryState['originalStorageCache']
 
   constructor(overlay: Overlay, before: StateReader) {
-    super(new Journal(overlay, { tracksTouches: false }))
+    super(new Journal(overlay))
     const get = async (address?: { toString(): string }, slot?: Uint8Array): Promise<Uint8Array> =>
       address === undefined || slot === undefined
         ? EMPTY

@@ -2,6 +2,7 @@
 import type { ChainName } from '../chain/config.ts'
 import {
   address,
+  GAS_BITS,
   type Kind,
   LONGEST_INTERVAL,
   mining,
@@ -66,7 +67,7 @@ export const ENGINE_SETTINGS = {
     fallback: undefined,
     fallbackText: "the chain's own",
   }),
-  blockGasLimit: setting(quantity(1n, 63), {
+  blockGasLimit: setting(quantity(1n, GAS_BITS), {
     flag: '--block-gas-limit <gas>',
     help: 'gas limit of a block; switches the split into parallel lists off',
     fallback: undefined,

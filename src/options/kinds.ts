@@ -59,6 +59,9 @@ export function whole(minimum: number, maximum: number): Kind<number, number> {
   }
 }
 
+/** Gas of a block or message: frames count gas in safe integers. */
+export const GAS_BITS = 53
+
 /** Gas or wei: in code a bigint, in JSON a number or text (decimal, or hex with 0x). */
 export function quantity(minimum: bigint, bits: number): Kind<bigint, bigint | number | string> {
   return {

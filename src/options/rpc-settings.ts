@@ -1,5 +1,16 @@
 /** Settings of the methods: which are open, how they answer, and their limits. */
-import { BYTES, LONGEST_INTERVAL, listOf, oneOf, quantity, same, text, whole, yesOrNo } from './kinds.ts'
+import {
+  BYTES,
+  GAS_BITS,
+  LONGEST_INTERVAL,
+  listOf,
+  oneOf,
+  quantity,
+  same,
+  text,
+  whole,
+  yesOrNo,
+} from './kinds.ts'
 import { setting } from './setting.ts'
 
 /** Largest trace: lengths beyond no longer fit where they are summed up. */
@@ -40,13 +51,13 @@ export const RPC_SETTINGS = {
     fallback: [],
     fallbackText: 'all of the profile',
   }),
-  callGasCap: setting(quantity(0n, 63), {
+  callGasCap: setting(quantity(0n, GAS_BITS), {
     flag: '--call-gas-cap <gas>',
     help: 'most gas that eth_call may use; 0 is no limit',
     fallback: 10_000_000n,
     nodeKeys: { 'rpc.callGasCap': same },
   }),
-  gasEstimationCap: setting(quantity(0n, 63), {
+  gasEstimationCap: setting(quantity(0n, GAS_BITS), {
     flag: '--gas-estimation-cap <gas>',
     help: 'most gas that eth_estimateGas may try',
     fallback: 6_800_000n,

@@ -1,7 +1,7 @@
 /** What takes long without a jump still looks at its clock: it neither keeps others waiting nor outlives its time. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { fromHex, type Hex } from '../../src/encoding/hex.ts'
-import { precompileTable } from '../../src/evm/precompiles/table.ts'
+import { PRECOMPILES } from '../../src/evm/precompiles/table.ts'
 import { createNode, type Node } from '../../src/index.ts'
 
 const CODE: Hex = `0x${'1'.repeat(40)}`
@@ -71,9 +71,7 @@ describe('a native contract in portions', () => {
     ['the pairing check', 8, NOTHING],
     ['the pairing check', 8, pairs(3)],
   ] as const)('gives the same as in one go: %s', async (_name, last, data) => {
-    const once = precompileTable()
-      .get(native(last))
-      ?.run(data, {} as never)
+    const once = PRECOMPILES.get(native(last))?.run(data, {} as never)
     const paused = await node.engine.queries.call({ to: native(last), data }, { tag: 'latest' })
     expect(paused).toEqual(once)
   })

@@ -7,7 +7,7 @@ import { EMPTY_CODE_HASH } from '../../src/chain/account.ts'
 import { PRECOMPILE_ADDRESS } from '../../src/chain/config.ts'
 import { keccakHex } from '../../src/encoding/hash.ts'
 import type { Hex } from '../../src/encoding/hex.ts'
-import { precompileTable } from '../../src/evm/precompiles/table.ts'
+import { PRECOMPILES } from '../../src/evm/precompiles/table.ts'
 import { assemble } from '../support/assembler.ts'
 import {
   CONTRACT,
@@ -33,8 +33,8 @@ describe.each(['own', 'library'] as const)('native contracts by the %s loop', (l
   const top = async (code: string) => word(await execute(`${code} ${RETURN_TOP}`))
 
   it('every address of the table answers, and 0x0a does not', () => {
-    expect(new Set(precompileTable().keys())).toEqual(new Set(Object.values(PRECOMPILE_ADDRESS)))
-    expect(precompileTable().has('0x000000000000000000000000000000000000000a')).toBe(false)
+    expect(new Set(PRECOMPILES.keys())).toEqual(new Set(Object.values(PRECOMPILE_ADDRESS)))
+    expect(PRECOMPILES.has('0x000000000000000000000000000000000000000a')).toBe(false)
   })
 
   it('costs what it requires and answers', async () => {
@@ -68,7 +68,7 @@ describe.each(['own', 'library'] as const)('native contracts by the %s loop', (l
     expect(await top(`0 0 212 0 0 ${blake2f} 50000 CALL`)).toBe(0n)
     const direct = await run(world({ [blake2f]: {} }), { to: blake2f, data: new Uint8Array(214) }, { vm })
     expect(direct).toMatchObject({ status: 'failed', precompileFailed: true, gasUsed: 0n })
-    expect(precompileTable().get(ecrecover)?.maxInputFromContract).toBe(128)
+    expect(PRECOMPILES.get(ecrecover)?.maxInputFromContract).toBe(128)
   })
 
   it('answers to DELEGATECALL, CALLCODE and STATICCALL as well', async () => {

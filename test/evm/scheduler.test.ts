@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { RunClock } from '../../src/evm/run-clock.ts'
-import { isSliceOver, type Lane, nextSlice } from '../../src/evm/scheduler.ts'
+import { isSliceOver, type Lane, nextSlice, RunClock } from '../../src/evm/scheduler.ts'
 
 /** Counts turns of the event loop until told to stop. */
 function turnCounter(): { count: () => number; stop: () => void } {

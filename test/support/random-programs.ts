@@ -1,8 +1,8 @@
 /** Random bytecode for differential tests: plausible pieces that call, create and destroy. */
 import fc from 'fast-check'
 import type { Hex } from '../../src/encoding/hex.ts'
-import type { RuleSet } from '../../src/evm/message.ts'
 import { COINBASE, NOBODY, SENDER } from './execution.ts'
+import type { RuleSet } from './library-loop.ts'
 
 /** Four contracts, whose short addresses make short pushes. */
 export const CONTRACTS: readonly Hex[] = ['a1', 'a2', 'a3', 'a4'].map(

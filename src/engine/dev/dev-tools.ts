@@ -1,6 +1,7 @@
 /** What development clients do beside the chain's own business: edit the state, turn dials, impersonate, drop. */
 import type { Hex } from '../../encoding/hex.ts'
 import { invalidParams } from '../../errors.ts'
+import { MAX_GAS } from '../../evm/message.ts'
 import { Overlay } from '../../state/overlay.ts'
 import type { StateTrie } from '../../state/state-trie.ts'
 import type { Store } from '../../store/level.ts'
@@ -121,6 +122,7 @@ export function createDevTools(parts: Parts): DevTools {
 
     async setBlockGasLimit(gas) {
       if (gas < LEAST_GAS_LIMIT) throw invalidParams(`gasLimit: ${gas} is below ${LEAST_GAS_LIMIT}`)
+      if (gas > MAX_GAS) throw invalidParams(`gasLimit: ${gas} is above ${MAX_GAS}`)
       return ask({ gasLimit: gas })
     },
 

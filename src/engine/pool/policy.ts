@@ -1,6 +1,6 @@
 /** May this transaction enter the pool, may it replace another: the node's checks in its order and its words. Pure. */
 import type { Account } from '../../chain/account.ts'
-import { encodedNonce, intrinsicGas, type Transaction } from '../../chain/transaction.ts'
+import { encodedNonce, intrinsicGas, MAX_INITCODE_SIZE, type Transaction } from '../../chain/transaction.ts'
 
 /** What an entering transaction is held against. */
 export interface PolicyContext {
@@ -14,8 +14,6 @@ export interface PolicyContext {
   readonly accountSlots: number
 }
 
-/** Longest init code of a creation, bytes (RSKIP-438). */
-const MAX_INIT_CODE_BYTES = 49_152
 /** Longest transaction, bytes of RLP. */
 export const MAX_TRANSACTION_BYTES = 131_072
 const MAX_NONCE_BYTES = 8
@@ -42,7 +40,7 @@ export function refusalOf(transaction: Transaction, context: PolicyContext): str
   const { minimumGasPrice, account, maxTransactionGas, accountSlots } = context
   const { data, to, raw, isRemasc, gasLimit, gasPrice, nonce } = transaction
   if (account === undefined) return "the sender account doesn't exist"
-  if (to === null && data.length > MAX_INIT_CODE_BYTES) return "transaction's init code size is invalid"
+  if (to === null && data.length > MAX_INITCODE_SIZE) return "transaction's init code size is invalid"
   if (raw.length > MAX_TRANSACTION_BYTES) return sizeRefusal(raw.length)
   if (isRemasc) return 'transaction is a remasc transaction'
   if (gasLimit > maxTransactionGas) {

@@ -25,7 +25,7 @@ export function callStart(
   const target = message.codeAddress.toString()
   const kind = asked ?? kindOf(message)
   const borrows = kind === 'delegatecall' || kind === 'callcode'
-  const isPrecompile = session.rules.precompiles.has(target)
+  const isPrecompile = session.precompiles.has(target)
   return {
     kind,
     depth: message.depth,
@@ -55,7 +55,7 @@ export function creationStart(message: LibraryMessage): FrameStart {
 }
 
 /** Tells of the end of a frame; `start` is what was told of its beginning. */
-export function tellEnd(
+export function reportEnd(
   { tracer }: Session,
   start: FrameStart,
   { execResult, createdAddress }: EVMResult,
@@ -71,7 +71,7 @@ export function tellEnd(
 }
 
 /** Tells of a call that is not made: too deep, or more value than there is. */
-export function tellRefusal(frame: Frame, child: ChildRequest): void {
+export function reportRefusal(frame: Frame, child: ChildRequest, maxDepth: number): void {
   const { session, depth } = frame
   const { tracer } = session
   const message = childMessage(frame, child)
@@ -79,7 +79,7 @@ export function tellRefusal(frame: Frame, child: ChildRequest): void {
     message.to === undefined
       ? creationStart(message)
       : callStart(message as CalledMessage, session, child.kind)
-  const isTooDeep = depth >= session.rules.maxDepth
+  const isTooDeep = depth >= maxDepth
   const reason = isTooDeep ? 'max call depth exceeded' : 'insufficient balance for transfer'
   tracer?.enter?.({ ...start, runsCode: false })
   tracer?.exit?.({ gasUsed: 0n, output: EMPTY, failure: { kind: 'refused', reason } })

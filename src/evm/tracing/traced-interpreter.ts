@@ -1,7 +1,7 @@
 /** The loop that tells a tracer of each opcode: runs everything from the table, and does what `interpreter.ts` does. */
 import { EVMError } from '@ethereumjs/evm'
 import { FAILURE, type Frame, fail } from '../frame.ts'
-import { type OpcodeTable, opcodeTable } from '../opcodes/table.ts'
+import type { OpcodeTable } from '../opcodes/table.ts'
 import type { Tracer } from './tracer.ts'
 
 /** The gas that the failing opcode asked for, as far as it got. */
@@ -21,18 +21,12 @@ function runOne(frame: Frame, opcode: number, { fees, needs, room, run }: Opcode
   ;(run[opcode] as (frame: Frame) => void)(frame)
 }
 
-/** What a CALL hands down counts as its cost, what a creation hands down does not. */
-function handedDown({ child }: Frame): number {
-  return child === undefined || 'initcode' in child ? 0 : child.gas
-}
-
 /**
  * Runs on until `frame.status` is no longer `running`; when it still is, the clock wants a pause.
  * Throws the library's EVMError when the code fails and `limit-exceeded` when time is up.
  */
-export function advanceTraced(frame: Frame, tracer: Tracer): void {
-  const { clock, rules } = frame.session
-  const table = opcodeTable(rules.name)
+export function advanceTraced(frame: Frame, table: OpcodeTable, tracer: Tracer): void {
+  const { clock } = frame.session
   const { code } = frame.analysis
   for (;;) {
     const opcode = frame.pc < code.length ? (code[frame.pc] as number) : 0
@@ -46,7 +40,7 @@ export function advanceTraced(frame: Frame, tracer: Tracer): void {
       }
       throw error
     }
-    const cost = gasBefore - frame.gas + handedDown(frame)
+    const cost = gasBefore - frame.gas + frame.passedGas
     tracer.stepped?.(frame, cost, frame.reverted ? FAILURE.REVERT : undefined)
     frame.pc++
     if (frame.status !== 'running') return

@@ -50,6 +50,8 @@ export interface FrameView {
   readonly returned: Uint8Array
   /** Gas to refund so far, of the whole message, not yet capped. */
   readonly refund: number
+  /** Gas that the call of the current opcode passes to its callee: part of the opcode's cost, but for a creation 0. */
+  readonly passedGas: number
   /** Current word of a slot of `address`. */
   storageAt(slot: bigint): bigint
   /** Counts time that the tracer spent, in jumps, so that the interpreter yields accordingly sooner. */

@@ -2,7 +2,7 @@
 import { EVMError } from '@ethereumjs/evm'
 import { failureOf } from '../failure-message.ts'
 import { FAILURE, type Frame } from '../frame.ts'
-import { opcodeTable } from '../opcodes/table.ts'
+import { type OpcodeTable, STACK_LIMIT } from '../opcodes/table.ts'
 import type { FrameFailure, VmException } from './call-frame.ts'
 
 const PROGRAM = 'org.ethereum.vm.program.Program$'
@@ -10,7 +10,6 @@ const PROGRAM = 'org.ethereum.vm.program.Program$'
 const BEYOND_COUNTING = '9223372036854775807'
 const JUMPI = 0x57
 const RETURNDATACOPY = 0x3e
-const STACK_LIMIT = 1024
 
 /** A failure with the exception that the node would have thrown. */
 class TracedFailure extends EVMError {
@@ -34,10 +33,13 @@ function outOfGas(frame: Frame, name: string, fee: number): VmException {
   }
 }
 
-function exceptionIn(frame: Frame, failure: EVMError['error']): VmException | undefined {
-  const { analysis, pc, sp, stack, session } = frame
+function exceptionIn(
+  frame: Frame,
+  failure: EVMError['error'],
+  { names, fees, needs }: OpcodeTable,
+): VmException | undefined {
+  const { analysis, pc, sp, stack } = frame
   const opcode = analysis.code[pc] ?? 0
-  const { names, fees, needs } = opcodeTable(session.rules.name)
   const opcodeText = opcode.toString(16).padStart(2, '0')
   const name = names[opcode] ?? opcodeText
   switch (failure) {
@@ -83,8 +85,8 @@ function exceptionIn(frame: Frame, failure: EVMError['error']): VmException | un
 }
 
 /** The same failure, with the words that only the frame, as it stands, can give. */
-export function tracedFailure(frame: Frame, failure: EVMError): EVMError {
-  const exception = exceptionIn(frame, failure.error)
+export function tracedFailure(frame: Frame, failure: EVMError, opcodes: OpcodeTable): EVMError {
+  const exception = exceptionIn(frame, failure.error, opcodes)
   return exception === undefined ? failure : new TracedFailure(failure.error, exception)
 }
 

@@ -5,8 +5,8 @@ import {
   type Precompile,
   type PrecompileEnvironment,
   PrecompileFailure,
-  precompileTable,
-} from '../../../src/evm/precompiles/table.ts'
+} from '../../../src/evm/precompiles/precompile.ts'
+import { PRECOMPILES } from '../../../src/evm/precompiles/table.ts'
 
 /** One call: `fails`, or the output. */
 export interface Vector {
@@ -41,7 +41,7 @@ export const ENVIRONMENT: PrecompileEnvironment = {
 
 /** The native contract at an address, given by its low digits. */
 export function contractAt(digits: string): Precompile {
-  const contract = precompileTable().get(`0x${digits.padStart(40, '0')}`)
+  const contract = PRECOMPILES.get(`0x${digits.padStart(40, '0')}`)
   if (contract === undefined) throw new Error(`no native contract at ${digits}`)
   return contract
 }

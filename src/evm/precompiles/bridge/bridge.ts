@@ -6,7 +6,8 @@ import { FEDERATORS, isFreeBridgeTransaction } from '../../../chain/bridge-sende
 import { PRECOMPILE_ADDRESS } from '../../../chain/config.ts'
 import { toNumber } from '../../../encoding/bytes.ts'
 import { keccak256 } from '../../../encoding/hash.ts'
-import { type Precompile, type PrecompileEnvironment, PrecompileFailure } from '../precompile.ts'
+import type { MethodContract } from '../method-contract.ts'
+import { type PrecompileEnvironment, PrecompileFailure } from '../precompile.ts'
 import { HeaderChain } from './header-chain.ts'
 import { HEADER_METHODS } from './header-methods.ts'
 import { Arguments, argumentReader, type BridgeMethod } from './method.ts'
@@ -39,7 +40,7 @@ const RETIRED: ReadonlyMap<number, string> = new Map(
   RETIRED_SIGNATURES.map((signature) => [selectorOf(signature), signature]),
 )
 
-/** Gas for what is no call of a method. */
+/** Gas of input that calls no method. */
 const MISS_GAS = 23_000n
 const GAS_PER_BYTE = 2n
 
@@ -76,8 +77,8 @@ function checkCaller(method: BridgeMethod, env: PrecompileEnvironment): void {
 }
 
 /** The contract. A transaction of a federator or voter pays no gas; a simulation has no signature that would show one. */
-export const bridge: Precompile = {
-  requiredGas(input, env) {
+export const bridge: MethodContract = {
+  methodGas(input, env) {
     if (env.isTop && !env.isLocal && isFreeBridgeTransaction(env.caller, PRECOMPILE_ADDRESS.bridge)) return 0n
     const call = prepare(input)
     if (call === undefined) return MISS_GAS

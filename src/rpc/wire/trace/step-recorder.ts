@@ -1,7 +1,7 @@
 /** Writes the steps of a transaction as JSON while it runs, so that they are never all there as objects. */
 import { type Hex, toHex } from '../../../encoding/hex.ts'
 import type { Frame } from '../../../evm/frame.ts'
-import { opcodeTable } from '../../../evm/opcodes/table.ts'
+import { CHAIN_RULES } from '../../../evm/rules.ts'
 import type { TraceBudget } from '../../../evm/tracing/trace-budget.ts'
 import type { Tracer } from '../../../evm/tracing/tracer.ts'
 import { RawJson } from '../../raw-json.ts'
@@ -133,7 +133,7 @@ export class StepRecorder implements Pick<Tracer, 'step' | 'stepped'> {
     if (!step.isWanted) return
     const { opcode, slot } = step
     if (slot !== undefined && failure === undefined) this.#touch(frame.address, slot, step.value)
-    step.name = opcodeTable(frame.session.rules.name).names[opcode] ?? opcode.toString(16).padStart(2, '0')
+    step.name = CHAIN_RULES.opcodes.names[opcode] ?? opcode.toString(16).padStart(2, '0')
     step.depth = frame.depth
     step.cost = cost
     step.refund = frame.session.journal.refund

@@ -2,7 +2,7 @@
 import { encodeFunctionData, toFunctionSignature, zeroAddress, zeroHash } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { fromHex, type Hex } from '../../../../src/encoding/hex.ts'
-import { type PrecompileEnvironment, PrecompileFailure } from '../../../../src/evm/precompiles/table.ts'
+import { type PrecompileEnvironment, PrecompileFailure } from '../../../../src/evm/precompiles/precompile.ts'
 import { abi, bridge, dataOf, FEDERATOR, freshBridge, type MethodRow, methods } from './calls.ts'
 
 const PLAIN: Record<string, unknown> = {
