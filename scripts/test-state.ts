@@ -92,9 +92,9 @@ function preState({ pre }: StateTest): { trie: StateTrie; root: Hex } {
       overlay.putStorage(address, quantity(slot), quantity(value))
     }
   }
-  const sealed = trie.commit(EMPTY_TRIE_ROOT, overlay.changes())
-  trie.remember(sealed)
-  return { trie, root: sealed.root }
+  const committed = trie.commit(EMPTY_TRIE_ROOT, overlay.changes())
+  trie.remember(committed)
+  return { trie, root: committed.root }
 }
 
 function toTransaction({ transaction }: StateTest, { data, gas, value }: Case['indexes']): Transaction {

@@ -1,4 +1,4 @@
-/** Scenarios of single opcodes: arithmetic, memory, stack, jumps, surroundings. */
+/** Scenarios of single opcodes: arithmetic, memory, stack, jumps, environment. */
 
 import { COINBASE, CONTRACT, type Given, NOBODY, OTHER, SENDER } from '../../test/support/execution.ts'
 import { PETERSBURG } from '../../test/support/petersburg-rules.ts'
@@ -185,7 +185,7 @@ const OWN =
     ' ',
   )
 
-export const SURROUNDINGS: readonly Scenario[] = [
+export const ENVIRONMENT_OPCODES: readonly Scenario[] = [
   ...['CALL', 'DELEGATECALL', 'CALLCODE'].map((kind) =>
     contract(
       `what one sees by ${kind}`,

@@ -9,13 +9,7 @@ import { FAILURE } from './frame.ts'
 import { Journal } from './journal.ts'
 import { libraryCommon } from './library-common.ts'
 import { LibraryState, libraryAddress } from './library-state.ts'
-import {
-  type BlockEnvironment,
-  MAX_GAS,
-  type Message,
-  type MessageResult,
-  type RunOptions,
-} from './message.ts'
+import type { BlockEnvironment, Message, MessageResult, RunOptions } from './message.ts'
 import type { CalledMessage } from './precompile-call.ts'
 import { CHAIN_RULES, type VmRules } from './rules.ts'
 import { RunClock } from './scheduler.ts'
@@ -40,7 +34,7 @@ export interface Vm {
   readonly rules: VmRules
   /**
    * Runs a top-level message on `state`, which keeps what it changed unless it does not succeed. Throws
-   * `invalid-params` for gas above MAX_GAS. Whatever else this throws (`limit-exceeded` at the deadline, a failing
+   * `invalid-params` for gas above `rules.maxGas`. Whatever else this throws (`limit-exceeded` at the deadline, a failing
    * disk) leaves `state` with checkpoints open: drop it.
    */
   run(message: Message, state: Overlay, env: BlockEnvironment, options?: RunOptions): Promise<MessageResult>
@@ -65,7 +59,7 @@ export function createVm(parts: VmParts): Vm {
   return {
     rules,
     async run(message, state, env, options = {}) {
-      if (message.gas > MAX_GAS) throw invalidParams(`gas: ${message.gas} is above ${MAX_GAS}`)
+      if (message.gas > rules.maxGas) throw invalidParams(`gas: ${message.gas} is above ${rules.maxGas}`)
       const journal = new Journal(state)
       if (options.tracer === undefined && isTransfer(message, journal)) return transferred(message, journal)
       const clock = new RunClock(options.deadlineMs)

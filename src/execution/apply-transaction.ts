@@ -4,7 +4,7 @@ import type { Log } from '../chain/receipt.ts'
 import type { Transaction } from '../chain/transaction.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { type Failure, failureOf } from '../evm/failure-message.ts'
-import { type BlockEnvironment, MAX_GAS, type MessageResult } from '../evm/message.ts'
+import type { BlockEnvironment, MessageResult } from '../evm/message.ts'
 import type { Tracer } from '../evm/tracing/tracer.ts'
 import type { Vm } from '../evm/vm.ts'
 import type { Overlay } from '../state/overlay.ts'
@@ -75,7 +75,9 @@ export async function applyTransaction(parts: TransactionParts): Promise<Transac
 function checkIncludable({ transaction, state, vm, gasAvailable }: TransactionParts): void {
   const { from, gasLimit, gasPrice, value, nonce, to, data } = transaction
   const { nonce: expected, balance } = state.account(from) ?? EMPTY_ACCOUNT
-  if (gasLimit > MAX_GAS) throw new TransactionRejected(`gas limit ${gasLimit} is above ${MAX_GAS}`)
+  if (gasLimit > vm.rules.maxGas) {
+    throw new TransactionRejected(`gas limit ${gasLimit} is above ${vm.rules.maxGas}`)
+  }
   if (gasLimit > gasAvailable) {
     throw new TransactionRejected(`gas limit ${gasLimit} exceeds the ${gasAvailable} left in the block`)
   }

@@ -45,7 +45,7 @@ describe('a run without jumps', () => {
     await expect(briefly(CODE, NOTHING, reading)).rejects.toMatchObject(late)
   })
 
-  it('ends when its time is up within a native contract', async () => {
+  it('ends when its time is up within a precompiled contract', async () => {
     await expect(briefly(native(9), rounds(9_000_000))).rejects.toMatchObject(late)
     await expect(briefly(native(8), pairs(100))).rejects.toMatchObject(late)
   })
@@ -64,7 +64,7 @@ describe('a run without jumps', () => {
   })
 })
 
-describe('a native contract in portions', () => {
+describe('a precompiled contract in chunks', () => {
   it.each([
     ['blake2f', 9, rounds(0)],
     ['blake2f', 9, rounds(5000)],

@@ -24,7 +24,7 @@ import {
 const CALL_STACK_DEPTH = keccakHex(new TextEncoder().encode('getCallStackDepth()')).slice(0, 10)
 const { sha256, identity, blake2f, ecrecover, environment, bn128Add } = PRECOMPILE_ADDRESS
 
-describe.each(['own', 'library'] as const)('native contracts by the %s loop', (loop) => {
+describe.each(['own', 'library'] as const)('precompiled contracts by the %s loop', (loop) => {
   const vm = vms[loop]
 
   const execute = (code: string, others: Record<Hex, Given> = {}) =>
@@ -78,7 +78,7 @@ describe.each(['own', 'library'] as const)('native contracts by the %s loop', (l
     expect(await top(`5 0 MSTORE 32 32 32 0 1 ${identity} 50000 CALLCODE POP 32 MLOAD`)).toBe(5n)
   })
 
-  it('the environment contract tells the depth of who calls, from 1', async () => {
+  it('the environment contract returns the depth of its caller, from 1', async () => {
     const ask = `${CALL_STACK_DEPTH}${'0'.repeat(56)} 0 MSTORE 32 0 4 0 0 ${environment} 50000 CALL POP 0 MLOAD`
     expect(await top(ask)).toBe(1n)
     const others = { [OTHER]: { code: `${ask} ${RETURN_TOP}` } }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { isSliceOver, type Lane, nextSlice, RunClock } from '../../src/evm/scheduler.ts'
 
-/** Counts turns of the event loop until told to stop. */
+/** Counts passes of the event loop until stopped. */
 function turnCounter(): { count: () => number; stop: () => void } {
   let turns = 0
   let on = true

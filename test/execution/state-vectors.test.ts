@@ -48,8 +48,8 @@ function environment({ block }: StateVectorFile, coinbase = block.coinbase): Blo
   }
 }
 
-/** The given accounts as a sealed state, in nodes. */
-function sealed({ pre }: StateVector): { trie: StateTrie; root: Hex } {
+/** The given accounts as a committed state, in trie nodes. */
+function committed({ pre }: StateVector): { trie: StateTrie; root: Hex } {
   const trie = new StateTrie({ node: () => undefined, code: () => undefined })
   const accounts = Object.entries(pre).map(([address, account]) => [address as Hex, given(account)] as const)
   const state = trie.commit(EMPTY_TRIE_ROOT, stateOf(new Map(accounts)).changes())
@@ -58,7 +58,7 @@ function sealed({ pre }: StateVector): { trie: StateTrie; root: Hex } {
 }
 
 async function outcome(vector: StateVector, file: StateVectorFile, vm: Vm): Promise<StateVector['expected']> {
-  const { trie, root } = sealed(vector)
+  const { trie, root } = committed(vector)
   const state = new Overlay(trie.reader(root))
   const env = environment(file, vector.coinbase)
   const { nonce, gasPrice, gasLimit, to, value, data } = vector.transaction

@@ -15,7 +15,7 @@ const { Point } = secp256k1
 /** The address of the point at infinity, which has no coordinates to hash. */
 const INFINITY_ADDRESS = keccak256(EMPTY).subarray(12)
 
-/** Does the signature recover to the point at infinity (s·R = e·G)? The chain gives that "key" an address as any other. */
+/** Does the signature recover to the point at infinity (s·R = e·G)? The chain computes an address of that "key" as of any other. */
 function recoversInfinity(hash: Uint8Array, r: bigint, s: bigint, parity: 0 | 1): boolean {
   try {
     const compressed = padLeft(fromBigInt(r), 33)

@@ -1,10 +1,10 @@
 /**
- * The storage of the reward contract (docs/protocol.md#54-remasc-payout): cells named in ASCII, each held as a word.
+ * The storage of REMASC (docs/protocol.md#54-remasc-payout): cells named in ASCII, each held as a word.
  *
- * The real node stores bytes, not words. Of every cell the minimal big-endian bytes of our word are those bytes, also
+ * The reference node stores bytes, not words. Of every cell the minimal big-endian bytes of our word are those bytes, also
  * of `siblings`, the one byte c0 of an empty list, which here is the word 192. The exception is a `brokenSelectionRule`
- * that does not hold: the node stores the byte 00 from the first payout on, a word of 0 is no cell at all. Contracts
- * and `eth_getStorageAt` cannot tell the two apart.
+ * that does not hold: the reference node stores the byte 00 from the first payout on, a word of 0 is no cell at all. For contracts
+ * and `eth_getStorageAt` the two are equal.
  */
 import { PRECOMPILE_ADDRESS } from '../../chain/config.ts'
 import { toBigInt } from '../../encoding/bytes.ts'

@@ -1,4 +1,4 @@
-/** What the tests of native contracts share: published vectors from files, a calling environment, contracts by address. */
+/** What the tests of precompiled contracts share: published vectors from files, a calling environment, contracts by address. */
 import { readFileSync } from 'node:fs'
 import { fromHex, type Hex, toHex } from '../../../src/encoding/hex.ts'
 import {
@@ -39,10 +39,10 @@ export const ENVIRONMENT: PrecompileEnvironment = {
   ancestor: () => undefined,
 }
 
-/** The native contract at an address, given by its low digits. */
+/** The precompiled contract at an address, given by its low digits. */
 export function contractAt(digits: string): Precompile {
   const contract = PRECOMPILES.get(`0x${digits.padStart(40, '0')}`)
-  if (contract === undefined) throw new Error(`no native contract at ${digits}`)
+  if (contract === undefined) throw new Error(`no precompiled contract at ${digits}`)
   return contract
 }
 

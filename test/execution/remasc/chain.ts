@@ -33,7 +33,7 @@ export class RemascChain {
     this.blocks.push({ header: genesis, hash: headerHash(genesis, config), uncles: [], totalDifficulty: 1n })
   }
 
-  /** Adds a block and gives the logs of its reward transaction. */
+  /** Adds a block and returns the logs of its REMASC transaction. */
   add({
     coinbase = ENVIRONMENT.coinbase,
     paidFees = 0n,

@@ -1,4 +1,4 @@
-/** What the node tells of the bridge outside the chain's own calls. */
+/** The bridge's state, as RPC methods return it. */
 import { PRECOMPILE_ADDRESS } from '../../../chain/config.ts'
 import type { StateReader } from '../../../state/model.ts'
 import { HeaderChain } from './header-chain.ts'

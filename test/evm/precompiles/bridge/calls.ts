@@ -10,7 +10,7 @@ import { contractAt, ENVIRONMENT, gasOf, outcome } from '../vectors.ts'
 export const bridge = contractAt('1000006')
 export const { abi } = fixture<{ abi: Abi }>('bridge/abi.json')
 
-/** A row of the real node's method table. */
+/** A row of the reference node's method table. */
 export interface MethodRow {
   readonly signature: string
   readonly outputs: readonly string[]
@@ -44,7 +44,7 @@ export function dataOf(functionName: string, ...args: readonly unknown[]): Hex {
   return encodeFunctionData({ abi, functionName, args })
 }
 
-/** A bridge with a storage of its own, called as by a contract in a simulation unless told otherwise. */
+/** A bridge with a storage of its own, called by default as by a contract in a simulation. */
 export function freshBridge(defaults: Partial<PrecompileEnvironment> = {}) {
   const storage = memoryStorage()
   const env: PrecompileEnvironment = {

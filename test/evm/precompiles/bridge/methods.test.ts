@@ -1,4 +1,4 @@
-/** Every method of the bridge: known, priced, and served to whom the real node serves it. */
+/** Every method of the bridge: its selector, its gas, and which callers it serves, as on the reference node. */
 import { encodeFunctionData, toFunctionSignature, zeroAddress, zeroHash } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { fromHex, type Hex } from '../../../../src/encoding/hex.ts'

@@ -1,4 +1,4 @@
-/** What the bridge of a fresh local chain answers, against the facts of the real node's local network. */
+/** What the bridge of a fresh local chain answers, against the reference node's local network. */
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { describe, expect, it } from 'vitest'
 import { decodeBase58Check } from '../../../../src/encoding/base58.ts'
