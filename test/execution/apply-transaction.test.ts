@@ -63,6 +63,11 @@ describe('what cannot be included', () => {
   it.each([
     ['a nonce that is not the account’s', { nonce: 5n }, /nonce 5/],
     ['more gas than the list has left', { gasLimit: 7_000_000n }, /6800000/],
+    [
+      'more gas than a VM counts',
+      { gasLimit: 2n ** 53n },
+      /gas limit 9007199254740992 is above 9007199254740991/,
+    ],
     ['less gas than the intrinsic gas', { gasLimit: 20_999n }, /intrinsic gas/],
     ['too little balance', { value: RICH }, /balance/],
     [

@@ -69,6 +69,12 @@ describe('options', () => {
     [{ accounts: -1 }, 'Option "accounts" expects a whole number from 0 to 10000, not -1.'],
     [{ accounts: 1.5 }, 'Option "accounts" expects'],
     [{ blockGasLimit: 0n }, 'Option "blockGasLimit" expects'],
+    [
+      { blockGasLimit: 2n ** 53n },
+      'Option "blockGasLimit" expects a whole number from 1 to 2^53 - 1, decimal or hex with 0x, not 9007199254740992n.',
+    ],
+    [{ callGasCap: 2n ** 53n }, 'Option "callGasCap" expects a whole number from 0 to 2^53 - 1'],
+    [{ gasEstimationCap: 2n ** 53n }, 'Option "gasEstimationCap" expects a whole number from 0 to 2^53 - 1'],
     [{ minGasPrice: '12 wei' }, 'Option "minGasPrice" expects'],
     [{ minGasPrice: Number.NaN }, 'Option "minGasPrice" expects'],
     [{ mnemonic: 'too short' }, 'Option "mnemonic" expects 12, 15, 18, 21 or 24 words'],
