@@ -6,7 +6,8 @@ import { fromHex, type Hex, isHexDigits } from '../encoding/hex.ts'
 import { encodeRlp } from '../encoding/rlp.ts'
 import { NodeError } from '../errors.ts'
 import { type Account, EMPTY_ACCOUNT, EMPTY_TRIE_ROOT } from './account.ts'
-import { type ChainConfig, type ChainName, PRECOMPILE_ADDRESS } from './config.ts'
+import type { ChainName } from './activations.ts'
+import { type ChainConfig, PRECOMPILE_ADDRESS } from './config.ts'
 import type { Header } from './header.ts'
 
 /** An account of the genesis state. */

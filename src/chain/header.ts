@@ -15,7 +15,8 @@ import { fromHex, type Hex, toHex } from '../encoding/hex.ts'
 import { asBytes, asList, decodeRlp, type RlpItem } from '../encoding/rlp.ts'
 import { frameStrings } from '../encoding/rlp-frame.ts'
 import { EMPTY_TRIE_ROOT } from './account.ts'
-import type { ChainConfig, Rules } from './config.ts'
+import type { Rules } from './activations.ts'
+import type { ChainConfig } from './config.ts'
 import { FORK_DATA_PREFIX, forkDataIn } from './merged-mining/commitment.ts'
 
 /** A block header of any version (docs/protocol.md#12-fields). Immutable. */

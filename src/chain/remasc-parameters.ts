@@ -1,7 +1,6 @@
 /** What the payout of collected fees depends on, by network (docs/protocol.md#54-remasc-payout). */
 import type { Hex } from '../encoding/hex.ts'
-import { remascRulesAt } from './activations.ts'
-import type { ChainName } from './config.ts'
+import { type ChainName, remascRulesAt } from './activations.ts'
 
 /** One network's constants of the reward contract. Heights and spans in blocks. */
 export interface RemascParameters {

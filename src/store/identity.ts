@@ -2,7 +2,7 @@
 import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import type { ChainName } from '../chain/config.ts'
+import type { ChainName } from '../chain/activations.ts'
 import { NodeError } from '../errors.ts'
 import { replaceFile } from './atomic-file.ts'
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { CHAINS, type ChainConfig, type Rules } from '../../src/chain/config.ts'
+import type { Rules } from '../../src/chain/activations.ts'
+import { CHAINS, type ChainConfig } from '../../src/chain/config.ts'
 import {
   decodeHeader,
   encodeHeader,
