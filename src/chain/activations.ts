@@ -49,7 +49,7 @@ interface Heights {
 
 /**
  * docs/protocol.md#11-versions, docs/protocol.md#14-encodings, docs/protocol.md#31-difficulty. The settings
- * that the real node ships for devnet leave out heights that its loader asks for, so devnet follows regtest
+ * that the reference node ships for devnet leave out heights that its loader asks for, so devnet follows regtest
  * in all that concerns headers.
  */
 const HEIGHTS: Readonly<Record<ChainName, Heights>> = {
@@ -179,7 +179,7 @@ export function gasPriceCapAt(name: ChainName): (height: number) => bigint | und
   return (height) => (holds(rskip252, height) ? 100n : undefined)
 }
 
-/** Rules of the reward contract by height (docs/protocol.md#54-remasc-payout). */
+/** Rules of REMASC by height (docs/protocol.md#54-remasc-payout). */
 export function remascRulesAt(
   name: ChainName,
 ): (height: number) => { readonly rskip85: boolean; readonly rskip218: boolean } {

@@ -1,4 +1,4 @@
-/** What tells one network from another: ids, activation heights, difficulty, limits, native addresses. */
+/** The constants of each network: ids, activation heights, difficulty, limits, addresses of precompiles. */
 import type { Hex } from '../encoding/hex.ts'
 import {
   boundDivisorAt,
@@ -51,7 +51,7 @@ export interface ChainConfig {
   gasPriceCapAt(height: number): bigint | undefined
   /** How collected fees are paid out (docs/protocol.md#54-remasc-payout). */
   readonly reward: RemascParameters
-  /** Replaces what the genesis file says, where a setting of the node asks for it. */
+  /** Replaces values of the genesis file, where a setting of the node asks for it. */
   readonly genesis?: { readonly gasLimit?: bigint; readonly minimumGasPrice?: bigint }
 }
 
@@ -197,7 +197,7 @@ export const PRECOMPILE_ADDRESS = {
 } as const satisfies Record<string, Hex>
 
 /**
- * The odd sender of every block's fee-collecting transaction: the one byte 00
+ * The sender of every block's REMASC transaction: the single byte 00
  * (docs/protocol.md#53-remasc-transaction). In JSON it prints as the zero address.
  */
 export const REMASC_SENDER: Hex = '0x00'

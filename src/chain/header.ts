@@ -184,7 +184,7 @@ function versionOf(list: readonly RlpItem[]): 0 | 1 | 2 {
 }
 
 /**
- * How many elements stand before the three of the proof, told from the length of the list
+ * How many elements stand before the three of the proof, derived from the length of the list
  * (docs/protocol.md#12-fields).
  */
 function bodyLength(length: number, version: 0 | 1 | 2, umm: () => boolean): number {

@@ -2,7 +2,7 @@
 import type { Hex } from '../encoding/hex.ts'
 import { type ChainName, remascRulesAt } from './activations.ts'
 
-/** One network's constants of the reward contract. Heights and spans in blocks. */
+/** One network's constants of REMASC. Heights and spans in blocks. */
 export interface RemascParameters {
   /** M of docs/protocol.md#54-remasc-payout: a block's fees enter the pot this many blocks later. */
   readonly maturity: number
@@ -100,7 +100,7 @@ const OWN: Readonly<Record<ChainName, Own>> = {
   },
 }
 
-/** A network's constants of the reward contract. */
+/** A network's constants of REMASC. */
 export function remascParameters(name: ChainName): RemascParameters {
   const { maturity, syntheticSpan, labs, earlierLabs = labs, federators } = OWN[name]
   const rulesAt = remascRulesAt(name)

@@ -9,7 +9,7 @@ import { RecentMap } from './recent-map.ts'
 
 /** Keys by address and slot. They are hashed once and remembered, since blocks touch the same ones again. */
 export interface StateKeys {
-  /** keccak-256 of an address's bytes (20, or the single byte of the reward sender). */
+  /** keccak-256 of an address's bytes (20, or the single byte of the REMASC sender). */
   account(address: Hex): Uint8Array
   /** keccak-256 of a slot's 32 bytes. */
   slot(slot: bigint): Uint8Array

@@ -28,7 +28,7 @@ const MANY_WAITING = 256
 /** Fewer of them wait for a moment of rest: this many milliseconds without a batch. */
 const REST_MS = 5
 /** Operations handed to the level in one go: some milliseconds of work. */
-const PORTION = 500
+const CHUNK = 500
 
 const NONE = new Unwritten()
 
@@ -57,12 +57,12 @@ export function createWriteBehind(level: Level, log: WriteAheadLog | undefined, 
       const operations = leaving.all()
       // The level may have half of a batch for a while, for it is read through `leaving`, and after a crash the log
       // brings the other half.
-      for (let at = 0; at < operations.length; at += PORTION) {
-        // Whoever waits for an acknowledged batch, or for anything else, has a turn first.
+      for (let at = 0; at < operations.length; at += CHUNK) {
+        // Callers that wait for an acknowledged batch, and other events, run first.
         await new Promise((resolve) => setImmediate(resolve))
-        const last = at + PORTION >= operations.length
+        const last = at + CHUNK >= operations.length
         // What the retired files hold must not depend on the system's memory alone.
-        await level.batch(operations.slice(at, at + PORTION), { sync: fsync && last && retired.length > 0 })
+        await level.batch(operations.slice(at, at + CHUNK), { sync: fsync && last && retired.length > 0 })
       }
       leaving = NONE
       log?.drop(retired)

@@ -153,7 +153,7 @@ describe('failures', () => {
     )
   })
 
-  it('of point evaluation, which is not computed, are said and not guessed', async () => {
+  it('of point evaluation, which is not computed, are reported and not guessed', async () => {
     const to = `0x${'a'.padStart(40, '0')}` as const
     await expect(execute(world(), { to })).rejects.toSatisfy(
       (error) => error instanceof TransactionRejected && /point evaluation/.test(error.message),

@@ -116,7 +116,7 @@ describe('a journal', () => {
       log.close()
     }))
 
-  it('begins a new file when one is large, and drops the old one only when told', () =>
+  it('begins a new file when one is large, and drops the old one only when asked', () =>
     inDirectory(async (parent) => {
       const folder = join(parent, 'journal')
       const log = await WriteAheadLog.open(folder, false, async () => {})
