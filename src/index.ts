@@ -1,6 +1,8 @@
 /** The public face: a node in process, sockets for it, its errors, and the types that both speak. */
+
+export type { ChainName } from './chain/activations.ts'
 export type { Block, ExecutedBlock } from './chain/block.ts'
-export type { ChainConfig, ChainName } from './chain/config.ts'
+export type { ChainConfig } from './chain/config.ts'
 export type { Header } from './chain/header.ts'
 export {
   type MergedMiningProof,

@@ -32,6 +32,7 @@ const LIBRARY_PLACES: Record<string, RegExp> = {
   '@ethereumjs/trie': /^comparison\//,
   '@ethereumjs/vm': /^comparison\//,
   '@ethereumjs/rlp': /^encoding\/rlp\.ts$/,
+  '@scure/base': /^encoding\/base58\.ts$/,
   express: /^transport\//,
   ws: /^transport\//,
   'classic-level': /^store\//,

@@ -12,7 +12,7 @@ export interface Account {
   readonly nonce: bigint
   /** Wei. */
   readonly balance: bigint
-  /** Root of the storage trie as last sealed; changes since are in the overlay. */
+  /** Root of the storage trie as last committed; changes since are in the overlay. */
   readonly storageRoot: Hex
   readonly codeHash: Hex
 }

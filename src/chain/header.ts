@@ -15,7 +15,8 @@ import { fromHex, type Hex, toHex } from '../encoding/hex.ts'
 import { asBytes, asList, decodeRlp, type RlpItem } from '../encoding/rlp.ts'
 import { frameStrings } from '../encoding/rlp-frame.ts'
 import { EMPTY_TRIE_ROOT } from './account.ts'
-import type { ChainConfig, Rules } from './config.ts'
+import type { Rules } from './activations.ts'
+import type { ChainConfig } from './config.ts'
 import { FORK_DATA_PREFIX, forkDataIn } from './merged-mining/commitment.ts'
 
 /** A block header of any version (docs/protocol.md#12-fields). Immutable. */
@@ -183,7 +184,7 @@ function versionOf(list: readonly RlpItem[]): 0 | 1 | 2 {
 }
 
 /**
- * How many elements stand before the three of the proof, told from the length of the list
+ * How many elements stand before the three of the proof, derived from the length of the list
  * (docs/protocol.md#12-fields).
  */
 function bodyLength(length: number, version: 0 | 1 | 2, umm: () => boolean): number {

@@ -15,7 +15,7 @@ import { CURVE_ORDER, recoverAddress, type Signature, sign } from './signature.t
  */
 export interface Transaction {
   readonly hash: Hex
-  /** 20 bytes; `REMASC_SENDER` for the block's fee-collecting transaction. */
+  /** 20 bytes; `REMASC_SENDER` for the block's REMASC transaction. */
   readonly from: Hex
   readonly nonce: bigint
   /** Wei per gas. */
@@ -26,7 +26,7 @@ export interface Transaction {
   /** Wei. */
   readonly value: bigint
   readonly data: Uint8Array
-  /** The V as encoded: 27/28, or 35/36 + 2 × chain id; 0 for the fee-collecting transaction. */
+  /** The V as encoded: 27/28, or 35/36 + 2 × chain id; 0 for the REMASC transaction. */
   readonly v: number
   readonly r: bigint
   readonly s: bigint
@@ -34,11 +34,11 @@ export interface Transaction {
   readonly chainId: number
   /** RLP whose keccak-256 is `hash`. */
   readonly raw: Uint8Array
-  /** Is this the fee-collecting transaction that ends every block? */
+  /** Is this the REMASC transaction that ends every block? */
   readonly isRemasc: boolean
 }
 
-/** What a transaction says before it is signed. Gas in gas, price and value in wei. */
+/** The fields of a transaction before it is signed. Gas in gas, price and value in wei. */
 export interface UnsignedTransaction {
   readonly nonce: bigint
   readonly gasPrice: bigint
@@ -63,7 +63,7 @@ const REWARD_RECEIVER = fromHex(PRECOMPILE_ADDRESS.remasc)
 const S_BOUND = CURVE_ORDER / 2n
 
 /**
- * Reads a signed transaction and recovers its sender. Throws `invalid-params` in the words of
+ * Reads a signed transaction and recovers its sender. Throws `invalid-params` with the messages of
  * docs/rpc-reference.md#75-sending: broken RLP, not nine elements (envelopes of a type among them), no gas
  * limit, a receiver that is no address, a signature that is missing, out of range or in the upper half.
  * Whether the chain id fits is for `checkChainId`.
@@ -78,14 +78,14 @@ export function decodeTransaction(raw: Uint8Array): Transaction {
 
 /**
  * Reads a transaction that this node accepted before and wrote to its own disk, with the sender it noted then
- * (`REMASC_SENDER` for the fee-collecting one): nothing is recovered, nothing checked again.
+ * (`REMASC_SENDER` for the REMASC transaction): nothing is recovered, nothing checked again.
  */
 export function restoreTransaction(raw: Uint8Array, from: Hex): Transaction {
   return transactionOf(parse(raw).fields, from, from === REMASC_SENDER)
 }
 
 /**
- * Reads the transaction at a place of a block: like `decodeTransaction`, but the last one may be the fee-collecting
+ * Reads the transaction at a place of a block: like `decodeTransaction`, but the last one may be the REMASC
  * transaction, which nobody signs (docs/protocol.md#53-remasc-transaction).
  */
 export function decodeBlockTransaction(raw: Uint8Array, isLast: boolean): Transaction {
@@ -326,11 +326,11 @@ function readRlp(raw: Uint8Array): RlpItem {
   }
 }
 
-/** How the RLP library says that an element reaches beyond the bytes, and how the real node does. */
+/** The RLP library's messages for an element that exceeds the bytes, and the reference node's. */
 const OUT_OF_SPACE = /out-of-bounds|not enough bytes|larger than the data|too short/
 const NO_SPACE = "The RLP byte array doesn't have enough space to hold an element with the specified length"
 
-/** V to chain id and parity as the real node computes them: one byte, division towards zero, so 34 to 36 are unprotected too. */
+/** V to chain id and parity as the reference node computes them: one byte, division towards zero, so 34 to 36 are unprotected too. */
 function readV(bytes: Uint8Array): { v: number; chainId: number; parity: 0 | 1 | undefined } {
   if (bytes.length === 0) return { v: 0, chainId: 0, parity: undefined }
   if (bytes.length !== 1) {

@@ -5,7 +5,7 @@ import type { FrameEnd, FrameStart, FrameView, Tracer } from '../evm/tracing/tra
 import { GasTally } from './gas-groups.ts'
 import { StepList } from './step-list.ts'
 
-/** What an opcode is that the rules do not know. */
+/** The opcode that stands for one which the rules do not define. */
 const INVALID = 0xfe
 
 /** A tracer; read `steps` and `tally` when the transaction is over. */
@@ -15,7 +15,7 @@ export class ChainTracer implements Tracer {
   readonly #open: FrameStart[] = []
   #opcode = 0
   #pc = 0
-  /** Is it the STOP behind the end of code, which is no opcode elsewhere? */
+  /** Is it the implicit STOP after the end of the code, which Ethereum's executor does not report? */
   #isImplied = false
 
   enter(start: FrameStart): void {
@@ -42,7 +42,7 @@ export class ChainTracer implements Tracer {
     const opcode = failure === FAILURE.INVALID_OPCODE ? INVALID : this.#opcode
     const failed = failure !== undefined && failure !== FAILURE.REVERT
     this.steps.push({ opcode, pc: this.#pc, depth, cost: own, failed })
-    // The gas of a frame that fails is lost as a whole, whatever the last opcode would have cost.
+    // A failing frame loses all its gas, whatever the last opcode would have cost.
     if (!failed) this.tally.opcode(this.#opcode, own)
   }
 }

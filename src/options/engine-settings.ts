@@ -1,5 +1,5 @@
 /** Settings of the chain engine: network, database, mining, wallet, pool, clock. */
-import type { ChainName } from '../chain/config.ts'
+import type { ChainName } from '../chain/activations.ts'
 import {
   address,
   GAS_BITS,

@@ -1,4 +1,4 @@
-/** What running code needs of a state, and what disk gives for it. Everything is synchronous (design/performance: no promise in the inner loops). */
+/** The state as the EVM reads it, and the store below it. Everything is synchronous: no promise in the inner loops. */
 import type { Account } from '../chain/account.ts'
 import type { Hex } from '../encoding/hex.ts'
 
@@ -20,7 +20,7 @@ export interface StateReader {
   code(codeHash: Hex): Uint8Array
 }
 
-/** The outcome of sealing an overlay: the new root, and what must be written for it to be readable. Nothing is written yet. */
+/** The outcome of committing an overlay: the new root, and what must be written for it to be readable. Nothing is written yet. */
 export interface CommittedState {
   readonly root: Hex
   /** New trie nodes of account and storage tries, by hash; only those reachable from the new root. */

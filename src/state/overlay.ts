@@ -1,4 +1,4 @@
-/** Changes over a state that does not change itself, with an undo list for checkpoints and a memory of what was read. */
+/** Changes over a state that does not change itself, with an undo list for checkpoints and a cache of what was read. */
 import { type Account, EMPTY_ACCOUNT, EMPTY_CODE_HASH, EMPTY_TRIE_ROOT } from '../chain/account.ts'
 import { keccakHex } from '../encoding/hash.ts'
 import type { Hex } from '../encoding/hex.ts'
@@ -21,7 +21,7 @@ export interface StateChanges {
   readonly code: ReadonlyMap<Hex, Uint8Array>
 }
 
-/** One storage slot. `value` is undefined while the state below was not asked. */
+/** One storage slot. `value` is undefined until it is read from the state below. */
 interface Cell {
   value: bigint | undefined
   written: boolean
@@ -38,7 +38,7 @@ interface Entry {
   wiped: boolean
 }
 
-/** Of an entry whose storage nobody has asked for. */
+/** Of an entry whose storage has not been read. */
 const NO_CELLS: ReadonlyMap<bigint, Cell> = new Map()
 
 /** The cells of an entry, to be added to. */
@@ -58,7 +58,7 @@ export class Overlay implements StateReader {
   readonly #undo: (() => void)[] = []
   /** Length of the undo list at each open checkpoint. */
   readonly #marks: number[] = []
-  /** The inner loop of a contract asks for one address over and over. */
+  /** The inner loop of a contract reads one address again and again. */
   #lastAddress: Hex | undefined
   #lastEntry: Entry | undefined
 
@@ -95,7 +95,7 @@ export class Overlay implements StateReader {
     return this.#code.get(codeHash) ?? this.#below.code(codeHash)
   }
 
-  /** Sets an account. Its storage stays as it is, whatever `account.storageRoot` says. */
+  /** Sets an account. Its storage stays as it is, whatever `account.storageRoot` is. */
   putAccount(address: Hex, account: Account): void {
     const entry = this.#entry(address)
     this.#setAccount(entry, entry.wiped ? withoutStorage(account) : account)

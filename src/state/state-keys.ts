@@ -4,12 +4,12 @@ import { fromBigInt, fromBigIntFixed, toBigInt } from '../encoding/bytes.ts'
 import { keccak256 } from '../encoding/hash.ts'
 import { fromHex, type Hex, toHex } from '../encoding/hex.ts'
 import { asBigInt, decodeRlp, encodeRlp } from '../encoding/rlp.ts'
-import { frameStrings } from '../encoding/rlp-frame.ts'
+import { frameStrings, readFlatStrings } from '../encoding/rlp-frame.ts'
 import { RecentMap } from './recent-map.ts'
 
 /** Keys by address and slot. They are hashed once and remembered, since blocks touch the same ones again. */
 export interface StateKeys {
-  /** keccak-256 of an address's bytes (20, or the single byte of the reward sender). */
+  /** keccak-256 of an address's bytes (20, or the single byte of the REMASC sender). */
   account(address: Hex): Uint8Array
   /** keccak-256 of a slot's 32 bytes. */
   slot(slot: bigint): Uint8Array
@@ -45,30 +45,17 @@ export function encodeAccount(account: Account): Uint8Array {
   return frameStrings([fromBigInt(nonce), fromBigInt(balance), fromHex(storageRoot), fromHex(codeHash)])
 }
 
-/** RLP prefixes: of a list whose length follows in one byte, and of the empty string. */
-const LONG_LIST = 0xf8
-const STRING = 0x80
-
-/**
- * Inverse of `encodeAccount`; throws a RangeError when malformed. Two hashes make the list longer than 55 bytes and no
- * field is, so the prefixes have one form each; accounts are read too often for a general decoder.
- */
+/** Inverse of `encodeAccount`; throws a RangeError when malformed. */
 export function decodeAccount(rlp: Uint8Array): Account {
-  let at = 2
-  function next(): Uint8Array {
-    const prefix = rlp[at] as number
-    const start = prefix < STRING ? at : at + 1
-    at = prefix < STRING ? at + 1 : start + prefix - STRING
-    return rlp.subarray(start, at)
+  const fields = readFlatStrings(rlp)
+  if (fields?.length !== 4) throw new RangeError('malformed account in the state')
+  const [nonce, balance, storageRoot, codeHash] = fields as [Uint8Array, Uint8Array, Uint8Array, Uint8Array]
+  return {
+    nonce: toBigInt(nonce),
+    balance: toBigInt(balance),
+    storageRoot: toHex(storageRoot),
+    codeHash: toHex(codeHash),
   }
-  const account = {
-    nonce: toBigInt(next()),
-    balance: toBigInt(next()),
-    storageRoot: toHex(next()),
-    codeHash: toHex(next()),
-  }
-  if (rlp[0] !== LONG_LIST || at !== rlp.length) throw new RangeError('malformed account in the state')
-  return account
 }
 
 /** RLP of a storage word's minimal bytes; `undefined` for 0, which is not stored. */

@@ -1,4 +1,4 @@
-/** The seam to the Merkle-Patricia format of the state: read at a root, seal changes into a new root, prove. */
+/** The Merkle-Patricia state: reads at a root, commits changes to a new root, proves. */
 import { type Account, EMPTY_CODE_HASH, EMPTY_TRIE_ROOT } from '../chain/account.ts'
 import { EMPTY } from '../encoding/bytes.ts'
 import type { Hex } from '../encoding/hex.ts'
@@ -30,17 +30,17 @@ export interface StateProof {
   }[]
 }
 
-/** All states that the nodes of a source make up. Every read and every sealing is synchronous. */
+/** All states over the nodes of a source. Every read and every commit is synchronous. */
 export class StateTrie {
   readonly #source: NodeSource
   readonly #keys = createStateKeys(CACHE_KEYS)
   readonly #nodes: RecentMap<Hex, MptNode>
   readonly #code = new RecentMap<Hex, Uint8Array>(CACHE_CODE)
-  /** Accounts as they were last read or committed, with the value of the leaf that says so. */
+  /** Accounts as they were last read or committed, with the value of their leaf. */
   readonly #accounts = new RecentMap<Hex, { readonly rlp: Uint8Array; readonly account: Account }>(CACHE_KEYS)
-  /** Nodes of states committed here, as the sealing left them. */
+  /** Nodes of states committed here, decoded. */
   readonly #decoded = new WeakMap<CommittedState, readonly [Hex, MptNode][]>()
-  /** Sealed and not yet said to be on disk. */
+  /** Committed and not yet known to be on disk. */
   readonly #unsettledNodes = new Map<Hex, Uint8Array>()
   readonly #unsettledCode = new Map<Hex, Uint8Array>()
 
@@ -60,7 +60,7 @@ export class StateTrie {
 
   /**
    * The state at `root` with changes applied. Nothing is kept: see `remember`. An account's storage root is worked
-   * out from the parent state and the changes, whatever the changed account says. Throws when a node is missing,
+   * out from the parent state and the changes, whatever the changed account holds. Throws when a node is missing,
    * and when a word is put into the storage of an account that does not exist.
    */
   commit(root: Hex, changes: StateChanges): CommittedState {
@@ -103,7 +103,7 @@ export class StateTrie {
     for (const [hash, code] of committed.code) this.#unsettledCode.set(hash, code)
   }
 
-  /** Says that the source now has what `remember` was given; from here on it may be forgotten. */
+  /** The source has now what `remember` was given, so that it may be forgotten. */
   settle(committed: CommittedState): void {
     for (const hash of committed.nodes.keys()) this.#unsettledNodes.delete(hash)
     for (const hash of committed.code.keys()) this.#unsettledCode.delete(hash)

@@ -1,5 +1,15 @@
 /** Nodes of a hexary Merkle-Patricia trie whose keys all have one length, and their RLP both ways (Yellow Paper, appendix D). */
 import { type Hex, toHex } from '../encoding/hex.ts'
+import {
+  framedLength,
+  itemEnd,
+  LIST,
+  payloadStart,
+  STRING,
+  stringLength,
+  writePrefix,
+  writeString,
+} from '../encoding/rlp-frame.ts'
 
 /** A reference to a node below: the keccak-256 of its RLP, or the node itself when its RLP is shorter than a hash. */
 export type Child = NodeHash | MptNode
@@ -80,7 +90,7 @@ export function encodeNode(node: MptNode): Uint8Array {
 
 /** The node that `rlp` holds, as views into it; throws a RangeError when it is no such node. */
 export function decodeNode(rlp: Uint8Array): MptNode {
-  if (rlp.length === 0 || itemEnd(rlp, 0) !== rlp.length) throw malformed()
+  if (rlp.length === 0 || endOf(rlp, 0) !== rlp.length) throw malformed()
   return decodeAt(rlp, 0)
 }
 
@@ -93,8 +103,8 @@ function encodePair(node: Leaf | Extension): Uint8Array {
   else inline = encodeNode(node.child)
   const payload =
     stringLength(path) + (text === undefined ? (inline as Uint8Array).length : stringLength(text))
-  const out = new Uint8Array(headerLength(payload) + payload)
-  const at = writeString(out, writeHeader(out, 0, 0xc0, payload), path)
+  const out = new Uint8Array(framedLength(payload))
+  const at = writeString(out, writePrefix(out, 0, LIST, payload), path)
   if (text === undefined) out.set(inline as Uint8Array, at)
   else writeString(out, at, text)
   return out
@@ -112,13 +122,13 @@ function encodeBranch({ children }: Branch): Uint8Array {
       payload += rlp.length
     }
   }
-  const out = new Uint8Array(headerLength(payload) + payload)
-  let at = writeHeader(out, 0, 0xc0, payload)
+  const out = new Uint8Array(framedLength(payload))
+  let at = writePrefix(out, 0, LIST, payload)
   let nextInline = 0
   for (const child of children) {
-    if (child === undefined) out[at++] = 0x80
+    if (child === undefined) out[at++] = STRING
     else if (child.kind === 'hash') {
-      out[at] = 0x80 + HASH_LENGTH
+      out[at] = STRING + HASH_LENGTH
       out.set(child.bytes, at + 1)
       at += HASH_LENGTH + 1
     } else {
@@ -127,24 +137,24 @@ function encodeBranch({ children }: Branch): Uint8Array {
       at += rlp.length
     }
   }
-  out[at] = 0x80
+  out[at] = STRING
   return out
 }
 
 function decodeAt(bytes: Uint8Array, at: number): MptNode {
-  if ((bytes[at] as number) < 0xc0) throw malformed()
-  const end = itemEnd(bytes, at)
+  if ((bytes[at] as number) < LIST) throw malformed()
+  const end = endOf(bytes, at)
   const starts: number[] = []
   let next = payloadStart(bytes, at)
   while (next < end) {
     starts.push(next)
-    next = itemEnd(bytes, next)
+    next = endOf(bytes, next)
   }
   if (next !== end) throw malformed()
   if (starts.length === 17) {
     const children: (Child | undefined)[] = []
     for (let i = 0; i < 16; i++) children.push(decodeChild(bytes, starts[i] as number))
-    if (bytes[starts[16] as number] !== 0x80) throw malformed()
+    if (bytes[starts[16] as number] !== STRING) throw malformed()
     return { kind: 'branch', children }
   }
   const [first, second] = starts
@@ -161,65 +171,22 @@ function decodeAt(bytes: Uint8Array, at: number): MptNode {
 
 function decodeChild(bytes: Uint8Array, at: number): Child | undefined {
   const prefix = bytes[at] as number
-  if (prefix === 0x80) return undefined
-  if (prefix === 0x80 + HASH_LENGTH) {
+  if (prefix === STRING) return undefined
+  if (prefix === STRING + HASH_LENGTH) {
     return { kind: 'hash', bytes: bytes.subarray(at + 1, at + 1 + HASH_LENGTH), text: undefined }
   }
   return decodeAt(bytes, at)
 }
 
 function decodeString(bytes: Uint8Array, at: number): Uint8Array {
-  if ((bytes[at] as number) >= 0xc0) throw malformed()
-  return bytes.subarray(payloadStart(bytes, at), itemEnd(bytes, at))
+  if ((bytes[at] as number) >= LIST) throw malformed()
+  return bytes.subarray(payloadStart(bytes, at), endOf(bytes, at))
 }
 
-function payloadStart(bytes: Uint8Array, at: number): number {
-  const prefix = bytes[at] as number
-  if (prefix < 0x80) return at
-  const long = (prefix >= 0xc0 ? 0xf7 : 0xb7) - prefix
-  return long >= 0 ? at + 1 : at + 1 - long
-}
-
-function itemEnd(bytes: Uint8Array, at: number): number {
-  const prefix = bytes[at] as number
-  const start = payloadStart(bytes, at)
-  let length = 1
-  if (prefix >= 0x80) {
-    length = start === at + 1 ? prefix - (prefix >= 0xc0 ? 0xc0 : 0x80) : 0
-    for (let i = at + 1; i < start; i++) length = length * 256 + (bytes[i] ?? 0)
-  }
-  if (start + length > bytes.length) throw malformed()
-  return start + length
-}
-
-function stringLength(bytes: Uint8Array): number {
-  if (bytes.length === 1 && (bytes[0] as number) < 0x80) return 1
-  return headerLength(bytes.length) + bytes.length
-}
-
-function headerLength(length: number): number {
-  if (length < 56) return 1
-  if (length < 0x100) return 2
-  if (length < 0x1_0000) return 3
-  return length < 0x100_0000 ? 4 : 5
-}
-
-function writeHeader(out: Uint8Array, at: number, base: 0x80 | 0xc0, length: number): number {
-  const size = headerLength(length)
-  if (size === 1) {
-    out[at] = base + length
-    return at + 1
-  }
-  out[at] = base + 54 + size
-  for (let i = size - 1, rest = length; i > 0; i--, rest = Math.floor(rest / 256)) out[at + i] = rest & 0xff
-  return at + size
-}
-
-function writeString(out: Uint8Array, at: number, bytes: Uint8Array): number {
-  const single = bytes.length === 1 && (bytes[0] as number) < 0x80
-  const start = single ? at : writeHeader(out, at, 0x80, bytes.length)
-  out.set(bytes, start)
-  return start + bytes.length
+function endOf(bytes: Uint8Array, at: number): number {
+  const end = itemEnd(bytes, at)
+  if (end > bytes.length) throw malformed()
+  return end
 }
 
 function malformed(): RangeError {

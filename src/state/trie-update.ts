@@ -24,7 +24,7 @@ export interface Edit {
   readonly value: Uint8Array | undefined
 }
 
-/** Hears of each new node that is hashed: its hash, its RLP, and the node itself, which will not change any more. */
+/** Receives each new node that is hashed: its hash, its RLP, and the node itself, which is final. */
 export type ReportNode = (hash: Hex, rlp: Uint8Array, node: MptNode) => void
 
 /** Where nodes come from and where the new ones go. */

@@ -3,13 +3,8 @@ import { describe, expect, it } from 'vitest'
 import golden from '../../fixtures/chain/genesis.json' with { type: 'json' }
 import local from '../../fixtures/chain/local-accounts.json' with { type: 'json' }
 import type { Account } from '../../src/chain/account.ts'
-import {
-  CHAINS,
-  type ChainName,
-  PRECOMPILE_ADDRESS,
-  withBlockGasLimit,
-  withMinimumGasPrice,
-} from '../../src/chain/config.ts'
+import type { ChainName } from '../../src/chain/activations.ts'
+import { CHAINS, PRECOMPILE_ADDRESS, withBlockGasLimit, withMinimumGasPrice } from '../../src/chain/config.ts'
 import { type Genesis, LOCAL_BALANCE, parseGenesis } from '../../src/chain/genesis.ts'
 import { decodeHeader, encodeHeader, headerHash } from '../../src/chain/header.ts'
 import { type Hex, toHex } from '../../src/encoding/hex.ts'
@@ -60,7 +55,7 @@ describe('the header of block 0', () => {
 })
 
 describe('the accounts of genesis', () => {
-  it('on regtest are ten rich local accounts, the bridge and every native contract', () => {
+  it('on regtest are ten rich local accounts, the bridge and every precompiled contract', () => {
     const { accounts } = genesisOf('regtest')
     for (const address of LOCAL) expect(accounts.get(address)?.balance).toBe(LOCAL_BALANCE)
     expect(accounts.get(PRECOMPILE_ADDRESS.bridge)).toEqual({ balance: 21_000_000n * 10n ** 18n, nonce: 0n })
@@ -68,7 +63,7 @@ describe('the accounts of genesis', () => {
     expect(accounts.size).toBe(10 + Object.keys(PRECOMPILE_ADDRESS).length)
   })
 
-  it('on testnet are the bridge and the native contracts of its first rules', () => {
+  it('on testnet are the bridge and the precompiled contracts of its first rules', () => {
     const { accounts } = genesisOf('testnet')
     expect(accounts.has(PRECOMPILE_ADDRESS.hdWalletUtils)).toBe(true)
     expect(accounts.has(PRECOMPILE_ADDRESS.blake2f)).toBe(false)

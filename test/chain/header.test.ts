@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { CHAINS, type ChainConfig, type Rules } from '../../src/chain/config.ts'
+import type { Rules } from '../../src/chain/activations.ts'
+import { CHAINS, type ChainConfig } from '../../src/chain/config.ts'
 import {
   decodeHeader,
   encodeHeader,
@@ -69,7 +70,7 @@ describe('real headers', () => {
     expect(hashForMergedMining(header, CHAINS.testnet)).toBe(vector.hashForMergedMining)
   })
 
-  it('takes fork detection data out of the proof, or as told', () => {
+  it('takes fork detection data out of the proof, or as given', () => {
     const vector = fixture<RealHeader & { baseHashForMergedMining: Hex; forkDetectionData: Hex }>(
       'headers/testnet-64746.json',
     )
@@ -77,8 +78,8 @@ describe('real headers', () => {
     const bare: Header = { ...header, bitcoinHeader: EMPTY, merkleProof: EMPTY, coinbaseTransaction: EMPTY }
     expect(hashForMergedMining(header, CHAINS.testnet)).toBe(vector.hashForMergedMining)
     expect(hashForMergedMining(bare, CHAINS.testnet)).toBe(vector.baseHashForMergedMining)
-    const told = hashForMergedMining(bare, CHAINS.testnet, fromHex(vector.forkDetectionData))
-    expect(told).toBe(vector.hashForMergedMining)
+    const given = hashForMergedMining(bare, CHAINS.testnet, fromHex(vector.forkDetectionData))
+    expect(given).toBe(vector.hashForMergedMining)
   })
 })
 

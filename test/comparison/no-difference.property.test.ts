@@ -10,7 +10,7 @@ const { RANDOM_RUNS } = process.env
 const PARAMETERS =
   RANDOM_RUNS === undefined ? { numRuns: 60, seed: 20_261 } : { numRuns: Number(RANDOM_RUNS) }
 
-/** Tracers know the native contracts of the chain's own rules only, so what these use under others counts as lost. */
+/** Tracers know the precompiled contracts of the chain's own rules only, so what these use under others counts as lost. */
 function comparable({ reason: _, gas, ...side }: ComparisonSide) {
   const groups = new Map<string, bigint>(gas)
   groups.set('losses', (gas.get('losses') ?? 0n) + (gas.get('natives') ?? 0n))

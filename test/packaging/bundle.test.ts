@@ -8,6 +8,7 @@ import config from '../../rolldown.config.ts'
 const SRC = fileURLToPath(new URL('../../src/', import.meta.url))
 /** What only those pay for who use it, and what it is for. */
 const LAZY = {
+  '@ethereumjs/trie': 'comparing with Ethereum',
   '@ethereumjs/vm': 'comparing with Ethereum',
   '@ethereumjs/tx': 'comparing with Ethereum',
   '@scure/bip39': 'a mnemonic',

@@ -74,15 +74,15 @@ describe('updateTrie', () => {
             if (newValue === undefined) model.delete(key)
             else model.set(key, newValue)
           }
-          const sealed = trie.update(
+          const committed = trie.update(
             root,
             edits.map(([key, newValue]) => ({ key: fromHex(key), value: newValue })),
           )
-          root = sealed.root
+          root = committed.root
           const entries = [...model].map(([key, bytes]) => [fromHex(key), bytes] as const)
           expect(root).toBe(await oracleRoot(entries, { hashKeys: false }))
           const live = reachable(trie.load, root)
-          for (const [hash, rlp] of sealed.made) {
+          for (const [hash, rlp] of committed.made) {
             expect(live.has(hash)).toBe(true)
             expect(keccakHex(rlp)).toBe(hash)
           }

@@ -26,7 +26,7 @@ export interface ProofSearchOptions {
   readonly startNonce?: number
 }
 
-/** A search that its caller runs in slices, so that other work gets its turn. */
+/** A proof search that its caller runs in time slices, so that other work can run between them. */
 export interface ProofSearch {
   /** Tries up to `attempts` nonces; the proven header, or `undefined` when none of them met the target. */
   advance(attempts: number): Header | undefined

@@ -1,8 +1,8 @@
 /** Finds the canonical blocks that contain given terms without looking at the others, section by section. */
+import { LRUCache } from 'lru-cache'
 import type { Header } from '../../chain/header.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import type { Logger } from '../../logger.ts'
-import { Lru } from '../../store/lru.ts'
 import type { Table } from '../../store/table.ts'
 import type { SectionRecord } from '../../store/tables.ts'
 import type { Store } from '../../store/write-behind.ts'
@@ -76,7 +76,10 @@ interface Finished {
  * it is first asked for: opening a chain costs nothing.
  */
 export function createSectionIndex({ blockchain, store, table, contents, logger }: Parts): SectionIndex {
-  const finished = new Lru<number, Finished>(CACHE_BYTES, ({ size }) => size)
+  const finished = new LRUCache<number, Finished>({
+    maxSize: CACHE_BYTES,
+    sizeCalculation: ({ size }) => Math.max(1, size),
+  })
   let open: Open | undefined
 
   function add(rows: GrowingRows, block: Standing): void {

@@ -1,4 +1,5 @@
 /** Blocks run again on their parent's state, for those who listen: any transaction, old or new, can be looked into. */
+import { LRUCache } from 'lru-cache'
 import type { ExecutedBlock } from '../../chain/block.ts'
 import type { Transaction } from '../../chain/transaction.ts'
 import type { Hex } from '../../encoding/hex.ts'
@@ -10,7 +11,6 @@ import type { Tracer } from '../../evm/tracing/tracer.ts'
 import type { Vm } from '../../evm/vm.ts'
 import { type BlockResult, replayBlock } from '../../execution/apply-block.ts'
 import type { Overlay } from '../../state/overlay.ts'
-import { Lru } from '../../store/lru.ts'
 import { type ChainAccess, environmentAt } from '../blockchain/ancestry.ts'
 import { createEventLoopYield } from '../event-loop.ts'
 import type { Lookup } from './lookup.ts'
@@ -77,8 +77,11 @@ interface Traced {
 /** Makes the replays of one chain. */
 export function createReplays(parts: Parts): Replays {
   const { config, blocks, vm, lookup, maxTraceBytes } = parts
-  const known = new Lru<Hex, Traced>(CACHE_BYTES, ({ bytes }) => bytes)
-  const askedOnce = new Lru<Hex, true>(REMEMBERED)
+  const known = new LRUCache<Hex, Traced>({
+    maxSize: CACHE_BYTES,
+    sizeCalculation: ({ bytes }) => Math.max(1, bytes),
+  })
+  const askedOnce = new LRUCache<Hex, true>({ max: REMEMBERED })
 
   async function replay(
     executed: ExecutedBlock,

@@ -1,4 +1,5 @@
 /** The flat traces of transactions between given accounts, page by page (docs/rpc-reference.md#710-trace). */
+import { LRUCache } from 'lru-cache'
 import type { ExecutedBlock } from '../../chain/block.ts'
 import { REMASC_SENDER } from '../../chain/config.ts'
 import { contractAddress, type Transaction } from '../../chain/transaction.ts'
@@ -6,7 +7,6 @@ import type { Hex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
 import type { CallFrame } from '../../evm/tracing/call-frame.ts'
 import { type FlatFrame, flatten } from '../../evm/tracing/flatten.ts'
-import { Lru } from '../../store/lru.ts'
 import type { ChainAccess } from '../blockchain/ancestry.ts'
 import type { Queries } from '../engine.ts'
 import type { Replays, TransactionTrace } from './replay.ts'
@@ -66,7 +66,10 @@ function takesPart({ senders, receivers }: TraceQuery): (transaction: Transactio
 export function createTraceFilter(parts: Parts): (query: TraceQuery) => Promise<readonly FlatTrace[]> {
   const { blockchain, blocks, replays, blocksBetween } = parts
   /** Traces of each transaction of a block. */
-  const counts = new Lru<Hex, readonly number[]>(COUNTS, (perTransaction) => perTransaction.length)
+  const counts = new LRUCache<Hex, readonly number[]>({
+    maxSize: COUNTS,
+    sizeCalculation: (perTransaction) => Math.max(1, perTransaction.length),
+  })
 
   /** Blocks that may hold what is asked for, in order. */
   async function* candidates(query: TraceQuery): AsyncGenerator<ExecutedBlock> {

@@ -1,5 +1,5 @@
 /** Keys that the node holds and signs with. */
-import type { ChainName } from '../../chain/config.ts'
+import type { ChainName } from '../../chain/activations.ts'
 import { addressOf } from '../../chain/signature.ts'
 import { keccak256 } from '../../encoding/hash.ts'
 import type { Hex } from '../../encoding/hex.ts'

@@ -1,4 +1,8 @@
-/** A private key under a passphrase: the keystore format, version 3, that geth and the client libraries read and write. */
+/**
+ * A private key under a passphrase: the keystore format, version 3, that geth and the client libraries read and write.
+ * `micro-eth-signer/keystore.js` has the format too, but derives on the main thread: 2.0 s of it for a key at the standard
+ * cost, where `node:crypto` takes 1.0 s of another thread (Node 20).
+ */
 import {
   createCipheriv,
   createDecipheriv,

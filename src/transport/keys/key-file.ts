@@ -1,25 +1,11 @@
 /** The file of keys: read whole, changed under a lock, replaced in one step. */
-import { randomBytes } from 'node:crypto'
-import {
-  closeSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
-import { dirname } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
+import { readFileSync, realpathSync } from 'node:fs'
 import { NodeError } from '../../errors.ts'
+import { lockFile, lockPath, OWNER_ONLY, replaceFile } from '../../store/atomic-file.ts'
 import { KeyFile, type KeyRecord } from './key-record.ts'
 
-/** Owner only: a hash gives nobody a key, but names and limits are nobody else's business. */
-const MODE = 0o600
-/** How long to wait for another editor, and how often to look; milliseconds. */
+/** How long to wait for another process that changes the file, milliseconds. */
 const LOCK_WAIT_MS = 5000
-const LOCK_LOOK_MS = 20
 
 function refused(message: string): NodeError {
   return new NodeError('invalid-options', message)
@@ -90,44 +76,23 @@ function lockedWords(lock: string): string {
   return `The key file is locked by ${holder}: if nobody is changing it, delete ${lock}.`
 }
 
-/** Takes the lock; the returned function gives it back. Throws `invalid-options` when another keeps it. */
+/** Takes the lock; the returned function releases it. Throws `invalid-options` when another process holds it. */
 async function takeLock(path: string): Promise<() => void> {
-  const lock = `${path}.lock`
-  const deadline = Date.now() + LOCK_WAIT_MS
-  for (;;) {
-    try {
-      writeFileSync(lock, String(process.pid), { flag: 'wx', mode: MODE })
-      return () => rmSync(lock, { force: true })
-    } catch (error) {
-      if (codeOf(error) !== 'EEXIST') throw refused(`Cannot write beside ${path}: ${codeOf(error)}.`)
-      if (Date.now() > deadline) throw refused(lockedWords(lock))
-    }
-    await wait(LOCK_LOOK_MS)
-  }
-}
-
-function syncAndClose(file: number): void {
+  let release: (() => void) | undefined
   try {
-    fsyncSync(file)
-  } finally {
-    closeSync(file)
-  }
-}
-
-/** Puts the file in place by one rename, after its bytes are on the disk: whoever reads sees the old or the new one. */
-function replace(path: string, keys: readonly KeyRecord[]): void {
-  const draft = `${path}.${randomBytes(6).toString('hex')}.tmp`
-  try {
-    const file = openSync(draft, 'wx', MODE)
-    try {
-      writeFileSync(file, `${JSON.stringify({ version: 1, keys }, undefined, 2)}\n`)
-    } finally {
-      syncAndClose(file)
-    }
-    renameSync(draft, path)
-    syncAndClose(openSync(dirname(path), 'r'))
+    release = await lockFile(path, LOCK_WAIT_MS)
   } catch (error) {
-    rmSync(draft, { force: true })
+    throw refused(`Cannot write beside ${path}: ${codeOf(error)}.`)
+  }
+  if (release === undefined) throw refused(lockedWords(lockPath(path)))
+  return release
+}
+
+/** Owner only: a hash gives nobody a key, but names and limits are private too. */
+async function replace(path: string, keys: readonly KeyRecord[]): Promise<void> {
+  try {
+    await replaceFile(path, `${JSON.stringify({ version: 1, keys }, undefined, 2)}\n`, OWNER_ONLY)
+  } catch (error) {
     throw refused(`Cannot write the key file ${path}: ${codeOf(error)}.`)
   }
 }
@@ -144,7 +109,7 @@ export async function changeKeys(
   const unlock = await takeLock(place)
   try {
     const text = readKeyText(place)
-    replace(place, change(text === undefined ? [] : parseKeys(text, path)))
+    await replace(place, change(text === undefined ? [] : parseKeys(text, path)))
   } finally {
     unlock()
   }

@@ -119,9 +119,9 @@ describe('a proof', () => {
   })
 
   it('is refused when the tag lies beyond the first 64 bytes of the tail', () => {
-    const sealed = mineHeader(header, config, { time: 1 })
-    const { count, state, tail } = splitCompressed(sealed.coinbaseTransaction)
+    const mined = mineHeader(header, config, { time: 1 })
+    const { count, state, tail } = splitCompressed(mined.coinbaseTransaction)
     const longer = joinCompressed({ count, state, tail: concat(new Uint8Array(64), tail) })
-    expect(brokenRule({ ...sealed, coinbaseTransaction: longer })).toMatch(/beyond/)
+    expect(brokenRule({ ...mined, coinbaseTransaction: longer })).toMatch(/beyond/)
   })
 })
