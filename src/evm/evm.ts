@@ -25,9 +25,9 @@ import { libraryAddress } from './library-state.ts'
 import { precompileCall } from './precompile-call.ts'
 import { type Chunks, type Precompile, PrecompileFailure } from './precompiles/table.ts'
 import type { RunClock } from './run-clock.ts'
-import { callStart, creationStart, tellEnd, tellRefusal } from './tracing/frame-events.ts'
+import { callStart, creationStart, reportEnd, reportRefusal } from './tracing/frame-events.ts'
+import { precompileFailure, tracedFailure } from './tracing/frame-failure.ts'
 import { advanceTraced } from './tracing/traced-interpreter.ts'
-import { precompileFailure, tracedFailure } from './tracing/vm-exception.ts'
 import { wordToAddress } from './word.ts'
 
 /** EIP-2681: a nonce of this size cannot grow. */
@@ -113,7 +113,7 @@ export class RskEvm extends EVM {
     const start = callStart(message, session, this.#asked)
     session.tracer?.enter?.(start)
     const result = await this.#executeCall(message)
-    tellEnd(session, start, result)
+    reportEnd(session, start, result)
     return result
   }
 
@@ -207,7 +207,7 @@ export class RskEvm extends EVM {
     const own = journal.state.account(frame.address) ?? EMPTY_ACCOUNT
     frame.returned = EMPTY
     if (frame.depth >= rules.maxDepth || own.balance < child.value || (creates && own.nonce >= MAX_NONCE)) {
-      if (frame.session.tracer !== undefined) tellRefusal(frame, child)
+      if (frame.session.tracer !== undefined) reportRefusal(frame, child)
       frame.push(0n)
       return
     }
@@ -290,7 +290,7 @@ export class RskEvm extends EVM {
     const start = creationStart(message)
     session.tracer?.enter?.(start)
     const result = await this.#executeCreate(message)
-    tellEnd(session, start, result)
+    reportEnd(session, start, result)
     return result
   }
 
