@@ -26,11 +26,14 @@ export interface TransferTrace {
   readonly calls: readonly FrameStart[]
 }
 
+const isSet = ([, value]: readonly [slot: bigint, value: bigint]): boolean => value !== 0n
+
 /** Records one transaction. Slots that were not touched cannot be listed. */
 export class RskTracer implements Tracer {
   readonly #steps: StepRecorder
   /** Values of the contract's slots when first touched. */
   readonly #initial = new Map<bigint, bigint>()
+  #final: ProgramTrace['finalStorage'] = []
   readonly #calls: FrameStart[] = []
   #top: FrameStart | undefined
   #contract: Hex | undefined
@@ -48,16 +51,10 @@ export class RskTracer implements Tracer {
     const end = this.#end
     if (top === undefined || end === undefined) throw new Error('nothing was traced')
     if (!top.runsCode) return { transfer: top, calls: this.#calls }
-    const contract = this.#contract
-    const slots = [...this.#initial].slice(0, MOST_SLOTS)
-    const isSet = ([, value]: readonly [bigint, bigint]) => value !== 0n
     return {
-      contract,
-      initialStorage: slots.filter(isSet),
-      finalStorage:
-        contract === undefined
-          ? []
-          : slots.map(([slot]) => [slot, end.after.storage(contract, slot)] as const).filter(isSet),
+      contract: this.#contract,
+      initialStorage: [...this.#initial].slice(0, MOST_SLOTS).filter(isSet),
+      finalStorage: this.#final,
       output: end.output,
       failure: this.#failure,
     }
@@ -90,6 +87,11 @@ export class RskTracer implements Tracer {
 
   finish(end: TraceEnd): void {
     this.#end = end
+    const contract = this.#contract
+    if (contract === undefined) return
+    // Read now: `after` is the block's state, which later transactions change.
+    const slots = [...this.#initial.keys()].slice(0, MOST_SLOTS)
+    this.#final = slots.map((slot) => [slot, end.after.storage(contract, slot)] as const).filter(isSet)
   }
 
   #touch(frame: Frame, slot: bigint): void {
