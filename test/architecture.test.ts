@@ -79,6 +79,24 @@ describe('layers', () => {
     }
   })
 
+  it('the rpc layer sees of the EVM tracers and plain data only', () => {
+    const allowed =
+      /^evm\/(tracing\/(?!frame-|step-recorder|traced-)|failure-message\.ts|precompiles\/bridge\/state\.ts)/
+    for (const file of files.filter((file) => layerOf(file) === 'rpc')) {
+      const targets = importsOf(file)
+        .filter((path) => path.startsWith('.'))
+        .map((path) => relative(SRC, join(SRC, dirname(file), path)))
+      for (const target of targets.filter((target) => layerOf(target) === 'evm')) {
+        expect(target, `${file} → ${target}`).toMatch(allowed)
+      }
+    }
+  })
+
+  it('Java class names stand in the wire formats only', () => {
+    const naming = files.filter((file) => /org\.ethereum|co\.rsk/.test(readFileSync(join(SRC, file), 'utf8')))
+    expect(naming.filter((file) => !file.startsWith('rpc/wire/'))).toEqual([])
+  })
+
   it('every file begins with a docstring', () => {
     for (const file of files) {
       expect(readFileSync(join(SRC, file), 'utf8').replace(/^#!.*\n/, ''), file).toMatch(/^\/\*\*/)

@@ -25,8 +25,8 @@ import { libraryAddress } from './library-state.ts'
 import { type CalledMessage, type PrecompileRun, runPrecompile } from './precompile-call.ts'
 import type { VmRules } from './rules.ts'
 import { callStart, creationStart, reportEnd, reportRefusal } from './tracing/frame-events.ts'
+import { tracedFailure } from './tracing/frame-failure.ts'
 import { advanceTraced } from './tracing/traced-interpreter.ts'
-import { tracedFailure } from './tracing/vm-exception.ts'
 import { wordToAddress } from './word.ts'
 
 /** EIP-2681: a nonce of this size cannot grow. */

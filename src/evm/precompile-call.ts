@@ -16,7 +16,7 @@ import {
   PrecompileFailure,
 } from './precompiles/precompile.ts'
 import type { RunClock } from './scheduler.ts'
-import { precompileFailure } from './tracing/vm-exception.ts'
+import { precompileFailure } from './tracing/frame-failure.ts'
 
 /** Gas of a precompiled contract that takes about the time of a jump. */
 const GAS_PER_TICK = 32

@@ -16,7 +16,7 @@ import type { StateReader } from '../state/model.ts'
 import { Overlay } from '../state/overlay.ts'
 import { applyTransaction, type TransactionOutcome, TransactionRejected } from './apply-transaction.ts'
 import { applyRemascTransaction } from './remasc/remasc-transaction.ts'
-import { watchedState } from './watched-state.ts'
+import { tracedState } from './traced-state.ts'
 
 /** What a block's transactions did, one entry per transaction in each list, the REMASC transaction last. */
 export interface BlockResult {
@@ -81,10 +81,10 @@ export class BlockExecution {
     { tracer, deadlineMs }: { readonly tracer?: Tracer; readonly deadlineMs?: number } = {},
   ): Promise<TransactionOutcome> {
     const { env, vm } = this.#parts
-    const watched = watchedState(this.#parts.state, tracer)
+    const traced = tracedState(this.#parts.state, tracer)
     const outcome = await applyTransaction({
       transaction,
-      state: watched.state,
+      state: traced.state,
       env,
       vm,
       gasAvailable: this.gasAvailable,
@@ -92,7 +92,7 @@ export class BlockExecution {
       tracer,
       deadlineMs,
     })
-    watched.end(transaction.gasLimit, outcome)
+    traced.end(transaction.gasLimit, outcome)
     for (const address of outcome.destroyed) this.#listDestroyed.add(address)
     this.#record(transaction, outcome)
     return outcome
@@ -101,9 +101,9 @@ export class BlockExecution {
   /** Runs the REMASC transaction, which ends the block. Throws an Error when an ancestor that it looks at is unknown. */
   finish(tracer?: Tracer): BlockResult {
     const { env, config } = this.#parts
-    const watched = watchedState(this.#parts.state, tracer)
-    const outcome = applyRemascTransaction(watched.state, env, this.#paidFees, config, tracer)
-    watched.end(0n, outcome)
+    const traced = tracedState(this.#parts.state, tracer)
+    const outcome = applyRemascTransaction(traced.state, env, this.#paidFees, config, tracer)
+    traced.end(0n, outcome)
     this.#record(remascTransaction(env.number), outcome)
     return {
       transactions: this.#transactions,

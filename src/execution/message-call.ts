@@ -65,7 +65,7 @@ export async function messageCall(parts: SimulationParts): Promise<Simulation> {
   const { from = NULL_ADDRESS, to = null, value = 0n, gasPrice = 0n, data = EMPTY } = request
   const given = new Overlay(state)
   if (overrides !== undefined) applyOverrides(given, overrides, vm.rules.precompiles)
-  const watched = tracer?.watch?.(given)
+  const watched = tracer?.wrapState?.(given)
   const overlay = watched === undefined ? given : new Overlay(watched)
 
   const gas = cappedGas(request, gasCap)

@@ -80,7 +80,7 @@ export function pieceOf(value: unknown): string | RawJson {
 }
 
 /** An array of values; raw when one of them is. */
-export function jsonArray(values: readonly unknown[]): unknown {
+export function jsonArray(values: readonly unknown[]): readonly unknown[] | RawJson {
   if (!values.some((value) => value instanceof RawJson)) return values
   return rawJson(
     '[',
@@ -90,7 +90,7 @@ export function jsonArray(values: readonly unknown[]): unknown {
 }
 
 /** An object of members; raw when one of them is. */
-export function jsonObject(members: readonly (readonly [string, unknown])[]): unknown {
+export function jsonObject(members: readonly (readonly [string, unknown])[]): object {
   if (!members.some(([, value]) => value instanceof RawJson)) return Object.fromEntries(members)
   return rawJson(
     '{',

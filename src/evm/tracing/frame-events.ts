@@ -1,22 +1,22 @@
-/** The beginnings and ends of frames, from the library's messages to what a tracer hears. */
+/** Starts and ends of frames, from the library's messages to the calls of a tracer. */
 import type { EVMResult, Message as LibraryMessage } from '@ethereumjs/evm'
 import type { Address } from '@ethereumjs/util'
 import { EMPTY } from '../../encoding/bytes.ts'
 import { childMessage } from '../child-message.ts'
 import { type ChildRequest, FAILURE, type Frame, type Session } from '../frame.ts'
+import { frameFailure } from './frame-failure.ts'
 import type { FrameStart } from './tracer.ts'
-import { frameFailure } from './vm-exception.ts'
 
 type CalledMessage = LibraryMessage & { readonly to: Address }
 
-/** The kind of a call, as far as its message tells; a message does not tell a CALL within a static frame from a STATICCALL. */
+/** The kind of a call, as far as its message shows it; a CALL within a static frame looks like a STATICCALL. */
 function kindOf(message: CalledMessage): FrameStart['kind'] {
   if (message.delegatecall) return 'delegatecall'
   if (message.codeAddress.toString() !== message.to.toString()) return 'callcode'
   return message.isStatic ? 'staticcall' : 'call'
 }
 
-/** A call that is about to run; `asked` is how the calling frame asked for it, where one did. */
+/** A call that is about to run; `asked` is the kind that the calling frame requested. */
 export function callStart(
   message: CalledMessage,
   session: Session,
@@ -54,7 +54,7 @@ export function creationStart(message: LibraryMessage): FrameStart {
   }
 }
 
-/** Tells of the end of a frame; `start` is what was told of its beginning. */
+/** Reports the end of a frame to the tracer; `start` is what was reported of its start. */
 export function reportEnd(
   { tracer }: Session,
   start: FrameStart,
@@ -70,7 +70,7 @@ export function reportEnd(
   })
 }
 
-/** Tells of a call that is not made: too deep, or more value than there is. */
+/** Reports a call that is not made: too deep, or without the balance for its value. */
 export function reportRefusal(frame: Frame, child: ChildRequest, maxDepth: number): void {
   const { session, depth } = frame
   const { tracer } = session

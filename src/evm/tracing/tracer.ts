@@ -1,32 +1,32 @@
-/** What may listen while a transaction runs. All of it is optional: what nobody listens to costs nothing. */
+/** The interface between the EVM and tracers. Every hook is optional; an absent one costs nothing. */
 import type { Log } from '../../chain/receipt.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import type { StateReader } from '../../state/model.ts'
 import type { FrameFailure, FrameKind } from './call-frame.ts'
 
-/** A call or creation as it begins. Gas in gas, value in wei. */
+/** The start of a call or creation. Gas in gas, value in wei. */
 export interface FrameStart {
   readonly kind: Exclude<FrameKind, 'selfdestruct'>
   readonly depth: number
   readonly from: Hex
-  /** Whose code runs; `undefined` for a creation, whose address is known at its end. */
+  /** The contract whose code runs; `undefined` for a creation, whose address is known at its end. */
   readonly to: Hex | undefined
   readonly value: bigint
   readonly gas: bigint
-  /** Call data or init code; nobody writes to it later. */
+  /** Call data or init code; not modified later. */
   readonly input: Uint8Array
   readonly isPrecompile: boolean
   /** Is there bytecode to run? */
   readonly runsCode: boolean
 }
 
-/** How it ended. */
+/** The end of a frame. Gas in gas. */
 export interface FrameEnd {
   readonly gasUsed: bigint
   /** Returned bytes, payload of a REVERT, new code; empty after any other failure. */
   readonly output: Uint8Array
   readonly failure?: FrameFailure
-  /** Address of a creation that got one. */
+  /** The address of a creation, if it was computed. */
   readonly created?: Hex
 }
 
@@ -58,36 +58,36 @@ export interface FrameView {
   countWork(ticks: number): void
 }
 
-/** What is known when a transaction or simulated message is over. Gas in gas, with the intrinsic gas in it. */
+/** The end of a transaction or simulated message. Gas in gas, intrinsic gas included. */
 export interface TraceEnd {
   readonly gasLimit: bigint
-  /** The refund is taken off. */
+  /** The refund is deducted. */
   readonly gasUsed: bigint
   readonly succeeded: boolean
   /** Returned bytes or payload of a REVERT. */
   readonly output: Uint8Array
-  /** Fees are paid, destroyed contracts are gone. */
+  /** The state with fees paid and destroyed contracts deleted. */
   readonly after: StateReader
 }
 
-/** A listener to one transaction. What it throws ends the run. */
+/** A tracer of one transaction. What it throws ends the run. */
 export interface Tracer {
-  /** Sees the state before the transaction; what it gives is read in its place, once a word. */
-  watch?(before: StateReader): StateReader
+  /** Receives the state before the transaction and returns the reader to use instead; each value is read from that once. */
+  wrapState?(before: StateReader): StateReader
   /** Always followed by its `exit`, with the frames in between inside it. */
   enter?(start: FrameStart): void
   exit?(end: FrameEnd): void
-  /** In the frame entered last: its balance (wei) goes to `heir` and it will be gone. */
-  selfDestruct?(contract: Hex, heir: Hex, balance: bigint): void
+  /** SELFDESTRUCT in the frame entered last: its balance (wei) goes to `beneficiary`. */
+  selfDestruct?(contract: Hex, beneficiary: Hex, balance: bigint): void
   /** By the frame entered last. */
   log?(log: Log): void
-  /** Before each opcode. Where this is there, a loop of its own runs, several times slower. */
+  /** Before each opcode. With this hook `traced-interpreter.ts` runs the code, several times slower. */
   step?(frame: FrameView, opcode: number): void
   /**
-   * After the opcode that `step` told of, before a call that it makes begins. `cost` in gas, with what a CALL hands down;
-   * `failure` is the library's word when the opcode ended the frame with one.
+   * After the opcode of the last `step`, before a call that it makes starts. `cost` in gas, with the gas that a CALL
+   * passes to its callee; `failure` is the library's error when the opcode ended the frame with one.
    */
   stepped?(frame: FrameView, cost: number, failure: string | undefined): void
-  /** Last of all. */
+  /** The last event. */
   finish?(end: TraceEnd): void
 }

@@ -58,7 +58,7 @@ const LISTENERS: readonly (() => Tracer | undefined)[] = [
   () => undefined,
   () => new CallTracer(new TraceBudget(1 << 24)),
   () => ({ step() {}, stepped() {} }),
-  () => ({ watch: (before) => before }),
+  () => ({ wrapState: (before) => before }),
 ]
 
 async function chainOf(planned: typeof plan extends fc.Arbitrary<infer T> ? T : never) {

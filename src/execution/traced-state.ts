@@ -1,18 +1,17 @@
-/** The state that a traced transaction runs on: the block's own, or one laid over it where the tracer watches reads. */
-
+/** The state that a traced transaction runs on: the block's own, or an overlay above the reader of a tracer that records reads. */
 import type { Tracer } from '../evm/tracing/tracer.ts'
 import { Overlay, type StateChanges } from '../state/overlay.ts'
 import type { TransactionOutcome } from './apply-transaction.ts'
 
-/** A state to run on, and what to do when the transaction is over and stands. */
-export interface WatchedState {
+/** A state to run on, and the step that ends an included transaction. */
+export interface TracedState {
   readonly state: Overlay
-  /** Tells the tracer, and brings the changes into the block's state. `gasLimit` in gas. */
+  /** Reports the end to the tracer and copies the changes to the block's state. `gasLimit` in gas. */
   end(gasLimit: bigint, outcome: TransactionOutcome): void
 }
 
-/** Makes in `state` what another overlay changed over it. */
-function absorb(state: Overlay, { accounts, storage, code }: StateChanges): void {
+/** Applies the changes of an overlay to the state below it. */
+function applyChanges(state: Overlay, { accounts, storage, code }: StateChanges): void {
   for (const [address, { wiped }] of storage) if (wiped) state.clearStorage(address)
   for (const [address, account] of accounts) {
     if (account === null) {
@@ -28,15 +27,15 @@ function absorb(state: Overlay, { accounts, storage, code }: StateChanges): void
   }
 }
 
-/** Where the next transaction of a block runs. */
-export function watchedState(state: Overlay, tracer: Tracer | undefined): WatchedState {
-  const below = tracer?.watch?.(state)
+/** The state for the next transaction of a block. */
+export function tracedState(state: Overlay, tracer: Tracer | undefined): TracedState {
+  const below = tracer?.wrapState?.(state)
   const own = below === undefined ? state : new Overlay(below)
   return {
     state: own,
     end(gasLimit, { gasUsed, succeeded, output }) {
       tracer?.finish?.({ gasLimit, gasUsed, succeeded, output, after: own })
-      if (own !== state) absorb(state, own.changes())
+      if (own !== state) applyChanges(state, own.changes())
     },
   }
 }

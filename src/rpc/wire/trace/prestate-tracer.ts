@@ -1,23 +1,55 @@
 /** Touched accounts before a transaction, or before and after: geth's `prestateTracer`. */
+import { z } from 'zod'
 import { equal } from '../../../encoding/bytes.ts'
 import { type Hex, toFixedHex, toHex, toQuantity } from '../../../encoding/hex.ts'
-import type { AccountSnapshot, TouchedAccount } from '../../../evm/tracing/prestate-tracer.ts'
+import {
+  type AccountSnapshot,
+  PrestateTracer,
+  type TouchedAccount,
+} from '../../../evm/tracing/prestate-tracer.ts'
+import { AddressText, DataText, HashText, QuantityText } from '../scalars.ts'
 import { toRpcSender } from '../transaction.ts'
-import type { TraceOptions } from './options.ts'
-import { ITEM_BYTES, type ReplyRoom } from './reply-room.ts'
+import { OFF } from './options.ts'
+import { ITEM_BYTES, type ReplySize } from './reply-size.ts'
+import { tracer } from './tracer-record.ts'
 
-/** An account as callers get it; what is zero or empty is left out, but for the balance. */
-export interface RpcAccountState {
-  readonly balance?: Hex
-  readonly nonce?: number
-  readonly code?: Hex
-  readonly storage?: Readonly<Record<Hex, Hex>>
+/** Zero and empty values are omitted, except the balance before the transaction. */
+const AccountStates = z
+  .record(
+    AddressText,
+    z.strictObject({
+      balance: QuantityText.optional(),
+      nonce: z.int().nonnegative().optional(),
+      code: DataText.optional(),
+      storage: z.record(HashText, HashText).optional(),
+    }),
+  )
+  .meta({ id: 'AccountStates', description: 'Accounts by address (prestateTracer)' })
+const AccountChanges = z.strictObject({ pre: AccountStates, post: AccountStates }).meta({
+  id: 'AccountChanges',
+  description: 'Changed accounts before and after (prestateTracer in diffMode)',
+})
+
+type RpcAccountStates = z.infer<typeof AccountStates>
+type RpcAccountState = RpcAccountStates[Hex]
+
+interface Flags {
+  readonly diffMode: boolean
+  readonly disableCode: boolean
+  readonly disableStorage: boolean
 }
 
-/** Accounts by address. */
-export type RpcAccountStates = Readonly<Record<Hex, RpcAccountState>>
-
-type Flags = Pick<TraceOptions['flags'], 'diffMode' | 'disableCode' | 'disableStorage'>
+/** The `prestateTracer`. */
+export const prestateTracer = tracer<Flags, RpcAccountStates | z.infer<typeof AccountChanges>>({
+  name: 'prestateTracer',
+  summary: 'touched accounts before the transaction, in diffMode also after it',
+  options: { diffMode: OFF, disableCode: OFF, disableStorage: OFF },
+  result: z.union([AccountChanges, AccountStates]),
+  start(flags, { size }) {
+    const recorder = new PrestateTracer()
+    return { tracer: recorder, result: () => toRpcPrestate(recorder.touched, flags, size) }
+  },
+})
 
 function storageObject(slots: readonly (readonly [bigint, bigint])[]): Readonly<Record<Hex, Hex>> {
   return Object.fromEntries(slots.map(([slot, value]) => [toFixedHex(slot, 32), toFixedHex(value, 32)]))
@@ -40,7 +72,7 @@ function isNothing({ balance, nonce, code }: AccountSnapshot): boolean {
   return balance === 0n && nonce === 0n && code.length === 0
 }
 
-/** What a transaction made different of one account; `undefined` when nothing. */
+/** The changed values of one account; `undefined` without a change. */
 function changesOf(
   { before, after }: TouchedAccount,
   { disableCode, disableStorage }: Flags,
@@ -58,7 +90,7 @@ function changesOf(
   return Object.keys(changes).length > 0 ? changes : undefined
 }
 
-/** All touched accounts as they were; a contract that came into being was nothing. */
+/** All touched accounts as they were, without contracts that the transaction created. */
 function prestate(touched: readonly TouchedAccount[], flags: Flags): RpcAccountStates {
   return Object.fromEntries(
     touched
@@ -67,10 +99,7 @@ function prestate(touched: readonly TouchedAccount[], flags: Flags): RpcAccountS
   )
 }
 
-function difference(
-  touched: readonly TouchedAccount[],
-  flags: Flags,
-): { readonly pre: RpcAccountStates; readonly post: RpcAccountStates } {
+function difference(touched: readonly TouchedAccount[], flags: Flags): z.infer<typeof AccountChanges> {
   const pre: [Hex, RpcAccountState][] = []
   const post: [Hex, RpcAccountState][] = []
   for (const account of touched) {
@@ -89,13 +118,17 @@ function difference(
   return { pre: Object.fromEntries(pre), post: Object.fromEntries(post) }
 }
 
-/** The accounts as callers get them. */
-export function toRpcPrestate(touched: readonly TouchedAccount[], flags: Flags, room: ReplyRoom): object {
+/** Checks the size of the reply before it is built. */
+function toRpcPrestate(
+  touched: readonly TouchedAccount[],
+  flags: Flags,
+  size: ReplySize,
+): RpcAccountStates | z.infer<typeof AccountChanges> {
   for (const { before, after } of touched) {
     const codes = flags.disableCode
       ? 0
       : before.code.length + (flags.diffMode ? (after?.code.length ?? 0) : 0)
-    room(ITEM_BYTES * (1 + before.storage.size) + codes)
+    size(ITEM_BYTES * (1 + before.storage.size) + codes)
   }
   return flags.diffMode ? difference(touched, flags) : prestate(touched, flags)
 }
