@@ -388,7 +388,7 @@ export function fakeEngine(
       setEverybody: (on) => void calls.push({ name: 'setEverybody', args: [on] }),
     },
     miningMode: () => 'auto',
-    asked: () => ({}),
+    headerOverrides: () => ({}),
     snapshots: () => [{ id: 1, height: 1, hash: block1.hash }],
     instanceId: () => UNKNOWN,
     ...parts.dev,

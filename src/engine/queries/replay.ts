@@ -54,7 +54,7 @@ export interface Replays {
    * `timeoutMs` of wall clock, 0 for no limit, here and below; the node's own limit unless given.
    */
   replay(block: ExecutedBlock, tracerOf: TracerOf, limits?: ReplayLimits): Promise<Replay>
-  /** The calls of every transaction of a block, the reward transaction last; from a small cache. Throws as `replay` does. */
+  /** The calls of every transaction of a block, the REMASC transaction last; from a small cache. Throws as `replay` does. */
   traces(block: ExecutedBlock, timeoutMs?: number): Promise<readonly TransactionTrace[]>
   /** The calls of the transaction at an index. Throws as `replay` does. */
   trace(block: ExecutedBlock, index: number, timeoutMs?: number): Promise<TransactionTrace>

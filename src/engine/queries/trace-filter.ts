@@ -8,10 +8,11 @@ import type { CallFrame } from '../../evm/tracing/call-frame.ts'
 import { type FlatFrame, flatten } from '../../evm/tracing/flatten.ts'
 import { Lru } from '../../store/lru.ts'
 import type { ChainAccess } from '../blockchain/ancestry.ts'
-import type { Queries } from '../engine.ts'
+import type { HeightChunks } from '../model.ts'
+import type { Lookup } from './lookup.ts'
 import type { Replays, TransactionTrace } from './replay.ts'
 
-/** As whom the sender of reward transactions is shown. */
+/** Shown as the sender of REMASC transactions. */
 const ZERO_ADDRESS: Hex = '0x0000000000000000000000000000000000000000'
 /** Transactions whose number of traces is remembered, so that a later page need not run the blocks of earlier ones. */
 const COUNTS = 200_000
@@ -32,7 +33,7 @@ export interface TraceQuery {
   readonly count: number
   /** Milliseconds of wall clock that the query may take; 0 is no limit. */
   readonly timeoutMs: number
-  /** Who hears of each frame that will be in the answer, anew for each attempt; what it throws ends the query. */
+  /** Makes, anew for each attempt, a function called with each frame of the result; an exception of it ends the query. */
   admission(): (frame: CallFrame) => void
 }
 
@@ -43,8 +44,12 @@ export interface FlatTrace extends FlatFrame {
 
 interface Parts extends Pick<ChainAccess, 'blockchain' | 'blocks'> {
   readonly replays: Replays
-  readonly blocksBetween: Queries['blocksBetween']
-  readonly block: Queries['block']
+  readonly blocksBetween: (
+    senders: readonly Hex[],
+    receivers: readonly Hex[],
+    range: { readonly from: number; readonly to: number },
+  ) => HeightChunks
+  readonly block: Lookup['block']
 }
 
 /** The rows of a transaction. */

@@ -7,8 +7,8 @@ import { toFixedHex } from '../../../src/encoding/hex.ts'
 import { SECTION_BLOCKS } from '../../../src/engine/index/section.ts'
 import {
   createSectionIndex,
+  type IndexedBlock,
   type SectionIndex,
-  type Standing,
 } from '../../../src/engine/index/section-index.ts'
 import { silentLogger } from '../../../src/logger.ts'
 import { openStore } from '../../../src/store/level.ts'
@@ -21,7 +21,7 @@ async function world() {
   const chain: ExecutedBlock[] = []
   let made = 0
   let looked = 0
-  const termOf = ({ hash }: Pick<Standing, 'hash'>): number | undefined => {
+  const termOf = ({ hash }: Pick<IndexedBlock, 'hash'>): number | undefined => {
     const [, salt = 0] = /([0-9a-f]{4})$/.exec(hash)?.map((digits) => Number.parseInt(digits, 16)) ?? []
     return salt % 7 === 0 ? salt % 3 : undefined
   }
