@@ -1,4 +1,7 @@
-/** Runs Ethereum's official state tests through our overlay, journal and transaction code: `npm run test:state -- <folder>`. */
+/**
+ * Runs Ethereum's official state tests through our overlay, journal and transaction code: `npm run test:state` those of
+ * fixtures/state-tests, `npm run test:state -- <path>` those of another folder or file.
+ */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -18,6 +21,9 @@ import { StateTrie } from '../src/state/state-trie.ts'
 
 /** Tests that are known to differ, by name, and why. */
 const EXCEPTIONS: ReadonlyMap<string, string> = new Map()
+
+/** Those that come with the project, seen from its root, where npm runs scripts. */
+const FIXTURES = 'fixtures/state-tests'
 
 /** A case that takes longer than this counts as failed, milliseconds. */
 const DEADLINE_MS = 300_000
@@ -169,11 +175,10 @@ async function main(): Promise<void> {
     allowPositionals: true,
     options: { loop: { type: 'string', default: 'own' }, verbose: { type: 'boolean', default: false } },
   })
-  const folder = positionals[0]
-  if (folder === undefined || !existsSync(folder)) {
-    console.log(
-      `no state tests${folder === undefined ? ': name a folder' : ` at ${folder}`}; nothing was run`,
-    )
+  const folder = positionals[0] ?? FIXTURES
+  if (!existsSync(folder)) {
+    console.log(`no state tests at ${folder}; nothing was run`)
+    process.exitCode = 1
     return
   }
   const loop = values.loop === 'library' ? 'library' : 'own'
@@ -186,7 +191,7 @@ async function main(): Promise<void> {
   console.log(
     `${files} files, ${passed} cases passed, ${failed.length} failed, ${excepted.length} exceptions, ${seconds} s`,
   )
-  if (failed.length > 0) process.exitCode = 1
+  if (failed.length > 0 || passed === 0) process.exitCode = 1
 }
 
 await main()

@@ -4,6 +4,7 @@ import { Command, CommanderError } from 'commander'
 import { NodeError } from '../errors.ts'
 import { packageVersion } from '../store/package-files.ts'
 import { ListenError } from '../transport/listen.ts'
+import { useCompileCache } from './compile-cache.ts'
 import { createLineWriter } from './line-writer.ts'
 import { shownCommandLine } from './secrets.ts'
 import type { NodeWriters } from './start.ts'
@@ -69,6 +70,7 @@ function program(): Command {
     loaders.set(command.command(name).description(description), load)
   }
   command.hook('preSubcommand', async (_command, asked) => {
+    useCompileCache()
     const fill = await loaders.get(asked)?.()
     fill?.(asked, { output, errors })
   })

@@ -1,4 +1,4 @@
-/** `tandem methods`: the table of JSON-RPC methods, the same that the README shows. */
+/** `tandem methods`: the table of JSON-RPC methods, the same as in docs/methods.md. */
 import type { Command } from 'commander'
 import { NodeError } from '../errors.ts'
 import { type AnyMethod, namesOf } from '../rpc/method.ts'

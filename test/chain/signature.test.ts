@@ -14,6 +14,7 @@ import {
 import { fromBigIntFixed, toBigInt } from '../../src/encoding/bytes.ts'
 import { keccak256 } from '../../src/encoding/hash.ts'
 import { fromHex, toHex } from '../../src/encoding/hex.ts'
+import { describeWith } from '../support/tools.ts'
 
 const hash = fc.uint8Array({ minLength: 32, maxLength: 32 })
 const key = fc.bigInt({ min: 1n, max: CURVE_ORDER - 1n }).map((value) => fromBigIntFixed(value, 32))
@@ -77,8 +78,16 @@ describe('the native implementation', () => {
   it('is used exactly when it loads', () => {
     expect(signatureBackend).toBe(native === undefined ? 'noble' : 'native')
   })
+})
 
-  it.skipIf(native === undefined)('agrees with noble, byte for byte', () => {
+const native = loadNativeCurve()
+const addon = {
+  name: 'native secp256k1',
+  isThere: native !== undefined,
+  install: 'npm ci --include=optional',
+}
+describeWith(addon, 'the native implementation, loaded,', () => {
+  it('agrees with noble, byte for byte', () => {
     fc.assert(
       fc.property(hash, key, (hash, key) => {
         const ours = native?.sign(hash, key)
@@ -94,7 +103,7 @@ describe('the native implementation', () => {
     )
   })
 
-  it.skipIf(native === undefined)('agrees with noble on random signatures, valid or not', () => {
+  it('agrees with noble on random signatures, valid or not', () => {
     const orNone = (recover: () => Uint8Array | undefined) => {
       try {
         const found = recover()

@@ -1,16 +1,12 @@
-/** Call frames against those of Anvil, where its binary is installed (`npm ci` in scripts/bench): situations in which both chains agree. */
+/** Call frames against those of Anvil: situations in which both chains agree. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Hex } from '../../src/encoding/hex.ts'
 import { createNode, type Node } from '../../src/index.ts'
+import { ANVIL, describeWith } from '../support/tools.ts'
 import { play, type Stage, TRACE_CASES, type TraceCase } from '../support/trace-cases.ts'
 
-const BINARY = fileURLToPath(
-  new URL('../../scripts/bench/node_modules/@foundry-rs/anvil-linux-amd64/bin/anvil', import.meta.url),
-)
 const MNEMONIC = 'test test test test test test test test test test test junk'
 /** The first account of that mnemonic. */
 const SENDER = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
@@ -86,15 +82,7 @@ async function framesBy(call: Call, situation: TraceCase): Promise<Shape> {
   return shapeOf((await call('debug_traceTransaction', [hash, { tracer: 'callTracer' }])) as RpcFrame)
 }
 
-const isThere = existsSync(BINARY)
-
-describe.runIf(!isThere)('call frames as Anvil has them', () => {
-  it('are not compared, because Anvil is not installed', (context) => {
-    context.skip(`there is no ${BINARY}: run npm ci in scripts/bench`)
-  })
-})
-
-describe.runIf(isThere)('call frames as Anvil has them', () => {
+describeWith(ANVIL, 'call frames as Anvil has them', () => {
   let node: Node
   let anvil: ChildProcess
   let url: string
@@ -111,7 +99,7 @@ describe.runIf(isThere)('call frames as Anvil has them', () => {
       '--block-base-fee-per-gas',
       '0',
     ]
-    anvil = spawn(BINARY, [...options, '--mnemonic', MNEMONIC, '--accounts', '1'])
+    anvil = spawn(ANVIL.path, [...options, '--mnemonic', MNEMONIC, '--accounts', '1'])
     let said = ''
     for await (const chunk of anvil.stdout ?? []) {
       said += String(chunk)

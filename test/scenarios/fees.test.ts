@@ -4,8 +4,9 @@ import { createPublicClient, createWalletClient, defineChain, http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Web3 } from 'web3'
-import { CAST_TITLE, hasCast, runCast } from '../support/cast.ts'
+import { runCast } from '../support/cast.ts'
 import { type ServedNode, servedNode } from '../support/served-node.ts'
+import { CAST, describeWith } from '../support/tools.ts'
 
 const KEY = '0xc85ef7d79691fe79573b1a7064c19c1a9819ebdbd1faaab1a8ec92344438aaf4'
 const BOB = '0x7986b3df570230288501eea3d890bd66948c9b79'
@@ -74,7 +75,7 @@ describe('a transaction without a price, signed by the client', () => {
 const SEND = ['send', '--private-key', KEY, BOB, '--value', '1', '--json']
 const castSend = (...flags: string[]) => runCast([...SEND, '--rpc-url', served.url, ...flags])
 
-describe.skipIf(!hasCast)(CAST_TITLE, () => {
+describeWith(CAST, 'Foundry’s cast', () => {
   it('sends a plain transaction with --legacy', async () => {
     const { stdout } = await castSend('--legacy')
     await expectPlain(JSON.parse(stdout).transactionHash)

@@ -2,18 +2,19 @@
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { CAST_TITLE, hasCast, runCast, startCast } from '../support/cast.ts'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { runCast, startCast } from '../support/cast.ts'
 import { artifact } from '../support/contracts.ts'
 import { heard } from '../support/heard.ts'
 import { COW, COW_KEY, type NotingChain, notingChain } from '../support/noting-chain.ts'
+import { CAST, describeWith } from '../support/tools.ts'
 
 const NOTE = ['note(uint256,bytes)', '7', '0x12']
 const EVENT = 'Noted(uint256 indexed,address indexed,bytes)'
 
 let chain: NotingChain
 beforeEach(async () => {
-  if (hasCast) chain = await notingChain()
+  chain = await notingChain()
 })
 afterEach(() => chain?.close())
 
@@ -27,7 +28,7 @@ async function cast(command: string, ...args: string[]): Promise<string> {
 const send = async (...args: string[]) =>
   JSON.parse(await cast('send', '--json', '--legacy', '--gas-limit', '900000', ...args))
 
-describe.skipIf(!hasCast)(CAST_TITLE, () => {
+describeWith(CAST, 'Foundry’s cast', () => {
   it('deploys, sends with a key and from an account of the node, calls, and finds events', async () => {
     const made = await send('--private-key', COW_KEY, '--create', artifact('Probe').bytecode)
     const to: string = made.contractAddress

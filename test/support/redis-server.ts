@@ -1,16 +1,9 @@
-/** A real redis-server, where the machine has one (Debian: `apt-get install redis-server`). */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+/** A real redis-server. */
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
-
-/** Is there one? Says so when there is none, since what needs it is passed over. */
-export function hasRedisServer(): boolean {
-  const found = spawnSync('redis-server', ['--version']).status === 0
-  if (!found)
-    console.warn('passed over: there is no redis-server here (Debian: apt-get install redis-server)')
-  return found
-}
+import { REDIS_SERVER } from './tools.ts'
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
@@ -24,7 +17,7 @@ async function freePort(): Promise<number> {
 /** Starts one that keeps nothing on disk; resolves when it takes connections. */
 async function launch(port: number): Promise<ChildProcess> {
   const where = ['--port', String(port), '--bind', '127.0.0.1']
-  const child = spawn('redis-server', [...where, '--save', '', '--appendonly', 'no'])
+  const child = spawn(REDIS_SERVER.path, [...where, '--save', '', '--appendonly', 'no'])
   await new Promise<void>((resolve, reject) => {
     let printed = ''
     child.stdout.on('data', (chunk) => {

@@ -7,6 +7,6 @@ import { onTestFinished } from 'vitest'
 /** Makes it; to be called within a test. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'tandem-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
   return folder
 }

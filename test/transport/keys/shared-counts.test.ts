@@ -5,8 +5,9 @@ import { silentLogger } from '../../../src/logger.ts'
 import type { KeyRecord } from '../../../src/transport/keys/key-record.ts'
 import { createMeter, type Meter } from '../../../src/transport/keys/meter.ts'
 import { keyFile } from '../../support/api-keys.ts'
-import { hasRedisServer, type RedisServer, redisServer } from '../../support/redis-server.ts'
+import { type RedisServer, redisServer } from '../../support/redis-server.ts'
 import { servedNode } from '../../support/served-node.ts'
+import { describeWith, REDIS_SERVER } from '../../support/tools.ts'
 
 const NOON = Date.parse('2026-01-02T12:00:00.000Z')
 
@@ -30,7 +31,7 @@ describe('a Redis that does not answer', () => {
   })
 })
 
-describe.skipIf(!hasRedisServer())('limits in Redis', () => {
+describeWith(REDIS_SERVER, 'limits in Redis', () => {
   let redis: RedisServer
   let meters: Meter[]
   /** What the meters said, and waiting for more. */

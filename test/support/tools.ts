@@ -1,0 +1,99 @@
+/**
+ * Programs that tests use and that this repository does not hold. A tool is taken from an environment variable, from
+ * the bench's packages or from PATH. Where it is missing, its tests fail under `CI=true`; elsewhere they are skipped
+ * with a message that names the tool.
+ */
+import { accessSync, constants } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, it } from 'vitest'
+
+/** Something that a group of tests needs. */
+export interface Tool {
+  readonly name: string
+  readonly isThere: boolean
+  /** How to get it: a command. */
+  readonly install: string
+}
+
+/** A tool that is a program. */
+export interface Program extends Tool {
+  /** The file, or the bare name where it is missing. */
+  readonly path: string
+}
+
+const PACKAGES = fileURLToPath(new URL('../../scripts/bench/node_modules/', import.meta.url))
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/**
+ * A program by its name. `variable` names a path that takes precedence, and makes the tool missing where no program
+ * is at it; `packaged` is the program's place among the bench's packages.
+ */
+function program(
+  name: string,
+  { variable, packaged, install }: { variable: string; packaged?: string; install: string },
+): Program {
+  const given = process.env[variable]
+  const places =
+    given === undefined
+      ? [
+          ...(packaged === undefined ? [] : [join(PACKAGES, packaged)]),
+          ...(process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, name)),
+        ]
+      : [given]
+  const path = places.find(isExecutable)
+  return { name, isThere: path !== undefined, path: path ?? name, install: `${install}, or set ${variable}` }
+}
+
+const BENCH_INSTALL = 'npm ci --prefix scripts/bench'
+
+/** Foundry's node. */
+export const ANVIL = program('anvil', {
+  variable: 'ANVIL_PATH',
+  packaged: '@foundry-rs/anvil-linux-amd64/bin/anvil',
+  install: BENCH_INSTALL,
+})
+
+/** Foundry's client. */
+export const CAST = program('cast', {
+  variable: 'CAST_PATH',
+  packaged: '@foundry-rs/cast-linux-amd64/bin/cast',
+  install: BENCH_INSTALL,
+})
+
+export const CHROMIUM = program('chromium', {
+  variable: 'CHROMIUM_PATH',
+  install: 'apt-get install chromium',
+})
+
+export const REDIS_SERVER = program('redis-server', {
+  variable: 'REDIS_SERVER_PATH',
+  install: 'apt-get install redis-server',
+})
+
+/** Declares a group of tests that need a tool. */
+export function describeWith(tool: Tool, title: string, tests: () => void): void {
+  if (tool.isThere) {
+    describe(title, tests)
+    return
+  }
+  const missing = `${tool.name} is missing (${tool.install})`
+  if (process.env.CI === 'true') {
+    describe(title, () => {
+      it(`has ${tool.name}`, () => {
+        throw new Error(`${missing}; under CI=true no test is skipped for want of a tool`)
+      })
+    })
+    return
+  }
+  console.warn(`skipped: "${title}", because ${missing}`)
+  describe.skip(`${title} (skipped: ${missing})`, tests)
+}
