@@ -179,14 +179,14 @@ describe('an automining node', () => {
     expect(await call({ data: RET1 }, 'latest')).toBe(word(1))
     expect(await call({ input: RET1 }, 'latest')).toBe(word(1))
     expect(await call({ input: RET1, data: INV }, 'latest')).toBe(word(1))
-    const said = 'VM Exception while processing transaction:'
+    const prefix = 'VM Exception while processing transaction:'
     expect(await error('eth_call', [{ data: R0 }, 'latest'])).toEqual({
       code: -32015,
-      message: `${said} transaction reverted`,
+      message: `${prefix} transaction reverted`,
       data: '0x',
     })
     const boom = await error('eth_call', [{ data: RB }, 'latest'])
-    expect(boom).toMatchObject({ code: -32015, message: `${said} revert boom` })
+    expect(boom).toMatchObject({ code: -32015, message: `${prefix} revert boom` })
     expect(boom.data).toMatch(/^0x08c379a0.{192}$/)
     expect(await call({ data: INV }, 'latest')).toBe('0x')
     expect(await call({ data: LOOP }, 'latest')).toBe('0x')
@@ -212,7 +212,7 @@ describe('an automining node', () => {
     expect(await t.call('eth_estimateGas', { from: A, to: B }, null)).toBe('0x5208')
     expect(await error('eth_estimateGas', [{ data: RB }])).toMatchObject({
       code: -32015,
-      message: `${said} revert boom`,
+      message: `${prefix} revert boom`,
       data: boom.data,
     })
     expect((await error('eth_estimateGas', [{ data: LOOP }])).code).toBe(-32015)
@@ -550,7 +550,7 @@ describe('an automining node', () => {
     expect(await t.call('eth_getBlockByNumber', 'latest')).toMatchObject({ stateRoot, hash })
   })
 
-  it('216–218, 220: what is absent says so, and proofs are given', async () => {
+  it('216–218, 220: methods without a counterpart return their errors, and proofs are given', async () => {
     for (const name of ['db_putString', 'eth_compileSolidity', 'eth_getCompilers', 'shh_version']) {
       expect((await error(name, [])).code).toBe(-32601)
     }
@@ -689,7 +689,7 @@ describe('a node with other settings', () => {
     })
   })
 
-  it('answers the hash of a mined transaction that reverted, or errors for failed calls, where told to', async () => {
+  it('returns the hash of a mined transaction that reverted, or errors for failed calls, where configured', async () => {
     t = await servedNode({ minedReverts: 'hash', strictCalls: true })
     const { receipt } = await mined({ from: A, data: RB })
     expect(receipt.status).toBe('0x0')

@@ -1,4 +1,4 @@
-/** A small engine without a node behind it: two sealed blocks, a pending one, a handful of accounts; commands are noted. */
+/** An engine with fixed answers: two mined blocks, a pending one, a few accounts; it records the commands. */
 import { readFileSync } from 'node:fs'
 import { createAbiRegistry } from '../../src/abi/registry.ts'
 import type { Account } from '../../src/chain/account.ts'
@@ -67,7 +67,7 @@ function receipt(
 }
 
 const genesisHeader = genesis.header(EMPTY_TRIE_ROOT)
-/** Work on the sealed head. */
+/** Work on the head. */
 export const work: MiningWork = {
   hash: `0x${'5'.repeat(64)}`,
   target: 1n << 200n,
@@ -223,7 +223,7 @@ export interface Call {
   readonly args: readonly unknown[]
 }
 
-/** A ledger in memory. */
+/** Peers in memory. */
 function fakePeers(): Peers {
   const bans = new Set<string>()
   return {
@@ -245,7 +245,7 @@ function fakePeers(): Peers {
   }
 }
 
-/** The engine, and what its commands, calls and log queries were asked. Parts can be replaced. */
+/** The engine, and the recorded calls of its commands and queries. Parts can be replaced. */
 export function fakeEngine(
   parts: {
     wallet?: boolean

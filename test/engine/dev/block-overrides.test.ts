@@ -5,7 +5,7 @@ import { Impersonation } from '../../../src/engine/dev/impersonation.ts'
 const C = `0x${'c0'.repeat(20)}` as const
 const D = `0x${'d0'.repeat(20)}` as const
 
-describe('dials', () => {
+describe('block overrides', () => {
   it('stand where they were put, one by one, and come back together', () => {
     const blockOverrides = new BlockOverrides(C)
     expect([blockOverrides.coinbase, blockOverrides.headerOverrides]).toEqual([C, {}])

@@ -36,7 +36,7 @@ describe('who may come in', () => {
     )
   })
 
-  it('has 16 nonces, or as many as it is told', () => {
+  it('has 16 nonces, or the configured number', () => {
     expect(admissionOf().refusal(tx(0, 15), account, head())).toBeUndefined()
     expect(admissionOf().refusal(tx(0, 16), account, head())).toBe('transaction nonce too high')
     expect(admissionOf({ accountSlots: 1 }).refusal(tx(0, 1), account, head())).toBe(

@@ -43,7 +43,7 @@ describe('the books of a pool', () => {
     expect(books.has(tx(0, 5).hash)).toBe(false)
   })
 
-  it('tell once of what left unasked: replaced, outrun, forgotten; not of what was mined or taken out', () => {
+  it('return evicted hashes once: replaced, below the account’s nonce, evicted; not mined or dropped ones', () => {
     const { books, book } = booksOf(tx(0, 0), tx(0, 1), tx(0, 2), tx(0, 3), tx(0, 4))
     expect(books.place(book, tx(0, 4, { gasPrice: 900n }), 1, 100)).toEqual(tx(0, 4))
     books.settle(book, 2n, new Set([tx(0, 0).hash]))

@@ -25,7 +25,7 @@ function offered(pool: Pool): string[] {
 }
 
 describe('adding', () => {
-  it('tells runnable from queued, and finds only the runnable', () => {
+  it('separates runnable from queued, and finds only the runnable', () => {
     const { pool, ledger, add } = poolOf()
     expect(add(tx(0, 0))).toEqual({ status: 'pending', promoted: [tx(0, 0)] })
     expect(add(tx(0, 2))).toEqual({ status: 'queued', promoted: [] })
@@ -87,7 +87,7 @@ describe('adding', () => {
     expect(pool.size).toEqual({ pending: 4, queued: 1 })
   })
 
-  it('forgets what waited and cannot be paid when its turn comes, and stops there', () => {
+  it('evicts a queued transaction that cannot be paid when it could become runnable, and stops there', () => {
     const each = 21_000n * 100n + 1n
     const { pool, add } = poolOf({}, 2n * each)
     for (const nonce of [1, 2, 3]) add(tx(0, nonce))
@@ -105,7 +105,7 @@ describe('adding', () => {
     expect(add(tx(0, 0)).status).toBe('pending')
   })
 
-  it('keeps to the account quota when told to', () => {
+  it('applies the account quota when it is on', () => {
     const { add, wall } = poolOf({ accountQuota: true })
     add(tx(0, 0))
     expect(refusalOf(() => add(tx(0, 1)))).toBe('account exceeds quota')

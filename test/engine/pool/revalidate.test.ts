@@ -1,4 +1,4 @@
-/** The pool after state or dials were changed by hand: as if what waits were offered anew, in order of nonce. */
+/** The pool after state edits or block overrides: as if its transactions were added anew, in order of nonce. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Transaction } from '../../../src/chain/transaction.ts'
@@ -25,8 +25,8 @@ function offer(pool: Pool, transaction: Transaction, ledger: Ledger): void {
 
 const shown = (transactions: readonly Transaction[]) => transactions.map(({ hash }) => hash).sort()
 
-describe('a pool that is judged again', () => {
-  it('promotes what a nonce lets run, and says so', () => {
+describe('a pool that is validated again', () => {
+  it('promotes and returns what a new nonce makes runnable', () => {
     const [ledger, pool] = [new Ledger(), poolOf()]
     for (const nonce of [0, 3, 4]) offer(pool, tx(0, nonce), ledger)
     ledger.set(0, { nonce: 3 })
@@ -36,7 +36,7 @@ describe('a pool that is judged again', () => {
     expect(pool.revalidate(HEAD, ledger)).toEqual([])
   })
 
-  it('forgets what cannot be paid, and lets what is behind it wait', () => {
+  it('evicts what cannot be paid, and queues what is behind it', () => {
     const [ledger, pool] = [new Ledger(), poolOf()]
     for (const nonce of [0, 1, 2]) offer(pool, tx(0, nonce), ledger)
     ledger.set(0, { balance: 2n * COST - 1n })
@@ -46,7 +46,7 @@ describe('a pool that is judged again', () => {
     expect(shown(pool.queued())).toEqual([tx(0, 2).hash])
   })
 
-  it('looks at no sender that is not named', () => {
+  it('does not validate senders that are not listed', () => {
     const [ledger, pool] = [new Ledger(), poolOf()]
     for (const sender of [0, 1]) offer(pool, tx(sender, 0), ledger)
     for (const sender of [0, 1]) ledger.set(sender, { balance: 0n })
