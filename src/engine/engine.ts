@@ -182,5 +182,3 @@ export interface Engine {
   /** Stops the schedule, waits for the running command, closes the database. Idempotent. */
   close(): Promise<void>
 }
-export type * from '../execution/request.ts'
-export type * from './model.ts'

@@ -28,4 +28,3 @@ export function createEmitter<Events>(onError: (error: unknown) => void): Emitte
     },
   }
 }
-export type * from './model.ts'

@@ -13,15 +13,9 @@ import { remascTransaction, signTransaction, type Transaction } from '../../src/
 import { keccak256, keccakHex } from '../../src/encoding/hash.ts'
 import { fromHex, type Hex } from '../../src/encoding/hex.ts'
 import type { DevTools } from '../../src/engine/dev/dev-tools.ts'
-import type {
-  BlockReference,
-  BlockView,
-  Commands,
-  Engine,
-  MiningWork,
-  Queries,
-} from '../../src/engine/engine.ts'
+import type { Commands, Engine, Queries } from '../../src/engine/engine.ts'
 import { createEmitter } from '../../src/engine/events.ts'
+import type { BlockReference, BlockView, MiningWork } from '../../src/engine/model.ts'
 import type { Peers } from '../../src/engine/peers/ledger.ts'
 import type { Cost } from '../../src/engine/wallet/encrypted-key.ts'
 import { createKeyStore } from '../../src/engine/wallet/key-store.ts'

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { LogView } from '../../../src/engine/engine.ts'
+import type { LogView } from '../../../src/engine/model.ts'
 import { createNode, type Node } from '../../../src/node.ts'
 import { createFilters } from '../../../src/rpc/feeds/filters.ts'
 import { type Call, deployNotes } from '../../support/noting-chain.ts'
