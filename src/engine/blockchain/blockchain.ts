@@ -34,7 +34,7 @@ export interface BlockWithState {
 
 /** The result of an insertion: `update` when it moved the head. */
 export type Insertion =
-  | { readonly outcome: 'best' & InsertionOutcome; readonly update: ChainUpdate }
+  | { readonly outcome: 'best'; readonly update: ChainUpdate }
   | { readonly outcome: Exclude<InsertionOutcome, 'best'>; readonly update?: undefined }
 
 function branchTip({ hash, totalDifficulty, block }: ExecutedBlock): BranchTip {
