@@ -111,4 +111,8 @@ describe('import cycles', () => {
     const engine = files.filter((file) => file.startsWith('engine/'))
     expect(importCycles(importGraph(SRC, engine))).toEqual([])
   })
+
+  it('do not cross folders, type imports included', () => {
+    expect(cyclesAcrossFolders(importGraph(SRC, files))).toEqual([])
+  })
 })
