@@ -13,8 +13,14 @@ export type { Log, Receipt } from './chain/receipt.ts'
 export { type ReceiptProof, verifyReceiptProof } from './chain/receipt-proof.ts'
 export type { Transaction } from './chain/transaction.ts'
 export type { Hex } from './encoding/hex.ts'
-export type { BlockReference, Commands, Engine, Queries } from './engine/engine.ts'
-export type { ChainUpdate, ConsoleOutput, PoolUpdate, TransactionNotes } from './engine/events.ts'
+export type { Commands, Engine, Queries } from './engine/engine.ts'
+export type {
+  BlockReference,
+  ChainUpdate,
+  ConsoleOutput,
+  PoolUpdate,
+  TransactionNotes,
+} from './engine/model.ts'
 export { type ErrorKind, NodeError } from './errors.ts'
 export type { Logger } from './logger.ts'
 export { createNode, type Node, type ProviderMessage } from './node.ts'

@@ -1,5 +1,5 @@
 /** What the running command says, whatever the form: its own lines, calls, blocks, and that it is ready. */
-import type { ChainUpdate, ConsoleOutput } from '../engine/events.ts'
+import type { ChainUpdate, ConsoleOutput } from '../engine/model.ts'
 import type { Logger } from '../logger.ts'
 import type { OnCall, TerminalOptions } from '../options/options.ts'
 

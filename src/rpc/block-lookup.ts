@@ -2,7 +2,8 @@
  * From a block as a caller named it to the block or its state, with the chain's refusals
  * (docs/rpc-reference.md#31-block-parameters, docs/rpc-reference.md#32-eip-1898).
  */
-import type { BlockView, Engine, Queries } from '../engine/engine.ts'
+import type { Engine, Queries } from '../engine/engine.ts'
+import type { BlockView } from '../engine/model.ts'
 import { invalidParams, NodeError } from '../errors.ts'
 import type { StateReader } from '../state/model.ts'
 import type { BlockArgument } from './wire/block-reference.ts'

@@ -2,7 +2,8 @@
  * From the filter object of a caller to a query: which heights it means, and the limits that hold
  * (docs/rpc-reference.md#77-filters-and-logs).
  */
-import type { LogQuery, Queries } from '../engine/engine.ts'
+import type { Queries } from '../engine/engine.ts'
+import type { LogQuery } from '../engine/model.ts'
 import { invalidParams, NodeError } from '../errors.ts'
 import type { RpcOptions } from './rpc-options.ts'
 import type { BlockArgument } from './wire/block-reference.ts'

@@ -1,7 +1,8 @@
 /** What the methods that sign with a key of the node have in common. */
 import type { ChainConfig } from '../chain/config.ts'
 import type { Hex } from '../encoding/hex.ts'
-import type { Engine, TransactionRequest } from '../engine/engine.ts'
+import type { Engine } from '../engine/engine.ts'
+import type { TransactionRequest } from '../engine/model.ts'
 import { invalidParams } from '../errors.ts'
 import type { CallArgument } from './wire/call.ts'
 

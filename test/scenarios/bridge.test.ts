@@ -46,13 +46,13 @@ const heightIs = (height: number) => ({
 async function send(to: string, data: string, fields: { value?: bigint; from?: Wallet } = {}) {
   const { from = cow, value = 0n } = fields
   const sent = await from.sendTransaction({ to, data, value, gasLimit: 500_000, gasPrice: 0 })
-  // A transaction that failed is told by its receipt.
+  // A failed transaction is recognised by its receipt.
   const receipt = await provider.getTransactionReceipt(sent.hash)
   if (receipt === null) throw new Error('not mined')
   return receipt
 }
 
-/** A contract that passes its call data on to the bridge and ends as `ending` says. */
+/** A contract that passes its call data on to the bridge and ends with the code `ending`. */
 async function forwarder(ending: string): Promise<string> {
   const body = assemble(`
     CALLDATASIZE 0 0 CALLDATACOPY
@@ -77,7 +77,7 @@ describe('a client', () => {
     expect(await bridgeState()).toEqual(heightIs(0))
   })
 
-  it('brings a header, which a save point takes back', async () => {
+  it('stores a header, which a revert to a snapshot removes', async () => {
     const save = await node.request({ method: 'evm_snapshot' })
     const [first, second] = headers as [Uint8Array, Uint8Array]
     const receipt = await send(BRIDGE, dataOf('receiveHeader', toHex(first)))
@@ -100,7 +100,7 @@ describe('a client', () => {
   it('learns from the log that coins do not move', async () => {
     const before = await provider.getBalance(BRIDGE)
     const receipt = await send(BRIDGE, '0x', { value: 10n ** 18n })
-    // What the chain's receipts say of a native contract that fails at the top.
+    // The chain's receipts for a precompiled contract that fails at the top level.
     expect(receipt.status).toBe(1)
     expect(receipt.logs).toEqual([])
     expect(await provider.getBalance(BRIDGE)).toBe(before)

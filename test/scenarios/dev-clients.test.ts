@@ -1,4 +1,4 @@
-/** What development clients do beyond transactions: viem's test clients, Hardhat's helpers, impersonation, dials. */
+/** What development clients do besides transactions: viem's test clients, Hardhat's helpers, impersonation, block overrides. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -266,7 +266,7 @@ describe('mining by itself', () => {
   })
 })
 
-describe('dials', () => {
+describe('block overrides', () => {
   it('a block gas limit holds at once, for a single transaction too, and for blocks that miners prove', async () => {
     await serveNode({ mining: 'manual' })
     const big = { from: COW, to: BOB, gas: '0x1312d00' }

@@ -8,7 +8,8 @@ import { NodeError } from '../../errors.ts'
 import type { CallFrame } from '../../evm/tracing/call-frame.ts'
 import { type FlatFrame, flatten } from '../../evm/tracing/flatten.ts'
 import type { ChainAccess } from '../blockchain/ancestry.ts'
-import type { Queries } from '../engine.ts'
+import type { HeightChunks } from '../model.ts'
+import type { Lookup } from './lookup.ts'
 import type { Replays, TransactionTrace } from './replay.ts'
 
 /** The sender that REMASC transactions show. */
@@ -43,8 +44,12 @@ export interface FlatTrace extends FlatFrame {
 
 interface Parts extends Pick<ChainAccess, 'blockchain' | 'blocks'> {
   readonly replays: Replays
-  readonly blocksBetween: Queries['blocksBetween']
-  readonly block: Queries['block']
+  readonly blocksBetween: (
+    senders: readonly Hex[],
+    receivers: readonly Hex[],
+    range: { readonly from: number; readonly to: number },
+  ) => HeightChunks
+  readonly block: Lookup['block']
 }
 
 /** The rows of a transaction. */

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod'
 import type { Hex } from '../../encoding/hex.ts'
-import type { BlockReference } from '../../engine/engine.ts'
+import type { BlockReference } from '../../engine/model.ts'
 import { invalidParams } from '../../errors.ts'
 import type { Parameter } from '../method.ts'
 import { BlockHash, Flag, Quantity, refuse } from './scalars.ts'

@@ -4,7 +4,7 @@ import { type Block, blockSize, type ExecutedBlock } from '../../chain/block.ts'
 import type { ChainConfig } from '../../chain/config.ts'
 import { type Header, hashForMergedMining, headerHash } from '../../chain/header.ts'
 import { type Hex, toHex, toQuantity } from '../../encoding/hex.ts'
-import type { BlockView } from '../../engine/engine.ts'
+import type { BlockView } from '../../engine/model.ts'
 import { AddressText, BloomText, DataText, HashText, QuantityText } from './scalars.ts'
 import { TransactionObject, toRpcTransaction } from './transaction.ts'
 

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod'
 import type { Hex } from '../../encoding/hex.ts'
-import type { CallRequest } from '../../engine/engine.ts'
+import type { CallRequest } from '../../execution/request.ts'
 import type { Parameter } from '../method.ts'
 import { Address, Data, Quantity, refuse } from './scalars.ts'
 

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { decodeTransaction } from '../../chain/transaction.ts'
 import { LATEST_TIMESTAMP } from '../../engine/clock.ts'
-import type { MineRequest, ReorgRequest } from '../../engine/engine.ts'
+import type { MineRequest, ReorgRequest } from '../../engine/model.ts'
 import type { Parameter } from '../method.ts'
 import { Address, BlockHash, Data, Flag, refuse, wholeNumber } from './scalars.ts'
 

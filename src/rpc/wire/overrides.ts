@@ -4,8 +4,8 @@
  */
 import { z } from 'zod'
 import { fromHex, type Hex, isHexDigits } from '../../encoding/hex.ts'
-import type { AccountOverride, StateOverrides } from '../../engine/engine.ts'
 import { NodeError } from '../../errors.ts'
+import type { AccountOverride, StateOverrides } from '../../execution/request.ts'
 import type { Parameter } from '../method.ts'
 import { Address, refuse } from './scalars.ts'
 

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { EMPTY_ACCOUNT } from '../../chain/account.ts'
 import { toFixedHex, toHex, toQuantity } from '../../encoding/hex.ts'
-import type { AccountProof } from '../../engine/engine.ts'
+import type { AccountProof } from '../../engine/model.ts'
 import type { Parameter } from '../method.ts'
 import { AddressText, DataText, HashText, Quantity, QuantityText, refuse } from './scalars.ts'
 

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { contractAddress } from '../../chain/transaction.ts'
 import { toHex, toQuantity } from '../../encoding/hex.ts'
-import type { ReceiptView } from '../../engine/engine.ts'
+import type { ReceiptView } from '../../engine/model.ts'
 import { ReceiptLogObject, toRpcReceiptLog } from './log.ts'
 import { AddressText, BloomText, HashText, QuantityText } from './scalars.ts'
 import { toRpcSender } from './transaction.ts'

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { REMASC_SENDER } from '../../chain/config.ts'
 import type { Transaction } from '../../chain/transaction.ts'
 import { type Hex, toHex, toQuantity } from '../../encoding/hex.ts'
-import type { TransactionView } from '../../engine/engine.ts'
+import type { TransactionView } from '../../engine/model.ts'
 import { AddressText, DataText, HashText, QuantityText } from './scalars.ts'
 
 const ZERO_ADDRESS: Hex = '0x0000000000000000000000000000000000000000'

@@ -1,7 +1,7 @@
 /** Whatever the chain does, who polls or listens can tell from it alone which logs stand: none lost, none doubled. */
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import type { ChainUpdate } from '../../../src/engine/events.ts'
+import type { ChainUpdate } from '../../../src/engine/model.ts'
 import { loggingChain, topic } from '../../support/logging-chain.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: logs as they come over the wire

@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { ExecutedBlock } from '../../../src/chain/block.ts'
 import type { Hex } from '../../../src/encoding/hex.ts'
-import type { LogView, Queries } from '../../../src/engine/engine.ts'
+import type { Queries } from '../../../src/engine/engine.ts'
+import type { LogView } from '../../../src/engine/model.ts'
 import { createNode, type Node } from '../../../src/node.ts'
 import { Backlog } from '../../../src/rpc/feeds/backlog.ts'
 import { type BlockStep, createLogPoll, type LogCursor } from '../../../src/rpc/feeds/log-poll.ts'
 import type { BlockArgument } from '../../../src/rpc/wire/block-reference.ts'
 import type { LogFilter } from '../../../src/rpc/wire/log-filter.ts'
-import { notingBanCheck } from '../../support/noting-chain.ts'
+import { deployNotes } from '../../support/noting-chain.ts'
 
 const ENDLESS = { bytes: Number.POSITIVE_INFINITY, until: Number.POSITIVE_INFINITY }
 let node: Node
@@ -17,7 +18,7 @@ const blocks: ExecutedBlock[] = []
 
 beforeAll(async () => {
   node = await createNode()
-  const banCheck = await notingBanCheck((method, ...params) => node.request({ method, params }))
+  const banCheck = await deployNotes((method, ...params) => node.request({ method, params }))
   address = banCheck.address
   for (let i = 0; i < 4; i++) {
     await banCheck.note(i)

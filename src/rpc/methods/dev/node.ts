@@ -156,7 +156,7 @@ export const anvil_nodeInfo = method({
   run(_, { engine: { config, dev, queries } }) {
     const { hash, block } = queries.head()
     const { header } = block
-    const { gasLimit = header.gasLimit, minimumGasPrice = header.minimumGasPrice } = dev.asked()
+    const { gasLimit = header.gasLimit, minimumGasPrice = header.minimumGasPrice } = dev.headerOverrides()
     return {
       currentBlockNumber: toQuantity(header.number),
       currentBlockTimestamp: header.timestamp,

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { checkChainId, decodeTransaction } from '../../../chain/transaction.ts'
 import { type Hex, toHex } from '../../../encoding/hex.ts'
-import type { Submitted } from '../../../engine/engine.ts'
+import type { Submitted } from '../../../engine/model.ts'
 import { MAX_TRANSACTION_BYTES, sizeRefusal } from '../../../engine/pool/policy.ts'
 import { NodeError } from '../../../errors.ts'
 import type { Failure } from '../../../evm/failure-message.ts'

@@ -1,7 +1,7 @@
 /** Methods that look up transactions and receipts (docs/rpc-reference.md#76-blocks-and-transactions). */
 import { z } from 'zod'
 import type { ExecutedBlock } from '../../../chain/block.ts'
-import type { BlockView, ReceiptView } from '../../../engine/engine.ts'
+import type { BlockView, ReceiptView } from '../../../engine/model.ts'
 import { method } from '../../method.ts'
 import { LookupBlock, StateBlock } from '../../wire/block-reference.ts'
 import { ReceiptObject, toRpcReceipt } from '../../wire/receipt.ts'

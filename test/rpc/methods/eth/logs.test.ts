@@ -1,6 +1,6 @@
 /** The filter of log queries (acceptance checks 144 to 155). */
 import { describe, expect, it } from 'vitest'
-import type { LogQuery } from '../../../../src/engine/engine.ts'
+import type { LogQuery } from '../../../../src/engine/model.ts'
 import { NodeError } from '../../../../src/errors.ts'
 import { type NodeOptions, resolveNodeOptions } from '../../../../src/options/options.ts'
 import {

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { keccak256 } from '../../../../src/encoding/hash.ts'
 import { fromHex, toHex } from '../../../../src/encoding/hex.ts'
-import type { ReceiptView, Submitted } from '../../../../src/engine/engine.ts'
+import type { ReceiptView, Submitted } from '../../../../src/engine/model.ts'
 import { NodeError } from '../../../../src/errors.ts'
 import type { Failure } from '../../../../src/evm/failure-message.ts'
 import {

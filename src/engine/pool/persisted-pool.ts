@@ -1,39 +1,39 @@
-/** Which waiting transactions the disk holds, so that only those are deleted there. */
+/** The pool on disk. */
 import type { Transaction } from '../../chain/transaction.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import type { BlockStore } from '../../store/block-store.ts'
 import type { Write } from '../../store/table.ts'
 
-/** The pool's part of the database, as writes to put into a batch. */
-export class KeptPool {
+/** Makes the writes of the pool's table. Knows which transactions are on disk, so that only those are deleted there. */
+export class PersistedPool {
   readonly #blocks: BlockStore
-  readonly #kept: Set<Hex>
+  readonly #hashes: Set<Hex>
 
   constructor(blocks: BlockStore) {
     this.#blocks = blocks
-    this.#kept = new Set(blocks.poolEntries().map(({ hash }) => hash))
+    this.#hashes = new Set(blocks.poolEntries().map(({ hash }) => hash))
   }
 
-  /** Notes transactions behind those that are there. */
+  /** Appends transactions that are not on disk yet. */
   put(transactions: Iterable<Transaction>): Write[] {
     const writes: Write[] = []
     for (const transaction of transactions) {
-      if (this.#kept.has(transaction.hash)) continue
-      this.#kept.add(transaction.hash)
+      if (this.#hashes.has(transaction.hash)) continue
+      this.#hashes.add(transaction.hash)
       writes.push(this.#blocks.putPool(transaction))
     }
     return writes
   }
 
-  /** Drops those that are there. */
+  /** Deletes those that are on disk. */
   drop(hashes: Iterable<Hex>): Write[] {
     const writes: Write[] = []
-    for (const hash of hashes) if (this.#kept.delete(hash)) writes.push(this.#blocks.dropPool(hash))
+    for (const hash of hashes) if (this.#hashes.delete(hash)) writes.push(this.#blocks.dropPool(hash))
     return writes
   }
 
-  /** Drops all. */
+  /** Deletes all. */
   clear(): Write[] {
-    return this.drop([...this.#kept])
+    return this.drop([...this.#hashes])
   }
 }

@@ -1,11 +1,10 @@
-/** The block that we would mine now, kept until head, pool or clock moves. */
-
+/** The pending block: the one that this node would mine now, cached until head, pool or clock change. */
 import type { ExecutedBlock } from '../../chain/block.ts'
 import type { ChainConfig } from '../../chain/config.ts'
 import { headerHash } from '../../chain/header.ts'
 import { EMPTY } from '../../encoding/bytes.ts'
 import type { StateReader } from '../../state/model.ts'
-import type { BuiltBlock } from '../mining/builder.ts'
+import type { BuiltBlock } from './builder.ts'
 
 /** A block without proof of work, and the state after it. */
 export interface PendingBlock {
@@ -13,24 +12,21 @@ export interface PendingBlock {
   readonly state: StateReader
 }
 
-/** Gives the pending block, building it at most once between changes. */
+/** The pending block of a node, built at most once between changes. */
 export interface Pending {
   current(): Promise<PendingBlock>
-  /** Head, pool or clock moved. */
-  forget(): void
+  /** Head, pool or clock changed: the next call of `current` builds anew. */
+  discard(): void
 }
 
-/**
- * `build` makes the block that would be mined at this moment; extra data is left out of a pending block
- * (docs/protocol.md#18-extra-data).
- */
+/** `build` makes the block that would be mined now. A pending block has no extra data (docs/protocol.md#18-extra-data). */
 export function createPending(
   config: ChainConfig,
   build: (extraData: Uint8Array) => Promise<BuiltBlock>,
 ): Pending {
-  let kept: Promise<PendingBlock> | undefined
+  let cached: Promise<PendingBlock> | undefined
 
-  async function make(): Promise<PendingBlock> {
+  async function buildPending(): Promise<PendingBlock> {
     const { block, result, overlay, state } = await build(EMPTY)
     return {
       executed: {
@@ -46,17 +42,17 @@ export function createPending(
 
   return {
     current() {
-      if (kept === undefined) {
-        const made = make()
-        kept = made
-        made.catch(() => {
-          if (kept === made) kept = undefined
+      if (cached === undefined) {
+        const built = buildPending()
+        cached = built
+        built.catch(() => {
+          if (cached === built) cached = undefined
         })
       }
-      return kept
+      return cached
     },
-    forget() {
-      kept = undefined
+    discard() {
+      cached = undefined
     },
   }
 }
