@@ -4,7 +4,7 @@ import { NodeError } from '../errors.ts'
 import { METHODS } from '../rpc/methods/index.ts'
 import { bareName, METRICS_PAGE } from '../rpc/permissions.ts'
 import { isMethodOrNamespace } from '../rpc/profiles.ts'
-import { mintKey } from '../transport/keys/api-key.ts'
+import { generateKey } from '../transport/keys/api-key.ts'
 import { addKey, revokeKey, rotateKey } from '../transport/keys/key-changes.ts'
 import { changeKeys, readKeys } from '../transport/keys/key-file.ts'
 import { FORMS, type KeyRecord } from '../transport/keys/key-record.ts'
@@ -117,7 +117,7 @@ export function fillKeysCommand(keys: Command, writers: Writers): void {
     .action(async (options: CreateOptions) => {
       const file = fileOf(options)
       const { name, rate, burst, quota, stateOverride = false } = options
-      const key = mintKey()
+      const key = generateKey()
       const record = {
         name,
         allow: allowList(options.allow),
@@ -152,7 +152,7 @@ export function fillKeysCommand(keys: Command, writers: Writers): void {
     .action(async (name: string, options: FileOption & { grace: string }) => {
       const file = fileOf(options)
       const grace = graceSeconds(options.grace)
-      const key = mintKey()
+      const key = generateKey()
       await changeKeys(file, (known) => rotateKey(known, name, key, grace, new Date()))
       const old = grace === 0 ? 'the old one is good no longer' : `the old one is good for ${options.grace}`
       show(key, `This is the new key "${name}"; it is shown this once, and ${old}.`, writers)

@@ -1,9 +1,9 @@
-/** Settings of the sockets: where to listen, whom to let in. */
+/** Settings of the transports: addresses, TLS, authentication and limits. */
 import { addressRanges } from './addresses.ts'
 import { BYTES, LONGEST_INTERVAL, listOf, redisUrl, same, splitList, text, whole, yesOrNo } from './kinds.ts'
 import { setting } from './setting.ts'
 
-/** The settings of the sockets. */
+/** The settings of the transports. */
 export const SERVE_SETTINGS = {
   host: setting(text, {
     flag: '--host <address>',
@@ -129,4 +129,14 @@ export const SERVE_SETTINGS = {
     fallback: undefined,
     fallbackText: '127.0.0.1',
   }),
+}
+
+/** The settings of JSON-RPC as a handler in another app, which has its own port, TLS and authentication. */
+export const RPC_HANDLER_SETTINGS = {
+  trustedProxies: SERVE_SETTINGS.trustedProxies,
+  cors: SERVE_SETTINGS.cors,
+  hosts: SERVE_SETTINGS.hosts,
+  maxBodyBytes: SERVE_SETTINGS.maxBodyBytes,
+  maxBufferedBytes: SERVE_SETTINGS.maxBufferedBytes,
+  transferTimeoutMs: SERVE_SETTINGS.transferTimeoutMs,
 }

@@ -30,7 +30,7 @@ describe('the settings of the command', () => {
 
   it('ask for keys in the hosted profile, unless it is to be open', () => {
     expect(() => readSettings(flags({ profile: 'hosted' }), {})).toThrow(
-      'The hosted profile asks every caller for a key: name a key file (--api-keys), or say --unsafe-open.',
+      'The hosted profile asks every caller for a key: name a key file (--api-keys), or set --unsafe-open.',
     )
     const keys = readSettings(flags({ profile: 'hosted' }), { TANDEM_API_KEYS: 'keys.json' })
     expect(keys.serve.apiKeys).toBe('keys.json')

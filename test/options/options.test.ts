@@ -109,7 +109,7 @@ describe('options', () => {
 
   it.each([
     [{ tlsCert: 'a.pem' }, 'Options "tlsCert" and "tlsKey" go together'],
-    [{ metricsHost: '0.0.0.0' }, 'Option "metricsHost" says nothing without the option "metricsPort".'],
+    [{ metricsHost: '0.0.0.0' }, 'Option "metricsHost" has no effect without the option "metricsPort".'],
     [
       { trustedProxies: ['proxy.example'] },
       'Option "trustedProxies" expects IP addresses, or ranges such as',

@@ -43,7 +43,7 @@ describe('a server', () => {
     await expect(serve(hosted, { port: 0 })).rejects.toMatchObject({
       kind: 'invalid-options',
       message:
-        'The hosted profile asks every caller for a key: name a key file (--api-keys), or say --unsafe-open.',
+        'The hosted profile asks every caller for a key: name a key file (--api-keys), or set --unsafe-open.',
     })
     const open = await serve(hosted, { port: 0, unsafeOpen: true })
     expect(await (await post(open.url, '{}')).text()).toBe('x')

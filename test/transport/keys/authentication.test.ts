@@ -5,7 +5,7 @@ import { request } from 'node:http'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import type { CallOrigin, ServeOptions } from '../../../src/options/options.ts'
-import { mintKey } from '../../../src/transport/keys/api-key.ts'
+import { generateKey } from '../../../src/transport/keys/api-key.ts'
 import { revokeKey, rotateKey } from '../../../src/transport/keys/key-changes.ts'
 import { changeKeys } from '../../../src/transport/keys/key-file.ts'
 import { type KeyFileOfTest, keyFile } from '../../support/api-keys.ts'
@@ -104,7 +104,16 @@ describe('the gate', () => {
     const revoked = await keys.add('old')
     await changeKeys(keys.file, (known) => revokeKey(known, 'old', new Date()))
     await start()
-    const paths = ['', 'x', `${key}/`, `${key}x`, key.toLowerCase(), `%74${key.slice(1)}`, mintKey(), revoked]
+    const paths = [
+      '',
+      'x',
+      `${key}/`,
+      `${key}x`,
+      key.toLowerCase(),
+      `%74${key.slice(1)}`,
+      generateKey(),
+      revoked,
+    ]
     for (const path of paths) {
       expect(await call(path)).toMatchObject({ status: 401, body: UNAUTHORIZED })
       expect(await refusedUpgrade(`/${path}`)).toMatchObject({ status: 401, body: UNAUTHORIZED })
@@ -263,7 +272,7 @@ describe('the limits of a key', () => {
   it('are those of a name, whatever its key', async () => {
     const key = await keys.add('ci', { rate: '2/h' })
     await start()
-    const next = mintKey()
+    const next = generateKey()
     const changed = line(/the key file has changed/)
     await changeKeys(keys.file, (known) => rotateKey(known, 'ci', next, 3600, new Date()))
     await changed
@@ -313,7 +322,7 @@ describe('a change of the key file', () => {
     const key = await keys.add('ci')
     await start()
     const socket = await open(`/${key}`)
-    const [second, third] = [mintKey(), mintKey()]
+    const [second, third] = [generateKey(), generateKey()]
     const changed = line(/the key file has changed/)
     await changeKeys(keys.file, (known) => rotateKey(known, 'ci', second, 3600, new Date()))
     await changed
@@ -331,7 +340,7 @@ describe('a change of the key file', () => {
     await start()
     const socket = await open(`/${key}`)
     const closed = once(socket, 'close')
-    await changeKeys(keys.file, (known) => rotateKey(known, 'ci', mintKey(), 0.3, new Date()))
+    await changeKeys(keys.file, (known) => rotateKey(known, 'ci', generateKey(), 0.3, new Date()))
     expect((await closed)[0]).toBe(1008)
     expect((await call(key)).status).toBe(401)
   })
