@@ -96,9 +96,9 @@ function flatten(value: unknown, prefix: string): [string, unknown][] {
 /** Key in a file → setting, and how its value reads: our own keys, and those of the real node that mean the same. */
 function fileKeys(): Map<string, { key: string; translate: (value: unknown) => unknown }> {
   const keys = new Map<string, { key: string; translate: (value: unknown) => unknown }>()
-  for (const [key, { nodeKeys }] of Object.entries(SETTINGS)) {
+  for (const [key, { rskjKeys }] of Object.entries(SETTINGS)) {
     keys.set(key, { key, translate: (value) => value })
-    for (const [name, translate] of Object.entries(nodeKeys ?? {})) keys.set(name, { key, translate })
+    for (const [name, translate] of Object.entries(rskjKeys ?? {})) keys.set(name, { key, translate })
   }
   return keys
 }

@@ -1,6 +1,6 @@
 /** `tandem start` as the command line knows it: its flags, and what they say. */
 import { type Command, Option } from 'commander'
-import { fallbackWords, type Setting } from '../options/setting.ts'
+import { describeDefault, type Setting } from '../options/setting.ts'
 import { CONFIG_FLAG, flagName, readSettings, SETTINGS, type TypedFlags, variableOf } from './settings.ts'
 import type { NodeWriters } from './start.ts'
 
@@ -21,7 +21,7 @@ function untilSignal(): Promise<void> {
 function helpOf(setting: Setting<unknown, unknown>): string {
   const { help, fallback, fallbackText, flag } = setting
   const says = fallbackText !== undefined || typeof fallback !== 'boolean'
-  const words = says ? `${help} (default: ${fallbackWords(setting)})` : help
+  const words = says ? `${help} (default: ${describeDefault(setting)})` : help
   return `${words} [${variableOf(flag)}]`
 }
 

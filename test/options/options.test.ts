@@ -155,7 +155,7 @@ describe('options', () => {
 
   it('have one flag, and one owner of each key of the real node', () => {
     const flags = Object.values(TABLES).map(({ flag }) => flag.split(' ')[0])
-    const keys = Object.values(TABLES).flatMap(({ nodeKeys }) => Object.keys(nodeKeys ?? {}))
+    const keys = Object.values(TABLES).flatMap(({ rskjKeys }) => Object.keys(rskjKeys ?? {}))
     expect(new Set(flags).size).toBe(flags.length)
     expect(new Set(keys).size).toBe(keys.length)
   })
