@@ -43,7 +43,7 @@ describe('the command', () => {
     [['strat'], "tandem: unknown command 'strat' (Did you mean start?)\n"],
     [['start', '--mnemonic', `${'abandon '.repeat(11)}zoo`, '--memory'], /^tandem: .*\n$/],
     [['help', 'strat'], 'tandem: There is no command "strat".\n'],
-    [[], 'tandem: Say what to do: tandem start.\n'],
+    [[], 'tandem: Name a command, such as tandem start.\n'],
   ])('%j ends with a sentence and 2', async (args, sentence) => {
     const { code, stdout, stderr } = await runCommand(args)
     expect(stderr).toEqual(typeof sentence === 'string' ? sentence : expect.stringMatching(sentence))

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { createConsoleReporter } from '../../src/cli/console-log.ts'
-import { createJsonReporter } from '../../src/cli/json-log.ts'
-import type { PatientWriter } from '../../src/cli/line-writer.ts'
+import { createConsoleReporter } from '../../src/cli/console-reporter.ts'
+import { createJsonReporter } from '../../src/cli/json-reporter.ts'
+import type { OrderedWriter } from '../../src/cli/line-writer.ts'
 import { NodeError } from '../../src/errors.ts'
 import { createNode } from '../../src/node.ts'
 import type { TerminalOptions } from '../../src/options/options.ts'
@@ -14,7 +14,7 @@ const PLAIN: TerminalOptions = { logLevel: 'info', quiet: false, json: false }
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are taken off
 const bare = (line: string): string => line.replace(/\x1b\[\d+m/g, '')
 
-function collector(): PatientWriter & { readonly lines: string[]; readonly coming: Promise<unknown>[] } {
+function collector(): OrderedWriter & { readonly lines: string[]; readonly coming: Promise<unknown>[] } {
   const lines: string[] = []
   const coming: Promise<unknown>[] = []
   return {
