@@ -108,7 +108,7 @@ describe('the lines of a call tree', () => {
     ])
   })
 
-  it('say what can be said without names', async () => {
+  it('show raw data without names', async () => {
     const made = await lines(failing, { named: false })
     expect(made[0]).toMatch(/^\[51234\] 0x(b2){20}\.0xd96a094a\(0x0{62}07\){value: 0.1}$/)
     expect(made[2]).toMatch(/^├─ emit \(0x[0-9a-f]{64}, 0x0+7, 0x0{24}(a1){20}\) \(reverted\)$/)
@@ -162,7 +162,7 @@ describe('the lines of a call tree', () => {
     expect(made.at(-1)).toBe('… and 1 more call, 990 more events')
   })
 
-  it('tell whether somebody speaks', () => {
+  it('show whether a frame calls the console contract', () => {
     expect(callsConsole(failing)).toBe(true)
     expect(callsConsole(frame({ calls: [frame({})] }))).toBe(false)
   })

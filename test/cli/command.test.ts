@@ -86,7 +86,7 @@ describe('the command', () => {
     other.close()
   })
 
-  it('says in one line of JSON that it is ready, and nothing else when asked so', async () => {
+  it('prints one line of JSON when it is ready, and nothing else with these flags', async () => {
     const node = await startCommand(['--memory', '--chain', 'devnet'])
     expect(node.output()).toMatch(/^\{.*\}\n$/)
     expect(JSON.parse(node.output())).toEqual({
@@ -116,7 +116,7 @@ describe('the command', () => {
     expect(await again.end('SIGTERM')).toBe(0)
   })
 
-  it('closes its WebSockets when it is told to end', async () => {
+  it('closes its WebSockets at SIGTERM', async () => {
     const node = await startCommand(['--memory'])
     const socket = new WebSocket(node.wsUrl)
     await once(socket, 'open')

@@ -83,7 +83,7 @@ describe('call trees in the terminal', () => {
     }
   })
 
-  it('are told for blocks that are mined later, each below its own transaction', async () => {
+  it('are printed for blocks that are mined later, each below its own transaction', async () => {
     await request('evm_setAutomine', false)
     await request('eth_sendTransaction', asked('failWithPanic', 0n))
     await request('eth_sendTransaction', asked('failWithInvalid'))
@@ -97,7 +97,7 @@ describe('call trees in the terminal', () => {
     ])
   })
 
-  it('are not made without end: reasons are told for all failures, trees for some', async () => {
+  it('are not made without end: reasons are printed for all failures, trees for some', async () => {
     await request('evm_setAutomine', false)
     for (let i = 0; i < 12; i++) await request('eth_sendTransaction', asked('failWithReason'))
     await request('evm_mine')

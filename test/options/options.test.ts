@@ -11,7 +11,7 @@ const TABLES: Readonly<Record<string, Setting<unknown, unknown>>> = {
 }
 
 describe('options', () => {
-  it('fill in the defaults of the real node', () => {
+  it('fill in the defaults of the reference node', () => {
     expect(resolveNodeOptions({})).toMatchObject({
       chain: 'regtest',
       mining: 'auto',
@@ -153,7 +153,7 @@ describe('options', () => {
     }
   })
 
-  it('have one flag, and one owner of each key of the real node', () => {
+  it('have one flag, and one owner of each key of the reference node', () => {
     const flags = Object.values(TABLES).map(({ flag }) => flag.split(' ')[0])
     const keys = Object.values(TABLES).flatMap(({ rskjKeys }) => Object.keys(rskjKeys ?? {}))
     expect(new Set(flags).size).toBe(flags.length)

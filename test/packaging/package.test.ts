@@ -120,7 +120,7 @@ describe('the packed package', () => {
     )
   })
 
-  it('starts by npx, keeps a contract in its directory, and ends as told', async () => {
+  it('starts by npx, keeps a contract in its directory, and ends at SIGTERM', async () => {
     const start = async () => {
       const args = ['--no-install', 'tandem', 'start', '--port', '0', '--json', '--log-level', 'error']
       const child = spawn('npx', [...args, '--data-dir', 'chain'], { cwd: clean })
@@ -247,11 +247,11 @@ describe('the packed package', () => {
       'node',
     ]
     const compile = [join(MODULES, 'typescript/bin/tsc'), ...flags, '--skipLibCheck', 'false', 'consumer.ts']
-    const told = await run(process.execPath, compile, { cwd: clean }).then(
+    const errors = await run(process.execPath, compile, { cwd: clean }).then(
       ({ stdout }) => stdout,
       ({ stdout }) => stdout as string,
     )
     // Those of the libraries that they reach must be whole too, without types that only this project installs.
-    expect(told).toBe('')
+    expect(errors).toBe('')
   })
 })

@@ -27,7 +27,7 @@ describe('a served request', () => {
   })
   afterAll(() => node.close())
 
-  it('is known to the dispatcher by the id that the caller is told, and by its address', async () => {
+  it('is known to the dispatcher by the ID in the answer, and by its address', async () => {
     const headers = { 'Content-Type': 'application/json', 'X-Forwarded-For': '6.6.6.6, 9.8.7.6' }
     const response = await fetch(node.server.url, { method: 'POST', headers, body: 'x' })
     const requestId = response.headers.get('x-request-id')

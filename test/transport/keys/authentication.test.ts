@@ -1,4 +1,4 @@
-/** A served node that asks for keys: who is let in, to what, how often, and what follows from a change of the file. */
+/** A served node with API keys: authentication, rights, limits, and changes of the key file. */
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { request } from 'node:http'
@@ -11,7 +11,7 @@ import { changeKeys } from '../../../src/transport/keys/key-file.ts'
 import { type KeyFileOfTest, keyFile } from '../../support/api-keys.ts'
 import { type ServedNode, servedNode } from '../../support/served-node.ts'
 
-/** For what the server learns from the network in its own time. */
+/** For events that the server receives from the network after a moment. */
 const PATIENCE = { timeout: 20_000 }
 const NOBODY = '0x00000000000000000000000000000000000dead1'
 const UNAUTHORIZED = {
@@ -22,15 +22,15 @@ const UNAUTHORIZED = {
 
 let keys: KeyFileOfTest
 let node: ServedNode
-/** All that the node said, and waiting for a line of it. */
+/** All log lines of the node, and the listener for the next ones. */
 let lines: string[]
-let heard: (line: string) => void
+let onLine: (line: string) => void
 let origins: CallOrigin[]
 
 async function start(options: ServeOptions = {}): Promise<void> {
   const write = (message: string, fields?: Record<string, unknown>) => {
     lines.push(`${message} ${JSON.stringify(fields ?? {})}`)
-    heard(message)
+    onLine(message)
   }
   const logger = { debug: write, info: write, warn: write, error: write }
   node = await servedNode(
@@ -39,10 +39,10 @@ async function start(options: ServeOptions = {}): Promise<void> {
   )
 }
 
-/** Resolves when the node says something that matches. */
+/** Resolves with the next log line that matches. */
 function line(pattern: RegExp): Promise<string> {
   return new Promise((resolve) => {
-    heard = (message) => {
+    onLine = (message) => {
       if (pattern.test(message)) resolve(message)
     }
   })
@@ -58,7 +58,7 @@ async function open(path: string): Promise<WebSocket> {
   return socket
 }
 
-async function said(socket: WebSocket, message: unknown) {
+async function answerTo(socket: WebSocket, message: unknown) {
   socket.send(JSON.stringify(message))
   const [data] = await once(socket, 'message')
   return JSON.parse(String(data))
@@ -77,29 +77,29 @@ beforeEach(() => {
   keys = keyFile()
   lines = []
   origins = []
-  heard = () => {}
+  onLine = () => {}
 })
 afterEach(async () => {
   await node.close()
   keys.remove()
 })
 
-describe('the gate', () => {
-  it('lets in who holds a key, on any path that ends with it', async () => {
+describe('authentication', () => {
+  it('accepts a key as the last segment of any path', async () => {
     const key = await keys.add('ci')
     await start()
     for (const path of [key, `v1/${key}`, `${key}?chain=test`, `a//../${key}`]) {
       expect(await call(path)).toMatchObject({ status: 200, body: { result: '0x21' } })
     }
     const socket = await open(`/ws/${key}`)
-    expect(await said(socket, { jsonrpc: '2.0', id: 7, method: 'eth_chainId' })).toMatchObject({
+    expect(await answerTo(socket, { jsonrpc: '2.0', id: 7, method: 'eth_chainId' })).toMatchObject({
       result: '0x21',
     })
     socket.close()
     expect(new Set(origins.map(({ owner }) => owner))).toEqual(new Set(['ci']))
   })
 
-  it('answers everybody else in one way, over HTTP and WebSocket', async () => {
+  it('answers every other caller in one way, over HTTP and WebSocket', async () => {
     const key = await keys.add('ci')
     const revoked = await keys.add('old')
     await changeKeys(keys.file, (known) => revokeKey(known, 'old', new Date()))
@@ -122,7 +122,7 @@ describe('the gate', () => {
     expect(notJson).toMatchObject({ status: 401, body: UNAUTHORIZED })
   })
 
-  it('opens to a key what it names, and to nobody by accident what moves the chain', async () => {
+  it('allows a key the methods it names, and methods that change the chain only by name', async () => {
     const plain = await keys.add('plain')
     const narrow = await keys.add('narrow', { allow: ['eth', '-eth_gasPrice'] })
     const admin = await keys.add('admin', { allow: ['eth', 'evm'] })
@@ -137,7 +137,7 @@ describe('the gate', () => {
     expect(await call(narrow, 'evm_mine')).toMatchObject({ status: 200 })
   })
 
-  it('passes state overrides to those who are entitled', async () => {
+  it('allows state overrides to entitled keys only', async () => {
     const plain = await keys.add('plain')
     const entitled = await keys.add('entitled', { stateOverride: true })
     await start()
@@ -211,11 +211,11 @@ describe('the limits of a key', () => {
     const other = await keys.add('other', { rate: '4/h' })
     await start()
     const socket = await open(`/${key}`)
-    expect(await said(socket, [message(1), message(2)])).toHaveLength(2)
-    expect(await said(socket, [message(3), message(4)])).toEqual(spent(null, RATE))
+    expect(await answerTo(socket, [message(1), message(2)])).toHaveLength(2)
+    expect(await answerTo(socket, [message(3), message(4)])).toEqual(spent(null, RATE))
     // What is refused takes nothing.
-    expect(await said(socket, message(5))).toMatchObject({ result: '0x21' })
-    expect(await said(socket, message(6))).toEqual(spent(6, RATE))
+    expect(await answerTo(socket, message(5))).toMatchObject({ result: '0x21' })
+    expect(await answerTo(socket, message(6))).toEqual(spent(6, RATE))
     expect(await call(other)).toMatchObject({ status: 200 })
     socket.close()
   })
@@ -252,7 +252,7 @@ describe('the limits of a key', () => {
     })
     const elsewhere = await open(`/${other}`)
     first.terminate()
-    // The server hears of the end in its own time.
+    // The server notices the end of the connection after a moment.
     await expect
       .poll(() => {
         const socket = new WebSocket(`${node.wsUrl}/${key}`)
@@ -293,7 +293,7 @@ describe('a change of the key file', () => {
     const [code, reason] = await closed
     expect([code, String(reason)]).toEqual([1008, 'API key not valid any more'])
     expect(await call(key)).toMatchObject({ status: 401, body: UNAUTHORIZED })
-    expect(await said(stays, { jsonrpc: '2.0', id: 1, method: 'eth_chainId' })).toMatchObject({
+    expect(await answerTo(stays, { jsonrpc: '2.0', id: 1, method: 'eth_chainId' })).toMatchObject({
       result: '0x21',
     })
     stays.close()
@@ -350,15 +350,15 @@ describe('a change of the key file', () => {
     await start()
     const socket = await open(`/${key}`)
     const ask = { jsonrpc: '2.0', id: 1, method: 'eth_chainId' }
-    expect((await said(socket, ask)).error.code).toBe(-32601)
+    expect((await answerTo(socket, ask)).error.code).toBe(-32601)
     const changed = line(/the key file has changed/)
     await changeKeys(keys.file, ([record]) => (record ? [{ ...record, allow: ['eth'] }] : []))
     await changed
-    expect((await said(socket, ask)).result).toBe('0x21')
+    expect((await answerTo(socket, ask)).result).toBe('0x21')
     socket.close()
   })
 
-  it('that is not good leaves the keys as they are, and is said once', async () => {
+  it('that is malformed leaves the keys as they are, and is logged once', async () => {
     const key = await keys.add('ci')
     await start()
     const complaint = line(/is not JSON/)
@@ -377,7 +377,7 @@ describe('a change of the key file', () => {
     other.remove()
   })
 
-  it('never puts a key into what the node says', async () => {
+  it('never logs or prints a key', async () => {
     const key = await keys.add('ci', { rate: '3/h' })
     await start()
     const answers = [

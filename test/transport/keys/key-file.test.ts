@@ -1,4 +1,4 @@
-/** The file of keys: what is accepted, and that it is changed whole, in turn, and by its owner alone. */
+/** The key file: what is accepted, and that it is replaced whole, under a lock, and readable by its owner alone. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -181,7 +181,7 @@ describe('the key file', () => {
     expect(() => parseKeys(text, 'k.json')).not.toThrow('secret')
   })
 
-  it('that is not there is told how to make', () => {
+  it('that is missing is answered with the command that makes it', () => {
     expect(() => readKeys(file)).toThrow(`There is no key file ${file}: make one with tandem keys create`)
   })
 
