@@ -14,7 +14,7 @@ import { errorText, isPrinted, type Level, printsActivity, type Reporter } from 
 import { coins, plain, plural } from './terminal-text.ts'
 
 /** An answered call in a line. */
-export function describeCall(method: string, milliseconds: number, error?: unknown): string {
+function describeCall(method: string, milliseconds: number, error?: unknown): string {
   const took = pc.dim(`${milliseconds.toFixed(1)} ms`)
   // Callers may send anything as a method name.
   const name = plain(method.slice(0, 80))
@@ -28,7 +28,7 @@ function target({ from, nonce, to }: Transaction): string {
 }
 
 /** A mined transaction in a line. */
-export function describeTransaction(
+function describeTransaction(
   executed: ExecutedBlock,
   index: number,
   failure?: TransactionNotes['failure'],
@@ -48,7 +48,7 @@ function consoleLines(text: string, indent: string): string[] {
 }
 
 /** A block that was added to the chain, in a line. */
-export function describeBlock({ hash, block }: ExecutedBlock): string {
+function describeBlock({ hash, block }: ExecutedBlock): string {
   const count = block.transactions.filter(({ isRemasc }) => !isRemasc).length
   const { number, gasUsed } = block.header
   return `${pc.green(`Block ${number}`)} ${pc.dim(hash)} ${plural(count, 'transaction')}, gas ${gasUsed}`

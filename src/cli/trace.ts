@@ -44,7 +44,7 @@ export function checkHash(text: string): Hex {
 }
 
 /** The registry of the artifacts under these paths, separated by commas. */
-export async function namesUnder(list: string | undefined): Promise<AbiRegistry> {
+async function namesUnder(list: string | undefined): Promise<AbiRegistry> {
   const names = createAbiRegistry()
   if (list === undefined) return names
   for (const artifact of await readArtifacts(paths.fromText(list) as string[])) await names.add(artifact)
