@@ -9,7 +9,7 @@ import { flagName, SETTINGS, variableOf } from '../dist/cli/settings.js'
 import { createNode } from '../dist/index.js'
 import { NODE_SETTINGS } from '../dist/options/options.js'
 import { SERVE_SETTINGS } from '../dist/options/serve-settings.js'
-import { fallbackWords } from '../dist/options/setting.js'
+import { describeDefault } from '../dist/options/setting.js'
 
 const ROOT = new URL('../', import.meta.url)
 const MAIN = fileURLToPath(new URL('dist/cli/main.js', ROOT))
@@ -218,12 +218,12 @@ async function methodsPage() {
 function optionRows(belongs) {
   return Object.entries(SETTINGS)
     .filter(([key]) => belongs(key))
-    .map(([key, { flag, help, nodeKeys, ...rest }]) => {
-      const names = Object.keys(nodeKeys ?? {})
+    .map(([key, { flag, help, rskjKeys, ...rest }]) => {
+      const names = Object.keys(rskjKeys ?? {})
       const alias = names.length === 0 ? '' : `; in the file also ${names.map(code).join(', ')}`
       // The key of a flag that turns something off has the opposite value.
       const named = flagName(flag).startsWith('no-') ? `${key}: false` : key
-      return [codeCell(flag), codeCell(named), cell(fallbackWords(rest)), cell(help) + alias]
+      return [codeCell(flag), codeCell(named), cell(describeDefault(rest)), cell(help) + alias]
     })
 }
 

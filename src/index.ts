@@ -1,5 +1,4 @@
-/** The public face: a node in process, sockets for it, its errors, and the types that both speak. */
-
+/** The package's exports: a node in process, its transports, its errors, and their types. */
 export type { ChainName } from './chain/activations.ts'
 export type { Block, ExecutedBlock } from './chain/block.ts'
 export type { ChainConfig } from './chain/config.ts'
@@ -24,6 +23,7 @@ export type {
 export { type ErrorKind, NodeError } from './errors.ts'
 export type { Logger } from './logger.ts'
 export { createNode, type Node, type ProviderMessage } from './node.ts'
-export type { NodeOptions, ServeOptions } from './options/options.ts'
+export type { NodeOptions, RpcHandlerOptions, ServeOptions } from './options/options.ts'
 export { RpcError } from './rpc/error-codes.ts'
+export { type RpcHandler, rpcHandler } from './transport/rpc-handler.ts'
 export { type Server, serve } from './transport/server.ts'

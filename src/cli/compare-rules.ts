@@ -5,9 +5,9 @@ import { z } from 'zod'
 import { type Hex, toQuantity } from '../encoding/hex.ts'
 import { NodeError } from '../errors.ts'
 import { ComparisonReport } from '../rpc/methods/comparison.ts'
-import { plain } from './console-log.ts'
 import { createRemote, DEFAULT_URL, type Remote } from './remote.ts'
 import type { Writers } from './start.ts'
+import { plain } from './terminal-text.ts'
 import { checkHash } from './trace.ts'
 
 type Report = z.output<typeof ComparisonReport>

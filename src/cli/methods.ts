@@ -15,7 +15,7 @@ export interface MethodRow {
 }
 
 /** The row of a method. */
-export function methodRow(method: AnyMethod): MethodRow {
+function methodRow(method: AnyMethod): MethodRow {
   return {
     names: namesOf(method),
     params: method.params.map(({ name, parameter }) => (parameter.absent === undefined ? name : `${name}?`)),

@@ -40,7 +40,7 @@ export const ENGINE_SETTINGS = {
     flag: '--mining <mode>',
     help: 'auto: a block for each transaction, manual: on request, a number: a block every so many seconds',
     fallback: 'auto',
-    nodeKeys: { 'miner.client.autoMine': (on) => (on === true ? 'auto' : on === false ? 'manual' : on) },
+    rskjKeys: { 'miner.client.autoMine': (on) => (on === true ? 'auto' : on === false ? 'manual' : on) },
   }),
   accounts: setting(whole(0, 10_000), {
     flag: '--accounts <count>',
@@ -59,7 +59,7 @@ export const ENGINE_SETTINGS = {
     flag: '--no-wallet',
     help: 'hold no keys: no local accounts, no signing',
     fallback: true,
-    nodeKeys: { 'wallet.enabled': same },
+    rskjKeys: { 'wallet.enabled': same },
   }),
   coinbase: setting(address, {
     flag: '--coinbase <address>',
@@ -78,7 +78,7 @@ export const ENGINE_SETTINGS = {
     help: 'minimum gas price that blocks mined here move to',
     fallback: undefined,
     fallbackText: "the chain's own",
-    nodeKeys: { 'miner.minGasPrice': same },
+    rskjKeys: { 'miner.minGasPrice': same },
   }),
   difficulty: setting(quantity(1n, 255), {
     flag: '--difficulty <number>',
@@ -90,19 +90,19 @@ export const ENGINE_SETTINGS = {
     flag: '--work-rate-limit <ms>',
     help: 'least milliseconds between two submissions of mining work; 0 is no limit',
     fallback: 0,
-    nodeKeys: { 'miner.server.workSubmissionRateLimitInMills': same },
+    rskjKeys: { 'miner.server.workSubmissionRateLimitInMills': same },
   }),
   accountQuota: setting(yesOrNo, {
     flag: '--account-quota',
-    help: "limit the gas that one sender may offer over time, as the chain's nodes do",
+    help: 'limit the gas that one sender may offer over time, as the reference node does',
     fallback: false,
-    nodeKeys: { 'transaction.accountTxRateLimit.enabled': same },
+    rskjKeys: { 'transaction.accountTxRateLimit.enabled': same },
   }),
   accountSlots: setting(whole(1, 1_000_000), {
     flag: '--account-slots <count>',
     help: "how far ahead of its account a pooled transaction's nonce may be",
     fallback: 16,
-    nodeKeys: { 'transaction.accountSlots': same },
+    rskjKeys: { 'transaction.accountSlots': same },
   }),
   lastingClock: setting(yesOrNo, {
     flag: '--lasting-clock',

@@ -11,7 +11,7 @@ const TABLES: Readonly<Record<string, Setting<unknown, unknown>>> = {
 }
 
 describe('options', () => {
-  it('fill in the defaults of the real node', () => {
+  it('fill in the defaults of the reference node', () => {
     expect(resolveNodeOptions({})).toMatchObject({
       chain: 'regtest',
       mining: 'auto',
@@ -109,7 +109,7 @@ describe('options', () => {
 
   it.each([
     [{ tlsCert: 'a.pem' }, 'Options "tlsCert" and "tlsKey" go together'],
-    [{ metricsHost: '0.0.0.0' }, 'Option "metricsHost" says nothing without the option "metricsPort".'],
+    [{ metricsHost: '0.0.0.0' }, 'Option "metricsHost" has no effect without the option "metricsPort".'],
     [
       { trustedProxies: ['proxy.example'] },
       'Option "trustedProxies" expects IP addresses, or ranges such as',
@@ -153,9 +153,9 @@ describe('options', () => {
     }
   })
 
-  it('have one flag, and one owner of each key of the real node', () => {
+  it('have one flag, and one owner of each key of the reference node', () => {
     const flags = Object.values(TABLES).map(({ flag }) => flag.split(' ')[0])
-    const keys = Object.values(TABLES).flatMap(({ nodeKeys }) => Object.keys(nodeKeys ?? {}))
+    const keys = Object.values(TABLES).flatMap(({ rskjKeys }) => Object.keys(rskjKeys ?? {}))
     expect(new Set(flags).size).toBe(flags.length)
     expect(new Set(keys).size).toBe(keys.length)
   })

@@ -52,7 +52,7 @@ function eagerOf(module: string): Set<OutputChunk> {
 }
 
 describe('the bundle', () => {
-  it('tells its version and its commands with the reader of the command line alone', () => {
+  it('prints its version and its commands with the reader of the command line alone', () => {
     expect(packagesIn(eagerOf('cli/main.ts'))).toEqual(new Set(['commander']))
   })
 

@@ -1,4 +1,4 @@
-/** The file of keys: read whole, changed under a lock, replaced in one step. */
+/** The key file: read whole, changed under a lock, replaced by one rename. */
 import { readFileSync, realpathSync } from 'node:fs'
 import { NodeError } from '../../errors.ts'
 import { lockFile, lockPath, OWNER_ONLY, replaceFile } from '../../store/atomic-file.ts'
@@ -15,7 +15,7 @@ function codeOf(error: unknown): string | undefined {
   return (error as NodeJS.ErrnoException).code
 }
 
-/** Reads the text of a file of keys. Throws `invalid-options`, never with a word of the content that was not expected. */
+/** Parses the text of a key file. Throws `invalid-options`, without quoting unexpected content. */
 export function parseKeys(text: string, path: string): readonly KeyRecord[] {
   let content: unknown
   try {
@@ -49,8 +49,8 @@ export function readKeys(path: string): readonly KeyRecord[] {
   )
 }
 
-/** Follows links, so that a linked file is replaced where it lies. */
-function placeOf(path: string): string {
+/** Follows symbolic links, so that the linked file is replaced and not the link. */
+function targetOf(path: string): string {
   try {
     return realpathSync(path)
   } catch {
@@ -67,7 +67,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-function lockedWords(lock: string): string {
+function lockedMessage(lock: string): string {
   const pid = Number(readKeyText(lock))
   const holder =
     Number.isSafeInteger(pid) && pid > 0
@@ -84,7 +84,7 @@ async function takeLock(path: string): Promise<() => void> {
   } catch (error) {
     throw refused(`Cannot write beside ${path}: ${codeOf(error)}.`)
   }
-  if (release === undefined) throw refused(lockedWords(lockPath(path)))
+  if (release === undefined) throw refused(lockedMessage(lockPath(path)))
   return release
 }
 
@@ -98,18 +98,18 @@ async function replace(path: string, keys: readonly KeyRecord[]): Promise<void> 
 }
 
 /**
- * Changes the keys of a file, which need not exist yet; processes that do so at once take turns. What `change` throws
- * leaves the file as it was. Throws `invalid-options` for a file that cannot be read, locked or written.
+ * Changes the keys of a file, which need not exist yet; concurrent processes wait for the lock. When `change` throws,
+ * the file stays as it was. Throws `invalid-options` for a file that cannot be read, locked or written.
  */
 export async function changeKeys(
   path: string,
   change: (keys: readonly KeyRecord[]) => readonly KeyRecord[],
 ): Promise<void> {
-  const place = placeOf(path)
-  const unlock = await takeLock(place)
+  const target = targetOf(path)
+  const unlock = await takeLock(target)
   try {
-    const text = readKeyText(place)
-    await replace(place, change(text === undefined ? [] : parseKeys(text, path)))
+    const text = readKeyText(target)
+    await replace(target, change(text === undefined ? [] : parseKeys(text, path)))
   } finally {
     unlock()
   }

@@ -1,4 +1,4 @@
-/** Output for people: one readable line per call, transaction and block, in colour where the terminal has it. */
+/** Output for people: one readable line per call, transaction and block, in colour where the terminal supports it. */
 import { inspect } from 'node:util'
 import pc from 'picocolors'
 import type { ExecutedBlock } from '../chain/block.ts'
@@ -9,37 +9,18 @@ import type { TransactionNotes } from '../engine/model.ts'
 import { NodeError } from '../errors.ts'
 import type { TerminalOptions } from '../options/options.ts'
 import type { FailureTrees } from './failure-trees.ts'
-import type { LineWriter, PatientWriter } from './line-writer.ts'
-import { isPrinted, isTalkative, type Level, type Reporter, wordsOf } from './reporter.ts'
+import type { LineWriter, OrderedWriter } from './line-writer.ts'
+import { errorText, isPrinted, type Level, printsActivity, type Reporter } from './reporter.ts'
+import { coins, plain, plural } from './terminal-text.ts'
 
-const WEI_PER_COIN = 10n ** 18n
-
-/** Control characters would let a caller's words repaint the terminal. */
-export function plain(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to keep out
-  return text.replace(/[\x00-\x1f\x7f-\x9f]+/g, ' ')
-}
-
-/** Wei as coins, without trailing zeros. */
-export function coins(wei: bigint): string {
-  const whole = wei / WEI_PER_COIN
-  const rest = (wei % WEI_PER_COIN).toString().padStart(18, '0').replace(/0+$/, '')
-  return rest === '' ? `${whole}` : `${whole}.${rest}`
-}
-
-/** A count and what it counts. */
-export function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
-}
-
-/** What a call asked of the node has come to, in a line. */
-export function describeCall(method: string, milliseconds: number, error?: unknown): string {
+/** An answered call in a line. */
+function describeCall(method: string, milliseconds: number, error?: unknown): string {
   const took = pc.dim(`${milliseconds.toFixed(1)} ms`)
-  // Methods are named by callers, who may send anything.
+  // Callers may send anything as a method name.
   const name = plain(method.slice(0, 80))
   if (error === undefined) return `${pc.cyan(name)} ${took}`
-  const words = error instanceof NodeError ? error.message : 'Internal server error'
-  return `${pc.cyan(name)} ${took} ${pc.red(plain(words))}`
+  const message = error instanceof NodeError ? error.message : 'Internal server error'
+  return `${pc.cyan(name)} ${took} ${pc.red(plain(message))}`
 }
 
 function target({ from, nonce, to }: Transaction): string {
@@ -47,7 +28,7 @@ function target({ from, nonce, to }: Transaction): string {
 }
 
 /** A mined transaction in a line. */
-export function describeTransaction(
+function describeTransaction(
   executed: ExecutedBlock,
   index: number,
   failure?: TransactionNotes['failure'],
@@ -61,13 +42,13 @@ export function describeTransaction(
   return `  ${pc.yellow(transaction.hash)} from ${transaction.from} ${target(transaction)}${value}${gas}${outcome}`
 }
 
-/** What code said with one call to the console contract, by lines. */
-function saidLines(text: string, indent: string): string[] {
+/** The text of one console call, by lines. */
+function consoleLines(text: string, indent: string): string[] {
   return text.split(/\r?\n/).map((line) => `${indent}${pc.magenta('console.log')} ${plain(line)}`)
 }
 
-/** A block that was joined to the chain, in a line. */
-export function describeBlock({ hash, block }: ExecutedBlock): string {
+/** A block that was added to the chain, in a line. */
+function describeBlock({ hash, block }: ExecutedBlock): string {
   const count = block.transactions.filter(({ isRemasc }) => !isRemasc).length
   const { number, gasUsed } = block.header
   return `${pc.green(`Block ${number}`)} ${pc.dim(hash)} ${plural(count, 'transaction')}, gas ${gasUsed}`
@@ -80,24 +61,27 @@ const COLOURS: Readonly<Record<Level, (text: string) => string>> = {
   error: pc.red,
 }
 
-/** Makes the reporter for people; failures are told with their call trees where `trees` are given. Warnings and errors go to `errors`, the rest to `output`. */
+/**
+ * Makes the reporter for people, with call trees of failures where `trees` are given. Warnings and errors go to `errors`,
+ * the rest to `output`.
+ */
 export function createConsoleReporter(
   options: TerminalOptions,
-  output: PatientWriter,
+  output: OrderedWriter,
   errors: LineWriter,
   trees?: FailureTrees,
 ): Reporter {
   function log(level: Level, message: string, fields: Readonly<Record<string, unknown>> = {}): void {
     if (!isPrinted(level, options)) return
     const details = Object.entries(fields).map(([name, value]) => {
-      if (value instanceof Error) return `${name}: ${wordsOf(value, options)}`
+      if (value instanceof Error) return `${name}: ${errorText(value, options)}`
       return `${name}: ${typeof value === 'string' ? plain(value) : inspect(value, { breakLength: Infinity })}`
     })
     const line = [`${COLOURS[level](level)} ${message}`, ...details].join(', ')
     const writer = level === 'warn' || level === 'error' ? errors : output
     writer.write(line)
   }
-  const talkative = isTalkative(options)
+  const hasActivity = printsActivity(options)
   const removedLine = (hash: Hex, number: number) =>
     `${pc.red(`Block ${number} left the chain`)} ${pc.dim(hash)}`
 
@@ -109,13 +93,13 @@ export function createConsoleReporter(
       error: (message, fields) => log('error', message, fields),
     },
     call(method, milliseconds, error) {
-      if (!talkative) return
+      if (!hasActivity) return
       output.write(describeCall(method, milliseconds, error))
       const tree = error === undefined ? undefined : trees?.ofError(error)
       if (tree !== undefined) output.later(tree)
     },
     chain({ removed, added, notes }) {
-      if (!talkative) return
+      if (!hasActivity) return
       for (const { hash, block } of removed) output.write(removedLine(hash, block.header.number))
       for (const executed of added) {
         output.write(describeBlock(executed))
@@ -123,7 +107,7 @@ export function createConsoleReporter(
           if (isRemasc) return
           const { failure, console = [] } = notes?.get(hash) ?? {}
           output.write(describeTransaction(executed, i, failure))
-          for (const text of console) for (const line of saidLines(text, '    ')) output.write(line)
+          for (const text of console) for (const line of consoleLines(text, '    ')) output.write(line)
           const failed = executed.receipts[i]?.succeeded === false
           const tree = failed ? trees?.ofTransaction(executed, i) : undefined
           if (tree !== undefined) output.later(tree)
@@ -131,12 +115,12 @@ export function createConsoleReporter(
       }
     },
     console({ texts, transaction }) {
-      // A transaction's words stand below its line, where there is one.
-      if (!isPrinted('info', options) || (talkative && transaction !== undefined)) return
-      for (const text of texts) for (const line of saidLines(text, '')) output.write(line)
+      // The texts of a transaction are printed below its line, where it has one.
+      if (!isPrinted('info', options) || (hasActivity && transaction !== undefined)) return
+      for (const text of texts) for (const line of consoleLines(text, '')) output.write(line)
     },
     ready({ url, ws, metrics, chainId, head }) {
-      if (metrics !== undefined) output.write(`Figures on ${metrics}`)
+      if (metrics !== undefined) output.write(`Metrics on ${metrics}`)
       output.write(`${pc.green('Ready')} on ${url} and ${ws} (chain id ${chainId}, block ${head})`)
     },
   }

@@ -1,22 +1,22 @@
-/** Output for programs: one JSON object a line, by pino. */
+/** Output for programs: one JSON object per line, written by pino. */
 import { pino } from 'pino'
 import type { Logger } from '../logger.ts'
 import type { TerminalOptions } from '../options/options.ts'
 import { toErrorObject } from '../rpc/error-codes.ts'
 import type { LineWriter } from './line-writer.ts'
-import { isTalkative, type Reporter } from './reporter.ts'
+import { printsActivity, type Reporter } from './reporter.ts'
 
 /** Characters of a method's name that are printed. */
 const LONGEST_NAME = 80
 
-/** What JSON cannot say by itself: errors lose their members, and a bigint throws. */
-function speakable(value: unknown): unknown {
+/** A value that JSON can represent: `JSON.stringify` drops the members of errors and throws on a bigint. */
+function serialisable(value: unknown): unknown {
   if (value instanceof Error) return { name: value.name, message: value.message, stack: value.stack }
   return typeof value === 'bigint' ? value.toString() : value
 }
 
 function fieldsOf(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, speakable(value)]))
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, serialisable(value)]))
 }
 
 /** Makes the reporter for programs; everything goes to one writer. */
@@ -36,17 +36,17 @@ export function createJsonReporter(options: TerminalOptions, output: LineWriter)
     warn: (message, fields = {}) => log.warn(fieldsOf(fields), message),
     error: (message, fields = {}) => log.error(fieldsOf(fields), message),
   }
-  const talkative = isTalkative(options)
+  const hasActivity = printsActivity(options)
 
   return {
     logger,
     call(method, milliseconds, error, { owner, remote, requestId }) {
-      if (!talkative) return
+      if (!hasActivity) return
       const ms = Math.round(milliseconds * 1000) / 1000
       const outcome = error === undefined ? undefined : toErrorObject(error)
       log.info(
         {
-          // Methods are named by callers, who may send anything.
+          // Callers may send anything as a method name.
           method: method.slice(0, LONGEST_NAME),
           ms,
           ...(outcome !== undefined && { code: outcome.code, error: outcome.message }),
@@ -58,7 +58,7 @@ export function createJsonReporter(options: TerminalOptions, output: LineWriter)
       )
     },
     chain({ removed, added, notes }) {
-      if (!talkative) return
+      if (!hasActivity) return
       for (const { hash, block } of removed) {
         log.info({ hash, number: block.header.number }, 'block left the chain')
       }
