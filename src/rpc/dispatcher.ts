@@ -10,8 +10,9 @@ import { createFilters } from './feeds/filters.ts'
 import { createSubscriptions } from './feeds/subscriptions.ts'
 import { isTooDeep } from './json-depth.ts'
 import { Load, type Place, RETRY_SECONDS } from './load.ts'
-import { type AnyMethod, namesOf } from './method.ts'
-import { callerEventsOf } from './peer-scoring.ts'
+import type { AnyMethod } from './method.ts'
+import { namesOf } from './method-names.ts'
+import { eventOf } from './peer-scoring.ts'
 import { RawJson } from './raw-json.ts'
 import {
   createReplyWriter,
@@ -135,10 +136,10 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     return method
   }
 
-  /** Notes in the ledger what an answer to a call from elsewhere says of the caller. */
-  function judge(name: string, error: unknown, { remote }: Session): void {
+  /** Adds an answer to the score of a caller on another machine. */
+  function score(name: string, error: unknown, { remote }: Session): void {
     if (remote === undefined) return
-    const event = callerEventsOf(name, error)
+    const event = eventOf(known.get(name)?.counts, error)
     if (event !== undefined) engine.peers.note(remote, event)
   }
 
@@ -182,7 +183,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
       work = invoke(method, params, session, deadline)
       const result = work instanceof Promise ? await within(work, deadline) : work
       place?.leave()
-      judge(name, undefined, session)
+      score(name, undefined, session)
       tell(name, started, undefined, session)
       return result
     } catch (error) {
@@ -193,7 +194,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
         const { label, requestId } = session
         logger.error(`${name} failed unexpectedly`, { error, session: label, request: requestId })
       }
-      judge(name, error, session)
+      score(name, error, session)
       tell(name, started, error, session)
       throw error
     }
@@ -271,7 +272,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
 
   /** Refuses a message that is not worth running; looking at it had its price all the same. */
   async function refuseWhole(error: unknown, session: Session): Promise<Reply> {
-    judge('', error, session)
+    score('', error, session)
     return refusal((await session.charge?.(1)) ?? error)
   }
 

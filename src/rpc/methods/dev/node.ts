@@ -3,7 +3,8 @@ import { z } from 'zod'
 import { type Hex, toQuantity } from '../../../encoding/hex.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import { invalidParams } from '../../../errors.ts'
-import { method, optional, type Parameter } from '../../method.ts'
+import { method } from '../../method.ts'
+import { optional, type Parameter } from '../../parameter.ts'
 import { HashText, QuantityText, TransactionHash } from '../../wire/scalars.ts'
 import { evm_increaseTime, evm_revert, evm_setNextBlockTimestamp, evm_snapshot } from '../evm.ts'
 import { order, under } from './family.ts'
@@ -47,6 +48,7 @@ async function drop(hash: Hex, { dev, queries }: Engine): Promise<boolean> {
 
 export const hardhat_dropTransaction = method({
   name: 'hardhat_dropTransaction',
+  changesState: true,
   summary: 'Takes a waiting transaction out of the pool; false when there is none of this hash.',
   params: { transaction: TransactionHash },
   result: z.boolean(),
@@ -56,6 +58,7 @@ export const hardhat_dropTransaction = method({
 
 export const anvil_dropTransaction = method({
   name: 'anvil_dropTransaction',
+  changesState: true,
   summary: 'Takes a waiting transaction out of the pool; its hash, or null when there is none of this hash.',
   params: { transaction: TransactionHash },
   result: HashText.nullable(),
@@ -65,6 +68,7 @@ export const anvil_dropTransaction = method({
 
 export const anvil_dropAllTransactions = method({
   name: 'anvil_dropAllTransactions',
+  changesState: true,
   aliases: ['hardhat_dropAllTransactions'],
   summary: 'Empties the pool.',
   params: {},

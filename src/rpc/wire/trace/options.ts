@@ -1,8 +1,8 @@
 /** The options of `debug_trace*`: which tracer, and its switches (docs/rpc-reference.md#711-debug). */
 import { z } from 'zod'
 import { invalidParams } from '../../../errors.ts'
-import type { Parameter } from '../../method.ts'
-import { Flag, refuse, wholeNumber } from '../scalars.ts'
+import { type Parameter, refuse } from '../../parameter.ts'
+import { Flag, wholeNumber } from '../scalars.ts'
 
 /** The tracers by name; the first is that of the chain's node and the default. */
 export const TRACER_NAMES = [
