@@ -1,10 +1,12 @@
 /**
  * Parameters: each is declared once, and both its schema, for the OpenRPC document, and its decoder are made from that
- * declaration. Decoding by the schema itself would cost several times as much (figures in `method.ts`), and the reference
- * node's error texts are its own.
+ * declaration, so that they accept the same values. A zod codec in place of the decoder takes 3.2 µs for the parameters
+ * of an `eth_call` and 6.3 µs for those of an `eth_getLogs`, the decoder 2.0 µs and 2.8 µs (processor time, Node 20,
+ * five runs of 30,000 calls each), and it could not give the reference node's error messages.
  */
 import { z } from 'zod'
 import { invalidParams, NodeError } from '../errors.ts'
+import type { Form } from './json-forms.ts'
 
 /** One parameter: how JSON becomes the value that `run` receives, and how it is documented. */
 export interface Parameter<T> {
@@ -18,93 +20,6 @@ export interface Parameter<T> {
 
 /** The domain type of a parameter. */
 export type ValueOf<P> = P extends Parameter<infer T> ? T : never
-
-/** JSON scalars of one form: a schema that documents it, and the same rule as a fast test. */
-export interface Form<W> {
-  readonly schema: z.ZodType
-  accepts(value: unknown): value is W
-}
-
-interface TextRules {
-  /** Fewest and most characters. */
-  readonly least?: number
-  readonly most?: number
-  /** What the pattern cannot state; it is not part of the document. */
-  where?(text: string): boolean
-}
-
-function textForm(pattern: RegExp | undefined, { least = 0, most, where }: TextRules): Form<string> {
-  const accepts = (value: unknown): value is string =>
-    typeof value === 'string' &&
-    value.length >= least &&
-    (most === undefined || value.length <= most) &&
-    (pattern === undefined || pattern.test(value)) &&
-    (where === undefined || where(value))
-  let schema = pattern === undefined ? z.string() : z.string().regex(pattern)
-  if (least > 0) schema = schema.min(least)
-  if (most !== undefined) schema = schema.max(most)
-  return { schema: where === undefined ? schema : schema.refine(accepts), accepts }
-}
-
-/** Texts that match a pattern. */
-export function text(pattern: RegExp, rules: TextRules = {}): Form<string> {
-  return textForm(pattern, rules)
-}
-
-/** Texts of any content. */
-export function anyText(rules: TextRules = {}): Form<string> {
-  return textForm(undefined, rules)
-}
-
-/** JSON integers from `least` to `most`, both within the safe integers. */
-export function integer(least: number, most: number): Form<number> {
-  return {
-    schema: z.int().min(least).max(most),
-    accepts: (value): value is number =>
-      typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most,
-  }
-}
-
-/** JSON numbers that JavaScript writes as decimal digits alone: integers from zero to below 10^21. */
-export const DIGITS: Form<number> = {
-  schema: z
-    .number()
-    .nonnegative()
-    .lt(1e21)
-    .refine((value) => Number.isInteger(value))
-    .meta({ type: 'integer' }),
-  accepts: (value): value is number =>
-    typeof value === 'number' && Number.isInteger(value) && value >= 0 && value < 1e21,
-}
-
-/** Any JSON number. */
-export const ANY_NUMBER: Form<number> = {
-  schema: z.number(),
-  accepts: (value): value is number => typeof value === 'number',
-}
-
-/** What a schema accepts, tested by the schema: for values whose use costs far more than that. */
-export function schemaForm<W>(schema: z.ZodType<W>): Form<W> {
-  return { schema, accepts: (value): value is W => schema.safeParse(value).success }
-}
-
-/** One of these values. */
-export function literals<const W extends readonly (string | boolean | null)[]>(
-  ...values: W
-): Form<W[number]> {
-  const known: ReadonlySet<unknown> = new Set(values)
-  return { schema: z.literal(values), accepts: (value): value is W[number] => known.has(value) }
-}
-
-/** A value of the first form, or else of one of the others. */
-export function anyOf<const F extends readonly Form<unknown>[]>(
-  ...forms: F
-): Form<F[number] extends Form<infer W> ? W : never> {
-  return {
-    schema: z.union(forms.map(({ schema }) => schema)),
-    accepts: (value): value is never => forms.some((form) => form.accepts(value)),
-  }
-}
 
 /** Why a value is refused: the message of `invalid-params`, or another error. */
 type Refusal = (value: unknown, name: string) => string | NodeError

@@ -4,8 +4,9 @@ import { readArtifact } from '../../abi/artifact.ts'
 import { loadAbiCodec } from '../../abi/codec.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { invalidParams } from '../../errors.ts'
+import { anyOf, anyText, hex } from '../json-forms.ts'
 import { method } from '../method.ts'
-import { anyOf, anyText, expected, type Parameter, refuse, scalar, text } from '../parameter.ts'
+import { expected, type Parameter, refuse, scalar } from '../parameter.ts'
 
 /** Longest name of a contract, characters. */
 const MAX_NAME = 256
@@ -13,7 +14,7 @@ const MAX_NAME = 256
 /** The contract at an address, or every contract of this name. */
 const Contract: Parameter<{ readonly address: Hex } | { readonly name: string }> = scalar({
   form: anyOf(
-    text(/^0x[0-9a-fA-F]{40}$/),
+    hex({ prefix: 'required', least: 40, most: 40 }),
     anyText({ least: 1, most: MAX_NAME, where: (value) => !value.startsWith('0x') }),
   ),
   description: 'ADDRESS, or the name of a contract',

@@ -5,8 +5,9 @@ import type { ChainConfig } from '../../chain/config.ts'
 import { toQuantity } from '../../encoding/hex.ts'
 import { LATEST_TIMESTAMP } from '../../engine/clock.ts'
 import { invalidParams } from '../../errors.ts'
+import { anyOf, hex, integer, text } from '../json-forms.ts'
 import { method } from '../method.ts'
-import { anyOf, integer, optional, type Parameter, scalar, text } from '../parameter.ts'
+import { optional, type Parameter, scalar } from '../parameter.ts'
 import { IMPORT_RESULTS } from '../wire/block.ts'
 import { MineOptions, ReorgOptions, Timestamp } from '../wire/fork.ts'
 import { Data, Flag, HashText, QuantityText, wholeNumber } from '../wire/scalars.ts'
@@ -20,7 +21,7 @@ function shown(value: unknown): string {
 
 /** The id of a snapshot; a number that none can have stays unknown rather than wrong. */
 const SnapshotId: Parameter<number> = scalar({
-  form: text(/^0x[0-9a-fA-F]+$/),
+  form: hex({ prefix: 'required', least: 1 }),
   decode: Number,
   refusal: (value) => `invalid snapshot id ${shown(value)}`,
 })

@@ -8,8 +8,9 @@ import type { PeerRecord } from '../../engine/peers/ledger.ts'
 import type { PeerEvent } from '../../engine/peers/score.ts'
 import { invalidParams } from '../../errors.ts'
 import { plainAddress } from '../../options/addresses.ts'
+import { anyText } from '../json-forms.ts'
 import { method } from '../method.ts'
-import { anyText, expected, type Parameter, scalar } from '../parameter.ts'
+import { expected, type Parameter, scalar } from '../parameter.ts'
 
 /** An address or a range; the ledger decides whether it can be banned. */
 const BannedText: Parameter<string> = scalar({

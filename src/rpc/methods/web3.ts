@@ -2,13 +2,14 @@
 import { z } from 'zod'
 import { keccakHex } from '../../encoding/hash.ts'
 import { fromHex } from '../../encoding/hex.ts'
+import { hex } from '../json-forms.ts'
 import { method } from '../method.ts'
-import { type Parameter, scalar, text } from '../parameter.ts'
+import { type Parameter, scalar } from '../parameter.ts'
 import { HashText } from '../wire/scalars.ts'
 
 /** Bytes to hash; unlike other data they need their prefix and at least one digit. */
 const HashedData: Parameter<Uint8Array> = scalar({
-  form: text(/^0x[0-9a-fA-F]+$/),
+  form: hex({ prefix: 'required', least: 1 }),
   description: 'DATA: bytes in hex',
   decode: (value) => fromHex(value.length % 2 === 0 ? value : `0x0${value.slice(2)}`),
   refusal: () => "Parameter must be hexadecimal encoded with the '0x' prefix.",

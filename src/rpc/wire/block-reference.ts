@@ -6,19 +6,16 @@ import { z } from 'zod'
 import type { Hex } from '../../encoding/hex.ts'
 import type { BlockReference } from '../../engine/engine.ts'
 import { invalidParams } from '../../errors.ts'
+import { anyOf, DIGITS, hex, literals, text } from '../json-forms.ts'
 import {
-  anyOf,
-  DIGITS,
   either,
   expected,
-  literals,
   mapped,
   NOTHING,
   object,
   type Parameter,
   refuse,
   scalar,
-  text,
   withText,
 } from '../parameter.ts'
 import { BlockHash, MAX_NUMBER_TEXT, Quantity } from './scalars.ts'
@@ -50,14 +47,14 @@ const FULL_HASH = /^0x[0-9a-fA-F]{64}$/
 const ANY_TAG = /^(latest|earliest|pending|finalized|safe)$/i
 
 const TAG = literals('latest', 'earliest', 'pending')
-const HEX_OR_HASH = text(/^0x[0-9a-fA-F]{1,64}$/)
+const HEX_OR_HASH = hex({ prefix: 'required', least: 1, most: 64 })
 /** A hex number that is not as long as a hash. */
-const HEX_NUMBER = text(/^0x[0-9a-fA-F]{1,63}$/)
+const HEX_NUMBER = hex({ prefix: 'required', least: 1, most: 63 })
 const DECIMAL_NUMBER = text(/^[0-9]{1,66}$/)
 
-/** A height; one that no chain reaches is cut to the largest safe integer. */
-function height(value: bigint): number {
-  return value > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(value)
+/** A height, of a number or the text of one; one that no chain reaches is cut to the largest safe integer. */
+function height(value: bigint | number | string): number {
+  return Math.min(Number(value), Number.MAX_SAFE_INTEGER)
 }
 
 /** What an accepted text means. */
@@ -67,7 +64,7 @@ function argumentOf(given: string): BlockArgument {
   const label = `Block ${given}`
   return FULL_HASH.test(given)
     ? { reference: { hash: given.toLowerCase() as Hex }, label, exact: false }
-    : { reference: { number: height(BigInt(given)) }, label, exact: false }
+    : { reference: { number: height(given) }, label, exact: false }
 }
 
 const RequireCanonical = scalar({
@@ -200,7 +197,7 @@ export const HeaderBlock: Parameter<BlockArgument> = scalar({
 export const Height: Parameter<number> = scalar({
   form: anyOf(text(/^(0x[0-9a-fA-F]+|[0-9]+)$/, { most: MAX_NUMBER_TEXT }), DIGITS),
   description: 'Height: hex or decimal number',
-  decode: (value) => height(BigInt(value)),
+  decode: height,
   refusal: (value, name) =>
     numberRefusal(value, name, 'a hex or decimal block number', 'invalid blocknumber'),
 })

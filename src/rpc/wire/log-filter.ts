@@ -40,8 +40,15 @@ const Alternatives: Parameter<readonly Hex[] | null> = orNull(
   null,
 )
 
+function countTopics(positions: readonly unknown[]): number {
+  let count = 0
+  for (const position of positions) count += Array.isArray(position) ? position.length : 1
+  return count
+}
+
 /** Wildcards at the end demand nothing, not even that the position exists. */
 function withoutTrailingWildcards(positions: readonly (readonly Hex[] | null)[]) {
+  if (positions.at(-1) !== null) return positions
   return positions.slice(0, positions.findLastIndex((position) => position !== null) + 1)
 }
 
@@ -49,9 +56,7 @@ const Topics = orNull(
   either(
     (value) => typeof value === 'string',
     mapped(Topic, (topic) => [[topic]]),
-    mapped(arrayOf(Alternatives, { most: MOST_ITEMS, size: (topics) => topics.flat().length }), (positions) =>
-      withoutTrailingWildcards(positions),
-    ),
+    mapped(arrayOf(Alternatives, { most: MOST_ITEMS, size: countTopics }), withoutTrailingWildcards),
   ),
   undefined,
 )
@@ -80,5 +85,11 @@ export const FilterObject: Parameter<LogFilter> = mapped(
       },
     },
   ),
-  ({ address = [], topics = [], ...range }) => ({ ...range, addresses: address, topics }),
+  ({ address: addresses = [], topics = [], blockHash, fromBlock, toBlock }): LogFilter => {
+    const filter: { -readonly [K in keyof LogFilter]: LogFilter[K] } = { addresses, topics }
+    if (blockHash !== undefined) filter.blockHash = blockHash
+    if (fromBlock !== undefined) filter.fromBlock = fromBlock
+    if (toBlock !== undefined) filter.toBlock = toBlock
+    return filter
+  },
 )

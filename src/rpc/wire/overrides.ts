@@ -4,7 +4,8 @@
  */
 import { type Hex, isHexDigits } from '../../encoding/hex.ts'
 import type { AccountOverride, StateOverrides } from '../../engine/engine.ts'
-import { expected, literals, mapOf, object, type Parameter, refuse, scalar, text } from '../parameter.ts'
+import { hex, literals, text } from '../json-forms.ts'
+import { expected, mapOf, object, type Parameter, refuse, scalar } from '../parameter.ts'
 import { Address, Data, HEX_DIGITS, MAX_NUMBER_TEXT } from './scalars.ts'
 
 const MAX_WORD = (1n << 256n) - 1n
@@ -26,7 +27,7 @@ const Code: Parameter<Uint8Array> = {
 
 /** A storage slot or word of at most 32 bytes; `0x` is optional, a short one counts as padded on the left. */
 const Word: Parameter<bigint> = scalar({
-  form: text(/^(0x)?[0-9a-fA-F]{1,64}$/),
+  form: hex({ prefix: 'optional', least: 1, most: 64 }),
   decode: (value) => BigInt(value.startsWith('0x') ? value : `0x${value}`),
   refusal: (_, name) => expected(name, 'at most 32 bytes in hex'),
 })

@@ -4,17 +4,8 @@
  */
 import { z } from 'zod'
 import { fromHex, type Hex, isHexDigits } from '../../encoding/hex.ts'
-import {
-  ANY_NUMBER,
-  anyOf,
-  DIGITS,
-  expected,
-  integer,
-  literals,
-  type Parameter,
-  scalar,
-  text,
-} from '../parameter.ts'
+import { ANY_NUMBER, anyOf, DIGITS, hex, integer, literals, text } from '../json-forms.ts'
+import { expected, type Parameter, scalar } from '../parameter.ts'
 
 /** `id` names the schema in the description of the methods. */
 function hexText(pattern: RegExp, id: string, description: string): z.ZodType<Hex> {
@@ -41,11 +32,16 @@ export const MAX_NUMBER_TEXT = 66
 
 const digitsOf = (value: string): string => (value.startsWith('0x') ? value.slice(2) : value)
 
+/** Hex digits with or without `0x` as `0x` text. */
+export function lowerCase(value: string): Hex {
+  return (value.startsWith('0x') ? value.toLowerCase() : `0x${value.toLowerCase()}`) as Hex
+}
+
 /** 40 digits of any case, `0x` optional; checksums are not verified. */
 export const Address: Parameter<Hex> = scalar({
-  form: text(/^(0x)?[0-9a-fA-F]{40}$/),
+  form: hex({ prefix: 'optional', least: 40, most: 40 }),
   description: 'ADDRESS: 20 bytes in hex',
-  decode: (value): Hex => `0x${digitsOf(value).toLowerCase()}`,
+  decode: lowerCase,
   refusal: (value) =>
     typeof value !== 'string' || value.length < 40 || value.length > 42
       ? 'Invalid address: null, empty or invalid hex value.'
@@ -54,9 +50,9 @@ export const Address: Parameter<Hex> = scalar({
 
 function hashParameter(what: string): Parameter<Hex> {
   return scalar({
-    form: text(/^(0x[0-9a-fA-F]{63,64}|[0-9a-fA-F]{64})$/),
+    form: hex({ prefix: 'optional', least: 63, most: 64, bareLeast: 64 }),
     description: 'HASH: 32 bytes in hex',
-    decode: (value): Hex => `0x${digitsOf(value).toLowerCase().padStart(64, '0')}`,
+    decode: (value): Hex => (value.length === 65 ? `0x0${value.slice(2).toLowerCase()}` : lowerCase(value)),
     refusal: (value) =>
       typeof value !== 'string' || value.length < 64 || value.length > 66 || isHexDigits(digitsOf(value))
         ? `Invalid ${what}: incorrect length.`
@@ -73,12 +69,13 @@ export const Topic = hashParameter('topic')
 
 /** Hex digits with or without `0x` as bytes; an odd digit count gets a zero in front. */
 function bytesOf(value: string): Uint8Array {
-  const digits = digitsOf(value)
-  return fromHex(digits.length % 2 === 0 ? `0x${digits}` : `0x0${digits}`)
+  const isPrefixed = value.startsWith('0x')
+  if (value.length % 2 !== 0) return fromHex(`0x0${isPrefixed ? value.slice(2) : value}`)
+  return fromHex(isPrefixed ? value : `0x${value}`)
 }
 
 /** Hex text of any length, `0x` optional. */
-export const HEX_DIGITS = text(/^(0x)?[0-9a-fA-F]*$/)
+export const HEX_DIGITS = hex({ prefix: 'optional' })
 
 /** Bytes in hex; `0x` optional, an odd digit count gets a zero in front, empty is no bytes. */
 export const Data: Parameter<Uint8Array> = scalar({
@@ -92,9 +89,8 @@ export const Data: Parameter<Uint8Array> = scalar({
 /** Bytes in hex, no fewer than `shortest` and no more than `longest`. */
 export function sizedData(shortest: number, longest: number): Parameter<Uint8Array> {
   const what = shortest === longest ? `${longest} bytes in hex` : `up to ${longest} bytes in hex`
-  const pattern = new RegExp(`^(0x)?[0-9a-fA-F]{${2 * shortest - 1},${2 * longest}}$`)
   return scalar({
-    form: text(pattern),
+    form: hex({ prefix: 'optional', least: 2 * shortest - 1, most: 2 * longest }),
     description: what,
     decode: bytesOf,
     refusal: (value, name) => {

@@ -2,18 +2,8 @@
 import { z } from 'zod'
 import type { Hex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
-import {
-  anyOf,
-  expected,
-  integer,
-  literals,
-  mapped,
-  object,
-  orNull,
-  type Parameter,
-  scalar,
-  text,
-} from '../parameter.ts'
+import { anyOf, integer, literals, text } from '../json-forms.ts'
+import { expected, mapped, object, orNull, type Parameter, scalar } from '../parameter.ts'
 import { CRITERIA, criteriaOf } from './log-filter.ts'
 
 const KINDS = ['newHeads', 'logs', 'newPendingTransactions', 'syncing'] as const

@@ -1,7 +1,8 @@
 /** Typed data as clients send it: an object, or its JSON text (EIP-712). */
 import { z } from 'zod'
 import type { TypedData } from '../../chain/typed-data.ts'
-import { anyOf, anyText, expected, type Parameter, scalar, schemaForm } from '../parameter.ts'
+import { anyOf, anyText, schemaForm } from '../json-forms.ts'
+import { expected, type Parameter, scalar } from '../parameter.ts'
 
 const typedData = z.object({
   types: z.record(z.string(), z.array(z.object({ name: z.string(), type: z.string() }))),

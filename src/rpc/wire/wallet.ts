@@ -5,7 +5,8 @@
 import { CURVE_ORDER } from '../../chain/signature.ts'
 import { fromHex, isHexDigits } from '../../encoding/hex.ts'
 import { UNLOCK_MS } from '../../engine/wallet/wallet.ts'
-import { ANY_NUMBER, anyOf, anyText, expected, literals, type Parameter, scalar, text } from '../parameter.ts'
+import { ANY_NUMBER, anyOf, anyText, literals, text } from '../json-forms.ts'
+import { expected, type Parameter, scalar } from '../parameter.ts'
 import { argumentRefusal, MAX_NUMBER_TEXT } from './scalars.ts'
 
 /** A text; numbers and booleans count as JSON writes them, and null is refused with a message of its own. */

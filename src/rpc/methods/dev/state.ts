@@ -2,15 +2,16 @@
 import { z } from 'zod'
 import type { AccountEdit } from '../../../engine/dev/state-edits.ts'
 import type { Engine } from '../../../engine/engine.ts'
+import { anyOf, hex, integer } from '../../json-forms.ts'
 import { method } from '../../method.ts'
-import { anyOf, expected, integer, type Parameter, scalar, text } from '../../parameter.ts'
+import { expected, type Parameter, scalar } from '../../parameter.ts'
 import { Address, Data, Quantity } from '../../wire/scalars.ts'
 import { COW } from '../example-accounts.ts'
 import { order } from './family.ts'
 
 /** A word of storage: up to 32 bytes in hex, filled up with zeros from the left, or a JSON integer. */
 const Word: Parameter<bigint> = scalar({
-  form: anyOf(text(/^0x[0-9a-fA-F]{0,64}$/), integer(0, Number.MAX_SAFE_INTEGER)),
+  form: anyOf(hex({ prefix: 'required', most: 64 }), integer(0, Number.MAX_SAFE_INTEGER)),
   description: 'a word of 32 bytes',
   decode: (value) => (value === '0x' ? 0n : BigInt(value)),
   refusal: (_, name) => expected(name, 'at most 32 bytes in hex'),

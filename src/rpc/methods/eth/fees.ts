@@ -5,8 +5,9 @@
 import { z } from 'zod'
 import { toQuantity } from '../../../encoding/hex.ts'
 import { requireKnown } from '../../block-lookup.ts'
+import { schemaForm } from '../../json-forms.ts'
 import { method } from '../../method.ts'
-import { expected, optional, orNull, type Parameter, refine, scalar, schemaForm } from '../../parameter.ts'
+import { expected, optional, orNull, type Parameter, refine, scalar } from '../../parameter.ts'
 import { LookupBlock } from '../../wire/block-reference.ts'
 import { Quantity, QuantityText } from '../../wire/scalars.ts'
 

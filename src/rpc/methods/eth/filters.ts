@@ -6,7 +6,7 @@ import { method } from '../../method.ts'
 import { expected, orNull, type Parameter, scalar } from '../../parameter.ts'
 import { LogObject, toRpcLog } from '../../wire/log.ts'
 import { FilterObject } from '../../wire/log-filter.ts'
-import { HashText, HEX_DIGITS } from '../../wire/scalars.ts'
+import { HashText, HEX_DIGITS, lowerCase } from '../../wire/scalars.ts'
 
 const EntriesArray = z.union([z.array(HashText), z.array(LogObject)])
 
@@ -26,7 +26,7 @@ const FilterIdText = z
 const FilterId: Parameter<string> = scalar({
   form: HEX_DIGITS,
   description: 'id of a filter',
-  decode: (value) => `0x${value.replace(/^0x/, '').toLowerCase()}`,
+  decode: lowerCase,
   refusal: (value, name) =>
     typeof value === 'string'
       ? 'Invalid data format: invalid hex value.'
