@@ -6,6 +6,7 @@ import type { OnCall } from '../options/options.ts'
 import { absenceOf } from './absent-methods.ts'
 import { createDeadlines, within } from './deadlines.ts'
 import { ERROR_CODES } from './error-codes.ts'
+import { hasInexactId, isExactId, restoreIds } from './exact-ids.ts'
 import { createFilters } from './feeds/filters.ts'
 import { createSubscriptions } from './feeds/subscriptions.ts'
 import { isTooDeep } from './json-depth.ts'
@@ -68,7 +69,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 function isId(value: unknown): value is Id {
-  return typeof value === 'string' || typeof value === 'number' || value === null
+  return typeof value === 'string' || typeof value === 'number' || value === null || isExactId(value)
 }
 
 /** The id of a message that is refused as a whole. */
@@ -83,9 +84,11 @@ function idOf(message: unknown): Id {
 function idRefusal(name: string, id: Id, session: Session): NodeError | undefined {
   if (session.notify === undefined || (name !== 'eth_subscribe' && name !== 'eth_unsubscribe'))
     return undefined
-  if (typeof id === 'number' ? Number.isInteger(id) && id >= 0 : id !== null && id !== '') return undefined
+  if (typeof id === 'number' ? Number.isInteger(id) && id >= 0 : id !== null && id !== '') {
+    if (!isExactId(id) || !id.toString().startsWith('-')) return undefined
+  }
   const words = 'JSON-RPC message id should be a String or a positive integer'
-  return invalidParams(`${words}, but was '${JSON.stringify(id)}'.`)
+  return invalidParams(`${words}, but was '${isExactId(id) ? id : JSON.stringify(id)}'.`)
 }
 
 /** Positional parameters; absent, null and the empty object are none (docs/rpc-reference.md#24-parameters). */
@@ -285,6 +288,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     } catch {
       return JSON.stringify(await refuseWhole(PARSE_ERROR, session))
     }
+    if (hasInexactId(message)) restoreIds(message, text)
     const reply = await dispatch(message, session)
     return reply === undefined ? undefined : write(reply)
   }

@@ -93,6 +93,7 @@ export const personal_unlockAccount = method({
   summary: 'Unlocks an account for so many milliseconds; false when no key of it is kept under a passphrase.',
   params: { address: Address, passphrase: Passphrase, duration: Duration },
   result: z.boolean(),
+  errors: ['wrong-passphrase'],
   examples: [{ params: [COW1, 'moo', '0x927c0'], result: false }],
   run: ({ address, passphrase, duration }, { engine }) =>
     engine.accounts.unlock(address, passphrase, duration),
@@ -119,7 +120,7 @@ export const personal_sendTransaction = method({
     'Signs a transaction with a key kept under a passphrase, which stays locked, and sends it; automining leaves it to the next block.',
   params: { transaction: CallObject, passphrase: Passphrase },
   result: HashText,
-  errors: ['transaction-refused', 'reverted', 'not-mined', 'mining-refused'],
+  errors: ['wrong-passphrase', 'transaction-refused', 'reverted', 'not-mined', 'mining-refused'],
   examples: [],
   async run({ transaction, passphrase }, { engine }) {
     const wallet = engine.accounts
@@ -161,6 +162,7 @@ export const personal_sign = method({
     'Signs a personal message (EIP-191) with an account that is unlocked, or whose passphrase is given.',
   params: { message: Data, address: Data, passphrase: optional(orNull(Passphrase, undefined), null) },
   result: DataText,
+  errors: ['wrong-passphrase'],
   examples: [{ params: ['0xdeadbeef', COW], result: SIGNED }],
   async run({ message, address, passphrase }, { engine }) {
     const wallet = engine.accounts

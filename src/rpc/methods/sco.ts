@@ -31,16 +31,18 @@ const PeerId: Parameter<string> = scalar({
 })
 
 const Counter = z.int().nonnegative()
+/** Of events between nodes, which callers over JSON-RPC cannot cause. */
+const AlwaysZero = Counter.describe('always 0: this node has no peers of the chain’s own protocol')
 
 /** A caller's conduct; `punishedUntil` is 0, since a ban has no end of its own. */
 const PeerObject = z.strictObject({
   id: z.string(),
   type: z.enum(['node', 'address']),
   goodReputation: z.boolean(),
-  punishedUntil: Counter,
+  punishedUntil: Counter.describe('always 0: a ban lasts until it is lifted'),
   successfulHandshakes: Counter,
   failedHandshakes: Counter,
-  invalidNetworks: Counter,
+  invalidNetworks: AlwaysZero,
   repeatedMessages: Counter,
   validBlocks: Counter,
   validTransactions: Counter,
@@ -49,7 +51,7 @@ const PeerObject = z.strictObject({
   invalidMessages: Counter,
   timeoutMessages: Counter,
   unexpectedMessages: Counter,
-  invalidHeader: Counter,
+  invalidHeader: AlwaysZero,
   score: z.int(),
   punishments: Counter,
 })
@@ -58,12 +60,12 @@ const SummaryObject = z.strictObject({
   count: Counter,
   successfulHandshakes: Counter,
   failedHandshakes: Counter,
-  invalidHeader: Counter,
+  invalidHeader: AlwaysZero,
   validBlocks: Counter,
   invalidBlocks: Counter,
   validTransactions: Counter,
   invalidTransactions: Counter,
-  invalidNetworks: Counter,
+  invalidNetworks: AlwaysZero,
   invalidMessages: Counter,
   repeatedMessages: Counter,
   timeoutMessages: Counter,

@@ -38,7 +38,7 @@ export const eth_newFilter = method({
   summary: 'Makes a filter on logs; one that begins in the past begins filled with what matched until now.',
   params: { filter: FilterObject },
   result: FilterIdText,
-  errors: ['too-many'],
+  errors: ['log-limit', 'too-many'],
   examples: [
     {
       params: [{ fromBlock: 'latest', address: '0x0000000000000000000000000000000001000008' }],
