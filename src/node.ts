@@ -172,7 +172,7 @@ export async function createNode(given: NodeOptions = {}): Promise<Node> {
       release: VERSION,
       clientVersion: options.clientVersion ?? clientVersion(),
     },
-    permits: createPermissions(options.methods, methodsOfProfile(options.profile)),
+    permits: createPermissions(options.methods, methodsOfProfile(options.profile, METHODS)),
     logger,
     elapsed: options.now && (() => now() * 1000),
     onCall: options.onCall,

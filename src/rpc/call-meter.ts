@@ -1,7 +1,7 @@
 /** Counts calls by method and key, cheaply enough to do it always: what is told of them is made when somebody asks. */
 import type { CallOrigin, OnCall } from '../options/options.ts'
 import { toErrorObject } from './error-codes.ts'
-import { type AnyMethod, namesOf } from './method.ts'
+import { type MethodNames, namesOf } from './method-names.ts'
 
 /** Upper bounds of the classes of duration, seconds; the last class has none. */
 export const DURATION_BOUNDS = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 2.5, 5, 10] as const
@@ -34,7 +34,7 @@ export class CallMeter {
   readonly #byKey = new Map<string, Map<string, Figures>>()
 
   /** `methods` are those that have figures of their own, under whatever name they are called. */
-  constructor(methods: readonly Pick<AnyMethod, 'name' | 'aliases'>[]) {
+  constructor(methods: readonly MethodNames[]) {
     this.#names = new Map(
       methods.flatMap((method) => namesOf(method).map((name) => [name, method.name] as const)),
     )

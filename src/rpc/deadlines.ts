@@ -3,7 +3,8 @@
  * (docs/rpc-reference.md#27-timeouts).
  */
 import { NodeError } from '../errors.ts'
-import { type AnyMethod, type Context, namesOf, namespaceOf } from './method.ts'
+import type { AnyMethod, Context } from './method.ts'
+import { namesOf, namespaceOf } from './method-names.ts'
 import type { RpcOptions } from './rpc-options.ts'
 
 /**

@@ -6,12 +6,14 @@ import type { OnCall } from '../options/options.ts'
 import { absenceOf } from './absent-methods.ts'
 import { createDeadlines, within } from './deadlines.ts'
 import { ERROR_CODES } from './error-codes.ts'
+import { hasInexactId, isExactId, restoreIds } from './exact-ids.ts'
 import { createFilters } from './feeds/filters.ts'
 import { createSubscriptions } from './feeds/subscriptions.ts'
 import { isTooDeep } from './json-depth.ts'
 import { Load, type Place, RETRY_SECONDS } from './load.ts'
-import { type AnyMethod, namesOf } from './method.ts'
-import { callerEventsOf } from './peer-scoring.ts'
+import type { AnyMethod } from './method.ts'
+import { namesOf } from './method-names.ts'
+import { eventOf } from './peer-scoring.ts'
 import { RawJson } from './raw-json.ts'
 import {
   createReplyWriter,
@@ -67,7 +69,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 function isId(value: unknown): value is Id {
-  return typeof value === 'string' || typeof value === 'number' || value === null
+  return typeof value === 'string' || typeof value === 'number' || value === null || isExactId(value)
 }
 
 /** The id of a message that is refused as a whole. */
@@ -82,9 +84,11 @@ function idOf(message: unknown): Id {
 function idRefusal(name: string, id: Id, session: Session): NodeError | undefined {
   if (session.notify === undefined || (name !== 'eth_subscribe' && name !== 'eth_unsubscribe'))
     return undefined
-  if (typeof id === 'number' ? Number.isInteger(id) && id >= 0 : id !== null && id !== '') return undefined
+  if (typeof id === 'number' ? Number.isInteger(id) && id >= 0 : id !== null && id !== '') {
+    if (!isExactId(id) || !id.toString().startsWith('-')) return undefined
+  }
   const words = 'JSON-RPC message id should be a String or a positive integer'
-  return invalidParams(`${words}, but was '${JSON.stringify(id)}'.`)
+  return invalidParams(`${words}, but was '${isExactId(id) ? id : JSON.stringify(id)}'.`)
 }
 
 /** Positional parameters; absent, null and the empty object are none (docs/rpc-reference.md#24-parameters). */
@@ -135,10 +139,10 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     return method
   }
 
-  /** Notes in the ledger what an answer to a call from elsewhere says of the caller. */
-  function judge(name: string, error: unknown, { remote }: Session): void {
+  /** Adds an answer to the score of a caller on another machine. */
+  function score(name: string, error: unknown, { remote }: Session): void {
     if (remote === undefined) return
-    const event = callerEventsOf(name, error)
+    const event = eventOf(known.get(name)?.counts, error)
     if (event !== undefined) engine.peers.note(remote, event)
   }
 
@@ -182,7 +186,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
       work = invoke(method, params, session, deadline)
       const result = work instanceof Promise ? await within(work, deadline) : work
       place?.leave()
-      judge(name, undefined, session)
+      score(name, undefined, session)
       tell(name, started, undefined, session)
       return result
     } catch (error) {
@@ -193,7 +197,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
         const { label, requestId } = session
         logger.error(`${name} failed unexpectedly`, { error, session: label, request: requestId })
       }
-      judge(name, error, session)
+      score(name, error, session)
       tell(name, started, error, session)
       throw error
     }
@@ -271,7 +275,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
 
   /** Refuses a message that is not worth running; looking at it had its price all the same. */
   async function refuseWhole(error: unknown, session: Session): Promise<Reply> {
-    judge('', error, session)
+    score('', error, session)
     return refusal((await session.charge?.(1)) ?? error)
   }
 
@@ -284,6 +288,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     } catch {
       return JSON.stringify(await refuseWhole(PARSE_ERROR, session))
     }
+    if (hasInexactId(message)) restoreIds(message, text)
     const reply = await dispatch(message, session)
     return reply === undefined ? undefined : write(reply)
   }

@@ -13,6 +13,7 @@ export const ERROR_MEANINGS: Readonly<Record<AnswerKind, string>> = {
   'invalid-params': 'A parameter is missing, malformed or out of bounds; the message names it.',
   internal: 'The node failed.',
   'wallet-disabled': 'The node holds no keys.',
+  'wrong-passphrase': 'The passphrase does not open the account.',
   'insufficient-funds': 'The sender cannot pay.',
   'filter-not-found': 'There is no such filter any more, or it is another caller’s.',
   'not-mined': 'The transaction was taken, but no block took it.',

@@ -1,7 +1,7 @@
 /** Who calls: what they may call, how to reach them, and when they are gone. */
 import type { NodeError } from '../errors.ts'
 import type { CallOrigin } from '../options/options.ts'
-import type { AnyMethod } from './method.ts'
+import type { MethodNames } from './method-names.ts'
 import type { Notification } from './notification.ts'
 
 /** What a caller may do beyond calling a method: replace state in a simulation. */
@@ -13,7 +13,7 @@ export interface Session extends CallOrigin {
   readonly owner: string
   readonly entitlements: ReadonlySet<Entitlement>
   /** May this caller use the method? */
-  allows(method: Pick<AnyMethod, 'name' | 'aliases'>): boolean
+  allows(method: MethodNames): boolean
   /** Takes the price of a message, in calls, before any of them runs; why not, when it is refused. Absent: all is free. */
   charge?(calls: number): Promise<NodeError | undefined>
   /** Hears that a message is refused as a whole since the node is busy; absent where the reply alone says it. */

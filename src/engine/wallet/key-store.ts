@@ -39,8 +39,8 @@ export interface KeyStore {
   /** Encrypts and stores a 32-byte key; a known one gets the new passphrase. Throws `overloaded`. */
   add(key: Uint8Array, passphrase: string): Promise<Hex>
   /**
-   * Decrypts the key of an account, which the caller must wipe; `undefined` when there is no such account. Throws
-   * `overloaded`, and `invalid-params` when the passphrase is wrong, which takes as long as a right one.
+   * The key of an account, for the caller to wipe; `undefined` when there is no such account. Throws `wrong-passphrase`
+   * after the same time as it takes to open it, and `overloaded`.
    */
   open(address: Hex, passphrase: string): Promise<Uint8Array | undefined>
 }
@@ -95,7 +95,9 @@ export function createKeyStore(
         const entry = entries.get(address)
         if (entry === undefined) return undefined
         const key = await decryptKey(entry.encrypted, passphrase)
-        if (key === undefined) throw invalidParams(`Invalid passphrase: it does not open account ${address}`)
+        if (key === undefined) {
+          throw new NodeError('wrong-passphrase', `Invalid passphrase: it does not open account ${address}`)
+        }
         if (addressOf(key) !== address)
           throw invalidParams(`Invalid address: the key file of ${address} holds another key`)
         return key

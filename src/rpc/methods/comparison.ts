@@ -12,8 +12,9 @@ import { ETHEREUM_FORKS, type EthereumFork } from '../../comparison/ethereum-for
 import { GAS_GROUPS } from '../../comparison/gas-groups.ts'
 import { type Hex, toHex, toQuantity } from '../../encoding/hex.ts'
 import { timeLeft } from '../deadlines.ts'
-import { method, optional, type Parameter } from '../method.ts'
-import { AddressText, DataText, HashText, QuantityText, refuse, TransactionHash } from '../wire/scalars.ts'
+import { method } from '../method.ts'
+import { optional, type Parameter, refuse } from '../parameter.ts'
+import { AddressText, DataText, HashText, QuantityText, TransactionHash } from '../wire/scalars.ts'
 
 const Fork: Parameter<EthereumFork> = {
   schema: z.enum(ETHEREUM_FORKS),

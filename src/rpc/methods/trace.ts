@@ -31,6 +31,7 @@ async function rowsOf(hash: Hex, context: Context): Promise<readonly FlatTrace[]
 
 export const trace_transaction = method({
   name: 'trace_transaction',
+  hosted: true,
   summary: 'All calls, creations and self-destructs of a mined transaction, in order.',
   params: { transactionHash: TransactionHash },
   result: z.array(TraceObject).nullable(),
@@ -44,6 +45,7 @@ export const trace_transaction = method({
 
 export const trace_block = method({
   name: 'trace_block',
+  hosted: true,
   summary: 'The traces of every transaction of a block, REMASC last.',
   params: { block: TraceBlock },
   result: z.array(TraceObject).nullable(),
@@ -62,6 +64,7 @@ export const trace_block = method({
 
 export const trace_filter = method({
   name: 'trace_filter',
+  hosted: true,
   summary: 'Traces of transactions by sender and receiver over a range of blocks, page by page.',
   params: { filter: TraceFilterObject },
   result: z.array(TraceObject),

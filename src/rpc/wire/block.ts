@@ -4,11 +4,18 @@ import { type Block, blockSize, type ExecutedBlock } from '../../chain/block.ts'
 import type { ChainConfig } from '../../chain/config.ts'
 import { type Header, hashForMergedMining, headerHash } from '../../chain/header.ts'
 import { type Hex, toHex, toQuantity } from '../../encoding/hex.ts'
-import type { BlockView } from '../../engine/model.ts'
+import type { BlockView, Imported } from '../../engine/model.ts'
 import { AddressText, BloomText, DataText, HashText, QuantityText } from './scalars.ts'
 import { TransactionObject, toRpcTransaction } from './transaction.ts'
 
-/** Key order is that of the chain's nodes; null where a pending block has no answer yet. */
+/** How an imported block is reported: the new head, a block beside the chain, or known already (docs/protocol.md#8-reorganisation). */
+export const IMPORT_RESULTS = {
+  best: 'IMPORTED_BEST',
+  side: 'IMPORTED_NOT_BEST',
+  known: 'EXIST',
+} as const satisfies Record<Imported['outcome'], string>
+
+/** Key order is that of the reference node; null where a pending block has no answer yet. */
 export const BlockObject = z
   .strictObject({
     number: QuantityText.nullable(),

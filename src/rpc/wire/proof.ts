@@ -3,20 +3,18 @@ import { z } from 'zod'
 import { EMPTY_ACCOUNT } from '../../chain/account.ts'
 import { toFixedHex, toHex, toQuantity } from '../../encoding/hex.ts'
 import type { AccountProof } from '../../engine/model.ts'
-import type { Parameter } from '../method.ts'
-import { AddressText, DataText, HashText, Quantity, QuantityText, refuse } from './scalars.ts'
+import { arrayOf, type Parameter } from '../parameter.ts'
+import { AddressText, DataText, HashText, Quantity, QuantityText } from './scalars.ts'
 
 /** Most storage keys of one request; each costs a walk and a list of nodes. */
 const MAX_KEYS = 1024
 
 /** Storage slots to prove: 32-byte keys, or shorter ones read as numbers. */
-export const StorageKeys: Parameter<readonly bigint[]> = {
-  schema: z.array(z.string().describe('storage key, up to 32 bytes in hex')).max(MAX_KEYS),
-  read(value, name) {
-    if (!Array.isArray(value) || value.length > MAX_KEYS) refuse(name, `an array of at most ${MAX_KEYS} keys`)
-    return value.map((key) => Quantity.read(key, name))
-  },
-}
+export const StorageKeys: Parameter<readonly bigint[]> = arrayOf(Quantity, {
+  most: MAX_KEYS,
+  what: `an array of at most ${MAX_KEYS} keys`,
+  whatAtMost: `an array of at most ${MAX_KEYS} keys`,
+})
 
 /** The proof object; nodes are RLP, root first. */
 export const ProofObject = z
@@ -31,7 +29,7 @@ export const ProofObject = z
   })
   .meta({ id: 'AccountProof' })
 
-/** An account that does not exist shows as an empty one; the proof tells which. */
+/** An account that does not exist shows as an empty one; the proof shows which it is. */
 export function toRpcProof(proof: AccountProof): z.infer<typeof ProofObject> {
   const { balance, codeHash, nonce, storageRoot } = proof.account ?? EMPTY_ACCOUNT
   return {

@@ -73,7 +73,7 @@ describe('a wallet', () => {
     expect(wallet.lock(STORED)).toBe(true)
     expect(wallet.lock(STORED)).toBe(false)
     expect(wallet.key(STORED)).toBeUndefined()
-    await expect(wallet.unlock(STORED, 'Moo', 1000)).rejects.toMatchObject({ kind: 'invalid-params' })
+    await expect(wallet.unlock(STORED, 'Moo', 1000)).rejects.toMatchObject({ kind: 'wrong-passphrase' })
     expect(wallet.key(STORED)).toBeUndefined()
     expect(await wallet.unlock(STORED, 'moo', 1000)).toBe(true)
     expect(wallet.key(STORED)).toEqual(keyOf(2))

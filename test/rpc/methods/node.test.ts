@@ -1,6 +1,6 @@
 /** What the node says of itself (acceptance checks 26 to 39). */
 import { describe, expect, it } from 'vitest'
-import { namesOf } from '../../../src/rpc/method.ts'
+import { namesOf } from '../../../src/rpc/method-names.ts'
 import { METHODS } from '../../../src/rpc/methods/index.ts'
 import { A, B, block1, fakeEngine } from '../../support/fake-engine.ts'
 import { ask, dispatcherOf } from '../../support/rpc.ts'

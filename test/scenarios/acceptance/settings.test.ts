@@ -52,6 +52,13 @@ describe('a node with other settings', () => {
       code: -32012,
       message: 'Filter returned more than 1 logs.',
     })
+    // Both limits are passed: the range is refused first.
+    for (const method of ['eth_getLogs', 'eth_newFilter']) {
+      expect(await error(method, [{ fromBlock: '0x0' }])).toEqual({
+        code: -32012,
+        message: 'Cannot query more than 10 blocks at once',
+      })
+    }
   })
 
   it('returns the hash of a mined transaction that reverted, or errors for failed calls, where configured', async () => {

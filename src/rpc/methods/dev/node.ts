@@ -3,10 +3,14 @@ import { z } from 'zod'
 import { type Hex, toQuantity } from '../../../encoding/hex.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import { invalidParams } from '../../../errors.ts'
-import { method, optional, type Parameter } from '../../method.ts'
+import { method } from '../../method.ts'
+import { optional, type Parameter } from '../../parameter.ts'
 import { HashText, QuantityText, TransactionHash } from '../../wire/scalars.ts'
 import { evm_increaseTime, evm_revert, evm_setNextBlockTimestamp, evm_snapshot } from '../evm.ts'
 import { order, under } from './family.ts'
+
+/** As Foundry spells it. */
+const HARD_FORK = 'Cancun' as const
 
 const given = (value: unknown): boolean => value !== undefined && value !== null
 
@@ -47,6 +51,7 @@ async function drop(hash: Hex, { dev, queries }: Engine): Promise<boolean> {
 
 export const hardhat_dropTransaction = method({
   name: 'hardhat_dropTransaction',
+  changesState: true,
   summary: 'Takes a waiting transaction out of the pool; false when there is none of this hash.',
   params: { transaction: TransactionHash },
   result: z.boolean(),
@@ -56,6 +61,7 @@ export const hardhat_dropTransaction = method({
 
 export const anvil_dropTransaction = method({
   name: 'anvil_dropTransaction',
+  changesState: true,
   summary: 'Takes a waiting transaction out of the pool; its hash, or null when there is none of this hash.',
   params: { transaction: TransactionHash },
   result: HashText.nullable(),
@@ -65,6 +71,7 @@ export const anvil_dropTransaction = method({
 
 export const anvil_dropAllTransactions = method({
   name: 'anvil_dropAllTransactions',
+  changesState: true,
   aliases: ['hardhat_dropAllTransactions'],
   summary: 'Empties the pool.',
   params: {},
@@ -129,7 +136,10 @@ export const anvil_nodeInfo = method({
     currentBlockNumber: QuantityText,
     currentBlockTimestamp: z.int().describe('seconds since 1970'),
     currentBlockHash: HashText,
-    hardFork: z.string().describe('the network whose rules hold'),
+    hardFork: z
+      .literal(HARD_FORK)
+      .describe('the fork of Ethereum whose opcodes the chain has; Foundry accepts no other names'),
+    chainName: z.string().describe('the network whose rules hold'),
     transactionOrder: z.literal('fees'),
     environment: z.object({
       baseFee: QuantityText.describe('what the BASEFEE instruction answers: the minimum gas price'),
@@ -146,7 +156,8 @@ export const anvil_nodeInfo = method({
         currentBlockNumber: '0x0',
         currentBlockTimestamp: 0,
         currentBlockHash: '0x8ea789fabef0dd4946ed53f001e7b6f8a8d0c22a612a6099fc7f93c990af68fe',
-        hardFork: 'regtest',
+        hardFork: HARD_FORK,
+        chainName: 'regtest',
         transactionOrder: 'fees',
         environment: { baseFee: '0x0', chainId: 33, gasLimit: '0x989680', gasPrice: '0x0' },
         forkConfig: { forkUrl: null, forkBlockNumber: null, forkRetryBackoff: null },
@@ -161,7 +172,8 @@ export const anvil_nodeInfo = method({
       currentBlockNumber: toQuantity(header.number),
       currentBlockTimestamp: header.timestamp,
       currentBlockHash: hash,
-      hardFork: config.name,
+      hardFork: HARD_FORK,
+      chainName: config.name,
       transactionOrder: 'fees' as const,
       environment: {
         baseFee: toQuantity(minimumGasPrice),

@@ -10,7 +10,8 @@ import type { Engine, Queries } from '../../../engine/engine.ts'
 import type { BlockView } from '../../../engine/model.ts'
 import { NodeError } from '../../../errors.ts'
 import { blockAt } from '../../block-lookup.ts'
-import { method, optional } from '../../method.ts'
+import { method } from '../../method.ts'
+import { optional } from '../../parameter.ts'
 import { BlockObject, type RpcBlock, toRpcBlock, toRpcUncle } from '../../wire/block.ts'
 import { type BlockArgument, Height, LookupBlock } from '../../wire/block-reference.ts'
 import { BlockHash, Flag, HashText, Index, QuantityText } from '../../wire/scalars.ts'
@@ -35,6 +36,7 @@ async function describeUncle(header: Header, queries: Queries, config: ChainConf
 
 export const eth_getBlockByHash = method({
   name: 'eth_getBlockByHash',
+  hosted: true,
   summary: 'A block by its hash, canonical or not; null when unknown.',
   params: { blockHash: BlockHash, fullTransactions: optional(Flag, false) },
   result: BlockObject.nullable(),
@@ -47,6 +49,7 @@ export const eth_getBlockByHash = method({
 
 export const eth_getBlockByNumber = method({
   name: 'eth_getBlockByNumber',
+  hosted: true,
   summary: 'A block by number or tag; `pending` is the block that the node would mine now.',
   params: { block: LookupBlock, fullTransactions: optional(Flag, false) },
   result: BlockObject.nullable(),
@@ -59,6 +62,7 @@ export const eth_getBlockByNumber = method({
 
 export const eth_getBlockTransactionCountByHash = method({
   name: 'eth_getBlockTransactionCountByHash',
+  hosted: true,
   summary:
     'How many transactions a block has, the fee-collecting one included; null when the block is unknown.',
   params: { blockHash: BlockHash },
@@ -72,6 +76,7 @@ export const eth_getBlockTransactionCountByHash = method({
 
 export const eth_getBlockTransactionCountByNumber = method({
   name: 'eth_getBlockTransactionCountByNumber',
+  hosted: true,
   summary: 'How many transactions a block has; for `pending`, how many runnable ones wait in the pool.',
   params: { block: LookupBlock },
   result: QuantityText,
@@ -86,6 +91,7 @@ export const eth_getBlockTransactionCountByNumber = method({
 
 export const eth_getUncleCountByBlockHash = method({
   name: 'eth_getUncleCountByBlockHash',
+  hosted: true,
   summary: 'How many uncles a block names.',
   params: { blockHash: BlockHash },
   result: QuantityText,
@@ -104,6 +110,7 @@ export const eth_getUncleCountByBlockHash = method({
 
 export const eth_getUncleCountByBlockNumber = method({
   name: 'eth_getUncleCountByBlockNumber',
+  hosted: true,
   summary: 'How many uncles a block names.',
   params: { block: LookupBlock },
   result: QuantityText,

@@ -8,7 +8,7 @@ import { NodeError } from '../../../errors.ts'
 import type { Failure } from '../../../evm/failure-message.ts'
 import { method } from '../../method.ts'
 import type { RpcOptions } from '../../rpc-options.ts'
-import { requireWallet, sendRequest } from '../../signing.ts'
+import { sendRequest } from '../../signing.ts'
 import { CallObject } from '../../wire/call.ts'
 import { Data, HashText } from '../../wire/scalars.ts'
 import { TransactionObject, toRpcTransaction } from '../../wire/transaction.ts'
@@ -36,6 +36,9 @@ function answer({ hash, mined }: Submitted, options: RpcOptions): Hex {
 
 export const eth_sendRawTransaction = method({
   name: 'eth_sendRawTransaction',
+  hosted: true,
+  changesState: true,
+  counts: 'validTransactions',
   summary: 'Sends a signed transaction. Under automining it is mined when the answer comes.',
   params: { transaction: Data },
   result: HashText,
@@ -60,6 +63,9 @@ export const eth_sendRawTransaction = method({
 
 export const eth_sendTransaction = method({
   name: 'eth_sendTransaction',
+  changesState: true,
+  needsWallet: true,
+  counts: 'validTransactions',
   summary: 'Signs a transaction with an unlocked account and sends it.',
   params: { transaction: CallObject },
   result: HashText,
@@ -79,7 +85,6 @@ export const eth_sendTransaction = method({
     },
   ],
   async run({ transaction }, { engine, options }) {
-    requireWallet(engine)
     return answer(await engine.commands.send(sendRequest(transaction, engine.config)), options)
   },
 })

@@ -3,10 +3,10 @@ import { z } from 'zod'
 import type { Hex } from '../../../encoding/hex.ts'
 import { isHexDigits } from '../../../encoding/hex.ts'
 import { invalidParams } from '../../../errors.ts'
-import type { Parameter } from '../../method.ts'
+import { type Parameter, refuse } from '../../parameter.ts'
 import { type BlockArgument, LookupBlock } from '../block-reference.ts'
 import { MOST_ITEMS } from '../log-filter.ts'
-import { Address, BlockHash, refuse } from '../scalars.ts'
+import { Address, BlockHash } from '../scalars.ts'
 
 /** Texts of at most this length are a tag or a height, longer ones a hash. */
 const LONGEST_NUMBER = 19

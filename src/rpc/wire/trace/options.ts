@@ -1,8 +1,8 @@
 /** The options of `debug_trace*`: a tracer and its options (docs/rpc-reference.md#711-debug). */
 import { z } from 'zod'
 import { invalidParams } from '../../../errors.ts'
-import type { Parameter } from '../../method.ts'
-import { Flag, refuse } from '../scalars.ts'
+import { type Parameter, refuse } from '../../parameter.ts'
+import { Flag } from '../scalars.ts'
 import type { TraceOptions, TracerRecord } from './tracer-record.ts'
 
 /** An option with the value that its absence stands for. */

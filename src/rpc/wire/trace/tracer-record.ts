@@ -4,7 +4,7 @@ import type { Hex } from '../../../encoding/hex.ts'
 import type { CallFrame } from '../../../evm/tracing/call-frame.ts'
 import type { TraceBudget } from '../../../evm/tracing/trace-budget.ts'
 import type { Tracer } from '../../../evm/tracing/tracer.ts'
-import type { Parameter } from '../../method.ts'
+import type { Parameter } from '../../parameter.ts'
 import type { RawJson } from '../../raw-json.ts'
 import type { ReplySize } from './reply-size.ts'
 
