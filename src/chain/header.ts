@@ -96,11 +96,7 @@ function edgesOf(bytes: Uint8Array): number[] {
  * Hash of what versions 1 and 2 take out of the hashed header (RSKIP-351, docs/protocol.md#13-extension).
  * Throws a RangeError for version 0.
  */
-export function extensionHash(header: Header): Hex {
-  return toHex(extensionHashBytes(header))
-}
-
-function extensionHashBytes({ version, logsBloom, edges, baseEvent }: Header): Uint8Array {
+export function extensionHash({ version, logsBloom, edges, baseEvent }: Header): Uint8Array {
   if (edges === undefined) throw new RangeError('a header of version 0 has no extension')
   const bloomHash = keccak256(logsBloom)
   const parts =
@@ -158,7 +154,7 @@ export function encodeHeader(header: Header, form: HeaderForm, rules: Rules): Ui
   const shared = sharedElements(header)
   const elements = [...shared.elements]
   if (compressed) {
-    shared.extension ??= frameStrings([oneByte(header.version), extensionHashBytes(header)])
+    shared.extension ??= frameStrings([oneByte(header.version), extensionHash(header)])
     elements[ELEMENT.logsBloom] = shared.extension
   }
   if (header.verbatim !== undefined) {

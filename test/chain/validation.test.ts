@@ -4,12 +4,12 @@ import { type Block, transactionsRoot, unclesHash } from '../../src/chain/block.
 import { CHAINS, type ChainConfig } from '../../src/chain/config.ts'
 import { parseGenesis } from '../../src/chain/genesis.ts'
 import { type Header, headerHash } from '../../src/chain/header.ts'
-import { mineHeader } from '../../src/chain/merged-mining/mine-header.ts'
 import { PARENT_HEADER_OFFSET } from '../../src/chain/merged-mining/parent-header.ts'
 import { nextGasLimit } from '../../src/chain/next-header.ts'
 import { remascTransaction, signTransaction, type Transaction } from '../../src/chain/transaction.ts'
 import { MAX_UNCLES, validateBody, validateHeader } from '../../src/chain/validation.ts'
 import { keccak256 } from '../../src/encoding/hash.ts'
+import { mineHeader } from '../support/mined-header.ts'
 import { headerWith } from './headers.ts'
 
 const REGTEST = CHAINS.regtest

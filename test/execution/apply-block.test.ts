@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { EMPTY_ACCOUNT } from '../../src/chain/account.ts'
-import { bloomMightContain, ZERO_BLOOM } from '../../src/chain/bloom.ts'
+import { ZERO_BLOOM } from '../../src/chain/bloom.ts'
 import { CHAINS, PRECOMPILE_ADDRESS, REMASC_SENDER } from '../../src/chain/config.ts'
 import type { Header } from '../../src/chain/header.ts'
 import { remascTransaction, type Transaction } from '../../src/chain/transaction.ts'
@@ -9,6 +9,7 @@ import { fromHex, type Hex } from '../../src/encoding/hex.ts'
 import { applyBlock, BlockExecution } from '../../src/execution/apply-block.ts'
 import { TransactionRejected } from '../../src/execution/apply-transaction.ts'
 import type { Overlay } from '../../src/state/overlay.ts'
+import { bloomMightContain } from '../support/bloom.ts'
 import {
   account,
   CONTRACT,

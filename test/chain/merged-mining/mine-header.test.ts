@@ -8,13 +8,14 @@ import {
   splitCompressed,
   TAG,
 } from '../../../src/chain/merged-mining/commitment.ts'
-import { createProofSearch, mineHeader } from '../../../src/chain/merged-mining/mine-header.ts'
+import { createProofSearch } from '../../../src/chain/merged-mining/mine-header.ts'
 import { decodeParentHeader } from '../../../src/chain/merged-mining/parent-header.ts'
 import { checkProof } from '../../../src/chain/merged-mining/proof.ts'
 import { EMPTY } from '../../../src/encoding/bytes.ts'
 import { fromHex, type Hex } from '../../../src/encoding/hex.ts'
 import { fixedBytes, headers } from '../../support/arbitraries.ts'
 import { fixture } from '../../support/fixture.ts'
+import { mineHeader } from '../../support/mined-header.ts'
 import { localHeader } from './local-header.ts'
 
 const config = CHAINS.regtest

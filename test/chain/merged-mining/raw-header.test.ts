@@ -9,13 +9,13 @@ import {
   hashForMergedMining,
   headerHash,
 } from '../../../src/chain/header.ts'
-import { mineHeader } from '../../../src/chain/merged-mining/mine-header.ts'
 import { type MergedMiningProof, verifyMergedMining } from '../../../src/chain/merged-mining/raw-header.ts'
 import { EMPTY } from '../../../src/encoding/bytes.ts'
 import { fromHex, type Hex } from '../../../src/encoding/hex.ts'
 import { encodeRlp } from '../../../src/encoding/rlp.ts'
 import { headers } from '../../support/arbitraries.ts'
 import { fixture } from '../../support/fixture.ts'
+import { mineHeader } from '../../support/mined-header.ts'
 import { localHeader } from './local-header.ts'
 
 interface RealHeader {

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
 import { CHAINS } from '../../../src/chain/config.ts'
 import { forkDetectionData } from '../../../src/chain/merged-mining/fork-detection.ts'
-import { mineHeader } from '../../../src/chain/merged-mining/mine-header.ts'
 import type { Ancestry } from '../../../src/engine/blockchain/ancestry.ts'
 import { checkForkDetection, forkDetectionAbove } from '../../../src/engine/blockchain/fork-detection.ts'
 import { localHeader } from '../../chain/merged-mining/local-header.ts'
+import { mineHeader } from '../../support/mined-header.ts'
 
 const config = CHAINS.regtest
 const plain = localHeader(1)
