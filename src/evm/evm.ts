@@ -75,7 +75,10 @@ export class RskEvm extends EVM {
     journal.checkpoint()
     const result = await this._executeCall(message)
     if (result.execResult.exceptionError === undefined) journal.commit()
-    else journal.revert()
+    else {
+      journal.revert()
+      if (message.depth === 0) for (const apply of this.run.directEffects) apply()
+    }
     return result
   }
 
