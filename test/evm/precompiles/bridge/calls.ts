@@ -50,16 +50,24 @@ export function dataOf(functionName: string, ...args: readonly unknown[]): Hex {
 /** A bridge with a storage of its own, called by default as by a contract in a simulation. */
 export function freshBridge(defaults: Partial<PrecompileEnvironment> = {}) {
   const storage = memoryStorage()
+  const logs: { readonly topics: readonly Hex[]; readonly data: Hex }[] = []
+  const transfers: (readonly [to: Hex, wei: bigint])[] = []
   const env: PrecompileEnvironment = {
     ...ENVIRONMENT,
     isLocal: true,
     storage,
+    emit: (topics, data) => logs.push({ topics, data: toHex(data) }),
+    transfer: (to, wei) => transfers.push([to, wei]),
     timestamp: 1_000_000,
     ...defaults,
   }
   return {
     storage,
+    logs,
+    transfers,
     env,
+    /** A named cell; `0x` where there is none. */
+    cell: (name: string) => toHex(storage.bytes(BigInt(toHex(new TextEncoder().encode(name))))),
     raw: (data: Hex, change: Partial<PrecompileEnvironment> = {}) =>
       outcome(bridge, data, { ...env, ...change }),
     gas: (data: Hex, change: Partial<PrecompileEnvironment> = {}) =>
