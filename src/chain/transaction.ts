@@ -7,7 +7,14 @@ import { frameStrings, readFlatStrings } from '../encoding/rlp-frame.ts'
 import { invalidParams, type NodeError } from '../errors.ts'
 import { isFreeBridgeTransaction } from './bridge-senders.ts'
 import { type ChainConfig, PRECOMPILE_ADDRESS, REMASC_SENDER } from './config.ts'
-import { CURVE_ORDER, recoverAddress, type Signature, sign } from './signature.ts'
+import {
+  addressOfPublicKey,
+  CURVE_ORDER,
+  recoverAddress,
+  recoverPublicKey,
+  type Signature,
+  sign,
+} from './signature.ts'
 
 /**
  * A decoded transaction with its sender (docs/protocol.md#43-transactions,
@@ -115,6 +122,14 @@ export function signTransaction(unsigned: UnsignedTransaction, key: Uint8Array):
 export function impersonatedTransaction(unsigned: UnsignedTransaction, from: Hex): Transaction {
   const standIn: Signature = { r: BigInt(from), s: 1n, parity: 0 }
   return restoreTransaction(encodeSigned(payloadOf(unsigned), unsigned.chainId, standIn), from)
+}
+
+/** The sender's public key (64 bytes, x and y); `undefined` when no signature of its own is there to recover it from. */
+export function senderPublicKey({ raw, from }: Transaction): Uint8Array | undefined {
+  const { chainId, parity, r, s, payload } = parse(raw)
+  if (parity === undefined) return undefined
+  const key = recoverPublicKey(keccak256(signedBytes(payload, chainId)), r, s, parity)
+  return key !== undefined && addressOfPublicKey(key) === from ? key : undefined
 }
 
 function payloadOf({ nonce, gasPrice, gasLimit, to, value, data }: UnsignedTransaction): Uint8Array[] {

@@ -20,6 +20,7 @@ import { childMessage } from './child-message.ts'
 import { analyse } from './code-analysis.ts'
 import { CONSOLE_ADDRESS, type ConsoleCalls, keepConsoleCall } from './console-calls.ts'
 import { type ChildRequest, FAILURE, Frame } from './frame.ts'
+import { REFUND } from './gas-schedule.ts'
 import { advance } from './interpreter.ts'
 import { libraryAddress } from './library-state.ts'
 import { type CalledMessage, type PrecompileRun, runPrecompile } from './precompile-call.ts'
@@ -74,7 +75,10 @@ export class RskEvm extends EVM {
     journal.checkpoint()
     const result = await this._executeCall(message)
     if (result.execResult.exceptionError === undefined) journal.commit()
-    else journal.revert()
+    else {
+      journal.revert()
+      if (message.depth === 0) for (const apply of this.run.directEffects) apply()
+    }
     return result
   }
 
@@ -174,8 +178,10 @@ export class RskEvm extends EVM {
     const { state } = session.journal
     const creates = 'initcode' in child
     const own = state.account(frame.address) ?? EMPTY_ACCOUNT
-    frame.returned = EMPTY
-    if (frame.depth >= rules.maxDepth || own.balance < child.value || (creates && own.nonce >= MAX_NONCE)) {
+    const isRefused =
+      frame.depth >= rules.maxDepth || own.balance < child.value || (creates && own.nonce >= MAX_NONCE)
+    if (!(isRefused && creates && this.chainCreations)) frame.returned = EMPTY
+    if (isRefused) {
       if (session.tracer !== undefined) reportRefusal(frame, child, rules.maxDepth)
       frame.push(0n)
       return
@@ -183,6 +189,8 @@ export class RskEvm extends EVM {
     // The nonce stays when the creation fails.
     if (creates) state.putAccount(frame.address, withNonce(own, own.nonce + 1n))
     this.#requested = child.kind
+    const { refund, destroyed } = session.journal
+    const destroyedBefore = destroyed.length
     const message = childMessage(frame, child)
     const { execResult, createdAddress } = creates
       ? await this.runCreation(message)
@@ -191,6 +199,9 @@ export class RskEvm extends EVM {
     const failure = execResult.exceptionError?.error
     if ('initcode' in child) {
       frame.returned = this.returnDataOfCreation(execResult)
+      if (this.chainCreations) {
+        session.journal.refund = refund + REFUND.selfDestruct * (destroyed.length - destroyedBefore)
+      }
       frame.push(failure === undefined && createdAddress ? BigInt(createdAddress.toString()) : 0n)
       return
     }
@@ -199,6 +210,14 @@ export class RskEvm extends EVM {
     if (child.outputLength > 0) {
       frame.memory.set(frame.returned.subarray(0, child.outputLength), child.outputOffset)
     }
+  }
+
+  /**
+   * The chain's creations (docs/protocol.md#63-calls-and-creations): a creation that is refused keeps the return data of
+   * the call before it, and of a constructor's refunds only those of destroyed contracts reach the creator.
+   */
+  protected get chainCreations(): boolean {
+    return true
   }
 
   /** The creator's return data: none, also after a REVERT (docs/protocol.md#63-calls-and-creations). */

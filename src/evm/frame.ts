@@ -1,5 +1,6 @@
 /** One running frame: its place in the call tree, stack, memory and gas. */
 import { EVMError } from '@ethereumjs/evm'
+import type { Transaction } from '../chain/transaction.ts'
 import { EMPTY } from '../encoding/bytes.ts'
 import type { Hex } from '../encoding/hex.ts'
 import type { CodeAnalysis } from './code-analysis.ts'
@@ -18,6 +19,8 @@ export interface Session {
   readonly journal: Journal
   readonly env: BlockEnvironment
   readonly origin: Hex
+  /** The signed transaction that runs; `undefined` in a simulation. */
+  readonly transaction: Transaction | undefined
   /** Wei per gas. */
   readonly gasPrice: bigint
   readonly clock: RunClock

@@ -1,5 +1,6 @@
 /** A message to run, the block it runs in, and its result. */
 import type { Log } from '../chain/receipt.ts'
+import type { Transaction } from '../chain/transaction.ts'
 import type { Hex } from '../encoding/hex.ts'
 import type { AncestorBlock } from './precompiles/precompile.ts'
 import type { Tracer } from './tracing/tracer.ts'
@@ -37,6 +38,8 @@ export interface Message {
   /** Wei per gas. */
   readonly gasPrice: bigint
   readonly origin: Hex
+  /** The signed transaction that the message is of; absent in a simulation. */
+  readonly transaction?: Transaction | undefined
 }
 
 /** Limits and context of one run. */

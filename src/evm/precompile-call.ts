@@ -8,6 +8,7 @@ import {
 import type { Address } from '@ethereumjs/util'
 import { EMPTY } from '../encoding/bytes.ts'
 import { FAILURE, type Session } from './frame.ts'
+import { readBytes, writeBytes } from './precompiles/byte-cells.ts'
 import {
   type Chunks,
   type Precompile,
@@ -34,6 +35,11 @@ export interface PrecompileRun {
   readonly onNotice: (notice: string) => void
   /** Set when a precompiled contract that the transaction itself calls has its gas and fails. */
   precompileFailed: boolean
+  /**
+   * What the precompiled contract that the transaction itself calls stored, logged and transferred; all of it stays when
+   * the contract fails (docs/protocol.md#failing-precompiles).
+   */
+  readonly directEffects: (() => void)[]
 }
 
 function kindOf(message: CalledMessage): PrecompileCallKind {
@@ -45,10 +51,15 @@ function kindOf(message: CalledMessage): PrecompileCallKind {
 /** The contract's storage is that of its own account, by whatever kind of call. */
 function environmentOf(
   message: CalledMessage,
-  { session: { env, journal }, isLocal }: PrecompileRun,
+  { session, isLocal, directEffects }: PrecompileRun,
 ): PrecompileEnvironment {
+  const { env, journal, transaction } = session
   const address = message.codeAddress.toString()
   const isTop = message.depth === 0
+  const apply = (effect: () => void) => {
+    if (isTop) directEffects.push(effect)
+    effect()
+  }
   return {
     depth: isTop ? 0 : message.depth - 1,
     caller: message.caller.toString(),
@@ -57,14 +68,16 @@ function environmentOf(
     kind: kindOf(message),
     isTop,
     isLocal,
+    transaction: isTop ? transaction : undefined,
+    number: env.number,
     timestamp: env.timestamp,
     storage: {
       get: (slot) => journal.state.storage(address, slot),
-      set(slot, value) {
-        if (message.isStatic) throw new PrecompileFailure('nothing may be written in a static call')
-        journal.state.putStorage(address, slot, value)
-      },
+      bytes: (slot) => readBytes(journal.state, address, slot),
+      setBytes: (slot, bytes) => apply(() => writeBytes(journal.state, address, slot, bytes)),
     },
+    emit: (topics, data) => apply(() => journal.logs.push({ address, topics, data })),
+    transfer: (to, wei) => apply(() => journal.transfer(address, to, wei)),
     ancestor: (depth) => env.ancestor(depth),
   }
 }

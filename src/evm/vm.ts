@@ -63,15 +63,17 @@ export function createVm(parts: VmParts): Vm {
       const journal = new Journal(state)
       if (options.tracer === undefined && isTransfer(message, journal)) return transferred(message, journal)
       const clock = new RunClock(options.deadlineMs)
-      const { gasPrice, origin } = message
+      const { gasPrice, origin, transaction } = message
       const { precompiles } = rules
+      const { tracer } = options
       const run: EvmRun = {
-        session: { precompiles, chainId, journal, env, origin, gasPrice, clock, tracer: options.tracer },
+        session: { precompiles, chainId, journal, env, origin, transaction, gasPrice, clock, tracer },
         rules,
         destroyedEarlier: options.destroyedEarlier,
         isLocal: options.isLocal ?? false,
         onNotice,
         precompileFailed: false,
+        directEffects: [],
         consoleCalls: undefined,
       }
       const evm = idle.pop() ?? makeEvm(journal)

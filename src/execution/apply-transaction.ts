@@ -103,7 +103,7 @@ async function run(parts: TransactionParts): Promise<TransactionOutcome> {
     from,
     withNonce(withBalance(sender, sender.balance - gasLimit * gasPrice), sender.nonce + 1n),
   )
-  const message = { from, to, value, data, gas: gasLimit - intrinsic, gasPrice, origin: from }
+  const message = { from, to, value, data, gas: gasLimit - intrinsic, gasPrice, origin: from, transaction }
   const result = await vm.run(message, state, env, { destroyedEarlier, deadlineMs, tracer })
 
   const { gasUsed, charged } = bill(result, intrinsic, gasLimit)

@@ -18,6 +18,7 @@ import { fromHex, toHex } from '../../src/encoding/hex.ts'
 import { analyse } from '../../src/evm/code-analysis.ts'
 import { type EvmRun, RskEvm } from '../../src/evm/evm.ts'
 import { FAILURE, type Session } from '../../src/evm/frame.ts'
+import { REFUND } from '../../src/evm/gas-schedule.ts'
 import { libraryAddress } from '../../src/evm/library-state.ts'
 import type { BlockEnvironment } from '../../src/evm/message.ts'
 import type { CalledMessage } from '../../src/evm/precompile-call.ts'
@@ -158,6 +159,28 @@ const jumpDestination: Opcode = {
   },
 }
 
+/** What the library keeps of a frame's result while it runs. */
+function resultOf(runState: RunState): { readonly selfdestruct: ReadonlyMap<string, string> } {
+  return (runState.interpreter as unknown as { _result: ReturnType<typeof resultOf> })._result
+}
+
+/** SELFDESTRUCT without balance, which leaves an absent beneficiary absent. */
+function destroy(logic: Opcode['logicFunction']): Opcode['logicFunction'] {
+  return async (runState, rules) => {
+    const [word = 0n] = runState.stack.peek(1)
+    const beneficiary = wordToAddress(word)
+    const { state } = sessionOf(runState).journal
+    const staysAbsent = state.account(beneficiary) === undefined && runState.env.contract.balance === 0n
+    if (staysAbsent) state.checkpoint()
+    try {
+      await logic(runState, rules)
+    } finally {
+      // Without balance the library writes nothing but the beneficiary.
+      if (staysAbsent) state.revert()
+    }
+  }
+}
+
 function chainOpcodes(common: Common): CustomOpcode[] {
   const library = getOpcodesForHF(common)
   const logic = (opcode: number): Opcode['logicFunction'] => {
@@ -183,9 +206,17 @@ function chainOpcodes(common: Common): CustomOpcode[] {
     baseFee: 32_000,
     gasFunction: createGas(wordGas),
     logicFunction: async (runState, rules) => {
+      const { returnBytes, gasRefund } = runState
+      const { nonce } = runState.env.contract
+      const { selfdestruct } = resultOf(runState)
+      const destroyed = selfdestruct.size
       await logic(opcode)(runState, rules)
-      // A reverted creation leaves no return data.
-      runState.returnBytes = EMPTY
+      // A creation that is refused keeps the return data; any other leaves none, and no refund of what it cleared.
+      if (runState.env.contract.nonce === nonce) runState.returnBytes = returnBytes
+      else {
+        runState.returnBytes = EMPTY
+        runState.gasRefund = gasRefund + BigInt(REFUND.selfDestruct * (selfdestruct.size - destroyed))
+      }
     },
   })
   return [
@@ -232,7 +263,7 @@ function chainOpcodes(common: Common): CustomOpcode[] {
       opcodeName: 'SELFDESTRUCT',
       baseFee: 5_000,
       gasFunction: destroyGas,
-      logicFunction: logic(0xff),
+      logicFunction: destroy(logic(0xff)),
     },
   ]
 }

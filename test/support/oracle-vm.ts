@@ -45,6 +45,10 @@ function withEthereumRules(Base: typeof RskEvm): typeof RskEvm {
       return LIBRARY._addToBalance.call(this, ...parts)
     }
 
+    protected override get chainCreations(): boolean {
+      return false
+    }
+
     protected override returnDataOfCreation({ exceptionError, returnValue }: ExecResult): Uint8Array {
       const reverted = exceptionError?.error === FAILURE.REVERT
       return reverted ? returnValue : super.returnDataOfCreation({ executionGasUsed: 0n, returnValue })

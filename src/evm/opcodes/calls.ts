@@ -27,6 +27,12 @@ function childGas(frame: Frame, requested: bigint, value: bigint): number {
   return Math.min(wanted + stipend, frame.gas)
 }
 
+/** How much of its input a call reads: a precompiled contract with a maximum input reads no more (RSKIP-516). */
+function inputRead(frame: Frame, target: bigint, length: bigint): bigint {
+  const most = frame.session.precompiles.get(wordToAddress(target))?.maxInputFromContract
+  return most !== undefined && length > BigInt(most) ? BigInt(most) : length
+}
+
 function caller(
   code: number,
   name: string,
@@ -47,10 +53,18 @@ function caller(
     }
     const creates = kind === 'call' && isNew(frame, wordToAddress(target))
     frame.charge((value === 0n ? 0 : GAS.callValue) + (creates ? GAS.newAccount : 0))
-    const inputOffset = frame.expand(inputAt, inputLength)
+    const readLength = inputRead(frame, target, inputLength)
+    if (readLength !== inputLength) {
+      // The gas is that of the whole input, but memory grows by what is read, so the rest is charged again later.
+      const input = frame.expansionCost(inputAt, inputLength)
+      frame.charge(Math.max(input, frame.expansionCost(outputAt, outputLength)))
+      frame.grow(Number(inputAt + readLength))
+      frame.grow(Number(outputAt + outputLength))
+    }
+    const inputOffset = frame.expand(inputAt, readLength)
     const outputOffset = frame.expand(outputAt, outputLength)
     const gas = childGas(frame, requested, value)
-    const input = frame.read(inputOffset, Number(inputLength))
+    const input = frame.read(inputOffset, Number(readLength))
     frame.request({ kind, target, value, input, gas, outputOffset, outputLength: Number(outputLength) })
   })
 }
@@ -83,8 +97,11 @@ function destroy(frame: Frame): void {
     journal.refund += REFUND.selfDestruct
   }
   frame.session.tracer?.selfDestruct?.(frame.address, beneficiary, own.balance)
-  const receiver = state.account(beneficiary) ?? EMPTY_ACCOUNT
-  state.putAccount(beneficiary, withBalance(receiver, receiver.balance + own.balance))
+  // Without a balance nothing is transferred, and an absent beneficiary stays absent.
+  if (own.balance !== 0n) {
+    const receiver = state.account(beneficiary) ?? EMPTY_ACCOUNT
+    state.putAccount(beneficiary, withBalance(receiver, receiver.balance + own.balance))
+  }
   state.putAccount(frame.address, withBalance(own, 0n))
   frame.stop(frame.output)
 }

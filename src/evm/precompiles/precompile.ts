@@ -1,5 +1,6 @@
 /** The interface of precompiled contracts: code of this node at a fixed address, with its gas and its result. */
 import type { Header } from '../../chain/header.ts'
+import type { Transaction } from '../../chain/transaction.ts'
 import type { Hex } from '../../encoding/hex.ts'
 
 /** An ancestor of the executing block, as the block header contract reads it. */
@@ -11,12 +12,17 @@ export interface AncestorBlock {
   readonly totalDifficulty: bigint
 }
 
-/** The words of a contract's own account. */
+/** The storage cells of a contract's own account: byte strings, of which a word is the minimal big-endian form. */
 export interface PrecompileStorage {
-  /** 0 where nothing is kept. */
+  /** A cell as a word; 0 where there is none. */
   get(slot: bigint): bigint
-  /** Undone when the call fails. Throws PrecompileFailure where nothing may be written. */
-  set(slot: bigint, value: bigint): void
+  /** A cell's bytes; empty where there is none. */
+  bytes(slot: bigint): Uint8Array
+  /**
+   * Sets a cell; no bytes remove it. Possible in a static call too, as in the reference node
+   * (docs/protocol.md#66-bridge).
+   */
+  setBytes(slot: bigint, bytes: Uint8Array): void
 }
 
 /** How a precompiled contract is called. A plain call from code that may not write counts as `staticcall`. */
@@ -35,9 +41,17 @@ export interface PrecompileEnvironment {
   readonly isTop: boolean
   /** Is all of this a simulation (`eth_call` and estimates), its sender unproven and its changes dropped? */
   readonly isLocal: boolean
+  /** The signed transaction that calls; `undefined` when code calls, and in a simulation. */
+  readonly transaction: Transaction | undefined
+  /** Height of the executing block. */
+  readonly number: number
   /** Of the executing block, Unix seconds. */
   readonly timestamp: number
   readonly storage: PrecompileStorage
+  /** Adds a log of the contract's own address. */
+  emit(topics: readonly Hex[], data: Uint8Array): void
+  /** Moves wei from the contract's own account, which must have them. */
+  transfer(to: Hex, wei: bigint): void
   /** 0 is the parent of the executing block; `undefined` when there is no such block. */
   ancestor(depth: number): AncestorBlock | undefined
 }

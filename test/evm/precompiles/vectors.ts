@@ -1,5 +1,6 @@
 /** What the tests of precompiled contracts share: published vectors from files, a calling environment, contracts by address. */
 import { readFileSync } from 'node:fs'
+import { EMPTY } from '../../../src/encoding/bytes.ts'
 import { fromHex, type Hex, toHex } from '../../../src/encoding/hex.ts'
 import {
   type Precompile,
@@ -34,8 +35,12 @@ export const ENVIRONMENT: PrecompileEnvironment = {
   kind: 'call',
   isTop: false,
   isLocal: false,
+  transaction: undefined,
+  number: 1,
   timestamp: 0,
-  storage: { get: () => 0n, set: () => {} },
+  storage: { get: () => 0n, bytes: () => EMPTY, setBytes: () => {} },
+  emit: () => {},
+  transfer: () => {},
   ancestor: () => undefined,
 }
 

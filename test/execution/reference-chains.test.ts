@@ -1,0 +1,21 @@
+/** Blocks of the reference node, executed here: gas, fees, status, return data and receipts are the same. */
+import { describe, expect, it } from 'vitest'
+import {
+  createReferenceReplay,
+  type Difference,
+  referenceChains,
+  referenceFiles,
+} from '../support/reference-chains.ts'
+
+describe('the chains of the reference node', () => {
+  it('are all there', () => {
+    expect(referenceFiles().length).toBe(24)
+  })
+
+  it.each(referenceFiles())('%s: every block gives what the reference node got', async (file) => {
+    const replay = createReferenceReplay()
+    const differences: Difference[] = []
+    for (const chain of referenceChains(file)) differences.push(...(await replay.differencesOf(chain)))
+    expect(differences).toEqual([])
+  })
+})
