@@ -58,6 +58,7 @@ function describeMethod(method: AnyMethod): Entry {
   const described = {
     name: method.name,
     ...(method.aliases.length > 0 && { 'x-aliases': method.aliases }),
+    ...(method.changesState && { 'x-changes-state': true }),
     summary: method.summary,
     tags: [{ name: method.namespace }],
     paramStructure: 'by-position',
