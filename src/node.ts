@@ -181,10 +181,10 @@ export async function createNode(given: NodeOptions = {}): Promise<Node> {
   const closeListeners: (() => void)[] = []
   const session: Session = {
     ...openSession('in process'),
-    notify({ method, subscription, news }) {
+    notify({ method, subscription, event }) {
       for (const listener of [...listeners]) {
         try {
-          listener({ type: method, data: { subscription, result: news.value() } })
+          listener({ type: method, data: { subscription, result: event.value() } })
         } catch (error) {
           logger.error('a listener failed', { error, subscription })
         }

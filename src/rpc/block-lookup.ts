@@ -26,7 +26,7 @@ export function requireKnown(argument: BlockArgument, queries: Queries): void {
   }
 }
 
-/** As `requireKnown`; calls have words of their own for a height that is not reached yet: `invalid-params`. */
+/** As `requireKnown`; calls refuse a height above the head with another message: `invalid-params`. */
 export function requireCallable(block: BlockArgument, queries: Queries): void {
   const { reference } = block
   if ('number' in reference && reference.number > queries.head().block.header.number) {

@@ -21,8 +21,8 @@ export function checkMethodTimeouts(
   const known = new Set(methods.flatMap(namesOf).flatMap((name) => [name, namespaceOf(name)]))
   for (const name of Object.keys(methodTimeouts)) {
     if (known.has(name)) continue
-    const words = `Option "methodTimeouts" names ${name}, which is neither a method nor a namespace.`
-    throw new NodeError('invalid-options', words)
+    const message = `Option "methodTimeouts" names ${name}, which is neither a method nor a namespace.`
+    throw new NodeError('invalid-options', message)
   }
 }
 

@@ -32,7 +32,7 @@ export interface Example {
 export interface Context {
   readonly engine: Engine
   readonly options: RpcOptions
-  /** The methods that are open on this node, whoever asks. */
+  /** The methods that are open on this node, before the permissions of a session. */
   readonly methods: readonly AnyMethod[]
   readonly session: Session
   readonly filters: Filters

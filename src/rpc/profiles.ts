@@ -28,7 +28,7 @@ export function checkMethodEntries(
   profile: RpcOptions['profile'],
   methods: readonly AnyMethod[],
 ): void {
-  const refused = (words: string) => new NodeError('invalid-options', `Option "methods" ${words}.`)
+  const refused = (reason: string) => new NodeError('invalid-options', `Option "methods" ${reason}.`)
   const inProfile = methodsOfProfile(profile, methods)
   for (const entry of entries) {
     const name = bareName(entry)

@@ -3,7 +3,7 @@ import { constants } from 'node:buffer'
 import { inflateRawSync } from 'node:zlib'
 import { NodeError } from '../errors.ts'
 
-/** Text in little room. */
+/** Compressed text. */
 export class PackedText {
   readonly #packed: Uint8Array
   /** Bytes of the text. */
@@ -35,7 +35,7 @@ export class RawJson {
     this.length = chunks.reduce((sum, { length }) => sum + length, 0)
   }
 
-  /** The text piece by piece; what is packed is unpacked as its turn comes. */
+  /** The text piece by piece; what is packed is unpacked when it is reached. */
   *pieces(): Generator<Buffer, void> {
     for (const chunk of this.chunks) yield chunk instanceof PackedText ? chunk.unpack() : chunk
   }

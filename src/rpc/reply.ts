@@ -1,4 +1,4 @@
-/** What a call or a batch is answered with, and how that is written: as text or in pieces, within the limits of its size. */
+/** The reply to a call or a batch, and how it is written: as text or in pieces, within the limits of its size. */
 import { textLimitExceeded } from '../evm/tracing/trace-budget.ts'
 import type { Logger } from '../logger.ts'
 import { type ErrorObject, responseTooLong, toErrorObject } from './error-codes.ts'
@@ -7,7 +7,7 @@ import { jsonArray, jsonObject, RawJson } from './raw-json.ts'
 /** A request's id; `null` when it could not be read, JSON text when it is a number of more digits than JavaScript's have. */
 export type Id = string | number | null | RawJson
 
-/** One reply; key order is that of the chain's nodes. */
+/** One reply; key order is that of the reference node. */
 export type Reply =
   | { readonly jsonrpc: string; readonly id: Id; readonly result: unknown }
   | { readonly jsonrpc: string; readonly id: Id; readonly error: ErrorObject }
@@ -66,7 +66,7 @@ export function createReplyWriter(
     try {
       text = JSON.stringify(reply)
     } catch (error) {
-      // A string beyond what V8 can hold; without a limit of ours the words must not name one.
+      // A string beyond what V8 can hold; without a limit of ours the message must not name one.
       logger.error('a reply could not be written', { error })
       return limit > 0 ? tooLong(reply) : textOf(refusal(error, idOf(reply)))
     }

@@ -82,8 +82,8 @@ export interface OutboxParts {
   readonly onOverflow: () => void
 }
 
-function lengthOf({ news }: Notification): number {
-  return news.json.length + ENVELOPE_BYTES
+function lengthOf({ event }: Notification): number {
+  return event.json.length + ENVELOPE_BYTES
 }
 
 /** Makes an outbox. */

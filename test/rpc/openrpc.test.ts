@@ -171,7 +171,7 @@ describe('rpc.discover', () => {
     }
   })
 
-  it('tells errors that share a code together', () => {
+  it('describes errors that share a code together', () => {
     const twice = method({
       name: 'a_b',
       summary: 'Refuses.',

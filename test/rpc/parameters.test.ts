@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { METHODS } from '../../src/rpc/methods/index.ts'
 import type { Parameter } from '../../src/rpc/parameter.ts'
-import { NASTY, spoiled } from '../hostile/nasty-values.ts'
+import { HOSTILE, spoiled } from '../hostile/hostile-values.ts'
 import { valuesOf } from '../support/schema-values.ts'
 
 /** Parameters whose decoder is more lenient, or stricter, than their schema, and why. */
@@ -49,19 +49,19 @@ function expectAgreement(parameter: Parameter<unknown>, value: unknown): void {
 /** Values of the schema, the same with one part replaced, and any JSON. */
 function candidates(parameter: Parameter<unknown>): fc.Arbitrary<unknown> {
   const fitting = valuesOf(parameter)
-  const nasty = fc.constantFrom(...NASTY)
+  const hostile = fc.constantFrom(...HOSTILE)
   const replaced = fc
-    .tuple(fitting, fc.oneof(nasty, fc.jsonValue({ maxDepth: 1 })), fc.nat())
+    .tuple(fitting, fc.oneof(hostile, fc.jsonValue({ maxDepth: 1 })), fc.nat())
     .map(([value, other, at]) => {
       const all = [...spoiled(value, other)]
       return all[at % all.length]
     })
-  return fc.oneof(fitting, replaced, nasty)
+  return fc.oneof(fitting, replaced, hostile)
 }
 
 describe('the schema and the decoder of', () => {
   it.each(distinct.map(({ name, parameter }) => [name, parameter] as const))('%s agree', (_, parameter) => {
-    for (const value of NASTY) expectAgreement(parameter, value)
+    for (const value of HOSTILE) expectAgreement(parameter, value)
     fc.assert(
       fc.property(candidates(parameter), (value) => expectAgreement(parameter, value)),
       {

@@ -1,12 +1,12 @@
 /** A dispatcher without a chain for the tests of the transports: it echoes, and holds requests until they are released. */
 import type { ServeOptions } from '../../src/options/options.ts'
-import { News, type Notification } from '../../src/rpc/notification.ts'
+import { FeedEvent, type Notification } from '../../src/rpc/notification.ts'
 import type { Session } from '../../src/rpc/session.ts'
 import { type Server, serve } from '../../src/transport/server.ts'
 
 /** A notification that carries a value. */
 export function newsOf(value: unknown): Notification {
-  return { method: 'eth_subscription', subscription: '0x1', news: new News(() => value) }
+  return { method: 'eth_subscription', subscription: '0x1', event: new FeedEvent(() => value) }
 }
 
 /** Its text. */

@@ -1,4 +1,4 @@
-/** The `evm_` methods of a development node: save points, clock, mining on request (docs/rpc-reference.md#712-evm). */
+/** The `evm_` methods of a development node: snapshots, clock, mining on request (docs/rpc-reference.md#712-evm). */
 import { z } from 'zod'
 import { type Block, decodeBlock } from '../../chain/block.ts'
 import type { ChainConfig } from '../../chain/config.ts'
@@ -50,7 +50,7 @@ function blockOf(bytes: Uint8Array, config: ChainConfig): Block {
 export const evm_snapshot = method({
   name: 'evm_snapshot',
   changesState: true,
-  summary: 'Takes a save point of head and clock; its id.',
+  summary: 'Takes a snapshot of head and clock; returns its id.',
   params: {},
   result: QuantityText,
   examples: [{ params: [], result: '0x1' }],
@@ -61,7 +61,7 @@ export const evm_revert = method({
   name: 'evm_revert',
   changesState: true,
   summary:
-    'Back to a save point, which stays valid while later ones are dropped; false when there is no such one.',
+    'Back to a snapshot, which stays valid while later ones are dropped; false when there is no such one.',
   params: { snapshot: SnapshotId },
   result: z.boolean(),
   examples: [{ params: ['0x63'], result: false }],
@@ -71,7 +71,7 @@ export const evm_revert = method({
 export const evm_reset = method({
   name: 'evm_reset',
   changesState: true,
-  summary: 'Back to genesis; save points and pool are forgotten.',
+  summary: 'Back to genesis; snapshots and pool are dropped.',
   params: {},
   result: z.null(),
   examples: [{ params: [], result: null }],
@@ -191,7 +191,7 @@ export const evm_stopMining = method({
   },
 })
 
-// The two switches answer true, as the development nodes do whose clients call them.
+// These two answer true, as Hardhat and Ganache do.
 
 export const evm_setAutomine = method({
   name: 'evm_setAutomine',

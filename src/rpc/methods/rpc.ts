@@ -1,4 +1,4 @@
-/** What the node says of its own methods. */
+/** Methods that describe the methods of the node. */
 import { z } from 'zod'
 import { type Context, method } from '../method.ts'
 import { namesOf, namespaceOf } from '../method-names.ts'

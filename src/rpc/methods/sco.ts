@@ -1,5 +1,5 @@
 /**
- * The `sco_` methods: how those behave who call from elsewhere, and who of them is banned
+ * The `sco_` methods: scores of callers on other machines, and bans
  * (docs/rpc-reference.md#716-sco).
  */
 import { isIP } from 'node:net'
@@ -34,7 +34,7 @@ const Counter = z.int().nonnegative()
 /** Of events between nodes, which callers over JSON-RPC cannot cause. */
 const AlwaysZero = Counter.describe('always 0: this node has no peers of the chain’s own protocol')
 
-/** A caller's conduct; `punishedUntil` is 0, since a ban has no end of its own. */
+/** The score of a caller; `punishedUntil` is 0, since a ban has no end of its own. */
 const PeerObject = z.strictObject({
   id: z.string(),
   type: z.enum(['node', 'address']),
@@ -109,7 +109,7 @@ function toSummary(peers: readonly PeerRecord[]): z.infer<typeof SummaryObject> 
 export const sco_banAddress = method({
   name: 'sco_banAddress',
   changesState: true,
-  summary: 'Turns callers from an address or a range away from now on; their connections end. Kept on disk.',
+  summary: 'Bans an address or a range: its connections are closed, and new ones refused. Kept on disk.',
   params: { address: BannedText },
   result: z.null(),
   examples: [{ params: ['203.0.113.0/24'], result: null }],
@@ -122,7 +122,7 @@ export const sco_banAddress = method({
 export const sco_unbanAddress = method({
   name: 'sco_unbanAddress',
   changesState: true,
-  summary: 'Lets callers from a banned address or range in again.',
+  summary: 'Lifts the ban of an address or range.',
   params: { address: BannedText },
   result: z.null(),
   examples: [{ params: ['203.0.113.0/24'], result: null }],
@@ -134,7 +134,7 @@ export const sco_unbanAddress = method({
 
 export const sco_bannedAddresses = method({
   name: 'sco_bannedAddresses',
-  summary: 'What is banned: addresses, then ranges.',
+  summary: 'The banned addresses, then the banned ranges.',
   params: {},
   result: z.array(z.string()),
   examples: [{ params: [], result: [] }],
@@ -143,7 +143,7 @@ export const sco_bannedAddresses = method({
 
 export const sco_peerList = method({
   name: 'sco_peerList',
-  summary: 'How each behaves who calls from another machine; callers on this one are not judged.',
+  summary: 'Event counters and score of each caller on another machine; callers on this one are not scored.',
   params: {},
   result: z.array(PeerObject),
   examples: [{ params: [], result: [] }],
@@ -152,7 +152,7 @@ export const sco_peerList = method({
 
 export const sco_reputationSummary = method({
   name: 'sco_reputationSummary',
-  summary: 'The same, summed over all of them.',
+  summary: 'The counters of sco_peerList, summed over all callers.',
   params: {},
   result: SummaryObject,
   examples: [{ params: [], result: toSummary([]) }],
@@ -162,7 +162,7 @@ export const sco_reputationSummary = method({
 export const sco_clearPeerScoring = method({
   name: 'sco_clearPeerScoring',
   changesState: true,
-  summary: 'Forgets how a caller behaved, and lists the others; a ban stays.',
+  summary: 'Resets the counters of a caller, and lists the others; a ban stays.',
   params: { id: PeerId },
   result: z.array(PeerObject),
   examples: [{ params: ['203.0.113.7'], result: [] }],

@@ -7,7 +7,7 @@ import { ReceiptLogObject, toRpcReceiptLog } from './log.ts'
 import { AddressText, BloomText, HashText, QuantityText } from './scalars.ts'
 import { toRpcSender } from './transaction.ts'
 
-/** Key order is that of the chain's nodes. */
+/** Key order is that of the reference node. */
 export const ReceiptObject = z
   .strictObject({
     transactionHash: HashText,

@@ -50,13 +50,13 @@ function pollOf(
     drop: () => {
       backlog = new Backlog()
     },
-    poll: async (room = ENDLESS) => (await poll(at, of, room)).map(told),
+    poll: async (limits = ENDLESS) => (await poll(at, of, limits)).map(summary),
   }
 }
-const told = ({ block, removed }: LogView) => [block.hash, removed]
+const summary = ({ block, removed }: LogView) => [block.hash, removed]
 const hashes = () => blocks.map(({ hash }) => hash)
 
-it('tells of blocks that joined and that left, in order, once', async () => {
+it('returns the logs of blocks that joined and that left, in order, once', async () => {
   const [first, second] = blocks as [ExecutedBlock, ExecutedBlock]
   const { poll } = pollOf([stepOf(first), stepOf(first, true), stepOf(second)])
   expect(await poll()).toEqual([
@@ -67,7 +67,7 @@ it('tells of blocks that joined and that left, in order, once', async () => {
   expect(await poll()).toEqual([])
 })
 
-it('tells what fits a reply, one log at least, and keeps the rest', async () => {
+it('returns what fits a reply, one log at least, and keeps the rest', async () => {
   const { poll, of, at } = pollOf(blocks.map((block) => stepOf(block)))
   expect(await poll({ ...ENDLESS, bytes: 1 })).toHaveLength(1)
   expect([at.cursor, of.waiting.length]).toEqual([1, 0])

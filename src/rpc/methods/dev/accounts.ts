@@ -1,4 +1,4 @@
-/** Methods that let transactions be sent from addresses whose keys nobody has. */
+/** Methods that let transactions be sent from addresses without their keys. */
 import { z } from 'zod'
 import { method } from '../../method.ts'
 import { Address, Flag } from '../../wire/scalars.ts'

@@ -1,4 +1,4 @@
-/** Methods that mine, and that say what the next blocks are to be like: whom they reward, their gas, their times. */
+/** Methods that mine, and that set the coinbase, gas limit and timestamps of the next blocks. */
 import { z } from 'zod'
 import { method } from '../../method.ts'
 import { optional, orNull } from '../../parameter.ts'
@@ -15,7 +15,7 @@ const FIRST_MILLISECONDS = 10 ** 11
 
 const MINE = order({
   name: 'mine',
-  summary: 'Mines blocks, one unless more are asked for, each so many seconds after the one before.',
+  summary: 'Mines blocks, one by default, each so many seconds after the one before.',
   params: {
     blocks: optional(orNull(BlockCount, 1), 1),
     interval: optional(orNull(wholeNumber('seconds between two blocks; at least 1', 10 ** 9), 1), 1),
@@ -27,7 +27,7 @@ const MINE = order({
 
 const SET_COINBASE = order({
   name: 'setCoinbase',
-  summary: 'Names who is rewarded for blocks mined here from now on.',
+  summary: 'Sets the coinbase of blocks mined here from now on.',
   params: { address: Address },
   example: ['0xec4ddeb4380ad69b3e509baad9f158cdf4e4681d'],
   run: ({ address }, { engine }) => engine.dev.setCoinbase(address),
@@ -105,7 +105,7 @@ export const evm_setTime = method({
 export const anvil_setBlockTimestampInterval = method({
   name: 'anvil_setBlockTimestampInterval',
   changesState: true,
-  summary: 'Gives each block the timestamp of the one before and so many seconds, whatever the clock says.',
+  summary: 'Gives each block the timestamp of the one before and so many seconds, whatever the clock is.',
   params: { seconds: wholeNumber('seconds; at least 1 passes between blocks', 10 ** 9) },
   result: z.null(),
   examples: [{ params: [12], result: null }],
@@ -144,7 +144,7 @@ export const miner_start = method({
 export const miner_stop = method({
   name: 'miner_stop',
   changesState: true,
-  summary: 'Stops mining by itself; transactions wait until they are asked for.',
+  summary: 'Stops mining by itself; transactions wait until blocks are mined on request.',
   params: {},
   result: z.literal(true),
   examples: [{ params: [], result: true }],

@@ -1,4 +1,4 @@
-/** Methods of development clients about the node itself: what it is, a new beginning, save points, what waits. */
+/** Methods of development clients about the node itself: metadata, reset, snapshots, the pool. */
 import { z } from 'zod'
 import { type Hex, toQuantity } from '../../../encoding/hex.ts'
 import type { Engine } from '../../../engine/engine.ts'
@@ -14,8 +14,8 @@ const HARD_FORK = 'Cancun' as const
 
 const given = (value: unknown): boolean => value !== undefined && value !== null
 
-/** What to begin anew from; nothing but this node's own genesis is offered. Clients send the members empty, too. */
-const Beginning: Parameter<undefined> = {
+/** The chain to reset to: only this node's own genesis is supported. Clients may send the members empty. */
+const ResetOptions: Parameter<undefined> = {
   schema: z.union([z.object({ forking: z.object({}).optional() }), z.null()]),
   read(value, name) {
     const outer =
@@ -26,7 +26,7 @@ const Beginning: Parameter<undefined> = {
       | undefined
     if (given(inner?.jsonRpcUrl) || given(inner?.blockNumber)) {
       throw invalidParams(
-        `${name}.forking: this node forks no other chain; without it the chain begins anew from its own genesis`,
+        `${name}.forking: this node forks no other chain; without it the chain is reset to its own genesis`,
       )
     }
     return undefined
@@ -35,9 +35,8 @@ const Beginning: Parameter<undefined> = {
 
 const RESET = order({
   name: 'reset',
-  summary:
-    'Back to genesis; save points, pool, clock, what was asked of blocks and impersonation are forgotten.',
-  params: { options: optional(Beginning, null) },
+  summary: 'Back to genesis; snapshots, pool, clock offset, block overrides and impersonation are dropped.',
+  params: { options: optional(ResetOptions, null) },
   example: [],
   run: (_, { engine }) => engine.commands.reset(),
 })
@@ -87,7 +86,7 @@ export const hardhat_metadata = method({
   name: 'hardhat_metadata',
   aliases: ['anvil_metadata'],
   summary:
-    'What node this is, where its chain stands, and its save points; `instanceId` is new after each start and reset.',
+    'Version of the node, head of its chain, and its snapshots; `instanceId` is new after each start and reset.',
   params: {},
   result: z.object({
     clientVersion: z.string(),
@@ -130,7 +129,7 @@ export const hardhat_metadata = method({
 
 export const anvil_nodeInfo = method({
   name: 'anvil_nodeInfo',
-  summary: 'Where the chain stands, and what the next block is like; forking is always null.',
+  summary: 'Head of the chain, and settings of the next block; forking is always null.',
   params: {},
   result: z.object({
     currentBlockNumber: QuantityText,

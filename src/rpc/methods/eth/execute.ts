@@ -78,7 +78,8 @@ export const eth_estimateGas = method({
 export const eth_createAccessList = method({
   name: 'eth_createAccessList',
   heavy: true,
-  summary: 'Accounts and slots that a message touches, and the gas it uses; `error` tells of one that fails.',
+  summary:
+    'Accounts and slots that a message touches, and the gas it uses; `error` is the reason of one that fails.',
   params: { transaction: CallObject, block: optional(CallBlock, 'latest') },
   result: z.strictObject({
     accessList: z.array(z.strictObject({ address: AddressText, storageKeys: z.array(HashText) })),

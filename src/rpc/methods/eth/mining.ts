@@ -42,7 +42,7 @@ export const eth_submitWork = method({
   name: 'eth_submitWork',
   changesState: true,
   summary:
-    "Tries a nonce on the node's own parent-chain block for a work; true when that meets the target and is taken in.",
+    "Tries a nonce on the node's own parent-chain block for a work; true when that meets the target and the block is imported.",
   params: { nonce: sizedData(8, 8), powHash: Hash, mixDigest: Hash },
   result: z.boolean(),
   errors: ['mining-refused'],
@@ -57,7 +57,7 @@ export const eth_submitHashrate = method({
   name: 'eth_submitHashrate',
   changesState: true,
   summary:
-    'Tells the speed of a miner in hashes per second, under an id of its choice; it counts for a minute.',
+    'Reports the hashrate of a miner in hashes per second, under an id of its choice; valid for a minute.',
   params: { hashrate: sizedData(1, HASH_BYTES), clientId: Hash },
   result: z.boolean(),
   examples: [{ params: [`0x${'0'.repeat(64)}`, UNKNOWN], result: true }],

@@ -1,5 +1,5 @@
 /**
- * Subscriptions: on WebSocket and in process; over HTTP there is nobody to notify
+ * Subscriptions: on WebSocket and in process; HTTP cannot notify
  * (docs/rpc-reference.md#78-subscriptions).
  */
 import { z } from 'zod'

@@ -130,7 +130,7 @@ describe('eth_getLogs', () => {
     expect((await asked()).outcome).toEqual({ error: { code: -32602, message: 'method parameters invalid' } })
   })
 
-  it('tells which limit was passed', async () => {
+  it('names the limit that was passed', async () => {
     const logs = async ({ maxLogs }: { maxLogs: number }) => {
       throw new NodeError('log-limit', `Filter returned more than ${maxLogs} logs.`)
     }

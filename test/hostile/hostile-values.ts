@@ -3,7 +3,7 @@
 const LONG = 'f'.repeat(20_000)
 
 /** JSON values of every kind, at the edges of what the kinds can be. */
-export const NASTY: readonly unknown[] = [
+export const HOSTILE: readonly unknown[] = [
   null,
   true,
   false,
@@ -79,16 +79,16 @@ type Json = { readonly [key: string]: unknown }
 const isJson = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The value with a nasty one in place of each of its members and items in turn, at every depth, and of itself. */
-export function* spoiled(value: unknown, nasty: unknown): Generator<unknown> {
-  yield nasty
+/** The value with a hostile one in place of each of its members and items, at every depth, and of itself. */
+export function* spoiled(value: unknown, hostile: unknown): Generator<unknown> {
+  yield hostile
   if (Array.isArray(value)) {
     for (let i = 0; i < value.length; i++) {
-      for (const worse of spoiled(value[i], nasty)) yield value.with(i, worse)
+      for (const worse of spoiled(value[i], hostile)) yield value.with(i, worse)
     }
   } else if (isJson(value)) {
     for (const key of Object.keys(value)) {
-      for (const worse of spoiled(value[key], nasty)) yield { ...value, [key]: worse }
+      for (const worse of spoiled(value[key], hostile)) yield { ...value, [key]: worse }
     }
   }
 }
