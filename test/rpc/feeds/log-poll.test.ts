@@ -98,7 +98,7 @@ it('finds a block that the store forgot where it left the chain', async () => {
   const [first] = blocks as [ExecutedBlock]
   const forgot = async () => undefined
   expect(await pollOf([stepOf(first), stepOf(first, true)], forgot).poll()).toHaveLength(2)
-  await expect(pollOf([stepOf(first)], forgot).poll()).rejects.toThrow('gone without having been removed')
+  await expect(pollOf([stepOf(first)], forgot).poll()).rejects.toThrow('is missing and was not removed')
 })
 
 it('ends quietly when the last filter goes while it reads', async () => {

@@ -158,17 +158,17 @@ describe('methods of development clients', () => {
     [
       'hardhat_reset',
       [{ forking: { jsonRpcUrl: 'http://localhost:1', blockNumber: 7 } }],
-      'options.forking: this node forks no other chain; without it the chain begins anew from its own genesis',
+      'options.forking: this node forks no other chain; without it the chain is reset to its own genesis',
     ],
     [
       'anvil_reset',
       [{ forking: { blockNumber: 7 } }],
-      'options.forking: this node forks no other chain; without it the chain begins anew from its own genesis',
+      'options.forking: this node forks no other chain; without it the chain is reset to its own genesis',
     ],
     [
       'anvil_reset',
       [{ jsonRpcUrl: 'http://localhost:1' }],
-      'options.forking: this node forks no other chain; without it the chain begins anew from its own genesis',
+      'options.forking: this node forks no other chain; without it the chain is reset to its own genesis',
     ],
   ])('%s refuses %j', async (method, params, message) => {
     expect(await run(method, ...params)).toEqual({ outcome: { error: { code: -32602, message } }, calls: [] })
