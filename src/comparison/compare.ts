@@ -2,20 +2,20 @@
 import type { Log } from '../chain/receipt.ts'
 import type { Transaction } from '../chain/transaction.ts'
 import { EMPTY } from '../encoding/bytes.ts'
-import { type Hex, toHex } from '../encoding/hex.ts'
+import { toHex } from '../encoding/hex.ts'
 import { GAS } from '../evm/gas-schedule.ts'
 import type { BlockEnvironment, MessageResult } from '../evm/message.ts'
+import type { Vm } from '../evm/rules.ts'
 import { CHAIN_RULES } from '../evm/rules.ts'
-import type { Vm } from '../evm/vm.ts'
 import { applyTransaction, TransactionRejected } from '../execution/apply-transaction.ts'
 import type { StateReader } from '../state/model.ts'
 import { Overlay } from '../state/overlay.ts'
 import { ChainTracer } from './chain-tracer.ts'
-import type { EthereumBlock } from './ethereum-block.ts'
 import type { EthereumFork } from './ethereum-forks.ts'
 import { executeByEthereumRules } from './ethereum-rules.ts'
 import type { EthereumStep } from './ethereum-tracer.ts'
 import { type GasByGroup, GasTally } from './gas-groups.ts'
+import type { ComparisonSide, Divergence, NamedStep, PriceDifference, RuleComparison } from './report.ts'
 import type { Step, StepList } from './step-list.ts'
 
 /** The transaction to compare, and its environment. */
@@ -30,58 +30,6 @@ export interface ComparisonParts {
   readonly fork: EthereumFork
   /** Milliseconds of wall clock for both sides together; `limit-exceeded` beyond. */
   readonly deadlineMs?: number
-}
-
-/** The outcome of the transaction under one set of rules. Gas in gas. */
-export interface ComparisonSide {
-  /** `rejected`: no block can include it. */
-  readonly status: 'succeeded' | 'reverted' | 'failed' | 'rejected'
-  /** Absent when it succeeded. */
-  readonly reason?: string
-  /** After the refund. */
-  readonly gasUsed: bigint
-  readonly refund: bigint
-  /** They add up to gas used and refund. */
-  readonly gas: GasByGroup
-  readonly output: Uint8Array
-  readonly logs: readonly Log[]
-  readonly created?: Hex
-}
-
-/** An opcode in a report; one that the rules do not define is INVALID. */
-export interface NamedStep extends Omit<Step, 'failed'> {
-  /** By the names of the rules concerned. */
-  readonly name: string
-}
-
-/** The first opcode with another price, before the two executions diverge. */
-export interface PriceDifference {
-  /** How many opcodes ran before it. */
-  readonly index: number
-  readonly address: Hex
-  readonly chain: NamedStep
-  readonly ethereum: NamedStep
-}
-
-/** Where the executions diverge: another opcode, another program counter or depth, or one side has ended. */
-export interface Divergence {
-  readonly index: number
-  readonly chain?: NamedStep
-  readonly ethereum?: NamedStep
-}
-
-/** Both sides. */
-export interface RuleComparison {
-  readonly fork: EthereumFork
-  readonly chain: ComparisonSide
-  readonly ethereum: ComparisonSide
-  /** Same status and output. */
-  readonly sameResult: boolean
-  readonly sameLogs: boolean
-  readonly firstPriceDifference?: PriceDifference
-  readonly divergence?: Divergence
-  /** The whole block under Ethereum's rules; absent when it was not run, or not within the time limit. */
-  readonly ethereumBlock?: EthereumBlock
 }
 
 function named({ opcode, pc, depth, cost }: Step): NamedStep {

@@ -10,6 +10,7 @@ import type { StateReader } from '../state/model.ts'
 import { Overlay, type StateChanges } from '../state/overlay.ts'
 import type { EthereumFork } from './ethereum-forks.ts'
 import { executeByEthereumRules, forkRules } from './ethereum-rules.ts'
+import type { EthereumBlock, RejectedTransaction } from './report.ts'
 
 /** The block to run. */
 export interface EthereumBlockParts {
@@ -23,26 +24,6 @@ export interface EthereumBlockParts {
   readonly fork: EthereumFork
   /** Milliseconds of wall clock for all transactions together; `limit-exceeded` beyond. Absent: no limit. */
   readonly deadlineMs?: number
-}
-
-/** A transaction that Ethereum would not include in the block. */
-export interface RejectedTransaction {
-  readonly hash: Hex
-  readonly reason: string
-}
-
-/** The block that Ethereum's rules make of the transactions. */
-export interface EthereumBlock {
-  /** How many transactions it includes. */
-  readonly included: number
-  /** Transactions left out, in order. */
-  readonly rejected: readonly RejectedTransaction[]
-  /** Gas of the transactions included. */
-  readonly gasUsed: bigint
-  /** Root of the Merkle Patricia trie of the transactions included (Yellow Paper 4.4). */
-  readonly transactionsRoot: Hex
-  /** Root of the Merkle Patricia trie of their receipts, which hold status, cumulative gas, bloom and logs (EIP-658). */
-  readonly receiptsRoot: Hex
 }
 
 /**

@@ -7,5 +7,11 @@ const codec = createBase58check(sha256)
 /** Payload and checksum in base 58; a leading zero byte is a leading `1`. Quadratic, meant for a hundred bytes. */
 export const encodeBase58Check = (payload: Uint8Array): string => codec.encode(payload)
 
-/** The payload; throws an Error on a foreign character or a wrong checksum. Bound the text's length before calling. */
-export const decodeBase58Check = (text: string): Uint8Array => codec.decode(text)
+/** The payload; throws a RangeError on a foreign character or a wrong checksum. Bound the text's length before calling. */
+export function decodeBase58Check(text: string): Uint8Array {
+  try {
+    return codec.decode(text)
+  } catch (error) {
+    throw new RangeError('not Base58 with a checksum', { cause: error })
+  }
+}

@@ -1,7 +1,14 @@
 /** What a message runs by, as data: opcodes, precompiled contracts, limits, intrinsic gas. */
 import { intrinsicGas, MAX_INITCODE_SIZE, type Transaction } from '../chain/transaction.ts'
 import type { Hex } from '../encoding/hex.ts'
-import { MAX_GAS } from './message.ts'
+import type { Overlay } from '../state/overlay.ts'
+import {
+  type BlockEnvironment,
+  MAX_GAS,
+  type Message,
+  type MessageResult,
+  type RunOptions,
+} from './message.ts'
 import { OPERATIONS, type OpcodeTable, opcodeTable } from './opcodes/table.ts'
 import type { Precompile } from './precompiles/precompile.ts'
 import { PRECOMPILES } from './precompiles/table.ts'
@@ -32,4 +39,15 @@ export const CHAIN_RULES: VmRules = {
   maxGas: MAX_GAS,
   maxInitcodeSize: MAX_INITCODE_SIZE,
   intrinsicGas,
+}
+
+/** Runs messages by one set of rules. Any number at once. */
+export interface Vm {
+  readonly rules: VmRules
+  /**
+   * Runs a top-level message on `state`, which keeps what it changed unless it does not succeed. Throws
+   * `invalid-params` for gas above `rules.maxGas`. Whatever else this throws (`limit-exceeded` at the deadline, a failing
+   * disk) leaves `state` with checkpoints open: drop it.
+   */
+  run(message: Message, state: Overlay, env: BlockEnvironment, options?: RunOptions): Promise<MessageResult>
 }

@@ -2,16 +2,15 @@
 import { type EVMResult, Message as LibraryMessage } from '@ethereumjs/evm'
 import { EMPTY } from '../encoding/bytes.ts'
 import { invalidParams } from '../errors.ts'
-import type { Overlay } from '../state/overlay.ts'
 import { CONSOLE_ADDRESS } from './console-calls.ts'
 import { type EvmRun, RskEvm } from './evm.ts'
 import { FAILURE } from './frame.ts'
 import { Journal } from './journal.ts'
 import { libraryCommon } from './library-common.ts'
 import { LibraryState, libraryAddress } from './library-state.ts'
-import type { BlockEnvironment, Message, MessageResult, RunOptions } from './message.ts'
+import type { Message, MessageResult } from './message.ts'
 import type { CalledMessage } from './precompile-call.ts'
-import { CHAIN_RULES, type VmRules } from './rules.ts'
+import { CHAIN_RULES, type Vm, type VmRules } from './rules.ts'
 import { RunClock } from './scheduler.ts'
 
 /** How many idle EVMs are kept. Making one costs half a millisecond. */
@@ -27,17 +26,6 @@ export interface VmParts {
   readonly rules?: VmRules
   /** Makes the EVM of a run on this journal. Default: an RskEvm for the chain. */
   readonly makeEvm?: (journal: Journal) => RskEvm
-}
-
-/** Runs messages by one set of rules. Any number at once. */
-export interface Vm {
-  readonly rules: VmRules
-  /**
-   * Runs a top-level message on `state`, which keeps what it changed unless it does not succeed. Throws
-   * `invalid-params` for gas above `rules.maxGas`. Whatever else this throws (`limit-exceeded` at the deadline, a failing
-   * disk) leaves `state` with checkpoints open: drop it.
-   */
-  run(message: Message, state: Overlay, env: BlockEnvironment, options?: RunOptions): Promise<MessageResult>
 }
 
 /** Makes a VM; its EVMs are made as they are needed. */

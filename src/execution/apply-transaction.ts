@@ -5,8 +5,8 @@ import type { Transaction } from '../chain/transaction.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { type Failure, failureOf } from '../evm/failure-message.ts'
 import type { BlockEnvironment, MessageResult } from '../evm/message.ts'
+import type { Vm } from '../evm/rules.ts'
 import type { Tracer } from '../evm/tracing/tracer.ts'
-import type { Vm } from '../evm/vm.ts'
 import type { Overlay } from '../state/overlay.ts'
 
 /** A transaction that cannot be part of the block. The state is as it was. */

@@ -15,7 +15,9 @@ export function hasInexactId(message: unknown): boolean {
 }
 
 /** Integers of fewer digits are exact. */
-const LEAST_DIGITS = 16
+const MIN_DIGITS = 16
+/** Ids of more digits are returned as JavaScript reads them: a reply repeats no long text of its request. */
+const MAX_DIGITS = 256
 const NUMBER = /-?\d[\d.eE+-]*/y
 
 /** JSON text with each long integer wrapped in an array, as text. */
@@ -30,7 +32,7 @@ function wrapIntegers(text: string): string {
     NUMBER.lastIndex = i
     const [number] = NUMBER.exec(text) ?? []
     if (number === undefined) continue
-    if (number.length >= LEAST_DIGITS && /^-?\d+$/.test(number)) {
+    if (number.length >= MIN_DIGITS && number.length <= MAX_DIGITS && /^-?\d+$/.test(number)) {
       parts.push(text.slice(copied, i), `["${number}"]`)
       copied = i + number.length
     }

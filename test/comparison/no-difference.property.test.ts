@@ -1,7 +1,8 @@
 /** Where both sides have the same rules nothing may drift: random programs under petersburg, here and on Ethereum. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type ComparisonSide, compareRules } from '../../src/comparison/compare.ts'
+import { compareRules } from '../../src/comparison/compare.ts'
+import type { ComparisonSide } from '../../src/comparison/report.ts'
 import { stateOf } from '../support/differential.ts'
 import { createOracleVm } from '../support/oracle-vm.ts'
 import { situations } from '../support/random-situations.ts'

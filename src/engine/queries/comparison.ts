@@ -1,11 +1,10 @@
 /** A mined transaction by the chain's rules and by a fork of Ethereum. */
 import { LRUCache } from 'lru-cache'
 import type { ExecutedBlock } from '../../chain/block.ts'
-import type { RuleComparison } from '../../comparison/compare.ts'
-import type { EthereumBlock } from '../../comparison/ethereum-block.ts'
 import type { EthereumFork } from '../../comparison/ethereum-forks.ts'
+import type { EthereumBlock, RuleComparison } from '../../comparison/report.ts'
 import { invalidParams, NodeError } from '../../errors.ts'
-import type { Vm } from '../../evm/vm.ts'
+import type { Vm } from '../../evm/rules.ts'
 import { type ChainAccess, environmentAt } from '../blockchain/ancestry.ts'
 import type { Queries } from '../engine.ts'
 import type { Lookup } from './lookup.ts'

@@ -1,15 +1,15 @@
 /** The method that compares this chain's rules with Ethereum's. */
 import { z } from 'zod'
+import { ETHEREUM_FORKS, type EthereumFork } from '../../comparison/ethereum-forks.ts'
+import { GAS_GROUPS } from '../../comparison/gas-groups.ts'
 import type {
   ComparisonSide,
   Divergence,
+  EthereumBlock,
   NamedStep,
   PriceDifference,
   RuleComparison,
-} from '../../comparison/compare.ts'
-import type { EthereumBlock } from '../../comparison/ethereum-block.ts'
-import { ETHEREUM_FORKS, type EthereumFork } from '../../comparison/ethereum-forks.ts'
-import { GAS_GROUPS } from '../../comparison/gas-groups.ts'
+} from '../../comparison/report.ts'
 import { type Hex, toHex, toQuantity } from '../../encoding/hex.ts'
 import { timeLeft } from '../deadlines.ts'
 import { method } from '../method.ts'
