@@ -63,7 +63,8 @@ export const eth_getBlockByNumber = method({
 export const eth_getBlockTransactionCountByHash = method({
   name: 'eth_getBlockTransactionCountByHash',
   hosted: true,
-  summary: 'How many transactions a block has, the REMASC transaction included; null when the block is unknown.',
+  summary:
+    'How many transactions a block has, the REMASC transaction included; null when the block is unknown.',
   params: { blockHash: BlockHash },
   result: QuantityText.nullable(),
   examples: [{ params: [UNKNOWN], result: null }],
