@@ -88,10 +88,12 @@ export interface LogQuery {
   readonly tooMany?: () => NodeError
 }
 
-/** Merkle-Patricia proofs of an account and some of its slots. Nodes root first. */
+/** Proofs of an account and some of its storage cells: bytes of trie nodes, leaf first. */
 export interface AccountProof {
   readonly address: Hex
   readonly account: Account | undefined
+  /** Hash of the node of the contract marker; of an empty trie when there is none. */
+  readonly storageHash: Hex
   readonly accountProof: readonly Uint8Array[]
   readonly storageProof: readonly { slot: bigint; value: bigint; proof: readonly Uint8Array[] }[]
 }

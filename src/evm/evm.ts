@@ -205,8 +205,11 @@ export class RskEvm extends EVM {
     const { rules, journal } = frame.session
     const creates = 'initcode' in child
     const own = journal.state.account(frame.address) ?? EMPTY_ACCOUNT
-    frame.returned = EMPTY
-    if (frame.depth >= rules.maxDepth || own.balance < child.value || (creates && own.nonce >= MAX_NONCE)) {
+    const isRefused =
+      frame.depth >= rules.maxDepth || own.balance < child.value || (creates && own.nonce >= MAX_NONCE)
+    // A creation that is refused keeps the return data of the call before it.
+    if (!(isRefused && creates && rules.chainCalls)) frame.returned = EMPTY
+    if (isRefused) {
       if (frame.session.tracer !== undefined) tellRefusal(frame, child)
       frame.push(0n)
       return
@@ -216,6 +219,7 @@ export class RskEvm extends EVM {
       journal.state.putAccount(frame.address, withNonce(own, own.nonce + 1n))
       journal.touch(frame.address)
     }
+    const { storageRefund } = journal
     this.#asked = child.kind
     const message = childMessage(frame, child)
     const { execResult, createdAddress } = creates
@@ -225,6 +229,8 @@ export class RskEvm extends EVM {
     const failure = execResult.exceptionError?.error
     const returns = failure === undefined || failure === FAILURE.REVERT
     if ('initcode' in child) {
+      // The reference node does not add what a constructor cleared to the refund of its creator.
+      if (rules.chainCalls) journal.storageRefund = storageRefund
       if (failure === FAILURE.REVERT && !rules.chainCalls) frame.returned = execResult.returnValue
       frame.push(failure === undefined && createdAddress ? BigInt(createdAddress.toString()) : 0n)
       return
@@ -264,7 +270,10 @@ export class RskEvm extends EVM {
       const exceptionError = new EVMError(FAILURE.OUT_OF_GAS)
       return { executionGasUsed: gasLimit, returnValue: EMPTY, exceptionError }
     }
-    const succeeded = (returnValue: Uint8Array): ExecResult => ({ executionGasUsed: required, returnValue })
+    const succeeded = (returnValue: Uint8Array): ExecResult => {
+      this.run.session.journal.state.markContract(message.codeAddress.toString())
+      return { executionGasUsed: required, returnValue }
+    }
     const failed = (error: unknown): ExecResult => {
       if (!(error instanceof PrecompileFailure)) throw error
       if (error.isNotSimulated) this.run.onNotice(error.message)
@@ -336,8 +345,12 @@ export class RskEvm extends EVM {
    * (docs/protocol.md#51-execution).
    */
   protected override async _addToBalance(account: Account, message: CalledMessage): Promise<void> {
-    const { rules } = this.run.session
+    const { rules, journal } = this.run.session
     if (message === this.#creation && message.depth === 0 && rules.chainCalls) account.nonce = 0n
     await super._addToBalance(account, message)
+    // A creation transaction without init code makes an account that is no contract.
+    if (message === this.#creation && (message.depth > 0 || (message.code as Uint8Array).length > 0)) {
+      journal.state.markContract(message.to.toString())
+    }
   }
 }

@@ -9,12 +9,15 @@ import { TransientStorage } from './transient-storage.ts'
 /** 0x03 keeps its touch through a revert: an accident of Ethereum's history that its state tests hold (EIP-161). */
 const KEEPS_TOUCH: Hex = '0x0000000000000000000000000000000000000003'
 
+/** Gas refunded for a contract that is destroyed. */
+const DESTRUCTION_REFUND = 24_000
+
 /** Lengths to return to. */
 interface Mark {
   readonly logs: number
   readonly destroyed: number
   readonly touched: number
-  readonly refund: number
+  readonly storageRefund: number
 }
 
 /** The effects of one top-level message: one checkpoint a frame, taken back when the frame does not succeed. */
@@ -28,10 +31,15 @@ export class Journal {
   readonly #touched: Hex[] | undefined
   readonly #marks: Mark[] = []
   #keptTouch = false
-  /** Gas to give back. */
-  refund = 0
+  /** Gas to refund for cleared storage. */
+  storageRefund = 0
   /** Did a CALL with value happen? Stays set whatever becomes of it. */
   valueCallSeen = false
+
+  /** Gas to refund in total, not yet capped. */
+  get refund(): number {
+    return this.storageRefund + DESTRUCTION_REFUND * this.destroyed.length
+  }
 
   constructor(state: Overlay, parts: { readonly tracksTouches: boolean }) {
     this.state = state
@@ -45,7 +53,7 @@ export class Journal {
       logs: this.logs.length,
       destroyed: this.destroyed.length,
       touched: this.#touched?.length ?? 0,
-      refund: this.refund,
+      storageRefund: this.storageRefund,
     })
   }
 
@@ -62,7 +70,7 @@ export class Journal {
     this.transient.revert()
     this.logs.length = mark.logs
     this.destroyed.length = mark.destroyed
-    this.refund = mark.refund
+    this.storageRefund = mark.storageRefund
     if (this.#touched !== undefined) {
       this.#keptTouch ||= this.#touched.includes(KEEPS_TOUCH, mark.touched)
       this.#touched.length = mark.touched

@@ -24,7 +24,7 @@ function absorb(state: Overlay, { accounts, storage, code }: StateChanges): void
     state.putAccount(address, account)
   }
   for (const [address, { slots }] of storage) {
-    for (const [slot, value] of slots) state.putStorage(address, slot, value)
+    for (const [slot, value] of slots) state.putCell(address, slot, value)
   }
 }
 

@@ -12,14 +12,14 @@ describe('a checkpoint that is taken back', () => {
   it('undoes state, transient storage, logs, destructions and refund together', () => {
     const effects = journal()
     effects.transient.put(OTHER, 1n, 4n)
-    effects.refund = 10
+    effects.storageRefund = 10
     effects.checkpoint()
     effects.transfer(OTHER, NOBODY, 2n)
     effects.transient.put(OTHER, 1n, 5n)
     effects.transient.put(OTHER, 2n, 6n)
     effects.logs.push({ address: OTHER, topics: [], data: new Uint8Array(0) })
     effects.destroyed.push(OTHER)
-    effects.refund += 15_000
+    effects.storageRefund += 15_000
     effects.checkpoint()
     effects.transient.put(OTHER, 1n, 7n)
     effects.commit()

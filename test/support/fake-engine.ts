@@ -174,6 +174,7 @@ function stateWith(nonce: bigint): StateReader {
   ])
   return {
     account: (address) => accounts.get(address),
+    cell: (address, slot) => (address === CONTRACT && slot === 1n ? 0xbeefn : 0n),
     storage: (address, slot) => (address === CONTRACT && slot === 1n ? 0xbeefn : 0n),
     code: (hash) => (hash === EMPTY_CODE_HASH ? new Uint8Array(0) : CODE),
   }

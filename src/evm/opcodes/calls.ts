@@ -14,7 +14,6 @@ const NEW_ACCOUNT_GAS = 25_000
 const INITCODE_WORD_GAS = 2
 const HASH_WORD_GAS = 6
 const MAX_INITCODE = 49_152
-const DESTRUCTION_REFUND = 24_000
 
 /** Gas that comes with value. */
 export const STIPEND = 2_300
@@ -51,6 +50,12 @@ function childGas(frame: Frame, requested: bigint, value: bigint): number {
   return Math.min(wanted + stipend, frame.gas)
 }
 
+/** How much of its input a call reads: a precompile with a greatest input length reads no more (RSKIP-516). */
+function inputRead(frame: Frame, target: bigint, length: bigint): bigint {
+  const most = frame.session.rules.precompiles.get(wordToAddress(target))?.maxInputFromContract
+  return most !== undefined && length > BigInt(most) ? BigInt(most) : length
+}
+
 function caller(
   code: number,
   name: string,
@@ -72,10 +77,18 @@ function caller(
     const isNew = kind === 'call' && costsCreation(frame, wordToAddress(target), value)
     const surcharge = (value === 0n ? 0 : VALUE_GAS) + (isNew ? NEW_ACCOUNT_GAS : 0)
     frame.charge(surcharge)
-    const inputOffset = frame.expand(inputAt, inputLength)
+    const readLength = inputRead(frame, target, inputLength)
+    if (readLength !== inputLength) {
+      // The gas is that of the whole input, but memory grows by what is read, so the rest is charged again later.
+      const input = frame.expansionCost(inputAt, inputLength)
+      frame.charge(Math.max(input, frame.expansionCost(outputAt, outputLength)))
+      frame.grow(Number(inputAt + readLength))
+      frame.grow(Number(outputAt + outputLength))
+    }
+    const inputOffset = frame.expand(inputAt, readLength)
     const outputOffset = frame.expand(outputAt, outputLength)
     const gas = childGas(frame, requested, value)
-    const input = frame.read(inputOffset, Number(inputLength))
+    const input = frame.read(inputOffset, Number(readLength))
     frame.request({ kind, target, value, input, gas, outputOffset, outputLength: Number(outputLength) })
   })
 }
@@ -107,13 +120,13 @@ function destroy(frame: Frame): void {
   const beneficiary = wordToAddress(frame.pop())
   const own = state.account(frame.address) ?? EMPTY_ACCOUNT
   if (costsCreation(frame, beneficiary, own.balance)) frame.charge(NEW_ACCOUNT_GAS)
-  if (!journal.destroyed.includes(frame.address)) {
-    journal.destroyed.push(frame.address)
-    journal.refund += DESTRUCTION_REFUND
-  }
+  if (!journal.destroyed.includes(frame.address)) journal.destroyed.push(frame.address)
   frame.session.tracer?.selfDestruct?.(frame.address, beneficiary, own.balance)
-  const heir = state.account(beneficiary) ?? EMPTY_ACCOUNT
-  state.putAccount(beneficiary, { ...heir, balance: heir.balance + own.balance })
+  // Without a balance nothing is transferred, and an absent beneficiary stays absent.
+  if (own.balance !== 0n) {
+    const heir = state.account(beneficiary) ?? EMPTY_ACCOUNT
+    state.putAccount(beneficiary, { ...heir, balance: heir.balance + own.balance })
+  }
   journal.touch(beneficiary)
   state.putAccount(frame.address, { ...own, balance: 0n })
   journal.touch(frame.address)

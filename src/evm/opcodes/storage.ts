@@ -17,7 +17,7 @@ function store(frame: Frame): void {
   const value = frame.pop()
   const old = journal.state.storage(frame.address, slot)
   frame.charge(old === 0n && value !== 0n ? SET_GAS : RESET_GAS)
-  if (old !== 0n && value === 0n) journal.refund += CLEAR_REFUND
+  if (old !== 0n && value === 0n) journal.storageRefund += CLEAR_REFUND
   if (old !== value) journal.state.putStorage(frame.address, slot, value)
   frame.spend(STATE_TICKS)
 }

@@ -1,7 +1,8 @@
 /** Account proofs on the wire (EIP-1186). */
 import { z } from 'zod'
 import { EMPTY_ACCOUNT } from '../../chain/account.ts'
-import { toFixedHex, toHex, toQuantity } from '../../encoding/hex.ts'
+import { type Hex, toFixedHex, toHex, toQuantity } from '../../encoding/hex.ts'
+import { encodeRlp } from '../../encoding/rlp.ts'
 import type { AccountProof } from '../../engine/engine.ts'
 import type { Parameter } from '../method.ts'
 import { AddressText, DataText, HashText, Quantity, QuantityText, refuse } from './scalars.ts'
@@ -18,7 +19,7 @@ export const StorageKeys: Parameter<readonly bigint[]> = {
   },
 }
 
-/** The proof object; nodes are RLP, root first. */
+/** The proof object; each node is the RLP of its bytes, leaf first, as in the reference node's own branch for this method. */
 export const ProofObject = z
   .strictObject({
     address: AddressText,
@@ -31,20 +32,22 @@ export const ProofObject = z
   })
   .meta({ id: 'AccountProof' })
 
+const rlpText = (node: Uint8Array): Hex => toHex(encodeRlp(node))
+
 /** An account that does not exist shows as an empty one; the proof tells which. */
 export function toRpcProof(proof: AccountProof): z.infer<typeof ProofObject> {
-  const { balance, codeHash, nonce, storageRoot } = proof.account ?? EMPTY_ACCOUNT
+  const { balance, codeHash, nonce } = proof.account ?? EMPTY_ACCOUNT
   return {
     address: proof.address,
-    accountProof: proof.accountProof.map(toHex),
+    accountProof: proof.accountProof.map(rlpText),
     balance: toQuantity(balance),
     codeHash,
     nonce: toQuantity(nonce),
-    storageHash: storageRoot,
+    storageHash: proof.storageHash,
     storageProof: proof.storageProof.map(({ slot, value, proof: nodes }) => ({
       key: toFixedHex(slot, 32),
       value: toQuantity(value),
-      proof: nodes.map(toHex),
+      proof: nodes.map(rlpText),
     })),
   }
 }
