@@ -23,8 +23,8 @@ export interface GenesisAccount {
 /** A parsed genesis file. Immutable. */
 export interface Genesis {
   /**
-   * The header of block 0. `postState` is the Merkle-Patricia root of `accounts`; it stands in the header unless the
-   * network's historical root is known.
+   * The header of block 0. `postState` is the state root of `accounts`; it is in the header unless the file gives a
+   * root of an older format, as mainnet's does.
    */
   header(postState: Hex): Header
   readonly accounts: ReadonlyMap<Hex, GenesisAccount>

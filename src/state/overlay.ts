@@ -157,7 +157,8 @@ export class Overlay implements StateReader {
   /** Marks an account as a contract; nothing happens when there is no such account. */
   markContract(address: Hex): void {
     const account = this.account(address)
-    if (account !== undefined && !account.isContract) this.putAccount(address, { ...account, isContract: true })
+    if (account !== undefined && !account.isContract)
+      this.putAccount(address, { ...account, isContract: true })
   }
 
   /** Opens a checkpoint; they nest. */

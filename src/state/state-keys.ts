@@ -1,5 +1,13 @@
 /** Keys and values of the state in the unified trie (docs/protocol.md#56-state-keys). */
-import { concat, EMPTY, fromBigInt, fromBigIntFixed, fromBigIntSigned, oneByte, toBigInt } from '../encoding/bytes.ts'
+import {
+  concat,
+  EMPTY,
+  fromBigInt,
+  fromBigIntFixed,
+  fromBigIntSigned,
+  oneByte,
+  toBigInt,
+} from '../encoding/bytes.ts'
 import { keccak256 } from '../encoding/hash.ts'
 import { fromHex, type Hex } from '../encoding/hex.ts'
 import { frameStrings, readFlatStrings } from '../encoding/rlp-frame.ts'
@@ -58,7 +66,13 @@ export function createStateKeys(capacity: number): StateKeys {
 }
 
 /** RLP of [nonce, balance]; the balance is a signed integer, so that 0 is one byte. */
-export function encodeAccount({ nonce, balance }: { readonly nonce: bigint; readonly balance: bigint }): Uint8Array {
+export function encodeAccount({
+  nonce,
+  balance,
+}: {
+  readonly nonce: bigint
+  readonly balance: bigint
+}): Uint8Array {
   return frameStrings([fromBigInt(nonce), fromBigIntSigned(balance)])
 }
 

@@ -161,7 +161,8 @@ export class StateTrie {
     const reader = this.reader(root)
     return {
       account: reader.account(address),
-      storageHash: (top && findNode(this.#load, top, this.#keys.marker(address))?.hash.hex) ?? EMPTY_TRIE_ROOT,
+      storageHash:
+        (top && findNode(this.#load, top, this.#keys.marker(address))?.hash.hex) ?? EMPTY_TRIE_ROOT,
       accountProof: proofOf(key),
       storageProof: slots.map((slot) => ({
         slot,

@@ -32,7 +32,7 @@ const nothingStored: LoadNode = (hash) => {
   throw new Error(`nothing is stored under ${hash.hex}`)
 }
 
-function valueOf({ value, valueRepeat }: Step): Uint8Array {
+function bytesOf({ value, valueRepeat }: Step): Uint8Array {
   if (valueRepeat === undefined) return fromHex(value ?? '0x')
   const [byte, length] = valueRepeat.split(' x ')
   return new Uint8Array(Number(length)).fill(Number(`0x${byte}`))
@@ -41,7 +41,7 @@ function valueOf({ value, valueRepeat }: Step): Uint8Array {
 function editOf(step: Step): TrieEdit {
   const key = fromHex(step.key)
   if (step.op === 'deleteRecursive') return { key, value: undefined, subtree: true }
-  return { key, value: step.op === 'delete' ? undefined : valueOf(step) }
+  return { key, value: step.op === 'delete' ? undefined : bytesOf(step) }
 }
 
 function expectStep(node: TrieNode | undefined, step: Step): void {

@@ -335,6 +335,7 @@ export function fakeEngine(
       find(reference) && {
         address,
         account: address === A ? { ...EMPTY_ACCOUNT, balance: 10n ** 30n, nonce: 3n } : undefined,
+        storageHash: EMPTY_TRIE_ROOT,
         accountProof: [fromHex('0xc0')],
         storageProof: slots.map((slot) => ({ slot, value: slot, proof: [] })),
       },

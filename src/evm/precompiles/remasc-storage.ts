@@ -37,7 +37,8 @@ export function readCell(state: Overlay, slot: bigint): bigint {
 export function writeFlag(state: Overlay, slot: bigint, flag: boolean): void {
   const value = storageValue(oneByte(flag ? 1 : 0))
   const known = state.cell(PRECOMPILE_ADDRESS.remasc, slot)
-  if (known === 0n || cellWord(known) !== cellWord(value)) state.putCell(PRECOMPILE_ADDRESS.remasc, slot, value)
+  if (known === 0n || cellWord(known) !== cellWord(value))
+    state.putCell(PRECOMPILE_ADDRESS.remasc, slot, value)
 }
 
 /** Sets a cell. Where nothing changes nothing is written, so that idle blocks leave the contract's storage alone. */
