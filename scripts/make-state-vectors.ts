@@ -17,7 +17,7 @@ import type { StateVector } from '../test/support/state-vector.ts'
 import { CALLS } from './state-vectors/calls.ts'
 import { CREATIONS, DESTRUCTIONS } from './state-vectors/creations.ts'
 import { LOGS, STATIC, STORAGE, TRANSFERS } from './state-vectors/effects.ts'
-import { ARITHMETIC, JUMPS, MEMORY, STACK, SURROUNDINGS } from './state-vectors/machine.ts'
+import { ARITHMETIC, ENVIRONMENT_OPCODES, JUMPS, MEMORY, STACK } from './state-vectors/machine.ts'
 import { PRECOMPILES } from './state-vectors/precompiles.ts'
 import type { Scenario } from './state-vectors/scenario.ts'
 
@@ -33,7 +33,7 @@ const TOPICS: Readonly<Record<string, readonly Scenario[]>> = {
   stack: STACK,
   static: STATIC,
   storage: STORAGE,
-  surroundings: SURROUNDINGS,
+  environment: ENVIRONMENT_OPCODES,
   transfers: TRANSFERS,
 }
 

@@ -14,11 +14,12 @@ import { keccakHex } from '../src/encoding/hash.ts'
 import { fromHex, type Hex } from '../src/encoding/hex.ts'
 import { encodeRlp } from '../src/encoding/rlp.ts'
 import type { BlockEnvironment } from '../src/evm/message.ts'
-import { createVm, type Vm } from '../src/evm/vm.ts'
+import type { Vm } from '../src/evm/vm.ts'
 import { applyTransaction, TransactionRejected } from '../src/execution/apply-transaction.ts'
 import { Overlay } from '../src/state/overlay.ts'
 import { ethereumStateRoot } from '../test/support/ethereum-state.ts'
 import { NOTHING } from '../test/support/execution.ts'
+import { createOracleVm } from '../test/support/oracle-vm.ts'
 
 /** Tests that are known to differ, by name, and why. */
 const EXCEPTIONS: ReadonlyMap<string, string> = new Map()
@@ -180,7 +181,7 @@ async function main(): Promise<void> {
     return
   }
   const loop = values.loop === 'library' ? 'library' : 'own'
-  const vm = createVm({ chainId: 1, ruleSet: 'petersburg', loop })
+  const vm = createOracleVm({ chainId: 1, ruleSet: 'petersburg', loop })
   const start = performance.now()
   const { files, passed, failed, excepted } = await runFolder(folder, vm, values.verbose)
   for (const line of failed) console.log(`FAIL ${line}`)

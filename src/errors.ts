@@ -14,6 +14,8 @@ export type ErrorKind =
   /** A bug of ours; the words never carry its details. */
   | 'internal'
   | 'wallet-disabled'
+  /** A passphrase does not open the account's key. */
+  | 'wrong-passphrase'
   /** An estimate failed because the sender cannot pay. */
   | 'insufficient-funds'
   | 'filter-not-found'

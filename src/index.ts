@@ -1,6 +1,7 @@
-/** The public face: a node in process, sockets for it, its errors, and the types that both speak. */
+/** The package's exports: a node in process, its transports, its errors, and their types. */
+export type { ChainName } from './chain/activations.ts'
 export type { Block, ExecutedBlock } from './chain/block.ts'
-export type { ChainConfig, ChainName } from './chain/config.ts'
+export type { ChainConfig } from './chain/config.ts'
 export type { Header } from './chain/header.ts'
 export {
   type MergedMiningProof,
@@ -12,11 +13,18 @@ export { type ReceiptProof, verifyReceiptProof } from './chain/receipt-proof.ts'
 export { type ProvenAccount, type StateProofAnswer, verifyStateProof } from './chain/state-proof.ts'
 export type { Transaction } from './chain/transaction.ts'
 export type { Hex } from './encoding/hex.ts'
-export type { BlockReference, Commands, Engine, Queries } from './engine/engine.ts'
-export type { ChainUpdate, ConsoleOutput, PoolUpdate, TransactionNotes } from './engine/events.ts'
+export type { Commands, Engine, Queries } from './engine/engine.ts'
+export type {
+  BlockReference,
+  ChainUpdate,
+  ConsoleOutput,
+  PoolUpdate,
+  TransactionNotes,
+} from './engine/model.ts'
 export { type ErrorKind, NodeError } from './errors.ts'
 export type { Logger } from './logger.ts'
 export { createNode, type Node, type ProviderMessage } from './node.ts'
-export type { NodeOptions, ServeOptions } from './options/options.ts'
+export type { NodeOptions, RpcHandlerOptions, ServeOptions } from './options/options.ts'
 export { RpcError } from './rpc/error-codes.ts'
+export { type RpcHandler, rpcHandler } from './transport/rpc-handler.ts'
 export { type Server, serve } from './transport/server.ts'

@@ -1,4 +1,4 @@
-/** What the node says about itself. The rooms log through this type only; `cli` brings the one that prints. */
+/** The node's log. All folders log through this type; `cli` has the logger that prints. */
 
 /** A sink for log lines. `fields` are printed as given; never put keys or passwords in them. */
 export interface Logger {

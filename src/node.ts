@@ -31,7 +31,7 @@ import { keyFilesIn } from './store/key-files.ts'
 import { openStore } from './store/level.ts'
 import { packageVersion, readGenesisFile } from './store/package-files.ts'
 
-/** A message that nobody asked for: EIP-1193's `message` event. */
+/** A notification: EIP-1193's `message` event. */
 export interface ProviderMessage {
   readonly type: string
   readonly data: unknown
@@ -40,25 +40,25 @@ export interface ProviderMessage {
 /** A running node. `request` and `on` are those of an EIP-1193 provider. */
 export interface Node {
   /**
-   * Calls a method as a JSON-RPC client would; rejects with an `RpcError` that carries code, message and data. An object
-   * is taken where EIP-1193 has one, though no method takes parameters by name.
+   * Calls a method as a JSON-RPC client would; rejects with an `RpcError` that carries code, message and data. EIP-1193
+   * allows an object as `params`; no method takes parameters by name.
    */
   request(call: {
     readonly method: string
     readonly params?: readonly unknown[] | object | undefined
   }): Promise<unknown>
-  /** Listens to subscription notifications; the returned function stops it. Other events of EIP-1193 never come. */
+  /** Listens to subscription notifications; the returned function stops it. Other events of EIP-1193 are never emitted. */
   on(event: 'message', listener: (message: ProviderMessage) => void): () => void
-  /** Stops a listener, as wallets' providers do it. */
+  /** Removes a listener, as the providers of wallets do. */
   removeListener(event: 'message', listener: (message: ProviderMessage) => void): void
   /** The chain without JSON: domain values in and out. */
   readonly engine: Engine
-  /** The entrance for doors (`serve` takes it from here). */
+  /** Answers JSON-RPC text; `serve` and `rpcHandler` use it. */
   readonly dispatcher: Dispatcher
-  /** Who calls from elsewhere, and who may not (`serve` takes it from here). */
+  /** The addresses of callers, with their scores and bans; `serve` and `rpcHandler` use it. */
   readonly peers: Peers
   readonly options: ResolvedNodeOptions
-  /** How the node is, in figures; `undefined` once it is closed. */
+  /** The node's metrics; `undefined` once it is closed. */
   health(): Promise<Health | undefined>
   /** Lets the running command end, then closes the database. Idempotent. */
   close(): Promise<void>
@@ -80,26 +80,28 @@ function configOf(options: ResolvedNodeOptions): ChainConfig {
   return config
 }
 
-/** The names that settings give; nothing is loaded when there are none. */
+/** The registry of the ABIs that the options name; reads no file when there are none. */
 async function namesOf({ abi }: ResolvedNodeOptions): Promise<AbiRegistry> {
   const names = createAbiRegistry()
   if (abi.length > 0) for (const artifact of await readArtifacts(abi)) await names.add(artifact)
   return names
 }
 
-/** Where a data directory has its key files. */
+/** The folder of a data directory that holds key files. */
 const KEY_FOLDER = 'keystore'
 
-/** The gas that a simulation gets where nothing limits it (docs/rpc-reference.md#74-calls-and-estimates). */
+/** The gas of a simulation without a cap (docs/rpc-reference.md#74-calls-and-estimates). */
 const UNLIMITED_GAS = 10n ** 14n
 
 /**
- * The cap on a simulation's gas: the one asked for (0 is none), else the usual one, which a larger block gas limit
- * raises so that whatever fits a block can be simulated.
+ * The cap on a simulation's gas: the option (0 is none), else the default, which a larger block gas limit raises so that
+ * every transaction that fits a block can be simulated.
  */
-function gasCap(asked: unknown, usual: bigint, blockGasLimit: bigint | undefined): bigint {
-  if (usual === 0n) return UNLIMITED_GAS
-  return asked === undefined && blockGasLimit !== undefined && blockGasLimit > usual ? blockGasLimit : usual
+function gasCap(given: unknown, resolved: bigint, blockGasLimit: bigint | undefined): bigint {
+  if (resolved === 0n) return UNLIMITED_GAS
+  return given === undefined && blockGasLimit !== undefined && blockGasLimit > resolved
+    ? blockGasLimit
+    : resolved
 }
 
 /**
@@ -170,26 +172,26 @@ export async function createNode(given: NodeOptions = {}): Promise<Node> {
       release: VERSION,
       clientVersion: options.clientVersion ?? clientVersion(),
     },
-    permits: createPermissions(options.methods, methodsOfProfile(options.profile)),
+    permits: createPermissions(options.methods, methodsOfProfile(options.profile, METHODS)),
     logger,
     elapsed: options.now && (() => now() * 1000),
     onCall: options.onCall,
   })
   const listeners = new Set<(message: ProviderMessage) => void>()
-  const leaving: (() => void)[] = []
+  const closeListeners: (() => void)[] = []
   const session: Session = {
     ...openSession('in process'),
-    notify({ method, subscription, news }) {
+    notify({ method, subscription, event }) {
       for (const listener of [...listeners]) {
         try {
-          listener({ type: method, data: { subscription, result: news.value() } })
+          listener({ type: method, data: { subscription, result: event.value() } })
         } catch (error) {
           logger.error('a listener failed', { error, subscription })
         }
       }
     },
     onClose(listener) {
-      leaving.push(listener)
+      closeListeners.push(listener)
     },
   }
   let closing: Promise<void> | undefined
@@ -206,7 +208,7 @@ export async function createNode(given: NodeOptions = {}): Promise<Node> {
       }
     },
     on(event, listener) {
-      // Libraries also listen to events that a node in process has no occasion for, such as a change of its chain.
+      // Libraries also listen to events that a node in process never emits, such as a change of its chain.
       if (event === 'message') listeners.add(listener)
       return () => listeners.delete(listener)
     },
@@ -216,7 +218,7 @@ export async function createNode(given: NodeOptions = {}): Promise<Node> {
     health: async () => (closing === undefined ? readHealth(engine, options.dataDir) : undefined),
     close() {
       closing ??= (async () => {
-        for (const leave of leaving) leave()
+        for (const listener of closeListeners) listener()
         await engine.close()
       })()
       return closing

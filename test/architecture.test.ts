@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { cyclesAcrossFolders, importCycles, importGraph, importSpecifiers } from './support/import-graph.ts'
 
 const SRC = fileURLToPath(new URL('../src', import.meta.url))
 /** Left to right; a folder may import from itself and from those before it. */
@@ -32,6 +33,7 @@ const LIBRARY_PLACES: Record<string, RegExp> = {
   '@ethereumjs/trie': /^comparison\//,
   '@ethereumjs/vm': /^comparison\//,
   '@ethereumjs/rlp': /^encoding\/rlp\.ts$/,
+  '@scure/base': /^encoding\/base58\.ts$/,
   express: /^transport\//,
   ws: /^transport\//,
   'classic-level': /^store\//,
@@ -44,10 +46,7 @@ const LIBRARY_PLACES: Record<string, RegExp> = {
 
 const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
 
-function importsOf(file: string): string[] {
-  const text = readFileSync(join(SRC, file), 'utf8')
-  return [...text.matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map((match) => match[1] as string)
-}
+const importsOf = (file: string) => importSpecifiers(join(SRC, file))
 
 const layerOf = (file: string): string => file.split('/')[0] as string
 
@@ -78,9 +77,61 @@ describe('layers', () => {
     }
   })
 
+  it('the rpc layer sees of the EVM tracers and plain data only', () => {
+    const allowed =
+      /^evm\/(tracing\/(?!frame-|step-recorder|traced-)|failure-message\.ts|precompiles\/bridge\/state\.ts)/
+    for (const file of files.filter((file) => layerOf(file) === 'rpc')) {
+      const targets = importsOf(file)
+        .filter((path) => path.startsWith('.'))
+        .map((path) => relative(SRC, join(SRC, dirname(file), path)))
+      for (const target of targets.filter((target) => layerOf(target) === 'evm')) {
+        expect(target, `${file} → ${target}`).toMatch(allowed)
+      }
+    }
+  })
+
+  it('Java class names stand in the wire formats only', () => {
+    const naming = files.filter((file) => /org\.ethereum|co\.rsk/.test(readFileSync(join(SRC, file), 'utf8')))
+    expect(naming.filter((file) => !file.startsWith('rpc/wire/'))).toEqual([])
+  })
+
   it('every file begins with a docstring', () => {
     for (const file of files) {
       expect(readFileSync(join(SRC, file), 'utf8').replace(/^#!.*\n/, ''), file).toMatch(/^\/\*\*/)
     }
+  })
+})
+
+describe('sizes', () => {
+  it('no file has more than 400 lines', () => {
+    const lines = (file: string) => readFileSync(join(SRC, file), 'utf8').split('\n').length - 1
+    expect(files.filter((file) => lines(file) > 400)).toEqual([])
+  })
+})
+
+describe('import cycles', () => {
+  it('are found by the search, within folders and across them', () => {
+    const graph = new Map([
+      ['a/one.ts', ['a/two.ts', 'b/three.ts']],
+      ['a/two.ts', ['a/one.ts']],
+      ['b/three.ts', ['b/four.ts', 'b/six.ts']],
+      ['b/four.ts', ['c/five.ts']],
+      ['c/five.ts', ['b/three.ts']],
+      ['b/six.ts', []],
+    ])
+    expect(importCycles(graph)).toEqual([
+      ['b/four.ts', 'b/three.ts', 'c/five.ts'],
+      ['a/one.ts', 'a/two.ts'],
+    ])
+    expect(cyclesAcrossFolders(graph)).toEqual([['b/four.ts', 'b/three.ts', 'c/five.ts']])
+  })
+
+  it('do not exist within the engine', () => {
+    const engine = files.filter((file) => file.startsWith('engine/'))
+    expect(importCycles(importGraph(SRC, engine))).toEqual([])
+  })
+
+  it('do not cross folders, type imports included', () => {
+    expect(cyclesAcrossFolders(importGraph(SRC, files))).toEqual([])
   })
 })

@@ -1,8 +1,10 @@
 /**
- * `npm run bench`: Tandem beside the peers, in one run, interleaved. Prints medians and ratios; judges nothing.
+ * `npm run bench`: Tandem beside the peers, in one run, interleaved, cold rows beside warm ones. Prints for each node the
+ * median with its spread and the processor time of one operation, and how disturbed the machine was; judges nothing.
  * Flags: --quick (fewer rounds, shorter chains), --only <part of a row's name>, --nodes a,b; --skip traces leaves out the
  * rows of traces, which take one of the peers a quarter of an hour
  */
+import { createHash } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import { available, start } from './nodes.mjs'
 import * as rows from './rows.mjs'
@@ -22,26 +24,52 @@ const LONG = flags.quick ? 500 : 2000
 const LONGEST = flags.quick ? 1000 : 5000
 
 const median = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)]
-const results = []
 
-function print({ name, unit, figures, lessIsBetter }) {
-  const own = figures.tandem
-  const cells = names.map((node) => {
-    const figure = figures[node]
-    if (figure === undefined) return `${node} –`
-    const text = figure >= 100 ? figure.toFixed(0) : figure.toFixed(figure >= 10 ? 1 : 2)
-    if (node === 'tandem' || own === undefined) return `${node} ${text}`
-    return `${node} ${text} (${(lessIsBetter ? figure / own : own / figure).toFixed(1)}x)`
-  })
-  console.log(`${`${name}, ${unit}`.padEnd(58)} ${cells.map((cell) => cell.padEnd(26)).join('')}`)
+const short = (figure) => figure.toFixed(figure >= 100 ? 0 : figure >= 10 ? 1 : 2)
+
+/** Megabytes that the yardstick hashes: about 20 ms. */
+const YARDSTICK = Buffer.alloc(16 << 20)
+
+/** How much longer a fixed piece of work takes than its processor time, in percent: the share that others took. */
+function disturbance() {
+  const began = performance.now()
+  const before = process.cpuUsage()
+  createHash('sha256').update(YARDSTICK).digest()
+  const { user, system } = process.cpuUsage(before)
+  return Math.max(0, ((performance.now() - began) / ((user + system) / 1000) - 1) * 100)
 }
 
-/** Runs a row on every node, round by round in turn, and keeps the medians. */
+function print(name, unit, samples, disturbances, lessIsBetter) {
+  const own = samples.tandem?.length > 0 ? median(samples.tandem.map(({ figure }) => figure)) : undefined
+  const worst = Math.max(...disturbances)
+  console.log(
+    `${name}, ${unit}; machine disturbed ${short(median(disturbances))} %, at worst ${short(worst)} %`,
+  )
+  for (const [node, list] of Object.entries(samples)) {
+    if (list.length === 0) continue
+    const figures = list.map(({ figure }) => figure)
+    const middle = median(figures)
+    const ratio =
+      node === 'tandem' || own === undefined ? undefined : lessIsBetter ? middle / own : own / middle
+    const times = list.flatMap(({ cpuMs }) => cpuMs ?? [])
+    const cells = [
+      short(middle),
+      `${short(Math.min(...figures))}–${short(Math.max(...figures))}`,
+      times.length === 0 ? '' : `CPU ${short(median(times))} ms`,
+      ratio === undefined ? '' : `(${ratio.toFixed(1)}x)`,
+    ]
+    console.log(`  ${node.padEnd(10)} ${cells.map((cell) => cell.padEnd(16)).join('')}`.trimEnd())
+  }
+}
+
+/** Runs a row on every node, interleaved round by round. */
 async function compare(name, unit, scenes, work, { rounds = ROUNDS, lessIsBetter = false, group } = {}) {
   if (flags.only && flags.only !== group && !name.includes(flags.only)) return
   const samples = Object.fromEntries(names.map((node) => [node, []]))
+  const disturbances = []
   for (let round = 0; round < rounds; round++) {
     for (const node of names) {
+      disturbances.push(disturbance())
       try {
         samples[node].push(await work(scenes[node]))
       } catch (error) {
@@ -49,27 +77,39 @@ async function compare(name, unit, scenes, work, { rounds = ROUNDS, lessIsBetter
       }
     }
   }
-  const figures = Object.fromEntries(names.map((node) => [node, median(samples[node])]))
-  const row = { name, unit, figures, lessIsBetter }
-  results.push(row)
-  print(row)
+  print(name, unit, samples, disturbances, lessIsBetter)
 }
 
 console.log(
-  `After a warm-up of the same transactions for every node. Ratios in brackets: how many times better Tandem is. ${ROUNDS} rounds, medians.\n`,
+  `${ROUNDS} rounds: median, spread, processor time of the node for one operation; in brackets how many times better Tandem is. Rows are warm unless marked cold: every node has run the same transactions before.\n`,
 )
 
+/** Rows that start a node of their own get its name as their scene. */
+const starts = Object.fromEntries(names.map((name) => [name, name]))
 await compare(
-  'start to first answer',
+  'cold: start to first answer',
   'ms',
-  Object.fromEntries(names.map((n) => [n, n])),
+  starts,
   async (name) => {
     const node = await start(name)
+    const cpuMs = node.cpuMs()
     await node.stop()
-    return node.startMs
+    return { figure: node.startMs, cpuMs }
   },
   { lessIsBetter: true },
 )
+
+/** A row on a node that has just started and has run nothing but the deployments. */
+const cold = (work) => async (name) => {
+  const scene = await rows.prepare(await start(name), { warm: false })
+  try {
+    return await work(scene)
+  } finally {
+    await scene.node.stop()
+  }
+}
+await compare('cold: the first 100 transfers with receipt', 'per s', starts, cold(rows.sequentialTransfers))
+await compare('cold: the first 300 eth_call balanceOf', 'per s', starts, cold(rows.calls))
 
 const scenes = {}
 for (const name of names) scenes[name] = await rows.prepare(await start(name))
@@ -131,7 +171,7 @@ if (!flags.only || flags.only === 'long') {
     `resident memory after ${LONGEST} blocks`,
     'MB',
     scenes,
-    async (scene) => scene.node.memory(),
+    async (scene) => ({ figure: scene.node.memory() }),
     { rounds: 1, lessIsBetter: true, group: 'long' },
   )
   await compare(
@@ -141,7 +181,7 @@ if (!flags.only || flags.only === 'long') {
     async (scene) => {
       await scene.node.stop({ keep: true })
       scene.node = await start(scene.node.name, scene.node.dir)
-      return scene.node.startMs
+      return { figure: scene.node.startMs, cpuMs: scene.node.cpuMs() }
     },
     { rounds: 1, lessIsBetter: true, group: 'long' },
   )
@@ -152,12 +192,12 @@ if (names.includes('tandem') && !flags.only) {
   console.log('\nFlatness: transfers one by one with receipt and resident memory along one chain')
   for (const height of [500, 1000, 2000, 3500, 5000].filter((height) => height <= LONGEST)) {
     await rows.grow(scene, height - Number(await scene.client.call('eth_blockNumber')))
-    const rate = median([
-      await rows.sequentialTransfers(scene),
-      await rows.sequentialTransfers(scene),
-      await rows.sequentialTransfers(scene),
-    ])
-    console.log(`  block ${height}: ${rate.toFixed(0)} per s, ${scene.node.memory().toFixed(0)} MB`)
+    const samples = []
+    for (let round = 0; round < 3; round++) samples.push(await rows.sequentialTransfers(scene))
+    const rate = median(samples.map(({ figure }) => figure))
+    const cpu = median(samples.map(({ cpuMs }) => cpuMs))
+    const memory = scene.node.memory().toFixed(0)
+    console.log(`  block ${height}: ${rate.toFixed(0)} per s, CPU ${short(cpu)} ms each, ${memory} MB`)
   }
   await scene.node.stop()
 }
@@ -171,9 +211,10 @@ if (names.includes('tandem') && !flags.only) {
     ['reorganisation of 10 blocks with 100 transactions each', rows.reorganisation],
     ['proof of one receipt in 1,000', rows.receiptProof],
   ]) {
-    const figures = []
-    for (let round = 0; round < ROUNDS; round++) figures.push(await work(own))
-    console.log(`  ${name}: ${median(figures).toFixed(1)} ms`)
+    const samples = []
+    for (let round = 0; round < ROUNDS; round++) samples.push(await work(own))
+    const cpu = median(samples.map(({ cpuMs }) => cpuMs))
+    console.log(`  ${name}: ${short(median(samples.map(({ figure }) => figure)))} ms, CPU ${short(cpu)} ms`)
   }
   await own.node.stop()
 }
@@ -181,10 +222,10 @@ if (names.includes('tandem') && !flags.only) {
 if (names.includes('tandem') && (!flags.only || 'trace_filter'.includes(flags.only))) {
   const own = await rows.prepare(await start('tandem'), { warm: false })
   await traces.prepareFilter(own, LONGEST)
-  const all = await traces.replayAll(own)
-  const figures = []
-  for (let round = 0; round < ROUNDS; round++) figures.push(await traces.filterRare(own))
-  const rare = median(figures)
+  const { figure: all } = await traces.replayAll(own)
+  const samples = []
+  for (let round = 0; round < ROUNDS; round++) samples.push(await traces.filterRare(own))
+  const rare = median(samples.map(({ figure }) => figure))
   console.log(
     `\ntrace_filter of one account in ${LONGEST} blocks: ${rare.toFixed(1)} ms; running all of them again: ${all.toFixed(0)} ms (${(all / rare).toFixed(0)}x)`,
   )

@@ -1,6 +1,6 @@
 /** The nodes under comparison: how to start each one with the same chain id, accounts, gas limit and automining. */
 import { spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -106,6 +106,14 @@ export async function start(
     client,
     startMs: performance.now() - began,
     automine: (on) => node.automine(client, on),
+    /** Processor time of all its threads so far, user and system, in milliseconds. */
+    cpuMs() {
+      const tasks = `/proc/${child.pid}/task`
+      const nanoseconds = readdirSync(tasks).map((task) => {
+        return Number(readFileSync(join(tasks, task, 'schedstat'), 'utf8').split(' ')[0])
+      })
+      return nanoseconds.reduce((sum, time) => sum + time, 0) / 1e6
+    },
     /** Resident memory in MB. */
     memory() {
       const kilobytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]

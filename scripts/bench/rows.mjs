@@ -1,4 +1,7 @@
-/** What is compared. A row runs one unit of work on a prepared node and returns a figure; more is better unless it says otherwise. */
+/**
+ * What is compared. A row runs one unit of work on a prepared node and returns a figure, more being better unless its row
+ * is declared otherwise, with the milliseconds of processor time that the node spent on one operation.
+ */
 import { readFileSync } from 'node:fs'
 import { HDNodeWallet, Interface, Mnemonic, parseUnits } from 'ethers'
 import { ACCOUNTS, CHAIN_ID, MNEMONIC } from './nodes.mjs'
@@ -78,21 +81,35 @@ const erc20 = (scene) => () => ({
   data: tokenAbi.encodeFunctionData('transfer', [SINK, 1n]),
 })
 
-async function timed(work) {
+/** Runs work of so many operations; wall-clock seconds of all, and the node's processor time of one in milliseconds. */
+async function timed(scene, operations, work) {
+  const before = scene.node.cpuMs()
   const began = performance.now()
   await work()
-  return (performance.now() - began) / 1000
+  const seconds = (performance.now() - began) / 1000
+  return { seconds, cpuMs: (scene.node.cpuMs() - before) / operations }
+}
+
+/** Operations a second. */
+async function rate(scene, operations, work) {
+  const { seconds, cpuMs } = await timed(scene, operations, work)
+  return { figure: operations / seconds, cpuMs }
+}
+
+/** Milliseconds of one operation. */
+export async function elapsed(scene, operations, work) {
+  const { seconds, cpuMs } = await timed(scene, operations, work)
+  return { figure: (seconds / operations) * 1000, cpuMs }
 }
 
 /** Sends each and reads its receipt before the next; transactions a second. */
-async function oneByOne(scene, raw) {
-  const seconds = await timed(async () => {
+function oneByOne(scene, raw) {
+  return rate(scene, raw.length, async () => {
     for (const transaction of raw) {
       const hash = await scene.client.call('eth_sendRawTransaction', [transaction])
       await receiptOf(scene.client, hash)
     }
   })
-  return raw.length / seconds
 }
 
 /** Grows the chain by automined transfers, without looking at receipts. */
@@ -115,7 +132,7 @@ export async function bigBlock(scene) {
   const raw = []
   for (let n = 0; n < 10; n++)
     for (let i = 0; i < ACCOUNTS; i++) raw.push(...(await signed(scene, i, 1, transfer)))
-  const seconds = await timed(async () => {
+  const result = await rate(scene, raw.length, async () => {
     for (let at = 0; at < raw.length; at += 16) {
       await Promise.all(
         raw.slice(at, at + 16).map((one) => scene.client.call('eth_sendRawTransaction', [one])),
@@ -128,28 +145,26 @@ export async function bigBlock(scene) {
     throw new Error(`${scene.node.name} mined ${block.transactions.length} only`)
   scene.big = block.number
   await scene.node.automine(true)
-  return raw.length / seconds
+  return result
 }
 
-async function repeat(count, work) {
-  const seconds = await timed(async () => {
+const repeat = (scene, count, work) =>
+  rate(scene, count, async () => {
     for (let i = 0; i < count; i++) await work(i)
   })
-  return count / seconds
-}
 
 export const calls = (scene) => {
   const data = tokenAbi.encodeFunctionData('balanceOf', [wallets[0].address])
-  return repeat(300, () => scene.client.call('eth_call', [{ to: scene.token, data }, 'latest']))
+  return repeat(scene, 300, () => scene.client.call('eth_call', [{ to: scene.token, data }, 'latest']))
 }
 
 export const fullBlocks = (scene) =>
-  repeat(5, () => scene.client.call('eth_getBlockByNumber', [scene.big, true]))
+  repeat(scene, 5, () => scene.client.call('eth_getBlockByNumber', [scene.big, true]))
 
 export const logs = async (scene) => {
   const head = Number(await scene.client.call('eth_blockNumber'))
   const filter = { fromBlock: hex(Math.max(0, head - 1000)), toBlock: hex(head), address: scene.token }
-  return repeat(5, () => scene.client.call('eth_getLogs', [filter]))
+  return repeat(scene, 5, () => scene.client.call('eth_getLogs', [filter]))
 }
 
 /** Snapshot, 20 automined token transfers with receipt, revert: what a test does; cycles a second. */
@@ -161,7 +176,7 @@ export async function snapshots(scene) {
     cycles.push(await signed(scene, 2, 20, () => ({ ...erc20Zero(scene)(), gasLimit })))
     scene.nonces[2] -= 20
   }
-  return repeat(cycles.length, async (cycle) => {
+  return repeat(scene, cycles.length, async (cycle) => {
     const id = await scene.client.call('evm_snapshot')
     for (const raw of cycles[cycle]) {
       await receiptOf(scene.client, await scene.client.call('eth_sendRawTransaction', [raw]))
@@ -193,8 +208,8 @@ export const heavy = (name) => async (scene) => {
   const { rounds, gas } = HEAVY[name]
   const data = probeAbi.encodeFunctionData(name, [rounds])
   const call = { from: wallets[0].address, to: scene.probe, data, gas: hex(29_000_000) }
-  const seconds = await timed(() => scene.client.call('eth_call', [call, 'latest']))
-  return gas / 1e6 / seconds
+  const { seconds, cpuMs } = await timed(scene, 1, () => scene.client.call('eth_call', [call, 'latest']))
+  return { figure: gas / 1e6 / seconds, cpuMs }
 }
 
 /** Mines so many rounds of arithmetic; the transaction's hash. */
@@ -218,10 +233,10 @@ export async function workTemplate(scene) {
   const last = raw.pop()
   for (const one of raw) await client.call('eth_sendRawTransaction', [one])
   await client.call('eth_sendRawTransaction', [last])
-  const seconds = await timed(() => client.call('mnr_getWork'))
+  const result = await elapsed(scene, 1, () => client.call('mnr_getWork'))
   await client.call('evm_mine')
   await node.automine(true)
-  return seconds * 1000
+  return result
 }
 
 /** A reorganisation of ten blocks of 100 transactions each; milliseconds. */
@@ -235,19 +250,18 @@ export async function reorganisation(scene) {
     }
     await client.call('evm_mine')
   }
-  const seconds = await timed(() => client.call('evm_reorg', [{ depth: 10 }]))
+  const result = await elapsed(scene, 1, () => client.call('evm_reorg', [{ depth: 10 }]))
   await client.call('evm_mine')
   await node.automine(true)
-  return seconds * 1000
+  return result
 }
 
 /** Proof nodes of one receipt in a block of 1,000; milliseconds, each of another transaction. */
 export async function receiptProof(scene) {
   const block = await scene.client.call('eth_getBlockByNumber', [scene.big, false])
-  const seconds = await timed(async () => {
+  return elapsed(scene, 3, async () => {
     for (const index of [3, 333, 777]) {
       await scene.client.call('ext_getTransactionReceiptNodesByHash', [block.hash, block.transactions[index]])
     }
   })
-  return (seconds / 3) * 1000
 }

@@ -1,5 +1,5 @@
 /** Rows about traces: transactions of a million and of ten million gas looked into again, and one account sought in a long chain. */
-import { grow, heavyTransaction } from './rows.mjs'
+import { elapsed, grow, heavyTransaction } from './rows.mjs'
 
 const hex = (value) => `0x${value.toString(16)}`
 /** Rounds of the probe's arithmetic that take about so much gas by this chain's rules. */
@@ -15,21 +15,15 @@ export async function prepareTraces(scene) {
   }
 }
 
-async function milliseconds(work) {
-  const began = performance.now()
-  await work()
-  return performance.now() - began
-}
-
 /** Call frames of a transaction; milliseconds. */
 export const callTrace = (size) => (scene) =>
-  milliseconds(() =>
+  elapsed(scene, 1, () =>
     scene.client.call('debug_traceTransaction', [scene.traced[size], { tracer: 'callTracer' }]),
   )
 
 /** Struct logs in geth's shape without memory, read to the end; milliseconds. */
 export const structLog = (size) => (scene) =>
-  milliseconds(async () => {
+  elapsed(scene, 1, async () => {
     const options = scene.node.name === 'tandem' ? { tracer: 'structLogger' } : { disableMemory: true }
     const bytes = await scene.client.size('debug_traceTransaction', [scene.traced[size], options])
     if (bytes < 10_000_000) throw new Error(`${scene.node.name} gave ${bytes} bytes`)
@@ -45,7 +39,7 @@ export async function prepareFilter(scene, blocks) {
 
 /** The traces of that account's transactions in the whole chain; milliseconds. */
 export const filterRare = (scene) =>
-  milliseconds(async () => {
+  elapsed(scene, 1, async () => {
     const filter = { fromBlock: '0x0', toBlock: 'latest', toAddress: [RARE] }
     const found = await scene.client.call('trace_filter', [filter])
     if (found.length < 3) throw new Error(`${scene.node.name} found ${found.length}`)
@@ -53,7 +47,7 @@ export const filterRare = (scene) =>
 
 /** Every block of the chain run again, one after another; milliseconds. */
 export const replayAll = (scene) =>
-  milliseconds(async () => {
+  elapsed(scene, 1, async () => {
     const head = Number(await scene.client.call('eth_blockNumber'))
     for (let height = 1; height <= head; height++) {
       await scene.client.call('debug_traceBlockByNumber', [hex(height), { tracer: 'noopTracer' }])

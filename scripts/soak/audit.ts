@@ -27,7 +27,7 @@ export async function lostOf(node: BatchCaller, entries: readonly Entry[]): Prom
   return entries.filter((_, i) => found[i] === null).map(({ hash }) => hash)
 }
 
-/** The receipts of all entries by hash; says of each that is missing, failed, or shares a place with another. */
+/** The receipts of all entries by hash; reports each that is missing, failed, or shares a place with another. */
 async function receiptsOf(node: BatchCaller, ledger: Ledger, say: (words: string) => void) {
   const entries = ledger.acknowledged
   const answers = await node.batch<Receipt | null>(
@@ -52,7 +52,7 @@ async function receiptsOf(node: BatchCaller, ledger: Ledger, say: (words: string
   return receipts
 }
 
-/** Says where the events of the whole chain are not those of the token's entries, each once. */
+/** Reports where the events of the whole chain are not those of the token's entries, each once. */
 async function checkEvents(node: BatchCaller, ledger: Ledger, address: string, say: (words: string) => void) {
   const hashes = (which: (entry: Entry) => boolean) =>
     new Set(ledger.acknowledged.filter(which).map(({ hash }) => hash))

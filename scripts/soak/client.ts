@@ -1,4 +1,4 @@
-/** JSON-RPC over HTTP and over one WebSocket, every call timed, and a lost connection told from a refusal. */
+/** JSON-RPC over HTTP and over one WebSocket, every call timed, and a lost connection distinguished from a refusal. */
 import { WebSocket } from 'ws'
 
 /** The node could not be reached, or went away before it answered: nobody knows what became of the call. */
@@ -17,7 +17,7 @@ export class RpcFailure extends Error {
   }
 }
 
-/** Hears of each answered call: what it is filed under, and milliseconds. */
+/** Called with each answered call: the name it is counted under, and milliseconds. */
 export type Timed = (kind: string, milliseconds: number) => void
 
 /** One way to a node. Calls throw `Unreachable` and `RpcFailure`. */

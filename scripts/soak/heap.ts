@@ -4,13 +4,13 @@ import { WebSocket } from 'ws'
 /** Flags of Node.js that open the inspector, on a free port of this machine. */
 export const INSPECTED: readonly string[] = ['--inspect=127.0.0.1:0']
 
-/** What Node.js says about its inspector; none of it is a complaint of the node. */
+/** What Node.js prints about its inspector; none of it is an error of the node. */
 export const INSPECTOR_LINES =
   /^(Debugger (listening on|attached|ending on)|For help, see: https:\/\/nodejs\.org).*\n/gm
 
-/** Where the inspector listens, from what the process has said. */
-export function inspectorOf(said: string): string | undefined {
-  return /Debugger listening on (ws:\S+)/.exec(said)?.[1]
+/** Where the inspector listens, from the output of the process. */
+export function inspectorOf(output: string): string | undefined {
+  return /Debugger listening on (ws:\S+)/.exec(output)?.[1]
 }
 
 interface HeapUsage {

@@ -38,7 +38,7 @@ export class Ledger {
     this.#supply = supply
   }
 
-  /** Notes that the node said yes; `late` when it had done so before it went away, and was asked again. */
+  /** Notes that the node accepted it; `late` when it had done so before it went away, and was asked again. */
   acknowledge(entry: Entry, late = false): void {
     this.#acknowledged.push(entry)
     if (late) this.#unanswered++

@@ -51,7 +51,7 @@ export class Measures {
   readonly #calls = new Map<string, Map<string, Point[]>>()
   readonly #memory = new Map<string, Point[]>()
   readonly #heap = new Map<string, Point[]>()
-  readonly #births = new Map<number, number>()
+  readonly #firstSeen = new Map<number, number>()
   /** Processes of the struck node that have been compared, and what they weighed. */
   readonly #grown = new Map<number, Point>()
   readonly strikes: Struck[] = []
@@ -93,12 +93,12 @@ export class Measures {
   weigh(node: string, pid: number | undefined): void {
     if (pid === undefined) return
     const now = this.now()
-    const born = this.#births.get(pid)
-    if (born === undefined) this.#births.set(pid, now)
+    const first = this.#firstSeen.get(pid)
+    if (first === undefined) this.#firstSeen.set(pid, now)
     const bytes = residentBytes(pid)
-    if (bytes === undefined || now - (born ?? now) < YOUNG) return
+    if (bytes === undefined || now - (first ?? now) < YOUNG) return
     const point: Point = [now, bytes / 2 ** 20]
-    if (node === STRUCK && now - (born ?? now) >= GROWN && !this.#grown.has(pid)) this.#grown.set(pid, point)
+    if (node === STRUCK && now - (first ?? now) >= GROWN && !this.#grown.has(pid)) this.#grown.set(pid, point)
     const points = this.#memory.get(node)
     if (points === undefined) this.#memory.set(node, [point])
     else points.push(point)

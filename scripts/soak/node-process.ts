@@ -18,12 +18,12 @@ const MAIN = join(ROOT, 'dist/cli/main.js')
 /** A process that was started. */
 export interface Started {
   readonly pid: number
-  /** Where it answers, once it does. Rejects with what it said when it ended before. */
+  /** Where it answers, once it does. Rejects with its output when it ends before. */
   readonly ready: Promise<{ readonly url: string; readonly ws: string }>
   /** Its exit code, or the signal that ended it. */
   readonly ended: Promise<number | string>
   signal(name: NodeJS.Signals): void
-  /** What it has said on standard error. */
+  /** Its output on standard error. */
   complaints(): string
   /** Where its inspector listens, if it was started with one. */
   inspector(): string | undefined

@@ -1,4 +1,7 @@
-/** A plot of a run as SVG: panels one below another on one axis of time, with marks where something happened. */
+/**
+ * A plot of a run as SVG: panels one below another on one axis of time, with marks where something happened. The library
+ * that draws SVG without a browser (echarts) installs 67 MB, and its options for these panels are as long as this file.
+ */
 import { type Point, quantile } from './series.ts'
 
 /** One line of a panel. */

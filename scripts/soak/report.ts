@@ -14,7 +14,7 @@ export interface Outcome {
   /** The nodes whose books were kept, and the one that was turned back. */
   readonly targets: readonly Target[]
   readonly nodes: readonly string[]
-  /** Sentences about what should not be, and how often each was said. */
+  /** Sentences about what should not be, and how often each was reported. */
   readonly problems: ReadonlyMap<string, number>
 }
 

@@ -1,4 +1,7 @@
-/** Those who send: each signs in the order of its nonces and does not rest before a transaction is acknowledged. */
+/**
+ * The load of a soak: each sender signs in the order of its nonces and repeats a transaction until it is acknowledged.
+ * Load generators such as autocannon measure requests only; here every answer goes into the ledger that the audit checks.
+ */
 import { setTimeout as pause } from 'node:timers/promises'
 import { getCreateAddress, HDNodeWallet, keccak256, Mnemonic } from 'ethers'
 import { type BatchCaller, type Caller, Unreachable } from './client.ts'

@@ -1,4 +1,4 @@
-/** A node whose chain is taken back again and again: what a save point has saved is there after the return. */
+/** A node whose chain is reverted again and again: the state of a snapshot is there after each revert. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { BatchCaller } from './client.ts'
 import type { Random } from './random.ts'
@@ -24,7 +24,7 @@ async function stateOf(http: BatchCaller, token: string, accounts: readonly stri
   return JSON.stringify([head.hash, head.stateRoot, rest])
 }
 
-/** Takes save points, works, goes back and compares, as long as `running`. The node mines at once and signs itself. */
+/** Takes snapshots, works, reverts and compares, as long as `running`. The node mines at once and signs itself. */
 export async function turnBackOn(
   http: BatchCaller,
   random: Random,
@@ -60,14 +60,14 @@ export async function turnBackOn(
     await work()
     if (depth < 3 && random.chance(0.4)) await thereAndBack(depth + 1)
     if (random.chance(0.3)) await work()
-    if (!(await http.call<boolean>('evm_revert', [id]))) say(`the save point ${id} is not known`)
+    if (!(await http.call<boolean>('evm_revert', [id]))) say(`the snapshot ${id} is not known`)
     if ((await stateOf(http, token, accounts)) !== before) say(`the return to ${id} led elsewhere`)
   }
 
   while (running()) {
     try {
       await thereAndBack(0)
-      // Part of the work stays, so that the chain grows below the save points.
+      // Part of the work stays, so that the chain grows below the snapshots.
       if (random.chance(0.3)) await work()
     } catch (error) {
       say((error as Error).message)

@@ -16,12 +16,12 @@ import { turnBackOn } from './snapshots.ts'
 import { Fallen, Target } from './target.ts'
 import { startYardstick, type Yardstick } from './yardstick.ts'
 
-/** What a run is told. */
+/** The options of a run. */
 export interface SoakOptions {
   /** How long the load lasts; the reckoning comes after. */
   readonly seconds: number
   readonly seed: number
-  /** Hears how it goes, once in a while. */
+  /** Called with the progress, once in a while. */
   progress(words: string): void
 }
 
@@ -168,7 +168,7 @@ export async function soak(options: SoakOptions): Promise<Outcome> {
       ).catch((error) => say(`snapshots: ${(error as Error).message}`)),
     ]
     for (const outcome of await Promise.allSettled(work)) {
-      // A node that fell has said so.
+      // A node that fell has reported it.
       if (outcome.status === 'rejected' && !(outcome.reason instanceof Fallen)) throw outcome.reason
     }
     clearInterval(weighing)
@@ -187,7 +187,7 @@ export async function soak(options: SoakOptions): Promise<Outcome> {
     }
     back.signal('SIGTERM')
     const how = await back.ended
-    if (how !== 0) say(`snapshots: told to end, it ended with ${how}: ${back.complaints().trim()}`)
+    if (how !== 0) say(`snapshots: after SIGTERM it ended with ${how}: ${back.complaints().trim()}`)
     const outcome: Outcome = { seed, seconds, measures, targets, nodes, problems }
     for (const words of rising(outcome)) say(words)
     return outcome

@@ -50,7 +50,7 @@ function collector(way: string, say: (words: string) => void) {
     add(logs: readonly Log[]): void {
       for (const { blockHash, logIndex, removed } of logs) {
         const key = `${blockHash}/${logIndex}`
-        if (removed) say(`${way}: the log ${key} is taken back on a chain that only grew`)
+        if (removed) say(`${way}: the log ${key} is removed on a chain that only grew`)
         if (keys.has(key)) say(`${way}: the log ${key} came twice`)
         keys.add(key)
       }
@@ -58,7 +58,7 @@ function collector(way: string, say: (words: string) => void) {
   }
 }
 
-/** Subscribes and installs filters. What was mined meanwhile may or may not be told. */
+/** Subscribes and installs filters. Blocks mined meanwhile may or may not be notified. */
 export async function openStreams({ http, socket, token, seen, say }: StreamParts): Promise<Streams> {
   const wanted = { address: token, topics: [TRANSFER_TOPIC] }
   const height = async () => Number(await http.call<string>('eth_blockNumber'))

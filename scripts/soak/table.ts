@@ -1,6 +1,6 @@
 /** Rows of text in columns, as a terminal shows them. */
 
-/** Lays out a heading and rows; the first columns stand left, as many as said, the others right. */
+/** Lays out a heading and rows; the first columns stand left, as many as given, the others right. */
 export function textTable(rows: readonly (readonly string[])[], left: number): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
   const lines = rows.map((row) =>

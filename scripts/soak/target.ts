@@ -172,7 +172,7 @@ export class Target {
     process.signal(signal)
     const how = await process.ended
     life?.socket.close()
-    if (signal === 'SIGTERM' && how !== 0) this.say(`told to end, it ended with ${how}`)
+    if (signal === 'SIGTERM' && how !== 0) this.say(`after SIGTERM it ended with ${how}`)
     const complaints = process.complaints().trim()
     if (complaints !== '') this.say(`complained: ${complaints}`)
   }

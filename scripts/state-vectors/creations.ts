@@ -97,7 +97,7 @@ function oddities(): Scenario[] {
   ]
 }
 
-const HEIRS: Readonly<Record<string, string>> = {
+const BENEFICIARIES: Readonly<Record<string, string>> = {
   another: OTHER,
   itself: 'ADDRESS',
   nobody: NOBODY,
@@ -107,10 +107,10 @@ const HEIRS: Readonly<Record<string, string>> = {
 }
 
 function destructions(): Scenario[] {
-  const direct = pairs(Object.entries(HEIRS), [0n, 9n]).map(([[name, heir], balance]) => ({
+  const direct = pairs(Object.entries(BENEFICIARIES), [0n, 9n]).map(([[name, beneficiary], balance]) => ({
     name: `a contract of ${balance} wei leaves all to ${name}`,
     accounts: {
-      [CONTRACT]: { balance, code: `1 1 SSTORE ${heir} SELFDESTRUCT`, storage: { 0: 4n } },
+      [CONTRACT]: { balance, code: `1 1 SSTORE ${beneficiary} SELFDESTRUCT`, storage: { 0: 4n } },
       [OTHER]: { balance: 1n },
     },
   }))
@@ -119,15 +119,19 @@ function destructions(): Scenario[] {
     ', undone': '0 0 REVERT',
     ', then paid': `${calling('CALL', ending('d1'), { value: 2n })} POP`,
   }
-  const called = pairs(CALL_KINDS, pairs(Object.entries(HEIRS).slice(0, 3), Object.entries(ways))).map(
-    ([kind, [[name, heir], [way, after]]]) =>
-      contract(
-        `${kind} of one who leaves all to ${name}${way}`,
-        `${calling(kind, ending('d1'), { gas: '60000' })} 0 SSTORE ${after}`,
-        {
-          accounts: { [ending('d1')]: { balance: 7n, code: `${heir} SELFDESTRUCT`, storage: { 1: 1n } } },
+  const called = pairs(
+    CALL_KINDS,
+    pairs(Object.entries(BENEFICIARIES).slice(0, 3), Object.entries(ways)),
+  ).map(([kind, [[name, beneficiary], [way, after]]]) =>
+    contract(
+      `${kind} of one who leaves all to ${name}${way}`,
+      `${calling(kind, ending('d1'), { gas: '60000' })} 0 SSTORE ${after}`,
+      {
+        accounts: {
+          [ending('d1')]: { balance: 7n, code: `${beneficiary} SELFDESTRUCT`, storage: { 1: 1n } },
         },
-      ),
+      },
+    ),
   )
   const twice = contract(
     'calls one twice who destroys itself',

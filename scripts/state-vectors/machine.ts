@@ -1,6 +1,7 @@
-/** Scenarios of single opcodes: arithmetic, memory, stack, jumps, surroundings. */
-import { opcodeTable } from '../../src/evm/opcodes/table.ts'
+/** Scenarios of single opcodes: arithmetic, memory, stack, jumps, environment. */
+
 import { COINBASE, CONTRACT, type Given, NOBODY, OTHER, SENDER } from '../../test/support/execution.ts'
+import { PETERSBURG } from '../../test/support/petersburg-rules.ts'
 import { calling, contract, ending, keep, pairs, type Scenario } from './scenario.ts'
 
 const WORDS = [
@@ -111,7 +112,7 @@ function groups<T>(items: readonly T[], size: number): T[][] {
 }
 
 function stack(): Scenario[] {
-  const { fees, needs } = opcodeTable('petersburg')
+  const { fees, needs } = PETERSBURG.opcodes
   const all = Array.from({ length: 256 }, (_, op) => op)
   const pushes = (count: number) => Array.from({ length: count }, () => [0x60, 0x01]).flat()
   const hungry = all.filter((op) => (needs[op] as number) > 0)
@@ -184,7 +185,7 @@ const OWN =
     ' ',
   )
 
-export const SURROUNDINGS: readonly Scenario[] = [
+export const ENVIRONMENT_OPCODES: readonly Scenario[] = [
   ...['CALL', 'DELEGATECALL', 'CALLCODE'].map((kind) =>
     contract(
       `what one sees by ${kind}`,

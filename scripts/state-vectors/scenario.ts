@@ -3,7 +3,7 @@ import type { Transaction } from '../../src/chain/transaction.ts'
 import type { Hex } from '../../src/encoding/hex.ts'
 import { CONTRACT, type Given } from '../../test/support/execution.ts'
 
-/** Becomes one vector. The sender is rich and has nonce 1; the transaction calls CONTRACT unless it says otherwise. */
+/** Becomes one vector. The sender is rich and has nonce 1; the transaction calls CONTRACT unless it names another. */
 export interface Scenario {
   readonly name: string
   readonly accounts?: Readonly<Record<Hex, Given>>

@@ -1,4 +1,4 @@
-/** Bytes to values by their types: the one door to the library that does it, which is loaded when it is first needed. */
+/** Bytes to values by their types: the only importer of the library that does it, which is loaded on first use. */
 import type { createContract as CreateContract, parseAbi as ParseAbi } from 'micro-eth-signer/abi.js'
 import { type AbiEntry, type AbiParameter, readEntries } from './entry.ts'
 
@@ -9,7 +9,7 @@ export type AbiValue = bigint | boolean | string | Uint8Array | readonly AbiValu
 export interface AbiCodec {
   /** Values in order of their parameters; `undefined` when the bytes do not fit the types. */
   decode(parameters: readonly AbiParameter[], bytes: Uint8Array): readonly AbiValue[] | undefined
-  /** Reads entries written for people, such as `event Sent(address indexed to)`. Throws an Error that says what is wrong. */
+  /** Reads human-readable entries, such as `event Sent(address indexed to)`. Throws an Error that names what is wrong. */
   parse(signatures: readonly string[]): AbiEntry[]
 }
 

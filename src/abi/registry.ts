@@ -14,7 +14,7 @@ export interface Decoded {
   readonly values: readonly AbiValue[]
 }
 
-/** A decoded call; `outputs` says what it will return. */
+/** A decoded call; `outputs` are the types of its result. */
 export interface DecodedCall extends Decoded {
   readonly outputs: readonly AbiParameter[]
 }
@@ -33,8 +33,8 @@ export interface AbiRegistry {
   /** Takes in a contract for good; later ones come first where two name the same. */
   add(artifact: Artifact): Promise<void>
   /**
-   * Takes in a contract, with an address for that one alone, where its names come before all others. What was taught
-   * comes before what was added, and is kept within bounds: the contracts that were taught longest ago are forgotten.
+   * Takes in a contract, with an address for that one alone, where its names come before all others. Registrations
+   * come before what was added, and are bounded: the oldest registrations are evicted.
    * Throws an Error in words for one that is too large to be kept.
    */
   register(artifact: Artifact, address?: Hex): Promise<void>
@@ -73,7 +73,7 @@ interface EventLayout {
   readonly topics: readonly (readonly AbiParameter[])[]
 }
 
-/** How much may be taught. */
+/** How much may be registered. */
 export interface RegistrationBounds {
   /** Contracts. */
   readonly most?: number
@@ -81,7 +81,7 @@ export interface RegistrationBounds {
   readonly mostText?: number
 }
 
-/** A contract that was taught. */
+/** A contract that was registered. */
 interface Registration {
   readonly artifact: Artifact
   readonly address: Hex | undefined
@@ -91,13 +91,13 @@ interface Registration {
   readonly length: number
 }
 
-/** Makes an empty registry; 4096 contracts of 8 Mi characters may be taught unless told otherwise. */
+/** Makes an empty registry; by default 4096 contracts of 8 Mi characters may be registered. */
 export function createAbiRegistry({
   most = 4096,
   mostText = 8_388_608,
 }: RegistrationBounds = {}): AbiRegistry {
   const added = new KnownNames()
-  const taught = new KnownNames()
+  const registered = new KnownNames()
   const bound = new Map<Hex, Registration>()
   /** By the hash of all they say, the oldest first. */
   const registrations = new Map<string, Registration>()
@@ -106,7 +106,7 @@ export function createAbiRegistry({
 
   function candidates(table: NameTable, key: Hex, address: Hex | undefined): readonly AbiEntry[] {
     const own = address === undefined ? undefined : bound.get(address)?.own?.entries(table, key)
-    const late = taught.entries(table, key)
+    const late = registered.entries(table, key)
     const early = added.entries(table, key)
     return own === undefined && late.length === 0 ? early : [...(own ?? []), ...late, ...early]
   }
@@ -114,11 +114,11 @@ export function createAbiRegistry({
   function forget(key: string, { artifact, address, length: its }: Registration): void {
     registrations.delete(key)
     length -= its
-    taught.remove(artifact)
+    registered.remove(artifact)
     if (address !== undefined && bound.get(address)?.artifact === artifact) bound.delete(address)
   }
 
-  /** One that says what another said takes its place, so that repeating oneself makes nothing else be forgotten. */
+  /** A repeated registration replaces the earlier one, so that repetition evicts no other. */
   function registrationOf(
     artifact: Artifact,
     address: Hex | undefined,
@@ -149,7 +149,7 @@ export function createAbiRegistry({
   }
 
   function* creations(): Generator<Artifact> {
-    yield* taught.creations()
+    yield* registered.creations()
     yield* added.creations()
   }
 
@@ -197,7 +197,7 @@ export function createAbiRegistry({
       codec ??= await loadAbiCodec()
       if (!registrations.delete(key)) length += registration.length
       registrations.set(key, registration)
-      taught.add(registration.artifact)
+      registered.add(registration.artifact)
       if (address !== undefined) bound.set(address, registration)
       for (const [oldest, its] of registrations) {
         if (registrations.size <= most && length <= mostText) return
@@ -242,7 +242,7 @@ export function createAbiRegistry({
       const known = bound.get(address)?.artifact.name
       if (known !== undefined && known !== '') return known
       const key = code === undefined ? undefined : codeKey(code)
-      return key === undefined ? undefined : (taught.contract(key) ?? added.contract(key))?.name
+      return key === undefined ? undefined : (registered.contract(key) ?? added.contract(key))?.name
     },
   }
 }

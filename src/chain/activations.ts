@@ -1,5 +1,26 @@
 /** From which height each rule holds on each network; the tables behind `config.ts`. */
-import type { ChainName, Rules } from './config.ts'
+
+/** The four networks, by the names that `--chain` takes. */
+export type ChainName = 'regtest' | 'devnet' | 'testnet' | 'mainnet'
+
+/**
+ * Which rules hold at a height (docs/protocol.md#11-versions, docs/protocol.md#14-encodings,
+ * docs/protocol.md#15-hashes, docs/protocol.md#31-difficulty, docs/protocol.md#52-parallel-sublists).
+ */
+export interface Rules {
+  /** Header layout: 0, 1 (RSKIP-351) or 2 (RSKIP-535). */
+  readonly headerVersion: 0 | 1 | 2
+  /** RSKIP-92: merkle proof and coinbase are left out of the block hash. */
+  readonly rskip92: boolean
+  /** RSKIP-UMM: the header has the element `ummRoot`. */
+  readonly umm: boolean
+  /** RSKIP-97: the difficulty no longer falls to the minimum after a gap of 600 s. */
+  readonly rskip97: boolean
+  /** RSKIP-110 and height >= 449: fork detection data in the merged-mining hash. */
+  readonly forkDetection: boolean
+  /** RSKIP-144 and 351: parallel execution sublists and their limits. */
+  readonly parallelSublists: boolean
+}
 
 /** Activation heights by rule; `undefined` where the rule never comes into force. */
 interface Heights {
@@ -28,7 +49,7 @@ interface Heights {
 
 /**
  * docs/protocol.md#11-versions, docs/protocol.md#14-encodings, docs/protocol.md#31-difficulty. The settings
- * that the real node ships for devnet leave out heights that its loader asks for, so devnet follows regtest
+ * that the reference node ships for devnet leave out heights that its loader asks for, so devnet follows regtest
  * in all that concerns headers.
  */
 const HEIGHTS: Readonly<Record<ChainName, Heights>> = {
@@ -158,7 +179,7 @@ export function gasPriceCapAt(name: ChainName): (height: number) => bigint | und
   return (height) => (holds(rskip252, height) ? 100n : undefined)
 }
 
-/** Rules of the reward contract by height (docs/protocol.md#54-remasc-payout). */
+/** Rules of REMASC by height (docs/protocol.md#54-remasc-payout). */
 export function remascRulesAt(
   name: ChainName,
 ): (height: number) => { readonly rskip85: boolean; readonly rskip218: boolean } {

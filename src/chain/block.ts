@@ -1,4 +1,4 @@
-/** Blocks: a header, transactions in order (the fee-collecting one last), uncle headers; their RLP and roots. */
+/** Blocks: a header, transactions in order (REMASC last), uncle headers; their RLP and roots. */
 import { binaryTrieRoot } from '../encoding/binary-trie.ts'
 import { keccakHex } from '../encoding/hash.ts'
 import type { Hex } from '../encoding/hex.ts'
@@ -89,7 +89,7 @@ export function transactionsRoot(transactions: readonly Transaction[]): Hex {
   return binaryTrieRoot(transactions.map(({ raw }) => raw))
 }
 
-/** What a header says of its uncles: keccak-256 of the list of their full headers (docs/protocol.md#12-fields). */
+/** `unclesHash` of a header: keccak-256 of the list of their full headers (docs/protocol.md#12-fields). */
 export function unclesHash(uncles: readonly Header[], config: ChainConfig): Hex {
   if (uncles.length === 0) return EMPTY_UNCLES_HASH
   return keccakHex(frameList(uncles.map((uncle) => fullHeader(uncle, config))))

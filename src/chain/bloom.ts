@@ -33,21 +33,11 @@ export function bloomBits(item: Hex): readonly [number, number, number] {
   return bits
 }
 
-/** Sets an item's bits in `bloom` itself. */
-export function bloomAdd(bloom: Uint8Array, item: Uint8Array): void {
-  setBits(bloom, bitsOf(item))
-}
-
 function setBits(bloom: Uint8Array, bits: readonly [number, number, number]): void {
   for (const bit of bits) {
     const at = BYTES - 1 - (bit >> 3)
     bloom[at] = (bloom[at] as number) | (1 << (bit & 7))
   }
-}
-
-/** Are all of an item's bits set? False means that it is surely absent. */
-export function bloomMightContain(bloom: Uint8Array, item: Uint8Array): boolean {
-  return bitsOf(item).every((bit) => ((bloom[BYTES - 1 - (bit >> 3)] as number) & (1 << (bit & 7))) !== 0)
 }
 
 /** The bloom of some logs, 256 bytes; `ZERO_BLOOM` when there are none. */

@@ -1,36 +1,15 @@
-/** What tells one network from another: ids, activation heights, difficulty, limits, native addresses. */
+/** The constants of each network: ids, activation heights, difficulty, limits, addresses of precompiles. */
 import type { Hex } from '../encoding/hex.ts'
 import {
   boundDivisorAt,
+  type ChainName,
   gasPriceCapAt,
   minimumDifficultyAt,
   parentChainTimeWindowAt,
+  type Rules,
   rulesAt,
 } from './activations.ts'
-import type { Header } from './header.ts'
 import { type RemascParameters, remascParameters } from './remasc-parameters.ts'
-
-/** The four networks, by the names that `--chain` takes. */
-export type ChainName = 'regtest' | 'devnet' | 'testnet' | 'mainnet'
-
-/**
- * Which rules hold at a height (docs/protocol.md#11-versions, docs/protocol.md#14-encodings,
- * docs/protocol.md#15-hashes, docs/protocol.md#31-difficulty, docs/protocol.md#52-parallel-sublists).
- */
-export interface Rules {
-  /** Header layout: 0, 1 (RSKIP-351) or 2 (RSKIP-535). */
-  readonly headerVersion: 0 | 1 | 2
-  /** RSKIP-92: merkle proof and coinbase are left out of the block hash. */
-  readonly rskip92: boolean
-  /** RSKIP-UMM: the header has the element `ummRoot`. */
-  readonly umm: boolean
-  /** RSKIP-97: the difficulty no longer falls to the minimum after a gap of 600 s. */
-  readonly rskip97: boolean
-  /** RSKIP-110 and height >= 449: fork detection data in the merged-mining hash. */
-  readonly forkDetection: boolean
-  /** RSKIP-144 and 351: parallel execution sublists and their limits. */
-  readonly parallelSublists: boolean
-}
 
 /** One network's constants. Gas in gas, times in seconds, prices in wei. */
 export interface ChainConfig {
@@ -72,7 +51,7 @@ export interface ChainConfig {
   gasPriceCapAt(height: number): bigint | undefined
   /** How collected fees are paid out (docs/protocol.md#54-remasc-payout). */
   readonly reward: RemascParameters
-  /** Replaces what the genesis file says, where a setting of the node asks for it. */
+  /** Replaces values of the genesis file, where a setting of the node asks for it. */
   readonly genesis?: { readonly gasLimit?: bigint; readonly minimumGasPrice?: bigint }
 }
 
@@ -185,7 +164,10 @@ export function sublistLimits(
  * The most gas that one transaction may ask for beside this block: its larger sublist
  * (docs/protocol.md#45-pool-admission), or 2^60.
  */
-export function maxTransactionGas(config: ChainConfig, header: Header): bigint {
+export function maxTransactionGas(
+  config: ChainConfig,
+  header: { readonly gasLimit: bigint; readonly number: number },
+): bigint {
   const { parallel, sequential } = sublistLimits(config, header.gasLimit, header.number)
   const larger = parallel > sequential ? parallel : sequential
   return larger < MAX_TRANSACTION_GAS ? larger : MAX_TRANSACTION_GAS
@@ -215,7 +197,7 @@ export const PRECOMPILE_ADDRESS = {
 } as const satisfies Record<string, Hex>
 
 /**
- * The odd sender of every block's fee-collecting transaction: the one byte 00
+ * The sender of every block's REMASC transaction: the single byte 00
  * (docs/protocol.md#53-remasc-transaction). In JSON it prints as the zero address.
  */
 export const REMASC_SENDER: Hex = '0x00'

@@ -6,7 +6,8 @@ import { fromHex, type Hex, isHexDigits } from '../encoding/hex.ts'
 import { encodeRlp } from '../encoding/rlp.ts'
 import { NodeError } from '../errors.ts'
 import { type Account, EMPTY_ACCOUNT, EMPTY_TRIE_ROOT } from './account.ts'
-import { type ChainConfig, type ChainName, PRECOMPILE_ADDRESS } from './config.ts'
+import type { ChainName } from './activations.ts'
+import { type ChainConfig, PRECOMPILE_ADDRESS } from './config.ts'
 import type { Header } from './header.ts'
 
 /** An account of the genesis state. */
@@ -89,7 +90,7 @@ const genesisFile = z.object({
 type GenesisFile = z.infer<typeof genesisFile>
 
 /**
- * Reads a genesis file (keys of docs/protocol.md#71-genesis-file). Other keys are ignored, as the real node
+ * Reads a genesis file (keys of docs/protocol.md#71-genesis-file). Other keys are ignored, as the reference node
  * does. Addresses in `funded` that the file leaves out get `LOCAL_BALANCE`; the genesis is then no longer
  * that of the real network, so a historical root is dropped. Throws `invalid-options` naming the key that is
  * wrong.
@@ -156,7 +157,7 @@ function genesisHeader(file: GenesisFile, config: ChainConfig, stateRoot: Hex): 
   }
 }
 
-/** A native contract has an account once the network's rules bring it into being; those of later heights come with their block. */
+/** A precompiled contract has an account once the network's rules bring it into being; those of later heights come with their block. */
 const PRECOMPILES_AT_GENESIS: Readonly<Record<ChainName, readonly Hex[]>> = {
   regtest: Object.values(PRECOMPILE_ADDRESS),
   devnet: Object.values(PRECOMPILE_ADDRESS),

@@ -15,7 +15,8 @@ import { fromHex, type Hex, toHex } from '../encoding/hex.ts'
 import { asBytes, asList, decodeRlp, type RlpItem } from '../encoding/rlp.ts'
 import { frameStrings } from '../encoding/rlp-frame.ts'
 import { EMPTY_TRIE_ROOT } from './account.ts'
-import type { ChainConfig, Rules } from './config.ts'
+import type { Rules } from './activations.ts'
+import type { ChainConfig } from './config.ts'
 import { FORK_DATA_PREFIX, forkDataIn } from './merged-mining/commitment.ts'
 
 /** A block header of any version (docs/protocol.md#12-fields). Immutable. */
@@ -95,11 +96,7 @@ function edgesOf(bytes: Uint8Array): number[] {
  * Hash of what versions 1 and 2 take out of the hashed header (RSKIP-351, docs/protocol.md#13-extension).
  * Throws a RangeError for version 0.
  */
-export function extensionHash(header: Header): Hex {
-  return toHex(extensionHashBytes(header))
-}
-
-function extensionHashBytes({ version, logsBloom, edges, baseEvent }: Header): Uint8Array {
+export function extensionHash({ version, logsBloom, edges, baseEvent }: Header): Uint8Array {
   if (edges === undefined) throw new RangeError('a header of version 0 has no extension')
   const bloomHash = keccak256(logsBloom)
   const parts =
@@ -157,7 +154,7 @@ export function encodeHeader(header: Header, form: HeaderForm, rules: Rules): Ui
   const shared = sharedElements(header)
   const elements = [...shared.elements]
   if (compressed) {
-    shared.extension ??= frameStrings([oneByte(header.version), extensionHashBytes(header)])
+    shared.extension ??= frameStrings([oneByte(header.version), extensionHash(header)])
     elements[ELEMENT.logsBloom] = shared.extension
   }
   if (header.verbatim !== undefined) {
@@ -183,7 +180,7 @@ function versionOf(list: readonly RlpItem[]): 0 | 1 | 2 {
 }
 
 /**
- * How many elements stand before the three of the proof, told from the length of the list
+ * How many elements stand before the three of the proof, derived from the length of the list
  * (docs/protocol.md#12-fields).
  */
 function bodyLength(length: number, version: 0 | 1 | 2, umm: () => boolean): number {

@@ -1,9 +1,8 @@
 /** What the payout of collected fees depends on, by network (docs/protocol.md#54-remasc-payout). */
 import type { Hex } from '../encoding/hex.ts'
-import { remascRulesAt } from './activations.ts'
-import type { ChainName } from './config.ts'
+import { type ChainName, remascRulesAt } from './activations.ts'
 
-/** One network's constants of the reward contract. Heights and spans in blocks. */
+/** One network's constants of REMASC. Heights and spans in blocks. */
 export interface RemascParameters {
   /** M of docs/protocol.md#54-remasc-payout: a block's fees enter the pot this many blocks later. */
   readonly maturity: number
@@ -101,7 +100,7 @@ const OWN: Readonly<Record<ChainName, Own>> = {
   },
 }
 
-/** A network's constants of the reward contract. */
+/** A network's constants of REMASC. */
 export function remascParameters(name: ChainName): RemascParameters {
   const { maturity, syntheticSpan, labs, earlierLabs = labs, federators } = OWN[name]
   const rulesAt = remascRulesAt(name)

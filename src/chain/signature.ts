@@ -108,6 +108,7 @@ export function addressOf(key: Uint8Array): Hex {
   return addressOfPublicKey(curve.publicKey(key))
 }
 
-function addressOfPublicKey(key: Uint8Array): Hex {
+/** The address of a public key of 64 bytes. */
+export function addressOfPublicKey(key: Uint8Array): Hex {
   return toHex(keccak256(key).subarray(12))
 }

@@ -7,7 +7,14 @@ import { frameStrings, readFlatStrings } from '../encoding/rlp-frame.ts'
 import { invalidParams, type NodeError } from '../errors.ts'
 import { isFreeBridgeTransaction } from './bridge-senders.ts'
 import { type ChainConfig, PRECOMPILE_ADDRESS, REMASC_SENDER } from './config.ts'
-import { CURVE_ORDER, recoverAddress, type Signature, sign } from './signature.ts'
+import {
+  addressOfPublicKey,
+  CURVE_ORDER,
+  recoverAddress,
+  recoverPublicKey,
+  type Signature,
+  sign,
+} from './signature.ts'
 
 /**
  * A decoded transaction with its sender (docs/protocol.md#43-transactions,
@@ -15,7 +22,7 @@ import { CURVE_ORDER, recoverAddress, type Signature, sign } from './signature.t
  */
 export interface Transaction {
   readonly hash: Hex
-  /** 20 bytes; `REMASC_SENDER` for the block's fee-collecting transaction. */
+  /** 20 bytes; `REMASC_SENDER` for the block's REMASC transaction. */
   readonly from: Hex
   readonly nonce: bigint
   /** Wei per gas. */
@@ -26,7 +33,7 @@ export interface Transaction {
   /** Wei. */
   readonly value: bigint
   readonly data: Uint8Array
-  /** The V as encoded: 27/28, or 35/36 + 2 × chain id; 0 for the fee-collecting transaction. */
+  /** The V as encoded: 27/28, or 35/36 + 2 × chain id; 0 for the REMASC transaction. */
   readonly v: number
   readonly r: bigint
   readonly s: bigint
@@ -34,11 +41,11 @@ export interface Transaction {
   readonly chainId: number
   /** RLP whose keccak-256 is `hash`. */
   readonly raw: Uint8Array
-  /** Is this the fee-collecting transaction that ends every block? */
+  /** Is this the REMASC transaction that ends every block? */
   readonly isRemasc: boolean
 }
 
-/** What a transaction says before it is signed. Gas in gas, price and value in wei. */
+/** The fields of a transaction before it is signed. Gas in gas, price and value in wei. */
 export interface UnsignedTransaction {
   readonly nonce: bigint
   readonly gasPrice: bigint
@@ -63,7 +70,7 @@ const REWARD_RECEIVER = fromHex(PRECOMPILE_ADDRESS.remasc)
 const S_BOUND = CURVE_ORDER / 2n
 
 /**
- * Reads a signed transaction and recovers its sender. Throws `invalid-params` in the words of
+ * Reads a signed transaction and recovers its sender. Throws `invalid-params` with the messages of
  * docs/rpc-reference.md#75-sending: broken RLP, not nine elements (envelopes of a type among them), no gas
  * limit, a receiver that is no address, a signature that is missing, out of range or in the upper half.
  * Whether the chain id fits is for `checkChainId`.
@@ -78,14 +85,14 @@ export function decodeTransaction(raw: Uint8Array): Transaction {
 
 /**
  * Reads a transaction that this node accepted before and wrote to its own disk, with the sender it noted then
- * (`REMASC_SENDER` for the fee-collecting one): nothing is recovered, nothing checked again.
+ * (`REMASC_SENDER` for the REMASC transaction): nothing is recovered, nothing checked again.
  */
 export function restoreTransaction(raw: Uint8Array, from: Hex): Transaction {
   return transactionOf(parse(raw).fields, from, from === REMASC_SENDER)
 }
 
 /**
- * Reads the transaction at a place of a block: like `decodeTransaction`, but the last one may be the fee-collecting
+ * Reads the transaction at a place of a block: like `decodeTransaction`, but the last one may be the REMASC
  * transaction, which nobody signs (docs/protocol.md#53-remasc-transaction).
  */
 export function decodeBlockTransaction(raw: Uint8Array, isLast: boolean): Transaction {
@@ -115,6 +122,14 @@ export function signTransaction(unsigned: UnsignedTransaction, key: Uint8Array):
 export function impersonatedTransaction(unsigned: UnsignedTransaction, from: Hex): Transaction {
   const standIn: Signature = { r: BigInt(from), s: 1n, parity: 0 }
   return restoreTransaction(encodeSigned(payloadOf(unsigned), unsigned.chainId, standIn), from)
+}
+
+/** The sender's public key (64 bytes, x and y); `undefined` when no signature of its own is there to recover it from. */
+export function senderPublicKey({ raw, from }: Transaction): Uint8Array | undefined {
+  const { chainId, parity, r, s, payload } = parse(raw)
+  if (parity === undefined) return undefined
+  const key = recoverPublicKey(keccak256(signedBytes(payload, chainId)), r, s, parity)
+  return key !== undefined && addressOfPublicKey(key) === from ? key : undefined
 }
 
 function payloadOf({ nonce, gasPrice, gasLimit, to, value, data }: UnsignedTransaction): Uint8Array[] {
@@ -184,6 +199,12 @@ export function contractAddress(sender: Hex, nonce: bigint): Hex {
   return toHex(keccak256(frameStrings([fromHex(sender), fromBigInt(nonce)])).subarray(12))
 }
 
+/** Gas per whole or started word of init code (EIP-3860, RSKIP-438). */
+export const INITCODE_WORD_GAS = 2
+
+/** Longest init code, bytes (EIP-3860, RSKIP-438). */
+export const MAX_INITCODE_SIZE = 49_152
+
 /**
  * Gas that a transaction costs before any code runs (docs/protocol.md#44-intrinsic-gas): base, data by byte,
  * init code by word. Without a sender, as in a simulation, none is free.
@@ -193,7 +214,7 @@ export function intrinsicGas(
 ): bigint {
   const { from, to, data } = transaction
   if (from !== undefined && isFreeBridgeTransaction(from, to)) return 0n
-  let gas = to === null ? 53_000 + 2 * Math.ceil(data.length / 32) : 21_000
+  let gas = to === null ? 53_000 + INITCODE_WORD_GAS * Math.ceil(data.length / 32) : 21_000
   for (const byte of data) gas += byte === 0 ? 4 : 16
   return BigInt(gas)
 }
@@ -320,11 +341,11 @@ function readRlp(raw: Uint8Array): RlpItem {
   }
 }
 
-/** How the RLP library says that an element reaches beyond the bytes, and how the real node does. */
+/** The RLP library's messages for an element that exceeds the bytes, and the reference node's. */
 const OUT_OF_SPACE = /out-of-bounds|not enough bytes|larger than the data|too short/
 const NO_SPACE = "The RLP byte array doesn't have enough space to hold an element with the specified length"
 
-/** V to chain id and parity as the real node computes them: one byte, division towards zero, so 34 to 36 are unprotected too. */
+/** V to chain id and parity as the reference node computes them: one byte, division towards zero, so 34 to 36 are unprotected too. */
 function readV(bytes: Uint8Array): { v: number; chainId: number; parity: 0 | 1 | undefined } {
   if (bytes.length === 0) return { v: 0, chainId: 0, parity: undefined }
   if (bytes.length !== 1) {

@@ -11,17 +11,17 @@ export interface TypedData {
   readonly message: Readonly<Record<string, unknown>>
 }
 
-/** Longest part of the library's words that a refusal repeats: they may quote the data. */
+/** Longest part of the library's message that an error repeats: it may quote the data. */
 const LONGEST_REASON = 200
 
-/** What JavaScript says where a value is of another type than its type. */
-const CODE_WORDS = /\b(Type|Range)Error\b|\[object /
+/** JavaScript's own messages for a value of the wrong type. */
+const CODE_MESSAGE = /\b(Type|Range)Error\b|\[object /
 
 function refusal(error: unknown): Error {
-  // That, as it is or within the library's words, speaks of code and not of the data.
-  const isWords = error instanceof Error && !CODE_WORDS.test(`${error.name} ${error.message}`)
+  // Such a message, also inside the library's, is about code and not about the data.
+  const isReason = error instanceof Error && !CODE_MESSAGE.test(`${error.name} ${error.message}`)
   return invalidParams(
-    `Invalid typedData: ${isWords ? error.message.slice(0, LONGEST_REASON) : 'types and message do not fit muxTracers'}`,
+    `Invalid typedData: ${isReason ? error.message.slice(0, LONGEST_REASON) : 'types and message do not fit muxTracers'}`,
   )
 }
 

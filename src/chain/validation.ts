@@ -22,7 +22,7 @@ interface HeaderCase {
   readonly now: number
 }
 
-/** A rule gives the words of how it is broken, or nothing. */
+/** The message of a broken rule, or `undefined`. */
 type Rule<Case> = (given: Case) => string | undefined
 
 const followsParent: Rule<HeaderCase> = ({ header, parent, config }) =>
@@ -121,7 +121,7 @@ const OWN_HEADER_RULES = HEADER_RULES.filter((rule) => rule !== hasGasLimit && r
 /**
  * Checks a header against its parent, proof of work included (docs/protocol.md#17-validity,
  * docs/protocol.md#23-proof-of-work). `now` in Unix seconds. Throws `invalid-block` naming the first rule
- * broken. What only execution can tell (state root, receipts root, bloom, gas used, fees) is not looked at.
+ * broken. What follows from execution only (state root, receipts root, bloom, gas used, fees) is not looked at.
  */
 export function validateHeader(header: Header, parent: Header, config: ChainConfig, now: number): void {
   check(HEADER_RULES, { header, parent, config, now }, header.number)
@@ -144,12 +144,12 @@ interface BodyCase {
 
 const endsWithRemasc: Rule<BodyCase> = ({ block: { header, transactions } }) => {
   const last = transactions.at(-1)
-  if (last?.isRemasc !== true) return 'the last transaction must be the fee-collecting one'
+  if (last?.isRemasc !== true) return 'the last transaction must be the REMASC transaction'
   if (last.nonce !== BigInt(header.number - 1)) {
-    return `the fee-collecting transaction must have nonce ${header.number - 1}, not ${last.nonce}`
+    return `the REMASC transaction must have nonce ${header.number - 1}, not ${last.nonce}`
   }
   return transactions.slice(0, -1).some(({ isRemasc }) => isRemasc)
-    ? 'only the last transaction may be the fee-collecting one'
+    ? 'only the last transaction may be a REMASC transaction'
     : undefined
 }
 

@@ -1,4 +1,4 @@
-/** The greeting of a started node: what it is, where its data lies, which accounts it holds. */
+/** The banner of a started node: its chain, data directory, mining mode and accounts. */
 import pc from 'picocolors'
 import { toHex } from '../encoding/hex.ts'
 import type { Engine } from '../engine/engine.ts'
@@ -6,7 +6,7 @@ import type { Engine } from '../engine/engine.ts'
 /** Accounts beyond this many are only counted. */
 const MAX_LISTED = 20
 
-/** What the banner tells. */
+/** What the banner shows. */
 export interface BannerParts {
   readonly engine: Engine
   /** `undefined` for memory. */
@@ -14,12 +14,12 @@ export interface BannerParts {
   readonly mining: 'auto' | 'manual' | number
 }
 
-function miningWords(mode: BannerParts['mining']): string {
+function miningText(mode: BannerParts['mining']): string {
   if (mode === 'auto') return 'a block for each transaction'
   return mode === 'manual' ? 'on request' : `a block every ${mode} s`
 }
 
-/** The banner, line by line. Keys are shown on local chains only: there they hold nothing of worth. */
+/** The lines of the banner. Keys are shown on local chains only, where they hold nothing of value. */
 export function bannerLines({ engine, dataDir, mining }: BannerParts): string[] {
   const { config, accounts } = engine
   const isLocal = config.name === 'regtest' || config.name === 'devnet'
@@ -29,7 +29,7 @@ export function bannerLines({ engine, dataDir, mining }: BannerParts): string[] 
     pc.bold('Tandem'),
     row('Chain', `${config.name}, id ${config.chainId} (0x${config.chainId.toString(16)})`),
     row('Data', dataDir ?? 'in memory, forgotten at the end'),
-    row('Mining', miningWords(mining)),
+    row('Mining', miningText(mining)),
     row('Accounts', listed.length === 0 ? 'none' : `${accounts.list().length}`),
     ...listed.map((address, i) => {
       const key = isLocal ? accounts.key(address) : undefined

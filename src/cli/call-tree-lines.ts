@@ -1,4 +1,4 @@
-/** A call tree as indented lines in colour: gas, who called whom with what, events, and how each call ended. */
+/** A call tree as indented lines in colour: gas, caller, callee and input of each call, its events and its result. */
 import pc from 'picocolors'
 import type { AbiCodec } from '../abi/codec.ts'
 import { consoleText } from '../abi/console.ts'
@@ -9,22 +9,22 @@ import type { Log } from '../chain/receipt.ts'
 import { type Hex, toHex } from '../encoding/hex.ts'
 import { CONSOLE_ADDRESS } from '../evm/console-calls.ts'
 import { revertReason } from '../evm/failure-message.ts'
+import { PRECOMPILES } from '../evm/precompiles/table.ts'
 import type { CallFrame } from '../evm/tracing/call-frame.ts'
-import { coins, plain, plural } from './console-log.ts'
-import { precompileName } from './precompile-names.ts'
+import { coins, plain, plural } from './terminal-text.ts'
 
 /** What a tree is printed with. */
-export interface TreeNames {
+export interface TreeContext {
   readonly names: AbiRegistry
-  /** Decodes what is said to the console contract; without it these calls are shown as any other. */
+  /** Decodes calls of the console contract; without it they are shown as any other call. */
   readonly codec?: AbiCodec
-  /** The code of a contract, to know it by. */
+  /** The code of a contract, to find its ABI by. */
   codeOf(address: Hex): Uint8Array | undefined
-  /** From here on calls and events are only counted. */
+  /** Calls and events beyond this many lines are only counted. */
   readonly maxLines?: number
 }
 
-/** Bytes shown of data without a name. */
+/** Bytes shown of data that is not decoded. */
 const SHOWN_BYTES = 36
 
 const KIND_MARKS: Readonly<Partial<Record<CallFrame['kind'], string>>> = {
@@ -34,19 +34,19 @@ const KIND_MARKS: Readonly<Partial<Record<CallFrame['kind'], string>>> = {
   create2: 'create2',
 }
 
-/** Does any frame of the tree speak to the console contract? */
-export function speaks({ to, calls }: CallFrame): boolean {
-  return to === CONSOLE_ADDRESS || calls.some(speaks)
+/** Does any frame of the tree call the console contract? */
+export function callsConsole({ to, calls }: CallFrame): boolean {
+  return to === CONSOLE_ADDRESS || calls.some(callsConsole)
 }
 
 function valueMark(value: bigint): string {
   return value === 0n ? '' : pc.yellow(`{value: ${coins(value)}}`)
 }
 
-/** What a contract is called: by name and, since two may have the same, by address. */
-export function contractText(address: Hex, { names, codeOf }: TreeNames): string {
-  const native = precompileName(address)
-  if (native !== undefined) return native
+/** A contract by name and, since two contracts may share a name, by address. */
+export function contractText(address: Hex, { names, codeOf }: TreeContext): string {
+  const precompile = PRECOMPILES.get(address)
+  if (precompile !== undefined) return precompile.name
   const name = names.contractName(address, names.isEmpty ? undefined : codeOf(address))
   return name === undefined ? address : `${plain(name)}@${address.slice(0, 8)}…${address.slice(-4)}`
 }
@@ -58,23 +58,23 @@ function inputText(input: Uint8Array): string {
   return `.${toHex(input.subarray(0, 4))}(${rest})`
 }
 
-function callText(frame: CallFrame, call: DecodedCall | undefined, words: TreeNames): string {
+function callText(frame: CallFrame, call: DecodedCall | undefined, context: TreeContext): string {
   const { kind, to, value, input, failure } = frame
   const colour = failure === undefined ? pc.green : pc.red
   const mark = KIND_MARKS[kind] === undefined ? '' : pc.dim(` [${KIND_MARKS[kind]}]`)
   if (kind === 'create' || kind === 'create2') {
-    const made = words.names.creation(input)
+    const made = context.names.creation(input)
     const at = to === undefined ? '' : pc.dim(` at ${to}`)
     const what = made === undefined ? `contract (${input.length} bytes)` : plain(decodedText(made))
     return `${pc.yellow('new')} ${colour(what)}${valueMark(value)}${at}${mark}`
   }
-  const where = to === undefined ? 'nobody' : contractText(to, words)
+  const where = to === undefined ? 'nobody' : contractText(to, context)
   if (call === undefined) return `${colour(`${where}${inputText(input)}`)}${valueMark(value)}${mark}`
   const args = plain(valuesText(call.parameters, call.values))
   return `${colour(`${where}.${call.name}`)}${valueMark(value)}(${args})${mark}`
 }
 
-function failureText(frame: CallFrame, { names }: TreeNames): string {
+function failureText(frame: CallFrame, { names }: TreeContext): string {
   const { failure, output, to } = frame
   if (failure === undefined) return ''
   if (failure.kind !== 'reverted') return failure.reason
@@ -87,24 +87,24 @@ function failureText(frame: CallFrame, { names }: TreeNames): string {
   return output.length === 0 ? 'revert without a reason' : `revert ${bytesText(output)}`
 }
 
-/** How a call ended; `undefined` when there is nothing to say. */
-function endText(frame: CallFrame, call: DecodedCall | undefined, words: TreeNames): string | undefined {
+/** How a call ended; `undefined` when it returned nothing. */
+function endText(frame: CallFrame, call: DecodedCall | undefined, context: TreeContext): string | undefined {
   const { kind, failure, output } = frame
-  if (failure !== undefined) return pc.red(`← ${plain(failureText(frame, words))}`)
+  if (failure !== undefined) return pc.red(`← ${plain(failureText(frame, context))}`)
   if (kind === 'create' || kind === 'create2') return pc.dim(`← ${output.length} bytes of code`)
   if (output.length === 0) return undefined
-  const returned = call && words.names.returned(call, output)
+  const returned = call && context.names.returned(call, output)
   return `${pc.dim('←')} ${returned === undefined ? bytesText(output, 64) : plain(returned)}`
 }
 
-function logText(log: Log, { names }: TreeNames, isKept: boolean): string {
+function logText(log: Log, { names }: TreeContext, isKept: boolean): string {
   const event = names.event(log)
   const text = event === undefined ? undefined : plain(decodedText(event))
   const raw = `(${[...log.topics, ...(log.data.length > 0 ? [bytesText(log.data, SHOWN_BYTES)] : [])].join(', ')})`
-  return `${pc.magenta('emit')} ${text ?? raw}${isKept ? '' : pc.dim(' (taken back)')}`
+  return `${pc.magenta('emit')} ${text ?? raw}${isKept ? '' : pc.dim(' (reverted)')}`
 }
 
-/** Frames and logs of one call in the order in which they came. */
+/** Frames and logs of one call in the order of execution. */
 function* inside({ logs, calls }: CallFrame): Generator<CallFrame | CallFrame['logs'][number]> {
   let next = 0
   for (const [index, call] of calls.entries()) {
@@ -126,9 +126,9 @@ function sizeOf(frame: CallFrame): { readonly calls: number; readonly events: nu
   return size
 }
 
-/** The lines of a tree. Names and texts in it cannot repaint a terminal. */
-export function callTreeLines(root: CallFrame, words: TreeNames, indent = ''): string[] {
-  const { maxLines = Number.POSITIVE_INFINITY } = words
+/** The lines of a tree, without control characters of names and texts in it. */
+export function callTreeLines(root: CallFrame, context: TreeContext, indent = ''): string[] {
+  const { maxLines = Number.POSITIVE_INFINITY } = context
   const lines: string[] = []
   const left = { calls: 0, events: 0 }
   const isFull = () => lines.length >= maxLines
@@ -137,9 +137,9 @@ export function callTreeLines(root: CallFrame, words: TreeNames, indent = ''): s
     lines.push(`${indent}${pc.dim(`${lead}${isLast ? '└─' : '├─'}`)} ${text}`)
   }
 
-  function said(frame: CallFrame): string | undefined {
-    if (frame.to !== CONSOLE_ADDRESS || words.codec === undefined) return undefined
-    return `${pc.magenta('console.log')} ${plain(consoleText(frame.input, words.codec))}`
+  function consoleLine(frame: CallFrame): string | undefined {
+    if (frame.to !== CONSOLE_ADDRESS || context.codec === undefined) return undefined
+    return `${pc.magenta('console.log')} ${plain(consoleText(frame.input, context.codec))}`
   }
 
   function write(frame: CallFrame, lead: string, isLast: boolean): void {
@@ -152,28 +152,28 @@ export function callTreeLines(root: CallFrame, words: TreeNames, indent = ''): s
     const isRoot = frame === root
     const head = (text: string) => (isRoot ? lines.push(`${indent}${text}`) : branch(text, lead, isLast))
     if (frame.kind === 'selfdestruct') {
-      const heir = frame.to ?? 'nobody'
-      head(`${pc.yellow('selfdestruct')} ${frame.from}, ${coins(frame.value)} to ${heir}`)
+      const beneficiary = frame.to ?? 'nobody'
+      head(`${pc.yellow('selfdestruct')} ${frame.from}, ${coins(frame.value)} to ${beneficiary}`)
       return
     }
-    const spoken = said(frame)
-    if (spoken !== undefined) {
-      head(spoken)
+    const text = consoleLine(frame)
+    if (text !== undefined) {
+      head(text)
       return
     }
     const call =
       frame.kind === 'create' || frame.kind === 'create2' || frame.isPrecompile
         ? undefined
-        : words.names.call(frame.input, frame.to)
-    head(`${pc.dim(`[${frame.gasUsed}]`)} ${callText(frame, call, words)}`)
+        : context.names.call(frame.input, frame.to)
+    head(`${pc.dim(`[${frame.gasUsed}]`)} ${callText(frame, call, context)}`)
     const inner = isRoot ? '' : `${lead}${isLast ? '   ' : '│  '}`
     const entries = [...inside(frame)]
-    const end = endText(frame, call, words)
+    const end = endText(frame, call, context)
     for (const [index, entry] of entries.entries()) {
       const last = end === undefined && index === entries.length - 1
       if (!('log' in entry)) write(entry, inner, last)
       else if (isFull()) left.events++
-      else branch(logText(entry.log, words, entry.index !== undefined), inner, last)
+      else branch(logText(entry.log, context, entry.index !== undefined), inner, last)
     }
     if (end !== undefined) branch(end, inner, true)
   }

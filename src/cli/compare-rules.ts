@@ -1,13 +1,13 @@
-/** `tandem drift`: what transactions of a running node cost and did, beside what they would have under Ethereum's rules. */
+/** `tandem drift`: transactions of a running node under this chain's rules and under Ethereum's. */
 import type { Command } from 'commander'
 import pc from 'picocolors'
 import { z } from 'zod'
 import { type Hex, toQuantity } from '../encoding/hex.ts'
 import { NodeError } from '../errors.ts'
 import { ComparisonReport } from '../rpc/methods/comparison.ts'
-import { plain } from './console-log.ts'
 import { createRemote, DEFAULT_URL, type Remote } from './remote.ts'
 import type { Writers } from './start.ts'
+import { plain } from './terminal-text.ts'
 import { checkHash } from './trace.ts'
 
 type Report = z.output<typeof ComparisonReport>
@@ -22,7 +22,7 @@ interface ComparisonOptions {
 
 const Block = z.object({ transactions: z.array(z.string()) })
 
-/** A difference with its sign, red where Ethereum asks for more. */
+/** A difference with its sign, red where Ethereum charges more. */
 function difference(chain: number, ethereum: number): string {
   const more = ethereum - chain
   if (more === 0) return pc.dim('same')
@@ -39,8 +39,8 @@ function gasRow(name: string, chain: number, ethereum: number): string {
 }
 
 function outcome({ status, reason }: Side): string {
-  const words = plain(reason === null ? status : `${status}: ${reason}`)
-  return status === 'succeeded' ? pc.green(words) : pc.red(words)
+  const text = plain(reason === null ? status : `${status}: ${reason}`)
+  return status === 'succeeded' ? pc.green(text) : pc.red(text)
 }
 
 function step({
@@ -54,7 +54,8 @@ function step({
 
 /** One report in full. */
 export function reportLines(hash: string, report: Report): string[] {
-  const { chain, ethereum, gas, fork, sameResult, sameLogs, firstPriceDifference, parting } = report
+  const { chain, ethereum, gas, fork, sameResult, sameLogs, firstPriceDifference } = report
+  const { parting: divergence, ethereumBlock: block } = report
   const lines = [
     `${pc.yellow(hash)} by this chain's rules and by Ethereum's (${fork})`,
     row('', 'chain', 'ethereum'),
@@ -72,11 +73,19 @@ export function reportLines(hash: string, report: Report): string[] {
     const { chain: here, ethereum: there } = firstPriceDifference
     lines.push(`  first price    ${step(here)}; there gas ${there.gasCost} (${where})`)
   }
-  if (parting === null) lines.push('  way            the same to the end')
+  if (divergence === null) lines.push('  execution      the same to the end')
   else {
-    const side = (at: typeof parting.chain) => (at === null ? 'at its end' : step(at))
+    const side = (at: typeof divergence.chain) => (at === null ? 'ended' : step(at))
     lines.push(
-      `  ${pc.red('way')}            parts at opcode ${parting.index}: ${side(parting.chain)}; there ${side(parting.ethereum)}`,
+      `  ${pc.red('execution')}      diverges at opcode ${divergence.index}: ${side(divergence.chain)}; there ${side(divergence.ethereum)}`,
+    )
+  }
+  if (block !== null) {
+    const rejected = block.rejected.length === 0 ? '' : pc.red(`, ${block.rejected.length} rejected`)
+    lines.push(
+      `  Ethereum block ${block.transactions} transactions, gas ${Number(block.gasUsed)}${rejected}`,
+      `    transactions root ${block.transactionsRoot}`,
+      `    receipts root     ${block.receiptsRoot}`,
     )
   }
   return lines
@@ -85,13 +94,13 @@ export function reportLines(hash: string, report: Report): string[] {
 /** One report in a line. */
 export function summaryLine(
   hash: string,
-  { chain, ethereum, sameResult, sameLogs, parting }: Report,
+  { chain, ethereum, sameResult, sameLogs, parting: divergence }: Report,
 ): string {
   const [here, there] = [Number(chain.gasUsed), Number(ethereum.gasUsed)]
   const marks = [
     ...(sameResult ? [] : [`${outcome(chain)} but ${outcome(ethereum)}`]),
     ...(sameLogs ? [] : [pc.red('other events')]),
-    ...(parting === null ? [] : [pc.red(`parts at opcode ${parting.index}`)]),
+    ...(divergence === null ? [] : [pc.red(`diverges at opcode ${divergence.index}`)]),
   ]
   return [`${pc.yellow(hash)} ${here} → ${there} ${difference(here, there)}`, ...marks].join(', ')
 }
@@ -101,7 +110,7 @@ async function compare(remote: Remote, hash: Hex, fork: string | undefined): Pro
   return remote.call('debug_compareRules', params, ComparisonReport.nullable())
 }
 
-/** All transactions of the canonical chain, oldest first; the last of a block collects its fees and is left out. */
+/** All transactions of the canonical chain, oldest first, without the REMASC transaction that ends each block. */
 async function* transactionsOf(remote: Remote): AsyncGenerator<Hex> {
   const head = Number(await remote.call('eth_blockNumber', [], z.string()))
   for (let height = 1; height <= head; height++) {
@@ -118,7 +127,7 @@ async function comparisonOfAll(
   const total = { count: 0, differing: 0, chain: 0, ethereum: 0 }
   for await (const hash of transactionsOf(remote)) {
     const report = await compare(remote, hash, options.fork)
-    // It has left the chain since.
+    // A reorganisation has removed it since.
     if (report === null) continue
     output.write(options.json ? JSON.stringify({ hash, ...report }) : summaryLine(hash, report))
     total.count++
@@ -133,7 +142,7 @@ async function comparisonOfAll(
 
 async function drift(hash: string | undefined, options: ComparisonOptions, writers: Writers): Promise<void> {
   if ((hash === undefined) === (options.all === undefined)) {
-    throw new NodeError('invalid-options', 'Say which transaction to compare, by its hash, or --all.')
+    throw new NodeError('invalid-options', 'Give the hash of a transaction to compare, or --all.')
   }
   const remote = createRemote(options.url)
   if (hash === undefined) return comparisonOfAll(remote, options, writers)
@@ -145,7 +154,7 @@ async function drift(hash: string | undefined, options: ComparisonOptions, write
   for (const line of options.json ? [JSON.stringify(report)] : reportLines(hash, report)) output.write(line)
 }
 
-/** Fills in the command. Its action throws `NodeError`. */
+/** Adds arguments, options and action to the command. The action throws `NodeError`. */
 export function fillCompareCommand(command: Command, writers: Writers): void {
   command
     .argument('[hash]', 'hash of a transaction')
@@ -154,7 +163,7 @@ export function fillCompareCommand(command: Command, writers: Writers): void {
       '--fork <name>',
       'petersburg, istanbul, berlin, london, paris, shanghai or cancun (default: the last)',
     )
-    .option('--url <url>', 'where the node answers', DEFAULT_URL)
+    .option('--url <url>', 'URL of the node', DEFAULT_URL)
     .option('--json', 'print JSON; with --all one object a line')
     .action((hash: string | undefined, options: ComparisonOptions) => drift(hash, options, writers))
 }

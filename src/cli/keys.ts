@@ -1,17 +1,17 @@
-/** `tandem keys`: make, list, replace and end the API keys of a file. */
+/** `tandem keys`: create, list, rotate and revoke the API keys of a file. */
 import type { Command } from 'commander'
 import { NodeError } from '../errors.ts'
 import { METHODS } from '../rpc/methods/index.ts'
 import { bareName, METRICS_PAGE } from '../rpc/permissions.ts'
 import { isMethodOrNamespace } from '../rpc/profiles.ts'
-import { mintKey } from '../transport/keys/api-key.ts'
+import { generateKey } from '../transport/keys/api-key.ts'
 import { addKey, revokeKey, rotateKey } from '../transport/keys/key-changes.ts'
 import { changeKeys, readKeys } from '../transport/keys/key-file.ts'
 import { FORMS, type KeyRecord } from '../transport/keys/key-record.ts'
 import type { Writers } from './start.ts'
 
 const UNITS: Readonly<Record<string, number>> = { s: 1, min: 60, m: 60, h: 3600, d: 86_400 }
-/** Three weeks: what a timer can wait. */
+/** Three weeks: within the longest delay of a timer. */
 const LONGEST_GRACE = 21 * 86_400
 
 interface FileOption {
@@ -33,11 +33,12 @@ function refused(message: string): NodeError {
 
 function fileOf({ apiKeys }: FileOption): string {
   const file = apiKeys ?? process.env.TANDEM_API_KEYS
-  if (file === undefined || file === '') throw refused('Say which file holds the keys: --api-keys <file>.')
+  if (file === undefined || file === '')
+    throw refused('Name the file that holds the keys: --api-keys <file>.')
   return file
 }
 
-/** Namespaces and methods of a list; each has to be known, since a misspelt one would open nothing and say nothing. */
+/** Namespaces and methods of a list. Throws for an unknown one, which would allow nothing without an error. */
 function allowList(text: string | undefined): string[] {
   const names = (text ?? '').split(/[\s,]+/).filter((name) => name !== '')
   for (const name of names) {
@@ -58,9 +59,9 @@ function graceSeconds(text: string): number {
   return seconds
 }
 
-/** The key goes to standard output alone, so that a script can take it from there. */
-function show(key: string, words: string, { output, errors }: Writers): void {
-  errors.write(words)
+/** The key alone goes to standard output, where a script can read it. */
+function show(key: string, message: string, { output, errors }: Writers): void {
+  errors.write(message)
   output.write(key)
 }
 
@@ -91,7 +92,7 @@ function listLines(keys: readonly KeyRecord[]): string[] {
   )
 }
 
-/** Without hashes: nobody needs to see them. */
+/** A record without its hash. */
 function listed({ hash: _, previous, ...record }: KeyRecord): object {
   return previous === undefined ? record : { ...record, previousUntil: previous.until }
 }
@@ -100,7 +101,7 @@ function listed({ hash: _, previous, ...record }: KeyRecord): object {
 export function fillKeysCommand(keys: Command, writers: Writers): void {
   const FILE = ['--api-keys <file>', 'JSON file that holds the keys [TANDEM_API_KEYS]'] as const
   keys.allowExcessArguments().action(() => {
-    throw refused('Say what to do: tandem keys create, list, rotate or revoke.')
+    throw refused('Name a command: tandem keys create, list, rotate or revoke.')
   })
 
   keys
@@ -117,7 +118,7 @@ export function fillKeysCommand(keys: Command, writers: Writers): void {
     .action(async (options: CreateOptions) => {
       const file = fileOf(options)
       const { name, rate, burst, quota, stateOverride = false } = options
-      const key = mintKey()
+      const key = generateKey()
       const record = {
         name,
         allow: allowList(options.allow),
@@ -152,7 +153,7 @@ export function fillKeysCommand(keys: Command, writers: Writers): void {
     .action(async (name: string, options: FileOption & { grace: string }) => {
       const file = fileOf(options)
       const grace = graceSeconds(options.grace)
-      const key = mintKey()
+      const key = generateKey()
       await changeKeys(file, (known) => rotateKey(known, name, key, grace, new Date()))
       const old = grace === 0 ? 'the old one is good no longer' : `the old one is good for ${options.grace}`
       show(key, `This is the new key "${name}"; it is shown this once, and ${old}.`, writers)

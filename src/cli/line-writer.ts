@@ -1,24 +1,24 @@
-/** Lines to a stream, gathered so that a line per call costs no system call per call, and a deaf reader costs no memory. */
+/** Writes lines to a stream, batched to save system calls and bounded while the reader does not read. */
 import type { Writable } from 'node:stream'
 
 /** Takes lines. */
 export interface LineWriter {
-  /** Appends a line (without its newline); it is printed soon. Dropped while the reader is far behind. */
+  /** Appends a line (without its newline), printed with the next batch. Dropped while the reader is far behind. */
   write(line: string): void
-  /** Prints what is gathered; resolves when the stream took it, or after a moment when the reader does not. */
+  /** Prints what is queued; resolves when the stream has written it, or after a timeout. */
   flush(): Promise<void>
 }
 
-/** Takes also lines that are still being made. */
-export interface PatientWriter extends LineWriter {
-  /** Appends lines once they are there; those after them wait. They are left out when the promise rejects. */
+/** Takes also lines that are still being made, and keeps their place. */
+export interface OrderedWriter extends LineWriter {
+  /** Appends lines once the promise resolves, and none when it rejects; lines after them wait. */
   later(lines: Promise<readonly string[]>): void
 }
 
 /** Lines between two waits for the reader. */
 const LINES_AT_ONCE = 500
 
-/** Prints many lines of a command that has nothing else to do than to wait for its reader. */
+/** Prints many lines at the pace of the reader. */
 export async function printAll(lines: Iterable<string>, writer: LineWriter): Promise<void> {
   let count = 0
   for (const line of lines) {
@@ -27,12 +27,12 @@ export async function printAll(lines: Iterable<string>, writer: LineWriter): Pro
   }
 }
 
-/** Unread characters from which lines are dropped. */
-const DEAF_CHARACTERS = 4_194_304
+/** Lines are dropped while more characters than this are unread. */
+const MAX_UNREAD_CHARACTERS = 4_194_304
 const FLUSH_MS = 500
 
-/** Makes a writer. A stream whose reader has gone swallows the lines: the node goes on. */
-export function createLineWriter(stream: Writable): PatientWriter {
+/** Makes a writer. Errors of the stream are ignored: the node goes on without a reader. */
+export function createLineWriter(stream: Writable): OrderedWriter {
   /** `undefined` are lines still being made. */
   let gathered: { readonly text: string | undefined }[] = []
   /** Characters of `gathered`. */
@@ -60,7 +60,7 @@ export function createLineWriter(stream: Writable): PatientWriter {
 
   return {
     write(line) {
-      if (stream.writableLength + waiting > DEAF_CHARACTERS) return
+      if (stream.writableLength + waiting > MAX_UNREAD_CHARACTERS) return
       gathered.push({ text: `${line}\n` })
       waiting += line.length + 1
       schedule()

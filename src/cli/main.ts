@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The command: reads its arguments, runs, and ends with a sentence and an exit code. */
+/** The `tandem` command: parses its arguments, runs, and ends with an exit code and an error message if it failed. */
 import { Command, CommanderError } from 'commander'
 import { NodeError } from '../errors.ts'
 import { packageVersion } from '../store/package-files.ts'
@@ -9,7 +9,7 @@ import { createLineWriter } from './line-writer.ts'
 import { shownCommandLine } from './secrets.ts'
 import type { NodeWriters } from './start.ts'
 
-/** Ended as asked, could not start or broke, was called wrongly. */
+/** Success, failure at the start or later, wrong usage. */
 const EXIT = { done: 0, failed: 1, misused: 2 } as const
 
 const output = createLineWriter(process.stdout)
@@ -20,16 +20,16 @@ async function end(code: number): Promise<never> {
   process.exit(code)
 }
 
-/** Says one line on standard error and ends. */
+/** Prints one line on standard error and ends. */
 function fail(message: string, code: number): Promise<never> {
   errors.write(`tandem: ${message.replace(/\s*\n\s*/g, ' ')}`)
   return end(code)
 }
 
-/** What fills in a command with its flags and its action. */
+/** Adds flags and an action to a command. */
 type Filling = (command: Command, writers: NodeWriters) => void
 
-/** The commands: name, description, and what loads the rest, which only the one that is asked for needs. */
+/** The commands: name, description, and the import of the rest, which only the requested command needs. */
 const COMMANDS: readonly (readonly [string, string, () => Promise<Filling>])[] = [
   [
     'start',
@@ -63,7 +63,7 @@ function program(): Command {
     .description('A whole node of a merge-mined, EVM-compatible chain in one process')
     .version(packageVersion())
     .exitOverride()
-    // What commander would print is said by `fail`, in a line.
+    // `fail` prints the error instead of commander, in one line.
     .configureOutput({ writeErr: () => {} })
   const loaders = new Map<Command, () => Promise<Filling>>()
   for (const [name, description, load] of COMMANDS) {
@@ -74,7 +74,7 @@ function program(): Command {
     const fill = await loaders.get(asked)?.()
     fill?.(asked, { output, errors })
   })
-  // Commander's own would show a command that is not filled in.
+  // Commander's own help would show the command without its flags.
   command
     .command('help')
     .description('display help for a command')
@@ -101,8 +101,8 @@ try {
 } catch (error) {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) await end(EXIT.done)
-    const words = error.code === 'commander.help' ? 'Say what to do: tandem start.' : error.message
-    await fail(words.replace(/^error: /, ''), EXIT.misused)
+    const message = error.code === 'commander.help' ? 'Name a command, such as tandem start.' : error.message
+    await fail(message.replace(/^error: /, ''), EXIT.misused)
   }
   if (error instanceof NodeError) {
     await fail(error.message, error.kind === 'invalid-options' ? EXIT.misused : EXIT.failed)

@@ -1,7 +1,8 @@
-/** `tandem methods`: the table of JSON-RPC methods, the same that the README shows. */
+/** `tandem methods`: the table of JSON-RPC methods, the same as in docs/methods.md. */
 import type { Command } from 'commander'
 import { NodeError } from '../errors.ts'
-import { type AnyMethod, namesOf } from '../rpc/method.ts'
+import type { AnyMethod } from '../rpc/method.ts'
+import { namesOf } from '../rpc/method-names.ts'
 import { METHODS } from '../rpc/methods/index.ts'
 import { isMethodOrNamespace } from '../rpc/profiles.ts'
 import type { Writers } from './start.ts'
@@ -15,7 +16,7 @@ export interface MethodRow {
 }
 
 /** The row of a method. */
-export function methodRow(method: AnyMethod): MethodRow {
+function methodRow(method: AnyMethod): MethodRow {
   return {
     names: namesOf(method),
     params: method.params.map(({ name, parameter }) => (parameter.absent === undefined ? name : `${name}?`)),

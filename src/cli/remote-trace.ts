@@ -1,4 +1,4 @@
-/** Traces as they come over the wire (geth's `callTracer` and `prestateTracer`), read back into what trees are printed from. */
+/** Reads traces of a remote node (geth's `callTracer` and `prestateTracer`) into call frames and state diffs. */
 import { z } from 'zod'
 import { EMPTY } from '../encoding/bytes.ts'
 import { fromHex, type Hex } from '../encoding/hex.ts'
@@ -18,7 +18,7 @@ const KINDS = {
   CREATE: 'create',
   CREATE2: 'create2',
   SELFDESTRUCT: 'selfdestruct',
-  // The chain's Java node calls it so.
+  // RSKj's name for it.
   NONE: 'selfdestruct',
 } as const satisfies Record<string, FrameKind>
 
@@ -89,7 +89,7 @@ const WireAccount = z.object({
   code: Bytes.optional(),
   storage: z.record(z.string(), QuantityOfText).default({}),
 })
-/** What is told of an account at one moment: only what changed. */
+/** The changed parts of an account at one moment. */
 export type AccountState = z.output<typeof WireAccount>
 
 /** Accounts before and after, from the wire; only what changed. */

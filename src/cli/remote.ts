@@ -1,16 +1,16 @@
-/** A running node, spoken to over HTTP by the commands that look into it. */
+/** A JSON-RPC client over HTTP for the commands that read from a running node. */
 import { z } from 'zod'
 import { NodeError } from '../errors.ts'
 import { shownAddress } from './secrets.ts'
 
-/** Where a node listens unless it is told otherwise. */
+/** Where a node listens by default. */
 export const DEFAULT_URL = 'http://127.0.0.1:4444'
 
 /** Calls methods of a node. */
 export interface Remote {
-  /** Its address as it may be shown: what may be a key is left out. */
+  /** Its address without what may be a key. */
   readonly shown: string
-  /** The result, held to a schema. Throws `NodeError` saying what the node said, or that it does not answer. */
+  /** The result, checked by a schema. Throws `NodeError` with the node's error, or when it does not answer. */
   call<T>(method: string, params: readonly unknown[], result: z.ZodType<T>): Promise<T>
 }
 
@@ -19,8 +19,8 @@ const Reply = z.object({
   error: z.object({ code: z.int(), message: z.string() }).optional(),
 })
 
-function failed(words: string): NodeError {
-  return new NodeError('internal', words)
+function failed(message: string): NodeError {
+  return new NodeError('internal', message)
 }
 
 async function post(url: string, body: string): Promise<unknown> {
@@ -54,7 +54,7 @@ export function createRemote(url: string): Remote {
       const { error } = reply.data
       if (error !== undefined) throw failed(`${method} was refused: ${error.message} (${error.code})`)
       const checked = result.safeParse(reply.data.result)
-      if (!checked.success) throw failed(`${method} was answered in a form that is not known here.`)
+      if (!checked.success) throw failed(`The answer to ${method} has an unknown form.`)
       return checked.data
     },
   }

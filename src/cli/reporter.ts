@@ -1,13 +1,13 @@
-/** What the running command says, whatever the form: its own lines, calls, blocks, and that it is ready. */
-import type { ChainUpdate, ConsoleOutput } from '../engine/events.ts'
+/** What a running node prints in every form of output: log lines, calls, blocks, console texts and readiness. */
+import type { ChainUpdate, ConsoleOutput } from '../engine/model.ts'
 import type { Logger } from '../logger.ts'
 import type { OnCall, TerminalOptions } from '../options/options.ts'
 
-/** Where a node can be called, and what it is. */
+/** The addresses and the chain of a node that is ready. */
 export interface Readiness {
   readonly url: string
   readonly ws: string
-  /** Where the figures are, when they have a port of their own. */
+  /** The metrics page, when it has a port of its own. */
   readonly metrics?: string
   readonly chainId: number
   /** Height. */
@@ -15,15 +15,15 @@ export interface Readiness {
   readonly pid: number
 }
 
-/** One form of output: text for people, or one JSON object a line. */
+/** One form of output: text for people, or one JSON object per line. */
 export interface Reporter {
   readonly logger: Logger
   readonly call: OnCall
-  /** The chain moved. */
+  /** The head of the chain changed. */
   chain(update: ChainUpdate): void
-  /** Code said something. */
-  console(said: ConsoleOutput): void
-  /** The one line that says that the port answers; never left out. */
+  /** Code called the console contract. */
+  console(output: ConsoleOutput): void
+  /** The port accepts connections; printed at every log level. */
   ready(readiness: Readiness): void
 }
 
@@ -37,12 +37,12 @@ export function isPrinted(level: Level, { logLevel }: TerminalOptions): boolean 
 }
 
 /** Are calls and blocks printed? */
-export function isTalkative(options: TerminalOptions): boolean {
+export function printsActivity(options: TerminalOptions): boolean {
   return !options.quiet && isPrinted('info', options)
 }
 
-/** The words of an error; a stack is for those who asked for debug lines. */
-export function wordsOf(error: unknown, options: TerminalOptions): string {
+/** The message of an error, with its stack at log level debug. */
+export function errorText(error: unknown, options: TerminalOptions): string {
   if (!(error instanceof Error)) return String(error)
   return (isPrinted('debug', options) ? error.stack : undefined) ?? error.message
 }

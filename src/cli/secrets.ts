@@ -1,4 +1,4 @@
-/** What must not be read over a shoulder: keys in addresses and passwords, in errors and in the list of processes. */
+/** Hides keys and passwords in error messages and in the list of processes. */
 
 /** Flags whose values can hold a secret. */
 const SECRET_FLAGS: ReadonlySet<string> = new Set(['--url', '--redis', '--mnemonic'])
@@ -10,12 +10,12 @@ export function shownAddress(url: string): string {
   return pathname === '/' ? origin : `${origin}/${HIDDEN}`
 }
 
-/** The words of a command line with the values of such flags left out; `undefined` when it has none. */
-export function shownCommandLine(words: readonly string[]): string | undefined {
-  const shown = words.map((word, i) => {
-    if (SECRET_FLAGS.has(words[i - 1] ?? '')) return HIDDEN
-    const [flag = '', ...value] = word.split('=')
-    return value.length > 0 && SECRET_FLAGS.has(flag) ? `${flag}=${HIDDEN}` : word
+/** A command line with the values of such flags hidden; `undefined` when it has none. */
+export function shownCommandLine(args: readonly string[]): string | undefined {
+  const shown = args.map((arg, i) => {
+    if (SECRET_FLAGS.has(args[i - 1] ?? '')) return HIDDEN
+    const [flag = '', ...value] = arg.split('=')
+    return value.length > 0 && SECRET_FLAGS.has(flag) ? `${flag}=${HIDDEN}` : arg
   })
-  return shown.some((word, i) => word !== words[i]) ? shown.join(' ') : undefined
+  return shown.some((arg, i) => arg !== args[i]) ? shown.join(' ') : undefined
 }

@@ -1,4 +1,4 @@
-/** Flags, environment and configuration file to checked settings; each source beats the ones after it. */
+/** Reads checked settings from flags, environment and configuration file, in this order of precedence. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { NodeError } from '../errors.ts'
@@ -22,7 +22,7 @@ export interface Settings {
   readonly terminal: TerminalOptions
 }
 
-/** Flags as they were typed: name without dashes (`no-wallet` too) and argument; `true` where there is none. */
+/** Flags as typed: name without dashes (`no-wallet` too) and argument; `true` for a flag without one. */
 export type TypedFlags = ReadonlyMap<string, string | true>
 
 type Values = ReadonlyMap<string, unknown>
@@ -53,7 +53,7 @@ function refused(message: string): NodeError {
   return new NodeError('invalid-options', message)
 }
 
-/** Text of a flag or variable to a checked value; `--no-x` says the contrary of x. */
+/** Text of a flag or variable to a checked value; `--no-x` negates x. */
 function fromText(setting: Setting<unknown, unknown>, text: string, source: string): unknown {
   const value = checkSetting(setting, setting.fromText(text), source)
   return isNegated(setting.flag) ? value !== true : value
@@ -70,7 +70,7 @@ function fromFlags(flags: TypedFlags): Values {
   return values
 }
 
-/** A variable that is empty counts as not set: that is how a compose file passes on what is missing. */
+/** An empty variable counts as not set: compose files pass missing values on as empty ones. */
 function fromEnvironment(env: Readonly<Record<string, string | undefined>>): Values {
   const keys = new Map(Object.entries(SETTINGS).map(([key, { flag }]) => [variableOf(flag), key]))
   const values = new Map<string, unknown>()
@@ -85,7 +85,7 @@ function fromEnvironment(env: Readonly<Record<string, string | undefined>>): Val
   return values
 }
 
-/** Nested objects to keys with dots: the real node's keys are written either way. */
+/** Nested objects to keys with dots: the reference node accepts both forms. */
 function flatten(value: unknown, prefix: string): [string, unknown][] {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return [[prefix, value]]
   return Object.entries(value).flatMap(([key, member]) =>
@@ -93,12 +93,12 @@ function flatten(value: unknown, prefix: string): [string, unknown][] {
   )
 }
 
-/** Key in a file → setting, and how its value reads: our own keys, and those of the real node that mean the same. */
+/** The setting of each key of a file, and the translation of its value: our keys, and the reference node's. */
 function fileKeys(): Map<string, { key: string; translate: (value: unknown) => unknown }> {
   const keys = new Map<string, { key: string; translate: (value: unknown) => unknown }>()
-  for (const [key, { nodeKeys }] of Object.entries(SETTINGS)) {
+  for (const [key, { rskjKeys }] of Object.entries(SETTINGS)) {
     keys.set(key, { key, translate: (value) => value })
-    for (const [name, translate] of Object.entries(nodeKeys ?? {})) keys.set(name, { key, translate })
+    for (const [name, translate] of Object.entries(rskjKeys ?? {})) keys.set(name, { key, translate })
   }
   return keys
 }
@@ -152,12 +152,12 @@ function fromFile(file: string): Values {
   return values
 }
 
-/** Lays a source over what weaker ones say. Memory and a directory exclude each other: the stronger source decides. */
-function overlay(weaker: Values, stronger: Values): Values {
-  const merged = new Map(weaker)
-  if (stronger.get('memory') === true) merged.delete('dataDir')
-  if (stronger.has('dataDir')) merged.delete('memory')
-  for (const [key, value] of stronger) merged.set(key, value)
+/** Overrides values of lower precedence. Memory and a directory exclude each other: the higher precedence decides. */
+function override(lower: Values, higher: Values): Values {
+  const merged = new Map(lower)
+  if (higher.get('memory') === true) merged.delete('dataDir')
+  if (higher.has('dataDir')) merged.delete('memory')
+  for (const [key, value] of higher) merged.set(key, value)
   return merged
 }
 
@@ -166,13 +166,13 @@ function pick(values: Values, table: object): object {
 }
 
 /**
- * Reads all settings. Without `memory` and `dataDir` the database lies in `.tandem/<chain>`.
+ * Reads all settings. Without `memory` and `dataDir` the database is in `.tandem/<chain>`.
  * Throws `invalid-options` naming the flag, variable or key that is unknown or malformed.
  */
 export function readSettings(flags: TypedFlags, env: Readonly<Record<string, string | undefined>>): Settings {
   const typedFile = flags.get(flagName(CONFIG_FLAG.flag)) ?? env[variableOf(CONFIG_FLAG.flag)]
   const file = typeof typedFile === 'string' && typedFile !== '' ? fromFile(typedFile) : new Map()
-  const values = overlay(overlay(file, fromEnvironment(env)), fromFlags(flags))
+  const values = override(override(file, fromEnvironment(env)), fromFlags(flags))
   const given: NodeOptions = pick(values, NODE_SETTINGS)
   const { chain, memory, dataDir, profile } = resolveNodeOptions(given)
   const serve: ServeOptions = pick(values, SERVE_SETTINGS)

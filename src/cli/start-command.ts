@@ -1,6 +1,6 @@
-/** `tandem start` as the command line knows it: its flags, and what they say. */
+/** The command line of `tandem start`: its flags and their help texts. */
 import { type Command, Option } from 'commander'
-import { fallbackWords, type Setting } from '../options/setting.ts'
+import { describeDefault, type Setting } from '../options/setting.ts'
 import { CONFIG_FLAG, flagName, readSettings, SETTINGS, type TypedFlags, variableOf } from './settings.ts'
 import type { NodeWriters } from './start.ts'
 
@@ -20,9 +20,9 @@ function untilSignal(): Promise<void> {
 
 function helpOf(setting: Setting<unknown, unknown>): string {
   const { help, fallback, fallbackText, flag } = setting
-  const says = fallbackText !== undefined || typeof fallback !== 'boolean'
-  const words = says ? `${help} (default: ${fallbackWords(setting)})` : help
-  return `${words} [${variableOf(flag)}]`
+  const showsDefault = fallbackText !== undefined || typeof fallback !== 'boolean'
+  const text = showsDefault ? `${help} (default: ${describeDefault(setting)})` : help
+  return `${text} [${variableOf(flag)}]`
 }
 
 function typedFlags(command: Command): TypedFlags {
@@ -37,7 +37,7 @@ function typedFlags(command: Command): TypedFlags {
 }
 
 /**
- * Fills in the command. Its flags hand over text, since settings from every source are checked in one place. The
+ * Fills in the command. Its flags are read as text, since settings from every source are checked in one place. The
  * action throws `NodeError` and `ListenError`.
  */
 export function fillStartCommand(command: Command, writers: NodeWriters): void {
@@ -48,7 +48,7 @@ export function fillStartCommand(command: Command, writers: NodeWriters): void {
   command.allowExcessArguments(false).action(async () => {
     const stopped = untilSignal()
     const settings = readSettings(typedFlags(command), process.env)
-    // Whoever misspells a flag, or asks for help, need not wait for a whole node to load.
+    // Loaded last, so that --help and a misspelt flag do not wait for the node's code.
     const { start } = await import('./start.ts')
     await start(settings, writers, stopped)
   })

@@ -1,11 +1,11 @@
-/** `tandem start`: a node, sockets for it, and an orderly end. */
+/** `tandem start`: creates a node, serves it, and closes both in order. */
 import { createNode, type Node } from '../node.ts'
 import { serve } from '../transport/server.ts'
 import { bannerLines } from './banner.ts'
-import { createConsoleReporter } from './console-log.ts'
+import { createConsoleReporter } from './console-reporter.ts'
 import { createFailureTrees, type FailureTrees } from './failure-trees.ts'
-import type { LineWriter, PatientWriter } from './line-writer.ts'
-import { isPrinted, isTalkative, type Reporter } from './reporter.ts'
+import type { LineWriter, OrderedWriter } from './line-writer.ts'
+import { isPrinted, printsActivity, type Reporter } from './reporter.ts'
 import type { Settings } from './settings.ts'
 
 /** Where the command prints. */
@@ -16,7 +16,7 @@ export interface Writers {
 
 /** Where a running node prints. */
 export interface NodeWriters extends Writers {
-  readonly output: PatientWriter
+  readonly output: OrderedWriter
 }
 
 async function createReporter(
@@ -25,12 +25,12 @@ async function createReporter(
   trees: FailureTrees,
 ): Promise<Reporter> {
   if (!terminal.json) return createConsoleReporter(terminal, output, errors, trees)
-  // Only those who ask for JSON pay for loading its writer.
-  const { createJsonReporter } = await import('./json-log.ts')
+  // pino is loaded for JSON output only.
+  const { createJsonReporter } = await import('./json-reporter.ts')
   return createJsonReporter(terminal, output)
 }
 
-/** Opens the port and says so; the node is closed when that fails. */
+/** Opens the port and reports it; closes the node when that fails. */
 async function open(node: Node, settings: Settings, reporter: Reporter, output: LineWriter) {
   try {
     const server = await serve(node, settings.serve)
@@ -64,12 +64,12 @@ export async function start(settings: Settings, writers: NodeWriters, stopped: P
   const node = await createNode({
     ...settings.node,
     logger: reporter.logger,
-    // Without a listener the dispatcher does not even look at the clock.
-    onCall: isTalkative(settings.terminal) ? reporter.call : undefined,
+    // Without a listener the dispatcher does not read the clock.
+    onCall: printsActivity(settings.terminal) ? reporter.call : undefined,
   })
   node.engine.events.on('chain', reporter.chain)
   node.engine.events.on('console', reporter.console)
-  trees.watch(node.engine)
+  trees.attach(node.engine)
   const server = await open(node, settings, reporter, writers.output)
   const { reloadCertificate } = server
   if (reloadCertificate !== undefined) process.on('SIGHUP', reloadCertificate)

@@ -1,8 +1,8 @@
 /** What a transaction changed of accounts and their storage, as lines. */
 import pc from 'picocolors'
 import type { Hex } from '../encoding/hex.ts'
-import { coins } from './console-log.ts'
 import type { AccountState, StateDiff } from './remote-trace.ts'
+import { coins } from './terminal-text.ts'
 
 const NOTHING: AccountState = { storage: {} }
 /** Numbers from here on are hashes, addresses or texts more often than counts. */

@@ -1,4 +1,4 @@
-/** `tandem trace`: one transaction of a running node, read as a tree of calls with its events and what it changed. */
+/** `tandem trace`: one transaction of a running node as a call tree with its events and state changes. */
 import type { Command } from 'commander'
 import pc from 'picocolors'
 import { z } from 'zod'
@@ -9,13 +9,13 @@ import { fromHex, type Hex } from '../encoding/hex.ts'
 import { NodeError } from '../errors.ts'
 import type { CallFrame } from '../evm/tracing/call-frame.ts'
 import { paths } from '../options/kinds.ts'
-import { callTreeLines, contractText, type TreeNames } from './call-tree-lines.ts'
-import { coins } from './console-log.ts'
+import { callTreeLines, contractText, type TreeContext } from './call-tree-lines.ts'
 import { printAll } from './line-writer.ts'
 import { createRemote, DEFAULT_URL, type Remote } from './remote.ts'
 import { WireCallTree, WireStateDiff } from './remote-trace.ts'
 import type { Writers } from './start.ts'
 import { stateDiffLines } from './state-diff-lines.ts'
+import { coins } from './terminal-text.ts'
 
 const Text = z.string().regex(/^0x[0-9a-f]*$/i)
 const Receipt = z.looseObject({
@@ -43,8 +43,8 @@ export function checkHash(text: string): Hex {
   )
 }
 
-/** The names of the artifacts under these paths, parted by commas. */
-export async function namesUnder(list: string | undefined): Promise<AbiRegistry> {
+/** The registry of the artifacts under these paths, separated by commas. */
+async function namesUnder(list: string | undefined): Promise<AbiRegistry> {
   const names = createAbiRegistry()
   if (list === undefined) return names
   for (const artifact of await readArtifacts(paths.fromText(list) as string[])) await names.add(artifact)
@@ -55,15 +55,15 @@ async function receiptOf(remote: Remote, hash: Hex): Promise<Receipt> {
   const receipt = await remote.call('eth_getTransactionReceipt', [hash], Receipt.nullable())
   if (receipt !== null) return receipt
   const pooled = await remote.call('eth_getTransactionByHash', [hash], z.unknown().nullable())
-  const words = pooled === null ? 'knows no transaction' : 'has not mined yet the transaction'
-  throw new NodeError('internal', `The node at ${remote.shown} ${words} ${hash}.`)
+  const problem = pooled === null ? 'knows no transaction' : 'has not mined yet the transaction'
+  throw new NodeError('internal', `The node at ${remote.shown} ${problem} ${hash}.`)
 }
 
 function addressesIn({ to, calls }: CallFrame): Hex[] {
   return [...(to === undefined ? [] : [to]), ...calls.flatMap(addressesIn)]
 }
 
-/** Code by address, where there are names that it could be known by. */
+/** Code by address, where ABIs are registered that it could match. */
 async function codesOf(root: CallFrame, names: AbiRegistry, remote: Remote): Promise<Map<Hex, Uint8Array>> {
   const codes = new Map<Hex, Uint8Array>()
   if (names.isEmpty) return codes
@@ -104,12 +104,12 @@ async function trace(hash: Hex, options: TraceOptions, { output }: Writers): Pro
   const root = await remote.call('debug_traceTransaction', callTracer, WireCallTree)
   const diff = await remote.call('debug_traceTransaction', prestateTracer, WireStateDiff)
   const codes = await codesOf(root, names, remote)
-  const words: TreeNames = { names, codec: await loadAbiCodec(), codeOf: (address) => codes.get(address) }
-  const changes = stateDiffLines(diff, (address) => contractText(address, words))
+  const context: TreeContext = { names, codec: await loadAbiCodec(), codeOf: (address) => codes.get(address) }
+  const changes = stateDiffLines(diff, (address) => contractText(address, context))
   const lines = [
     ...headLines(hash, receipt, root),
     '',
-    ...callTreeLines(root, words),
+    ...callTreeLines(root, context),
     ...(changes.length === 0 ? [] : ['', pc.bold('State changes'), ...changes]),
   ]
   await printAll(lines, output)

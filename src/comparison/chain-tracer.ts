@@ -1,13 +1,11 @@
 /** Counts gas and notes steps of a transaction under the chain's own rules. */
-import { FAILURE, type Frame } from '../evm/frame.ts'
-import type { FrameEnd, FrameStart, Tracer } from '../evm/tracing/tracer.ts'
+import { FAILURE } from '../evm/frame.ts'
+import { GAS } from '../evm/gas-schedule.ts'
+import type { FrameEnd, FrameStart, FrameView, Tracer } from '../evm/tracing/tracer.ts'
 import { GasTally } from './gas-groups.ts'
 import { StepList } from './step-list.ts'
 
-/** Gas for a byte of a new contract's code. */
-export const DEPOSIT_GAS = 200n
-
-/** What an opcode is that the rules do not know. */
+/** The opcode that stands for one which the rules do not define. */
 const INVALID = 0xfe
 
 /** A tracer; read `steps` and `tally` when the transaction is over. */
@@ -17,7 +15,7 @@ export class ChainTracer implements Tracer {
   readonly #open: FrameStart[] = []
   #opcode = 0
   #pc = 0
-  /** Is it the STOP behind the end of code, which is no opcode elsewhere? */
+  /** Is it the implicit STOP after the end of the code, which Ethereum's executor does not report? */
   #isImplied = false
 
   enter(start: FrameStart): void {
@@ -28,23 +26,23 @@ export class ChainTracer implements Tracer {
     const start = this.#open.pop()
     if (start?.isPrecompile) this.tally.add('natives', gasUsed)
     else if (start?.kind.startsWith('create') && failure === undefined) {
-      this.tally.add('deposits', BigInt(output.length) * DEPOSIT_GAS)
+      this.tally.add('deposits', BigInt(output.length * GAS.codeDepositByte))
     }
   }
 
-  step(frame: Frame, opcode: number): void {
+  step(frame: FrameView, opcode: number): void {
     this.#opcode = opcode
     this.#pc = frame.pc
-    this.#isImplied = frame.pc >= frame.analysis.code.length
+    this.#isImplied = frame.pc >= frame.code.length
   }
 
-  stepped({ depth, child }: Frame, cost: number, failure: string | undefined): void {
+  stepped({ depth, passedGas }: FrameView, cost: number, failure: string | undefined): void {
     if (this.#isImplied) return
-    const own = child === undefined || 'initcode' in child ? cost : cost - child.gas
+    const own = cost - passedGas
     const opcode = failure === FAILURE.INVALID_OPCODE ? INVALID : this.#opcode
     const failed = failure !== undefined && failure !== FAILURE.REVERT
     this.steps.push({ opcode, pc: this.#pc, depth, cost: own, failed })
-    // The gas of a frame that fails is lost as a whole, whatever the last opcode would have cost.
+    // A failing frame loses all its gas, whatever the last opcode would have cost.
     if (!failed) this.tally.opcode(this.#opcode, own)
   }
 }

@@ -1,23 +1,24 @@
-/** One transaction by the chain's rules and by a fork of Ethereum, side by side: for whoever ports contracts. */
+/** One transaction by the chain's rules and by a fork of Ethereum, side by side, for porting contracts. */
 import type { Log } from '../chain/receipt.ts'
 import type { Transaction } from '../chain/transaction.ts'
 import { EMPTY } from '../encoding/bytes.ts'
 import { type Hex, toHex } from '../encoding/hex.ts'
+import { GAS } from '../evm/gas-schedule.ts'
 import type { BlockEnvironment, MessageResult } from '../evm/message.ts'
-import { opcodeTable } from '../evm/opcodes/table.ts'
+import { CHAIN_RULES } from '../evm/rules.ts'
 import type { Vm } from '../evm/vm.ts'
 import { applyTransaction, TransactionRejected } from '../execution/apply-transaction.ts'
-import { transactionRules } from '../execution/transaction-rules.ts'
 import type { StateReader } from '../state/model.ts'
 import { Overlay } from '../state/overlay.ts'
-import { ChainTracer, DEPOSIT_GAS } from './chain-tracer.ts'
+import { ChainTracer } from './chain-tracer.ts'
+import type { EthereumBlock } from './ethereum-block.ts'
 import type { EthereumFork } from './ethereum-forks.ts'
 import { executeByEthereumRules } from './ethereum-rules.ts'
 import type { EthereumStep } from './ethereum-tracer.ts'
 import { type GasByGroup, GasTally } from './gas-groups.ts'
 import type { Step, StepList } from './step-list.ts'
 
-/** What to compare, and where. */
+/** The transaction to compare, and its environment. */
 export interface ComparisonParts {
   readonly transaction: Transaction
   /** The state just before it; only read. */
@@ -31,13 +32,13 @@ export interface ComparisonParts {
   readonly deadlineMs?: number
 }
 
-/** What the transaction did under one set of rules. Gas in gas. */
+/** The outcome of the transaction under one set of rules. Gas in gas. */
 export interface ComparisonSide {
-  /** `rejected`: it could not be in a block at all. */
+  /** `rejected`: no block can include it. */
   readonly status: 'succeeded' | 'reverted' | 'failed' | 'rejected'
   /** Absent when it succeeded. */
   readonly reason?: string
-  /** Refund taken off. */
+  /** After the refund. */
   readonly gasUsed: bigint
   readonly refund: bigint
   /** They add up to gas used and refund. */
@@ -47,23 +48,23 @@ export interface ComparisonSide {
   readonly created?: Hex
 }
 
-/** An opcode in a report; one that the rules do not know is INVALID. */
+/** An opcode in a report; one that the rules do not define is INVALID. */
 export interface NamedStep extends Omit<Step, 'failed'> {
-  /** As those call it whose rules they are. */
+  /** By the names of the rules concerned. */
   readonly name: string
 }
 
-/** Where an opcode costs more here than there, on a way that both still share. */
+/** The first opcode with another price, before the two executions diverge. */
 export interface PriceDifference {
-  /** How many opcodes had run before. */
+  /** How many opcodes ran before it. */
   readonly index: number
   readonly address: Hex
   readonly chain: NamedStep
   readonly ethereum: NamedStep
 }
 
-/** Where the ways part: another opcode, another place, or one side is at its end. */
-export interface Parting {
+/** Where the executions diverge: another opcode, another program counter or depth, or one side has ended. */
+export interface Divergence {
   readonly index: number
   readonly chain?: NamedStep
   readonly ethereum?: NamedStep
@@ -78,11 +79,13 @@ export interface RuleComparison {
   readonly sameResult: boolean
   readonly sameLogs: boolean
   readonly firstPriceDifference?: PriceDifference
-  readonly parting?: Parting
+  readonly divergence?: Divergence
+  /** The whole block under Ethereum's rules; absent when it was not run, or not within the time limit. */
+  readonly ethereumBlock?: EthereumBlock
 }
 
 function named({ opcode, pc, depth, cost }: Step): NamedStep {
-  return { opcode, name: opcodeTable('chain').names[opcode] ?? 'INVALID', pc, depth, cost }
+  return { opcode, name: CHAIN_RULES.opcodes.names[opcode] ?? 'INVALID', pc, depth, cost }
 }
 
 const NO_GAS: GasByGroup = new GasTally().groups(0n)
@@ -103,8 +106,8 @@ function rejected(error: unknown): ComparisonSide {
 async function runByChain(parts: ComparisonParts, listener: ChainTracer): Promise<ComparisonSide> {
   const { transaction, state, env, vm, deadlineMs } = parts
   let run: MessageResult | undefined
-  const witnessed: Vm = {
-    ruleSet: vm.ruleSet,
+  const recorded: Vm = {
+    rules: vm.rules,
     async run(...args) {
       run = await vm.run(...args)
       return run
@@ -115,15 +118,15 @@ async function runByChain(parts: ComparisonParts, listener: ChainTracer): Promis
       transaction,
       state: new Overlay(state),
       env,
-      vm: witnessed,
+      vm: recorded,
       gasAvailable: transaction.gasLimit,
       tracer: listener,
       ...(deadlineMs !== undefined && { deadlineMs }),
     })
     const { gasUsed, output, logs, created, failure } = outcome
-    const basic = transactionRules(vm.ruleSet).intrinsicGas(transaction)
-    listener.tally.add('transaction', basic)
-    const total = basic + (run?.gasUsed ?? 0n)
+    const intrinsic = vm.rules.intrinsicGas(transaction)
+    listener.tally.add('transaction', intrinsic)
+    const total = intrinsic + (run?.gasUsed ?? 0n)
     return {
       status: failure?.kind ?? 'succeeded',
       ...(failure && { reason: failure.reason }),
@@ -139,17 +142,17 @@ async function runByChain(parts: ComparisonParts, listener: ChainTracer): Promis
   }
 }
 
-/** Follows Ethereum's run along the steps of the chain's. */
+/** Compares the steps of Ethereum's run with those of the chain's. */
 class Follower {
   readonly #steps: StepList
   #index = 0
-  /** Other prices of opcodes of which it is not known yet whether Ethereum's frame fails of them. */
-  readonly #unsure = new Map<
+  /** Other prices of opcodes that Ethereum's frame may still fail on. */
+  readonly #undecided = new Map<
     EthereumStep,
     { readonly difference: PriceDifference; readonly failed: boolean }
   >()
   firstPriceDifference: PriceDifference | undefined
-  parting: Parting | undefined
+  divergence: Divergence | undefined
 
   constructor(steps: StepList) {
     this.#steps = steps
@@ -157,22 +160,22 @@ class Follower {
 
   step(step: EthereumStep): void {
     const index = this.#index++
-    if (this.parting !== undefined) return
+    if (this.divergence !== undefined) return
     const chain = this.#steps.at(index)
     const { opcode, name, pc, depth, cost, address } = step
     const ethereum = { opcode, name, pc, depth, cost }
     if (chain?.opcode !== opcode || chain.pc !== pc || chain.depth !== depth) {
-      this.parting = { index, ...(chain && { chain: named(chain) }), ethereum }
+      this.divergence = { index, ...(chain && { chain: named(chain) }), ethereum }
     } else if (chain.cost !== cost && this.firstPriceDifference === undefined) {
       const difference = { index, address, chain: named(chain), ethereum }
-      this.#unsure.set(step, { difference, failed: chain.failed })
+      this.#undecided.set(step, { difference, failed: chain.failed })
     }
   }
 
   paid(step: EthereumStep): void {
-    const difference = this.#unsure.get(step)?.difference
+    const difference = this.#undecided.get(step)?.difference
     if (difference !== undefined) this.#found(difference)
-    this.#unsure.delete(step)
+    this.#undecided.delete(step)
   }
 
   /** The opcode of a call is paid for after those that it runs. */
@@ -183,11 +186,11 @@ class Follower {
 
   /** Ethereum's run is over. */
   finish(): void {
-    // Where frames fail on both sides there is no price to compare: neither was worked out to its end.
-    for (const { difference, failed } of this.#unsure.values()) if (!failed) this.#found(difference)
+    // Where frames fail on both sides there is no price to compare: neither was computed to the end.
+    for (const { difference, failed } of this.#undecided.values()) if (!failed) this.#found(difference)
     const chain = this.#steps.at(this.#index)
-    if (this.parting === undefined && chain !== undefined) {
-      this.parting = { index: this.#index, chain: named(chain) }
+    if (this.divergence === undefined && chain !== undefined) {
+      this.divergence = { index: this.#index, chain: named(chain) }
     }
   }
 }
@@ -210,7 +213,7 @@ async function runByEthereum(parts: ComparisonParts, follower: Follower): Promis
           follower.paid(step)
         },
         native: (gasUsed) => tally.add('natives', gasUsed),
-        deposit: (bytes) => tally.add('deposits', BigInt(bytes) * DEPOSIT_GAS),
+        deposit: (bytes) => tally.add('deposits', BigInt(bytes * GAS.codeDepositByte)),
       },
     })
     follower.finish()
@@ -233,7 +236,7 @@ async function runByEthereum(parts: ComparisonParts, follower: Follower): Promis
 
 const logText = ({ address, topics, data }: Log): string => [address, ...topics, toHex(data)].join(' ')
 
-/** Runs a transaction both ways. Throws `limit-exceeded` when time or room for steps runs out. */
+/** Runs a transaction both ways. Throws `limit-exceeded` at the deadline, or when the steps are too many to be compared. */
 export async function compareRules(parts: ComparisonParts): Promise<RuleComparison> {
   const { deadlineMs } = parts
   const began = performance.now()
@@ -242,7 +245,7 @@ export async function compareRules(parts: ComparisonParts): Promise<RuleComparis
   const follower = new Follower(listener.steps)
   const left = deadlineMs !== undefined && { deadlineMs: began + deadlineMs - performance.now() }
   const ethereum = await runByEthereum({ ...parts, ...left }, follower)
-  const { firstPriceDifference, parting } = follower
+  const { firstPriceDifference, divergence } = follower
   const sameLogs = chain.logs.map(logText).join() === ethereum.logs.map(logText).join()
   return {
     fork: parts.fork,
@@ -251,6 +254,6 @@ export async function compareRules(parts: ComparisonParts): Promise<RuleComparis
     sameResult: chain.status === ethereum.status && toHex(chain.output) === toHex(ethereum.output),
     sameLogs,
     ...(firstPriceDifference && { firstPriceDifference }),
-    ...(parting && { parting }),
+    ...(divergence && { divergence }),
   }
 }

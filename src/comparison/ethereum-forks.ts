@@ -1,4 +1,4 @@
-/** The forks of Ethereum that a transaction can be compared under; apart from their rules, which take long to load. */
+/** The forks of Ethereum for comparisons; apart from their rules, which take long to load. */
 
 /** Forks since the one that this chain's prices resemble, up to the one whose opcodes it has; oldest first. */
 export const ETHEREUM_FORKS = [
@@ -11,5 +11,5 @@ export const ETHEREUM_FORKS = [
   'cancun',
 ] as const
 
-/** Whose rules. */
+/** A fork of Ethereum. */
 export type EthereumFork = (typeof ETHEREUM_FORKS)[number]

@@ -1,8 +1,8 @@
-/** A transaction of this chain under Ethereum's rules, by the library's own executor: what drift is measured against, and an oracle. */
+/** A transaction of this chain under Ethereum's rules, by `runTx` of `@ethereumjs/vm`. */
 import { type ChainConfig, Common } from '@ethereumjs/common'
 import { createEVM, type EVMMockBlockchainInterface, type EVMOpts, paramsEVM } from '@ethereumjs/evm'
 import { createLegacyTx, paramsTx } from '@ethereumjs/tx'
-import { createVM, paramsVM, type RunTxOpts, type RunTxResult, runTx } from '@ethereumjs/vm'
+import { createVM, encodeReceipt, paramsVM, type RunTxOpts, type RunTxResult, runTx } from '@ethereumjs/vm'
 import type { Log } from '../chain/receipt.ts'
 import type { Transaction } from '../chain/transaction.ts'
 import { EMPTY, fromBigInt, fromBigIntFixed, toBigInt } from '../encoding/bytes.ts'
@@ -13,7 +13,7 @@ import { failureOf } from '../evm/failure-message.ts'
 import { Journal } from '../evm/journal.ts'
 import { LibraryState, libraryAddress } from '../evm/library-state.ts'
 import type { BlockEnvironment } from '../evm/message.ts'
-import { RunClock } from '../evm/run-clock.ts'
+import { RunClock } from '../evm/scheduler.ts'
 import { TransactionRejected } from '../execution/apply-transaction.ts'
 import type { StateReader } from '../state/model.ts'
 import { Overlay, type StateChanges } from '../state/overlay.ts'
@@ -41,24 +41,26 @@ export interface EthereumRunParts {
   readonly state: StateReader
   /** `minimumGasPrice` stands in for the base fee and `difficulty` for the random value, where a fork has them. */
   readonly env: BlockEnvironment
-  /** What CHAINID answers. */
+  /** The result of CHAINID. */
   readonly chainId: number
   /** Default `cancun`. */
   readonly hardfork?: EthereumFork
+  /** Gas of the block's transactions before this one, for the receipt; default 0. */
+  readonly blockGasUsed?: bigint
   /** Milliseconds of wall clock; `limit-exceeded` beyond. Absent: no limit. */
   readonly deadlineMs?: number
-  /** Listening makes the run slower. */
+  /** A listener makes the run slower. */
   readonly listener?: EthereumListener
 }
 
-/** What the transaction would have done on Ethereum. Gas in gas. */
+/** The outcome of the transaction on Ethereum. Gas in gas. */
 export interface EthereumOutcome {
   readonly succeeded: boolean
-  /** Refund taken off. */
+  /** After the refund. */
   readonly gasUsed: bigint
-  /** What the transaction costs before it runs. */
+  /** Gas charged before the transaction runs. */
   readonly intrinsicGas: bigint
-  /** What was taken off: within the fork's cap. */
+  /** The refund subtracted, within the fork's cap. */
   readonly refund: bigint
   readonly logs: readonly Log[]
   /** Returned bytes, a new contract's code, or the revert payload; empty when it failed otherwise. */
@@ -66,7 +68,9 @@ export interface EthereumOutcome {
   /** Address of a creation transaction's contract, also of a failed one. */
   readonly created?: Hex
   readonly failure?: Failure
-  /** Everything that it would change of `state`; accounts only touched may stand here too. */
+  /** RLP of Ethereum's receipt. */
+  readonly receipt: Uint8Array
+  /** All changes to `state`; may include accounts that were only touched. */
   readonly changes: StateChanges
 }
 
@@ -76,21 +80,21 @@ export interface EthereumOutcome {
  * point evaluation contract (EIP-4844), which is not computed here, and `limit-exceeded` at the deadline.
  */
 export async function executeByEthereumRules(parts: EthereumRunParts): Promise<EthereumOutcome> {
-  const { transaction, state, env, chainId, hardfork = 'cancun', deadlineMs, listener } = parts
-  if (transaction.isRemasc) throw new TransactionRejected('Ethereum has no fee-collecting transaction')
-  // A disk that fails shows here, and not as a transaction that is refused.
+  const { transaction, state, env, chainId, hardfork = 'cancun', blockGasUsed, deadlineMs, listener } = parts
+  if (transaction.isRemasc) throw new TransactionRejected('Ethereum has no REMASC transaction')
+  // A failing database throws here, so that it is not taken for a rejected transaction.
   state.account(transaction.from)
   const common = forkRules(chainId, hardfork)
   const overlay = new Overlay(state)
   const stateManager = new OriginalState(overlay, state)
   const blockchain = blockHashes(env)
   const pause = pausingJumpDestination(new RunClock(deadlineMs))
-  const ear = listener && createEthereumOpcodeListener(common, [pause], listener)
+  const opcodeListener = listener && createEthereumOpcodeListener(common, [pause], listener)
   const evm = await createEVM({
     common,
     stateManager,
     blockchain,
-    customOpcodes: ear === undefined ? [pause] : [...ear.opcodes],
+    customOpcodes: opcodeListener === undefined ? [pause] : [...opcodeListener.opcodes],
     customPrecompiles: common.isActivatedEIP(4844) ? [NO_POINT_EVALUATION] : [],
     params: {},
   })
@@ -101,18 +105,26 @@ export async function executeByEthereumRules(parts: EthereumRunParts): Promise<E
   evm.events.on('beforeMessage', () => {
     begun = true
   })
-  ear?.listen(evm)
+  opcodeListener?.listen(evm)
   try {
     const tx = unsignedTransaction(transaction, common)
-    const result = await runTx(vm, { tx, block: libraryBlock(env, common), skipHardForkValidation: true })
-    return toOutcome(transaction, result, tx.getIntrinsicGas(), overlay)
+    const result = await runTx(vm, {
+      tx,
+      block: libraryBlock(env, common),
+      skipHardForkValidation: true,
+      blockGasUsed: blockGasUsed ?? 0n,
+    })
+    return {
+      ...toOutcome(transaction, result, tx.getIntrinsicGas(), overlay),
+      receipt: encodeReceipt(result.receipt, tx.type),
+    }
   } catch (error) {
     if (begun || !(error instanceof Error)) throw error
     throw new TransactionRejected(withoutContext(error.message))
   }
 }
 
-/** A guess would be worse than none: a proof that holds succeeds on Ethereum, and to check it takes a trusted setup. */
+/** Checking the proof takes a trusted setup that the package does not have, and a guessed result could be wrong. */
 const NO_POINT_EVALUATION: NonNullable<EVMOpts['customPrecompiles']>[number] = {
   address: libraryAddress('0x000000000000000000000000000000000000000a'),
   function: (_input) => {
@@ -122,7 +134,8 @@ const NO_POINT_EVALUATION: NonNullable<EVMOpts['customPrecompiles']>[number] = {
 
 const commons = new Map<string, Common>()
 
-function forkRules(chainId: number, hardfork: EthereumFork): Common {
+/** The library's rules of a fork; one object for each fork and chain id. */
+export function forkRules(chainId: number, hardfork: EthereumFork): Common {
   const key = `${hardfork} ${chainId}`
   let common = commons.get(key)
   if (common === undefined) {
@@ -147,7 +160,7 @@ class OriginalState extends LibraryState {
   override readonly originalStorageCache: LibraryState['originalStorageCache']
 
   constructor(overlay: Overlay, before: StateReader) {
-    super(new Journal(overlay, { tracksTouches: false }))
+    super(new Journal(overlay))
     const get = async (address?: { toString(): string }, slot?: Uint8Array): Promise<Uint8Array> =>
       address === undefined || slot === undefined
         ? EMPTY
@@ -156,7 +169,7 @@ class OriginalState extends LibraryState {
   }
 }
 
-/** The library's sender comes from a signature; ours is known, and may not have signed at all. */
+/** The library recovers the sender from the signature; ours is known, and an impersonated sender has not signed. */
 function unsignedTransaction(transaction: Transaction, common: Common) {
   const { nonce, gasPrice, gasLimit, to, value, data } = transaction
   const fields = { nonce, gasPrice, gasLimit, value, data, ...(to !== null && { to: libraryAddress(to) }) }
@@ -166,7 +179,7 @@ function unsignedTransaction(transaction: Transaction, common: Common) {
   return tx
 }
 
-/** The few things that running a transaction reads of a block. */
+/** The fields of a block that `runTx` reads. */
 function libraryBlock(env: BlockEnvironment, common: Common): NonNullable<RunTxOpts['block']> {
   const block = {
     header: {
@@ -200,7 +213,7 @@ function blockHashes(env: BlockEnvironment): EVMMockBlockchainInterface {
   return blockchain
 }
 
-/** Gives the event loop its turn; every loop of code passes a JUMPDEST. */
+/** Yields to the event loop at the end of a time slice; every loop of code passes a JUMPDEST. */
 function pausingJumpDestination(clock: RunClock): EthereumOpcode {
   return {
     opcode: 0x5b,
@@ -215,8 +228,8 @@ function toOutcome(
   { execResult, totalGasSpent, createdAddress }: RunTxResult,
   intrinsic: bigint,
   overlay: Overlay,
-): EthereumOutcome {
-  // A bad jump says where it was.
+): Omit<EthereumOutcome, 'receipt'> {
+  // The library's message of a bad jump ends with its place.
   const words = execResult.exceptionError?.error.replace(/ at 0x.*$/, '')
   const status = words === undefined ? 'succeeded' : words === 'revert' ? 'reverted' : ('failed' as const)
   const output = status === 'failed' ? EMPTY : execResult.returnValue
@@ -238,7 +251,7 @@ function toOutcome(
   }
 }
 
-/** The library adds which VM, block and transaction it speaks of. */
+/** The library's messages end with the VM, the block and the transaction concerned. */
 function withoutContext(message: string): string {
   return message.replace(/ \(vm hf=.*$/s, '')
 }

@@ -1,6 +1,6 @@
 /**
- * Listens to the library's executor, opcode by opcode. Not by its `step` events: these copy all memory each time, and read
- * what a REVERT names before anybody has paid for it.
+ * Reports each opcode that the library's executor runs. Its `step` events are not used: they copy all memory each time, and
+ * read the memory that a REVERT names before its gas is charged.
  */
 import type { Common } from '@ethereumjs/common'
 import { type EVM, type EVMOpts, getOpcodesForHF } from '@ethereumjs/evm'
@@ -13,30 +13,30 @@ export interface EthereumStep {
   readonly name: string
   readonly pc: number
   readonly depth: number
-  /** Whose storage it works on. */
+  /** The account whose storage it uses. */
   readonly address: Hex
-  /** Without what it hands down to a call, and less what a call with value gives to the callee for nothing. */
+  /** Without the gas passed to a call, and less the stipend of a call with value. */
   readonly cost: number
   readonly gasLeft: number
 }
 
-/** Hears of a run under Ethereum's rules. */
+/** Receives the steps of a run under Ethereum's rules. */
 export interface EthereumListener {
   /** An opcode is about to run. */
   step(step: EthereumStep): void
-  /** It has run; not told of one that its frame failed of. */
+  /** It has run; not called for an opcode that its frame failed on. */
   paid(step: EthereumStep): void
-  /** A native contract has used so much gas. */
+  /** Gas that a precompiled contract used. */
   native(gasUsed: bigint): void
-  /** A contract has got code of so many bytes. */
+  /** Length of the code of a new contract, bytes. */
   deposit(bytes: number): void
 }
 
-/** An opcode of the library that is laid over its own. */
+/** An opcode that replaces one of the library. */
 export type EthereumOpcode = Extract<NonNullable<EVMOpts['customOpcodes']>[number], { opcodeName: string }>
 type RunState = Parameters<EthereumOpcode['logicFunction']>[0]
 
-/** Gas that a call with value gives to the callee for nothing. */
+/** Gas that a call with value adds to the callee's at no cost. */
 const STIPEND = 2300n
 
 function stipendOf({ stack }: RunState, opcode: number): bigint {
@@ -47,23 +47,23 @@ function stipendOf({ stack }: RunState, opcode: number): bigint {
 interface OpenMessage {
   readonly isPrecompile: boolean
   readonly isCreation: boolean
-  /** Told of, and perhaps what the frame will fail of. */
+  /** The last step reported; the frame may still fail on it. */
   last?: EthereumStep
 }
 
-/** Did the last opcode of a message run? A creation may also fail behind its RETURN, of the code that it gave. */
+/** Did the last opcode of a message run? A creation may also fail after its RETURN, because of the code returned. */
 function hasRun({ opcode, cost, gasLeft }: EthereumStep, failure: string | undefined): boolean {
   if (failure === undefined || failure === 'revert') return true
   return opcode === 0xf3 && cost <= gasLeft
 }
 
-/** An ear for one run: its opcodes go to the EVM when that is made, `listen` is called once it is. */
+/** An opcode listener for one run: the EVM is created with its opcodes, then `listen` is called. */
 export interface EthereumOpcodeListener {
   readonly opcodes: readonly EthereumOpcode[]
   listen(evm: EVM): void
 }
 
-/** Makes an ear; `own` are opcodes that do something of their own. */
+/** Creates an opcode listener; `own` are opcodes with logic of our own. */
 export function createEthereumOpcodeListener(
   common: Common,
   own: readonly EthereumOpcode[],
@@ -72,7 +72,7 @@ export function createEthereumOpcodeListener(
   const library = getOpcodesForHF(common, [...own])
   const open: OpenMessage[] = []
 
-  function tell(step: EthereumStep): void {
+  function report(step: EthereumStep): void {
     const message = open.at(-1)
     if (message?.last) listener.paid(message.last)
     if (message) message.last = step
@@ -91,7 +91,7 @@ export function createEthereumOpcodeListener(
           if (gas !== undefined) cost = await gas(runState, base, rules)
           return cost
         } finally {
-          tell({
+          report({
             opcode,
             name: info.fullName,
             pc: runState.programCounter,
@@ -111,7 +111,7 @@ export function createEthereumOpcodeListener(
     listen(evm) {
       evm.events.on('beforeMessage', (message) => {
         const isCreation = message.to === undefined
-        // A creation has no code address, and says so by throwing.
+        // The code address of a creation throws.
         const isPrecompile = !isCreation && evm.getPrecompile(message.codeAddress) !== undefined
         open.push({ isCreation, isPrecompile })
       })

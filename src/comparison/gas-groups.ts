@@ -1,4 +1,4 @@
-/** What gas goes to, in groups of opcodes that rules price alike. */
+/** Gas by groups of opcodes with similar prices. */
 
 /** In the order in which they are shown. */
 export const GAS_GROUPS = [
@@ -21,7 +21,7 @@ export const GAS_GROUPS = [
 
 /**
  * `transaction` is the intrinsic gas, `accounts` reading other accounts, `flow` jumps and the stack, `natives` what runs
- * inside native contracts, `deposits` the code of new contracts, `losses` gas that a failing frame takes with it.
+ * inside precompiled contracts, `deposits` the code of new contracts, `losses` gas that a failing frame takes with it.
  */
 export type GasGroup = (typeof GAS_GROUPS)[number]
 
@@ -52,7 +52,7 @@ export class GasTally {
   readonly #byOpcode = new Float64Array(256)
   readonly #others = new Map<GasGroup, bigint>()
 
-  /** Gas of one opcode, without what a call hands down. */
+  /** Gas of one opcode, without the gas passed to a call. */
   opcode(opcode: number, gas: number): void {
     this.#byOpcode[opcode] = (this.#byOpcode[opcode] as number) + gas
   }

@@ -4,14 +4,14 @@ import { NodeError } from '../errors.ts'
 /** Most steps that are kept; they take 14 bytes each. */
 const MOST_STEPS = 4_194_304
 
-/** One opcode as it ran. Gas in gas, without what a call hands down. */
+/** One opcode as it ran. Gas in gas, without the gas passed to a call. */
 export interface Step {
   readonly opcode: number
   readonly pc: number
   /** 0 is the transaction's own frame. */
   readonly depth: number
   readonly cost: number
-  /** Did the frame fail of it? The cost is then as far as it was worked out. */
+  /** Did the frame fail on it? The cost is then as far as it was computed. */
   readonly failed: boolean
 }
 

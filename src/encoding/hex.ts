@@ -1,7 +1,7 @@
 /** `0x` text and bytes, both ways. Inside the node, hashes and addresses are lower-case `0x` text, so `===` compares them. */
 import { fromBigInt } from './bytes.ts'
 
-/** Lower-case `0x` text with two digits per byte, unless a function says otherwise. */
+/** Lower-case `0x` text with two digits per byte, unless a function states otherwise. */
 export type Hex = `0x${string}`
 
 /** Texts and byte strings up to this many bytes take the short way: hashes, addresses, words. */

@@ -41,13 +41,6 @@ export function decodeRlp(bytes: Uint8Array): RlpItem {
   return RLP.decode(bytes) as RlpItem
 }
 
-/** The first item of `bytes` and how many bytes it takes, for streams of items; throws when malformed. */
-export function decodeRlpFirst(bytes: Uint8Array): { item: RlpItem; length: number } {
-  requireShallow(bytes)
-  const { data, remainder } = RLP.decode(bytes, true)
-  return { item: data as RlpItem, length: bytes.length - remainder.length }
-}
-
 /** Narrows an item to a list; `what` names it in the error. */
 export function asList(item: RlpItem | undefined, what: string): readonly RlpItem[] {
   if (item === undefined || item instanceof Uint8Array) throw new RangeError(`${what} must be an RLP list`)

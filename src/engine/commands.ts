@@ -1,106 +1,59 @@
-/** Every change to chain, pool or clock, on one page, one after another. */
-
+/** All changes to chain, pool and clock, one after another. */
 import type { Block, ExecutedBlock } from '../chain/block.ts'
-import type { ChainConfig } from '../chain/config.ts'
 import { headerHash } from '../chain/header.ts'
 import type { Transaction } from '../chain/transaction.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { invalidParams, NodeError } from '../errors.ts'
 import type { Failure } from '../evm/failure-message.ts'
-import type { StateReader } from '../state/model.ts'
-import type { BlockStore } from '../store/block-store.ts'
-import type { Store } from '../store/level.ts'
-import type { Blockchain, BlockWithState } from './blockchain/blockchain.ts'
-import type { ChainWriter } from './blockchain/chain-writer.ts'
-import { type Clock, LATEST_TIMESTAMP } from './clock.ts'
-import type { BlockOverrides } from './dev/block-overrides.ts'
-import type { Impersonation } from './dev/impersonation.ts'
-import type { Instance } from './dev/instance.ts'
-import { createRevert } from './dev/revert.ts'
-import type { Snapshots } from './dev/snapshots.ts'
-import type { Commands, Imported, MineRequest, ReorgRequest, Submitted, WorkInsertion } from './engine.ts'
-import type { ErrorNames } from './error-names.ts'
-import type { ChainUpdate, Emitter, EngineEvents } from './events.ts'
-import type { BranchBuilder } from './mining/branch-builder.ts'
+import type { BlockWithState } from './blockchain/blockchain.ts'
+import { LATEST_TIMESTAMP } from './clock.ts'
+import type { SnapshotCommands } from './dev/snapshot-commands.ts'
+import type { Commands } from './engine.ts'
 import type { BuiltBlock } from './mining/builder.ts'
-import type { Hashrates } from './mining/hashrates.ts'
-import type { Schedule } from './mining/schedule.ts'
-import type { Solutions, SolvedWork } from './mining/solution.ts'
-import type { Works } from './mining/work.ts'
-import type { KeptPool } from './pool/kept-pool.ts'
-import type { Pool } from './pool/pool.ts'
+import type { SolvedWork } from './mining/solution.ts'
+import type { ChainUpdate, Imported, MineRequest, ReorgRequest, Submitted, WorkInsertion } from './model.ts'
+import type { EngineParts } from './parts.ts'
 import { receiptAt } from './queries/lookup.ts'
-import type { Pending } from './queries/pending.ts'
-import type { InTurn } from './serial-queue.ts'
-import type { Accounts } from './wallet/accounts.ts'
 import { createRequests } from './wallet/transaction-requests.ts'
 
-interface Parts {
-  readonly config: ChainConfig
-  readonly inTurn: InTurn
-  readonly store: Store
-  readonly blocks: BlockStore
-  readonly blockchain: Blockchain
-  readonly chainWriter: ChainWriter
-  readonly pool: Pool
-  readonly kept: KeptPool
-  readonly pending: Pending
-  readonly clock: Clock
-  readonly blockOverrides: BlockOverrides
-  readonly impersonation: Impersonation
-  readonly instance: Instance
-  readonly snapshots: Snapshots
-  readonly schedule: Schedule
-  readonly accounts: Accounts
-  readonly events: Emitter<EngineEvents>
-  readonly named: ErrorNames
-  readonly headState: () => StateReader
-  readonly build: (parent: ExecutedBlock, timestamp: number) => Promise<BuiltBlock>
-  readonly mine: (built: BuiltBlock) => Promise<ExecutedBlock>
-  readonly works: Works
-  readonly solutions: Solutions
-  readonly hashrates: Hashrates
-  readonly check: (block: Block) => Promise<BlockWithState>
-  readonly buildBranch: BranchBuilder
-}
-
-/** Makes the commands. None calls another; each is one job of the queue. */
-export function createCommands(parts: Parts): Commands {
-  const { config, inTurn, store, blocks, blockchain, chainWriter, pool, kept, pending } = parts
-  const { clock, schedule, events } = parts
+/** Makes the commands, those on snapshots apart. None calls another; each is one job of the queue. */
+export function createCommands(parts: EngineParts): Omit<Commands, keyof SnapshotCommands> {
+  const { config, enqueue, store, blocks, blockchain, chainWriter, pool, persistedPool, mining, clock } =
+    parts
+  const { schedule } = mining
   const requests = createRequests(parts)
 
   function committedOf(block: ExecutedBlock, { state, result }: BuiltBlock): BlockWithState {
     return { block, state, outcomes: result.outcomes }
   }
 
-  /** Mines one block. Resolves when it is on disk and everybody has heard of it. */
+  /** Mines one block. Resolves when it is on disk and the listeners have run. */
   async function mineOne(
     timestamp?: number,
     parent = blockchain.head,
   ): Promise<{ block: ExecutedBlock; built: BuiltBlock }> {
-    const built = await parts.build(parent, timestamp ?? clock.nextTimestamp(parent.block.header.timestamp))
-    const block = await parts.mine(built)
-    await chainWriter.insert([committedOf(block, built)], built.broken)
+    const built = await mining.build(parent, timestamp ?? clock.nextTimestamp(parent.block.header.timestamp))
+    const block = await mining.mine(built)
+    await chainWriter.insert([committedOf(block, built)], built.errored)
     clock.taken()
     return { block, built }
   }
 
-  /** Takes in a block that was proven elsewhere. */
-  async function land({ work: { built, clockState }, block }: SolvedWork): Promise<WorkInsertion> {
+  /** Inserts a block completed with submitted work. */
+  async function insertSolved({ work: { built, clockState }, block }: SolvedWork): Promise<WorkInsertion> {
     const { hash } = block
     const height = block.block.header.number
     if (blocks.header(hash) !== undefined) return { outcome: 'known', hash, height }
-    const { outcome } = await chainWriter.insert([committedOf(block, built)], built.broken)
-    // What was asked of the clock since the work was made is for the block after it.
+    const { outcome } = await chainWriter.insert([committedOf(block, built)], built.errored)
+    // Clock changes since the work was built apply to the block after it.
     if (outcome === 'best' && clock.save() === clockState) {
       clock.taken()
-      pending.forget()
+      mining.discardPending()
     }
     return { outcome, hash, height }
   }
 
-  /** The block of this hash. Throws `invalid-params` when there is none. */
+  /** The stored block with this hash. Throws `invalid-params` when there is none. */
   function parentOf(hash: Hex): ExecutedBlock {
     const block = blocks.get(hash)
     if (block === undefined) throw invalidParams(`parent: block ${hash} is unknown`)
@@ -131,7 +84,7 @@ export function createCommands(parts: Parts): Commands {
   async function importBlock(block: Block): Promise<Imported> {
     const hash = headerHash(block.header, config)
     if (blocks.header(hash) !== undefined) return { outcome: 'known', hash }
-    const { outcome } = await chainWriter.insert([await parts.check(block)])
+    const { outcome } = await chainWriter.insert([await parts.validateBlock(block)])
     return { outcome, hash }
   }
 
@@ -142,59 +95,64 @@ export function createCommands(parts: Parts): Commands {
       throw invalidParams(`depth: ${depth} blocks cannot leave a chain of height ${height}`)
     }
     const plan = planned ?? Array.from({ length: depth + 1 }, () => ({}))
-    // Blocks that name uncles weigh as much as several.
-    const outweighs = planned === undefined ? blockchain.head.totalDifficulty : undefined
+    // The difficulty of a block's uncles counts as well, so the empty branch may have to be longer.
+    const minimumDifficulty = planned === undefined ? blockchain.head.totalDifficulty : undefined
     const before = clock.save()
     try {
-      return await parts.buildBranch(parentOf(fork.hash), plan, { uncles, outweighs }, async (branch) => {
-        const { update } =
-          blockchain.moveTo(branch.map(({ block }) => block)) === undefined
-            ? { update: undefined }
-            : await chainWriter.insert(branch)
-        if (update === undefined) {
-          throw invalidParams(
-            `blocks: this branch would not be heavier than the ${depth} that it is to replace`,
-          )
-        }
-        return update
-      })
+      return await mining.buildBranch(
+        parentOf(fork.hash),
+        plan,
+        { uncles, minimumDifficulty },
+        async (branch) => {
+          const { update } =
+            blockchain.planUpdate(branch.map(({ block }) => block)) === undefined
+              ? { update: undefined }
+              : await chainWriter.insert(branch)
+          if (update === undefined) {
+            throw invalidParams(
+              `blocks: this branch would not be heavier than the ${depth} that it is to replace`,
+            )
+          }
+          return update
+        },
+      )
     } catch (error) {
       clock.restore(before)
       throw error
     }
   }
 
-  function admit(transaction: Transaction): 'pending' | 'queued' {
+  function addToPool(transaction: Transaction): 'pending' | 'queued' {
     const { status, promoted } = pool.add(transaction, blockchain.head, parts.headState())
-    pending.forget()
-    if (promoted.length > 0) events.emit('pool', { added: promoted })
+    mining.discardPending()
+    if (promoted.length > 0) parts.events.emit('pool', { added: promoted })
     return status
   }
 
   async function submit(transaction: Transaction, minesNow = schedule.mode === 'auto'): Promise<Submitted> {
-    const status = admit(transaction)
+    const status = addToPool(transaction)
     const { hash } = transaction
     if (minesNow && status === 'pending') {
       for (;;) {
         const { block, built } = await mineOne().catch((error) => {
           pool.drop(hash)
-          pending.forget()
+          mining.discardPending()
           throw error
         })
         const index = block.block.transactions.findIndex((other) => other.hash === hash)
         if (index >= 0) return { hash, mined: minedAt(block, index, built.result.outcomes[index]?.failure) }
-        // A block that took nothing will not take this one the next time either.
+        // A block without any pooled transaction: the next one would not include this transaction either.
         if (block.block.transactions.length === 1 || pool.get(hash) === undefined) break
       }
       pool.drop(hash)
-      pending.forget()
+      mining.discardPending()
       throw new NodeError('not-mined', "Unknown error when sending transaction: transaction wasn't mined")
     }
     try {
-      await store.batch([...kept.put([transaction]), ...kept.drop(pool.takeForgotten())])
+      await store.batch([...persistedPool.put([transaction]), ...persistedPool.drop(pool.takeEvicted())])
     } catch (error) {
       pool.drop(hash)
-      pending.forget()
+      mining.discardPending()
       throw error
     }
     return { hash }
@@ -207,61 +165,61 @@ export function createCommands(parts: Parts): Commands {
   ): NonNullable<Submitted['mined']> {
     const view = receiptAt(block, index)
     if (view === undefined) throw new Error(`block ${block.hash} has no transaction ${index}`)
-    return failure === undefined ? { view } : { view, failure: parts.named(failure, view.transaction.to) }
+    return failure === undefined
+      ? { view }
+      : { view, failure: parts.nameFailure(failure, view.transaction.to) }
   }
 
   return {
-    submit: (transaction) => inTurn(() => submit(transaction)),
+    submit: (transaction) => enqueue(() => submit(transaction)),
 
-    send: (request) => inTurn(() => submit(requests.toSend(request))),
+    send: (request) => enqueue(() => submit(requests.toSend(request))),
 
-    sendWith: (request, key) => inTurn(async () => (await submit(requests.sign(request, key), false)).hash),
+    sendWith: (request, key) => enqueue(async () => (await submit(requests.sign(request, key), false)).hash),
 
-    sign: (request) => inTurn(async () => requests.sign(request)),
+    sign: (request) => enqueue(async () => requests.sign(request)),
 
-    mine: (request = {}) => inTurn(() => mine(request)),
+    mine: (request = {}) => enqueue(() => mine(request)),
 
-    importBlock: (block) => inTurn(() => importBlock(block)),
+    importBlock: (block) => enqueue(() => importBlock(block)),
 
-    reorg: (request) => inTurn(() => reorg(request)),
+    reorg: (request) => enqueue(() => reorg(request)),
 
-    takeWork: () => parts.works.take(),
+    takeWork: () => mining.works.take(),
 
-    submitWork: (solution) => inTurn(async () => land(parts.solutions.judge(solution))),
+    submitWork: (solution) => enqueue(async () => insertSolved(mining.solutions.verify(solution))),
 
     submitNonce: (workHash, nonce) =>
-      inTurn(async () => {
-        const solved = parts.solutions.tryNonce(workHash, nonce)
-        return solved && land(solved)
+      enqueue(async () => {
+        const solved = mining.solutions.tryNonce(workHash, nonce)
+        return solved && insertSolved(solved)
       }),
 
-    reportHashrate: (client, rate) => parts.hashrates.report(client, rate),
-
-    ...createRevert(parts),
+    reportHashrate: (client, rate) => mining.hashrates.report(client, rate),
 
     increaseTime: (seconds) =>
-      inTurn(async () => {
+      enqueue(async () => {
         if (clock.save().offset + seconds > LATEST_TIMESTAMP) {
           throw invalidParams(
             `invalid number of seconds ${seconds}: the clock would pass ${LATEST_TIMESTAMP}`,
           )
         }
         const total = clock.increase(seconds)
-        pending.forget()
+        mining.discardPending()
         return total
       }),
 
     setNextBlockTimestamp: (timestamp) =>
-      inTurn(async () => {
+      enqueue(async () => {
         const head = blockchain.head.block.header.timestamp
         if (timestamp <= head)
           throw invalidParams(`timestamp ${timestamp} must be greater than the head's ${head}`)
         clock.setNext(timestamp)
-        pending.forget()
+        mining.discardPending()
       }),
 
     setAutomine: (on) =>
-      inTurn(async () => {
+      enqueue(async () => {
         if (on || typeof schedule.mode !== 'number') schedule.setMode(on ? 'auto' : 'manual')
         if (on) {
           schedule.start()
@@ -270,17 +228,17 @@ export function createCommands(parts: Parts): Commands {
       }),
 
     setIntervalMining: (milliseconds) =>
-      inTurn(async () => {
+      enqueue(async () => {
         schedule.setMode(milliseconds > 0 ? milliseconds : 'manual')
         if (milliseconds > 0) schedule.start()
       }),
 
     startMining: () =>
-      inTurn(async () => {
+      enqueue(async () => {
         schedule.start()
         if (schedule.mode === 'auto' && pool.size.pending > 0) await mineOne()
       }),
 
-    stopMining: () => inTurn(async () => schedule.stop()),
+    stopMining: () => enqueue(async () => schedule.stop()),
   }
 }

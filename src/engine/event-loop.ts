@@ -1,10 +1,10 @@
-/** Lets sockets and timers have their turn during long work that itself never waits. */
+/** Yields to sockets and timers during long work that never awaits I/O. */
 import { isSliceOver, type Lane, nextSlice } from '../evm/scheduler.ts'
 
-/** Resolves at once while the slice lasts; otherwise after everything else that waits has run. */
+/** `undefined` while the time slice lasts; otherwise a promise that resolves when the next slice begins. */
 export type EventLoopYield = () => Promise<void> | undefined
 
-/** A breather for one kind of work; keep it as long as that work may go on, so that many small pieces count together. */
+/** Makes the yield of one kind of work. Keep it for as long as that work may go on, so that its small pieces share time slices. */
 export function createEventLoopYield(lane: Lane): EventLoopYield {
   return () => {
     const now = performance.now()

@@ -1,13 +1,13 @@
-/** One thing after another: each job starts when the one before it has ended, however it ended. */
+/** Runs jobs one after another: each starts when the one before it has settled, fulfilled or rejected. */
 
-/** Runs `job` in turn and settles as it does. */
-export type InTurn = <T>(job: () => Promise<T>) => Promise<T>
+/** Runs `job` after all jobs enqueued before it; settles as it does. */
+export type Enqueue = <T>(job: () => Promise<T>) => Promise<T>
 
-/** A queue for jobs, and a way to wait until those queued so far have ended. */
-export function createSerialQueue(): { inTurn: InTurn; idle: () => Promise<void> } {
+/** Makes an empty queue; `idle` resolves when the jobs enqueued so far have settled. */
+export function createSerialQueue(): { enqueue: Enqueue; idle: () => Promise<void> } {
   let tail: Promise<unknown> = Promise.resolve()
   return {
-    inTurn(job) {
+    enqueue(job) {
       const result = tail.then(job)
       tail = result.catch(() => {})
       return result

@@ -1,4 +1,4 @@
-/** What is known of code before it runs: where it may jump to, what it pushes, where it starts. Kept per code array. */
+/** Analysis of code before it runs: jump destinations, pushed words, where it starts. Kept per code array. */
 import { toBigInt } from '../encoding/bytes.ts'
 
 /** Of one piece of code. */
@@ -6,7 +6,7 @@ export interface CodeAnalysis {
   readonly code: Uint8Array
   /** 1 where a JUMPDEST is that no push data hides. */
   readonly jumpDestinations: Uint8Array
-  /** The word that a push at this pc pushes, made when first wanted. */
+  /** The word that a push at this pc pushes, computed at its first use. */
   readonly pushes: (bigint | undefined)[]
   /** Where execution begins: 0, or behind a code header (docs/protocol.md#64-code-header). */
   readonly start: number
@@ -17,21 +17,21 @@ const PUSH1 = 0x60
 const PUSH32 = 0x7f
 const HEADER = 0xfc
 
-const known = new WeakMap<Uint8Array, CodeAnalysis>()
+const analyses = new WeakMap<Uint8Array, CodeAnalysis>()
 
 /** The same record for the same array. `hasHeaders`: does 0xfc in front mark a code header? */
 export function analyse(code: Uint8Array, hasHeaders: boolean): CodeAnalysis {
-  let analysis = known.get(code)
+  let analysis = analyses.get(code)
   const start = hasHeaders ? headerLength(code) : 0
   if (analysis === undefined || analysis.start !== start) {
     analysis = { code, jumpDestinations: findJumpDestinations(code, start), pushes: [], start }
-    known.set(code, analysis)
+    analyses.set(code, analysis)
   }
   return analysis
 }
 
 /** Length of the code header: 4 and the extension's length, or 0 without one (docs/protocol.md#64-code-header). */
-export function headerLength(code: Uint8Array): number {
+function headerLength(code: Uint8Array): number {
   return code.length >= 4 && code[0] === HEADER ? 4 + (code[3] as number) : 0
 }
 

@@ -1,7 +1,7 @@
 /**
- * The library's EVM with the chain's frames: our loop instead of its own, native contracts, births and
- * collisions by docs/protocol.md#63-calls-and-creations. The one place that inherits; every override is a
- * protected seam of the library.
+ * The library's EVM with the chain's frames: our interpreter in place of its own, precompiled contracts, creations and
+ * collisions by docs/protocol.md#63-calls-and-creations. The only class over it in `src/`; every override is a
+ * protected method of the library.
  */
 import {
   EVM,
@@ -17,17 +17,17 @@ import { EMPTY_ACCOUNT, withBalance, withNonce } from '../chain/account.ts'
 import { EMPTY } from '../encoding/bytes.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { childMessage } from './child-message.ts'
-import { analyse, headerLength } from './code-analysis.ts'
+import { analyse } from './code-analysis.ts'
 import { CONSOLE_ADDRESS, type ConsoleCalls, keepConsoleCall } from './console-calls.ts'
-import { type ChildRequest, FAILURE, Frame, type Session } from './frame.ts'
+import { type ChildRequest, FAILURE, Frame } from './frame.ts'
+import { REFUND } from './gas-schedule.ts'
 import { advance } from './interpreter.ts'
 import { libraryAddress } from './library-state.ts'
-import { precompileCall } from './precompile-call.ts'
-import { type Chunks, type Precompile, PrecompileFailure } from './precompiles/table.ts'
-import type { RunClock } from './run-clock.ts'
-import { callStart, creationStart, tellEnd, tellRefusal } from './tracing/frame-events.ts'
+import { type CalledMessage, type PrecompileRun, runPrecompile } from './precompile-call.ts'
+import type { VmRules } from './rules.ts'
+import { callStart, creationStart, reportEnd, reportRefusal } from './tracing/frame-events.ts'
+import { tracedFailure } from './tracing/frame-failure.ts'
 import { advanceTraced } from './tracing/traced-interpreter.ts'
-import { precompileFailure, tracedFailure } from './tracing/vm-exception.ts'
 import { wordToAddress } from './word.ts'
 
 /** EIP-2681: a nonce of this size cannot grow. */
@@ -35,44 +35,22 @@ const MAX_NONCE = 2n ** 64n - 1n
 
 /** A call counts as much time as this many jumps. */
 const TICKS_PER_CALL = 32
-/** Gas of a native contract that takes about the time of a jump. */
-const GAS_PER_TICK = 32
-/** Bytes of its input that take about as long to read, at worst: a list of them, a member each. */
-const BYTES_PER_TICK = 64
 
-/** Runs work in portions to its end, with pauses when they are due. */
-async function finish(work: Chunks, clock: RunClock): Promise<Uint8Array> {
-  for (;;) {
-    const chunk = work.next()
-    if (chunk.done) return chunk.value
-    if (clock.mustPause()) await clock.pause()
-  }
-}
-
-/** What one run gives to the EVM, beside the session of its frames. */
-export interface EvmRun {
-  readonly session: Session
-  readonly loop: 'own' | 'library'
+/** What one run gives to the EVM. */
+export interface EvmRun extends PrecompileRun {
+  readonly rules: VmRules
   readonly destroyedEarlier: ReadonlySet<Hex> | undefined
-  /** Is it a simulation? */
-  readonly isLocal: boolean
-  readonly onNotice: (notice: string) => void
-  /** Was a native contract called at the top, paid, and failed? */
-  precompileFailed: boolean
-  /** What was said to the console contract; a failure takes none of it back. */
+  /** Call data to the console contract; a failure takes none of it back. */
   consoleCalls: ConsoleCalls | undefined
 }
-
-/** A message that calls, as the library knows it. */
-export type CalledMessage = LibraryMessage & { to: Address }
 
 /** Runs one top-level message at a time. */
 export class RskEvm extends EVM {
   #run: EvmRun | undefined
   /** The creation that is being set up. */
   #creation: LibraryMessage | undefined
-  /** How the call that is about to run was asked for; a message does not tell. */
-  #asked: ChildRequest['kind'] | undefined
+  /** The opcode behind the call that is about to run; a message does not hold it. */
+  #requested: ChildRequest['kind'] | undefined
 
   constructor(options: EVMOpts) {
     super(options)
@@ -80,10 +58,10 @@ export class RskEvm extends EVM {
     this.common.events.removeAllListeners('hardforkChanged')
   }
 
-  /** Must be called before `runCall`. */
+  /** Must be called before `runMessage` and `runCreation`. */
   begin(run: EvmRun): void {
     this.#run = run
-    this.#asked = undefined
+    this.#requested = undefined
   }
 
   get run(): EvmRun {
@@ -91,17 +69,22 @@ export class RskEvm extends EVM {
     return this.#run
   }
 
-  /**
-   * Runs a call under our own loop: the library's `runCall` without what only its loop and creations need. State
-   * changes of a call that fails are undone.
-   */
+  /** Runs a call: the library's `runCall` without what only creations need. State changes of a failure are undone. */
   async runMessage(message: CalledMessage): Promise<EVMResult> {
     const { journal } = this.run.session
     journal.checkpoint()
     const result = await this._executeCall(message)
     if (result.execResult.exceptionError === undefined) journal.commit()
-    else journal.revert()
+    else {
+      journal.revert()
+      if (message.depth === 0) for (const apply of this.run.directEffects) apply()
+    }
     return result
+  }
+
+  /** Runs a creation, whose creator's nonce has grown already. State changes of a failure are undone. */
+  runCreation(message: LibraryMessage): Promise<EVMResult> {
+    return this.runCall({ message, skipNonceIncrement: true })
   }
 
   protected override _executeCall(message: CalledMessage): Promise<EVMResult> {
@@ -110,22 +93,18 @@ export class RskEvm extends EVM {
 
   async #traceCall(message: CalledMessage): Promise<EVMResult> {
     const { session } = this.run
-    const start = callStart(message, session, this.#asked)
+    const start = callStart(message, session, this.#requested)
     session.tracer?.enter?.(start)
     const result = await this.#executeCall(message)
-    tellEnd(session, start, result)
+    reportEnd(session, start, result)
     return result
   }
 
-  /** The library's own way serves its loop and native contracts; calls of code take a short one, without its accounts. */
+  /** The library's own path serves precompiled contracts; calls of code take a shorter one, without its accounts. */
   async #executeCall(message: CalledMessage): Promise<EVMResult> {
-    const { session, loop } = this.run
-    const { rules, journal } = session
+    const { journal, precompiles } = this.run.session
     const target = message.codeAddress.toString()
-    const isPrecompile = rules.chainCalls
-      ? rules.precompiles.has(target)
-      : this.getPrecompile(target) !== undefined
-    if (loop === 'library' || isPrecompile) return super._executeCall(message)
+    if (precompiles.has(target)) return super._executeCall(message)
     if (!message.delegatecall)
       journal.transfer(message.caller.toString(), message.to.toString(), message.value)
     const code = journal.codeOf(target)
@@ -139,23 +118,15 @@ export class RskEvm extends EVM {
   }
 
   protected override async runInterpreter(message: LibraryMessage): Promise<ExecResult> {
-    const { session, loop } = this.run
-    const code = message.code as Uint8Array
-    if (loop === 'library') {
-      const start = session.rules.codeHeaders ? headerLength(code) : 0
-      // The library refuses to begin at the end, where there is nothing but to stop.
-      const body = { ...message, ...(start >= code.length && { code: EMPTY }) } as LibraryMessage
-      return super.runInterpreter(body, { pc: start < code.length ? start : 0 })
-    }
     if (message.to === undefined) throw new Error('a frame has no address')
-    return this.#runFrame(message, code, message.to.toString())
+    return this.#runFrame(message, message.code as Uint8Array, message.to.toString())
   }
 
   async #runFrame(message: LibraryMessage, code: Uint8Array, address: Hex): Promise<ExecResult> {
-    const { session } = this.run
+    const { session, rules } = this.run
     const frame = new Frame({
       session,
-      analysis: analyse(code, session.rules.codeHeaders),
+      analysis: analyse(code, rules.codeHeaders),
       address,
       caller: message.caller.toString(),
       value: message.value,
@@ -170,7 +141,7 @@ export class RskEvm extends EVM {
       if (frame.reverted) failure = new EVMError(FAILURE.REVERT)
     } catch (error) {
       if (!(error instanceof EVMError)) throw error
-      failure = session.tracer === undefined ? error : tracedFailure(frame, error)
+      failure = session.tracer === undefined ? error : tracedFailure(frame, error, rules.opcodes)
       frame.gas = 0
       frame.output = EMPTY
     }
@@ -182,10 +153,11 @@ export class RskEvm extends EVM {
   }
 
   async #drive(frame: Frame): Promise<void> {
+    const { opcodes } = this.run.rules
     const { clock, tracer } = frame.session
     for (;;) {
-      if (tracer?.step === undefined) advance(frame)
-      else advanceTraced(frame, tracer)
+      if (tracer?.step === undefined) advance(frame, opcodes)
+      else advanceTraced(frame, opcodes, tracer)
       if (frame.status === 'stopped') return
       if (frame.status === 'calling') {
         const { child } = frame
@@ -200,94 +172,67 @@ export class RskEvm extends EVM {
     }
   }
 
-  /** Makes the call that a frame asks for and gives it the answer. */
+  /** Makes the call that a frame requests, and pushes the result. */
   async #call(frame: Frame, child: ChildRequest): Promise<void> {
-    const { rules, journal } = frame.session
+    const { session, rules } = this.run
+    const { state } = session.journal
     const creates = 'initcode' in child
-    const own = journal.state.account(frame.address) ?? EMPTY_ACCOUNT
+    const own = state.account(frame.address) ?? EMPTY_ACCOUNT
     const isRefused =
       frame.depth >= rules.maxDepth || own.balance < child.value || (creates && own.nonce >= MAX_NONCE)
-    // A creation that is refused keeps the return data of the call before it.
-    if (!(isRefused && creates && rules.chainCalls)) frame.returned = EMPTY
+    if (!(isRefused && creates && this.chainCreations)) frame.returned = EMPTY
     if (isRefused) {
-      if (frame.session.tracer !== undefined) tellRefusal(frame, child)
+      if (session.tracer !== undefined) reportRefusal(frame, child, rules.maxDepth)
       frame.push(0n)
       return
     }
-    if (creates) {
-      // Not undone when the creation fails.
-      journal.state.putAccount(frame.address, withNonce(own, own.nonce + 1n))
-      journal.touch(frame.address)
-    }
-    const { storageRefund } = journal
-    this.#asked = child.kind
+    // The nonce stays when the creation fails.
+    if (creates) state.putAccount(frame.address, withNonce(own, own.nonce + 1n))
+    this.#requested = child.kind
+    const { refund, destroyed } = session.journal
+    const destroyedBefore = destroyed.length
     const message = childMessage(frame, child)
     const { execResult, createdAddress } = creates
-      ? await this.runCall({ message })
+      ? await this.runCreation(message)
       : await this.runMessage(message as CalledMessage)
     frame.charge(Number(execResult.executionGasUsed))
     const failure = execResult.exceptionError?.error
-    const returns = failure === undefined || failure === FAILURE.REVERT
     if ('initcode' in child) {
-      // The reference node does not add what a constructor cleared to the refund of its creator.
-      if (rules.chainCalls) journal.storageRefund = storageRefund
-      if (failure === FAILURE.REVERT && !rules.chainCalls) frame.returned = execResult.returnValue
+      frame.returned = this.returnDataOfCreation(execResult)
+      if (this.chainCreations) {
+        session.journal.refund = refund + REFUND.selfDestruct * (destroyed.length - destroyedBefore)
+      }
       frame.push(failure === undefined && createdAddress ? BigInt(createdAddress.toString()) : 0n)
       return
     }
-    if (returns) frame.returned = execResult.returnValue
+    if (failure === undefined || failure === FAILURE.REVERT) frame.returned = execResult.returnValue
     frame.push(failure === undefined ? 1n : 0n)
     if (child.outputLength > 0) {
       frame.memory.set(frame.returned.subarray(0, child.outputLength), child.outputOffset)
     }
   }
 
-  protected override async _loadCode(message: LibraryMessage): Promise<void> {
-    const { precompiles } = this.run.session.rules
-    const native = message.code === undefined ? precompiles.get(message.codeAddress.toString()) : undefined
-    if (native === undefined) return super._loadCode(message)
-    message.code = (input: PrecompileInput) => this.#runPrecompile(native, message, input)
-    message.isCompiled = true
+  /**
+   * The chain's creations (docs/protocol.md#63-calls-and-creations): a creation that is refused keeps the return data of
+   * the call before it, and of a constructor's refunds only those of destroyed contracts reach the creator.
+   */
+  protected get chainCreations(): boolean {
+    return true
   }
 
-  /**
-   * docs/protocol.md#65-precompiled-contracts: unaffordable gas takes all; a failing execution takes only
-   * what is required (RSKIP-197).
-   */
-  #runPrecompile(
-    native: Precompile,
-    message: LibraryMessage,
-    { data, gasLimit }: PrecompileInput,
-  ): ExecResult | Promise<ExecResult> {
-    const isTop = message.depth === 0
-    const input = isTop ? data : data.subarray(0, native.maxInputFromContract ?? data.length)
-    const surroundings = precompileCall(message as CalledMessage, this.run.session, this.run.isLocal)
-    const { clock } = this.run.session
-    // Arguments are read before gas is looked at.
-    clock.ticks -= input.length / BYTES_PER_TICK
-    const required = native.requiredGas(input, surroundings)
-    if (required > gasLimit) {
-      const exceptionError = new EVMError(FAILURE.OUT_OF_GAS)
-      return { executionGasUsed: gasLimit, returnValue: EMPTY, exceptionError }
-    }
-    const succeeded = (returnValue: Uint8Array): ExecResult => {
-      this.run.session.journal.state.markContract(message.codeAddress.toString())
-      return { executionGasUsed: required, returnValue }
-    }
-    const failed = (error: unknown): ExecResult => {
-      if (!(error instanceof PrecompileFailure)) throw error
-      if (error.isNotSimulated) this.run.onNotice(error.message)
-      if (isTop) this.run.precompileFailed = true
-      const exceptionError = precompileFailure(error.message)
-      return { executionGasUsed: required, returnValue: EMPTY, exceptionError }
-    }
-    clock.ticks -= Number(required) / GAS_PER_TICK
-    if (native.chunks !== undefined) return finish(native.chunks(input), clock).then(succeeded, failed)
-    try {
-      return succeeded(native.run(input, surroundings))
-    } catch (error) {
-      return failed(error)
-    }
+  /** The creator's return data: none, also after a REVERT (docs/protocol.md#63-calls-and-creations). */
+  protected returnDataOfCreation(_result: ExecResult): Uint8Array {
+    return EMPTY
+  }
+
+  protected override async _loadCode(message: LibraryMessage): Promise<void> {
+    const { precompiles } = this.run.session
+    const precompile =
+      message.code === undefined ? precompiles.get(message.codeAddress.toString()) : undefined
+    if (precompile === undefined) return super._loadCode(message)
+    message.code = (input: PrecompileInput) =>
+      runPrecompile(precompile, message as CalledMessage, input, this.run)
+    message.isCompiled = true
   }
 
   protected override _executeCreate(message: LibraryMessage): Promise<EVMResult> {
@@ -299,7 +244,7 @@ export class RskEvm extends EVM {
     const start = creationStart(message)
     session.tracer?.enter?.(start)
     const result = await this.#executeCreate(message)
-    tellEnd(session, start, result)
+    reportEnd(session, start, result)
     return result
   }
 
@@ -322,15 +267,15 @@ export class RskEvm extends EVM {
 
   protected override async _generateAddress(message: LibraryMessage): Promise<Address> {
     this.#creation = message
-    const { rules, journal } = this.run.session
-    if (message.depth > 0 || !rules.chainCalls) return super._generateAddress(message)
+    if (message.depth > 0) return super._generateAddress(message)
+    const { journal } = this.run.session
     const sender = journal.state.account(message.caller.toString()) ?? EMPTY_ACCOUNT
     const bytes = generateAddress(message.caller.bytes, bigIntToBytes(sender.nonce - 1n))
     const address = libraryAddress(wordToAddress(BigInt(`0x${Buffer.from(bytes).toString('hex')}`)))
-    // A creation transaction looks for no collision: whatever stood there is replaced, but for its balance (RSKIP-174).
-    const standing = journal.state.account(address.toString())
-    if (standing !== undefined) {
-      journal.state.putAccount(address.toString(), withBalance(EMPTY_ACCOUNT, standing.balance))
+    // A creation transaction checks no collision: an account at the address is replaced, but for its balance (RSKIP-174).
+    const replaced = journal.state.account(address.toString())
+    if (replaced !== undefined) {
+      journal.state.putAccount(address.toString(), withBalance(EMPTY_ACCOUNT, replaced.balance))
     }
     return address
   }
@@ -345,12 +290,11 @@ export class RskEvm extends EVM {
    * (docs/protocol.md#51-execution).
    */
   protected override async _addToBalance(account: Account, message: CalledMessage): Promise<void> {
-    const { rules, journal } = this.run.session
-    if (message === this.#creation && message.depth === 0 && rules.chainCalls) account.nonce = 0n
+    if (message === this.#creation && message.depth === 0) account.nonce = 0n
     await super._addToBalance(account, message)
     // A creation transaction without init code makes an account that is no contract.
     if (message === this.#creation && (message.depth > 0 || (message.code as Uint8Array).length > 0)) {
-      journal.state.markContract(message.to.toString())
+      this.run.session.journal.state.markContract(message.to.toString())
     }
   }
 }

@@ -1,10 +1,10 @@
-/** The words for a message that did not succeed (docs/rpc-reference.md#74-calls-and-estimates). */
+/** The error messages of failed messages (docs/rpc-reference.md#74-calls-and-estimates). */
 import { panicMessage } from '../abi/panic.ts'
 import { toHex } from '../encoding/hex.ts'
 import { NodeError } from '../errors.ts'
 import type { MessageResult } from './message.ts'
 
-/** How a top-level message failed. `reason` is in the chain's words; `output` is the revert payload (empty otherwise). */
+/** How a top-level message failed. `reason` is an error message of the chain; `output` is the revert payload (empty otherwise). */
 export interface Failure {
   readonly kind: 'reverted' | 'failed'
   readonly reason: string
@@ -14,18 +14,18 @@ export interface Failure {
 /** Selector of `Error(string)`. */
 const ERROR_STRING = '0x08c379a0'
 
-/** What is said of a revert whose payload says nothing. */
+/** The reason of a revert without a payload to explain it. */
 export const REVERTED = 'transaction reverted'
 
 const PREFIX = 'VM Exception while processing transaction: '
 
-/** Where the library's words are not for a reader. */
-const PLAIN_WORDS: Readonly<Record<string, string>> = {
+/** Replacements for error messages of the library. */
+const PLAIN_MESSAGES: Readonly<Record<string, string>> = {
   'invalid JUMP': 'invalid jump',
   'static state change': 'state change inside a static call',
   'create collision': 'contract address is taken',
   'invalid bytecode deployed': 'code to deploy begins with 0xef',
-  'internal error': 'native contract failed',
+  'internal error': 'precompiled contract failed',
 }
 
 /** The reason text in a payload of `Error(string)`; `undefined` when it is none. */
@@ -38,7 +38,7 @@ export function revertReason(payload: Uint8Array): string | undefined {
   return words.subarray(64, 64 + Number(length)).toString('utf8')
 }
 
-/** The node's words for a revert; it has none for a panic, whose meaning is added behind. */
+/** As the reference node; it has no text for a panic, whose meaning is appended here. */
 function revertMessage(payload: Uint8Array): string {
   const reason = revertReason(payload)
   if (reason !== undefined) return `revert ${reason}`
@@ -50,9 +50,9 @@ function revertMessage(payload: Uint8Array): string {
 export function failureOf(result: Pick<MessageResult, 'status' | 'failure' | 'output'>): Failure | undefined {
   if (result.status === 'succeeded') return undefined
   if (result.status === 'failed') {
-    // The library's loop adds the place: "invalid JUMP at …".
-    const words = (result.failure ?? 'unknown failure').replace(/^(invalid JUMP) at .*/, '$1')
-    return { kind: 'failed', reason: PLAIN_WORDS[words] ?? words, output: result.output }
+    // The library's interpreter appends the place: "invalid JUMP at …".
+    const message = (result.failure ?? 'unknown failure').replace(/^(invalid JUMP) at .*/, '$1')
+    return { kind: 'failed', reason: PLAIN_MESSAGES[message] ?? message, output: result.output }
   }
   return { kind: 'reverted', reason: revertMessage(result.output), output: result.output }
 }

@@ -1,28 +1,33 @@
 /** One running frame: its place in the call tree, stack, memory and gas. */
 import { EVMError } from '@ethereumjs/evm'
+import type { Transaction } from '../chain/transaction.ts'
 import { EMPTY } from '../encoding/bytes.ts'
 import type { Hex } from '../encoding/hex.ts'
 import type { CodeAnalysis } from './code-analysis.ts'
+import { memoryGas } from './gas-schedule.ts'
 import type { Journal } from './journal.ts'
 import type { BlockEnvironment } from './message.ts'
-import type { VmRules } from './rules.ts'
-import type { RunClock } from './run-clock.ts'
-import type { Tracer } from './tracing/tracer.ts'
+import type { Precompile } from './precompiles/precompile.ts'
+import type { RunClock } from './scheduler.ts'
+import type { FrameView, Tracer } from './tracing/tracer.ts'
 
 /** What all frames of one top-level message share. */
 export interface Session {
-  readonly rules: VmRules
+  /** The active precompiled contracts, by address. */
+  readonly precompiles: ReadonlyMap<Hex, Precompile>
   readonly chainId: number
   readonly journal: Journal
   readonly env: BlockEnvironment
   readonly origin: Hex
+  /** The signed transaction that runs; `undefined` in a simulation. */
+  readonly transaction: Transaction | undefined
   /** Wei per gas. */
   readonly gasPrice: bigint
   readonly clock: RunClock
   readonly tracer: Tracer | undefined
 }
 
-/** A call that the loop asks to be made; gas in gas. `salt` is of CREATE2 only. */
+/** A call that the running code requests; gas in gas. `salt` is of CREATE2 only. */
 export type ChildRequest =
   | {
       readonly kind: 'call' | 'callcode' | 'delegatecall' | 'staticcall'
@@ -41,10 +46,10 @@ export type ChildRequest =
       readonly salt: bigint | undefined
     }
 
-/** Why the loop stands still: it does not, the frame has ended, a call is to be made, others are due their turn. */
+/** Why the interpreter has stopped: not at all, the frame has ended, a call is requested, a pause is due. */
 export type FrameStatus = 'running' | 'stopped' | 'calling' | 'due'
 
-/** How code fails, in the library's words: the compiler holds them to those that it knows. */
+/** How code fails: the library's error messages. */
 export const FAILURE = {
   OUT_OF_GAS: 'out of gas',
   STACK_UNDERFLOW: 'stack underflow',
@@ -58,7 +63,7 @@ export const FAILURE = {
   INITCODE_SIZE_VIOLATION: 'initcode exceeds max initcode size',
 } as const
 
-/** One of these. Declared here, since the library's own declarations ask users of the package for more than they have. */
+/** One of these. Declared here, since the library's own type needs packages that users of this one may not have. */
 export type FailureMessage = (typeof FAILURE)[keyof typeof FAILURE]
 
 /** Ends the frame with a failure. */
@@ -71,8 +76,8 @@ const NO_MEMORY = new DataView(new ArrayBuffer(0))
 /** Bytes of memory beyond which no gas suffices. */
 const MEMORY_LIMIT = 2 ** 40
 
-/** A frame. The loop and the opcodes change it; nothing else does while it runs. */
-export class Frame {
+/** A frame. Only the interpreter and the opcodes change it while it runs. */
+export class Frame implements FrameView {
   readonly session: Session
   readonly analysis: CodeAnalysis
   readonly address: Hex
@@ -94,7 +99,7 @@ export class Frame {
   /** Memory in use, 32-byte words. */
   memoryWords = 0
   #memoryCost = 0
-  /** Gas that the failing opcode asked for beyond its fee, when that was too much; for the words of a trace. */
+  /** Gas that the failing opcode required beyond its fee, when that was too much; for traces. */
   lacking = 0
   /** What the last child returned. */
   returned: Uint8Array = EMPTY
@@ -129,12 +134,33 @@ export class Frame {
     this.pc = parts.analysis.start
   }
 
-  /** Takes the top of the stack; the loop has checked that it is there. */
+  get code(): Uint8Array {
+    return this.analysis.code
+  }
+
+  get refund(): number {
+    return this.session.journal.refund
+  }
+
+  get passedGas(): number {
+    const { child } = this
+    return child === undefined || 'initcode' in child ? 0 : child.gas
+  }
+
+  storageAt(slot: bigint): bigint {
+    return this.session.journal.state.storage(this.address, slot)
+  }
+
+  countWork(ticks: number): void {
+    this.session.clock.ticks -= ticks
+  }
+
+  /** Takes the top of the stack; the interpreter has checked that it is there. */
   pop(): bigint {
     return this.stack[--this.sp] as bigint
   }
 
-  /** The loop has checked that there is room. */
+  /** The interpreter has checked that there is room. */
   push(word: bigint): void {
     this.stack[this.sp++] = word
   }
@@ -145,13 +171,13 @@ export class Frame {
     this.gas -= gas
   }
 
-  /** Fails for want of so much gas. */
+  /** Fails because this much gas is not left. */
   failForGas(gas: number): never {
     this.lacking = gas
     fail(FAILURE.OUT_OF_GAS)
   }
 
-  /** Fails in the loop, which has pc, sp and gas in registers; a trace reads them in the frame. */
+  /** Fails in the interpreter, which has pc, sp and gas in registers; a trace reads them in the frame. */
   failAt(failure: FailureMessage, pc: number, sp: number, gas: number): never {
     this.pc = pc
     this.sp = sp
@@ -166,7 +192,7 @@ export class Frame {
     if (end > MEMORY_LIMIT) this.failForGas(Number.MAX_SAFE_INTEGER)
     const words = Math.ceil(Number(end) / 32)
     if (words <= this.memoryWords) return 0
-    return words * 3 + Math.floor((words * words) / 512) - this.#memoryCost
+    return memoryGas(words) - this.#memoryCost
   }
 
   /** Pays for and opens memory up to `offset + length`; the offset as a number (0 when the length is 0). */
@@ -185,7 +211,7 @@ export class Frame {
     const words = Math.ceil(end / 32)
     if (words <= this.memoryWords) return
     this.memoryWords = words
-    this.#memoryCost = words * 3 + Math.floor((words * words) / 512)
+    this.#memoryCost = memoryGas(words)
     if (words * 32 <= this.memory.length) return
     const memory = new Uint8Array(Math.max(words * 32, this.memory.length * 2, 256))
     memory.set(this.memory)
@@ -203,7 +229,7 @@ export class Frame {
     if (this.isStatic) fail(FAILURE.STATIC_STATE_CHANGE)
   }
 
-  /** Counts an opcode that takes the time of so many jumps; the loop stops after it when others are due their turn. */
+  /** Counts an opcode that takes the time of this many jumps; the interpreter stops after it when a pause is due. */
   spend(ticks: number): void {
     const { clock } = this.session
     clock.ticks -= ticks
@@ -216,7 +242,7 @@ export class Frame {
     this.status = 'stopped'
   }
 
-  /** Hands a call to the driver; the loop goes on when it is answered. */
+  /** Requests a call; the interpreter resumes with its result. */
   request(child: ChildRequest): void {
     this.child = child
     this.status = 'calling'

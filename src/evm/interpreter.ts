@@ -1,17 +1,16 @@
-/** The loop: runs a frame, without a promise, until it ends, wants to call, or the event loop is due its turn. */
+/** Runs a frame, without a promise, until it ends, requests a call, or a pause for the event loop is due. */
 import { pushedWord } from './code-analysis.ts'
 import { FAILURE, type Frame } from './frame.ts'
-import { opcodeTable } from './opcodes/table.ts'
+import type { OpcodeTable } from './opcodes/table.ts'
 import { MAX_WORD, MODULUS } from './word.ts'
 
 /**
- * Runs on until `frame.status` is no longer `running`; when it still is, the clock wants a pause.
+ * Runs until `frame.status` is no longer `running`, or the clock requires a pause.
  * Throws the library's EVMError when the code fails and `limit-exceeded` when time is up.
- * What runs most often is here and not in the table: the stack pointer and gas then stay in registers.
+ * The most frequent opcodes are here as well as in the table: the stack pointer and gas then stay in registers.
  */
-export function advance(frame: Frame): void {
-  const { clock, rules } = frame.session
-  const { fees, needs, room, run } = opcodeTable(rules.name)
+export function advance(frame: Frame, { fees, needs, room, run }: OpcodeTable): void {
+  const { clock } = frame.session
   const { code, jumpDestinations, pushes } = frame.analysis
   const { stack } = frame
   const end = code.length

@@ -1,4 +1,4 @@
-/** Our overlay in the shape that the EVM library asks for: its accounts, addresses and promises. */
+/** Our overlay in the form of the EVM library: its accounts, addresses and promises. */
 import type { AccountFields, StateManagerInterface } from '@ethereumjs/common'
 import { Account, Address, KECCAK256_NULL, KECCAK256_RLP } from '@ethereumjs/util'
 import { EMPTY_ACCOUNT, EMPTY_CODE_HASH, type Account as OwnAccount } from '../chain/account.ts'
@@ -7,7 +7,7 @@ import { fromHex, type Hex, toHex } from '../encoding/hex.ts'
 import { RecentMap } from '../state/recent-map.ts'
 import type { Journal } from './journal.ts'
 
-/** An address that keeps its text, which everything here is keyed by. */
+/** An address that keeps its text, the key of all state. */
 class NamedAddress extends Address {
   readonly text: Hex
 
@@ -35,13 +35,12 @@ export function libraryAddress(address: Hex): Address {
 
 function toLibraryAccount(account: OwnAccount): Account {
   const codeHash = account.codeHash === EMPTY_CODE_HASH ? KECCAK256_NULL : fromHex(account.codeHash)
-  // The library takes a storage root for a collision; neither rule set does.
+  // The library takes a storage root for a collision; the chain does not.
   return new Account(account.nonce, account.balance, KECCAK256_RLP, codeHash)
 }
 
 /**
- * The library's state manager and journal over one of our journals. Both rule sets write through it, so it is where
- * touched accounts are noted. What the EVM never asks for throws.
+ * The library's state manager and journal over one of our journals. What the EVM never uses throws.
  */
 export class LibraryState implements StateManagerInterface {
   readonly #journal: Journal
@@ -63,7 +62,6 @@ export class LibraryState implements StateManagerInterface {
     const codeHash = account.codeHash === KECCAK256_NULL ? EMPTY_CODE_HASH : toHex(account.codeHash)
     const { isContract } = state.account(text) ?? EMPTY_ACCOUNT
     state.putAccount(text, { nonce: account.nonce, balance: account.balance, codeHash, isContract })
-    this.#journal.touch(text)
   }
 
   async deleteAccount(address: Address): Promise<void> {
@@ -136,5 +134,5 @@ export class LibraryState implements StateManagerInterface {
 }
 
 function unused(): never {
-  throw new Error('the EVM does not ask this of a state')
+  throw new Error('the EVM does not use this part of a state')
 }

@@ -1,13 +1,14 @@
-/** A message to run, the block it runs in, and what comes of it. */
+/** A message to run, the block it runs in, and its result. */
 import type { Log } from '../chain/receipt.ts'
+import type { Transaction } from '../chain/transaction.ts'
 import type { Hex } from '../encoding/hex.ts'
-import type { AncestorBlock } from './precompiles/table.ts'
+import type { AncestorBlock } from './precompiles/precompile.ts'
 import type { Tracer } from './tracing/tracer.ts'
 
-/** `chain` is this chain's own rules; `petersburg` is Ethereum's of that name, for the official state tests only. */
-export type RuleSet = 'chain' | 'petersburg'
+/** Most gas of a message: frames count gas in safe integers. */
+export const MAX_GAS = BigInt(Number.MAX_SAFE_INTEGER)
 
-/** What code can learn of the block that it runs in. Prices in wei per gas, time in unix seconds. */
+/** The block that code runs in, as far as code can read it. Prices in wei per gas, time in unix seconds. */
 export interface BlockEnvironment {
   readonly number: number
   readonly timestamp: number
@@ -22,7 +23,10 @@ export interface BlockEnvironment {
   ancestorHash(height: number): Hex | undefined
 }
 
-/** A top-level message. The sender has been charged and its nonce bumped already; `gas` is what is left for running. */
+/**
+ * A top-level message. The sender is charged and its nonce increased already; `gas` is left for running, at most
+ * MAX_GAS.
+ */
 export interface Message {
   readonly from: Hex
   /** `null` creates a contract. */
@@ -34,24 +38,25 @@ export interface Message {
   /** Wei per gas. */
   readonly gasPrice: bigint
   readonly origin: Hex
+  /** The signed transaction that the message is of; absent in a simulation. */
+  readonly transaction?: Transaction | undefined
 }
 
-/** Bounds and surroundings of one run. */
+/** Limits and context of one run. */
 export interface RunOptions {
   /** Milliseconds of wall clock; past them the run throws `limit-exceeded`. Without it a run may take for ever. */
   readonly deadlineMs?: number | undefined
-  /** Is it a simulation? Some methods of native contracts answer only then. Default false. */
+  /** Is it a simulation? Some methods of precompiled contracts succeed only then. Default false. */
   readonly isLocal?: boolean
   /**
    * Contracts destroyed by earlier transactions of the block's list; CREATE cannot take their addresses
    * (docs/protocol.md#63-calls-and-creations).
    */
   readonly destroyedEarlier?: ReadonlySet<Hex> | undefined
-  /** Hears of frames and, if it wants to, of steps. Logs, self-destructs and steps only in a run of our own loop. */
   readonly tracer?: Tracer | undefined
 }
 
-/** What came of a message. State changes and destructions of a message that did not succeed are undone. */
+/** The result of a message. State changes and destructions of a message that did not succeed are undone. */
 export interface MessageResult {
   readonly status: 'succeeded' | 'reverted' | 'failed'
   /** Why it failed: "out of gas", "invalid opcode", …; absent unless `status` is `failed`. */
@@ -65,14 +70,12 @@ export interface MessageResult {
   readonly logs: readonly Log[]
   /** Address of the new contract, also when its creation failed. */
   readonly created?: Hex | undefined
-  /** Contracts that asked to be destroyed; removing them is the caller's part, at the end of the transaction. */
+  /** Contracts that executed SELFDESTRUCT; the caller deletes them at the end of the transaction. */
   readonly destroyed: readonly Hex[]
   /** Did a CALL with value happen? */
   readonly valueCallSeen: boolean
-  /** A native contract was called at the top, had enough gas, and failed (docs/protocol.md#failing-precompiles). */
+  /** The transaction itself called a precompiled contract, which had enough gas and failed (docs/protocol.md#failing-precompiles). */
   readonly precompileFailed: boolean
-  /** Accounts that the message wrote, for Ethereum's sweep of empty ones; empty under the chain's rules. */
-  readonly touched: ReadonlySet<Hex>
-  /** Call data that was sent to the console contract, also by frames that failed; absent when there is none. */
+  /** Call data to the console contract, also of frames that failed; absent when there is none. */
   readonly consoleCalls?: readonly Uint8Array[] | undefined
 }

@@ -1,53 +1,35 @@
-/** Where the two rule sets differ for the message loop: presence of opcodes, prices of calls, depth. */
+/** What a message runs by, as data: opcodes, precompiled contracts, limits, intrinsic gas. */
+import { intrinsicGas, MAX_INITCODE_SIZE, type Transaction } from '../chain/transaction.ts'
 import type { Hex } from '../encoding/hex.ts'
-import type { RuleSet } from './message.ts'
-import { type Precompile, precompileTable } from './precompiles/table.ts'
+import { MAX_GAS } from './message.ts'
+import { OPERATIONS, type OpcodeTable, opcodeTable } from './opcodes/table.ts'
+import type { Precompile } from './precompiles/precompile.ts'
+import { PRECOMPILES } from './precompiles/table.ts'
 
-/** What the loop asks of a rule set. Gas in gas. */
+/** A set of rules. */
 export interface VmRules {
-  readonly name: RuleSet
+  readonly opcodes: OpcodeTable
+  /** By lower-case address. */
+  readonly precompiles: ReadonlyMap<Hex, Precompile>
   /** Deepest frame; the transaction's own is 0. */
   readonly maxDepth: number
-  /**
-   * The chain's way with children: all remaining gas may go down, the stipend is charged to the caller, an
-   * account is new by existence alone and costs also without value, failed creations leave no return data
-   * (docs/protocol.md#62-gas-schedule, docs/protocol.md#63-calls-and-creations).
-   */
-  readonly chainCalls: boolean
-  /** Does initcode pay per word, within a limit (EIP-3860, RSKIP-438)? */
-  readonly metersInitcode: boolean
-  /** Opcodes of `opcodes/table.ts` that do not exist here. */
-  readonly absentOpcodes: readonly number[]
   /** Does 0xfc in front of code mark a header (docs/protocol.md#64-code-header)? */
   readonly codeHeaders: boolean
-  /** The chain's own contracts; empty where the library brings its own. */
-  readonly precompiles: ReadonlyMap<Hex, Precompile>
+  /** Most gas of a message or transaction. */
+  readonly maxGas: bigint
+  /** Longest init code of a transaction, bytes. */
+  readonly maxInitcodeSize: number
+  /** Gas before any code runs; without `from`, as in a simulation, nobody is exempt. */
+  intrinsicGas(transaction: Pick<Transaction, 'to' | 'data'> & { readonly from?: Hex }): bigint
 }
 
-/** CHAINID, SELFBALANCE, BASEFEE, TLOAD, TSTORE, MCOPY, PUSH0: all younger than Petersburg. */
-const AFTER_PETERSBURG = [0x46, 0x47, 0x48, 0x5c, 0x5d, 0x5e, 0x5f]
-
-const CHAIN: VmRules = {
-  name: 'chain',
+/** The chain's rules (docs/protocol.md#6-evm). */
+export const CHAIN_RULES: VmRules = {
+  opcodes: opcodeTable(OPERATIONS),
+  precompiles: PRECOMPILES,
   maxDepth: 400,
-  chainCalls: true,
-  metersInitcode: true,
-  absentOpcodes: [],
   codeHeaders: true,
-  precompiles: precompileTable(),
-}
-
-const PETERSBURG: VmRules = {
-  name: 'petersburg',
-  maxDepth: 1024,
-  chainCalls: false,
-  metersInitcode: false,
-  absentOpcodes: AFTER_PETERSBURG,
-  codeHeaders: false,
-  precompiles: new Map(),
-}
-
-/** The rules of a set; the same record each time. */
-export function vmRules(ruleSet: RuleSet): VmRules {
-  return ruleSet === 'chain' ? CHAIN : PETERSBURG
+  maxGas: MAX_GAS,
+  maxInitcodeSize: MAX_INITCODE_SIZE,
+  intrinsicGas,
 }

@@ -1,20 +1,27 @@
-/** Whose turn it is: between two looks of the event loop at its sockets and timers, long runs together get one slice. */
+/**
+ * Cooperative scheduling of long runs: between two passes of the event loop over its sockets and timers, all of them
+ * together get one time slice. The clock of a run also holds its deadline.
+ */
+import { NodeError } from '../errors.ts'
 
 /** Milliseconds that long runs may keep the event loop to themselves. */
 const SLICE_MS = 2
 
-/** What a run is for: building and checking blocks, or answering somebody. Neither lane waits for all of the other. */
+/** Jumps and calls between two readings of the clock. */
+const TICKS_PER_CHECK = 1024
+
+/** What a run is for: building and checking blocks, or answering a query. Slices alternate between waiting lanes. */
 export type Lane = 'chain' | 'query'
 
-/** Who waits for a slice; one process has one event loop, and so one queue. */
+/** Runs that wait for a slice; one process has one event loop, and so one queue. */
 const waiting: Readonly<Record<Lane, (() => void)[]>> = { chain: [], query: [] }
 let preferred: Lane = 'chain'
 let isScheduled = false
-/** When the running slice began; `undefined` when nothing long has run since the event loop's last turn. */
+/** When the running slice began; `undefined` when nothing long has run since the last pass of the event loop. */
 let sliceStart: number | undefined
 
-/** Runs once a turn of the event loop as long as somebody waits, and hands the next slice to one of them. */
-function turn(): void {
+/** Runs once per pass of the event loop while runs wait, and starts the slice of one of them. */
+function startSlice(): void {
   isScheduled = false
   sliceStart = undefined
   const other: Lane = preferred === 'chain' ? 'query' : 'chain'
@@ -30,12 +37,12 @@ function turn(): void {
 function schedule(): void {
   if (isScheduled) return
   isScheduled = true
-  setImmediate(turn)
+  setImmediate(startSlice)
 }
 
 /**
- * Is the slice of this turn used up, by whomever? `runStart` is when the asking run began or was resumed, on the clock
- * of `performance.now()`: with it begins the slice of a turn in which nobody asked before.
+ * Is the slice of this pass used up, by any run? `runStart` is when the asking run began or was resumed, on the clock
+ * of `performance.now()`: it begins the slice of a pass in which no run asked before.
  */
 export function isSliceOver(now: number, runStart: number): boolean {
   if (sliceStart === undefined) {
@@ -45,10 +52,40 @@ export function isSliceOver(now: number, runStart: number): boolean {
   return now - sliceStart >= SLICE_MS
 }
 
-/** Resolves when all sockets and timers that were ready had their turn, and those that waited longer their slices. */
+/** Resolves after the sockets and timers that were ready, and after the slices of runs that waited longer. */
 export function nextSlice(lane: Lane): Promise<void> {
   return new Promise((resume) => {
     waiting[lane].push(resume)
     schedule()
   })
+}
+
+/** The clock of one run; all its frames share it. */
+export class RunClock {
+  readonly #deadline: number
+  readonly #lane: Lane
+  #start: number
+  /** Jumps and calls left until the next reading of the clock; the interpreter counts them down. */
+  ticks = TICKS_PER_CHECK
+
+  /** `deadlineMs` is a budget of wall clock from now; absent is no limit, and means that the chain itself runs. */
+  constructor(deadlineMs: number | undefined) {
+    this.#start = performance.now()
+    this.#deadline = deadlineMs === undefined ? Number.POSITIVE_INFINITY : this.#start + deadlineMs
+    this.#lane = deadlineMs === undefined ? 'chain' : 'query'
+  }
+
+  /** Is the slice used up? Throws `limit-exceeded` past the deadline. */
+  mustPause(): boolean {
+    this.ticks = TICKS_PER_CHECK
+    const now = performance.now()
+    if (now > this.#deadline) throw new NodeError('limit-exceeded', 'Execution has got timeout out.')
+    return isSliceOver(now, this.#start)
+  }
+
+  /** Waits for the next slice. */
+  async pause(): Promise<void> {
+    await nextSlice(this.#lane)
+    this.#start = performance.now()
+  }
 }

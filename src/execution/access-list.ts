@@ -1,7 +1,7 @@
-/** What a message would read and write: accounts and storage slots, as EIP-2930 lists them. */
+/** The accounts and storage slots that a message would read and write, as EIP-2930 lists them. */
 import { contractAddress } from '../chain/transaction.ts'
 import type { Hex } from '../encoding/hex.ts'
-import { precompileTable } from '../evm/precompiles/table.ts'
+import { PRECOMPILES } from '../evm/precompiles/table.ts'
 import type { StateReader } from '../state/model.ts'
 import { messageCall, NULL_ADDRESS, type Simulation, type SimulationParts } from './message-call.ts'
 
@@ -11,13 +11,13 @@ export interface AccessEntry {
   readonly slots: readonly bigint[]
 }
 
-/** What a message touched, and how it went. */
+/** What a message touched, and its result. */
 export interface AccessList {
   readonly entries: readonly AccessEntry[]
   readonly simulation: Simulation
 }
 
-/** A reader that notes what it is asked. An overlay asks it once for each account and slot, whatever frames revert. */
+/** A reader that records its reads. An overlay reads each account and slot from it once, whatever frames revert. */
 function recording(state: StateReader): { reader: StateReader; touched: Map<Hex, Set<bigint>> } {
   const touched = new Map<Hex, Set<bigint>>()
   const slotsOf = (address: Hex): Set<bigint> => {
@@ -47,18 +47,17 @@ function recording(state: StateReader): { reader: StateReader; touched: Map<Hex,
 
 /**
  * Runs a message and lists what it touched. Sender and receiver are named by the transaction itself, so they are listed
- * only for their slots; native contracts and what a creation makes are never listed. Throws as `messageCall` does.
+ * only for their slots; precompiled contracts and created ones are never listed. Throws as `messageCall` does.
  */
 export async function createAccessList(parts: SimulationParts): Promise<AccessList> {
   const { reader, touched } = recording(parts.state)
   const simulation = await messageCall({ ...parts, state: reader })
   const { from = NULL_ADDRESS, to } = parts.request
   const receiver = to ?? contractAddress(from, parts.state.account(from)?.nonce ?? 0n)
-  const precompiles = precompileTable()
   const entries: AccessEntry[] = []
   for (const [address, slots] of touched) {
     const named = address === from || address === receiver
-    if (precompiles.has(address) || (named && slots.size === 0)) continue
+    if (PRECOMPILES.has(address) || (named && slots.size === 0)) continue
     entries.push({ address, slots: [...slots] })
   }
   return { entries, simulation }

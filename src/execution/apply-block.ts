@@ -16,9 +16,9 @@ import type { StateReader } from '../state/model.ts'
 import { Overlay } from '../state/overlay.ts'
 import { applyTransaction, type TransactionOutcome, TransactionRejected } from './apply-transaction.ts'
 import { applyRemascTransaction } from './remasc/remasc-transaction.ts'
-import { watchedState } from './watched-state.ts'
+import { tracedState } from './traced-state.ts'
 
-/** What a block's transactions did, one entry per transaction in each list, the reward transaction last. */
+/** What a block's transactions did, one entry per transaction in each list, the REMASC transaction last. */
 export interface BlockResult {
   readonly transactions: readonly Transaction[]
   readonly receipts: readonly Receipt[]
@@ -81,10 +81,10 @@ export class BlockExecution {
     { tracer, deadlineMs }: { readonly tracer?: Tracer; readonly deadlineMs?: number } = {},
   ): Promise<TransactionOutcome> {
     const { env, vm } = this.#parts
-    const watched = watchedState(this.#parts.state, tracer)
+    const traced = tracedState(this.#parts.state, tracer)
     const outcome = await applyTransaction({
       transaction,
-      state: watched.state,
+      state: traced.state,
       env,
       vm,
       gasAvailable: this.gasAvailable,
@@ -92,18 +92,18 @@ export class BlockExecution {
       tracer,
       deadlineMs,
     })
-    watched.end(transaction.gasLimit, outcome)
+    traced.end(transaction.gasLimit, outcome)
     for (const address of outcome.destroyed) this.#listDestroyed.add(address)
     this.#record(transaction, outcome)
     return outcome
   }
 
-  /** Runs the reward transaction, which ends the block. Throws an Error when an ancestor that it looks at is unknown. */
+  /** Runs the REMASC transaction, which ends the block. Throws an Error when an ancestor that it looks at is unknown. */
   finish(tracer?: Tracer): BlockResult {
     const { env, config } = this.#parts
-    const watched = watchedState(this.#parts.state, tracer)
-    const outcome = applyRemascTransaction(watched.state, env, this.#paidFees, config, tracer)
-    watched.end(0n, outcome)
+    const traced = tracedState(this.#parts.state, tracer)
+    const outcome = applyRemascTransaction(traced.state, env, this.#paidFees, config, tracer)
+    traced.end(0n, outcome)
     this.#record(remascTransaction(env.number), outcome)
     return {
       transactions: this.#transactions,
@@ -132,7 +132,7 @@ export class BlockExecution {
   }
 }
 
-/** A block that somebody else made, and the state to run it on. */
+/** A block to execute as it is, and the state to run it on. */
 export interface ForeignBlockParts {
   readonly block: Block
   readonly config: ChainConfig
@@ -141,13 +141,13 @@ export interface ForeignBlockParts {
   readonly env: BlockEnvironment
 }
 
-/** How a block is run again for those who listen. */
+/** How a block is executed again for tracers. */
 export interface ReplayParts extends ForeignBlockParts {
-  /** Who listens to the transaction at an index; nobody when `undefined`. */
+  /** The tracer of the transaction at an index, if any. */
   readonly tracerOf: (transaction: Transaction, index: number) => Tracer | undefined
   /** Runs no transaction behind this one. The whole block when absent. */
   readonly lastIndex?: number | undefined
-  /** Asked between transactions; a promise is waited for. */
+  /** Called between transactions; a promise is awaited. */
   readonly breathe: () => Promise<void> | undefined
   /** Milliseconds of wall clock that are left, which may be infinite; `limit-exceeded` once there are none. */
   readonly remainingMs: () => number
@@ -176,7 +176,7 @@ function openBlock(
   })
   const ends = header.edges ?? []
   if (transactions.at(-1)?.isRemasc !== true) {
-    throw new NodeError('invalid-block', 'the last transaction is not the reward transaction')
+    throw new NodeError('invalid-block', 'the last transaction is not the REMASC transaction')
   }
   if (ends.length > 0) execution.openList(limits.parallel)
   return {
@@ -228,12 +228,12 @@ export async function replayBlock(
     await breathe()
     await execution.add(transaction, { ...(tracer && { tracer }), deadlineMs: remainingMs() })
   }
-  throw new Error('a block ends with its reward transaction')
+  throw new Error('a block ends with its REMASC transaction')
 }
 
 async function addForeign(execution: BlockExecution, transaction: Transaction, index: number): Promise<void> {
   if (transaction.isRemasc) {
-    throw new NodeError('invalid-block', `transaction ${index} is a reward transaction before the end`)
+    throw new NodeError('invalid-block', `transaction ${index} is a REMASC transaction before the end`)
   }
   try {
     await execution.add(transaction)

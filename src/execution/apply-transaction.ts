@@ -3,16 +3,11 @@ import { EMPTY_ACCOUNT, withBalance, withNonce } from '../chain/account.ts'
 import type { Log } from '../chain/receipt.ts'
 import type { Transaction } from '../chain/transaction.ts'
 import type { Hex } from '../encoding/hex.ts'
-import type { Failure } from '../evm/failure-message.ts'
-import { failureOf } from '../evm/failure-message.ts'
+import { type Failure, failureOf } from '../evm/failure-message.ts'
 import type { BlockEnvironment, MessageResult } from '../evm/message.ts'
 import type { Tracer } from '../evm/tracing/tracer.ts'
 import type { Vm } from '../evm/vm.ts'
 import type { Overlay } from '../state/overlay.ts'
-import { transactionRules } from './transaction-rules.ts'
-
-/** Init code longer than this makes a transaction invalid, bytes (RSKIP-438). */
-const MAX_INITCODE = 49_152
 
 /** A transaction that cannot be part of the block. The state is as it was. */
 export class TransactionRejected extends Error {
@@ -39,9 +34,9 @@ export interface TransactionOutcome {
   readonly failure?: Failure | undefined
   /** Address of a creation transaction's contract, also of a failed one. */
   readonly created?: Hex | undefined
-  /** Contracts that are gone with it. */
+  /** Contracts that it deleted. */
   readonly destroyed: readonly Hex[]
-  /** What it said to the console contract; absent when nothing. */
+  /** Call data to the console contract; absent when there is none. */
   readonly consoleCalls?: readonly Uint8Array[] | undefined
 }
 
@@ -56,7 +51,7 @@ export interface TransactionParts {
   readonly gasAvailable: bigint
   /** Contracts destroyed by earlier transactions of that list. */
   readonly destroyedEarlier?: ReadonlySet<Hex> | undefined
-  /** Milliseconds of wall clock; `limit-exceeded` beyond. Absent: a transaction may take its time. */
+  /** Milliseconds of wall clock; `limit-exceeded` beyond. Absent: no limit. */
   readonly deadlineMs?: number | undefined
   readonly tracer?: Tracer | undefined
 }
@@ -79,16 +74,18 @@ export async function applyTransaction(parts: TransactionParts): Promise<Transac
 
 function checkIncludable({ transaction, state, vm, gasAvailable }: TransactionParts): void {
   const { from, gasLimit, gasPrice, value, nonce, to, data } = transaction
-  const rules = transactionRules(vm.ruleSet)
   const { nonce: expected, balance } = state.account(from) ?? EMPTY_ACCOUNT
+  if (gasLimit > vm.rules.maxGas) {
+    throw new TransactionRejected(`gas limit ${gasLimit} is above ${vm.rules.maxGas}`)
+  }
   if (gasLimit > gasAvailable) {
     throw new TransactionRejected(`gas limit ${gasLimit} exceeds the ${gasAvailable} left in the block`)
   }
   if (nonce !== expected) throw new TransactionRejected(`nonce ${nonce} is not the account's ${expected}`)
-  if (vm.ruleSet === 'chain' && to === null && data.length > MAX_INITCODE) {
+  if (to === null && data.length > vm.rules.maxInitcodeSize) {
     throw new TransactionRejected("transaction's init code size is invalid")
   }
-  const intrinsic = rules.intrinsicGas(transaction)
+  const intrinsic = vm.rules.intrinsicGas(transaction)
   if (intrinsic > gasLimit) {
     throw new TransactionRejected(`gas limit ${gasLimit} is below the intrinsic gas ${intrinsic}`)
   }
@@ -99,26 +96,23 @@ function checkIncludable({ transaction, state, vm, gasAvailable }: TransactionPa
 async function run(parts: TransactionParts): Promise<TransactionOutcome> {
   const { transaction, state, env, vm, destroyedEarlier, deadlineMs, tracer } = parts
   const { from, to, value, data, gasLimit, gasPrice } = transaction
-  const rules = transactionRules(vm.ruleSet)
-  const intrinsic = rules.intrinsicGas(transaction)
+  const intrinsic = vm.rules.intrinsicGas(transaction)
 
   const sender = state.account(from) ?? EMPTY_ACCOUNT
   state.putAccount(
     from,
     withNonce(withBalance(sender, sender.balance - gasLimit * gasPrice), sender.nonce + 1n),
   )
-  const message = { from, to, value, data, gas: gasLimit - intrinsic, gasPrice, origin: from }
+  const message = { from, to, value, data, gas: gasLimit - intrinsic, gasPrice, origin: from, transaction }
   const result = await vm.run(message, state, env, { destroyedEarlier, deadlineMs, tracer })
 
   const { gasUsed, charged } = bill(result, intrinsic, gasLimit)
   const back = state.account(from) ?? EMPTY_ACCOUNT
   state.putAccount(from, withBalance(back, back.balance + (gasLimit - charged) * gasPrice))
   const fee = charged * gasPrice
-  rules.payFee(fee, state, env)
   for (const address of result.destroyed) state.deleteAccount(address)
-  rules.sweep(result.touched, state, env)
 
-  // A native contract that throws at the top leaves a good receipt, and no more than that.
+  // The receipt is that of a success when the transaction itself calls a precompiled contract that fails.
   const failure = result.precompileFailed ? undefined : failureOf(result)
   return {
     succeeded: failure === undefined,

@@ -1,17 +1,19 @@
 /** The least gas with which a message succeeds: what it used at its peak if that suffices, else by bisection. */
 import { NodeError } from '../errors.ts'
 import { failureError } from '../evm/failure-message.ts'
-import { STIPEND } from '../evm/opcodes/calls.ts'
+import { GAS } from '../evm/gas-schedule.ts'
 import { cappedGas, messageCall, NULL_ADDRESS, type SimulationParts } from './message-call.ts'
 
 /** Bisection ends within this fraction of the answer: one thousandth. */
 const PRECISION = 1000n
 
+const STIPEND = BigInt(GAS.callStipend)
+
 /** What estimating needs; the cap also cuts what the request offers. */
 export type EstimateParts = Omit<SimulationParts, 'overrides'>
 
 /**
- * Gas for a transaction that does what the request says. Throws `insufficient-funds` when the sender cannot pay,
+ * Gas for a transaction that does what the request does. Throws `insufficient-funds` when the sender cannot pay,
  * `reverted` with the payload or naming the failure, `limit-exceeded` when time runs out over all tries.
  */
 export async function estimateGas(parts: EstimateParts): Promise<bigint> {
@@ -36,7 +38,7 @@ export async function estimateGas(parts: EstimateParts): Promise<bigint> {
     gas === cap || (await attempt(gas)).failure === undefined
   const peak = first.gasUsed
   // A value call keeps the stipend aside, which comes back unused.
-  const withStipend = first.valueCallSeen ? least(peak + BigInt(STIPEND), cap) : peak
+  const withStipend = first.valueCallSeen ? least(peak + STIPEND, cap) : peak
   let gas: bigint
   if (await suffices(peak)) gas = peak
   else if (withStipend > peak && (await suffices(withStipend))) gas = withStipend
@@ -58,7 +60,7 @@ async function bisect(
 ): Promise<bigint> {
   let low = fails
   let high = succeeds
-  for (let step = fails / 64n + BigInt(STIPEND); low + step < high; step *= 2n) {
+  for (let step = fails / 64n + STIPEND; low + step < high; step *= 2n) {
     if (await suffices(low + step)) high = low + step
     else low += step
   }

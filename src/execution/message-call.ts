@@ -3,14 +3,11 @@
  * (docs/rpc-reference.md#74-calls-and-estimates).
  */
 import { EMPTY_ACCOUNT } from '../chain/account.ts'
-import { intrinsicGas } from '../chain/transaction.ts'
 import { EMPTY } from '../encoding/bytes.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { invalidParams } from '../errors.ts'
-import type { Failure } from '../evm/failure-message.ts'
-import { failureOf } from '../evm/failure-message.ts'
+import { type Failure, failureOf } from '../evm/failure-message.ts'
 import type { BlockEnvironment } from '../evm/message.ts'
-import { precompileTable } from '../evm/precompiles/table.ts'
 import type { Tracer } from '../evm/tracing/tracer.ts'
 import type { Vm } from '../evm/vm.ts'
 import type { StateReader } from '../state/model.ts'
@@ -18,7 +15,7 @@ import { Overlay } from '../state/overlay.ts'
 import { applyOverrides } from './overrides.ts'
 import type { CallRequest, StateOverrides } from './request.ts'
 
-/** Who calls when the request does not say. */
+/** Sender of a request without one. */
 export const NULL_ADDRESS: Hex = '0x0000000000000000000000000000000000000000'
 
 /** What simulating needs. */
@@ -48,7 +45,7 @@ export interface Simulation {
   /** Not yet capped. */
   readonly refund: bigint
   readonly valueCallSeen: boolean
-  /** What was said to the console contract; absent when nothing. */
+  /** Call data to the console contract; absent when there is none. */
   readonly consoleCalls?: readonly Uint8Array[]
 }
 
@@ -67,12 +64,12 @@ export async function messageCall(parts: SimulationParts): Promise<Simulation> {
   const { request, state, env, vm, gasCap, overrides, deadlineMs, tracer } = parts
   const { from = NULL_ADDRESS, to = null, value = 0n, gasPrice = 0n, data = EMPTY } = request
   const given = new Overlay(state)
-  if (overrides !== undefined) applyOverrides(given, overrides, precompileTable())
-  const watched = tracer?.watch?.(given)
+  if (overrides !== undefined) applyOverrides(given, overrides, vm.rules.precompiles)
+  const watched = tracer?.wrapState?.(given)
   const overlay = watched === undefined ? given : new Overlay(watched)
 
   const gas = cappedGas(request, gasCap)
-  const intrinsic = intrinsicGas({ to, data })
+  const intrinsic = vm.rules.intrinsicGas({ to, data })
   if (intrinsic > gas) {
     if (tracer !== undefined) throw invalidParams(`gas: ${gas} is below the intrinsic gas ${intrinsic}`)
     const failure: Failure = { kind: 'failed', reason: 'out of gas', output: EMPTY }
@@ -82,7 +79,7 @@ export async function messageCall(parts: SimulationParts): Promise<Simulation> {
   overlay.putAccount(from, {
     ...sender,
     nonce: sender.nonce + 1n,
-    // The real node lets a balance go below zero here.
+    // The reference node lets a balance go below zero here.
     balance: sender.balance < value ? value : sender.balance,
   })
   const message = { from, to, value, data, gas: gas - intrinsic, gasPrice, origin: from }

@@ -1,4 +1,4 @@
-/** Pretended state for one call, laid onto a private overlay (docs/rpc-reference.md#74-calls-and-estimates). */
+/** State overrides of one call, applied to a private overlay (docs/rpc-reference.md#74-calls-and-estimates). */
 import { EMPTY_ACCOUNT } from '../chain/account.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { invalidParams } from '../errors.ts'
@@ -6,7 +6,7 @@ import type { Overlay } from '../state/overlay.ts'
 import type { AccountOverride, StateOverrides } from './request.ts'
 
 /**
- * Applies overrides account by account in the order given. Throws `invalid-params` for a native contract, and for
+ * Applies overrides account by account in the order given. Throws `invalid-params` for a precompiled contract, and for
  * `state` beside `stateDiff`.
  */
 export function applyOverrides(

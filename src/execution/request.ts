@@ -1,9 +1,9 @@
-/** What can be asked to be simulated, on what pretended state. */
+/** Messages to simulate, and the state overrides for them. */
 import type { Hex } from '../encoding/hex.ts'
 
 /**
- * An unsigned message to simulate. Gas in gas, price and value in wei; absent members take the node's
- * defaults (docs/rpc-reference.md#74-calls-and-estimates).
+ * An unsigned message to simulate. Gas in gas, price and value in wei; absent members take this
+ * node's defaults (docs/rpc-reference.md#74-calls-and-estimates).
  */
 export interface CallRequest {
   readonly from?: Hex
@@ -14,7 +14,7 @@ export interface CallRequest {
   readonly data?: Uint8Array
 }
 
-/** Pretended state of one account. `state` replaces all storage, `stateDiff` only the named slots; never both. */
+/** Overrides of one account. `state` replaces all storage, `stateDiff` only the named slots; never both. */
 export interface AccountOverride {
   /** Wei. */
   readonly balance?: bigint
@@ -24,5 +24,5 @@ export interface AccountOverride {
   readonly stateDiff?: ReadonlyMap<bigint, bigint>
 }
 
-/** Pretended state for one call, by account, applied in the order given. */
+/** State overrides of one call, by account, applied in the order given. */
 export type StateOverrides = ReadonlyMap<Hex, AccountOverride>

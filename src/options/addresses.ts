@@ -1,17 +1,17 @@
-/** Internet addresses: one way to write each, ranges of them, and which of them are this machine. */
+/** IP addresses: their plain form, ranges, and loopback. */
 import { BlockList, isIP, isIPv4 } from 'node:net'
 import { z } from 'zod'
 import { type Kind, splitList } from './kinds.ts'
 
 const MAPPED = /^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i
 
-/** The address without the IPv6 dress that a dual-stack socket puts on an IPv4 one, and without a zone. */
+/** The address in lower case and without a zone; IPv4 for an IPv4-mapped one, as dual-stack sockets report it. */
 export function plainAddress(address: string): string {
   const plain = address.replace(MAPPED, '').replace(/%.*$/, '')
   return plain.toLowerCase()
 }
 
-/** Is this the address of the machine itself, as a bind address? */
+/** Does binding this address accept connections from this machine only? */
 export function isLoopback(address: string): boolean {
   const plain = plainAddress(address)
   return plain === 'localhost' || plain === '::1' || (isIPv4(plain) && plain.startsWith('127.'))

@@ -1,7 +1,8 @@
 /** Settings of the chain engine: network, database, mining, wallet, pool, clock. */
-import type { ChainName } from '../chain/config.ts'
+import type { ChainName } from '../chain/activations.ts'
 import {
   address,
+  GAS_BITS,
   type Kind,
   LONGEST_INTERVAL,
   mining,
@@ -39,7 +40,7 @@ export const ENGINE_SETTINGS = {
     flag: '--mining <mode>',
     help: 'auto: a block for each transaction, manual: on request, a number: a block every so many seconds',
     fallback: 'auto',
-    nodeKeys: { 'miner.client.autoMine': (on) => (on === true ? 'auto' : on === false ? 'manual' : on) },
+    rskjKeys: { 'miner.client.autoMine': (on) => (on === true ? 'auto' : on === false ? 'manual' : on) },
   }),
   accounts: setting(whole(0, 10_000), {
     flag: '--accounts <count>',
@@ -58,7 +59,7 @@ export const ENGINE_SETTINGS = {
     flag: '--no-wallet',
     help: 'hold no keys: no local accounts, no signing',
     fallback: true,
-    nodeKeys: { 'wallet.enabled': same },
+    rskjKeys: { 'wallet.enabled': same },
   }),
   coinbase: setting(address, {
     flag: '--coinbase <address>',
@@ -66,7 +67,7 @@ export const ENGINE_SETTINGS = {
     fallback: undefined,
     fallbackText: "the chain's own",
   }),
-  blockGasLimit: setting(quantity(1n, 63), {
+  blockGasLimit: setting(quantity(1n, GAS_BITS), {
     flag: '--block-gas-limit <gas>',
     help: 'gas limit of a block; switches the split into parallel lists off',
     fallback: undefined,
@@ -77,7 +78,7 @@ export const ENGINE_SETTINGS = {
     help: 'minimum gas price that blocks mined here move to',
     fallback: undefined,
     fallbackText: "the chain's own",
-    nodeKeys: { 'miner.minGasPrice': same },
+    rskjKeys: { 'miner.minGasPrice': same },
   }),
   difficulty: setting(quantity(1n, 255), {
     flag: '--difficulty <number>',
@@ -89,19 +90,19 @@ export const ENGINE_SETTINGS = {
     flag: '--work-rate-limit <ms>',
     help: 'least milliseconds between two submissions of mining work; 0 is no limit',
     fallback: 0,
-    nodeKeys: { 'miner.server.workSubmissionRateLimitInMills': same },
+    rskjKeys: { 'miner.server.workSubmissionRateLimitInMills': same },
   }),
   accountQuota: setting(yesOrNo, {
     flag: '--account-quota',
-    help: "limit the gas that one sender may offer over time, as the chain's nodes do",
+    help: 'limit the gas that one sender may offer over time, as the reference node does',
     fallback: false,
-    nodeKeys: { 'transaction.accountTxRateLimit.enabled': same },
+    rskjKeys: { 'transaction.accountTxRateLimit.enabled': same },
   }),
   accountSlots: setting(whole(1, 1_000_000), {
     flag: '--account-slots <count>',
     help: "how far ahead of its account a pooled transaction's nonce may be",
     fallback: 16,
-    nodeKeys: { 'transaction.accountSlots': same },
+    rskjKeys: { 'transaction.accountSlots': same },
   }),
   lastingClock: setting(yesOrNo, {
     flag: '--lasting-clock',

@@ -1,19 +1,19 @@
-/** What sorts of values settings take: how each is checked, said in words, and read from text. */
+/** The kinds of values that settings take: how each is checked, described and read from text. */
 import { z } from 'zod'
 import type { Hex } from '../encoding/hex.ts'
 
-/** How a value is checked, what it is in words, and what text (a flag, an environment variable) stands for. */
+/** How a value is checked and described, and how the text of a flag or environment variable is read. */
 export interface Kind<Value, Input> {
   readonly schema: z.ZodType<Value, Input>
-  /** Ends the sentence "expected …". */
+  /** The end of the error message "expects …". */
   readonly expects: string
-  /** Text to a value for `schema`; text that makes no sense is given back, so that `schema` refuses it. */
+  /** Text to a value for `schema`; malformed text is returned as it is, so that `schema` refuses it. */
   fromText(text: string): unknown
 }
 
-/** Takes a value as it is. */
+/** Returns a value as it is. */
 export const same = (value: unknown): unknown => value
-/** Items of a text, parted by commas or white space. */
+/** Items of a text, separated by commas or white space. */
 export const splitList = (text: string): string[] => text.split(/[\s,]+/).filter((item) => item !== '')
 
 /** True or false. */
@@ -30,13 +30,13 @@ export const redisUrl: Kind<string, string> = {
   expects: 'a URL such as redis://127.0.0.1:6379 or rediss://user:password@host:6379/0',
   fromText: same,
 }
-/** BIP-39 words; whether they are real ones is seen when keys are derived. */
+/** BIP-39 words; the word list and checksum are checked when keys are derived. */
 export const mnemonic: Kind<string, string> = {
   schema: z.string().refine((phrase) => [12, 15, 18, 21, 24].includes(phrase.trim().split(/\s+/).length)),
   expects: '12, 15, 18, 21 or 24 words',
   fromText: same,
 }
-/** An address, lower case from here on. */
+/** An address, converted to lower case. */
 export const address: Kind<Hex, string> = {
   schema: z
     .string()
@@ -58,6 +58,9 @@ export function whole(minimum: number, maximum: number): Kind<number, number> {
     fromText: numberFromText,
   }
 }
+
+/** Gas of a block or message: frames count gas in safe integers. */
+export const GAS_BITS = 53
 
 /** Gas or wei: in code a bigint, in JSON a number or text (decimal, or hex with 0x). */
 export function quantity(minimum: bigint, bits: number): Kind<bigint, bigint | number | string> {
@@ -81,10 +84,10 @@ export function listOf(item: RegExp, expects: string): Kind<readonly string[], r
   return { schema: z.array(z.string().regex(item)).readonly(), expects, fromText: splitList }
 }
 
-/** Paths, parted by commas: they may hold spaces. */
+/** Paths, separated by commas: they may contain spaces. */
 export const paths: Kind<readonly string[], readonly string[]> = {
   schema: z.array(z.string().min(1)).readonly(),
-  expects: 'paths, parted by commas',
+  expects: 'paths, separated by commas',
   fromText: (value) =>
     value
       .split(',')
@@ -94,7 +97,7 @@ export const paths: Kind<readonly string[], readonly string[]> = {
 
 /** Longest interval that a Node timer can wait, seconds. */
 export const LONGEST_INTERVAL = 2_147_483
-/** Most bytes or items that a limit may name. */
+/** The highest limit of bytes or items. */
 export const BYTES = 1_073_741_824
 
 /** Milliseconds by the name of a method or namespace. */

@@ -1,9 +1,9 @@
-/** Settings of what a node takes on: time of a method, depth of a message, calls at once. */
+/** Settings of the node's limits: time of a method, depth of a message, concurrent calls. */
 import { timesByName, whole } from './kinds.ts'
 import { setting } from './setting.ts'
 
 /**
- * Keys of the real node's configuration: a module's limit, and that of one method in it
+ * Keys of the reference node's configuration: a module's limit, and that of one method in it
  * (docs/rpc-reference.md#27-timeouts).
  */
 const MODULE_TIMEOUT = /^rpc\.modules\.(\w+)\.timeout$/
@@ -24,12 +24,12 @@ export const LIMIT_SETTINGS = {
   }),
   maxDepth: setting(whole(1, 1000), {
     flag: '--max-depth <count>',
-    help: 'most arrays and objects within one another that a message may have',
+    help: 'deepest nesting of arrays and objects in a message',
     fallback: 1000,
   }),
   maxPending: setting(whole(1, 1_000_000), {
     flag: '--max-pending <count>',
-    help: 'most messages being answered at once; further ones are turned away with HTTP status 503',
+    help: 'most messages being answered at once; further ones are refused with HTTP status 503',
     fallback: 4096,
   }),
   maxHeavy: setting(whole(1, 10_000), {
@@ -39,7 +39,7 @@ export const LIMIT_SETTINGS = {
   }),
   maxHeavyWaiting: setting(whole(0, 1_000_000), {
     flag: '--max-heavy-waiting <count>',
-    help: 'most of them waiting for their turn, one caller half; further ones are turned away',
+    help: 'most of them waiting to run, one caller half; further ones are refused',
     fallback: 4096,
     hosted: 128,
   }),

@@ -1,10 +1,21 @@
 /** Settings of the methods: which are open, how they answer, and their limits. */
-import { BYTES, LONGEST_INTERVAL, listOf, oneOf, quantity, same, text, whole, yesOrNo } from './kinds.ts'
+import {
+  BYTES,
+  GAS_BITS,
+  LONGEST_INTERVAL,
+  listOf,
+  oneOf,
+  quantity,
+  same,
+  text,
+  whole,
+  yesOrNo,
+} from './kinds.ts'
 import { setting } from './setting.ts'
 
-/** Largest trace: lengths beyond no longer fit where they are summed up. */
+/** Largest trace: sums of lengths stay below 2^31. */
 const MOST_TRACE_BYTES = 2_000_000_000
-/** A client may read answers of any length; this one holds the struct logs of ten million gas in the node's shape. */
+/** Holds the struct logs of ten million gas in the reference node's format. */
 const TRACE_ANSWER = 2 ** 31
 
 /** A namespace or method, with a minus or plus before it. */
@@ -14,7 +25,7 @@ const METHOD_ENTRY = /^[-+]?[a-zA-Z0-9]+([._]\w+)?$/
 export const RPC_SETTINGS = {
   profile: setting(oneOf('node', 'hosted'), {
     flag: '--profile <name>',
-    help: 'node: every method, the limits of the chain’s nodes; hosted: methods and limits of the hosted service',
+    help: 'node: every method, the limits of the reference node; hosted: methods and limits of the hosted service',
     fallback: 'node',
   }),
   minedReverts: setting(oneOf('error', 'hash'), {
@@ -26,7 +37,7 @@ export const RPC_SETTINGS = {
     flag: '--no-state-override',
     help: 'refuse the state override set of eth_call',
     fallback: true,
-    nodeKeys: { 'rpc.allowCallStateOverride': same },
+    rskjKeys: { 'rpc.allowCallStateOverride': same },
   }),
   clientVersion: setting(text, {
     flag: '--client-version <text>',
@@ -40,49 +51,49 @@ export const RPC_SETTINGS = {
     fallback: [],
     fallbackText: 'all of the profile',
   }),
-  callGasCap: setting(quantity(0n, 63), {
+  callGasCap: setting(quantity(0n, GAS_BITS), {
     flag: '--call-gas-cap <gas>',
     help: 'most gas that eth_call may use; 0 is no limit',
     fallback: 10_000_000n,
-    nodeKeys: { 'rpc.callGasCap': same },
+    rskjKeys: { 'rpc.callGasCap': same },
   }),
-  gasEstimationCap: setting(quantity(0n, 63), {
+  gasEstimationCap: setting(quantity(0n, GAS_BITS), {
     flag: '--gas-estimation-cap <gas>',
     help: 'most gas that eth_estimateGas may try',
     fallback: 6_800_000n,
-    nodeKeys: { 'rpc.gasEstimationCap': same },
+    rskjKeys: { 'rpc.gasEstimationCap': same },
   }),
   rpcTimeoutMs: setting(whole(0, LONGEST_INTERVAL * 1000), {
     flag: '--rpc-timeout <ms>',
     help: 'milliseconds that a request may take; 0 is no limit',
     fallback: 5000,
-    nodeKeys: { 'rpc.timeout': same },
+    rskjKeys: { 'rpc.timeout': same },
   }),
   maxResponseBytes: setting(whole(0, BYTES), {
     flag: '--max-response-size <bytes>',
     help: 'largest answer, in bytes; 0 is no limit',
     fallback: 10_485_760,
-    nodeKeys: { 'rpc.maxResponseSize': same },
+    rskjKeys: { 'rpc.maxResponseSize': same },
   }),
   maxBatch: setting(whole(1, 100_000), {
     flag: '--max-batch <count>',
     help: 'most requests in a batch',
     fallback: 50,
-    nodeKeys: { 'rpc.providers.web.max_batch_requests_size': same },
+    rskjKeys: { 'rpc.providers.web.max_batch_requests_size': same },
   }),
   maxLogBlocks: setting(whole(0, BYTES), {
     flag: '--max-log-blocks <count>',
     help: 'most blocks that eth_getLogs looks at, hosted: without a limit of logs; 0 is no limit',
     fallback: 5000,
     hosted: 2000,
-    nodeKeys: { 'rpc.logs.maxBlocksToQuery': same },
+    rskjKeys: { 'rpc.logs.maxBlocksToQuery': same },
   }),
   maxLogs: setting(whole(0, BYTES), {
     flag: '--max-logs <count>',
     help: 'most logs that eth_getLogs answers, hosted: from more blocks than that; 0 is no limit',
     fallback: 20_000,
     hosted: 10_000,
-    nodeKeys: { 'rpc.logs.maxLogsToReturn': same },
+    rskjKeys: { 'rpc.logs.maxLogsToReturn': same },
   }),
   filterTimeoutMs: setting(whole(0, LONGEST_INTERVAL * 1000), {
     flag: '--filter-timeout <ms>',
@@ -104,7 +115,7 @@ export const RPC_SETTINGS = {
     help: 'most traces that trace_filter answers, and passes over (hosted: up to 10000 there)',
     fallback: 10_000,
     hosted: 100,
-    nodeKeys: { 'rpc.trace.maxTracesPerRequest': same },
+    rskjKeys: { 'rpc.trace.maxTracesPerRequest': same },
   }),
   maxTraceBlocks: setting(whole(0, BYTES), {
     flag: '--max-trace-blocks <count>',

@@ -1,21 +1,21 @@
-/** Settings of the sockets: where to listen, whom to let in. */
+/** Settings of the transports: addresses, TLS, authentication and limits. */
 import { addressRanges } from './addresses.ts'
 import { BYTES, LONGEST_INTERVAL, listOf, redisUrl, same, splitList, text, whole, yesOrNo } from './kinds.ts'
 import { setting } from './setting.ts'
 
-/** The settings of the sockets. */
+/** The settings of the transports. */
 export const SERVE_SETTINGS = {
   host: setting(text, {
     flag: '--host <address>',
     help: 'address to listen on',
     fallback: '127.0.0.1',
-    nodeKeys: { 'rpc.providers.web.http.bind_address': same },
+    rskjKeys: { 'rpc.providers.web.http.bind_address': same },
   }),
   port: setting(whole(0, 65_535), {
     flag: '--port <number>',
     help: 'port of HTTP and WebSocket; 0 takes a free one',
     fallback: 4444,
-    nodeKeys: { 'rpc.providers.web.http.port': same },
+    rskjKeys: { 'rpc.providers.web.http.port': same },
   }),
   tlsCert: setting(text, {
     flag: '--tls-cert <file>',
@@ -36,9 +36,9 @@ export const SERVE_SETTINGS = {
   }),
   apiKeys: setting(text, {
     flag: '--api-keys <file>',
-    help: 'file of API keys, made by tandem keys; nobody is let in without one of them as the last segment of the path',
+    help: 'file of API keys, made by tandem keys; every request needs one of them as the last segment of its path',
     fallback: undefined,
-    fallbackText: 'none: everybody is let in',
+    fallbackText: 'none: no key is needed',
   }),
   maxSocketsPerKey: setting(whole(1, 1_000_000), {
     flag: '--max-sockets-per-key <count>',
@@ -54,7 +54,7 @@ export const SERVE_SETTINGS = {
   }),
   trustedProxies: setting(addressRanges, {
     flag: '--trusted-proxies <addresses>',
-    help: 'addresses and ranges of reverse proxies whose X-Forwarded-For is believed',
+    help: 'addresses and ranges of reverse proxies whose X-Forwarded-For is trusted',
     fallback: [],
     fallbackText: 'none',
   }),
@@ -65,8 +65,8 @@ export const SERVE_SETTINGS = {
       help: 'origins of web pages that may use the node, or * for all',
       fallback: [],
       fallbackText: 'none',
-      // The node's default is the bare word localhost, which no Origin header equals.
-      nodeKeys: {
+      // The reference node's default is the bare word localhost, which no Origin header equals.
+      rskjKeys: {
         'rpc.providers.web.cors': (origins) =>
           typeof origins === 'string'
             ? splitList(origins).filter((origin) => origin !== 'localhost')
@@ -79,22 +79,22 @@ export const SERVE_SETTINGS = {
     help: 'further host names under which the node may be called, or * for all',
     fallback: [],
     fallbackText: 'localhost and IP addresses; beyond loopback all',
-    nodeKeys: { 'rpc.providers.web.http.hosts': same },
+    rskjKeys: { 'rpc.providers.web.http.hosts': same },
   }),
   maxBodyBytes: setting(whole(1, BYTES), {
     flag: '--max-body-size <bytes>',
     help: 'largest HTTP body or WebSocket message, in bytes',
     fallback: 5_242_880,
-    nodeKeys: { 'rpc.providers.web.http.max_aggregated_frame_size': same },
+    rskjKeys: { 'rpc.providers.web.http.max_aggregated_frame_size': same },
   }),
   maxBufferedBytes: setting(whole(1, 1024 * BYTES), {
     flag: '--max-buffered-size <bytes>',
-    help: 'most bytes of requests that are coming in or being answered, and of answers not yet taken; beyond it large ones get status 503',
+    help: 'most bytes of requests that are arriving or being answered, and of answers not read yet; beyond it large ones get status 503',
     fallback: 268_435_456,
   }),
   maxSockets: setting(whole(1, 1_000_000), {
     flag: '--max-sockets <count>',
-    help: 'most connections at once, HTTP and WebSocket; further ones are hung up on',
+    help: 'most connections at once, HTTP and WebSocket; further ones are closed at once',
     fallback: 10_000,
   }),
   maxSocketBuffer: setting(whole(1, BYTES), {
@@ -104,17 +104,17 @@ export const SERVE_SETTINGS = {
   }),
   headerTimeoutMs: setting(whole(1, LONGEST_INTERVAL * 1000), {
     flag: '--header-timeout <ms>',
-    help: 'milliseconds for the header of a request to come in, and before it for TLS',
+    help: 'milliseconds for the header of a request to arrive, and before it for the TLS handshake',
     fallback: 10_000,
   }),
   transferTimeoutMs: setting(whole(1, LONGEST_INTERVAL * 1000), {
     flag: '--transfer-timeout <ms>',
-    help: 'milliseconds for a request to come in whole, and for a large answer to go on being taken',
+    help: 'milliseconds for a request to arrive completely, and to wait while a caller reads nothing of a large answer',
     fallback: 60_000,
   }),
   pingIntervalMs: setting(whole(1, LONGEST_INTERVAL * 1000), {
     flag: '--ping-interval <ms>',
-    help: 'milliseconds between pings to a WebSocket client; one that has not answered by the next is hung up on',
+    help: 'milliseconds between pings to a WebSocket client; one that has not answered by the next is disconnected',
     fallback: 30_000,
   }),
   metricsPort: setting(whole(0, 65_535), {
@@ -129,4 +129,14 @@ export const SERVE_SETTINGS = {
     fallback: undefined,
     fallbackText: '127.0.0.1',
   }),
+}
+
+/** The settings of JSON-RPC as a handler in another app, which has its own port, TLS and authentication. */
+export const RPC_HANDLER_SETTINGS = {
+  trustedProxies: SERVE_SETTINGS.trustedProxies,
+  cors: SERVE_SETTINGS.cors,
+  hosts: SERVE_SETTINGS.hosts,
+  maxBodyBytes: SERVE_SETTINGS.maxBodyBytes,
+  maxBufferedBytes: SERVE_SETTINGS.maxBufferedBytes,
+  transferTimeoutMs: SERVE_SETTINGS.transferTimeoutMs,
 }

@@ -1,4 +1,4 @@
-/** What a setting is, and how values are held to a table of them. */
+/** The definition of a setting, and the check of values against a table of settings. */
 import { inspect } from 'node:util'
 import { NodeError } from '../errors.ts'
 import type { Kind } from './kinds.ts'
@@ -6,23 +6,23 @@ import type { Kind } from './kinds.ts'
 /** One setting. Its property name is its key in code and in the configuration file. */
 export interface Setting<Value, Input = Value, Fallback extends Value | undefined = Value | undefined>
   extends Kind<Value, Input> {
-  /** As typed, with its argument; a name starting with `no-` turns a setting off that is on otherwise. */
+  /** As typed, with its argument; a name starting with `no-` turns off a setting that is on by default. */
   readonly flag: `--${string}`
   readonly help: string
   readonly fallback: Fallback
-  /** The default in the hosted profile, where that is another. */
+  /** The default in the hosted profile, where it differs. */
   readonly hosted?: Value
-  /** A refused value is not repeated. */
+  /** Error messages omit the value. */
   readonly secret?: true
-  /** The default in words, when the value does not say it. */
+  /** A description of the default, where the value alone does not explain it. */
   readonly fallbackText?: string
-  /** The real node's configuration keys that mean the same, each with the translation of its value. */
-  readonly nodeKeys?: Readonly<Record<string, (value: unknown) => unknown>>
-  /** For a setting that is an object: the member for which a key of the configuration file stands, dots and all. */
+  /** The reference node's configuration keys for the same setting, each with the translation of its value. */
+  readonly rskjKeys?: Readonly<Record<string, (value: unknown) => unknown>>
+  /** For a setting that is an object: the member that a key of the configuration file, dots included, sets. */
   readonly memberKey?: (key: string) => string | undefined
 }
 
-/** Joins a kind of value with what is particular to one setting. */
+/** Combines a kind of value with the definition of one setting. */
 export function setting<Value, Input, const Fallback extends Value | undefined>(
   kind: Kind<Value, Input>,
   rest: Omit<Setting<Value, Input, Fallback>, keyof Kind<Value, Input>>,
@@ -30,10 +30,10 @@ export function setting<Value, Input, const Fallback extends Value | undefined>(
   return { ...kind, ...rest }
 }
 
-/** The default of a setting in words: that of the node profile, and that of the hosted one where it is another. */
-export function fallbackWords({ fallback, fallbackText, hosted }: Setting<unknown, unknown>): string {
-  const words = fallbackText ?? String(fallback)
-  return hosted === undefined ? words : `${words}; hosted ${hosted}`
+/** The default of a setting for help texts: that of the node profile, and of the hosted one where it differs. */
+export function describeDefault({ fallback, fallbackText, hosted }: Setting<unknown, unknown>): string {
+  const text = fallbackText ?? String(fallback)
+  return hosted === undefined ? text : `${text}; hosted ${hosted}`
 }
 
 /** Settings by key. */
@@ -44,25 +44,25 @@ export type Values<Settings> = {
     ? Value | Fallback
     : never
 }
-/** What may be given for a table. */
+/** Input values for a table, all optional. */
 export type Inputs<Settings> = {
   readonly [K in keyof Settings]?:
     | (Settings[K] extends Setting<infer _Value, infer Input, infer _Fallback> ? Input : never)
     | undefined
 }
 
-function printed(value: unknown): string {
+function shown(value: unknown): string {
   return typeof value === 'string'
     ? JSON.stringify(value)
     : inspect(value, { breakLength: Infinity, depth: 1 })
 }
 
-/** Checks one value; `source` names it to the reader (a flag, a variable, a key). Throws `invalid-options`. */
+/** Checks one value; `source` names it in the error message (a flag, a variable, a key). Throws `invalid-options`. */
 export function checkSetting(definition: Setting<unknown, unknown>, value: unknown, source: string): unknown {
   const outcome = definition.schema.safeParse(value)
   if (outcome.success) return outcome.data
   if (definition.secret) throw new NodeError('invalid-options', `${source} expects ${definition.expects}.`)
-  const message = `${source} expects ${definition.expects}, not ${printed(value)}.`
+  const message = `${source} expects ${definition.expects}, not ${shown(value)}.`
   throw new NodeError('invalid-options', message)
 }
 

@@ -1,8 +1,8 @@
-/** Methods that the chain's references name and this node leaves out on purpose, each with its reason. */
+/** Methods that the chain's references name but this node does not serve, each with the reason. */
 
 const COMPILERS = new Set(['eth_getCompilers', 'eth_compileLLL', 'eth_compileSolidity', 'eth_compileSerpent'])
 
-/** What development clients ask for behind `hardhat_` and `anvil_`. */
+/** Methods of development clients, without `hardhat_` or `anvil_`. */
 const DEV_METHODS: ReadonlyMap<string, string> = new Map([
   [
     'setNextBlockBaseFeePerGas',
@@ -22,7 +22,7 @@ function reasonOf(name: string): string | undefined {
 
 /**
  * The refusal of a method that does not exist here (docs/rpc-reference.md#21-dispatch-order); for one left
- * out on purpose it says why.
+ * out on purpose it includes the reason.
  */
 export function absenceOf(name: string): string {
   const reason = reasonOf(name)

@@ -2,7 +2,8 @@
  * From a block as a caller named it to the block or its state, with the chain's refusals
  * (docs/rpc-reference.md#31-block-parameters, docs/rpc-reference.md#32-eip-1898).
  */
-import type { BlockView, Engine, Queries } from '../engine/engine.ts'
+import type { Engine, Queries } from '../engine/engine.ts'
+import type { BlockView } from '../engine/model.ts'
 import { invalidParams, NodeError } from '../errors.ts'
 import type { StateReader } from '../state/model.ts'
 import type { BlockArgument } from './wire/block-reference.ts'
@@ -25,7 +26,7 @@ export function requireKnown(argument: BlockArgument, queries: Queries): void {
   }
 }
 
-/** As `requireKnown`; calls have words of their own for a height that is not reached yet: `invalid-params`. */
+/** As `requireKnown`; calls refuse a height above the head with another message: `invalid-params`. */
 export function requireCallable(block: BlockArgument, queries: Queries): void {
   const { reference } = block
   if ('number' in reference && reference.number > queries.head().block.header.number) {

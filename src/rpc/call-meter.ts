@@ -1,12 +1,12 @@
-/** Counts calls by method and key, cheaply enough to do it always: what is told of them is made when somebody asks. */
+/** Counts calls by method and key, cheaply enough to run always: reports are computed only when they are requested. */
 import type { CallOrigin, OnCall } from '../options/options.ts'
 import { toErrorObject } from './error-codes.ts'
-import { type AnyMethod, namesOf } from './method.ts'
+import { type MethodNames, namesOf } from './method-names.ts'
 
 /** Upper bounds of the classes of duration, seconds; the last class has none. */
 export const DURATION_BOUNDS = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 2.5, 5, 10] as const
 
-/** The method of all calls of what does not exist or is not open: callers may send any name, and as many as they like. */
+/** The method of all calls of what does not exist or is not open: callers may send any number of names. */
 const UNKNOWN = 'unknown'
 
 /** The calls of one method by the holder of one key. */
@@ -33,8 +33,8 @@ export class CallMeter {
   readonly #names: ReadonlyMap<string, string>
   readonly #byKey = new Map<string, Map<string, Figures>>()
 
-  /** `methods` are those that have figures of their own, under whatever name they are called. */
-  constructor(methods: readonly Pick<AnyMethod, 'name' | 'aliases'>[]) {
+  /** `methods` are those that have figures of their own; their aliases count as they do. */
+  constructor(methods: readonly MethodNames[]) {
     this.#names = new Map(
       methods.flatMap((method) => namesOf(method).map((name) => [name, method.name] as const)),
     )
@@ -53,7 +53,7 @@ export class CallMeter {
     figures.errors.set(code, (figures.errors.get(code) ?? 0) + 1)
   }
 
-  /** All that was counted since the start. */
+  /** The counts since the start. */
   figures(): readonly CallFigures[] {
     return [...this.#byKey.values()].flatMap((byMethod) => [...byMethod.values()])
   }

@@ -3,7 +3,8 @@
  * (docs/rpc-reference.md#27-timeouts).
  */
 import { NodeError } from '../errors.ts'
-import { type AnyMethod, type Context, namesOf, namespaceOf } from './method.ts'
+import type { AnyMethod, Context } from './method.ts'
+import { namesOf, namespaceOf } from './method-names.ts'
 import type { RpcOptions } from './rpc-options.ts'
 
 /**
@@ -20,8 +21,8 @@ export function checkMethodTimeouts(
   const known = new Set(methods.flatMap(namesOf).flatMap((name) => [name, namespaceOf(name)]))
   for (const name of Object.keys(methodTimeouts)) {
     if (known.has(name)) continue
-    const words = `Option "methodTimeouts" names ${name}, which is neither a method nor a namespace.`
-    throw new NodeError('invalid-options', words)
+    const message = `Option "methodTimeouts" names ${name}, which is neither a method nor a namespace.`
+    throw new NodeError('invalid-options', message)
   }
 }
 

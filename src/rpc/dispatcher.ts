@@ -1,4 +1,4 @@
-/** The entrance of every door: envelope, batch, permission, parameters → run → reply (JSON-RPC 2.0). */
+/** The entry point of every transport: envelope, batch, permission, parameters → run → reply (JSON-RPC 2.0). */
 import type { Engine } from '../engine/engine.ts'
 import { invalidParams, NodeError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
@@ -6,12 +6,14 @@ import type { OnCall } from '../options/options.ts'
 import { absenceOf } from './absent-methods.ts'
 import { createDeadlines, within } from './deadlines.ts'
 import { ERROR_CODES } from './error-codes.ts'
+import { hasInexactId, isExactId, restoreIds } from './exact-ids.ts'
 import { createFilters } from './feeds/filters.ts'
 import { createSubscriptions } from './feeds/subscriptions.ts'
 import { isTooDeep } from './json-depth.ts'
 import { Load, type Place, RETRY_SECONDS } from './load.ts'
-import { type AnyMethod, namesOf } from './method.ts'
-import { callerEventsOf } from './peer-scoring.ts'
+import type { AnyMethod } from './method.ts'
+import { namesOf } from './method-names.ts'
+import { eventOf } from './peer-scoring.ts'
 import { RawJson } from './raw-json.ts'
 import {
   createReplyWriter,
@@ -25,13 +27,13 @@ import {
 import type { RpcOptions } from './rpc-options.ts'
 import type { Session } from './session.ts'
 
-/** Takes requests of any door. */
+/** Takes requests from any transport. */
 export interface Dispatcher {
   /** The methods that are open on this node. */
   readonly methods: readonly AnyMethod[]
-  /** What is under way, and whether there is room for more. */
+  /** What is in progress, and whether more is accepted. */
   readonly load: Load
-  /** Hears of each call from now on, answered or refused; the returned function stops it. */
+  /** Receives each call from now on, answered or refused; the returned function unsubscribes. */
   listen(listener: OnCall): () => void
   /** Answers a parsed message; `undefined` when there is nothing to answer. Never rejects. */
   dispatch(message: unknown, session: Session): Promise<Reply | Replies | undefined>
@@ -51,9 +53,9 @@ export interface DispatcherParts {
   /** Is this method open on this node? */
   readonly permits: (method: AnyMethod) => boolean
   readonly logger: Logger
-  /** Milliseconds from any start, for what is forgotten after a time; the process's own when absent. */
+  /** Milliseconds from any origin, for expiry; `performance.now` when absent. */
   readonly elapsed?: (() => number) | undefined
-  /** Hears of each call, answered or refused. */
+  /** Receives each call, answered or refused. */
   readonly onCall?: OnCall | undefined
 }
 
@@ -67,7 +69,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 function isId(value: unknown): value is Id {
-  return typeof value === 'string' || typeof value === 'number' || value === null
+  return typeof value === 'string' || typeof value === 'number' || value === null || isExactId(value)
 }
 
 /** The id of a message that is refused as a whole. */
@@ -82,9 +84,11 @@ function idOf(message: unknown): Id {
 function idRefusal(name: string, id: Id, session: Session): NodeError | undefined {
   if (session.notify === undefined || (name !== 'eth_subscribe' && name !== 'eth_unsubscribe'))
     return undefined
-  if (typeof id === 'number' ? Number.isInteger(id) && id >= 0 : id !== null && id !== '') return undefined
-  const words = 'JSON-RPC message id should be a String or a positive integer'
-  return invalidParams(`${words}, but was '${JSON.stringify(id)}'.`)
+  if (typeof id === 'number' ? Number.isInteger(id) && id >= 0 : id !== null && id !== '') {
+    if (!isExactId(id) || !id.toString().startsWith('-')) return undefined
+  }
+  const rule = 'JSON-RPC message id should be a String or a positive integer'
+  return invalidParams(`${rule}, but was '${isExactId(id) ? id : JSON.stringify(id)}'.`)
 }
 
 /** Positional parameters; absent, null and the empty object are none (docs/rpc-reference.md#24-parameters). */
@@ -130,15 +134,15 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     if (!open.has(method)) {
       throw new NodeError('method-not-found', `the method ${name} does not exist/is not available`)
     }
-    // What a key does not open looks like what is not there.
+    // A method that the key does not open is refused like one that does not exist.
     if (!session.allows(method)) throw new NodeError('method-not-found', absenceOf(name))
     return method
   }
 
-  /** Notes in the ledger what an answer to a call from elsewhere says of the caller. */
-  function judge(name: string, error: unknown, { remote }: Session): void {
+  /** Adds an answer to the score of a caller on another machine. */
+  function score(name: string, error: unknown, { remote }: Session): void {
     if (remote === undefined) return
-    const event = callerEventsOf(name, error)
+    const event = eventOf(known.get(name)?.counts, error)
     if (event !== undefined) engine.peers.note(remote, event)
   }
 
@@ -155,8 +159,8 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     })
   }
 
-  function tell(name: string, started: number, error: unknown, session: Session): void {
-    // Who began to listen in the middle of a call hears of later ones.
+  function report(name: string, started: number, error: unknown, session: Session): void {
+    // A listener that was added during this call receives later ones only.
     if (started === 0) return
     const milliseconds = performance.now() - started
     for (const listener of listeners) listener(name, milliseconds, error, session)
@@ -182,19 +186,19 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
       work = invoke(method, params, session, deadline)
       const result = work instanceof Promise ? await within(work, deadline) : work
       place?.leave()
-      judge(name, undefined, session)
-      tell(name, started, undefined, session)
+      score(name, undefined, session)
+      report(name, started, undefined, session)
       return result
     } catch (error) {
-      // Work whose time is up goes on until it notices, and keeps its place as long.
+      // Work that ran out of time goes on until its next check, and keeps its place until then.
       if (place !== undefined && work instanceof Promise) work.then(place.leave, place.leave)
       else place?.leave()
       if (!(error instanceof NodeError)) {
         const { label, requestId } = session
         logger.error(`${name} failed unexpectedly`, { error, session: label, request: requestId })
       }
-      judge(name, error, session)
-      tell(name, started, error, session)
+      score(name, error, session)
+      report(name, started, error, session)
       throw error
     }
   }
@@ -204,7 +208,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     const { id, method: name } = request
     if (id !== undefined && !isId(id)) return refusal(INVALID_REQUEST)
     if (typeof name !== 'string') return refusal(INVALID_REQUEST, id)
-    // The node does not check this member, and gives back what it got.
+    // The reference node does not check this member, and echoes it.
     const jsonrpc = typeof request.jsonrpc === 'string' ? request.jsonrpc : '2.0'
     const badId = id === undefined ? undefined : idRefusal(name, id, session)
     if (badId !== undefined) return refusal(badId, id)
@@ -242,15 +246,15 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     return Promise.resolve(refusal(full, idOf(message)))
   }
 
-  /** Answers a message that was taken in. */
+  /** Answers a message that was accepted. */
   async function answer(message: unknown, session: Session): Promise<Reply | Replies | undefined> {
     try {
       const deadline = options.rpcTimeoutMs === 0 ? 0 : Date.now() + options.rpcTimeoutMs
       const isBatch = Array.isArray(message) && message.length > 0
       const calls = isBatch ? countRequests(message, options.maxDepth) : 1
       if (calls > options.maxBatch) {
-        const words = `${options.maxBatch} is the max number of supported batch requests`
-        throw new NodeError('invalid-request', `Cannot dispatch batch requests. ${words}`)
+        const detail = `${options.maxBatch} is the max number of supported batch requests`
+        throw new NodeError('invalid-request', `Cannot dispatch batch requests. ${detail}`)
       }
       if (session.charge !== undefined) {
         const unpaid = await session.charge(calls)
@@ -269,9 +273,9 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     }
   }
 
-  /** Refuses a message that is not worth running; looking at it had its price all the same. */
+  /** Refuses a message before anything of it runs; it is charged as one call. */
   async function refuseWhole(error: unknown, session: Session): Promise<Reply> {
-    judge('', error, session)
+    score('', error, session)
     return refusal((await session.charge?.(1)) ?? error)
   }
 
@@ -284,6 +288,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     } catch {
       return JSON.stringify(await refuseWhole(PARSE_ERROR, session))
     }
+    if (hasInexactId(message)) restoreIds(message, text)
     const reply = await dispatch(message, session)
     return reply === undefined ? undefined : write(reply)
   }

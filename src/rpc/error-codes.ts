@@ -11,6 +11,7 @@ export const ERROR_CODES = {
   'invalid-params': -32602,
   internal: -32603,
   'wallet-disabled': -32604,
+  'wrong-passphrase': -32603,
   'insufficient-funds': -32000,
   'filter-not-found': -32000,
   'not-mined': -32009,
@@ -35,18 +36,21 @@ export interface ErrorObject {
   readonly data?: Hex
 }
 
+const INTERNAL = 'Internal server error'
+
 /** Most characters of a refusal: it may repeat what the caller sent, but not megabytes of it. */
 const LONGEST_MESSAGE = 500
 
-/** A contract's own reason stands as it is. */
+/** A contract's own reason stands as it is; a wrong passphrase has the reference node's message. */
 function shortened({ kind, message }: NodeError): string {
+  if (kind === 'wrong-passphrase') return INTERNAL
   if (message.length <= LONGEST_MESSAGE || kind === 'reverted') return message
   return `${message.slice(0, LONGEST_MESSAGE - 3)}...`
 }
 
-/** What the caller hears of an error. Anything but a `NodeError` is a bug of ours and keeps its words to itself. */
+/** The error member for an error. Anything but a `NodeError` is a bug of ours, and its message is not sent. */
 export function toErrorObject(error: unknown): ErrorObject {
-  if (!(error instanceof NodeError)) return { code: ERROR_CODES.internal, message: 'Internal server error' }
+  if (!(error instanceof NodeError)) return { code: ERROR_CODES.internal, message: INTERNAL }
   const { kind, data } = error
   const message = shortened(error)
   return data === undefined

@@ -1,7 +1,7 @@
 /** What each kind of refusal means, in a sentence, for the description of the methods. */
 import type { ErrorKind } from '../errors.ts'
 
-/** A refusal that a caller can meet; the others end a start. */
+/** An error that a caller can get; the others stop a node that starts. */
 export type AnswerKind = Exclude<ErrorKind, 'database' | 'invalid-options'>
 
 /** A new kind does not compile without its meaning. */
@@ -13,18 +13,19 @@ export const ERROR_MEANINGS: Readonly<Record<AnswerKind, string>> = {
   'invalid-params': 'A parameter is missing, malformed or out of bounds; the message names it.',
   internal: 'The node failed.',
   'wallet-disabled': 'The node holds no keys.',
+  'wrong-passphrase': 'The passphrase does not open the account.',
   'insufficient-funds': 'The sender cannot pay.',
-  'filter-not-found': 'There is no such filter any more, or it is another caller’s.',
-  'not-mined': 'The transaction was taken, but no block took it.',
-  'transaction-refused': 'The pool refuses the transaction; the message says why.',
+  'filter-not-found': 'There is no such filter, it has expired, or it belongs to another caller.',
+  'not-mined': 'The pool accepted the transaction, but it was not mined.',
+  'transaction-refused': 'The pool refuses the transaction; the message gives the reason.',
   'limit-exceeded': 'The call took too long, or its answer is too large.',
   'log-limit': 'The query covers more blocks, or finds more logs, than the limit.',
   'too-many': 'The answer or the caller’s holdings would pass a limit.',
   reverted: 'Code reverted or failed; data is the payload of the revert.',
-  unauthorized: 'The caller has no valid key, or comes from where nobody may.',
+  unauthorized: 'The caller has no valid key, or its address or origin is not allowed.',
   overloaded: 'The node has too much to do; try again later.',
   'rate-limited': 'The caller has used up its rate or quota; try again later.',
-  'mining-refused': 'The submitted work is refused; the message says why.',
+  'mining-refused': 'The submitted work is refused; the message gives the reason.',
   'invalid-block': 'The block breaks a rule of the chain; the message names the first.',
 }
 

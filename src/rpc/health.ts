@@ -1,4 +1,4 @@
-/** How a node is, in figures that watchers read. */
+/** The health of a node in figures, for monitoring. */
 import type { Engine } from '../engine/engine.ts'
 import { sizeOfDirectory } from '../store/size.ts'
 
@@ -16,7 +16,7 @@ export interface Health {
   readonly databaseBytes: number | undefined
 }
 
-/** Reads the vitals of an engine whose data lies in `dataDir`; `undefined` is memory. */
+/** Reads the health of an engine whose data directory is `dataDir`; `undefined` is memory. */
 export async function readHealth({ config, queries }: Engine, dataDir: string | undefined): Promise<Health> {
   const { header } = queries.head().block
   return {

@@ -1,4 +1,4 @@
-/** How deeply JSON text is nested, told before it is parsed. */
+/** How deeply JSON text is nested, known before it is parsed. */
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
@@ -26,7 +26,7 @@ export function isTooDeep(text: string, limit: number): boolean {
 }
 
 /** Index of the quote that ends the string whose text starts at `start`, or the length when none does. */
-function endOfString(text: string, start: number): number {
+export function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start)
   while (end !== -1) {
     let backslashes = 0

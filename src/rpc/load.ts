@@ -1,14 +1,14 @@
-/** How much a node takes on at once: what goes beyond is turned away at the door, not left to time out. */
+/** Limits of concurrent work: calls beyond them are refused at once and do not time out. */
 import { NodeError } from '../errors.ts'
 import type { CallOrigin } from '../options/options.ts'
 import type { RpcOptions } from './rpc-options.ts'
 
-/** Seconds after which a caller that was turned away may find room; most calls end sooner. */
+/** Seconds after which a refused caller may try again; most calls end sooner. */
 export const RETRY_SECONDS = 1
 
-/** What is under way, and what was turned away since the start. */
+/** What is in progress, and how many messages were refused since the start. */
 export interface LoadFigures {
-  /** Messages of all doors that are not yet answered. */
+  /** Messages of all transports that are not yet answered. */
   readonly pending: number
   readonly heavyRunning: number
   readonly heavyWaiting: number
@@ -19,7 +19,7 @@ export interface LoadFigures {
 export interface Place {
   /** Resolves when the call may start; absent when it may at once. */
   readonly ready?: Promise<void>
-  /** Gives the place to the next one, whether the call ran or no longer wants to; to be called once. */
+  /** Releases the place, whether the call ran or was given up; to be called once. */
   leave(): void
 }
 
@@ -30,16 +30,16 @@ interface Caller {
   readonly waiting: Set<() => void>
 }
 
-/** The most that one of several callers gets of something: half. */
+/** The most that one caller gets: half. */
 const shareOf = (whole: number): number => Math.ceil(whole / 2)
 
-/** Callers are told apart by their key, or without keys by their address. */
+/** Callers are distinguished by their key, or without keys by their address. */
 const callerOf = ({ owner, remote }: CallOrigin): string => owner || (remote ?? '')
 
-/** Counts what a node does, and decides what it does not do. */
+/** Counts messages and heavy calls, and refuses those beyond the limits. */
 export class Load {
   readonly #limits: Limits
-  /** Callers with heavy calls, in the order of their turns: whoever got a place goes to the end. */
+  /** Callers with heavy calls, round robin: one that got a place moves to the end. */
   readonly #callers = new Map<string, Caller>()
   #pending = 0
   #running = 0
@@ -50,27 +50,27 @@ export class Load {
     this.#limits = limits
   }
 
-  /** Takes a message in; why not, when there is no room. Each one that was taken in must `leave`. */
+  /** Accepts a message, or returns why it is refused. Each one that was accepted must `leave`. */
   enter(): NodeError | undefined {
     if (this.#pending >= this.#limits.maxPending) return this.shed()
     this.#pending++
     return undefined
   }
 
-  /** A message that was taken in is answered. */
+  /** An accepted message is answered. */
   leave(): void {
     this.#pending--
   }
 
-  /** Counts a message that is turned away, here or at a door; what it is told. */
+  /** Counts a message that is refused, here or by a transport, and returns the error. */
   shed(): NodeError {
     this.#shed++
     return new NodeError('overloaded', `The node is busy, try again in ${RETRY_SECONDS} s`)
   }
 
   /**
-   * Gives a heavy call its place. One caller gets at most half of the places to run in and half of those to wait in,
-   * and callers take turns. Throws `overloaded` when there is no room to wait.
+   * Gives a heavy call its place. One caller gets at most half of the places to run and half of those to wait, and
+   * callers are served round robin. Throws `overloaded` when the queue is full.
    */
   takePlace(origin: CallOrigin): Place {
     const { maxHeavy, maxHeavyWaiting } = this.#limits
@@ -99,7 +99,7 @@ export class Load {
     }
   }
 
-  /** Would the next message, or the next heavy call of a new caller, be turned away? */
+  /** Would the next message, or the next heavy call of a new caller, be refused? */
   get isFull(): boolean {
     const { maxPending, maxHeavyWaiting, maxHeavy } = this.#limits
     const heavyFull = this.#running >= maxHeavy && this.#waiting >= maxHeavyWaiting

@@ -2,7 +2,8 @@
  * From the filter object of a caller to a query: which heights it means, and the limits that hold
  * (docs/rpc-reference.md#77-filters-and-logs).
  */
-import type { LogQuery, Queries } from '../engine/engine.ts'
+import type { Queries } from '../engine/engine.ts'
+import type { LogQuery } from '../engine/model.ts'
 import { invalidParams, NodeError } from '../errors.ts'
 import type { RpcOptions } from './rpc-options.ts'
 import type { BlockArgument } from './wire/block-reference.ts'
@@ -11,7 +12,7 @@ import type { LogFilter } from './wire/log-filter.ts'
 /** No log is shorter than this in a reply, in bytes. */
 const LEAST_LOG_BYTES = 300
 
-/** Height of a bound that is a number or `earliest`; `undefined` for what moves with the head. */
+/** Height of a bound that is a number or `earliest`; `undefined` for one that follows the head. */
 export function fixedHeight(block: BlockArgument | undefined): number | undefined {
   if (block === undefined) return undefined
   if ('number' in block.reference) return block.reference.number
@@ -25,7 +26,7 @@ function requireOrder(from: number, to: number | undefined): void {
 
 /**
  * The heights that a filter means, or `undefined` when it can match nothing. Without a `fromBlock`, or from `latest`, that
- * is the head alone, whatever `toBlock` says; a `toBlock` above the head is the head. Throws `invalid-params` when the
+ * is the head alone, whatever `toBlock` is; a `toBlock` above the head is the head. Throws `invalid-params` when the
  * bounds are the wrong way round.
  */
 function rangeOf(filter: LogFilter, head: number): { from: number; to: number } | undefined {
@@ -65,7 +66,7 @@ function limitsOf(
   }
   return {
     maxBlocks: 0,
-    // More would not fit the reply; who asks need not fill the memory to hear of it.
+    // More would not fit the reply: the query stops before it fills the memory.
     maxLogs: Math.floor(maxResponseBytes / LEAST_LOG_BYTES),
     tooMany: () =>
       new NodeError('limit-exceeded', `Response size limit of ${maxResponseBytes} bytes exceeded`),

@@ -1,31 +1,16 @@
 /** What a JSON-RPC method is: one value from which the table, the checks, the permission and the document derive. */
 import type { z } from 'zod'
 import type { Engine } from '../engine/engine.ts'
+import type { PeerEvent } from '../engine/peers/score.ts'
 import { invalidParams } from '../errors.ts'
 import type { AnswerKind } from './error-meanings.ts'
 import type { Filters } from './feeds/filters.ts'
 import type { Subscriptions } from './feeds/subscriptions.ts'
+import { type MethodNames, namespaceOf, namespaceRules } from './method-names.ts'
+import type { Parameter } from './parameter.ts'
 import type { RpcOptions } from './rpc-options.ts'
 import type { Session } from './session.ts'
-
-/**
- * One parameter: how JSON becomes the value that `run` sees, and how it looks in the document.
- * Reading is a plain function, not the schema: it costs nanoseconds where a schema costs microseconds, and the chain's
- * texts for a refusal are its own.
- */
-export interface Parameter<T> {
-  /** The wire form, for the document only. */
-  readonly schema: z.ZodType
-  /** JSON to a domain value; `name` is the parameter's. Throws `invalid-params`. */
-  read(value: unknown, name: string): T
-  /** What leaving it out means; without it the parameter is required. */
-  readonly absent?: { readonly wire: unknown; readonly value: T }
-}
-
-/** Makes a parameter optional; `wire` is the JSON that leaving it out stands for. */
-export function optional<T>(parameter: Parameter<T>, wire: unknown): Parameter<T> {
-  return { ...parameter, absent: { wire, value: parameter.read(wire, '') } }
-}
+import { requireWallet } from './signing.ts'
 
 /** Parameters by name, in call order; the optional ones last. */
 export type NamedParameters = Readonly<Record<string, Parameter<unknown>>>
@@ -47,7 +32,7 @@ export interface Example {
 export interface Context {
   readonly engine: Engine
   readonly options: RpcOptions
-  /** The methods that are open on this node, whoever asks. */
+  /** The methods that are open on this node, before the permissions of a session. */
   readonly methods: readonly AnyMethod[]
   readonly session: Session
   readonly filters: Filters
@@ -61,10 +46,18 @@ export interface MethodDefinition<P extends NamedParameters, R> {
   readonly name: string
   /** Other names that callers use for it; permissions count each as its own. */
   readonly aliases?: readonly string[]
-  /** One sentence, for the document and the README. */
+  /** One sentence, for the OpenRPC document and docs/methods.md. */
   readonly summary: string
-  /** Its cost is up to the caller, so only so many run at once; simulations, say. Traces are all so by their namespace. */
+  /** Its cost is up to the caller, so only so many run at once: simulations, for example. Absent: as its namespace. */
   readonly heavy?: true
+  /** It changes the chain, the pool, the clock, the mining, the keys or the peers of this node. */
+  readonly changesState?: true
+  /** It is refused where the local wallet is disabled. */
+  readonly needsWallet?: true
+  /** The hosted profile opens it (docs/rpc-reference.md#10-hosted-profile). */
+  readonly hosted?: true
+  /** The event that a successful call counts as in the scores of callers. */
+  readonly counts?: PeerEvent
   readonly params: P
   /** The wire form of the answer; `run` is held to it by the compiler, and by the tests. */
   readonly result: z.ZodType<R>
@@ -75,13 +68,13 @@ export interface MethodDefinition<P extends NamedParameters, R> {
 }
 
 /** A method as the dispatcher and the document see it. */
-export interface AnyMethod {
-  readonly name: string
-  /** Other names under which it is found; the document and the sessions know it by `name` alone. */
-  readonly aliases: readonly string[]
-  /** The name up to `_` or `.`: what permissions and keys open and close. */
+export interface AnyMethod extends MethodNames {
+  /** The name up to `_` or `.`: permissions and keys open and close by it. */
   readonly namespace: string
   readonly heavy: boolean
+  readonly changesState: boolean
+  readonly hosted: boolean
+  readonly counts: PeerEvent | undefined
   readonly summary: string
   readonly params: readonly { readonly name: string; readonly parameter: Parameter<unknown> }[]
   readonly result: z.ZodType
@@ -92,32 +85,24 @@ export interface AnyMethod {
   call(params: readonly unknown[], context: Context): unknown
 }
 
-const HEAVY_NAMESPACES: ReadonlySet<string> = new Set(['debug', 'trace'])
-
-/** The part of a method name that names its group. */
-export function namespaceOf(name: string): string {
-  return /^[^_.]*/.exec(name)?.[0] ?? name
-}
-
-/** All names of a method, its own first. */
-export function namesOf({ name, aliases }: Pick<AnyMethod, 'name' | 'aliases'>): readonly string[] {
-  return [name, ...aliases]
-}
-
 /** Makes a method of its definition. */
 export function method<P extends NamedParameters, R>(definition: MethodDefinition<P, R>): AnyMethod {
   const namespace = namespaceOf(definition.name)
   const params = Object.entries(definition.params).map(([name, parameter]) => ({ name, parameter }))
+  const { needsWallet = false, changesState = false, hosted = false, counts, errors = [] } = definition
   const required = params.filter(({ parameter }) => parameter.absent === undefined).length
   return {
     name: definition.name,
     aliases: definition.aliases ?? [],
     namespace,
-    heavy: definition.heavy ?? HEAVY_NAMESPACES.has(namespace),
+    heavy: definition.heavy ?? namespaceRules(namespace).heavy ?? false,
+    changesState,
+    hosted,
+    counts,
     summary: definition.summary,
     params,
     result: definition.result,
-    errors: definition.errors ?? [],
+    errors: needsWallet && namespace === 'personal' ? ['wallet-disabled', ...errors] : errors,
     examples: definition.examples,
     call(given, context) {
       if (given.length < required || given.length > params.length) {
@@ -128,6 +113,7 @@ export function method<P extends NamedParameters, R>(definition: MethodDefinitio
         const { name, parameter } = params[i] as (typeof params)[number]
         args[name] = i < given.length ? parameter.read(given[i], name) : parameter.absent?.value
       }
+      if (needsWallet) requireWallet(context.engine, namespace)
       return definition.run(args as Arguments<P>, context)
     },
   }

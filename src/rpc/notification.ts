@@ -1,36 +1,36 @@
-/** Messages that answer no request: what happened, said once, and sent to everybody who subscribed to it. */
+/** Messages that answer no request: an event, serialised once, and sent to every subscriber. */
 import type { Hex } from '../encoding/hex.ts'
 
-/** One thing that happened, on the wire. */
-export class News {
-  readonly #tell: () => unknown
+/** One event on the wire. */
+export class FeedEvent {
+  readonly #wireForm: () => unknown
   #json: string | undefined
 
-  /** `tell` gives the wire form, a new one each time. */
-  constructor(tell: () => unknown) {
-    this.#tell = tell
+  /** `wireForm` gives a new value each time. */
+  constructor(wireForm: () => unknown) {
+    this.#wireForm = wireForm
   }
 
-  /** As JSON text, written once for all who hear of it. */
+  /** As JSON text, written once for all subscribers. */
   get json(): string {
-    this.#json ??= JSON.stringify(this.#tell())
+    this.#json ??= JSON.stringify(this.#wireForm())
     return this.#json
   }
 
   /** As a value of the caller's own. */
   value(): unknown {
-    return this.#tell()
+    return this.#wireForm()
   }
 }
 
-/** News for one subscription. */
+/** An event for one subscription. */
 export interface Notification {
   readonly method: 'eth_subscription'
   readonly subscription: Hex
-  readonly news: News
+  readonly event: FeedEvent
 }
 
 /** The whole message as JSON text (docs/rpc-reference.md#78-subscriptions). */
-export function notificationText({ method, subscription, news }: Notification): string {
-  return `{"jsonrpc":"2.0","method":"${method}","params":{"subscription":"${subscription}","result":${news.json}}}`
+export function notificationText({ method, subscription, event }: Notification): string {
+  return `{"jsonrpc":"2.0","method":"${method}","params":{"subscription":"${subscription}","result":${event.json}}}`
 }

@@ -7,7 +7,7 @@ import type { AnyMethod } from './method.ts'
 /** A JSON value of the document. */
 type Json = Record<string, unknown>
 
-/** What the document says of one method, and the named schemas that this refers to. */
+/** The description of one method, and the named schemas that it refers to. */
 interface Entry {
   readonly described: Json
   readonly schemas: Json
@@ -15,10 +15,10 @@ interface Entry {
 
 const DESCRIPTION =
   'JSON-RPC 2.0 over HTTP (POST to any path) and WebSocket, parameters by position. Beside the errors that a method ' +
-  'names, any call may meet those of the components MethodNotFound, Unauthorized, RateLimited, Overloaded and Internal, ' +
+  'names, any call may get those of the components MethodNotFound, Unauthorized, RateLimited, Overloaded and Internal, ' +
   'and a message that is no call ParseError or InvalidRequest.'
 
-/** What each method names of the errors that any call may meet: those that depend on what it is asked. */
+/** The errors of any call that each method names: those that depend on its parameters. */
 const NAMED_ALWAYS: readonly AnswerKind[] = ['invalid-params', 'limit-exceeded']
 
 /** `block-not-found` → `BlockNotFound`. */
@@ -38,7 +38,7 @@ function jsonSchema(schema: z.ZodType, schemas: Json): Json {
   return rest
 }
 
-/** The errors of a method. The standard wants each code once, so kinds that share one are told together. */
+/** The errors of a method. The standard wants each code once, so kinds that share one are described together. */
 function errorsOf(method: AnyMethod): Json[] {
   const byCode = new Map<number, AnswerKind[]>()
   for (const kind of new Set([...NAMED_ALWAYS, ...method.errors])) {
@@ -58,6 +58,7 @@ function describeMethod(method: AnyMethod): Entry {
   const described = {
     name: method.name,
     ...(method.aliases.length > 0 && { 'x-aliases': method.aliases }),
+    ...(method.changesState && { 'x-changes-state': true }),
     summary: method.summary,
     tags: [{ name: method.namespace }],
     paramStructure: 'by-position',

@@ -1,17 +1,6 @@
-/** What a call says of who made it, for the ledger of callers. */
+/** What an answer adds to the score of the caller (docs/rpc-reference.md#716-sco). */
 import type { PeerEvent } from '../engine/peers/score.ts'
 import { type ErrorKind, NodeError } from '../errors.ts'
-
-/** Methods that bring transactions, and those that bring blocks. */
-const BRINGS: Readonly<Record<string, PeerEvent>> = {
-  eth_sendRawTransaction: 'validTransactions',
-  eth_sendTransaction: 'validTransactions',
-  personal_sendTransaction: 'validTransactions',
-  evm_importBlock: 'validBlocks',
-  mnr_submitBitcoinBlock: 'validBlocks',
-  mnr_submitBitcoinBlockTransactions: 'validBlocks',
-  mnr_submitBitcoinBlockPartialMerkle: 'validBlocks',
-}
 
 const REFUSED: { readonly [K in ErrorKind]?: PeerEvent } = {
   'transaction-refused': 'invalidTransactions',
@@ -24,11 +13,12 @@ const REFUSED: { readonly [K in ErrorKind]?: PeerEvent } = {
   'rate-limited': 'repeatedMessages',
 }
 
-/** The event that an answer is; `undefined` for the many that say nothing. `error` is what it was refused with, if it was. */
-export function callerEventsOf(method: string, error: unknown): PeerEvent | undefined {
-  // A transaction that is mined and reverts was a good one to bring.
-  if (error === undefined || (error instanceof NodeError && error.kind === 'reverted')) {
-    return Object.hasOwn(BRINGS, method) ? BRINGS[method] : undefined
-  }
+/**
+ * The event that an answer counts as, if any: `onSuccess` is the method's, `error` why the call was refused, undefined
+ * when it was not.
+ */
+export function eventOf(onSuccess: PeerEvent | undefined, error: unknown): PeerEvent | undefined {
+  // A transaction that is mined and reverts was a valid one.
+  if (error === undefined || (error instanceof NodeError && error.kind === 'reverted')) return onSuccess
   return error instanceof NodeError ? REFUSED[error.kind] : undefined
 }

@@ -2,33 +2,16 @@
  * Which methods are open: to all callers of a node by `--methods` (docs/rpc-reference.md#82-modules), and to
  * the holder of a key.
  */
-import { type AnyMethod, namesOf, namespaceOf } from './method.ts'
+import { type MethodNames, namesOf, namespaceOf, namespaceRules } from './method-names.ts'
 
 /** Is this method open? */
-export type Permission = (method: Pick<AnyMethod, 'name' | 'aliases'>) => boolean
+export type Permission = (method: MethodNames) => boolean
 
 /** The description of what a caller may use: every key shows its own, unless its list closes it. */
 const DESCRIPTION = 'rpc.discover'
 
-/** The page of figures, as the lists of keys name it. */
+/** The page of metrics, as the lists of keys name it; guarded, as every namespace without a row. */
 export const METRICS_PAGE = 'metrics'
-
-/**
- * Namespaces that change the chain, its clock, its keys or its peers, or cost far more than a call, and the page of figures: a key
- * opens them only by naming them.
- */
-export const GUARDED_NAMESPACES: ReadonlySet<string> = new Set([
-  'personal',
-  'evm',
-  'debug',
-  'sco',
-  'mnr',
-  'miner',
-  'txpool',
-  'hardhat',
-  'anvil',
-  METRICS_PAGE,
-])
 
 /** The bare name of an entry of a list of permissions. */
 export const bareName = (entry: string): string => entry.replace(/^[-+]/, '')
@@ -64,7 +47,7 @@ export function createKeyPermissions(names: readonly string[]): Permission {
   const opened = new Set(names.filter((name) => name === bareName(name)))
   return (method) => {
     if (!permits(method)) return false
-    const guarded = namesOf(method).filter((name) => GUARDED_NAMESPACES.has(namespaceOf(name)))
+    const guarded = namesOf(method).filter((name) => namespaceRules(namespaceOf(name)).guarded)
     return guarded.length === 0 || guarded.some((name) => opened.has(name) || opened.has(namespaceOf(name)))
   }
 }

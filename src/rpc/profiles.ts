@@ -1,56 +1,17 @@
-/** What each profile opens, and whether what `--methods` says of it makes sense. */
+/** What each profile opens, and whether the entries of `--methods` fit it. */
 import { NodeError } from '../errors.ts'
-import { type AnyMethod, namesOf, namespaceOf } from './method.ts'
+import type { AnyMethod } from './method.ts'
+import { namesOf, namespaceOf } from './method-names.ts'
 import { bareName } from './permissions.ts'
 import type { RpcOptions } from './rpc-options.ts'
 
-/**
- * The methods detailed for the hosted service (docs/rpc-reference.md#10-hosted-profile), and the description
- * of just those.
- */
-const HOSTED_METHODS: ReadonlySet<string> = new Set([
-  'web3_clientVersion',
-  'web3_sha3',
-  'net_version',
-  'eth_chainId',
-  'eth_protocolVersion',
-  'eth_blockNumber',
-  'eth_gasPrice',
-  'eth_accounts',
-  'eth_getBalance',
-  'eth_getStorageAt',
-  'eth_getTransactionCount',
-  'eth_getCode',
-  'eth_call',
-  'eth_estimateGas',
-  'eth_sendRawTransaction',
-  'eth_getBlockByHash',
-  'eth_getBlockByNumber',
-  'eth_getBlockTransactionCountByHash',
-  'eth_getBlockTransactionCountByNumber',
-  'eth_getUncleCountByBlockHash',
-  'eth_getUncleCountByBlockNumber',
-  'eth_getTransactionByHash',
-  'eth_getTransactionByBlockHashAndIndex',
-  'eth_getTransactionByBlockNumberAndIndex',
-  'eth_getTransactionReceipt',
-  'eth_getLogs',
-  'eth_subscribe',
-  'eth_unsubscribe',
-  'ext_getRawBlockHeaderByHash',
-  'ext_getRawBlockHeaderByNumber',
-  'ext_getRawTransactionReceiptByHash',
-  'ext_getTransactionReceiptNodesByHash',
-  'ext_protocolVersion',
-  'trace_block',
-  'trace_transaction',
-  'trace_filter',
-  'rpc.discover',
-])
-
 /** The methods that a profile opens by itself, by their own names; `undefined` is all. */
-export function methodsOfProfile(profile: RpcOptions['profile']): ReadonlySet<string> | undefined {
-  return profile === 'hosted' ? HOSTED_METHODS : undefined
+export function methodsOfProfile(
+  profile: RpcOptions['profile'],
+  methods: readonly AnyMethod[],
+): ReadonlySet<string> | undefined {
+  if (profile !== 'hosted') return undefined
+  return new Set(methods.filter(({ hosted }) => hosted).map(({ name }) => name))
 }
 
 /** Is this the name of a method, or of a namespace, among these? */
@@ -67,8 +28,8 @@ export function checkMethodEntries(
   profile: RpcOptions['profile'],
   methods: readonly AnyMethod[],
 ): void {
-  const refused = (words: string) => new NodeError('invalid-options', `Option "methods" ${words}.`)
-  const inProfile = methodsOfProfile(profile)
+  const refused = (reason: string) => new NodeError('invalid-options', `Option "methods" ${reason}.`)
+  const inProfile = methodsOfProfile(profile, methods)
   for (const entry of entries) {
     const name = bareName(entry)
     if (!isMethodOrNamespace(name, methods)) {

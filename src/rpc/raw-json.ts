@@ -3,7 +3,7 @@ import { constants } from 'node:buffer'
 import { inflateRawSync } from 'node:zlib'
 import { NodeError } from '../errors.ts'
 
-/** Text in little room. */
+/** Compressed text. */
 export class PackedText {
   readonly #packed: Uint8Array
   /** Bytes of the text. */
@@ -35,7 +35,7 @@ export class RawJson {
     this.length = chunks.reduce((sum, { length }) => sum + length, 0)
   }
 
-  /** The text piece by piece; what is packed is unpacked as its turn comes. */
+  /** The text piece by piece; what is packed is unpacked when it is reached. */
   *pieces(): Generator<Buffer, void> {
     for (const chunk of this.chunks) yield chunk instanceof PackedText ? chunk.unpack() : chunk
   }
@@ -80,7 +80,7 @@ export function pieceOf(value: unknown): string | RawJson {
 }
 
 /** An array of values; raw when one of them is. */
-export function jsonArray(values: readonly unknown[]): unknown {
+export function jsonArray(values: readonly unknown[]): readonly unknown[] | RawJson {
   if (!values.some((value) => value instanceof RawJson)) return values
   return rawJson(
     '[',
@@ -90,7 +90,7 @@ export function jsonArray(values: readonly unknown[]): unknown {
 }
 
 /** An object of members; raw when one of them is. */
-export function jsonObject(members: readonly (readonly [string, unknown])[]): unknown {
+export function jsonObject(members: readonly (readonly [string, unknown])[]): object {
   if (!members.some(([, value]) => value instanceof RawJson)) return Object.fromEntries(members)
   return rawJson(
     '{',

@@ -1,13 +1,13 @@
-/** What a call or a batch is answered with, and how that is written: as text or in pieces, within the limits of its size. */
+/** The reply to a call or a batch, and how it is written: as text or in pieces, within the limits of its size. */
 import { textLimitExceeded } from '../evm/tracing/trace-budget.ts'
 import type { Logger } from '../logger.ts'
 import { type ErrorObject, responseTooLong, toErrorObject } from './error-codes.ts'
 import { jsonArray, jsonObject, RawJson } from './raw-json.ts'
 
-/** A request's id; `null` when it could not be read. */
-export type Id = string | number | null
+/** A request's id; `null` when it could not be read, JSON text when it is a number of more digits than JavaScript's have. */
+export type Id = string | number | null | RawJson
 
-/** One reply; key order is that of the chain's nodes. */
+/** One reply; key order is that of the reference node. */
 export type Reply =
   | { readonly jsonrpc: string; readonly id: Id; readonly result: unknown }
   | { readonly jsonrpc: string; readonly id: Id; readonly error: ErrorObject }
@@ -19,10 +19,11 @@ export function refusal(error: unknown, id: Id = null, jsonrpc = '2.0'): Reply {
   return { jsonrpc, id, error: toErrorObject(error) }
 }
 
-/** Bytes of the raw results, which have a limit of their own. */
+/** Bytes of what is JSON text already: raw results, which have a limit of their own, and ids. */
 export function rawLength(reply: Reply | Replies): number {
   if (!('jsonrpc' in reply)) return reply.reduce((sum, one) => sum + rawLength(one), 0)
-  return 'result' in reply && reply.result instanceof RawJson ? reply.result.length : 0
+  const idLength = reply.id instanceof RawJson ? reply.id.length : 0
+  return 'result' in reply && reply.result instanceof RawJson ? reply.result.length + idLength : idLength
 }
 
 /** What a batch answers from where its raw results are more than `limit` bytes together. */
@@ -37,7 +38,12 @@ function idOf(reply: Reply | Replies): Id {
 /** A reply, or replies, as text in pieces: raw results stand in it as they are. */
 function inPieces(reply: Reply | Replies): unknown {
   if (!('jsonrpc' in reply)) return jsonArray(reply.map(inPieces))
-  return 'result' in reply && reply.result instanceof RawJson ? jsonObject(Object.entries(reply)) : reply
+  return rawLength(reply) > 0 ? jsonObject(Object.entries(reply)) : reply
+}
+
+/** A short reply as text. */
+export function textOf(reply: Reply): string {
+  return rawLength(reply) > 0 ? String(inPieces(reply)) : JSON.stringify(reply)
 }
 
 /**
@@ -48,7 +54,7 @@ export function createReplyWriter(
   limit: number,
   logger: Logger,
 ): (reply: Reply | Replies) => string | RawJson {
-  const tooLong = (reply: Reply | Replies) => JSON.stringify(refusal(responseTooLong(limit), idOf(reply)))
+  const tooLong = (reply: Reply | Replies) => textOf(refusal(responseTooLong(limit), idOf(reply)))
 
   return (reply) => {
     const raw = rawLength(reply)
@@ -60,9 +66,9 @@ export function createReplyWriter(
     try {
       text = JSON.stringify(reply)
     } catch (error) {
-      // A string beyond what V8 can hold; without a limit of ours the words must not name one.
+      // A string beyond what V8 can hold; without a limit of ours the message must not name one.
       logger.error('a reply could not be written', { error })
-      return limit > 0 ? tooLong(reply) : JSON.stringify(refusal(error, idOf(reply)))
+      return limit > 0 ? tooLong(reply) : textOf(refusal(error, idOf(reply)))
     }
     return limit > 0 && text.length * 3 > limit && Buffer.byteLength(text) > limit ? tooLong(reply) : text
   }

@@ -1,26 +1,26 @@
-/** Who calls: what they may call, how to reach them, and when they are gone. */
+/** A caller: what it may call, how to notify it, and when it disconnects. */
 import type { NodeError } from '../errors.ts'
 import type { CallOrigin } from '../options/options.ts'
-import type { AnyMethod } from './method.ts'
+import type { MethodNames } from './method-names.ts'
 import type { Notification } from './notification.ts'
 
 /** What a caller may do beyond calling a method: replace state in a simulation. */
 export type Entitlement = 'stateOverride'
 
-/** One caller. A door makes it: in process one for all, HTTP one a request, WebSocket one a socket. */
+/** One caller. A transport makes it: in process one for all, HTTP one a request, WebSocket one a socket. */
 export interface Session extends CallOrigin {
-  /** Whose filters and limits it shares: the name of a key; empty where no keys are in use, so that all callers are one. */
+  /** The name of its key, whose filters and limits it shares; empty where no keys are in use, so that all callers are one. */
   readonly owner: string
   readonly entitlements: ReadonlySet<Entitlement>
   /** May this caller use the method? */
-  allows(method: Pick<AnyMethod, 'name' | 'aliases'>): boolean
-  /** Takes the price of a message, in calls, before any of them runs; why not, when it is refused. Absent: all is free. */
+  allows(method: MethodNames): boolean
+  /** Charges a message, in calls, before any of them runs; returns the error when it is refused. Absent: nothing is charged. */
   charge?(calls: number): Promise<NodeError | undefined>
-  /** Hears that a message is refused as a whole since the node is busy; absent where the reply alone says it. */
+  /** Called when a message is refused as a whole since the node is busy; absent where the reply is enough. */
   shed?(retrySeconds: number): void
-  /** Sends a message that answers no request; absent where the door cannot. */
+  /** Sends a message that answers no request; absent where the transport cannot. */
   notify?(notification: Notification): void
-  /** Registers what to do when the caller leaves; absent where nothing can outlive a request. */
+  /** Registers a listener for the end of the connection; absent where nothing can outlive a request. */
   onClose?(listener: () => void): void
 }
 

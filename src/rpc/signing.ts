@@ -1,18 +1,25 @@
-/** What the methods that sign with a key of the node have in common. */
+/** What the methods have in common that sign with a key of this node. */
 import type { ChainConfig } from '../chain/config.ts'
 import type { Hex } from '../encoding/hex.ts'
-import type { Engine, TransactionRequest } from '../engine/engine.ts'
-import { invalidParams } from '../errors.ts'
+import type { Engine } from '../engine/engine.ts'
+import type { TransactionRequest } from '../engine/model.ts'
+import { invalidParams, NodeError } from '../errors.ts'
 import type { CallArgument } from './wire/call.ts'
 
-/** Throws `invalid-params` when the wallet is switched off (docs/rpc-reference.md#75-sending). */
-export function requireWallet({ accounts }: Engine): void {
-  if (!accounts.enabled) throw invalidParams('Local wallet is disabled in this node')
+/**
+ * Throws when the wallet is disabled: `wallet-disabled` in the namespace `personal`, `invalid-params` elsewhere
+ * (docs/rpc-reference.md#75-sending, docs/rpc-reference.md#714-personal).
+ */
+export function requireWallet({ accounts }: Engine, namespace: string): void {
+  if (accounts.enabled) return
+  throw namespace === 'personal'
+    ? new NodeError('wallet-disabled', 'The local wallet feature is disabled')
+    : invalidParams('Local wallet is disabled in this node')
 }
 
 /**
- * The key of an account that is held and unlocked. Throws `invalid-params` in the node's words
- * (docs/rpc-reference.md#75-sending, `eth_sign`).
+ * The key of an account that is held and unlocked. Throws `invalid-params` with the reference
+ * node's message (docs/rpc-reference.md#75-sending, `eth_sign`).
  */
 export function signingKey({ accounts }: Engine, address: Hex): Uint8Array {
   const key = accounts.key(address)

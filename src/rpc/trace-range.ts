@@ -1,5 +1,5 @@
 /**
- * From the filter object of `trace_filter` to a query: the heights it means, and the limits of the profile
+ * From the filter object of `trace_filter` to a query: heights, and the limits of the profile
  * (docs/rpc-reference.md#710-trace).
  */
 import type { Queries } from '../engine/engine.ts'
@@ -9,10 +9,10 @@ import type { RpcOptions } from './rpc-options.ts'
 import type { BlockArgument } from './wire/block-reference.ts'
 import type { TraceFilter } from './wire/trace/filter.ts'
 
-/** The hosted service answers few traces at a time, and passes over as many as a node does by default. */
+/** The hosted profile limits `after` as a node does by default, although it returns fewer traces. */
 const HOSTED_AFTER = 10_000
 
-/** A height where the pending block counts as the one above the head. */
+/** A height; the pending block is the one above the head. */
 function heightOf({ reference }: BlockArgument, head: number): number {
   if ('number' in reference) return reference.number
   if ('hash' in reference) throw new Error('a bound is no hash')
@@ -37,24 +37,24 @@ function countOf({ count, after = 0 }: TraceFilter, options: RpcOptions): { afte
   return { after, count: count ?? most }
 }
 
-/** The query that a filter means now, or `undefined` when it can match nothing. Throws `invalid-params` and `too-many`. */
+/** The query of a filter at the current head, or `undefined` when it can match nothing. Throws `invalid-params` and `too-many`. */
 export function toTraceQuery(
   filter: TraceFilter,
   queries: Queries,
   options: RpcOptions,
-): Omit<TraceQuery, 'timeoutMs' | 'admission'> | undefined {
+): Omit<TraceQuery, 'timeoutMs' | 'frameCheck'> | undefined {
   const slice = countOf(filter, options)
   const head = queries.head().block.header.number
   const hosted = options.profile === 'hosted'
   const from = filter.fromBlock === undefined ? (hosted ? head : 0) : heightOf(filter.fromBlock, head)
   const to = filter.toBlock === undefined ? Math.max(head, from) : heightOf(filter.toBlock, head)
   const toHeight = filter.toBlock !== undefined && 'number' in filter.toBlock.reference
-  const begins = isPending(filter.fromBlock)
-  // What begins above the head is empty, unless the bounds alone say that they are the wrong way round.
-  if (from > to && (from <= head || toHeight || begins)) {
+  const startsPending = isPending(filter.fromBlock)
+  // A range above the head is empty, unless its bounds alone are in the wrong order.
+  if (from > to && (from <= head || toHeight || startsPending)) {
     throw invalidParams('fromBlock cannot be greater than toBlock')
   }
-  const pending = begins || isPending(filter.toBlock)
+  const pending = startsPending || isPending(filter.toBlock)
   if (from > to || (from > head && !pending)) return undefined
   const last = Math.min(to, head)
   const { maxTraces, maxTraceBlocks } = options

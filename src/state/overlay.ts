@@ -1,4 +1,4 @@
-/** Changes over a state that does not change itself, with an undo list for checkpoints and a memory of what was read. */
+/** Changes over a state that does not change itself, with an undo list for checkpoints and a cache of what was read. */
 import { type Account, EMPTY_ACCOUNT, EMPTY_CODE_HASH } from '../chain/account.ts'
 import { keccakHex } from '../encoding/hash.ts'
 import type { Hex } from '../encoding/hex.ts'
@@ -9,7 +9,7 @@ import { cellWord, type StorageValue } from './state-keys.ts'
 export interface StorageChanges {
   /** Was everything below dropped? Then `slots` is the whole storage. */
   readonly wiped: boolean
-  /** New values by slot; 0 empties a cell. May hold values equal to those below. */
+  /** New words by slot; 0 empties a slot. May hold words equal to those below. */
   readonly slots: ReadonlyMap<bigint, StorageValue>
 }
 
@@ -22,7 +22,7 @@ export interface StateChanges {
   readonly code: ReadonlyMap<Hex, Uint8Array>
 }
 
-/** One storage slot. `value` is undefined while the state below was not asked. */
+/** One storage slot. `value` is undefined until it is read from the state below. */
 interface Cell {
   value: StorageValue | undefined
   written: boolean
@@ -39,7 +39,7 @@ interface Entry {
   wiped: boolean
 }
 
-/** Of an entry whose storage nobody has asked for. */
+/** Of an entry whose storage has not been read. */
 const NO_CELLS: ReadonlyMap<bigint, Cell> = new Map()
 
 /** The cells of an entry, to be added to. */
@@ -59,7 +59,7 @@ export class Overlay implements StateReader {
   readonly #undo: (() => void)[] = []
   /** Length of the undo list at each open checkpoint. */
   readonly #marks: number[] = []
-  /** The inner loop of a contract asks for one address over and over. */
+  /** The inner loop of a contract reads one address again and again. */
   #lastAddress: Hex | undefined
   #lastEntry: Entry | undefined
 

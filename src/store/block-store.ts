@@ -1,11 +1,11 @@
 /** Blocks, receipts and lookups by hash, height and transaction; the pool on disk; and the writes of a chain move. */
+import { LRUCache } from 'lru-cache'
 import type { ExecutedBlock } from '../chain/block.ts'
 import type { ChainConfig } from '../chain/config.ts'
 import type { Header } from '../chain/header.ts'
 import type { Transaction } from '../chain/transaction.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { NodeError } from '../errors.ts'
-import { Lru } from './lru.ts'
 import type { KeyValueReader, Write } from './table.ts'
 import { type ChainTables, chainTables, type PoolEntry, type TransactionLocation } from './tables.ts'
 
@@ -21,13 +21,13 @@ const NO_HASHES: readonly Hex[] = []
 /** The chain's part of the database. Reads are synchronous; writes are described and take effect with their batch. */
 export class BlockStore {
   readonly #tables: ChainTables
-  readonly #blocks = new Lru<Hex, ExecutedBlock>(
-    BLOCK_CACHE_WEIGHT,
-    ({ block }) => BLOCK_WEIGHT + block.transactions.length,
-  )
-  readonly #headers = new Lru<Hex, Header>(HEADER_CACHE_COUNT)
+  readonly #blocks = new LRUCache<Hex, ExecutedBlock>({
+    maxSize: BLOCK_CACHE_WEIGHT,
+    sizeCalculation: ({ block }) => BLOCK_WEIGHT + block.transactions.length,
+  })
+  readonly #headers = new LRUCache<Hex, Header>({ max: HEADER_CACHE_COUNT })
   /** The builder looks through the last few for uncles each time. */
-  readonly #heights = new Lru<number, readonly Hex[]>(HEIGHT_CACHE_COUNT)
+  readonly #heights = new LRUCache<number, readonly Hex[]>({ max: HEIGHT_CACHE_COUNT })
   readonly #pooled: readonly Transaction[]
   #nextArrival: number
   /** No block is known above this height; there may be none at it either. */

@@ -1,9 +1,10 @@
-/** What a data directory says of itself, in `tandem.json`: read before anything in it is touched. */
-import { mkdir, open, readdir, readFile, rename } from 'node:fs/promises'
+/** The format and the network of a data directory, in `tandem.json`: checked before anything in it is changed. */
+import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import type { ChainName } from '../chain/config.ts'
+import type { ChainName } from '../chain/activations.ts'
 import { NodeError } from '../errors.ts'
+import { replaceFile } from './atomic-file.ts'
 
 /** Whose chain a database holds. */
 export interface Identity {
@@ -78,17 +79,8 @@ async function claim(directory: string, { chain, chainId }: Identity): Promise<v
   }
   const names = await readdir(directory)
   if (!names.every(isIncidental)) throw notOurs(directory, `it holds other files, and no ${FILE}`)
-  // Written beside and renamed, so that a start that is killed leaves the file whole or not at all.
-  const draft = join(directory, `${FILE}.${process.pid}`)
   try {
-    const file = await open(draft, 'w')
-    try {
-      await file.writeFile(`${JSON.stringify({ format: FORMAT, chain, chainId })}\n`)
-      await file.sync()
-    } finally {
-      await file.close()
-    }
-    await rename(draft, join(directory, FILE))
+    await replaceFile(join(directory, FILE), `${JSON.stringify({ format: FORMAT, chain, chainId })}\n`, 0o666)
   } catch (error) {
     throw new NodeError('database', `The data directory ${directory} cannot be written: ${messageOf(error)}`)
   }

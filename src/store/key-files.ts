@@ -1,7 +1,8 @@
-/** The door to the folder of key files: each is written whole or not at all, and readable by its owner alone. */
-import { mkdir, open, readdir, readFile, rename, unlink } from 'node:fs/promises'
+/** The folder of key files: each is written whole or not at all, and readable by its owner alone. */
+import { mkdir, readdir, readFile, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { NodeError } from '../errors.ts'
+import { isDraft, OWNER_ONLY, replaceFile } from './atomic-file.ts'
 import { messageOf } from './identity.ts'
 
 /** A file of the folder. */
@@ -18,15 +19,13 @@ export interface KeyFiles {
   write(file: KeyFile): Promise<void>
 }
 
-const DRAFT = /^\..*\.draft$/
-
 /** The key files of a folder, which is made with the first one. */
 export function keyFilesIn(folder: string): KeyFiles {
   let isSwept = false
 
   /** Removes what a process that was killed left half written. */
   async function sweep(): Promise<void> {
-    const drafts = (await readdir(folder)).filter((name) => DRAFT.test(name))
+    const drafts = (await readdir(folder)).filter(isDraft)
     await Promise.all(drafts.map((name) => unlink(join(folder, name))))
     isSwept = true
   }
@@ -51,21 +50,7 @@ export function keyFilesIn(folder: string): KeyFiles {
     async write({ name, text }) {
       await mkdir(folder, { recursive: true, mode: 0o700 })
       if (!isSwept) await sweep()
-      const draft = join(folder, `.${name}.draft`)
-      const file = await open(draft, 'w', 0o600)
-      try {
-        await file.writeFile(text)
-        await file.sync()
-      } finally {
-        await file.close()
-      }
-      await rename(draft, join(folder, name))
-      const directory = await open(folder, 'r')
-      try {
-        await directory.sync()
-      } finally {
-        await directory.close()
-      }
+      await replaceFile(join(folder, name), text, OWNER_ONLY)
     },
   }
 }

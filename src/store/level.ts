@@ -1,11 +1,11 @@
-/** The door to the disk: one ordered keyspace in LevelDB, or the same in memory; opens, writes batches, closes. */
+/** The database on disk: one ordered keyspace in LevelDB, or the same in memory; opens, writes batches, closes. */
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { NodeError } from '../errors.ts'
 import { checkIdentity, type Identity, messageOf } from './identity.ts'
 import type { Operation } from './table.ts'
-import { Journal } from './write-ahead-log.ts'
-import { createWriteBehind, type Store } from './write-behind.ts'
+import { WriteAheadLog } from './write-ahead-log.ts'
+import { createWriteBehind, type Level, type Store } from './write-behind.ts'
 
 export type { Store } from './write-behind.ts'
 
@@ -14,7 +14,7 @@ export interface StoreOptions extends Identity {
   /** Directory of the database, made when it is missing; left out, everything is in memory and ends with the process. */
   readonly dataDir?: string | undefined
   /**
-   * Wait for the medium with each batch. Without it a batch has reached the operating system, in the journal, before it
+   * Wait for the medium with each batch. Without it a batch has reached the operating system, in the log, before it
    * resolves: it survives the death of the process at any instant, but not that of the machine.
    */
   readonly fsync?: boolean | undefined
@@ -28,15 +28,6 @@ const JOURNAL_FOLDER = 'journal'
 const MEGABYTE = 1 << 20
 /** Bytes written before LevelDB sorts them into a file, and bytes of its files kept in memory. */
 const TUNING = { writeBufferSize: 4 * MEGABYTE, cacheSize: 8 * MEGABYTE, maxOpenFiles: 256 }
-
-/** A database below: what we need of it. */
-export interface Level {
-  getSync(key: Uint8Array): Uint8Array | undefined
-  /** Writes all or nothing. */
-  batch(operations: readonly Operation[], options: { readonly sync: boolean }): Promise<void>
-  iterator(range: { gte: Uint8Array; lt: Uint8Array }): AsyncIterable<[Uint8Array, Uint8Array]>
-  close(): Promise<void>
-}
 
 /** What both engines offer of `abstract-level`. */
 interface Database extends Omit<Level, 'batch'> {
@@ -77,8 +68,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const level = await openDisk(dataDir, options)
   try {
     const replay = (operations: Operation[]) => level.batch(operations, { sync: true })
-    const journal = await Journal.open(join(dataDir, JOURNAL_FOLDER), fsync, replay)
-    return createWriteBehind(level, journal, fsync)
+    const log = await WriteAheadLog.open(join(dataDir, JOURNAL_FOLDER), fsync, replay)
+    return createWriteBehind(level, log, fsync)
   } catch (error) {
     await level.close()
     throw refusal(dataDir, error)

@@ -1,6 +1,6 @@
 /** The files that the package brings along beside its code: its manifest and the genesis of each network. */
 import { readFileSync } from 'node:fs'
-import type { ChainName } from '../chain/config.ts'
+import type { ChainName } from '../chain/activations.ts'
 
 /** Two folders up, from here as from the bundle of the command, which lies as deep. */
 const PACKAGE = new URL('../../', import.meta.url)

@@ -1,6 +1,6 @@
 /** Trie nodes and code on disk, in the shape in which states are read and committed. */
+import { LRUCache } from 'lru-cache'
 import type { Hex } from '../encoding/hex.ts'
-import { Lru } from './lru.ts'
 import type { KeyValueReader, Write } from './table.ts'
 import { type StateTables, stateTables } from './tables.ts'
 
@@ -16,7 +16,10 @@ export interface StateNodes {
 /** Reads nodes and code from a database. Nodes are not cached here: whoever decodes them keeps them decoded. */
 export function nodeSource(reader: KeyValueReader): StateNodes {
   const { nodes, code } = stateTables(reader)
-  const recentCode = new Lru<Hex, Uint8Array>(CODE_CACHE_BYTES, (bytes) => bytes.length)
+  const recentCode = new LRUCache<Hex, Uint8Array>({
+    maxSize: CODE_CACHE_BYTES,
+    sizeCalculation: (bytes) => Math.max(1, bytes.length),
+  })
   return {
     node: (hash) => nodes.get(hash),
     code(hash) {

@@ -194,7 +194,7 @@ export function stateTables(reader: KeyValueReader): StateTables {
 
 /** A stretch of the canonical chain as an index sees it. */
 export interface SectionRecord {
-  /** Hash of its last block; on a chain where another stands there, the record says nothing. */
+  /** Hash of its last block; on a chain with another block there the record does not apply. */
   readonly last: Hex
   readonly rows: Uint8Array
 }

@@ -1,5 +1,5 @@
 /**
- * The journal beside the database: each batch is appended to a file before it is acknowledged, and read back after a
+ * The write-ahead log beside the database: each batch is appended to a file before it is acknowledged, and read back after a
  * crash. Appending is one synchronous write into the operating system, a tenth of the time that LevelDB's answer takes.
  */
 import {
@@ -89,8 +89,8 @@ function readSegment(path: string): { operations: Operation[]; whole: boolean } 
   return { operations, whole: at === bytes.length }
 }
 
-/** An open journal. One process at a time; whoever opens it holds the database's lock. */
-export class Journal {
+/** An open write-ahead log. One process at a time; whoever opens it holds the database's lock. */
+export class WriteAheadLog {
   readonly #folder: string
   readonly #fsync: boolean
   /** Numbers of the files that exist, oldest first; the last one is written to. */
@@ -106,7 +106,7 @@ export class Journal {
   }
 
   /**
-   * Opens the journal of a folder, made when it is missing. What an earlier process left goes to `replay`, all in one
+   * Opens the log of a folder, made when it is missing. What an earlier process left goes to `replay`, all in one
    * list in the order of writing, and is removed once that has resolved. A record that was cut off at the very end was
    * never acknowledged and is dropped; damage anywhere else throws `database`.
    */
@@ -114,7 +114,7 @@ export class Journal {
     folder: string,
     fsync: boolean,
     replay: (operations: Operation[]) => Promise<void>,
-  ): Promise<Journal> {
+  ): Promise<WriteAheadLog> {
     mkdirSync(folder, { recursive: true })
     const numbers = readdirSync(folder)
       .filter((name) => /^\d{10}\.log$/.test(name))
@@ -126,15 +126,15 @@ export class Journal {
       if (!whole && number !== numbers.at(-1)) {
         throw new NodeError(
           'database',
-          `The journal ${join(folder, nameOf(number))} is damaged. It is left as it is.`,
+          `The write-ahead log ${join(folder, nameOf(number))} is damaged. It is left as it is.`,
         )
       }
       for (const operation of operations) left.push(operation)
     }
     if (left.length > 0) await replay(left)
-    const journal = new Journal(folder, fsync, (numbers.at(-1) ?? 0) + 1)
+    const log = new WriteAheadLog(folder, fsync, (numbers.at(-1) ?? 0) + 1)
     for (const number of numbers) unlinkSync(join(folder, nameOf(number)))
-    return journal
+    return log
   }
 
   /** Writes a batch. It survives the death of this process from then on; with `fsync`, that of the machine once it resolves. */
@@ -170,7 +170,7 @@ export class Journal {
     for (const number of retired) unlinkSync(join(this.#folder, nameOf(number)))
   }
 
-  /** Ends the journal; the database has everything. */
+  /** Ends the log; the database has everything. */
   close(): void {
     closeSync(this.#descriptor)
     this.drop(this.#segments)

@@ -1,9 +1,17 @@
-/** A database whose writes are acknowledged by its journal and reach its tables a moment later; reads see them at once. */
+/** A database whose writes are acknowledged by its log and reach its tables a moment later; reads see them at once. */
 
-import type { Level } from './level.ts'
-import type { KeyValueReader, Write } from './table.ts'
+import type { KeyValueReader, Operation, Write } from './table.ts'
 import { Unwritten } from './unwritten.ts'
-import type { Journal } from './write-ahead-log.ts'
+import type { WriteAheadLog } from './write-ahead-log.ts'
+
+/** The part of `abstract-level` that the store uses. */
+export interface Level {
+  getSync(key: Uint8Array): Uint8Array | undefined
+  /** Writes all or nothing. */
+  batch(operations: readonly Operation[], options: { readonly sync: boolean }): Promise<void>
+  iterator(range: { gte: Uint8Array; lt: Uint8Array }): AsyncIterable<[Uint8Array, Uint8Array]>
+  close(): Promise<void>
+}
 
 /** An open database. Reads are synchronous, writes come in batches. */
 export interface Store extends KeyValueReader {
@@ -20,7 +28,7 @@ const MANY_WAITING = 256
 /** Fewer of them wait for a moment of rest: this many milliseconds without a batch. */
 const REST_MS = 5
 /** Operations handed to the level in one go: some milliseconds of work. */
-const PORTION = 500
+const CHUNK = 500
 
 const NONE = new Unwritten()
 
@@ -29,8 +37,8 @@ function plain(bytes: Uint8Array): Uint8Array {
   return Buffer.isBuffer(bytes) ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length) : bytes
 }
 
-/** Puts a store over a level; without a journal a batch lives in memory until the level has it. */
-export function createWriteBehind(level: Level, journal: Journal | undefined, fsync: boolean): Store {
+/** Puts a store over a level; without a log a batch lives in memory until the level has it. */
+export function createWriteBehind(level: Level, log: WriteAheadLog | undefined, fsync: boolean): Store {
   /** Acknowledged and not yet handed to the level. */
   let waiting = new Unwritten()
   /** Handed to the level, which has not answered yet. */
@@ -43,21 +51,21 @@ export function createWriteBehind(level: Level, journal: Journal | undefined, fs
   async function flush(): Promise<void> {
     if (waiting.size === 0) return
     do {
-      const retired = journal?.retire() ?? []
+      const retired = log?.retire() ?? []
       leaving = waiting
       waiting = new Unwritten()
       const operations = leaving.all()
-      // The level may have half of a batch for a while, for it is read through `leaving`, and after a crash the journal
+      // The level may have half of a batch for a while, for it is read through `leaving`, and after a crash the log
       // brings the other half.
-      for (let at = 0; at < operations.length; at += PORTION) {
-        // Whoever waits for an acknowledged batch, or for anything else, has a turn first.
+      for (let at = 0; at < operations.length; at += CHUNK) {
+        // Callers that wait for an acknowledged batch, and other events, run first.
         await new Promise((resolve) => setImmediate(resolve))
-        const last = at + PORTION >= operations.length
+        const last = at + CHUNK >= operations.length
         // What the retired files hold must not depend on the system's memory alone.
-        await level.batch(operations.slice(at, at + PORTION), { sync: fsync && last && retired.length > 0 })
+        await level.batch(operations.slice(at, at + CHUNK), { sync: fsync && last && retired.length > 0 })
       }
       leaving = NONE
-      journal?.drop(retired)
+      log?.drop(retired)
     } while (waiting.size > MANY_WAITING)
   }
 
@@ -112,7 +120,7 @@ export function createWriteBehind(level: Level, journal: Journal | undefined, fs
       }
       const operations = writes.filter((write) => write.type !== 'after')
       if (operations.length > 0) {
-        const durable = journal?.append(operations)
+        const durable = log?.append(operations)
         for (const operation of operations) waiting.add(operation)
         if (durable !== undefined) await durable
         scheduleFlush()
@@ -123,7 +131,7 @@ export function createWriteBehind(level: Level, journal: Journal | undefined, fs
     close() {
       clearTimeout(rest)
       closing ??= settled()
-        .then(() => journal?.close())
+        .then(() => log?.close())
         .finally(() => level.close())
       return closing
     },

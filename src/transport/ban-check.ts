@@ -1,59 +1,59 @@
-/** Who may come in by address, and how each knock went, in the node's ledger of callers. */
+/** Refuses banned addresses, and counts accepted and refused connections in the node's ledger of callers. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { plainAddress } from '../options/addresses.ts'
+import type { RemoteAddressOf } from './incoming-request.ts'
 import { forbidden, type Refusal } from './refusal.ts'
-import type { RemoteAddressOf } from './remote-address.ts'
 
-/** The ledger as doors see it. Addresses are IPv4 without IPv6 dress. */
+/** The ledger as a transport uses it. Addresses are plain: IPv4-mapped ones as IPv4. */
 export interface CallerLedger {
   isBanned(address: string): boolean
   note(
     address: string,
     event: 'successfulHandshakes' | 'failedHandshakes' | 'invalidMessages' | 'timeoutMessages',
   ): void
-  /** Hears of new bans; the returned function stops it. */
+  /** Calls back on each new ban; the returned function stops it. */
   onBan(listener: () => void): () => void
 }
 
-/** What a caller from a banned address is told. */
+/** The ledger of a node that keeps none. */
+export const NO_BANS: CallerLedger = { isBanned: () => false, note() {}, onBan: () => () => {} }
+
+/** The refusal of a banned address. */
 export const BANNED: Refusal = forbidden('Address is banned: see sco_unbanAddress')
 
-/** Keeps the doors of one server. */
+/** The bans and counts of one server. */
 export interface BanCheck {
-  /** Why the caller of a request is turned away; `undefined` when it may come in. */
+  /** Why a request is refused; `undefined` when its caller is not banned. */
   refusal(request: IncomingMessage): Refusal | undefined
-  /** Notes how the first request of a connection is answered, once it is. */
-  watch(request: IncomingMessage, response: ServerResponse): void
-  /** Notes a connection that went on to be a WebSocket, or did not. */
-  accepted(request: IncomingMessage, isAdmitted: boolean): void
-  /** Notes a connection that never came to a request. */
-  stumbled(socket: Duplex, event: 'invalidMessages' | 'timeoutMessages'): void
-  /** Is the other end of this connection itself banned? */
+  /** Counts a connection by the answer to its first request, once that is sent. */
+  countFirstRequest(request: IncomingMessage, response: ServerResponse): void
+  /** Counts a connection whose WebSocket upgrade was accepted or refused. */
+  countUpgrade(request: IncomingMessage, isAccepted: boolean): void
+  /** Counts a connection that failed before a complete request. */
+  countClientError(socket: Duplex, event: 'invalidMessages' | 'timeoutMessages'): void
+  /** Is the peer of this connection itself banned? */
   isBanned(socket: Duplex): boolean
 }
 
 const socketAddress = (socket: Duplex): string =>
   plainAddress('remoteAddress' in socket ? String(socket.remoteAddress ?? '') : '')
 
-/** Makes the keeper. */
+/** Makes the check. */
 export function createBanCheck(ledger: CallerLedger, remoteAddressOf: RemoteAddressOf): BanCheck {
-  const accepted = (address: string, isAdmitted: boolean) =>
-    ledger.note(address, isAdmitted ? 'successfulHandshakes' : 'failedHandshakes')
+  const countHandshake = (address: string, isAccepted: boolean) =>
+    ledger.note(address, isAccepted ? 'successfulHandshakes' : 'failedHandshakes')
   return {
     refusal: (request) => (ledger.isBanned(remoteAddressOf(request)) ? BANNED : undefined),
-    watch(request, response) {
+    countFirstRequest(request, response) {
       const address = remoteAddressOf(request)
       response.once('finish', () => {
         const { statusCode } = response
-        accepted(address, statusCode !== 401 && statusCode !== 403)
+        countHandshake(address, statusCode !== 401 && statusCode !== 403)
       })
     },
-    accepted: (request, isAdmitted) => accepted(remoteAddressOf(request), isAdmitted),
-    stumbled: (socket, event) => ledger.note(socketAddress(socket), event),
+    countUpgrade: (request, isAccepted) => countHandshake(remoteAddressOf(request), isAccepted),
+    countClientError: (socket, event) => ledger.note(socketAddress(socket), event),
     isBanned: (socket) => ledger.isBanned(socketAddress(socket)),
   }
 }
-
-/** The ledger of what has none. */
-export const NO_LEDGER: CallerLedger = { isBanned: () => false, note() {}, onBan: () => () => {} }

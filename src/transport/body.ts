@@ -1,18 +1,18 @@
-/** Bodies of requests, one by one within a limit and all together within another. */
+/** Reads request bodies, each within its limit and all together within the server's budget. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type ByteBudget, SMALL_BYTES } from './byte-budget.ts'
 
-/** Why a body was not read to its end: it is too large, or all of them together are. */
+/** Why a body was not read to its end: it is too large, or the budget is spent. */
 export type Unread = 'too large' | 'no room'
 
-/** Collects a body and hands out its text, or why it did not. Whoever goes away in the middle is forgotten. */
+/** Reads a body and calls back with its text, or with the reason why not; never for a caller that disconnects. */
 export type BodyReader = (
   request: IncomingMessage,
   response: ServerResponse,
   done: (body: string | undefined, unread?: Unread) => void,
 ) => void
 
-/** Makes the reader. `maxBodyBytes` is the limit of one body; the budget has those that come in or are not answered yet. */
+/** Makes the reader. `maxBodyBytes` limits one body; bytes are taken from the budget until the request is answered. */
 export function createBodyReader(maxBodyBytes: number, budget: ByteBudget): BodyReader {
   return (request, response, done) => {
     const chunks: Buffer[] = []

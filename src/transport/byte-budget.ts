@@ -1,26 +1,26 @@
-/** What callers make a server keep for them, all together: bytes that come in, and answers that are not taken. */
+/** The bytes that one server buffers for all callers together: incoming requests, and answers that are not read yet. */
 
-/** Up to this many bytes at once are not counted: as many of them as there are sockets do no harm. */
+/** Buffers up to this many bytes are not counted: even one for each socket is bounded by `maxSockets`. */
 export const SMALL_BYTES = 16_384
 
-/** How much smaller than its text a reply is that is written as it is taken. */
+/** Text bytes of a piecewise reply per byte that it holds in memory. */
 export const PACKED = 8
 
-/** Counts bytes. */
+/** Counts buffered bytes. */
 export interface ByteBudget {
-  /** Are there more than may be? */
+  /** Are more bytes taken than the limit? */
   readonly isSpent: boolean
   take(bytes: number): void
   /** Gives back what was taken. */
   give(bytes: number): void
 }
 
-/** Makes the budget of a server; `most` in bytes. */
-export function createByteBudget(most: number): ByteBudget {
+/** Makes the budget of a server; `limit` in bytes. */
+export function createByteBudget(limit: number): ByteBudget {
   let taken = 0
   return {
     get isSpent() {
-      return taken > most
+      return taken > limit
     },
     take(bytes) {
       taken += bytes

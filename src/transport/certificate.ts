@@ -1,10 +1,10 @@
-/** The certificate of a server, read from its files again when they change. */
+/** The TLS certificate of a server, reloaded when its files change. */
 import { readFileSync, unwatchFile, watchFile } from 'node:fs'
 import { createSecureContext } from 'node:tls'
 import { NodeError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 
-/** How often the files are looked at, milliseconds: renewals are rare, and the old certificate still holds then. */
+/** How often the files are checked, milliseconds: renewals are rare, and the old certificate is still valid then. */
 const LOOK_MS = 5000
 
 /** PEM texts. */
@@ -15,11 +15,11 @@ export interface KeyPair {
 
 /** A certificate with its key, on disk. */
 export interface Certificate {
-  /** As it was read last. */
+  /** The pair that was read last. */
   readonly pair: KeyPair
-  /** Reads the files again, and hands them to all listeners; says so in the log when they are not good, and keeps the old pair. */
+  /** Reads the files again and passes a changed pair to all listeners; an invalid one is logged, and the old pair stays. */
   reload(): void
-  /** Hears of each new pair. */
+  /** Calls back with each new pair. */
   onChange(listener: (pair: KeyPair) => void): void
   close(): void
 }
@@ -38,8 +38,8 @@ function readPair(certFile: string, keyFile: string): KeyPair {
   try {
     createSecureContext(pair)
   } catch (error) {
-    const words = `The certificate ${certFile} and the private key ${keyFile} cannot be used together`
-    throw new NodeError('invalid-options', `${words}: ${(error as Error).message}.`)
+    const message = `The certificate ${certFile} and the private key ${keyFile} cannot be used together`
+    throw new NodeError('invalid-options', `${message}: ${(error as Error).message}.`)
   }
   return pair
 }
@@ -55,11 +55,11 @@ export function openCertificate(certFile: string, keyFile: string, logger: Logge
       if (read.cert === pair.cert && read.key === pair.key) return
       pair = read
     } catch (error) {
-      logger.warn('the certificate has changed but is not good; the old one stays', { error })
+      logger.warn('the certificate has changed but is not valid; the old one stays', { error })
       return
     }
     for (const listener of listeners) listener(pair)
-    logger.info('the certificate has changed; new connections get the new one')
+    logger.info('the certificate has changed; new connections use the new one')
   }
 
   const files = [certFile, keyFile]

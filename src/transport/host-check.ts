@@ -1,18 +1,18 @@
-/** Who may knock: the checks of Host (against DNS rebinding) and Origin (against foreign web pages). */
+/** The checks of Host (against DNS rebinding) and Origin (against foreign web pages). */
 import { isIP } from 'node:net'
 import { isLoopback } from '../options/addresses.ts'
 
-/** The headers that say under which name the node was called, and by which page. */
+/** The name by which the node was called, and the web page that called it. */
 export interface CallerHeaders {
   readonly host?: string | undefined
   readonly origin?: string | undefined
 }
 
-/** Decides over callers by their headers. */
+/** Accepts or refuses callers by their headers. */
 export interface HostCheck {
-  /** Why the caller is turned away; `undefined` when it may come in. */
+  /** Why the caller is refused; `undefined` when it is accepted. */
   refusal(headers: CallerHeaders): string | undefined
-  /** Value of `Access-Control-Allow-Origin` for an admitted caller; `undefined` when it needs none. */
+  /** Value of `Access-Control-Allow-Origin` for an accepted caller; `undefined` when it needs none. */
   corsOrigin(headers: CallerHeaders): string | undefined
 }
 
@@ -28,7 +28,7 @@ function nameOf(host: string): string {
 /**
  * Makes the check for a server. An IP literal cannot be rebound, so it passes, as do `localhost` and the listed names.
  * Bound beyond loopback without a list, any name passes, since only the operator knows them.
- * A missing Host header passes as on the real node (docs/rpc-reference.md#11-http): browsers always send one.
+ * A missing Host header passes as on the reference node (docs/rpc-reference.md#11-http): browsers always send one.
  */
 export function createHostCheck(options: {
   readonly bindAddress: string
@@ -40,20 +40,20 @@ export function createHostCheck(options: {
   const origins = new Set(options.cors.map((origin) => origin.toLowerCase()))
   const anyOrigin = origins.has('*')
 
-  const isOurs = (name: string): boolean => name === 'localhost' || isIP(name) !== 0 || names.has(name)
+  const isOwnName = (name: string): boolean => name === 'localhost' || isIP(name) !== 0 || names.has(name)
 
   /**
-   * Clients that are no browser sometimes name the server itself as their origin. The scheme says nothing: before a
-   * proxy that does TLS the client sees another one than we do.
+   * Clients other than browsers sometimes send the server's own address as their origin. The scheme is ignored: in
+   * front of a proxy that terminates TLS the client uses another one than this server.
    */
   function isSameOrigin(origin: string, host: string | undefined): boolean {
-    if (host === undefined || !isOurs(nameOf(host))) return false
+    if (host === undefined || !isOwnName(nameOf(host))) return false
     return OWN_SCHEMES.some((scheme) => origin === `${scheme}://${host.toLowerCase()}`)
   }
 
   return {
     refusal({ host, origin }) {
-      if (host !== undefined && host !== '' && !anyName && !isOurs(nameOf(host))) {
+      if (host !== undefined && host !== '' && !anyName && !isOwnName(nameOf(host))) {
         return 'Host not allowed: see the setting hosts'
       }
       if (origin === undefined || anyOrigin) return undefined

@@ -1,45 +1,45 @@
-/** The HTTP server under the doors, bare or in TLS, with its limits against those who dawdle. */
-import { createServer, type Server as HttpServer, type RequestListener } from 'node:http'
+/** The `node:http` or `node:https` server below all transports, with its limits against slow clients. */
+import { createServer, type RequestListener, type Server } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Certificate } from './certificate.ts'
 
-/** How long an idle connection is kept for the next request, and how often slow ones are looked for at least; milliseconds. */
+/** How long an idle connection is kept open, and how often slow ones are checked at least; milliseconds. */
 const KEEP_ALIVE_MS = 65_000
 const CHECK_MS = 5000
 
-/** Against senders that drip, milliseconds. */
-export interface SenderTimes {
-  /** For the header, and before it for TLS. */
+/** Limits against slow senders, milliseconds. */
+export interface SenderTimeouts {
+  /** For the header, and before it for the TLS handshake. */
   readonly headerTimeoutMs: number
   /** For a whole request. */
   readonly transferTimeoutMs: number
 }
 
-/** A server and what depends on whether it speaks TLS. */
-export interface BareServer {
-  readonly server: HttpServer
-  /** The event by which a connection arrives that can carry HTTP. */
-  readonly arrival: 'connection' | 'secureConnection'
-  /** `s` with TLS: what http and ws are called then. */
-  readonly suffix: '' | 's'
-  /** Cuts connections that have not come to speak TLS yet; nothing else counts them. */
-  cutHandshakes(): void
+/** A server and what depends on whether it has TLS. */
+export interface HttpServer {
+  readonly server: Server
+  /** The event of a connection that can carry HTTP. */
+  readonly connectionEvent: 'connection' | 'secureConnection'
+  /** `s` with TLS: the end of the schemes `https` and `wss`. */
+  readonly schemeSuffix: '' | 's'
+  /** Destroys connections whose TLS handshake is not complete; no other list holds them. */
+  destroyHandshakes(): void
 }
 
-/** What tells a connection from all others that are open. */
-function nameOf(socket: Duplex): string {
+/** The peer's address and port, unique among open connections. */
+function peerOf(socket: Duplex): string {
   const { remoteAddress, remotePort } = socket as Socket
   return `${remoteAddress} ${remotePort}`
 }
 
-/** Makes the server; with a certificate it speaks TLS and nothing else. */
+/** Makes the server; with a certificate it accepts TLS only. */
 export function createHttpServer(
   certificate: Certificate | undefined,
-  { headerTimeoutMs, transferTimeoutMs }: SenderTimes,
+  { headerTimeoutMs, transferTimeoutMs }: SenderTimeouts,
   listener: RequestListener,
-): BareServer {
+): HttpServer {
   const headersTimeout = Math.min(headerTimeoutMs, transferTimeoutMs)
   const limits = {
     headersTimeout,
@@ -49,26 +49,26 @@ export function createHttpServer(
   }
   if (certificate === undefined) {
     const server = createServer(limits, listener)
-    return { server, arrival: 'connection', suffix: '', cutHandshakes() {} }
+    return { server, connectionEvent: 'connection', schemeSuffix: '', destroyHandshakes() {} }
   }
   const server = createSecureServer(
     { ...limits, handshakeTimeout: headersTimeout, ...certificate.pair },
     listener,
   )
   certificate.onChange((pair) => server.setSecureContext(pair))
-  /** The socket below a secure one is not to be had from it, but its other end has the same name. */
+  /** A TLS socket does not expose the socket below it, but both have the same peer. */
   const handshaking = new Map<string, Duplex>()
   server.on('connection', (socket) => {
-    const name = nameOf(socket)
-    handshaking.set(name, socket)
-    socket.once('close', () => handshaking.delete(name))
+    const peer = peerOf(socket)
+    handshaking.set(peer, socket)
+    socket.once('close', () => handshaking.delete(peer))
   })
-  server.on('secureConnection', (socket) => handshaking.delete(nameOf(socket)))
+  server.on('secureConnection', (socket) => handshaking.delete(peerOf(socket)))
   return {
     server,
-    arrival: 'secureConnection',
-    suffix: 's',
-    cutHandshakes() {
+    connectionEvent: 'secureConnection',
+    schemeSuffix: 's',
+    destroyHandshakes() {
       for (const socket of handshaking.values()) socket.destroy()
     },
   }

@@ -1,12 +1,12 @@
-/** Counts what a WebSocket client has sent of a message that is not whole yet: such bytes wait, and nothing else sees them. */
+/** Counts the bytes of incomplete WebSocket messages, which ws buffers without reporting them. */
 import type { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
 import { type ByteBudget, SMALL_BYTES } from './byte-budget.ts'
 
-/** What a control frame of a client has beside its payload: two bytes and the mask. */
+/** Bytes of a client's control frame beside its payload: a header of two and the mask. */
 const CONTROL_BYTES = 6
 
-/** Takes them from the budget until the message is whole; `onSpent` hears when that has no room for them. */
+/** Takes the bytes from the budget until their message is complete; calls `onSpent` when the budget is spent. */
 export function countIncomingBytes(
   socket: WebSocket,
   stream: Duplex,
@@ -28,9 +28,9 @@ export function countIncomingBytes(
     hold(partial + chunk.length)
     if (counted > 0 && budget.isSpent) onSpent()
   }
-  // They may stand between the frames of a message, and end none.
+  // A control frame may stand between the frames of a message, and completes none.
   const onControl = (data: Buffer) => hold(partial - data.length - CONTROL_BYTES)
-  // Before ws sees them, so that a message ends after its last byte is counted.
+  // Prepended to the listener of ws, so that a message completes after its last byte is counted.
   stream.prependListener('data', onBytes)
   socket
     .on('message', () => hold(0))

@@ -1,7 +1,7 @@
-/** Taking a port: where it is, or a sentence on why it cannot be had. */
+/** Binds a port, with an error message for the operator when that fails. */
 import { type AddressInfo, isIPv6, type Server } from 'node:net'
 
-/** The address cannot be listened on; the message is a sentence for the operator. */
+/** The address cannot be bound; the message is a sentence for the operator. */
 export class ListenError extends Error {
   override readonly name = 'ListenError'
 }
@@ -13,7 +13,7 @@ const LISTEN_FAILURES: Readonly<Record<string, string>> = {
   ENOTFOUND: 'there is no such host name',
 }
 
-/** Listens, and gives the port, which the system chooses for 0. Throws `ListenError`. */
+/** Listens and returns the port, which the system chooses for 0. Throws `ListenError`. */
 export function listen(server: Server, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
@@ -24,7 +24,7 @@ export function listen(server: Server, host: string, port: number): Promise<numb
   })
 }
 
-/** The host to call a server by that is bound to an address. */
+/** The host by which a client on this machine reaches a bound address. */
 export function callableHost(bound: string): string {
   if (bound === '0.0.0.0') return '127.0.0.1'
   if (bound === '::') return '[::1]'

@@ -1,5 +1,5 @@
-/** The figures of a served node in the words of Prometheus; loaded when somebody first asks for them. */
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+/** The Prometheus metrics of a served node; loaded with the first `/metrics` request. */
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import { type CallMeter, DURATION_BOUNDS } from '../rpc/call-meter.ts'
 import type { Health } from '../rpc/health.ts'
 import type { Load } from '../rpc/load.ts'
@@ -8,68 +8,57 @@ import type { Load } from '../rpc/load.ts'
 export interface SocketFigures {
   readonly http: number
   readonly websocket: number
-  /** Hung up on at the door, since there were too many. */
+  /** Closed at once, since too many were open. */
   readonly dropped: number
 }
 
-/** Where the figures come from. What a door without a chain behind it does not have is absent. */
+/** Where the metrics come from; absent is what a dispatcher without a chain does not have. */
 export interface MetricsParts {
   readonly meter: CallMeter
   readonly load: Load | undefined
   readonly health: (() => Promise<Health | undefined>) | undefined
   sockets(): SocketFigures
-  /** Messages and sockets refused since the limits of a key were spent, by the key's name. */
+  /** How many messages and sockets were refused by the limits of a key, by the key's name. */
   readonly overLimits: ReadonlyMap<string, number>
 }
 
-/** A page of figures. */
+/** The metrics page. */
 export interface Metrics {
   readonly contentType: string
-  /** The figures of this moment. */
+  /** The current values. */
   text(): Promise<string>
 }
 
 const BY_CALL = ['method', 'key'] as const
 
 const DURATION_NAME = 'tandem_call_duration_seconds'
-const DURATION_HELP = 'Seconds from taking a call up to its answer, waiting for a turn included.'
+const DURATION_HELP = 'Seconds from the start of a call to its answer, waiting time included.'
 
-/** A histogram over what the meter has counted; the library's own counting costs more than a simple method. */
-class CallDurations extends Histogram<'method' | 'key'> {
-  readonly #meter: CallMeter
-
-  constructor(meter: CallMeter, registers: Registry[]) {
-    super({
-      name: DURATION_NAME,
-      help: DURATION_HELP,
-      labelNames: BY_CALL,
-      registers,
+/**
+ * The durations as a histogram in the Prometheus text format (https://prometheus.io/docs/instrumenting/exposition_formats),
+ * from the counts of the meter: prom-client has no histogram over counts made elsewhere, and its own `observe` takes
+ * 1.0 µs of processor time a call, the meter 0.05 µs.
+ */
+function durationsText(meter: CallMeter): string {
+  const lines = meter.figures().flatMap(({ method, key, classes, seconds }) => {
+    // Methods and key names hold no character that the format escapes.
+    const labels = `method="${method}",key="${key}"`
+    let count = 0
+    const buckets = classes.map((inClass, i) => {
+      count += inClass
+      return `${DURATION_NAME}_bucket{${labels},le="${DURATION_BOUNDS[i] ?? '+Inf'}"} ${count}`
     })
-    this.#meter = meter
-  }
-
-  /** What the registry asks of a histogram. */
-  async getForPromString() {
-    const values = this.#meter.figures().flatMap(({ method, key, classes, seconds }) => {
-      const labels = { method, key }
-      let below = 0
-      const buckets = classes.map((count, i) => {
-        below += count
-        const le = DURATION_BOUNDS[i] ?? '+Inf'
-        return { metricName: `${DURATION_NAME}_bucket`, labels: { ...labels, le }, value: below }
-      })
-      return [
-        ...buckets,
-        { metricName: `${DURATION_NAME}_sum`, labels, value: seconds },
-        { metricName: `${DURATION_NAME}_count`, labels, value: below },
-      ]
-    })
-    return { name: DURATION_NAME, help: DURATION_HELP, type: 'histogram', values }
-  }
+    return [
+      ...buckets,
+      `${DURATION_NAME}_sum{${labels}} ${seconds}`,
+      `${DURATION_NAME}_count{${labels}} ${count}`,
+    ]
+  })
+  const head = [`# HELP ${DURATION_NAME} ${DURATION_HELP}`, `# TYPE ${DURATION_NAME} histogram`]
+  return `${[...head, ...lines].join('\n')}\n`
 }
 
 function countCalls(meter: CallMeter, registers: Registry[]): void {
-  new CallDurations(meter, registers)
   new Counter({
     name: 'tandem_calls_total',
     help: 'Answered calls.',
@@ -99,7 +88,7 @@ function countCalls(meter: CallMeter, registers: Registry[]): void {
   })
 }
 
-/** A counter that stands elsewhere. */
+/** A counter whose value is kept elsewhere. */
 function counter(name: string, help: string, registers: Registry[], read: () => number): void {
   new Counter({
     name,
@@ -133,11 +122,11 @@ function showLoad(load: Load, registers: Registry[]): void {
   )
   gauge(
     'tandem_heavy_calls_waiting',
-    'Simulations, traces and log queries that wait for their turn.',
+    'Simulations, traces and log queries that wait to run.',
     registers,
     () => load.figures.heavyWaiting,
   )
-  counter('tandem_shed_total', 'Messages and calls turned away since the node was busy.', registers, () => {
+  counter('tandem_shed_total', 'Messages and calls refused since the node was busy.', registers, () => {
     return load.figures.shed
   })
 }
@@ -154,7 +143,7 @@ function showSockets(sockets: MetricsParts['sockets'], registers: Registry[]): v
       this.set({ kind: 'websocket' }, websocket)
     },
   })
-  const help = 'Connections hung up on at the door, since there were too many.'
+  const help = 'Connections closed at once, since too many were open.'
   counter('tandem_sockets_dropped_total', help, registers, () => sockets().dropped)
 }
 
@@ -214,7 +203,7 @@ export function createMetrics({ meter, load, health, sockets, overLimits }: Metr
     async text() {
       const seen = await health?.()
       if (seen !== undefined) show?.(seen)
-      return registry.metrics()
+      return `${await registry.metrics()}\n${durationsText(meter)}`
     },
   }
 }

@@ -1,4 +1,4 @@
-/** Pages for those who watch over a node: does it live, is it ready, and its figures. */
+/** The monitoring pages of a node: liveness, readiness and Prometheus metrics. */
 import type { ServerResponse } from 'node:http'
 import { CallMeter } from '../rpc/call-meter.ts'
 import type { Health } from '../rpc/health.ts'
@@ -6,13 +6,13 @@ import { RETRY_SECONDS } from '../rpc/load.ts'
 import type { Metrics, SocketFigures } from './metrics.ts'
 import type { TextDispatcher } from './text-dispatcher.ts'
 
-/** What is watched. */
+/** What the pages report on. */
 export interface Monitored {
   readonly dispatcher: TextDispatcher
-  /** The node's own figures, `undefined` once it is closed; absent for what has none. */
+  /** The node's own metrics, `undefined` once it is closed; absent for a dispatcher without a chain. */
   readonly health?: (() => Promise<Health | undefined>) | undefined
   sockets(): SocketFigures
-  /** Messages and sockets refused since the limits of a key were spent, by the key's name. */
+  /** How many messages and sockets were refused by the limits of a key, by the key's name. */
   readonly overLimits: ReadonlyMap<string, number>
   isClosing(): boolean
 }
@@ -24,7 +24,7 @@ export interface MonitoringPage {
   readonly body: string
 }
 
-/** Who looks. */
+/** The pages of one server. */
 export interface MonitoringPages {
   /** The page of a path; `undefined` when there is none. */
   page(path: string): Promise<MonitoringPage | undefined>
@@ -38,15 +38,15 @@ const statusPage = (status: number, body: object): MonitoringPage => ({
   body: JSON.stringify(body),
 })
 
-/** Begins to count the calls of a node, and makes its pages. What tells of the counts is loaded when they are asked for. */
-export function createMonitoringPages(watched: Monitored): MonitoringPages {
-  const { dispatcher, health } = watched
+/** Starts counting the calls of a node, and makes its pages. prom-client is loaded with the first `/metrics` request. */
+export function createMonitoringPages(monitored: Monitored): MonitoringPages {
+  const { dispatcher, health } = monitored
   const meter = new CallMeter(dispatcher.methods ?? [])
   const stop = dispatcher.listen?.(meter.count)
   let metrics: Promise<Metrics> | undefined
 
   async function readiness(): Promise<MonitoringPage> {
-    if (watched.isClosing()) return statusPage(503, { status: 'closing' })
+    if (monitored.isClosing()) return statusPage(503, { status: 'closing' })
     const seen = await health?.()
     if (health !== undefined && seen === undefined) return statusPage(503, { status: 'closed' })
     const head = seen && { head: seen.head }
@@ -60,8 +60,8 @@ export function createMonitoringPages(watched: Monitored): MonitoringPages {
         meter,
         load: dispatcher.load,
         health,
-        sockets: watched.sockets,
-        overLimits: watched.overLimits,
+        sockets: monitored.sockets,
+        overLimits: monitored.overLimits,
       }),
     )
     const { contentType, text } = await metrics

@@ -1,11 +1,11 @@
-/** A port of its own for those who watch, where nothing but their pages is served. */
+/** A port of its own for the monitoring pages, which serves nothing else. */
 import { createServer } from 'node:http'
 import type { Logger } from '../logger.ts'
 import type { HostCheck } from './host-check.ts'
-import { pathOf, refuse } from './http.ts'
+import { pathOf } from './incoming-request.ts'
 import { listen } from './listen.ts'
 import { type MonitoringPages, sendPage } from './monitoring-pages.ts'
-import { BROKEN, forbidden, NO_SUCH_PAGE, PAGE_VERBS, wrongVerb } from './refusal.ts'
+import { BROKEN, forbidden, NO_SUCH_PAGE, PAGE_VERBS, refuse, wrongVerb } from './refusal.ts'
 
 /** A listening port. */
 export interface MonitoringServer {
@@ -17,17 +17,17 @@ export interface MonitoringServer {
 export async function serveMonitoring(parts: {
   readonly host: string
   readonly port: number
-  readonly watch: MonitoringPages
+  readonly monitoring: MonitoringPages
   readonly check: HostCheck
   readonly logger: Logger
 }): Promise<MonitoringServer> {
-  const { watch, check, logger } = parts
+  const { monitoring, check, logger } = parts
   const server = createServer((request, response) => {
     request.on('error', () => {}).resume()
     const reason = check.refusal(request.headers)
     if (reason !== undefined) return refuse(response, forbidden(reason))
     if (request.method !== 'GET' && request.method !== 'HEAD') return refuse(response, wrongVerb(PAGE_VERBS))
-    watch.page(pathOf(request.url)).then(
+    monitoring.page(pathOf(request.url)).then(
       (page) => {
         if (page === undefined) refuse(response, NO_SUCH_PAGE)
         else sendPage(response, page)
@@ -39,7 +39,7 @@ export async function serveMonitoring(parts: {
     )
   })
   const port = await listen(server, parts.host, parts.port)
-  server.on('error', (error) => logger.error('the port for watchers failed', { error }))
+  server.on('error', (error) => logger.error('the monitoring port failed', { error }))
   return {
     port,
     close() {

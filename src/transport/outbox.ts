@@ -1,37 +1,37 @@
-/** Notifications on their way to sockets: gathered for a moment, so that a busy chain costs each socket one write, not many. */
+/** Queues of notifications to sockets, batched so that a busy chain costs each socket one write instead of many. */
 import type { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
 import { type Notification, notificationText } from '../rpc/notification.ts'
 
-/** Milliseconds of delivering after which everything else has a turn. */
+/** Milliseconds of delivery after which the event loop runs other work. */
 const SLICE_MS = 4
-/** Times as long as it delivered a door then rests, so that delivering takes a fifth of the time at most. */
-const REST_FACTOR = 4
-/** Notifications of one socket in one turn. */
-const MOST_AT_ONCE = 256
-/** What a message is longer than its news, in bytes. */
+/** Pause after a slice, as a multiple of its length: delivery takes a fifth of the time at most. */
+const PAUSE_FACTOR = 4
+/** Notifications of one socket in one slice. */
+const MAX_PER_SLICE = 256
+/** Bytes of a message around its result. */
 const ENVELOPE_BYTES = 120
 
-/** Runs what is waiting, in the order in which it came. */
-export interface Deliveries {
-  /** One that waits already keeps its place. */
+/** Runs deliveries in the order in which they were added. */
+export interface DeliveryQueue {
+  /** A delivery that is queued already keeps its place. */
   add(deliver: () => void): void
-  /** Those added and not yet run are forgotten. */
+  /** Drops deliveries that have not run. */
   close(): void
 }
 
 /**
- * Makes the deliveries of a door. The first after a rest goes at once; the longer a round over all sockets takes, the more
- * each of them gets in one write.
+ * Makes the queue of one server. The first delivery after a pause runs at once; the longer a round over all sockets
+ * takes, the more notifications each socket gets in one write.
  */
-export function createDeliveries(): Deliveries {
+export function createDeliveryQueue(): DeliveryQueue {
   const waiting = new Set<() => void>()
-  let restUntil = Number.NEGATIVE_INFINITY
+  let pausedUntil = Number.NEGATIVE_INFINITY
   let planned: NodeJS.Timeout | NodeJS.Immediate | undefined
 
   function plan(): void {
-    const rest = restUntil - performance.now()
-    planned = rest > 0 ? setTimeout(run, rest).unref() : setImmediate(run)
+    const pause = pausedUntil - performance.now()
+    planned = pause > 0 ? setTimeout(run, pause).unref() : setImmediate(run)
   }
 
   function run(): void {
@@ -44,7 +44,7 @@ export function createDeliveries(): Deliveries {
       now = performance.now()
       if (now - start > SLICE_MS) break
     }
-    restUntil = now + (now - start) * REST_FACTOR
+    pausedUntil = now + (now - start) * PAUSE_FACTOR
     if (waiting.size > 0) plan()
   }
 
@@ -64,26 +64,26 @@ export function createDeliveries(): Deliveries {
 /** The notifications of one socket. */
 export interface Outbox {
   push(notification: Notification): void
-  /** Hands over to the socket what has gathered. */
+  /** Sends what is queued. */
   flush(): void
 }
 
 /** What an outbox is made of. */
 export interface OutboxParts {
   readonly socket: WebSocket
-  /** What the socket writes to. */
+  /** The connection below the socket. */
   readonly stream: Duplex
-  readonly deliveries: Deliveries
-  /** Bytes that may wait for the peer. */
+  readonly deliveries: DeliveryQueue
+  /** Bytes that may wait for the peer to read. */
   readonly maxBytes: number
-  /** Must what gathers stay here for now? */
+  /** Are notifications to be held back for now? */
   readonly isHeld: () => boolean
-  /** More waits than may: the peer does not read. Called once. */
+  /** More than `maxBytes` wait: the peer does not read. Called once. */
   readonly onOverflow: () => void
 }
 
-function lengthOf({ news }: Notification): number {
-  return news.json.length + ENVELOPE_BYTES
+function lengthOf({ event }: Notification): number {
+  return event.json.length + ENVELOPE_BYTES
 }
 
 /** Makes an outbox. */
@@ -113,7 +113,7 @@ export function createOutbox({
 
   function deliver(): void {
     if (isHeld()) return
-    send(MOST_AT_ONCE)
+    send(MAX_PER_SLICE)
     if (gathered.length > 0) deliveries.add(deliver)
   }
 

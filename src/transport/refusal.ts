@@ -1,4 +1,5 @@
-/** What a door itself refuses, before any method is looked at: an HTTP status and a JSON-RPC error body. */
+/** What the transport itself refuses, before any method runs: an HTTP status and a JSON-RPC error body. */
+import type { ServerResponse } from 'node:http'
 import { NodeError } from '../errors.ts'
 import { toErrorObject } from '../rpc/error-codes.ts'
 import { RETRY_SECONDS } from '../rpc/load.ts'
@@ -7,9 +8,9 @@ import { RETRY_SECONDS } from '../rpc/load.ts'
 export interface Refusal {
   readonly status: number
   readonly body: string
-  /** Verbs that the page takes, when the verb was wrong. */
+  /** Verbs that the page allows, when the verb was wrong. */
   readonly allow?: string
-  /** Seconds after which it is worth trying again. */
+  /** Seconds after which to try again. */
   readonly retryAfter?: number
 }
 
@@ -18,18 +19,18 @@ export const RPC_VERBS = 'POST, OPTIONS'
 /** Verbs of the reserved pages. */
 export const PAGE_VERBS = 'GET, HEAD'
 
-type DoorError = 'invalid-request' | 'unauthorized' | 'rate-limited' | 'overloaded'
+type RefusalKind = 'invalid-request' | 'unauthorized' | 'rate-limited' | 'overloaded' | 'internal'
 
-function refusal(status: number, kind: DoorError, message: string): Refusal {
+function refusal(status: number, kind: RefusalKind, message: string): Refusal {
   const error = toErrorObject(new NodeError(kind, message))
   return { status, body: JSON.stringify({ jsonrpc: '2.0', id: null, error }) }
 }
 
-/** A foreign Host or Origin. */
+/** A foreign Host or Origin, or a banned address. */
 export const forbidden = (message: string): Refusal => refusal(403, 'unauthorized', message)
-/** No key, or none that is good: which of the two is nobody's business. */
+/** No key, or none that is valid: the answer does not reveal which of the two. */
 export const UNAUTHORIZED = refusal(401, 'unauthorized', 'API key missing or not valid')
-/** The limits of a key do not have what a message costs. */
+/** A message costs more than is left of a key's limits. */
 export const spentLimit = (message: string, retryAfter: number): Refusal => ({
   ...refusal(429, 'rate-limited', message),
   retryAfter,
@@ -42,13 +43,19 @@ export const BUSY: Refusal = {
   ...refusal(503, 'overloaded', `The node is busy, try again in ${RETRY_SECONDS} s`),
   retryAfter: RETRY_SECONDS,
 }
-/** A body that does not say it is JSON, or is compressed. */
+/** A body of another type than JSON, or a compressed one. */
 export const WRONG_TYPE = refusal(
   415,
   'invalid-request',
   'Content-Type must be application/json or application/json-rpc, without Content-Encoding',
 )
-/** Another verb than the page takes. */
+/** A body that a middleware in front of `rpcHandler` has read without leaving it in `request.body`. */
+export const BODY_CONSUMED = refusal(
+  500,
+  'internal',
+  'The request body was read before it reached rpcHandler: mount rpcHandler first, or a parser that sets request.body',
+)
+/** Another verb than the page allows. */
 export const wrongVerb = (allow: string): Refusal => ({
   ...refusal(405, 'invalid-request', `Method not allowed: use ${allow.split(',')[0]}`),
   allow,
@@ -64,6 +71,16 @@ export const TOO_SLOW = refusal(408, 'invalid-request', 'Request took too long t
 export const BROKEN: Refusal = {
   status: 500,
   body: JSON.stringify({ jsonrpc: '2.0', id: null, error: toErrorObject(undefined) }),
+}
+
+/** Sends a refusal. */
+export function refuse(response: ServerResponse, { status, body, allow, retryAfter }: Refusal): void {
+  if (retryAfter !== undefined) response.setHeader('Retry-After', retryAfter)
+  if (allow !== undefined) response.setHeader('Allow', allow)
+  response.setHeader('Content-Type', 'application/json')
+  response.setHeader('Content-Length', Buffer.byteLength(body))
+  response.statusCode = status
+  response.end(body)
 }
 
 /** A refusal as raw HTTP, for a socket that has no response object. It ends the connection. */

@@ -1,28 +1,28 @@
-/** What a door asks of the node behind it: text in, text out, and how it is. */
+/** What a transport needs of a node: JSON text in, JSON text out, and its load. */
 import type { OnCall } from '../options/options.ts'
 import type { Load } from '../rpc/load.ts'
 import type { AnyMethod } from '../rpc/method.ts'
 import type { Session } from '../rpc/session.ts'
 
-/** A reply that is never there as a whole. */
+/** A reply that is never held in memory as a whole. */
 export interface LongReply {
   /** Bytes of all pieces. */
   readonly length: number
-  /** UTF-8, each made when its turn comes: to be sent one after another, at the pace of whoever reads. */
+  /** UTF-8, each made when it is asked for: to be sent one after another, as fast as the caller reads. */
   pieces(): Iterable<Uint8Array>
 }
 
-/** The dispatcher as doors see it. */
+/** The dispatcher as transports see it. */
 export interface TextDispatcher {
   /** Answers JSON text by JSON text; `undefined` when there is nothing to answer. */
   dispatchText(text: string, session: Session): Promise<string | undefined>
   /** The same; a long reply in pieces. Absent where replies are never long. */
   dispatchPieces?(text: string, session: Session): Promise<string | LongReply | undefined>
-  /** The methods that are open on this node; absent for what has none. */
+  /** The enabled methods of this node; absent for a dispatcher without a list. */
   readonly methods?: readonly Pick<AnyMethod, 'name' | 'aliases'>[]
-  /** What is under way; absent where nothing is bounded. */
+  /** What is being answered; absent where nothing is limited. */
   readonly load?: Load
-  /** Hears of each call from now on; the returned function stops it. */
+  /** Calls back on each call from now on; the returned function stops it. */
   listen?(listener: OnCall): () => void
 }
 

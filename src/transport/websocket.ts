@@ -6,24 +6,23 @@ import type { Logger } from '../logger.ts'
 import { openSession, type Session } from '../rpc/session.ts'
 import { type ByteBudget, PACKED, SMALL_BYTES } from './byte-budget.ts'
 import { countIncomingBytes } from './incoming-bytes.ts'
+import { type RemoteAddressOf, requestIdOf } from './incoming-request.ts'
 import { type ApiKeyClient, sessionOf } from './keys/api-key-client.ts'
-import { createDeliveries, createOutbox, type Deliveries } from './outbox.ts'
-import type { RemoteAddressOf } from './remote-address.ts'
-import { requestIdOf } from './request-id.ts'
+import { createDeliveryQueue, createOutbox, type DeliveryQueue } from './outbox.ts'
 import { dispatchLong, type LongReply, type TextDispatcher } from './text-dispatcher.ts'
 
-/** What the WebSocket door is made of. */
+/** What the WebSocket listener is made of. */
 export interface WebSocketParts {
   readonly dispatcher: TextDispatcher
   /** Bytes of one message. */
   readonly maxMessageBytes: number
   /** Bytes that may wait for a peer that does not read. */
   readonly maxBufferBytes: number
-  /** Of requests and answers of all doors. */
+  /** Of requests and answers of all transports. */
   readonly budget: ByteBudget
-  /** How long a peer may take nothing of a large answer, milliseconds. */
+  /** How long a peer may read nothing of a large answer, milliseconds. */
   readonly transferTimeoutMs: number
-  /** A peer that does not answer a ping by the next is gone, milliseconds. */
+  /** Milliseconds between pings; a peer that has not answered one by the next is disconnected. */
   readonly pingIntervalMs: number
   readonly logger: Logger
   readonly remoteAddressOf: RemoteAddressOf
@@ -31,23 +30,23 @@ export interface WebSocketParts {
 
 /** All sockets of a server. */
 export interface WebSocketListener {
-  /** Takes over a connection whose upgrade request was admitted, by a key if keys are in use. */
+  /** Takes over a connection whose upgrade request was accepted; `client` holds its key where keys are in use. */
   accept(request: IncomingMessage, socket: Duplex, head: Buffer, client?: ApiKeyClient): void
   /** Closes the sockets of callers whose address is banned now (1008). */
-  turnOut(isBanned: (address: string) => boolean): void
-  /** How many there are. */
+  disconnectBanned(isBanned: (address: string) => boolean): void
+  /** How many are open. */
   count(): number
   /** Lets running messages end, then closes every socket (1001). */
   close(): Promise<void>
-  /** Cuts what is still open. */
+  /** Destroys the sockets that are still open. */
   terminate(): void
 }
 
-/** Messages that may wait for their turn before the socket is no longer read. */
+/** Messages that may wait behind the running one before the socket is paused. */
 const MAX_WAITING = 64
-/** Their characters that may wait. */
+/** Characters of waiting messages before the socket is paused. */
 const MAX_WAITING_LENGTH = 1_048_576
-/** Bytes not yet taken by the peer: from here replies wait for it. */
+/** Bytes that the peer has not read: from here on replies wait until it has. */
 const SLOW_BYTES = 1_048_576
 
 /** Close codes of RFC 6455. */
@@ -57,9 +56,9 @@ const POLICY_VIOLATION = 1008
 const INTERNAL_ERROR = 1011
 const TRY_AGAIN_LATER = 1013
 
-/** One socket with its turn of messages. */
+/** One socket with its queue of messages. */
 interface Connection {
-  /** Settles when the running message has been answered. */
+  /** Settles when the running message is answered. */
   finish(): Promise<void>
   isAlive(): boolean
   readonly socket: WebSocket
@@ -67,14 +66,14 @@ interface Connection {
   readonly remote: string
 }
 
-/** Who is at a socket: what of its session is known before the first message. */
+/** The part of a session that is known before the first message. */
 type Caller = Pick<Session, 'label' | 'remote' | 'requestId'> & Partial<ReturnType<typeof sessionOf>>
 
 function connect(
   socket: WebSocket,
   stream: Duplex,
   caller: Caller,
-  deliveries: Deliveries,
+  deliveries: DeliveryQueue,
   { dispatcher, maxBufferBytes, budget, transferTimeoutMs, logger }: WebSocketParts,
 ): Connection {
   const { label } = caller
@@ -88,7 +87,7 @@ function connect(
 
   const isOpen = () => socket.readyState === WebSocket.OPEN
 
-  /** The caller is gone, or as good as gone. */
+  /** Forgets waiting messages and ends subscriptions: the caller has gone or is being closed. */
   function leave(): void {
     waiting.length = 0
     waitingLength = 0
@@ -100,10 +99,10 @@ function connect(
     stream,
     deliveries,
     maxBytes: maxBufferBytes,
-    // While a message runs they wait and follow its reply, so that a subscriber knows the id first.
+    // Held until a running message is answered, so that a subscriber receives the subscription's ID first.
     isHeld: () => busy,
     onOverflow() {
-      logger.warn('a WebSocket client does not read what it subscribed to; it is closed', { session: label })
+      logger.warn('a WebSocket client does not read its notifications; it is closed', { session: label })
       leave()
       socket.close(TRY_AGAIN_LATER, `Too slow: more than ${maxBufferBytes} bytes of notifications are unread`)
     },
@@ -119,15 +118,15 @@ function connect(
     },
   }
 
-  /** There is no room for what this peer sends or should take; it goes with all that it had. */
+  /** The budget has no room for what this peer sends or should receive: closes it and frees what it holds. */
   function onSpent(): void {
     socket.close(TRY_AGAIN_LATER, 'The node is busy')
     socket.terminate()
   }
   countIncomingBytes(socket, stream, budget, onSpent)
 
-  /** Sends and waits until the peer has taken it; one that takes nothing for a while is gone. */
-  async function handOver(data: string | Uint8Array, fin = true): Promise<void> {
+  /** Sends and waits until the peer has read it; disconnects one that reads nothing for the transfer timeout. */
+  async function sendAndDrain(data: string | Uint8Array, fin = true): Promise<void> {
     if (budget.isSpent) return onSpent()
     budget.take(data.length)
     let unread = Number.POSITIVE_INFINITY
@@ -143,7 +142,7 @@ function connect(
   async function reply(text: string): Promise<void> {
     if (!isOpen()) return
     if (text.length <= SMALL_BYTES && socket.bufferedAmount < SLOW_BYTES) socket.send(text)
-    else await handOver(text)
+    else await sendAndDrain(text)
   }
 
   /** One message in several frames. */
@@ -154,7 +153,7 @@ function connect(
     for (const piece of long.pieces()) {
       if (!isOpen()) break
       left -= piece.length
-      await handOver(piece, left === 0)
+      await sendAndDrain(piece, left === 0)
     }
     budget.give(held)
   }
@@ -183,21 +182,21 @@ function connect(
 
   socket.on('message', (data: RawData, isBinary: boolean) => {
     if (isBinary) return socket.close(UNSUPPORTED_DATA, 'Only text messages are understood')
-    // The default binary type of ws hands out one Buffer a message.
+    // With its default binary type, ws passes one Buffer a message.
     const text = (data as Buffer).toString()
     waiting.push(text)
     waitingLength += text.length
     if (waiting.length >= MAX_WAITING || waitingLength >= MAX_WAITING_LENGTH) socket.pause()
     if (!busy) running = run()
   })
-  // A peer that does not read may ask for more of them than there is room for.
+  // Pongs for a peer that does not read would pile up.
   socket.on('ping', (data) => {
     if (isOpen() && socket.bufferedAmount < SLOW_BYTES) socket.pong(data)
   })
   socket.on('pong', () => {
     answeredPing = true
   })
-  // ws closes with the fitting code by itself: 1009 too large, 1007 not UTF-8, 1002 not WebSocket.
+  // ws closes with the matching code by itself: 1009 too large, 1007 not UTF-8, 1002 not WebSocket.
   socket.on('error', (error) => logger.debug('a WebSocket failed', { error, session: label }))
   socket.on('close', leave)
 
@@ -208,7 +207,7 @@ function connect(
       finishing = true
       await running
       outbox.flush()
-      // A socket that is not read would never see the peer's half of the closing.
+      // A paused socket would never receive the peer's close frame.
       socket.resume()
     },
     isAlive() {
@@ -219,7 +218,7 @@ function connect(
   }
 }
 
-/** Makes the WebSocket door. */
+/** Makes the WebSocket listener. */
 export function createWebSocketListener(parts: WebSocketParts): WebSocketListener {
   const server = new WebSocketServer({
     noServer: true,
@@ -229,7 +228,7 @@ export function createWebSocketListener(parts: WebSocketParts): WebSocketListene
     maxPayload: parts.maxMessageBytes,
   })
   const connections = new Set<Connection>()
-  const deliveries = createDeliveries()
+  const deliveries = createDeliveryQueue()
   let count = 0
   let closing = false
 
@@ -252,15 +251,17 @@ export function createWebSocketListener(parts: WebSocketParts): WebSocketListene
       server.handleUpgrade(request, socket, head, (opened) => {
         const connection = connect(opened, socket, caller, deliveries, parts)
         connections.add(connection)
-        const forget = client?.key.onEnd(() => opened.close(POLICY_VIOLATION, 'API key not valid any more'))
+        const stopWatching = client?.key.onEnd(() =>
+          opened.close(POLICY_VIOLATION, 'API key not valid any more'),
+        )
         opened.on('close', () => {
           connections.delete(connection)
-          forget?.()
+          stopWatching?.()
         })
         if (closing) opened.close(GOING_AWAY, 'The node is closing')
       })
     },
-    turnOut(isBanned) {
+    disconnectBanned(isBanned) {
       for (const { socket, remote } of connections) {
         if (isBanned(remote)) socket.close(POLICY_VIOLATION, 'Address is banned')
       }

@@ -7,7 +7,7 @@ import { fromHex } from '../../src/encoding/hex.ts'
 const codec = await loadAbiCodec()
 const WHO = `0x${'12'.repeat(20)}`
 
-function said(types: string, ...values: unknown[]): string {
+function printed(types: string, ...values: unknown[]): string {
   const coder = new Interface([`function log(${types})`])
   return consoleText(fromHex(coder.encodeFunctionData('log', values)), codec)
 }
@@ -34,7 +34,7 @@ describe('console.log', () => {
     ['uint256,string,bool,address', [1n, 'a', false, WHO], `1 a false ${WHO}`],
     ['address,address,address,address', [WHO, WHO, WHO, WHO], [WHO, WHO, WHO, WHO].join(' ')],
   ])('decodes log(%s)', (types, values, text) => {
-    expect(said(types, ...values)).toBe(text)
+    expect(printed(types, ...values)).toBe(text)
   })
 
   it('decodes every list of four of its types', () => {
@@ -43,7 +43,7 @@ describe('console.log', () => {
     for (let i = 0; i < 256; i++) {
       const types = [0, 1, 2, 3].map((at) => names[(i >> (2 * at)) & 3] as string)
       const values = types.map((type) => samples[type])
-      expect(said(types.join(','), ...values)).toBe(values.join(' '))
+      expect(printed(types.join(','), ...values)).toBe(values.join(' '))
     }
   })
 
@@ -64,7 +64,7 @@ describe('console.log', () => {
     ['100%', ['x'], '100% x'],
   ])('fills in %j', (text, values, line) => {
     const types = ['string', ...values.map((value) => (typeof value === 'bigint' ? 'uint256' : 'string'))]
-    expect(said(types.join(','), text, ...values)).toBe(line)
+    expect(printed(types.join(','), text, ...values)).toBe(line)
   })
 
   it('shows in hex what has another form', () => {

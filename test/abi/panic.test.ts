@@ -5,7 +5,7 @@ import { fromHex } from '../../src/encoding/hex.ts'
 const panic = (code: number) => fromHex(`0x4e487b71${code.toString(16).padStart(64, '0')}`)
 
 describe('a panic', () => {
-  it('is said in words', () => {
+  it('has a description', () => {
     expect(panicMessage(panic(0x11))).toBe('panic 0x11 (arithmetic overflow or underflow)')
     expect(panicMessage(panic(1))).toBe('panic 0x01 (assertion failed)')
     expect(panicMessage(panic(0x77))).toBe('panic 0x77')

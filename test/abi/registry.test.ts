@@ -114,7 +114,7 @@ describe('names by address', () => {
   })
 })
 
-describe('what is taught', () => {
+describe('a registration', () => {
   const errorOf = (name: string) => readArtifact([`error ${name}()`], codec, name)
   const payload = (name: string) => fromHex(keccak256(toUtf8Bytes(`${name}()`)).slice(0, 10))
   const known = (registry: ReturnType<typeof createAbiRegistry>, ...names: string[]) =>
@@ -137,7 +137,7 @@ describe('what is taught', () => {
     expect(known(registry, 'B', 'C')).toEqual(['B', 'C'])
   })
 
-  it('can be taught again, which makes it the latest and nothing else go', async () => {
+  it('can be repeated, which makes it the latest and evicts no other', async () => {
     const registry = createAbiRegistry({ most: 2 })
     for (const name of ['A', 'B', 'A', 'A', 'B', 'A', 'C']) await registry.register(errorOf(name))
     expect(known(registry, 'A', 'B', 'C')).toEqual(['A', 'C'])
@@ -152,7 +152,7 @@ describe('what is taught', () => {
     expect(known(registry, 'A', 'B', 'C', 'D')).toEqual(['C', 'D'])
   })
 
-  it('goes from its address too, unless that has been taught another since', async () => {
+  it('goes from its address too, unless that has another registration since', async () => {
     const registry = createAbiRegistry({ most: 2 })
     await registry.register(errorOf('A'), HERE)
     await registry.register(errorOf('B'), WHO)

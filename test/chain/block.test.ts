@@ -49,7 +49,7 @@ const localHeaders = headers.filter(({ version }) => version === 2)
 
 describe('the roots of a block', () => {
   it.each(reward.transactions)(
-    'knows the fee-collecting transaction of block $blockNumber',
+    'knows the REMASC transaction of block $blockNumber',
     ({ blockNumber, raw, hash }) => {
       const transaction = remascTransaction(blockNumber)
       expect(keccakHex(transaction.raw)).toBe(hash)

@@ -1,6 +1,14 @@
 /** Whose calls of the bridge are free: the addresses of the local network's well-known keys. */
 import { describe, expect, it } from 'vitest'
-import { FEDERATORS, isFreeBridgeTransaction } from '../../src/chain/bridge-senders.ts'
+import {
+  FEDERATION_VOTERS,
+  FEDERATORS,
+  FEE_VOTER,
+  isFreeBridgeTransaction,
+  LOCKING_CAP_VOTER,
+  UNION_ADDRESS_AUTHORIZER,
+  WHITELIST_VOTER,
+} from '../../src/chain/bridge-senders.ts'
 import { PRECOMPILE_ADDRESS } from '../../src/chain/config.ts'
 import { addressOf } from '../../src/chain/signature.ts'
 import { intrinsicGas } from '../../src/chain/transaction.ts'
@@ -18,6 +26,14 @@ const voters = [
   'auth-fee-per-kb',
 ].map(addressOfSeed)
 const { bridge, remasc } = PRECOMPILE_ADDRESS
+
+describe('the senders that the Bridge knows', () => {
+  it('have the keys of the reference node', () => {
+    expect([...FEDERATION_VOTERS, WHITELIST_VOTER, FEE_VOTER]).toEqual(voters)
+    expect(LOCKING_CAP_VOTER).toBe(addressOfSeed('auth-increase_locking_cap'))
+    expect(UNION_ADDRESS_AUTHORIZER).toBe(addressOfSeed('changeUnionBridgeContractAddressAuthorizer'))
+  })
+})
 
 describe('free calls of the bridge', () => {
   it('are those of federators and voters', () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import limits from '../../fixtures/chain/sublist-limits.json' with { type: 'json' }
+import type { ChainName } from '../../src/chain/activations.ts'
 import {
   CHAINS,
-  type ChainName,
   maxTransactionGas,
   sublistLimits,
   withBlockGasLimit,

@@ -3,13 +3,8 @@ import { describe, expect, it } from 'vitest'
 import golden from '../../fixtures/chain/genesis.json' with { type: 'json' }
 import local from '../../fixtures/chain/local-accounts.json' with { type: 'json' }
 import { type Account, EMPTY_TRIE_ROOT } from '../../src/chain/account.ts'
-import {
-  CHAINS,
-  type ChainName,
-  PRECOMPILE_ADDRESS,
-  withBlockGasLimit,
-  withMinimumGasPrice,
-} from '../../src/chain/config.ts'
+import type { ChainName } from '../../src/chain/activations.ts'
+import { CHAINS, PRECOMPILE_ADDRESS, withBlockGasLimit, withMinimumGasPrice } from '../../src/chain/config.ts'
 import { type Genesis, LOCAL_BALANCE, parseGenesis } from '../../src/chain/genesis.ts'
 import { decodeHeader, encodeHeader, headerHash } from '../../src/chain/header.ts'
 import { type Hex, toHex } from '../../src/encoding/hex.ts'

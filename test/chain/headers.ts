@@ -3,7 +3,7 @@ import { EMPTY_TRIE_ROOT } from '../../src/chain/account.ts'
 import type { Header } from '../../src/chain/header.ts'
 import { EMPTY } from '../../src/encoding/bytes.ts'
 
-/** A version 2 header of the local network with nothing in it, changed as told. */
+/** A version 2 header of the local network with nothing in it, with the given changes. */
 export function headerWith(changes: Partial<Header> = {}): Header {
   return {
     version: 2,

@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { bloomMightContain, logsBloom } from '../../src/chain/bloom.ts'
+import { logsBloom } from '../../src/chain/bloom.ts'
 import { bloomMightMatch, matchesLog, prepare } from '../../src/chain/log-filter.ts'
 import type { Log } from '../../src/chain/receipt.ts'
 import { fromHex, type Hex, toFixedHex } from '../../src/encoding/hex.ts'
+import { bloomMightContain } from '../support/bloom.ts'
 
 const address = (n: number): Hex => toFixedHex(BigInt(n), 20)
 const topic = (n: number): Hex => toFixedHex(BigInt(n), 32)

@@ -1,12 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  CHAINS,
-  type ChainName,
-  withBlockGasLimit,
-  withDifficulty,
-  withMinimumGasPrice,
-} from '../../src/chain/config.ts'
+import type { ChainName } from '../../src/chain/activations.ts'
+import { CHAINS, withBlockGasLimit, withDifficulty, withMinimumGasPrice } from '../../src/chain/config.ts'
 import {
   gasLimitRange,
   minimumGasPriceRange,

@@ -24,7 +24,7 @@ const reward: Receipt = {
 }
 
 describe('receipts', () => {
-  it('have the bytes and the root of a block with the fee-collecting transaction alone', () => {
+  it('have the bytes and the root of a block with the REMASC transaction alone', () => {
     const vector = fixture<RemascOnly>('blocks/reward-only.json')
     const zeros = '00'.repeat(256)
     expect(toHex(encodeReceipt(reward))).toBe(vector.receiptPrefix + zeros + vector.receiptSuffix.slice(2))

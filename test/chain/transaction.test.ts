@@ -149,7 +149,7 @@ describe('encodings that the chain rewrites', () => {
     expect(decoded.hash).not.toBe(keccakHex(written))
   })
 
-  it('tells a price of nothing from a price of zero, in the bytes and in who signed', () => {
+  it('distinguishes an absent price from a price of zero, in the bytes and in who signed', () => {
     const zero = signTransaction({ ...PLAIN, gasPrice: 0n }, KEY)
     const elements = decodeRlp(zero.raw) as readonly Uint8Array[]
     expect(elements[1]).toEqual(Uint8Array.of(0))
@@ -278,7 +278,7 @@ describe('checkChainId', () => {
   })
 })
 
-describe('the fee-collecting transaction', () => {
+describe('the REMASC transaction', () => {
   it.each(rewards)('of block $block', ({ block, raw, hash }) => {
     const reward = remascTransaction(block)
     expect(toHex(reward.raw)).toBe(raw)

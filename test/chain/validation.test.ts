@@ -4,12 +4,12 @@ import { type Block, transactionsRoot, unclesHash } from '../../src/chain/block.
 import { CHAINS, type ChainConfig } from '../../src/chain/config.ts'
 import { parseGenesis } from '../../src/chain/genesis.ts'
 import { type Header, headerHash } from '../../src/chain/header.ts'
-import { mineHeader } from '../../src/chain/merged-mining/mine-header.ts'
 import { PARENT_HEADER_OFFSET } from '../../src/chain/merged-mining/parent-header.ts'
 import { nextGasLimit } from '../../src/chain/next-header.ts'
 import { remascTransaction, signTransaction, type Transaction } from '../../src/chain/transaction.ts'
 import { MAX_UNCLES, validateBody, validateHeader } from '../../src/chain/validation.ts'
 import { keccak256 } from '../../src/encoding/hash.ts'
+import { mineHeader } from '../support/mined-header.ts'
 import { headerWith } from './headers.ts'
 
 const REGTEST = CHAINS.regtest
@@ -22,7 +22,7 @@ const genesis = parseGenesis(
   REGTEST,
 ).header(`0x${'00'.repeat(32)}`)
 
-/** A sealed child that keeps all rules, changed as told before it is sealed. */
+/** A mined child that keeps all rules, with the given changes made before it is mined. */
 function child(parent: Header, changes: Partial<Header> = {}, time?: number): Header {
   const header = headerWith({
     parentHash: headerHash(parent, REGTEST),
@@ -76,10 +76,10 @@ describe('a header', () => {
   })
 
   it('needs a proof of work, of 80 bytes and over this very header', () => {
-    const sealed = child(parent)
+    const mined = child(parent)
     const empty = { bitcoinHeader: new Uint8Array(0) }
-    expect(judge({ ...sealed, ...empty })).toMatch(/bitcoinMergedMiningHeader must have 80 bytes, not 0/)
-    expect(judge({ ...sealed, stateRoot: `0x${'33'.repeat(32)}` })).toMatch(/does not commit to this block/)
+    expect(judge({ ...mined, ...empty })).toMatch(/bitcoinMergedMiningHeader must have 80 bytes, not 0/)
+    expect(judge({ ...mined, stateRoot: `0x${'33'.repeat(32)}` })).toMatch(/does not commit to this block/)
   })
 
   it('may use the edges of each range', () => {
@@ -120,9 +120,9 @@ describe('the clock rules', () => {
       [300, /300 seconds or more away/],
       [-300, /300 seconds or more away/],
     ] as const) {
-      const sealed = child(parent, {}, NOW + offset)
-      expect(judge(sealed, TIMED)).toMatch(verdict)
-      expect(judge(sealed, REGTEST)).toBe('valid')
+      const mined = child(parent, {}, NOW + offset)
+      expect(judge(mined, TIMED)).toMatch(verdict)
+      expect(judge(mined, REGTEST)).toBe('valid')
     }
   })
 
@@ -174,9 +174,9 @@ describe('a body', () => {
   })
 
   it.each<[string, Block, RegExp]>([
-    ['no transaction', block([]), /last transaction must be the fee-collecting one/],
-    ['no reward', block([transfer(0n)]), /last transaction must be the fee-collecting one/],
-    ['reward first', block([reward, transfer(0n)]), /last transaction must be the fee-collecting one/],
+    ['no transaction', block([]), /last transaction must be the REMASC transaction/],
+    ['no reward', block([transfer(0n)]), /last transaction must be the REMASC transaction/],
+    ['reward first', block([reward, transfer(0n)]), /last transaction must be the REMASC transaction/],
     ['two rewards', block([reward, reward]), /only the last transaction may be/],
     ['a reward of another block', block([remascTransaction(3)]), /must have nonce 1, not 2/],
     ['a foreign root', block([reward], foreignRoot), /transactionsRoot is not that of the transactions/],

@@ -17,13 +17,13 @@ async function banner(options: Parameters<typeof createNode>[0], dataDir?: strin
 }
 
 describe('the banner', () => {
-  it('tells of the chain, where it lies, and the accounts with their keys', async () => {
+  it('shows the chain, the data directory, and the accounts with their keys', async () => {
     const text = await banner({ mining: 'manual' }, '/data')
     expect(text).toMatch(/Chain +regtest, id 33 \(0x21\)\nData +\/data\nMining +on request\nAccounts +11\n/)
     expect(text).toContain(`0 ${COW} ${COW_KEY}`)
   })
 
-  it('says when nothing is kept, and when there are no accounts', async () => {
+  it('shows when nothing is kept, and when there are no accounts', async () => {
     const text = await banner({ wallet: false })
     expect(text).toContain('in memory')
     expect(text).toMatch(/Accounts +none/)

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { readArtifact } from '../../src/abi/artifact.ts'
 import { loadAbiCodec } from '../../src/abi/codec.ts'
 import { createAbiRegistry } from '../../src/abi/registry.ts'
-import { callTreeLines, speaks, type TreeNames } from '../../src/cli/call-tree-lines.ts'
+import { callsConsole, callTreeLines, type TreeContext } from '../../src/cli/call-tree-lines.ts'
 import { fromHex, type Hex } from '../../src/encoding/hex.ts'
 import { CONSOLE_ADDRESS } from '../../src/evm/console-calls.ts'
 import type { CallFrame, FrameFailure } from '../../src/evm/tracing/call-frame.ts'
@@ -45,7 +45,7 @@ function frame(parts: Partial<CallFrame>): CallFrame {
 
 async function lines(
   root: CallFrame,
-  words: Partial<TreeNames> & { named?: boolean } = {},
+  words: Partial<TreeContext> & { named?: boolean } = {},
 ): Promise<string[]> {
   const names = createAbiRegistry()
   if (words.named !== false) await names.register(readArtifact(SIGNATURES, codec, 'Shop'), SHOP)
@@ -96,7 +96,7 @@ describe('the lines of a call tree', () => {
     expect(await lines(failing)).toEqual([
       '[51234] Shop@0xb2b2b2…b2b2.buy{value: 0.1}(id: 7)',
       '├─ console.log hi [2J',
-      `├─ emit Sold(id: 7, buyer: ${ALICE}) (taken back)`,
+      `├─ emit Sold(id: 7, buyer: ${ALICE}) (reverted)`,
       `├─ [1000] ${VAULT}.0x12345678(0xaa)`,
       `│  ├─ [1000] Shop@0xb2b2b2…b2b2.pay(to: ${ALICE}) [delegatecall]`,
       `│  ├─ selfdestruct ${VAULT}, 5 to ${ALICE}`,
@@ -108,10 +108,10 @@ describe('the lines of a call tree', () => {
     ])
   })
 
-  it('say what can be said without names', async () => {
+  it('show raw data without names', async () => {
     const made = await lines(failing, { named: false })
     expect(made[0]).toMatch(/^\[51234\] 0x(b2){20}\.0xd96a094a\(0x0{62}07\){value: 0.1}$/)
-    expect(made[2]).toMatch(/^├─ emit \(0x[0-9a-f]{64}, 0x0+7, 0x0{24}(a1){20}\) \(taken back\)$/)
+    expect(made[2]).toMatch(/^├─ emit \(0x[0-9a-f]{64}, 0x0+7, 0x0{24}(a1){20}\) \(reverted\)$/)
     expect(made.at(-1)).toMatch(/^└─ ← revert 0x[0-9a-f]{72}$/)
   })
 
@@ -162,8 +162,8 @@ describe('the lines of a call tree', () => {
     expect(made.at(-1)).toBe('… and 1 more call, 990 more events')
   })
 
-  it('tell whether somebody speaks', () => {
-    expect(speaks(failing)).toBe(true)
-    expect(speaks(frame({ calls: [frame({})] }))).toBe(false)
+  it('show whether a frame calls the console contract', () => {
+    expect(callsConsole(failing)).toBe(true)
+    expect(callsConsole(frame({ calls: [frame({})] }))).toBe(false)
   })
 })

@@ -43,7 +43,7 @@ describe('the command', () => {
     [['strat'], "tandem: unknown command 'strat' (Did you mean start?)\n"],
     [['start', '--mnemonic', `${'abandon '.repeat(11)}zoo`, '--memory'], /^tandem: .*\n$/],
     [['help', 'strat'], 'tandem: There is no command "strat".\n'],
-    [[], 'tandem: Say what to do: tandem start.\n'],
+    [[], 'tandem: Name a command, such as tandem start.\n'],
   ])('%j ends with a sentence and 2', async (args, sentence) => {
     const { code, stdout, stderr } = await runCommand(args)
     expect(stderr).toEqual(typeof sentence === 'string' ? sentence : expect.stringMatching(sentence))
@@ -86,7 +86,7 @@ describe('the command', () => {
     other.close()
   })
 
-  it('says in one line of JSON that it is ready, and nothing else when asked so', async () => {
+  it('prints one line of JSON when it is ready, and nothing else with these flags', async () => {
     const node = await startCommand(['--memory', '--chain', 'devnet'])
     expect(node.output()).toMatch(/^\{.*\}\n$/)
     expect(JSON.parse(node.output())).toEqual({
@@ -116,7 +116,7 @@ describe('the command', () => {
     expect(await again.end('SIGTERM')).toBe(0)
   })
 
-  it('closes its WebSockets when it is told to end', async () => {
+  it('closes its WebSockets at SIGTERM', async () => {
     const node = await startCommand(['--memory'])
     const socket = new WebSocket(node.wsUrl)
     await once(socket, 'open')

@@ -45,12 +45,15 @@ describe('tandem drift', () => {
     const lines = await run(hashes[1] as string)
     expect(lines[0]).toBe(`${hashes[1]} by this chain's rules and by Ethereum's (cancun)`)
     expect(lines).toContain('  storage               20000        22100  +2100 (+10.5 %)')
-    expect(lines.at(-4)).toBe('  result         succeeded; succeeded')
-    expect(lines.at(-3)).toBe('  events         0; 0, the same')
-    expect(lines.at(-2)).toMatch(
+    expect(lines.at(-7)).toBe('  result         succeeded; succeeded')
+    expect(lines.at(-6)).toBe('  events         0; 0, the same')
+    expect(lines.at(-5)).toMatch(
       /first price {4}SSTORE at \d+, depth 0, gas 20000; there gas 22100 \(opcode \d+, in 0x/,
     )
-    expect(lines.at(-1)).toBe('  way            the same to the end')
+    expect(lines.at(-4)).toBe('  execution      the same to the end')
+    expect(lines.at(-3)).toMatch(/^ {2}Ethereum block 1 transactions, gas \d+$/)
+    expect(lines.at(-2)).toMatch(/^ {4}transactions root 0x[0-9a-f]{64}$/)
+    expect(lines.at(-1)).toMatch(/^ {4}receipts root {5}0x[0-9a-f]{64}$/)
     expect((await run(hashes[1] as string, '--fork', 'istanbul'))[0]).toContain('(istanbul)')
   })
 
@@ -75,7 +78,7 @@ describe('tandem drift', () => {
   })
 
   it.each([
-    [[], 'invalid-options', 'Say which transaction to compare, by its hash, or --all.'],
+    [[], 'invalid-options', 'Give the hash of a transaction to compare, or --all.'],
     [['0x12'], 'invalid-options', 'A transaction is named by its hash, 0x and 64 digits, not by "0x12".'],
     [[`0x${'1'.repeat(64)}`], 'internal', /has mined no transaction 0x1+\.$/],
     [

@@ -1,8 +1,8 @@
 import { Interface } from 'ethers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createConsoleReporter } from '../../src/cli/console-log.ts'
+import { createConsoleReporter } from '../../src/cli/console-reporter.ts'
 import { createFailureTrees } from '../../src/cli/failure-trees.ts'
-import type { PatientWriter } from '../../src/cli/line-writer.ts'
+import type { OrderedWriter } from '../../src/cli/line-writer.ts'
 import type { Hex } from '../../src/encoding/hex.ts'
 import { createNode, type Node } from '../../src/node.ts'
 import { artifact } from '../support/contracts.ts'
@@ -14,7 +14,7 @@ const coder = new Interface(probe.abi)
 /** Prints in order, as the terminal does; `printed` resolves when nothing is on its way any more. */
 function terminal() {
   const places: (string | Promise<readonly string[]>)[] = []
-  const writer: PatientWriter = {
+  const writer: OrderedWriter = {
     write: (line) => void places.push(line),
     later: (lines) => void places.push(lines),
     flush: async () => {},
@@ -38,7 +38,7 @@ describe('call trees in the terminal', () => {
     const reporter = createConsoleReporter(options, screen.writer, screen.writer, trees)
     node = await createNode({ onCall: reporter.call, logger: reporter.logger })
     node.engine.events.on('chain', reporter.chain)
-    trees.watch(node.engine)
+    trees.attach(node.engine)
     const hash = await request('eth_sendTransaction', { from: ALICE, data: probe.bytecode, gas: '0x4c4b40' })
     address = ((await request('eth_getTransactionReceipt', hash)) as { contractAddress: Hex }).contractAddress
   })
@@ -83,7 +83,7 @@ describe('call trees in the terminal', () => {
     }
   })
 
-  it('are told for blocks that are mined later, each below its own transaction', async () => {
+  it('are printed for blocks that are mined later, each below its own transaction', async () => {
     await request('evm_setAutomine', false)
     await request('eth_sendTransaction', asked('failWithPanic', 0n))
     await request('eth_sendTransaction', asked('failWithInvalid'))
@@ -97,7 +97,7 @@ describe('call trees in the terminal', () => {
     ])
   })
 
-  it('are not made without end: reasons are told for all failures, trees for some', async () => {
+  it('are not made without end: reasons are printed for all failures, trees for some', async () => {
     await request('evm_setAutomine', false)
     for (let i = 0; i < 12; i++) await request('eth_sendTransaction', asked('failWithReason'))
     await request('evm_mine')

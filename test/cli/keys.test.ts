@@ -89,9 +89,9 @@ describe('tandem keys', () => {
   })
 
   it.each([
-    [['frobnicate'], 'Say what to do: tandem keys create, list, rotate or revoke.'],
-    [[], 'Say what to do: tandem keys create, list, rotate or revoke.'],
-    [['create', '--name', 'x'], 'Say which file holds the keys: --api-keys <file>.'],
+    [['frobnicate'], 'Name a command: tandem keys create, list, rotate or revoke.'],
+    [[], 'Name a command: tandem keys create, list, rotate or revoke.'],
+    [['create', '--name', 'x'], 'Name the file that holds the keys: --api-keys <file>.'],
     [['create', '--api-keys', 'k'], "required option '--name <name>' not specified"],
     [
       ['create', '--api-keys', 'k', '--name', 'x', '--allow', 'eht'],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { createConsoleReporter } from '../../src/cli/console-log.ts'
-import { createJsonReporter } from '../../src/cli/json-log.ts'
-import type { PatientWriter } from '../../src/cli/line-writer.ts'
+import { createConsoleReporter } from '../../src/cli/console-reporter.ts'
+import { createJsonReporter } from '../../src/cli/json-reporter.ts'
+import type { OrderedWriter } from '../../src/cli/line-writer.ts'
 import { NodeError } from '../../src/errors.ts'
 import { createNode } from '../../src/node.ts'
 import type { TerminalOptions } from '../../src/options/options.ts'
@@ -14,7 +14,7 @@ const PLAIN: TerminalOptions = { logLevel: 'info', quiet: false, json: false }
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are taken off
 const bare = (line: string): string => line.replace(/\x1b\[\d+m/g, '')
 
-function collector(): PatientWriter & { readonly lines: string[]; readonly coming: Promise<unknown>[] } {
+function collector(): OrderedWriter & { readonly lines: string[]; readonly coming: Promise<unknown>[] } {
   const lines: string[] = []
   const coming: Promise<unknown>[] = []
   return {
@@ -45,7 +45,7 @@ function forPrograms(options: Partial<TerminalOptions> = {}) {
 const BOOM = `0x7f08c379a0${'0'.repeat(56)}600052602060045260046024527f626f6f6d${'0'.repeat(56)}60445260646000fd`
 const EMPTY_CONTRACT = '0x00'
 
-/** A node that tells a reporter of what is done to it. */
+/** A node whose calls and blocks a reporter prints. */
 async function reportedNode(reporter: ReturnType<typeof forPeople>['reporter']) {
   const node = await createNode({ logger: reporter.logger, onCall: reporter.call, minedReverts: 'error' })
   node.engine.events.on('chain', reporter.chain)
@@ -83,7 +83,7 @@ describe('output for people', () => {
     expect(output.at(-1)).toMatch(/^eth_sendTransaction .* ms .*boom/)
   })
 
-  it('says why transactions failed that were mined later, and what they said', async () => {
+  it('prints why transactions failed that were mined later, and their console texts', async () => {
     const { reporter, output } = forPeople()
     const node = await reportedNode(reporter)
     await node.request({ method: 'evm_setAutomine', params: [false] })
@@ -91,15 +91,15 @@ describe('output for people', () => {
       node.request({ method: 'eth_sendTransaction', params: [{ from: ALICE, data, gas: '0x186a0' }] })
     await send(BOOM)
     await send('0xfe')
-    // Says "hi", a bell and a second line to the console contract.
+    // Passes "hi", a bell and a second line to the console contract.
     const text = `0x41304fac${'20'.padStart(64, '0')}${'4'.padStart(64, '0')}${'68690a07'.padEnd(64, '0')}`
     const stores = (text.slice(2).match(/.{1,64}/g) ?? []).map(
       (word, i) => `7f${word.padEnd(64, '0')}60${(32 * i).toString(16).padStart(2, '0')}52`,
     )
-    const said = `0x${stores.join('')}6000600060646000${'73000000000000000000636f6e736f6c652e6c6f67'}5afa00`
-    await send(said)
+    const code = `0x${stores.join('')}6000600060646000${'73000000000000000000636f6e736f6c652e6c6f67'}5afa00`
+    await send(code)
     await node.request({ method: 'evm_mine' })
-    await node.request({ method: 'eth_call', params: [{ data: said }, 'latest'] })
+    await node.request({ method: 'eth_call', params: [{ data: code }, 'latest'] })
     await node.close()
     const from = output.findIndex((line) => line.startsWith('Block 1 '))
     expect(output.slice(from + 1, from + 6)).toEqual([
@@ -116,7 +116,7 @@ describe('output for people', () => {
     ])
   })
 
-  it('tells of blocks that leave the chain', async () => {
+  it('prints blocks that leave the chain', async () => {
     const { reporter, output } = forPeople()
     const node = await reportedNode(reporter)
     const id = await node.request({ method: 'evm_snapshot' })
@@ -132,13 +132,13 @@ describe('output for people', () => {
     expect(output).toEqual(['eth_ [2Jx y 1.0 ms bad line '])
   })
 
-  it('never tells how we failed', () => {
+  it('hides the messages of internal errors', () => {
     const { reporter, output } = forPeople()
     reporter.call('eth_call', 1, new TypeError('undefined is not a function'), ORIGIN)
     expect(output).toEqual(['eth_call 1.0 ms Internal server error'])
   })
 
-  it('keeps to its level, warnings on the other stream, and says that it is ready in any case', () => {
+  it('keeps to its level, warnings on the other stream, and prints that it is ready in any case', () => {
     const { reporter, output, errors } = forPeople({ logLevel: 'error' })
     reporter.call('eth_call', 1, undefined, ORIGIN)
     reporter.logger.info('information')
@@ -194,7 +194,7 @@ describe('output for programs', () => {
     ])
   })
 
-  it('says why a transaction failed, and what code said', async () => {
+  it('prints why a transaction failed, and console texts', async () => {
     const { reporter, parsed } = forPrograms()
     const node = await reportedNode(reporter)
     const params = [{ from: ALICE, data: BOOM, gas: '0x186a0' }]
@@ -220,14 +220,14 @@ describe('output for programs', () => {
     ])
   })
 
-  it('says that it is ready in any case', () => {
+  it('prints that it is ready in any case', () => {
     const { reporter, parsed } = forPrograms({ logLevel: 'silent', quiet: true })
     const readiness = { url: 'http://a', ws: 'ws://a', chainId: 33, head: 7, pid: 1 }
     reporter.ready(readiness)
     expect(parsed()).toEqual([{ ready: true, ...readiness }])
   })
 
-  it('says of a call how it ended, which request it was and who sent it', () => {
+  it('prints of a call how it ended, which request it was and who sent it', () => {
     const { reporter, parsed } = forPrograms()
     const origin = { label: 'http', owner: 'ci', remote: '10.0.0.7', requestId: 'abc-1' }
     reporter.call(`eth_${'x'.repeat(500)}`, 1.23456, new NodeError('invalid-params', 'bad'), origin)

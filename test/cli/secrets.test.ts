@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { createRemote } from '../../src/cli/remote.ts'
 import { shownAddress, shownCommandLine } from '../../src/cli/secrets.ts'
-import { mintKey } from '../../src/transport/keys/api-key.ts'
+import { generateKey } from '../../src/transport/keys/api-key.ts'
 import { startCommand } from '../support/command.ts'
 import { servedNode } from '../support/served-node.ts'
 
@@ -20,7 +20,7 @@ describe('an address', () => {
   })
 
   it('is not repeated with its key by what goes wrong there', async () => {
-    const key = mintKey()
+    const key = generateKey()
     const closed = createServer().listen(0)
     const { port } = closed.address() as { port: number }
     await new Promise((resolve) => closed.close(resolve))

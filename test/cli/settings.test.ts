@@ -30,7 +30,7 @@ describe('the settings of the command', () => {
 
   it('ask for keys in the hosted profile, unless it is to be open', () => {
     expect(() => readSettings(flags({ profile: 'hosted' }), {})).toThrow(
-      'The hosted profile asks every caller for a key: name a key file (--api-keys), or say --unsafe-open.',
+      'The hosted profile asks every caller for a key: name a key file (--api-keys), or set --unsafe-open.',
     )
     const keys = readSettings(flags({ profile: 'hosted' }), { TANDEM_API_KEYS: 'keys.json' })
     expect(keys.serve.apiKeys).toBe('keys.json')
@@ -116,7 +116,7 @@ describe('the settings of the command', () => {
     expect(() => readSettings(flags({ memory: true, 'data-dir': 'y' }), {})).toThrow('contradict')
   })
 
-  it("understand the real node's keys, nested or with dots", () => {
+  it("understand the reference node's keys, nested or with dots", () => {
     const { node, serve } = fromFile({
       rpc: {
         callGasCap: 1,
@@ -170,7 +170,7 @@ describe('the settings of the command', () => {
     expect(() => fromFile(content)).toThrow(message)
   })
 
-  it('gather the times of methods from text, from an object, and from the keys of the real node', () => {
+  it('gather the times of methods from text, from an object, and from the keys of the reference node', () => {
     const timeouts = { eth_call: 2000, trace: 10_000 }
     expect(readSettings(flags({ 'method-timeouts': 'eth_call=2000, trace=10000' }), {}).node).toMatchObject({
       methodTimeouts: timeouts,

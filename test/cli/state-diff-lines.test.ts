@@ -12,7 +12,7 @@ function lines(pre: object, post: object): string[] {
 }
 
 describe('state changes', () => {
-  it('are told account by account', () => {
+  it('are printed account by account', () => {
     const pre = { [A]: { balance: '0xde0b6b3a7640000', nonce: 1, storage: { '0x02': '0x5' } } }
     const post = {
       [A]: {

@@ -40,7 +40,7 @@ describe('tandem trace', () => {
   /** From the call tree on. */
   const tail = (lines: readonly string[]) => lines.slice(lines.indexOf('') + 1)
 
-  it('tells of a transaction, its events and what it changed', async () => {
+  it('prints a transaction, its events and what it changed', async () => {
     const hash = await invoke('note', [7n, '0x0102'])
     const lines = await named(hash)
     expect(lines[0]).toBe(`Transaction  ${hash}`)
@@ -63,7 +63,7 @@ describe('tandem trace', () => {
     ])
   })
 
-  it('tells of inner creations, and of value that moved', async () => {
+  it('prints inner creations, and of value that moved', async () => {
     const lines = tail(await named(await invoke('spawn', [], { value: '0xde0b6b3a7640000' })))
     const child = /made: (0x[0-9a-f]{40})$/.exec(lines[3] ?? '')?.[1]
     expect(lines.slice(0, 4)).toEqual([
@@ -76,7 +76,7 @@ describe('tandem trace', () => {
     expect(lines).toContain('  balance 0 → 1 (+1)')
   })
 
-  it('says why it failed', async () => {
+  it('prints why it failed', async () => {
     const lines = await named(await invoke('failWithError', []))
     expect(lines[5]).toBe('Status       failed')
     expect(tail(lines)[1]).toBe(`└─ ← revert Refused(who: ${ALICE}, amount: 42)`)
@@ -100,7 +100,7 @@ describe('tandem trace', () => {
     })
   })
 
-  it('says when there is nothing to read', async () => {
+  it('reports when there is nothing to read', async () => {
     const unknown = `0x${'1'.repeat(64)}`
     await expect(run(unknown)).rejects.toThrow(`The node at ${served.url} knows no transaction ${unknown}.`)
     await served.call('evm_setAutomine', false)

@@ -71,7 +71,7 @@ describe('gas by group', () => {
     expect(chain.status).toBe(ethereum.status)
   })
 
-  it('names what a failure takes with it', async () => {
+  it('counts the gas lost in a failure', async () => {
     const { chain, ethereum } = await asked('failWithInvalid', [])
     expect(chain).toMatchObject({ status: 'failed', reason: 'invalid opcode', gasUsed: 2_000_000n })
     for (const { gas } of [chain, ethereum]) expect(gas.get('losses')).toBeGreaterThan(1_900_000n)
@@ -89,50 +89,50 @@ describe('gas by group', () => {
   })
 })
 
-describe('where the ways part', () => {
-  it('is nowhere for arithmetic', async () => {
-    const drift = await asked('arithmetic', [3n])
-    expect(drift).toMatchObject({ sameResult: true, sameLogs: true })
-    expect(drift.parting).toBeUndefined()
-    expect(drift.firstPriceDifference).toBeUndefined()
-    expect(drift.chain.gasUsed).toBe(drift.ethereum.gasUsed)
+describe('the divergence', () => {
+  it('is absent for arithmetic', async () => {
+    const comparison = await asked('arithmetic', [3n])
+    expect(comparison).toMatchObject({ sameResult: true, sameLogs: true })
+    expect(comparison.divergence).toBeUndefined()
+    expect(comparison.firstPriceDifference).toBeUndefined()
+    expect(comparison.chain.gasUsed).toBe(comparison.ethereum.gasUsed)
   })
 
-  it('tells the first opcode that has another price', async () => {
-    const drift = await compare({ [CONTRACT]: { code: 'PUSH1 1 SLOAD POP PUSH1 1 SLOAD' } }, {})
-    expect(drift.firstPriceDifference).toEqual({
+  it('comes with the first opcode that has another price', async () => {
+    const comparison = await compare({ [CONTRACT]: { code: 'PUSH1 1 SLOAD POP PUSH1 1 SLOAD' } }, {})
+    expect(comparison.firstPriceDifference).toEqual({
       index: 1,
       address: CONTRACT,
       chain: { name: 'SLOAD', opcode: 0x54, pc: 2, depth: 0, cost: 200 },
       ethereum: { name: 'SLOAD', opcode: 0x54, pc: 2, depth: 0, cost: 2100 },
     })
-    expect(drift.parting).toBeUndefined()
+    expect(comparison.divergence).toBeUndefined()
   })
 
-  it('tells where code takes another way', async () => {
-    // Jumps when the size of a native contract is not 0: here it is 2^256 - 1
+  it('is where code takes another branch', async () => {
+    // Jumps when the size of a precompiled contract is not 0: here it is 2^256 - 1
     // (docs/protocol.md#63-calls-and-creations).
     const source = 'PUSH1 1 EXTCODESIZE @far JUMPI PUSH1 1 PUSH1 0 SSTORE STOP far: PUSH1 0 PUSH1 0 LOG0'
-    const drift = await compare({ [CONTRACT]: { code: source } }, {})
-    expect(drift.parting).toMatchObject({
+    const comparison = await compare({ [CONTRACT]: { code: source } }, {})
+    expect(comparison.divergence).toMatchObject({
       index: 4,
       chain: { name: 'JUMPDEST' },
       ethereum: { name: 'PUSH1', pc: 7 },
     })
-    expect([drift.sameResult, drift.sameLogs]).toEqual([true, false])
+    expect([comparison.sameResult, comparison.sameLogs]).toEqual([true, false])
   })
 
-  it('tells that one side ends sooner', async () => {
-    // To and fro: the chain charges 20,000 and 5,000 for each write, Ethereum 100 after the first (EIP-2929).
+  it('is where one side ends sooner', async () => {
+    // The chain charges 20,000 and 5,000 for each write, Ethereum 100 after the first (EIP-2929).
     const source = `${[0, 1, 0, 1].map((value) => `PUSH1 ${value} PUSH1 0 SSTORE`).join(' ')} PUSH1 7 POP`
     const accounts = { [CONTRACT]: { code: source, storage: { 0: 1n } } }
-    const drift = await compare(accounts, { gasLimit: 60_000n })
-    expect([drift.chain.reason, drift.ethereum.status]).toEqual(['out of gas', 'succeeded'])
-    expect(drift.parting).toMatchObject({ index: 12, ethereum: { name: 'PUSH1' } })
-    expect(drift.parting?.chain).toBeUndefined()
+    const comparison = await compare(accounts, { gasLimit: 60_000n })
+    expect([comparison.chain.reason, comparison.ethereum.status]).toEqual(['out of gas', 'succeeded'])
+    expect(comparison.divergence).toMatchObject({ index: 12, ethereum: { name: 'PUSH1' } })
+    expect(comparison.divergence?.chain).toBeUndefined()
   })
 
-  it('tells of opcodes that one side does not have', async () => {
+  it('is at opcodes that one side does not define', async () => {
     // BLOBHASH is an opcode of Ethereum only.
     const blob = await compare(
       { [CONTRACT]: { code: 'PUSH1 0 #49 PUSH1 0 MSTORE PUSH1 32 PUSH1 0 RETURN' } },
@@ -141,7 +141,7 @@ describe('where the ways part', () => {
     expect(blob.chain).toMatchObject({ status: 'failed', reason: 'invalid opcode' })
     expect(blob.ethereum.status).toBe('succeeded')
     expect(blob.sameResult).toBe(false)
-    expect(blob.parting).toMatchObject({
+    expect(blob.divergence).toMatchObject({
       index: 1,
       chain: { name: 'INVALID', pc: 2 },
       ethereum: { name: 'BLOBHASH', pc: 2 },
@@ -149,7 +149,7 @@ describe('where the ways part', () => {
 
     const old = await compare({ [CONTRACT]: { code: '#5f STOP' } }, {}, { fork: 'paris' })
     expect(old.ethereum).toMatchObject({ status: 'failed', reason: 'invalid opcode' })
-    expect(old.parting).toMatchObject({ chain: { name: 'PUSH0' }, ethereum: { name: 'INVALID' } })
+    expect(old.divergence).toMatchObject({ chain: { name: 'PUSH0' }, ethereum: { name: 'INVALID' } })
   })
 })
 
@@ -163,19 +163,19 @@ describe('a comparison', () => {
     expect(state.account(CONTRACT)?.nonce).toBe(0n)
   })
 
-  it('says when Ethereum would not take the transaction at all', async () => {
-    const drift = await compare({}, { gasPrice: 1n }, { env: ENVIRONMENT })
-    expect(drift.chain.status).toBe('succeeded')
-    expect(drift.ethereum).toMatchObject({ status: 'rejected', gasUsed: 0n })
-    expect(drift.ethereum.reason).toMatch(/baseFee/)
+  it('names a transaction that Ethereum would not include', async () => {
+    const comparison = await compare({}, { gasPrice: 1n }, { env: ENVIRONMENT })
+    expect(comparison.chain.status).toBe('succeeded')
+    expect(comparison.ethereum).toMatchObject({ status: 'rejected', gasUsed: 0n })
+    expect(comparison.ethereum.reason).toMatch(/baseFee/)
   })
 
   it.each<EthereumFork>(['petersburg', 'istanbul', 'berlin', 'london', 'shanghai'])(
     'knows %s',
     async (fork) => {
-      const drift = await compare({ [CONTRACT]: { code: 'PUSH1 1 SLOAD' } }, {}, { fork })
+      const comparison = await compare({ [CONTRACT]: { code: 'PUSH1 1 SLOAD' } }, {}, { fork })
       const prices = { petersburg: undefined, istanbul: 800 }
-      expect(drift.firstPriceDifference?.ethereum.cost).toBe(
+      expect(comparison.firstPriceDifference?.ethereum.cost).toBe(
         fork in prices ? prices[fork as keyof typeof prices] : 2100,
       )
     },

@@ -144,7 +144,7 @@ describe('failures', () => {
     ['more gas than the block', { gasLimit: 10_000_001n }, {}, /block/],
     ['too long initcode', { to: null, data: new Uint8Array(49_153) }, {}, /initcode/],
     ['a sender that is a contract', { from: CONTRACT, nonce: 0n }, {}, /EOA/],
-    ['the transaction that collects fees', remascTransaction(7), {}, /fee-collecting/],
+    ['the REMASC transaction', remascTransaction(7), {}, /REMASC/],
   ])('%s is refused', async (_, parts, ways, reason) => {
     const state = world({ [CONTRACT]: { code: 'STOP', balance: 10n ** 24n } })
     await expect(execute(state, parts, ways)).rejects.toSatisfy(
@@ -152,7 +152,7 @@ describe('failures', () => {
     )
   })
 
-  it('of point evaluation, which is not computed, are said and not guessed', async () => {
+  it('of point evaluation, which is not computed, are reported and not guessed', async () => {
     const to = `0x${'a'.padStart(40, '0')}` as const
     await expect(execute(world(), { to })).rejects.toSatisfy(
       (error) => error instanceof TransactionRejected && /point evaluation/.test(error.message),

@@ -2,15 +2,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type ComparisonSide, compareRules } from '../../src/comparison/compare.ts'
-import { createVm } from '../../src/evm/vm.ts'
 import { stateOf } from '../support/differential.ts'
+import { createOracleVm } from '../support/oracle-vm.ts'
 import { situations } from '../support/random-situations.ts'
 
 const { RANDOM_RUNS } = process.env
 const PARAMETERS =
   RANDOM_RUNS === undefined ? { numRuns: 60, seed: 20_261 } : { numRuns: Number(RANDOM_RUNS) }
 
-/** Tracers know the native contracts of the chain's own rules only, so what these use under others counts as lost. */
+/** Tracers know the precompiled contracts of the chain's own rules only, so what these use under others counts as lost. */
 function comparable({ reason: _, gas, ...side }: ComparisonSide) {
   const groups = new Map<string, bigint>(gas)
   groups.set('losses', (gas.get('losses') ?? 0n) + (gas.get('natives') ?? 0n))
@@ -20,7 +20,7 @@ function comparable({ reason: _, gas, ...side }: ComparisonSide) {
 
 describe('random programs under equal rules', () => {
   it('go the same way at the same prices, group by group', async () => {
-    const vm = createVm({ chainId: 33, ruleSet: 'petersburg' })
+    const vm = createOracleVm({ chainId: 33, ruleSet: 'petersburg' })
     let ran = 0
     await fc.assert(
       fc.asyncProperty(situations('petersburg'), async ({ accounts, transaction, env }) => {

@@ -64,7 +64,7 @@ function genesisState(): BinaryTrie {
   return trie
 }
 
-/** The state after `height` empty blocks, each with its fee-collecting transaction. */
+/** The state after `height` empty blocks, each with its REMASC transaction. */
 function stateAt(height: number): BinaryTrie {
   const trie = genesisState()
   if (height === 0) return trie

@@ -31,7 +31,7 @@ describe('framing RLP', () => {
     )
   })
 
-  it('tells the length of a list before it is written', () => {
+  it('knows the length of a list before it is written', () => {
     for (const length of [0, 1, 55, 56, 255, 256, 70_000]) {
       expect(framedLength(length)).toBe(frameList([new Uint8Array(length)]).length)
     }

@@ -58,7 +58,7 @@ describe.each([false, true])('a clock (lasting: %s)', (lasting) => {
 })
 
 describe.each([false, true])('a clock with an interval (lasting: %s)', (lasting) => {
-  it('counts from block to block whatever the wall clock says, until it is taken away', () => {
+  it('counts from block to block whatever the wall clock, until it is removed', () => {
     const { wall, clock } = clockAt(1000, lasting)
     clock.setInterval(12)
     for (const parent of [1000, 1012, 1024]) {
@@ -85,7 +85,7 @@ describe.each([false, true])('a clock with an interval (lasting: %s)', (lasting)
     expect(clock.nextTimestamp(10)).toBe(11)
   })
 
-  it('moves to a time, and tells by how much', () => {
+  it('moves to a time, and returns the offset', () => {
     const { wall, clock } = clockAt(1000, lasting)
     clock.setNext(9000)
     expect(clock.moveTo(1500)).toBe(500)

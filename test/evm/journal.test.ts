@@ -2,24 +2,22 @@ import { describe, expect, it } from 'vitest'
 import { Journal } from '../../src/evm/journal.ts'
 import { account, NOBODY, OTHER, SENDER, world } from '../support/execution.ts'
 
-const RIPEMD = '0x0000000000000000000000000000000000000003'
-
-function journal(tracksTouches = true): Journal {
-  return new Journal(world({ [OTHER]: { balance: 5n, code: 'STOP' } }), { tracksTouches })
+function journal(): Journal {
+  return new Journal(world({ [OTHER]: { balance: 5n, code: 'STOP' } }))
 }
 
 describe('a checkpoint that is taken back', () => {
   it('undoes state, transient storage, logs, destructions and refund together', () => {
     const effects = journal()
     effects.transient.put(OTHER, 1n, 4n)
-    effects.storageRefund = 10
+    effects.refund = 10
     effects.checkpoint()
     effects.transfer(OTHER, NOBODY, 2n)
     effects.transient.put(OTHER, 1n, 5n)
     effects.transient.put(OTHER, 2n, 6n)
     effects.logs.push({ address: OTHER, topics: [], data: new Uint8Array(0) })
     effects.destroyed.push(OTHER)
-    effects.storageRefund += 15_000
+    effects.refund += 15_000
     effects.checkpoint()
     effects.transient.put(OTHER, 1n, 7n)
     effects.commit()
@@ -30,25 +28,9 @@ describe('a checkpoint that is taken back', () => {
     expect(effects).toMatchObject({ logs: [], destroyed: [], refund: 10 })
     expect(() => effects.revert()).toThrow('no checkpoint')
   })
-
-  it('forgets what was touched, but for the one address of Ethereum’s accident', () => {
-    const effects = journal()
-    effects.touch(SENDER)
-    effects.checkpoint()
-    effects.touch(OTHER)
-    effects.touch(RIPEMD)
-    effects.revert()
-    expect([...effects.touched()]).toEqual([SENDER, RIPEMD])
-  })
 })
 
 describe('a journal', () => {
-  it('keeps no touches when nobody asks for them', () => {
-    const effects = journal(false)
-    effects.touch(OTHER)
-    expect(effects.touched().size).toBe(0)
-  })
-
   it('transfers nothing into an account of its own, and never more than there is', () => {
     const effects = journal()
     effects.transfer(OTHER, NOBODY, 0n)

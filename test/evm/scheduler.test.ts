@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { RunClock } from '../../src/evm/run-clock.ts'
-import { isSliceOver, type Lane, nextSlice } from '../../src/evm/scheduler.ts'
+import { isSliceOver, type Lane, nextSlice, RunClock } from '../../src/evm/scheduler.ts'
 
-/** Counts turns of the event loop until told to stop. */
+/** Counts passes of the event loop until stopped. */
 function turnCounter(): { count: () => number; stop: () => void } {
   let turns = 0
   let on = true

@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { EMPTY_ACCOUNT } from '../../src/chain/account.ts'
+import { CHAIN_RULES } from '../../src/evm/rules.ts'
 import { createVm } from '../../src/evm/vm.ts'
 import { applyTransaction } from '../../src/execution/apply-transaction.ts'
 import {
   account,
   CONTRACT,
   ENVIRONMENT,
+  NOBODY,
   OTHER,
   RETURN_TOP,
   run,
@@ -98,13 +100,21 @@ describe('a machine', () => {
     const vm = createVm({ chainId: 30 })
     const state = world({ [CONTRACT]: { code: `CHAINID ${RETURN_TOP}` } })
     expect(word(await run(state, {}, { vm }))).toBe(30n)
-    expect(vm.ruleSet).toBe('chain')
+    expect(vm.rules).toBe(CHAIN_RULES)
   })
 
-  it('takes more gas than a safe integer', async () => {
+  it('takes as much gas as a safe integer, traced or not, and refuses more', async () => {
     const state = world({ [CONTRACT]: { code: `1 0 SSTORE GAS ${RETURN_TOP}` } })
-    const result = await run(state, { gas: 2n ** 60n })
-    expect(word(result)).toBe(2n ** 60n - 20_000n - 6n - 2n)
+    const gas = 2n ** 53n - 1n
+    expect(word(await run(state, { gas }))).toBe(gas - 20_000n - 6n - 2n)
+    expect(word(await run(state, { gas }, { tracer: { step() {} } }))).toBe(gas - 5_000n - 6n - 2n)
+    for (const to of [CONTRACT, NOBODY, null]) {
+      await expect(run(state, { to, gas: gas + 1n })).rejects.toMatchObject({
+        kind: 'invalid-params',
+        message: 'gas: 9007199254740992 is above 9007199254740991',
+      })
+    }
+    expect(state.depth).toBe(0)
   })
 
   it('notices a CALL with value, and only that', async () => {

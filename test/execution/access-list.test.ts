@@ -32,7 +32,7 @@ describe('an access list', () => {
     })
   })
 
-  it('names whoever is asked or called, but no native contract', async () => {
+  it('lists accounts that are read or called, but no precompiled contract', async () => {
     const code = `${BigInt(OTHER)} BALANCE POP ${BigInt(NOBODY)} EXTCODESIZE POP 4 BALANCE POP
       0 0 0 0 0 ${BigInt(SENDER)} GAS CALL POP STOP`
     expect((await touched({ to: CONTRACT }, { [CONTRACT]: { code } })).byAddress).toEqual({
@@ -42,7 +42,7 @@ describe('an access list', () => {
     })
   })
 
-  it('keeps what a frame touched that failed, and says that it did', async () => {
+  it('keeps what a failed frame touched, and reports the failure', async () => {
     const given = { [CONTRACT]: { code: `0 0 0 0 0 ${BigInt(OTHER)} GAS CALL POP 0 0 REVERT` } }
     const { byAddress, simulation } = await touched(
       { to: CONTRACT },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { EMPTY_ACCOUNT } from '../../src/chain/account.ts'
-import { bloomMightContain, ZERO_BLOOM } from '../../src/chain/bloom.ts'
+import { ZERO_BLOOM } from '../../src/chain/bloom.ts'
 import { CHAINS, PRECOMPILE_ADDRESS, REMASC_SENDER } from '../../src/chain/config.ts'
 import type { Header } from '../../src/chain/header.ts'
 import { remascTransaction, type Transaction } from '../../src/chain/transaction.ts'
@@ -9,6 +9,7 @@ import { fromHex, type Hex } from '../../src/encoding/hex.ts'
 import { applyBlock, BlockExecution } from '../../src/execution/apply-block.ts'
 import { TransactionRejected } from '../../src/execution/apply-transaction.ts'
 import type { Overlay } from '../../src/state/overlay.ts'
+import { bloomMightContain } from '../support/bloom.ts'
 import {
   account,
   CONTRACT,
@@ -21,7 +22,7 @@ import {
 } from '../support/execution.ts'
 
 const config = CHAINS.regtest
-/** Too low for anything to have matured: the reward contract only collects. */
+/** Too low for anything to have matured: REMASC only collects. */
 const NUMBER = 10
 const env = { ...ENVIRONMENT, number: NUMBER }
 const vm = vms.own
@@ -31,7 +32,7 @@ function open(state: Overlay, sequentialGasLimit = 6_800_000n): BlockExecution {
 }
 
 describe('a block that grows', () => {
-  it('counts gas, fees and bloom, and ends with the reward transaction', async () => {
+  it('counts gas, fees and bloom, and ends with the REMASC transaction', async () => {
     const state = world({ [CONTRACT]: { code: '7 0 0 LOG1' } })
     const block = open(state)
     await block.add(transaction({ value: 1n }))
@@ -79,7 +80,7 @@ describe('a block that grows', () => {
   })
 })
 
-describe('CREATE on a grave', () => {
+describe('CREATE at the address of a destroyed contract', () => {
   const salt = '0 0 0 0 CREATE2'
   // Makes an empty contract by CREATE2 and returns its address, or 0.
   const factory = `${salt} PUSH1 0 SSTORE`
@@ -188,8 +189,8 @@ describe('a foreign block', () => {
       /transaction 0: gas/,
     ],
     ['a nonce out of turn', [transaction({ nonce: 9n }), reward], [], /transaction 0: nonce/],
-    ['a reward transaction in the middle', [reward, reward], [], /before the end/],
-    ['no reward transaction', [transaction()], [], /last transaction/],
+    ['a REMASC transaction in the middle', [reward, reward], [], /before the end/],
+    ['no REMASC transaction', [transaction()], [], /last transaction/],
   ])('is refused for %s', async (_, transactions, edges, reason) => {
     await expect(foreign(transactions, edges)).rejects.toMatchObject({
       kind: 'invalid-block',

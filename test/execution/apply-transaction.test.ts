@@ -63,6 +63,11 @@ describe('what cannot be included', () => {
   it.each([
     ['a nonce that is not the account’s', { nonce: 5n }, /nonce 5/],
     ['more gas than the list has left', { gasLimit: 7_000_000n }, /6800000/],
+    [
+      'more gas than a VM counts',
+      { gasLimit: 2n ** 53n },
+      /gas limit 9007199254740992 is above 9007199254740991/,
+    ],
     ['less gas than the intrinsic gas', { gasLimit: 20_999n }, /intrinsic gas/],
     ['too little balance', { value: RICH }, /balance/],
     [
@@ -110,7 +115,7 @@ describe('odd corners of docs/protocol.md#51-execution', () => {
   const BLAKE2F = '0x0000000000000000000000000000000000000009'
   const SHA256 = '0x0000000000000000000000000000000000000002'
 
-  it('a native contract that fails at the top leaves a good receipt, moves no value and costs all gas', async () => {
+  it('a precompiled contract that fails at the top leaves a good receipt, moves no value and costs all gas', async () => {
     const state = world({ [BLAKE2F]: {} })
     const outcome = await execute(state, { to: BLAKE2F, value: 9n })
     expect(outcome).toMatchObject({ succeeded: true, gasUsed: 21_000n, fee: 10_000_000n })
@@ -118,13 +123,13 @@ describe('odd corners of docs/protocol.md#51-execution', () => {
     expect(account(state, SENDER).balance).toBe(RICH - 10_000_000n)
   })
 
-  it('a native contract with too little gas fails and takes all', async () => {
+  it('a precompiled contract with too little gas fails and takes all', async () => {
     const state = world({ [SHA256]: {} })
     const outcome = await execute(state, { to: SHA256, gasLimit: 21_059n })
     expect(outcome).toMatchObject({ succeeded: false, gasUsed: 21_059n })
   })
 
-  it('a native contract with enough gas costs what it requires', async () => {
+  it('a precompiled contract with enough gas costs what it requires', async () => {
     const outcome = await execute(world({ [SHA256]: {} }), { to: SHA256, gasLimit: 21_060n })
     expect(outcome).toMatchObject({ succeeded: true, gasUsed: 21_060n })
     expect(outcome.output).toHaveLength(32)

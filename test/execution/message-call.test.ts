@@ -138,7 +138,7 @@ describe('overrides', () => {
     expect(BigInt(toHex(output))).toBe(3000n)
   })
 
-  it('are refused for native contracts, and for state beside stateDiff', async () => {
+  it('are refused for precompiled contracts, and for state beside stateDiff', async () => {
     const native: StateOverrides = new Map([['0x0000000000000000000000000000000001000006', { balance: 1n }]])
     await expect(call({ to: CONTRACT }, given, native)).rejects.toMatchObject({
       kind: 'invalid-params',

@@ -5,7 +5,7 @@ import { EMPTY } from '../../src/encoding/bytes.ts'
 import { keccakHex } from '../../src/encoding/hash.ts'
 import { fromHex, type Hex } from '../../src/encoding/hex.ts'
 import type { BlockEnvironment } from '../../src/evm/message.ts'
-import { createVm, type Vm } from '../../src/evm/vm.ts'
+import type { Vm } from '../../src/evm/vm.ts'
 import { applyTransaction, TransactionRejected } from '../../src/execution/apply-transaction.ts'
 import { Overlay } from '../../src/state/overlay.ts'
 import { type GivenAccount, stateOf } from '../support/differential.ts'
@@ -13,14 +13,15 @@ import { ethereumStateRoot } from '../support/ethereum-state.ts'
 import { stepping, transaction } from '../support/execution.ts'
 import { fixture } from '../support/fixture.ts'
 import { logsHash } from '../support/library-oracle.ts'
+import { createOracleVm } from '../support/oracle-vm.ts'
 import type { StateVector, StateVectorFile } from '../support/state-vector.ts'
 
 const TOPICS = readdirSync(new URL('../../fixtures/state', import.meta.url)).sort()
 
-const own = createVm({ chainId: 33, ruleSet: 'petersburg' })
+const own = createOracleVm({ chainId: 33, ruleSet: 'petersburg' })
 const MACHINES = [
   ['own', own],
-  ['library', createVm({ chainId: 33, ruleSet: 'petersburg', loop: 'library' })],
+  ['library', createOracleVm({ chainId: 33, ruleSet: 'petersburg', loop: 'library' })],
   ['traced', stepping(own)],
 ] as const
 

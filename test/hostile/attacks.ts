@@ -43,7 +43,7 @@ const traced = (code: string, options: object) =>
     stateOverrides: { [HERE]: { code } },
   })
 const LOOP = program('top: @top JUMP')
-/** A call of a native contract with a list of so many members, all empty. */
+/** A call of a precompiled contract with a list of so many members, all empty. */
 const longList = (members: number) =>
   `${signatureHash('getMultisigScriptHash(int256,bytes[])').slice(0, 10)}${word(1)}${word(64)}${word(members)}${'00'.repeat(members + 64)}`
 
@@ -122,7 +122,7 @@ export async function strike(port: number, body: string): Promise<string> {
 }
 
 /** Connections that send the beginning of something and no more. */
-export async function dawdle(port: number, count: number): Promise<readonly RawSocket[]> {
+export async function openSlowly(port: number, count: number): Promise<readonly RawSocket[]> {
   const sockets = await Promise.all(Array.from({ length: count }, () => rawSocket(port)))
   for (const [i, socket] of sockets.entries()) {
     if (i % 3 === 0) socket.send('POST / HTTP/1.1\r\nHost: local')

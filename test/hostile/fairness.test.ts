@@ -1,7 +1,7 @@
 /** A node of its own process under attack: what everybody else has of it meanwhile, and what is left of it afterwards. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type RunningCommand, startCommand } from '../support/command.ts'
-import { ATTACKS, dawdle, strike } from './attacks.ts'
+import { ATTACKS, openSlowly, strike } from './attacks.ts'
 import { frame, handshake, openFrames } from './frames.ts'
 import { rawSocket, statuses } from './raw-socket.ts'
 import { leakIn } from './reply-check.ts'
@@ -86,7 +86,7 @@ describe('a polite caller, and the node itself,', () => {
   })
 
   it('outlast hundreds of connections that only begin', async () => {
-    const sockets = await dawdle(port, 600)
+    const sockets = await openSlowly(port, 600)
     await expectService()
     for (const socket of sockets) socket.close()
   })

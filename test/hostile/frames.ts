@@ -9,7 +9,7 @@ export interface FrameParts {
   /** The three reserved bits. */
   readonly reserved?: number
   readonly masked?: boolean
-  /** The length that it says it has. */
+  /** The length in its header. */
   readonly length?: bigint
 }
 

@@ -74,7 +74,7 @@ describe('a path without a key as its last segment', () => {
     ['thirteen thousand dots', () => `/${'%2e%2e/'.repeat(1800)}`],
   ]
 
-  it.each(tricks)('%s: nobody comes in, and all are told the same', async (_, pathOf) => {
+  it.each(tricks)('%s: none is authorised, and all get the same refusal', async (_, pathOf) => {
     const plain = bodyOf(await knockAt('/'))
     const text = await knockAt(pathOf(key))
     expect(statuses(text)).toEqual([401])

@@ -1,4 +1,4 @@
-/** The HTTP door against bytes that are no request, requests that are two, senders that never end, and foreign pages. */
+/** The HTTP endpoint against bytes that are no request, requests that are two, senders that never end, and foreign pages. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ServedNode, servedNode } from '../support/served-node.ts'
 import { serveEcho } from '../transport/echo-node.ts'
@@ -96,13 +96,13 @@ describe('a body of two lengths', () => {
 
 describe('a sender without end', () => {
   it.each<[string, string]>([
-    ['says nothing', ''],
+    ['sends nothing', ''],
     ['stops in the first line', 'POST / HT'],
     ['stops in a header', 'POST / HTTP/1.1\r\nHost: local'],
     ['stops before the body', post('Content-Length: 59\r\n', '')],
     ['stops in the body', post('Content-Length: 59\r\n', '{"jsonrpc"')],
     ['stops between chunks', post('Transfer-Encoding: chunked\r\n', '1\r\n{\r\n')],
-  ])('that %s is told so, and hung up on', async (_, bytes) => {
+  ])('that %s is refused, and its connection closed', async (_, bytes) => {
     const text = await connection(port(), bytes)
     expect(statuses(text)).toEqual([408])
     await stillAnswers()

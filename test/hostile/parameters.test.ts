@@ -6,7 +6,7 @@ import { METHODS } from '../../src/rpc/methods/index.ts'
 import { valuesOf } from '../support/schema-values.ts'
 import { type ServedNode, servedNode } from '../support/served-node.ts'
 import { type Conversation, converse } from './conversation.ts'
-import { NASTY, spoiled } from './nasty-values.ts'
+import { HOSTILE, spoiled } from './hostile-values.ts'
 import { expectCleanPrototypes, faultOf } from './reply-check.ts'
 
 // Hundreds of passphrases are tried; to stretch each like a real one would take minutes.
@@ -32,9 +32,9 @@ function goodParams(method: AnyMethod): (readonly unknown[])[] {
 function badCalls(method: AnyMethod): readonly string[] {
   const texts = new Set<string>()
   for (const good of goodParams(method)) {
-    for (const nasty of NASTY) {
+    for (const hostile of HOSTILE) {
       for (const [at, value] of good.entries()) {
-        for (const bad of spoiled(value, nasty)) texts.add(JSON.stringify(good.with(at, bad)))
+        for (const bad of spoiled(value, hostile)) texts.add(JSON.stringify(good.with(at, bad)))
       }
     }
   }
@@ -100,7 +100,7 @@ describe('any call', () => {
     fc
       .oneof(
         fittingParams(method),
-        fc.array(fc.oneof(fc.jsonValue(), fc.constantFrom(...NASTY)), { maxLength: 4 }),
+        fc.array(fc.oneof(fc.jsonValue(), fc.constantFrom(...HOSTILE)), { maxLength: 4 }),
       )
       .map((params) => ({ name: method.name, params: JSON.stringify(params) }))
 

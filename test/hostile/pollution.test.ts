@@ -7,7 +7,7 @@ import { METHODS } from '../../src/rpc/methods/index.ts'
 import { valuesOf } from '../support/schema-values.ts'
 import { type ServedNode, servedNode } from '../support/served-node.ts'
 import { type Conversation, converse } from './conversation.ts'
-import { POLLUTING, polluted } from './nasty-values.ts'
+import { POLLUTING, polluted } from './hostile-values.ts'
 import { expectCleanPrototypes, faultOf } from './reply-check.ts'
 
 const ALICE = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'

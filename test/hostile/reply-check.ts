@@ -1,7 +1,7 @@
 /** What every byte that leaves a node must be free of. */
 import { expect } from 'vitest'
 
-/** Marks of a stack trace, of a file of ours or of Node, and of words that only a bug says. */
+/** Marks of a stack trace, of a file of ours or of Node, and of messages that only a bug produces. */
 const LEAKS = [
   /\bat (async )?[\w.<>[\] ]+ \((file:|node:|\/)/,
   /\bnode:internal\b/,
@@ -37,7 +37,7 @@ export function faultOf(text: string): string | undefined {
     if (jsonrpc !== '2.0' || id === undefined) return 'is no reply'
     if ((error === undefined) === (result === undefined)) return 'has not one of result and error'
     if (error === undefined) continue
-    if (error.code === -32603) return 'says that the node failed'
+    if (error.code === -32603) return 'reports an internal error'
     if (typeof error.message !== 'string' || error.message === '') return 'has no message'
     if (error.message.length > LONGEST_MESSAGE) return `repeats ${error.message.length} characters`
   }

@@ -1,4 +1,4 @@
-/** The WebSocket door against frames that are none, messages that never end, and peers that do not read. */
+/** The WebSocket endpoint against frames that are none, messages that never end, and peers that do not read. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ServedNode, servedNode } from '../support/served-node.ts'
 import {

@@ -35,7 +35,7 @@ describe('addresses', () => {
     expect(isRange(text)).toBe(false)
   })
 
-  it('are found in ranges of either family, in IPv6 dress too', () => {
+  it('are found in ranges of either family, IPv4-mapped addresses too', () => {
     const inside = createAddressSet(['10.0.0.0/8', '::ffff:192.168.0.0/112', '2001:db8::/32', '1.2.3.4'])
     for (const address of ['10.200.0.1', '::ffff:10.0.0.1', '192.168.9.9', '2001:DB8::7', '1.2.3.4']) {
       expect(inside(address), address).toBe(true)

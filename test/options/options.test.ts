@@ -11,7 +11,7 @@ const TABLES: Readonly<Record<string, Setting<unknown, unknown>>> = {
 }
 
 describe('options', () => {
-  it('fill in the defaults of the real node', () => {
+  it('fill in the defaults of the reference node', () => {
     expect(resolveNodeOptions({})).toMatchObject({
       chain: 'regtest',
       mining: 'auto',
@@ -69,6 +69,12 @@ describe('options', () => {
     [{ accounts: -1 }, 'Option "accounts" expects a whole number from 0 to 10000, not -1.'],
     [{ accounts: 1.5 }, 'Option "accounts" expects'],
     [{ blockGasLimit: 0n }, 'Option "blockGasLimit" expects'],
+    [
+      { blockGasLimit: 2n ** 53n },
+      'Option "blockGasLimit" expects a whole number from 1 to 2^53 - 1, decimal or hex with 0x, not 9007199254740992n.',
+    ],
+    [{ callGasCap: 2n ** 53n }, 'Option "callGasCap" expects a whole number from 0 to 2^53 - 1'],
+    [{ gasEstimationCap: 2n ** 53n }, 'Option "gasEstimationCap" expects a whole number from 0 to 2^53 - 1'],
     [{ minGasPrice: '12 wei' }, 'Option "minGasPrice" expects'],
     [{ minGasPrice: Number.NaN }, 'Option "minGasPrice" expects'],
     [{ mnemonic: 'too short' }, 'Option "mnemonic" expects 12, 15, 18, 21 or 24 words'],
@@ -103,7 +109,7 @@ describe('options', () => {
 
   it.each([
     [{ tlsCert: 'a.pem' }, 'Options "tlsCert" and "tlsKey" go together'],
-    [{ metricsHost: '0.0.0.0' }, 'Option "metricsHost" says nothing without the option "metricsPort".'],
+    [{ metricsHost: '0.0.0.0' }, 'Option "metricsHost" has no effect without the option "metricsPort".'],
     [
       { trustedProxies: ['proxy.example'] },
       'Option "trustedProxies" expects IP addresses, or ranges such as',
@@ -147,9 +153,9 @@ describe('options', () => {
     }
   })
 
-  it('have one flag, and one owner of each key of the real node', () => {
+  it('have one flag, and one owner of each key of the reference node', () => {
     const flags = Object.values(TABLES).map(({ flag }) => flag.split(' ')[0])
-    const keys = Object.values(TABLES).flatMap(({ nodeKeys }) => Object.keys(nodeKeys ?? {}))
+    const keys = Object.values(TABLES).flatMap(({ rskjKeys }) => Object.keys(rskjKeys ?? {}))
     expect(new Set(flags).size).toBe(flags.length)
     expect(new Set(keys).size).toBe(keys.length)
   })

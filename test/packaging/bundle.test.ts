@@ -8,6 +8,7 @@ import config from '../../rolldown.config.ts'
 const SRC = fileURLToPath(new URL('../../src/', import.meta.url))
 /** What only those pay for who use it, and what it is for. */
 const LAZY = {
+  '@ethereumjs/trie': 'comparing with Ethereum',
   '@ethereumjs/vm': 'comparing with Ethereum',
   '@ethereumjs/tx': 'comparing with Ethereum',
   '@scure/bip39': 'a mnemonic',
@@ -51,7 +52,7 @@ function eagerOf(module: string): Set<OutputChunk> {
 }
 
 describe('the bundle', () => {
-  it('tells its version and its commands with the reader of the command line alone', () => {
+  it('prints its version and its commands with the reader of the command line alone', () => {
     expect(packagesIn(eagerOf('cli/main.ts'))).toEqual(new Set(['commander']))
   })
 

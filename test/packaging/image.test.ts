@@ -104,25 +104,25 @@ describe('the image', () => {
     const script = check.join(' ').replace('/app/', ROOT)
     const ask = async (port: string, more: Record<string, string> = {}) => {
       const child = spawn(process.execPath, [script], { env: { ...process.env, TANDEM_PORT: port, ...more } })
-      let told = ''
+      let printed = ''
       child.stderr.on('data', (chunk) => {
-        told += chunk
+        printed += chunk
       })
       const [code] = await once(child, 'close')
-      return { code, told }
+      return { code, printed }
     }
     const tls = (name: string) => join(ROOT, `fixtures/tls/first.${name}.pem`)
     const guarded = await startCommand(['--memory', '--tls-cert', tls('cert'), '--tls-key', tls('key')])
     const itsPort = new URL(guarded.url).port
-    expect(await ask(itsPort, { TANDEM_TLS_CERT: tls('cert') })).toEqual({ code: 0, told: '' })
+    expect(await ask(itsPort, { TANDEM_TLS_CERT: tls('cert') })).toEqual({ code: 0, printed: '' })
     expect((await ask(itsPort)).code).toBe(1)
     await guarded.end('SIGTERM')
     const node = await startCommand(['--memory'])
     const { port } = new URL(node.url)
-    expect(await ask(port)).toEqual({ code: 0, told: '' })
+    expect(await ask(port)).toEqual({ code: 0, printed: '' })
     await node.end('SIGTERM')
     const dead = await ask(port)
     expect(dead.code).toBe(1)
-    expect(dead.told).toMatch(/^The node on port \d+ is not well: .*\n$/)
+    expect(dead.printed).toMatch(/^The node on port \d+ is not well: .*\n$/)
   })
 })

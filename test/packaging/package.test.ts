@@ -120,7 +120,7 @@ describe('the packed package', () => {
     )
   })
 
-  it('starts by npx, keeps a contract in its directory, and ends as told', async () => {
+  it('starts by npx, keeps a contract in its directory, and ends at SIGTERM', async () => {
     const start = async () => {
       const args = ['--no-install', 'tandem', 'start', '--port', '0', '--json', '--log-level', 'error']
       const child = spawn('npx', [...args, '--data-dir', 'chain'], { cwd: clean })
@@ -196,12 +196,12 @@ describe('the packed package', () => {
     const torn = join(folder, 'torn')
     const place = await unpackInto(torn)
     const chunks = join(place, 'dist/command')
-    const [pages] = readdirSync(chunks).filter((name) => /^pages-/.test(name))
-    rmSync(join(chunks, pages as string))
+    const [app] = readdirSync(chunks).filter((name) => /^http-app-/.test(name))
+    rmSync(join(chunks, app as string))
     const node = await startCommand(['--memory'], { main: join(place, manifest.bin.tandem), cwd: torn })
     expect((await fetch(`${node.url}/healthz`)).status).toBe(500)
     expect(await rpc(node.url, 'eth_blockNumber')).toBe('0x0')
-    expect(node.output()).toContain('the pages cannot be shown')
+    expect(node.output()).toContain('the Express app cannot be loaded')
     expect(await node.end('SIGTERM')).toBe(0)
   })
 
@@ -247,11 +247,11 @@ describe('the packed package', () => {
       'node',
     ]
     const compile = [join(MODULES, 'typescript/bin/tsc'), ...flags, '--skipLibCheck', 'false', 'consumer.ts']
-    const told = await run(process.execPath, compile, { cwd: clean }).then(
+    const errors = await run(process.execPath, compile, { cwd: clean }).then(
       ({ stdout }) => stdout,
       ({ stdout }) => stdout as string,
     )
     // Those of the libraries that they reach must be whole too, without types that only this project installs.
-    expect(told).toBe('')
+    expect(errors).toBe('')
   })
 })

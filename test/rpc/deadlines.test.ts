@@ -15,7 +15,7 @@ describe('the time of a method', () => {
     METHODS,
   )
 
-  it('is the request’s where nothing else is said', () => {
+  it('is the request’s where no other is set', () => {
     const request = SOON()
     expect(deadlineOf(named('net_version'), request)).toBe(request)
   })

@@ -103,7 +103,7 @@ describe('envelope', () => {
     ['eth_compileSolidity', 'compilers'],
     ['eth_getCompilers', 'compilers'],
     ['shh_version', 'messaging protocol'],
-  ])('says why there is no %s', async (name, reason) => {
+  ])('gives the reason why there is no %s', async (name, reason) => {
     const { error } = await ask(dispatcher, name)
     expect(error?.code).toBe(-32601)
     expect(error?.message).toMatch(
@@ -276,7 +276,7 @@ describe('bugs', () => {
     },
   })
 
-  it('tells the log everything and the caller nothing', async () => {
+  it('are logged in full and hidden from the caller', async () => {
     const lines: unknown[] = []
     const logger: Logger = { ...silentLogger, error: (message, fields) => lines.push({ message, ...fields }) }
     const buggy = dispatcherOf(engine, {}, { methods: [broken], logger })
@@ -317,15 +317,15 @@ describe('in process', () => {
     })
   })
 
-  it('tells who listens of each call and how it ended', async () => {
-    const heard: unknown[] = []
+  it('reports each call and its outcome to listeners', async () => {
+    const reported: unknown[] = []
     const onCall = (name: string, milliseconds: number, error?: unknown) => {
-      heard.push([name, milliseconds >= 0, error === undefined])
+      reported.push([name, milliseconds >= 0, error === undefined])
     }
     const telling = dispatcherOf(engine, {}, { onCall })
     await ask(telling, 'eth_chainId')
     await ask(telling, 'eth_blockNumber', [1])
-    expect(heard).toEqual([
+    expect(reported).toEqual([
       ['eth_chainId', true, true],
       ['eth_blockNumber', true, false],
     ])

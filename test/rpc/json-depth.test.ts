@@ -1,4 +1,4 @@
-/** The depth of JSON text, told without parsing it. */
+/** The depth of JSON text, known without parsing it. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isTooDeep as isDeeperThan } from '../../src/rpc/json-depth.ts'

@@ -29,7 +29,7 @@ describe('the load', () => {
     expect(load.figures).toMatchObject({ heavyRunning: 3, heavyWaiting: 1, shed: 1 })
   })
 
-  it('tells callers without keys apart by their address', () => {
+  it('distinguishes callers without keys by their address', () => {
     const load = new Load({ ...LIMITS, maxHeavy: 2, maxHeavyWaiting: 0 })
     const at = (remote: string) => load.takePlace({ label: 'http', owner: '', remote })
     at('10.0.0.1')
@@ -38,7 +38,7 @@ describe('the load', () => {
     expect(load.isFull).toBe(true)
   })
 
-  it('gives places to callers in turn', async () => {
+  it('gives places to callers round robin', async () => {
     const load = new Load({ maxPending: 1, maxHeavy: 2, maxHeavyWaiting: 100 })
     const order: string[] = []
     const first = [load.takePlace(from('a')), load.takePlace(from('b'))]

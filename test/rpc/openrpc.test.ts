@@ -1,7 +1,8 @@
 /** The agreed list of methods, and the document made of it. */
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { method, namesOf } from '../../src/rpc/method.ts'
+import { method } from '../../src/rpc/method.ts'
+import { namesOf } from '../../src/rpc/method-names.ts'
 import { METHODS } from '../../src/rpc/methods/index.ts'
 import { openRpcDocument } from '../../src/rpc/openrpc.ts'
 import { fakeEngine } from '../support/fake-engine.ts'
@@ -170,7 +171,7 @@ describe('rpc.discover', () => {
     }
   })
 
-  it('tells errors that share a code together', () => {
+  it('describes errors that share a code together', () => {
     const twice = method({
       name: 'a_b',
       summary: 'Refuses.',

@@ -1,5 +1,7 @@
 /** What the `--methods` switch opens and closes. */
 import { describe, expect, it } from 'vitest'
+import { namesOf, namespaceOf } from '../../src/rpc/method-names.ts'
+import { METHODS } from '../../src/rpc/methods/index.ts'
 import { createKeyPermissions, createPermissions } from '../../src/rpc/permissions.ts'
 
 describe('createPermissions', () => {
@@ -82,5 +84,26 @@ describe('createKeyPermissions', () => {
     expect(createKeyPermissions(['eth'])(method)).toBe(false)
     expect(createKeyPermissions(['eth_mineNow'])(method)).toBe(false)
     expect(createKeyPermissions(['evm'])(method)).toBe(true)
+  })
+})
+
+describe('a key that names nothing', () => {
+  const permits = createKeyPermissions([])
+
+  it('opens no method that changes the node but by the rules of the chain', () => {
+    const open = METHODS.filter((method) => method.changesState && permits(method)).map(({ name }) => name)
+    expect(open).toEqual([
+      'eth_sendRawTransaction',
+      'eth_sendTransaction',
+      'eth_submitWork',
+      'eth_submitHashrate',
+    ])
+  })
+
+  it('opens whole namespaces, by all their names', () => {
+    const open = METHODS.filter((method) => permits(method))
+      .flatMap(namesOf)
+      .map(namespaceOf)
+    expect([...new Set(open)].sort()).toEqual(['eth', 'ext', 'net', 'rpc', 'rsk', 'trace', 'web3'])
   })
 })

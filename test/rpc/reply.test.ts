@@ -42,7 +42,7 @@ describe('written as text', () => {
     expect(JSON.parse(writer(bytes)([reply, answer(1)]).toString())).toEqual(tooLong(bytes, null))
   })
 
-  it('is refused where it cannot be, which the log hears of', () => {
+  it('is refused where it cannot be, which is logged', () => {
     const lines: unknown[] = []
     const logger: Logger = { ...silentLogger, error: (message, fields) => lines.push({ message, ...fields }) }
     const unwritable = answer(1n, 4)

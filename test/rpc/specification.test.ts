@@ -1,7 +1,7 @@
-/** Every method that the specification names is served, or refused in the words that tell why. */
+/** Every method that the specification names is served, or refused with a message that gives the reason. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createNode, type Node } from '../../src/index.ts'
-import { namesOf } from '../../src/rpc/method.ts'
+import { namesOf } from '../../src/rpc/method-names.ts'
 import { METHODS } from '../../src/rpc/methods/index.ts'
 import { fixture } from '../support/fixture.ts'
 

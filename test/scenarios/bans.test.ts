@@ -1,4 +1,4 @@
-/** Callers from elsewhere at the doors of a node: judged, banned, turned away. A trusted proxy stands in for elsewhere. */
+/** Remote callers of a node are scored, banned and refused. A trusted proxy supplies the remote addresses. */
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -58,7 +58,7 @@ describe('a banned address', () => {
   })
 })
 
-describe('conduct', () => {
+describe('peer scoring', () => {
   it('is noted of callers from elsewhere, and of nobody on this machine', async () => {
     const sent = { to: STRANGER, value: '0x1' }
     await served.post('nonsense', from(STRANGER))

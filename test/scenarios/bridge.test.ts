@@ -1,5 +1,5 @@
 /** The bridge through a whole node: read with ethers, fed with headers, called by contracts, undone with its blocks. */
-import { BrowserProvider, Contract, ContractFactory, type InterfaceAbi, Wallet } from 'ethers'
+import { BrowserProvider, Contract, ContractFactory, Interface, type InterfaceAbi, Wallet } from 'ethers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { concat } from '../../src/encoding/bytes.ts'
 import { keccak256 } from '../../src/encoding/hash.ts'
@@ -46,13 +46,13 @@ const heightIs = (height: number) => ({
 async function send(to: string, data: string, fields: { value?: bigint; from?: Wallet } = {}) {
   const { from = cow, value = 0n } = fields
   const sent = await from.sendTransaction({ to, data, value, gasLimit: 500_000, gasPrice: 0 })
-  // A transaction that failed is told by its receipt.
+  // A failed transaction is recognised by its receipt.
   const receipt = await provider.getTransactionReceipt(sent.hash)
   if (receipt === null) throw new Error('not mined')
   return receipt
 }
 
-/** A contract that passes its call data on to the bridge and ends as `ending` says. */
+/** A contract that passes its call data on to the bridge and ends with the code `ending`. */
 async function forwarder(ending: string): Promise<string> {
   const body = assemble(`
     CALLDATASIZE 0 0 CALLDATACOPY
@@ -77,7 +77,7 @@ describe('a client', () => {
     expect(await bridgeState()).toEqual(heightIs(0))
   })
 
-  it('brings a header, which a save point takes back', async () => {
+  it('stores a header, which a revert to a snapshot removes', async () => {
     const save = await node.request({ method: 'evm_snapshot' })
     const [first, second] = headers as [Uint8Array, Uint8Array]
     const receipt = await send(BRIDGE, dataOf('receiveHeader', toHex(first)))
@@ -97,14 +97,27 @@ describe('a client', () => {
     expect(await bridge.getFunction('getBtcBlockchainBlockHashAtDepth')(0)).toBe(GENESIS_HASH)
   })
 
-  it('learns from the log that coins do not move', async () => {
+  it('requests a release, which is queued', async () => {
     const before = await provider.getBalance(BRIDGE)
     const receipt = await send(BRIDGE, '0x', { value: 10n ** 18n })
-    // What the chain's receipts say of a native contract that fails at the top.
     expect(receipt.status).toBe(1)
-    expect(receipt.logs).toEqual([])
+    const released = 'event release_request_received(address indexed, string, uint256)'
+    const events = new Interface([released])
+    expect(receipt.logs.map((log) => events.parseLog(log)?.args.toArray())).toEqual([
+      [cow.address, 'n47u2xVMrzaVpgGDK5TJjZHKggM7r8CdAm', 10n ** 18n],
+    ])
+    expect(await provider.getBalance(BRIDGE)).toBe(before + 10n ** 18n)
+    expect(await bridge.getFunction('getQueuedPegoutsCount')()).toBe(1n)
+    expect(warnings).toEqual([])
+  })
+
+  it('gets back an amount that is too low', async () => {
+    const before = await provider.getBalance(BRIDGE)
+    const receipt = await send(BRIDGE, '0x', { value: 10n ** 15n })
+    expect(receipt.status).toBe(1)
+    expect(receipt.logs).toHaveLength(1)
     expect(await provider.getBalance(BRIDGE)).toBe(before)
-    expect(warnings.join('\n')).toMatch(/releaseBtc\(\).*not simulated/)
+    expect(await bridge.getFunction('getQueuedPegoutsCount')()).toBe(0n)
   })
 })
 
@@ -117,6 +130,15 @@ describe('a federator', () => {
     const receipt = await send(BRIDGE, data, { from: federator })
     expect(receipt.gasUsed).toBe(0n)
     expect(await bridgeState()).toEqual(heightIs(3))
+  })
+
+  it('finds a notice in the log for what is not simulated', async () => {
+    const federator = new Wallet(FEDERATOR, provider)
+    await send(federator.address, '0x', { value: 1n })
+    const receipt = await send(BRIDGE, dataOf('updateCollections'), { from: federator })
+    // The status of a precompiled contract that fails at the top of a transaction.
+    expect(receipt.status).toBe(1)
+    expect(warnings.join('\n')).toMatch(/updateCollections\(\).*not simulated/)
   })
 
   it('is nobody else', async () => {

@@ -1,4 +1,4 @@
-/** The other client libraries, each in its own words: viem and web3.js, over HTTP, WebSocket and in process. */
+/** The other client libraries: viem and web3.js, over HTTP, WebSocket and in process. */
 import {
   type BaseError,
   createPublicClient,
@@ -34,11 +34,11 @@ beforeAll(async () => {
 })
 afterAll(() => served.close())
 
-describe.each(['http', 'webSocket', 'in process'] as const)('viem, %s', (door) => {
+describe.each(['http', 'webSocket', 'in process'] as const)('viem, %s', (name) => {
   const transport = () =>
-    door === 'http'
+    name === 'http'
       ? http(served.url)
-      : door === 'webSocket'
+      : name === 'webSocket'
         ? webSocket(served.wsUrl)
         : custom({ request: (call) => served.node.request(call) })
 
@@ -85,9 +85,9 @@ describe.each(['http', 'webSocket', 'in process'] as const)('viem, %s', (door) =
   })
 })
 
-describe.each(['http', 'ws'] as const)('web3.js, %s', (door) => {
+describe.each(['http', 'ws'] as const)('web3.js, %s', (name) => {
   it('deploys, sends from a local account, and reads events', async () => {
-    const web3 = new Web3(door === 'http' ? served.url : served.wsUrl)
+    const web3 = new Web3(name === 'http' ? served.url : served.wsUrl)
     try {
       const [from] = await web3.eth.getAccounts()
       const made = await new web3.eth.Contract(probe.abi)
@@ -104,7 +104,7 @@ describe.each(['http', 'ws'] as const)('web3.js, %s', (door) => {
       expect(events).toHaveLength(1)
       await expect(methods.failWithReason?.().call()).rejects.toThrow()
     } finally {
-      if (door === 'ws') web3.currentProvider?.disconnect()
+      if (name === 'ws') web3.currentProvider?.disconnect()
     }
   })
 })

@@ -1,4 +1,4 @@
-/** What contracts say with console.log: heard once, whatever becomes of it, and at the price of an empty account. */
+/** Output of console.log in contracts: emitted once, also on failure, at the gas cost of a call to an empty account. */
 import { Interface } from 'ethers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { toHex } from '../../src/encoding/hex.ts'
@@ -23,50 +23,50 @@ function sayer(address: string, payload: string, then: string): Uint8Array {
 
 describe('console.log of a running node', () => {
   let node: Node
-  let heard: { texts: readonly string[]; transaction: string | undefined }[]
+  let outputs: { texts: readonly string[]; transaction: string | undefined }[]
   beforeEach(async () => {
-    heard = []
+    outputs = []
     node = await createNode({
-      onConsole: (texts, transaction) => void heard.push({ texts, transaction }),
+      onConsole: (texts, transaction) => void outputs.push({ texts, transaction }),
     })
   })
   afterEach(() => node.close())
   const request = (method: string, ...params: unknown[]) => node.request({ method, params })
-  const says = (then = 'STOP') => ({
+  const logging = (then = 'STOP') => ({
     from: ALICE,
     data: toHex(sayer(CONSOLE_ADDRESS, HELLO, then)),
     gas: '0x186a0',
   })
 
-  it('is heard of a call and of a transaction, once each, and not of an estimate', async () => {
-    await request('eth_call', says(), 'latest')
-    expect(heard).toEqual([{ texts: ['hello'], transaction: undefined }])
-    await request('eth_estimateGas', says())
-    expect(heard).toHaveLength(1)
-    const transaction = await request('eth_sendTransaction', says())
-    expect(heard.slice(1)).toEqual([{ texts: ['hello'], transaction }])
+  it('is emitted for a call and for a transaction, once each, and not for an estimate', async () => {
+    await request('eth_call', logging(), 'latest')
+    expect(outputs).toEqual([{ texts: ['hello'], transaction: undefined }])
+    await request('eth_estimateGas', logging())
+    expect(outputs).toHaveLength(1)
+    const transaction = await request('eth_sendTransaction', logging())
+    expect(outputs.slice(1)).toEqual([{ texts: ['hello'], transaction }])
   })
 
-  it('is heard of what fails', async () => {
-    await expect(request('eth_call', says('PUSH1 0 PUSH1 0 REVERT'), 'latest')).rejects.toThrow('reverted')
-    await expect(request('eth_sendTransaction', says('#fe'))).rejects.toThrow('reverted')
-    expect(heard.map(({ texts }) => texts)).toEqual([['hello'], ['hello']])
+  it('is emitted for failures', async () => {
+    await expect(request('eth_call', logging('PUSH1 0 PUSH1 0 REVERT'), 'latest')).rejects.toThrow('reverted')
+    await expect(request('eth_sendTransaction', logging('#fe'))).rejects.toThrow('reverted')
+    expect(outputs.map(({ texts }) => texts)).toEqual([['hello'], ['hello']])
   })
 
-  it('is not heard of a pending block, and once of the block that is mined of it', async () => {
+  it('is not emitted for a pending block, and once for the block mined from it', async () => {
     await request('evm_setAutomine', false)
-    await request('eth_sendTransaction', says())
+    await request('eth_sendTransaction', logging())
     await request('eth_getBlockByNumber', 'pending', false)
     await request('eth_getWork')
-    expect(heard).toEqual([])
+    expect(outputs).toEqual([])
     await request('evm_mine')
-    expect(heard).toHaveLength(1)
+    expect(outputs).toHaveLength(1)
   })
 
   it('comes with the news of the chain', async () => {
     const notes: unknown[] = []
     node.engine.events.on('chain', (update) => void notes.push([...(update.notes ?? [])]))
-    const hash = await request('eth_sendTransaction', says())
+    const hash = await request('eth_sendTransaction', logging())
     await request('evm_mine')
     expect(notes).toEqual([[[hash, { console: ['hello'] }]], []])
   })
@@ -80,11 +80,15 @@ describe('the console contract', () => {
       const cost = async (address: string) => {
         const code = `PUSH1 0 PUSH1 0 PUSH1 4 PUSH1 0 ${value} PUSH20 ${address} GAS ${op} PUSH1 0 MSTORE PUSH1 32 PUSH1 0 RETURN`
         const result = await run(world({ '0x2000000000000000000000000000000000000002': { code } }))
-        return { gas: result.gasUsed, output: toHex(result.output), said: result.consoleCalls?.length ?? 0 }
+        return {
+          gas: result.gasUsed,
+          output: toHex(result.output),
+          consoleCalls: result.consoleCalls?.length ?? 0,
+        }
       }
-      const { said, ...spoken } = await cost(CONSOLE_ADDRESS)
-      expect(said).toBe(1)
-      expect({ ...spoken, said: 0 }).toEqual(await cost(MUTE))
+      const { consoleCalls, ...effects } = await cost(CONSOLE_ADDRESS)
+      expect(consoleCalls).toBe(1)
+      expect({ ...effects, consoleCalls: 0 }).toEqual(await cost(MUTE))
     },
   )
 

@@ -1,4 +1,4 @@
-/** What development clients do beyond transactions: viem's test clients, Hardhat's helpers, impersonation, dials. */
+/** What development clients do besides transactions: viem's test clients, Hardhat's helpers, impersonation, block overrides. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -266,12 +266,15 @@ describe('mining by itself', () => {
   })
 })
 
-describe('dials', () => {
+describe('block overrides', () => {
   it('a block gas limit holds at once, for a single transaction too, and for blocks that miners prove', async () => {
     await serveNode({ mining: 'manual' })
     const big = { from: COW, to: BOB, gas: '0x1312d00' }
     expect((await error('eth_sendTransaction', big)).message).toMatch(/higher than the block's gas limit/)
     expect((await error('evm_setBlockGasLimit', '0x1')).message).toBe('gasLimit: 1 is below 21000')
+    expect((await error('evm_setBlockGasLimit', '0x20000000000000')).message).toBe(
+      'gasLimit: 9007199254740992 is above 9007199254740991',
+    )
     await t.call('evm_setBlockGasLimit', '0x1c9c380')
     const hash = await t.call('eth_sendTransaction', big)
     expect((await t.call('eth_getBlockByNumber', 'pending', false)).gasLimit).toBe('0x1c9c380')

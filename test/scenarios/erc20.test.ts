@@ -17,7 +17,7 @@ const COW = '0xc85ef7d79691fe79573b1a7064c19c1a9819ebdbd1faaab1a8ec92344438aaf4'
 const BOB = '0x7986b3df570230288501eea3d890bd66948c9b79'
 const token = artifact('Token')
 
-describe.each(['http', 'ws'] as const)('an OpenZeppelin ERC-20 with ethers over %s', (door) => {
+describe.each(['http', 'ws'] as const)('an OpenZeppelin ERC-20 with ethers over %s', (transport) => {
   let served: ServedNode
   let provider: JsonRpcProvider | WebSocketProvider
   let signer: Signer
@@ -25,7 +25,7 @@ describe.each(['http', 'ws'] as const)('an OpenZeppelin ERC-20 with ethers over 
   beforeAll(async () => {
     served = await servedNode()
     provider =
-      door === 'http'
+      transport === 'http'
         ? new JsonRpcProvider(served.url, undefined, { cacheTimeout: -1 })
         : new WebSocketProvider(served.wsUrl, undefined, { cacheTimeout: -1 })
     if (provider instanceof JsonRpcProvider) provider.pollingInterval = 20

@@ -11,7 +11,7 @@ import {
 } from 'ethers'
 import { afterEach, describe, expect, it } from 'vitest'
 import { artifact } from '../support/contracts.ts'
-import { heard } from '../support/heard.ts'
+import { eventRecorder } from '../support/event-recorder.ts'
 import { BOB, COW_KEY, type NotingChain, notingChain } from '../support/noting-chain.ts'
 
 const probe = artifact('Probe')
@@ -23,11 +23,11 @@ afterEach(async () => {
   await chain.close()
 })
 
-type Door = 'polling' | 'WebSocket'
+type Transport = 'polling' | 'WebSocket'
 
-async function connect(door: Door): Promise<JsonRpcProvider | WebSocketProvider> {
+async function connect(transport: Transport): Promise<JsonRpcProvider | WebSocketProvider> {
   const provider =
-    door === 'polling'
+    transport === 'polling'
       ? new JsonRpcProvider(chain.url, undefined, { cacheTimeout: -1, pollingInterval: 20 })
       : new WebSocketProvider(chain.wsUrl, undefined, { cacheTimeout: -1 })
   open.push(provider)
@@ -39,13 +39,13 @@ async function connect(door: Door): Promise<JsonRpcProvider | WebSocketProvider>
 /** What was asked for before, filters and subscriptions among it, stands when a later call is answered. */
 const settled = (provider: JsonRpcProvider | WebSocketProvider) => provider.send('eth_chainId', [])
 
-/** Numbers of notes as a listener hears them, and the logs. */
+/** Numbers of notes as a listener receives them, and the logs. */
 async function listen(contract: Contract) {
-  const notes = heard<number>()
+  const notes = eventRecorder<number>()
   const logs: EventLog[] = []
   await contract.on('Noted', (number: bigint, _who, _data, { log }: ContractEventPayload) => {
     logs.push(log)
-    notes.hear(Number(number))
+    notes.record(Number(number))
   })
   return { ...notes, logs }
 }
@@ -61,10 +61,10 @@ async function mineUntil<T>(wanted: Promise<T>): Promise<T> {
   return wanted
 }
 
-describe.each(['polling', 'WebSocket'] as const)('ethers, %s', (door) => {
+describe.each(['polling', 'WebSocket'] as const)('ethers, %s', (transport) => {
   it('deploys, calls and sends with a local key that names no fee, and waits for receipts', async () => {
     chain = await notingChain()
-    const provider = await connect(door)
+    const provider = await connect(transport)
     const wallet = new Wallet(COW_KEY, provider)
     const made = await new ContractFactory(probe.abi, probe.bytecode, wallet).deploy()
     await made.waitForDeployment()
@@ -79,14 +79,14 @@ describe.each(['polling', 'WebSocket'] as const)('ethers, %s', (door) => {
     expect(event?.args.toArray()).toEqual([7n, wallet.address, '0x12'])
   })
 
-  it('waits for a transaction that is mined later, and hears that it is pending', async () => {
+  it('waits for a transaction that is mined later, and receives it as pending', async () => {
     chain = await notingChain()
     await chain.call('evm_setAutomine', false)
-    const provider = await connect(door)
-    const pending = heard<string>()
-    await provider.on('pending', pending.hear)
+    const provider = await connect(transport)
+    const pending = eventRecorder<string>()
+    await provider.on('pending', pending.record)
     await settled(provider)
-    if (door === 'polling') await chain.call('evm_mine')
+    if (transport === 'polling') await chain.call('evm_mine')
     const signer = await provider.getSigner(BOB)
     const sent = await signer.sendTransaction({ to: BOB, value: 1n })
     expect(await provider.getTransactionReceipt(sent.hash)).toBeNull()
@@ -97,19 +97,19 @@ describe.each(['polling', 'WebSocket'] as const)('ethers, %s', (door) => {
     expect(await pending.count(1)).toEqual([sent.hash])
   })
 
-  it('hears each block once', async () => {
+  it('receives each block once', async () => {
     chain = await notingChain()
-    const provider = await connect(door)
-    const blocks = heard<number>()
-    await provider.on('block', blocks.hear)
+    const provider = await connect(transport)
+    const blocks = eventRecorder<number>()
+    await provider.on('block', blocks.record)
     await settled(provider)
     for (let i = 0; i < 5; i++) await chain.call('evm_mine')
     expect(await blocks.count(5)).toEqual([2, 3, 4, 5, 6])
   })
 
-  it('hears each event once, also when the chain was reorganised', async () => {
+  it('receives each event once, also when the chain was reorganised', async () => {
     chain = await notingChain()
-    const provider = await connect(door)
+    const provider = await connect(transport)
     const contract = new Contract(chain.address, probe.abi, provider)
     const notes = await listen(contract)
     await settled(provider)
@@ -126,7 +126,7 @@ describe.each(['polling', 'WebSocket'] as const)('ethers, %s', (door) => {
   })
 })
 
-it('ethers has more calls at once answered than one batch may hold, when it is told how many', async () => {
+it('ethers gets more simultaneous calls answered than one batch may hold, when its batch size is set', async () => {
   chain = await notingChain()
   const provider = new JsonRpcProvider(chain.url, 33, { staticNetwork: true, batchMaxCount: 50 })
   open.push(provider)

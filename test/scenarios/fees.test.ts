@@ -61,7 +61,7 @@ describe('a transaction without a price, signed by the client', () => {
     expect(baseFeePerGas).toEqual([0n, 0n, 0n])
   })
 
-  it('web3.js, which is the only one to be told', async () => {
+  it('web3.js, the only one that needs a setting', async () => {
     const web3 = new Web3(served.url)
     const { address } = web3.eth.accounts.wallet.add(KEY)[0] as { address: string }
     const transaction = { from: address, to: BOB, value: 1, gas: 21_000 }

@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { runCast, startCast } from '../support/cast.ts'
 import { artifact } from '../support/contracts.ts'
-import { heard } from '../support/heard.ts'
+import { eventRecorder } from '../support/event-recorder.ts'
 import { COW, COW_KEY, type NotingChain, notingChain } from '../support/noting-chain.ts'
 import { CAST, describeWith } from '../support/tools.ts'
 
@@ -49,20 +49,20 @@ describeWith(CAST, 'Foundry’s cast', () => {
     expect(trace).toContain('Transaction successfully executed.')
   })
 
-  it('hears events on a socket, those of a branch that lost again as removed', async () => {
+  it('receives events on a socket, those of a replaced branch again as removed', async () => {
     const args = ['logs', '--subscribe', '--address', chain.address, '--rpc-url', chain.wsUrl]
     const listener = startCast(args)
     const ended = once(listener, 'close')
     try {
-      const words = heard<boolean>()
+      const removals = eventRecorder<boolean>()
       const lines = createInterface({ input: listener.stdout as Readable })
       lines.on('line', (line) => {
-        for (const [, removed] of line.matchAll(/removed: (true|false)/g)) words.hear(removed === 'true')
+        for (const [, removed] of line.matchAll(/removed: (true|false)/g)) removals.record(removed === 'true')
       })
       await chain.called('eth_subscribe')
       const first = await chain.note(1)
       await chain.replace(first, 2)
-      expect(await words.count(3)).toEqual([false, true, false])
+      expect(await removals.count(3)).toEqual([false, true, false])
     } finally {
       listener.kill()
       await ended

@@ -92,7 +92,7 @@ describe('the hosted gateway', () => {
     await expect(client.getChainId()).rejects.toThrow(/API key missing or not valid/)
   })
 
-  it('closes a socket when its key is revoked by the command, and has said no key', async () => {
+  it('closes a socket when its key is revoked by the command, and has logged no key', async () => {
     const key = await keys.add('leaver')
     const call = () =>
       fetch(`${running.url}/${key}`, {

@@ -278,7 +278,7 @@ describe('mining here', () => {
     expect(BigInt(work.target)).toBe(2n ** 256n / BigInt(difficulty))
   })
 
-  it('lets others have their turn, and ends with the node', async () => {
+  it('yields to the event loop, and ends with the node', async () => {
     t = await servedNode()
     const node = await createNode({ difficulty: 2n ** 32n, mining: 'manual' })
     const mining = node.request({ method: 'evm_mine' })

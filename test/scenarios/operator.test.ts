@@ -39,7 +39,7 @@ describe('the pool', () => {
 })
 
 describe('eth_feeHistory', () => {
-  it('weighs prices by gas, block by block, the fee-collecting transaction left out', async () => {
+  it('weighs prices by gas, block by block, without the REMASC transaction', async () => {
     const call = await start({ mining: 'manual' })
     await call('evm_mine')
     // 21,000 gas at 1 wei, 42,000 at 2, 21,000 at 9.

@@ -3,7 +3,7 @@ import { BrowserProvider, Contract, type ContractEventPayload, isError, verifyTy
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { ProviderMessage } from '../../src/index.ts'
 import { artifact } from '../support/contracts.ts'
-import { heard } from '../support/heard.ts'
+import { eventRecorder } from '../support/event-recorder.ts'
 import { BOB, COW, type NotingChain, notingChain } from '../support/noting-chain.ts'
 
 const probe = artifact('Probe')
@@ -15,15 +15,15 @@ beforeEach(async () => {
 afterEach(() => chain.close())
 
 describe('ethers’ BrowserProvider', () => {
-  it('has accounts of the node send and sign, hears events, and knows a refusal', async () => {
+  it('sends and signs with accounts of the node, receives events, and recognises a refusal', async () => {
     const provider = new BrowserProvider(chain.node, undefined, { cacheTimeout: -1, pollingInterval: 20 })
     try {
       const signer = await provider.getSigner()
       expect(signer.address.toLowerCase()).toBe(COW)
       const contract = new Contract(chain.address, probe.abi, signer)
-      const notes = heard<number>()
+      const notes = eventRecorder<number>()
       await contract.on('Noted', (number: bigint, _who, _data, _event: ContractEventPayload) =>
-        notes.hear(Number(number)),
+        notes.record(Number(number)),
       )
       await chain.called('eth_newFilter')
       const sent = await contract.getFunction('note')(3, '0x')
@@ -44,7 +44,7 @@ describe('ethers’ BrowserProvider', () => {
 })
 
 describe('node.on', () => {
-  /** A note as a log in a message tells it: its number, negative when its block has left the chain. */
+  /** The note in a message's log: its number, negative when its block has left the chain. */
   const brief = ({ data }: ProviderMessage) => {
     const { result } = data as { result: { topics: string[]; removed: boolean } }
     return Number(result.topics[1]) * (result.removed ? -1 : 1)
@@ -52,8 +52,8 @@ describe('node.on', () => {
 
   it('hands out what was subscribed to, each once, also when the chain was reorganised', async () => {
     const { node, address } = chain
-    const messages = heard<ProviderMessage>()
-    node.on('message', messages.hear)
+    const messages = eventRecorder<ProviderMessage>()
+    node.on('message', messages.record)
     const id = await node.request({ method: 'eth_subscribe', params: ['logs', { address }] })
     const first = await chain.note(1)
     await chain.note(2)
@@ -69,20 +69,25 @@ describe('node.on', () => {
     expect(messages.all).toHaveLength(7)
   })
 
-  it('keeps listeners of other events and those that stopped apart, and none hears less for another’s fault', async () => {
+  it('calls neither listeners of other events nor removed ones, and a failing listener does not affect the others', async () => {
     const { node, address } = chain
-    const [other, stopped, removed, hearing] = [heard(), heard(), heard(), heard<ProviderMessage>()]
-    node.on('chainChanged' as 'message', other.hear)
-    node.on('message', stopped.hear)()
-    node.on('message', removed.hear)
-    node.removeListener('message', removed.hear)
+    const [other, stopped, removed, listening] = [
+      eventRecorder(),
+      eventRecorder(),
+      eventRecorder(),
+      eventRecorder<ProviderMessage>(),
+    ]
+    node.on('chainChanged' as 'message', other.record)
+    node.on('message', stopped.record)()
+    node.on('message', removed.record)
+    node.removeListener('message', removed.record)
     node.on('message', () => {
       throw new Error('a fault of the listener')
     })
-    node.on('message', hearing.hear)
+    node.on('message', listening.record)
     await node.request({ method: 'eth_subscribe', params: ['logs', { address }] })
     await chain.note(1)
-    expect((await hearing.count(1)).map(brief)).toEqual([1])
+    expect((await listening.count(1)).map(brief)).toEqual([1])
     expect([...other.all, ...stopped.all, ...removed.all]).toEqual([])
   })
 })

@@ -26,7 +26,7 @@ async function mined(fields: Record<string, unknown>) {
 }
 const transfer = () => mined({ to: B, value: '0x1', gas: '0x5208' })
 
-/** From a block's hash alone, by what the node hands out, down to a receipt; nothing that it says is believed. */
+/** Verifies raw data from a block's hash down to a receipt, without trusting the node. */
 async function checkedReceipt(blockHash: string, transactionHash: string, index: number): Promise<Receipt> {
   const block = await t.call('eth_getBlockByHash', blockHash)
   const header = verifyMergedMining(

@@ -3,7 +3,7 @@ import { Wallet } from 'ethers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { encodeBlock } from '../../src/chain/block.ts'
 import { toHex } from '../../src/encoding/hex.ts'
-import type { ChainUpdate } from '../../src/engine/events.ts'
+import type { ChainUpdate } from '../../src/engine/model.ts'
 import { assemble, deployer } from '../support/assembler.ts'
 import { replayFromGenesis } from '../support/replay.ts'
 import { type ServedNode, servedNode } from '../support/served-node.ts'
@@ -57,7 +57,7 @@ async function branchOf(count: number, ofNode = served): Promise<string[]> {
 }
 
 describe('evm_reorg', () => {
-  it('puts empty blocks, one more, in place of the last ones, and tells it once', async () => {
+  it('replaces the last blocks by empty ones, one more, in one update', async () => {
     await mine({ blocks: 5 })
     const left = (await branchOf(3)).reverse()
     updates.length = 0
@@ -194,7 +194,7 @@ describe('evm_reorg', () => {
     expect(await call('eth_getLogs', filter)).toEqual([])
   })
 
-  it('lets save points stand that are below the fork, and no others', async () => {
+  it('keeps the snapshots below the fork, and no others', async () => {
     await mine({ blocks: 2 })
     const low = await call('evm_snapshot')
     const lowHead = await head()
@@ -277,7 +277,7 @@ describe('siblings', () => {
     await mine({ blocks: 3 })
     const [base] = await branchOf(2)
     const other = await servedNode({ mining: 'manual' })
-    // The other node makes a sibling of block 3 that this one hears of too late.
+    // The other node makes a sibling of block 3 that this one receives too late.
     for (const hash of await branchOf(3)) await importInto(other, hash)
     await other.call('evm_mine', { parent: base })
     const sibling = (await other.call('eth_getBlocksByNumber', '0x3')).at(-1).hash

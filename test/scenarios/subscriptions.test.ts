@@ -32,7 +32,7 @@ async function send(nonce: bigint, value: number | null): Promise<void> {
   await served.node.engine.commands.submit(transaction)
 }
 
-/** A client that keeps what it is told, in order. */
+/** A client that records its notifications in order. */
 async function client() {
   const socket = new WebSocket(served.wsUrl)
   // biome-ignore lint/suspicious/noExplicitAny: messages are what the tests look into
@@ -53,7 +53,7 @@ async function client() {
         await once(socket, 'message')
       }
     },
-    /** The news of all subscriptions so far; everything that was told before the question comes before its answer. */
+    /** The notifications of all subscriptions so far; those sent before the request arrive before its response. */
     async news(): Promise<
       { subscription: string; result: Record<string, string & { [i: number]: string }> }[]
     > {
@@ -64,7 +64,7 @@ async function client() {
 }
 
 describe('over WebSocket', () => {
-  it('a reorganisation is told in order: lost logs, new headers, new logs', async () => {
+  it('a reorganisation is notified in order: removed logs, new headers, new logs', async () => {
     const one = await client()
     const heads = await one.call('eth_subscribe', 'newHeads')
     const logs = await one.call('eth_subscribe', 'logs', { address: ADDRESS, topics: [[TOPIC(1), TOPIC(3)]] })
@@ -76,13 +76,13 @@ describe('over WebSocket', () => {
     await commands.mine()
     const reorg = { depth: 2, blocks: [{ transactions: [raw(1n, 3)] }, {}, {}] }
     expect(await served.call('evm_reorg', reorg)).toBeDefined()
-    const told = (await one.news()).map(({ subscription, result }) => {
+    const notified = (await one.news()).map(({ subscription, result }) => {
       if (subscription === heads) return `head ${Number(result.number)}`
       if (subscription === pending) return 'pending'
       expect(subscription).toBe(logs)
       return `${result.removed ? 'removed' : 'log'} ${Number(result.topics?.[0])} in ${Number(result.blockNumber)}`
     })
-    expect(told).toEqual([
+    expect(notified).toEqual([
       'pending',
       'head 2',
       'log 1 in 2',
@@ -116,7 +116,7 @@ describe('over WebSocket', () => {
     )
   })
 
-  it('a socket does not hear what another subscribed to, and its subscriptions end with it', async () => {
+  it('a socket does not receive what another subscribed to, and its subscriptions end with it', async () => {
     const [one, two] = [await client(), await client()]
     const id = await one.call('eth_subscribe', 'newHeads')
     expect(await two.call('eth_unsubscribe', id)).toBe(false)
@@ -130,7 +130,7 @@ describe('over WebSocket', () => {
     expect(await again.news()).toEqual([])
   })
 
-  it('news that gathered are told before the node says goodbye', async () => {
+  it('queued notifications are sent before the node closes the socket', async () => {
     const one = await client()
     await one.call('eth_subscribe', 'newHeads')
     const { commands } = served.node.engine
@@ -161,7 +161,7 @@ describe('over WebSocket', () => {
 })
 
 describe('many subscribers', () => {
-  it('hear each block once, in order, while the chain grows fast', async () => {
+  it('receive each block once, in order, while the chain grows fast', async () => {
     const clients = await Promise.all(Array.from({ length: 50 }, client))
     await Promise.all(clients.map((one) => one.call('eth_subscribe', 'newHeads')))
     await served.call('evm_mine', { blocks: 100 })

@@ -14,7 +14,7 @@ import {
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterEach, describe, expect, it } from 'vitest'
 import { artifact } from '../support/contracts.ts'
-import { heard } from '../support/heard.ts'
+import { eventRecorder } from '../support/event-recorder.ts'
 import { BOB, COW, COW_KEY, type NotingChain, noteData, notingChain } from '../support/noting-chain.ts'
 
 const abi = parseAbi([
@@ -37,18 +37,18 @@ afterEach(async () => {
   await chain.close()
 })
 
-type Door = 'http' | 'webSocket' | 'in process'
+type TransportName = 'http' | 'webSocket' | 'in process'
 
-function transport(door: Door) {
-  if (door === 'http') return http(chain.url)
-  if (door === 'in process') return custom(chain.node)
+function transport(name: TransportName) {
+  if (name === 'http') return http(chain.url)
+  if (name === 'in process') return custom(chain.node)
   return webSocket(chain.wsUrl, { reconnect: false, keepAlive: false })
 }
 
-function connect(door: Door) {
+function connect(name: TransportName) {
   const client = createPublicClient({
     chain: local,
-    transport: transport(door),
+    transport: transport(name),
     pollingInterval: 20,
     cacheTime: 0,
   })
@@ -64,7 +64,7 @@ function connect(door: Door) {
 /** The note after which nothing more comes. */
 const LAST = 1_000_000
 
-/** Moves the chain: notes, empty blocks, save points, and other notes in the place of ones so far back. */
+/** Changes the chain: notes, empty blocks, snapshots, and other notes in place of earlier ones. */
 async function goWay(chainWriter: readonly ('note' | 'mine' | 'snapshot' | 'revert' | { back: number })[]) {
   let snapshot = await chain.call('evm_snapshot')
   let number = 0
@@ -81,18 +81,18 @@ async function goWay(chainWriter: readonly ('note' | 'mine' | 'snapshot' | 'reve
   }
 }
 
-/** A note as a watcher hears it: its number, negative when its block has left the chain. */
+/** A note as a watcher receives it: its number, negative when its block has left the chain. */
 const brief = ({ args, removed }: { args: { number?: bigint | undefined }; removed: boolean }) =>
   Number(args.number) * (removed ? -1 : 1)
 
-describe.each(['http', 'webSocket', 'in process'] as const)('viem, %s', (door) => {
+describe.each(['http', 'webSocket', 'in process'] as const)('viem, %s', (name) => {
   it('deploys, calls and sends with a local key that names no fee, and waits for receipts', async () => {
     chain = await notingChain()
-    const reader = connect(door)
+    const reader = connect(name)
     const writer = createWalletClient({
       account: privateKeyToAccount(COW_KEY),
       chain: local,
-      transport: transport(door),
+      transport: transport(name),
     })
     const hash = await writer.deployContract({ abi, bytecode })
     const { contractAddress } = await reader.waitForTransactionReceipt({ hash })
@@ -117,12 +117,12 @@ describe.each(['http', 'webSocket', 'in process'] as const)('viem, %s', (door) =
 
   it('sends from accounts of the node, and has them sign typed data', async () => {
     chain = await notingChain()
-    const writer = createWalletClient({ chain: local, transport: transport(door) })
+    const writer = createWalletClient({ chain: local, transport: transport(name) })
     const [account] = await writer.getAddresses()
     expect(account?.toLowerCase()).toBe(COW)
     const hash = await writer.sendTransaction({ account: COW, to: chain.address, data: noteData(5) })
     expect(await chain.noted()).toEqual([5])
-    expect(await connect(door).waitForTransactionReceipt({ hash })).toMatchObject({ from: COW })
+    expect(await connect(name).waitForTransactionReceipt({ hash })).toMatchObject({ from: COW })
     const typed = {
       domain: { name: 'Mail', chainId: 33 },
       types: { Mail: [{ name: 'to', type: 'address' }] },
@@ -133,26 +133,26 @@ describe.each(['http', 'webSocket', 'in process'] as const)('viem, %s', (door) =
     expect(await verifyTypedData({ address: COW, signature, ...typed })).toBe(true)
   })
 
-  it('waits for a transaction that is mined later, hears that it is pending, and each block once', async () => {
+  it('waits for a transaction that is mined later, receives it as pending, and each block once', async () => {
     chain = await notingChain()
     await chain.call('evm_setAutomine', false)
-    const reader = connect(door)
-    const tester = createTestClient({ mode: 'anvil', chain: local, transport: transport(door) })
-    const pending = heard<string>()
-    const blocks = heard<bigint | null>()
-    const numbers = heard<bigint>()
+    const reader = connect(name)
+    const tester = createTestClient({ mode: 'anvil', chain: local, transport: transport(name) })
+    const pending = eventRecorder<string>()
+    const blocks = eventRecorder<bigint | null>()
+    const numbers = eventRecorder<bigint>()
     closers.push(
-      reader.watchPendingTransactions({ onTransactions: (hashes) => hashes.forEach(pending.hear) }),
-      reader.watchBlocks({ emitMissed: true, onBlock: ({ number }) => blocks.hear(number) }),
-      reader.watchBlockNumber({ emitMissed: true, onBlockNumber: numbers.hear }),
+      reader.watchPendingTransactions({ onTransactions: (hashes) => hashes.forEach(pending.record) }),
+      reader.watchBlocks({ emitMissed: true, onBlock: ({ number }) => blocks.record(number) }),
+      reader.watchBlockNumber({ emitMissed: true, onBlockNumber: numbers.record }),
     )
-    if (door === 'webSocket') await chain.called('eth_subscribe', 3)
+    if (name === 'webSocket') await chain.called('eth_subscribe', 3)
     else {
       await chain.called('eth_newPendingTransactionFilter')
       await numbers.count(1)
       await blocks.count(1)
     }
-    const writer = createWalletClient({ chain: local, transport: transport(door) })
+    const writer = createWalletClient({ chain: local, transport: transport(name) })
     const transaction = { account: BOB, to: COW, value: 1n } as const
     const sent = [await writer.sendTransaction(transaction), await writer.sendTransaction(transaction)]
     expect(await pending.count(2)).toEqual(sent)
@@ -165,19 +165,19 @@ describe.each(['http', 'webSocket', 'in process'] as const)('viem, %s', (door) =
     }
   })
 
-  it('hears each event once, and what a reorganisation takes away', async () => {
+  it('receives each event once, and the removed ones of a reorganisation', async () => {
     chain = await notingChain()
-    const reader = connect(door)
-    const notes = heard<number>()
+    const reader = connect(name)
+    const notes = eventRecorder<number>()
     closers.push(
       reader.watchContractEvent({
         address: chain.address,
         abi,
         eventName: 'Noted',
-        onLogs: (logs) => logs.map(brief).forEach(notes.hear),
+        onLogs: (logs) => logs.map(brief).forEach(notes.record),
       }),
     )
-    await chain.called(door === 'webSocket' ? 'eth_subscribe' : 'eth_newFilter')
+    await chain.called(name === 'webSocket' ? 'eth_subscribe' : 'eth_newFilter')
     const first = await chain.note(1)
     await chain.note(2)
     await notes.count(2)
@@ -189,7 +189,7 @@ describe.each(['http', 'webSocket', 'in process'] as const)('viem, %s', (door) =
     expect(historical.map(brief)).toEqual([3, 2, 4])
   })
 
-  it('has what the chain has at the end of any way there, nothing lost and nothing heard twice', async () => {
+  it('has the events of the final chain after any sequence of changes, none lost and none twice', async () => {
     const move = fc.oneof(
       { weight: 4, arbitrary: fc.constant('note' as const) },
       fc.constantFrom('mine', 'snapshot', 'revert'),
@@ -203,8 +203,8 @@ describe.each(['http', 'webSocket', 'in process'] as const)('viem, %s', (door) =
           `${blockHash} ${Number(logIndex)}`
         const standing = new Map<string, number>()
         const faults: string[] = []
-        const notes = heard<number>()
-        const stop = connect(door).watchContractEvent({
+        const notes = eventRecorder<number>()
+        const stop = connect(name).watchContractEvent({
           address: chain.address,
           abi,
           eventName: 'Noted',
@@ -213,11 +213,11 @@ describe.each(['http', 'webSocket', 'in process'] as const)('viem, %s', (door) =
               const isFault = log.removed ? !standing.delete(place(log)) : standing.has(place(log))
               if (isFault) faults.push(`${brief(log)} at ${place(log)}`)
               if (!log.removed) standing.set(place(log), brief(log))
-              notes.hear(brief(log))
+              notes.record(brief(log))
             }
           },
         })
-        await chain.called(door === 'webSocket' ? 'eth_subscribe' : 'eth_newFilter')
+        await chain.called(name === 'webSocket' ? 'eth_subscribe' : 'eth_newFilter')
         await goWay(chainWriter)
         await chain.note(LAST)
         await notes.until((number) => number === LAST)

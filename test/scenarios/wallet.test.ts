@@ -15,7 +15,7 @@ const COW = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
 const BOB = '0x7986b3df570230288501eea3d890bd66948c9b79'
 const KEY = `0x${'07'.repeat(32)}` as const
 const STORED = new Wallet(KEY).address.toLowerCase() as `0x${string}`
-/** In milliseconds. The library lets it pass, and the chain's nodes take no bare number. */
+/** In milliseconds. The library passes it on, and the reference node takes no bare number. */
 const MINUTE = '0xea60' as never
 const types = { Mail: [{ name: 'contents', type: 'string' }] }
 const domain = { name: 'Mail', chainId: 33 }

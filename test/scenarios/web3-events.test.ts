@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { Web3 } from 'web3'
 import { artifact } from '../support/contracts.ts'
-import { heard } from '../support/heard.ts'
+import { eventRecorder } from '../support/event-recorder.ts'
 import { BOB, COW, COW_KEY, type NotingChain, noteData, notingChain } from '../support/noting-chain.ts'
 
 const { abi, bytecode } = artifact('Probe') as unknown as { abi: never[]; bytecode: string }
@@ -14,12 +14,14 @@ afterEach(async () => {
   await chain.close()
 })
 
-type Door = 'http' | 'WebSocket' | 'in process'
+type Transport = 'http' | 'WebSocket' | 'in process'
 
-function connect(door: Door): Web3 {
-  const web3 = new Web3(door === 'http' ? chain.url : door === 'WebSocket' ? chain.wsUrl : chain.node)
+function connect(transport: Transport): Web3 {
+  const web3 = new Web3(
+    transport === 'http' ? chain.url : transport === 'WebSocket' ? chain.wsUrl : chain.node,
+  )
   web3.eth.transactionPollingInterval = 20
-  if (door === 'WebSocket') closers.push(() => web3.provider?.disconnect())
+  if (transport === 'WebSocket') closers.push(() => web3.provider?.disconnect())
   return web3
 }
 
@@ -35,14 +37,14 @@ type Methods = Record<
   (...args: unknown[]) => { send(options: object): Promise<object>; call(): Promise<unknown> }
 >
 
-/** A note as a listener hears it: its number, negative when its block has left the chain. */
+/** A note as a listener receives it: its number, negative when its block has left the chain. */
 const brief = ({ returnValues, removed }: NotedEvent) => Number(returnValues.number) * (removed ? -1 : 1)
 
-describe.each(['http', 'WebSocket', 'in process'] as const)('web3.js, %s', (door) => {
+describe.each(['http', 'WebSocket', 'in process'] as const)('web3.js, %s', (transport) => {
   it('deploys, calls and sends with a local key that names no fee', async () => {
     chain = await notingChain()
-    const web3 = connect(door)
-    // It signs the other type unless it is told.
+    const web3 = connect(transport)
+    // It signs the other type unless the type is set.
     web3.setConfig({ defaultTransactionType: '0x0' })
     web3.eth.accounts.wallet.add(COW_KEY)
     const contract = await new web3.eth.Contract(abi).deploy({ data: bytecode }).send({ from: COW })
@@ -63,7 +65,7 @@ describe.each(['http', 'WebSocket', 'in process'] as const)('web3.js, %s', (door
 
   it('sends from accounts of the node, and has them sign typed data', async () => {
     chain = await notingChain()
-    const web3 = connect(door)
+    const web3 = connect(transport)
     const steps: string[] = []
     const sent = web3.eth.sendTransaction({
       from: COW,
@@ -94,15 +96,15 @@ describe.each(['http', 'WebSocket', 'in process'] as const)('web3.js, %s', (door
   })
 })
 
-describe.each(['WebSocket', 'in process'] as const)('web3.js, %s', (door) => {
-  it('hears of blocks and pending transactions, each once', async () => {
+describe.each(['WebSocket', 'in process'] as const)('web3.js, %s', (transport) => {
+  it('receives blocks and pending transactions, each once', async () => {
     chain = await notingChain()
     await chain.call('evm_setAutomine', false)
-    const web3 = connect(door)
-    const blocks = heard<number>()
-    const pending = heard<string>()
-    ;(await web3.eth.subscribe('newBlockHeaders')).on('data', ({ number }) => blocks.hear(Number(number)))
-    ;(await web3.eth.subscribe('pendingTransactions')).on('data', pending.hear)
+    const web3 = connect(transport)
+    const blocks = eventRecorder<number>()
+    const pending = eventRecorder<string>()
+    ;(await web3.eth.subscribe('newBlockHeaders')).on('data', ({ number }) => blocks.record(Number(number)))
+    ;(await web3.eth.subscribe('pendingTransactions')).on('data', pending.record)
     const sent = [await chain.note(1), await chain.note(2)]
     expect(await pending.count(2)).toEqual(sent)
     for (let i = 0; i < 3; i++) await chain.call('evm_mine')
@@ -115,17 +117,17 @@ describe.each(['WebSocket', 'in process'] as const)('web3.js, %s', (door) => {
     expect(pending.all).toHaveLength(2)
   })
 
-  it('hears each event once, the historical ones too, and what a reorganisation takes away', async () => {
+  it('receives each event once, the historical ones too, and the removed ones of a reorganisation', async () => {
     chain = await notingChain()
     await chain.note(9)
-    const web3 = connect(door)
+    const web3 = connect(transport)
     const contract = new web3.eth.Contract(abi, chain.address)
-    const notes = heard<number>()
+    const notes = eventRecorder<number>()
     const events = contract.events as unknown as Record<
       string,
       (options: object) => { on(name: string, listener: (event: NotedEvent) => void): void }
     >
-    events.Noted?.({ fromBlock: 0 }).on('data', (event) => notes.hear(brief(event)))
+    events.Noted?.({ fromBlock: 0 }).on('data', (event) => notes.record(brief(event)))
     await chain.called('eth_subscribe')
     await notes.count(1)
     const first = await chain.note(1)

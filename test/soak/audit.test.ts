@@ -71,10 +71,10 @@ describe('an audit', () => {
       books.ledger.acknowledged.length,
     )
     const place = { blockNumber: '0x1', transactionIndex: '0x0' }
-    const crowded = lying((method, result) =>
+    const colliding = lying((method, result) =>
       method === 'eth_getTransactionReceipt' ? { ...(result as object), ...place } : result,
     )
-    expect((await found(crowded)).some((words) => words.endsWith('are both at 0x1/0x0'))).toBe(true)
+    expect((await found(colliding)).some((words) => words.endsWith('are both at 0x1/0x0'))).toBe(true)
   })
 
   it.each([

@@ -97,7 +97,7 @@ describe('a series', () => {
     ).toBe('rising')
   })
 
-  it('of a short run says nothing', () => {
+  it('of a short run has no figures', () => {
     expect(
       comparisonOf(
         line(20, (at) => at * 1000),

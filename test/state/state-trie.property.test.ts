@@ -32,7 +32,7 @@ type Step =
   | { readonly do: 'putStorage'; readonly address: Hex; readonly slot: bigint; readonly word: bigint }
   | { readonly do: 'putCode'; readonly address: Hex; readonly code: Uint8Array }
   | { readonly do: 'deleteAccount' | 'clearStorage'; readonly address: Hex }
-  | { readonly do: 'checkpoint' | 'commit' | 'revert' | 'stack' | 'unstack' | 'seal' }
+  | { readonly do: 'checkpoint' | 'commit' | 'revert' | 'stack' | 'unstack' | 'commitState' }
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   {
@@ -54,7 +54,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ do: fc.constant('checkpoint') }) },
   { weight: 4, arbitrary: fc.record({ do: fc.constantFrom('commit', 'revert') }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('stack', 'unstack') }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('seal') }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('commitState') }) },
 )
 
 /** Reads everything there is to read and compares. */
@@ -72,13 +72,13 @@ function expectSame(state: StateReader, model: Model): void {
   }
 }
 
-/** A database of nodes and code, the state trie over it, and what the last sealed state should hold. */
+/** A database of nodes and code, the state trie over it, and what the last committed state should hold. */
 class World {
   readonly #nodes = new Map<Hex, Uint8Array>()
   readonly #code = new Map<Hex, Uint8Array>()
   readonly source = { node: (hash: Hex) => this.#nodes.get(hash), code: (hash: Hex) => this.#code.get(hash) }
   readonly #trie = new StateTrie(this.source, { cacheNodes: 4 })
-  readonly sealed: { root: Hex; model: Model }[] = []
+  readonly committed: { root: Hex; model: Model }[] = []
   root: Hex = EMPTY_TRIE_ROOT
   model: Model = new Map()
   layers: { overlay: Overlay; before: Model; checkpoints: Model[] }[] = []
@@ -161,17 +161,17 @@ class World {
       case 'unstack':
         if (this.layers.length > 1) this.model = this.layers.pop()?.before ?? model
         return
-      case 'seal':
+      case 'commitState':
         while (this.layers.length > 1) this.model = this.layers.pop()?.before ?? model
-        await this.#seal()
+        await this.#commitState()
     }
   }
 
-  async #seal(): Promise<void> {
+  async #commitState(): Promise<void> {
     const state: CommittedState = this.#trie.commit(this.root, this.#top.overlay.changes())
     expect(state.root).toBe(modelRoot(this.model))
     this.root = state.root
-    this.sealed.push({ root: state.root, model: new Map(this.model) })
+    this.committed.push({ root: state.root, model: new Map(this.model) })
     this.#trie.remember(state)
     expectSame(this.#trie.reader(state.root), this.model)
     for (const [hash, rlp] of state.nodes) this.#nodes.set(hash, rlp)
@@ -187,7 +187,7 @@ class World {
 }
 
 describe('overlay and state trie', () => {
-  it('read at each step and seal to the roots that a plain model and the library give', async () => {
+  it('read at each step and commit to the roots that a plain model and the library give', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 200, size: 'max' }), async (steps) => {
         const world = new World()
@@ -195,9 +195,9 @@ describe('overlay and state trie', () => {
           await world.run(each)
           expectSame(world.overlay, world.model)
         }
-        await world.run({ do: 'seal' })
+        await world.run({ do: 'commitState' })
         const afresh = new StateTrie(world.source)
-        for (const { root, model } of world.sealed) {
+        for (const { root, model } of world.committed) {
           const state = afresh.reader(root)
           expectSame(state, model)
           expectSame(state, model)

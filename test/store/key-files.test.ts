@@ -32,7 +32,7 @@ describe('key files', () => {
     const folder = temporaryFolder()
     mkdirSync(join(folder, 'old'))
     writeFileSync(join(folder, '.hidden'), '')
-    writeFileSync(join(folder, '.a.draft'), '{"half')
+    writeFileSync(join(folder, '.a.0123456789ab.draft'), '{"half')
     const files = keyFilesIn(folder)
     expect(await files.read()).toEqual([])
     await files.write({ name: 'b', text: 'two' })
@@ -42,10 +42,11 @@ describe('key files', () => {
   it('keep the old file when the new one cannot be written', async () => {
     const folder = temporaryFolder()
     const files = keyFilesIn(folder)
-    await files.write({ name: 'a', text: 'one' })
-    mkdirSync(join(folder, '.a.draft'))
-    await expect(files.write({ name: 'a', text: 'two' })).rejects.toThrow()
-    expect(readFileSync(join(folder, 'a'), 'utf8')).toBe('one')
+    // 255 bytes are the longest name of a file; the draft's is longer.
+    const name = 'a'.repeat(255)
+    writeFileSync(join(folder, name), 'one')
+    await expect(files.write({ name, text: 'two' })).rejects.toThrow()
+    expect(readFileSync(join(folder, name), 'utf8')).toBe('one')
   })
 
   it('that cannot be read stop the start with a sentence', async () => {

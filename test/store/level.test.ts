@@ -10,7 +10,7 @@ import { inDirectory } from './store-cases.ts'
 
 const REGTEST = { chain: 'regtest', chainId: 33 } as const
 
-/** Opens the LevelDB of its argument, says so, and stays. */
+/** Opens the LevelDB of its argument, reports it, and stays. */
 const HOLDER = `
 import { Level } from 'level'
 await new Level(process.argv[1]).open()
@@ -127,14 +127,14 @@ describe('openStore', () => {
       expect(existsSync(join(dataDir, 'tandem.json'))).toBe(true)
     }))
 
-  it('says so when the path is a file', () =>
+  it('reports when the path is a file', () =>
     inDirectory(async (parent) => {
       const dataDir = join(parent, 'file')
       writeFileSync(dataDir, 'x')
       expect((await refusalOf(openStore({ ...REGTEST, dataDir }))).message).toContain(dataDir)
     }))
 
-  it('says so when the database is damaged', () =>
+  it('reports when the database is damaged', () =>
     inDirectory(async (dataDir) => {
       await (await openStore({ ...REGTEST, dataDir })).close()
       writeFileSync(join(dataDir, 'db', 'CURRENT'), 'nonsense')

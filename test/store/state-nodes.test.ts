@@ -5,7 +5,7 @@ import { ENGINES } from './store-cases.ts'
 
 const node = Uint8Array.of(0xc1, 0x80)
 const code = Uint8Array.of(0x60, 0x00)
-const sealed = {
+const committed = {
   nodes: new Map([[keccakHex(node), node]]),
   code: new Map([[keccakHex(code), code]]),
 }
@@ -16,7 +16,7 @@ describe.each(ENGINES)('state nodes in $name', ({ withStore }) => {
       const source = nodeSource(store)
       expect(source.node(keccakHex(node))).toBeUndefined()
       expect(source.code(keccakHex(code))).toBeUndefined()
-      await store.batch(putCommitted(sealed))
+      await store.batch(putCommitted(committed))
       expect(source.node(keccakHex(node))).toEqual(node)
       expect(source.code(keccakHex(code))).toEqual(code)
       expect(source.node(keccakHex(code))).toBeUndefined()
@@ -25,7 +25,7 @@ describe.each(ENGINES)('state nodes in $name', ({ withStore }) => {
 
   it('give the same array for the same code', () =>
     withStore(async (store) => {
-      await store.batch(putCommitted(sealed))
+      await store.batch(putCommitted(committed))
       const source = nodeSource(store)
       expect(source.code(keccakHex(code))).toBe(source.code(keccakHex(code)))
     }))

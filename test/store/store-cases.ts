@@ -107,7 +107,7 @@ function receiptOf(index: number): Receipt {
   }
 }
 
-/** A block with these transactions, the fee-collecting one behind them (but in block 0); `salt` tells siblings apart. */
+/** A block with these transactions, the REMASC transaction after them (but in block 0); `salt` distinguishes siblings. */
 export function blockOf(
   parentHash: Hex,
   number: number,

@@ -12,7 +12,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { openStore, type Store } from '../../src/store/level.ts'
 import { bytesValue, heightKey, type Operation, Table } from '../../src/store/table.ts'
-import { Journal } from '../../src/store/write-ahead-log.ts'
+import { WriteAheadLog } from '../../src/store/write-ahead-log.ts'
 import { createWriteBehind } from '../../src/store/write-behind.ts'
 import { inDirectory } from './store-cases.ts'
 
@@ -26,14 +26,14 @@ const put = (key: number, value: number): Operation => ({
 /** What a journal's folder gives to the next process. */
 async function replayed(folder: string): Promise<Operation[]> {
   let found: Operation[] = []
-  const journal = await Journal.open(folder, false, async (operations) => {
+  const log = await WriteAheadLog.open(folder, false, async (operations) => {
     found = operations
   })
-  journal.close()
+  log.close()
   return found
 }
 
-/** A copy of the journal as a crash at this moment would leave it. */
+/** A copy of the log as a crash at this moment would leave it. */
 function crash(folder: string): string {
   const copy = `${folder}-crashed`
   cpSync(folder, copy, { recursive: true })
@@ -59,18 +59,18 @@ describe('a journal', () => {
           ),
           async (batches) => {
             const own = join(folder, Math.random().toString(36).slice(2))
-            const journal = await Journal.open(own, false, async () => {})
+            const log = await WriteAheadLog.open(own, false, async () => {})
             const written: Operation[] = []
             for (const batch of batches) {
               const operations = batch.map(
                 ({ key, value }): Operation =>
                   value === null ? { type: 'del', key } : { type: 'put', key, value },
               )
-              journal.append(operations)
+              log.append(operations)
               written.push(...operations)
             }
             const copy = crash(own)
-            journal.close()
+            log.close()
             expect(await replayed(copy)).toEqual(written)
             expect(await replayed(own)).toEqual([])
           },
@@ -82,10 +82,10 @@ describe('a journal', () => {
   it('drops a record that was cut off at the end, wherever the cut is, and keeps those before it', () =>
     inDirectory(async (parent) => {
       const folder = join(parent, 'journal')
-      const journal = await Journal.open(folder, false, async () => {})
-      journal.append([put(1, 1)])
+      const log = await WriteAheadLog.open(folder, false, async () => {})
+      log.append([put(1, 1)])
       const first = readFileSync(lastFile(folder)).length
-      journal.append([put(2, 2), put(3, 3)])
+      log.append([put(2, 2), put(3, 3)])
       const whole = readFileSync(lastFile(folder)).length
       for (let length = first; length < whole; length++) {
         const copy = crash(folder)
@@ -97,14 +97,14 @@ describe('a journal', () => {
       bytes[whole - 1] = 9
       writeFileSync(lastFile(damaged), bytes)
       expect(await replayed(damaged)).toEqual([put(1, 1)])
-      journal.close()
+      log.close()
     }))
 
   it('refuses damage that is not at the end, and leaves the files as they are', () =>
     inDirectory(async (parent) => {
       const folder = join(parent, 'journal')
-      const journal = await Journal.open(folder, false, async () => {})
-      journal.append([put(1, 1)])
+      const log = await WriteAheadLog.open(folder, false, async () => {})
+      log.append([put(1, 1)])
       appendFileSync(join(folder, '0000000002.log'), '')
       const first = join(folder, readdirSync(folder).sort()[0] as string)
       const bytes = readFileSync(first)
@@ -113,23 +113,23 @@ describe('a journal', () => {
       const copy = crash(folder)
       await expect(replayed(copy)).rejects.toMatchObject({ kind: 'database' })
       expect(readdirSync(copy)).toHaveLength(2)
-      journal.close()
+      log.close()
     }))
 
-  it('begins a new file when one is large, and drops the old one only when told', () =>
+  it('begins a new file when one is large, and drops the old one only when asked', () =>
     inDirectory(async (parent) => {
       const folder = join(parent, 'journal')
-      const journal = await Journal.open(folder, false, async () => {})
-      expect(journal.retire()).toEqual([])
-      journal.append([{ type: 'put', key: Uint8Array.of(1), value: new Uint8Array(5 << 20) }])
-      const retired = journal.retire()
+      const log = await WriteAheadLog.open(folder, false, async () => {})
+      expect(log.retire()).toEqual([])
+      log.append([{ type: 'put', key: Uint8Array.of(1), value: new Uint8Array(5 << 20) }])
+      const retired = log.retire()
       expect(retired).toHaveLength(1)
-      journal.append([put(2, 2)])
+      log.append([put(2, 2)])
       expect(readdirSync(folder)).toHaveLength(2)
       expect(await replayed(crash(folder))).toHaveLength(2)
-      journal.drop(retired)
+      log.drop(retired)
       expect(readdirSync(folder)).toHaveLength(1)
-      journal.close()
+      log.close()
       expect(readdirSync(folder)).toHaveLength(0)
     }))
 })
@@ -146,7 +146,7 @@ describe('a store behind its journal', () => {
         await store.batch([table.put(i, Uint8Array.of(i)), table.put(1000, Uint8Array.of(i))])
         if (i % 3 === 0) await store.batch([table.del(i)])
       }
-      // As a crash would leave it: the journal alone, before any LevelDB.
+      // As a crash would leave it: the log alone, before any LevelDB.
       const copy = join(parent, 'copy')
       cpSync(join(dataDir, 'journal'), join(copy, 'journal'), { recursive: true })
       cpSync(join(dataDir, 'tandem.json'), join(copy, 'tandem.json'))
@@ -191,7 +191,7 @@ describe('a store behind its journal', () => {
     expect(table.get(3)).toBeUndefined()
   })
 
-  it('leaves no journal behind a clean end', () =>
+  it('leaves no log behind a clean end', () =>
     inDirectory(async (dataDir) => {
       const store = await openStore({ ...REGTEST, dataDir: join(dataDir, 'x') })
       await store.batch([tableOf(store).put(1, Uint8Array.of(1))])

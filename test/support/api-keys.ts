@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { mintKey } from '../../src/transport/keys/api-key.ts'
+import { generateKey } from '../../src/transport/keys/api-key.ts'
 import { addKey, type NewKey } from '../../src/transport/keys/key-changes.ts'
 import { changeKeys } from '../../src/transport/keys/key-file.ts'
 
@@ -15,7 +15,7 @@ export function keyFile() {
     file,
     /** Adds a key; the key itself. */
     async add(name: string, more: Partial<NewKey> = {}): Promise<string> {
-      const key = mintKey()
+      const key = generateKey()
       await changeKeys(file, (keys) =>
         addKey(keys, { name, allow: [], stateOverride: false, ...more }, key, new Date()),
       )

@@ -1,4 +1,4 @@
-/** The command as a child process: started, spoken to, killed. */
+/** The command as a child process: started, called, killed. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
@@ -33,7 +33,7 @@ export function runCommand(args: readonly string[], env: Record<string, string> 
 }
 
 /**
- * Starts `tandem start` with `--json` on a free port, and waits for the line that says it is ready. `main` is another
+ * Starts `tandem start` with `--json` on a free port, and waits for its line of readiness. `main` is another
  * build of it than the project's own.
  */
 export function startCommand(

@@ -96,7 +96,7 @@ function observed(
   }
 }
 
-/** Works out the state from the changes, without the code that sealing uses. */
+/** Works out the state from the changes, without the code that commits state. */
 function stateAfter(
   accounts: ReadonlyMap<Hex, GivenAccount>,
   before: Overlay,

@@ -1,4 +1,4 @@
-/** A small world for tests of execution: accounts in memory, one block, one machine per rule set. */
+/** A small world for tests of execution: accounts in memory, one block, one VM per loop. */
 import { type Account, EMPTY_ACCOUNT, EMPTY_CODE_HASH } from '../../src/chain/account.ts'
 import type { Transaction } from '../../src/chain/transaction.ts'
 import { EMPTY } from '../../src/encoding/bytes.ts'
@@ -9,6 +9,7 @@ import { createVm, type Vm } from '../../src/evm/vm.ts'
 import type { StateReader } from '../../src/state/model.ts'
 import { Overlay } from '../../src/state/overlay.ts'
 import { assemble } from './assembler.ts'
+import { createOracleVm } from './oracle-vm.ts'
 
 export const SENDER: Hex = '0x1000000000000000000000000000000000000001'
 export const CONTRACT: Hex = '0x2000000000000000000000000000000000000002'
@@ -60,20 +61,19 @@ export const ENVIRONMENT: BlockEnvironment = {
     height >= 0 && height < 1000 ? toHex(new Uint8Array(32).fill(height % 256)) : undefined,
 }
 
-/** A machine whose every run is told step by step, so that the traced loop is what runs. */
-export function stepping(vm: Vm): Vm {
-  return {
-    ...vm,
-    run: (message, state, env, options) => vm.run(message, state, env, { ...options, tracer: { step() {} } }),
-  }
+/** A VM whose every run has a tracer of steps, so that the traced loop runs. */
+export function stepping<Kind extends Vm>(vm: Kind): Kind {
+  const run: Vm['run'] = (message, state, env, options) =>
+    vm.run(message, state, env, { ...options, tracer: { step() {} } })
+  return { ...vm, run }
 }
 
 export const vms: Record<'own' | 'library', Vm> = {
   own: createVm({ chainId: 33 }),
-  library: createVm({ chainId: 33, loop: 'library' }),
+  library: createOracleVm({ chainId: 33, loop: 'library' }),
 }
 
-/** Runs a message from SENDER to CONTRACT, unless told otherwise, with a million gas. */
+/** Runs a message, by default from SENDER to CONTRACT with a million gas. */
 export async function run(
   state: Overlay,
   message: Partial<Message> = {},

@@ -1,4 +1,4 @@
-/** A small engine without a node behind it: two sealed blocks, a pending one, a handful of accounts; commands are noted. */
+/** An engine with fixed answers: two mined blocks, a pending one, a few accounts; it records the commands. */
 import { readFileSync } from 'node:fs'
 import { createAbiRegistry } from '../../src/abi/registry.ts'
 import type { Account } from '../../src/chain/account.ts'
@@ -13,15 +13,9 @@ import { remascTransaction, signTransaction, type Transaction } from '../../src/
 import { keccak256, keccakHex } from '../../src/encoding/hash.ts'
 import { fromHex, type Hex } from '../../src/encoding/hex.ts'
 import type { DevTools } from '../../src/engine/dev/dev-tools.ts'
-import type {
-  BlockReference,
-  BlockView,
-  Commands,
-  Engine,
-  MiningWork,
-  Queries,
-} from '../../src/engine/engine.ts'
+import type { Commands, Engine, Queries } from '../../src/engine/engine.ts'
 import { createEmitter } from '../../src/engine/events.ts'
+import type { BlockReference, BlockView, MiningWork } from '../../src/engine/model.ts'
 import type { Peers } from '../../src/engine/peers/ledger.ts'
 import type { Cost } from '../../src/engine/wallet/encrypted-key.ts'
 import { createKeyStore } from '../../src/engine/wallet/key-store.ts'
@@ -67,7 +61,7 @@ function receipt(
 }
 
 const genesisHeader = genesis.header(EMPTY_TRIE_ROOT)
-/** Work on the sealed head. */
+/** Work on the head. */
 export const work: MiningWork = {
   hash: `0x${'5'.repeat(64)}`,
   target: 1n << 200n,
@@ -224,7 +218,7 @@ export interface Call {
   readonly args: readonly unknown[]
 }
 
-/** A ledger in memory. */
+/** Peers in memory. */
 function fakePeers(): Peers {
   const bans = new Set<string>()
   return {
@@ -246,7 +240,7 @@ function fakePeers(): Peers {
   }
 }
 
-/** The engine, and what its commands, calls and log queries were asked. Parts can be replaced. */
+/** The engine, and the recorded calls of its commands and queries. Parts can be replaced. */
 export function fakeEngine(
   parts: {
     wallet?: boolean
@@ -390,7 +384,7 @@ export function fakeEngine(
       setEverybody: (on) => void calls.push({ name: 'setEverybody', args: [on] }),
     },
     miningMode: () => 'auto',
-    asked: () => ({}),
+    headerOverrides: () => ({}),
     snapshots: () => [{ id: 1, height: 1, hash: block1.hash }],
     instanceId: () => UNKNOWN,
     ...parts.dev,

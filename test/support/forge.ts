@@ -1,4 +1,4 @@
-/** Blocks on any parent, made outside of a node by the node's own builder and sealer: trees to deliver to one. */
+/** Blocks on any parent, made outside of a node with the node's builder and miner: trees of blocks to import. */
 import { readFileSync } from 'node:fs'
 import { EMPTY_TRIE_ROOT } from '../../src/chain/account.ts'
 import type { ExecutedBlock } from '../../src/chain/block.ts'
@@ -29,7 +29,7 @@ const genesis = parseGenesis(JSON.parse(readFileSync(FILE, 'utf8')), config)
 /** Keys of the local network's well-known rich accounts. */
 export const KEYS = ['cow', 'cow1', 'cow2'].map((seed) => keccak256(new TextEncoder().encode(seed)))
 
-/** What a block is made of; what is left out is as a miner would have it. */
+/** Contents of a block; absent members are those that a miner would choose. */
 export interface Forged {
   /** Those that cannot run are left out. */
   readonly transactions?: readonly Transaction[]
@@ -39,12 +39,12 @@ export interface Forged {
   readonly uncles?: readonly Header[]
 }
 
-/** Makes blocks; knows all that it has made. */
+/** Makes blocks and stores them. */
 export interface Forge {
   readonly genesis: ExecutedBlock
   make(parent: ExecutedBlock, parts?: Forged): Promise<ExecutedBlock>
-  /** The same block with another header, sealed anew. */
-  reseal(block: ExecutedBlock, changes: Partial<Header>): Promise<ExecutedBlock>
+  /** The same block with a changed header and a new proof of work. */
+  remine(block: ExecutedBlock, changes: Partial<Header>): Promise<ExecutedBlock>
   stateAfter(block: ExecutedBlock): StateReader
 }
 
@@ -83,13 +83,13 @@ export async function createForge(): Promise<Forge> {
   })
   const chain = { config, blockchain, blocks }
   const build = createBuilder({ ...chain, vm, trie, logger: silentLogger })
-  const seal = createMiner(chain, () => false)
+  const mine = createMiner(chain, () => false)
 
   return {
     genesis: blockchain.genesis,
     async make(parent, { transactions = [], timestamp, coinbase, uncles } = {}) {
       let next = 0
-      const unsealed = await build({
+      const built = await build({
         parent,
         timestamp: timestamp ?? parent.block.header.timestamp + 10,
         coinbase: coinbase ?? `0x${'c0'.repeat(20)}`,
@@ -97,22 +97,22 @@ export async function createForge(): Promise<Forge> {
         candidates: { next: () => transactions[next++], skipSender() {} },
         ...(uncles && { uncles }),
       })
-      const block = await seal(unsealed)
-      await blockchain.insert(block, unsealed.state)
+      const block = await mine(built)
+      await blockchain.insert(block, built.state)
       return block
     },
-    async reseal(block, changes) {
+    async remine(block, changes) {
       const parent = blocks.get(block.block.header.parentHash)
       if (parent === undefined) throw new Error(`block ${block.hash} has no parent`)
       const header = { ...block.block.header, ...changes }
-      const unsealed = await build({
+      const built = await build({
         parent,
         timestamp: header.timestamp,
         coinbase: header.coinbase,
         extraData: EMPTY,
         candidates: { next: () => undefined, skipSender() {} },
       })
-      return seal({ ...unsealed, block: { ...block.block, header } })
+      return mine({ ...built, block: { ...block.block, header } })
     },
     stateAfter: (block) => trie.reader(block.postState),
   }

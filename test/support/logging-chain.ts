@@ -1,4 +1,4 @@
-/** A node in process with contracts that log what they are told, and commands to make its chain go anywhere. */
+/** A node in process with contracts that emit the logs given in their call data, and the commands to change its chain. */
 import { contractAddress } from '../../src/chain/transaction.ts'
 import { toFixedHex, toHex } from '../../src/encoding/hex.ts'
 import { createNode, type Node, type NodeOptions } from '../../src/index.ts'
@@ -60,5 +60,5 @@ export async function loggingChain(options: NodeOptions = {}) {
   }
 }
 
-/** What `loggingChain` gives. */
+/** The result of `loggingChain`. */
 export type LoggingChain = Awaited<ReturnType<typeof loggingChain>>

@@ -1,16 +1,24 @@
 /**
- * Set up before every test file: each method that is made, for whatever node or dispatcher, holds what it answers to
- * its own description. A result that is not of its schema, or a refusal that it does not name, fails the test that asked.
+ * Set up before every test file: every result of every method, on any node or dispatcher, is checked against the
+ * method's own schema, traces included. A result outside its schema, or an error that the method does not declare,
+ * fails the test that made the call.
  */
 import { afterEach, expect, vi } from 'vitest'
 import { NodeError } from '../../src/errors.ts'
 import { OF_ANY_CALL } from '../../src/rpc/error-meanings.ts'
+import { RawJson } from '../../src/rpc/raw-json.ts'
 
 const broken: string[] = []
 
-/** What was answered in this test against a description; taken, it no longer fails the test. */
+/** Returns the violations of this test and clears the list, so that they do not fail it. */
 export function takeBroken(): string[] {
   return broken.splice(0)
+}
+
+/** The value that a client reads: raw pieces are parsed, and JSON has no undefined members. */
+function received(result: unknown): unknown {
+  if (result instanceof RawJson) return result.toJSON()
+  return result === undefined ? null : result
 }
 
 vi.mock(import('../../src/rpc/method.ts'), async (original) => {
@@ -19,15 +27,14 @@ vi.mock(import('../../src/rpc/method.ts'), async (original) => {
     ...actual,
     method(definition) {
       const made = actual.method(definition)
-      const hold = (result: unknown): unknown => {
-        // What a caller reads is JSON, which knows no undefined members.
-        const { error } = made.result.safeParse(result === undefined ? null : result)
+      const checkResult = (result: unknown): unknown => {
+        const { error } = made.result.safeParse(received(result))
         if (error !== undefined)
           broken.push(`${made.name} answers what it does not describe: ${error.message}`)
         return result
       }
       const allowed = new Set<string>([...OF_ANY_CALL, ...made.errors])
-      const refuse = (error: unknown): never => {
+      const checkError = (error: unknown): never => {
         if (error instanceof NodeError && !allowed.has(error.kind)) {
           broken.push(`${made.name} refuses with ${error.kind}, which it does not describe`)
         }
@@ -38,9 +45,9 @@ vi.mock(import('../../src/rpc/method.ts'), async (original) => {
         call(params, context) {
           try {
             const outcome = made.call(params, context)
-            return outcome instanceof Promise ? outcome.then(hold, refuse) : hold(outcome)
+            return outcome instanceof Promise ? outcome.then(checkResult, checkError) : checkResult(outcome)
           } catch (error) {
-            return refuse(error)
+            return checkError(error)
           }
         },
       }

@@ -1,9 +1,9 @@
-/** A contract that notes numbers in events, on a served node, and what moves its chain behind the back of a client. */
+/** A contract that emits numbers in events, on a served node, and calls that change its chain without the client under test. */
 import { Interface, Wallet } from 'ethers'
 import { toQuantity } from '../../src/encoding/hex.ts'
 import type { NodeOptions } from '../../src/index.ts'
 import { artifact } from './contracts.ts'
-import { heard } from './heard.ts'
+import { eventRecorder } from './event-recorder.ts'
 import { type ServedNode, servedNode } from './served-node.ts'
 
 /** Key of the first local account, which sends all notes. */
@@ -22,12 +22,12 @@ export function noteData(number: number): `0x${string}` {
   return noting.encodeFunctionData('note', [number, '0xabcd']) as `0x${string}`
 }
 
-/** Calls a method of the node that is played with. */
+/** Calls a method of the node under test. */
 // biome-ignore lint/suspicious/noExplicitAny: results are what the tests look into
 export type Call = (method: string, ...params: any[]) => Promise<any>
 
-/** Puts the contract on a chain, and gives what moves it. */
-export async function notingBanCheck(call: Call) {
+/** Deploys the contract; resolves to the calls that use it. */
+export async function deployNotes(call: Call) {
   const created = await call('eth_sendTransaction', { from: COW, data: probe.bytecode, gas: '0x2dc6c0' })
   const address: `0x${string}` = (await call('eth_getTransactionReceipt', created)).contractAddress
   const signed = (at: number, number: number) =>
@@ -47,14 +47,14 @@ export async function notingBanCheck(call: Call) {
     note: (number: number): Promise<string> =>
       call('eth_sendTransaction', { from: COW, to: address, gas: '0x30d40', data: noteData(number) }),
     /**
-     * Replaces the block of a note and all after it by a heavier branch, whose first block has another note in the place of
-     * all of that block and whose others are empty.
+     * Replaces the block of a note and all later ones by a heavier branch: its first block holds another note only, the
+     * others are empty.
      */
     async replace(hash: string, number: number): Promise<{ removed: string[]; added: string[] }> {
       const { blockNumber } = await call('eth_getTransactionByHash', hash)
       const head = await call('eth_getBlockByNumber', 'latest', false)
       const parent = await call('eth_getBlockByNumber', toQuantity(Number(blockNumber) - 1), false)
-      // Each block weighs one, and as much again for each uncle that it names.
+      // Each block adds difficulty 1, and 1 more for each of its uncles.
       const weight = Number(head.totalDifficulty) - Number(parent.totalDifficulty)
       const nonce = Number(await call('eth_getTransactionCount', COW, parent.number))
       const blocks = [{ transactions: [await signed(nonce, number)] }, ...Array(weight).fill({})]
@@ -68,17 +68,17 @@ export async function notingBanCheck(call: Call) {
   }
 }
 
-/** A served node, automining unless told otherwise, with the contract in block 1. */
+/** A served node, automining unless the options differ, with the contract in block 1. */
 export async function notingChain(options: NodeOptions = {}) {
-  const calls = heard<string>()
-  const served: ServedNode = await servedNode({ ...options, onCall: calls.hear })
+  const calls = eventRecorder<string>()
+  const served: ServedNode = await servedNode({ ...options, onCall: calls.record })
   return {
     ...served,
-    ...(await notingBanCheck(served.call)),
-    /** Settles when a client has had this method answered so often: then what it asked for stands. */
+    ...(await deployNotes(served.call)),
+    /** Resolves when clients have called this method so often and got the results. */
     called: (method: string, times = 1) => calls.until((name) => name === method, times),
   }
 }
 
-/** What `notingChain` gives. */
+/** The result of `notingChain`. */
 export type NotingChain = Awaited<ReturnType<typeof notingChain>>

@@ -1,8 +1,8 @@
 /** Random bytecode for differential tests: plausible pieces that call, create and destroy. */
 import fc from 'fast-check'
 import type { Hex } from '../../src/encoding/hex.ts'
-import type { RuleSet } from '../../src/evm/message.ts'
 import { COINBASE, NOBODY, SENDER } from './execution.ts'
+import type { RuleSet } from './library-loop.ts'
 
 /** Four contracts, whose short addresses make short pushes. */
 export const CONTRACTS: readonly Hex[] = ['a1', 'a2', 'a3', 'a4'].map(
@@ -138,7 +138,7 @@ const initcode = fc.oneof(
   someone.map((who) => [...who, 0x3b, 0x60, 0, 0x60, 0, ...who, 0x3c, ...who, 0x3b, 0x60, 0]),
 )
 
-const SURROUNDINGS = [
+const ENVIRONMENT_OPCODES = [
   0x30, 0x32, 0x33, 0x34, 0x36, 0x38, 0x3a, 0x3d, 0x41, 0x42, 0x43, 0x44, 0x45, 0x58, 0x59, 0x5a,
 ]
 
@@ -159,7 +159,7 @@ function straight(ruleSet: RuleSet): fc.Arbitrary<Code> {
     operation([0x51], offset),
     operation([0x54], slot),
     operation([0x20], offset, size),
-    operation(isChain ? [...SURROUNDINGS, 0x46, 0x47, 0x48, 0x5f] : SURROUNDINGS),
+    operation(isChain ? [...ENVIRONMENT_OPCODES, 0x46, 0x47, 0x48, 0x5f] : ENVIRONMENT_OPCODES),
     operation([0x31, 0x3b, 0x3f], target),
     operation([0x35], operand),
     operation([0x40], pushed(fc.oneof(fc.integer({ min: 700, max: 1_010 }), word))),

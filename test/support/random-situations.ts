@@ -3,9 +3,9 @@ import fc from 'fast-check'
 import { EMPTY } from '../../src/encoding/bytes.ts'
 import { keccakHex } from '../../src/encoding/hash.ts'
 import type { Hex } from '../../src/encoding/hex.ts'
-import type { RuleSet } from '../../src/evm/message.ts'
 import type { GivenAccount, Situation } from './differential.ts'
 import { COINBASE, ENVIRONMENT, NOBODY, SENDER, transaction } from './execution.ts'
+import type { RuleSet } from './library-loop.ts'
 import { CONTRACTS, HOLLOW, programs } from './random-programs.ts'
 
 const balance = fc.constantFrom(0n, 1n, 10n, 10n ** 18n)

@@ -15,6 +15,7 @@ import { fromHex, type Hex, toHex } from '../../src/encoding/hex.ts'
 import { environmentOf } from '../../src/engine/blockchain/ancestry.ts'
 import { createVm } from '../../src/evm/vm.ts'
 import { applyBlock, type BlockResult } from '../../src/execution/apply-block.ts'
+import type { StateReader } from '../../src/state/model.ts'
 import { Overlay } from '../../src/state/overlay.ts'
 import { StateTrie } from '../../src/state/state-trie.ts'
 
@@ -177,5 +178,11 @@ export function createReferenceReplay() {
     return differences
   }
 
-  return { run, differencesOf }
+  /** The state after a block that was run. */
+  function stateAfter(raw: Hex): StateReader {
+    const hash = headerHash(decodeBlock(fromHex(raw), config).header, config)
+    return trie.reader((known.get(hash) as ExecutedBlock).postState)
+  }
+
+  return { run, differencesOf, stateAfter }
 }

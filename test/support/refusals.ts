@@ -1,6 +1,6 @@
 /** Rows of bad input and the words that refuse it. */
 import { expect, it } from 'vitest'
-import type { Parameter } from '../../src/rpc/method.ts'
+import type { Parameter } from '../../src/rpc/parameter.ts'
 
 /** One test a row; the parameter is called `parameter`. */
 export function refusals(parameter: Parameter<unknown>, rows: readonly (readonly [unknown, string])[]): void {

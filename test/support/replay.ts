@@ -33,10 +33,10 @@ export function genesisOf(config: ChainConfig): Overlay {
 export async function replayFromGenesis(node: Node): Promise<number> {
   const { config, queries } = node.engine
   const vm = createVm({ chainId: config.chainId })
-  // Over no source at all: what the blocks made is remembered, and nothing else can be read.
+  // A trie without a store: only nodes that these blocks made can be read.
   const trie = new StateTrie({ node: () => undefined, code: () => undefined })
-  let sealed = trie.commit(EMPTY_TRIE_ROOT, genesisOf(config).changes())
-  trie.remember(sealed)
+  let committed = trie.commit(EMPTY_TRIE_ROOT, genesisOf(config).changes())
+  trie.remember(committed)
 
   const chain: ExecutedBlock[] = []
   const height = queries.head().block.header.number
@@ -52,12 +52,12 @@ export async function replayFromGenesis(node: Node): Promise<number> {
       const env = environmentOf(block.header, ancestry, (wanted) =>
         chain.find((known) => known.hash === wanted),
       )
-      const parentState = trie.reader(sealed.root)
+      const parentState = trie.reader(committed.root)
       const { result, state } = await applyBlock({ block, config, vm, parentState, env })
-      sealed = trie.commit(sealed.root, state.changes())
-      trie.remember(sealed)
+      committed = trie.commit(committed.root, state.changes())
+      trie.remember(committed)
       expect(block.header).toMatchObject({
-        stateRoot: sealed.root,
+        stateRoot: committed.root,
         receiptsRoot: receiptsRoot(result.receipts),
         gasUsed: result.gasUsed,
         paidFees: result.paidFees,
@@ -67,7 +67,7 @@ export async function replayFromGenesis(node: Node): Promise<number> {
       expect(totalDifficulty).toBe(parent.totalDifficulty + cumulativeDifficulty(block))
     }
     expect(hash).toBe(headerHash(block.header, config))
-    expect(postState).toBe(sealed.root)
+    expect(postState).toBe(committed.root)
     expect(queries.isCanonical(hash)).toBe(true)
     for (const transaction of block.transactions) {
       expect(queries.transaction(transaction.hash)?.block?.hash).toBe(hash)

@@ -1,7 +1,7 @@
 /** Values that fit a parameter, made of its schema: what a caller who reads the document would send. */
 import fc from 'fast-check'
 import { z } from 'zod'
-import type { Parameter } from '../../src/rpc/method.ts'
+import type { Parameter } from '../../src/rpc/parameter.ts'
 
 /** The part of JSON schema that the parameters of this node use. */
 interface JsonSchema {

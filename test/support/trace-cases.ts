@@ -1,4 +1,4 @@
-/** Situations whose traces are kept as golden ones: contracts in assembly, and the transaction that starts them. */
+/** Situations whose traces are compared: contracts in assembly, and the transaction that starts them. */
 import type { Hex } from '../../src/encoding/hex.ts'
 import { toHex } from '../../src/encoding/hex.ts'
 import { assemble, deployer } from './assembler.ts'
@@ -15,7 +15,7 @@ export interface TraceCase {
   readonly asOnEthereum: boolean
 }
 
-/** A call of some kind, without data and value unless pushed otherwise; leaves its success. */
+/** A CALL without data; leaves its success on the stack. */
 const call = (target: string, gas = '100000', value = '0') =>
   `PUSH1 0 PUSH1 0 PUSH1 0 PUSH1 0 ${value} ${target} ${gas} CALL`
 const callWithoutValue = (opcode: string, target: string, gas = '100000') =>
@@ -143,9 +143,9 @@ export const TRACE_CASES: readonly TraceCase[] = [
   },
 ]
 
-/** Something that runs transactions of one account and hands out contracts' addresses. */
+/** A node that runs transactions of one account. */
 export interface Stage {
-  /** Sends, and waits until mined; the receipt's hash and contract. */
+  /** Sends a transaction and waits until it is mined; its hash, and the contract it created. */
   send(transaction: { to?: Hex; data?: Hex; value?: Hex; gas: Hex }): Promise<{
     readonly hash: Hex
     readonly contractAddress: Hex | null

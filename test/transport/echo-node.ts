@@ -1,12 +1,12 @@
-/** A node without a chain for the tests of the doors: it echoes, and holds requests until told. */
+/** A dispatcher without a chain for the tests of the transports: it echoes, and holds requests until they are released. */
 import type { ServeOptions } from '../../src/options/options.ts'
-import { News, type Notification } from '../../src/rpc/notification.ts'
+import { FeedEvent, type Notification } from '../../src/rpc/notification.ts'
 import type { Session } from '../../src/rpc/session.ts'
 import { type Server, serve } from '../../src/transport/server.ts'
 
 /** A notification that carries a value. */
 export function newsOf(value: unknown): Notification {
-  return { method: 'eth_subscription', subscription: '0x1', news: new News(() => value) }
+  return { method: 'eth_subscription', subscription: '0x1', event: new FeedEvent(() => value) }
 }
 
 /** Its text. */
@@ -15,7 +15,7 @@ export function newsText(value: unknown): string {
   return JSON.stringify({ jsonrpc: '2.0', method: 'eth_subscription', params })
 }
 
-/** What the echo node saw and can be told. */
+/** What the echo node received, and its controls. */
 export interface EchoNode {
   readonly server: Server
   /** Texts in the order in which they were dispatched. */

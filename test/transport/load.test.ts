@@ -1,4 +1,4 @@
-/** What callers hear when a node is busy, and that it goes on answering everybody else. */
+/** How a busy node refuses calls, and that it goes on answering others. */
 import { request } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
@@ -41,7 +41,7 @@ describe('a busy node', () => {
     expect((await first).body.error.code).toBe(-32011)
   })
 
-  it('says it in the envelope alone within a batch, and over a WebSocket', async () => {
+  it('reports it in the envelope alone within a batch, and over a WebSocket', async () => {
     served = await servedNode({ maxHeavy: 1, maxHeavyWaiting: 0, rpcTimeoutMs: 700, callGasCap: 0 })
     const first = served.post(JSON.stringify(endless(1)))
     await running(served, 1)
@@ -60,7 +60,7 @@ describe('a busy node', () => {
     await first
   })
 
-  it('gives a waiting call its turn when another has ended', async () => {
+  it('runs a waiting call when another has ended', async () => {
     served = await servedNode({
       maxHeavy: 1,
       maxHeavyWaiting: 2,
@@ -96,7 +96,7 @@ describe('a busy node', () => {
   })
 })
 
-describe('a busy door', () => {
+describe('a busy transport', () => {
   let node: EchoNode
   afterEach(() => node.close())
 

@@ -102,7 +102,7 @@ describe('figures', () => {
     expect((await get(served.url, '/readyz')).status).toBe(200)
   })
 
-  it('are shown by a door without a chain too', async () => {
+  it('are shown by a server without a chain too', async () => {
     const echo = await serveEcho()
     expect((await get(echo.server.url, '/readyz')).text).toBe('{"status":"ok"}')
     expect((await get(echo.server.url, '/metrics')).text).toContain('tandem_sockets{kind="websocket"} 0')

@@ -15,14 +15,14 @@ async function post(url: string, body: string): Promise<Response> {
 }
 
 describe('a server', () => {
-  it('says where it can be called', async () => {
+  it('reports where it can be called', async () => {
     const { server, close } = await serveEcho({ host: '0.0.0.0', unsafeOpen: true })
     expect(server.url).toBe(`http://127.0.0.1:${server.port}`)
     expect(server.wsUrl).toBe(`ws://127.0.0.1:${server.port}`)
     await close()
   })
 
-  it('says in a sentence why it cannot listen', async () => {
+  it('reports in a sentence why it cannot listen', async () => {
     const { server, close } = await serveEcho()
     const again = serve({ dispatcher: { dispatchText: async () => undefined } }, { port: server.port })
     await expect(again).rejects.toThrow(
@@ -38,12 +38,12 @@ describe('a server', () => {
     await expect(serve({ dispatcher }, { port: -1 })).rejects.toMatchObject({ kind: 'invalid-options' })
   })
 
-  it('shows a hosted node to callers without keys only when it is told to', async () => {
+  it('shows a hosted node to callers without keys only with the option unsafeOpen', async () => {
     const hosted = { dispatcher: { dispatchText: async () => 'x' }, options: { profile: 'hosted' } } as const
     await expect(serve(hosted, { port: 0 })).rejects.toMatchObject({
       kind: 'invalid-options',
       message:
-        'The hosted profile asks every caller for a key: name a key file (--api-keys), or say --unsafe-open.',
+        'The hosted profile asks every caller for a key: name a key file (--api-keys), or set --unsafe-open.',
     })
     const open = await serve(hosted, { port: 0, unsafeOpen: true })
     expect(await (await post(open.url, '{}')).text()).toBe('x')

@@ -1,4 +1,4 @@
-/** The same doors in TLS, with a certificate that can be renewed while they are open. */
+/** The same transports over TLS, with a certificate that can be renewed while they are open. */
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { connect as connectBare } from 'node:net'
@@ -44,7 +44,7 @@ function post(url: string, ca: string): Promise<string> {
 }
 
 describe('a server with a certificate', () => {
-  it('speaks https and wss, and says so', async () => {
+  it('serves https and wss, and reports their URLs', async () => {
     node = await serveEcho(files())
     const { url, wsUrl } = node.server
     expect([url.slice(0, 8), wsUrl.slice(0, 6)]).toEqual(['https://', 'wss://'])
@@ -75,7 +75,7 @@ describe('a server with a certificate', () => {
     expect(await post(node.server.url, read('first.cert.pem'))).toBe('echo:x')
   })
 
-  it('hangs up on who does not speak TLS', async () => {
+  it('disconnects a client without TLS', async () => {
     node = await serveEcho(files())
     const socket = connectBare(node.server.port, '127.0.0.1')
     const closed = new Promise((resolve) => socket.once('close', resolve))
@@ -84,7 +84,7 @@ describe('a server with a certificate', () => {
     expect(node.seen).toEqual([])
   })
 
-  it('answers a request that would rather speak HTTP/2', async () => {
+  it('answers a request that offers HTTP/2', async () => {
     node = await serveEcho(files())
     const socket: TLSSocket = connect({
       port: node.server.port,

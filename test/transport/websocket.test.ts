@@ -73,7 +73,7 @@ describe('a WebSocket', () => {
       calledAtOnce = true
     })
     expect(calledAtOnce).toBe(true)
-    session?.notify?.(newsOf('nobody hears this'))
+    session?.notify?.(newsOf('nobody receives this'))
   })
 
   it('is answered in order, one message after another', async () => {
@@ -86,7 +86,7 @@ describe('a WebSocket', () => {
     expect(await got).toEqual(['echo:hold', 'echo:second', 'echo:third'])
   })
 
-  it('hears of its subscription before it hears from it', async () => {
+  it('receives the ID of its subscription before its notifications', async () => {
     const socket = await open()
     const got = messages(socket, 2)
     socket.send('subscribe')
@@ -134,7 +134,7 @@ describe('a WebSocket', () => {
     expect(node.seen).toEqual([])
   })
 
-  it('hears nothing of a failure of ours but 1011', async () => {
+  it('receives nothing of an internal failure but code 1011', async () => {
     const socket = await open()
     const closed = once(socket, 'close')
     socket.send('broken')
@@ -160,7 +160,7 @@ describe('a WebSocket', () => {
     expect(await got).toEqual(['echo:x'])
   })
 
-  it('that does not read what it subscribed to is closed with 1013 and a reason, while others hear everything', async () => {
+  it('that does not read what it subscribed to is closed with 1013 and a reason, while others receive everything', async () => {
     await node.close()
     node = await serveEcho({ maxSocketBuffer: 400_000 })
     const [slow, quick] = [await open(), await open()]
@@ -175,19 +175,19 @@ describe('a WebSocket', () => {
       left = true
     })
     slow.pause()
-    let heard = 0
-    quick.on('message', () => heard++)
+    let received = 0
+    quick.on('message', () => received++)
     const news = newsOf('x'.repeat(300_000))
-    let told = 0
+    let sent = 0
     // What the system's own buffers hold is some megabytes.
-    for (; !left && told < 2000; told++) {
+    for (; !left && sent < 2000; sent++) {
       const got = once(quick, 'message')
       slowSession?.notify?.(news)
       quickSession?.notify?.(news)
       await got
     }
     expect(left).toBe(true)
-    expect(heard).toBe(told)
+    expect(received).toBe(sent)
     slowSession?.notify?.(news)
     const closed = once(slow, 'close')
     slow.resume()
@@ -201,7 +201,7 @@ describe('a WebSocket', () => {
     expect(await got).toEqual(['echo:still here'])
   })
 
-  it('hears what came before it asked, before it is answered', async () => {
+  it('receives earlier notifications before the answer to its request', async () => {
     const socket = await open()
     const first = messages(socket, 1)
     socket.send('x')

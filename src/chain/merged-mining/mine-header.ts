@@ -1,5 +1,5 @@
 /**
- * Finding a proof of work here, as a local miner does: a parent-chain block with nothing but its coinbase
+ * The proof search of a local miner: a parent-chain block with nothing but its coinbase
  * (docs/protocol.md#24-local-miners).
  */
 import { concat, EMPTY } from '../../encoding/bytes.ts'
@@ -16,7 +16,7 @@ import {
 } from './parent-header.ts'
 import { BLOCK_BYTES, compress, INITIAL_STATE, midstateOf, padTail, stateBytes } from './sha256-midstate.ts'
 
-/** What else goes into a proof. */
+/** The parts of a proof that do not follow from the header. */
 export interface ProofSearchOptions {
   /** The 12 bytes of RSKIP-110, where the rules ask for them. */
   readonly forkDetectionData?: Uint8Array | undefined
@@ -26,7 +26,7 @@ export interface ProofSearchOptions {
   readonly startNonce?: number
 }
 
-/** A search that its caller runs in slices, so that other work gets its turn. */
+/** A proof search that its caller runs in time slices, so that other work can run between them. */
 export interface ProofSearch {
   /** Tries up to `attempts` nonces; the proven header, or `undefined` when none of them met the target. */
   advance(attempts: number): Header | undefined
@@ -37,8 +37,8 @@ const PARENT_VERSION = 70_001
 const PARENT_BITS = 0x217fffff
 const MAX_NONCE = 0xffff_ffff
 
-/** The reward goes to a key that is nobody's: the curve's generator point. A fixed one keeps blocks reproducible. */
-const REMASC_KEY = fromHex('0x0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798')
+/** The key that the coinbase pays: the curve's generator point. A fixed key keeps blocks reproducible. */
+const COINBASE_KEY = fromHex('0x0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798')
 const PUSH_33 = 0x21
 const CHECK_SIGNATURE = 0xac
 /** 50 coins in the parent chain's smallest unit, 8 bytes little-endian. */
@@ -52,8 +52,8 @@ const BEFORE_HASH = concat(
   Uint8Array.of(0xff, 0xff, 0xff, 0xff, 0, 0xff, 0xff, 0xff, 0xff),
   Uint8Array.of(2),
   REWARD,
-  Uint8Array.of(REMASC_KEY.length + 2, PUSH_33),
-  REMASC_KEY,
+  Uint8Array.of(COINBASE_KEY.length + 2, PUSH_33),
+  COINBASE_KEY,
   Uint8Array.of(CHECK_SIGNATURE),
   new Uint8Array(8),
   Uint8Array.of(TAG.length + COMMITMENT_BYTES),
@@ -146,14 +146,5 @@ export function createProofSearch(
       }
       return undefined
     },
-  }
-}
-
-/** Finds a proof at once: meant for a local chain, where about three nonces do. Does not return before it has one. */
-export function mineHeader(header: Header, config: ChainConfig, options: ProofSearchOptions): Header {
-  const search = createProofSearch(header, config, options)
-  for (;;) {
-    const proven = search.advance(MAX_NONCE)
-    if (proven !== undefined) return proven
   }
 }

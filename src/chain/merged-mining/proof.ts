@@ -43,7 +43,7 @@ function broken(rule: string): NodeError {
   return new NodeError('invalid-block', rule)
 }
 
-/** Runs a step that throws RangeErrors over malformed bytes, and says them as a broken rule. */
+/** Runs a step that throws RangeErrors over malformed bytes, and reports them as a broken rule. */
 function parsed<T>(step: () => T): T {
   try {
     return step()

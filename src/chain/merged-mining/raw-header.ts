@@ -7,7 +7,8 @@ import { keccak256 } from '../../encoding/hash.ts'
 import { type Hex, toHex } from '../../encoding/hex.ts'
 import { asBytes, asList, decodeRlp, encodeRlp } from '../../encoding/rlp.ts'
 import { NodeError } from '../../errors.ts'
-import { CHAINS, type ChainName } from '../config.ts'
+import type { ChainName } from '../activations.ts'
+import { CHAINS } from '../config.ts'
 import { FORK_DATA_PREFIX, forkDataIn } from './commitment.ts'
 import { checkWork } from './proof.ts'
 
@@ -76,7 +77,7 @@ export function verifyMergedMining(
   { merkleProof, coinbaseTransaction }: MergedMiningProof,
   chain: ChainName,
 ): VerifiedHeader {
-  // 1. Take the list apart. Its length tells the version; from version 1 on an element repeats it
+  // 1. Take the list apart. Its length determines the version; from version 1 on an element repeats it
   // (docs/protocol.md#12-fields, docs/protocol.md#14-encodings).
   const elements = elementsOf(rawHeader)
   const element = (position: number): Uint8Array => elements[position] as Uint8Array
@@ -106,7 +107,7 @@ export function verifyMergedMining(
   const ummRoot = hasUmmRoot ? element(UMM_ROOT) : new Uint8Array(0)
   if (ummRoot.length > 0) commitment = keccak256(concat(commitment.subarray(0, FORK_DATA_PREFIX), ummRoot))
 
-  // 4. From RSKIP-110 on the last 12 of its 32 bytes are fork detection data: the coinbase says which
+  // 4. From RSKIP-110 on the last 12 of its 32 bytes are fork detection data: the coinbase holds them
   // (docs/protocol.md#15-hashes).
   if (CHAINS[chain].rulesAt(number).forkDetection) {
     const prefix = commitment.subarray(0, FORK_DATA_PREFIX)

@@ -1,12 +1,29 @@
-/** The chain below a block, by height: canonical lookups where they hold, parent links beside the chain. */
+/** The ancestors of a block by height: canonical lookups where they hold, parent links beside the canonical chain. */
 import type { ExecutedBlock } from '../../chain/block.ts'
 import type { ChainConfig } from '../../chain/config.ts'
 import type { Header } from '../../chain/header.ts'
 import type { Hex } from '../../encoding/hex.ts'
-import type { AncestorBlock } from '../../evm/precompiles/table.ts'
-import type { BlockEnvironment } from '../../evm/vm.ts'
+import type { BlockEnvironment } from '../../evm/message.ts'
+import type { AncestorBlock } from '../../evm/precompiles/precompile.ts'
 import type { BlockStore } from '../../store/block-store.ts'
 import type { Blockchain } from './blockchain.ts'
+
+/** What running code on one of a chain's blocks needs. */
+export interface ChainAccess {
+  readonly config: ChainConfig
+  readonly blockchain: Blockchain
+  readonly blocks: BlockStore
+}
+
+/** Reads of blocks by hash and height, canonical or not. */
+export type BlockReader = Pick<BlockStore, 'get' | 'header' | 'hashesAt'>
+
+/** The same as `ChainAccess` on a branch that may not be stored yet. */
+export interface BranchAccess {
+  readonly config: ChainConfig
+  readonly blockchain: Blockchain
+  readonly blocks: BlockReader
+}
 
 /** Header and hash at a height, for heights up to and including the block's own. */
 export type Ancestry = (height: number) => { readonly hash: Hex; readonly header: Header } | undefined
@@ -35,7 +52,7 @@ export function ancestryOf(
   }
 }
 
-/** What code sees of the block that it runs in. `ancestry` ends at the block's parent. */
+/** The environment of code that runs in a block with this header. `ancestry` ends at the block's parent. */
 export function environmentOf(
   header: Header,
   ancestry: Ancestry,
@@ -56,7 +73,7 @@ export function environmentOf(
   }
 }
 
-/** Most that ask want the header alone, so the block itself is looked up only when it holds what they ask for. */
+/** An ancestor for the precompiled contracts: most calls read the header alone, so the block is loaded on demand. */
 class Ancestor implements AncestorBlock {
   readonly hash: Hex
   readonly header: Header
@@ -72,28 +89,21 @@ class Ancestor implements AncestorBlock {
   }
 
   get uncles(): readonly Header[] {
-    return this.header.uncleCount === 0 ? [] : this.#whole().block.uncles
+    return this.header.uncleCount === 0 ? [] : this.#load().block.uncles
   }
 
   get totalDifficulty(): bigint {
-    return this.#whole().totalDifficulty
+    return this.#load().totalDifficulty
   }
 
-  #whole(): ExecutedBlock {
+  #load(): ExecutedBlock {
     const block = this.#executed(this.hash)
     if (block === undefined) throw new Error(`block ${this.hash} is missing from the store`)
     return block
   }
 }
 
-/** What both need of a chain to run code on one of its blocks. */
-export interface ChainAccess {
-  readonly config: ChainConfig
-  readonly blockchain: Blockchain
-  readonly blocks: BlockStore
-}
-
-/** The environment of a block that stands, canonical or beside the chain. */
+/** The environment of a stored block, canonical or not. */
 export function environmentAt(header: Header, { blockchain, blocks }: ChainAccess): BlockEnvironment {
   const parent = blocks.header(header.parentHash)
   const ancestry: Ancestry =

@@ -1,4 +1,4 @@
-/** Head and canonical chain: genesis, insert, rewind. Runs no code; every move is one batch on disk. */
+/** Head and canonical chain: genesis, insert, rewind. Executes nothing; every update is one batch on disk. */
 import type { ExecutedBlock } from '../../chain/block.ts'
 import { type BranchTip, prefers } from '../../chain/fork-choice.ts'
 import type { Header } from '../../chain/header.ts'
@@ -11,31 +11,31 @@ import type { BlockStore } from '../../store/block-store.ts'
 import type { Store } from '../../store/level.ts'
 import { putCommitted } from '../../store/state-nodes.ts'
 import type { Write } from '../../store/table.ts'
-import type { ChainUpdate } from '../events.ts'
+import type { ChainUpdate, InsertionOutcome } from '../model.ts'
 
-/** Heights kept at hand for BLOCKHASH (256) and fork detection (449). */
+/** Heights whose headers are cached, for BLOCKHASH (256) and fork detection (449). */
 const RECENT_HEIGHTS = 512
 
 interface Parts {
   readonly store: Store
   readonly blocks: BlockStore
   readonly trie: StateTrie
-  /** Where the database is, for the words of a refusal. */
+  /** Where the database is, for error messages. */
   readonly place: string
 }
 
-/** A block and the nodes of the state after it. */
+/** A block and the trie nodes of the state after it. */
 export interface BlockWithState {
   readonly block: ExecutedBlock
   readonly state: CommittedState
-  /** One per transaction, where it ran just now. */
+  /** One per transaction; absent when the block was not executed in this process. */
   readonly outcomes?: readonly TransactionOutcome[]
 }
 
-/** What became of an inserted block: the head has moved to it, it stands beside the chain, or it was here already. */
+/** The result of an insertion: `update` when it moved the head. */
 export type Insertion =
   | { readonly outcome: 'best'; readonly update: ChainUpdate }
-  | { readonly outcome: 'side' | 'known'; readonly update?: undefined }
+  | { readonly outcome: Exclude<InsertionOutcome, 'best'>; readonly update?: undefined }
 
 function branchTip({ hash, totalDifficulty, block }: ExecutedBlock): BranchTip {
   return { hash, totalDifficulty, paidFees: block.header.paidFees }
@@ -45,13 +45,13 @@ function parentHashOf({ block }: ExecutedBlock): Hex {
   return block.header.parentHash
 }
 
-/** The chain of blocks that counts. Writers must come one at a time; readers may come at any time. */
+/** The canonical chain. Writes must not overlap; reads are possible at any time. */
 export class Blockchain {
   readonly #store: Store
   readonly #blocks: BlockStore
   readonly #trie: StateTrie
   readonly #recent = new Map<number, { readonly hash: Hex; readonly header: Header }>()
-  /** As the network's file has it, whatever was done to its state since. */
+  /** As in the network's file, without later state edits. */
   readonly #pristine: ExecutedBlock
   #head: ExecutedBlock
   #genesis: ExecutedBlock
@@ -66,7 +66,7 @@ export class Blockchain {
     this.#remember(head)
   }
 
-  /** Opens the chain that the store holds, or starts it with `genesis` where it holds none. */
+  /** Opens the chain of the store, or writes `genesis` to an empty store. Throws `database`. */
   static async open(
     parts: Parts,
     genesis: () => { block: ExecutedBlock; state: CommittedState },
@@ -100,7 +100,7 @@ export class Blockchain {
     return this.#genesis
   }
 
-  /** The first block with the state that it was made with. */
+  /** The genesis block with its original state, without later state edits. */
   get pristineGenesis(): ExecutedBlock {
     return this.#pristine
   }
@@ -118,12 +118,13 @@ export class Blockchain {
     return entry
   }
 
-  /** The hash alone of the canonical block at a height. */
+  /** Hash of the canonical block at a height, or `undefined` above the head. */
   hashAt(height: number): Hex | undefined {
     if (height > this.#head.block.header.number || height < 0) return undefined
     return this.#recent.get(height)?.hash ?? this.#blocks.canonicalHash(height)
   }
 
+  /** Whether a known block is on the canonical chain; `undefined` for an unknown hash. */
   isCanonical(hash: Hex): boolean | undefined {
     const header = this.#blocks.header(hash)
     if (header === undefined) return undefined
@@ -131,11 +132,10 @@ export class Blockchain {
   }
 
   /**
-   * How the canonical chain would move if these blocks came, each the child of the one before and none known
-   * yet: `undefined` when fork choice keeps the head (docs/protocol.md#33-fork-choice). Costs a step for each
-   * block that would move.
+   * The update that inserting these blocks would make, each the child of the one before and none known yet; `undefined`
+   * when fork choice keeps the head (docs/protocol.md#33-fork-choice). Reads each block that the update would move.
    */
-  moveTo(branch: readonly ExecutedBlock[]): ChainUpdate | undefined {
+  planUpdate(branch: readonly ExecutedBlock[]): ChainUpdate | undefined {
     const tip = branch.at(-1)
     if (tip === undefined || !prefers(branchTip(tip), branchTip(this.#head))) return undefined
     const added = [...branch].reverse()
@@ -153,7 +153,7 @@ export class Blockchain {
   }
 
   /**
-   * Takes in an executed block whose parent is known, and moves the head where fork choice prefers it: state, block,
+   * Inserts an executed block whose parent is known, and moves the head if fork choice prefers it: state, block,
    * receipts, lookups, head and `alsoWrite` in one batch. Resolves once that is written. A known block changes nothing.
    */
   async insert(
@@ -164,7 +164,7 @@ export class Blockchain {
     return this.insertBranch([{ block, state }], alsoWrite)
   }
 
-  /** The same for blocks that are each the child of the one before: all in one batch, and one move. */
+  /** The same for blocks that are each the child of the one before: one batch and one update for all. */
   async insertBranch(
     branch: readonly BlockWithState[],
     alsoWrite: readonly Write[] = [],
@@ -177,7 +177,7 @@ export class Blockchain {
     if (this.#blocks.header(parentHashOf(first.block)) === undefined) {
       throw new Error(`the parent of block ${first.block.hash} is not known`)
     }
-    const update = this.moveTo(fresh.map(({ block }) => block))
+    const update = this.planUpdate(fresh.map(({ block }) => block))
     const writes: Write[] = fresh.flatMap(({ block, state }) => [
       ...putCommitted(state),
       ...this.#blocks.put(block),
@@ -202,8 +202,8 @@ export class Blockchain {
   }
 
   /**
-   * Puts another state after the head, in one batch: its header stays, and what comes next builds on that state. Costs
-   * what changed of the state. Resolves once that is written.
+   * Replaces the state after the head in one batch: its header stays, and later blocks build on that state. The cost is
+   * that of the changed trie nodes. Resolves once that is written.
    */
   async amendHead(state: CommittedState, alsoWrite: readonly Write[] = []): Promise<void> {
     const head = { ...this.#head, postState: state.root }
@@ -213,12 +213,12 @@ export class Blockchain {
     } finally {
       this.#trie.settle(state)
     }
-    this.#standOn(head)
+    this.#setHead(head)
   }
 
   /**
-   * Takes the chain back to a canonical block, and to the state that `target` names after it, in one batch. Everything
-   * higher is forgotten, what stood beside the chain too: no block stays without its parent.
+   * Rewinds the chain to a canonical block, and to the state that `target` has after it, in one batch. All higher blocks
+   * are deleted, those beside the canonical chain too: no block stays without its parent.
    */
   async rewind(target: ExecutedBlock, alsoWrite: readonly Write[] = []): Promise<ChainUpdate> {
     if (this.isCanonical(target.hash) !== true) throw new Error(`block ${target.hash} is not below the head`)
@@ -234,11 +234,11 @@ export class Blockchain {
     if (this.#stored(target.hash).postState !== target.postState) writes.push(...this.#blocks.amend(target))
     await this.#store.batch([...writes, this.#blocks.putHead(target.hash), ...alsoWrite])
     for (const { block } of removed) this.#recent.delete(block.header.number)
-    this.#standOn(target)
+    this.#setHead(target)
     return { removed, added: [] }
   }
 
-  #standOn(head: ExecutedBlock): void {
+  #setHead(head: ExecutedBlock): void {
     this.#head = head
     if (head.hash === this.#genesis.hash) this.#genesis = head
   }

@@ -1,55 +1,51 @@
-/** Takes blocks into the chain and carries what follows: the pool in memory and on disk, then everybody who listens. */
+/** Inserts blocks into the chain and updates what depends on the head: the pool in memory and on disk, then the listeners. */
 import type { Transaction } from '../../chain/transaction.ts'
 import type { Hex } from '../../encoding/hex.ts'
-import type { StateReader } from '../../state/model.ts'
-import type { Store } from '../../store/level.ts'
-import type { ErrorNames } from '../error-names.ts'
-import type { ChainUpdate, Emitter, EngineEvents } from '../events.ts'
-import type { KeptPool } from '../pool/kept-pool.ts'
+import type { Emitter } from '../events.ts'
+import type { ChainUpdate, EngineEvents } from '../model.ts'
+import type { PersistedPool } from '../pool/persisted-pool.ts'
 import type { Pool } from '../pool/pool.ts'
-import type { Pending } from '../queries/pending.ts'
-import type { Blockchain, BlockWithState, Insertion } from './blockchain.ts'
-import { notesOf } from './transaction-notes.ts'
+import { type NameFailure, notesOf } from '../transaction-notes.ts'
+import type { BlockWithState, Insertion } from './blockchain.ts'
+import type { Chain } from './chain.ts'
 
-interface Parts {
-  readonly store: Store
-  readonly blockchain: Blockchain
+interface Parts extends Pick<Chain, 'store' | 'blockchain' | 'headState'> {
   readonly pool: Pool
-  readonly kept: KeptPool
-  readonly pending: Pending
+  readonly persistedPool: PersistedPool
+  /** Discards the pending block and the current mining work. */
+  readonly discardPending: () => void
   readonly events: Emitter<EngineEvents>
-  readonly headState: () => StateReader
-  readonly named: ErrorNames
+  readonly nameFailure: NameFailure
 }
 
-/** Moves of the chain, for the commands to make; one at a time. */
+/** Updates of chain and pool together, for the commands. They must not overlap. */
 export interface ChainWriter {
   /**
-   * Inserts blocks that are each the child of the one before, in one batch and one move; `broken` are pooled
-   * transactions that must not be offered again. Resolves when all is on disk and everybody has heard of it.
+   * Inserts blocks that are each the child of the one before, in one batch and one update; `errored` are pooled
+   * transactions whose execution threw, which leave the pool. Resolves when all is on disk and the listeners have run.
    */
-  insert(branch: readonly BlockWithState[], broken?: readonly Transaction[]): Promise<Insertion>
-  /** The head has moved on disk, and the pool with it: everybody else hears of it. */
-  announce(update: ChainUpdate, runnable: readonly Transaction[]): void
+  insert(branch: readonly BlockWithState[], errored?: readonly Transaction[]): Promise<Insertion>
+  /** Emits an update that is on disk and applied to the pool; `runnable` are the transactions that it made runnable. */
+  publish(update: ChainUpdate, runnable: readonly Transaction[]): void
   /**
-   * State or dials have moved while the head stands still: what waits, or what waits of some senders, is judged again,
-   * and what no longer fits leaves the pool, in memory and on disk.
+   * Validates the pooled transactions again, or those of some senders, after the state or the block overrides changed
+   * under an unchanged head; what is no longer valid leaves the pool, in memory and on disk.
    */
-  rejudge(senders?: Iterable<Hex>): Promise<void>
+  revalidatePool(senders?: Iterable<Hex>): Promise<void>
 }
 
-/** Makes them. */
+/** Makes the writer of a node. */
 export function createChainWriter(parts: Parts): ChainWriter {
-  const { store, blockchain, pool, kept, pending, events } = parts
+  const { store, blockchain, headState, pool, persistedPool, discardPending, events, nameFailure } = parts
 
-  function announce(update: ChainUpdate, runnable: readonly Transaction[]): void {
-    pending.forget()
+  function publish(update: ChainUpdate, runnable: readonly Transaction[]): void {
+    discardPending()
     events.emit('chain', update)
     if (runnable.length > 0) events.emit('pool', { added: runnable })
   }
 
-  /** Transactions that leave the chain with a move, oldest first. */
-  function returning({ removed }: ChainUpdate, mined: ReadonlySet<Hex>): Transaction[] {
+  /** Transactions that an update takes off the canonical chain, oldest first. */
+  function unmined({ removed }: ChainUpdate, mined: ReadonlySet<Hex>): Transaction[] {
     return [...removed]
       .reverse()
       .flatMap(({ block }) =>
@@ -58,40 +54,40 @@ export function createChainWriter(parts: Parts): ChainWriter {
   }
 
   return {
-    announce,
-    async rejudge(senders) {
-      pending.forget()
-      const added = pool.rejudge(blockchain.head, parts.headState(), senders)
-      await store.batch(kept.drop(pool.takeForgotten()))
+    publish,
+    async revalidatePool(senders) {
+      discardPending()
+      const added = pool.revalidate(blockchain.head, headState(), senders)
+      await store.batch(persistedPool.drop(pool.takeEvicted()))
       if (added.length > 0) events.emit('pool', { added })
     },
-    async insert(branch, broken = []) {
-      const notes = await notesOf(branch, parts.named)
-      const planned = blockchain.moveTo(branch.map(({ block }) => block))
+    async insert(branch, errored = []) {
+      const notes = await notesOf(branch, nameFailure)
+      const planned = blockchain.planUpdate(branch.map(({ block }) => block))
       const mined = new Set<Hex>()
       for (const { block } of planned?.added ?? []) for (const { hash } of block.transactions) mined.add(hash)
-      const back = planned === undefined ? [] : returning(planned, mined)
+      const returned = planned === undefined ? [] : unmined(planned, mined)
       const insertion = await blockchain.insertBranch(branch, [
-        ...kept.drop([...mined, ...broken.map(({ hash }) => hash), ...pool.takeForgotten()]),
-        // Noted with the move itself, so that a crash between the two loses none of them.
-        ...kept.put(back),
+        ...persistedPool.drop([...mined, ...errored.map(({ hash }) => hash), ...pool.takeEvicted()]),
+        // In the batch of the update itself, so that a crash between the two loses none of them.
+        ...persistedPool.put(returned),
       ])
-      for (const { hash } of broken) pool.drop(hash)
+      for (const { hash } of errored) pool.drop(hash)
       for (const [transaction, { console }] of notes ?? []) {
         if (console !== undefined) events.emit('console', { texts: console, transaction })
       }
       const { update } = insertion
       if (update === undefined) {
         // A new sibling may be an uncle of the next block.
-        pending.forget()
+        discardPending()
         return insertion
       }
-      const runnable = pool.apply(update, blockchain.head, parts.headState())
-      if (back.length > 0) {
-        const refused = back.filter(({ hash }) => !pool.has(hash)).map(({ hash }) => hash)
-        await store.batch(kept.drop([...refused, ...pool.takeForgotten()]))
+      const runnable = pool.apply(update, blockchain.head, headState())
+      if (returned.length > 0) {
+        const refused = returned.filter(({ hash }) => !pool.has(hash)).map(({ hash }) => hash)
+        await store.batch(persistedPool.drop([...refused, ...pool.takeEvicted()]))
       }
-      announce(notes === undefined ? update : { ...update, notes }, runnable)
+      publish(notes === undefined ? update : { ...update, notes }, runnable)
       return insertion
     },
   }

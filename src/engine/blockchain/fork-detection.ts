@@ -1,14 +1,14 @@
-/** The fork detection data of a block, out of the branch that it stands on (RSKIP-110, docs/protocol.md#15-hashes). */
+/** The fork detection data of a block, computed from its branch (RSKIP-110, docs/protocol.md#15-hashes). */
 import type { ChainConfig } from '../../chain/config.ts'
 import { type Header, hashForMergedMining } from '../../chain/header.ts'
 import { forkDetectionData } from '../../chain/merged-mining/fork-detection.ts'
 import { NodeError } from '../../errors.ts'
 import type { Ancestry } from './ancestry.ts'
 
-/** The real node holds blocks to the data only above this height. */
+/** The reference node checks the data of blocks only above this height. */
 const UNCHECKED_HEIGHT = 449
 
-/** The 12 bytes of a block above this height; `undefined` where the rules ask for none. `ancestry` ends at its parent. */
+/** The 12 bytes of the child of the block at this height; `undefined` where the rules require none. `ancestry` ends at `parentHeight`. */
 export function forkDetectionAbove(
   parentHeight: number,
   ancestry: Ancestry,
@@ -22,7 +22,7 @@ export function forkDetectionAbove(
   }, parentHeight)
 }
 
-/** Throws `invalid-block` when a header's proof commits to other data than its branch has. */
+/** Throws `invalid-block` when a header's proof commits to data other than its branch's. */
 export function checkForkDetection(header: Header, ancestry: Ancestry, config: ChainConfig): void {
   if (header.number <= UNCHECKED_HEIGHT) return
   const expected = forkDetectionAbove(header.number - 1, ancestry, config)

@@ -1,5 +1,5 @@
 /**
- * Uncles: which known blocks the next one may name, and whether a block names what it may
+ * Uncles: which known blocks the next block may include, and whether a block's uncles are valid
  * (docs/protocol.md#32-uncles).
  */
 import type { Block } from '../../chain/block.ts'
@@ -7,20 +7,19 @@ import { type Header, headerHash } from '../../chain/header.ts'
 import { MAX_UNCLES, validateHeader } from '../../chain/validation.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
-import { ancestryOf } from './ancestry.ts'
-import type { BranchAccess } from './branch.ts'
+import { ancestryOf, type BranchAccess } from './ancestry.ts'
 import { checkForkDetection } from './fork-detection.ts'
 
-/** An uncle's parent is at most this many heights below the block that names it. */
+/** An uncle's parent is at most this many heights below the block that includes it. */
 const GENERATIONS = 7
 
-/** The block that uncles are to stand under. */
+/** The parent of the block that includes the uncles. */
 interface Parent {
   readonly hash: Hex
   readonly header: Header
 }
 
-/** The last generations of a branch, and the uncles that they have named. */
+/** The last generations of a branch, and the uncles that they include. */
 interface Family {
   readonly ancestors: ReadonlyMap<Hex, Header>
   readonly used: ReadonlySet<Hex>
@@ -43,8 +42,9 @@ function familyOf(parent: Parent, { blocks, config }: BranchAccess): Family {
 }
 
 /**
- * The known blocks that a child of `parent` may name: those of the last heights that stand beside its branch, begin in
- * it and have not been named yet, at most ten, by height and then hash. Costs next to nothing while there are no siblings.
+ * The known blocks that a child of `parent` may include: those of the last heights beside its branch whose parent is on
+ * it and that no ancestor includes, at most ten, by height and then hash. Without siblings it reads one list of hashes
+ * per height.
  */
 export function uncleCandidates(parent: Parent, access: BranchAccess): readonly Header[] {
   const { blocks } = access
@@ -68,8 +68,8 @@ export function uncleCandidates(parent: Parent, access: BranchAccess): readonly 
 }
 
 /**
- * Holds the uncles of a block to the rules of its branch. `now` in Unix seconds. Throws `invalid-block` naming the first
- * rule broken; how many there are, and their hash in the header, `validateBody` has looked at.
+ * Checks the uncles of a block against its branch. `now` in Unix seconds. Throws `invalid-block` with the first rule
+ * violated. `validateBody` has checked their number and their hash in the header.
  */
 export function checkUncles(
   { header: { number }, uncles }: Block,

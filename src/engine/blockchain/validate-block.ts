@@ -1,4 +1,4 @@
-/** Judges a block that somebody else made: every rule, then its execution against its header. Writes nothing. */
+/** Validates a block mined elsewhere: every rule, then its execution against its header. Writes nothing. */
 import { type Block, cumulativeDifficulty } from '../../chain/block.ts'
 import { headerHash } from '../../chain/header.ts'
 import { receiptsRoot } from '../../chain/receipt.ts'
@@ -21,14 +21,14 @@ interface Parts extends ChainAccess {
 }
 
 /**
- * Makes the check: header, body, uncles, fork detection data, then execution (docs/protocol.md#17-validity,
- * docs/protocol.md#32-uncles, docs/protocol.md#5-execution-and-state). What it gives can be inserted. It
- * throws `invalid-block` naming the first rule broken, an unknown parent among them.
+ * Makes the validation: header, body, uncles, fork detection data, then execution (docs/protocol.md#17-validity,
+ * docs/protocol.md#32-uncles, docs/protocol.md#5-execution-and-state). Its result can be inserted. It throws
+ * `invalid-block` with the first rule violated, an unknown parent among them.
  */
 export function createBlockValidation(parts: Parts): (block: Block) => Promise<BlockWithState> {
   const { config, blockchain, blocks, vm, trie, now } = parts
 
-  return async function check(block) {
+  return async function validateBlock(block) {
     const { header } = block
     const refuse = (rule: string) => new NodeError('invalid-block', `block ${header.number}: ${rule}`)
     const parent = blocks.get(header.parentHash)

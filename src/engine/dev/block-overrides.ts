@@ -1,49 +1,44 @@
-/** What development clients ask the next blocks to be like: who is rewarded, how much gas they hold, what gas costs at least. */
+/** Values of the next blocks that a development client has fixed: coinbase, gas limit, minimum gas price. */
 import type { Hex } from '../../encoding/hex.ts'
+import type { HeaderOverrides } from '../model.ts'
 
-/** Members of the next header that were asked for by hand and not worked out from the parent. Gas, and wei per gas. */
-export interface HeaderOverrides {
-  readonly gasLimit?: bigint
-  readonly minimumGasPrice?: bigint
-}
-
-/** All dials; part of a snapshot. */
+/** All overrides; part of a snapshot. */
 export interface BlockOverrideState {
   readonly coinbase: Hex
-  readonly asked: HeaderOverrides
+  readonly header: HeaderOverrides
 }
 
 /**
- * The dials of a node. A gas limit or price that was asked for holds at once, and not by the small steps that the chain
- * allows from block to block: another node would not take such a block. Without one they move as the chain's rules say.
+ * The block overrides of a node. A fixed gas limit or minimum gas price applies at once, not in the small steps that the
+ * consensus rules allow per block: other nodes would refuse such a block. Without one the consensus rules apply.
  */
 export class BlockOverrides {
   readonly #initial: BlockOverrideState
   #state: BlockOverrideState
 
-  /** @param coinbase who is rewarded unless somebody else is named. */
+  /** @param coinbase beneficiary of mined blocks until `setCoinbase` is called. */
   constructor(coinbase: Hex) {
-    this.#initial = { coinbase, asked: {} }
+    this.#initial = { coinbase, header: {} }
     this.#state = this.#initial
   }
 
-  /** Who is rewarded for blocks mined here. */
+  /** Beneficiary of blocks mined here. */
   get coinbase(): Hex {
     return this.#state.coinbase
   }
 
-  /** What blocks mined here must have. */
-  get asked(): HeaderOverrides {
-    return this.#state.asked
+  /** Fixed header fields of blocks mined here. */
+  get headerOverrides(): HeaderOverrides {
+    return this.#state.header
   }
 
   setCoinbase(coinbase: Hex): void {
     this.#state = { ...this.#state, coinbase }
   }
 
-  /** Asks for more; what was asked before and is not named stays. */
-  ask(more: HeaderOverrides): void {
-    this.#state = { ...this.#state, asked: { ...this.#state.asked, ...more } }
+  /** Fixes further header fields; fields that are not given keep their overrides. */
+  overrideHeader(fields: HeaderOverrides): void {
+    this.#state = { ...this.#state, header: { ...this.#state.header, ...fields } }
   }
 
   save(): BlockOverrideState {
@@ -54,7 +49,7 @@ export class BlockOverrides {
     this.#state = state
   }
 
-  /** Back to how the node was started. */
+  /** Restores the values that the node was started with. */
   reset(): void {
     this.#state = this.#initial
   }

@@ -1,32 +1,32 @@
-/** Addresses that anybody may send transactions from without their key: some, or all. Kept in memory alone. */
+/** Addresses that transactions may be sent from without their key. In memory only. */
 import type { Hex } from '../../encoding/hex.ts'
 
-/** Whom the node lets transactions be sent for. */
+/** The impersonated addresses: a list, or all. */
 export class Impersonation {
-  readonly #named = new Set<Hex>()
+  readonly #addresses = new Set<Hex>()
   #everybody = false
 
-  /** May transactions be sent from this address without its key? */
+  /** Whether transactions may be sent from this address without its key. */
   covers(address: Hex): boolean {
-    return this.#everybody || this.#named.has(address)
+    return this.#everybody || this.#addresses.has(address)
   }
 
   start(address: Hex): void {
-    this.#named.add(address)
+    this.#addresses.add(address)
   }
 
-  /** False when the address was not named; whether everybody is impersonated does not change. */
+  /** False when the address was not in the list; does not change `setEverybody`. */
   stop(address: Hex): boolean {
-    return this.#named.delete(address)
+    return this.#addresses.delete(address)
   }
 
-  /** Lets every address be sent from, or only those that are named. */
+  /** Impersonates all addresses, or only those in the list. */
   setEverybody(on: boolean): void {
     this.#everybody = on
   }
 
   clear(): void {
-    this.#named.clear()
+    this.#addresses.clear()
     this.#everybody = false
   }
 }

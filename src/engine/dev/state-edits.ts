@@ -1,28 +1,27 @@
-/** Accounts changed by hand, outside of any transaction. */
+/** State edits: accounts changed outside of any transaction. */
 import { EMPTY_ACCOUNT } from '../../chain/account.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { invalidParams } from '../../errors.ts'
 import type { Overlay } from '../../state/overlay.ts'
 
-/** What to change of one account; what is left out stays. The account comes into being where there is none. */
+/** The edit of one account; absent members stay unchanged. A missing account is created. */
 export interface AccountEdit {
   readonly address: Hex
   /** Wei. */
   readonly balance?: bigint
   readonly nonce?: bigint
-  /** No bytes take the code away. */
+  /** Empty removes the code. */
   readonly code?: Uint8Array
-  /** New words by slot; 0 empties a slot. */
+  /** New words by slot; 0 clears a slot. */
   readonly storage?: ReadonlyMap<bigint, bigint>
 }
 
-/** Longest nonce that a transaction may carry (docs/protocol.md#45-pool-admission). */
+/** Maximum nonce of a transaction (docs/protocol.md#45-pool-admission). */
 const MAX_NONCE = 2n ** 64n - 1n
 
 /**
- * Writes edits into a state. Throws `invalid-params`, with part of them written, when a nonce is larger than any
- * transaction's, or below the account's: transactions with those nonces stand in the chain, and the same transaction
- * must not stand there twice.
+ * Writes edits into a state. Throws `invalid-params`, with part of them written, when a nonce exceeds the maximum or is
+ * below the account's: transactions with those nonces are in the chain, which must not hold the same transaction twice.
  */
 export function applyEdits(state: Overlay, edits: readonly AccountEdit[]): void {
   for (const { address, balance, nonce, code, storage } of edits) {

@@ -1,43 +1,43 @@
-/** Which blocks of one section of the chain contain a term: a row of bits for each term, and conditions over rows. */
+/** One section of an index: for each term a bitmap of the blocks that contain it, and queries over these rows. */
 
-/** Heights that one section covers; it starts at a multiple of this. */
+/** Number of heights in a section; it starts at a multiple of this. */
 export const SECTION_BLOCKS = 1024
 const ROW_BYTES = SECTION_BLOCKS / 8
-/** Set bits beyond which a row is kept as a bitmap rather than as a list of two-byte positions. */
-const MOST_LISTED = ROW_BYTES / 2 - 1
+/** Maximum number of set bits of a row that is encoded as a list of two-byte positions instead of a bitmap. */
+const MAX_LISTED = ROW_BYTES / 2 - 1
 
 /**
- * What is asked of a block: every clause must hold. A clause holds when one of its items does, and an item when the block
- * contains all of its terms. No clause at all is true of every block.
+ * A query in conjunctive form: a block matches when every clause holds. A clause holds when one of its items does, an
+ * item when the block contains all of its terms. The empty query matches every block.
  */
 export type Clauses = readonly (readonly (readonly number[])[])[]
 
 /** The rows of a section. */
 export interface Rows {
-  /** The bits of the blocks that contain a term, the first block in the lowest bit of the first byte; not to be written to. */
+  /** Bitmap of the blocks that contain a term, the first block in the lowest bit of the first byte. Read-only. */
   row(term: number): Uint8Array | undefined
 }
 
-/** Hands over one term of a block; the same one may come more than once. */
+/** Receives the terms of a block, possibly with repetitions. */
 export type Mark = (term: number) => void
 
-/** Rows that grow by a block at a time, and shrink when blocks leave. Terms are below 2^32. */
+/** Rows that grow block by block and are truncated when blocks are removed. Terms are below 2^32. */
 export class GrowingRows implements Rows {
   readonly #slots = new Map<number, number>()
   #bytes = new Uint8Array(ROW_BYTES * 16)
   #count: number
 
-  /** `count` blocks at the start of the section are passed over: no row names them. */
+  /** @param count number of blocks at the start of the section to skip; no row contains them. */
   constructor(count = 0) {
     this.#count = count
   }
 
-  /** How many blocks of the section have come. */
+  /** Number of blocks added, skipped ones included. */
   get count(): number {
     return this.#count
   }
 
-  /** The next block comes; `contents` marks its terms. */
+  /** Adds the next block; `contents` marks its terms. */
   add(contents: (mark: Mark) => void): void {
     const at = this.#count >> 3
     const bit = 1 << (this.#count & 7)
@@ -48,7 +48,7 @@ export class GrowingRows implements Rows {
     this.#count++
   }
 
-  /** Only the first `count` blocks stay. */
+  /** Removes all but the first `count` blocks. */
   truncate(count: number): void {
     if (count >= this.#count) return
     const at = count >> 3
@@ -67,8 +67,8 @@ export class GrowingRows implements Rows {
   }
 
   /**
-   * The rows as `readRows` reads them: how many, then term and end of each in order of terms (four bytes each,
-   * little-endian), then the rows: bitmaps, or for few blocks their positions (two bytes each).
+   * The encoding that `readRows` reads: number of rows, then term and end offset of each in order of terms (four bytes
+   * each, little-endian), then the rows: bitmaps, or for few blocks their positions (two bytes each).
    */
   encode(): Uint8Array {
     const terms: number[] = []
@@ -78,7 +78,7 @@ export class GrowingRows implements Rows {
       const positions = positionsIn(row, 0, SECTION_BLOCKS - 1)
       if (positions.length === 0) continue
       terms.push(term)
-      rows.push(positions.length > MOST_LISTED ? row : listed(positions))
+      rows.push(positions.length > MAX_LISTED ? row : listed(positions))
     }
     const start = 4 + terms.length * 8
     const bytes = new Uint8Array(rows.reduce((length, row) => length + row.length, start))
@@ -120,7 +120,7 @@ function listed(positions: readonly number[]): Uint8Array {
   return bytes
 }
 
-/** The rows that `encode` wrote; nothing is unpacked before it is asked for. */
+/** Rows over the bytes that `encode` wrote; a row is decoded when it is read. */
 export function readRows(bytes: Uint8Array): Rows {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
   const count = view.getUint32(0, true)

@@ -1,4 +1,4 @@
-/** Builds a branch of blocks on request, before any of them is written: what `evm_reorg` puts in place of others. */
+/** Builds a branch of blocks before any of them is written, for `evm_reorg`. */
 import type { ExecutedBlock } from '../../chain/block.ts'
 import type { ChainConfig } from '../../chain/config.ts'
 import type { Transaction } from '../../chain/transaction.ts'
@@ -7,21 +7,13 @@ import type { Hex } from '../../encoding/hex.ts'
 import { invalidParams, NodeError } from '../../errors.ts'
 import type { StateTrie } from '../../state/state-trie.ts'
 import type { BlockStore } from '../../store/block-store.ts'
+import type { BlockReader } from '../blockchain/ancestry.ts'
 import type { BlockWithState } from '../blockchain/blockchain.ts'
-import { type KnownBlocks, knownWith } from '../blockchain/branch.ts'
 import type { Clock } from '../clock.ts'
+import type { PlannedBlock } from '../model.ts'
 import type { Candidates } from '../pool/order.ts'
 import type { BuildRequest, BuiltBlock } from './builder.ts'
 import type { Miner } from './miner.ts'
-
-/** A block to build; what is left out is as if it were mined now. */
-export interface PlannedBlock {
-  /** All of them, in this order. */
-  readonly transactions?: readonly Transaction[]
-  /** Unix seconds. */
-  readonly timestamp?: number
-  readonly coinbase?: Hex
-}
 
 interface Parts {
   readonly config: ChainConfig
@@ -36,16 +28,16 @@ interface Parts {
 
 /** How a branch is built. */
 export interface BranchOptions {
-  /** Do its blocks name known siblings as uncles? */
+  /** Include known siblings as uncles. */
   readonly uncles: boolean
-  /** Empty blocks follow those of the plan until the branch weighs more than this: a total difficulty. */
-  readonly outweighs?: bigint | undefined
+  /** Append empty blocks until the branch's total difficulty exceeds this. */
+  readonly minimumDifficulty?: bigint | undefined
 }
 
 /**
- * Builds the planned blocks one on the other on top of `fork` and lends them to `use`; their states can be read until
- * that ends. Throws `invalid-params` when a transaction cannot stand where it is planned, or a timestamp does not exceed
- * the parent's.
+ * Builds the planned blocks on `fork`, each the child of the one before, and calls `use` with them; their states are
+ * readable until `use` settles. Throws `invalid-params` when a transaction is invalid in its block, or a timestamp does
+ * not exceed the parent's.
  */
 export type BranchBuilder = <T>(
   fork: ExecutedBlock,
@@ -54,15 +46,15 @@ export type BranchBuilder = <T>(
   use: (branch: readonly BlockWithState[]) => Promise<T>,
 ) => Promise<T>
 
-/** Makes the builder of branches. */
+/** Makes the branch builder. */
 export function createBranchBuilder(parts: Parts): BranchBuilder {
   const { config, blocks, trie, clock } = parts
 
-  async function next(
+  async function buildNext(
     parent: ExecutedBlock,
     planned: PlannedBlock,
     index: number,
-    known: KnownBlocks,
+    reader: BlockReader,
     uncles: boolean,
   ): Promise<BlockWithState> {
     const above = parent.block.header.timestamp
@@ -79,12 +71,12 @@ export function createBranchBuilder(parts: Parts): BranchBuilder {
       coinbase: planned.coinbase ?? parts.coinbase(),
       extraData: parts.extraData,
       candidates: inOrder(transactions),
-      known,
+      branch: reader,
       ...(!uncles && { uncles: [] }),
     })
     const [refused] = [
       ...built.rejected,
-      ...built.broken.map((transaction) => ({ transaction, reason: 'it could not be run' })),
+      ...built.errored.map((transaction) => ({ transaction, reason: 'it could not be run' })),
     ]
     if (refused !== undefined) {
       const place = transactions.indexOf(refused.transaction)
@@ -96,20 +88,20 @@ export function createBranchBuilder(parts: Parts): BranchBuilder {
       throw error instanceof NodeError ? invalidParams(`blocks[${index}]: ${error.message}`) : error
     }
     if (planned.timestamp === undefined) clock.taken()
-    const block = await parts.mine(built, known)
+    const block = await parts.mine(built, reader)
     return { block, state: built.state, outcomes: built.result.outcomes }
   }
 
-  return async (fork, plan, { uncles, outweighs = -1n }, use) => {
+  return async (fork, plan, { uncles, minimumDifficulty = -1n }, use) => {
     const branch: BlockWithState[] = []
     let tip = fork
     try {
-      for (let index = 0; index < plan.length || tip.totalDifficulty <= outweighs; index++) {
-        const known = knownWith(
+      for (let index = 0; index < plan.length || tip.totalDifficulty <= minimumDifficulty; index++) {
+        const reader = withUnwritten(
           blocks,
           branch.map(({ block }) => block),
         )
-        const made = await next(tip, plan[index] ?? {}, index, known, uncles)
+        const made = await buildNext(tip, plan[index] ?? {}, index, reader, uncles)
         trie.remember(made.state)
         branch.push(made)
         tip = made.block
@@ -121,8 +113,21 @@ export function createBranchBuilder(parts: Parts): BranchBuilder {
   }
 }
 
-/** Offers these and no others, and withholds none. */
+/** These transactions in this order; a failed one does not skip the sender's others. */
 function inOrder(transactions: readonly Transaction[]): Candidates {
   let index = 0
   return { next: () => transactions[index++], skipSender() {} }
+}
+
+/** Reads the stored blocks and some that are not written yet. */
+function withUnwritten(stored: BlockReader, branch: readonly ExecutedBlock[]): BlockReader {
+  const added = new Map(branch.map((block) => [block.hash, block]))
+  return {
+    get: (hash) => added.get(hash) ?? stored.get(hash),
+    header: (hash) => added.get(hash)?.block.header ?? stored.header(hash),
+    hashesAt(height) {
+      const here = branch.filter(({ block }) => block.header.number === height).map(({ hash }) => hash)
+      return here.length === 0 ? stored.hashesAt(height) : [...stored.hashesAt(height), ...here]
+    },
+  }
 }

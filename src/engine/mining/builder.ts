@@ -1,4 +1,4 @@
-/** Makes the next block: chooses transactions, runs them, fills in the header. Without proof of work. */
+/** Builds a block: selects transactions, executes them, fills in the header. Without proof of work. */
 import type { Block, ExecutedBlock } from '../../chain/block.ts'
 import { transactionsRoot, unclesHash } from '../../chain/block.ts'
 import { sublistLimits } from '../../chain/config.ts'
@@ -15,11 +15,10 @@ import type { Logger } from '../../logger.ts'
 import type { CommittedState } from '../../state/model.ts'
 import { Overlay } from '../../state/overlay.ts'
 import type { StateTrie } from '../../state/state-trie.ts'
-import { ancestryOf, type ChainAccess, environmentOf } from '../blockchain/ancestry.ts'
-import type { KnownBlocks } from '../blockchain/branch.ts'
+import { ancestryOf, type BlockReader, type ChainAccess, environmentOf } from '../blockchain/ancestry.ts'
 import { uncleCandidates } from '../blockchain/uncles.ts'
-import type { HeaderOverrides } from '../dev/block-overrides.ts'
 import { createEventLoopYield } from '../event-loop.ts'
+import type { HeaderOverrides } from '../model.ts'
 import type { Candidates } from '../pool/order.ts'
 
 /** What a new block is made of. */
@@ -29,27 +28,27 @@ export interface BuildRequest {
   readonly timestamp: number
   readonly coinbase: Hex
   readonly extraData: Uint8Array
-  /** Transactions on offer, best first. */
+  /** Transactions that the block may include, best first. */
   readonly candidates: Candidates
-  /** Headers to name as uncles; left out, all known ones that the rules allow. */
+  /** Headers to include as uncles; all known ones that the rules allow unless given. */
   readonly uncles?: readonly Header[]
-  /** Where the parent's branch is looked up; left out, in the store. */
-  readonly known?: KnownBlocks
-  /** What the block must have whatever its parent has; a gas limit that was asked for is one list's. */
-  readonly asked?: HeaderOverrides
+  /** Reads the parent's branch; the store unless given. */
+  readonly branch?: BlockReader
+  /** Fixed header fields. A fixed gas limit is also that of the sequential sublist (RSKIP-144). */
+  readonly headerOverrides?: HeaderOverrides
 }
 
-/** A block with its execution, complete but for the proof of work. */
+/** An executed block without proof of work. */
 export interface BuiltBlock {
   readonly block: Block
   readonly result: BlockResult
   readonly parent: ExecutedBlock
-  /** The state after the block, readable before anything is written. */
+  /** The state after the block, readable before it is written. */
   readonly overlay: Overlay
   readonly state: CommittedState
-  /** Offered transactions that threw while they ran and must leave the pool. */
-  readonly broken: readonly Transaction[]
-  /** Offered transactions that cannot be in this block, and why. */
+  /** Candidates whose execution threw an unexpected error; they must leave the pool. */
+  readonly errored: readonly Transaction[]
+  /** Candidates that are invalid in this block, and why. */
   readonly rejected: readonly { readonly transaction: Transaction; readonly reason: string }[]
 }
 
@@ -59,16 +58,16 @@ interface Parts extends ChainAccess {
   readonly logger: Logger
 }
 
-/** Builds blocks on any parent whose state can be read. */
+/** Makes the builder. It builds on any parent whose state can be read. */
 export function createBuilder(parts: Parts): (request: BuildRequest) => Promise<BuiltBlock> {
   const { config, blockchain, blocks, vm, trie, logger } = parts
-  const breathe = createEventLoopYield('chain')
+  const yieldIfDue = createEventLoopYield('chain')
 
   return async function build({ parent, timestamp, coinbase, extraData, candidates, ...rest }) {
     const above = parent.block.header
     const tip = { hash: parent.hash, header: above }
-    const { known = blocks, asked = {} } = rest
-    const uncles = rest.uncles ?? uncleCandidates(tip, { config, blockchain, blocks: known })
+    const { branch = blocks, headerOverrides = {} } = rest
+    const uncles = rest.uncles ?? uncleCandidates(tip, { config, blockchain, blocks: branch })
     const number = above.number + 1
     const rules = config.rulesAt(number)
     const draft: Header = {
@@ -82,12 +81,12 @@ export function createBuilder(parts: Parts): (request: BuildRequest) => Promise<
       logsBloom: EMPTY,
       difficulty: nextDifficulty(above, timestamp, uncles.length, config),
       number,
-      gasLimit: asked.gasLimit ?? nextGasLimit(above, config),
+      gasLimit: headerOverrides.gasLimit ?? nextGasLimit(above, config),
       gasUsed: 0n,
       timestamp,
       extraData,
       paidFees: 0n,
-      minimumGasPrice: asked.minimumGasPrice ?? nextMinimumGasPrice(above, config),
+      minimumGasPrice: headerOverrides.minimumGasPrice ?? nextMinimumGasPrice(above, config),
       uncleCount: uncles.length,
       ummRoot: rules.umm ? EMPTY : undefined,
       edges: rules.headerVersion === 0 ? undefined : [],
@@ -96,25 +95,26 @@ export function createBuilder(parts: Parts): (request: BuildRequest) => Promise<
       merkleProof: EMPTY,
       coinbaseTransaction: EMPTY,
     }
-    const ancestry = ancestryOf(tip, blockchain, known)
+    const ancestry = ancestryOf(tip, blockchain, branch)
     const overlay = new Overlay(trie.reader(parent.postState))
     const execution = new BlockExecution({
       config,
       vm,
       state: overlay,
-      env: environmentOf(draft, ancestry, (hash) => known.get(hash)),
-      sequentialGasLimit: asked.gasLimit ?? sublistLimits(config, draft.gasLimit, number).sequential,
+      env: environmentOf(draft, ancestry, (hash) => branch.get(hash)),
+      sequentialGasLimit:
+        headerOverrides.gasLimit ?? sublistLimits(config, draft.gasLimit, number).sequential,
     })
 
-    await breathe()
-    const broken: Transaction[] = []
+    await yieldIfDue()
+    const errored: Transaction[] = []
     const rejected: { transaction: Transaction; reason: string }[] = []
     for (let transaction = candidates.next(); transaction !== undefined; transaction = candidates.next()) {
       try {
-        await breathe()
+        await yieldIfDue()
         await execution.add(transaction)
       } catch (error) {
-        // A transaction that does not fit waits for a later block, and with it the sender's later ones.
+        // A transaction that does not fit stays for a later block, and so do the sender's later ones.
         candidates.skipSender(transaction.from)
         if (error instanceof TransactionRejected) {
           rejected.push({ transaction, reason: error.message })
@@ -124,7 +124,7 @@ export function createBuilder(parts: Parts): (request: BuildRequest) => Promise<
           hash: transaction.hash,
           error,
         })
-        broken.push(transaction)
+        errored.push(transaction)
       }
     }
     const result = execution.finish()
@@ -144,7 +144,7 @@ export function createBuilder(parts: Parts): (request: BuildRequest) => Promise<
       parent,
       overlay,
       state,
-      broken,
+      errored,
       rejected,
     }
   }

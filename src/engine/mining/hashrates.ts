@@ -1,26 +1,26 @@
-/** What miners say of their own speed, as long as they go on saying it. */
+/** Hash rates that external miners report. */
 import type { Hex } from '../../encoding/hex.ts'
 
-/** A rate counts for this many seconds; miners repeat it every few. */
+/** A reported rate expires after this many seconds; miners repeat their reports every few seconds. */
 const LIFETIME_SECONDS = 60
 
-/** Miners whose rates are remembered; beyond that the one that was silent longest is forgotten. */
+/** Number of miners whose rates are kept; beyond it the oldest report is dropped. */
 const MAX_CLIENTS = 1_000
 
-/** The book of rates, hashes per second. */
+/** Reported rates, hashes per second. */
 export interface Hashrates {
-  /** `client` is an id that the miner has chosen; its last rate counts. */
+  /** Stores a miner's rate in place of its earlier one; `client` is an id that the miner chose. */
   report(client: Hex, rate: bigint): void
-  /** Sum of the rates that still count. */
+  /** Sum of the rates that have not expired. */
   total(): bigint
 }
 
-/** Makes an empty book. `now` gives Unix seconds. */
+/** Makes an empty record. `now` is in Unix seconds. */
 export function createHashrates(now: () => number): Hashrates {
-  /** In order of the last report, so that the oldest are found at once. */
+  /** In order of the last report, so that the oldest come first. */
   const rates = new Map<Hex, { readonly rate: bigint; readonly time: number }>()
 
-  function dropOld(): void {
+  function dropExpired(): void {
     const oldest = now() - LIFETIME_SECONDS
     for (const [client, { time }] of rates) {
       if (time > oldest && rates.size <= MAX_CLIENTS) return
@@ -32,10 +32,10 @@ export function createHashrates(now: () => number): Hashrates {
     report(client, rate) {
       rates.delete(client)
       rates.set(client, { rate, time: now() })
-      dropOld()
+      dropExpired()
     },
     total() {
-      dropOld()
+      dropExpired()
       let sum = 0n
       for (const { rate } of rates.values()) sum += rate
       return sum

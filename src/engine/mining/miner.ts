@@ -1,23 +1,22 @@
-/** Finds a proof of work here, by the same means that pools have, and completes the block with it. */
+/** Searches a proof of work in this process, of the kind that mining pools submit, and completes the block with it. */
 import { cumulativeDifficulty, type ExecutedBlock } from '../../chain/block.ts'
 import { type Header, headerHash } from '../../chain/header.ts'
 import { createProofSearch, type ProofSearchOptions } from '../../chain/merged-mining/mine-header.ts'
 import { decodeParentHeader } from '../../chain/merged-mining/parent-header.ts'
 import { NodeError } from '../../errors.ts'
-import { ancestryOf, type ChainAccess } from '../blockchain/ancestry.ts'
-import type { BranchAccess, KnownBlocks } from '../blockchain/branch.ts'
+import { ancestryOf, type BlockReader, type BranchAccess, type ChainAccess } from '../blockchain/ancestry.ts'
 import { forkDetectionAbove } from '../blockchain/fork-detection.ts'
 import type { BuiltBlock } from './builder.ts'
 
-/** Hashes tried before the event loop gets its turn; a local chain needs about three. */
+/** Hashes per event loop iteration; a local chain needs about three. */
 const ATTEMPTS_PER_SLICE = 20_000
 
-/** Above this many hashes to expect, one process would search for hours: a whole round of the parent-chain nonce. */
+/** Expected number of hashes above which the search would take hours: all values of the parent-chain nonce. */
 const MAX_LOCAL_DIFFICULTY = 2n ** 32n
 
 /**
- * The 12 bytes that a block's proof must carry (RSKIP-110, docs/protocol.md#15-hashes); `undefined` where the
- * rules ask for none.
+ * The 12 bytes of fork detection data in a block's proof (RSKIP-110, docs/protocol.md#15-hashes); `undefined` where the
+ * rules require none.
  */
 export function forkDetectionOf(
   { block: { header }, parent }: BuiltBlock,
@@ -27,8 +26,8 @@ export function forkDetectionOf(
   return forkDetectionAbove(header.number - 1, ancestry, config)
 }
 
-/** The block with a proof of work in its header, as it stands in a chain. */
-export function completed(
+/** The built block with the given header, which holds a proof of work. */
+export function completeBlock(
   { block, result, parent, state }: BuiltBlock,
   header: Header,
   { config }: Pick<ChainAccess, 'config'>,
@@ -43,13 +42,12 @@ export function completed(
   }
 }
 
-/** Completes a block; `known`, where its parent is looked up, is the store unless given. */
-export type Miner = (built: BuiltBlock, known?: KnownBlocks) => Promise<ExecutedBlock>
+/** Completes a block with a proof of work; `branch` reads the parent's branch, the store unless given. */
+export type Miner = (built: BuiltBlock, branch?: BlockReader) => Promise<ExecutedBlock>
 
 /**
- * Seals blocks by the same kind of proof that pools submit (docs/protocol.md#24-local-miners). Throws
- * `mining-refused` where no proof can be expected of one process, or when `isClosing` while one is searched
- * for.
+ * Makes the miner (docs/protocol.md#24-local-miners). Throws `mining-refused` when the difficulty is too high for one
+ * process, or when `isClosing` during the search.
  */
 export function createMiner(chain: ChainAccess, isClosing: () => boolean): Miner {
   const { config } = chain
@@ -64,7 +62,7 @@ export function createMiner(chain: ChainAccess, isClosing: () => boolean): Miner
     }
   }
 
-  return async function mine(built, known = chain.blocks) {
+  return async function mine(built, branch = chain.blocks) {
     const { header: unproven } = built.block
     if (unproven.difficulty > MAX_LOCAL_DIFFICULTY) {
       throw new NodeError(
@@ -73,15 +71,15 @@ export function createMiner(chain: ChainAccess, isClosing: () => boolean): Miner
       )
     }
     const options = {
-      forkDetectionData: forkDetectionOf(built, { ...chain, blocks: known }),
+      forkDetectionData: forkDetectionOf(built, { ...chain, blocks: branch }),
       time: unproven.timestamp,
     }
     let header = await search(unproven, options)
-    // The same content as a sibling's, with another proof, is a block of its own: as when two miners find it.
-    while (known.hashesAt(header.number).includes(headerHash(header, config))) {
+    // The same content as a known sibling: search on for another proof, so that the block has a hash of its own.
+    while (branch.hashesAt(header.number).includes(headerHash(header, config))) {
       const { nonce } = decodeParentHeader(header.bitcoinHeader)
       header = await search(unproven, { ...options, startNonce: nonce + 1 })
     }
-    return completed(built, header, chain)
+    return completeBlock(built, header, chain)
   }
 }

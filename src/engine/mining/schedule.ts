@@ -1,19 +1,18 @@
-/** When the node mines by itself: after each transaction, on a timer, or not at all. */
+/** When the node mines by itself: for each transaction, on a timer, or not at all. Home of the node's mining timer. */
+import type { MiningMode } from '../model.ts'
 
-/** `auto`: a block per transaction; a number: a block every so many milliseconds; `manual`: only when told. */
-export type MiningMode = 'auto' | 'manual' | number
-
-/** The schedule: its mode, whether it runs, and the timer behind it. A door to the outside world's timers. */
+/** The mining schedule: its mode and whether it runs. */
 export interface Schedule {
+  /** `manual` while it is stopped. */
   readonly mode: MiningMode
-  /** Is anything mined without being told? */
+  /** Whether blocks are mined without a request. */
   readonly active: boolean
   setMode(mode: MiningMode): void
   start(): void
   stop(): void
 }
 
-/** Makes a stopped schedule. `tick` is called on every beat of a timer, never while the tick before is still under way. */
+/** Makes a stopped schedule. In interval mode `tick` runs after each interval, which starts when the tick before has settled. */
 export function createSchedule(initial: MiningMode, tick: () => Promise<void>): Schedule {
   let mode = initial
   let running = false

@@ -1,4 +1,4 @@
-/** Judges the proofs of work that miners hand in, and completes the blocks that they are for. */
+/** Verifies the proofs of work that miners submit, and completes the blocks that they are for. */
 import type { ExecutedBlock } from '../../chain/block.ts'
 import { headerHash } from '../../chain/header.ts'
 import { committedHash } from '../../chain/merged-mining/commitment.ts'
@@ -9,25 +9,25 @@ import { type Hex, toHex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
 import type { Logger } from '../../logger.ts'
 import type { ChainAccess } from '../blockchain/ancestry.ts'
-import { completed } from './miner.ts'
-import type { KeptWork, Works } from './work.ts'
+import { completeBlock } from './miner.ts'
+import type { CachedWork, Works } from './work.ts'
 
-/** A work whose proof stands, and the block that it became. */
+/** A work with a valid proof, and the completed block. */
 export interface SolvedWork {
-  readonly work: KeptWork
+  readonly work: CachedWork
   readonly block: ExecutedBlock
 }
 
-/** Judges proofs; what it refuses has changed nothing. */
+/** Verifies proofs; changes neither chain nor works. */
 export interface Solutions {
   /**
-   * A parent-chain block that commits to one of the kept works by the last tag in its coinbase. Throws `mining-refused`
-   * in the node's words (docs/rpc-reference.md#713-mining).
+   * Verifies a parent-chain block that commits to one of the cached works by the last tag in its coinbase. Throws
+   * `mining-refused` with the reference node's text (docs/rpc-reference.md#713-mining).
    */
-  judge(solution: Solution): SolvedWork
+  verify(solution: Solution): SolvedWork
   /**
-   * A nonce for the parent-chain block that this node itself would seal the work with; `undefined` when the work is not
-   * kept, or when the nonce does not meet its target.
+   * Verifies a nonce of the parent-chain block that this node would mine for the work; `undefined` when the work is not
+   * cached, or when the nonce does not meet its target.
    */
   tryNonce(workHash: Hex, nonce: number): SolvedWork | undefined
 }
@@ -37,9 +37,9 @@ interface Parts extends ChainAccess {
   readonly logger: Logger
   /** Wall clock, Unix seconds. */
   readonly now: () => number
-  /** A clock that never goes back, milliseconds. */
+  /** Monotonic clock, milliseconds. */
   readonly elapsed: () => number
-  /** Least time between two submissions, milliseconds; 0 is no limit. */
+  /** Minimum time between two submissions, milliseconds; 0 is no limit. */
   readonly rateLimitMs: number
 }
 
@@ -47,22 +47,22 @@ function refused(message: string): NodeError {
   return new NodeError('mining-refused', message)
 }
 
-/** Makes the judge. */
+/** Makes the verification of a node's works. */
 export function createSolutions(parts: Parts): Solutions {
   const { config, blocks, works, logger, now, elapsed, rateLimitMs } = parts
   let lastSubmission = Number.NEGATIVE_INFINITY
 
   /**
-   * A kept work whose parent still stands, with the state that the work began with: going back to a save point takes
-   * blocks away for good, and edits move the state.
+   * A cached work whose parent is still stored with the state that the work was built on: a revert to a snapshot deletes
+   * blocks, and state edits replace the state.
    */
-  function standing(hash: Hex): KeptWork | undefined {
+  function validWork(hash: Hex): CachedWork | undefined {
     const work = works.find(hash)
     const parent = work && blocks.get(work.parentHash)
     return parent !== undefined && parent.postState === work?.built.parent.postState ? work : undefined
   }
 
-  function holdToRate(): void {
+  function enforceRateLimit(): void {
     if (rateLimitMs === 0) return
     const time = elapsed()
     if (time - lastSubmission < rateLimitMs) {
@@ -72,14 +72,14 @@ export function createSolutions(parts: Parts): Solutions {
   }
 
   return {
-    judge(solution) {
-      holdToRate()
+    verify(solution) {
+      enforceRateLimit()
       const committed = committedHash(solution.coinbase)
       if (committed === undefined) {
         throw refused('Cannot publish block, the coinbase transaction holds no tag with a hash behind it')
       }
       const hash = toHex(committed)
-      const work = standing(hash)
+      const work = validWork(hash)
       if (work === undefined) throw refused(`Cannot publish block, could not find hash ${hash} in the cache`)
       const { built } = work
       const header = attachProof(built.block.header, solution)
@@ -87,17 +87,17 @@ export function createSolutions(parts: Parts): Solutions {
         validateOwnHeader(header, built.parent.block.header, config, now())
       } catch (error) {
         if (!(error instanceof NodeError)) throw error
-        // The node's words do not say why, and a miner's author will want to know.
+        // The reference node's text does not contain the reason, so it is logged.
         logger.warn('submitted work is refused', { work: hash, rule: error.message })
         throw refused(
           `Invalid block supplied by miner: ${headerHash(header, config)} ${hash} at height ${header.number}`,
         )
       }
-      return { work, block: completed(built, header, parts) }
+      return { work, block: completeBlock(built, header, parts) }
     },
 
     tryNonce(workHash, nonce) {
-      const work = standing(workHash)
+      const work = validWork(workHash)
       if (work === undefined) return undefined
       const { built, forkDetectionData } = work
       const unproven = built.block.header
@@ -106,7 +106,7 @@ export function createSolutions(parts: Parts): Solutions {
         time: unproven.timestamp,
         startNonce: nonce,
       }).advance(1)
-      return header && { work, block: completed(built, header, parts) }
+      return header && { work, block: completeBlock(built, header, parts) }
     },
   }
 }

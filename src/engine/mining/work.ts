@@ -1,88 +1,70 @@
-/** Work for miners elsewhere: blocks that lack only a proof, made on demand and kept while their proof may still come. */
+/** Work for external miners: block templates, built on demand and cached until their proof is submitted or outdated. */
 import { hashForMergedMining } from '../../chain/header.ts'
 import { targetOf } from '../../chain/merged-mining/parent-header.ts'
 import { EMPTY } from '../../encoding/bytes.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import type { ChainAccess } from '../blockchain/ancestry.ts'
-import type { Insertion } from '../blockchain/blockchain.ts'
 import type { Clock, ClockState } from '../clock.ts'
+import type { MiningWork } from '../model.ts'
 import type { BuiltBlock } from './builder.ts'
 import { forkDetectionOf } from './miner.ts'
 
-/** How many works are kept; proofs of older ones are refused (docs/protocol.md#25-mining-work). */
-const KEPT_WORKS = 20
+/** Number of cached works; proofs of older ones are refused (docs/protocol.md#25-mining-work). */
+const CACHED_WORKS = 20
 
 /**
- * Work is made anew after this many seconds even when nothing moved, so that its timestamp stays near the
+ * Work is rebuilt after this many seconds even when nothing changed, so that its timestamp stays near the
  * clock (docs/protocol.md#24-local-miners).
  */
 const REFRESH_SECONDS = 60
 
 /**
- * Miners are told again when fees have grown beyond this percentage of what they were told last
+ * Miners are notified again when the fees exceed this percentage of those last notified
  * (docs/protocol.md#25-mining-work).
  */
 const NOTIFY_FEES_PERCENT = 110n
 
-/** A block that waits for a proof of work, as a miner sees it. */
-export interface MiningWork {
-  /** What the parent chain's coinbase must carry behind the tag (docs/protocol.md#15-hashes). */
-  readonly hash: Hex
-  /** The largest hash, read as an integer, that proves it. */
-  readonly target: bigint
-  /** Fees of its transactions, wei. */
-  readonly paidFees: bigint
-  readonly parentHash: Hex
-}
-
-/** What became of a proven block, and where it stands. */
-export interface WorkInsertion {
-  readonly outcome: Insertion['outcome']
-  readonly hash: Hex
-  readonly height: number
-}
-
-/** A kept work: the executed block behind it, and what else its proof needs. */
-export interface KeptWork extends MiningWork {
+/** A cached work with its executed block and what else its proof needs. */
+export interface CachedWork extends MiningWork {
   readonly built: BuiltBlock
   readonly forkDetectionData: Uint8Array | undefined
-  /** The clock's moves that its timestamp has used. */
+  /** The clock state that its timestamp was computed from. */
   readonly clockState: ClockState
 }
 
 /** The works of a node. */
 export interface Works {
-  /** Work on the head with what the pool has now; made at most once between changes. */
-  current(): Promise<KeptWork>
-  /** The same, for a miner: `notify` says whether it is worth changing to, and a work is news only once. */
+  /** Work on the head with the pool's transactions, built at most once between changes. */
+  current(): Promise<CachedWork>
+  /** The same, for a miner: `notify` is whether it should switch to it, true only the first time. */
   take(): Promise<MiningWork & { readonly notify: boolean }>
-  /** One of the last works, by what the coinbase commits to. */
-  find(hash: Hex): KeptWork | undefined
-  /** Head, pool or clock moved: the next work is made anew. Kept ones stay. */
-  forget(): void
+  /** One of the cached works, by the hash that the parent chain's coinbase commits to. */
+  find(hash: Hex): CachedWork | undefined
+  /** Head, pool or clock changed: the next work is built anew. Cached ones stay valid. */
+  discard(): void
 }
 
 interface Parts extends ChainAccess {
-  /** Makes the block that would be mined at this moment. */
+  /** Builds the block that would be mined now. */
   readonly build: () => Promise<BuiltBlock>
   readonly clock: Clock
   /** Wall clock, Unix seconds. */
   readonly now: () => number
 }
 
-/** Makes the book of works. */
+/** Makes the works of a node. */
 export function createWorks({ build, clock, now, ...chain }: Parts): Works {
   const { config } = chain
-  const kept = new Map<Hex, KeptWork>()
-  let latest: { readonly made: Promise<KeptWork>; readonly since: number } | undefined
-  let told: MiningWork | undefined
+  const cached = new Map<Hex, CachedWork>()
+  let latest: { readonly work: Promise<CachedWork>; readonly since: number } | undefined
+  let notified: MiningWork | undefined
 
-  async function make(): Promise<KeptWork> {
+  async function buildWork(): Promise<CachedWork> {
     const clockState = clock.save()
     const built = await build()
     const { header } = built.block
     const forkDetectionData = forkDetectionOf(built, chain)
-    const work: KeptWork = {
+    const work: CachedWork = {
       hash: hashForMergedMining(header, config, forkDetectionData ?? EMPTY),
       target: targetOf(header.difficulty),
       paidFees: header.paidFees,
@@ -91,23 +73,23 @@ export function createWorks({ build, clock, now, ...chain }: Parts): Works {
       forkDetectionData,
       clockState,
     }
-    kept.delete(work.hash)
-    kept.set(work.hash, work)
-    for (const oldest of kept.keys()) {
-      if (kept.size <= KEPT_WORKS) break
-      kept.delete(oldest)
+    cached.delete(work.hash)
+    cached.set(work.hash, work)
+    for (const oldest of cached.keys()) {
+      if (cached.size <= CACHED_WORKS) break
+      cached.delete(oldest)
     }
     return work
   }
 
-  function current(): Promise<KeptWork> {
-    if (latest !== undefined && now() - latest.since < REFRESH_SECONDS) return latest.made
-    const entry = { made: make(), since: now() }
+  function current(): Promise<CachedWork> {
+    if (latest !== undefined && now() - latest.since < REFRESH_SECONDS) return latest.work
+    const entry = { work: buildWork(), since: now() }
     latest = entry
-    entry.made.catch(() => {
+    entry.work.catch(() => {
       if (latest === entry) latest = undefined
     })
-    return entry.made
+    return entry.work
   }
 
   return {
@@ -116,12 +98,12 @@ export function createWorks({ build, clock, now, ...chain }: Parts): Works {
       const { hash, target, paidFees, parentHash } = await current()
       const work = { hash, target, paidFees, parentHash }
       const notify =
-        told?.parentHash !== parentHash || paidFees > (told.paidFees * NOTIFY_FEES_PERCENT) / 100n
-      if (notify) told = work
+        notified?.parentHash !== parentHash || paidFees > (notified.paidFees * NOTIFY_FEES_PERCENT) / 100n
+      if (notify) notified = work
       return { ...work, notify }
     },
-    find: (hash) => kept.get(hash),
-    forget() {
+    find: (hash) => cached.get(hash),
+    discard() {
       latest = undefined
     },
   }

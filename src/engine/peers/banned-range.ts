@@ -1,12 +1,12 @@
-/** What can be banned: an address, or with `/bits` all that share its first bits (docs/rpc-reference.md#716-sco). */
+/** A ban: an address, or with `/bits` the range of its network prefix (docs/rpc-reference.md#716-sco). */
 import { isIP, isIPv4, SocketAddress } from 'node:net'
 import { isLoopback, plainAddress } from '../../options/addresses.ts'
 
-/** An address or a range of them; IPv4 in IPv6 dress counts as IPv4. */
+/** An address or a range of addresses; IPv4-mapped IPv6 counts as IPv4. */
 export interface BannedRange {
-  /** As it is listed: the one way to write its address, and `/bits` where they were given. */
+  /** Canonical text as it is listed: the address, and `/bits` if given. */
   readonly text: string
-  /** The same for all ways to write the same range. */
+  /** Equal for all texts of the same range. */
   readonly key: string
   readonly address: string
   readonly family: 'ipv4' | 'ipv6'
@@ -14,10 +14,10 @@ export interface BannedRange {
   readonly bits?: number
 }
 
-/** Bits of the IPv6 form in front of an IPv4 address. */
-const DRESS_BITS = 96
+/** Prefix bits of an IPv4-mapped IPv6 address before its IPv4 address. */
+const MAPPED_BITS = 96
 
-/** The one way to write an address, or `undefined` when the text is none. */
+/** The canonical text of an address, or `undefined` for another text. */
 function canonical(text: string): string | undefined {
   const version = isIP(text)
   if (version === 0 || text.includes('%')) return undefined
@@ -42,8 +42,8 @@ function numberOf(address: string): bigint {
 }
 
 /**
- * Reads a text; `undefined` when it is no address or range, or begins at this machine's own address or at the one that
- * stands for all.
+ * Parses a text; `undefined` when it is no address or range, or starts with a loopback address or the unspecified
+ * address.
  */
 export function parseBannedRange(text: string): BannedRange | undefined {
   const [written = '', mask, ...rest] = text.split('/')
@@ -53,7 +53,7 @@ export function parseBannedRange(text: string): BannedRange | undefined {
   const family = isIPv4(address) ? 'ipv4' : 'ipv6'
   if (mask === undefined) return { text: address, key: address, address, family }
   if (!/^\d{1,3}$/.test(mask)) return undefined
-  const bits = Number(mask) - (family === 'ipv4' && written.includes(':') ? DRESS_BITS : 0)
+  const bits = Number(mask) - (family === 'ipv4' && written.includes(':') ? MAPPED_BITS : 0)
   const width = family === 'ipv4' ? 32 : 128
   if (bits < 1 || bits > width) return undefined
   const network = numberOf(address) >> BigInt(width - bits)

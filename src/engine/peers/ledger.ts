@@ -1,42 +1,42 @@
-/** The ledger of those who call this node from elsewhere: how they behave, and who is banned. Kept on disk. */
+/** Scores and bans of the remote callers of this node. On disk. */
 import { BlockList, isIPv4 } from 'node:net'
 import { isLoopback } from '../../options/addresses.ts'
 import type { Store } from '../../store/level.ts'
 import type { Write } from '../../store/table.ts'
 import { peerTables } from '../../store/tables.ts'
 import { type BannedRange, parseBannedRange } from './banned-range.ts'
-import { type CallerEvents, NO_CONDUCT, nextScore, type PeerEvent } from './score.ts'
+import { type CallerEvents, NO_EVENTS, nextScore, type PeerEvent } from './score.ts'
 
-/** A caller and its conduct. */
+/** A caller with its event counters. */
 export interface PeerRecord extends CallerEvents {
   readonly address: string
   readonly isBanned: boolean
 }
 
-/** The ledger. Callers on this machine are not in it, and cannot be banned. */
+/** Scores and bans. Loopback callers are not counted and cannot be banned. */
 export interface Peers {
-  /** Counts an event; costs a look into a map. Addresses are IPv4 without IPv6 dress. */
+  /** Counts an event of a caller. IPv4-mapped addresses must be given as IPv4. */
   note(address: string, event: PeerEvent): void
   isBanned(address: string): boolean
-  /** Durable once it resolves; false when the text can be no ban. Banning again changes nothing. */
+  /** Durable once it resolves; false when the text is no valid ban. Idempotent. */
   ban(text: string): Promise<boolean>
-  /** Durable once it resolves; false when the text can be no ban. What is not banned stays so. */
+  /** Durable once it resolves; false when the text is no valid ban. Idempotent. */
   unban(text: string): Promise<boolean>
   /** Addresses, then ranges, each in the order of banning. */
   banned(): readonly string[]
-  /** All that were heard of, those heard of last in the end. */
+  /** All known callers, the most recently active last. */
   list(): readonly PeerRecord[]
-  /** Forgets a caller's conduct, not its ban. */
+  /** Deletes a caller's counters, not its ban. */
   forget(address: string): Promise<void>
-  /** Hears of new bans; the returned function stops it. */
+  /** Registers a listener for new bans; the returned function removes it. */
   onBan(listener: () => void): () => void
   /** Writes what is only in memory. */
   close(): Promise<void>
 }
 
-/** Callers whose conduct is kept; the ones not heard of for longest go. */
+/** Number of callers whose counters are kept; the least recently active are dropped. */
 const MAX_PEERS = 1000
-/** CallerEvents is written at most this often, milliseconds: a process that dies loses no more of it. Bans are written at once. */
+/** Interval of writing counters, milliseconds: a crash loses at most this much of them. Bans are written at once. */
 const WRITE_MS = 5000
 
 type Counters = { -readonly [K in keyof CallerEvents]: CallerEvents[K] }
@@ -53,7 +53,7 @@ function listOf(ranges: Iterable<BannedRange>): BlockList {
 const contains = (list: BlockList, address: string): boolean =>
   list.check(address, isIPv4(address) ? 'ipv4' : 'ipv6')
 
-/** Opens the ledger of a store. */
+/** Opens the scores and bans of a store. */
 export async function openPeers(store: Store): Promise<Peers> {
   const tables = peerTables(store)
   const peers = new Map<string, Counters>()
@@ -63,7 +63,7 @@ export async function openPeers(store: Store): Promise<Peers> {
   let timer: NodeJS.Timeout | undefined
 
   for await (const [address, callerEvents] of tables.callerEvents.range()) {
-    peers.set(address, { ...NO_CONDUCT, ...callerEvents })
+    peers.set(address, { ...NO_EVENTS, ...callerEvents })
   }
   const kept: { order: number; range: BannedRange }[] = []
   for await (const [text, order] of tables.bans.range()) {
@@ -96,14 +96,14 @@ export async function openPeers(store: Store): Promise<Peers> {
 
   function changed(address: string): void {
     unwritten.add(address)
-    // A write that fails is tried again with the next one: nothing but counters is at stake.
+    // A failed write of counters is ignored; the next change writes them again.
     timer ??= setTimeout(() => void write().catch(() => {}), WRITE_MS).unref()
   }
 
-  /** The caller's counters, as the one heard of last. */
-  function heardOf(address: string): Counters {
+  /** The counters of a caller, moved to the most recent place. */
+  function touch(address: string): Counters {
     const known = peers.get(address)
-    const counters = known ?? { ...NO_CONDUCT }
+    const counters = known ?? { ...NO_EVENTS }
     if (known !== undefined) peers.delete(address)
     peers.set(address, counters)
     if (peers.size > MAX_PEERS) {
@@ -120,7 +120,7 @@ export async function openPeers(store: Store): Promise<Peers> {
     isBanned,
     note(address, event) {
       if (address === '' || isLoopback(address)) return
-      const counters = heardOf(address)
+      const counters = touch(address)
       counters[event]++
       counters.score = nextScore(counters.score, event)
       changed(address)

@@ -1,6 +1,6 @@
-/** How a caller's conduct is counted, by the rules by which the chain's nodes judge their peers. */
+/** Event counters and score of a caller, by the rules of the reference node's peer scoring. */
 
-/** What can happen with a caller; the names are those of the counters (docs/rpc-reference.md#611-other-objects). */
+/** Events of a caller; the names are those of the counters (docs/rpc-reference.md#611-other-objects). */
 export const PEER_EVENTS = [
   'successfulHandshakes',
   'failedHandshakes',
@@ -16,19 +16,19 @@ export const PEER_EVENTS = [
   'invalidHeader',
 ] as const
 
-/** One of them. */
+/** The name of an event. */
 export type PeerEvent = (typeof PEER_EVENTS)[number]
 
-/** How often each happened, and what it comes to. */
+/** How often each event occurred, and the score. */
 export interface CallerEvents extends Readonly<Record<PeerEvent, number>> {
-  /** Good deeds counted up, until the first bad one takes it below zero. */
+  /** Number of good events until the first bad one; from then on minus the number of bad ones. */
   readonly score: number
-  /** How often a ban hit the caller. */
+  /** Number of bans of the caller. */
   readonly punishments: number
 }
 
-/** Of somebody who was never heard of. */
-export const NO_CONDUCT: CallerEvents = {
+/** Counters of an unknown caller. */
+export const NO_EVENTS: CallerEvents = {
   successfulHandshakes: 0,
   failedHandshakes: 0,
   invalidNetworks: 0,
@@ -54,7 +54,7 @@ const BAD: ReadonlySet<PeerEvent> = new Set([
   'invalidHeader',
 ])
 
-/** The score behind one more event: a bad one forgets all good, and no good one makes up for a bad. */
+/** The score after an event: a bad one cancels a positive score, and good ones do not raise a negative score. */
 export function nextScore(score: number, event: PeerEvent): number {
   if (BAD.has(event)) return Math.min(score, 0) - 1
   return GOOD.has(event) && score >= 0 ? score + 1 : score

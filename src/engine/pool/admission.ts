@@ -1,37 +1,36 @@
-/** May this transaction come in, and may it run next? The pool's policy held against head, account, book and quota. */
+/** Validates transactions for the pool and for its runnable part: the pool's policy with head, account, book and quota. */
 import type { Account } from '../../chain/account.ts'
 import type { ExecutedBlock } from '../../chain/block.ts'
 import { type ChainConfig, maxTransactionGas } from '../../chain/config.ts'
 import type { Transaction } from '../../chain/transaction.ts'
 import type { Hex } from '../../encoding/hex.ts'
-import type { HeaderOverrides } from '../dev/block-overrides.ts'
+import type { HeaderOverrides } from '../model.ts'
 import { costOf, refusalOf, replacementRefusal } from './policy.ts'
 import { AccountQuota, type Quota } from './quota.ts'
 import type { SenderBook } from './sender-book.ts'
 
-/** What transactions are held against. */
+/** What transactions are validated against. */
 export interface AdmissionOptions {
   readonly config: ChainConfig
   /** Wall clock, Unix seconds. */
   readonly now: () => number
-  /** How many nonces, from the account's on, a sender may use; the real node's 16 unless told otherwise. */
+  /** Number of nonces, from the account's on, that a sender may use; the reference node's 16 unless given. */
   readonly accountSlots?: number
   /**
-   * Keep the real node's limit on what a sender may send in a time (docs/protocol.md#45-pool-admission); off
-   * unless told otherwise.
+   * Apply the reference node's rate limit per sender (docs/protocol.md#45-pool-admission); false unless given.
    */
   readonly accountQuota?: boolean
-  /** What the next block was asked to be like, beside what follows from the head; nothing unless told otherwise. */
-  readonly asked?: () => HeaderOverrides
+  /** Fixed fields of the next header; none unless given. */
+  readonly headerOverrides?: () => HeaderOverrides
 }
 
-/** The judge at a pool's door. Refusals are the node's words (docs/rpc-reference.md#75-sending). */
+/** The admission rules of a pool. Reasons are the reference node's texts (docs/rpc-reference.md#75-sending). */
 export interface Admission {
-  /** Why a transaction may not even wait, or `undefined`. */
+  /** Why a transaction may not enter the pool, or `undefined`. */
   refusal(transaction: Transaction, account: Account | undefined, head: ExecutedBlock): string | undefined
   /**
-   * Why one that may wait may not run next, or in place of one that does, or `undefined`; where quotas are kept, its
-   * price is paid by asking.
+   * Why a transaction that may enter may not become runnable, or replace a runnable one, or `undefined`. With quotas
+   * each call spends the transaction's virtual gas.
    */
   lateRefusal(
     transaction: Transaction,
@@ -39,21 +38,21 @@ export interface Admission {
     book: SenderBook,
     head: ExecutedBlock,
   ): string | undefined
-  /** The virtual gas that a sender has, where quotas are kept and it is remembered. */
+  /** Virtual gas of a sender; `undefined` without quotas or for an unknown sender. */
   quotaOf(sender: Hex): Readonly<Quota> | undefined
 }
 
-const NOTHING_ASKED: HeaderOverrides = {}
+const NO_OVERRIDES: HeaderOverrides = {}
 
-/** Makes the judge of one pool. */
+/** Makes the admission rules of one pool. */
 export function createAdmission(options: AdmissionOptions): Admission {
-  const { config, accountSlots = 16, asked = () => NOTHING_ASKED } = options
+  const { config, accountSlots = 16, headerOverrides = () => NO_OVERRIDES } = options
   const quota = options.accountQuota === true ? new AccountQuota(options.now) : undefined
 
   return {
     refusal(transaction, account, head) {
       const { header } = head.block
-      const { gasLimit, minimumGasPrice } = asked()
+      const { gasLimit, minimumGasPrice } = headerOverrides()
       return refusalOf(transaction, {
         minimumGasPrice: minimumGasPrice ?? header.minimumGasPrice,
         account,

@@ -1,4 +1,4 @@
-/** In which order a block takes runnable transactions: each sender's by nonce, among senders the best price first. */
+/** The order in which a block includes runnable transactions: each sender's by nonce, among senders the best price first. */
 import type { Transaction } from '../../chain/transaction.ts'
 import type { Hex } from '../../encoding/hex.ts'
 
@@ -8,17 +8,18 @@ export interface Arrived {
   readonly arrival: number
 }
 
-/** One sender's runnable transactions: the first, and what follows a nonce. */
+/** One sender's runnable transactions in order of nonce. */
 export interface SenderQueue {
   readonly first: Arrived | undefined
+  /** The one with the next nonce, or `undefined`. */
   after(nonce: bigint): Arrived | undefined
 }
 
-/** Transactions on offer to a block, handed out one by one. */
+/** Iterates over the transactions that a block may include. */
 export interface Candidates {
-  /** The best that is left, or `undefined`. */
+  /** The best of the remaining ones, or `undefined`. */
   next(): Transaction | undefined
-  /** Withholds what is left of the sender whose transaction was handed out last, for that one did not fit. */
+  /** Skips the remaining transactions of the sender whose transaction `next` returned last, because that one did not fit. */
   skipSender(address: Hex): void
 }
 
@@ -28,8 +29,8 @@ interface Head {
 }
 
 /**
- * Equal prices go by arrival: the real node leaves their order undefined
- * (docs/protocol.md#46-transaction-order), and first come, first served makes it the same in every run.
+ * Equal prices go by arrival: the reference node leaves their order undefined
+ * (docs/protocol.md#46-transaction-order), and the order of arrival is the same in every run.
  */
 function isBefore({ arrived: a }: Head, { arrived: b }: Head): boolean {
   const priceA = a.transaction.gasPrice
@@ -37,15 +38,15 @@ function isBefore({ arrived: a }: Head, { arrived: b }: Head): boolean {
   return priceA === priceB ? a.arrival < b.arrival : priceA > priceB
 }
 
-/** Offers the transactions of these queues. Costs one step per sender, then a logarithm of their number per transaction. */
+/** Iterates over the transactions of these queues with a binary heap: O(senders) to start, O(log senders) per transaction. */
 export function createCandidates(queues: Iterable<SenderQueue>): Candidates {
   const heap: Head[] = []
   for (const queue of queues) {
     const arrived = queue.first
     if (arrived !== undefined) heap.push({ arrived, queue })
   }
-  for (let i = (heap.length >> 1) - 1; i >= 0; i--) sink(heap, i)
-  /** Whose transaction was handed out last; what follows it enters the heap only when the next one is asked for. */
+  for (let i = (heap.length >> 1) - 1; i >= 0; i--) siftDown(heap, i)
+  /** The sender of the transaction returned last; its next one enters the heap at the next call of `next`. */
   let last: Head | undefined
 
   function advance(): void {
@@ -53,7 +54,7 @@ export function createCandidates(queues: Iterable<SenderQueue>): Candidates {
     const arrived = last.queue.after(last.arrived.transaction.nonce)
     if (arrived !== undefined) {
       heap[0] = { arrived, queue: last.queue }
-      sink(heap, 0)
+      siftDown(heap, 0)
     } else removeFirst(heap)
     last = undefined
   }
@@ -76,11 +77,11 @@ function removeFirst(heap: Head[]): void {
   const moved = heap.pop()
   if (moved === undefined || heap.length === 0) return
   heap[0] = moved
-  sink(heap, 0)
+  siftDown(heap, 0)
 }
 
-/** Moves the head at `at` down to where none below it goes before it. */
-function sink(heap: Head[], at: number): void {
+/** Sifts the entry at `at` down. */
+function siftDown(heap: Head[], at: number): void {
   const moving = heap[at]
   if (moving === undefined) return
   let hole = at

@@ -1,48 +1,46 @@
-/** May this transaction enter the pool, may it replace another: the node's checks in its order and its words. Pure. */
+/** The rules for entering the pool and for replacing a transaction: the reference node's checks, order and texts. Pure. */
 import type { Account } from '../../chain/account.ts'
-import { encodedNonce, intrinsicGas, type Transaction } from '../../chain/transaction.ts'
+import { encodedNonce, intrinsicGas, MAX_INITCODE_SIZE, type Transaction } from '../../chain/transaction.ts'
 
-/** What an entering transaction is held against. */
+/** What an entering transaction is checked against. */
 export interface PolicyContext {
-  /** What the next block asks for at least, wei per gas. */
+  /** Of the next block, wei per gas. */
   readonly minimumGasPrice: bigint
   /** The sender's account after the best block. */
   readonly account: Account | undefined
-  /** Gas of the largest transaction that a block on the head may take. */
+  /** Largest gas limit of a transaction in a block on the head. */
   readonly maxTransactionGas: bigint
-  /** How far a nonce may be ahead of the account's: fewer than this many. */
+  /** A nonce must be below the account's plus this. */
   readonly accountSlots: number
 }
 
-/** Longest init code of a creation, bytes (RSKIP-438). */
-const MAX_INIT_CODE_BYTES = 49_152
-/** Longest transaction, bytes of RLP. */
+/** Maximum length of a transaction, bytes of RLP. */
 export const MAX_TRANSACTION_BYTES = 131_072
 const MAX_NONCE_BYTES = 8
 /** The pool takes gas prices up to this many times the best block's minimum (RSKIP-252); blocks take a little more. */
 const PRICE_CAP_FACTOR = 80n
-/** What a replacement must offer, in percent of the price it replaces. */
+/** Minimum gas price of a replacement, in percent of the replaced price. */
 const BUMP_PERCENT = 140n
 
-/** The most that a transaction can take from its sender: value and all its gas, wei. */
+/** Maximum that a transaction can cost its sender: value and all its gas, wei. */
 export function costOf({ value, gasLimit, gasPrice }: Transaction): bigint {
   return value + gasLimit * gasPrice
 }
 
-/** The refusal of a transaction of so many bytes, which are too many. */
+/** The reason for refusing a transaction that is too long. */
 export function sizeRefusal(bytes: number): string {
   return `transaction's size is higher than defined maximum: ${bytes} > ${MAX_TRANSACTION_BYTES}`
 }
 
 /**
- * Why the node would not even queue this transaction (checks 3 to 15 of docs/rpc-reference.md#75-sending;
- * docs/protocol.md#45-pool-admission), or `undefined`.
+ * Why the pool does not accept this transaction, even as a queued one (checks 3 to 15 of
+ * docs/rpc-reference.md#75-sending; docs/protocol.md#45-pool-admission), or `undefined`.
  */
 export function refusalOf(transaction: Transaction, context: PolicyContext): string | undefined {
   const { minimumGasPrice, account, maxTransactionGas, accountSlots } = context
   const { data, to, raw, isRemasc, gasLimit, gasPrice, nonce } = transaction
   if (account === undefined) return "the sender account doesn't exist"
-  if (to === null && data.length > MAX_INIT_CODE_BYTES) return "transaction's init code size is invalid"
+  if (to === null && data.length > MAX_INITCODE_SIZE) return "transaction's init code size is invalid"
   if (raw.length > MAX_TRANSACTION_BYTES) return sizeRefusal(raw.length)
   if (isRemasc) return 'transaction is a remasc transaction'
   if (gasLimit > maxTransactionGas) {
@@ -68,7 +66,7 @@ function nonceRefusal(bytes: Uint8Array): string | undefined {
   return bytes[0] === 0 ? 'transaction nonce has non-canonical encoding' : undefined
 }
 
-/** Why a transaction may not take the place of a runnable one with its nonce, or `undefined`. Prices in wei per gas. */
+/** Why a transaction may not replace a runnable one with its nonce, or `undefined`. Prices in wei per gas. */
 export function replacementRefusal(price: bigint, replacedPrice: bigint): string | undefined {
   const enough = price > replacedPrice && price >= (replacedPrice * BUMP_PERCENT) / 100n
   return enough ? undefined : 'gas price not enough to bump transaction'

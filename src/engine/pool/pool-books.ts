@@ -1,24 +1,24 @@
-/** What waits in the pool and where: each sender's book, all entries by hash in order of arrival, and what left unasked. */
+/** The contents of the pool: each sender's book, all entries by hash in order of arrival, and the evicted hashes. */
 import type { Transaction } from '../../chain/transaction.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { costOf } from './policy.ts'
 import { type PoolEntry, SenderBook } from './sender-book.ts'
 
-/** The books of a pool: they agree with one another after every change, and each change costs what it changes. */
+/** The books of a pool, consistent after every change; a change touches only the entries that it concerns. */
 export class PoolBooks {
   readonly #books = new Map<Hex, SenderBook>()
-  /** In order of arrival, so the oldest is found at once. */
+  /** In order of arrival, so that the oldest is the first. */
   readonly #entries = new Map<Hex, PoolEntry>()
-  #forgotten: Hex[] = []
+  #evicted: Hex[] = []
   #pendingCount = 0
   #arrivals = 0
 
-  /** How many transactions are runnable, and how many wait for an earlier nonce. */
+  /** How many transactions are runnable, and how many are queued behind a missing nonce. */
   get size(): { readonly pending: number; readonly queued: number } {
     return { pending: this.#pendingCount, queued: this.#entries.size - this.#pendingCount }
   }
 
-  /** Is it here, runnable or waiting? */
+  /** Whether the pool holds it, runnable or queued. */
   has(hash: Hex): boolean {
     return this.#entries.has(hash)
   }
@@ -31,13 +31,13 @@ export class PoolBooks {
     return book !== undefined && transaction.nonce < book.next ? transaction : undefined
   }
 
-  /** The book of a sender of whom something is here. */
+  /** The book of a sender with pooled transactions. */
   of(sender: Hex): SenderBook | undefined {
     return this.#books.get(sender)
   }
 
-  /** The book of a sender; a new one where there is none, which `place` takes in. `nonce` is the account's. */
-  opened(sender: Hex, nonce: bigint): SenderBook {
+  /** The book of a sender, or a new one that `place` will add. `nonce` is the account's. */
+  open(sender: Hex, nonce: bigint): SenderBook {
     return this.#books.get(sender) ?? new SenderBook(nonce)
   }
 
@@ -50,14 +50,13 @@ export class PoolBooks {
   }
 
   /**
-   * Puts a transaction at its nonce, in place of what was there, which is given. `height` is that of the head, `time`
-   * Unix seconds.
+   * Puts a transaction at its nonce; returns the one that it replaces. `height` is that of the head, `time` Unix seconds.
    */
   place(book: SenderBook, transaction: Transaction, height: number, time: number): Transaction | undefined {
     const replaced = book.at(transaction.nonce)?.transaction
     if (replaced !== undefined) {
       this.#entries.delete(replaced.hash)
-      this.#forgotten.push(replaced.hash)
+      this.#evicted.push(replaced.hash)
     }
     const cost = costOf(transaction)
     const entry: PoolEntry = { transaction, arrival: this.#arrivals++, cost, height, time }
@@ -67,14 +66,14 @@ export class PoolBooks {
     return replaced
   }
 
-  /** Makes the waiting entry at the book's next nonce runnable. */
+  /** Makes the queued entry at the book's next nonce runnable. */
   promote(book: SenderBook): void {
     const before = book.pendingCount
     book.promote()
     this.#recount(book, before)
   }
 
-  /** Makes all of a book wait again, and gives it in order of nonce. */
+  /** Makes all entries of a book queued, and returns them in order of nonce. */
   demote(book: SenderBook): readonly PoolEntry[] {
     const before = book.pendingCount
     const entries = book.demote()
@@ -82,46 +81,46 @@ export class PoolBooks {
     return entries
   }
 
-  /** The account's nonce is now this: what lies below it goes, and is forgotten unless it was mined. */
+  /** Sets the account's nonce: entries below it are removed, and evicted unless they were mined. */
   settle(book: SenderBook, nonce: bigint, mined?: ReadonlySet<Hex>): void {
     const before = book.pendingCount
     const stale = book.settle(nonce)
     this.#recount(book, before)
     for (const { transaction } of stale) {
       this.#entries.delete(transaction.hash)
-      if (!mined?.has(transaction.hash)) this.#forgotten.push(transaction.hash)
+      if (!mined?.has(transaction.hash)) this.#evicted.push(transaction.hash)
     }
   }
 
-  /** Closes a book in which nothing is left. */
-  closeIfEmpty(sender: Hex, book: SenderBook): void {
+  /** Removes an empty book. */
+  removeIfEmpty(sender: Hex, book: SenderBook): void {
     if (book.isEmpty) this.#books.delete(sender)
   }
 
-  /** Takes a transaction out, runnable or waiting; those that need it wait again. */
+  /** Removes a transaction, runnable or queued; those with later nonces become queued. */
   drop(hash: Hex): void {
     const entry = this.#entries.get(hash)
     if (entry !== undefined) this.#remove(entry)
   }
 
-  /** Takes an entry out, unasked. */
-  forget(entry: PoolEntry): void {
+  /** Removes an entry and adds its hash to the evicted ones. */
+  evict(entry: PoolEntry): void {
     this.#remove(entry)
-    this.#forgotten.push(entry.transaction.hash)
+    this.#evicted.push(entry.transaction.hash)
   }
 
-  /** Forgets, from the oldest on, what came when the head was below a height, or not after a time (Unix seconds). */
-  forgetOlder(height: number, time: number): void {
+  /** Evicts, from the oldest on, entries that arrived when the head was below a height, or not after a time (Unix seconds). */
+  evictOlder(height: number, time: number): void {
     for (const entry of this.#entries.values()) {
       if (entry.height >= height && entry.time > time) return
-      this.forget(entry)
+      this.evict(entry)
     }
   }
 
-  /** Hashes that left since the last call by no block and no order from outside. */
-  takeForgotten(): readonly Hex[] {
-    const taken = this.#forgotten
-    this.#forgotten = []
+  /** Hashes evicted since the last call. */
+  takeEvicted(): readonly Hex[] {
+    const taken = this.#evicted
+    this.#evicted = []
     return taken
   }
 
@@ -138,7 +137,7 @@ export class PoolBooks {
     const before = book.pendingCount
     book.remove(nonce)
     this.#recount(book, before)
-    this.closeIfEmpty(from, book)
+    this.removeIfEmpty(from, book)
   }
 
   #recount(book: SenderBook, before: number): void {

@@ -1,34 +1,35 @@
-/** Transactions that wait for a block: runnable ones, and ones that wait for an earlier nonce of their sender. */
+/** Transactions that wait for a block: runnable ones, and queued ones that wait for an earlier nonce of their sender. */
 import type { Account } from '../../chain/account.ts'
 import type { ExecutedBlock } from '../../chain/block.ts'
 import type { Transaction } from '../../chain/transaction.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
 import type { StateReader } from '../../state/model.ts'
-import type { ChainUpdate } from '../events.ts'
+import type { ChainUpdate } from '../model.ts'
 import { type Admission, type AdmissionOptions, createAdmission } from './admission.ts'
 import { type Candidates, createCandidates } from './order.ts'
 import { PoolBooks } from './pool-books.ts'
 import type { Quota } from './quota.ts'
 import type { SenderBook } from './sender-book.ts'
 
-/** How a pool behaves. */
+/** Settings of a pool. */
 export interface PoolOptions extends AdmissionOptions {
-  /** A transaction leaves when more blocks than this came after it, or this many seconds have passed; 10 and 650 unless told otherwise. */
+  /** A transaction is evicted after more blocks than this; 10 unless given. */
   readonly outdatedBlocks?: number
+  /** A transaction is evicted after this many seconds; 650 unless given. */
   readonly outdatedSeconds?: number
 }
 
 /** What became of an accepted transaction. */
 export interface Added {
   readonly status: 'pending' | 'queued'
-  /** The one with the same nonce that had to go. */
+  /** The one with the same nonce that it replaced. */
   readonly replaced?: Transaction
-  /** What became runnable: this one and those that had waited for it. */
+  /** Transactions that became runnable: this one and the queued ones behind it. */
   readonly promoted: readonly Transaction[]
 }
 
-/** The pool of a node: lets in what its admission passes, and lets its books follow the chain. */
+/** The pool of a node: admits transactions, and updates its books with the chain. */
 export class Pool {
   readonly #now: () => number
   readonly #outdatedBlocks: number
@@ -43,19 +44,19 @@ export class Pool {
     this.#admission = createAdmission(options)
   }
 
-  /** The virtual gas that a sender has, where quotas are kept and it is remembered. */
+  /** Virtual gas of a sender; `undefined` without quotas or for an unknown sender. */
   quotaOf(sender: Hex): Readonly<Quota> | undefined {
     return this.#admission.quotaOf(sender)
   }
 
-  /** How many transactions are runnable, and how many wait for an earlier nonce. */
+  /** How many transactions are runnable, and how many are queued behind a missing nonce. */
   get size(): { readonly pending: number; readonly queued: number } {
     return this.#books.size
   }
 
   /**
-   * Takes a transaction in, judged by the head and the state after it. Throws `transaction-refused` in the node's words
-   * (docs/rpc-reference.md#75-sending). A queued nonce holds one transaction, the last that came.
+   * Adds a transaction, validated against the head and the state after it. Throws `transaction-refused` with the
+   * reference node's text (docs/rpc-reference.md#75-sending). A queued nonce holds one transaction, the latest.
    */
   add(transaction: Transaction, head: ExecutedBlock, state: StateReader): Added {
     const { hash, from, nonce } = transaction
@@ -67,7 +68,7 @@ export class Pool {
     const reason = this.#admission.refusal(transaction, account, head)
     if (reason !== undefined || account === undefined)
       throw refused(reason ?? 'the sender account is unknown')
-    const book = this.#books.opened(from, account.nonce)
+    const book = this.#books.open(from, account.nonce)
     this.#books.settle(book, account.nonce)
     if (nonce > book.next) {
       const replaced = this.#place(book, transaction, head)
@@ -75,7 +76,7 @@ export class Pool {
     }
     const late = this.#admission.lateRefusal(transaction, account, book, head)
     if (late !== undefined) {
-      this.#books.closeIfEmpty(from, book)
+      this.#books.removeIfEmpty(from, book)
       throw refused(late)
     }
     const replaced = this.#place(book, transaction, head)
@@ -88,8 +89,8 @@ export class Pool {
   }
 
   /**
-   * The chain moved: transactions of blocks that left are offered again, oldest first, by the rules for new ones; those
-   * that the new state has outrun go, and so do outdated ones. Gives what became runnable.
+   * Applies a chain update: transactions of removed blocks are added again, oldest first, by the rules for new ones; those
+   * with nonces below the account's are removed, and outdated ones are evicted. Returns what became runnable.
    */
   apply({ removed, added }: ChainUpdate, head: ExecutedBlock, state: StateReader): readonly Transaction[] {
     const mined = new Set<Hex>()
@@ -108,7 +109,7 @@ export class Pool {
     const runnable: Transaction[] = []
     for (let i = removed.length - 1; i >= 0; i--) {
       for (const transaction of removed[i]?.block.transactions ?? []) {
-        if (!mined.has(transaction.hash)) runnable.push(...this.#offerAgain(transaction, head, state))
+        if (!mined.has(transaction.hash)) runnable.push(...this.#readd(transaction, head, state))
       }
     }
     for (const sender of senders) {
@@ -116,19 +117,18 @@ export class Pool {
       if (book === undefined) continue
       const account = state.account(sender)
       if (account !== undefined) this.#promote(book, account, head, runnable)
-      this.#books.closeIfEmpty(sender, book)
+      this.#books.removeIfEmpty(sender, book)
     }
     const { number } = head.block.header
-    this.#books.forgetOlder(number - this.#outdatedBlocks, this.#now() - this.#outdatedSeconds)
+    this.#books.evictOlder(number - this.#outdatedBlocks, this.#now() - this.#outdatedSeconds)
     return runnable
   }
 
   /**
-   * The state after the head was edited, or what the next block was asked to be like: all waiting transactions, or those
-   * of some senders, are judged again in order of nonce, and what no longer passes is forgotten. Gives what became
-   * runnable.
+   * Validates all transactions, or those of some senders, again in order of nonce, after the state of the head or the
+   * block overrides changed; what is no longer valid is evicted. Returns what became runnable.
    */
-  rejudge(
+  revalidate(
     head: ExecutedBlock,
     state: StateReader,
     senders: Iterable<Hex> = [...this.#books.senders()],
@@ -137,8 +137,8 @@ export class Pool {
     for (const sender of senders) {
       const book = this.#books.of(sender)
       if (book === undefined) continue
-      runnable.push(...this.#rejudgeBook(book, state.account(sender), head))
-      this.#books.closeIfEmpty(sender, book)
+      runnable.push(...this.#revalidateBook(book, state.account(sender), head))
+      this.#books.removeIfEmpty(sender, book)
     }
     return runnable
   }
@@ -148,7 +148,7 @@ export class Pool {
     return this.#books.runnable(hash)
   }
 
-  /** Is it here, runnable or waiting? */
+  /** Whether the pool holds it, runnable or queued. */
   has(hash: Hex): boolean {
     return this.#books.has(hash)
   }
@@ -158,24 +158,24 @@ export class Pool {
     return [...this.#books.books()].flatMap((book) => [...book.pending()])
   }
 
-  /** Waiting transactions, sender by sender in order of nonce. */
+  /** Queued transactions, sender by sender in order of nonce. */
   queued(): Transaction[] {
     return [...this.#books.books()].flatMap((book) => book.queued())
   }
 
-  /** Runnable transactions in the order in which a block takes them. */
+  /** Runnable transactions in the order in which a block includes them. */
   candidates(): Candidates {
     return createCandidates(this.#books.books())
   }
 
-  /** The nonce that the sender's next transaction should have, behind the runnable ones. */
+  /** The nonce of the sender's next transaction: the first after the runnable ones. */
   nextNonce(address: Hex, state: StateReader): bigint {
     const next = this.#books.of(address)?.next ?? 0n
     const nonce = state.account(address)?.nonce ?? 0n
     return next > nonce ? next : nonce
   }
 
-  /** Takes a transaction out, runnable or waiting; those that need it wait again. */
+  /** Removes a transaction, runnable or queued; those with later nonces become queued. */
   drop(hash: Hex): void {
     this.#books.drop(hash)
   }
@@ -185,18 +185,18 @@ export class Pool {
   }
 
   /**
-   * Hashes that left since the last call by no block and no order from outside: replaced, outrun, outdated, or refused
-   * when their turn came. For whoever keeps the pool on disk.
+   * Hashes evicted since the last call: replaced, with a nonce below the account's, outdated, or no longer valid when
+   * they could become runnable. The persisted pool must drop them.
    */
-  takeForgotten(): readonly Hex[] {
-    return this.#books.takeForgotten()
+  takeEvicted(): readonly Hex[] {
+    return this.#books.takeEvicted()
   }
 
   #place(book: SenderBook, transaction: Transaction, head: ExecutedBlock): Transaction | undefined {
     return this.#books.place(book, transaction, head.block.header.number, this.#now())
   }
 
-  /** Makes runnable what waited for the book's next nonce, and adds it to a list; what no longer passes is forgotten. */
+  /** Makes the queued entries at the book's next nonces runnable and appends them to `promoted`, up to the first that is no longer valid, which is evicted. */
   #promote(book: SenderBook, account: Account, head: ExecutedBlock, promoted: Transaction[]): void {
     for (let entry = book.at(book.next); entry !== undefined; entry = book.at(book.next)) {
       const { transaction } = entry
@@ -204,7 +204,7 @@ export class Pool {
         this.#admission.refusal(transaction, account, head) ??
         this.#admission.lateRefusal(transaction, account, book, head)
       if (reason !== undefined) {
-        this.#books.forget(entry)
+        this.#books.evict(entry)
         return
       }
       this.#books.promote(book)
@@ -212,24 +212,24 @@ export class Pool {
     }
   }
 
-  #rejudgeBook(book: SenderBook, account: Account | undefined, head: ExecutedBlock): Transaction[] {
+  #revalidateBook(book: SenderBook, account: Account | undefined, head: ExecutedBlock): Transaction[] {
     const before = new Set([...book.pending()].map(({ hash }) => hash))
     this.#books.settle(book, account?.nonce ?? 0n)
     for (const entry of this.#books.demote(book)) {
       const { transaction, cost } = entry
       const isNext = transaction.nonce === book.next
       const refused = this.#admission.refusal(transaction, account, head) !== undefined
-      if (refused || (isNext && book.cost + cost > (account?.balance ?? 0n))) this.#books.forget(entry)
+      if (refused || (isNext && book.cost + cost > (account?.balance ?? 0n))) this.#books.evict(entry)
       else if (isNext) this.#books.promote(book)
     }
     return [...book.pending()].filter(({ hash }) => !before.has(hash))
   }
 
-  #offerAgain(transaction: Transaction, head: ExecutedBlock, state: StateReader): readonly Transaction[] {
+  #readd(transaction: Transaction, head: ExecutedBlock, state: StateReader): readonly Transaction[] {
     try {
       return this.add(transaction, head, state).promoted
     } catch (error) {
-      // What the new branch makes impossible is gone, as in the real node.
+      // Transactions that are invalid on the new branch are dropped, as in the reference node.
       if (error instanceof NodeError) return []
       throw error
     }

@@ -1,19 +1,19 @@
-/** One sender's transactions in the pool: an unbroken run from the account's nonce on, and what waits behind a gap. */
+/** One sender's transactions in the pool: runnable ones without a gap from the account's nonce on, and queued ones behind a gap. */
 import type { Transaction } from '../../chain/transaction.ts'
 import type { Arrived, SenderQueue } from './order.ts'
 
 /** A transaction in the pool. */
 export interface PoolEntry extends Arrived {
   readonly transaction: Transaction
-  /** The most that it can take from its sender, wei. */
+  /** Maximum that it can cost its sender, wei. */
   readonly cost: bigint
-  /** Height of the head when it came. */
+  /** Height of the head when it arrived. */
   readonly height: number
-  /** When it came, Unix seconds. */
+  /** When it arrived, Unix seconds. */
   readonly time: number
 }
 
-/** The book of one sender. Runnable are exactly the nonces from the account's up to, not including, `next`. */
+/** The book of one sender. The runnable nonces are those from the account's up to, not including, `next`. */
 export class SenderBook implements SenderQueue {
   readonly #entries = new Map<bigint, PoolEntry>()
   #base: bigint
@@ -53,7 +53,7 @@ export class SenderBook implements SenderQueue {
     return this.after(this.#base - 1n)
   }
 
-  /** The runnable entry behind a nonce. */
+  /** The runnable entry with the next nonce. */
   after(nonce: bigint): PoolEntry | undefined {
     return nonce + 1n < this.#next ? this.#entries.get(nonce + 1n) : undefined
   }
@@ -64,21 +64,21 @@ export class SenderBook implements SenderQueue {
     }
   }
 
-  /** In order of nonce. */
+  /** Queued transactions in order of nonce. */
   queued(): Transaction[] {
     const waiting: Transaction[] = []
     for (const [nonce, { transaction }] of this.#entries) if (nonce >= this.#next) waiting.push(transaction)
     return waiting.sort((a, b) => (a.nonce < b.nonce ? -1 : 1))
   }
 
-  /** Puts an entry at its nonce, in place of what was there; runnable if that was, else waiting. */
+  /** Puts an entry at its nonce, replacing the one there; runnable if that one was, else queued. */
   put(entry: PoolEntry): void {
     const { nonce } = entry.transaction
     if (nonce < this.#next) this.#cost += entry.cost - (this.#entries.get(nonce)?.cost ?? 0n)
     this.#entries.set(nonce, entry)
   }
 
-  /** Makes the waiting entry at `next` runnable. */
+  /** Makes the queued entry at `next` runnable. */
   promote(): void {
     const entry = this.#entries.get(this.#next)
     if (entry === undefined) return
@@ -86,13 +86,13 @@ export class SenderBook implements SenderQueue {
     this.#next++
   }
 
-  /** Takes out the entry of a nonce; runnable ones behind it wait again. */
+  /** Removes the entry of a nonce; runnable ones behind it become queued. */
   remove(nonce: bigint): void {
     if (nonce < this.#next) this.#demoteFrom(nonce)
     this.#entries.delete(nonce)
   }
 
-  /** The account's nonce is now this. Takes out and gives what lies below it; the caller promotes what can run now. */
+  /** Sets the account's nonce. Removes and returns the entries below it; the caller promotes those that can run now. */
   settle(nonce: bigint): readonly PoolEntry[] {
     if (nonce === this.#base) return []
     const stale: PoolEntry[] = []
@@ -121,7 +121,7 @@ export class SenderBook implements SenderQueue {
     return stale
   }
 
-  /** Makes everything wait again, and gives it in order of nonce. */
+  /** Makes all entries queued, and returns them in order of nonce. */
   demote(): readonly PoolEntry[] {
     this.#demoteFrom(this.#base)
     return [...this.#entries.values()].sort((a, b) => (a.transaction.nonce < b.transaction.nonce ? -1 : 1))

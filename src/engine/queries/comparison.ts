@@ -1,8 +1,10 @@
 /** A mined transaction by the chain's rules and by a fork of Ethereum. */
-
+import { LRUCache } from 'lru-cache'
+import type { ExecutedBlock } from '../../chain/block.ts'
 import type { RuleComparison } from '../../comparison/compare.ts'
+import type { EthereumBlock } from '../../comparison/ethereum-block.ts'
 import type { EthereumFork } from '../../comparison/ethereum-forks.ts'
-import { invalidParams } from '../../errors.ts'
+import { invalidParams, NodeError } from '../../errors.ts'
 import type { Vm } from '../../evm/vm.ts'
 import { type ChainAccess, environmentAt } from '../blockchain/ancestry.ts'
 import type { Queries } from '../engine.ts'
@@ -17,9 +19,41 @@ interface Parts extends ChainAccess {
   readonly timeoutMs: number
 }
 
+/** Blocks under Ethereum's rules that are kept: `tandem drift --all` compares one transaction of a block after another. */
+const CACHED_BLOCKS = 16
+
 /** Makes `compareRules` of the queries. */
 export function createComparison(parts: Parts): Queries['compareRules'] {
-  const { config, vm, lookup, replays } = parts
+  const { config, blocks, vm, lookup, replays } = parts
+  const ethereumBlocks = new LRUCache<string, EthereumBlock>({ max: CACHED_BLOCKS })
+
+  async function ethereumBlock(
+    block: ExecutedBlock,
+    fork: EthereumFork,
+    limit: { readonly deadlineMs?: number },
+  ): Promise<EthereumBlock | undefined> {
+    const key = `${block.hash} ${fork}`
+    const known = ethereumBlocks.get(key)
+    const parent = blocks.get(block.block.header.parentHash)
+    if (known !== undefined || parent === undefined) return known
+    const { executeBlockByEthereumRules } = await import('../../comparison/ethereum-block.ts')
+    try {
+      const executed = await executeBlockByEthereumRules({
+        transactions: block.block.transactions.filter(({ isRemasc }) => !isRemasc),
+        state: lookup.stateAfter(parent),
+        env: environmentAt(block.block.header, parts),
+        chainId: config.chainId,
+        fork,
+        ...limit,
+      })
+      ethereumBlocks.set(key, executed)
+      return executed
+    } catch (error) {
+      if (error instanceof NodeError && error.kind === 'limit-exceeded') return undefined
+      throw error
+    }
+  }
+
   return async function compareRules(
     hash,
     fork: EthereumFork,
@@ -29,20 +63,23 @@ export function createComparison(parts: Parts): Queries['compareRules'] {
     if (found === undefined) return undefined
     const { transaction, block, index } = found
     if (transaction.isRemasc) {
-      throw invalidParams('transaction: the fee-collecting transaction has no equal on Ethereum')
+      throw invalidParams('transaction: the REMASC transaction has no equal on Ethereum')
     }
     const began = performance.now()
     const { state } = await replays.replay(block, () => undefined, { lastIndex: index - 1, timeoutMs })
-    // Only those who ask pay for loading Ethereum's executor.
+    // Ethereum's executor is large: it is loaded with the first comparison.
     const { compareRules: compare } = await import('../../comparison/compare.ts')
-    return compare({
+    const limit = () => timeoutMs > 0 && { deadlineMs: began + timeoutMs - performance.now() }
+    const comparison = await compare({
       transaction,
       state,
       env: environmentAt(block.block.header, parts),
       vm,
       chainId: config.chainId,
       fork,
-      ...(timeoutMs > 0 && { deadlineMs: began + timeoutMs - performance.now() }),
+      ...limit(),
     })
+    const executed = await ethereumBlock(block, fork, { ...limit() })
+    return { ...comparison, ...(executed && { ethereumBlock: executed }) }
   }
 }

@@ -1,23 +1,23 @@
-/** What a run of blocks had room for, and what their transactions paid. */
+/** Gas used ratios and gas prices of consecutive blocks, for `eth_feeHistory`. */
 import type { ExecutedBlock } from '../../chain/block.ts'
 import type { ChainAccess } from '../blockchain/ancestry.ts'
 import { createEventLoopYield } from '../event-loop.ts'
 
-/** One block's part of the history. */
+/** The sample of one block. */
 export interface FeeSample {
   /** Gas used over gas limit. */
   readonly gasUsedRatio: number
-  /** Wei per gas at each percentile asked for, weighted by gas used; zeros for a block that used none. */
+  /** Wei per gas at each requested percentile, weighted by gas used; zeros for a block that used none. */
   readonly prices: readonly bigint[]
 }
 
-/** The blocks from `oldest` on. */
+/** Samples of the blocks from height `oldest` on. */
 export interface FeeHistory {
   readonly oldest: number
   readonly samples: readonly FeeSample[]
 }
 
-/** The price that the given share (percent) of a block's gas did not exceed. */
+/** The gas prices at the given percentiles (percent of the block's gas used, ascending). */
 function pricesOf(block: ExecutedBlock, percentiles: readonly number[]): bigint[] {
   const paid = block.block.transactions
     .map(({ gasPrice, isRemasc }, index) => ({
@@ -38,22 +38,22 @@ function pricesOf(block: ExecutedBlock, percentiles: readonly number[]): bigint[
   })
 }
 
-/** Makes the query: `count` blocks up to and including the canonical one at `newest`; percentiles ascend. */
+/** Makes the query: `count` blocks up to and including the canonical one at height `newest`; percentiles ascend. */
 export function createFeeHistory({ blockchain, blocks }: ChainAccess) {
   return async (count: number, newest: number, percentiles: readonly number[]): Promise<FeeHistory> => {
-    const breathe = createEventLoopYield('query')
+    const yieldIfDue = createEventLoopYield('query')
     const oldest = Math.max(0, newest - count + 1)
     const samples: FeeSample[] = []
     for (let height = oldest; height <= newest; height++) {
       const at = blockchain.headerAt(height)
-      // The chain may have become shorter while others had their turn.
+      // The chain may have become shorter during a yield.
       if (at === undefined) break
       const block = percentiles.length === 0 ? undefined : blocks.get(at.hash)
       samples.push({
         gasUsedRatio: Number(at.header.gasUsed) / Number(at.header.gasLimit),
         prices: block === undefined ? [] : pricesOf(block, percentiles),
       })
-      await breathe()
+      await yieldIfDue()
     }
     return { oldest, samples }
   }

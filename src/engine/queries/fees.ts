@@ -1,15 +1,15 @@
-/** The price to offer for gas, and hash rates, out of recent blocks (docs/rpc-reference.md#72-chain). */
+/** Suggested gas price and hash rates, computed from recent blocks (docs/rpc-reference.md#72-chain). */
 import type { Hex } from '../../encoding/hex.ts'
 import type { ChainAccess } from '../blockchain/ancestry.ts'
-import type { HeaderOverrides } from '../dev/block-overrides.ts'
+import type { HeaderOverrides } from '../model.ts'
 
-/** Blocks whose fullness decides whether there is a market. */
+/** Number of blocks whose gas used decides whether recent prices count. */
 const WINDOW = 50
-/** Mined transactions whose prices are looked at. */
+/** Maximum number of mined transactions whose prices are read. */
 const PRICES = 512
 const HOUR_SECONDS = 3600
 
-/** Reads of prices and rates. */
+/** Suggested gas price (wei per gas) and hash rates (hashes per second). */
 export interface Fees {
   gasPrice(): bigint
   hashrate(coinbase: Hex): { readonly own: bigint; readonly network: bigint }
@@ -18,14 +18,14 @@ export interface Fees {
 interface Parts extends ChainAccess {
   /** Wall clock, Unix seconds. */
   readonly now: () => number
-  /** What the next block was asked to be like. */
-  readonly asked: () => HeaderOverrides
+  /** Fixed fields of the next header. */
+  readonly headerOverrides: () => HeaderOverrides
 }
 
-/** Makes them. */
-export function createFees({ blockchain, blocks, now, asked }: Parts): Fees {
-  /** Are the last blocks so full, nine tenths on average, that price decides what is mined? */
-  function crowded(): boolean {
+/** Makes the queries. */
+export function createFees({ blockchain, blocks, now, headerOverrides }: Parts): Fees {
+  /** Whether the last blocks used at least nine tenths of their gas, so that the price decides what is mined. */
+  function areBlocksFull(): boolean {
     const top = blockchain.head.block.header.number
     if (top < WINDOW) return false
     let used = 0n
@@ -38,7 +38,7 @@ export function createFees({ blockchain, blocks, now, asked }: Parts): Fees {
     return used * 10n >= limit * 9n
   }
 
-  /** The price that a quarter of the recent transactions do not exceed. */
+  /** Lower quartile of the gas prices of recent transactions, wei per gas. */
   function lowerQuartile(): bigint {
     const prices: bigint[] = []
     for (let height = blockchain.head.block.header.number; height > 0 && prices.length < PRICES; height--) {
@@ -54,9 +54,9 @@ export function createFees({ blockchain, blocks, now, asked }: Parts): Fees {
 
   return {
     gasPrice() {
-      const minimum = asked().minimumGasPrice ?? blockchain.head.block.header.minimumGasPrice
+      const minimum = headerOverrides().minimumGasPrice ?? blockchain.head.block.header.minimumGasPrice
       const floor = (minimum * 11n) / 10n
-      if (!crowded()) return floor
+      if (!areBlocksFull()) return floor
       const market = lowerQuartile()
       return market > floor ? market : floor
     },

@@ -1,31 +1,30 @@
-/** Logs of the canonical chain: the index names the blocks, and their receipts hold the logs. */
+/** Logs of the canonical chain: the index finds the blocks, their receipts hold the logs. */
 import type { ExecutedBlock } from '../../chain/block.ts'
 import { matchesLog, type TopicFilter } from '../../chain/log-filter.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
 import type { ChainAccess } from '../blockchain/ancestry.ts'
-import type { LogQuery, LogView } from '../engine.ts'
 import { createEventLoopYield, type EventLoopYield } from '../event-loop.ts'
-import { logClauses } from '../index/log-terms.ts'
-import type { SectionIndex } from '../index/section-index.ts'
+import type { ChainIndexes } from '../index/chain-indexes.ts'
+import type { LogQuery, LogView } from '../model.ts'
 import { logsOf } from './lookup.ts'
 
-/** Times that a query starts again because the chain moved under it, before it goes through without a pause. */
-const MOST_RESTARTS = 3
-const neverPause: EventLoopYield = () => undefined
+/** Number of restarts because the chain changed during a query; after them the query runs without yielding. */
+const MAX_RESTARTS = 3
+const neverYield: EventLoopYield = () => undefined
 
 interface Parts extends ChainAccess {
-  readonly logIndex: SectionIndex
+  readonly indexes: Pick<ChainIndexes, 'withLogs'>
 }
 
-/** Which logs of a block are wanted. */
+/** Filter for the logs of a block. */
 export interface LogCriteria {
-  /** Any of; none is any at all. */
+  /** Any of; empty matches all. */
   readonly addresses: readonly Hex[]
   readonly topics: TopicFilter
 }
 
-/** The wanted logs of a block, in order. */
+/** The matching logs of a block, in order. */
 export function* matchingLogs(
   block: ExecutedBlock,
   { addresses, topics }: LogCriteria,
@@ -34,11 +33,11 @@ export function* matchingLogs(
   for (const view of logsOf(block, removed)) if (matchesLog(view.log, addresses, topics)) yield view
 }
 
-/** Answers log queries. Throws `log-limit` (docs/rpc-reference.md#77-filters-and-logs). */
+/** Makes the log query. It throws `log-limit` (docs/rpc-reference.md#77-filters-and-logs). */
 export function createLogs({
   blockchain,
   blocks,
-  logIndex,
+  indexes,
 }: Parts): (query: LogQuery) => Promise<readonly LogView[]> {
   function collect(hash: Hex, query: LogQuery, found: LogView[]): void {
     const block = blocks.get(hash)
@@ -56,20 +55,16 @@ export function createLogs({
     query: LogQuery,
     from: number,
     to: number,
-    breathe: EventLoopYield,
+    yieldIfDue: EventLoopYield,
   ): Promise<LogView[]> {
     const found: LogView[] = []
-    for await (const heights of logIndex.candidates(
-      logClauses(query.addresses, query.topics),
-      from,
-      to,
-      breathe,
-    )) {
+    const { addresses, topics } = query
+    for await (const heights of indexes.withLogs(addresses, topics, { from, to }, yieldIfDue)) {
       for (const height of heights) {
         const hash = blockchain.hashAt(height)
         if (hash !== undefined) collect(hash, query, found)
-        const pause = breathe()
-        if (pause !== undefined) await pause
+        const wait = yieldIfDue()
+        if (wait !== undefined) await wait
       }
     }
     return found
@@ -87,10 +82,10 @@ export function createLogs({
       if (maxBlocks > 0 && last - range.from > maxBlocks) {
         throw new NodeError('log-limit', `Cannot query more than ${maxBlocks} blocks at once`)
       }
-      // A block's hash stands for all blocks below it.
+      // The hash of the last block identifies all blocks below it.
       const tip = blockchain.hashAt(last)
-      const breathe = restarts < MOST_RESTARTS ? createEventLoopYield('query') : neverPause
-      const found = await scan(query, range.from, last, breathe)
+      const yieldIfDue = restarts < MAX_RESTARTS ? createEventLoopYield('query') : neverYield
+      const found = await scan(query, range.from, last, yieldIfDue)
       if (blockchain.hashAt(last) === tip) return found
     }
   }

@@ -1,52 +1,31 @@
-/** From a reference to a block, a state, a transaction, a receipt. */
+/** Looks up blocks, states, transactions and receipts. */
 import type { ExecutedBlock } from '../../chain/block.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import type { StateReader } from '../../state/model.ts'
-import type { StateTrie } from '../../state/state-trie.ts'
-import type { ChainAccess } from '../blockchain/ancestry.ts'
-import type { BlockReference, BlockView, LogView, ReceiptView, TransactionView } from '../engine.ts'
+import type { Chain } from '../blockchain/chain.ts'
+import type { Pending } from '../mining/pending.ts'
+import type { BlockReference, BlockView, LogView, ReceiptView, TransactionView } from '../model.ts'
 import type { Pool } from '../pool/pool.ts'
-import type { Pending } from './pending.ts'
-
-/** States kept open: a reader remembers what it has read, so the head's should live as long as the head. */
-const OPEN_STATES = 8
 
 /** Reads of the chain and the pool. */
 export interface Lookup {
   block(reference: BlockReference): Promise<BlockView | undefined>
   blocksAt(height: number): readonly ExecutedBlock[]
   state(reference: BlockReference): Promise<StateReader | undefined>
-  /** The state after a block that stands. */
+  /** The state after a stored block. */
   stateAfter(block: ExecutedBlock): StateReader
   transaction(hash: Hex): TransactionView | undefined
   receipt(hash: Hex): ReceiptView | undefined
 }
 
-interface Parts extends ChainAccess {
-  readonly trie: StateTrie
+interface Parts extends Pick<Chain, 'blockchain' | 'blocks' | 'stateAfter'> {
   readonly pool: Pool
-  readonly pending: Pending
+  readonly pending: Pick<Pending, 'current'>
 }
 
-/** Makes the reads. */
-export function createLookup({ blockchain, blocks, trie, pool, pending }: Parts): Lookup {
-  const open = new Map<Hex, StateReader>()
-
-  function stateAfter({ postState }: ExecutedBlock): StateReader {
-    const known = open.get(postState)
-    const reader = known ?? trie.reader(postState)
-    open.delete(postState)
-    open.set(postState, reader)
-    if (open.size > OPEN_STATES) {
-      for (const oldest of open.keys()) {
-        open.delete(oldest)
-        break
-      }
-    }
-    return reader
-  }
-
-  function standing(reference: Exclude<BlockReference, { tag: 'pending' }>): ExecutedBlock | undefined {
+/** Makes the lookup of a node. */
+export function createLookup({ blockchain, blocks, stateAfter, pool, pending }: Parts): Lookup {
+  function storedBlock(reference: Exclude<BlockReference, { tag: 'pending' }>): ExecutedBlock | undefined {
     if ('tag' in reference) return reference.tag === 'earliest' ? blockchain.genesis : blockchain.head
     if ('number' in reference) {
       const hash = blockchain.headerAt(reference.number)?.hash
@@ -60,7 +39,7 @@ export function createLookup({ blockchain, blocks, trie, pool, pending }: Parts)
     if ('tag' in reference && reference.tag === 'pending') {
       return { executed: (await pending.current()).executed, pending: true }
     }
-    const executed = standing(reference)
+    const executed = storedBlock(reference)
     return executed && { executed, pending: false }
   }
 
@@ -76,7 +55,7 @@ export function createLookup({ blockchain, blocks, trie, pool, pending }: Parts)
     stateAfter,
     async state(reference) {
       if ('tag' in reference && reference.tag === 'pending') return (await pending.current()).state
-      const executed = standing(reference)
+      const executed = storedBlock(reference)
       return executed && stateAfter(executed)
     },
     transaction(hash) {
@@ -93,7 +72,7 @@ export function createLookup({ blockchain, blocks, trie, pool, pending }: Parts)
   }
 }
 
-/** The receipt at an index of a block; `undefined` beyond the end. */
+/** The receipt of the transaction at an index of a block; `undefined` beyond the end. */
 export function receiptAt(block: ExecutedBlock, index: number): ReceiptView | undefined {
   const transaction = block.block.transactions[index]
   const receipt = block.receipts[index]
@@ -103,7 +82,7 @@ export function receiptAt(block: ExecutedBlock, index: number): ReceiptView | un
   return { transaction, receipt, block, index, firstLogIndex }
 }
 
-/** All logs of a block in order, each with its place. */
+/** All logs of a block in order. */
 export function* logsOf(block: ExecutedBlock, removed: boolean): Generator<LogView> {
   let logIndex = 0
   for (const [transactionIndex, receipt] of block.receipts.entries()) {

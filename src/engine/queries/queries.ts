@@ -1,70 +1,46 @@
-/** All that can be asked of chain, pool and mining, put together of the parts that know. */
-import type { Genesis } from '../../chain/genesis.ts'
+/** The queries of an engine, assembled from their parts. */
 import { invalidParams } from '../../errors.ts'
-import type { Vm } from '../../evm/vm.ts'
-import type { Logger } from '../../logger.ts'
-import type { StateTrie } from '../../state/state-trie.ts'
-import type { ChainAccess } from '../blockchain/ancestry.ts'
-import type { BlockOverrides } from '../dev/block-overrides.ts'
 import type { Queries } from '../engine.ts'
-import type { ErrorNames } from '../error-names.ts'
 import { createEventLoopYield } from '../event-loop.ts'
-import type { Emitter, EngineEvents } from '../events.ts'
-import { participantClauses } from '../index/participants.ts'
-import type { SectionIndex } from '../index/section-index.ts'
-import type { Hashrates } from '../mining/hashrates.ts'
-import type { Schedule } from '../mining/schedule.ts'
-import type { Works } from '../mining/work.ts'
-import type { Pool } from '../pool/pool.ts'
+import type { EngineParts } from '../parts.ts'
 import { createComparison } from './comparison.ts'
 import { createFeeHistory } from './fee-history.ts'
 import { createFees } from './fees.ts'
 import { createLogs } from './logs.ts'
-import type { Lookup } from './lookup.ts'
+import { createLookup } from './lookup.ts'
 import { createReplays } from './replay.ts'
-import { createSimulate } from './simulate.ts'
+import { createSimulations } from './simulate.ts'
 import { createTraceFilter } from './trace-filter.ts'
 
-interface Parts extends ChainAccess {
-  readonly genesis: Genesis
-  readonly trie: StateTrie
-  readonly vm: Vm
-  readonly lookup: Lookup
-  readonly pool: Pool
-  readonly blockOverrides: BlockOverrides
-  readonly works: Works
-  readonly hashrates: Hashrates
-  readonly schedule: Schedule
-  readonly logIndex: SectionIndex
-  readonly participantIndex: SectionIndex
-  readonly named: ErrorNames
-  readonly events: Emitter<EngineEvents>
-  readonly logger: Logger
-  /** Wall clock, Unix seconds. */
-  readonly now: () => number
-  /** Gas. */
+/** Limits and modes of queries. */
+export interface QueryOptions {
+  /** Gas of a call; requests with more are reduced to it. */
   readonly callGasCap: bigint
+  /** The same for gas estimates. */
   readonly gasEstimationCap: bigint
+  /** Throw on failed calls other than reverts instead of returning empty output. */
   readonly strictCalls: boolean
-  /** Milliseconds that a simulation or a replay may take which comes without a limit of its own; 0 is no limit. */
+  /** Time limit of simulations and replays without one of their own, milliseconds; 0 is no limit. */
   readonly timeoutMs: number
-  /** Bytes that one trace may take. */
+  /** Memory limit of one trace, bytes. */
   readonly maxTraceBytes: number
 }
 
 /** Makes the queries of an engine. */
-export function createQueries(parts: Parts): Queries {
-  const { blockchain, genesis, trie, lookup, pool, blockOverrides, works, hashrates, schedule } = parts
-  const asked = () => blockOverrides.asked
-  const fees = createFees({ ...parts, asked })
-  const replays = createReplays(parts)
-  const simulate = createSimulate({ ...parts, asked })
+export function createQueries(parts: EngineParts, options: QueryOptions): Queries {
+  const { blockchain, genesis, trie, pool, blockOverrides, mining } = parts
+  const headerOverrides = () => blockOverrides.headerOverrides
+  const lookup = createLookup({ ...parts, pending: mining.pending })
+  const context = { ...parts, ...options, lookup, headerOverrides }
+  const fees = createFees(context)
+  const replays = createReplays(context)
+  const simulations = createSimulations(context)
 
   const blocksBetween: Queries['blocksBetween'] = (senders, receivers, { from, to }) =>
-    parts.participantIndex.candidates(
-      participantClauses(senders, receivers),
-      from,
-      Math.min(to, blockchain.head.block.header.number),
+    parts.indexes.withParticipants(
+      senders,
+      receivers,
+      { from, to: Math.min(to, blockchain.head.block.header.number) },
       createEventLoopYield('query'),
     )
 
@@ -81,13 +57,10 @@ export function createQueries(parts: Parts): Queries {
     queuedTransactions: () => pool.queued(),
     poolSize: () => pool.size,
     accountQuota: (sender) => pool.quotaOf(sender),
-    pendingNonce: (address) => pool.nextNonce(address, lookup.stateAfter(blockchain.head)),
-    call: simulate.call,
-    estimateGas: simulate.estimateGas,
-    accessList: simulate.accessList,
-    traceCall: simulate.traceCall,
+    pendingNonce: (address) => pool.nextNonce(address, parts.headState()),
+    ...simulations,
     ...replays,
-    compareRules: createComparison({ ...parts, replays }),
+    compareRules: createComparison({ ...context, replays }),
     logs: createLogs(parts),
     blocksBetween,
     traceFilter: createTraceFilter({ ...parts, replays, blocksBetween, block: lookup.block }),
@@ -107,10 +80,10 @@ export function createQueries(parts: Parts): Queries {
     feeHistory: createFeeHistory(parts),
     hashrate() {
       const { own, network } = fees.hashrate(blockOverrides.coinbase)
-      return { own: own + hashrates.total(), network }
+      return { own: own + mining.hashrates.total(), network }
     },
-    work: () => works.current(),
+    work: () => mining.works.current(),
     coinbase: () => blockOverrides.coinbase,
-    isMining: () => schedule.active,
+    isMining: () => mining.schedule.active,
   }
 }

@@ -1,4 +1,5 @@
-/** Blocks run again on their parent's state, for those who listen: any transaction, old or new, can be looked into. */
+/** Runs blocks again on their parent's state, with tracers. */
+import { LRUCache } from 'lru-cache'
 import type { ExecutedBlock } from '../../chain/block.ts'
 import type { Transaction } from '../../chain/transaction.ts'
 import type { Hex } from '../../encoding/hex.ts'
@@ -10,28 +11,27 @@ import type { Tracer } from '../../evm/tracing/tracer.ts'
 import type { Vm } from '../../evm/vm.ts'
 import { type BlockResult, replayBlock } from '../../execution/apply-block.ts'
 import type { Overlay } from '../../state/overlay.ts'
-import { Lru } from '../../store/lru.ts'
 import { type ChainAccess, environmentAt } from '../blockchain/ancestry.ts'
 import { createEventLoopYield } from '../event-loop.ts'
 import type { Lookup } from './lookup.ts'
 
-/** Bytes of finished call trees kept at hand. */
+/** Bytes of call trees in the cache. */
 const CACHE_BYTES = 32 << 20
-/** So many blocks are remembered of which one transaction was traced for itself. */
-const REMEMBERED = 64
+/** Blocks remembered after a trace of a single transaction. */
+const RECENT_BLOCKS = 64
 
-/** Who listens to the transaction at an index of a block; nobody when `undefined`. */
+/** The tracer of the transaction at an index of a block, if any. */
 export type TracerOf = (transaction: Transaction, index: number) => Tracer | undefined
 
 /** A block run again. */
 export interface Replay {
   /** Absent when the replay stopped before the end. */
   readonly result?: BlockResult
-  /** The state as the replay left it. */
+  /** The state at the end of the replay. */
   readonly state: Overlay
 }
 
-/** A transaction of a block and the calls that it made. */
+/** A transaction of a block with its call tree. */
 export interface TransactionTrace {
   readonly block: ExecutedBlock
   readonly transaction: Transaction
@@ -39,33 +39,33 @@ export interface TransactionTrace {
   readonly root: CallFrame
 }
 
-/** Where a replay ends. */
+/** Limits of a replay. */
 export interface ReplayLimits {
-  /** Nothing behind this transaction is run. */
+  /** The last transaction to run. */
   readonly lastIndex?: number | undefined
   readonly timeoutMs?: number | undefined
 }
 
-/** Looks into blocks. */
+/** Replays of blocks. */
 export interface Replays {
   /**
-   * Runs a block that stands, or the pending one, as it was run when it came.
-   * Throws `limit-exceeded` when time is up, `block-not-found` when its parent is unknown.
-   * `timeoutMs` of wall clock, 0 for no limit, here and below; the node's own limit unless given.
+   * Runs a block of the chain, or the pending one, as at its import.
+   * Throws `limit-exceeded` after the timeout, `block-not-found` when its parent is unknown.
+   * `timeoutMs` of wall clock, 0 for no limit, here and below; by default the node's own limit.
    */
   replay(block: ExecutedBlock, tracerOf: TracerOf, limits?: ReplayLimits): Promise<Replay>
-  /** The calls of every transaction of a block, the reward transaction last; from a small cache. Throws as `replay` does. */
+  /** The call trees of a block's transactions, REMASC last; cached. Throws as `replay` does. */
   traces(block: ExecutedBlock, timeoutMs?: number): Promise<readonly TransactionTrace[]>
-  /** The calls of the transaction at an index. Throws as `replay` does. */
+  /** The call tree of the transaction at an index. Throws as `replay` does. */
   trace(block: ExecutedBlock, index: number, timeoutMs?: number): Promise<TransactionTrace>
 }
 
 interface Parts extends ChainAccess {
   readonly vm: Vm
   readonly lookup: Pick<Lookup, 'stateAfter'>
-  /** Milliseconds of wall clock that one replay may take; 0 is no limit. */
+  /** Milliseconds of wall clock for one replay; 0 is no limit. */
   readonly timeoutMs: number
-  /** Bytes that the calls of one replay may take. */
+  /** Bytes for the call trees of one replay. */
   readonly maxTraceBytes: number
 }
 
@@ -77,8 +77,11 @@ interface Traced {
 /** Makes the replays of one chain. */
 export function createReplays(parts: Parts): Replays {
   const { config, blocks, vm, lookup, maxTraceBytes } = parts
-  const known = new Lru<Hex, Traced>(CACHE_BYTES, ({ bytes }) => bytes)
-  const askedOnce = new Lru<Hex, true>(REMEMBERED)
+  const known = new LRUCache<Hex, Traced>({
+    maxSize: CACHE_BYTES,
+    sizeCalculation: ({ bytes }) => Math.max(1, bytes),
+  })
+  const tracedSingly = new LRUCache<Hex, true>({ max: RECENT_BLOCKS })
 
   async function replay(
     executed: ExecutedBlock,
@@ -104,8 +107,8 @@ export function createReplays(parts: Parts): Replays {
     })
   }
 
-  /** The calls of all transactions, or of one only. */
-  async function grow(
+  /** The call trees of all transactions, or of one only. */
+  async function record(
     block: ExecutedBlock,
     budget: TraceBudget,
     timeoutMs: number | undefined,
@@ -130,12 +133,12 @@ export function createReplays(parts: Parts): Replays {
     if (cached !== undefined) return cached.traces
     if (block.block.transactions.length === 0) return []
     const budget = new TraceBudget(maxTraceBytes)
-    const found = await grow(block, budget, timeoutMs)
+    const found = await record(block, budget, timeoutMs)
     if (budget.used <= CACHE_BYTES) known.set(block.hash, { traces: found, bytes: budget.used })
     return found
   }
 
-  /** The calls of a whole block, unless they are too many to be kept together. */
+  /** The call trees of a whole block; `undefined` when they exceed the limit of memory together. */
   async function wholeBlock(
     block: ExecutedBlock,
     timeoutMs: number | undefined,
@@ -152,13 +155,13 @@ export function createReplays(parts: Parts): Replays {
     replay,
     traces,
     async trace(block, index, timeoutMs) {
-      // Whoever asks for one transaction after another gets the rest of the block from the second on.
-      const isSecond = askedOnce.get(block.hash) === true
-      askedOnce.set(block.hash, true)
+      // The second request for a single transaction of a block traces the whole block into the cache.
+      const isSecond = tracedSingly.get(block.hash) === true
+      tracedSingly.set(block.hash, true)
       const found =
         (isSecond || known.get(block.hash) !== undefined
           ? (await wholeBlock(block, timeoutMs))?.[index]
-          : undefined) ?? (await grow(block, new TraceBudget(maxTraceBytes), timeoutMs, index))[0]
+          : undefined) ?? (await record(block, new TraceBudget(maxTraceBytes), timeoutMs, index))[0]
       if (found === undefined) throw new Error(`block ${block.hash} has no transaction ${index}`)
       return found
     },

@@ -1,57 +1,83 @@
-/** Calls and estimates on the state of a block, with pretended state where asked; nothing is written. */
+/** Calls and gas estimates on the state of a block, with state overrides; nothing is written. */
 import type { Hex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
 import { failureError } from '../../evm/failure-message.ts'
-import type { BlockEnvironment, Vm } from '../../evm/vm.ts'
-import { createAccessList } from '../../execution/access-list.ts'
+import type { BlockEnvironment } from '../../evm/message.ts'
+import type { Tracer } from '../../evm/tracing/tracer.ts'
+import type { Vm } from '../../evm/vm.ts'
+import { type AccessList, createAccessList } from '../../execution/access-list.ts'
 import { estimateGas } from '../../execution/estimate-gas.ts'
 import { messageCall } from '../../execution/message-call.ts'
+import type { CallRequest, StateOverrides } from '../../execution/request.ts'
 import type { Logger } from '../../logger.ts'
 import type { StateReader } from '../../state/model.ts'
 import { type ChainAccess, environmentAt } from '../blockchain/ancestry.ts'
-import { consoleTexts } from '../blockchain/transaction-notes.ts'
-import type { HeaderOverrides } from '../dev/block-overrides.ts'
-import type { BlockReference, Queries } from '../engine.ts'
-import type { ErrorNames } from '../error-names.ts'
-import type { Emitter, EngineEvents } from '../events.ts'
+import type { Emitter } from '../events.ts'
+import type { BlockReference, EngineEvents, HeaderOverrides } from '../model.ts'
+import { consoleTexts, type NameFailure } from '../transaction-notes.ts'
 import type { Lookup } from './lookup.ts'
+
+/** Simulated messages. `timeoutMs` of wall clock, 0 for no limit; the node's own limit unless given. */
+export interface Simulations {
+  /**
+   * Runs a message on the state of a block, in its environment; resolves to the output.
+   * Throws `block-not-found`, `reverted` (with the revert data), `limit-exceeded` at the time limit.
+   * Other failures of the code give empty output, unless strict calls are on (`reverted` with the failure's name).
+   */
+  call(
+    request: CallRequest,
+    reference: BlockReference,
+    overrides?: StateOverrides,
+    timeoutMs?: number,
+  ): Promise<Uint8Array>
+  /** Lowest gas limit with which the message succeeds. Throws `insufficient-funds`, `reverted`, `block-not-found`, `limit-exceeded`. */
+  estimateGas(request: CallRequest, reference: BlockReference, timeoutMs?: number): Promise<bigint>
+  /** Runs a message as `call` does, and lists the accounts and slots that it accessed; its failure is part of the result. */
+  accessList(request: CallRequest, reference: BlockReference, timeoutMs?: number): Promise<AccessList>
+  /** Runs a message as `call` does under a tracer, which gets the result; a failure of the code is not thrown. Throws otherwise as `call` does. */
+  traceCall(
+    request: CallRequest,
+    reference: BlockReference,
+    tracer: Tracer,
+    overrides?: StateOverrides,
+    timeoutMs?: number,
+  ): Promise<void>
+}
 
 interface Parts extends ChainAccess {
   readonly lookup: Lookup
   readonly vm: Vm
   readonly logger: Logger
-  /** Gas; larger requests are cut to it. */
+  /** Gas; requests with more are reduced to it. */
   readonly callGasCap: bigint
   readonly gasEstimationCap: bigint
-  /** What the next block was asked to be like: whatever fits it can be simulated. */
-  readonly asked: () => HeaderOverrides
-  /** Milliseconds of wall clock that a simulation may take which comes without a limit of its own; 0 is no limit. */
+  /** Fixed fields of the next header: a higher fixed gas limit raises the gas caps. */
+  readonly headerOverrides: () => HeaderOverrides
+  /** Time limit of simulations without one of their own, milliseconds of wall clock; 0 is no limit. */
   readonly timeoutMs: number
-  /** Answer failures other than REVERT with an error instead of empty output. */
+  /** Throw on failures other than REVERT instead of returning empty output. */
   readonly strictCalls: boolean
-  readonly named: ErrorNames
+  readonly nameFailure: NameFailure
   readonly events: Emitter<EngineEvents>
 }
 
-/** Makes `call`, `estimateGas`, `accessList` and `traceCall` of the queries. */
-export function createSimulate(
-  parts: Parts,
-): Pick<Queries, 'call' | 'estimateGas' | 'accessList' | 'traceCall'> {
-  const { lookup, vm, logger, strictCalls, named, events } = parts
+/** Makes the simulations of a node. */
+export function createSimulations(parts: Parts): Simulations {
+  const { lookup, vm, logger, strictCalls, nameFailure, events } = parts
   const within = (timeoutMs = parts.timeoutMs) => (timeoutMs > 0 ? { deadlineMs: timeoutMs } : {})
 
   function cap(usual: bigint): bigint {
-    const { gasLimit = 0n } = parts.asked()
+    const { gasLimit = 0n } = parts.headerOverrides()
     return gasLimit > usual ? gasLimit : usual
   }
 
-  interface Place {
+  interface Context {
     readonly state: StateReader
     readonly env: BlockEnvironment
     readonly at: BlockReference
   }
 
-  async function place(reference: BlockReference): Promise<Place> {
+  async function contextOf(reference: BlockReference): Promise<Context> {
     const view = await lookup.block(reference)
     const state = await lookup.state(reference)
     if (view === undefined || state === undefined) throw new NodeError('block-not-found', 'Block not found')
@@ -61,14 +87,14 @@ export function createSimulate(
 
   return {
     async call(request, reference, overrides, timeoutMs) {
-      const { state, env, at } = await place(reference)
+      const { state, env, at } = await contextOf(reference)
       const result = await messageCall({
         request,
         state,
         env,
         vm,
         gasCap: cap(parts.callGasCap),
-        named,
+        named: nameFailure,
         ...(overrides && { overrides }),
         ...within(timeoutMs),
       })
@@ -87,7 +113,7 @@ export function createSimulate(
       return new Uint8Array(0)
     },
     async estimateGas(request, reference, timeoutMs) {
-      const { state, env, at } = await place(reference)
+      const { state, env, at } = await contextOf(reference)
       try {
         return await estimateGas({
           request,
@@ -95,7 +121,7 @@ export function createSimulate(
           env,
           vm,
           gasCap: cap(parts.gasEstimationCap),
-          named,
+          named: nameFailure,
           ...within(timeoutMs),
         })
       } catch (error) {
@@ -106,7 +132,7 @@ export function createSimulate(
       }
     },
     async accessList(request, reference, timeoutMs) {
-      const { state, env } = await place(reference)
+      const { state, env } = await contextOf(reference)
       return createAccessList({
         request,
         state,
@@ -117,7 +143,7 @@ export function createSimulate(
       })
     },
     async traceCall(request, reference, tracer, overrides, timeoutMs) {
-      const { state, env } = await place(reference)
+      const { state, env } = await contextOf(reference)
       await messageCall({
         request,
         state,

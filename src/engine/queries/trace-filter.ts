@@ -1,4 +1,5 @@
-/** The flat traces of transactions between given accounts, page by page (docs/rpc-reference.md#710-trace). */
+/** Flat traces of transactions between given accounts, page by page (docs/rpc-reference.md#710-trace). */
+import { LRUCache } from 'lru-cache'
 import type { ExecutedBlock } from '../../chain/block.ts'
 import { REMASC_SENDER } from '../../chain/config.ts'
 import { contractAddress, type Transaction } from '../../chain/transaction.ts'
@@ -6,45 +7,49 @@ import type { Hex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
 import type { CallFrame } from '../../evm/tracing/call-frame.ts'
 import { type FlatFrame, flatten } from '../../evm/tracing/flatten.ts'
-import { Lru } from '../../store/lru.ts'
 import type { ChainAccess } from '../blockchain/ancestry.ts'
-import type { Queries } from '../engine.ts'
+import type { HeightChunks } from '../model.ts'
+import type { Lookup } from './lookup.ts'
 import type { Replays, TransactionTrace } from './replay.ts'
 
-/** As whom the sender of reward transactions is shown. */
+/** The sender that REMASC transactions show. */
 const ZERO_ADDRESS: Hex = '0x0000000000000000000000000000000000000000'
-/** Transactions whose number of traces is remembered, so that a later page need not run the blocks of earlier ones. */
+/** Transactions whose number of traces is cached, so that a later page need not run the blocks of earlier ones. */
 const COUNTS = 200_000
-/** Times that a query starts again because the chain moved under it. */
+/** How often a query starts again after a reorganisation. */
 const MOST_RESTARTS = 3
 
-/** Which traces. */
+/** The selection of traces. */
 export interface TraceQuery {
-  /** Heights, both included; nothing when there is none of them. */
+  /** Heights, both inclusive; may be empty. */
   readonly range: { readonly from: number; readonly to: number }
-  /** Whether the pending block comes after the range. */
+  /** Whether the pending block follows the range. */
   readonly pending: boolean
-  /** Transactions of one of these to one of those; none is anybody. A created contract receives its creation. */
+  /** Addresses; an empty list matches all. A creation's receiver is the new contract. */
   readonly senders: readonly Hex[]
   readonly receivers: readonly Hex[]
-  /** How many traces to pass over, and how many to give at most. */
+  /** Number of traces to skip, and the most to return. */
   readonly after: number
   readonly count: number
   /** Milliseconds of wall clock that the query may take; 0 is no limit. */
   readonly timeoutMs: number
-  /** Who hears of each frame that will be in the answer, anew for each attempt; what it throws ends the query. */
-  admission(): (frame: CallFrame) => void
+  /** Makes a check for one attempt: called with each frame of the answer, ends the query by throwing. */
+  frameCheck(): (frame: CallFrame) => void
 }
 
-/** A frame of a transaction, as a row. */
+/** A row: a frame and its transaction. */
 export interface FlatTrace extends FlatFrame {
   readonly trace: TransactionTrace
 }
 
 interface Parts extends Pick<ChainAccess, 'blockchain' | 'blocks'> {
   readonly replays: Replays
-  readonly blocksBetween: Queries['blocksBetween']
-  readonly block: Queries['block']
+  readonly blocksBetween: (
+    senders: readonly Hex[],
+    receivers: readonly Hex[],
+    range: { readonly from: number; readonly to: number },
+  ) => HeightChunks
+  readonly block: Lookup['block']
 }
 
 /** The rows of a transaction. */
@@ -52,7 +57,7 @@ export function flatTraces(trace: TransactionTrace): readonly FlatTrace[] {
   return flatten(trace.root).map((row) => ({ ...row, trace }))
 }
 
-function takesPart({ senders, receivers }: TraceQuery): (transaction: Transaction) => boolean {
+function matcherOf({ senders, receivers }: TraceQuery): (transaction: Transaction) => boolean {
   const from = new Set(senders)
   const to = new Set(receivers)
   return (transaction) => {
@@ -62,13 +67,16 @@ function takesPart({ senders, receivers }: TraceQuery): (transaction: Transactio
   }
 }
 
-/** Makes the query. It throws `limit-exceeded` when time is up. */
+/** Makes the query, which throws `limit-exceeded` after its timeout. */
 export function createTraceFilter(parts: Parts): (query: TraceQuery) => Promise<readonly FlatTrace[]> {
   const { blockchain, blocks, replays, blocksBetween } = parts
-  /** Traces of each transaction of a block. */
-  const counts = new Lru<Hex, readonly number[]>(COUNTS, (perTransaction) => perTransaction.length)
+  /** Number of traces per transaction, by block. */
+  const counts = new LRUCache<Hex, readonly number[]>({
+    maxSize: COUNTS,
+    sizeCalculation: (perTransaction) => Math.max(1, perTransaction.length),
+  })
 
-  /** Blocks that may hold what is asked for, in order. */
+  /** Blocks with matching transactions, in order. */
   async function* candidates(query: TraceQuery): AsyncGenerator<ExecutedBlock> {
     const { senders, receivers, range, pending } = query
     const to = Math.min(range.to, blockchain.head.block.header.number)
@@ -86,11 +94,11 @@ export function createTraceFilter(parts: Parts): (query: TraceQuery) => Promise<
   }
 
   async function page(query: TraceQuery): Promise<readonly FlatTrace[]> {
-    const matches = takesPart(query)
+    const matches = matcherOf(query)
     const end = query.timeoutMs > 0 ? performance.now() + query.timeoutMs : Number.POSITIVE_INFINITY
-    const admit = query.admission()
+    const check = query.frameCheck()
     const found: FlatTrace[] = []
-    let toPass = query.after
+    let toSkip = query.after
     for await (const block of candidates(query)) {
       const { transactions } = block.block
       const wanted = transactions.flatMap((transaction, index) => (matches(transaction) ? [index] : []))
@@ -101,8 +109,8 @@ export function createTraceFilter(parts: Parts): (query: TraceQuery) => Promise<
       }
       const known = counts.get(block.hash)
       const here = wanted.reduce((sum, index) => sum + (known?.[index] ?? 0), 0)
-      if (known !== undefined && here <= toPass) {
-        toPass -= here
+      if (known !== undefined && here <= toSkip) {
+        toSkip -= here
         continue
       }
       const rows = (await replays.traces(block, left)).map(flatTraces)
@@ -112,10 +120,10 @@ export function createTraceFilter(parts: Parts): (query: TraceQuery) => Promise<
       )
       for (const index of wanted) {
         const all = rows[index] ?? []
-        const passed = Math.min(toPass, all.length)
-        toPass -= passed
-        const page = all.slice(passed, passed + query.count - found.length)
-        for (const { frame } of page) admit(frame)
+        const skipped = Math.min(toSkip, all.length)
+        toSkip -= skipped
+        const page = all.slice(skipped, skipped + query.count - found.length)
+        for (const { frame } of page) check(frame)
         found.push(...page)
         if (found.length >= query.count) return found
       }
@@ -129,7 +137,7 @@ export function createTraceFilter(parts: Parts): (query: TraceQuery) => Promise<
       const last = Math.min(query.range.to, blockchain.head.block.header.number)
       const tip = blockchain.hashAt(last)
       const found = await page(query)
-      // A block's hash stands for all blocks below it.
+      // An equal hash at the last height means that no block below changed.
       if (blockchain.hashAt(last) === tip || restarts === MOST_RESTARTS) return found
     }
   }

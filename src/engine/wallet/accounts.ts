@@ -1,45 +1,45 @@
-/** Keys that the node holds and signs with. */
-import type { ChainName } from '../../chain/config.ts'
+/** The accounts whose keys the node holds from its start. */
+import type { ChainName } from '../../chain/activations.ts'
 import { addressOf } from '../../chain/signature.ts'
 import { keccak256 } from '../../encoding/hash.ts'
 import type { Hex } from '../../encoding/hex.ts'
 
-/** The local wallet. With the wallet disabled it holds nothing, and `enabled` is false. */
+/** Accounts that the node can sign for. With a disabled wallet it is empty and `enabled` is false. */
 export interface Accounts {
   readonly enabled: boolean
   /** In the order in which `eth_accounts` lists them. */
   list(): readonly Hex[]
   has(address: Hex): boolean
-  /** The 32-byte key of a held account, or `undefined`. */
+  /** The 32-byte key of an account, or `undefined`. */
   key(address: Hex): Uint8Array | undefined
 }
 
-/** Accounts, and which of them a new local chain gives a balance at genesis. */
+/** Accounts, and those of them that get a balance in the genesis of a new local chain. */
 export interface LocalAccounts extends Accounts {
-  /** Empty on the public networks, whose genesis is what it is. The ten well-known ones stand in the genesis files already. */
+  /** Empty on the public networks, whose genesis is fixed. The genesis files of local chains hold the ten well-known accounts already. */
   readonly toFund: readonly Hex[]
 }
 
-/** Which keys to hold. */
+/** Which accounts to hold. */
 export interface AccountsOptions {
-  /** False holds none, whatever else is said. */
+  /** False: none, whatever the other options. */
   readonly enabled: boolean
   readonly chain: ChainName
-  /** How many; left out: 10, but none on the public networks unless a mnemonic is given. */
+  /** Number of accounts; 10 unless given, but none on the public networks without a mnemonic. */
   readonly count?: number | undefined
-  /** BIP-39 words to derive the keys from, in place of the well-known ones; see `mnemonic.ts` for the path. */
+  /** BIP-39 words to derive the keys from, instead of the well-known keys; see `mnemonic.ts` for the path. */
   readonly mnemonic?: string | undefined
 }
 
 const DEFAULT_COUNT = 10
 const MINER_SECRET = 'regtest_miner_secret_please_change'
 
-/** The real node's local accounts: the key is the keccak-256 of a text (docs/rpc-reference.md#9-local-chain). */
+/** Keys of the reference node's local accounts: the keccak-256 of a text (docs/rpc-reference.md#9-local-chain). */
 function keyOf(secret: string): Uint8Array {
   return keccak256(new TextEncoder().encode(secret))
 }
 
-/** Who is rewarded for blocks mined on the real node's local chain. */
+/** Coinbase of blocks mined on the reference node's local chain. */
 export const MINER_ADDRESS: Hex = addressOf(keyOf(MINER_SECRET))
 
 /** `cow`, `cow1`, `cow2`, … */
@@ -48,9 +48,8 @@ function wellKnownKeys(count: number): Uint8Array[] {
 }
 
 /**
- * The local accounts. Asked for nothing in particular on a local chain, they are the real node's: the ten well-known
- * ones, then the miner's. Asked for a count or a mnemonic, they are just those. Throws `invalid-options` for a bad
- * mnemonic.
+ * Makes the local accounts. Without count and mnemonic a local chain has the reference node's: the ten well-known ones,
+ * then the miner's. With a count or a mnemonic it has only those. Throws `invalid-options` for an invalid mnemonic.
  */
 export async function createAccounts(options: AccountsOptions): Promise<LocalAccounts> {
   const { enabled, chain, count, mnemonic } = options

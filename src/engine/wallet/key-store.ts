@@ -1,4 +1,4 @@
-/** Accounts whose keys rest under a passphrase, in files or (without a directory) in memory. */
+/** Accounts whose keys are encrypted under a passphrase, in files or (without a directory) in memory. */
 import { addressOf } from '../../chain/signature.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { invalidParams, NodeError } from '../../errors.ts'
@@ -15,60 +15,60 @@ import {
   STANDARD_COST,
 } from './encrypted-key.ts'
 
-/** Where a encrypted key stands: the name of its file. */
+/** An encrypted key and the name of its file. */
 interface Entry {
   readonly name: string
   readonly encrypted: EncryptedKey
 }
 
-/** What a key store is made of. */
+/** What a key store needs. */
 export interface KeyStoreParts {
-  /** Left out, nothing outlives the process. */
+  /** Without them the keys are in memory only. */
   readonly files?: KeyFiles | undefined
-  /** Of keys that are encrypted here; `STANDARD_COST` when left out. */
+  /** Scrypt parameters of keys that are encrypted here; `STANDARD_COST` unless given. */
   readonly cost?: Cost | undefined
   /** Milliseconds since 1970, for the names of files. */
   readonly milliseconds: () => number
 }
 
-/** Sealed keys by account. */
+/** Encrypted keys by account. */
 export interface KeyStore {
-  /** In the order of their files' names, so the oldest first; new ones last. */
+  /** In the order of their files' names: the oldest first. */
   list(): readonly Hex[]
   has(address: Hex): boolean
-  /** Seals a key and keeps it; one that is here already gets the new passphrase. Throws `overloaded`. */
+  /** Encrypts and stores a 32-byte key; a known one gets the new passphrase. Throws `overloaded`. */
   add(key: Uint8Array, passphrase: string): Promise<Hex>
   /**
-   * The key of an account, for the caller to wipe; `undefined` when there is no such account. Throws `invalid-params`
-   * after the same time when the passphrase is wrong, and `overloaded`.
+   * The key of an account, for the caller to wipe; `undefined` when there is no such account. Throws `wrong-passphrase`
+   * after the same time as it takes to open it, and `overloaded`.
    */
   open(address: Hex, passphrase: string): Promise<Uint8Array | undefined>
 }
 
-/** Passphrases that may wait for their turn; each takes a third of a second and much memory. */
-const MOST_WAITING = 64
+/** Maximum number of queued passphrases; each takes a third of a second and 128 MiB. */
+const MAX_WAITING = 64
 
-/** Makes a store of what is known already. */
+/** Makes a store with the given entries. */
 export function createKeyStore(
   { files, cost = STANDARD_COST, milliseconds }: KeyStoreParts,
   known: readonly Entry[] = [],
 ): KeyStore {
   const entries = new Map<Hex, Entry>(known.map((entry) => [addressOfEncrypted(entry.encrypted), entry]))
-  const { inTurn } = createSerialQueue()
+  const { enqueue } = createSerialQueue()
   let waiting = 0
 
-  /** One at a time: guesses are no faster side by side, and memory stays bounded. */
-  async function stretched<T>(job: () => Promise<T>): Promise<T> {
-    if (waiting >= MOST_WAITING) throw new NodeError('overloaded', 'Too many passphrases wait to be checked')
+  /** Runs one key derivation at a time: guesses are not faster in parallel, and memory stays bounded. */
+  async function deriveOneByOne<T>(job: () => Promise<T>): Promise<T> {
+    if (waiting >= MAX_WAITING) throw new NodeError('overloaded', 'Too many passphrases wait to be checked')
     waiting++
     try {
-      return await inTurn(job)
+      return await enqueue(job)
     } finally {
       waiting--
     }
   }
 
-  /** geth's form of a name, which sorts by time. */
+  /** A file name in geth's form, which sorts by time. */
   function newName(address: Hex): string {
     return `UTC--${new Date(milliseconds()).toISOString().replaceAll(':', '-')}--${address.slice(2)}`
   }
@@ -79,7 +79,7 @@ export function createKeyStore(
 
     add(key, passphrase) {
       const address = addressOf(key)
-      return stretched(async () => {
+      return deriveOneByOne(async () => {
         const encrypted = await encryptKey(key, address, passphrase, cost)
         const name = entries.get(address)?.name ?? newName(address)
         await files?.write({ name, text: `${JSON.stringify(encrypted)}\n` })
@@ -90,12 +90,14 @@ export function createKeyStore(
 
     async open(address, passphrase) {
       if (!entries.has(address)) return undefined
-      return stretched(async () => {
-        // Read in turn, so that a passphrase that was just changed counts.
+      return deriveOneByOne(async () => {
+        // Read inside the queued job, so that a passphrase changed just before applies.
         const entry = entries.get(address)
         if (entry === undefined) return undefined
         const key = await decryptKey(entry.encrypted, passphrase)
-        if (key === undefined) throw invalidParams(`Invalid passphrase: it does not open account ${address}`)
+        if (key === undefined) {
+          throw new NodeError('wrong-passphrase', `Invalid passphrase: it does not open account ${address}`)
+        }
         if (addressOf(key) !== address)
           throw invalidParams(`Invalid address: the key file of ${address} holds another key`)
         return key
@@ -104,7 +106,7 @@ export function createKeyStore(
   }
 }
 
-/** Makes a store of what its files hold; those that are no keys are left alone, with a warning. Throws `database` when they cannot be read. */
+/** Opens a store with the keys of its files; other files are ignored with a warning. Throws `database` when they cannot be read. */
 export async function openKeyStore(parts: KeyStoreParts, logger: Logger): Promise<KeyStore> {
   const known: Entry[] = []
   for (const { name, text } of (await parts.files?.read()) ?? []) {

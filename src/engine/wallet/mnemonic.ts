@@ -1,4 +1,4 @@
-/** Keys out of BIP-39 words. Loaded only when words are given: the word list costs a start that does not need it. */
+/** Derives keys from BIP-39 words. Imported on demand: loading the word list takes time at start. */
 import { createECDH, createHmac, pbkdf2Sync } from 'node:crypto'
 import { validateMnemonic } from '@scure/bip39'
 import { wordlist } from '@scure/bip39/wordlists/english.js'
@@ -6,23 +6,22 @@ import { CURVE_ORDER } from '../../chain/signature.ts'
 import { concat, fromBigIntFixed, toBigInt } from '../../encoding/bytes.ts'
 import { NodeError } from '../../errors.ts'
 
-/** What BIP-32 adds to the index of a step that only the private key can take. */
+/** Added to the index of a hardened child (BIP-32). */
 const HARDENED = 0x8000_0000
 
 /**
- * Where the keys of an account list stand below the seed: m/44'/60'/0'/0. The coin type is Ethereum's 60, not this
- * chain's 37310, so that client libraries which are given the same words come to the same accounts without being told
- * a path.
+ * Derivation path of the accounts' parent: m/44'/60'/0'/0. The coin type is Ethereum's 60, not this chain's 37310, so
+ * that client libraries derive the same accounts from the same words with their default path.
  */
 const PATH = [HARDENED + 44, HARDENED + 60, HARDENED, 0]
 
-/** A private key that others can be derived from (BIP-32). Both are 32 bytes. */
+/** An extended private key (BIP-32). Both members are 32 bytes. */
 interface ParentKey {
   readonly key: Uint8Array
   readonly chainCode: Uint8Array
 }
 
-/** BIP-39's seed of words without a password: 64 bytes. */
+/** The BIP-39 seed of a mnemonic without a password: 64 bytes. */
 function seedOf(phrase: string): Uint8Array {
   return pbkdf2Sync(phrase, 'mnemonic', 2048, 64, 'sha512')
 }
@@ -32,7 +31,7 @@ function halves(secret: Uint8Array, data: Uint8Array): [Uint8Array, Uint8Array] 
   return [mac.subarray(0, 32), mac.subarray(32)]
 }
 
-/** The key's point in the 33 bytes that steps to its children start from. */
+/** The compressed public key of a private key: 33 bytes. */
 function pointOf(key: Uint8Array): Uint8Array {
   const curve = createECDH('secp256k1')
   curve.setPrivateKey(key)
@@ -40,8 +39,8 @@ function pointOf(key: Uint8Array): Uint8Array {
 }
 
 /**
- * Makes a parent's children by index. The libraries for this compute a point for every child, in JavaScript, which for
- * a hundred accounts takes longer than all else that a node does to start.
+ * Derives a parent's children by index. Libraries compute each child's public key in JavaScript as well, which for a
+ * hundred accounts takes longer than the rest of a node's start.
  */
 function childrenOf({ key, chainCode }: ParentKey): (index: number) => ParentKey {
   let point: Uint8Array | undefined
@@ -56,7 +55,10 @@ function childrenOf({ key, chainCode }: ParentKey): (index: number) => ParentKey
   }
 }
 
-/** The first `count` private keys, 32 bytes each. Throws `invalid-options` when the words are not English BIP-39 ones or their checksum is wrong; the words are not repeated. */
+/**
+ * The first `count` private keys, 32 bytes each. Throws `invalid-options` when the words are not English BIP-39 words or
+ * their checksum is wrong; the error message does not contain the words.
+ */
 export function deriveKeys(mnemonic: string, count: number): Uint8Array[] {
   const phrase = mnemonic.trim().toLowerCase().split(/\s+/).join(' ')
   if (!validateMnemonic(phrase, wordlist)) {

@@ -1,4 +1,4 @@
-/** From what a caller asks to be sent to a transaction: what it left out is filled in, then it is signed. */
+/** Makes transactions from requests: fills in absent members, then signs. */
 import type { ChainConfig } from '../../chain/config.ts'
 import {
   impersonatedTransaction,
@@ -10,11 +10,11 @@ import { EMPTY } from '../../encoding/bytes.ts'
 import { invalidParams } from '../../errors.ts'
 import type { StateReader } from '../../state/model.ts'
 import type { Impersonation } from '../dev/impersonation.ts'
-import type { TransactionRequest } from '../engine.ts'
+import type { TransactionRequest } from '../model.ts'
 import type { Pool } from '../pool/pool.ts'
 import type { Accounts } from './accounts.ts'
 
-/** Gas of a transaction to send that names none (docs/rpc-reference.md#75-sending). */
+/** Gas limit of a request without one (docs/rpc-reference.md#75-sending). */
 const DEFAULT_SEND_GAS = 90_000n
 
 interface Parts {
@@ -25,15 +25,15 @@ interface Parts {
   readonly headState: () => StateReader
 }
 
-/** Makes transactions of requests. */
+/** Makes transactions from requests. */
 export interface Requests {
-  /** Signed with a key, that of the sender's account unless given. Throws `invalid-params` where there is none. */
+  /** Signs with a 32-byte key, that of the sender's account unless given. Throws `invalid-params` when there is none. */
   sign(request: TransactionRequest, key?: Uint8Array): Transaction
-  /** Signed where there is a key, else with a stand-in where the sender is impersonated. Throws as `sign` does. */
+  /** Signs with the sender's key, or without one gives an impersonated sender a placeholder signature. Throws as `sign` does. */
   toSend(request: TransactionRequest): Transaction
 }
 
-/** Makes them for the accounts of one node. */
+/** Makes them for the accounts of a node. */
 export function createRequests({ config, pool, accounts, impersonation, headState }: Parts): Requests {
   function filled(request: TransactionRequest): UnsignedTransaction {
     return {
@@ -56,8 +56,8 @@ export function createRequests({ config, pool, accounts, impersonation, headStat
     sign,
     toSend(request) {
       const { from } = request
-      const standsIn = accounts.key(from) === undefined && impersonation.covers(from)
-      return standsIn ? impersonatedTransaction(filled(request), from) : sign(request)
+      const isImpersonated = accounts.key(from) === undefined && impersonation.covers(from)
+      return isImpersonated ? impersonatedTransaction(filled(request), from) : sign(request)
     },
   }
 }

@@ -1,4 +1,4 @@
-/** The local wallet: keys that lie open for good, and encrypted ones that are unlocked for a while. */
+/** The local wallet: accounts with plain keys, and encrypted ones that are unlocked for a time. */
 import { getRandomValues } from 'node:crypto'
 import { addressOf } from '../../chain/signature.ts'
 import { keccak256 } from '../../encoding/hash.ts'
@@ -7,45 +7,49 @@ import type { Accounts } from './accounts.ts'
 import type { KeyStore } from './key-store.ts'
 
 /**
- * Accounts that can be made, opened and locked (docs/rpc-reference.md#714-personal). Disabled, it holds
- * nothing and is not to be asked for more.
+ * Accounts that can be created, unlocked and locked (docs/rpc-reference.md#714-personal). A disabled wallet is empty,
+ * and its methods must not be called.
  */
 export interface Wallet extends Accounts {
-  /** Makes an account with a random key, encrypted under the passphrase and unlocked for `UNLOCK_MS`. */
+  /** Creates an account with a random key, encrypted under the passphrase and unlocked for `UNLOCK_MS`. */
   create(passphrase: string): Promise<Hex>
-  /** The same for a given 32-byte key, which is the wallet's from then on. Throws on one outside 1..n-1. */
+  /** The same with a given 32-byte key, which the wallet owns from then on. Throws for a key outside 1..n-1. */
   importKey(key: Uint8Array, passphrase: string): Promise<Hex>
-  /** An account of the key keccak-256(seed), unlocked until the process ends or it is locked. */
+  /** Adds the account of the key keccak-256(seed), unlocked until it is locked or the process ends. */
   addSeed(seed: string): Hex
-  /** Opens a encrypted account for so many milliseconds from now; false when there is none. Throws `invalid-params` when the passphrase is wrong. */
+  /** Unlocks an encrypted account for so many milliseconds; false when there is none. Throws `invalid-params` when the passphrase is wrong. */
   unlock(address: Hex, passphrase: string, milliseconds: number): Promise<boolean>
-  /** Closes an account, and forgets it when its key is encrypted nowhere; false when it was not open. */
+  /** Locks an account, and removes it when its key is not encrypted; false when it was not unlocked. */
   lock(address: Hex): boolean
-  /** The key of a encrypted account for one use, for the caller to wipe, locked as before; `undefined` when there is none. Throws `invalid-params` when the passphrase is wrong. */
+  /**
+   * Decrypts the key of an encrypted account without unlocking it; the caller must wipe the key. `undefined` when there is
+   * none. Throws `invalid-params` when the passphrase is wrong.
+   */
   open(address: Hex, passphrase: string): Promise<Uint8Array | undefined>
 }
 
-/** How long an account stays unlocked unless told otherwise, milliseconds (docs/rpc-reference.md#714-personal). */
+/** Default time that an account stays unlocked, milliseconds (docs/rpc-reference.md#714-personal). */
 export const UNLOCK_MS = 1_800_000
 
-/** What a wallet is made of. */
+/** What a wallet needs. */
 export interface WalletParts {
-  /** Accounts that lie open from the start. The wallet owns their keys from then on. */
+  /** Accounts with plain keys, which the wallet owns from then on. */
   readonly local: Accounts
   readonly keyStore: KeyStore
   /** Milliseconds since 1970. */
   readonly milliseconds: () => number
 }
 
-/** A key that lies open until a moment. */
+/** An unlocked key and when it is locked again. */
 interface Unlocked {
   readonly key: Uint8Array
+  /** Milliseconds since 1970. */
   readonly until: number
   readonly timer: NodeJS.Timeout
 }
 
-/** Longest wait of a timer, milliseconds. */
-const LONGEST_WAIT = 2 ** 31 - 1
+/** Maximum delay of a timer, milliseconds. */
+const MAX_DELAY = 2 ** 31 - 1
 
 /** Makes the wallet. */
 export function createWallet({ local, keyStore, milliseconds }: WalletParts): Wallet {
@@ -56,7 +60,7 @@ export function createWallet({ local, keyStore, milliseconds }: WalletParts): Wa
   }
   const unlocked = new Map<Hex, Unlocked>()
 
-  function close(address: Hex): boolean {
+  function relock(address: Hex): boolean {
     const open = unlocked.get(address)
     if (open === undefined) return false
     clearTimeout(open.timer)
@@ -65,34 +69,34 @@ export function createWallet({ local, keyStore, milliseconds }: WalletParts): Wa
     return true
   }
 
-  /** A timer that wipes the key in time, and does not keep the process alive. */
+  /** Starts a timer that locks the account, without keeping the process alive. */
   function expiry(address: Hex, until: number): NodeJS.Timeout {
     const rest = until - milliseconds()
     return setTimeout(
       () => {
         const open = unlocked.get(address)
         if (open === undefined) return
-        if (until <= milliseconds()) close(address)
+        if (until <= milliseconds()) relock(address)
         else unlocked.set(address, { ...open, timer: expiry(address, until) })
       },
-      Math.min(Math.max(rest, 0), LONGEST_WAIT),
+      Math.min(Math.max(rest, 0), MAX_DELAY),
     ).unref()
   }
 
   function hold(address: Hex, key: Uint8Array, duration: number): void {
-    close(address)
+    relock(address)
     const until = milliseconds() + duration
     unlocked.set(address, { key, until, timer: expiry(address, until) })
   }
 
-  /** What lies open of an account now: a timer may be late. */
+  /** The usable key of an account; an expired one is locked here, because its timer may be late. */
   function keyOf(address: Hex): Uint8Array | undefined {
     const key = resident.get(address)
     if (key !== undefined) return key
     const open = unlocked.get(address)
     if (open === undefined) return undefined
     if (milliseconds() < open.until) return open.key
-    close(address)
+    relock(address)
     return undefined
   }
 
@@ -125,11 +129,11 @@ export function createWallet({ local, keyStore, milliseconds }: WalletParts): Wa
     },
 
     lock(address) {
-      const wasOpen = keyOf(address) !== undefined
-      close(address)
+      const wasUnlocked = keyOf(address) !== undefined
+      relock(address)
       resident.get(address)?.fill(0)
       resident.delete(address)
-      return wasOpen
+      return wasUnlocked
     },
 
     open: keyStore.open,

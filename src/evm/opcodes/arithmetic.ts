@@ -1,5 +1,6 @@
 /** Arithmetic, comparison and bits: 0x01 to 0x1d. */
 import type { Frame } from '../frame.ts'
+import { GAS } from '../gas-schedule.ts'
 import { MAX_WORD, MODULUS } from '../word.ts'
 import { type Operation, operation } from './operation.ts'
 
@@ -50,12 +51,10 @@ function shiftRightSigned(shift: bigint, word: bigint): bigint {
   return unsigned(value >> shift)
 }
 
-const EXP_BYTE_GAS = 50
-
 function exponentiate(frame: Frame): void {
   let base = frame.pop()
   let exponent = frame.pop()
-  if (exponent > 0n) frame.charge(EXP_BYTE_GAS * Math.ceil(exponent.toString(16).length / 2))
+  if (exponent > 0n) frame.charge(GAS.expByte * Math.ceil(exponent.toString(16).length / 2))
   if (base === 2n) {
     frame.push(exponent > 255n ? 0n : 1n << exponent)
     return
@@ -70,29 +69,29 @@ function exponentiate(frame: Frame): void {
 }
 
 export const ARITHMETIC: readonly Operation[] = [
-  binary(0x01, 'ADD', 3, (a, b) => unsigned(a + b)),
-  binary(0x02, 'MUL', 5, (a, b) => unsigned(a * b)),
-  binary(0x03, 'SUB', 3, (a, b) => unsigned(a - b)),
-  binary(0x04, 'DIV', 5, (a, b) => (b === 0n ? 0n : a / b)),
-  binary(0x05, 'SDIV', 5, (a, b) => (b === 0n ? 0n : unsigned(signed(a) / signed(b)))),
-  binary(0x06, 'MOD', 5, (a, b) => (b === 0n ? 0n : a % b)),
-  binary(0x07, 'SMOD', 5, (a, b) => (b === 0n ? 0n : unsigned(signed(a) % signed(b)))),
-  ternary(0x08, 'ADDMOD', 8, (a, b, modulus) => (modulus === 0n ? 0n : (a + b) % modulus)),
-  ternary(0x09, 'MULMOD', 8, (a, b, modulus) => (modulus === 0n ? 0n : (a * b) % modulus)),
-  operation(0x0a, 'EXP', 10, 2, 1, exponentiate),
-  binary(0x0b, 'SIGNEXTEND', 5, signExtend),
-  binary(0x10, 'LT', 3, (a, b) => (a < b ? 1n : 0n)),
-  binary(0x11, 'GT', 3, (a, b) => (a > b ? 1n : 0n)),
-  binary(0x12, 'SLT', 3, (a, b) => (signed(a) < signed(b) ? 1n : 0n)),
-  binary(0x13, 'SGT', 3, (a, b) => (signed(a) > signed(b) ? 1n : 0n)),
-  binary(0x14, 'EQ', 3, (a, b) => (a === b ? 1n : 0n)),
-  operation(0x15, 'ISZERO', 3, 1, 1, (frame) => frame.push(frame.pop() === 0n ? 1n : 0n)),
-  binary(0x16, 'AND', 3, (a, b) => a & b),
-  binary(0x17, 'OR', 3, (a, b) => a | b),
-  binary(0x18, 'XOR', 3, (a, b) => a ^ b),
-  operation(0x19, 'NOT', 3, 1, 1, (frame) => frame.push(MAX_WORD - frame.pop())),
-  binary(0x1a, 'BYTE', 3, byteOf),
-  binary(0x1b, 'SHL', 3, (shift, word) => (shift >= 256n ? 0n : unsigned(word << shift))),
-  binary(0x1c, 'SHR', 3, (shift, word) => (shift >= 256n ? 0n : word >> shift)),
-  binary(0x1d, 'SAR', 3, shiftRightSigned),
+  binary(0x01, 'ADD', GAS.veryLow, (a, b) => unsigned(a + b)),
+  binary(0x02, 'MUL', GAS.low, (a, b) => unsigned(a * b)),
+  binary(0x03, 'SUB', GAS.veryLow, (a, b) => unsigned(a - b)),
+  binary(0x04, 'DIV', GAS.low, (a, b) => (b === 0n ? 0n : a / b)),
+  binary(0x05, 'SDIV', GAS.low, (a, b) => (b === 0n ? 0n : unsigned(signed(a) / signed(b)))),
+  binary(0x06, 'MOD', GAS.low, (a, b) => (b === 0n ? 0n : a % b)),
+  binary(0x07, 'SMOD', GAS.low, (a, b) => (b === 0n ? 0n : unsigned(signed(a) % signed(b)))),
+  ternary(0x08, 'ADDMOD', GAS.mid, (a, b, modulus) => (modulus === 0n ? 0n : (a + b) % modulus)),
+  ternary(0x09, 'MULMOD', GAS.mid, (a, b, modulus) => (modulus === 0n ? 0n : (a * b) % modulus)),
+  operation(0x0a, 'EXP', GAS.exp, 2, 1, exponentiate),
+  binary(0x0b, 'SIGNEXTEND', GAS.low, signExtend),
+  binary(0x10, 'LT', GAS.veryLow, (a, b) => (a < b ? 1n : 0n)),
+  binary(0x11, 'GT', GAS.veryLow, (a, b) => (a > b ? 1n : 0n)),
+  binary(0x12, 'SLT', GAS.veryLow, (a, b) => (signed(a) < signed(b) ? 1n : 0n)),
+  binary(0x13, 'SGT', GAS.veryLow, (a, b) => (signed(a) > signed(b) ? 1n : 0n)),
+  binary(0x14, 'EQ', GAS.veryLow, (a, b) => (a === b ? 1n : 0n)),
+  operation(0x15, 'ISZERO', GAS.veryLow, 1, 1, (frame) => frame.push(frame.pop() === 0n ? 1n : 0n)),
+  binary(0x16, 'AND', GAS.veryLow, (a, b) => a & b),
+  binary(0x17, 'OR', GAS.veryLow, (a, b) => a | b),
+  binary(0x18, 'XOR', GAS.veryLow, (a, b) => a ^ b),
+  operation(0x19, 'NOT', GAS.veryLow, 1, 1, (frame) => frame.push(MAX_WORD - frame.pop())),
+  binary(0x1a, 'BYTE', GAS.veryLow, byteOf),
+  binary(0x1b, 'SHL', GAS.veryLow, (shift, word) => (shift >= 256n ? 0n : unsigned(word << shift))),
+  binary(0x1c, 'SHR', GAS.veryLow, (shift, word) => (shift >= 256n ? 0n : word >> shift)),
+  binary(0x1d, 'SAR', GAS.veryLow, shiftRightSigned),
 ]

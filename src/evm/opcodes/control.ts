@@ -2,6 +2,7 @@
 import { EMPTY } from '../../encoding/bytes.ts'
 import { pushedWord } from '../code-analysis.ts'
 import { FAILURE, type Frame, fail } from '../frame.ts'
+import { GAS } from '../gas-schedule.ts'
 import { type Operation, operation } from './operation.ts'
 
 function output(frame: Frame): Uint8Array {
@@ -43,20 +44,24 @@ function swap({ stack, sp }: Frame, depth: number): void {
 const range = (length: number): number[] => Array.from({ length }, (_, i) => i + 1)
 
 export const CONTROL: readonly Operation[] = [
-  operation(0x00, 'STOP', 0, 0, 0, (frame) => frame.stop(EMPTY)),
-  operation(0x50, 'POP', 2, 1, 0, (frame) => void frame.pop()),
-  operation(0x56, 'JUMP', 8, 1, 0, (frame) => jump(frame, frame.pop())),
-  operation(0x57, 'JUMPI', 10, 2, 0, jumpIf),
-  operation(0x58, 'PC', 2, 0, 1, (frame) => frame.push(BigInt(frame.pc))),
-  operation(0x5b, 'JUMPDEST', 1, 0, 0, () => {}),
-  operation(0x5f, 'PUSH0', 2, 0, 1, (frame) => frame.push(0n)),
-  ...range(32).map((n) => operation(0x5f + n, `PUSH${n}`, 3, 0, 1, (frame) => pushData(frame, n))),
+  operation(0x00, 'STOP', GAS.zero, 0, 0, (frame) => frame.stop(EMPTY)),
+  operation(0x50, 'POP', GAS.base, 1, 0, (frame) => void frame.pop()),
+  operation(0x56, 'JUMP', GAS.mid, 1, 0, (frame) => jump(frame, frame.pop())),
+  operation(0x57, 'JUMPI', GAS.high, 2, 0, jumpIf),
+  operation(0x58, 'PC', GAS.base, 0, 1, (frame) => frame.push(BigInt(frame.pc))),
+  operation(0x5b, 'JUMPDEST', GAS.jumpDestination, 0, 0, () => {}),
+  operation(0x5f, 'PUSH0', GAS.base, 0, 1, (frame) => frame.push(0n)),
+  ...range(32).map((n) => operation(0x5f + n, `PUSH${n}`, GAS.veryLow, 0, 1, (frame) => pushData(frame, n))),
   ...range(16).map((n) =>
-    operation(0x7f + n, `DUP${n}`, 3, n, n + 1, (frame) => frame.push(frame.stack[frame.sp - n] as bigint)),
+    operation(0x7f + n, `DUP${n}`, GAS.veryLow, n, n + 1, (frame) =>
+      frame.push(frame.stack[frame.sp - n] as bigint),
+    ),
   ),
-  ...range(16).map((n) => operation(0x8f + n, `SWAP${n}`, 3, n + 1, n + 1, (frame) => swap(frame, n))),
-  operation(0xf3, 'RETURN', 0, 2, 0, (frame) => frame.stop(output(frame))),
-  operation(0xfd, 'REVERT', 0, 2, 0, (frame) => {
+  ...range(16).map((n) =>
+    operation(0x8f + n, `SWAP${n}`, GAS.veryLow, n + 1, n + 1, (frame) => swap(frame, n)),
+  ),
+  operation(0xf3, 'RETURN', GAS.zero, 2, 0, (frame) => frame.stop(output(frame))),
+  operation(0xfd, 'REVERT', GAS.zero, 2, 0, (frame) => {
     frame.stop(output(frame))
     frame.reverted = true
   }),

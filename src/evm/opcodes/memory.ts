@@ -2,11 +2,9 @@
 import { toBigInt } from '../../encoding/bytes.ts'
 import { keccak256 } from '../../encoding/hash.ts'
 import { FAILURE, type Frame, fail } from '../frame.ts'
+import { GAS } from '../gas-schedule.ts'
 import { readWord, writeWord } from '../word.ts'
 import { type Operation, operation } from './operation.ts'
-
-const WORD_GAS = 3
-const HASH_WORD_GAS = 6
 
 /** Words of work that count as much time as a jump. */
 const WORDS_PER_TICK = 64
@@ -29,7 +27,7 @@ export function copyToMemory(
   from: bigint,
   length: bigint,
 ): void {
-  frame.charge(WORD_GAS * words(length))
+  frame.charge(GAS.copyWord * words(length))
   const offset = frame.expand(to, length)
   if (length === 0n) return
   const end = offset + Number(length)
@@ -43,7 +41,7 @@ export function copyToMemory(
 function hash(frame: Frame): void {
   const from = frame.pop()
   const length = frame.pop()
-  frame.charge(HASH_WORD_GAS * words(length))
+  frame.charge(GAS.keccak256Word * words(length))
   const offset = frame.expand(from, length)
   const digest = keccak256(frame.memory.subarray(offset, offset + Number(length)))
   frame.push(toBigInt(digest))
@@ -62,7 +60,7 @@ function copyWithin(frame: Frame): void {
   const to = frame.pop()
   const from = frame.pop()
   const length = frame.pop()
-  frame.charge(WORD_GAS * words(length))
+  frame.charge(GAS.copyWord * words(length))
   const target = frame.expand(to, length)
   const source = frame.expand(from, length)
   frame.memory.copyWithin(target, source, source + Number(length))
@@ -71,7 +69,7 @@ function copyWithin(frame: Frame): void {
 
 /** A copy of data that the frame came with. */
 function copier(code: number, name: string, source: (frame: Frame) => Uint8Array): Operation {
-  return operation(code, name, 3, 3, 0, (frame) => {
+  return operation(code, name, GAS.veryLow, 3, 0, (frame) => {
     const to = frame.pop()
     const from = frame.pop()
     copyToMemory(frame, source(frame), to, from, frame.pop())
@@ -79,22 +77,22 @@ function copier(code: number, name: string, source: (frame: Frame) => Uint8Array
 }
 
 export const MEMORY: readonly Operation[] = [
-  operation(0x20, 'SHA3', 30, 2, 1, hash),
+  operation(0x20, 'SHA3', GAS.keccak256, 2, 1, hash),
   copier(0x37, 'CALLDATACOPY', (frame) => frame.input),
   copier(0x39, 'CODECOPY', (frame) => frame.analysis.code),
-  operation(0x3e, 'RETURNDATACOPY', 3, 3, 0, copyReturned),
-  operation(0x51, 'MLOAD', 3, 1, 1, (frame) => {
+  operation(0x3e, 'RETURNDATACOPY', GAS.veryLow, 3, 0, copyReturned),
+  operation(0x51, 'MLOAD', GAS.veryLow, 1, 1, (frame) => {
     const offset = frame.expand(frame.pop(), 32n)
     frame.push(readWord(frame.memoryView, offset))
   }),
-  operation(0x52, 'MSTORE', 3, 2, 0, (frame) => {
+  operation(0x52, 'MSTORE', GAS.veryLow, 2, 0, (frame) => {
     const offset = frame.expand(frame.pop(), 32n)
     writeWord(frame.memoryView, offset, frame.pop())
   }),
-  operation(0x53, 'MSTORE8', 3, 2, 0, (frame) => {
+  operation(0x53, 'MSTORE8', GAS.veryLow, 2, 0, (frame) => {
     const offset = frame.expand(frame.pop(), 1n)
     frame.memory[offset] = Number(frame.pop() & 0xffn)
   }),
-  operation(0x59, 'MSIZE', 2, 0, 1, (frame) => frame.push(BigInt(frame.memoryWords * 32))),
-  operation(0x5e, 'MCOPY', 3, 3, 0, copyWithin),
+  operation(0x59, 'MSIZE', GAS.base, 0, 1, (frame) => frame.push(BigInt(frame.memoryWords * 32))),
+  operation(0x5e, 'MCOPY', GAS.veryLow, 3, 0, copyWithin),
 ]

@@ -2,12 +2,8 @@
 import type { Hex } from '../../encoding/hex.ts'
 import { toFixedHex } from '../../encoding/hex.ts'
 import type { Frame } from '../frame.ts'
+import { GAS, REFUND } from '../gas-schedule.ts'
 import { type Operation, operation, STATE_TICKS } from './operation.ts'
-
-const SET_GAS = 20_000
-const RESET_GAS = 5_000
-const CLEAR_REFUND = 15_000
-const LOG_BYTE_GAS = 8
 
 /** Flat prices, no net metering, no sentry for the last 2,300 gas (docs/protocol.md#62-gas-schedule). */
 function store(frame: Frame): void {
@@ -16,8 +12,8 @@ function store(frame: Frame): void {
   const slot = frame.pop()
   const value = frame.pop()
   const old = journal.state.storage(frame.address, slot)
-  frame.charge(old === 0n && value !== 0n ? SET_GAS : RESET_GAS)
-  if (old !== 0n && value === 0n) journal.storageRefund += CLEAR_REFUND
+  frame.charge(old === 0n && value !== 0n ? GAS.storageSet : GAS.storageReset)
+  if (old !== 0n && value === 0n) journal.refund += REFUND.storageClear
   if (old !== value) journal.state.putStorage(frame.address, slot, value)
   frame.spend(STATE_TICKS)
 }
@@ -26,14 +22,14 @@ function logger(topicCount: number): Operation {
   return operation(
     0xa0 + topicCount,
     `LOG${topicCount}`,
-    375 * (topicCount + 1),
+    GAS.log + GAS.logTopic * topicCount,
     topicCount + 2,
     0,
     (frame) => {
       frame.forbidStatic()
       const from = frame.pop()
       const length = frame.pop()
-      frame.charge(LOG_BYTE_GAS * Number(length))
+      frame.charge(GAS.logByte * Number(length))
       const offset = frame.expand(from, length)
       const topics: Hex[] = []
       for (let i = 0; i < topicCount; i++) topics.push(toFixedHex(frame.pop(), 32))
@@ -46,15 +42,15 @@ function logger(topicCount: number): Operation {
 }
 
 export const STORAGE: readonly Operation[] = [
-  operation(0x54, 'SLOAD', 200, 1, 1, (frame) => {
+  operation(0x54, 'SLOAD', GAS.storageLoad, 1, 1, (frame) => {
     frame.push(frame.session.journal.state.storage(frame.address, frame.pop()))
     frame.spend(STATE_TICKS)
   }),
-  operation(0x55, 'SSTORE', 0, 2, 0, store),
-  operation(0x5c, 'TLOAD', 100, 1, 1, (frame) => {
+  operation(0x55, 'SSTORE', GAS.zero, 2, 0, store),
+  operation(0x5c, 'TLOAD', GAS.transientStorage, 1, 1, (frame) => {
     frame.push(frame.session.journal.transient.get(frame.address, frame.pop()))
   }),
-  operation(0x5d, 'TSTORE', 100, 2, 0, (frame) => {
+  operation(0x5d, 'TSTORE', GAS.transientStorage, 2, 0, (frame) => {
     frame.forbidStatic()
     const slot = frame.pop()
     frame.session.journal.transient.put(frame.address, slot, frame.pop())

@@ -1,18 +1,17 @@
-/** All opcodes by number, as flat arrays that the loop indexes. */
+/** All opcodes by number, as flat arrays that the interpreter indexes. */
 import type { Frame } from '../frame.ts'
-import type { RuleSet } from '../message.ts'
-import { vmRules } from '../rules.ts'
 import { ARITHMETIC } from './arithmetic.ts'
 import { CALLS } from './calls.ts'
 import { CONTROL } from './control.ts'
-import { SURROUNDINGS } from './environment.ts'
+import { ENVIRONMENT } from './environment.ts'
 import { MEMORY } from './memory.ts'
 import type { Operation } from './operation.ts'
 import { STORAGE } from './storage.ts'
 
-const STACK_LIMIT = 1024
+/** Words that the stack of a frame holds. */
+export const STACK_LIMIT = 1024
 
-/** The opcodes of one rule set, each array indexed by opcode. */
+/** A set of opcodes; each array is indexed by opcode. */
 export interface OpcodeTable {
   /** Gas; -1 where there is no such opcode. */
   readonly fees: Int32Array
@@ -24,9 +23,10 @@ export interface OpcodeTable {
   readonly names: readonly (string | undefined)[]
 }
 
-const OPERATIONS: readonly Operation[] = [
+/** Every opcode of the chain (docs/protocol.md#61-opcodes). */
+export const OPERATIONS: readonly Operation[] = [
   ...ARITHMETIC,
-  ...SURROUNDINGS,
+  ...ENVIRONMENT,
   ...MEMORY,
   ...STORAGE,
   ...CONTROL,
@@ -34,10 +34,11 @@ const OPERATIONS: readonly Operation[] = [
 ]
 
 function absent(): void {
-  throw new Error('the loop refuses this opcode before it runs')
+  throw new Error('an absent opcode is refused before it runs')
 }
 
-function makeTable(ruleSet: RuleSet): OpcodeTable {
+/** The table of these opcodes; a later one replaces an earlier one of the same number. */
+export function opcodeTable(operations: readonly Operation[]): OpcodeTable {
   const table = {
     fees: new Int32Array(256).fill(-1),
     needs: new Int32Array(256),
@@ -45,9 +46,7 @@ function makeTable(ruleSet: RuleSet): OpcodeTable {
     run: new Array<(frame: Frame) => void>(256).fill(absent),
     names: new Array<string | undefined>(256).fill(undefined),
   }
-  const { absentOpcodes } = vmRules(ruleSet)
-  for (const { code, name, fee, pops, pushes, run } of OPERATIONS) {
-    if (absentOpcodes.includes(code)) continue
+  for (const { code, name, fee, pops, pushes, run } of operations) {
     table.fees[code] = fee
     table.needs[code] = pops
     table.room[code] = STACK_LIMIT - Math.max(pushes - pops, 0)
@@ -55,14 +54,4 @@ function makeTable(ruleSet: RuleSet): OpcodeTable {
     table.names[code] = name
   }
   return table
-}
-
-const TABLES: Record<RuleSet, OpcodeTable> = {
-  chain: makeTable('chain'),
-  petersburg: makeTable('petersburg'),
-}
-
-/** The opcodes of a rule set; the same record each time. */
-export function opcodeTable(ruleSet: RuleSet): OpcodeTable {
-  return TABLES[ruleSet]
 }

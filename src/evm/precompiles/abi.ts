@@ -1,4 +1,4 @@
-/** Arguments and results of native methods, read and written as the chain's node does, oddities included (they are consensus). */
+/** Arguments and results of precompiled methods, as the reference node reads and writes them: its oddities are consensus. */
 import { concat, EMPTY, fromBigIntFixed, toBigInt } from '../../encoding/bytes.ts'
 
 const WORD = 32

@@ -1,8 +1,8 @@
 /** 0x09: the compression function F of BLAKE2b with a free choice of rounds (EIP-152, RSKIP-153). */
-import { type Chunks, inChunks, type Precompile, PrecompileFailure } from './precompile.ts'
+import { type Chunks, inChunks, type PrecompileCode, PrecompileFailure } from './precompile.ts'
 
-/** Rounds of one portion. */
-const PORTION = 2048
+/** Rounds of one chunk. */
+const CHUNK_ROUNDS = 2048
 
 const INPUT_LENGTH = 213
 const ROUNDS_OFFSET = 0
@@ -123,7 +123,7 @@ function mixRounds(v: Int32Array, m: Int32Array, from: number, to: number): void
   }
 }
 
-/** F in portions: `h` is the state (16 halves, low first) and is replaced, `m` the message block, `t` the byte counter. */
+/** F in chunks: `h` is the state (16 halves, low first) and is replaced, `m` the message block, `t` the byte counter. */
 function* compress(
   rounds: number,
   h: Int32Array,
@@ -139,9 +139,9 @@ function* compress(
     v[28] = ~(v[28] as number)
     v[29] = ~(v[29] as number)
   }
-  for (let round = 0; round < rounds; round += PORTION) {
+  for (let round = 0; round < rounds; round += CHUNK_ROUNDS) {
     if (round > 0) yield
-    mixRounds(v, m, round, Math.min(rounds, round + PORTION))
+    mixRounds(v, m, round, Math.min(rounds, round + CHUNK_ROUNDS))
   }
   for (let i = 0; i < 16; i++) h[i] = (h[i] as number) ^ (v[i] as number) ^ (v[i + 16] as number)
 }
@@ -171,10 +171,13 @@ function* run(input: Uint8Array): Chunks {
   return output
 }
 
-/** Rounds, state, message, counter and final flag (213 bytes) to the new state; one gas a round. Another length costs nothing and fails. */
-export const blake2f: Precompile = {
+/** One gas a round; nothing for another length, which fails. */
+export function blake2fGas(input: Uint8Array): bigint {
+  return input.length === INPUT_LENGTH ? BigInt(viewOf(input).getUint32(ROUNDS_OFFSET)) : 0n
+}
+
+/** Rounds, state, message, counter and final flag (213 bytes) to the new state. Another length fails. */
+export const blake2f: PrecompileCode = {
   maxInputFromContract: INPUT_LENGTH,
-  requiredGas: (input) =>
-    input.length === INPUT_LENGTH ? BigInt(viewOf(input).getUint32(ROUNDS_OFFSET)) : 0n,
   ...inChunks(run),
 }

@@ -1,7 +1,7 @@
-/** The curve of EIP-196 and EIP-197 (alt_bn128): addition, multiplication and the pairing check, at the chain's prices (RSKIP-137). */
+/** The curve of EIP-196 and EIP-197 (alt_bn128): addition, multiplication and the pairing check (RSKIP-137). */
 import { bn254 } from '@noble/curves/bn254.js'
 import { concat, fromBigIntFixed, toBigInt } from '../../encoding/bytes.ts'
-import { type Chunks, inChunks, inputSlice, type Precompile, PrecompileFailure } from './precompile.ts'
+import { type Chunks, inChunks, inputSlice, type PrecompileCode, PrecompileFailure } from './precompile.ts'
 
 const G1 = bn254.G1.Point
 const G2 = bn254.G2.Point
@@ -9,7 +9,8 @@ const { Fp, Fp12, Fr } = bn254.fields
 type G1Point = typeof G1.BASE
 type G2Point = typeof G2.BASE
 
-const PAIR_SIZE = 192
+/** Bytes of a point of each group. */
+export const PAIR_SIZE = 192
 const INFINITY = new Uint8Array(64)
 
 /** The word at `offset` as a coordinate; throws PrecompileFailure when it is not below the field's modulus. */
@@ -51,16 +52,14 @@ function writeG1(point: G1Point): Uint8Array {
 }
 
 /** 0x06: the sum of two points; input is padded with zeros, invalid points fail (EIP-196). */
-export const bn128Add: Precompile = {
+export const bn128Add: PrecompileCode = {
   maxInputFromContract: 128,
-  requiredGas: () => 150n,
   run: (input) => writeG1(readG1(input, 0).add(readG1(input, 64))),
 }
 
 /** 0x07: a point times any 256-bit integer; input is padded with zeros, an invalid point fails (EIP-196). */
-export const bn128Multiply: Precompile = {
+export const bn128Multiply: PrecompileCode = {
   maxInputFromContract: 96,
-  requiredGas: () => 6000n,
   run(input) {
     const point = readG1(input, 0)
     const scalar = toBigInt(inputSlice(input, 64, 32)) % Fr.ORDER
@@ -94,7 +93,6 @@ function* checkPairing(input: Uint8Array): Chunks {
 }
 
 /** 0x08: is the product of the pairings one? 32 bytes, 1 or 0; no pairs give 1, a broken length or point fails (EIP-197). */
-export const bn128Pairing: Precompile = {
-  requiredGas: (input) => 45_000n + 34_000n * BigInt(Math.floor(input.length / PAIR_SIZE)),
+export const bn128Pairing: PrecompileCode = {
   ...inChunks(checkPairing),
 }

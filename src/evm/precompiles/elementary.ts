@@ -1,5 +1,5 @@
 /**
- * The four oldest native contracts: signature recovery, two hashes and the copy
+ * The four oldest precompiled contracts: signature recovery, two hashes and the copy
  * (docs/protocol.md#65-precompiled-contracts).
  */
 import { secp256k1 } from '@noble/curves/secp256k1.js'
@@ -8,14 +8,14 @@ import { CURVE_ORDER, recoverAddress } from '../../chain/signature.ts'
 import { EMPTY, fromBigInt, padLeft, toBigInt } from '../../encoding/bytes.ts'
 import { keccak256, sha256 } from '../../encoding/hash.ts'
 import { fromHex } from '../../encoding/hex.ts'
-import { inputSlice, type Precompile, wordGas } from './precompile.ts'
+import { inputSlice, type PrecompileCode } from './precompile.ts'
 
 const { Point } = secp256k1
 
 /** The address of the point at infinity, which has no coordinates to hash. */
 const INFINITY_ADDRESS = keccak256(EMPTY).subarray(12)
 
-/** Does the signature recover to the point at infinity (s·R = e·G)? The chain gives that "key" an address as any other. */
+/** Does the signature recover to the point at infinity (s·R = e·G)? The chain computes an address of that "key" as of any other. */
 function recoversInfinity(hash: Uint8Array, r: bigint, s: bigint, parity: 0 | 1): boolean {
   try {
     const compressed = padLeft(fromBigInt(r), 33)
@@ -32,9 +32,8 @@ function recoversInfinity(hash: Uint8Array, r: bigint, s: bigint, parity: 0 | 1)
  * 0x01: hash, v, r, s to the signer's address in 32 bytes; empty when nothing can be recovered. Fewer than 96 bytes of
  * input recover nothing, and only the last byte of v counts, both unlike Ethereum.
  */
-export const ecrecover: Precompile = {
+export const ecrecover: PrecompileCode = {
   maxInputFromContract: 128,
-  requiredGas: () => 3000n,
   run(input) {
     if (input.length < 96) return EMPTY
     const v = input[63] as number
@@ -51,19 +50,16 @@ export const ecrecover: Precompile = {
 }
 
 /** 0x02: SHA-256. */
-export const sha256Contract: Precompile = {
-  requiredGas: (input) => wordGas(60n, 12n, input.length),
+export const sha256Contract: PrecompileCode = {
   run: (input) => sha256(input),
 }
 
 /** 0x03: RIPEMD-160, left-padded to 32 bytes. */
-export const ripemd160Contract: Precompile = {
-  requiredGas: (input) => wordGas(600n, 120n, input.length),
+export const ripemd160Contract: PrecompileCode = {
   run: (input) => padLeft(ripemd160(input), 32),
 }
 
 /** 0x04: the input itself. */
-export const identity: Precompile = {
-  requiredGas: (input) => wordGas(15n, 3n, input.length),
+export const identity: PrecompileCode = {
   run: (input) => input.slice(),
 }

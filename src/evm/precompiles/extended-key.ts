@@ -19,7 +19,7 @@ const VERSIONS: ReadonlyMap<string, number> = new Map([
 const TEXT_LENGTH = 111
 const PAYLOAD_LENGTH = 78
 
-/** What a serialized extended public key says of one key; its parent and number matter only in its text. */
+/** The content of a serialized extended public key; its parent and number matter only in its text. */
 export interface ExtendedPublicKey {
   readonly version: number
   /** Generations below the master key, 0 to 255. */

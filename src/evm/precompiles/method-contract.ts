@@ -1,7 +1,12 @@
-/** Native contracts that offer methods by ABI selector. */
+/** Precompiled contracts that offer methods by ABI selector. */
 import { toNumber } from '../../encoding/bytes.ts'
 import { keccak256 } from '../../encoding/hash.ts'
-import { type Precompile, type PrecompileEnvironment, PrecompileFailure } from './precompile.ts'
+import {
+  type PrecompileCode,
+  type PrecompileEnvironment,
+  PrecompileFailure,
+  type PrecompileGas,
+} from './precompile.ts'
 
 /** How one method reads its arguments, what it costs and what it does. */
 export interface MethodDefinition<Arguments> {
@@ -38,11 +43,16 @@ export function precompileMethod<Arguments>(definition: MethodDefinition<Argumen
   }
 }
 
+/** A contract whose gas is its methods'. */
+export interface MethodContract extends PrecompileCode {
+  readonly methodGas: PrecompileGas
+}
+
 /**
  * A contract of methods without a default one. Missing or unknown selectors and malformed arguments are free of charge
  * and fail to execute; superfluous data are ignored.
  */
-export function methodContract(methods: readonly Method[]): Precompile {
+export function methodContract(methods: readonly Method[]): MethodContract {
   const bySelector = new Map(methods.map((method) => [method.selector, method]))
 
   function prepare(input: Uint8Array): PreparedCall | undefined {
@@ -56,7 +66,7 @@ export function methodContract(methods: readonly Method[]): Precompile {
   }
 
   return {
-    requiredGas: (input) => prepare(input)?.gas ?? 0n,
+    methodGas: (input) => prepare(input)?.gas ?? 0n,
     run(input, env) {
       const call = prepare(input)
       if (call === undefined) throw new PrecompileFailure('no such method, or malformed arguments')

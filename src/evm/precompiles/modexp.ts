@@ -1,7 +1,7 @@
-/** 0x05: modular exponentiation of integers of any length, at EIP-198's price. */
+/** 0x05: modular exponentiation of integers of any length (EIP-198). */
 import { EMPTY, fromBigInt, padLeft, toBigInt } from '../../encoding/bytes.ts'
 import { modularPower } from './modular-power.ts'
-import { inputSlice, type Precompile } from './precompile.ts'
+import { inputSlice, type PrecompileCode } from './precompile.ts'
 
 const HEAD = 96
 /** Lengths above are read as this, and no offset may pass it: the node counts bytes in signed 32-bit integers. */
@@ -30,7 +30,7 @@ function multiplicationComplexity(length: number): bigint {
   return (x * x) / 16n + 480n * x - 199_680n
 }
 
-/** How many squarings the exponent asks for, judged by its length and its first 32 bytes. */
+/** How many squarings the exponent needs, by its length and its first 32 bytes. */
 function adjustedExponentLength(input: Uint8Array, lengths: Lengths): bigint {
   const offset = HEAD + lengths.base
   const head =
@@ -39,18 +39,20 @@ function adjustedExponentLength(input: Uint8Array, lengths: Lengths): bigint {
   return BigInt(8 * Math.max(lengths.exponent - 32, 0) + highestBit)
 }
 
+/** EIP-198's gas: divisor 20, no minimum. */
+export function modexpGas(input: Uint8Array): bigint {
+  const lengths = readLengths(input)
+  const complexity = multiplicationComplexity(Math.max(lengths.base, lengths.modulus))
+  const squarings = adjustedExponentLength(input, lengths)
+  const gas = (complexity * (squarings > 1n ? squarings : 1n)) / 20n
+  return gas > MAX_GAS ? MAX_GAS : gas
+}
+
 /**
  * Lengths of base, exponent and modulus (a word each), then the three; the result is as long as the modulus. Missing
- * input counts as zeros, modulus zero gives zeros, lengths past 2^31 give empty output. No minimum price, divisor 20.
+ * input counts as zeros, modulus zero gives zeros, lengths past 2^31 give empty output.
  */
-export const modexp: Precompile = {
-  requiredGas(input) {
-    const lengths = readLengths(input)
-    const complexity = multiplicationComplexity(Math.max(lengths.base, lengths.modulus))
-    const squarings = adjustedExponentLength(input, lengths)
-    const gas = (complexity * (squarings > 1n ? squarings : 1n)) / 20n
-    return gas > MAX_GAS ? MAX_GAS : gas
-  },
+export const modexp: PrecompileCode = {
   run(input) {
     const lengths = readLengths(input)
     const exponentAt = HEAD + lengths.base

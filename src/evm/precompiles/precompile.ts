@@ -1,5 +1,6 @@
-/** What a native contract is: code of the node's own at a fixed address, with a price and a result. */
+/** The interface of precompiled contracts: code of this node at a fixed address, with its gas and its result. */
 import type { Header } from '../../chain/header.ts'
+import type { Transaction } from '../../chain/transaction.ts'
 import type { Hex } from '../../encoding/hex.ts'
 
 /** An ancestor of the executing block, as the block header contract reads it. */
@@ -11,18 +12,23 @@ export interface AncestorBlock {
   readonly totalDifficulty: bigint
 }
 
-/** The words of a contract's own account. */
+/** The storage cells of a contract's own account: byte strings, of which a word is the minimal big-endian form. */
 export interface PrecompileStorage {
-  /** 0 where nothing is kept. */
+  /** A cell as a word; 0 where there is none. */
   get(slot: bigint): bigint
-  /** Undone when the call fails. Throws PrecompileFailure where nothing may be written. */
-  set(slot: bigint, value: bigint): void
+  /** A cell's bytes; empty where there is none. */
+  bytes(slot: bigint): Uint8Array
+  /**
+   * Sets a cell; no bytes remove it. Possible in a static call too, as in the reference node
+   * (docs/protocol.md#66-bridge).
+   */
+  setBytes(slot: bigint, bytes: Uint8Array): void
 }
 
-/** How a native contract is called. A plain call from code that may not write counts as `staticcall`. */
+/** How a precompiled contract is called. A plain call from code that may not write counts as `staticcall`. */
 export type PrecompileCallKind = 'call' | 'callcode' | 'delegatecall' | 'staticcall'
 
-/** Where a native contract is called from. */
+/** Where a precompiled contract is called from. */
 export interface PrecompileEnvironment {
   /** Depth of the frame that calls: 0 for the code a transaction starts, and for a transaction straight to the contract. */
   readonly depth: number
@@ -35,33 +41,49 @@ export interface PrecompileEnvironment {
   readonly isTop: boolean
   /** Is all of this a simulation (`eth_call` and estimates), its sender unproven and its changes dropped? */
   readonly isLocal: boolean
+  /** The signed transaction that calls; `undefined` when code calls, and in a simulation. */
+  readonly transaction: Transaction | undefined
+  /** Height of the executing block. */
+  readonly number: number
   /** Of the executing block, Unix seconds. */
   readonly timestamp: number
   readonly storage: PrecompileStorage
+  /** Adds a log of the contract's own address. */
+  emit(topics: readonly Hex[], data: Uint8Array): void
+  /** Moves wei from the contract's own account, which must have them. */
+  transfer(to: Hex, wei: bigint): void
   /** 0 is the parent of the executing block; `undefined` when there is no such block. */
   ancestor(depth: number): AncestorBlock | undefined
 }
 
-/** Work that may take long, in portions of less than a millisecond or so; it ends with the output. */
+/** Work that may take long, in chunks of about a millisecond at most; it ends with the output. */
 export type Chunks = Generator<undefined, Uint8Array, undefined>
 
-/** A native contract. It keeps nothing between calls; no function waits for anything. */
-export interface Precompile {
-  /**
-   * Gas charged before anything runs, also when running then fails
-   * (docs/protocol.md#65-precompiled-contracts, RSKIP-197).
-   */
-  requiredGas(input: Uint8Array, env: PrecompileEnvironment): bigint
+/**
+ * Gas charged before a precompiled contract runs, also when it then fails
+ * (docs/protocol.md#65-precompiled-contracts, RSKIP-197).
+ */
+export type PrecompileGas = (input: Uint8Array, env: PrecompileEnvironment) => bigint
+
+/** What a precompiled contract does. It keeps nothing between calls; no function waits for anything. */
+export interface PrecompileCode {
   /** The output; throws PrecompileFailure on an execution error. Called only when the gas is paid. */
   run(input: Uint8Array, env: PrecompileEnvironment): Uint8Array
-  /** The same as `run` for work that may keep others waiting: whoever runs it may pause between two portions. */
+  /** The same as `run` for long work: the caller may pause between two chunks. */
   chunks?(input: Uint8Array): Chunks
   /** Bytes of input that arrive when contract code calls; the rest is cut off (RSKIP-516). A transaction is not cut. */
   readonly maxInputFromContract?: number
 }
 
-/** Both ways to run a contract that works in portions. */
-export function inChunks(chunks: (input: Uint8Array) => Chunks): Pick<Precompile, 'run' | 'chunks'> {
+/** A precompiled contract: a row of `table.ts` but for its address. */
+export interface Precompile extends PrecompileCode {
+  /** As call trees name it. */
+  readonly name: string
+  readonly requiredGas: PrecompileGas
+}
+
+/** Both ways to run a contract that works in chunks. */
+export function inChunks(chunks: (input: Uint8Array) => Chunks): Pick<PrecompileCode, 'run' | 'chunks'> {
   return {
     chunks,
     run(input) {
@@ -74,9 +96,9 @@ export function inChunks(chunks: (input: Uint8Array) => Chunks): Pick<Precompile
   }
 }
 
-/** An execution error of a native contract: the call fails, its state is undone, only the required gas is lost. */
+/** An execution error of a precompiled contract: the call fails, its state is undone, only the required gas is lost. */
 export class PrecompileFailure extends Error {
-  /** Would the real chain have done something here that this node leaves out? Then the operator is told. */
+  /** Would the real chain have done something here that this node leaves out? Then the operator gets a notice. */
   readonly isNotSimulated: boolean
 
   constructor(message: string, { isNotSimulated = false } = {}) {
@@ -84,11 +106,6 @@ export class PrecompileFailure extends Error {
     this.name = 'PrecompileFailure'
     this.isNotSimulated = isNotSimulated
   }
-}
-
-/** Gas per whole or started 32-byte word over a base. */
-export function wordGas(base: bigint, perWord: bigint, length: number): bigint {
-  return base + perWord * BigInt(Math.ceil(length / 32))
 }
 
 /** `length` bytes of input from `offset`, as if zero bytes followed the input for ever. Do not write to the result. */

@@ -1,7 +1,7 @@
 /** 0x01000016 and 0x01000017: addition and multiplication on secp256k1, in the encoding of EIP-196 (RSKIP-516). */
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { toBigInt } from '../../encoding/bytes.ts'
-import { inputSlice, type Precompile, PrecompileFailure } from './precompile.ts'
+import { inputSlice, type PrecompileCode, PrecompileFailure } from './precompile.ts'
 
 const { Point } = secp256k1
 const { Fp, Fn } = Point
@@ -23,16 +23,14 @@ function writePoint(point: CurvePoint): Uint8Array {
 }
 
 /** The sum of two points, 64 bytes; input is padded with zeros, an invalid point fails. */
-export const secp256k1Add: Precompile = {
+export const secp256k1Add: PrecompileCode = {
   maxInputFromContract: 128,
-  requiredGas: () => 150n,
   run: (input) => writePoint(readPoint(input, 0).add(readPoint(input, 64))),
 }
 
 /** A point times any 256-bit integer, 64 bytes; input is padded with zeros, an invalid point fails. */
-export const secp256k1Multiply: Precompile = {
+export const secp256k1Multiply: PrecompileCode = {
   maxInputFromContract: 96,
-  requiredGas: () => 3000n,
   run(input) {
     const point = readPoint(input, 0)
     const scalar = toBigInt(inputSlice(input, 64, 32)) % Fn.ORDER

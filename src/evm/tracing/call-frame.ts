@@ -1,8 +1,8 @@
-/** The tree of calls that a transaction made: plain data, whoever prints it. */
+/** The call tree of one transaction as plain data, independent of any output format. */
 import type { Log } from '../../chain/receipt.ts'
 import type { Hex } from '../../encoding/hex.ts'
 
-/** How a frame came to be. `selfdestruct` is the end of a contract, told as a child of the frame that ended it. */
+/** What started a frame. `selfdestruct` is a child of the frame that executed SELFDESTRUCT. */
 export type FrameKind =
   | 'call'
   | 'callcode'
@@ -12,60 +12,83 @@ export type FrameKind =
   | 'create2'
   | 'selfdestruct'
 
-/** The exception of the chain's node for a failure that is no REVERT (docs/rpc-reference.md#68-flat-trace). */
-export interface VmException {
-  /** The Java class, for example `org.ethereum.vm.program.Program$OutOfGasException`. */
-  readonly name: string
-  /** Its words; `{tx}` stands for the hash of the transaction. */
-  readonly message: string
-}
+/** The numbers behind a failure other than REVERT; formatters make messages of them. Gas in gas. */
+export type FailureCause =
+  /**
+   * An opcode that could not be paid: `required` is `undefined` when it exceeds every gas limit; `available`
+   * is the gas before the opcode. `operation` is the opcode's name, or its two hex digits.
+   */
+  | {
+      readonly kind: 'out-of-gas'
+      readonly operation: string
+      readonly required: number | undefined
+      readonly available: number
+    }
+  /** A precompiled contract, or the deposit of a new contract's code, that a call with `gas` could not pay. */
+  | { readonly kind: 'precompile-out-of-gas' | 'deposit-out-of-gas'; readonly gas: bigint }
+  /** RETURNDATACOPY beyond the end of the return data (EIP-211). */
+  | {
+      readonly kind: 'return-data-bounds'
+      readonly offset: bigint
+      readonly size: bigint
+      readonly available: number
+    }
+  | { readonly kind: 'invalid-opcode'; readonly opcode: number }
+  | { readonly kind: 'invalid-jump'; readonly target: bigint }
+  | { readonly kind: 'stack-underflow'; readonly required: number; readonly available: number }
+  | { readonly kind: 'stack-overflow'; readonly limit: number }
+  | { readonly kind: 'static-violation' }
+  /** A precompiled contract that failed, or a failure without numbers of its own. */
+  | { readonly kind: 'other'; readonly message: string }
 
 /** Why a frame did not succeed. */
 export interface FrameFailure {
   /**
    * `reverted`: by REVERT, the payload is the frame's output. `failed`: an exception, all gas of the frame
-   * lost. `refused`: never begun, for want of balance or too deep (docs/protocol.md#63-calls-and-creations);
-   * the caller keeps its gas.
+   * lost. `refused`: never started, because of its depth or the caller's balance
+   * (docs/protocol.md#63-calls-and-creations); the caller keeps its gas.
    */
   readonly kind: 'reverted' | 'failed' | 'refused'
-  /** For a person: `out of gas`, `revert not the owner`, `transaction reverted` when the payload holds no text. */
+  /** Readable: `out of gas`, `revert not the owner`, `transaction reverted` when the payload holds no text. */
   readonly reason: string
+  /** The text of an `Error(string)` payload, of a `reverted` frame only. */
+  readonly revertReason?: string
   /** Of a `failed` frame only. */
-  readonly exception?: VmException
+  readonly cause?: FailureCause
 }
 
 /** A log as it was emitted. */
 export interface FrameLog {
   readonly log: Log
-  /** How many children of the frame had been made before. */
+  /** Number of the frame's children that precede the log. */
   readonly position: number
-  /** Place among the logs of the transaction's receipt; absent when a failure took the log back. */
+  /** Index among the logs of the transaction's receipt; absent when a failure discarded the log. */
   readonly index?: number
 }
 
-/** One call, creation or self-destruct, with what it called in turn. Gas in gas, value in wei. */
+/** One call, creation or self-destruct, with its child frames. Gas in gas, value in wei. */
 export interface CallFrame {
   readonly kind: FrameKind
   /** 0 is the transaction's own. */
   readonly depth: number
-  /** Who makes the call; of a delegatecall or callcode the contract that lends its storage. The dying contract. */
+  /** The caller; of a delegatecall or callcode the contract whose storage is used; the destroyed contract. */
   readonly from: Hex
-  /** Whose code runs; the created contract; who inherits. `undefined` when a creation got as far as no address. */
+  /** The contract whose code runs; the created contract; the beneficiary. `undefined` when a creation failed before it had an address. */
   readonly to: Hex | undefined
-  /** Of a delegatecall what the calling frame came with; of a self-destruct the balance that moved. */
+  /** Of a delegatecall the value of the calling frame; of a self-destruct the balance that moved. */
   readonly value: bigint
-  /** Gas that came with the call; of the transaction's own frame its whole limit. 0 for a self-destruct. */
+  /** Gas given to the call; of the transaction's own frame the gas limit. 0 for a self-destruct. */
   readonly gas: bigint
-  /** Of the transaction's own frame what the receipt says. */
+  /** Of the transaction's own frame the receipt's gas used. */
   readonly gasUsed: bigint
   /** Call data, or init code. */
   readonly input: Uint8Array
-  /** What was returned, the payload of a REVERT, or the new contract's code. */
+  /** Return data, the payload of a REVERT, or the new contract's code. */
   readonly output: Uint8Array
   readonly failure?: FrameFailure
-  /** Is the callee a contract of the node itself? */
+  /** Is the callee a precompiled contract? */
   readonly isPrecompile: boolean
-  /** Did bytecode run? Neither for a plain transfer nor for a native contract. */
+  /** Did bytecode run? Neither for a plain transfer nor for a precompiled contract. */
   readonly ranCode: boolean
   readonly logs: readonly FrameLog[]
   readonly calls: readonly CallFrame[]

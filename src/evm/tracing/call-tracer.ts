@@ -6,7 +6,7 @@ import type { CallFrame, FrameFailure, FrameLog } from './call-frame.ts'
 import type { TraceBudget } from './trace-budget.ts'
 import type { FrameEnd, FrameStart, TraceEnd, Tracer } from './tracer.ts'
 
-/** What a frame takes in memory beside its payloads, bytes. */
+/** Estimated memory of a frame beside its payloads, bytes. */
 const FRAME_BYTES = 512
 
 interface OpenLog extends FrameLog {
@@ -23,13 +23,13 @@ interface OpenFrame extends Omit<CallFrame, 'logs' | 'calls'> {
   readonly calls: OpenFrame[]
 }
 
-/** Records calls; `root` is whole once the transaction is over. Throws `limit-exceeded` beyond its budget. */
+/** Records calls; `root` is complete once the transaction is over. Throws `limit-exceeded` beyond its budget. */
 export class CallTracer implements Tracer {
   readonly #budget: TraceBudget
   readonly #open: OpenFrame[] = []
-  /** Logs that no failure has taken back so far, as emitted. */
+  /** Logs that no failure has discarded so far, in the order of emission. */
   readonly #logs: OpenLog[] = []
-  /** How many of them there were when each open frame began. */
+  /** Length of that list at the start of each open frame. */
   readonly #marks: number[] = []
   #root: OpenFrame | undefined
 
@@ -78,13 +78,13 @@ export class CallTracer implements Tracer {
     }
   }
 
-  selfDestruct(contract: Hex, heir: Hex, balance: bigint): void {
+  selfDestruct(contract: Hex, beneficiary: Hex, balance: bigint): void {
     this.#budget.take(FRAME_BYTES)
     this.#begin({
       kind: 'selfdestruct',
       depth: this.#open.length,
       from: contract,
-      to: heir,
+      to: beneficiary,
       value: balance,
       gas: 0n,
       gasUsed: 0n,
@@ -107,7 +107,7 @@ export class CallTracer implements Tracer {
     this.#logs.push(entry)
   }
 
-  /** Gives the transaction's own frame the gas of the whole transaction, and the logs that stand their places. */
+  /** Sets the gas of the whole transaction on its own frame, and the receipt's index on the remaining logs. */
   finish({ gasUsed, gasLimit }: TraceEnd): void {
     if (this.#root === undefined) return
     this.#root.gas = gasLimit

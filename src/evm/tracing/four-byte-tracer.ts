@@ -1,12 +1,12 @@
-/** Counts which functions were called, with how much data: what a search for unknown signatures asks. */
+/** Counts calls by function selector and length of arguments, for the look-up of unknown signatures. */
 import { type Hex, toHex } from '../../encoding/hex.ts'
 import type { FrameStart, Tracer } from './tracer.ts'
 
-/** Counts calls with a selector; creations and native contracts are left out. */
+/** Counts calls with a selector; creations and precompiled contracts are not counted. */
 export class FourByteTracer implements Tracer {
   readonly #counts = new Map<string, number>()
 
-  /** How often each was called, by selector and length of the data behind it: `0x27dc297e-128`. */
+  /** Counts by selector and number of bytes after it: `0x27dc297e-128`. */
   get counts(): ReadonlyMap<string, number> {
     return this.#counts
   }

@@ -1,22 +1,22 @@
-/** The beginnings and ends of frames, from the library's messages to what a tracer hears. */
+/** Starts and ends of frames, from the library's messages to the calls of a tracer. */
 import type { EVMResult, Message as LibraryMessage } from '@ethereumjs/evm'
 import type { Address } from '@ethereumjs/util'
 import { EMPTY } from '../../encoding/bytes.ts'
 import { childMessage } from '../child-message.ts'
 import { type ChildRequest, FAILURE, type Frame, type Session } from '../frame.ts'
+import { frameFailure } from './frame-failure.ts'
 import type { FrameStart } from './tracer.ts'
-import { frameFailure } from './vm-exception.ts'
 
 type CalledMessage = LibraryMessage & { readonly to: Address }
 
-/** The kind of a call, as far as its message tells; a message does not tell a CALL within a static frame from a STATICCALL. */
+/** The kind of a call, as far as its message shows it; a CALL within a static frame looks like a STATICCALL. */
 function kindOf(message: CalledMessage): FrameStart['kind'] {
   if (message.delegatecall) return 'delegatecall'
   if (message.codeAddress.toString() !== message.to.toString()) return 'callcode'
   return message.isStatic ? 'staticcall' : 'call'
 }
 
-/** A call that is about to run; `asked` is how the calling frame asked for it, where one did. */
+/** A call that is about to run; `asked` is the kind that the calling frame requested. */
 export function callStart(
   message: CalledMessage,
   session: Session,
@@ -25,7 +25,7 @@ export function callStart(
   const target = message.codeAddress.toString()
   const kind = asked ?? kindOf(message)
   const borrows = kind === 'delegatecall' || kind === 'callcode'
-  const isPrecompile = session.rules.precompiles.has(target)
+  const isPrecompile = session.precompiles.has(target)
   return {
     kind,
     depth: message.depth,
@@ -54,8 +54,8 @@ export function creationStart(message: LibraryMessage): FrameStart {
   }
 }
 
-/** Tells of the end of a frame; `start` is what was told of its beginning. */
-export function tellEnd(
+/** Reports the end of a frame to the tracer; `start` is what was reported of its start. */
+export function reportEnd(
   { tracer }: Session,
   start: FrameStart,
   { execResult, createdAddress }: EVMResult,
@@ -70,8 +70,8 @@ export function tellEnd(
   })
 }
 
-/** Tells of a call that is not made: too deep, or more value than there is. */
-export function tellRefusal(frame: Frame, child: ChildRequest): void {
+/** Reports a call that is not made: too deep, or without the balance for its value. */
+export function reportRefusal(frame: Frame, child: ChildRequest, maxDepth: number): void {
   const { session, depth } = frame
   const { tracer } = session
   const message = childMessage(frame, child)
@@ -79,7 +79,7 @@ export function tellRefusal(frame: Frame, child: ChildRequest): void {
     message.to === undefined
       ? creationStart(message)
       : callStart(message as CalledMessage, session, child.kind)
-  const isTooDeep = depth >= session.rules.maxDepth
+  const isTooDeep = depth >= maxDepth
   const reason = isTooDeep ? 'max call depth exceeded' : 'insufficient balance for transfer'
   tracer?.enter?.({ ...start, runsCode: false })
   tracer?.exit?.({ gasUsed: 0n, output: EMPTY, failure: { kind: 'refused', reason } })

@@ -1,13 +1,13 @@
 /** Several tracers as one. */
 import type { Tracer } from './tracer.ts'
 
-/** Tells all of them of everything, in order. What none of them listens to is not listened to. */
+/** Passes every event to all of them, in order. Hooks that none of them has are absent. */
 export function muxTracers(tracers: readonly Tracer[]): Tracer {
-  const watching = tracers.filter(({ watch }) => watch !== undefined)
+  const wrapping = tracers.filter(({ wrapState }) => wrapState !== undefined)
   const stepping = tracers.filter(({ step, stepped }) => step !== undefined || stepped !== undefined)
   return {
-    ...(watching.length > 0 && {
-      watch: (before) => watching.reduce((state, tracer) => tracer.watch?.(state) ?? state, before),
+    ...(wrapping.length > 0 && {
+      wrapState: (before) => wrapping.reduce((state, tracer) => tracer.wrapState?.(state) ?? state, before),
     }),
     enter(start) {
       for (const tracer of tracers) tracer.enter?.(start)
@@ -15,8 +15,8 @@ export function muxTracers(tracers: readonly Tracer[]): Tracer {
     exit(end) {
       for (const tracer of tracers) tracer.exit?.(end)
     },
-    selfDestruct(contract, heir, balance) {
-      for (const tracer of tracers) tracer.selfDestruct?.(contract, heir, balance)
+    selfDestruct(contract, beneficiary, balance) {
+      for (const tracer of tracers) tracer.selfDestruct?.(contract, beneficiary, balance)
     },
     log(log) {
       for (const tracer of tracers) tracer.log?.(log)

@@ -1,4 +1,4 @@
-/** What a transaction found of the accounts and slots that it touched, and what it left. */
+/** The accounts and slots that a transaction touched, before and after. */
 import { type Account, EMPTY_CODE_HASH } from '../../chain/account.ts'
 import { EMPTY } from '../../encoding/bytes.ts'
 import type { Hex } from '../../encoding/hex.ts'
@@ -6,7 +6,7 @@ import type { StateReader } from '../../state/model.ts'
 import { cellWord } from '../../state/state-keys.ts'
 import type { FrameEnd, TraceEnd, Tracer } from './tracer.ts'
 
-/** An account at one moment. */
+/** An account at one point in time. */
 export interface AccountSnapshot {
   /** Did it exist? */
   readonly exists: boolean
@@ -14,16 +14,16 @@ export interface AccountSnapshot {
   readonly balance: bigint
   readonly nonce: bigint
   readonly code: Uint8Array
-  /** The touched slots; 0 where nothing is kept. */
+  /** The touched slots; 0 where none is stored. */
   readonly storage: ReadonlyMap<bigint, bigint>
 }
 
-/** One account before and after. `after` is absent when it is gone. */
+/** One account before and after. `after` is absent when it was deleted. */
 export interface TouchedAccount {
   readonly address: Hex
   readonly before: AccountSnapshot
   readonly after: AccountSnapshot | undefined
-  /** Is it a contract that came into being? */
+  /** Is it a contract that the transaction created? */
   readonly created: boolean
 }
 
@@ -42,18 +42,18 @@ function snapshot(
   return { exists: account !== undefined, balance, nonce, code, storage }
 }
 
-/** Notes what is read of the state before the transaction; `touched` is there once it is over. */
+/** Records the reads of the state before the transaction; `touched` is complete once it is over. */
 export class PrestateTracer implements Tracer {
   readonly #reads = new Map<Hex, Reads>()
   readonly #created = new Set<Hex>()
   #touched: readonly TouchedAccount[] = []
 
-  /** Every account that was looked at, whatever became of the frame that did, in the order of first touch. */
+  /** Every account that was read, also by frames that failed, in the order of first reads. */
   get touched(): readonly TouchedAccount[] {
     return this.#touched
   }
 
-  watch(before: StateReader): StateReader {
+  wrapState(before: StateReader): StateReader {
     const reads = this.#reads
     const of = (address: Hex): Reads => {
       let known = reads.get(address)

@@ -1,4 +1,4 @@
-/** What a trace may take of memory, and be as text: one budget for all that is traced together. */
+/** Limits of the memory and the text of a trace: one budget for all transactions traced together. */
 import { NodeError } from '../../errors.ts'
 
 /** Counts bytes up to limits. */
@@ -8,7 +8,7 @@ export class TraceBudget {
   #used = 0
   #written = 0
 
-  /** Both in bytes: memory, and text whose chunks count towards memory by what they take. */
+  /** Both in bytes: memory, and text. Chunks of text also count as memory, with the size that they occupy. */
   constructor(limit: number, textLimit = Number.POSITIVE_INFINITY) {
     this.#limit = limit
     this.#textLimit = textLimit
@@ -19,7 +19,7 @@ export class TraceBudget {
     return this.#used
   }
 
-  /** Throws `limit-exceeded` when these bytes of memory are too many. */
+  /** Counts bytes of memory. Throws `limit-exceeded` beyond the limit. */
   take(bytes: number): void {
     this.#used += bytes
     if (this.#used > this.#limit) {
@@ -27,14 +27,14 @@ export class TraceBudget {
     }
   }
 
-  /** Throws `limit-exceeded` when these bytes of text are too many. */
+  /** Counts bytes of text. Throws `limit-exceeded` beyond the limit. */
   write(bytes: number): void {
     this.#written += bytes
     if (this.#written > this.#textLimit) throw textLimitExceeded(this.#textLimit)
   }
 }
 
-/** The refusal of an answer with struct logs that is longer than `limit` bytes. */
+/** The error for an answer with struct logs that is longer than `limit` bytes. */
 export function textLimitExceeded(limit: number): NodeError {
   return new NodeError('limit-exceeded', `Trace answer limit of ${limit} bytes exceeded`)
 }

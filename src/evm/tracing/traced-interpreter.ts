@@ -1,10 +1,10 @@
-/** The loop that tells a tracer of each opcode: runs everything from the table, and does what `interpreter.ts` does. */
+/** The loop of `interpreter.ts` with a tracer called around each opcode; every opcode runs from the table. */
 import { EVMError } from '@ethereumjs/evm'
 import { FAILURE, type Frame, fail } from '../frame.ts'
-import { type OpcodeTable, opcodeTable } from '../opcodes/table.ts'
+import type { OpcodeTable } from '../opcodes/table.ts'
 import type { Tracer } from './tracer.ts'
 
-/** The gas that the failing opcode asked for, as far as it got. */
+/** The gas that the failing opcode required, as far as it was computed. */
 function costOfFailure(frame: Frame, opcode: number, gasBefore: number, { fees }: OpcodeTable): number {
   const spent = gasBefore - frame.gas
   return Math.min(Number.MAX_SAFE_INTEGER, Math.max(spent + frame.lacking, fees[opcode] as number, 0))
@@ -21,18 +21,12 @@ function runOne(frame: Frame, opcode: number, { fees, needs, room, run }: Opcode
   ;(run[opcode] as (frame: Frame) => void)(frame)
 }
 
-/** What a CALL hands down counts as its cost, what a creation hands down does not. */
-function handedDown({ child }: Frame): number {
-  return child === undefined || 'initcode' in child ? 0 : child.gas
-}
-
 /**
- * Runs on until `frame.status` is no longer `running`; when it still is, the clock wants a pause.
+ * Runs until `frame.status` is no longer `running`, or the clock requires a pause.
  * Throws the library's EVMError when the code fails and `limit-exceeded` when time is up.
  */
-export function advanceTraced(frame: Frame, tracer: Tracer): void {
-  const { clock, rules } = frame.session
-  const table = opcodeTable(rules.name)
+export function advanceTraced(frame: Frame, table: OpcodeTable, tracer: Tracer): void {
+  const { clock } = frame.session
   const { code } = frame.analysis
   for (;;) {
     const opcode = frame.pc < code.length ? (code[frame.pc] as number) : 0
@@ -46,7 +40,7 @@ export function advanceTraced(frame: Frame, tracer: Tracer): void {
       }
       throw error
     }
-    const cost = gasBefore - frame.gas + handedDown(frame)
+    const cost = gasBefore - frame.gas + frame.passedGas
     tracer.stepped?.(frame, cost, frame.reverted ? FAILURE.REVERT : undefined)
     frame.pc++
     if (frame.status !== 'running') return

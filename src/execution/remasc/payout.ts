@@ -1,5 +1,5 @@
 /**
- * What the reward contract does at the end of each block: mature fees into the pot, a part of the pot out
+ * What REMASC does at the end of each block: mature fees into the pot, a part of the pot out
  * (docs/protocol.md#54-remasc-payout).
  */
 import { EMPTY_ACCOUNT, withBalance } from '../../chain/account.ts'
@@ -25,7 +25,7 @@ const TOPIC = toFixedHex(toBigInt(new TextEncoder().encode('mining_fee_topic')),
 /**
  * Pays what is due in the block of `env` and gives the logs, one a payment. The contract must already have the
  * block's own fees. Reads the block that matures and the seven above it. Throws an Error when one of them is unknown.
- * `onPayment` hears of each payment once it is made.
+ * `onPayment` is called after each payment.
  */
 export function payRemasc(
   state: Overlay,

@@ -1,5 +1,5 @@
 /**
- * The transaction that ends every block: collected fees go to the reward contract, which then runs
+ * The transaction that ends every block: collected fees go to REMASC, which then runs
  * (docs/protocol.md#53-remasc-transaction).
  */
 import { EMPTY_ACCOUNT, withBalance, withNonce } from '../../chain/account.ts'
@@ -12,8 +12,8 @@ import type { TransactionOutcome } from '../apply-transaction.ts'
 import { payRemasc } from './payout.ts'
 
 /**
- * Credits the block's fees (wei) to the reward contract, bumps the odd sender's nonce and pays what is due. A tracer
- * hears of one call to the contract, and of one from it for each payment (docs/protocol.md#9-traces).
+ * Credits the block's fees (wei) to REMASC, bumps the odd sender's nonce and pays what is due. A tracer
+ * receives one call to the contract, and one from it for each payment (docs/protocol.md#9-traces).
  */
 export function applyRemascTransaction(
   state: Overlay,

@@ -4,7 +4,7 @@ import { prefers } from '../../chain/fork-choice.ts'
 import { headerHash } from '../../chain/header.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import type { BlockEnvironment } from '../../evm/message.ts'
-import type { AncestorBlock } from '../../evm/precompiles/table.ts'
+import type { AncestorBlock } from '../../evm/precompiles/precompile.ts'
 
 /** An uncle is named at most this many blocks above it (docs/protocol.md#32-uncles). */
 const GENERATIONS = 7

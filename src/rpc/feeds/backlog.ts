@@ -1,6 +1,6 @@
-/** What happened, in order, kept until everybody who polls has read it. */
+/** Events in order, kept until every filter has read them. */
 
-/** Numbered items; a position that was given out stays good until what lies behind it is dropped. */
+/** Numbered items; a position stays valid until the items before it, and it, are dropped. */
 export class Backlog<T> {
   #items: T[] = []
   #start = 0
@@ -29,7 +29,7 @@ export class Backlog<T> {
     return this.#items.slice(Math.max(0, position - this.#start))
   }
 
-  /** Forgets what lies before a position. */
+  /** Drops the items before a position. */
   dropBefore(position: number): void {
     const count = Math.min(Math.max(0, position - this.#start), this.#items.length)
     this.#items = this.#items.slice(count)

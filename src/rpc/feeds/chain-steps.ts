@@ -1,7 +1,7 @@
-/** A move of the canonical chain as the steps in which those who listen hear of it. */
+/** A change of the canonical chain as the steps that filters and subscriptions report. */
 import type { ExecutedBlock } from '../../chain/block.ts'
 import type { Hex } from '../../encoding/hex.ts'
-import type { ChainUpdate } from '../../engine/events.ts'
+import type { ChainUpdate } from '../../engine/model.ts'
 
 /** A block joins the canonical chain, or has left it. */
 export interface ChainStep {

@@ -1,12 +1,12 @@
 /**
- * Feeds that wait to be polled: filters on logs, blocks and waiting transactions; forgotten when nobody asks
+ * Filters on logs, blocks and pending transactions, which callers poll; one that is not polled expires
  * (docs/rpc-reference.md#77-filters-and-logs).
  */
 import { randomUUID } from 'node:crypto'
 import { prepare } from '../../chain/log-filter.ts'
 import { type Hex, toHex } from '../../encoding/hex.ts'
-import type { Engine, LogView } from '../../engine/engine.ts'
-import type { ChainUpdate, PoolUpdate } from '../../engine/events.ts'
+import type { Engine } from '../../engine/engine.ts'
+import type { ChainUpdate, LogView, PoolUpdate } from '../../engine/model.ts'
 import { NodeError } from '../../errors.ts'
 import { fixedHeight, toLogQuery } from '../log-range.ts'
 import type { RpcOptions } from '../rpc-options.ts'
@@ -18,16 +18,16 @@ import { weightOf } from './weight.ts'
 
 /** Entries of a filter on blocks or transactions that can be read again after a poll. */
 const KEPT_ENTRIES = 1000
-/** Steps or transactions that wait for the slowest filter; one further behind is forgotten. */
+/** Most steps or transactions that are kept for the slowest filter; one further behind expires. */
 const MOST_WAITING = 262_144
-/** Idle filters are looked for at most so often, milliseconds. */
+/** Least time between two searches for idle filters, milliseconds. */
 const SWEEP_MS = 60_000
-/** Attempts to read the past of a filter while the chain keeps turning to other branches. */
+/** Attempts to read the past of a filter while the chain is reorganised. */
 const MOST_ATTEMPTS = 10
 /** Bytes of a hash in a reply, with its quotes and comma. */
 const HASH_BYTES = 69
 
-/** What a poll gives. */
+/** Result of a poll. */
 export type Entries = readonly Hex[] | readonly LogView[]
 
 /** The filters of a node. One belongs to the owner of the session that made it; to others it does not exist. */
@@ -37,8 +37,8 @@ export interface Filters {
   onBlocks(owner: string): Hex
   onTransactions(owner: string): Hex
   /**
-   * What came since the last call, in order; where that would not fit a reply, or takes long, the rest comes with the
-   * next call. `patience` is how long the caller waits, milliseconds; 0 is for ever. Throws `filter-not-found`.
+   * The entries since the last call, in order; what does not fit a reply, or takes long, is returned by the next call.
+   * `patience` is the time limit of the call, milliseconds; 0 is none. Throws `filter-not-found`.
    */
   changes(id: string, owner: string, patience: number): Promise<Entries>
   /** All that a log filter matches now; of the others the entries still at hand. Throws as `changes` and as a query. */
@@ -54,11 +54,11 @@ function joined(step: BlockStep | undefined): Hex | undefined {
 
 interface Filter {
   readonly owner: string
-  /** When it was last asked, milliseconds. */
+  /** When it was last polled, milliseconds. */
   used: number
   /** Where in its backlog the next poll begins. */
   cursor: number
-  /** The head when it began, until a move of the chain has come. */
+  /** The head when it began, until the first change of the chain was received. */
   from?: Hex | undefined
   readonly of:
     | (LogCursor & { readonly kind: 'logs' })
@@ -76,23 +76,23 @@ function weigh({ of }: Filter): number {
   return of.kind === 'logs' ? weightOf(of.filter, of.waiting.length) : 1
 }
 
-/** Makes the filters of a node. While there are none, they listen to nothing and keep nothing. */
+/** Makes the filters of a node. While there are none, no event is subscribed and nothing is kept. */
 export function createFilters({ engine, options, elapsed }: Parts): Filters {
   const { queries, events } = engine
   const filters = new Map<string, Filter>()
   let steps = new Backlog<BlockStep>()
   let transactions = new Backlog<Hex>()
   const pollLogs = createLogPoll({ block: queries.block, elapsed, steps: () => steps })
-  let deaf: (() => void) | undefined
+  let unsubscribe: (() => void) | undefined
   let swept = 0
-  let crowded = 1024
+  let highWaterMark = 1024
 
   function listen(): void {
-    if (deaf !== undefined) return
+    if (unsubscribe !== undefined) return
     const stops = [events.on('chain', onChain), events.on('pool', onPool)]
-    deaf = () => {
+    unsubscribe = () => {
       for (const stop of stops) stop()
-      deaf = undefined
+      unsubscribe = undefined
       steps = new Backlog<BlockStep>()
       transactions = new Backlog<Hex>()
     }
@@ -117,16 +117,16 @@ export function createFilters({ engine, options, elapsed }: Parts): Filters {
     return of.kind === 'transactions' ? transactions : steps
   }
 
-  /** Forgets filters that nobody asks, and what all others have read. */
+  /** Drops expired filters, and what all others have read. */
   function tidy(): void {
     if (elapsed() - swept >= SWEEP_MS) sweep()
-    if (steps.end - steps.start + transactions.end - transactions.start < crowded) return
+    if (steps.end - steps.start + transactions.end - transactions.start < highWaterMark) return
     for (const backlog of [steps, transactions]) {
       const needed = [...filters.values()].filter((filter) => backlogOf(filter) === backlog)
       const oldest = Math.min(backlog.end, ...needed.map(({ cursor }) => cursor))
       backlog.dropBefore(Math.max(oldest, backlog.end - MOST_WAITING))
     }
-    crowded = 2 * (steps.end - steps.start + transactions.end - transactions.start) + 1024
+    highWaterMark = 2 * (steps.end - steps.start + transactions.end - transactions.start) + 1024
   }
 
   function isGone(filter: Filter): boolean {
@@ -141,12 +141,12 @@ export function createFilters({ engine, options, elapsed }: Parts): Filters {
 
   function forget(id: string): void {
     filters.delete(id)
-    if (filters.size === 0) deaf?.()
+    if (filters.size === 0) unsubscribe?.()
   }
 
   function add(owner: string, of: Filter['of']): { id: Hex; filter: Filter } {
     const filter: Filter = { owner, used: elapsed(), cursor: 0, of }
-    requireRoom(filter)
+    requireCapacity(filter)
     listen()
     const id = toHex(new TextEncoder().encode(randomUUID()))
     begin(filter)
@@ -155,7 +155,7 @@ export function createFilters({ engine, options, elapsed }: Parts): Filters {
   }
 
   /** Throws `too-many` when the owner's filters, with this one, are more than there may be. */
-  function requireRoom(added: Filter): void {
+  function requireCapacity(added: Filter): void {
     const { maxFilters } = options
     if (maxFilters === 0) return
     const isFull = () => {
@@ -168,17 +168,17 @@ export function createFilters({ engine, options, elapsed }: Parts): Filters {
     if (!isFull()) return
     sweep()
     if (!isFull()) return
-    const words = weigh(added) > 1 ? '; large ones count as several' : ''
-    throw new NodeError('too-many', `no more than ${maxFilters} filters can be open at once${words}`)
+    const hint = weigh(added) > 1 ? '; large ones count as several' : ''
+    throw new NodeError('too-many', `no more than ${maxFilters} filters can be open at once${hint}`)
   }
 
-  /** From here on it hears of what comes. */
+  /** Events from here on belong to the filter. */
   function begin(filter: Filter): void {
     filter.cursor = backlogOf(filter).end
     filter.from = queries.head().hash
   }
 
-  /** Passes over a move that had happened when the filter began, though nobody had heard of it yet. */
+  /** Skips a change of the chain that had happened when the filter began, but was not yet reported. */
   function passBegun(filter: Filter): void {
     const { head } = steps.at(filter.cursor) ?? {}
     if (head === undefined) return
@@ -186,7 +186,7 @@ export function createFilters({ engine, options, elapsed }: Parts): Filters {
     filter.from = undefined
   }
 
-  /** The filter of this id, asked for now. Throws `filter-not-found`. */
+  /** The filter of this id, polled now. Throws `filter-not-found`. */
   function find(id: string, owner: string): Filter {
     const filter = filters.get(id)
     if (filter?.owner === owner) {
@@ -200,7 +200,7 @@ export function createFilters({ engine, options, elapsed }: Parts): Filters {
     throw new NodeError('filter-not-found', 'filter not found')
   }
 
-  /** What a filter from a block of the past matches already; its cursor stands where that ends. */
+  /** What a filter from an earlier block matches already; its cursor is set to where that ends. */
   async function readPast(filter: Filter, wanted: LogFilter): Promise<readonly LogView[]> {
     for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
       begin(filter)
@@ -208,10 +208,10 @@ export function createFilters({ engine, options, elapsed }: Parts): Filters {
       const past = query === undefined ? [] : await queries.logs(query)
       if (!steps.since(filter.cursor).some(({ removed }) => removed)) return past
     }
-    throw new NodeError('limit-exceeded', 'the chain moves faster than its past can be read')
+    throw new NodeError('limit-exceeded', 'the chain is reorganised faster than its logs can be read')
   }
 
-  /** Bytes that a reply to a poll may take, roughly: what does not fit waits for the next one. */
+  /** Approximate bytes of the reply to a poll: the next one returns what does not fit. */
   function replyBytes(): number {
     return options.maxResponseBytes > 0 ? options.maxResponseBytes * 0.9 : Number.POSITIVE_INFINITY
   }
@@ -221,7 +221,7 @@ export function createFilters({ engine, options, elapsed }: Parts): Filters {
     of: Filter['of'] & { kind: 'logs' },
     patience: number,
   ): Promise<LogView[]> {
-    // What is taken is told once: to a caller who has left, never.
+    // Entries are returned once: half of the time limit is left for the reply, or they would be lost.
     const until = patience === 0 ? Number.POSITIVE_INFINITY : elapsed() + patience / 2
     return pollLogs(filter, of, { bytes: replyBytes(), until })
   }
@@ -231,10 +231,10 @@ export function createFilters({ engine, options, elapsed }: Parts): Filters {
       const of = { kind: 'logs' as const, filter, waiting: [] as readonly LogView[] }
       const { id, filter: made } = add(owner, of)
       try {
-        // One that begins at the head begins with what comes after it.
+        // One that begins at the head starts empty.
         const hasPast = filter.blockHash !== undefined || fixedHeight(filter.fromBlock) !== undefined
         if (hasPast) of.waiting = await readPast(made, filter)
-        requireRoom(made)
+        requireCapacity(made)
         prepare(filter.addresses, filter.topics)
       } catch (error) {
         forget(id)

@@ -1,5 +1,5 @@
 /**
- * Feeds that are pushed: what subscribers hear when the chain or the pool moves
+ * Subscriptions: notifications about changes of the chain and the pool
  * (docs/rpc-reference.md#78-subscriptions).
  */
 import { randomBytes } from 'node:crypto'
@@ -7,11 +7,11 @@ import type { ExecutedBlock } from '../../chain/block.ts'
 import { bloomMightMatch, prepare } from '../../chain/log-filter.ts'
 import { type Hex, toHex } from '../../encoding/hex.ts'
 import type { Engine } from '../../engine/engine.ts'
-import type { ChainUpdate, PoolUpdate } from '../../engine/events.ts'
+import type { ChainUpdate, PoolUpdate } from '../../engine/model.ts'
 import { type LogCriteria, matchingLogs } from '../../engine/queries/logs.ts'
 import { NodeError } from '../../errors.ts'
 import type { Logger } from '../../logger.ts'
-import { News } from '../notification.ts'
+import { FeedEvent } from '../notification.ts'
 import type { Session } from '../session.ts'
 import { toRpcHeader } from '../wire/header.ts'
 import { toRpcLog } from '../wire/log.ts'
@@ -34,31 +34,31 @@ interface Parts {
   readonly logger: Logger
 }
 
-/** Subscribers to the same thing: it is looked for once, and written once. */
+/** Subscribers to the same events: these are searched once, and serialised once. */
 interface Group {
   readonly kind: SubscriptionKind
   readonly criteria: LogCriteria
   readonly members: Map<Hex, Session>
 }
 
-/** Makes the subscriptions of a node. While there are none, they listen to nothing. */
+/** Makes the subscriptions of a node. While there are none, no event is subscribed. */
 export function createSubscriptions({ engine: { events }, maxSubscriptions, logger }: Parts): Subscriptions {
   const groups = new Map<string, Group>()
   /** The subscriptions of each session, with the names of their groups. */
   const bySession = new Map<Session, Map<Hex, { readonly name: string; readonly weight: number }>>()
-  /** What all subscriptions of a caller weigh together. */
+  /** Total weight of a caller's subscriptions. */
   const weights = new Map<string | Session, number>()
-  let deaf: (() => void) | undefined
+  let unsubscribe: (() => void) | undefined
 
-  /** A key is one caller however many sockets it has open; without keys each socket is one. */
+  /** All sockets of a key are one caller; without keys each socket is one. */
   const callerOf = (session: Session): string | Session => session.owner || session
 
   function listen(): void {
-    if (deaf !== undefined) return
+    if (unsubscribe !== undefined) return
     const stops = [events.on('chain', onChain), events.on('pool', onPool)]
-    deaf = () => {
+    unsubscribe = () => {
       for (const stop of stops) stop()
-      deaf = undefined
+      unsubscribe = undefined
     }
   }
 
@@ -66,42 +66,42 @@ export function createSubscriptions({ engine: { events }, maxSubscriptions, logg
     return [...groups.values()].filter((group) => group.kind === kind)
   }
 
-  function tell({ members }: Group, news: News): void {
+  function notify({ members }: Group, event: FeedEvent): void {
     for (const [subscription, session] of members) {
       try {
-        session.notify?.({ method: 'eth_subscription', subscription, news })
+        session.notify?.({ method: 'eth_subscription', subscription, event })
       } catch (error) {
         logger.error('a subscriber failed', { error, session: session.label })
       }
     }
   }
 
-  function tellLogs(listeners: readonly Group[], block: ExecutedBlock, removed: boolean): void {
-    const said = new Map<number, News>()
+  function notifyLogs(listeners: readonly Group[], block: ExecutedBlock, removed: boolean): void {
+    const events = new Map<number, FeedEvent>()
     for (const group of listeners) {
       const { addresses, topics } = group.criteria
       if (!bloomMightMatch(block.block.header.logsBloom, addresses, topics)) continue
       for (const view of matchingLogs(block, group.criteria, removed)) {
-        const news = said.get(view.logIndex) ?? new News(() => toRpcLog(view))
-        said.set(view.logIndex, news)
-        tell(group, news)
+        const event = events.get(view.logIndex) ?? new FeedEvent(() => toRpcLog(view))
+        events.set(view.logIndex, event)
+        notify(group, event)
       }
     }
   }
 
-  /** What left first, then the new headers, then their logs, each upwards. */
+  /** Logs of removed blocks, then new headers, then their logs, each in ascending order. */
   function onChain({ removed, added }: ChainUpdate): void {
     const logs = of('logs')
-    for (const block of [...removed].reverse()) tellLogs(logs, block, true)
+    for (const block of [...removed].reverse()) notifyLogs(logs, block, true)
     for (const group of of('newHeads')) {
-      for (const block of added) tell(group, new News(() => toRpcHeader(block)))
+      for (const block of added) notify(group, new FeedEvent(() => toRpcHeader(block)))
     }
-    for (const block of added) tellLogs(logs, block, false)
+    for (const block of added) notifyLogs(logs, block, false)
   }
 
   function onPool({ added }: PoolUpdate): void {
     for (const group of of('newPendingTransactions')) {
-      for (const { hash } of added) tell(group, new News(() => hash))
+      for (const { hash } of added) notify(group, new FeedEvent(() => hash))
     }
   }
 
@@ -118,7 +118,7 @@ export function createSubscriptions({ engine: { events }, maxSubscriptions, logg
     const group = groups.get(name)
     group?.members.delete(id)
     if (group?.members.size === 0) groups.delete(name)
-    if (groups.size === 0) deaf?.()
+    if (groups.size === 0) unsubscribe?.()
     return true
   }
 
@@ -135,10 +135,10 @@ export function createSubscriptions({ engine: { events }, maxSubscriptions, logg
       const caller = callerOf(session)
       const total = (weights.get(caller) ?? 0) + weight
       if (maxSubscriptions > 0 && total > maxSubscriptions) {
-        const words = weight > 1 ? '; large ones count as several' : ''
+        const hint = weight > 1 ? '; large ones count as several' : ''
         throw new NodeError(
           'too-many',
-          `no more than ${maxSubscriptions} subscriptions can be open at once${words}`,
+          `no more than ${maxSubscriptions} subscriptions can be open at once${hint}`,
         )
       }
       if (kind === 'logs') prepare(criteria.addresses, criteria.topics)
@@ -151,7 +151,7 @@ export function createSubscriptions({ engine: { events }, maxSubscriptions, logg
       weights.set(caller, total)
       bySession.set(session, mine)
       listen()
-      // Who has left meanwhile hears of it at once, and has to find what is to be ended.
+      // A session that is closed already runs the listener at once: the subscription has to be registered before.
       if (known === undefined) {
         session.onClose?.(() => {
           for (const each of [...mine.keys()]) end(session, each)

@@ -1,7 +1,7 @@
-/** What a filter or a subscription counts for, against the most that a caller may have of them: a large one as several. */
+/** How much a filter or a subscription counts towards the limits of a caller: a large one as several. */
 import type { LogCriteria } from '../../engine/queries/logs.ts'
 
-/** Addresses and topics, and logs that wait to be polled, that count as much as a filter. */
+/** So many addresses and topics, or so many kept logs, count as one more filter. */
 const ITEMS = 50
 const LOGS = 100
 

@@ -1,35 +1,38 @@
-/** The method that teaches a running node the names of contracts. */
+/** The method that registers the ABIs of contracts with a running node. */
 import { z } from 'zod'
 import { readArtifact } from '../../abi/artifact.ts'
 import { loadAbiCodec } from '../../abi/codec.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { invalidParams } from '../../errors.ts'
-import { method, type Parameter } from '../method.ts'
-import { refuse } from '../wire/scalars.ts'
+import { anyOf, anyText, hex } from '../json-forms.ts'
+import { method } from '../method.ts'
+import { expected, type Parameter, refuse, scalar } from '../parameter.ts'
 
 /** Longest name of a contract, characters. */
 const MAX_NAME = 256
 
-/** The contract at an address, or one of this name wherever it stands. */
-const Contract: Parameter<{ readonly address: Hex } | { readonly name: string }> = {
-  schema: z.string().min(1).max(MAX_NAME).describe('ADDRESS, or the name of a contract'),
-  read(value, name) {
-    if (typeof value !== 'string' || value === '' || value.length > MAX_NAME) {
-      refuse(name, 'an address, or the name of a contract')
-    }
-    if (/^0x[0-9a-fA-F]{40}$/.test(value)) return { address: value.toLowerCase() as Hex }
-    return value.startsWith('0x') ? refuse(name, 'an address of 20 bytes') : { name: value }
-  },
-}
+/** The contract at an address, or every contract of this name. */
+const Contract: Parameter<{ readonly address: Hex } | { readonly name: string }> = scalar({
+  form: anyOf(
+    hex({ prefix: 'required', least: 40, most: 40 }),
+    anyText({ least: 1, most: MAX_NAME, where: (value) => !value.startsWith('0x') }),
+  ),
+  description: 'ADDRESS, or the name of a contract',
+  decode: (value) => (value.startsWith('0x') ? { address: value.toLowerCase() as Hex } : { name: value }),
+  refusal: (value, name) =>
+    typeof value === 'string' && value.length <= MAX_NAME && value.startsWith('0x')
+      ? expected(name, 'an address of 20 bytes')
+      : expected(name, 'an address, or the name of a contract'),
+})
 
 /** Most entries of an ABI: each is hashed. No compiler's comes near it. */
 const MOST_ENTRIES = 5000
 
-/** Checked when it is read for good, by what reads artifacts. */
+/** Validated in full when it is registered. */
 const Abi: Parameter<readonly unknown[] | object> = {
   schema: z
     .union([z.array(z.union([z.string(), z.looseObject({ type: z.string() })])), z.looseObject({})])
-    .describe('entries of an ABI, signatures written for people, or the artifact of a compiler'),
+    .describe('entries of an ABI, human-readable signatures, or the artifact of a compiler'),
   read(value, name) {
     if (typeof value !== 'object' || value === null) refuse(name, 'a list of entries, or an artifact')
     const entries = 'abi' in value ? value.abi : value
@@ -41,8 +44,9 @@ const Abi: Parameter<readonly unknown[] | object> = {
 
 export const evm_setAbi = method({
   name: 'evm_setAbi',
+  changesState: true,
   summary:
-    'Teaches the node the names of a contract, for reasons of failures, call trees and the terminal; of 4096 contracts, or 8 MiB of names, the ones taught longest ago are forgotten.',
+    'Registers the ABI of a contract, for reasons of failures, call trees and the terminal; beyond 4096 contracts, or 8 MiB of names, the oldest registrations are dropped.',
   params: { contract: Contract, abi: Abi },
   result: z.literal(true),
   examples: [

@@ -1,18 +1,20 @@
-/** The method that sets this chain's rules beside Ethereum's. */
+/** The method that compares this chain's rules with Ethereum's. */
 import { z } from 'zod'
 import type {
   ComparisonSide,
+  Divergence,
   NamedStep,
-  Parting,
   PriceDifference,
   RuleComparison,
 } from '../../comparison/compare.ts'
+import type { EthereumBlock } from '../../comparison/ethereum-block.ts'
 import { ETHEREUM_FORKS, type EthereumFork } from '../../comparison/ethereum-forks.ts'
 import { GAS_GROUPS } from '../../comparison/gas-groups.ts'
 import { type Hex, toHex, toQuantity } from '../../encoding/hex.ts'
 import { timeLeft } from '../deadlines.ts'
-import { method, optional, type Parameter } from '../method.ts'
-import { AddressText, DataText, HashText, QuantityText, refuse, TransactionHash } from '../wire/scalars.ts'
+import { method } from '../method.ts'
+import { optional, type Parameter, refuse } from '../parameter.ts'
+import { AddressText, DataText, HashText, QuantityText, TransactionHash } from '../wire/scalars.ts'
 
 const Fork: Parameter<EthereumFork> = {
   schema: z.enum(ETHEREUM_FORKS),
@@ -41,6 +43,15 @@ const Step = z.object({
   gasCost: z.int(),
 })
 
+/** The block of the transaction, run by Ethereum's rules on its parent's state without the REMASC transaction. */
+const EthereumBlockReport = z.object({
+  transactions: z.int(),
+  rejected: z.array(z.object({ hash: HashText, reason: z.string() })),
+  gasUsed: QuantityText,
+  transactionsRoot: HashText,
+  receiptsRoot: HashText,
+})
+
 /** The wire form of a report. Gas of groups and steps in plain numbers. */
 export const ComparisonReport = z.object({
   fork: z.string(),
@@ -53,6 +64,7 @@ export const ComparisonReport = z.object({
     .object({ index: z.int(), address: AddressText, chain: Step, ethereum: Step })
     .nullable(),
   parting: z.object({ index: z.int(), chain: Step.nullable(), ethereum: Step.nullable() }).nullable(),
+  ethereumBlock: EthereumBlockReport.nullable(),
 })
 
 function sideOf({
@@ -83,12 +95,29 @@ function priceOf({ index, address, chain, ethereum }: PriceDifference) {
   return { index, address, chain: stepOf(chain), ethereum: stepOf(ethereum) }
 }
 
-function partingOf({ index, chain, ethereum }: Parting) {
+function divergenceOf({ index, chain, ethereum }: Divergence) {
   return { index, chain: chain ? stepOf(chain) : null, ethereum: ethereum ? stepOf(ethereum) : null }
 }
 
-function reportOf(drift: RuleComparison): z.infer<typeof ComparisonReport> {
-  const { fork, chain, ethereum, sameResult, sameLogs, firstPriceDifference, parting } = drift
+function ethereumBlockOf({
+  included,
+  rejected,
+  gasUsed,
+  transactionsRoot,
+  receiptsRoot,
+}: EthereumBlock): z.infer<typeof EthereumBlockReport> {
+  return {
+    transactions: included,
+    rejected: rejected.map(({ hash, reason }) => ({ hash, reason })),
+    gasUsed: toQuantity(gasUsed),
+    transactionsRoot,
+    receiptsRoot,
+  }
+}
+
+function reportOf(comparison: RuleComparison): z.infer<typeof ComparisonReport> {
+  const { fork, chain, ethereum, sameResult, sameLogs, firstPriceDifference, divergence, ethereumBlock } =
+    comparison
   return {
     fork,
     chain: sideOf(chain),
@@ -101,7 +130,8 @@ function reportOf(drift: RuleComparison): z.infer<typeof ComparisonReport> {
       ethereum: Number(ethereum.gas.get(group)),
     })),
     firstPriceDifference: firstPriceDifference ? priceOf(firstPriceDifference) : null,
-    parting: parting ? partingOf(parting) : null,
+    parting: divergence ? divergenceOf(divergence) : null,
+    ethereumBlock: ethereumBlock ? ethereumBlockOf(ethereumBlock) : null,
   }
 }
 
@@ -109,16 +139,17 @@ const UNKNOWN: Hex = `0x${'9'.repeat(64)}`
 
 export const debug_compareRules = method({
   name: 'debug_compareRules',
-  summary: "What a mined transaction did, beside what it would have done under Ethereum's rules.",
+  summary:
+    "A mined transaction under this chain's rules and under Ethereum's, and the roots of its block under Ethereum's.",
   params: { transaction: TransactionHash, fork: optional(Fork, 'cancun') },
   result: ComparisonReport.nullable(),
   errors: ['block-not-found', 'limit-exceeded'],
   examples: [{ params: [UNKNOWN, 'london'], result: null }],
   async run({ transaction, fork }, context) {
-    const drift = await context.engine.queries.compareRules(transaction, fork, timeLeft(context))
-    return drift === undefined ? null : reportOf(drift)
+    const comparison = await context.engine.queries.compareRules(transaction, fork, timeLeft(context))
+    return comparison === undefined ? null : reportOf(comparison)
   },
 })
 
 /** The methods of this file, in the order of the document. */
-export const DRIFT_METHODS = [debug_compareRules] as const
+export const COMPARISON_METHODS = [debug_compareRules] as const

@@ -5,77 +5,85 @@
 import { z } from 'zod'
 import type { ExecutedBlock } from '../../chain/block.ts'
 import type { Hex } from '../../encoding/hex.ts'
-import type { StateOverrides } from '../../engine/engine.ts'
 import { invalidParams } from '../../errors.ts'
 import { TraceBudget } from '../../evm/tracing/trace-budget.ts'
+import type { StateOverrides } from '../../execution/request.ts'
 import { requireCallable } from '../block-lookup.ts'
 import { timeLeft } from '../deadlines.ts'
-import { type Context, method, optional, type Parameter } from '../method.ts'
+import { type Context, method } from '../method.ts'
+import { optional, type Parameter } from '../parameter.ts'
 import { jsonArray, jsonObject } from '../raw-json.ts'
 import { type BlockArgument, CallBlock, LookupBlock } from '../wire/block-reference.ts'
 import { CallObject } from '../wire/call.ts'
 import { OverrideSet } from '../wire/overrides.ts'
 import { BlockHash, QuantityText, TransactionHash } from '../wire/scalars.ts'
-import { NOWHERE, toRpcCallTree } from '../wire/trace/call-tracer.ts'
 import { ExactAddress } from '../wire/trace/filter.ts'
-import { type TraceOptions, TraceOptionsObject } from '../wire/trace/options.ts'
-import { replyRoom } from '../wire/trace/reply-room.ts'
-import { startTrace, type TraceRun } from '../wire/trace/tracers.ts'
+import { BlockTraces, TraceOptionsObject, TraceResult } from '../wire/trace/registry.ts'
+import { replySize } from '../wire/trace/reply-size.ts'
+import {
+  NOWHERE,
+  type TraceLimits,
+  type TraceOptions,
+  type TracePlace,
+  type TraceRun,
+} from '../wire/trace/tracer-record.ts'
 import { COW, COW1 } from './example-accounts.ts'
 
 const UNKNOWN = `0x${'9'.repeat(64)}`
 
-const TraceResult = z.unknown().describe('What the tracer says; null when there is no such transaction')
-const BlockTraces = z
-  .unknown()
-  .describe(
-    'An array with an entry a transaction: by the default tracer its object, by the others { txHash, result }; null when there is no such block',
-  )
+function limitsOf(context: Context): TraceLimits {
+  const { maxTraceBytes, maxTraceAnswer } = context.options
+  return { budget: new TraceBudget(maxTraceBytes, maxTraceAnswer), size: replySize(context) }
+}
 
-function budgetOf({ options }: Context): TraceBudget {
-  return new TraceBudget(options.maxTraceBytes, options.maxTraceAnswer)
+/** The place of a block's transaction. */
+function placeAt({ block, receipts }: ExecutedBlock, index: number): TracePlace {
+  return {
+    transactionHash: block.transactions[index]?.hash ?? NOWHERE.transactionHash,
+    firstLogIndex: receipts.slice(0, index).reduce((sum, { logs }) => sum + logs.length, 0),
+  }
+}
+
+/** A traced transaction of a block. */
+interface Traced {
+  readonly hash: Hex
+  readonly result: object
 }
 
 /** The traces of a block's transactions, or of the one at an index. */
 async function traceTransactions(
   block: ExecutedBlock,
-  options: TraceOptions,
+  { setup }: TraceOptions,
   context: Context,
   only?: number,
-): Promise<readonly { readonly hash: Hex; readonly result: unknown }[]> {
-  const { engine } = context
-  const { transactions } = block.block
-  const placeOf = (index: number) => ({
-    transactionHash: transactions[index]?.hash ?? NOWHERE.transactionHash,
-    firstLogIndex: block.receipts.slice(0, index).reduce((sum, { logs }) => sum + logs.length, 0),
-  })
-  if (transactions.length === 0) return []
-  const room = replyRoom(context)
-  if (options.tracer === 'callTracer') {
-    const { trace, traces } = engine.queries
+): Promise<readonly Traced[]> {
+  const { queries } = context.engine
+  if (block.block.transactions.length === 0) return []
+  const limits = limitsOf(context)
+  const { ofCallTree } = setup
+  if (ofCallTree !== undefined) {
     const found =
       only === undefined
-        ? await traces(block, timeLeft(context))
-        : [await trace(block, only, timeLeft(context))]
+        ? await queries.traces(block, timeLeft(context))
+        : [await queries.trace(block, only, timeLeft(context))]
     return found.map(({ transaction, index, root }) => ({
       hash: transaction.hash,
-      result: toRpcCallTree(root, options.flags, placeOf(index), room),
+      result: ofCallTree(root, placeAt(block, index), limits),
     }))
   }
-  const budget = budgetOf(context)
   const runs = new Map<number, TraceRun>()
-  await engine.queries.replay(
+  await queries.replay(
     block,
     (_, index) => {
       if (only !== undefined && index !== only) return undefined
-      const run = startTrace(options, budget, room)
+      const run = setup.start(limits)
       runs.set(index, run)
       return run.tracer
     },
     { lastIndex: only, timeoutMs: timeLeft(context) },
   )
   return [...runs].map(([index, run]) => {
-    const place = placeOf(index)
+    const place = placeAt(block, index)
     return { hash: place.transactionHash, result: run.result(place) }
   })
 }
@@ -84,12 +92,12 @@ async function traceBlock(
   block: BlockArgument['reference'],
   options: TraceOptions,
   context: Context,
-): Promise<unknown> {
+): Promise<object | null> {
   const view = await context.engine.queries.block(block)
   if (view === undefined) return null
   const found = await traceTransactions(view.executed, options, context)
   const entries = found.map(({ hash, result }) =>
-    options.tracer === 'rskTracer'
+    options.tracer.isBareInBlocks
       ? result
       : jsonObject([
           ['txHash', hash],
@@ -101,9 +109,10 @@ async function traceBlock(
 
 export const debug_traceTransaction = method({
   name: 'debug_traceTransaction',
-  summary: 'Runs a mined transaction again and tells of it: struct logs, or what another tracer says.',
+  summary:
+    'Runs a mined transaction again and returns its trace: struct logs, or the result of another tracer.',
   params: { transactionHash: TransactionHash, options: optional(TraceOptionsObject, {}) },
-  result: TraceResult,
+  result: TraceResult.nullable(),
   errors: ['block-not-found'],
   examples: [{ params: [UNKNOWN], result: null }],
   async run({ transactionHash, options }, context) {
@@ -115,9 +124,9 @@ export const debug_traceTransaction = method({
 
 export const debug_traceBlockByHash = method({
   name: 'debug_traceBlockByHash',
-  summary: 'Runs a block again and tells of each transaction.',
+  summary: 'Runs a block again and returns the trace of each transaction.',
   params: { blockHash: BlockHash, options: optional(TraceOptionsObject, {}) },
-  result: BlockTraces,
+  result: BlockTraces.nullable(),
   errors: ['block-not-found'],
   examples: [{ params: [UNKNOWN], result: null }],
   async run({ blockHash, options }, context) {
@@ -127,9 +136,9 @@ export const debug_traceBlockByHash = method({
 
 export const debug_traceBlockByNumber = method({
   name: 'debug_traceBlockByNumber',
-  summary: 'Runs a block again and tells of each transaction.',
+  summary: 'Runs a block again and returns the trace of each transaction.',
   params: { block: LookupBlock, options: optional(TraceOptionsObject, {}) },
-  result: BlockTraces,
+  result: BlockTraces.nullable(),
   errors: ['block-not-found'],
   examples: [
     { params: ['earliest'], result: [] },
@@ -140,7 +149,7 @@ export const debug_traceBlockByNumber = method({
   },
 })
 
-/** The options of a traced call: those of a trace, and pretended state. */
+/** The options of a traced call: those of a trace, and state overrides. */
 const CallTraceOptions: Parameter<{ options: TraceOptions; overrides: StateOverrides }> = {
   schema: z.intersection(
     TraceOptionsObject.schema,
@@ -162,7 +171,7 @@ const CallTraceOptions: Parameter<{ options: TraceOptions; overrides: StateOverr
 
 export const debug_traceCall = method({
   name: 'debug_traceCall',
-  summary: 'Runs a message as eth_call does and tells of it.',
+  summary: 'Runs a message as eth_call does and returns its trace.',
   params: {
     transaction: CallObject,
     block: optional(CallBlock, 'latest'),
@@ -190,16 +199,22 @@ export const debug_traceCall = method({
     const entitled = context.options.stateOverride && session.entitlements.has('stateOverride')
     if (overrides.size > 0 && !entitled) throw invalidParams('State override is not allowed')
     requireCallable(block, engine.queries)
-    const run = startTrace(options, budgetOf(context), replyRoom(context))
-    const pretended = overrides.size > 0 ? overrides : undefined
-    await engine.queries.traceCall(transaction, block.reference, run.tracer, pretended, timeLeft(context))
+    const run = options.setup.start(limitsOf(context))
+    const stateOverrides = overrides.size > 0 ? overrides : undefined
+    await engine.queries.traceCall(
+      transaction,
+      block.reference,
+      run.tracer,
+      stateOverrides,
+      timeLeft(context),
+    )
     return run.result(NOWHERE)
   },
 })
 
 export const debug_wireProtocolQueueSize = method({
   name: 'debug_wireProtocolQueueSize',
-  summary: 'Messages of other nodes that wait: none, since this node speaks to no other.',
+  summary: 'Number of queued messages of peers: none, since this node has no peers.',
   params: {},
   result: QuantityText,
   examples: [{ params: [], result: '0x0' }],
@@ -208,7 +223,7 @@ export const debug_wireProtocolQueueSize = method({
 
 export const debug_accountTransactionQuota = method({
   name: 'debug_accountTransactionQuota',
-  summary: 'Virtual gas that a sender may still spend, with --account-quota; null for one that has not sent.',
+  summary: 'Virtual gas left to a sender under --account-quota; null for a sender without transactions.',
   params: { address: ExactAddress },
   result: z.strictObject({ timestamp: z.int(), availableVirtualGas: z.number() }).nullable(),
   examples: [{ params: [COW], result: null }],

@@ -1,44 +1,41 @@
-/** The `evm_` methods of a development node: save points, clock, mining on request (docs/rpc-reference.md#712-evm). */
+/** The `evm_` methods of a development node: snapshots, clock, mining on request (docs/rpc-reference.md#712-evm). */
 import { z } from 'zod'
 import { type Block, decodeBlock } from '../../chain/block.ts'
 import type { ChainConfig } from '../../chain/config.ts'
 import { toQuantity } from '../../encoding/hex.ts'
 import { LATEST_TIMESTAMP } from '../../engine/clock.ts'
 import { invalidParams } from '../../errors.ts'
-import { method, optional, type Parameter } from '../method.ts'
+import { anyOf, hex, integer, text } from '../json-forms.ts'
+import { method } from '../method.ts'
+import { optional, type Parameter, scalar } from '../parameter.ts'
+import { IMPORT_RESULTS } from '../wire/block.ts'
 import { MineOptions, ReorgOptions, Timestamp } from '../wire/fork.ts'
-import { INSERTION_NAMES } from '../wire/insertion.ts'
 import { Data, Flag, HashText, QuantityText, wholeNumber } from '../wire/scalars.ts'
 
 /** Longest interval that a Node timer can wait, milliseconds. */
 const MAX_INTERVAL = 2 ** 31 - 1
 
-/** The id of a save point; a number that none can have stays unknown rather than wrong. */
-const SnapshotId: Parameter<number> = {
-  schema: z.string().regex(/^0x[0-9a-fA-F]+$/),
-  read(value) {
-    if (typeof value !== 'string' || !/^0x[0-9a-fA-F]+$/.test(value)) {
-      throw invalidParams(`invalid snapshot id ${typeof value === 'object' ? JSON.stringify(value) : value}`)
-    }
-    return Number(value)
-  },
+function shown(value: unknown): string {
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
+/** The id of a snapshot; a number that none can have stays unknown rather than wrong. */
+const SnapshotId: Parameter<number> = scalar({
+  form: hex({ prefix: 'required', least: 1 }),
+  decode: Number,
+  refusal: (value) => `invalid snapshot id ${shown(value)}`,
+})
+
 /** Seconds to add to the clock: JSON integer, decimal text, or `0x` hex; negative ones are taken, and change nothing. */
-const Seconds: Parameter<number> = {
-  schema: z.union([z.int(), z.string()]).describe('seconds, number or text'),
-  read(value) {
-    const fits =
-      typeof value === 'number' || (typeof value === 'string' && /^(0x[0-9a-f]+|-?\d+)$/i.test(value))
-    const seconds = fits ? Number(value) : Number.NaN
-    if (!Number.isInteger(seconds) || Math.abs(seconds) > LATEST_TIMESTAMP) {
-      throw invalidParams(
-        `invalid number of seconds ${typeof value === 'object' ? JSON.stringify(value) : value}`,
-      )
-    }
-    return seconds
-  },
-}
+const Seconds: Parameter<number> = scalar({
+  form: anyOf(
+    integer(-LATEST_TIMESTAMP, LATEST_TIMESTAMP),
+    text(/^(0[xX][0-9a-fA-F]+|-?[0-9]+)$/, { where: (value) => Math.abs(Number(value)) <= LATEST_TIMESTAMP }),
+  ),
+  description: 'seconds, number or text',
+  decode: Number,
+  refusal: (value) => `invalid number of seconds ${shown(value)}`,
+})
 
 /** Reads a whole block. Throws `invalid-params` when the bytes are none. */
 function blockOf(bytes: Uint8Array, config: ChainConfig): Block {
@@ -52,7 +49,8 @@ function blockOf(bytes: Uint8Array, config: ChainConfig): Block {
 
 export const evm_snapshot = method({
   name: 'evm_snapshot',
-  summary: 'Takes a save point of head and clock; its id.',
+  changesState: true,
+  summary: 'Takes a snapshot of head and clock; returns its id.',
   params: {},
   result: QuantityText,
   examples: [{ params: [], result: '0x1' }],
@@ -61,8 +59,9 @@ export const evm_snapshot = method({
 
 export const evm_revert = method({
   name: 'evm_revert',
+  changesState: true,
   summary:
-    'Back to a save point, which stays valid while later ones are dropped; false when there is no such one.',
+    'Back to a snapshot, which stays valid while later ones are dropped; false when there is no such one.',
   params: { snapshot: SnapshotId },
   result: z.boolean(),
   examples: [{ params: ['0x63'], result: false }],
@@ -71,7 +70,8 @@ export const evm_revert = method({
 
 export const evm_reset = method({
   name: 'evm_reset',
-  summary: 'Back to genesis; save points and pool are forgotten.',
+  changesState: true,
+  summary: 'Back to genesis; snapshots and pool are dropped.',
   params: {},
   result: z.null(),
   examples: [{ params: [], result: null }],
@@ -83,6 +83,7 @@ export const evm_reset = method({
 
 export const evm_mine = method({
   name: 'evm_mine',
+  changesState: true,
   summary:
     'Mines now: one block, one with a timestamp, or `{ timestamp, blocks, parent }`; with a parent beside the head, a sibling.',
   params: { options: optional(MineOptions, {}) },
@@ -100,10 +101,12 @@ export const evm_mine = method({
 
 export const evm_importBlock = method({
   name: 'evm_importBlock',
+  changesState: true,
+  counts: 'validBlocks',
   summary: 'Takes in a whole block in raw bytes; a refusal names the first rule that it breaks.',
   params: { block: Data },
   result: z.object({
-    result: z.enum(INSERTION_NAMES).describe('the new head, a block beside the chain, or known already'),
+    result: z.enum(IMPORT_RESULTS).describe('the new head, a block beside the chain, or known already'),
     hash: HashText,
     number: QuantityText,
   }),
@@ -112,12 +115,13 @@ export const evm_importBlock = method({
   async run({ block: bytes }, { engine }) {
     const block = blockOf(bytes, engine.config)
     const { outcome, hash } = await engine.commands.importBlock(block)
-    return { result: INSERTION_NAMES[outcome], hash, number: toQuantity(block.header.number) }
+    return { result: IMPORT_RESULTS[outcome], hash, number: toQuantity(block.header.number) }
   },
 })
 
 export const evm_reorg = method({
   name: 'evm_reorg',
+  changesState: true,
   summary:
     'Replaces the last `depth` blocks by a heavier branch: the given blocks, or empty ones, at least one more than leave. ' +
     'With `uncles`, the branch names what it replaces wherever the rules allow.',
@@ -136,6 +140,7 @@ export const evm_reorg = method({
 
 export const evm_increaseTime = method({
   name: 'evm_increaseTime',
+  changesState: true,
   summary:
     'Adds seconds to the clock of the next block; the total of such seconds, 0 while the clock is behind.',
   params: { seconds: Seconds },
@@ -148,6 +153,7 @@ export const evm_increaseTime = method({
 
 export const evm_setNextBlockTimestamp = method({
   name: 'evm_setNextBlockTimestamp',
+  changesState: true,
   summary: 'Sets the exact timestamp of the next block, in seconds since 1970.',
   params: { timestamp: Timestamp },
   result: z.null(),
@@ -160,6 +166,7 @@ export const evm_setNextBlockTimestamp = method({
 
 export const evm_startMining = method({
   name: 'evm_startMining',
+  changesState: true,
   summary: 'Starts the mining schedule that the node was started with.',
   params: {},
   result: z.null(),
@@ -173,6 +180,7 @@ export const evm_startMining = method({
 
 export const evm_stopMining = method({
   name: 'evm_stopMining',
+  changesState: true,
   summary: 'Stops mining by schedule; `evm_mine` still mines.',
   params: {},
   result: z.null(),
@@ -183,10 +191,11 @@ export const evm_stopMining = method({
   },
 })
 
-// The two switches answer true, as the development nodes do whose clients call them.
+// These two answer true, as Hardhat and Ganache do.
 
 export const evm_setAutomine = method({
   name: 'evm_setAutomine',
+  changesState: true,
   summary: 'Switches mining a block for each transaction on or off.',
   params: { on: Flag },
   result: z.literal(true),
@@ -200,6 +209,7 @@ export const evm_setAutomine = method({
 
 export const evm_setIntervalMining = method({
   name: 'evm_setIntervalMining',
+  changesState: true,
   summary: 'Mines a block every so many milliseconds; 0 stops.',
   params: { milliseconds: wholeNumber('milliseconds; 0 stops', MAX_INTERVAL) },
   result: z.literal(true),

@@ -7,7 +7,8 @@ import { encodeHeader } from '../../chain/header.ts'
 import { encodeReceipt } from '../../chain/receipt.ts'
 import { binaryTrieProof } from '../../encoding/binary-trie.ts'
 import { bigIntToHex, type Hex, toHex, toQuantity } from '../../encoding/hex.ts'
-import type { BlockReference, Engine } from '../../engine/engine.ts'
+import type { Engine } from '../../engine/engine.ts'
+import type { BlockReference } from '../../engine/model.ts'
 import { stateAt } from '../block-lookup.ts'
 import { method } from '../method.ts'
 import { HeaderBlock, StateBlock } from '../wire/block-reference.ts'
@@ -26,6 +27,7 @@ async function rawHeader(reference: BlockReference, { queries, config }: Engine)
 
 export const ext_getRawBlockHeaderByHash = method({
   name: 'ext_getRawBlockHeaderByHash',
+  hosted: true,
   aliases: ['rsk_getRawBlockHeaderByHash'],
   summary:
     'RLP of the header of a block by its hash, with parent-chain header, without coinbase and merkle proof; null when unknown.',
@@ -37,6 +39,7 @@ export const ext_getRawBlockHeaderByHash = method({
 
 export const ext_getRawBlockHeaderByNumber = method({
   name: 'ext_getRawBlockHeaderByNumber',
+  hosted: true,
   aliases: ['rsk_getRawBlockHeaderByNumber'],
   summary: 'RLP of the header of a block by number, tag or hash; null when there is no such block.',
   params: { block: HeaderBlock },
@@ -47,6 +50,7 @@ export const ext_getRawBlockHeaderByNumber = method({
 
 export const ext_getRawTransactionReceiptByHash = method({
   name: 'ext_getRawTransactionReceiptByHash',
+  hosted: true,
   aliases: ['rsk_getRawTransactionReceiptByHash'],
   summary: 'RLP of the receipt of a transaction of the canonical chain; null when there is none.',
   params: { transactionHash: TransactionHash },
@@ -60,6 +64,7 @@ export const ext_getRawTransactionReceiptByHash = method({
 
 export const ext_getTransactionReceiptNodesByHash = method({
   name: 'ext_getTransactionReceiptNodesByHash',
+  hosted: true,
   aliases: ['rsk_getTransactionReceiptNodesByHash'],
   summary:
     "Nodes of the receipts trie that prove a transaction's receipt, leaf first, root last; null when the block does not hold it.",
@@ -77,6 +82,7 @@ export const ext_getTransactionReceiptNodesByHash = method({
 
 export const ext_protocolVersion = method({
   name: 'ext_protocolVersion',
+  hosted: true,
   aliases: ['rsk_protocolVersion'],
   summary: "Version of the chain's wire protocol.",
   params: {},

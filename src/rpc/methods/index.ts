@@ -1,7 +1,7 @@
 /** The list of methods that this node knows. */
 import type { AnyMethod } from '../method.ts'
 import { NAME_METHODS } from './abi.ts'
-import { DRIFT_METHODS } from './comparison.ts'
+import { COMPARISON_METHODS } from './comparison.ts'
 import { DEBUG_METHODS } from './debug.ts'
 import { DEV_ACCOUNT_METHODS } from './dev/accounts.ts'
 import { DEV_MINING_METHODS } from './dev/mining.ts'
@@ -52,7 +52,7 @@ export const METHODS: readonly AnyMethod[] = [
   ...SCO_METHODS,
   ...EVM_METHODS,
   ...NAME_METHODS,
-  ...DRIFT_METHODS,
+  ...COMPARISON_METHODS,
   ...EXT_METHODS,
   ...MINING_METHODS,
   ...MNR_METHODS,

@@ -10,20 +10,22 @@ import type { Solution } from '../../chain/merged-mining/proof.ts'
 import { fromHex, isHexDigits, toFixedHex, toHex, toQuantity } from '../../encoding/hex.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { NodeError } from '../../errors.ts'
-import { method, type Parameter } from '../method.ts'
-import { INSERTION_NAMES } from '../wire/insertion.ts'
-import { DataText, HashText, QuantityText, refuse } from '../wire/scalars.ts'
+import { anyText } from '../json-forms.ts'
+import { method } from '../method.ts'
+import { expected, type Parameter, refuse, scalar } from '../parameter.ts'
+import { IMPORT_RESULTS } from '../wire/block.ts'
+import { DataText, HashText, QuantityText } from '../wire/scalars.ts'
 
 const HASH_BYTES = 32
 
-/** Text that is looked at when its turn comes: the node refuses an empty list before anything else. */
-function text(description: string): Parameter<string> {
-  return {
-    schema: z.string().describe(description),
-    read(value, name) {
-      return typeof value === 'string' ? value : refuse(name, 'text')
-    },
-  }
+/** Text that is decoded when the call runs: the reference node refuses an empty list before anything else. */
+function plainText(description: string): Parameter<string> {
+  return scalar({
+    form: anyText(),
+    description,
+    decode: (value) => value,
+    refusal: (_, name) => expected(name, 'text'),
+  })
 }
 
 /** Pools leave the prefix out, and the node knows no other form. */
@@ -68,15 +70,15 @@ const SubmittedBlock = z.object({
 async function submit(solution: Solution, engine: Engine): Promise<z.infer<typeof SubmittedBlock>> {
   const { outcome, hash, height } = await engine.commands.submitWork(solution)
   return {
-    blockImportedResult: toHex(new TextEncoder().encode(INSERTION_NAMES[outcome])),
+    blockImportedResult: toHex(new TextEncoder().encode(IMPORT_RESULTS[outcome])),
     blockHash: hash,
     blockIncludedHeight: toQuantity(height),
   }
 }
 
-const IgnoredHash = text('hash for merged mining; ignored, for the coinbase names the work')
-const ParentHeader = text('parent-chain header of 80 bytes, in hex without 0x')
-const Coinbase = text('coinbase transaction, in hex without 0x')
+const IgnoredHash = plainText('hash for merged mining; ignored, for the coinbase names the work')
+const ParentHeader = plainText('parent-chain header of 80 bytes, in hex without 0x')
+const Coinbase = plainText('coinbase transaction, in hex without 0x')
 
 export const mnr_getWork = method({
   name: 'mnr_getWork',
@@ -117,8 +119,10 @@ export const mnr_getWork = method({
 
 export const mnr_submitBitcoinBlock = method({
   name: 'mnr_submitBitcoinBlock',
+  changesState: true,
+  counts: 'validBlocks',
   summary: 'Hands in a whole parent-chain block whose coinbase commits to one of the last 20 works.',
-  params: { block: text('parent-chain block, in hex without 0x') },
+  params: { block: plainText('parent-chain block, in hex without 0x') },
   result: SubmittedBlock,
   errors: ['mining-refused'],
   examples: [],
@@ -133,13 +137,15 @@ export const mnr_submitBitcoinBlock = method({
 
 export const mnr_submitBitcoinBlockTransactions = method({
   name: 'mnr_submitBitcoinBlockTransactions',
+  changesState: true,
+  counts: 'validBlocks',
   summary:
     'Hands in a parent-chain header and coinbase, with the ids of all transactions as they are displayed.',
   params: {
     blockHash: IgnoredHash,
     header: ParentHeader,
     coinbase: Coinbase,
-    transactionHashes: text('transaction ids from the coinbase on, display order, separated by spaces'),
+    transactionHashes: plainText('transaction ids from the coinbase on, display order, separated by spaces'),
   },
   result: SubmittedBlock,
   errors: ['mining-refused'],
@@ -163,13 +169,17 @@ export const mnr_submitBitcoinBlockTransactions = method({
 
 export const mnr_submitBitcoinBlockPartialMerkle = method({
   name: 'mnr_submitBitcoinBlockPartialMerkle',
+  changesState: true,
+  counts: 'validBlocks',
   summary: 'Hands in a parent-chain header and coinbase, with the merkle branch of the coinbase.',
   params: {
     blockHash: IgnoredHash,
     header: ParentHeader,
     coinbase: Coinbase,
-    merkleHashes: text('hash of the coinbase and its siblings bottom up, raw order, separated by spaces'),
-    transactionCount: text('how many transactions the block has, in hex'),
+    merkleHashes: plainText(
+      'hash of the coinbase and its siblings bottom up, raw order, separated by spaces',
+    ),
+    transactionCount: plainText('how many transactions the block has, in hex'),
   },
   result: SubmittedBlock,
   errors: ['mining-refused'],

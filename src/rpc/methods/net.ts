@@ -6,6 +6,7 @@ import { QuantityText } from '../wire/scalars.ts'
 
 export const net_version = method({
   name: 'net_version',
+  hosted: true,
   summary: 'Network id, in decimal; the same number as the chain id.',
   params: {},
   result: z.string(),

@@ -2,21 +2,15 @@
 import { z } from 'zod'
 import { personalMessageHash, recoverSigner, signHash } from '../../chain/message-signature.ts'
 import { type Hex, toHex } from '../../encoding/hex.ts'
-import type { Engine } from '../../engine/engine.ts'
 import type { Wallet } from '../../engine/wallet/wallet.ts'
-import { invalidParams, NodeError } from '../../errors.ts'
-import { method, optional, type Parameter } from '../method.ts'
+import { invalidParams } from '../../errors.ts'
+import { method } from '../method.ts'
+import { optional, orNull } from '../parameter.ts'
 import { sendRequest, signingKey } from '../signing.ts'
 import { CallObject } from '../wire/call.ts'
 import { Address, AddressText, Data, DataText, HashText } from '../wire/scalars.ts'
 import { Duration, Passphrase, PrivateKey, Seed } from '../wire/wallet.ts'
 import { COW, COW1, LOCAL_ACCOUNTS } from './example-accounts.ts'
-
-/** The wallet. Throws `wallet-disabled` when it is switched off. */
-function walletOf({ accounts }: Engine): Wallet {
-  if (!accounts.enabled) throw new NodeError('wallet-disabled', 'The local wallet feature is disabled')
-  return accounts
-}
 
 /** The key of the first account. */
 const FIRST_KEY = '0xc85ef7d79691fe79573b1a7064c19c1a9819ebdbd1faaab1a8ec92344438aaf4'
@@ -26,47 +20,50 @@ const SIGNED =
 
 export const personal_newAccount = method({
   name: 'personal_newAccount',
+  changesState: true,
+  needsWallet: true,
   summary: 'Makes an account with a random key, kept under a passphrase and unlocked for half an hour.',
   params: { passphrase: Passphrase },
   result: AddressText,
-  errors: ['wallet-disabled'],
   examples: [
     { params: ['correct horse'], result: '0xde393a5f9e2b910927dbff7886b8f1f1a003b121', varies: true },
   ],
-  run: ({ passphrase }, { engine }) => walletOf(engine).create(passphrase),
+  run: ({ passphrase }, { engine }) => engine.accounts.create(passphrase),
 })
 
 export const personal_newAccountWithSeed = method({
   name: 'personal_newAccountWithSeed',
+  changesState: true,
+  needsWallet: true,
   summary:
     'Makes an account whose key is the keccak-256 of a text, unlocked until the node ends; not kept on disk.',
   params: { seed: Seed },
   result: AddressText,
-  errors: ['wallet-disabled'],
   examples: [{ params: ['cow'], result: COW }],
-  run: ({ seed }, { engine }) => walletOf(engine).addSeed(seed),
+  run: ({ seed }, { engine }) => engine.accounts.addSeed(seed),
 })
 
 export const personal_importRawKey = method({
   name: 'personal_importRawKey',
+  changesState: true,
+  needsWallet: true,
   summary:
     'Keeps a private key under a passphrase, in place of an earlier one, and unlocks it for half an hour.',
   params: { key: PrivateKey, passphrase: Passphrase },
   result: AddressText,
-  errors: ['wallet-disabled'],
   examples: [{ params: [FIRST_KEY, 'correct horse'], result: COW }],
-  run: ({ key, passphrase }, { engine }) => walletOf(engine).importKey(key, passphrase),
+  run: ({ key, passphrase }, { engine }) => engine.accounts.importKey(key, passphrase),
 })
 
 export const personal_dumpRawKey = method({
   name: 'personal_dumpRawKey',
+  needsWallet: true,
   summary: 'Private key of an unlocked account.',
   params: { address: Address },
   result: DataText,
-  errors: ['wallet-disabled'],
   examples: [{ params: [COW], result: FIRST_KEY }],
   run({ address }, { engine }) {
-    const key = walletOf(engine).key(address)
+    const key = engine.accounts.key(address)
     if (key === undefined) {
       throw invalidParams('Invalid address: its private key is locked or could not be found in this node')
     }
@@ -76,51 +73,57 @@ export const personal_dumpRawKey = method({
 
 export const personal_listAccounts = method({
   name: 'personal_listAccounts',
+  needsWallet: true,
   summary: 'Accounts of the wallet, locked ones among them.',
   params: {},
   result: z.array(AddressText),
-  errors: ['wallet-disabled'],
   examples: [
     {
       params: [],
       result: LOCAL_ACCOUNTS,
     },
   ],
-  run: (_, { engine }) => [...walletOf(engine).list()],
+  run: (_, { engine }) => [...engine.accounts.list()],
 })
 
 export const personal_unlockAccount = method({
   name: 'personal_unlockAccount',
+  changesState: true,
+  needsWallet: true,
   summary: 'Unlocks an account for so many milliseconds; false when no key of it is kept under a passphrase.',
   params: { address: Address, passphrase: Passphrase, duration: Duration },
   result: z.boolean(),
-  errors: ['wallet-disabled'],
+  errors: ['wrong-passphrase'],
   examples: [{ params: [COW1, 'moo', '0x927c0'], result: false }],
   run: ({ address, passphrase, duration }, { engine }) =>
-    walletOf(engine).unlock(address, passphrase, duration),
+    engine.accounts.unlock(address, passphrase, duration),
 })
 
 export const personal_lockAccount = method({
   name: 'personal_lockAccount',
+  changesState: true,
+  needsWallet: true,
   summary:
     'Locks an account, and forgets one that is kept under no passphrase; false when it was not unlocked.',
   params: { address: Address },
   result: z.boolean(),
-  errors: ['wallet-disabled'],
   examples: [{ params: ['0x00000000000000000000000000000000000dead1'], result: false }],
-  run: ({ address }, { engine }) => walletOf(engine).lock(address),
+  run: ({ address }, { engine }) => engine.accounts.lock(address),
 })
 
 export const personal_sendTransaction = method({
   name: 'personal_sendTransaction',
+  changesState: true,
+  needsWallet: true,
+  counts: 'validTransactions',
   summary:
     'Signs a transaction with a key kept under a passphrase, which stays locked, and sends it; automining leaves it to the next block.',
   params: { transaction: CallObject, passphrase: Passphrase },
   result: HashText,
-  errors: ['wallet-disabled', 'transaction-refused', 'reverted', 'not-mined', 'mining-refused'],
+  errors: ['wrong-passphrase', 'transaction-refused', 'reverted', 'not-mined', 'mining-refused'],
   examples: [],
   async run({ transaction, passphrase }, { engine }) {
-    const wallet = walletOf(engine)
+    const wallet = engine.accounts
     const request = sendRequest(transaction, engine.config)
     const key = await wallet.open(request.from, passphrase)
     if (key === undefined) throw invalidParams(`Could not find account for address: ${request.from}`)
@@ -152,22 +155,17 @@ function signerAndMessage(wallet: Wallet, first: Uint8Array, second: Uint8Array)
   return [asDocumented, first]
 }
 
-/** A passphrase, or null for an account that is unlocked. */
-const OptionalPassphrase: Parameter<string | undefined> = {
-  schema: z.string().nullable().describe('passphrase; null for an account that is unlocked'),
-  read: (value, name) => (value === null || value === undefined ? undefined : Passphrase.read(value, name)),
-}
-
 export const personal_sign = method({
   name: 'personal_sign',
+  needsWallet: true,
   summary:
     'Signs a personal message (EIP-191) with an account that is unlocked, or whose passphrase is given.',
-  params: { message: Data, address: Data, passphrase: optional(OptionalPassphrase, null) },
+  params: { message: Data, address: Data, passphrase: optional(orNull(Passphrase, undefined), null) },
   result: DataText,
-  errors: ['wallet-disabled'],
+  errors: ['wrong-passphrase'],
   examples: [{ params: ['0xdeadbeef', COW], result: SIGNED }],
   async run({ message, address, passphrase }, { engine }) {
-    const wallet = walletOf(engine)
+    const wallet = engine.accounts
     const [signer, signed] = signerAndMessage(wallet, message, address)
     const hash = personalMessageHash(signed)
     // Browser wallets take any text as passphrase, and callers send one: an account that is kept under none signs all the same.
@@ -182,13 +180,12 @@ export const personal_sign = method({
 
 export const personal_ecRecover = method({
   name: 'personal_ecRecover',
+  needsWallet: true,
   summary: 'Who signed a personal message (EIP-191).',
   params: { message: Data, signature: Data },
   result: AddressText,
-  errors: ['wallet-disabled'],
   examples: [{ params: ['0xdeadbeef', SIGNED], result: COW }],
-  run({ message, signature }, { engine }) {
-    walletOf(engine)
+  run({ message, signature }) {
     const signer = recoverSigner(personalMessageHash(message), signature)
     if (signer === undefined)
       throw invalidParams('Invalid signature: expected r, s and v (27 or 28) in 65 bytes.')

@@ -1,6 +1,7 @@
-/** What the node says of its own methods. */
+/** Methods that describe the methods of the node. */
 import { z } from 'zod'
-import { type Context, method, namesOf, namespaceOf } from '../method.ts'
+import { type Context, method } from '../method.ts'
+import { namesOf, namespaceOf } from '../method-names.ts'
 import { openRpcDocument } from '../openrpc.ts'
 
 /** What this caller may use. */
@@ -24,6 +25,7 @@ export const rpc_modules = method({
 
 export const rpc_discover = method({
   name: 'rpc.discover',
+  hosted: true,
   summary: 'An OpenRPC document of the methods that the caller may use.',
   params: {},
   result: z.record(z.string(), z.unknown()),

@@ -1,5 +1,5 @@
 /**
- * The `sco_` methods: how those behave who call from elsewhere, and who of them is banned
+ * The `sco_` methods: scores of callers on other machines, and bans
  * (docs/rpc-reference.md#716-sco).
  */
 import { isIP } from 'node:net'
@@ -8,39 +8,41 @@ import type { PeerRecord } from '../../engine/peers/ledger.ts'
 import type { PeerEvent } from '../../engine/peers/score.ts'
 import { invalidParams } from '../../errors.ts'
 import { plainAddress } from '../../options/addresses.ts'
-import { method, type Parameter } from '../method.ts'
-import { refuse } from '../wire/scalars.ts'
+import { anyText } from '../json-forms.ts'
+import { method } from '../method.ts'
+import { expected, type Parameter, scalar } from '../parameter.ts'
 
-/** An address or a range; whether it can be banned is the ledger's to say. */
-const BannedText: Parameter<string> = {
-  schema: z.string().min(1).describe('IPv4 or IPv6 address, or a range of them: 192.0.2.0/24'),
-  read(value, name) {
-    if (typeof value !== 'string') refuse(name, 'an IP address as text, or a range such as 192.0.2.0/24')
-    return value.trim()
-  },
-}
+/** An address or a range; the ledger decides whether it can be banned. */
+const BannedText: Parameter<string> = scalar({
+  form: anyText(),
+  description: 'IPv4 or IPv6 address, or a range of them: 192.0.2.0/24',
+  decode: (value) => value.trim(),
+  refusal: (_, name) => expected(name, 'an IP address as text, or a range such as 192.0.2.0/24'),
+})
 
-/** Whose conduct to forget. The 64-byte ids of the chain's own peers are understood, though none of them calls here. */
-const PeerId: Parameter<string> = {
-  schema: z.string().min(1).describe('IP address of a caller'),
-  read(value, name) {
-    const text = typeof value === 'string' ? value.trim() : ''
-    if (isIP(text) === 0 && !/^(0x)?[0-9a-f]{128}$/i.test(text)) refuse(name, 'an IP address or a node id')
-    return plainAddress(text)
-  },
-}
+const isPeerId = (id: string): boolean => isIP(id) !== 0 || /^(0x)?[0-9a-f]{128}$/i.test(id)
+
+/** Whose counters to reset. The 64-byte ids of the chain's own peers are accepted, though none of them calls here. */
+const PeerId: Parameter<string> = scalar({
+  form: anyText({ least: 1, where: (value) => isPeerId(value.trim()) }),
+  description: 'IP address of a caller',
+  decode: (value) => plainAddress(value.trim()),
+  refusal: (_, name) => expected(name, 'an IP address or a node id'),
+})
 
 const Counter = z.int().nonnegative()
+/** Of events between nodes, which callers over JSON-RPC cannot cause. */
+const AlwaysZero = Counter.describe('always 0: this node has no peers of the chain’s own protocol')
 
-/** A caller's conduct; `punishedUntil` is 0, since a ban has no end of its own. */
+/** The score of a caller; `punishedUntil` is 0, since a ban has no end of its own. */
 const PeerObject = z.strictObject({
   id: z.string(),
   type: z.enum(['node', 'address']),
   goodReputation: z.boolean(),
-  punishedUntil: Counter,
+  punishedUntil: Counter.describe('always 0: a ban lasts until it is lifted'),
   successfulHandshakes: Counter,
   failedHandshakes: Counter,
-  invalidNetworks: Counter,
+  invalidNetworks: AlwaysZero,
   repeatedMessages: Counter,
   validBlocks: Counter,
   validTransactions: Counter,
@@ -49,7 +51,7 @@ const PeerObject = z.strictObject({
   invalidMessages: Counter,
   timeoutMessages: Counter,
   unexpectedMessages: Counter,
-  invalidHeader: Counter,
+  invalidHeader: AlwaysZero,
   score: z.int(),
   punishments: Counter,
 })
@@ -58,12 +60,12 @@ const SummaryObject = z.strictObject({
   count: Counter,
   successfulHandshakes: Counter,
   failedHandshakes: Counter,
-  invalidHeader: Counter,
+  invalidHeader: AlwaysZero,
   validBlocks: Counter,
   invalidBlocks: Counter,
   validTransactions: Counter,
   invalidTransactions: Counter,
-  invalidNetworks: Counter,
+  invalidNetworks: AlwaysZero,
   invalidMessages: Counter,
   repeatedMessages: Counter,
   timeoutMessages: Counter,
@@ -106,7 +108,8 @@ function toSummary(peers: readonly PeerRecord[]): z.infer<typeof SummaryObject> 
 
 export const sco_banAddress = method({
   name: 'sco_banAddress',
-  summary: 'Turns callers from an address or a range away from now on; their connections end. Kept on disk.',
+  changesState: true,
+  summary: 'Bans an address or a range: its connections are closed, and new ones refused. Kept on disk.',
   params: { address: BannedText },
   result: z.null(),
   examples: [{ params: ['203.0.113.0/24'], result: null }],
@@ -118,7 +121,8 @@ export const sco_banAddress = method({
 
 export const sco_unbanAddress = method({
   name: 'sco_unbanAddress',
-  summary: 'Lets callers from a banned address or range in again.',
+  changesState: true,
+  summary: 'Lifts the ban of an address or range.',
   params: { address: BannedText },
   result: z.null(),
   examples: [{ params: ['203.0.113.0/24'], result: null }],
@@ -130,7 +134,7 @@ export const sco_unbanAddress = method({
 
 export const sco_bannedAddresses = method({
   name: 'sco_bannedAddresses',
-  summary: 'What is banned: addresses, then ranges.',
+  summary: 'The banned addresses, then the banned ranges.',
   params: {},
   result: z.array(z.string()),
   examples: [{ params: [], result: [] }],
@@ -139,7 +143,7 @@ export const sco_bannedAddresses = method({
 
 export const sco_peerList = method({
   name: 'sco_peerList',
-  summary: 'How each behaves who calls from another machine; callers on this one are not judged.',
+  summary: 'Event counters and score of each caller on another machine; callers on this one are not scored.',
   params: {},
   result: z.array(PeerObject),
   examples: [{ params: [], result: [] }],
@@ -148,7 +152,7 @@ export const sco_peerList = method({
 
 export const sco_reputationSummary = method({
   name: 'sco_reputationSummary',
-  summary: 'The same, summed over all of them.',
+  summary: 'The counters of sco_peerList, summed over all callers.',
   params: {},
   result: SummaryObject,
   examples: [{ params: [], result: toSummary([]) }],
@@ -157,7 +161,8 @@ export const sco_reputationSummary = method({
 
 export const sco_clearPeerScoring = method({
   name: 'sco_clearPeerScoring',
-  summary: 'Forgets how a caller behaved, and lists the others; a ban stays.',
+  changesState: true,
+  summary: 'Resets the counters of a caller, and lists the others; a ban stays.',
   params: { id: PeerId },
   result: z.array(PeerObject),
   examples: [{ params: ['203.0.113.7'], result: [] }],

@@ -9,15 +9,15 @@ import { toTraceQuery } from '../trace-range.ts'
 import { TransactionHash } from '../wire/scalars.ts'
 import { TraceBlock, TraceFilterObject, TracePosition } from '../wire/trace/filter.ts'
 import { TraceObject, toRpcTrace } from '../wire/trace/flat.ts'
-import { replyRoom, rowBytes } from '../wire/trace/reply-room.ts'
+import { replySize, rowBytes } from '../wire/trace/reply-size.ts'
 
 const UNKNOWN = `0x${'9'.repeat(64)}`
 const NOBODY = '0x00000000000000000000000000000000000dead1'
 
-/** Rows as callers get them, once it is known that a reply can hold them all. */
+/** The wire form of rows; throws `limit-exceeded` when a reply cannot hold them. */
 function toRows(rows: readonly FlatTrace[], context: Context): z.infer<typeof TraceObject>[] {
-  const room = replyRoom(context)
-  for (const { frame } of rows) room(rowBytes(frame))
+  const size = replySize(context)
+  for (const { frame } of rows) size(rowBytes(frame))
   return rows.map(toRpcTrace)
 }
 
@@ -31,6 +31,7 @@ async function rowsOf(hash: Hex, context: Context): Promise<readonly FlatTrace[]
 
 export const trace_transaction = method({
   name: 'trace_transaction',
+  hosted: true,
   summary: 'All calls, creations and self-destructs of a mined transaction, in order.',
   params: { transactionHash: TransactionHash },
   result: z.array(TraceObject).nullable(),
@@ -44,7 +45,8 @@ export const trace_transaction = method({
 
 export const trace_block = method({
   name: 'trace_block',
-  summary: 'The traces of every transaction of a block, the one that collects the fees last.',
+  hosted: true,
+  summary: 'The traces of every transaction of a block, REMASC last.',
   params: { block: TraceBlock },
   result: z.array(TraceObject).nullable(),
   errors: ['block-not-found'],
@@ -62,6 +64,7 @@ export const trace_block = method({
 
 export const trace_filter = method({
   name: 'trace_filter',
+  hosted: true,
   summary: 'Traces of transactions by sender and receiver over a range of blocks, page by page.',
   params: { filter: TraceFilterObject },
   result: z.array(TraceObject),
@@ -74,9 +77,9 @@ export const trace_filter = method({
     const found = await queries.traceFilter({
       ...query,
       timeoutMs: timeLeft(context),
-      admission() {
-        const room = replyRoom(context)
-        return (frame) => room(rowBytes(frame))
+      frameCheck() {
+        const size = replySize(context)
+        return (frame) => size(rowBytes(frame))
       },
     })
     return found.map(toRpcTrace)

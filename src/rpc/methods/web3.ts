@@ -2,26 +2,22 @@
 import { z } from 'zod'
 import { keccakHex } from '../../encoding/hash.ts'
 import { fromHex } from '../../encoding/hex.ts'
-import { invalidParams } from '../../errors.ts'
-import { method, type Parameter } from '../method.ts'
+import { hex } from '../json-forms.ts'
+import { method } from '../method.ts'
+import { type Parameter, scalar } from '../parameter.ts'
 import { HashText } from '../wire/scalars.ts'
 
 /** Bytes to hash; unlike other data they need their prefix and at least one digit. */
-const HashedData: Parameter<Uint8Array> = {
-  schema: z
-    .string()
-    .regex(/^0x[0-9a-fA-F]+$/)
-    .describe('DATA: bytes in hex'),
-  read(value) {
-    if (typeof value !== 'string' || !/^0x[0-9a-fA-F]+$/.test(value)) {
-      throw invalidParams("Parameter must be hexadecimal encoded with the '0x' prefix.")
-    }
-    return fromHex(value.length % 2 === 0 ? value : `0x0${value.slice(2)}`)
-  },
-}
+const HashedData: Parameter<Uint8Array> = scalar({
+  form: hex({ prefix: 'required', least: 1 }),
+  description: 'DATA: bytes in hex',
+  decode: (value) => fromHex(value.length % 2 === 0 ? value : `0x0${value.slice(2)}`),
+  refusal: () => "Parameter must be hexadecimal encoded with the '0x' prefix.",
+})
 
 export const web3_clientVersion = method({
   name: 'web3_clientVersion',
+  hosted: true,
   summary: 'Name, version and platform of the node.',
   params: {},
   result: z.string(),
@@ -31,6 +27,7 @@ export const web3_clientVersion = method({
 
 export const web3_sha3 = method({
   name: 'web3_sha3',
+  hosted: true,
   summary: 'keccak-256 of bytes.',
   params: { data: HashedData },
   result: HashText,

@@ -1,18 +1,29 @@
 /**
  * How a caller names a block, family by family (docs/rpc-reference.md#31-block-parameters,
- * docs/rpc-reference.md#32-eip-1898): each method reads one of these.
+ * docs/rpc-reference.md#32-eip-1898): each method takes one of these.
  */
 import { z } from 'zod'
 import type { Hex } from '../../encoding/hex.ts'
-import type { BlockReference } from '../../engine/engine.ts'
+import type { BlockReference } from '../../engine/model.ts'
 import { invalidParams } from '../../errors.ts'
-import type { Parameter } from '../method.ts'
-import { BlockHash, Flag, Quantity, refuse } from './scalars.ts'
+import { anyOf, DIGITS, hex, literals, text } from '../json-forms.ts'
+import {
+  either,
+  expected,
+  mapped,
+  NOTHING,
+  object,
+  type Parameter,
+  refuse,
+  scalar,
+  withText,
+} from '../parameter.ts'
+import { BlockHash, MAX_NUMBER_TEXT, Quantity } from './scalars.ts'
 
 /** A block as the caller named it. */
 export interface BlockArgument {
   readonly reference: BlockReference
-  /** The caller's words, as a refusal repeats them: `Block 0xff`, `Block with hash 0x…`. */
+  /** As the caller wrote it, for error messages: `Block 0xff`, `Block with hash 0x…`. */
   readonly label: string
   /** Named by an EIP-1898 object: this block and no other, so absence is always an error. */
   readonly exact: boolean
@@ -32,179 +43,187 @@ function tagged(text: string): BlockArgument | undefined {
 const HEX = /^0x[0-9a-fA-F]+$/
 const DECIMAL = /^[0-9]+$/
 const FULL_HASH = /^0x[0-9a-fA-F]{64}$/
-/** Longest text that can name a block; more of it is neither read nor repeated in a refusal. */
-const MAX_TEXT = 66
-const FOREIGN_TAG = /^(latest|earliest|pending|finalized|safe)$/i
+/** Tags of any case, and those of Ethereum that this chain does not have. */
+const ANY_TAG = /^(latest|earliest|pending|finalized|safe)$/i
 
-const schema = z
-  .union([z.enum(['latest', 'earliest', 'pending']), z.string().regex(HEX)])
-  .describe('Block: hex number or tag')
-const schemaWithObject = z
-  .union([
-    z.enum(['latest', 'earliest', 'pending']),
-    z.string().regex(HEX),
-    z.object({ blockHash: z.string(), requireCanonical: z.boolean().optional() }),
-    z.object({ blockNumber: z.string() }),
-  ])
-  .describe('Block: hex number, tag, hash or EIP-1898 object')
+const TAG = literals('latest', 'earliest', 'pending')
+const HEX_OR_HASH = hex({ prefix: 'required', least: 1, most: 64 })
+/** A hex number that is not as long as a hash. */
+const HEX_NUMBER = hex({ prefix: 'required', least: 1, most: 63 })
+const DECIMAL_NUMBER = text(/^[0-9]{1,66}$/)
 
-/** A height; one that no chain reaches is cut to the largest safe integer. */
-function height(value: bigint): number {
-  return value > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(value)
+/** A height, of a number or the text of one; one that no chain reaches is cut to the largest safe integer. */
+function height(value: bigint | number | string): number {
+  return Math.min(Number(value), Number.MAX_SAFE_INTEGER)
 }
 
-function numbered(text: string): BlockArgument {
-  return { reference: { number: height(BigInt(text)) }, label: `Block ${text}`, exact: false }
+/** What an accepted text means. */
+function argumentOf(given: string): BlockArgument {
+  const tag = tagged(given)
+  if (tag !== undefined) return tag
+  const label = `Block ${given}`
+  return FULL_HASH.test(given)
+    ? { reference: { hash: given.toLowerCase() as Hex }, label, exact: false }
+    : { reference: { number: height(given) }, label, exact: false }
 }
 
-function hashed(text: string): BlockArgument {
-  return { reference: { hash: text.toLowerCase() as Hex }, label: `Block ${text}`, exact: false }
-}
+const RequireCanonical = scalar({
+  form: literals(true, false, 'true', 'false'),
+  decode: (value) => value === true || value === 'true',
+  refusal: () => 'Invalid input: requireCanonical must be a String "true" or "false"',
+})
 
-const FLAGS: ReadonlySet<unknown> = new Set([true, false, 'true', 'false'])
+const ByHash = mapped(
+  object({ requireCanonical: RequireCanonical, blockHash: withText(BlockHash) }, { required: ['blockHash'] }),
+  ({ blockHash, requireCanonical = false }): BlockArgument => ({
+    reference: { hash: blockHash.value, requireCanonical },
+    label: `Block with hash ${blockHash.text}`,
+    exact: true,
+  }),
+)
+
+const ByNumber = mapped(
+  object(
+    { blockHash: NOTHING, blockNumber: withText(Quantity, 'blockNumber') },
+    {
+      required: ['blockNumber'],
+      check: ({ blockNumber }) =>
+        blockNumber === undefined || blockNumber === null ? 'Invalid block input' : undefined,
+    },
+  ),
+  ({ blockNumber: { value, text: given } }): BlockArgument => ({
+    reference: { number: height(value) },
+    label: `Block ${given}`,
+    exact: true,
+  }),
+)
 
 /** EIP-1898: `blockHash` wins over `blockNumber`; booleans and numbers are taken as such and as text. */
-function fromObject(given: object): BlockArgument {
-  const { blockHash, blockNumber, requireCanonical } = given as Record<string, unknown>
-  if (blockHash !== undefined && blockHash !== null) {
-    if (requireCanonical !== undefined && !FLAGS.has(requireCanonical)) {
-      throw invalidParams('Invalid input: requireCanonical must be a String "true" or "false"')
-    }
-    const hash = BlockHash.read(blockHash, 'blockHash')
-    const required = requireCanonical === undefined ? false : Flag.read(requireCanonical, 'requireCanonical')
-    return {
-      reference: { hash, requireCanonical: required },
-      label: `Block with hash ${blockHash}`,
-      exact: true,
-    }
-  }
-  if (blockNumber === undefined || blockNumber === null) throw invalidParams('Invalid block input')
-  const number = Quantity.read(blockNumber, 'blockNumber')
-  return { reference: { number: height(number) }, label: `Block ${blockNumber}`, exact: true }
+const BlockObject: Parameter<BlockArgument> = {
+  schema: z.union([ByHash.schema, ByNumber.schema]),
+  read(value, name) {
+    if (value === null) refuse(name, 'a block number, tag, hash or object')
+    if (typeof value !== 'object' || Array.isArray(value)) throw invalidParams('Invalid input')
+    const { blockHash } = value as { readonly blockHash?: unknown }
+    return (blockHash === undefined || blockHash === null ? ByNumber : ByHash).read(value, name)
+  },
 }
 
-/** Decimal digits take time to read that grows faster than their number. */
-function refuseLong(text: string): void {
-  if (text.length > MAX_TEXT) throw invalidParams(`Invalid block identifier '${text.slice(0, MAX_TEXT)}...'`)
+const isText = (value: unknown): boolean => typeof value === 'string'
+
+/** Why a text is too long to name a block: decimal digits take time to read that grows faster than their number. */
+function lengthRefusal(given: string): string | undefined {
+  if (given.length <= MAX_NUMBER_TEXT) return undefined
+  return `Invalid block identifier '${given.slice(0, MAX_NUMBER_TEXT)}...'`
 }
 
-/** The forms that accept objects take no bare numbers, and tags in lower case only. */
-function readText(value: unknown, name: string): string | BlockArgument {
-  if (typeof value === 'string') {
-    refuseLong(value)
-    if (tagged(value) !== undefined || HEX.test(value) || DECIMAL.test(value)) return value
-    throw invalidParams(`Invalid block identifier '${value}'`)
-  }
-  if (value === null) refuse(name, 'a block number, tag, hash or object')
-  if (typeof value !== 'object' || Array.isArray(value)) throw invalidParams('Invalid input')
-  return fromObject(value)
+const DESCRIPTION = 'Block: number, tag, hash or EIP-1898 object'
+
+/** The forms that accept objects take no bare JSON numbers, and tags in lower case only. */
+function withObjects(plain: Parameter<BlockArgument>): Parameter<BlockArgument> {
+  const { schema, read } = either(isText, plain, BlockObject)
+  return { schema: schema.describe(DESCRIPTION), read }
 }
 
 /** Where state is read: tag, hex number, block hash, EIP-1898 object. */
-export const StateBlock: Parameter<BlockArgument> = {
-  schema: schemaWithObject,
-  read(value, name) {
-    const text = readText(value, name)
-    if (typeof text !== 'string') return text
-    if (DECIMAL.test(text)) throw invalidParams(`invalid blocknumber ${text}`)
-    return tagged(text) ?? (FULL_HASH.test(text) ? hashed(text) : numbered(text))
-  },
-}
+export const StateBlock = withObjects(
+  scalar({
+    form: anyOf(TAG, HEX_OR_HASH),
+    decode: argumentOf,
+    refusal(value) {
+      const given = String(value)
+      const plain = DECIMAL.test(given)
+        ? `invalid blocknumber ${given}`
+        : `Invalid block identifier '${given}'`
+      return lengthRefusal(given) ?? plain
+    },
+  }),
+)
 
 /** Where a call runs: tag, hex or decimal number, EIP-1898 object; a hash stands in an object only. */
-export const CallBlock: Parameter<BlockArgument> = {
-  schema: schemaWithObject,
-  read(value, name) {
-    const text = readText(value, name)
-    if (typeof text !== 'string') return text
-    if (FULL_HASH.test(text)) refuse(name, 'a block number, tag or object; name a hash as {"blockHash": …}')
-    return tagged(text) ?? numbered(text)
-  },
-}
+export const CallBlock = withObjects(
+  scalar({
+    form: anyOf(TAG, HEX_NUMBER, DECIMAL_NUMBER),
+    decode: argumentOf,
+    refusal(value, name) {
+      const given = String(value)
+      if (FULL_HASH.test(given)) {
+        return expected(name, 'a block number, tag or object; name a hash as {"blockHash": …}')
+      }
+      return lengthRefusal(given) ?? `Invalid block identifier '${given}'`
+    },
+  }),
+)
 
-/** The text forms take JSON numbers for text, and no objects. */
-function readIdentifier(value: unknown): string {
+/** Why the text forms do not take a value as the name of a block; they take JSON numbers for text, and no objects. */
+function identifierRefusal(value: unknown): string | undefined {
   if (value === undefined || value === '' || value === null) {
-    throw invalidParams('Invalid block identifier: empty or null.')
+    return 'Invalid block identifier: empty or null.'
   }
-  if (Array.isArray(value)) throw invalidParams("Invalid block identifier '['")
-  if (typeof value === 'object') throw invalidParams("Invalid block identifier '{'")
-  const text = String(value)
-  refuseLong(text)
-  if (!FOREIGN_TAG.test(text) && !HEX.test(text) && !DECIMAL.test(text)) {
-    throw invalidParams(`Invalid block identifier '${text}'`)
-  }
-  return text
+  if (typeof value === 'object') return `Invalid block identifier '${Array.isArray(value) ? '[' : '{'}'`
+  const given = String(value)
+  if (given.length > MAX_NUMBER_TEXT) return lengthRefusal(given)
+  return ANY_TAG.test(given) || HEX.test(given) || DECIMAL.test(given)
+    ? undefined
+    : `Invalid block identifier '${given}'`
 }
 
 /** Which block is looked up: tag, hex number, or a block's hash. */
-export const LookupBlock: Parameter<BlockArgument> = {
-  schema,
-  read(value) {
-    const text = readIdentifier(value)
-    const tag = tagged(text)
-    if (tag !== undefined) return tag
-    if (!HEX.test(text)) throw invalidParams(`invalid blocknumber ${text}`)
-    return FULL_HASH.test(text) ? hashed(text) : numbered(text)
-  },
-}
+export const LookupBlock: Parameter<BlockArgument> = scalar({
+  form: anyOf(TAG, HEX_OR_HASH),
+  description: 'Block: hex number, tag or hash',
+  decode: argumentOf,
+  refusal: (value) => identifierRefusal(value) ?? `invalid blocknumber ${value}`,
+})
 
-/** Texts that the chain's node takes as they come; JSON numbers and booleans count as text. */
-function readPlainText(value: unknown, name: string, expected: string): string {
-  if (typeof value === 'object' || value === undefined) refuse(name, expected)
-  return String(value)
+/** Why these forms refuse a value, which they take for a wrong number where it is no object. */
+function numberRefusal(value: unknown, name: string, what: string, long: string): string {
+  if (typeof value === 'object' || value === undefined) return expected(name, what)
+  const given = String(value)
+  if (given.length > MAX_NUMBER_TEXT) return `${long} ${given.slice(0, MAX_NUMBER_TEXT)}...`
+  return `invalid blocknumber ${given}`
 }
 
 /** Whose raw header is asked for: as `LookupBlock`, but every other text is taken for a wrong number. */
-export const HeaderBlock: Parameter<BlockArgument> = {
-  schema,
-  read(value, name) {
-    const text = readPlainText(value, name, 'a block number, tag or hash')
-    if (text.length > MAX_TEXT) throw invalidParams(`invalid block identifier ${text.slice(0, MAX_TEXT)}...`)
-    if (tagged(text) === undefined && !HEX.test(text)) throw invalidParams(`invalid blocknumber ${text}`)
-    return LookupBlock.read(text, name)
-  },
-}
+export const HeaderBlock: Parameter<BlockArgument> = scalar({
+  form: anyOf(TAG, HEX_OR_HASH),
+  description: 'Block: hex number, tag or hash',
+  decode: argumentOf,
+  refusal: (value, name) =>
+    numberRefusal(value, name, 'a block number, tag or hash', 'invalid block identifier'),
+})
 
 /** A height alone, hex or decimal. */
-export const Height: Parameter<number> = {
-  schema: z
-    .string()
-    .regex(/^(0x[0-9a-fA-F]+|[0-9]+)$/)
-    .describe('Height: hex or decimal number'),
-  read(value, name) {
-    const text = readPlainText(value, name, 'a hex or decimal block number')
-    if (text.length > MAX_TEXT) throw invalidParams(`invalid blocknumber ${text.slice(0, MAX_TEXT)}...`)
-    if (!HEX.test(text) && !DECIMAL.test(text)) throw invalidParams(`invalid blocknumber ${text}`)
-    return height(BigInt(text))
-  },
-}
+export const Height: Parameter<number> = scalar({
+  form: anyOf(text(/^(0x[0-9a-fA-F]+|[0-9]+)$/, { most: MAX_NUMBER_TEXT }), DIGITS),
+  description: 'Height: hex or decimal number',
+  decode: height,
+  refusal: (value, name) =>
+    numberRefusal(value, name, 'a hex or decimal block number', 'invalid blocknumber'),
+})
 
 /** Where gas is estimated: tag, hex or decimal number; null is the head. */
-export const EstimateBlock: Parameter<BlockArgument> = {
-  schema,
-  read(value, name) {
-    const text = readIdentifier(value === null ? 'latest' : value)
-    const tag = tagged(text)
-    if (tag !== undefined) return tag
-    if (FULL_HASH.test(text)) refuse(name, 'a block number or tag')
-    if (HEX.test(text) || DECIMAL.test(text)) return numbered(text)
+export const EstimateBlock: Parameter<BlockArgument> = scalar({
+  form: anyOf(TAG, HEX_NUMBER, DECIMAL_NUMBER, DIGITS, literals(null)),
+  description: 'Block: hex or decimal number, or tag; null: latest',
+  decode: (value) => argumentOf(value === null ? 'latest' : String(value)),
+  refusal(value, name) {
+    const unreadable = identifierRefusal(value)
+    if (unreadable !== undefined) return unreadable
+    const given = String(value)
+    if (FULL_HASH.test(given)) return expected(name, 'a block number or tag')
     const accepted = "Can only be either 'earliest', 'latest', 'pending' or a specific block number"
-    throw invalidParams(
-      `Unsupported block specifier '${text}'. ${accepted} (either hex - prepending '0x' or decimal).`,
-    )
+    return `Unsupported block specifier '${given}'. ${accepted} (either hex - prepending '0x' or decimal).`
   },
-}
+})
 
 /** A bound of a log query: tag of any case, or hex number. */
-export const LogBlock: Parameter<BlockArgument> = {
-  schema,
-  read(value, name) {
-    if (value === null) throw invalidParams("Invalid block identifier 'null'")
-    const text = readIdentifier(value)
-    const tag = tagged(text.toLowerCase())
-    if (tag !== undefined) return tag
-    if (!HEX.test(text) || FULL_HASH.test(text)) refuse(name, 'a hex block number or a tag')
-    return numbered(text)
+export const LogBlock: Parameter<BlockArgument> = scalar({
+  form: anyOf(text(/^(latest|earliest|pending)$/i), HEX_NUMBER),
+  description: 'Block: hex number or tag',
+  decode: (value) => tagged(value.toLowerCase()) ?? argumentOf(value),
+  refusal(value, name) {
+    if (value === null) return "Invalid block identifier 'null'"
+    return identifierRefusal(value) ?? expected(name, 'a hex block number or a tag')
   },
-}
+})

@@ -4,11 +4,18 @@ import { type Block, blockSize, type ExecutedBlock } from '../../chain/block.ts'
 import type { ChainConfig } from '../../chain/config.ts'
 import { type Header, hashForMergedMining, headerHash } from '../../chain/header.ts'
 import { type Hex, toHex, toQuantity } from '../../encoding/hex.ts'
-import type { BlockView } from '../../engine/engine.ts'
+import type { BlockView, Imported } from '../../engine/model.ts'
 import { AddressText, BloomText, DataText, HashText, QuantityText } from './scalars.ts'
 import { TransactionObject, toRpcTransaction } from './transaction.ts'
 
-/** Key order is that of the chain's nodes; null where a pending block has no answer yet. */
+/** How an imported block is reported: the new head, a block beside the chain, or known already (docs/protocol.md#8-reorganisation). */
+export const IMPORT_RESULTS = {
+  best: 'IMPORTED_BEST',
+  side: 'IMPORTED_NOT_BEST',
+  known: 'EXIST',
+} as const satisfies Record<Imported['outcome'], string>
+
+/** Key order is that of the reference node; null where a pending block has no answer yet. */
 export const BlockObject = z
   .strictObject({
     number: QuantityText.nullable(),
@@ -50,7 +57,7 @@ export type RpcBlock = z.infer<typeof BlockObject>
 const ZERO_MIX_HASH: Hex = `0x${'00'.repeat(32)}`
 const ZERO_NONCE: Hex = '0x0000000000000000'
 
-/** All of a sealed block but its transactions. */
+/** All members of a mined block except its transactions. */
 function describeBlock(block: Block, hash: Hex, totalDifficulty: bigint, config: ChainConfig): RpcBlock {
   const { header, uncles } = block
   const cumulativeDifficulty = uncles.reduce((sum, uncle) => sum + uncle.difficulty, header.difficulty)
@@ -88,10 +95,10 @@ function describeBlock(block: Block, hash: Hex, totalDifficulty: bigint, config:
   }
 }
 
-/** Sealed blocks never change, and clients ask for the recent ones again and again. */
+/** Mined blocks never change, and clients request the recent ones repeatedly. */
 const described = new WeakMap<ExecutedBlock, RpcBlock>()
 
-/** A copy for one caller, who in process may do with it what he likes. */
+/** A copy for one caller, which may change it in process. */
 function describe(executed: ExecutedBlock, config: ChainConfig): RpcBlock {
   const known =
     described.get(executed) ?? describeBlock(executed.block, executed.hash, executed.totalDifficulty, config)
@@ -110,8 +117,8 @@ export function toRpcBlock({ executed, pending }: BlockView, full: boolean, conf
   })
   // Spreading first and overwriting keeps the order of keys.
   if (!pending) return { ...describe(executed, config), transactions }
-  const unsealed = { number: null, hash: null, nonce: null, logsBloom: null, miner: null }
-  return { ...describeBlock(block, hash, 0n, config), ...unsealed, transactions }
+  const unknownYet = { number: null, hash: null, nonce: null, logsBloom: null, miner: null }
+  return { ...describeBlock(block, hash, 0n, config), ...unknownYet, transactions }
 }
 
 /**

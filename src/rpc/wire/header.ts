@@ -4,7 +4,7 @@ import type { ExecutedBlock } from '../../chain/block.ts'
 import { toHex, toQuantity } from '../../encoding/hex.ts'
 import { AddressText, BloomText, DataText, HashText, QuantityText } from './scalars.ts'
 
-/** Key order is that of the chain's nodes. */
+/** Key order is that of the reference node. */
 export const HeaderObject = z.strictObject({
   difficulty: QuantityText,
   extraData: DataText,
@@ -23,7 +23,7 @@ export const HeaderObject = z.strictObject({
   baseEvent: DataText,
 })
 
-/** The header of a block; a base event that is none shows as a zero byte, as in the chain's nodes. */
+/** The header of a block; a base event that is none shows as a zero byte, as in the reference node. */
 export function toRpcHeader({ hash, block: { header } }: ExecutedBlock): z.infer<typeof HeaderObject> {
   const { baseEvent } = header
   return {

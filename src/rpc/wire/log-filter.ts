@@ -1,94 +1,95 @@
 /** The filter of log queries (docs/rpc-reference.md#77-filters-and-logs). */
-import { z } from 'zod'
 import type { Hex } from '../../encoding/hex.ts'
-import { invalidParams } from '../../errors.ts'
-import type { Parameter } from '../method.ts'
+import { arrayOf, type Decoded, either, mapped, object, orNull, type Parameter } from '../parameter.ts'
 import { type BlockArgument, LogBlock } from './block-reference.ts'
-import { Address, BlockHash, refuse, Topic } from './scalars.ts'
+import { Address, BlockHash, Topic } from './scalars.ts'
 
-/** Which logs the caller wants; absent bounds are the caller's silence, not yet a range. */
+/** Which logs the caller wants; absent bounds do not make a range yet. */
 export interface LogFilter {
   readonly blockHash?: Hex
   readonly fromBlock?: BlockArgument
   readonly toBlock?: BlockArgument
-  /** Any of; empty is any at all. */
+  /** Any of; empty matches every address. */
   readonly addresses: readonly Hex[]
-  /** By position: any of, or null for any at all. */
+  /** By position: any of, or null as wildcard. */
   readonly topics: readonly (readonly Hex[] | null)[]
 }
 
-/** Most addresses, and most topics, of one filter: each costs a hash and, in a filter that stays, room. */
+/** Most addresses, and most topics, of one filter: each costs a hash, and memory in a filter that is kept. */
 export const MOST_ITEMS = 5000
 
-function refuseMany(count: number, name: string): void {
-  if (count > MOST_ITEMS) refuse(name, `at most ${MOST_ITEMS} items`)
+const Addresses = orNull(
+  either(
+    Array.isArray,
+    arrayOf(Address, { most: MOST_ITEMS }),
+    mapped(Address, (address) => [address]),
+  ),
+  undefined,
+)
+
+/** The alternatives of one position: nulls among them are dropped, and none left is a wildcard. */
+const Alternatives: Parameter<readonly Hex[] | null> = orNull(
+  either(
+    Array.isArray,
+    mapped(arrayOf(orNull(Topic, null)), (topics) => {
+      const wanted = topics.filter((topic) => topic !== null)
+      return wanted.length === 0 ? null : wanted
+    }),
+    mapped(Topic, (topic) => [topic]),
+  ),
+  null,
+)
+
+function countTopics(positions: readonly unknown[]): number {
+  let count = 0
+  for (const position of positions) count += Array.isArray(position) ? position.length : 1
+  return count
 }
 
-function readAddresses(value: unknown, name: string): readonly Hex[] {
-  if (value === undefined || value === null) return []
-  if (!Array.isArray(value)) return [Address.read(value, name)]
-  refuseMany(value.length, name)
-  return value.map((item) => Address.read(item, name))
+/** Wildcards at the end demand nothing, not even that the position exists. */
+function withoutTrailingWildcards(positions: readonly (readonly Hex[] | null)[]) {
+  if (positions.at(-1) !== null) return positions
+  return positions.slice(0, positions.findLastIndex((position) => position !== null) + 1)
 }
 
-/** Alternatives of one position: nulls among them are dropped, and none left is a wildcard. */
-function readAlternatives(value: unknown, name: string): readonly Hex[] | null {
-  if (value === null) return null
-  if (!Array.isArray(value)) return [Topic.read(value, name)]
-  const topics = value.filter((item) => item !== null).map((item) => Topic.read(item, name))
-  return topics.length === 0 ? null : topics
-}
+const Topics = orNull(
+  either(
+    (value) => typeof value === 'string',
+    mapped(Topic, (topic) => [[topic]]),
+    mapped(arrayOf(Alternatives, { most: MOST_ITEMS, size: countTopics }), withoutTrailingWildcards),
+  ),
+  undefined,
+)
 
-function readTopics(value: unknown, name: string): readonly (readonly Hex[] | null)[] {
-  if (value === undefined || value === null) return []
-  if (typeof value === 'string') return [[Topic.read(value, name)]]
-  if (!Array.isArray(value)) refuse(name, 'an array')
-  refuseMany(value.flat().length, name)
-  const topics = value.map((position) => readAlternatives(position, name))
-  // Wildcards at the end demand nothing, not even that the position exists.
-  while (topics.at(-1) === null) topics.pop()
-  return topics
-}
+/** The members that narrow logs down. */
+export const CRITERIA = { address: Addresses, topics: Topics }
 
-/** The members that narrow logs down, wherever they stand. */
-export function readLogCriteria(
-  { address, topics }: Record<string, unknown>,
-  name: string,
-): Pick<LogFilter, 'addresses' | 'topics'> {
-  return {
-    addresses: readAddresses(address, `${name}.address`),
-    topics: readTopics(topics, `${name}.topics`),
-  }
+/** What they mean. */
+export function criteriaOf({
+  address = [],
+  topics = [],
+}: Decoded<typeof CRITERIA>): Pick<LogFilter, 'addresses' | 'topics'> {
+  return { addresses: address, topics }
 }
 
 /** The filter object; unknown members are ignored. */
-export const FilterObject: Parameter<LogFilter> = {
-  schema: z.object({
-    fromBlock: LogBlock.schema.optional(),
-    toBlock: LogBlock.schema.optional(),
-    blockHash: BlockHash.schema.optional(),
-    address: z
-      .union([Address.schema, z.array(Address.schema)])
-      .nullable()
-      .optional(),
-    topics: z
-      .array(z.union([Topic.schema, z.null(), z.array(z.union([Topic.schema, z.null()]))]))
-      .nullable()
-      .optional(),
-  }),
-  read(value, name) {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) refuse(name, 'an object')
-    const given = value as Record<string, unknown>
-    const { blockHash, fromBlock, toBlock } = given
-    const named = blockHash !== undefined && blockHash !== null
-    if (named && (fromBlock !== undefined || toBlock !== undefined)) {
-      throw invalidParams('Cannot specify both blockHash and fromBlock/toBlock')
-    }
-    return {
-      ...(named && { blockHash: BlockHash.read(blockHash, `${name}.blockHash`) }),
-      ...(fromBlock !== undefined && { fromBlock: LogBlock.read(fromBlock, `${name}.fromBlock`) }),
-      ...(toBlock !== undefined && { toBlock: LogBlock.read(toBlock, `${name}.toBlock`) }),
-      ...readLogCriteria(given, name),
-    }
+export const FilterObject: Parameter<LogFilter> = mapped(
+  object(
+    { blockHash: orNull(BlockHash, undefined), fromBlock: LogBlock, toBlock: LogBlock, ...CRITERIA },
+    {
+      check({ blockHash, fromBlock, toBlock }) {
+        const isNamed = blockHash !== undefined && blockHash !== null
+        return isNamed && (fromBlock !== undefined || toBlock !== undefined)
+          ? 'Cannot specify both blockHash and fromBlock/toBlock'
+          : undefined
+      },
+    },
+  ),
+  ({ address: addresses = [], topics = [], blockHash, fromBlock, toBlock }): LogFilter => {
+    const filter: { -readonly [K in keyof LogFilter]: LogFilter[K] } = { addresses, topics }
+    if (blockHash !== undefined) filter.blockHash = blockHash
+    if (fromBlock !== undefined) filter.fromBlock = fromBlock
+    if (toBlock !== undefined) filter.toBlock = toBlock
+    return filter
   },
-}
+)

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import type { Log } from '../../chain/receipt.ts'
 import { type Hex, toHex, toQuantity } from '../../encoding/hex.ts'
-import type { LogView } from '../../engine/engine.ts'
+import type { LogView } from '../../engine/model.ts'
 import { AddressText, DataText, HashText, QuantityText } from './scalars.ts'
 
 /** A log within its receipt. */

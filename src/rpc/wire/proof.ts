@@ -3,23 +3,21 @@ import { z } from 'zod'
 import { EMPTY_ACCOUNT } from '../../chain/account.ts'
 import { type Hex, toFixedHex, toHex, toQuantity } from '../../encoding/hex.ts'
 import { encodeRlp } from '../../encoding/rlp.ts'
-import type { AccountProof } from '../../engine/engine.ts'
-import type { Parameter } from '../method.ts'
-import { AddressText, DataText, HashText, Quantity, QuantityText, refuse } from './scalars.ts'
+import type { AccountProof } from '../../engine/model.ts'
+import { arrayOf, type Parameter } from '../parameter.ts'
+import { AddressText, DataText, HashText, Quantity, QuantityText } from './scalars.ts'
 
 /** Most storage keys of one request; each costs a walk and a list of nodes. */
 const MAX_KEYS = 1024
 
 /** Storage slots to prove: 32-byte keys, or shorter ones read as numbers. */
-export const StorageKeys: Parameter<readonly bigint[]> = {
-  schema: z.array(z.string().describe('storage key, up to 32 bytes in hex')).max(MAX_KEYS),
-  read(value, name) {
-    if (!Array.isArray(value) || value.length > MAX_KEYS) refuse(name, `an array of at most ${MAX_KEYS} keys`)
-    return value.map((key) => Quantity.read(key, name))
-  },
-}
+export const StorageKeys: Parameter<readonly bigint[]> = arrayOf(Quantity, {
+  most: MAX_KEYS,
+  what: `an array of at most ${MAX_KEYS} keys`,
+  whatAtMost: `an array of at most ${MAX_KEYS} keys`,
+})
 
-/** The proof object; each node is the RLP of its bytes, leaf first, as in the reference node's own branch for this method. */
+/** The proof object; nodes are RLP, root first. */
 export const ProofObject = z
   .strictObject({
     address: AddressText,
@@ -34,7 +32,7 @@ export const ProofObject = z
 
 const rlpText = (node: Uint8Array): Hex => toHex(encodeRlp(node))
 
-/** An account that does not exist shows as an empty one; the proof tells which. */
+/** An account that does not exist shows as an empty one; the proof shows which it is. */
 export function toRpcProof(proof: AccountProof): z.infer<typeof ProofObject> {
   const { balance, codeHash, nonce } = proof.account ?? EMPTY_ACCOUNT
   return {

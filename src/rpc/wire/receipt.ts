@@ -2,12 +2,12 @@
 import { z } from 'zod'
 import { contractAddress } from '../../chain/transaction.ts'
 import { toHex, toQuantity } from '../../encoding/hex.ts'
-import type { ReceiptView } from '../../engine/engine.ts'
+import type { ReceiptView } from '../../engine/model.ts'
 import { ReceiptLogObject, toRpcReceiptLog } from './log.ts'
 import { AddressText, BloomText, HashText, QuantityText } from './scalars.ts'
 import { toRpcSender } from './transaction.ts'
 
-/** Key order is that of the chain's nodes. */
+/** Key order is that of the reference node. */
 export const ReceiptObject = z
   .strictObject({
     transactionHash: HashText,

@@ -1,11 +1,11 @@
 /**
- * The scalars of the wire: how parameters are read (docs/rpc-reference.md#3-parameter-types) and what results
+ * The scalars of the wire: how parameters are decoded (docs/rpc-reference.md#3-parameter-types) and what results
  * look like (docs/rpc-reference.md#5-encodings).
  */
 import { z } from 'zod'
 import { fromHex, type Hex, isHexDigits } from '../../encoding/hex.ts'
-import { invalidParams } from '../../errors.ts'
-import type { Parameter } from '../method.ts'
+import { ANY_NUMBER, anyOf, DIGITS, hex, integer, literals, text } from '../json-forms.ts'
+import { expected, type Parameter, scalar } from '../parameter.ts'
 
 /** `id` names the schema in the description of the methods. */
 function hexText(pattern: RegExp, id: string, description: string): z.ZodType<Hex> {
@@ -27,49 +27,37 @@ export const AddressText = hexText(/^0x[0-9a-f]{40}$/, 'Address', 'ADDRESS: 0x a
 /** Result: a 2048-bit bloom. */
 export const BloomText = hexText(/^0x[0-9a-f]{512}$/, 'Bloom', 'DATA of 256 bytes')
 
-/** The refusal of a value that the chain's texts do not cover; it names the parameter. */
-export function refuse(name: string, expected: string): never {
-  throw invalidParams(`Invalid ${name}: expected ${expected}.`)
+/** Most characters of a number as text. */
+export const MAX_NUMBER_TEXT = 66
+
+const digitsOf = (value: string): string => (value.startsWith('0x') ? value.slice(2) : value)
+
+/** Hex digits with or without `0x` as `0x` text. */
+export function lowerCase(value: string): Hex {
+  return (value.startsWith('0x') ? value.toLowerCase() : `0x${value.toLowerCase()}`) as Hex
 }
 
-function stripPrefix(text: string): string {
-  return text.startsWith('0x') ? text.slice(2) : text
-}
-
-/** 40 digits of any case, `0x` optional; checksums are not looked at. */
-export const Address: Parameter<Hex> = {
-  schema: z
-    .string()
-    .regex(/^(0x)?[0-9a-fA-F]{40}$/)
-    .describe('ADDRESS: 20 bytes in hex'),
-  read(value) {
-    if (typeof value !== 'string' || value.length < 40 || value.length > 42) {
-      throw invalidParams('Invalid address: null, empty or invalid hex value.')
-    }
-    const digits = stripPrefix(value)
-    if (digits.length !== 40 || !isHexDigits(digits)) {
-      throw invalidParams('Invalid address format: invalid hex value.')
-    }
-    return `0x${digits.toLowerCase()}`
-  },
-}
+/** 40 digits of any case, `0x` optional; checksums are not verified. */
+export const Address: Parameter<Hex> = scalar({
+  form: hex({ prefix: 'optional', least: 40, most: 40 }),
+  description: 'ADDRESS: 20 bytes in hex',
+  decode: lowerCase,
+  refusal: (value) =>
+    typeof value !== 'string' || value.length < 40 || value.length > 42
+      ? 'Invalid address: null, empty or invalid hex value.'
+      : 'Invalid address format: invalid hex value.',
+})
 
 function hashParameter(what: string): Parameter<Hex> {
-  return {
-    schema: z
-      .string()
-      .regex(/^(0x)?[0-9a-fA-F]{63,64}$/)
-      .describe('HASH: 32 bytes in hex'),
-    read(value) {
-      if (typeof value !== 'string' || value.length < 64 || value.length > 66) {
-        throw invalidParams(`Invalid ${what}: incorrect length.`)
-      }
-      const digits = stripPrefix(value)
-      if (!isHexDigits(digits)) throw invalidParams(`Invalid ${what} format: invalid hex value`)
-      if (digits.length < 63 || digits.length > 64) throw invalidParams(`Invalid ${what}: incorrect length.`)
-      return `0x${digits.toLowerCase().padStart(64, '0')}`
-    },
-  }
+  return scalar({
+    form: hex({ prefix: 'optional', least: 63, most: 64, bareLeast: 64 }),
+    description: 'HASH: 32 bytes in hex',
+    decode: (value): Hex => (value.length === 65 ? `0x0${value.slice(2).toLowerCase()}` : lowerCase(value)),
+    refusal: (value) =>
+      typeof value !== 'string' || value.length < 64 || value.length > 66 || isHexDigits(digitsOf(value))
+        ? `Invalid ${what}: incorrect length.`
+        : `Invalid ${what} format: invalid hex value`,
+  })
 }
 
 /** A block's hash; `0x` optional, one leading zero may be missing. */
@@ -79,85 +67,89 @@ export const TransactionHash = hashParameter('transaction hash')
 /** A log's topic, as lenient as `BlockHash`. */
 export const Topic = hashParameter('topic')
 
+/** Hex digits with or without `0x` as bytes; an odd digit count gets a zero in front. */
+function bytesOf(value: string): Uint8Array {
+  const isPrefixed = value.startsWith('0x')
+  if (value.length % 2 !== 0) return fromHex(`0x0${isPrefixed ? value.slice(2) : value}`)
+  return fromHex(isPrefixed ? value : `0x${value}`)
+}
+
+/** Hex text of any length, `0x` optional. */
+export const HEX_DIGITS = hex({ prefix: 'optional' })
+
 /** Bytes in hex; `0x` optional, an odd digit count gets a zero in front, empty is no bytes. */
-export const Data: Parameter<Uint8Array> = {
-  schema: z
-    .string()
-    .regex(/^(0x)?[0-9a-fA-F]*$/)
-    .describe('DATA: bytes in hex'),
-  read(value, name) {
-    if (typeof value !== 'string') refuse(name, 'hex text')
-    const digits = stripPrefix(value)
-    if (!isHexDigits(digits)) throw invalidParams('Invalid data format: invalid hex value.')
-    return fromHex(digits.length % 2 === 0 ? `0x${digits}` : `0x0${digits}`)
-  },
+export const Data: Parameter<Uint8Array> = scalar({
+  form: HEX_DIGITS,
+  description: 'DATA: bytes in hex',
+  decode: bytesOf,
+  refusal: (value, name) =>
+    typeof value === 'string' ? 'Invalid data format: invalid hex value.' : expected(name, 'hex text'),
+})
+
+/** Bytes in hex, no fewer than `shortest` and no more than `longest`. */
+export function sizedData(shortest: number, longest: number): Parameter<Uint8Array> {
+  const what = shortest === longest ? `${longest} bytes in hex` : `up to ${longest} bytes in hex`
+  return scalar({
+    form: hex({ prefix: 'optional', least: 2 * shortest - 1, most: 2 * longest }),
+    description: what,
+    decode: bytesOf,
+    refusal: (value, name) => {
+      if (typeof value !== 'string') return expected(name, 'hex text')
+      return HEX_DIGITS.accepts(value) ? expected(name, what) : 'Invalid data format: invalid hex value.'
+    },
+  })
 }
 
 /** An unsigned integer of up to 256 bits: `0x` hex or decimal text of at most 66 characters, or a JSON integer. */
-export const Quantity: Parameter<bigint> = {
-  schema: z
-    .union([
-      z
-        .string()
-        .regex(/^(0x[0-9a-fA-F]+|[0-9]+)$/)
-        .max(66),
-      z.int().nonnegative(),
-    ])
-    .describe('QUANTITY'),
-  read(value, name) {
-    if (typeof value !== 'string' && typeof value !== 'number') refuse(name, 'a hex or decimal number')
-    const text = String(value)
-    if (text.length > 66) throw invalidParams(`Invalid param: ${text.slice(0, 66)}...`)
-    if (/^(0x[0-9a-fA-F]+|[0-9]+)$/.test(text)) return BigInt(text)
-    if (/^[0-9a-fA-F]+$/.test(text)) {
-      throw invalidParams('Number values should not contain letters or hex values should start with 0x.')
+export const Quantity: Parameter<bigint> = scalar({
+  form: anyOf(text(/^(0x[0-9a-fA-F]+|[0-9]+)$/, { most: MAX_NUMBER_TEXT }), DIGITS),
+  description: 'QUANTITY',
+  decode: (value) => BigInt(value),
+  refusal(value, name) {
+    if (typeof value !== 'string' && typeof value !== 'number') {
+      return expected(name, 'a hex or decimal number')
     }
-    throw invalidParams(`Invalid param ${text}: value must be a valid hex or string number.`)
+    const given = String(value)
+    if (given.length > MAX_NUMBER_TEXT) return `Invalid param: ${given.slice(0, MAX_NUMBER_TEXT)}...`
+    return /^[0-9a-fA-F]+$/.test(given)
+      ? 'Number values should not contain letters or hex values should start with 0x.'
+      : `Invalid param ${given}: value must be a valid hex or string number.`
   },
+})
+
+/** The refusals of hex numbers that take lower-case digits only; `undefined` for one that is out of range. */
+export function argumentRefusal(value: string): string | undefined {
+  if (value.length > MAX_NUMBER_TEXT) return `Invalid argument: ${value.slice(0, MAX_NUMBER_TEXT)}...`
+  return value === '' || /^0x[0-9a-f]*$/.test(value)
+    ? undefined
+    : `Invalid argument "${value}": param should be a hex value string.`
 }
 
 /** A position in a list: `0x` and lower-case digits, at most 2^31 - 1. */
-export const Index: Parameter<number> = {
-  schema: z
-    .string()
-    .regex(/^0x[0-9a-f]+$/)
-    .describe('QUANTITY: 0x and lower-case hex digits'),
-  read(value, name) {
-    if (typeof value !== 'string') refuse(name, 'a hex number as text')
-    if (value.length > 66) throw invalidParams(`Invalid argument: ${value.slice(0, 66)}...`)
-    if (value !== '' && !/^0x[0-9a-f]*$/.test(value)) {
-      throw invalidParams(`Invalid argument "${value}": param should be a hex value string.`)
-    }
-    const index = value.length > 2 ? Number(value) : Number.NaN
-    if (!(index <= 0x7fff_ffff)) throw invalidParams('Invalid index param: value must be a valid hex number.')
-    return index
+export const Index: Parameter<number> = scalar({
+  form: text(/^0x0*[0-7]?[0-9a-f]{1,7}$/, { most: MAX_NUMBER_TEXT }),
+  description: 'QUANTITY: 0x and lower-case hex digits',
+  decode: Number,
+  refusal(value, name) {
+    if (typeof value !== 'string') return expected(name, 'a hex number as text')
+    return argumentRefusal(value) ?? 'Invalid index param: value must be a valid hex number.'
   },
-}
+})
 
 /** A boolean; the texts "true" and "false" and numbers (0 is false) count as one. */
-export const Flag: Parameter<boolean> = {
-  schema: z.boolean(),
-  read(value, name) {
-    if (typeof value === 'boolean') return value
-    if (value === 'true') return true
-    if (value === 'false') return false
-    if (typeof value === 'number') return value !== 0
-    return refuse(name, 'true or false')
-  },
-}
+export const Flag: Parameter<boolean> = scalar({
+  form: anyOf(literals(true, false, 'true', 'false'), ANY_NUMBER),
+  decode: (value) => value === true || value === 'true' || (typeof value === 'number' && value !== 0),
+  refusal: (_, name) => expected(name, 'true or false'),
+})
 
 /** An unsigned integer that a timer or a clock can hold: a JSON integer, decimal text or `0x` hex. */
 export function wholeNumber(description: string, maximum: number): Parameter<number> {
-  return {
-    schema: z.union([z.int().nonnegative().max(maximum), z.string()]).describe(description),
-    read(value, name) {
-      const fits =
-        typeof value === 'number' || (typeof value === 'string' && /^(0x[0-9a-f]+|\d+)$/i.test(value))
-      const number = fits ? Number(value) : Number.NaN
-      if (!Number.isInteger(number) || number < 0 || number > maximum) {
-        refuse(name, `a whole number from 0 to ${maximum}`)
-      }
-      return number
-    },
-  }
+  const number = text(/^(0[xX][0-9a-fA-F]+|[0-9]+)$/, { where: (value) => Number(value) <= maximum })
+  return scalar({
+    form: anyOf(integer(0, maximum), number),
+    description,
+    decode: Number,
+    refusal: (_, name) => expected(name, `a whole number from 0 to ${maximum}`),
+  })
 }

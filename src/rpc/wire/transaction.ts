@@ -3,12 +3,12 @@ import { z } from 'zod'
 import { REMASC_SENDER } from '../../chain/config.ts'
 import type { Transaction } from '../../chain/transaction.ts'
 import { type Hex, toHex, toQuantity } from '../../encoding/hex.ts'
-import type { TransactionView } from '../../engine/engine.ts'
+import type { TransactionView } from '../../engine/model.ts'
 import { AddressText, DataText, HashText, QuantityText } from './scalars.ts'
 
 const ZERO_ADDRESS: Hex = '0x0000000000000000000000000000000000000000'
 
-/** Key order is that of the chain's nodes. `r` and `s` are quantities, `v` has at least two digits unless it is 0. */
+/** Key order is that of the reference node. `r` and `s` are quantities, `v` has at least two digits unless it is 0. */
 export const TransactionObject = z
   .strictObject({
     hash: HashText,
@@ -39,7 +39,7 @@ export interface Place {
   readonly index: number
 }
 
-/** A sender as 20 bytes: the odd one of the fee-collecting transaction prints as the zero address. */
+/** A sender as 20 bytes: the odd one of the REMASC transaction prints as the zero address. */
 export function toRpcSender(from: Hex): Hex {
   return from === REMASC_SENDER ? ZERO_ADDRESS : from
 }

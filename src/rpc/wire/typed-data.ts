@@ -1,8 +1,8 @@
 /** Typed data as clients send it: an object, or its JSON text (EIP-712). */
 import { z } from 'zod'
 import type { TypedData } from '../../chain/typed-data.ts'
-import type { Parameter } from '../method.ts'
-import { refuse } from './scalars.ts'
+import { anyOf, anyText, schemaForm } from '../json-forms.ts'
+import { expected, type Parameter, scalar } from '../parameter.ts'
 
 const typedData = z.object({
   types: z.record(z.string(), z.array(z.object({ name: z.string(), type: z.string() }))),
@@ -20,11 +20,13 @@ function parsed(value: unknown): unknown {
   }
 }
 
-/** Types, primary type, domain and message. */
-export const TypedDataObject: Parameter<TypedData> = {
-  schema: z.union([typedData, z.string()]).describe('EIP-712 typed data, or its JSON text'),
-  read(value, name) {
-    const { success, data } = typedData.safeParse(parsed(value))
-    return success ? data : refuse(name, 'an object with types, primaryType, domain and message')
-  },
-}
+const Members = schemaForm(typedData)
+const JsonText = anyText({ where: (value) => Members.accepts(parsed(value)) })
+
+/** Types, primary type, domain and message. Decoded by the schema itself: a signature costs far more. */
+export const TypedDataObject: Parameter<TypedData> = scalar({
+  form: anyOf(Members, JsonText),
+  description: 'EIP-712 typed data, or its JSON text',
+  decode: (value) => typedData.parse(parsed(value)),
+  refusal: (_, name) => expected(name, 'an object with types, primaryType, domain and message'),
+})

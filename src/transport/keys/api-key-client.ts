@@ -1,20 +1,20 @@
-/** Somebody who holds a key, and the session that is made of that; without the counting, which only nodes with keys load. */
+/** The client of an API key and the session it gets; without the counting, which only nodes with keys load. */
 import type { Duplex } from 'node:stream'
 import { NodeError } from '../../errors.ts'
 import type { Session } from '../../rpc/session.ts'
-import type { LivingKey } from './key-ring.ts'
-import type { Spent } from './meter.ts'
+import type { ActiveKey } from './key-ring.ts'
+import type { Spent } from './limit-counter.ts'
 
-/** Somebody who holds a key. */
+/** A caller that has sent a valid key. */
 export interface ApiKeyClient {
-  readonly key: LivingKey
-  /** Takes so many calls from the key's limits; why not, when they do not have them. */
+  readonly key: ActiveKey
+  /** Charges so many calls to the key's limits; the reason when they are exceeded. */
   charge(calls: number): Promise<Spent | undefined>
-  /** Takes a call, and one of the sockets that the key may have open until this one closes; why not, likewise. */
+  /** Charges one call, and one of the key's sockets until this one closes; the reason when a limit is exceeded. */
   openSocket(socket: Duplex): Promise<Spent | undefined>
 }
 
-/** The part of a session that is the guest's: name, rights, and what it pays; `onSpent` hears of each refusal. */
+/** What a session has of its client: name, rights and charges; `onSpent` is called with each refusal. */
 export function sessionOf(
   { key, charge }: ApiKeyClient,
   onSpent: (spent: Spent) => void = () => {},

@@ -1,14 +1,14 @@
-/** What an API key looks like, and the only form in which it is kept: its hash. */
+/** The form of an API key, and its hash, which is all that is stored. */
 import { createHash, randomBytes } from 'node:crypto'
 
 /** The prefix lets scanners for leaked secrets find a key; the rest is 256 random bits in base64url. */
 const PREFIX = 'tandem_'
 const FORM = /^tandem_[A-Za-z0-9_-]{43}$/
-/** Hashed in place of what is no key, so that every refusal costs the same. */
+/** Hashed in place of a malformed key, so that every refusal takes the same time. */
 const STAND_IN = `${PREFIX}${'A'.repeat(43)}`
 
-/** Makes a key. */
-export function mintKey(): string {
+/** Generates a key. */
+export function generateKey(): string {
   return PREFIX + randomBytes(32).toString('base64url')
 }
 
@@ -18,9 +18,8 @@ export function hashOfKey(key: string): Buffer {
 }
 
 /**
- * The hash of the key that is the last segment of a path (docs/rpc-reference.md#10-hosted-profile); of a
- * stand-in where there is none of the right form, with `wellFormed` false. Nothing is decoded: a key has no
- * character that needs it.
+ * The hash of the key that is the last segment of a path (docs/rpc-reference.md#10-hosted-profile); the hash of a
+ * stand-in and `wellFormed: false` for any other segment. No percent-decoding: a key has no character that needs it.
  */
 export function keyHashIn(path: string): { readonly hash: Buffer; readonly wellFormed: boolean } {
   const segment = path.slice(path.lastIndexOf('/') + 1)

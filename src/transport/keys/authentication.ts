@@ -1,20 +1,21 @@
-/** Lets in those who hold a key, as the sessions that it makes of them, and takes what their calls cost. */
+/** Authenticates callers by their API key, and charges their calls and sockets to the limits of that key. */
 import type { Duplex } from 'node:stream'
 import type { Logger } from '../../logger.ts'
 import type { ApiKeyClient } from './api-key-client.ts'
-import { type LivingKey, openKeyRing } from './key-ring.ts'
-import { createMeter, type Spent } from './meter.ts'
+import { type ActiveKey, openKeyRing } from './key-ring.ts'
+import type { Spent } from './limit-counter.ts'
+import { createMeter } from './meter.ts'
 
-/** The gate of a server. */
+/** The authentication of a server. */
 export interface Authentication {
-  /** Who holds the key in a path; `undefined` when there is none that is good. Takes the same time either way. */
-  admit(path: string): ApiKeyClient | undefined
-  /** How often the holders of a key were told that its limits are spent, by its name. */
+  /** The client of the key in a path; `undefined` without a valid one. Takes the same time either way. */
+  authenticate(path: string): ApiKeyClient | undefined
+  /** How many messages and sockets were refused by the limits of a key, by the key's name. */
   readonly refusals: ReadonlyMap<string, number>
   close(): Promise<void>
 }
 
-/** Opens the gate over a key file. Throws `invalid-options` when the file, or the Redis to count in, is not good. */
+/** Opens a key file, and the Redis to count in if one is named. Throws `invalid-options` when either fails. */
 export async function openAuthentication(parts: {
   readonly apiKeys: string
   readonly redis: string | undefined
@@ -30,14 +31,14 @@ export async function openAuthentication(parts: {
   const sockets = new Map<string, number>()
   const refusals = new Map<string, number>()
 
-  /** Counts an answer that is a refusal. */
-  async function counted(name: string, answer: Promise<Spent | undefined>): Promise<Spent | undefined> {
+  /** Counts a refusal. */
+  async function countRefusal(name: string, answer: Promise<Spent | undefined>): Promise<Spent | undefined> {
     const spent = await answer
     if (spent !== undefined) refusals.set(name, (refusals.get(name) ?? 0) + 1)
     return spent
   }
 
-  async function openSocket({ name, record }: LivingKey, socket: Duplex): Promise<Spent | undefined> {
+  async function openSocket({ name, record }: ActiveKey, socket: Duplex): Promise<Spent | undefined> {
     const spent = await meter.charge(record, 1)
     if (spent !== undefined) return spent
     const open = sockets.get(name) ?? 0
@@ -48,25 +49,25 @@ export async function openAuthentication(parts: {
       }
     }
     sockets.set(name, open + 1)
-    const giveBack = () => {
+    const release = () => {
       const left = (sockets.get(name) ?? 1) - 1
       if (left === 0) sockets.delete(name)
       else sockets.set(name, left)
     }
-    // One that has gone in the meantime says so no more.
-    if (socket.destroyed) giveBack()
-    else socket.once('close', giveBack)
+    // A socket that closed in the meantime emits `close` no more.
+    if (socket.destroyed) release()
+    else socket.once('close', release)
     return undefined
   }
 
   return {
-    admit(path) {
+    authenticate(path) {
       const key = ring.find(path)
       if (key === undefined) return undefined
       return {
         key,
-        charge: (calls) => counted(key.name, meter.charge(key.record, calls)),
-        openSocket: (socket) => counted(key.name, openSocket(key, socket)),
+        charge: (calls) => countRefusal(key.name, meter.charge(key.record, calls)),
+        openSocket: (socket) => countRefusal(key.name, openSocket(key, socket)),
       }
     },
     refusals,

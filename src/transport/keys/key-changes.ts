@@ -1,9 +1,9 @@
-/** What an operator does with keys: make one, replace one, end one. Pure: from the keys there are to those there will be. */
+/** Adding, rotating and revoking keys, as pure functions from the records of a file to its new records. */
 import { NodeError } from '../../errors.ts'
 import { hashOfKey } from './api-key.ts'
 import { KeyRecord } from './key-record.ts'
 
-/** What a new key is given, checked here. */
+/** The operator's part of a new key's record, not checked yet. */
 export type NewKey = Omit<KeyRecord, 'hash' | 'created' | 'previous' | 'revoked'>
 
 function refused(message: string): NodeError {
@@ -12,18 +12,18 @@ function refused(message: string): NodeError {
 
 const hexHash = (key: string): string => hashOfKey(key).toString('hex')
 
-/** Adds a key. Throws `invalid-options` for a malformed member, and for a name that a living key has. */
+/** Adds a key. Throws `invalid-options` for a malformed member, and for a name that an active key has. */
 export function addKey(keys: readonly KeyRecord[], given: NewKey, key: string, now: Date): KeyRecord[] {
   const outcome = KeyRecord.safeParse({ ...given, hash: hexHash(key), created: now.toISOString() })
   if (!outcome.success) {
     const [issue] = outcome.error.issues
     throw refused(`The key's ${issue?.path[0]?.toString() ?? 'record'} is malformed: ${issue?.message}.`)
   }
-  const namesake = keys.find(({ name }) => name === given.name)
-  if (namesake !== undefined && namesake.revoked === undefined) {
+  const sameName = keys.find(({ name }) => name === given.name)
+  if (sameName !== undefined && sameName.revoked === undefined) {
     throw refused(`There is a key "${given.name}" already: rotate or revoke it.`)
   }
-  return [...keys.filter((record) => record !== namesake), outcome.data]
+  return [...keys.filter((record) => record !== sameName), outcome.data]
 }
 
 function changeOne(
@@ -37,14 +37,14 @@ function changeOne(
   return keys.map((record) => (record === found ? change(record) : record))
 }
 
-/** Ends a key, and the one that it replaced. Throws `invalid-options` when there is no living one of the name. */
+/** Revokes a key, and the one that it replaced. Throws `invalid-options` when no active key has the name. */
 export function revokeKey(keys: readonly KeyRecord[], name: string, now: Date): KeyRecord[] {
   return changeOne(keys, name, ({ previous: _, ...record }) => ({ ...record, revoked: now.toISOString() }))
 }
 
 /**
- * Gives a name another key; the one before stays good for `graceSeconds`, an older one ends. Throws `invalid-options`
- * when there is no living one of the name.
+ * Replaces the key of a name; the old key stays valid for `graceSeconds`, one that it replaced ends. Throws
+ * `invalid-options` when no active key has the name.
  */
 export function rotateKey(
   keys: readonly KeyRecord[],

@@ -1,25 +1,11 @@
-/** The file of keys: read whole, changed under a lock, replaced in one step. */
-import { randomBytes } from 'node:crypto'
-import {
-  closeSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
-import { dirname } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
+/** The key file: read whole, changed under a lock, replaced by one rename. */
+import { readFileSync, realpathSync } from 'node:fs'
 import { NodeError } from '../../errors.ts'
+import { lockFile, lockPath, OWNER_ONLY, replaceFile } from '../../store/atomic-file.ts'
 import { KeyFile, type KeyRecord } from './key-record.ts'
 
-/** Owner only: a hash gives nobody a key, but names and limits are nobody else's business. */
-const MODE = 0o600
-/** How long to wait for another editor, and how often to look; milliseconds. */
+/** How long to wait for another process that changes the file, milliseconds. */
 const LOCK_WAIT_MS = 5000
-const LOCK_LOOK_MS = 20
 
 function refused(message: string): NodeError {
   return new NodeError('invalid-options', message)
@@ -29,7 +15,7 @@ function codeOf(error: unknown): string | undefined {
   return (error as NodeJS.ErrnoException).code
 }
 
-/** Reads the text of a file of keys. Throws `invalid-options`, never with a word of the content that was not expected. */
+/** Parses the text of a key file. Throws `invalid-options`, without quoting unexpected content. */
 export function parseKeys(text: string, path: string): readonly KeyRecord[] {
   let content: unknown
   try {
@@ -63,8 +49,8 @@ export function readKeys(path: string): readonly KeyRecord[] {
   )
 }
 
-/** Follows links, so that a linked file is replaced where it lies. */
-function placeOf(path: string): string {
+/** Follows symbolic links, so that the linked file is replaced and not the link. */
+function targetOf(path: string): string {
   try {
     return realpathSync(path)
   } catch {
@@ -81,7 +67,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-function lockedWords(lock: string): string {
+function lockedMessage(lock: string): string {
   const pid = Number(readKeyText(lock))
   const holder =
     Number.isSafeInteger(pid) && pid > 0
@@ -90,61 +76,40 @@ function lockedWords(lock: string): string {
   return `The key file is locked by ${holder}: if nobody is changing it, delete ${lock}.`
 }
 
-/** Takes the lock; the returned function gives it back. Throws `invalid-options` when another keeps it. */
+/** Takes the lock; the returned function releases it. Throws `invalid-options` when another process holds it. */
 async function takeLock(path: string): Promise<() => void> {
-  const lock = `${path}.lock`
-  const deadline = Date.now() + LOCK_WAIT_MS
-  for (;;) {
-    try {
-      writeFileSync(lock, String(process.pid), { flag: 'wx', mode: MODE })
-      return () => rmSync(lock, { force: true })
-    } catch (error) {
-      if (codeOf(error) !== 'EEXIST') throw refused(`Cannot write beside ${path}: ${codeOf(error)}.`)
-      if (Date.now() > deadline) throw refused(lockedWords(lock))
-    }
-    await wait(LOCK_LOOK_MS)
-  }
-}
-
-function syncAndClose(file: number): void {
+  let release: (() => void) | undefined
   try {
-    fsyncSync(file)
-  } finally {
-    closeSync(file)
-  }
-}
-
-/** Puts the file in place by one rename, after its bytes are on the disk: whoever reads sees the old or the new one. */
-function replace(path: string, keys: readonly KeyRecord[]): void {
-  const draft = `${path}.${randomBytes(6).toString('hex')}.tmp`
-  try {
-    const file = openSync(draft, 'wx', MODE)
-    try {
-      writeFileSync(file, `${JSON.stringify({ version: 1, keys }, undefined, 2)}\n`)
-    } finally {
-      syncAndClose(file)
-    }
-    renameSync(draft, path)
-    syncAndClose(openSync(dirname(path), 'r'))
+    release = await lockFile(path, LOCK_WAIT_MS)
   } catch (error) {
-    rmSync(draft, { force: true })
+    throw refused(`Cannot write beside ${path}: ${codeOf(error)}.`)
+  }
+  if (release === undefined) throw refused(lockedMessage(lockPath(path)))
+  return release
+}
+
+/** Owner only: a hash gives nobody a key, but names and limits are private too. */
+async function replace(path: string, keys: readonly KeyRecord[]): Promise<void> {
+  try {
+    await replaceFile(path, `${JSON.stringify({ version: 1, keys }, undefined, 2)}\n`, OWNER_ONLY)
+  } catch (error) {
     throw refused(`Cannot write the key file ${path}: ${codeOf(error)}.`)
   }
 }
 
 /**
- * Changes the keys of a file, which need not exist yet; processes that do so at once take turns. What `change` throws
- * leaves the file as it was. Throws `invalid-options` for a file that cannot be read, locked or written.
+ * Changes the keys of a file, which need not exist yet; concurrent processes wait for the lock. When `change` throws,
+ * the file stays as it was. Throws `invalid-options` for a file that cannot be read, locked or written.
  */
 export async function changeKeys(
   path: string,
   change: (keys: readonly KeyRecord[]) => readonly KeyRecord[],
 ): Promise<void> {
-  const place = placeOf(path)
-  const unlock = await takeLock(place)
+  const target = targetOf(path)
+  const unlock = await takeLock(target)
   try {
-    const text = readKeyText(place)
-    replace(place, change(text === undefined ? [] : parseKeys(text, path)))
+    const text = readKeyText(target)
+    await replace(target, change(text === undefined ? [] : parseKeys(text, path)))
   } finally {
     unlock()
   }

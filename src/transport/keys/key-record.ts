@@ -1,7 +1,7 @@
-/** What is kept of a key: its name, its hash, what it opens, and how much of it there is. */
+/** The record of a key: its name, its hash, the methods it allows, and its limits. */
 import { z } from 'zod'
 
-/** So many calls in so many seconds. */
+/** A number of calls in a number of seconds. */
 export interface Allowance {
   readonly calls: number
   readonly seconds: number
@@ -19,7 +19,7 @@ export function parseAllowance(text: string): Allowance | undefined {
     : { calls: Number(calls), seconds: PERIODS[period] as number }
 }
 
-/** In words, for those who type one. */
+/** The expected form of each member, for help texts and errors. */
 export const FORMS = {
   name: 'up to 64 letters, digits, dots, dashes and underscores, the first a letter or digit',
   allow: 'namespaces and methods such as eth or eth_call, with a minus to close one',
@@ -33,24 +33,24 @@ const Hash = z.string().regex(/^[0-9a-f]{64}$/, 'expected a SHA-256 in hex')
 
 /** One key, as the file holds it. */
 export const KeyRecord = z.strictObject({
-  /** Whom the key belongs to; it stands in logs and metrics, and limits go by it. */
+  /** The client that the key belongs to; shown in logs and metrics, and limits are counted by it. */
   name: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, `expected ${FORMS.name}`),
   hash: Hash,
   created: Instant,
-  /** As in `--methods`; the empty list opens all but what a key has to name. */
+  /** As in `--methods`; the empty list allows every method that a key need not name. */
   allow: z.array(z.string().regex(/^-?[a-zA-Z0-9]+([._]\w+)?$/, `expected ${FORMS.allow}`)).default([]),
   stateOverride: z.boolean().default(false),
   rate: z
     .string()
     .refine((text) => (parseAllowance(text)?.seconds ?? DAY_SECONDS) < DAY_SECONDS, `expected ${FORMS.rate}`)
     .optional(),
-  /** Calls that may come at once beyond those of one period of the rate; they come back no faster than it says. */
+  /** Calls allowed at once beyond those of one period of the rate; they refill at the rate. */
   burst: z.int(`expected ${FORMS.burst}`).min(1).max(999_999_999).optional(),
   quota: z
     .string()
     .refine((text) => parseAllowance(text)?.seconds === DAY_SECONDS, `expected ${FORMS.quota}`)
     .optional(),
-  /** After a rotation: the key before, and until when it is good. */
+  /** After a rotation: the old key, and until when it is valid. */
   previous: z.strictObject({ hash: Hash, until: Instant }).optional(),
   revoked: Instant.optional(),
 })

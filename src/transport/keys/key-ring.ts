@@ -1,4 +1,4 @@
-/** The keys that are good now: found by hash, kept as the file says, and ended with their sockets when it drops them. */
+/** The valid keys of a key file, by hash: follows changes of the file, and ends keys that it drops with their sockets. */
 import { timingSafeEqual } from 'node:crypto'
 import { type FSWatcher, watch } from 'node:fs'
 import { stat } from 'node:fs/promises'
@@ -13,31 +13,32 @@ import type { KeyRecord } from './key-record.ts'
 
 /** All keys of a file. */
 export interface KeyRing {
-  /** The key that is the last segment of a path; `undefined` when it is none, unknown, revoked or run out. */
-  find(path: string): LivingKey | undefined
+  /** The key that is the last segment of a path; `undefined` when it is malformed, unknown, revoked or expired. */
+  find(path: string): ActiveKey | undefined
   close(): void
 }
 
-/** Editors write in several steps; the file is read when they rest, milliseconds. */
+/** Editors write in several steps; the file is read after this pause, milliseconds. */
 const SETTLE_MS = 50
-/** Not every file system tells of changes; so often the file is looked at, milliseconds. */
-const LOOK_MS = 2000
-const NOBODY = Buffer.alloc(32)
+/** Not every file system reports changes; the file is checked this often, milliseconds. */
+const CHECK_MS = 2000
+/** Compared with when no key has the hash, so that every refusal takes the same time. */
+const NO_HASH = Buffer.alloc(32)
 
-/** A key that callers hold, for as long as it is good. What it opens follows the file, for open sockets too. */
-export class LivingKey {
+/** A valid key of the file. Its rights follow the file, for open sockets too. */
+export class ActiveKey {
   readonly name: string
   readonly hash: Buffer
   #entitlements = new Set<Entitlement>()
   #record: KeyRecord
   #permits: Permission
-  /** The answers so far: lists are short, but asked for every call. */
-  #answers = new Map<string, boolean>()
+  /** Cached answers of `#permits` by method name: it is asked on every call. */
+  #permitted = new Map<string, boolean>()
   #until: number
   #timer: NodeJS.Timeout | undefined
   #listeners = new Set<() => void>()
 
-  /** `until` is when it runs out, in milliseconds since 1970. */
+  /** `until` is when it expires, in milliseconds since 1970. */
   constructor(hash: string, record: KeyRecord, until: number) {
     this.name = record.name
     this.hash = Buffer.from(hash, 'hex')
@@ -51,7 +52,7 @@ export class LivingKey {
     return this.#record
   }
 
-  /** One set for good, so that a session that took it sees what becomes of it. */
+  /** One set for the lifetime of the key, so that open sessions see its changes. */
   get entitlements(): ReadonlySet<Entitlement> {
     return this.#entitlements
   }
@@ -61,15 +62,15 @@ export class LivingKey {
   }
 
   allows(method: Pick<AnyMethod, 'name' | 'aliases'>): boolean {
-    let answer = this.#answers.get(method.name)
+    let answer = this.#permitted.get(method.name)
     if (answer === undefined) {
       answer = this.#permits(method)
-      this.#answers.set(method.name, answer)
+      this.#permitted.set(method.name, answer)
     }
     return answer
   }
 
-  /** Registers what to do when the key is good no longer, at once if it is not; the returned function takes it back. */
+  /** Calls back once the key is no longer valid, at once if it is not now; the returned function stops that. */
   onEnd(listener: () => void): () => void {
     if (this.isGood()) this.#listeners.add(listener)
     else listener()
@@ -79,11 +80,11 @@ export class LivingKey {
   update(record: KeyRecord, until: number): void {
     this.#record = record
     this.#permits = createKeyPermissions(record.allow)
-    this.#answers.clear()
+    this.#permitted.clear()
     if (record.stateOverride) this.#entitlements.add('stateOverride')
     else this.#entitlements.delete('stateOverride')
     this.#until = until
-    this.#wait()
+    this.#scheduleEnd()
   }
 
   end(): void {
@@ -93,23 +94,23 @@ export class LivingKey {
     this.#listeners.clear()
   }
 
-  /** Forgets it without a word to anyone. */
+  /** Stops its timer without calling listeners. */
   release(): void {
     clearTimeout(this.#timer)
   }
 
-  #wait(): void {
+  #scheduleEnd(): void {
     clearTimeout(this.#timer)
     if (this.#until === Infinity) return
-    // A file may name a time that is further away than a timer can wait; nothing is lost by looking in between.
+    // A file may name a time further away than a timer can wait; the timer is then set again.
     const pause = Math.min(Math.max(0, this.#until - Date.now()), 2 ** 31 - 1)
-    this.#timer = setTimeout(() => (this.isGood() ? this.#wait() : this.end()), pause)
+    this.#timer = setTimeout(() => (this.isGood() ? this.#scheduleEnd() : this.end()), pause)
     this.#timer.unref()
   }
 }
 
-/** Every hash that is good, with its record and when it runs out. */
-function* goodHashes(keys: readonly KeyRecord[]): Generator<[string, KeyRecord, number]> {
+/** Every valid hash with its record and when it expires. */
+function* validHashes(keys: readonly KeyRecord[]): Generator<[string, KeyRecord, number]> {
   for (const record of keys) {
     if (record.revoked !== undefined) continue
     yield [record.hash, record, Infinity]
@@ -132,57 +133,57 @@ function watchFile(path: string, changed: () => void): () => void {
     // The directory, since the file itself is replaced by others of its name.
     watcher = watch(dirname(path), { persistent: false }, soon).on('error', () => {})
   } catch {
-    // Too many watchers on this machine: looking now and then is enough.
+    // Too many watchers on this machine: the interval below is enough.
   }
-  let seen = ''
-  const look = setInterval(async () => {
+  let version = ''
+  const check = setInterval(async () => {
     const now = await stat(path).then(
       ({ mtimeMs, size, ino }) => `${mtimeMs} ${size} ${ino}`,
       () => 'missing',
     )
-    if (now !== seen) soon()
-    seen = now
-  }, LOOK_MS).unref()
+    if (now !== version) soon()
+    version = now
+  }, CHECK_MS).unref()
   return () => {
     watcher?.close()
-    clearInterval(look)
+    clearInterval(check)
     clearTimeout(settle)
   }
 }
 
-/** Opens the keys of a file and follows it. Throws `invalid-options` when it is not there or not good at the start. */
+/** Opens a key file and follows its changes. Throws `invalid-options` when it is missing or malformed at the start. */
 export function openKeyRing(path: string, logger: Logger): KeyRing {
-  let living = new Map<string, LivingKey>()
+  let active = new Map<string, ActiveKey>()
   let text: string | undefined
 
   function apply(keys: readonly KeyRecord[]): void {
-    const before = living
-    living = new Map()
-    for (const [hash, record, until] of goodHashes(keys)) {
+    const before = active
+    active = new Map()
+    for (const [hash, record, until] of validHashes(keys)) {
       const known = before.get(hash)
-      // Sockets and limits know a key by its name: under another one it is another key.
+      // Sockets and limits identify a key by its name: under another name it is another key.
       if (known !== undefined && known.name === record.name && known.isGood()) {
         known.update(record, until)
         before.delete(hash)
-        living.set(hash, known)
+        active.set(hash, known)
       } else {
-        living.set(hash, new LivingKey(hash, record, until))
+        active.set(hash, new ActiveKey(hash, record, until))
       }
     }
     for (const key of before.values()) key.end()
   }
 
-  /** Reads the file again; one that is not good leaves the keys as they are, and is logged. */
+  /** Reads the file again; a malformed file is logged, and the keys stay as they are. */
   function reload(): void {
     let next: string | undefined
     try {
       next = readKeyText(path)
       if (next === text) return
       apply(next === undefined ? readKeys(path) : parseKeys(next, path))
-      logger.info('the key file has changed', { keys: living.size })
+      logger.info('the key file has changed', { keys: active.size })
     } catch (error) {
-      const words = error instanceof Error ? error.message : String(error)
-      logger.error(`${words} The keys from before stay as they were.`)
+      const message = error instanceof Error ? error.message : String(error)
+      logger.error(`${message} The keys from before stay as they were.`)
     }
     text = next
   }
@@ -192,15 +193,15 @@ export function openKeyRing(path: string, logger: Logger): KeyRing {
   const stop = watchFile(path, reload)
 
   return {
-    find(where) {
-      const { hash, wellFormed } = keyHashIn(where)
-      const key = living.get(hash.toString('hex'))
-      const equal = timingSafeEqual(hash, key?.hash ?? NOBODY)
+    find(requestPath) {
+      const { hash, wellFormed } = keyHashIn(requestPath)
+      const key = active.get(hash.toString('hex'))
+      const equal = timingSafeEqual(hash, key?.hash ?? NO_HASH)
       return key !== undefined && equal && wellFormed && key.isGood() ? key : undefined
     },
     close() {
       stop()
-      for (const key of living.values()) key.release()
+      for (const key of active.values()) key.release()
     },
   }
 }

@@ -1,31 +1,34 @@
-/** A rate as a token bucket: it holds so many calls, gives them out as they are asked for, and fills again evenly. */
+/**
+ * A rate as a token bucket, in this process and as a Redis script. rate-limiter-flexible counts fixed windows only, which
+ * let twice the rate through around the end of a window; its stores, timeouts and script hook are used as they are.
+ */
 import { RateLimiterRes } from 'rate-limiter-flexible'
-import type { Count, Counter } from './meter.ts'
+import type { Limit, LimitCounter } from './limit-counter.ts'
 
 /**
- * The bucket of one key in this process, full at the beginning. It rejects with a `RateLimiterRes` that says when there
- * will be enough; what is refused takes nothing. `now` is in milliseconds.
+ * The bucket of one key in this process, full at the start. It rejects with a `RateLimiterRes` that holds the time until
+ * enough has refilled; a refusal takes nothing. `now` is in milliseconds.
  */
-export function tokenBucket({ points, duration }: Omit<Count, 'name'>, now: () => number): Counter {
-  const fillMs = duration * 1000
-  /** When it will be full again. */
-  let full = 0
+export function tokenBucket({ points, duration }: Omit<Limit, 'name'>, now: () => number): LimitCounter {
+  const refillMs = duration * 1000
+  /** When it is full again. */
+  let fullAt = 0
   return {
     async consume(_key, calls) {
       const time = now()
       // The clock may have been set back.
-      full = Math.min(Math.max(full, time), time + fillMs)
-      const after = full + (calls / points) * fillMs
-      if (after - time > fillMs) throw new RateLimiterRes(0, after - time - fillMs, points, false)
-      full = after
+      fullAt = Math.min(Math.max(fullAt, time), time + refillMs)
+      const after = fullAt + (calls / points) * refillMs
+      if (after - time > refillMs) throw new RateLimiterRes(0, after - time - refillMs, points, false)
+      fullAt = after
     },
   }
 }
 
 /**
- * The same in Redis, by its clock, as the library's script for a limit: it takes the calls, the length of a window
- * (which a bucket has not), the size of the bucket and the seconds in which it fills. It answers what is used up, more
- * than there is for a refusal, and the milliseconds until that changes.
+ * The same in Redis, by its clock, in the form of the library's script hook: its arguments are the calls, the length of a
+ * window (unused), the size of the bucket and the seconds in which it refills. It returns the points in use, more than
+ * the size for a refusal, and the milliseconds until that changes.
  */
 export const BUCKET_SCRIPT = `
 local time = redis.call('time')

@@ -11,7 +11,7 @@ import { doubleSha256 } from '../../../src/encoding/hash.ts'
 import { toHex } from '../../../src/encoding/hex.ts'
 import { fixedBytes } from '../../support/arbitraries.ts'
 
-/** The parent chain's rule, told recursively. */
+/** The parent chain's rule as a recursion. */
 function merkleRoot(level: readonly Uint8Array[]): Uint8Array {
   const [only] = level
   if (only !== undefined && level.length === 1) return only

@@ -8,13 +8,14 @@ import {
   splitCompressed,
   TAG,
 } from '../../../src/chain/merged-mining/commitment.ts'
-import { createProofSearch, mineHeader } from '../../../src/chain/merged-mining/mine-header.ts'
+import { createProofSearch } from '../../../src/chain/merged-mining/mine-header.ts'
 import { decodeParentHeader } from '../../../src/chain/merged-mining/parent-header.ts'
 import { checkProof } from '../../../src/chain/merged-mining/proof.ts'
 import { EMPTY } from '../../../src/encoding/bytes.ts'
 import { fromHex, type Hex } from '../../../src/encoding/hex.ts'
 import { fixedBytes, headers } from '../../support/arbitraries.ts'
 import { fixture } from '../../support/fixture.ts'
+import { mineHeader } from '../../support/mined-header.ts'
 import { localHeader } from './local-header.ts'
 
 const config = CHAINS.regtest
@@ -23,7 +24,7 @@ function withForkDetection(on: boolean): ChainConfig {
   return { ...config, rulesAt: (height) => ({ ...config.rulesAt(height), forkDetection: on }) }
 }
 
-describe('sealing', () => {
+describe('mining', () => {
   it('gives any header a proof that holds', () => {
     const data = fc.option(fixedBytes(12), { nil: undefined })
     fc.assert(
@@ -41,10 +42,10 @@ describe('sealing', () => {
             coinbaseTransaction: EMPTY,
           }
           const chain = withForkDetection(fork !== undefined)
-          const sealed = mineHeader(header, chain, { forkDetectionData: fork, time })
-          expect(() => checkProof(sealed, chain)).not.toThrow()
-          expect(decodeParentHeader(sealed.bitcoinHeader).time).toBe(time)
-          expect(hashForMergedMining(sealed, chain)).toBe(hashForMergedMining(header, chain, fork))
+          const mined = mineHeader(header, chain, { forkDetectionData: fork, time })
+          expect(() => checkProof(mined, chain)).not.toThrow()
+          expect(decodeParentHeader(mined.bitcoinHeader).time).toBe(time)
+          expect(hashForMergedMining(mined, chain)).toBe(hashForMergedMining(header, chain, fork))
         },
       ),
       { numRuns: 40 },
@@ -53,14 +54,14 @@ describe('sealing', () => {
 
   it('shapes the proof as the local miner does', () => {
     const header = localHeader(1)
-    const sealed = mineHeader(header, config, { time: 1_700_000_123 })
-    const { count, tail } = splitCompressed(sealed.coinbaseTransaction)
+    const mined = mineHeader(header, config, { time: 1_700_000_123 })
+    const { count, tail } = splitCompressed(mined.coinbaseTransaction)
     expect(count).toBe(64)
     expect(lastPosition(tail, TAG)).toBeLessThan(64)
     expect(tail.length - lastPosition(tail, TAG) - TAG.length - 32).toBe(4)
     expect(committedHash(tail)).toEqual(fromHex(hashForMergedMining(header, config)))
-    expect(sealed.merkleProof).toHaveLength(0)
-    expect(decodeParentHeader(sealed.bitcoinHeader)).toMatchObject({
+    expect(mined.merkleProof).toHaveLength(0)
+    expect(decodeParentHeader(mined.bitcoinHeader)).toMatchObject({
       version: 70_001,
       previousHash: new Uint8Array(32),
       time: 1_700_000_123,
@@ -68,14 +69,14 @@ describe('sealing', () => {
     // A block of the real local miner, for what nobody checks: version, previous hash, bits.
     const { full } = fixture<{ full: Hex }>('headers/powhsm-1249.json')
     const real = decodeHeader(fromHex(full), CHAINS.testnet).bitcoinHeader
-    expect(sealed.bitcoinHeader.subarray(0, 36)).toEqual(real.subarray(0, 36))
-    expect(sealed.bitcoinHeader.subarray(72, 76)).toEqual(real.subarray(72, 76))
+    expect(mined.bitcoinHeader.subarray(0, 36)).toEqual(real.subarray(0, 36))
+    expect(mined.bitcoinHeader.subarray(72, 76)).toEqual(real.subarray(72, 76))
   })
 
   it('is the same every time, and another for another time', () => {
-    const seal = (time: number) => headerHash(mineHeader(localHeader(3), config, { time }), config)
-    expect(seal(5)).toBe(seal(5))
-    expect(seal(5)).not.toBe(seal(6))
+    const mine = (time: number) => headerHash(mineHeader(localHeader(3), config, { time }), config)
+    expect(mine(5)).toBe(mine(5))
+    expect(mine(5)).not.toBe(mine(6))
   })
 
   it('goes on where a slice ended, without a gap', () => {
@@ -88,11 +89,11 @@ describe('sealing', () => {
     expect(search.advance(0)).toBeUndefined()
   })
 
-  it('starts at the nonce that it is told, and moves the time on when nonces run out', () => {
+  it('starts at the given nonce, and moves the time on when nonces run out', () => {
     const header = { ...localHeader(9), difficulty: 50n }
-    const sealed = mineHeader(header, config, { time: 77, startNonce: 0xffff_ffff })
-    const parent = decodeParentHeader(sealed.bitcoinHeader)
-    expect(() => checkProof(sealed, config)).not.toThrow()
+    const mined = mineHeader(header, config, { time: 77, startNonce: 0xffff_ffff })
+    const parent = decodeParentHeader(mined.bitcoinHeader)
+    expect(() => checkProof(mined, config)).not.toThrow()
     expect(parent.nonce === 0xffff_ffff ? parent.time : parent.time - 1).toBe(77)
   })
 })

@@ -8,7 +8,6 @@ import {
   TAG,
 } from '../../../src/chain/merged-mining/commitment.ts'
 import { rootOfBranch } from '../../../src/chain/merged-mining/merkle-branch.ts'
-import { mineHeader } from '../../../src/chain/merged-mining/mine-header.ts'
 import {
   decodeParentHeader,
   encodeParentHeader,
@@ -20,6 +19,7 @@ import { doubleSha256 } from '../../../src/encoding/hash.ts'
 import { fromHex, type Hex } from '../../../src/encoding/hex.ts'
 import { NodeError } from '../../../src/errors.ts'
 import { fixture } from '../../support/fixture.ts'
+import { mineHeader } from '../../support/mined-header.ts'
 import { localHeader } from './local-header.ts'
 
 const config = CHAINS.regtest
@@ -119,9 +119,9 @@ describe('a proof', () => {
   })
 
   it('is refused when the tag lies beyond the first 64 bytes of the tail', () => {
-    const sealed = mineHeader(header, config, { time: 1 })
-    const { count, state, tail } = splitCompressed(sealed.coinbaseTransaction)
+    const mined = mineHeader(header, config, { time: 1 })
+    const { count, state, tail } = splitCompressed(mined.coinbaseTransaction)
     const longer = joinCompressed({ count, state, tail: concat(new Uint8Array(64), tail) })
-    expect(brokenRule({ ...sealed, coinbaseTransaction: longer })).toMatch(/beyond/)
+    expect(brokenRule({ ...mined, coinbaseTransaction: longer })).toMatch(/beyond/)
   })
 })

@@ -9,13 +9,13 @@ import {
   hashForMergedMining,
   headerHash,
 } from '../../../src/chain/header.ts'
-import { mineHeader } from '../../../src/chain/merged-mining/mine-header.ts'
 import { type MergedMiningProof, verifyMergedMining } from '../../../src/chain/merged-mining/raw-header.ts'
 import { EMPTY } from '../../../src/encoding/bytes.ts'
 import { fromHex, type Hex } from '../../../src/encoding/hex.ts'
 import { encodeRlp } from '../../../src/encoding/rlp.ts'
 import { headers } from '../../support/arbitraries.ts'
 import { fixture } from '../../support/fixture.ts'
+import { mineHeader } from '../../support/mined-header.ts'
 import { localHeader } from './local-header.ts'
 
 interface RealHeader {
@@ -79,7 +79,7 @@ describe.each(['testnet-436', 'testnet-64746', 'powhsm-1249'])('the real header 
 })
 
 describe('made headers', () => {
-  const sealed = (header: Header) => mineHeader(header, CHAINS.regtest, { time: 1_700_000_000 })
+  const mined = (header: Header) => mineHeader(header, CHAINS.regtest, { time: 1_700_000_000 })
 
   it('of every version have their hashes, and the work of their difficulty', () => {
     const easy = fc.constantFrom(1n, 2n, 3n, 9n)
@@ -88,7 +88,7 @@ describe('made headers', () => {
       fc.property(headers, easy, umm, (fields, difficulty, withUmm) => {
         const ummRoot = withUmm && fields.ummRoot !== undefined ? new Uint8Array(20).fill(9) : fields.ummRoot
         const blank = { bitcoinHeader: EMPTY, merkleProof: EMPTY, coinbaseTransaction: EMPTY }
-        const header = sealed({ ...fields, ...blank, difficulty, ummRoot })
+        const header = mined({ ...fields, ...blank, difficulty, ummRoot })
         expect(verifyMergedMining(rawOf(header, 'regtest'), proofOf(header), 'regtest')).toEqual({
           hash: headerHash(header, CHAINS.regtest),
           hashForMergedMining: hashForMergedMining(header, CHAINS.regtest),
@@ -109,12 +109,12 @@ describe('made headers', () => {
     })
     const raw = rawOf(header, 'regtest')
     expect(verifyMergedMining(raw, proofOf(header), 'regtest').hashForMergedMining).toMatch(/(07){12}$/)
-    const other = proofOf(sealed(localHeader(501)))
+    const other = proofOf(mined(localHeader(501)))
     expect(() => verifyMergedMining(raw, other, 'regtest')).toThrow(refused(/does not commit/))
   })
 
   it('are refused, or are other blocks, when a byte changes', () => {
-    const header = sealed(localHeader(7))
+    const header = mined(localHeader(7))
     const raw = rawOf(header, 'regtest')
     const hash = headerHash(header, CHAINS.regtest)
     fc.assert(
@@ -132,7 +132,7 @@ describe('made headers', () => {
   })
 
   it('are refused when they are no raw headers with proof', () => {
-    const header = sealed(localHeader(7))
+    const header = mined(localHeader(7))
     const proof = proofOf(header)
     const rules = CHAINS.regtest.rulesAt(7)
     const raw = encodeHeader(header, 'raw', rules)
@@ -144,7 +144,7 @@ describe('made headers', () => {
     expect(() => verifyMergedMining(encodeHeader(header, 'full', rules), proof, 'regtest')).toThrow(
       refused(/no 23 elements/),
     )
-    const unsealed = encodeHeader(localHeader(7), 'raw', rules)
-    expect(() => verifyMergedMining(unsealed, proof, 'regtest')).toThrow(refused(/must have version 1/))
+    const unmined = encodeHeader(localHeader(7), 'raw', rules)
+    expect(() => verifyMergedMining(unmined, proof, 'regtest')).toThrow(refused(/must have version 1/))
   })
 })

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
 import { CHAINS } from '../../../src/chain/config.ts'
 import { forkDetectionData } from '../../../src/chain/merged-mining/fork-detection.ts'
-import { mineHeader } from '../../../src/chain/merged-mining/mine-header.ts'
 import type { Ancestry } from '../../../src/engine/blockchain/ancestry.ts'
 import { checkForkDetection, forkDetectionAbove } from '../../../src/engine/blockchain/fork-detection.ts'
 import { localHeader } from '../../chain/merged-mining/local-header.ts'
+import { mineHeader } from '../../support/mined-header.ts'
 
 const config = CHAINS.regtest
 const plain = localHeader(1)
@@ -16,7 +16,7 @@ const ancestors = new Map(
 )
 const ancestry: Ancestry = (height) => ancestors.get(height)
 
-function sealed(number: number, forkDetection: Uint8Array) {
+function headerWith(number: number, forkDetection: Uint8Array) {
   const header = { ...plain, number }
   return mineHeader(header, config, { forkDetectionData: forkDetection, time: header.timestamp })
 }
@@ -31,10 +31,10 @@ it('is that of the branch above height 449, and none below', () => {
 it('is what an imported header above height 449 must commit to', () => {
   const data = forkDetectionAbove(499, ancestry, config) ?? new Uint8Array(0)
   const wrong = data.map((byte, index) => (index === 3 ? byte ^ 1 : byte))
-  expect(() => checkForkDetection(sealed(500, data), ancestry, config)).not.toThrow()
-  expect(() => checkForkDetection(sealed(500, wrong), ancestry, config)).toThrow(
+  expect(() => checkForkDetection(headerWith(500, data), ancestry, config)).not.toThrow()
+  expect(() => checkForkDetection(headerWith(500, wrong), ancestry, config)).toThrow(
     /^block 500: the fork detection data/,
   )
-  // At height 449 itself the real node does not look.
-  expect(() => checkForkDetection(sealed(449, wrong), ancestry, config)).not.toThrow()
+  // At height 449 itself the reference node does not check.
+  expect(() => checkForkDetection(headerWith(449, wrong), ancestry, config)).not.toThrow()
 })

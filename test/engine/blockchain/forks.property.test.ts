@@ -1,4 +1,4 @@
-/** Random trees of blocks in random order: the node ends where a plain model of fork choice and pool says. */
+/** Random trees of blocks in random order: the node reaches the state that a simple model of fork choice and pool predicts. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { expect, it } from 'vitest'
 import type { ExecutedBlock } from '../../../src/chain/block.ts'
 import { contractAddress, type Transaction } from '../../../src/chain/transaction.ts'
 import type { Hex } from '../../../src/encoding/hex.ts'
-import type { ChainUpdate } from '../../../src/engine/events.ts'
+import type { ChainUpdate } from '../../../src/engine/model.ts'
 import { createNode, type Node } from '../../../src/index.ts'
 import type { StateReader } from '../../../src/state/model.ts'
 import { assemble, deployer } from '../../support/assembler.ts'
@@ -207,7 +207,7 @@ async function expectAsModel(
   }
 }
 
-it('trees of blocks in any order lead where the model says, and are found again on disk', async () => {
+it('trees of blocks in any order lead to the state of the model, also after a restart', async () => {
   await fc.assert(
     fc.asyncProperty(plan, async ({ blocks, order, early }) => {
       const forge = await createForge()

@@ -50,7 +50,7 @@ async function next(changes: Partial<Header>, uncles: readonly Header[] = []): P
     uncles,
     transactions: [transfer(0, { nonce: 9n, gasPrice: 1n })],
   })
-  return Object.keys(changes).length === 0 ? made : forge.reseal(made, changes)
+  return Object.keys(changes).length === 0 ? made : forge.remine(made, changes)
 }
 
 const header = (block: ExecutedBlock | undefined): Header => {
@@ -78,11 +78,11 @@ describe('an imported block', () => {
     ['stateRoot', { stateRoot: WRONG }, /^block 10: stateRoot must be 0x\w+, not 0x7777/],
   ])('is refused for its %s', async (_, changes, words) => {
     const made = await next({})
-    const sealed =
+    const mined =
       'parentHash' in changes
         ? { ...made.block.header, ...changes }
-        : (await forge.reseal(made, changes)).block.header
-    await expectRefused({ ...made.block, header: sealed }, words)
+        : (await forge.remine(made, changes)).block.header
+    await expectRefused({ ...made.block, header: mined }, words)
   })
 
   it('is refused for a proof of work that is another block’s', async () => {
@@ -97,19 +97,19 @@ describe('an imported block', () => {
   it('is refused for a transaction that cannot run', async () => {
     const made = await next({})
     const transactions = [transfer(0, { nonce: 5n, gasPrice: 1n }), remascTransaction(10)]
-    const sealed = await forge.reseal(made, { transactionsRoot: transactionsRoot(transactions) })
-    await expectRefused({ ...sealed.block, transactions }, /^transaction 0: .*nonce/)
+    const mined = await forge.remine(made, { transactionsRoot: transactionsRoot(transactions) })
+    await expectRefused({ ...mined.block, transactions }, /^transaction 0: .*nonce/)
   })
 })
 
 describe('uncles of an imported block', () => {
   async function withUncles(uncles: readonly Header[]): Promise<ExecutedBlock['block']> {
     const made = await next({})
-    const sealed = await forge.reseal(made, {
+    const mined = await forge.remine(made, {
       unclesHash: unclesHash(uncles, config),
       uncleCount: uncles.length,
     })
-    return { ...sealed.block, uncles }
+    return { ...mined.block, uncles }
   }
 
   it('may be six heights below, and need not be known', async () => {

@@ -5,22 +5,22 @@ import { Impersonation } from '../../../src/engine/dev/impersonation.ts'
 const C = `0x${'c0'.repeat(20)}` as const
 const D = `0x${'d0'.repeat(20)}` as const
 
-describe('dials', () => {
+describe('block overrides', () => {
   it('stand where they were put, one by one, and come back together', () => {
     const blockOverrides = new BlockOverrides(C)
-    expect([blockOverrides.coinbase, blockOverrides.asked]).toEqual([C, {}])
-    blockOverrides.ask({ gasLimit: 5n })
+    expect([blockOverrides.coinbase, blockOverrides.headerOverrides]).toEqual([C, {}])
+    blockOverrides.overrideHeader({ gasLimit: 5n })
     const saved = blockOverrides.save()
-    blockOverrides.ask({ minimumGasPrice: 7n })
+    blockOverrides.overrideHeader({ minimumGasPrice: 7n })
     blockOverrides.setCoinbase(D)
-    expect([blockOverrides.coinbase, blockOverrides.asked]).toEqual([
+    expect([blockOverrides.coinbase, blockOverrides.headerOverrides]).toEqual([
       D,
       { gasLimit: 5n, minimumGasPrice: 7n },
     ])
     blockOverrides.restore(saved)
-    expect([blockOverrides.coinbase, blockOverrides.asked]).toEqual([C, { gasLimit: 5n }])
+    expect([blockOverrides.coinbase, blockOverrides.headerOverrides]).toEqual([C, { gasLimit: 5n }])
     blockOverrides.reset()
-    expect(blockOverrides.asked).toEqual({})
+    expect(blockOverrides.headerOverrides).toEqual({})
   })
 })
 

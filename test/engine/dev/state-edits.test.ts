@@ -174,7 +174,7 @@ describe('an edited state', () => {
     expect(await look(node, A)).toMatchObject({ balance: 1n })
   })
 
-  it('may hold a native contract’s balance', async () => {
+  it('may set a precompiled contract’s balance', async () => {
     const node = await nodeOf()
     await node.engine.dev.editState([{ address: PRECOMPILE_ADDRESS.bridge, balance: 77n }])
     await node.engine.commands.mine()
@@ -193,7 +193,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('reset' as const) }) },
 )
 
-it('edits, blocks and save points in any order leave what a plain list of words says', async () => {
+it('edits, blocks and snapshots in any order leave the state of a simple model', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
       const node = await createNode({ mining: 'manual' })

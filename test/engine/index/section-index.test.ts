@@ -7,8 +7,8 @@ import { toFixedHex } from '../../../src/encoding/hex.ts'
 import { SECTION_BLOCKS } from '../../../src/engine/index/section.ts'
 import {
   createSectionIndex,
+  type IndexedBlock,
   type SectionIndex,
-  type Standing,
 } from '../../../src/engine/index/section-index.ts'
 import { silentLogger } from '../../../src/logger.ts'
 import { openStore } from '../../../src/store/level.ts'
@@ -21,7 +21,7 @@ async function world() {
   const chain: ExecutedBlock[] = []
   let made = 0
   let looked = 0
-  const termOf = ({ hash }: Pick<Standing, 'hash'>): number | undefined => {
+  const termOf = ({ hash }: Pick<IndexedBlock, 'hash'>): number | undefined => {
     const [, salt = 0] = /([0-9a-f]{4})$/.exec(hash)?.map((digits) => Number.parseInt(digits, 16)) ?? []
     return salt % 7 === 0 ? salt % 3 : undefined
   }
@@ -61,15 +61,15 @@ async function world() {
     reopen() {
       index = open()
     },
-    /** Takes blocks from the end and puts others there; the index hears of it unless it is to wait. */
-    move(removed: number, added: number, heard = true) {
+    /** Replaces blocks at the end by others; the index gets the update unless `notified` is false. */
+    move(removed: number, added: number, notified = true) {
       const gone = chain.splice(chain.length - removed, removed).reverse()
       const come = Array.from({ length: added }, () => {
         const block = make()
         chain.push(block)
         return block
       })
-      if (heard) index.follow({ removed: gone, added: come })
+      if (notified) index.follow({ removed: gone, added: come })
     },
     async find(term: number, from: number, to: number, breathe: Parameters<SectionIndex['candidates']>[3]) {
       const found: number[] = []
@@ -97,7 +97,7 @@ const step = fc.oneof(
     kind: fc.constant('move' as const),
     removed: fc.oneof(fc.constant(0), length),
     added: length,
-    heard: fc.boolean(),
+    notified: fc.boolean(),
   }),
   fc.record({ kind: fc.constant('find' as const), term: fc.nat(2), from: length, blocks: length }),
   fc.record({ kind: fc.constant('reopen' as const) }),
@@ -109,7 +109,7 @@ describe('a section index', () => {
       fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 12 }), async (steps) => {
         const { chain, move, find, bruteForce, reopen, close } = await world()
         for (const one of steps) {
-          if (one.kind === 'move') move(Math.min(one.removed, chain.length - 1), one.added, one.heard)
+          if (one.kind === 'move') move(Math.min(one.removed, chain.length - 1), one.added, one.notified)
           else if (one.kind === 'reopen') reopen()
           else {
             const from = Math.min(one.from, chain.length - 1)
@@ -173,7 +173,7 @@ describe('a section index', () => {
     await close()
   })
 
-  it('answers for the chain that stands, though nobody has told it of the last move', async () => {
+  it('answers for the current chain before it gets the last update', async () => {
     const { move, find, bruteForce, looked, chain, close } = await world()
     move(0, 500)
     move(100, 100, false)

@@ -15,8 +15,8 @@ afterEach(() => {
 
 const memory = async () => openPeers(await openStore({ chain: 'regtest', chainId: 33 }))
 
-describe('conduct', () => {
-  it('is counted by address, those heard of last in the end', async () => {
+describe('peer scoring', () => {
+  it('counts by address, the most recently active last', async () => {
     const peers = await memory()
     peers.note(STRANGER, 'successfulHandshakes')
     peers.note('2001:db8::1', 'successfulHandshakes')
@@ -39,7 +39,7 @@ describe('conduct', () => {
     expect(peers.list()).toEqual([])
   })
 
-  it('of a thousand callers is kept, the ones heard of longest ago go', async () => {
+  it('keeps a thousand callers, and drops the least recently active', async () => {
     const peers = await memory()
     for (let i = 0; i <= 1000; i++) {
       peers.note(`10.0.${i >> 8}.${i & 255}`, 'successfulHandshakes')
@@ -65,12 +65,12 @@ describe('bans', () => {
   it('hold for addresses and ranges, until they are lifted', async () => {
     const peers = await memory()
     peers.note(STRANGER, 'successfulHandshakes')
-    let heard = 0
-    const stop = peers.onBan(() => heard++)
+    let bans = 0
+    const stop = peers.onBan(() => bans++)
     expect(await peers.ban('203.0.113.9/24')).toBe(true)
     expect(await peers.ban('203.0.113.0/24')).toBe(true)
     expect(await peers.ban('2001:db8::1')).toBe(true)
-    expect(heard).toBe(2)
+    expect(bans).toBe(2)
     stop()
     expect(peers.banned()).toEqual(['2001:db8::1', '203.0.113.9/24'])
     expect([STRANGER, '2001:db8::1', '203.0.114.7', '2001:db8::2', '127.0.0.1'].map(peers.isBanned)).toEqual([
@@ -128,7 +128,7 @@ describe('the ledger on disk', () => {
     expect(banned).toEqual(['203.0.113.9', '198.51.100.0/24', '10.0.0.0/8'])
   })
 
-  it('has conduct when it is closed, and forgets what was to be forgotten', async () => {
+  it('has the counters of a closed node, without the deleted ones', async () => {
     const { list } = await reopened(async (peers) => {
       peers.note(STRANGER, 'invalidMessages')
       peers.note('192.0.2.1', 'validBlocks')

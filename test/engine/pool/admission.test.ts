@@ -12,7 +12,7 @@ const admissionOf = (options: Partial<AdmissionOptions> = {}) =>
 /** The book of sender 0 with its first nonces runnable. */
 function bookOf(count: number) {
   const books = new PoolBooks()
-  const book = books.opened(SENDERS[0] as Hex, 0n)
+  const book = books.open(SENDERS[0] as Hex, 0n)
   for (let nonce = 0; nonce < count; nonce++) {
     books.place(book, tx(0, nonce), 1, 1_000)
     books.promote(book)
@@ -21,22 +21,22 @@ function bookOf(count: number) {
 }
 
 describe('who may come in', () => {
-  it('is held to the head, unless the next block was asked to be otherwise', () => {
+  it('is checked against the head, or against the header overrides', () => {
     const cheap = tx(0, 0, { gasPrice: 5n, gasLimit: 30_000n })
     const dear = head(1, [], { minimumGasPrice: 6n })
     expect(admissionOf().refusal(cheap, account, head())).toBeUndefined()
     expect(admissionOf().refusal(cheap, account, dear)).toBe(
       "transaction's gas price lower than block's minimum",
     )
-    const cheaper = admissionOf({ asked: () => ({ minimumGasPrice: 5n }) })
+    const cheaper = admissionOf({ headerOverrides: () => ({ minimumGasPrice: 5n }) })
     expect(cheaper.refusal(cheap, account, dear)).toBeUndefined()
-    const smaller = admissionOf({ asked: () => ({ gasLimit: 29_999n }) })
+    const smaller = admissionOf({ headerOverrides: () => ({ gasLimit: 29_999n }) })
     expect(smaller.refusal(cheap, account, head())).toBe(
       "transaction's gas limit of 30000 is higher than the block's gas limit of 29999",
     )
   })
 
-  it('has 16 nonces, or as many as it is told', () => {
+  it('has 16 nonces, or the configured number', () => {
     expect(admissionOf().refusal(tx(0, 15), account, head())).toBeUndefined()
     expect(admissionOf().refusal(tx(0, 16), account, head())).toBe('transaction nonce too high')
     expect(admissionOf({ accountSlots: 1 }).refusal(tx(0, 1), account, head())).toBe(
@@ -60,7 +60,7 @@ describe('who may run next', () => {
     expect(late(1, 139n, RICH)).toBe('gas price not enough to bump transaction')
   })
 
-  it('pays its quota by being asked about, where quotas are kept', () => {
+  it('spends its quota with each check when quotas are on', () => {
     const kept = admissionOf({ accountQuota: true })
     const [sender] = SENDERS as readonly [Hex]
     expect(kept.quotaOf(sender)).toBeUndefined()

@@ -39,7 +39,7 @@ class Model {
     this.list = this.list.filter(({ transaction }) => transaction.hash !== hash)
   }
 
-  /** Takes in or gives the first words of the refusal. */
+  /** Adds a transaction, or returns the beginning of the refusal's text. */
   add(transaction: Transaction, height: number): string | undefined {
     const { from, nonce, gasPrice } = transaction
     const account = this.ledger.account(from)
@@ -65,7 +65,7 @@ class Model {
       if (sum > account.balance) return 'insufficient funds to pay'
     }
     if (held !== undefined) this.remove(held.transaction.hash)
-    // What waits behind is judged when its turn comes.
+    // Queued transactions are validated when they could become runnable.
     const behind = nonce === next ? this.takeBehind(from, nonce) : []
     this.list.push({ transaction, height })
     for (const entry of behind) {

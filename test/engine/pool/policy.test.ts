@@ -40,7 +40,7 @@ const rows: readonly (readonly [string, Transaction, Partial<PolicyContext>, str
     {},
     undefined,
   ],
-  ['the fee-collecting transaction', remascTransaction(4), {}, 'transaction is a remasc transaction'],
+  ['the REMASC transaction', remascTransaction(4), {}, 'transaction is a remasc transaction'],
   [
     'gas beyond a block',
     tx(0, 3, { gasLimit: 6_800_001n }),

@@ -9,7 +9,7 @@ const [sender] = SENDERS as readonly [Hex]
 /** Books with these transactions of sender 0, of which those that follow one another from 0 on are runnable. */
 function booksOf(...transactions: readonly Transaction[]) {
   const books = new PoolBooks()
-  const book = books.opened(sender, 0n)
+  const book = books.open(sender, 0n)
   for (const transaction of transactions) books.place(book, transaction, 1, 100)
   while (book.at(book.next) !== undefined) books.promote(book)
   return { books, book }
@@ -43,15 +43,15 @@ describe('the books of a pool', () => {
     expect(books.has(tx(0, 5).hash)).toBe(false)
   })
 
-  it('tell once of what left unasked: replaced, outrun, forgotten; not of what was mined or taken out', () => {
+  it('return evicted hashes once: replaced, below the account’s nonce, evicted; not mined or dropped ones', () => {
     const { books, book } = booksOf(tx(0, 0), tx(0, 1), tx(0, 2), tx(0, 3), tx(0, 4))
     expect(books.place(book, tx(0, 4, { gasPrice: 900n }), 1, 100)).toEqual(tx(0, 4))
     books.settle(book, 2n, new Set([tx(0, 0).hash]))
     books.drop(tx(0, 3).hash)
     const last = book.at(4n)
-    if (last !== undefined) books.forget(last)
-    expect(books.takeForgotten()).toEqual([tx(0, 4).hash, tx(0, 1).hash, tx(0, 4, { gasPrice: 900n }).hash])
-    expect(books.takeForgotten()).toEqual([])
+    if (last !== undefined) books.evict(last)
+    expect(books.takeEvicted()).toEqual([tx(0, 4).hash, tx(0, 1).hash, tx(0, 4, { gasPrice: 900n }).hash])
+    expect(books.takeEvicted()).toEqual([])
     expect(books.size).toEqual({ pending: 1, queued: 0 })
   })
 
@@ -59,13 +59,13 @@ describe('the books of a pool', () => {
     const { books, book } = booksOf(tx(0, 0))
     books.place(book, tx(0, 1), 5, 200)
     books.place(book, tx(0, 2), 6, 300)
-    books.forgetOlder(1, 99)
-    expect(books.takeForgotten()).toEqual([])
-    books.forgetOlder(1, 100)
-    expect(books.takeForgotten()).toEqual([tx(0, 0).hash])
-    books.forgetOlder(6, 0)
-    expect(books.takeForgotten()).toEqual([tx(0, 1).hash])
-    books.forgetOlder(6, 299)
+    books.evictOlder(1, 99)
+    expect(books.takeEvicted()).toEqual([])
+    books.evictOlder(1, 100)
+    expect(books.takeEvicted()).toEqual([tx(0, 0).hash])
+    books.evictOlder(6, 0)
+    expect(books.takeEvicted()).toEqual([tx(0, 1).hash])
+    books.evictOlder(6, 299)
     expect(books.has(tx(0, 2).hash)).toBe(true)
   })
 })

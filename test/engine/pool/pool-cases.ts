@@ -91,7 +91,7 @@ export function head(
   }
 }
 
-/** The words of a refusal; fails when nothing, or something else, is thrown. */
+/** The text of a refusal; fails when nothing, or something else, is thrown. */
 export function refusalOf(act: () => unknown): string {
   try {
     act()

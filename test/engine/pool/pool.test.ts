@@ -25,7 +25,7 @@ function offered(pool: Pool): string[] {
 }
 
 describe('adding', () => {
-  it('tells runnable from queued, and finds only the runnable', () => {
+  it('separates runnable from queued, and finds only the runnable', () => {
     const { pool, ledger, add } = poolOf()
     expect(add(tx(0, 0))).toEqual({ status: 'pending', promoted: [tx(0, 0)] })
     expect(add(tx(0, 2))).toEqual({ status: 'queued', promoted: [] })
@@ -87,13 +87,13 @@ describe('adding', () => {
     expect(pool.size).toEqual({ pending: 4, queued: 1 })
   })
 
-  it('forgets what waited and cannot be paid when its turn comes, and stops there', () => {
+  it('evicts a queued transaction that cannot be paid when it could become runnable, and stops there', () => {
     const each = 21_000n * 100n + 1n
     const { pool, add } = poolOf({}, 2n * each)
     for (const nonce of [1, 2, 3]) add(tx(0, nonce))
     expect(nonces(add(tx(0, 0)).promoted)).toEqual([0, 1])
-    expect(pool.takeForgotten()).toEqual([tx(0, 2).hash])
-    expect(pool.takeForgotten()).toEqual([])
+    expect(pool.takeEvicted()).toEqual([tx(0, 2).hash])
+    expect(pool.takeEvicted()).toEqual([])
     expect(nonces(pool.queued())).toEqual([3])
   })
 
@@ -105,7 +105,7 @@ describe('adding', () => {
     expect(add(tx(0, 0)).status).toBe('pending')
   })
 
-  it('keeps to the account quota when told to', () => {
+  it('applies the account quota when it is on', () => {
     const { add, wall } = poolOf({ accountQuota: true })
     add(tx(0, 0))
     expect(refusalOf(() => add(tx(0, 1)))).toBe('account exceeds quota')
@@ -130,7 +130,7 @@ describe('replacing', () => {
       promoted: [better],
     })
     expect(pool.pending()).toEqual([better, tx(0, 1)])
-    expect(pool.takeForgotten()).toEqual([tx(0, 0).hash])
+    expect(pool.takeEvicted()).toEqual([tx(0, 0).hash])
     expect(pool.size).toEqual({ pending: 2, queued: 0 })
   })
 
@@ -140,7 +140,7 @@ describe('replacing', () => {
     const cheaper = tx(0, 1, { gasPrice: 1n })
     expect(add(cheaper)).toEqual({ status: 'queued', replaced: tx(0, 1), promoted: [] })
     expect(pool.queued()).toEqual([cheaper])
-    expect(pool.takeForgotten()).toEqual([tx(0, 1).hash])
+    expect(pool.takeEvicted()).toEqual([tx(0, 1).hash])
   })
 })
 
@@ -153,7 +153,7 @@ describe('following the chain', () => {
     const block = head(2, mined)
     expect(pool.apply({ removed: [], added: [block] }, block, ledger)).toEqual([])
     expect(pool.pending()).toEqual([tx(0, 2), tx(1, 0)])
-    expect(pool.takeForgotten()).toEqual([tx(0, 1).hash])
+    expect(pool.takeEvicted()).toEqual([tx(0, 1).hash])
   })
 
   it('makes runnable what waited for a nonce that a block filled', () => {
@@ -164,7 +164,7 @@ describe('following the chain', () => {
     const block = head(2, [tx(0, 0), tx(0, 1), tx(0, 2, { gasPrice: 9n })])
     expect(nonces(pool.apply({ removed: [], added: [block] }, block, ledger))).toEqual([3, 4])
     expect(pool.size).toEqual({ pending: 2, queued: 1 })
-    expect(pool.takeForgotten()).toEqual([tx(0, 2).hash])
+    expect(pool.takeEvicted()).toEqual([tx(0, 2).hash])
   })
 
   it('offers transactions of blocks that left again, oldest first', () => {
@@ -206,7 +206,7 @@ describe('following the chain', () => {
     expect(pool.size).toEqual({ pending: 2, queued: 0 })
     at(12)
     expect(pool.size).toEqual({ pending: 0, queued: 1 })
-    expect(pool.takeForgotten()).toEqual([tx(0, 0).hash])
+    expect(pool.takeEvicted()).toEqual([tx(0, 0).hash])
     at(13)
     expect(pool.size).toEqual({ pending: 0, queued: 0 })
   })
@@ -230,7 +230,7 @@ describe('taking out', () => {
     for (const nonce of [0, 1, 2]) add(tx(0, nonce))
     pool.drop(tx(0, 1).hash)
     expect(pool.size).toEqual({ pending: 1, queued: 1 })
-    expect(pool.takeForgotten()).toEqual([])
+    expect(pool.takeEvicted()).toEqual([])
     expect(nonces(add(tx(0, 1)).promoted)).toEqual([1, 2])
     pool.drop('0x00')
     expect(pool.size).toEqual({ pending: 3, queued: 0 })

@@ -15,7 +15,7 @@ import { assemble, deployer } from '../../support/assembler.ts'
 import { createForge, transfer } from '../../support/forge.ts'
 import { genesisOf } from '../../support/replay.ts'
 
-/** Does what the first byte of its call data says, then calls whom the last word names with the rest. */
+/** Executes the action of the call data's first byte, then calls the address in the last word with the rest. */
 const WORKER = `
   PUSH1 0 CALLDATALOAD PUSH1 248 SHR
   DUP1 1 EQ @create JUMPI   DUP1 2 EQ @create2 JUMPI   DUP1 3 EQ @revert JUMPI
@@ -58,7 +58,7 @@ const LISTENERS: readonly (() => Tracer | undefined)[] = [
   () => undefined,
   () => new CallTracer(new TraceBudget(1 << 24)),
   () => ({ step() {}, stepped() {} }),
-  () => ({ watch: (before) => before }),
+  () => ({ wrapState: (before) => before }),
 ]
 
 async function chainOf(planned: typeof plan extends fc.Arbitrary<infer T> ? T : never) {
@@ -101,9 +101,9 @@ async function replayed(node: Node, listener: () => Tracer | undefined): Promise
   const roots = new Map<Hex, Hex>()
   const genesis = await queries.block({ tag: 'earliest' })
   if (genesis === undefined) throw new Error('no genesis')
-  const sealed = trie.commit(EMPTY_TRIE_ROOT, genesisOf(config).changes())
-  trie.remember(sealed)
-  roots.set(genesis.executed.hash, sealed.root)
+  const committed = trie.commit(EMPTY_TRIE_ROOT, genesisOf(config).changes())
+  trie.remember(committed)
+  roots.set(genesis.executed.hash, committed.root)
   let count = 0
   const head = queries.head().block.header.number
   for (let height = 1; height <= head; height++) {

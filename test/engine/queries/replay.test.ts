@@ -43,13 +43,13 @@ describe('a block of several transactions', () => {
   })
 
   it('is run no further than asked', async () => {
-    const heard: number[] = []
+    const traced: number[] = []
     const listen = (_: unknown, index: number) => {
-      heard.push(index)
+      traced.push(index)
       return undefined
     }
     const { result, state } = await node.engine.queries.replay(block, listen, { lastIndex: 1 })
-    expect(heard).toEqual([0, 1])
+    expect(traced).toEqual([0, 1])
     expect(result).toBeUndefined()
     expect(state.account(A)?.nonce).toBe(2n)
     expect(state.account(B)?.nonce ?? 0n).toBe(0n)

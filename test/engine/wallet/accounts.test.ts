@@ -12,7 +12,7 @@ function keysOf(accounts: LocalAccounts): string[] {
 }
 
 describe('local accounts', () => {
-  it("are the real node's, the miner's last", async () => {
+  it("are the reference node's, the miner's last", async () => {
     const accounts = await createAccounts({ enabled: true, chain: 'regtest' })
     expect(accounts.list()).toEqual(LOCAL.map(({ address }) => address))
     expect(keysOf(accounts)).toEqual(LOCAL.map(({ key }) => key))

@@ -17,20 +17,20 @@ const CHEAP = { n: 2, r: 1, p: 1 }
 const KEY = new Uint8Array(32).fill(7)
 const ADDRESS = addressOf(KEY)
 const parsed = (value: unknown): EncryptedKey => {
-  const sealed = parseEncryptedKey(JSON.stringify(value))
-  if (sealed === undefined) throw new Error('not a sealed key')
-  return sealed
+  const encrypted = parseEncryptedKey(JSON.stringify(value))
+  if (encrypted === undefined) throw new Error('not an encrypted key')
+  return encrypted
 }
 
-describe('a sealed key', () => {
+describe('an encrypted key', () => {
   it('opens with its passphrase and no other', async () => {
     const passphrase = fc.string({ unit: 'binary' })
     await fc.assert(
       fc.asyncProperty(passphrase, passphrase, async (passphrase, other) => {
-        const sealed = parsed(await encryptKey(KEY, ADDRESS, passphrase, CHEAP))
-        expect(addressOfEncrypted(sealed)).toBe(ADDRESS)
-        expect(await decryptKey(sealed, passphrase)).toEqual(KEY)
-        if (other !== passphrase) expect(await decryptKey(sealed, other)).toBeUndefined()
+        const encrypted = parsed(await encryptKey(KEY, ADDRESS, passphrase, CHEAP))
+        expect(addressOfEncrypted(encrypted)).toBe(ADDRESS)
+        expect(await decryptKey(encrypted, passphrase)).toEqual(KEY)
+        if (other !== passphrase) expect(await decryptKey(encrypted, other)).toBeUndefined()
       }),
       { numRuns: 15 },
     )
@@ -46,9 +46,9 @@ describe('a sealed key', () => {
   it('may come from ethers', async () => {
     const account = { address: ADDRESS, privateKey: toHex(KEY) }
     const text = await encryptKeystoreJson(account, 'moo', { scrypt: { N: 2, r: 1, p: 1 } })
-    const sealed = parseEncryptedKey(text) as EncryptedKey
-    expect(await decryptKey(sealed, 'moo')).toEqual(KEY)
-    expect(await decryptKey(sealed, 'Moo')).toBeUndefined()
+    const encrypted = parseEncryptedKey(text) as EncryptedKey
+    expect(await decryptKey(encrypted, 'moo')).toEqual(KEY)
+    expect(await decryptKey(encrypted, 'Moo')).toBeUndefined()
   })
 
   it('never looks the same twice, and does not show its key', async () => {
@@ -67,7 +67,7 @@ describe('a sealed key', () => {
   )
 })
 
-describe('what is no sealed key', async () => {
+describe('other texts', async () => {
   const good = await encryptKey(KEY, ADDRESS, 'moo', CHEAP)
   const { crypto } = good
   const costing = (change: object) => ({

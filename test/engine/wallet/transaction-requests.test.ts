@@ -32,10 +32,10 @@ it('fills in what is left out: the nonce behind what waits, 90,000 gas, no price
   expect(requestsOf().sign({ from: held })).toEqual(signTransaction({ ...plain, nonce: 2n }, heldKey))
 })
 
-it('leaves what is said', () => {
-  const said = { gasPrice: 7n, to: other, value: 5n, data: Uint8Array.of(1), nonce: 9n }
-  expect(requestsOf().sign({ from: held, gas: 50_000n, ...said })).toEqual(
-    signTransaction({ ...said, gasLimit: 50_000n, chainId: CONFIG.chainId }, heldKey),
+it('keeps given members', () => {
+  const given = { gasPrice: 7n, to: other, value: 5n, data: Uint8Array.of(1), nonce: 9n }
+  expect(requestsOf().sign({ from: held, gas: 50_000n, ...given })).toEqual(
+    signTransaction({ ...given, gasLimit: 50_000n, chainId: CONFIG.chainId }, heldKey),
   )
 })
 

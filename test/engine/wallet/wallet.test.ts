@@ -47,7 +47,7 @@ async function diskWallet(folder: string, logger = silentLogger): Promise<Wallet
 }
 
 describe('a wallet', () => {
-  it('lists what lies open for good, then what is sealed, locked or not', async () => {
+  it('lists accounts with plain keys, then encrypted ones, locked or not', async () => {
     const wallet = memoryWallet()
     const made = await wallet.create('moo')
     const seeded = wallet.addSeed('cow')
@@ -66,14 +66,14 @@ describe('a wallet', () => {
     for (const address of made) expect(addressOf(wallet.key(address) as Uint8Array)).toBe(address)
   })
 
-  it('locks a sealed account until its passphrase is given', async () => {
+  it('locks an encrypted account until its passphrase is given', async () => {
     const wallet = memoryWallet()
     await wallet.importKey(keyOf(2), 'moo')
     expect(wallet.key(STORED)).toEqual(keyOf(2))
     expect(wallet.lock(STORED)).toBe(true)
     expect(wallet.lock(STORED)).toBe(false)
     expect(wallet.key(STORED)).toBeUndefined()
-    await expect(wallet.unlock(STORED, 'Moo', 1000)).rejects.toMatchObject({ kind: 'invalid-params' })
+    await expect(wallet.unlock(STORED, 'Moo', 1000)).rejects.toMatchObject({ kind: 'wrong-passphrase' })
     expect(wallet.key(STORED)).toBeUndefined()
     expect(await wallet.unlock(STORED, 'moo', 1000)).toBe(true)
     expect(wallet.key(STORED)).toEqual(keyOf(2))
@@ -88,7 +88,7 @@ describe('a wallet', () => {
     expect(keys).toEqual([keyOf(0), keyOf(0)])
   })
 
-  it('forgets a locked account that is sealed nowhere', () => {
+  it('removes a locked account whose key is not encrypted', () => {
     const wallet = memoryWallet()
     expect(wallet.lock(LOCAL)).toBe(true)
     expect(wallet.list()).toEqual([])
@@ -98,7 +98,7 @@ describe('a wallet', () => {
     expect(wallet.list()).toEqual(['0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'])
   })
 
-  it('keeps an open account open when its key is sealed too, and both close at once', async () => {
+  it('keeps an account unlocked when its plain key is encrypted too, and locks both at once', async () => {
     const wallet = memoryWallet()
     await wallet.importKey(keyOf(1), 'moo')
     expect(wallet.list()).toEqual([LOCAL])
@@ -110,7 +110,7 @@ describe('a wallet', () => {
     expect(wallet.list()).toEqual([LOCAL])
   })
 
-  it('opens a sealed account for one use and leaves it locked', async () => {
+  it('decrypts an encrypted key for one use and leaves the account locked', async () => {
     const wallet = memoryWallet()
     await wallet.importKey(keyOf(2), 'moo')
     wallet.lock(STORED)
@@ -192,7 +192,7 @@ describe('an unlocked account', () => {
 })
 
 describe('a wallet on disk', () => {
-  it('has its sealed accounts after a restart, locked, oldest first', async () => {
+  it('has its encrypted accounts after a restart, locked, oldest first', async () => {
     const folder = join(temporaryFolder(), 'keystore')
     const wallet = await diskWallet(folder)
     const older = await wallet.create('one')
@@ -223,7 +223,7 @@ describe('a wallet on disk', () => {
     expect(await again.unlock(STORED, 'baa', 1)).toBe(true)
   })
 
-  it('leaves files alone that are no keys, and says so', async () => {
+  it('ignores files that are no keys, with a warning', async () => {
     const folder = join(temporaryFolder(), 'keystore')
     await (await diskWallet(folder)).importKey(keyOf(2), 'moo')
     writeFileSync(join(folder, 'notes.txt'), 'buy milk')

@@ -126,7 +126,7 @@ describe('extended keys', () => {
     ['a foreign digit', `${KEY.slice(0, -1)}0`],
     ['a digit too many', `${KEY}1`],
     ['the other network', `x${KEY.slice(1)}`],
-    ['a version next door', changed((copy) => copy.set([0x04, 0x35, 0x87, 0xd0]))],
+    ['another version', changed((copy) => copy.set([0x04, 0x35, 0x87, 0xd0]))],
     ['a private key', changed((copy) => copy.set([0x04, 0x35, 0x83, 0x94]))],
     ['a byte missing', encodeBase58Check(payload.subarray(0, 77))],
     ['an uncompressed point', changed((copy) => copy.fill(4, 45, 46))],

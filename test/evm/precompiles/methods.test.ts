@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { Header } from '../../../src/chain/header.ts'
 import { concat, fromBigIntFixed } from '../../../src/encoding/bytes.ts'
 import { fromHex, type Hex, toHex } from '../../../src/encoding/hex.ts'
-import type { AncestorBlock, PrecompileEnvironment } from '../../../src/evm/precompiles/table.ts'
+import type { AncestorBlock, PrecompileEnvironment } from '../../../src/evm/precompiles/precompile.ts'
 import { contractAt, ENVIRONMENT, gasOf, outcome } from './vectors.ts'
 
 const environment = contractAt('1000011')

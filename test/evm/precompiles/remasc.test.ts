@@ -22,7 +22,7 @@ function bytes(hex: string): Hex {
   return `0x${head}${hex.padEnd(64, '0')}`
 }
 
-describe('the reward contract, called by others', () => {
+describe('REMASC, called by others', () => {
   it('shows pot, burned amount, an empty list and the broken rule', () => {
     expect(stateOf({})).toBe(bytes('c48080c000'))
     expect(stateOf({ siblings: 0xc0n, federationBalance: 9n })).toBe(bytes('c48080c000'))

@@ -1,12 +1,13 @@
-/** What the tests of native contracts share: published vectors from files, a calling environment, contracts by address. */
+/** What the tests of precompiled contracts share: published vectors from files, a calling environment, contracts by address. */
 import { readFileSync } from 'node:fs'
+import { EMPTY } from '../../../src/encoding/bytes.ts'
 import { fromHex, type Hex, toHex } from '../../../src/encoding/hex.ts'
 import {
   type Precompile,
   type PrecompileEnvironment,
   PrecompileFailure,
-  precompileTable,
-} from '../../../src/evm/precompiles/table.ts'
+} from '../../../src/evm/precompiles/precompile.ts'
+import { PRECOMPILES } from '../../../src/evm/precompiles/table.ts'
 
 /** One call: `fails`, or the output. */
 export interface Vector {
@@ -34,15 +35,19 @@ export const ENVIRONMENT: PrecompileEnvironment = {
   kind: 'call',
   isTop: false,
   isLocal: false,
+  transaction: undefined,
+  number: 1,
   timestamp: 0,
-  storage: { get: () => 0n, set: () => {} },
+  storage: { get: () => 0n, bytes: () => EMPTY, setBytes: () => {} },
+  emit: () => {},
+  transfer: () => {},
   ancestor: () => undefined,
 }
 
-/** The native contract at an address, given by its low digits. */
+/** The precompiled contract at an address, given by its low digits. */
 export function contractAt(digits: string): Precompile {
-  const contract = precompileTable().get(`0x${digits.padStart(40, '0')}`)
-  if (contract === undefined) throw new Error(`no native contract at ${digits}`)
+  const contract = PRECOMPILES.get(`0x${digits.padStart(40, '0')}`)
+  if (contract === undefined) throw new Error(`no precompiled contract at ${digits}`)
   return contract
 }
 

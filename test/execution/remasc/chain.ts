@@ -3,8 +3,8 @@ import { type ChainConfig, PRECOMPILE_ADDRESS } from '../../../src/chain/config.
 import { type Header, headerHash } from '../../../src/chain/header.ts'
 import type { Log } from '../../../src/chain/receipt.ts'
 import type { Hex } from '../../../src/encoding/hex.ts'
+import type { AncestorBlock } from '../../../src/evm/precompiles/precompile.ts'
 import { REMASC_SLOT } from '../../../src/evm/precompiles/remasc-storage.ts'
-import type { AncestorBlock } from '../../../src/evm/precompiles/table.ts'
 import { applyRemascTransaction } from '../../../src/execution/remasc/remasc-transaction.ts'
 import { Overlay } from '../../../src/state/overlay.ts'
 import { headerWith } from '../../chain/headers.ts'
@@ -33,7 +33,7 @@ export class RemascChain {
     this.blocks.push({ header: genesis, hash: headerHash(genesis, config), uncles: [], totalDifficulty: 1n })
   }
 
-  /** Adds a block and gives the logs of its reward transaction. */
+  /** Adds a block and returns the logs of its REMASC transaction. */
   add({
     coinbase = ENVIRONMENT.coinbase,
     paidFees = 0n,

@@ -1,18 +1,18 @@
 /** Whatever the chain does, who polls or listens can tell from it alone which logs stand: none lost, none doubled. */
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import type { ChainUpdate } from '../../../src/engine/events.ts'
+import type { ChainUpdate } from '../../../src/engine/model.ts'
 import { loggingChain, topic } from '../../support/logging-chain.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: logs as they come over the wire
 type Log = any
 const keyOf = ({ blockHash, logIndex }: Log) => `${blockHash} ${logIndex}`
 
-/** What a client knows that believes what it is told; news that contradict what it knows fail. */
+/** The state of a client that applies every event it receives; events that contradict it fail. */
 function client(known: readonly Log[]) {
   const logs = new Map<string, Log>(known.map((log) => [keyOf(log), log]))
   return {
-    hear(log: Log): void {
+    apply(log: Log): void {
       if (log.removed) {
         expect(logs.get(keyOf(log)), 'what is removed is known').toEqual({ ...log, removed: false })
         logs.delete(keyOf(log))
@@ -70,7 +70,7 @@ it('logs, headers and hashes, polled and pushed, over random histories', async (
       const open: {
         id: string
         criteria: object
-        hear: (log: Log) => void
+        apply: (log: Log) => void
         check: () => Promise<void>
         pushed: boolean
       }[] = []
@@ -78,12 +78,12 @@ it('logs, headers and hashes, polled and pushed, over random histories', async (
       node.engine.events.on('chain', (update) => updates.push(update))
       const pooled: string[] = []
       node.engine.events.on('pool', ({ added }) => pooled.push(...added.map(({ hash }) => hash)))
-      const heard: { subscription: string; result: Log }[] = []
+      const received: { subscription: string; result: Log }[] = []
       node.on('message', ({ data }) => {
-        const news = data as (typeof heard)[number]
-        const log = open.find(({ id }) => id === news.subscription)
-        if (log === undefined) heard.push(news)
-        else log.hear(news.result)
+        const event = data as (typeof received)[number]
+        const log = open.find(({ id }) => id === event.subscription)
+        if (log === undefined) received.push(event)
+        else log.apply(event.result)
       })
 
       async function begin(wanted: object, past: boolean): Promise<void> {
@@ -97,7 +97,7 @@ it('logs, headers and hashes, polled and pushed, over random histories', async (
           open.push({
             pushed,
             criteria: wanted,
-            hear: knowledge.hear,
+            apply: knowledge.apply,
             id: pushed
               ? await call('eth_subscribe', 'logs', wanted)
               : await call('eth_newFilter', { ...wanted, ...(past && { fromBlock: '0x0' }) }),
@@ -108,8 +108,8 @@ it('logs, headers and hashes, polled and pushed, over random histories', async (
           })
         }
       }
-      async function poll({ id, hear, check }: (typeof open)[number]): Promise<void> {
-        for (const log of await call('eth_getFilterChanges', id)) hear(log)
+      async function poll({ id, apply, check }: (typeof open)[number]): Promise<void> {
+        for (const log of await call('eth_getFilterChanges', id)) apply(log)
         await check()
       }
 
@@ -153,7 +153,7 @@ it('logs, headers and hashes, polled and pushed, over random histories', async (
 
       const added = updates.flatMap((update) => update.added.map(({ hash }) => hash))
       const of = (id: string) =>
-        heard.filter(({ subscription }) => subscription === id).map(({ result }) => result)
+        received.filter(({ subscription }) => subscription === id).map(({ result }) => result)
       expect(of(heads).map(({ hash }) => hash)).toEqual(added)
       expect(await call('eth_getFilterChanges', blockFilter)).toEqual(added)
       expect(of(pending)).toEqual(pooled)

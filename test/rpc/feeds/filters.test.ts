@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { LogView } from '../../../src/engine/engine.ts'
+import type { LogView } from '../../../src/engine/model.ts'
 import { createNode, type Node } from '../../../src/node.ts'
 import { createFilters } from '../../../src/rpc/feeds/filters.ts'
-import { type Call, notingBanCheck } from '../../support/noting-chain.ts'
+import { type Call, deployNotes } from '../../support/noting-chain.ts'
 import { OPTIONS } from '../../support/rpc.ts'
 
 let node: Node | undefined
@@ -14,7 +14,7 @@ describe('a poll for logs', () => {
     node = await createNode()
     const { request, engine } = node
     const call: Call = (method, ...params) => request({ method, params })
-    const { address, note } = await notingBanCheck(call)
+    const { address, note } = await deployNotes(call)
     // Each look at the clock finds it an hour later.
     let hours = 0
     const elapsed = () => ++hours * 3_600_000
@@ -34,7 +34,7 @@ describe('a poll for logs', () => {
   it('of a patient caller takes all at once', async () => {
     node = await createNode()
     const { request, engine } = node
-    const { address, note } = await notingBanCheck((method, ...params) => request({ method, params }))
+    const { address, note } = await deployNotes((method, ...params) => request({ method, params }))
     const filters = createFilters({ engine, options: OPTIONS, elapsed: () => 0 })
     const id = await filters.onLogs({ addresses: [address], topics: [] }, '')
     for (let i = 0; i < 5; i++) await note(i)

@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { ExecutedBlock } from '../../../src/chain/block.ts'
 import type { Hex } from '../../../src/encoding/hex.ts'
-import type { LogView, Queries } from '../../../src/engine/engine.ts'
+import type { Queries } from '../../../src/engine/engine.ts'
+import type { LogView } from '../../../src/engine/model.ts'
 import { createNode, type Node } from '../../../src/node.ts'
 import { Backlog } from '../../../src/rpc/feeds/backlog.ts'
 import { type BlockStep, createLogPoll, type LogCursor } from '../../../src/rpc/feeds/log-poll.ts'
 import type { BlockArgument } from '../../../src/rpc/wire/block-reference.ts'
 import type { LogFilter } from '../../../src/rpc/wire/log-filter.ts'
-import { notingBanCheck } from '../../support/noting-chain.ts'
+import { deployNotes } from '../../support/noting-chain.ts'
 
 const ENDLESS = { bytes: Number.POSITIVE_INFINITY, until: Number.POSITIVE_INFINITY }
 let node: Node
@@ -17,7 +18,7 @@ const blocks: ExecutedBlock[] = []
 
 beforeAll(async () => {
   node = await createNode()
-  const banCheck = await notingBanCheck((method, ...params) => node.request({ method, params }))
+  const banCheck = await deployNotes((method, ...params) => node.request({ method, params }))
   address = banCheck.address
   for (let i = 0; i < 4; i++) {
     await banCheck.note(i)
@@ -49,13 +50,13 @@ function pollOf(
     drop: () => {
       backlog = new Backlog()
     },
-    poll: async (room = ENDLESS) => (await poll(at, of, room)).map(told),
+    poll: async (limits = ENDLESS) => (await poll(at, of, limits)).map(summary),
   }
 }
-const told = ({ block, removed }: LogView) => [block.hash, removed]
+const summary = ({ block, removed }: LogView) => [block.hash, removed]
 const hashes = () => blocks.map(({ hash }) => hash)
 
-it('tells of blocks that joined and that left, in order, once', async () => {
+it('returns the logs of blocks that joined and that left, in order, once', async () => {
   const [first, second] = blocks as [ExecutedBlock, ExecutedBlock]
   const { poll } = pollOf([stepOf(first), stepOf(first, true), stepOf(second)])
   expect(await poll()).toEqual([
@@ -66,7 +67,7 @@ it('tells of blocks that joined and that left, in order, once', async () => {
   expect(await poll()).toEqual([])
 })
 
-it('tells what fits a reply, one log at least, and keeps the rest', async () => {
+it('returns what fits a reply, one log at least, and keeps the rest', async () => {
   const { poll, of, at } = pollOf(blocks.map((block) => stepOf(block)))
   expect(await poll({ ...ENDLESS, bytes: 1 })).toHaveLength(1)
   expect([at.cursor, of.waiting.length]).toEqual([1, 0])

@@ -103,7 +103,7 @@ describe('evm_setAbi', () => {
 describe('the setting abi', () => {
   const fixture = new URL('../../../fixtures/contracts/Probe.json', import.meta.url).pathname
 
-  it('teaches names from the start', async () => {
+  it('registers names at the start', async () => {
     const node = await createNode({ abi: [fixture] })
     const message = { data: '0x', to: null }
     expect(node.engine.names.isEmpty).toBe(false)

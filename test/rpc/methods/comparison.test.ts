@@ -1,6 +1,6 @@
-import { Interface } from 'ethers'
+import { encodeRlp, Interface, keccak256 } from 'ethers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Hex } from '../../../src/encoding/hex.ts'
+import { type Hex, toHex } from '../../../src/encoding/hex.ts'
 import { createNode, type Node } from '../../../src/node.ts'
 import { artifact } from '../../support/contracts.ts'
 import { ask, dispatcherOf, type Outcome } from '../../support/rpc.ts'
@@ -8,6 +8,8 @@ import { ask, dispatcherOf, type Outcome } from '../../support/rpc.ts'
 const ALICE = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
 const probe = artifact('Probe')
 const coder = new Interface(probe.abi)
+
+const evenHex = (quantity: string) => `0x${quantity.length % 2 === 0 ? '' : '0'}${quantity.slice(2)}`
 
 describe('debug_compareRules', () => {
   let node: Node
@@ -31,7 +33,7 @@ describe('debug_compareRules', () => {
     return result
   }
 
-  it('tells what the receipt tells, and what Ethereum would have', async () => {
+  it('has the gas of the receipt, and that of Ethereum', async () => {
     const hash = await invoke('set', 1n, 2n)
     const report = await compare(hash)
     const receipt = await node.request({ method: 'eth_getTransactionReceipt', params: [hash] })
@@ -71,6 +73,45 @@ describe('debug_compareRules', () => {
     expect(sameResult).toBe(true)
   })
 
+  it('has the roots of the block under the rules of Ethereum', async () => {
+    const hash = (await invoke('set', 5n, 6n)) as Hex
+    const { ethereum, ethereumBlock } = await compare(hash)
+    const raw = node.engine.queries.transaction(hash)?.transaction.raw as Uint8Array
+    // A trie of one leaf (Yellow Paper, appendix D): the path of index 0 is the nibbles of 0x80, with an even leaf's flag 0x20.
+    const rootOf = (value: string) => keccak256(encodeRlp(['0x2080', value]))
+    expect(ethereumBlock).toEqual({
+      transactions: 1,
+      rejected: [],
+      gasUsed: ethereum.gasUsed,
+      transactionsRoot: rootOf(toHex(raw)),
+      receiptsRoot: rootOf(encodeRlp(['0x01', evenHex(ethereum.gasUsed), `0x${'00'.repeat(256)}`, []])),
+    })
+  })
+
+  it('has the same block for each of its transactions', async () => {
+    await node.request({ method: 'evm_setAutomine', params: [false] })
+    const hashes = [
+      await invoke('set', 11n, 1n),
+      await invoke('set', 12n, 2n),
+      await invoke('failWithReason'),
+    ]
+    await node.request({ method: 'evm_mine' })
+    await node.request({ method: 'evm_setAutomine', params: [true] })
+    const [first, ...others] = await Promise.all(
+      hashes.map(async (hash) => (await compare(hash)).ethereumBlock),
+    )
+    expect(first).toMatchObject({ transactions: 3, rejected: [] })
+    for (const other of others) expect(other).toEqual(first)
+    const of = async (fork: string) => (await compare(hashes[0], fork)).ethereumBlock
+    expect((await of('shanghai')).transactionsRoot).toBe(first.transactionsRoot)
+    // London has no PUSH0: the first transaction fails with all its gas, which leaves too little for the others.
+    expect(await of('london')).toMatchObject({
+      transactions: 1,
+      gasUsed: '0x4c4b40',
+      rejected: hashes.slice(1).map((hash) => ({ hash, reason: 'block gas limit reached' })),
+    })
+  })
+
   it('compares failures', async () => {
     const { chain, ethereum } = await compare(await invoke('failWithReason'))
     expect([chain, ethereum].map(({ status, reason }) => [status, reason])).toEqual([
@@ -91,7 +132,7 @@ describe('debug_compareRules', () => {
     const block = await node.request({ method: 'eth_getBlockByNumber', params: ['latest', false] })
     const reward = (block as { transactions: Hex[] }).transactions.at(-1)
     await expect(compare(reward)).rejects.toThrow(
-      '-32602 transaction: the fee-collecting transaction has no equal on Ethereum',
+      '-32602 transaction: the REMASC transaction has no equal on Ethereum',
     )
     await expect(compare(`0x${'1'.repeat(64)}`, 'frontier')).rejects.toThrow(
       '-32602 Invalid fork: expected one of petersburg, istanbul, berlin, london, paris, shanghai, cancun.',

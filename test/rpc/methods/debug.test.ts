@@ -1,9 +1,6 @@
-import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { WebSocket } from 'ws'
 import { type Hex, toHex } from '../../../src/encoding/hex.ts'
-import { createNode, type Node, serve } from '../../../src/index.ts'
-import { openSession } from '../../../src/rpc/session.ts'
+import { createNode, type Node } from '../../../src/index.ts'
 import { assemble, deployer } from '../../support/assembler.ts'
 
 const A = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
@@ -17,8 +14,6 @@ const ONE = `${'0'.repeat(63)}1`
 const COUNTER = `
   PUSH1 0 SLOAD PUSH1 1 ADD PUSH1 0 SSTORE  PUSH1 0 CALLDATALOAD PUSH1 0 MSTORE
   PUSH1 32 PUSH1 0 LOG0  PUSH1 32 PUSH1 0 RETURN`
-/** Runs until its gas is gone. */
-const SPENDER = 'a: PUSH1 1 POP @a JUMP'
 
 interface StructLogs {
   readonly structLogs: readonly Record<string, unknown>[]
@@ -26,12 +21,7 @@ interface StructLogs {
 }
 
 let node: Node
-let small: Node
-const ask =
-  (asked: () => Node) =>
-  (method: string, ...params: unknown[]) =>
-    asked().request({ method, params }) as Promise<never>
-const call = ask(() => node)
+const call = (method: string, ...params: unknown[]) => node.request({ method, params }) as Promise<never>
 const send = async (fields: object): Promise<Hex> => call('eth_sendTransaction', { from: A, ...fields })
 const trace = async (hash: Hex, options?: object): Promise<StructLogs> =>
   call('debug_traceTransaction', hash, ...(options === undefined ? [] : [options]))
@@ -43,12 +33,6 @@ let counter: Hex
 
 beforeAll(async () => {
   node = await createNode({ minedReverts: 'hash' })
-  small = await createNode({
-    minedReverts: 'hash',
-    maxTraceBytes: 100_000,
-    maxTraceAnswer: 100_000,
-    maxResponseBytes: 20_000,
-  })
   transfer = await send({ to: B, value: '0x1', gas: '0x5208' })
   creation = await send({ data: WORD, gas: '0x186a0' })
   const deployment = await send({ data: toHex(deployer(assemble(COUNTER))), gas: '0x7a120' })
@@ -57,9 +41,9 @@ beforeAll(async () => {
   await send({ to: counter, data: '0x01', gas: '0x186a0' })
   counted = await send({ to: counter, data: '0xa1b2c3d405', gas: '0x186a0' })
 })
-afterAll(() => Promise.all([node.close(), small.close()]))
+afterAll(() => node.close())
 
-describe("the node's own tracer", () => {
+describe('the default tracer', () => {
   it('gives struct logs of a creation, and what it returned', async () => {
     const { structLogs, ...rest } = await trace(creation)
     expect(structLogs[0]).toEqual({
@@ -106,7 +90,7 @@ describe("the node's own tracer", () => {
     expect((await trace(counted, { [option]: 'false' })).structLogs[0]).toHaveProperty(absent)
   })
 
-  it('tells of a transfer without struct logs', async () => {
+  it('shows a transfer without struct logs', async () => {
     expect(await trace(transfer)).toEqual({
       programInvoke: null,
       transferInvoke: {
@@ -146,7 +130,7 @@ describe('the tracers', () => {
     await expect(trace(counted, nested)).rejects.toMatchObject({ code: -32602 })
   })
 
-  it('structLogger has the shape that Ethereum’s tools know', async () => {
+  it('structLogger has geth’s shape', async () => {
     const { structLogs, ...rest } = await trace(counted, { tracer: 'structLogger' })
     const { gasUsed } = (await call('eth_getTransactionReceipt', counted)) as { gasUsed: Hex }
     expect(rest).toEqual({
@@ -170,7 +154,7 @@ describe('the tracers', () => {
     expect(two.structLogs[0]).not.toHaveProperty('stack')
   })
 
-  it('callTracer tells of a transfer as one call', async () => {
+  it('callTracer shows a transfer as one call', async () => {
     expect(await trace(transfer, { tracer: 'callTracer' })).toEqual({
       type: 'CALL',
       from: A,
@@ -211,7 +195,7 @@ describe('the tracers', () => {
     })
   })
 
-  it('prestateTracer tells what there was, and what became of it', async () => {
+  it('prestateTracer shows accounts before the transaction, and their changes', async () => {
     const slot = `0x${'0'.repeat(64)}`
     const found = (await trace(counted, { tracer: 'prestateTracer' })) as unknown as Record<Hex, object>
     expect(found[A]).toEqual({ balance: expect.any(String), nonce: 4 })
@@ -277,7 +261,7 @@ describe('whole blocks', () => {
 })
 
 describe('debug_traceCall', () => {
-  it('runs on the state of a block, with pretended state where asked', async () => {
+  it('runs on the state of a block, with state overrides', async () => {
     const run = (block: string, options: object) =>
       call('debug_traceCall', { from: A, to: counter, data: '0x01' }, block, options)
     const slot = `0x${'0'.repeat(64)}`
@@ -301,100 +285,12 @@ describe('debug_traceCall', () => {
   })
 })
 
-describe('large traces', () => {
-  const spend = { from: A, gas: '0xf4240', data: toHex(assemble(SPENDER)) }
-
-  it('have a limit of their own, whatever the limit of answers', async () => {
-    const tiny = ask(() => small)
-    const sent = (await tiny('eth_sendTransaction', spend)) as Hex
-    for (const tracer of ['rskTracer', 'structLogger', 'muxTracer']) {
-      const tracerConfig = { structLogger: {} }
-      await expect(tiny('debug_traceTransaction', sent, { tracer, tracerConfig })).rejects.toMatchObject({
-        code: -32011,
-        message: 'Trace size limit of 100000 bytes exceeded',
-      })
-    }
-    const text = async (message: object) =>
-      (await small.dispatcher.dispatchText(JSON.stringify(message), openSession('test'))) ?? ''
-    const options = { tracer: 'structLogger', limit: 500 }
-    const request = { jsonrpc: '2.0', id: 1, method: 'debug_traceTransaction', params: [sent, options] }
-    const reply = await text(request)
-    expect(reply.length).toBeGreaterThan(20_000)
-    expect(JSON.parse(reply)).toEqual({
-      jsonrpc: '2.0',
-      id: 1,
-      result: await tiny('debug_traceTransaction', sent, options),
-    })
-    const batch = JSON.parse(
-      await text([request, { ...request, id: 2 }, { ...request, id: 3 }, { ...request, id: 4 }]),
-    )
-    expect(batch[0]).toEqual(JSON.parse(reply))
-    expect(batch[3]).toEqual({
-      jsonrpc: '2.0',
-      id: 4,
-      error: { code: -32011, message: 'Trace answer limit of 100000 bytes exceeded' },
-    })
-  })
-
-  it('go through every door in pieces', async () => {
-    const server = await serve(node, { port: 0 })
-    const socket = new WebSocket(server.wsUrl)
-    await once(socket, 'open')
-    const request = { jsonrpc: '2.0', id: 1, method: 'debug_traceCall' }
-    const steps = (limit: number) => {
-      const options = { tracer: 'structLogger', limit }
-      const call = { data: toHex(assemble(SPENDER)), gas: limit > 1000 ? '0x80000' : '0x20000' }
-      return { ...request, params: [call, 'latest', options] }
-    }
-    const batch = [steps(700), { ...request, method: 'eth_chainId' }]
-    for (const [message, length] of [
-      [steps(700), 40_000],
-      [batch, 40_000],
-      // So long that it is kept packed.
-      [steps(80_000), 5_000_000],
-    ] as const) {
-      const body = JSON.stringify(message)
-      const whole = await node.dispatcher.dispatchText(body, openSession('test'))
-      expect(whole?.length).toBeGreaterThan(length)
-      const headers = { 'Content-Type': 'application/json' }
-      const response = await fetch(server.url, { method: 'POST', headers, body })
-      expect(response.headers.get('Content-Length')).toBe(String(whole?.length))
-      expect((await response.text()) === whole).toBe(true)
-      socket.send(body)
-      const [data, isBinary] = await once(socket, 'message')
-      expect(isBinary).toBe(false)
-      expect(String(data) === whole).toBe(true)
-    }
-    socket.close()
-    await server.close()
-  })
-
-  it('let others have their turn', async () => {
-    const sent = await send(spend)
-    let turns = 0
-    let running = true
-    const count = () => {
-      turns++
-      if (running) setImmediate(count)
-    }
-    setImmediate(count)
-    const { structLogs } = await trace(sent, {
-      disableMemory: true,
-      disableStack: true,
-      disableStorage: true,
-    })
-    running = false
-    expect(structLogs.length).toBeGreaterThan(200_000)
-    expect(turns).toBeGreaterThan(5)
-  })
-})
-
 describe('the rest of the namespace', () => {
-  it('has no messages of other nodes', async () => {
+  it('has no queued messages of peers', async () => {
     expect(await call('debug_wireProtocolQueueSize')).toBe('0x0')
   })
 
-  it('tells the quota of a sender', async () => {
+  it('shows the quota of a sender', async () => {
     const limited = await createNode({ accountQuota: true, now: () => 1_700_000_000 })
     const quota = (address: string) =>
       limited.request({ method: 'debug_accountTransactionQuota', params: [address] })

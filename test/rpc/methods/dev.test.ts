@@ -128,7 +128,8 @@ describe('methods of development clients', () => {
         currentBlockNumber: '0x1',
         currentBlockTimestamp: header.timestamp,
         currentBlockHash: block1.hash,
-        hardFork: 'regtest',
+        hardFork: 'Cancun',
+        chainName: 'regtest',
         transactionOrder: 'fees',
         environment: {
           baseFee: `0x${header.minimumGasPrice.toString(16)}`,

@@ -1,13 +1,13 @@
-/** What the node says of itself (acceptance checks 26 to 39). */
+/** Methods that describe the node (acceptance checks 26 to 39). */
 import { describe, expect, it } from 'vitest'
-import { namesOf } from '../../../src/rpc/method.ts'
+import { namesOf } from '../../../src/rpc/method-names.ts'
 import { METHODS } from '../../../src/rpc/methods/index.ts'
 import { A, B, block1, fakeEngine } from '../../support/fake-engine.ts'
 import { ask, dispatcherOf } from '../../support/rpc.ts'
 
 const dispatcher = dispatcherOf(fakeEngine().engine)
 
-describe('what the node says of itself', () => {
+describe('methods that describe the node', () => {
   it.each<[string, unknown]>([
     ['net_version', '33'],
     ['net_listening', false],

@@ -105,14 +105,17 @@ describe('a wrong passphrase', () => {
     ['personal_unlockAccount', [STORED, 'Moo', null]],
     ['personal_sendTransaction', [{ from: STORED }, 'Moo']],
     ['personal_sign', ['0x', STORED, 'Moo']],
-  ])('says so to %s, and nothing is opened', async (method, params) => {
-    const { ask, calls } = await withStored()
-    expect(await ask(method, ...params)).toEqual(
-      refusal(`Invalid passphrase: it does not open account ${STORED}`),
-    )
-    expect(await ask('eth_sign', STORED, '0x')).toEqual(refusal('Account not found'))
-    expect(calls).toEqual([])
-  })
+  ])(
+    'is an internal error of %s, as in the reference node, and nothing is opened',
+    async (method, params) => {
+      const { ask, calls } = await withStored()
+      expect(await ask(method, ...params)).toEqual({
+        error: { code: -32603, message: 'Internal server error' },
+      })
+      expect(await ask('eth_sign', STORED, '0x')).toEqual(refusal('Account not found'))
+      expect(calls).toEqual([])
+    },
+  )
 })
 
 describe('personal_sendTransaction', () => {
@@ -131,7 +134,7 @@ describe('personal_sendTransaction', () => {
   it('asks for the passphrase though the account is unlocked', async () => {
     const { ask } = await withStored()
     await ask('personal_unlockAccount', STORED, 'moo', null)
-    expect((await ask('personal_sendTransaction', { from: STORED }, '')).error?.code).toBe(-32602)
+    expect((await ask('personal_sendTransaction', { from: STORED }, '')).error?.code).toBe(-32603)
     expect(await ask('eth_sign', STORED, '0x')).toHaveProperty('result')
   })
 

@@ -43,7 +43,7 @@ beforeAll(async () => {
 afterAll(() => node.close())
 
 describe('trace_transaction', () => {
-  it('tells of a transfer as one call without gas', async () => {
+  it('shows a transfer as one call without gas', async () => {
     const { hash } = (await call('eth_getBlockByNumber', '0x1', false)) as { hash: Hex }
     expect(await call('trace_transaction', transfer)).toEqual([
       {
@@ -60,7 +60,7 @@ describe('trace_transaction', () => {
     ])
   })
 
-  it('tells of a creation with its init code, its gas as in the receipt', async () => {
+  it('shows a creation with its init code, its gas as in the receipt', async () => {
     const [row] = await rows('trace_transaction', creation)
     const receipt = (await call('eth_getTransactionReceipt', creation)) as Record<string, unknown>
     expect(row?.type).toBe('create')
@@ -68,7 +68,7 @@ describe('trace_transaction', () => {
     expect(row?.result).toEqual({ gasUsed: receipt.gasUsed, code: '0x', address: receipt.contractAddress })
   })
 
-  it('tells of a failed creation without a result', async () => {
+  it('shows a failed creation without a result', async () => {
     expect(await rows('trace_transaction', failed)).toMatchObject([{ result: null, error: 'Reverted' }])
   })
 
@@ -79,7 +79,7 @@ describe('trace_transaction', () => {
 })
 
 describe('trace_block', () => {
-  it('ends with the reward transaction, by number, tag and hash', async () => {
+  it('ends with REMASC, by number, tag and hash', async () => {
     const { hash } = (await call('eth_getBlockByNumber', '0x1', false)) as { hash: Hex }
     const all = await rows('trace_block', '0x1')
     expect(all).toHaveLength(2)
@@ -147,7 +147,7 @@ describe('replies that would be too long', () => {
        PUSH1 0 SLOAD PUSH1 1 ADD DUP1 PUSH1 0 SSTORE PUSH1 8 GT @a JUMPI STOP`
   const session = openSession('test')
 
-  it('are not even built for who would read them as text', async () => {
+  it('are not built for clients that would read them as text', async () => {
     const generous = await createNode({ maxResponseBytes: 1_000_000 })
     const ask = async (caller: Session, method: string, ...params: unknown[]) =>
       (await generous.dispatcher.dispatch({ jsonrpc: '2.0', id: 1, method, params }, caller)) as unknown as {
@@ -203,7 +203,7 @@ describe('trace_filter', () => {
     expect(await hashes({ toAddress: contractAddress })).toEqual([creation])
   })
 
-  it('finds reward transactions by the sender that they show', async () => {
+  it('finds REMASC transactions by the sender that they show', async () => {
     expect(await hashes({ fromAddress: ZERO })).toHaveLength(5)
     expect(await hashes({ toAddress: REMASC, fromBlock: '0x5' })).toHaveLength(1)
     expect(await hashes({ toAddress: REMASC, fromBlock: '0x5', toBlock: 'pending' })).toHaveLength(2)

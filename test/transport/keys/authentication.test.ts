@@ -1,110 +1,59 @@
-/** A served node that asks for keys: who is let in, to what, how often, and what follows from a change of the file. */
-import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
-import { request } from 'node:http'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+/** A served node with API keys: authentication, rights and limits. */
+import { describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
-import type { CallOrigin, ServeOptions } from '../../../src/options/options.ts'
-import { mintKey } from '../../../src/transport/keys/api-key.ts'
+import { generateKey } from '../../../src/transport/keys/api-key.ts'
 import { revokeKey, rotateKey } from '../../../src/transport/keys/key-changes.ts'
 import { changeKeys } from '../../../src/transport/keys/key-file.ts'
-import { type KeyFileOfTest, keyFile } from '../../support/api-keys.ts'
-import { type ServedNode, servedNode } from '../../support/served-node.ts'
+import {
+  answerTo,
+  call,
+  keys,
+  line,
+  node,
+  open,
+  origins,
+  refusedUpgrade,
+  start,
+  UNAUTHORIZED,
+  useGuardedNode,
+} from './guarded-node.ts'
 
-/** For what the server learns from the network in its own time. */
+/** For events that the server receives from the network after a moment. */
 const PATIENCE = { timeout: 20_000 }
 const NOBODY = '0x00000000000000000000000000000000000dead1'
-const UNAUTHORIZED = {
-  jsonrpc: '2.0',
-  id: null,
-  error: { code: -32001, message: 'API key missing or not valid' },
-}
 
-let keys: KeyFileOfTest
-let node: ServedNode
-/** All that the node said, and waiting for a line of it. */
-let lines: string[]
-let heard: (line: string) => void
-let origins: CallOrigin[]
+useGuardedNode()
 
-async function start(options: ServeOptions = {}): Promise<void> {
-  const write = (message: string, fields?: Record<string, unknown>) => {
-    lines.push(`${message} ${JSON.stringify(fields ?? {})}`)
-    heard(message)
-  }
-  const logger = { debug: write, info: write, warn: write, error: write }
-  node = await servedNode(
-    { logger, onCall: (_method, _ms, _error, origin) => origins.push(origin) },
-    { apiKeys: keys.file, ...options },
-  )
-}
-
-/** Resolves when the node says something that matches. */
-function line(pattern: RegExp): Promise<string> {
-  return new Promise((resolve) => {
-    heard = (message) => {
-      if (pattern.test(message)) resolve(message)
-    }
-  })
-}
-
-function call(key: string, method = 'eth_chainId', ...params: unknown[]) {
-  return node.post(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }), {}, `/${key}`)
-}
-
-async function open(path: string): Promise<WebSocket> {
-  const socket = new WebSocket(node.wsUrl + path)
-  await once(socket, 'open')
-  return socket
-}
-
-async function said(socket: WebSocket, message: unknown) {
-  socket.send(JSON.stringify(message))
-  const [data] = await once(socket, 'message')
-  return JSON.parse(String(data))
-}
-
-async function refusedUpgrade(path: string) {
-  const socket = new WebSocket(node.wsUrl + path)
-  socket.on('error', () => {})
-  const [, response] = await once(socket, 'unexpected-response')
-  let text = ''
-  for await (const chunk of response) text += chunk
-  return { status: response.statusCode, body: JSON.parse(text), again: response.headers['retry-after'] }
-}
-
-beforeEach(() => {
-  keys = keyFile()
-  lines = []
-  origins = []
-  heard = () => {}
-})
-afterEach(async () => {
-  await node.close()
-  keys.remove()
-})
-
-describe('the gate', () => {
-  it('lets in who holds a key, on any path that ends with it', async () => {
+describe('authentication', () => {
+  it('accepts a key as the last segment of any path', async () => {
     const key = await keys.add('ci')
     await start()
     for (const path of [key, `v1/${key}`, `${key}?chain=test`, `a//../${key}`]) {
       expect(await call(path)).toMatchObject({ status: 200, body: { result: '0x21' } })
     }
     const socket = await open(`/ws/${key}`)
-    expect(await said(socket, { jsonrpc: '2.0', id: 7, method: 'eth_chainId' })).toMatchObject({
+    expect(await answerTo(socket, { jsonrpc: '2.0', id: 7, method: 'eth_chainId' })).toMatchObject({
       result: '0x21',
     })
     socket.close()
     expect(new Set(origins.map(({ owner }) => owner))).toEqual(new Set(['ci']))
   })
 
-  it('answers everybody else in one way, over HTTP and WebSocket', async () => {
+  it('answers every other caller in one way, over HTTP and WebSocket', async () => {
     const key = await keys.add('ci')
     const revoked = await keys.add('old')
     await changeKeys(keys.file, (known) => revokeKey(known, 'old', new Date()))
     await start()
-    const paths = ['', 'x', `${key}/`, `${key}x`, key.toLowerCase(), `%74${key.slice(1)}`, mintKey(), revoked]
+    const paths = [
+      '',
+      'x',
+      `${key}/`,
+      `${key}x`,
+      key.toLowerCase(),
+      `%74${key.slice(1)}`,
+      generateKey(),
+      revoked,
+    ]
     for (const path of paths) {
       expect(await call(path)).toMatchObject({ status: 401, body: UNAUTHORIZED })
       expect(await refusedUpgrade(`/${path}`)).toMatchObject({ status: 401, body: UNAUTHORIZED })
@@ -113,7 +62,7 @@ describe('the gate', () => {
     expect(notJson).toMatchObject({ status: 401, body: UNAUTHORIZED })
   })
 
-  it('opens to a key what it names, and to nobody by accident what moves the chain', async () => {
+  it('allows a key the methods it names, and methods that change the chain only by name', async () => {
     const plain = await keys.add('plain')
     const narrow = await keys.add('narrow', { allow: ['eth', '-eth_gasPrice'] })
     const admin = await keys.add('admin', { allow: ['eth', 'evm'] })
@@ -128,7 +77,7 @@ describe('the gate', () => {
     expect(await call(narrow, 'evm_mine')).toMatchObject({ status: 200 })
   })
 
-  it('passes state overrides to those who are entitled', async () => {
+  it('allows state overrides to entitled keys only', async () => {
     const plain = await keys.add('plain')
     const entitled = await keys.add('entitled', { stateOverride: true })
     await start()
@@ -202,11 +151,11 @@ describe('the limits of a key', () => {
     const other = await keys.add('other', { rate: '4/h' })
     await start()
     const socket = await open(`/${key}`)
-    expect(await said(socket, [message(1), message(2)])).toHaveLength(2)
-    expect(await said(socket, [message(3), message(4)])).toEqual(spent(null, RATE))
+    expect(await answerTo(socket, [message(1), message(2)])).toHaveLength(2)
+    expect(await answerTo(socket, [message(3), message(4)])).toEqual(spent(null, RATE))
     // What is refused takes nothing.
-    expect(await said(socket, message(5))).toMatchObject({ result: '0x21' })
-    expect(await said(socket, message(6))).toEqual(spent(6, RATE))
+    expect(await answerTo(socket, message(5))).toMatchObject({ result: '0x21' })
+    expect(await answerTo(socket, message(6))).toEqual(spent(6, RATE))
     expect(await call(other)).toMatchObject({ status: 200 })
     socket.close()
   })
@@ -243,7 +192,7 @@ describe('the limits of a key', () => {
     })
     const elsewhere = await open(`/${other}`)
     first.terminate()
-    // The server hears of the end in its own time.
+    // The server notices the end of the connection after a moment.
     await expect
       .poll(() => {
         const socket = new WebSocket(`${node.wsUrl}/${key}`)
@@ -263,7 +212,7 @@ describe('the limits of a key', () => {
   it('are those of a name, whatever its key', async () => {
     const key = await keys.add('ci', { rate: '2/h' })
     await start()
-    const next = mintKey()
+    const next = generateKey()
     const changed = line(/the key file has changed/)
     await changeKeys(keys.file, (known) => rotateKey(known, 'ci', next, 3600, new Date()))
     await changed
@@ -271,129 +220,4 @@ describe('the limits of a key', () => {
       200, 200, 429,
     ])
   })
-})
-
-describe('a change of the key file', () => {
-  it('closes the sockets of a revoked key, and no others', async () => {
-    const key = await keys.add('ci')
-    const other = await keys.add('other')
-    await start()
-    const [socket, stays] = [await open(`/${key}`), await open(`/${other}`)]
-    const closed = once(socket, 'close')
-    await changeKeys(keys.file, (known) => revokeKey(known, 'ci', new Date()))
-    const [code, reason] = await closed
-    expect([code, String(reason)]).toEqual([1008, 'API key not valid any more'])
-    expect(await call(key)).toMatchObject({ status: 401, body: UNAUTHORIZED })
-    expect(await said(stays, { jsonrpc: '2.0', id: 1, method: 'eth_chainId' })).toMatchObject({
-      result: '0x21',
-    })
-    stays.close()
-  })
-
-  it('ends a key at once, for a request that is still being sent too', async () => {
-    const key = await keys.add('ci')
-    await start()
-    const begun = request(`${node.url}/${key}`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json', Expect: '100-continue' },
-    })
-    begun.flushHeaders()
-    // By then the key has been looked at.
-    await once(begun, 'continue')
-    const changed = line(/the key file has changed/)
-    await changeKeys(keys.file, (known) => revokeKey(known, 'ci', new Date()))
-    await changed
-    begun.end('{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}')
-    const [response] = await once(begun, 'response')
-    response.resume()
-    expect(response.statusCode).toBe(401)
-  })
-
-  it('by a rotation without grace ends the old key, one with grace keeps it', async () => {
-    const key = await keys.add('ci')
-    await start()
-    const socket = await open(`/${key}`)
-    const [second, third] = [mintKey(), mintKey()]
-    const changed = line(/the key file has changed/)
-    await changeKeys(keys.file, (known) => rotateKey(known, 'ci', second, 3600, new Date()))
-    await changed
-    expect([(await call(key)).status, (await call(second)).status]).toEqual([200, 200])
-    expect(socket.readyState).toBe(WebSocket.OPEN)
-    const closed = once(socket, 'close')
-    await changeKeys(keys.file, (known) => rotateKey(known, 'ci', third, 0, new Date()))
-    await closed
-    const statuses = [(await call(key)).status, (await call(second)).status, (await call(third)).status]
-    expect(statuses).toEqual([401, 401, 200])
-  })
-
-  it('at the end of its grace closes the sockets of the old key', async () => {
-    const key = await keys.add('ci')
-    await start()
-    const socket = await open(`/${key}`)
-    const closed = once(socket, 'close')
-    await changeKeys(keys.file, (known) => rotateKey(known, 'ci', mintKey(), 0.3, new Date()))
-    expect((await closed)[0]).toBe(1008)
-    expect((await call(key)).status).toBe(401)
-  })
-
-  it('gives and takes rights of open sockets', async () => {
-    const key = await keys.add('ci', { allow: ['net'] })
-    await start()
-    const socket = await open(`/${key}`)
-    const ask = { jsonrpc: '2.0', id: 1, method: 'eth_chainId' }
-    expect((await said(socket, ask)).error.code).toBe(-32601)
-    const changed = line(/the key file has changed/)
-    await changeKeys(keys.file, ([record]) => (record ? [{ ...record, allow: ['eth'] }] : []))
-    await changed
-    expect((await said(socket, ask)).result).toBe('0x21')
-    socket.close()
-  })
-
-  it('that is not good leaves the keys as they are, and is said once', async () => {
-    const key = await keys.add('ci')
-    await start()
-    const complaint = line(/is not JSON/)
-    writeFileSync(keys.file, '{"version":1,')
-    expect(await complaint).toContain('The keys from before stay as they were.')
-    expect((await call(key)).status).toBe(200)
-    const other = keyFile()
-    const added = await other.add('new')
-    const changed = line(/the key file has changed/)
-    await changeKeys(other.file, (known) => {
-      writeFileSync(keys.file, JSON.stringify({ version: 1, keys: known }))
-      return known
-    })
-    await changed
-    expect([(await call(key)).status, (await call(added)).status]).toEqual([401, 200])
-    other.remove()
-  })
-
-  it('never puts a key into what the node says', async () => {
-    const key = await keys.add('ci', { rate: '3/h' })
-    await start()
-    const answers = [
-      await call(key),
-      await call(key, 'evm_mine'),
-      await call(key),
-      await call(key),
-      await call(`${key}/`),
-    ]
-    const changed = line(/the key file has changed/)
-    await changeKeys(keys.file, (known) => revokeKey(known, 'ci', new Date()))
-    await changed
-    answers.push(await call(key))
-    const all = JSON.stringify([lines, origins, answers, process.title, process.argv])
-    expect(all).toContain('429')
-    expect(all).not.toContain(key.slice(7, 20))
-  })
-})
-
-it('a node does not start with a key file that is not there', async () => {
-  const key = await keys.add('ci')
-  await start()
-  await expect(servedNode({}, { apiKeys: `${keys.file}.missing` })).rejects.toMatchObject({
-    kind: 'invalid-options',
-    message: expect.stringContaining('There is no key file'),
-  })
-  expect((await call(key)).status).toBe(200)
 })

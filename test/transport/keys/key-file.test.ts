@@ -1,9 +1,9 @@
-/** The file of keys: what is accepted, and that it is changed whole, in turn, and by its owner alone. */
+/** The key file: what is accepted, and that it is replaced whole, under a lock, and readable by its owner alone. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { hashOfKey, keyHashIn, mintKey } from '../../../src/transport/keys/api-key.ts'
+import { generateKey, hashOfKey, keyHashIn } from '../../../src/transport/keys/api-key.ts'
 import { addKey, revokeKey, rotateKey } from '../../../src/transport/keys/key-changes.ts'
 import { changeKeys, parseKeys, readKeys } from '../../../src/transport/keys/key-file.ts'
 import { type KeyRecord, parseAllowance } from '../../../src/transport/keys/key-record.ts'
@@ -30,7 +30,7 @@ afterEach(() => rmSync(dir, { recursive: true }))
 
 describe('a key', () => {
   it('is 256 random bits in text that needs no escaping in a path', () => {
-    const keys = Array.from({ length: 100 }, mintKey)
+    const keys = Array.from({ length: 100 }, generateKey)
     expect(new Set(keys).size).toBe(100)
     for (const key of keys) {
       expect(key).toMatch(/^tandem_[\w-]{43}$/)
@@ -41,7 +41,7 @@ describe('a key', () => {
   })
 
   it('is found nowhere but in the last segment, as it is', () => {
-    const key = mintKey()
+    const key = generateKey()
     const paths = [
       '/',
       '',
@@ -181,7 +181,7 @@ describe('the key file', () => {
     expect(() => parseKeys(text, 'k.json')).not.toThrow('secret')
   })
 
-  it('that is not there is told how to make', () => {
+  it('that is missing is answered with the command that makes it', () => {
     expect(() => readKeys(file)).toThrow(`There is no key file ${file}: make one with tandem keys create`)
   })
 

@@ -6,14 +6,14 @@ import { changeKeys } from '../../../src/transport/keys/key-file.ts'
 import { openKeyRing } from '../../../src/transport/keys/key-ring.ts'
 import { keyFile } from '../../support/api-keys.ts'
 
-it('a key that has ended says so at once to who asks only then, and as it ends to who asked before', async () => {
+it('a key that has ended calls a new listener at once, and earlier ones as it ends', async () => {
   const keys = keyFile()
   const key = await keys.add('ci')
-  let hear = () => {}
+  let onReload = () => {}
   const changed = new Promise<void>((resolve) => {
-    hear = resolve
+    onReload = resolve
   })
-  const ring = openKeyRing(keys.file, { ...silentLogger, info: () => hear() })
+  const ring = openKeyRing(keys.file, { ...silentLogger, info: () => onReload() })
   const living = ring.find(`/${key}`)
   const ended: string[] = []
   living?.onEnd(() => ended.push('early'))

@@ -56,7 +56,7 @@ describe('a meter', () => {
     await meter.close()
   })
 
-  it('says of a message that a rate never lets through that it is too large, and takes nothing for it', async () => {
+  it('refuses a message that exceeds a whole rate as too large, and charges nothing for it', async () => {
     const meter = await meterAt(() => NOON)
     const ci = record('ci', { rate: '3/h', burst: 5 })
     expect(await meter.charge(ci, 9)).toEqual({

@@ -34,19 +34,19 @@ describe('a Redis that does not answer', () => {
 describeWith(REDIS_SERVER, 'limits in Redis', () => {
   let redis: RedisServer
   let meters: Meter[]
-  /** What the meters said, and waiting for more. */
-  let said: string[]
-  let heard: (message: string) => void
+  /** Log lines of the meters, and the listener for the next ones. */
+  let logged: string[]
+  let onLine: (message: string) => void
   const say = (message: string) => {
-    said.push(message)
-    heard(message)
+    logged.push(message)
+    onLine(message)
   }
   const logger: Logger = { debug: say, info: say, warn: say, error: say }
 
   beforeEach(async () => {
     redis = await redisServer()
-    said = []
-    heard = () => {}
+    logged = []
+    onLine = () => {}
     meters = await Promise.all([1, 2].map(() => createMeter({ redis: redis.url, logger, now: () => NOON })))
   })
   afterEach(async () => {
@@ -72,7 +72,7 @@ describeWith(REDIS_SERVER, 'limits in Redis', () => {
       retryAfterSeconds: 12 * 3600,
     })
     expect(await through(quota, 8)).toBe(5)
-    expect(said).toEqual([])
+    expect(logged).toEqual([])
   })
 
   it('are a bucket there too, which fills evenly', async () => {
@@ -102,11 +102,11 @@ describeWith(REDIS_SERVER, 'limits in Redis', () => {
       await redis[how]()
       // Each begins its own count: nobody is shut out, and nobody gets more than that.
       expect(await through(terms, 12)).toBe(8)
-      expect(said).toEqual(
+      expect(logged).toEqual(
         Array(2).fill('Redis does not answer; this node counts the limits of keys alone until it does'),
       )
       const back = new Promise<void>((resolve) => {
-        heard = (message) => {
+        onLine = (message) => {
           if (message === 'limits of keys are counted in Redis again') resolve()
         }
       })

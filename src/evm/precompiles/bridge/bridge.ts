@@ -1,17 +1,22 @@
-/**
- * 0x01000006: the bridge to the parent chain, as it stands on a fresh local network
- * (docs/protocol.md#65-precompiled-contracts).
- */
+/** 0x01000006: the Bridge to the parent chain, with the local network's settings (docs/protocol.md#66-bridge). */
 import { FEDERATORS, isFreeBridgeTransaction } from '../../../chain/bridge-senders.ts'
 import { PRECOMPILE_ADDRESS } from '../../../chain/config.ts'
 import { toNumber } from '../../../encoding/bytes.ts'
 import { keccak256 } from '../../../encoding/hash.ts'
-import { type Precompile, type PrecompileEnvironment, PrecompileFailure } from '../precompile.ts'
+import type { MethodContract } from '../method-contract.ts'
+import { type PrecompileEnvironment, PrecompileFailure } from '../precompile.ts'
+import { FEDERATION_CHANGE_METHODS } from './federation-change.ts'
 import { HeaderChain } from './header-chain.ts'
 import { HEADER_METHODS } from './header-methods.ts'
 import { Arguments, argumentReader, type BridgeMethod } from './method.ts'
+import { REGISTRATION_METHODS } from './registration.ts'
+import { RELEASE_METHOD } from './release.ts'
+import { SETTING_METHODS } from './setting-votes.ts'
 import { STATE_METHODS } from './state-methods.ts'
-import { RELEASE_METHOD, RETIRED_SIGNATURES, UNSIMULATED_METHODS } from './unsimulated-methods.ts'
+import { BridgeStore } from './store.ts'
+import { UNION_METHODS } from './union.ts'
+import { RETIRED_SIGNATURES, UNSIMULATED_METHODS } from './unsimulated-methods.ts'
+import { WHITELIST_METHODS } from './whitelist.ts'
 
 interface Entry {
   readonly method: BridgeMethod
@@ -29,7 +34,17 @@ function selectorOf(signature: string): number {
 }
 
 const ENTRIES: ReadonlyMap<number, Entry> = new Map(
-  [...HEADER_METHODS, ...STATE_METHODS, ...UNSIMULATED_METHODS].map((method) => [
+  [
+    RELEASE_METHOD,
+    ...HEADER_METHODS,
+    ...STATE_METHODS,
+    ...REGISTRATION_METHODS,
+    ...FEDERATION_CHANGE_METHODS,
+    ...WHITELIST_METHODS,
+    ...SETTING_METHODS,
+    ...UNION_METHODS,
+    ...UNSIMULATED_METHODS,
+  ].map((method) => [
     selectorOf(method.signature),
     { method, readArguments: argumentReader(method.signature) },
   ]),
@@ -39,11 +54,11 @@ const RETIRED: ReadonlyMap<number, string> = new Map(
   RETIRED_SIGNATURES.map((signature) => [selectorOf(signature), signature]),
 )
 
-/** Gas for what is no call of a method. */
+/** Gas of input that calls no method. */
 const MISS_GAS = 23_000n
 const GAS_PER_BYTE = 2n
 
-/** `undefined` for what is no call of a method: unknown or switched off, or with malformed arguments. */
+/** `undefined` for data that call no method: unknown or switched off, or with malformed arguments. */
 function prepare(input: Uint8Array): Prepared | undefined {
   if (input.length === 0) return { method: RELEASE_METHOD, args: new Arguments([]) }
   if (input.length < 4) return undefined
@@ -57,7 +72,7 @@ function prepare(input: Uint8Array): Prepared | undefined {
   }
 }
 
-function missWords(input: Uint8Array): string {
+function missMessage(input: Uint8Array): string {
   const retired = input.length < 4 ? undefined : RETIRED.get(toNumber(input.subarray(0, 4)))
   return retired === undefined ? 'no such method, or malformed arguments' : `${retired} is switched off`
 }
@@ -75,25 +90,46 @@ function checkCaller(method: BridgeMethod, env: PrecompileEnvironment): void {
   }
 }
 
-/** The contract. A transaction of a federator or voter pays no gas; a simulation has no signature that would show one. */
-export const bridge: Precompile = {
-  requiredGas(input, env) {
+/** The cells and headers that one call reads and changes: the gas of a method may read them before it runs. */
+interface CallState {
+  readonly store: BridgeStore
+  readonly headers: HeaderChain
+}
+
+const callStates = new WeakMap<PrecompileEnvironment, CallState>()
+
+function stateOf(env: PrecompileEnvironment): CallState {
+  let state = callStates.get(env)
+  if (state === undefined) {
+    const store = new BridgeStore(env.storage)
+    state = { store, headers: new HeaderChain(env.storage, store) }
+    callStates.set(env, state)
+  }
+  return state
+}
+
+/** The contract. A transaction of a federator or voter pays no gas; a simulation has no signature to prove one. */
+export const bridge: MethodContract = {
+  methodGas(input, env) {
     if (env.isTop && !env.isLocal && isFreeBridgeTransaction(env.caller, PRECOMPILE_ADDRESS.bridge)) return 0n
     const call = prepare(input)
     if (call === undefined) return MISS_GAS
     const { gas } = call.method
-    const price = typeof gas === 'bigint' ? gas : gas(call.args, new HeaderChain(env.storage))
+    const price = typeof gas === 'bigint' ? gas : gas(call.args, stateOf(env).headers)
     return price + GAS_PER_BYTE * BigInt(input.length)
   },
   run(input, env) {
     const call = prepare(input)
-    if (call === undefined) throw new PrecompileFailure(missWords(input))
+    if (call === undefined) throw new PrecompileFailure(missMessage(input))
     const { method, args } = call
     checkCaller(method, env)
     if (method.run === undefined) {
-      const notice = `the bridge failed on ${method.signature}: moving coins and votes on its settings are not simulated`
+      const notice = `the Bridge failed on ${method.signature}: transactions of the parent chain are not simulated`
       throw new PrecompileFailure(notice, { isNotSimulated: true })
     }
-    return method.run({ args, headers: new HeaderChain(env.storage), env })
+    const { store, headers } = stateOf(env)
+    const output = method.run({ args, headers, store, env })
+    store.save()
+    return output
   },
 }

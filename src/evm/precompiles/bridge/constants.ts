@@ -24,16 +24,16 @@ export const FEDERATION_CREATION_TIME = 1_451_606_400
 /** Height at which the first federation counts as made. */
 export const FEDERATION_CREATION_BLOCK = 1
 
-/** Satoshi per thousand bytes. */
-export const FEE_PER_KB = 100_000
+/** Satoshi per thousand bytes until a vote changes it. */
+export const FEE_PER_KB = 100_000n
 
 /** Least peg-in, satoshi (RSKIP-219). */
 export const MINIMUM_PEGIN = 500_000
 
-/** What may be locked at most, satoshi: 1,000 coins (RSKIP-134). */
+/** What may be locked at most until it is increased, satoshi: 1,000 coins (RSKIP-134). */
 export const LOCKING_CAP = 100_000_000_000n
 
-/** What the union bridge may hold at most, wei (RSKIP-502). */
+/** What the union bridge may hold at most until it is increased, wei (RSKIP-502). */
 export const UNION_LOCKING_CAP = 10n ** 18n
 
 /** Least seconds between two headers that come by `receiveHeader` (RSKIP-200). */
@@ -45,3 +45,30 @@ export const MAX_HEADER_DEPTH = 25
 /** From here on the bridge knows its best chain by height; below it looks only `MAX_SEARCH_DEPTH` deep (RSKIP-199). */
 export const HEIGHT_INDEX_START = 10
 export const MAX_SEARCH_DEPTH = 5
+
+/** Confirmations that a peg-in needs on the parent chain. */
+export const PEGIN_CONFIRMATIONS = 3
+
+/** Least peg-out, satoshi (RSKIP-219). */
+export const MINIMUM_PEGOUT = 250_000n
+
+/** What a peg-out must leave after its fee, per cent of that fee (RSKIP-219). */
+export const PEGOUT_GAP_PERCENT = 20n
+
+/** Wei per satoshi. */
+export const WEI_PER_SATOSHI = 10n ** 10n
+
+/** Highest fee that can be voted, satoshi per thousand bytes. */
+export const MAX_FEE_PER_KB = 5_000_000n
+
+/** An increase of a locking cap is at most to this many times the current one. */
+export const CAP_MULTIPLIER = 2n
+
+/** Blocks between the vote for a federation and its activation, as the event of the vote shows it. */
+export const FEDERATION_ACTIVATION_AGE = 150
+
+/** First bytes of addresses on the parent chain's test networks: pay to public key hash, pay to script hash. */
+export const ADDRESS_VERSION = { publicKeyHash: 111, scriptHash: 196 } as const
+
+/** Longest data of `setBaseEvent` and `setSuperEvent`, bytes (RSKIP-529). */
+export const MAX_EVENT_BYTES = 128

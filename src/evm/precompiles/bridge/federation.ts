@@ -1,10 +1,10 @@
-/** The first federation: who holds the bridge's coins on the parent chain, and under which script and address. */
-import { encodeBase58Check } from '../../../encoding/base58.ts'
+/** Federations: who holds the Bridge's coins on the parent chain, and under which script and address. */
 import { concat } from '../../../encoding/bytes.ts'
 import { sha256 } from '../../../encoding/hash.ts'
 import { fromHex } from '../../../encoding/hex.ts'
 import { hash160 } from '../extended-key.ts'
-import { EMERGENCY_DELAY, EMERGENCY_KEYS, FEDERATION_KEYS } from './constants.ts'
+import { ADDRESS_VERSION, EMERGENCY_DELAY, EMERGENCY_KEYS, FEDERATION_KEYS } from './constants.ts'
+import { formatParentAddress } from './parent-address.ts'
 
 const OP_0 = 0x00
 const OP_1 = 0x51
@@ -14,8 +14,6 @@ const OP_ENDIF = 0x68
 const OP_DROP = 0x75
 const OP_CHECKMULTISIG = 0xae
 const OP_CHECKSEQUENCEVERIFY = 0xb2
-/** First byte of a script's address on the parent chain's test networks. */
-const SCRIPT_ADDRESS_VERSION = 196
 
 /** More than half of the keys must sign. */
 function majority(keys: readonly unknown[]): number {
@@ -26,22 +24,24 @@ function push(data: Uint8Array): Uint8Array {
   return concat(Uint8Array.of(data.length), data)
 }
 
-function multisig(keys: readonly string[]): Uint8Array {
+function multisig(keys: readonly Uint8Array[]): Uint8Array {
   return concat(
     Uint8Array.of(OP_1 - 1 + majority(keys)),
-    ...keys.map((key) => push(fromHex(`0x${key}`))),
+    ...keys.map(push),
     Uint8Array.of(OP_1 - 1 + keys.length, OP_CHECKMULTISIG),
   )
 }
 
-function redeemScript(): Uint8Array {
+const EMERGENCY = EMERGENCY_KEYS.map((key) => fromHex(`0x${key}`))
+
+function redeemScript(keys: readonly Uint8Array[]): Uint8Array {
   return concat(
     Uint8Array.of(OP_NOTIF),
-    multisig(FEDERATION_KEYS),
+    multisig(keys),
     Uint8Array.of(OP_ELSE),
     push(Uint8Array.of(EMERGENCY_DELAY & 0xff, EMERGENCY_DELAY >> 8)),
     Uint8Array.of(OP_CHECKSEQUENCEVERIFY, OP_DROP),
-    multisig(EMERGENCY_KEYS),
+    multisig(EMERGENCY),
     Uint8Array.of(OP_ENDIF),
   )
 }
@@ -49,21 +49,35 @@ function redeemScript(): Uint8Array {
 /** Base58 on the parent chain's test networks: pays to a script hash of the witness program of `script` (BIP-141). */
 export function addressOfWitnessScript(script: Uint8Array): string {
   const witnessProgram = concat(Uint8Array.of(OP_0), push(sha256(script)))
-  return encodeBase58Check(concat(Uint8Array.of(SCRIPT_ADDRESS_VERSION), hash160(witnessProgram)))
+  return formatParentAddress(ADDRESS_VERSION.scriptHash, hash160(witnessProgram))
 }
 
-const script = redeemScript()
-
-/** The federation that a fresh local network begins with; the same record for ever, since none can follow it. */
-export const FEDERATION = {
-  /** Compressed; each serves for both chains. */
-  publicKeys: FEDERATION_KEYS.map((key) => fromHex(`0x${key}`)),
+/** Who holds the coins, and how. */
+export interface Federation {
+  /** Compressed keys of the parent chain, ordered by their bytes. */
+  readonly publicKeys: readonly Uint8Array[]
   /** How many must sign. */
-  threshold: majority(FEDERATION_KEYS),
-  redeemScript: script,
+  readonly threshold: number
+  readonly redeemScript: Uint8Array
   /** Base58. */
-  address: addressOfWitnessScript(script),
-} as const
+  readonly address: string
+}
+
+/** Most members for which a script is made: a single opcode holds their number. */
+export const MAX_MEMBERS = 16
+
+/** The federation of these compressed keys, which are ordered by their bytes, at most `MAX_MEMBERS`. */
+export function federationOf(publicKeys: readonly Uint8Array[]): Federation {
+  const script = redeemScript(publicKeys)
+  const address = addressOfWitnessScript(script)
+  return { publicKeys, threshold: majority(publicKeys), redeemScript: script, address }
+}
+
+/**
+ * The federation that a fresh local network begins with. It stays the active one: no other becomes active without
+ * `updateCollections`. Each key serves for both chains.
+ */
+export const FEDERATION = federationOf(FEDERATION_KEYS.map((key) => fromHex(`0x${key}`)))
 
 /** Bytes of a signature as the node estimates it. */
 const SIGNATURE_BYTES = 72

@@ -1,21 +1,24 @@
-/** The parent chain's headers as the bridge knows them, kept in words of its storage; the best chain has most work. */
+/** The parent chain's headers as the Bridge knows them, in the reference node's layout; the best chain has most work. */
 import {
   decodeParentHeader,
   hashValue,
   PARENT_HEADER_BYTES,
 } from '../../../chain/merged-mining/parent-header.ts'
-import { concat, fromBigIntFixed, toBigInt, toNumber } from '../../../encoding/bytes.ts'
-import { doubleSha256, keccak256 } from '../../../encoding/hash.ts'
+import { concat, equal, fromBigIntFixed, toBigInt, toNumber } from '../../../encoding/bytes.ts'
+import { doubleSha256 } from '../../../encoding/hash.ts'
 import { fromHex } from '../../../encoding/hex.ts'
+import { asBigInt, decodeRlp } from '../../../encoding/rlp.ts'
+import { frameString } from '../../../encoding/rlp-frame.ts'
 import type { PrecompileStorage } from '../precompile.ts'
 import { HEIGHT_INDEX_START, MAX_SEARCH_DEPTH } from './constants.ts'
+import { type BridgeStore, CELL, keyedSlot } from './store.ts'
 
 /** The largest hash on the parent chain's local network, and its compact form; there it never changes. */
 const TARGET = 0x7fffffn << 232n
 const COMPACT_TARGET = 0x207fffff
 const WORK_PER_HEADER = 2n ** 256n / (TARGET + 1n)
 
-/** A header that the bridge has accepted. */
+/** A header that the Bridge has accepted. */
 export interface StoredHeader {
   /** As displayed, read as an integer. */
   readonly hash: bigint
@@ -30,7 +33,7 @@ const GENESIS_BYTES = fromHex(
   `0x01000000${'00'.repeat(32)}3ba3edfd7a7b12b27ac72c3e67768f617fc81bc3888a51323a9fb8aa4b1e5e4adae5494dffff7f2002000000`,
 )
 
-/** The first header of the parent chain's local network; the bridge knows it without having kept it. */
+/** The first header of the parent chain's local network; the Bridge stores it at the first access. */
 export const PARENT_GENESIS: StoredHeader = {
   hash: hashValue(doubleSha256(GENESIS_BYTES)),
   bytes: GENESIS_BYTES,
@@ -38,48 +41,66 @@ export const PARENT_GENESIS: StoredHeader = {
   work: WORK_PER_HEADER,
 }
 
-function textSlot(text: string): bigint {
-  return toBigInt(keccak256(new TextEncoder().encode(text)))
-}
-
-/** Hash of the best header; 0 while that is the genesis. */
-const BEST_SLOT = textSlot('blockStoreChainHead')
-
-/** Hash of the best chain's header at a height. */
+/** The slot of the RLP of the hash of the best chain's header at a height. */
 function heightSlot(height: number): bigint {
-  return textSlot(`btcBlockHeight-${height}`)
+  return keyedSlot('btcBlockHeight', String(height))
 }
 
 const WORD = 32
-/** A header's words from the slot of its hash on: work, then height and the 80 bytes. */
-const BODY_WORDS = Math.ceil((4 + PARENT_HEADER_BYTES) / WORD)
+const HEIGHT_BYTES = 4
+const STORED_BYTES = WORD + HEIGHT_BYTES + PARENT_HEADER_BYTES
 
-/** What became of a header: kept, there already, without a known parent, or without the work that it must show. */
+/** A compact stored block: work, height and the 80 bytes (RSKIP-454). */
+function encodeStored({ work, height, bytes }: StoredHeader): Uint8Array {
+  return concat(fromBigIntFixed(work, WORD), fromBigIntFixed(BigInt(height), HEIGHT_BYTES), bytes)
+}
+
+function decodeStored(stored: Uint8Array): StoredHeader | undefined {
+  if (stored.length !== STORED_BYTES) return undefined
+  const bytes = stored.slice(WORD + HEIGHT_BYTES)
+  return {
+    hash: hashValue(doubleSha256(bytes)),
+    bytes,
+    height: toNumber(stored.subarray(WORD, WORD + HEIGHT_BYTES)),
+    work: toBigInt(stored.subarray(0, WORD)),
+  }
+}
+
+/** The best header in the Bridge's storage, which is left as it is. */
+export function readBestHeader(storage: Pick<PrecompileStorage, 'bytes'>): StoredHeader {
+  return decodeStored(storage.bytes(CELL.chainHead)) ?? PARENT_GENESIS
+}
+
+/** The outcome of `add`: stored, known already, without a known parent, or without the required work. */
 export type Reception = 'added' | 'known' | 'orphan' | 'invalid'
 
-/** The headers in one contract's storage. */
+/**
+ * The headers in the Bridge's storage. Headers and the best one are written at once, also by a call that then fails; the
+ * index by height is written with the other cells when the call succeeds.
+ */
 export class HeaderChain {
   readonly #storage: PrecompileStorage
+  readonly #store: BridgeStore
+  #isOpen = false
 
-  constructor(storage: PrecompileStorage) {
+  constructor(storage: PrecompileStorage, store: BridgeStore) {
     this.#storage = storage
+    this.#store = store
   }
 
-  /** The header of that hash (as displayed, read as an integer), of whatever branch. */
+  /** Stores the parent chain's genesis when nothing is stored yet. Every other method does so first. */
+  open(): void {
+    if (this.#isOpen) return
+    this.#isOpen = true
+    if (this.#storage.bytes(CELL.chainHead).length > 0) return
+    this.#put(PARENT_GENESIS)
+    this.#setHead(PARENT_GENESIS)
+  }
+
+  /** The header of that hash (as displayed, read as an integer), of any branch. */
   get(hash: bigint): StoredHeader | undefined {
-    if (hash === PARENT_GENESIS.hash) return PARENT_GENESIS
-    const work = this.#storage.get(hash)
-    if (work === 0n) return undefined
-    const words = Array.from({ length: BODY_WORDS }, (_, i) =>
-      fromBigIntFixed(this.#storage.get(hash + 1n + BigInt(i)), WORD),
-    )
-    const body = concat(...words)
-    return {
-      hash,
-      work,
-      height: toNumber(body.subarray(0, 4)),
-      bytes: body.slice(4, 4 + PARENT_HEADER_BYTES),
-    }
+    this.open()
+    return decodeStored(this.#storage.bytes(hash))
   }
 
   /** The header before this one; `undefined` before the first. */
@@ -88,18 +109,19 @@ export class HeaderChain {
   }
 
   best(): StoredHeader {
-    const hash = this.#storage.get(BEST_SLOT)
-    return (hash === 0n ? undefined : this.get(hash)) ?? PARENT_GENESIS
+    this.open()
+    return readBestHeader(this.#storage)
   }
 
   /** The best chain's header at a height up to the best one's; `undefined` below the first. */
   atHeight(height: number): StoredHeader | undefined {
+    this.open()
     if (height === 0) return PARENT_GENESIS
-    const hash = this.#storage.get(heightSlot(height))
-    return hash === 0n ? undefined : this.get(hash)
+    const hash = this.#store.read(heightSlot(height))
+    return hash.length === 0 ? undefined : this.get(asBigInt(decodeRlp(hash), 'header hash'))
   }
 
-  /** `atHeight` within the reach that contracts have (RSKIP-199); throws a RangeError outside it. */
+  /** `atHeight` within the range that contracts can read (RSKIP-199); throws a RangeError outside it. */
   withinReach(height: number): StoredHeader | undefined {
     const best = this.best().height
     const lowest = best - HEIGHT_INDEX_START > MAX_SEARCH_DEPTH ? HEIGHT_INDEX_START : best - MAX_SEARCH_DEPTH
@@ -107,7 +129,7 @@ export class HeaderChain {
     return this.atHeight(height)
   }
 
-  /** Checks 80 bytes and keeps them; a chain of more work becomes the best. */
+  /** Checks 80 bytes and stores them; a chain of more work becomes the best. */
   add(bytes: Uint8Array): Reception {
     const hash = hashValue(doubleSha256(bytes))
     if (this.get(hash) !== undefined) return 'known'
@@ -117,29 +139,24 @@ export class HeaderChain {
     const header = { hash, bytes, height: parent.height + 1, work: parent.work + WORK_PER_HEADER }
     const isBest = header.work > this.best().work
     this.#put(header)
-    if (isBest) this.#lead(header)
+    if (isBest) this.#setHead(header)
     return 'added'
   }
 
-  #put({ hash, bytes, height, work }: StoredHeader): void {
-    const body = new Uint8Array(BODY_WORDS * WORD)
-    new DataView(body.buffer).setUint32(0, height)
-    body.set(bytes, 4)
-    this.#storage.set(hash, work)
-    for (let i = 0; i < BODY_WORDS; i++) {
-      this.#storage.set(hash + 1n + BigInt(i), toBigInt(body.subarray(i * WORD, (i + 1) * WORD)))
-    }
+  #put(header: StoredHeader): void {
+    this.#storage.setBytes(header.hash, encodeStored(header))
   }
 
-  /** Makes a kept header the best, and renames the heights down to where its branch leaves the former best chain. */
-  #lead(best: StoredHeader): void {
-    this.#storage.set(BEST_SLOT, best.hash)
+  /** Makes a stored header the best, and indexes the heights down to where its branch leaves the former best chain. */
+  #setHead(best: StoredHeader): void {
+    this.#storage.setBytes(CELL.chainHead, encodeStored(best))
     let header: StoredHeader | undefined = best
-    while (header !== undefined && header.height > 0) {
+    while (header !== undefined) {
       const slot = heightSlot(header.height)
-      if (this.#storage.get(slot) === header.hash) return
-      this.#storage.set(slot, header.hash)
-      header = this.parentOf(header)
+      const indexed = frameString(fromBigIntFixed(header.hash, WORD))
+      if (equal(this.#store.read(slot), indexed)) return
+      this.#store.write(slot, indexed)
+      header = header.height > 1 ? this.parentOf(header) : undefined
     }
   }
 }

@@ -5,12 +5,13 @@ import {
   PARENT_HEADER_BYTES,
 } from '../../../chain/merged-mining/parent-header.ts'
 import { concat, EMPTY, fromBigIntFixed, toBigInt } from '../../../encoding/bytes.ts'
-import { doubleSha256, keccak256 } from '../../../encoding/hash.ts'
+import { doubleSha256 } from '../../../encoding/hash.ts'
 import { encodeBytes, encodeInt } from '../abi.ts'
-import { PrecompileFailure, type PrecompileStorage } from '../precompile.ts'
+import { PrecompileFailure } from '../precompile.ts'
 import { MAX_HEADER_DEPTH, SECONDS_BETWEEN_HEADERS } from './constants.ts'
 import { type HeaderChain, PARENT_GENESIS, type StoredHeader } from './header-chain.ts'
 import type { Arguments, BridgeCall, BridgeMethod } from './method.ts'
+import { type BridgeStore, CELL } from './store.ts'
 
 /** Answers of `receiveHeader`; 0 is success. */
 const RECEIVED = { tooSoon: -1, tooOld: -2, orphan: -3, known: -4, wrongSize: -20, invalid: -99 } as const
@@ -22,32 +23,30 @@ const UNCONFIRMED = { noBlock: -1, notBest: -2, outOfReach: -3, tooOld: -4, wron
 const MAX_CONFIRMATION_DEPTH = 4320
 const MAX_BRANCH_LENGTH = 32
 
-/** When `receiveHeader` last took a header in, Unix seconds plus one; 0 when it never did. */
-const LAST_RECEPTION_SLOT = toBigInt(keccak256(new TextEncoder().encode('receiveHeadersLastTimestamp')))
-
-function receiveHeader({ args, headers, env }: BridgeCall): number {
+function receiveHeader({ args, headers, store, env }: BridgeCall): number {
   const bytes = args.bytes(0)
   if (bytes.length !== PARENT_HEADER_BYTES) return RECEIVED.wrongSize
   if (headers.get(hashValue(doubleSha256(bytes))) !== undefined) return RECEIVED.known
-  if (isTooSoon(env.storage, env.timestamp)) return RECEIVED.tooSoon
+  if (isTooSoon(store, env.timestamp)) return RECEIVED.tooSoon
   const parent = headers.get(hashValue(decodeParentHeader(bytes).previousHash))
   if (parent === undefined) return RECEIVED.orphan
   if (headers.best().height - (parent.height + 1) > MAX_HEADER_DEPTH) return RECEIVED.tooOld
   if (headers.add(bytes) !== 'added') return RECEIVED.invalid
-  env.storage.set(LAST_RECEPTION_SLOT, BigInt(env.timestamp) + 1n)
+  if (env.timestamp > 0) store.writeInteger(CELL.lastReception, BigInt(env.timestamp))
   return 0
 }
 
-function isTooSoon(storage: PrecompileStorage, timestamp: number): boolean {
-  const last = storage.get(LAST_RECEPTION_SLOT)
-  return last !== 0n && BigInt(timestamp) - (last - 1n) < SECONDS_BETWEEN_HEADERS
+function isTooSoon(store: BridgeStore, timestamp: number): boolean {
+  const last = store.readInteger(CELL.lastReception)
+  return last !== undefined && BigInt(timestamp) - last < SECONDS_BETWEEN_HEADERS
 }
 
-/** Headers that do not fit are left out in silence, as long as each has the right length. */
+/** Headers that are not accepted are skipped, as long as each has the right length. */
 function receiveHeaders({ args, headers }: BridgeCall): Uint8Array {
   const list = args.list(0)
   if (list.some(({ length }) => length !== PARENT_HEADER_BYTES))
     throw new PrecompileFailure('a header has not 80 bytes')
+  headers.open()
   for (const bytes of list) headers.add(bytes)
   return EMPTY
 }

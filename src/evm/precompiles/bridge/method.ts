@@ -1,7 +1,9 @@
 /** How one method of the bridge is described: signature, price, who may call it, and what it answers. */
+import { type Hex, toFixedHex } from '../../../encoding/hex.ts'
 import { readBytes, readBytesArray, readInt, readWord, readWordArray } from '../abi.ts'
 import type { PrecompileEnvironment } from '../precompile.ts'
 import type { HeaderChain } from './header-chain.ts'
+import type { BridgeStore } from './store.ts'
 
 type Value = bigint | Uint8Array | readonly Uint8Array[]
 
@@ -25,11 +27,26 @@ export class Arguments {
     this.#values = values
   }
 
-  /** An integer as the node takes indices and heights: its low 32 bits, signed. */
-  index(position: number): number {
+  /** An `int256`; a `uint256` too is read as signed. */
+  integer(position: number): bigint {
     const value = this.#values[position]
     if (typeof value !== 'bigint') throw new TypeError(`argument ${position} is no integer`)
-    return Number(BigInt.asIntN(32, value))
+    return value
+  }
+
+  /** An integer as the reference node reads indices and heights: its low 32 bits, signed. */
+  index(position: number): number {
+    return Number(BigInt.asIntN(32, this.integer(position)))
+  }
+
+  /** A `bool`: any of the low 32 bits. */
+  flag(position: number): boolean {
+    return this.index(position) !== 0
+  }
+
+  /** An `address`: the low 160 bits. */
+  address(position: number): Hex {
+    return toFixedHex(BigInt.asUintN(160, this.integer(position)), 20)
   }
 
   /** A `bytes`, `bytes32` or `string`. */
@@ -56,6 +73,7 @@ export class Arguments {
 export interface BridgeCall {
   readonly args: Arguments
   readonly headers: HeaderChain
+  readonly store: BridgeStore
   readonly env: PrecompileEnvironment
 }
 

@@ -1,15 +1,10 @@
-/** What the node tells of the bridge outside the chain's own calls. */
+/** The bridge's state, as RPC methods return it. */
 import { PRECOMPILE_ADDRESS } from '../../../chain/config.ts'
 import type { StateReader } from '../../../state/model.ts'
-import { HeaderChain } from './header-chain.ts'
+import { cellBytes } from '../../../state/state-keys.ts'
+import { readBestHeader } from './header-chain.ts'
 
-/** Height of the best header of the parent chain that the bridge of this state knows. */
+/** Height of the parent chain's best header in the Bridge's storage. */
 export function parentChainHeight(state: StateReader): number {
-  const storage = {
-    get: (slot: bigint) => state.storage(PRECOMPILE_ADDRESS.bridge, slot),
-    set() {
-      throw new Error('a state that is only read')
-    },
-  }
-  return new HeaderChain(storage).best().height
+  return readBestHeader({ bytes: (slot) => cellBytes(state.cell(PRECOMPILE_ADDRESS.bridge, slot)) }).height
 }

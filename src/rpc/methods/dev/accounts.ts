@@ -1,4 +1,4 @@
-/** Methods that let transactions be sent from addresses whose keys nobody has. */
+/** Methods that let transactions be sent from addresses without their keys. */
 import { z } from 'zod'
 import { method } from '../../method.ts'
 import { Address, Flag } from '../../wire/scalars.ts'
@@ -18,6 +18,7 @@ const IMPERSONATE = order({
 
 export const hardhat_stopImpersonatingAccount = method({
   name: 'hardhat_stopImpersonatingAccount',
+  changesState: true,
   summary: 'Takes that back; false when the address was not impersonated.',
   params: { address: Address },
   result: z.boolean(),
@@ -27,6 +28,7 @@ export const hardhat_stopImpersonatingAccount = method({
 
 export const anvil_stopImpersonatingAccount = method({
   name: 'anvil_stopImpersonatingAccount',
+  changesState: true,
   summary: "Takes that back. Anvil's form: answers null.",
   params: { address: Address },
   result: z.null(),
@@ -39,6 +41,7 @@ export const anvil_stopImpersonatingAccount = method({
 
 export const anvil_autoImpersonateAccount = method({
   name: 'anvil_autoImpersonateAccount',
+  changesState: true,
   aliases: ['hardhat_autoImpersonateAccount'],
   summary: 'Impersonates every address, or only those that were named.',
   params: { on: Flag },

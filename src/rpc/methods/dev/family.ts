@@ -7,8 +7,8 @@ import {
   type MethodDefinition,
   method,
   type NamedParameters,
-  namespaceOf,
 } from '../../method.ts'
+import { namespaceOf } from '../../method-names.ts'
 
 /** A method that answers nothing but that it is done. */
 interface Order<P extends NamedParameters>
@@ -28,6 +28,7 @@ export function order<P extends NamedParameters>(definition: Order<P>): readonly
     method({
       name: `hardhat_${name}`,
       ...(aliases && { aliases }),
+      changesState: true,
       summary,
       params,
       result: z.literal(true),
@@ -40,6 +41,7 @@ export function order<P extends NamedParameters>(definition: Order<P>): readonly
     }),
     method({
       name: `anvil_${name}`,
+      changesState: true,
       summary: `${summary} Anvil's form: answers null.`,
       params,
       result: z.null(),

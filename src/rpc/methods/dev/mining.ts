@@ -1,11 +1,11 @@
-/** Methods that mine, and that say what the next blocks are to be like: whom they reward, their gas, their times. */
+/** Methods that mine, and that set the coinbase, gas limit and timestamps of the next blocks. */
 import { z } from 'zod'
-import { method, optional } from '../../method.ts'
+import { method } from '../../method.ts'
+import { optional, orNull } from '../../parameter.ts'
 import { BlockCount, Timestamp } from '../../wire/fork.ts'
 import { Address, Quantity, wholeNumber } from '../../wire/scalars.ts'
 import { evm_setAutomine } from '../evm.ts'
 import { order, under } from './family.ts'
-import { orNull } from './parameters.ts'
 
 /** Longest interval that a Node timer can wait, seconds. */
 const MAX_INTERVAL = Math.floor((2 ** 31 - 1) / 1000)
@@ -15,7 +15,7 @@ const FIRST_MILLISECONDS = 10 ** 11
 
 const MINE = order({
   name: 'mine',
-  summary: 'Mines blocks, one unless more are asked for, each so many seconds after the one before.',
+  summary: 'Mines blocks, one by default, each so many seconds after the one before.',
   params: {
     blocks: optional(orNull(BlockCount, 1), 1),
     interval: optional(orNull(wholeNumber('seconds between two blocks; at least 1', 10 ** 9), 1), 1),
@@ -27,7 +27,7 @@ const MINE = order({
 
 const SET_COINBASE = order({
   name: 'setCoinbase',
-  summary: 'Names who is rewarded for blocks mined here from now on.',
+  summary: 'Sets the coinbase of blocks mined here from now on.',
   params: { address: Address },
   example: ['0xec4ddeb4380ad69b3e509baad9f158cdf4e4681d'],
   run: ({ address }, { engine }) => engine.dev.setCoinbase(address),
@@ -43,6 +43,7 @@ const SET_MIN_GAS_PRICE = order({
 
 export const evm_setBlockGasLimit = method({
   name: 'evm_setBlockGasLimit',
+  changesState: true,
   summary:
     'Sets the gas limit of all blocks mined here from now on, at once and not by small steps; one transaction may take it all.',
   params: { gasLimit: Quantity },
@@ -66,6 +67,7 @@ export const hardhat_getAutomine = method({
 
 export const anvil_setIntervalMining = method({
   name: 'anvil_setIntervalMining',
+  changesState: true,
   summary: 'Mines a block every so many seconds, where `evm_setIntervalMining` takes milliseconds; 0 stops.',
   params: { seconds: wholeNumber('seconds; 0 stops', MAX_INTERVAL) },
   result: z.null(),
@@ -90,6 +92,7 @@ export const anvil_getIntervalMining = method({
 
 export const evm_setTime = method({
   name: 'evm_setTime',
+  changesState: true,
   summary:
     'Sets the clock of the next block, in milliseconds since 1970 (a smaller number than 10^11 is one of seconds); the seconds by which it was moved.',
   params: { time: Timestamp },
@@ -101,7 +104,8 @@ export const evm_setTime = method({
 
 export const anvil_setBlockTimestampInterval = method({
   name: 'anvil_setBlockTimestampInterval',
-  summary: 'Gives each block the timestamp of the one before and so many seconds, whatever the clock says.',
+  changesState: true,
+  summary: 'Gives each block the timestamp of the one before and so many seconds, whatever the clock is.',
   params: { seconds: wholeNumber('seconds; at least 1 passes between blocks', 10 ** 9) },
   result: z.null(),
   examples: [{ params: [12], result: null }],
@@ -113,6 +117,7 @@ export const anvil_setBlockTimestampInterval = method({
 
 export const anvil_removeBlockTimestampInterval = method({
   name: 'anvil_removeBlockTimestampInterval',
+  changesState: true,
   summary: 'Lets timestamps follow the clock again; false when they did.',
   params: {},
   result: z.boolean(),
@@ -123,6 +128,7 @@ export const anvil_removeBlockTimestampInterval = method({
 /** As this method's own clients expect, it also switches on a node that was started without mining. */
 export const miner_start = method({
   name: 'miner_start',
+  changesState: true,
   summary: 'Mines by itself again: as the node was started to, else a block for each transaction.',
   params: { threads: optional(orNull(wholeNumber('ignored', 2 ** 31), 0), 0) },
   result: z.literal(true),
@@ -137,7 +143,8 @@ export const miner_start = method({
 
 export const miner_stop = method({
   name: 'miner_stop',
-  summary: 'Stops mining by itself; transactions wait until they are asked for.',
+  changesState: true,
+  summary: 'Stops mining by itself; transactions wait until blocks are mined on request.',
   params: {},
   result: z.literal(true),
   examples: [{ params: [], result: true }],

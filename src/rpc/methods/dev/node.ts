@@ -1,17 +1,21 @@
-/** Methods of development clients about the node itself: what it is, a new beginning, save points, what waits. */
+/** Methods of development clients about the node itself: metadata, reset, snapshots, the pool. */
 import { z } from 'zod'
 import { type Hex, toQuantity } from '../../../encoding/hex.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import { invalidParams } from '../../../errors.ts'
-import { method, optional, type Parameter } from '../../method.ts'
+import { method } from '../../method.ts'
+import { optional, type Parameter } from '../../parameter.ts'
 import { HashText, QuantityText, TransactionHash } from '../../wire/scalars.ts'
 import { evm_increaseTime, evm_revert, evm_setNextBlockTimestamp, evm_snapshot } from '../evm.ts'
 import { order, under } from './family.ts'
 
+/** As Foundry spells it. */
+const HARD_FORK = 'Cancun' as const
+
 const given = (value: unknown): boolean => value !== undefined && value !== null
 
-/** What to begin anew from; nothing but this node's own genesis is offered. Clients send the members empty, too. */
-const Beginning: Parameter<undefined> = {
+/** The chain to reset to: only this node's own genesis is supported. Clients may send the members empty. */
+const ResetOptions: Parameter<undefined> = {
   schema: z.union([z.object({ forking: z.object({}).optional() }), z.null()]),
   read(value, name) {
     const outer =
@@ -22,7 +26,7 @@ const Beginning: Parameter<undefined> = {
       | undefined
     if (given(inner?.jsonRpcUrl) || given(inner?.blockNumber)) {
       throw invalidParams(
-        `${name}.forking: this node forks no other chain; without it the chain begins anew from its own genesis`,
+        `${name}.forking: this node forks no other chain; without it the chain is reset to its own genesis`,
       )
     }
     return undefined
@@ -31,9 +35,8 @@ const Beginning: Parameter<undefined> = {
 
 const RESET = order({
   name: 'reset',
-  summary:
-    'Back to genesis; save points, pool, clock, what was asked of blocks and impersonation are forgotten.',
-  params: { options: optional(Beginning, null) },
+  summary: 'Back to genesis; snapshots, pool, clock offset, block overrides and impersonation are dropped.',
+  params: { options: optional(ResetOptions, null) },
   example: [],
   run: (_, { engine }) => engine.commands.reset(),
 })
@@ -47,6 +50,7 @@ async function drop(hash: Hex, { dev, queries }: Engine): Promise<boolean> {
 
 export const hardhat_dropTransaction = method({
   name: 'hardhat_dropTransaction',
+  changesState: true,
   summary: 'Takes a waiting transaction out of the pool; false when there is none of this hash.',
   params: { transaction: TransactionHash },
   result: z.boolean(),
@@ -56,6 +60,7 @@ export const hardhat_dropTransaction = method({
 
 export const anvil_dropTransaction = method({
   name: 'anvil_dropTransaction',
+  changesState: true,
   summary: 'Takes a waiting transaction out of the pool; its hash, or null when there is none of this hash.',
   params: { transaction: TransactionHash },
   result: HashText.nullable(),
@@ -65,6 +70,7 @@ export const anvil_dropTransaction = method({
 
 export const anvil_dropAllTransactions = method({
   name: 'anvil_dropAllTransactions',
+  changesState: true,
   aliases: ['hardhat_dropAllTransactions'],
   summary: 'Empties the pool.',
   params: {},
@@ -80,7 +86,7 @@ export const hardhat_metadata = method({
   name: 'hardhat_metadata',
   aliases: ['anvil_metadata'],
   summary:
-    'What node this is, where its chain stands, and its save points; `instanceId` is new after each start and reset.',
+    'Version of the node, head of its chain, and its snapshots; `instanceId` is new after each start and reset.',
   params: {},
   result: z.object({
     clientVersion: z.string(),
@@ -123,13 +129,16 @@ export const hardhat_metadata = method({
 
 export const anvil_nodeInfo = method({
   name: 'anvil_nodeInfo',
-  summary: 'Where the chain stands, and what the next block is like; forking is always null.',
+  summary: 'Head of the chain, and settings of the next block; forking is always null.',
   params: {},
   result: z.object({
     currentBlockNumber: QuantityText,
     currentBlockTimestamp: z.int().describe('seconds since 1970'),
     currentBlockHash: HashText,
-    hardFork: z.string().describe('the network whose rules hold'),
+    hardFork: z
+      .literal(HARD_FORK)
+      .describe('the fork of Ethereum whose opcodes the chain has; Foundry accepts no other names'),
+    chainName: z.string().describe('the network whose rules hold'),
     transactionOrder: z.literal('fees'),
     environment: z.object({
       baseFee: QuantityText.describe('what the BASEFEE instruction answers: the minimum gas price'),
@@ -146,7 +155,8 @@ export const anvil_nodeInfo = method({
         currentBlockNumber: '0x0',
         currentBlockTimestamp: 0,
         currentBlockHash: '0x8ea789fabef0dd4946ed53f001e7b6f8a8d0c22a612a6099fc7f93c990af68fe',
-        hardFork: 'regtest',
+        hardFork: HARD_FORK,
+        chainName: 'regtest',
         transactionOrder: 'fees',
         environment: { baseFee: '0x0', chainId: 33, gasLimit: '0x989680', gasPrice: '0x0' },
         forkConfig: { forkUrl: null, forkBlockNumber: null, forkRetryBackoff: null },
@@ -156,12 +166,13 @@ export const anvil_nodeInfo = method({
   run(_, { engine: { config, dev, queries } }) {
     const { hash, block } = queries.head()
     const { header } = block
-    const { gasLimit = header.gasLimit, minimumGasPrice = header.minimumGasPrice } = dev.asked()
+    const { gasLimit = header.gasLimit, minimumGasPrice = header.minimumGasPrice } = dev.headerOverrides()
     return {
       currentBlockNumber: toQuantity(header.number),
       currentBlockTimestamp: header.timestamp,
       currentBlockHash: hash,
-      hardFork: config.name,
+      hardFork: HARD_FORK,
+      chainName: config.name,
       transactionOrder: 'fees' as const,
       environment: {
         baseFee: toQuantity(minimumGasPrice),

@@ -2,24 +2,20 @@
 import { z } from 'zod'
 import type { AccountEdit } from '../../../engine/dev/state-edits.ts'
 import type { Engine } from '../../../engine/engine.ts'
-import { method, type Parameter } from '../../method.ts'
-import { Address, Data, Quantity, refuse } from '../../wire/scalars.ts'
+import { anyOf, hex, integer } from '../../json-forms.ts'
+import { method } from '../../method.ts'
+import { expected, type Parameter, scalar } from '../../parameter.ts'
+import { Address, Data, Quantity } from '../../wire/scalars.ts'
 import { COW } from '../example-accounts.ts'
 import { order } from './family.ts'
 
 /** A word of storage: up to 32 bytes in hex, filled up with zeros from the left, or a JSON integer. */
-const Word: Parameter<bigint> = {
-  schema: z
-    .union([z.string().regex(/^0x[0-9a-fA-F]{0,64}$/), z.int().nonnegative()])
-    .describe('a word of 32 bytes'),
-  read(value, name) {
-    if (typeof value === 'string' && /^0x[0-9a-fA-F]{0,64}$/.test(value)) {
-      return value === '0x' ? 0n : BigInt(value)
-    }
-    if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return BigInt(value)
-    return refuse(name, 'at most 32 bytes in hex')
-  },
-}
+const Word: Parameter<bigint> = scalar({
+  form: anyOf(hex({ prefix: 'required', most: 64 }), integer(0, Number.MAX_SAFE_INTEGER)),
+  description: 'a word of 32 bytes',
+  decode: (value) => (value === '0x' ? 0n : BigInt(value)),
+  refusal: (_, name) => expected(name, 'at most 32 bytes in hex'),
+})
 
 function edit({ dev }: Engine, change: AccountEdit): Promise<void> {
   return dev.editState([change])
@@ -55,6 +51,7 @@ const SET_NONCE = order({
 /** Both families answer true. */
 export const hardhat_setStorageAt = method({
   name: 'hardhat_setStorageAt',
+  changesState: true,
   aliases: ['anvil_setStorageAt', 'evm_setAccountStorageAt'],
   summary: 'Writes one word of the storage of an account.',
   params: { address: Address, slot: Word, value: Word },

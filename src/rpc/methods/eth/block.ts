@@ -6,10 +6,12 @@ import { z } from 'zod'
 import type { ChainConfig } from '../../../chain/config.ts'
 import { type Header, headerHash } from '../../../chain/header.ts'
 import { toQuantity } from '../../../encoding/hex.ts'
-import type { BlockView, Engine, Queries } from '../../../engine/engine.ts'
+import type { Engine, Queries } from '../../../engine/engine.ts'
+import type { BlockView } from '../../../engine/model.ts'
 import { NodeError } from '../../../errors.ts'
 import { blockAt } from '../../block-lookup.ts'
-import { method, optional } from '../../method.ts'
+import { method } from '../../method.ts'
+import { optional } from '../../parameter.ts'
 import { BlockObject, type RpcBlock, toRpcBlock, toRpcUncle } from '../../wire/block.ts'
 import { type BlockArgument, Height, LookupBlock } from '../../wire/block-reference.ts'
 import { BlockHash, Flag, HashText, Index, QuantityText } from '../../wire/scalars.ts'
@@ -34,6 +36,7 @@ async function describeUncle(header: Header, queries: Queries, config: ChainConf
 
 export const eth_getBlockByHash = method({
   name: 'eth_getBlockByHash',
+  hosted: true,
   summary: 'A block by its hash, canonical or not; null when unknown.',
   params: { blockHash: BlockHash, fullTransactions: optional(Flag, false) },
   result: BlockObject.nullable(),
@@ -46,6 +49,7 @@ export const eth_getBlockByHash = method({
 
 export const eth_getBlockByNumber = method({
   name: 'eth_getBlockByNumber',
+  hosted: true,
   summary: 'A block by number or tag; `pending` is the block that the node would mine now.',
   params: { block: LookupBlock, fullTransactions: optional(Flag, false) },
   result: BlockObject.nullable(),
@@ -58,8 +62,8 @@ export const eth_getBlockByNumber = method({
 
 export const eth_getBlockTransactionCountByHash = method({
   name: 'eth_getBlockTransactionCountByHash',
-  summary:
-    'How many transactions a block has, the fee-collecting one included; null when the block is unknown.',
+  hosted: true,
+  summary: 'How many transactions a block has, the REMASC one included; null when the block is unknown.',
   params: { blockHash: BlockHash },
   result: QuantityText.nullable(),
   examples: [{ params: [UNKNOWN], result: null }],
@@ -71,6 +75,7 @@ export const eth_getBlockTransactionCountByHash = method({
 
 export const eth_getBlockTransactionCountByNumber = method({
   name: 'eth_getBlockTransactionCountByNumber',
+  hosted: true,
   summary: 'How many transactions a block has; for `pending`, how many runnable ones wait in the pool.',
   params: { block: LookupBlock },
   result: QuantityText,
@@ -85,6 +90,7 @@ export const eth_getBlockTransactionCountByNumber = method({
 
 export const eth_getUncleCountByBlockHash = method({
   name: 'eth_getUncleCountByBlockHash',
+  hosted: true,
   summary: 'How many uncles a block names.',
   params: { blockHash: BlockHash },
   result: QuantityText,
@@ -103,6 +109,7 @@ export const eth_getUncleCountByBlockHash = method({
 
 export const eth_getUncleCountByBlockNumber = method({
   name: 'eth_getUncleCountByBlockNumber',
+  hosted: true,
   summary: 'How many uncles a block names.',
   params: { block: LookupBlock },
   result: QuantityText,

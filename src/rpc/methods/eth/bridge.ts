@@ -1,5 +1,5 @@
 /**
- * What the bridge contract knows, told without calling it (docs/rpc-reference.md#611-other-objects,
+ * State of the bridge contract, without a call (docs/rpc-reference.md#611-other-objects,
  * docs/rpc-reference.md#72-chain).
  */
 import { z } from 'zod'

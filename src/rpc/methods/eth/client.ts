@@ -10,6 +10,7 @@ export const PROTOCOL_VERSION = 62
 
 export const eth_chainId = method({
   name: 'eth_chainId',
+  hosted: true,
   summary: 'Chain id that signatures are bound to (EIP-155), two digits per byte.',
   params: {},
   result: DataText,
@@ -19,6 +20,7 @@ export const eth_chainId = method({
 
 export const eth_protocolVersion = method({
   name: 'eth_protocolVersion',
+  hosted: true,
   summary: "Version of the chain's wire protocol.",
   params: {},
   result: QuantityText,
@@ -28,6 +30,7 @@ export const eth_protocolVersion = method({
 
 export const eth_blockNumber = method({
   name: 'eth_blockNumber',
+  hosted: true,
   summary: 'Height of the head.',
   params: {},
   result: QuantityText,
@@ -37,6 +40,7 @@ export const eth_blockNumber = method({
 
 export const eth_gasPrice = method({
   name: 'eth_gasPrice',
+  hosted: true,
   summary: 'Price that a new transaction should offer, in wei per gas.',
   params: {},
   result: QuantityText,
@@ -46,6 +50,7 @@ export const eth_gasPrice = method({
 
 export const eth_accounts = method({
   name: 'eth_accounts',
+  hosted: true,
   summary: 'Accounts that the node signs for.',
   params: {},
   result: z.array(AddressText),

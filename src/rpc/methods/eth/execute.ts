@@ -5,7 +5,8 @@ import { toHex, toQuantity } from '../../../encoding/hex.ts'
 import { invalidParams } from '../../../errors.ts'
 import { requireCallable } from '../../block-lookup.ts'
 import { timeLeft } from '../../deadlines.ts'
-import { type Context, method, optional } from '../../method.ts'
+import { type Context, method } from '../../method.ts'
+import { optional } from '../../parameter.ts'
 import { CallBlock, EstimateBlock } from '../../wire/block-reference.ts'
 import { type CallArgument, CallObject } from '../../wire/call.ts'
 import { OverrideSet } from '../../wire/overrides.ts'
@@ -28,6 +29,7 @@ function requireReceiver({ to }: CallArgument, { options }: Context): void {
 
 export const eth_call = method({
   name: 'eth_call',
+  hosted: true,
   heavy: true,
   summary: 'Runs a message on the state of a block and returns its output; nothing is kept.',
   params: {
@@ -58,6 +60,7 @@ export const eth_call = method({
 
 export const eth_estimateGas = method({
   name: 'eth_estimateGas',
+  hosted: true,
   heavy: true,
   summary: 'Gas that a transaction needs to succeed.',
   params: { transaction: CallObject, block: optional(EstimateBlock, 'latest') },
@@ -75,7 +78,8 @@ export const eth_estimateGas = method({
 export const eth_createAccessList = method({
   name: 'eth_createAccessList',
   heavy: true,
-  summary: 'Accounts and slots that a message touches, and the gas it uses; `error` tells of one that fails.',
+  summary:
+    'Accounts and slots that a message touches, and the gas it uses; `error` is the reason of one that fails.',
   params: { transaction: CallObject, block: optional(CallBlock, 'latest') },
   result: z.strictObject({
     accessList: z.array(z.strictObject({ address: AddressText, storageKeys: z.array(HashText) })),

@@ -5,39 +5,37 @@
 import { z } from 'zod'
 import { toQuantity } from '../../../encoding/hex.ts'
 import { requireKnown } from '../../block-lookup.ts'
-import { method, optional, type Parameter } from '../../method.ts'
+import { schemaForm } from '../../json-forms.ts'
+import { method } from '../../method.ts'
+import { expected, optional, orNull, type Parameter, refine, scalar } from '../../parameter.ts'
 import { LookupBlock } from '../../wire/block-reference.ts'
-import { Quantity, QuantityText, refuse } from '../../wire/scalars.ts'
+import { Quantity, QuantityText } from '../../wire/scalars.ts'
 
 /** Most blocks that an answer covers, and most percentiles of each. */
 const MAX_BLOCKS = 1024n
 const MAX_PERCENTILES = 100
 
 /** How many blocks; more than the most are cut. */
-const BlockCount: Parameter<number> = {
-  schema: Quantity.schema,
-  read(value, name) {
-    const count = Quantity.read(value, name)
-    if (count === 0n) refuse(name, `a number of blocks from 1 to ${MAX_BLOCKS}`)
-    return Number(count > MAX_BLOCKS ? MAX_BLOCKS : count)
-  },
+const BlockCount: Parameter<number> = refine(Quantity, {
+  where: (count) => count > 0n,
+  what: `a number of blocks from 1 to ${MAX_BLOCKS}`,
+  decode: (count) => Number(count > MAX_BLOCKS ? MAX_BLOCKS : count),
+})
+
+function isAscending(percentages: readonly unknown[]): boolean {
+  return percentages.every((one, i) => i === 0 || Number(one) >= Number(percentages[i - 1]))
 }
 
 /** Ascending percentages; null is none. */
-const Percentiles: Parameter<readonly number[]> = {
-  schema: z.array(z.number().min(0).max(100)).max(MAX_PERCENTILES).describe('Ascending percentages'),
-  read(value, name) {
-    if (value === null) return []
-    const expected = `at most ${MAX_PERCENTILES} ascending numbers from 0 to 100`
-    if (!Array.isArray(value) || value.length > MAX_PERCENTILES) refuse(name, expected)
-    let last = 0
-    for (const percentile of value) {
-      if (typeof percentile !== 'number' || !(percentile >= last && percentile <= 100)) refuse(name, expected)
-      last = percentile
-    }
-    return value
-  },
-}
+const Percentiles: Parameter<readonly number[]> = orNull(
+  scalar({
+    form: schemaForm(z.array(z.number().min(0).max(100)).max(MAX_PERCENTILES).refine(isAscending)),
+    description: 'Ascending percentages',
+    decode: (percentages) => percentages,
+    refusal: (_, name) => expected(name, `at most ${MAX_PERCENTILES} ascending numbers from 0 to 100`),
+  }),
+  [],
+)
 
 export const eth_feeHistory = method({
   name: 'eth_feeHistory',

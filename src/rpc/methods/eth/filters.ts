@@ -2,11 +2,11 @@
 import { z } from 'zod'
 import { timeLeft } from '../../deadlines.ts'
 import type { Entries } from '../../feeds/filters.ts'
-import { method, type Parameter } from '../../method.ts'
-import { FilterId, FilterIdText } from '../../wire/filter-id.ts'
+import { method } from '../../method.ts'
+import { expected, orNull, type Parameter, scalar } from '../../parameter.ts'
 import { LogObject, toRpcLog } from '../../wire/log.ts'
 import { FilterObject } from '../../wire/log-filter.ts'
-import { HashText } from '../../wire/scalars.ts'
+import { HashText, HEX_DIGITS, lowerCase } from '../../wire/scalars.ts'
 
 const EntriesArray = z.union([z.array(HashText), z.array(LogObject)])
 
@@ -16,18 +16,29 @@ function toRpcEntries(entries: Entries): z.infer<typeof EntriesArray> {
   >
 }
 
-/** An id to give up; null is nobody's. */
-const FormerId: Parameter<string> = {
-  schema: FilterId.schema.nullable(),
-  read: (value, name) => (value === null ? '' : FilterId.read(value, name)),
-}
+/** Result: a new filter's id, the bytes of a random text. */
+const FilterIdText = z
+  .string()
+  .regex(/^0x[0-9a-f]{72}$/)
+  .describe('id of a filter: 0x and 72 hex digits')
+
+/** Any hex; case does not count, and one that no filter has is unknown rather than wrong. */
+const FilterId: Parameter<string> = scalar({
+  form: HEX_DIGITS,
+  description: 'id of a filter',
+  decode: lowerCase,
+  refusal: (value, name) =>
+    typeof value === 'string'
+      ? 'Invalid data format: invalid hex value.'
+      : expected(name, 'the id of a filter'),
+})
 
 export const eth_newFilter = method({
   name: 'eth_newFilter',
   summary: 'Makes a filter on logs; one that begins in the past begins filled with what matched until now.',
   params: { filter: FilterObject },
   result: FilterIdText,
-  errors: ['too-many'],
+  errors: ['log-limit', 'too-many'],
   examples: [
     {
       params: [{ fromBlock: 'latest', address: '0x0000000000000000000000000000000001000008' }],
@@ -98,7 +109,7 @@ export const eth_getFilterLogs = method({
 export const eth_uninstallFilter = method({
   name: 'eth_uninstallFilter',
   summary: 'Gives a filter up; false when there is none of this id.',
-  params: { id: FormerId },
+  params: { id: orNull(FilterId, '') },
   result: z.boolean(),
   examples: [{ params: ['0x1'], result: false }],
   run: ({ id }, { filters, session }) => filters.remove(id, session.owner),

@@ -7,6 +7,7 @@ import { FilterObject } from '../../wire/log-filter.ts'
 
 export const eth_getLogs = method({
   name: 'eth_getLogs',
+  hosted: true,
   heavy: true,
   summary: 'Logs of a range of blocks or of one block, in order; of the head when no range is given.',
   params: { filter: FilterObject },

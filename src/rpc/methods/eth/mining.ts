@@ -1,25 +1,13 @@
 /** The mining methods of Ethereum's reference, as far as they can mean something on a merge-mined chain. */
 import { z } from 'zod'
 import { type Hex, toFixedHex, toHex } from '../../../encoding/hex.ts'
-import { method, type Parameter } from '../../method.ts'
-import { Data, HashText, refuse } from '../../wire/scalars.ts'
+import { method } from '../../method.ts'
+import { HashText, sizedData } from '../../wire/scalars.ts'
 
 const HASH_BYTES = 32
 const UNKNOWN = `0x${'9'.repeat(64)}`
 
-/** Bytes in hex, no more than `longest` and no fewer than `shortest` of them. */
-function bytes(shortest: number, longest: number): Parameter<Uint8Array> {
-  const words = shortest === longest ? `${longest} bytes in hex` : `up to ${longest} bytes in hex`
-  return {
-    schema: Data.schema.describe(words),
-    read(value, name) {
-      const read = Data.read(value, name)
-      return read.length >= shortest && read.length <= longest ? read : refuse(name, words)
-    },
-  }
-}
-
-const Hash = bytes(HASH_BYTES, HASH_BYTES)
+const Hash = sizedData(HASH_BYTES, HASH_BYTES)
 
 export const eth_getWork = method({
   name: 'eth_getWork',
@@ -52,9 +40,10 @@ export const eth_getWork = method({
  */
 export const eth_submitWork = method({
   name: 'eth_submitWork',
+  changesState: true,
   summary:
-    "Tries a nonce on the node's own parent-chain block for a work; true when that meets the target and is taken in.",
-  params: { nonce: bytes(8, 8), powHash: Hash, mixDigest: Hash },
+    "Tries a nonce on the node's own parent-chain block for a work; true when that meets the target and the block is imported.",
+  params: { nonce: sizedData(8, 8), powHash: Hash, mixDigest: Hash },
   result: z.boolean(),
   errors: ['mining-refused'],
   examples: [{ params: ['0x0000000000000001', UNKNOWN, UNKNOWN], result: false }],
@@ -66,9 +55,10 @@ export const eth_submitWork = method({
 
 export const eth_submitHashrate = method({
   name: 'eth_submitHashrate',
+  changesState: true,
   summary:
-    'Tells the speed of a miner in hashes per second, under an id of its choice; it counts for a minute.',
-  params: { hashrate: bytes(1, HASH_BYTES), clientId: Hash },
+    'Reports the hashrate of a miner in hashes per second, under an id of its choice; valid for a minute.',
+  params: { hashrate: sizedData(1, HASH_BYTES), clientId: Hash },
   result: z.boolean(),
   examples: [{ params: [`0x${'0'.repeat(64)}`, UNKNOWN], result: true }],
   run({ hashrate, clientId }, { engine }) {

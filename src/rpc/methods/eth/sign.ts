@@ -4,7 +4,7 @@ import { loadTypedDataSigner } from '../../../chain/typed-data.ts'
 import { toHex } from '../../../encoding/hex.ts'
 import { invalidParams } from '../../../errors.ts'
 import { method } from '../../method.ts'
-import { requireWallet, sendRequest, signingKey } from '../../signing.ts'
+import { sendRequest, signingKey } from '../../signing.ts'
 import { CallObject } from '../../wire/call.ts'
 import { Address, Data, DataText } from '../../wire/scalars.ts'
 import { TypedDataObject } from '../../wire/typed-data.ts'
@@ -12,6 +12,7 @@ import { COW, COW1 } from '../example-accounts.ts'
 
 export const eth_sign = method({
   name: 'eth_sign',
+  needsWallet: true,
   summary:
     'Signs a message with an unlocked account, in the form of personal messages: r, s and v (27 or 28).',
   params: { address: Address, message: Data },
@@ -24,13 +25,13 @@ export const eth_sign = method({
     },
   ],
   run({ address, message }, { engine }) {
-    requireWallet(engine)
     return toHex(signHash(personalMessageHash(message), signingKey(engine, address)))
   },
 })
 
 export const eth_signTransaction = method({
   name: 'eth_signTransaction',
+  needsWallet: true,
   summary:
     'Signs a transaction with an unlocked account and gives its bytes, ready for eth_sendRawTransaction.',
   params: { transaction: CallObject },
@@ -43,7 +44,6 @@ export const eth_signTransaction = method({
     },
   ],
   async run({ transaction }, { engine }) {
-    requireWallet(engine)
     const request = sendRequest(transaction, engine.config)
     // An account that sends without a key has nothing to sign with.
     if (engine.accounts.key(request.from) === undefined) {
@@ -55,6 +55,7 @@ export const eth_signTransaction = method({
 
 export const eth_signTypedData_v4 = method({
   name: 'eth_signTypedData_v4',
+  needsWallet: true,
   aliases: ['eth_signTypedData'],
   summary: 'Signs typed data (EIP-712) with an unlocked account: r, s and v (27 or 28).',
   params: { address: Address, typedData: TypedDataObject },
@@ -84,7 +85,6 @@ export const eth_signTypedData_v4 = method({
     },
   ],
   async run({ address, typedData }, { engine }) {
-    requireWallet(engine)
     const signTypedData = await loadTypedDataSigner()
     return signTypedData(typedData, signingKey(engine, address))
   },

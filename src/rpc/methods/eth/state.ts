@@ -3,7 +3,8 @@ import { EMPTY_CODE_HASH } from '../../../chain/account.ts'
 import { toFixedHex, toHex, toQuantity } from '../../../encoding/hex.ts'
 import { NodeError } from '../../../errors.ts'
 import { requireKnown, stateAt } from '../../block-lookup.ts'
-import { method, optional } from '../../method.ts'
+import { method } from '../../method.ts'
+import { optional } from '../../parameter.ts'
 import { StateBlock } from '../../wire/block-reference.ts'
 import { ProofObject, StorageKeys, toRpcProof } from '../../wire/proof.ts'
 import { Address, DataText, HashText, Quantity, QuantityText } from '../../wire/scalars.ts'
@@ -14,6 +15,7 @@ const ZERO_WORD = toFixedHex(0n, 32)
 
 export const eth_getBalance = method({
   name: 'eth_getBalance',
+  hosted: true,
   summary: 'Balance of an account at a block, in wei.',
   params: { address: Address, block: optional(StateBlock, 'latest') },
   result: QuantityText,
@@ -27,6 +29,7 @@ export const eth_getBalance = method({
 
 export const eth_getTransactionCount = method({
   name: 'eth_getTransactionCount',
+  hosted: true,
   summary: 'How many transactions an account has sent; with `pending`, the next nonce counting pooled ones.',
   params: { address: Address, block: optional(StateBlock, 'latest') },
   result: QuantityText,
@@ -43,6 +46,7 @@ export const eth_getTransactionCount = method({
 
 export const eth_getCode = method({
   name: 'eth_getCode',
+  hosted: true,
   summary: 'Code of an account at a block; null at a block that does not exist.',
   params: { address: Address, block: StateBlock },
   result: DataText.nullable(),
@@ -63,6 +67,7 @@ export const eth_getCode = method({
 
 export const eth_getStorageAt = method({
   name: 'eth_getStorageAt',
+  hosted: true,
   summary: 'The word in a storage slot of an account at a block, always 32 bytes.',
   params: { address: Address, position: Quantity, block: StateBlock },
   result: HashText,

@@ -2,24 +2,24 @@
 import { z } from 'zod'
 import { checkChainId, decodeTransaction } from '../../../chain/transaction.ts'
 import { type Hex, toHex } from '../../../encoding/hex.ts'
-import type { Submitted } from '../../../engine/engine.ts'
+import type { Submitted } from '../../../engine/model.ts'
 import { MAX_TRANSACTION_BYTES, sizeRefusal } from '../../../engine/pool/policy.ts'
 import { NodeError } from '../../../errors.ts'
 import type { Failure } from '../../../evm/failure-message.ts'
 import { method } from '../../method.ts'
 import type { RpcOptions } from '../../rpc-options.ts'
-import { requireWallet, sendRequest } from '../../signing.ts'
+import { sendRequest } from '../../signing.ts'
 import { CallObject } from '../../wire/call.ts'
 import { Data, HashText } from '../../wire/scalars.ts'
 import { TransactionObject, toRpcTransaction } from '../../wire/transaction.ts'
 import { COW, COW1 } from '../example-accounts.ts'
 
-/** Bytes of what may be a transaction; anything longer costs more to take apart than it can be worth. */
-const WORTH_READING = 2 * MAX_TRANSACTION_BYTES
+/** Most bytes that are decoded as a transaction. */
+const MOST_BYTES = 2 * MAX_TRANSACTION_BYTES
 
 /**
- * A revert tells its reason and carries its payload; any other failure has the same words and nothing to
- * carry (docs/rpc-reference.md#75-sending).
+ * A revert has its reason in the message and its payload as data; all other failures have one message and no
+ * data (docs/rpc-reference.md#75-sending).
  */
 function minedFailure({ kind, reason, output }: Failure): NodeError {
   const prefix = 'VM Exception while processing transaction:'
@@ -28,7 +28,7 @@ function minedFailure({ kind, reason, output }: Failure): NodeError {
     : new NodeError('reverted', `${prefix} transaction reverted`)
 }
 
-/** The hash of a transaction taken in; one that was mined on the spot and failed is an error, unless the node is told otherwise. */
+/** The hash of an accepted transaction; one that was mined at once and failed is an error, unless `minedReverts` is `hash`. */
 function answer({ hash, mined }: Submitted, options: RpcOptions): Hex {
   if (mined?.failure === undefined || options.minedReverts === 'hash') return hash
   throw minedFailure(mined.failure)
@@ -36,6 +36,9 @@ function answer({ hash, mined }: Submitted, options: RpcOptions): Hex {
 
 export const eth_sendRawTransaction = method({
   name: 'eth_sendRawTransaction',
+  hosted: true,
+  changesState: true,
+  counts: 'validTransactions',
   summary: 'Sends a signed transaction. Under automining it is mined when the answer comes.',
   params: { transaction: Data },
   result: HashText,
@@ -49,7 +52,7 @@ export const eth_sendRawTransaction = method({
     },
   ],
   async run({ transaction }, { engine, options }) {
-    if (transaction.length > WORTH_READING) {
+    if (transaction.length > MOST_BYTES) {
       throw new NodeError('transaction-refused', sizeRefusal(transaction.length))
     }
     const decoded = decodeTransaction(transaction)
@@ -60,6 +63,9 @@ export const eth_sendRawTransaction = method({
 
 export const eth_sendTransaction = method({
   name: 'eth_sendTransaction',
+  changesState: true,
+  needsWallet: true,
+  counts: 'validTransactions',
   summary: 'Signs a transaction with an unlocked account and sends it.',
   params: { transaction: CallObject },
   result: HashText,
@@ -79,7 +85,6 @@ export const eth_sendTransaction = method({
     },
   ],
   async run({ transaction }, { engine, options }) {
-    requireWallet(engine)
     return answer(await engine.commands.send(sendRequest(transaction, engine.config)), options)
   },
 })

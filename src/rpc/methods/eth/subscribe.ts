@@ -1,9 +1,10 @@
 /**
- * Subscriptions: on WebSocket and in process; over HTTP there is nobody to notify
+ * Subscriptions: on WebSocket and in process; HTTP cannot notify
  * (docs/rpc-reference.md#78-subscriptions).
  */
 import { z } from 'zod'
-import { method, optional } from '../../method.ts'
+import { method } from '../../method.ts'
+import { optional } from '../../parameter.ts'
 import {
   SubscriptionFilter,
   SubscriptionId,
@@ -13,6 +14,7 @@ import {
 
 export const eth_subscribe = method({
   name: 'eth_subscribe',
+  hosted: true,
   summary:
     'Notifies of new headers, matching logs, pending transactions, or synchronisation, until it is ended.',
   params: { type: SubscriptionName, filter: optional(SubscriptionFilter, null) },
@@ -31,6 +33,7 @@ export const eth_subscribe = method({
 
 export const eth_unsubscribe = method({
   name: 'eth_unsubscribe',
+  hosted: true,
   summary: 'Ends a subscription of this connection; false when it has none of this id.',
   params: { id: SubscriptionId },
   result: z.boolean(),

@@ -1,7 +1,7 @@
 /** Methods that look up transactions and receipts (docs/rpc-reference.md#76-blocks-and-transactions). */
 import { z } from 'zod'
 import type { ExecutedBlock } from '../../../chain/block.ts'
-import type { BlockView, ReceiptView } from '../../../engine/engine.ts'
+import type { BlockView, ReceiptView } from '../../../engine/model.ts'
 import { method } from '../../method.ts'
 import { LookupBlock, StateBlock } from '../../wire/block-reference.ts'
 import { ReceiptObject, toRpcReceipt } from '../../wire/receipt.ts'
@@ -35,6 +35,7 @@ function receiptsOf(block: ExecutedBlock): ReceiptView[] {
 
 export const eth_getTransactionByHash = method({
   name: 'eth_getTransactionByHash',
+  hosted: true,
   summary: 'A transaction of the canonical chain, or a runnable one of the pool; null when unknown.',
   params: { transactionHash: TransactionHash },
   result: TransactionObject.nullable(),
@@ -47,6 +48,7 @@ export const eth_getTransactionByHash = method({
 
 export const eth_getTransactionByBlockHashAndIndex = method({
   name: 'eth_getTransactionByBlockHashAndIndex',
+  hosted: true,
   summary: 'A transaction by its block and position; null when there is none.',
   params: { blockHash: BlockHash, index: Index },
   result: TransactionObject.nullable(),
@@ -58,6 +60,7 @@ export const eth_getTransactionByBlockHashAndIndex = method({
 
 export const eth_getTransactionByBlockNumberAndIndex = method({
   name: 'eth_getTransactionByBlockNumberAndIndex',
+  hosted: true,
   summary:
     'A transaction by its block and position; with `pending`, by its position among the runnable ones of the pool.',
   params: { block: LookupBlock, index: Index },
@@ -74,6 +77,7 @@ export const eth_getTransactionByBlockNumberAndIndex = method({
 
 export const eth_getTransactionReceipt = method({
   name: 'eth_getTransactionReceipt',
+  hosted: true,
   summary: 'What a mined transaction did; null while it is pending, unknown, or beside the canonical chain.',
   params: { transactionHash: TransactionHash },
   result: ReceiptObject.nullable(),

@@ -1,91 +1,98 @@
-/**
- * Nested call frames: geth's `callTracer`, with the chain's words for failures
- * (docs/rpc-reference.md#610-call-tracer).
- */
+/** Nested call frames: geth's `callTracer`, with the reference node's error messages (docs/rpc-reference.md#610-call-tracer). */
+import { z } from 'zod'
 import { type Hex, toHex, toQuantity } from '../../../encoding/hex.ts'
-import { revertReason } from '../../../evm/failure-message.ts'
-import type { CallFrame, FrameFailure } from '../../../evm/tracing/call-frame.ts'
+import type { CallFrame, FrameFailure, FrameKind } from '../../../evm/tracing/call-frame.ts'
+import { CallTracer } from '../../../evm/tracing/call-tracer.ts'
+import { AddressText, DataText, HashText, QuantityText } from '../scalars.ts'
 import { toRpcSender } from '../transaction.ts'
-import type { TraceOptions } from './options.ts'
-import { frameBytes, type ReplyRoom } from './reply-room.ts'
+import { javaException } from './java-exception.ts'
+import { OFF } from './options.ts'
+import { ITEM_BYTES, type ReplySize } from './reply-size.ts'
+import { type TracePlace, tracer } from './tracer-record.ts'
 
-/** A frame as callers get it; absent members have nothing to say. */
-export interface RpcCallFrame {
-  readonly type: string
-  readonly from: Hex
-  readonly to?: Hex
-  readonly value?: Hex
-  readonly gas: Hex
-  readonly gasUsed: Hex
-  readonly input: Hex
-  readonly output?: Hex
-  readonly error?: string
-  readonly revertReason?: string
-  readonly calls?: readonly RpcCallFrame[]
-  readonly logs?: readonly RpcFrameLog[]
+/** `index` within the block; `position` is the number of child frames before the log. */
+const FrameLogObject = z.strictObject({
+  index: z.int().nonnegative(),
+  address: AddressText,
+  topics: z.array(HashText),
+  data: DataText,
+  position: QuantityText,
+})
+
+const CallFrameObject = z.strictObject({
+  type: z.enum([
+    'CALL',
+    'CALLCODE',
+    'DELEGATECALL',
+    'STATICCALL',
+    'CREATE',
+    'CREATE2',
+    'SELFDESTRUCT',
+  ] satisfies Uppercase<FrameKind>[]),
+  from: AddressText,
+  to: AddressText.optional(),
+  value: QuantityText.optional(),
+  gas: QuantityText,
+  gasUsed: QuantityText,
+  input: DataText,
+  output: DataText.optional(),
+  error: z.string().optional(),
+  revertReason: z.string().optional(),
+  get calls() {
+    return z.array(CallFrameObject).optional()
+  },
+  logs: z.array(FrameLogObject).optional(),
+})
+z.globalRegistry.add(CallFrameObject, {
+  id: 'CallFrame',
+  description: 'A call, creation or self-destruct (callTracer)',
+})
+
+type RpcCallFrame = z.infer<typeof CallFrameObject>
+
+interface Options {
+  readonly onlyTopCall: boolean
+  readonly withLog: boolean
 }
 
-/** A log of a frame: `index` within its block, `position` among the frame's children. */
-export interface RpcFrameLog {
-  readonly index: number
-  readonly address: Hex
-  readonly topics: readonly Hex[]
-  readonly data: Hex
-  readonly position: Hex
+/** The `callTracer`. */
+export const callTracer = tracer<Options, RpcCallFrame>({
+  name: 'callTracer',
+  summary: 'the tree of calls and creations',
+  options: { onlyTopCall: OFF, withLog: OFF },
+  result: CallFrameObject,
+  start(options, { budget, size }) {
+    const calls = new CallTracer(budget)
+    return { tracer: calls, result: (place) => toRpcCallTree(calls.root, options, place, size) }
+  },
+  ofCallTree: (root, options, place, { size }) => toRpcCallTree(root, options, place, size),
+})
+
+function toRpcCallTree(root: CallFrame, options: Options, place: TracePlace, size: ReplySize): RpcCallFrame {
+  size(frameBytes(root, options))
+  return toRpcCallFrame(root, options, place)
 }
 
-/** Where the traced transaction stands; none for a call that is only simulated. */
-export interface TracePlace {
-  readonly transactionHash: Hex
-  /** Logs of the block before those of this transaction. */
-  readonly firstLogIndex: number
+/** Bytes of a frame, and of all below it unless only the top is requested. */
+function frameBytes({ input, output, logs, calls }: CallFrame, options: Options): number {
+  let bytes = ITEM_BYTES + input.length + output.length
+  if (options.withLog) for (const { log } of logs) bytes += ITEM_BYTES + log.data.length
+  if (!options.onlyTopCall) for (const call of calls) bytes += frameBytes(call, options)
+  return bytes
 }
 
-/** A transaction that stands nowhere. */
-export const NOWHERE: TracePlace = { transactionHash: '0x', firstLogIndex: 0 }
-
-function wordsOf({ kind, reason, exception }: FrameFailure, { transactionHash }: TracePlace): string {
+function errorOf({ kind, reason, cause }: FrameFailure, transactionHash: Hex): string {
   if (kind === 'reverted') return 'execution reverted'
-  return exception?.message.replace('{tx}', transactionHash) ?? reason
+  return cause === undefined ? reason : javaException(cause, transactionHash).message
 }
 
-/** A transaction's frame and, unless only the top is wanted, all below it. */
-export function toRpcCallTree(
-  root: CallFrame,
-  flags: Pick<TraceOptions['flags'], 'onlyTopCall' | 'withLog'>,
-  place: TracePlace,
-  room: ReplyRoom,
-): RpcCallFrame {
-  room(frameBytes(root, flags))
-  return toRpcCallFrame(root, flags, place)
-}
-
-function toRpcCallFrame(
-  frame: CallFrame,
-  { onlyTopCall, withLog }: Pick<TraceOptions['flags'], 'onlyTopCall' | 'withLog'>,
-  place: TracePlace,
-): RpcCallFrame {
+function toRpcCallFrame(frame: CallFrame, options: Options, place: TracePlace): RpcCallFrame {
   const { kind, from, to, value, gas, gasUsed, input, output, failure } = frame
   const creates = kind === 'create' || kind === 'create2'
-  const reason = failure?.kind === 'reverted' ? revertReason(output) : undefined
-  const calls = onlyTopCall ? [] : frame.calls
-  const logs = withLog
-    ? frame.logs.flatMap(({ log, position, index }) =>
-        index === undefined
-          ? []
-          : [
-              {
-                index: place.firstLogIndex + index,
-                address: log.address,
-                topics: log.topics,
-                data: toHex(log.data),
-                position: toQuantity(position),
-              },
-            ],
-      )
-    : []
+  const calls = options.onlyTopCall ? [] : frame.calls
+  const logs = options.withLog ? logsOf(frame, place) : []
   return {
-    type: kind.toUpperCase(),
+    type: kind.toUpperCase() as Uppercase<FrameKind>,
     from: toRpcSender(from),
     ...(to !== undefined && !(creates && failure !== undefined) && { to }),
     ...(kind !== 'staticcall' && { value: toQuantity(value) }),
@@ -93,11 +100,26 @@ function toRpcCallFrame(
     gasUsed: toQuantity(gasUsed),
     input: toHex(input),
     ...((failure === undefined || output.length > 0) && kind !== 'selfdestruct' && { output: toHex(output) }),
-    ...(failure && { error: wordsOf(failure, place) }),
-    ...(reason !== undefined && { revertReason: reason }),
-    ...(calls.length > 0 && {
-      calls: calls.map((call) => toRpcCallFrame(call, { onlyTopCall, withLog }, place)),
-    }),
+    ...(failure && { error: errorOf(failure, place.transactionHash) }),
+    ...(failure?.revertReason !== undefined && { revertReason: failure.revertReason }),
+    ...(calls.length > 0 && { calls: calls.map((call) => toRpcCallFrame(call, options, place)) }),
     ...(logs.length > 0 && { logs }),
   }
+}
+
+/** The logs of a frame that stand in the receipt. */
+function logsOf({ logs }: CallFrame, { firstLogIndex }: TracePlace): z.infer<typeof FrameLogObject>[] {
+  return logs.flatMap(({ log, position, index }) =>
+    index === undefined
+      ? []
+      : [
+          {
+            index: firstLogIndex + index,
+            address: log.address,
+            topics: [...log.topics],
+            data: toHex(log.data),
+            position: toQuantity(position),
+          },
+        ],
+  )
 }

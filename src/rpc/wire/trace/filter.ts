@@ -1,14 +1,14 @@
-/** How callers of `trace_*` name blocks and traces (docs/rpc-reference.md#710-trace). */
+/** Parameters of `trace_*` (docs/rpc-reference.md#710-trace). */
 import { z } from 'zod'
 import type { Hex } from '../../../encoding/hex.ts'
 import { isHexDigits } from '../../../encoding/hex.ts'
 import { invalidParams } from '../../../errors.ts'
-import type { Parameter } from '../../method.ts'
+import { type Parameter, refuse } from '../../parameter.ts'
 import { type BlockArgument, LookupBlock } from '../block-reference.ts'
 import { MOST_ITEMS } from '../log-filter.ts'
-import { Address, BlockHash, refuse } from '../scalars.ts'
+import { Address, BlockHash } from '../scalars.ts'
 
-/** Texts up to here name a tag or a height, longer ones a hash. */
+/** Texts of at most this length are a tag or a height, longer ones a hash. */
 const LONGEST_NUMBER = 19
 
 /** Tags in any case, hex numbers, hashes. */
@@ -36,7 +36,7 @@ const TraceBound: Parameter<BlockArgument> = {
   },
 }
 
-/** An address in the node's own words for a wrong length. */
+/** An address, with the reference node's message for a wrong length. */
 export const ExactAddress: Parameter<Hex> = {
   schema: Address.schema,
   read(value, name) {
@@ -66,11 +66,11 @@ function readCount(value: unknown, name: string): number | undefined {
   return Number.isSafeInteger(number) ? number : refuse(name, 'a whole number')
 }
 
-/** What a caller says of the traces that it wants; what is absent is the profile's to fill in. */
+/** A selection of traces; absent members get the defaults of the profile. */
 export interface TraceFilter {
   readonly fromBlock?: BlockArgument
   readonly toBlock?: BlockArgument
-  /** Any of; empty is anybody. */
+  /** Any of these; empty matches all. */
   readonly fromAddress: readonly Hex[]
   readonly toAddress: readonly Hex[]
   readonly after?: number
@@ -120,7 +120,7 @@ export const TraceFilterObject: Parameter<TraceFilter> = {
   },
 }
 
-/** Which trace of a transaction: one hex index, alone or in an array. */
+/** The index of a trace: one hex index, alone or in an array. */
 export const TracePosition: Parameter<number> = {
   schema: z
     .union([z.string(), z.array(z.string()).length(1)])

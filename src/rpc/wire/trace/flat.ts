@@ -1,10 +1,11 @@
-/** Rows of `trace_*` (docs/rpc-reference.md#68-flat-trace); input and output of each call are its own. */
+/** Rows of `trace_*`, one per frame (docs/rpc-reference.md#68-flat-trace). */
 import { z } from 'zod'
 import { type Hex, toHex, toQuantity } from '../../../encoding/hex.ts'
 import type { FlatTrace } from '../../../engine/queries/trace-filter.ts'
 import type { CallFrame } from '../../../evm/tracing/call-frame.ts'
 import { AddressText, DataText, HashText, QuantityText } from '../scalars.ts'
 import { toRpcSender } from '../transaction.ts'
+import { frameException, transactionException } from './java-exception.ts'
 
 const count = z.int().nonnegative()
 
@@ -31,7 +32,7 @@ const SuicideAction = z.strictObject({
 const CallResult = z.strictObject({ gasUsed: QuantityText, output: DataText })
 const CreateResult = z.strictObject({ gasUsed: QuantityText, code: DataText, address: AddressText })
 
-/** Key order is that of the chain's nodes; `error` is absent when there is none. */
+/** Key order is that of the reference node; `error` is absent without a failure. */
 export const TraceObject = z.strictObject({
   action: z.union([CallAction, CreateAction, SuicideAction]),
   blockHash: HashText,
@@ -47,13 +48,13 @@ export const TraceObject = z.strictObject({
 
 type RpcTrace = z.infer<typeof TraceObject>
 
-/** An address that a frame has unless it is a creation that failed, which stands in no list but as the first. */
+/** The address of a frame. Only a failed creation has none, and its row shows no address. */
 function known(address: Hex | undefined): Hex {
   if (address === undefined) throw new Error('a frame has no address')
   return address
 }
 
-/** The gas that the node names: none where no code ran for a whole transaction. */
+/** The gas that the reference node shows: 0 for a transaction that ran no code. */
 function gasOf({ depth, ranCode, gas }: CallFrame): Hex {
   return toQuantity(depth === 0 && !ranCode ? 0n : gas)
 }
@@ -92,14 +93,13 @@ function resultOf({ kind, gasUsed, output, to, failure }: CallFrame): RpcTrace['
   return { gasUsed: toQuantity(gasUsed), output: toHex(output) }
 }
 
-/** The words of the node: Java's, with the word `class` for a transaction as a whole. */
+/** The reference node's error text; `undefined` without a failure. */
 function errorOf({ failure, depth }: CallFrame, transactionHash: Hex): string | undefined {
   if (failure === undefined) return undefined
-  const { kind, exception, reason } = failure
+  const { kind, cause, reason } = failure
   if (kind === 'reverted') return 'Reverted'
-  if (exception === undefined) return reason
-  const words = `${exception.name}: ${exception.message.replace('{tx}', transactionHash)}`
-  return depth === 0 ? `class ${words}` : words
+  if (cause === undefined) return reason
+  return (depth === 0 ? transactionException : frameException)(cause, transactionHash)
 }
 
 function typeOf({ kind }: CallFrame): RpcTrace['type'] {
@@ -107,7 +107,7 @@ function typeOf({ kind }: CallFrame): RpcTrace['type'] {
   return kind === 'create' || kind === 'create2' ? 'create' : 'call'
 }
 
-/** A row as callers get it. */
+/** The wire form of a row. */
 export function toRpcTrace({ frame, path, children, trace }: FlatTrace): RpcTrace {
   const { block, transaction, index } = trace
   const error = errorOf(frame, transaction.hash)

@@ -1,14 +1,14 @@
-/** ASCII text that grows outside of the heap, which would otherwise be searched for garbage over and over; packed once it is long. */
+/** ASCII text that grows outside of the JavaScript heap, which spares the garbage collector; compressed once it is long. */
 import { deflateRawSync } from 'node:zlib'
 import type { TraceBudget } from '../../../evm/tracing/trace-budget.ts'
 import { type JsonChunk, PackedText } from '../../raw-json.ts'
 
 const FIRST_CHUNK = 1 << 12
 const LARGEST_CHUNK = 1 << 18
-/** So many bytes stay as they are: most texts are not longer, and cost no packing. */
+/** Bytes that stay uncompressed: most texts are not longer. */
 const UNPACKED = 1 << 22
 
-/** Gathers text in chunks. Throws `limit-exceeded` beyond its budget. */
+/** Collects text in chunks. Throws `limit-exceeded` beyond its budget. */
 export class TextBuffer {
   readonly #budget: TraceBudget
   readonly #full: JsonChunk[] = []
@@ -25,20 +25,20 @@ export class TextBuffer {
   /** `text` is ASCII. */
   append(text: string): void {
     this.#budget.write(text.length)
-    if (this.#length + text.length > this.#open.length) this.#makeRoom(text.length)
+    if (this.#length + text.length > this.#open.length) this.#openChunk(text.length)
     this.#length += this.#open.write(text, this.#length, 'latin1')
   }
 
-  /** All text so far; nothing may be appended afterwards. */
+  /** The whole text; nothing may be appended afterwards. */
   chunks(): readonly JsonChunk[] {
     return [...this.#full, this.#open.subarray(0, this.#length)]
   }
 
-  #makeRoom(length: number): void {
+  #openChunk(length: number): void {
     const packs = this.#unpacked >= UNPACKED
     if (this.#length > 0) this.#full.push(packs ? this.#packed() : this.#kept())
     this.#length = 0
-    // What is packed leaves its chunk free.
+    // A compressed chunk can be written again.
     if (packs && this.#open.length >= length) return
     const size = Math.max(length, FIRST_CHUNK, Math.min(LARGEST_CHUNK, this.#open.length * 2))
     this.#budget.take(size)
@@ -50,7 +50,7 @@ export class TextBuffer {
     return this.#open.subarray(0, this.#length)
   }
 
-  /** Steps resemble each other: packing takes a tenth of the time, and leaves a tenth of the bytes or less. */
+  /** Consecutive steps are similar: compression adds a tenth to the time and leaves at most a tenth of the bytes. */
   #packed(): PackedText {
     const packed = deflateRawSync(this.#open.subarray(0, this.#length), { level: 1 })
     this.#budget.take(packed.length)

@@ -1,6 +1,7 @@
 /** What the tests of the bridge share: its interface, calls of it on a storage of their own, and headers with work. */
 import { type Abi, decodeFunctionResult, encodeFunctionData } from 'viem'
 import { encodeParentHeader, hashValue } from '../../../../src/chain/merged-mining/parent-header.ts'
+import { EMPTY, toBigInt } from '../../../../src/encoding/bytes.ts'
 import { doubleSha256 } from '../../../../src/encoding/hash.ts'
 import { fromHex, type Hex, toFixedHex, toHex } from '../../../../src/encoding/hex.ts'
 import type { PrecompileEnvironment, PrecompileStorage } from '../../../../src/evm/precompiles/precompile.ts'
@@ -10,7 +11,7 @@ import { contractAt, ENVIRONMENT, gasOf, outcome } from '../vectors.ts'
 export const bridge = contractAt('1000006')
 export const { abi } = fixture<{ abi: Abi }>('bridge/abi.json')
 
-/** A row of the real node's method table. */
+/** A row of the reference node's method table. */
 export interface MethodRow {
   readonly signature: string
   readonly outputs: readonly string[]
@@ -27,14 +28,16 @@ export const { methods } = fixture<{ methods: readonly MethodRow[] }>('bridge/me
 /** A federator of the local network: key keccak-256 of `federator1`. */
 export const FEDERATOR: Hex = '0x85845342b0d5260d516d6da5280a7df9a96d1925'
 
-/** Words in memory. */
-export function memoryStorage(): PrecompileStorage & { readonly words: ReadonlyMap<bigint, bigint> } {
-  const words = new Map<bigint, bigint>()
+/** Cells in memory. */
+export function memoryStorage(): PrecompileStorage & { readonly cells: ReadonlyMap<bigint, Uint8Array> } {
+  const cells = new Map<bigint, Uint8Array>()
   return {
-    words,
-    get: (slot) => words.get(slot) ?? 0n,
-    set: (slot, value) => {
-      words.set(slot, value)
+    cells,
+    get: (slot) => toBigInt(cells.get(slot) ?? EMPTY),
+    bytes: (slot) => cells.get(slot) ?? EMPTY,
+    setBytes(slot, bytes) {
+      if (bytes.length === 0) cells.delete(slot)
+      else cells.set(slot, bytes)
     },
   }
 }
@@ -44,19 +47,27 @@ export function dataOf(functionName: string, ...args: readonly unknown[]): Hex {
   return encodeFunctionData({ abi, functionName, args })
 }
 
-/** A bridge with a storage of its own, called as by a contract in a simulation unless told otherwise. */
+/** A bridge with a storage of its own, called by default as by a contract in a simulation. */
 export function freshBridge(defaults: Partial<PrecompileEnvironment> = {}) {
   const storage = memoryStorage()
+  const logs: { readonly topics: readonly Hex[]; readonly data: Hex }[] = []
+  const transfers: (readonly [to: Hex, wei: bigint])[] = []
   const env: PrecompileEnvironment = {
     ...ENVIRONMENT,
     isLocal: true,
     storage,
+    emit: (topics, data) => logs.push({ topics, data: toHex(data) }),
+    transfer: (to, wei) => transfers.push([to, wei]),
     timestamp: 1_000_000,
     ...defaults,
   }
   return {
     storage,
+    logs,
+    transfers,
     env,
+    /** A named cell; `0x` where there is none. */
+    cell: (name: string) => toHex(storage.bytes(BigInt(toHex(new TextEncoder().encode(name))))),
     raw: (data: Hex, change: Partial<PrecompileEnvironment> = {}) =>
       outcome(bridge, data, { ...env, ...change }),
     gas: (data: Hex, change: Partial<PrecompileEnvironment> = {}) =>

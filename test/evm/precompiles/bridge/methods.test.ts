@@ -1,8 +1,8 @@
-/** Every method of the bridge: known, priced, and served to whom the real node serves it. */
+/** Every method of the bridge: its selector, its gas, and which callers it serves, as on the reference node. */
 import { encodeFunctionData, toFunctionSignature, zeroAddress, zeroHash } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { fromHex, type Hex } from '../../../../src/encoding/hex.ts'
-import { type PrecompileEnvironment, PrecompileFailure } from '../../../../src/evm/precompiles/table.ts'
+import { type PrecompileEnvironment, PrecompileFailure } from '../../../../src/evm/precompiles/precompile.ts'
 import { abi, bridge, dataOf, FEDERATOR, freshBridge, type MethodRow, methods } from './calls.ts'
 
 const PLAIN: Record<string, unknown> = {
@@ -114,10 +114,7 @@ describe('data that call no method', () => {
 
   it('no data at all ask for a release', () => {
     expect(freshBridge().gas('0x')).toBe(23_000n)
-    expect(failure('0x')).toMatchObject({
-      isNotSimulated: true,
-      message: expect.stringContaining('releaseBtc'),
-    })
+    expect(failure('0x', { kind: 'staticcall', isStatic: true })?.message).toContain('releaseBtc')
   })
 })
 
@@ -152,14 +149,13 @@ describe('methods that are not simulated', () => {
       .map((m) => m.signature),
   )
 
-  it('are those that move coins or vote, and no reading one', () => {
-    expect(asked.size).toBe(25)
-    expect(enabled.filter(({ view }) => view).some(({ signature }) => asked.has(signature))).toBe(false)
+  it('are those that sign or make transactions of the parent chain', () => {
+    expect([...asked].sort()).toEqual(['addSignature(bytes,bytes[],bytes)', 'updateCollections()'])
   })
 
-  it('say so by name', () => {
-    const words = failure(dataOf('createFederation'))?.message
-    expect(words).toContain('createFederation()')
-    expect(words).toContain('not simulated')
+  it('fail with a message that names the method', () => {
+    const message = failure(dataOf('updateCollections'), { caller: FEDERATOR })?.message
+    expect(message).toContain('updateCollections()')
+    expect(message).toContain('not simulated')
   })
 })

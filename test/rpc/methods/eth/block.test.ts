@@ -54,7 +54,7 @@ describe('eth_getBlockByNumber', () => {
     })
   })
 
-  it('shows a sealed block, its difficulty with that of its uncles', async () => {
+  it('shows a mined block, its difficulty with that of its uncles', async () => {
     const { header } = block1.block
     expect(await block('eth_getBlockByNumber', 'latest', false)).toMatchObject({
       number: '0x1',
@@ -74,7 +74,7 @@ describe('eth_getBlockByNumber', () => {
     })
   })
 
-  it('gives whole transactions when asked, the fee-collecting one last', async () => {
+  it('gives whole transactions when asked, the REMASC transaction last', async () => {
     const { transactions } = await block('eth_getBlockByNumber', 'latest', true)
     const places = transactions.map((entry) => (typeof entry === 'string' ? entry : entry.transactionIndex))
     expect(places).toEqual(['0x0', '0x1', '0x2', '0x3'])

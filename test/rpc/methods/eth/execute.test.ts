@@ -55,7 +55,7 @@ describe('the call object', () => {
 })
 
 describe('eth_call', () => {
-  it('runs at the head by default, or where it is told', async () => {
+  it('runs at the head by default, or at the block that is named', async () => {
     const reference = async (...block: unknown[]) =>
       (await asked('eth_call', [{ to: N }, ...block])).args?.[1]
     expect(await reference()).toEqual({ tag: 'latest' })
@@ -130,7 +130,7 @@ describe('eth_estimateGas', () => {
     expect(await outcome('latest', {})).toEqual(refusal(-32602, 'method parameters invalid'))
   })
 
-  it('tells when the sender cannot pay', async () => {
+  it('refuses when the sender cannot pay', async () => {
     const engine = failingCalls(new NodeError('insufficient-funds', 'insufficient funds for transfer'))
     expect(await ask(dispatcherOf(engine), 'eth_estimateGas', [{ from: N, to: B, value: '0x1' }])).toEqual(
       refusal(-32000, 'insufficient funds for transfer'),

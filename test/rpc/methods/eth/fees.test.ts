@@ -9,7 +9,7 @@ async function history(...params: unknown[]) {
 }
 
 describe('eth_feeHistory', () => {
-  it('tells a base fee of zero for each block and the next, and prices only when asked', async () => {
+  it('returns a base fee of zero for each block and the next, and prices only on request', async () => {
     const plain = { oldestBlock: '0x0', baseFeePerGas: ['0x0', '0x0'], gasUsedRatio: [0.5] }
     expect((await history('0x1', 'latest')).outcome).toEqual({ result: plain })
     expect((await history('0x1', 'latest', null)).outcome).toEqual({ result: plain })

@@ -18,7 +18,7 @@ const brief = (logs: any[]) =>
   logs.map(({ blockNumber, topics, removed }) => [Number(blockNumber), Number(topics[0]), removed])
 
 describe('a filter', () => {
-  it('on blocks tells their hashes in order, once', async () => {
+  it('on blocks returns their hashes in order, once', async () => {
     const id = await call('eth_newBlockFilter')
     expect(id).toMatch(/^0x[0-9a-f]{72}$/)
     expect(Buffer.from(id.slice(2), 'hex').toString()).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
@@ -33,7 +33,7 @@ describe('a filter', () => {
     expect(await changes(id.toUpperCase().replace('0X', '0x'))).toEqual([hash, head])
   })
 
-  it('on waiting transactions tells their hashes, and again when a block gives them back', async () => {
+  it('on pending transactions returns their hashes, and again after a reorganisation', async () => {
     const id = await call('eth_newPendingTransactionFilter')
     const sent = await chain.log(0, [1, 2])
     expect(await call('eth_getFilterLogs', id)).toEqual([sent])
@@ -45,7 +45,7 @@ describe('a filter', () => {
     expect(await call('eth_getFilterLogs', id)).toEqual([sent, sent])
   })
 
-  it('on logs from the past begins with what it matched, then tells what comes', async () => {
+  it('on logs from the past begins with what it matched, then returns new ones', async () => {
     await chain.log(0, [7, 1])
     await chain.mine()
     const id = await call('eth_newFilter', { fromBlock: '0x0' })
@@ -60,7 +60,7 @@ describe('a filter', () => {
     expect(await changes(id)).toEqual([])
   })
 
-  it('on logs from the head on tells only what comes, however many blocks pass between two polls', async () => {
+  it('on logs from the head on returns only new ones, however many blocks pass between two polls', async () => {
     await chain.log(0, [1, 1])
     await chain.mine()
     const ids = [
@@ -96,7 +96,7 @@ describe('a filter', () => {
     expect(brief(await changes(bounded)).map(([height]) => height)).toEqual([3, 4])
   })
 
-  it('on logs tells those of a branch that lost as removed, then the new ones', async () => {
+  it('on logs returns those of a branch that lost as removed, then the new ones', async () => {
     const id = await call('eth_newFilter', { fromBlock: '0x0' })
     for (const number of [1, 2]) {
       await chain.log(0, [number, 1])
@@ -115,7 +115,7 @@ describe('a filter', () => {
     expect(brief(await call('eth_getFilterLogs', id))).toEqual([[2, 9, false]])
   })
 
-  it('tells logs that came and went between two polls, also when the node has forgotten their blocks', async () => {
+  it('returns logs that came and went between two polls, also when their blocks were pruned', async () => {
     const id = await call('eth_newFilter', {})
     const snapshot = await call('evm_snapshot')
     await chain.log(0, [1, 1])
@@ -127,7 +127,7 @@ describe('a filter', () => {
     ])
   })
 
-  it('on one block tells when that block leaves', async () => {
+  it('on one block reports when that block leaves', async () => {
     await chain.log(0, [1, 1])
     const [block] = await chain.mine()
     const id = await call('eth_newFilter', { blockHash: block?.hash })

@@ -1,6 +1,6 @@
 /** The filter of log queries (acceptance checks 144 to 155). */
 import { describe, expect, it } from 'vitest'
-import type { LogQuery } from '../../../../src/engine/engine.ts'
+import type { LogQuery } from '../../../../src/engine/model.ts'
 import { NodeError } from '../../../../src/errors.ts'
 import { type NodeOptions, resolveNodeOptions } from '../../../../src/options/options.ts'
 import {
@@ -130,7 +130,7 @@ describe('eth_getLogs', () => {
     expect((await asked()).outcome).toEqual({ error: { code: -32602, message: 'method parameters invalid' } })
   })
 
-  it('tells which limit was passed', async () => {
+  it('names the limit that was passed', async () => {
     const logs = async ({ maxLogs }: { maxLogs: number }) => {
       throw new NodeError('log-limit', `Filter returned more than ${maxLogs} logs.`)
     }

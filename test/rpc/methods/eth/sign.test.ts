@@ -94,7 +94,7 @@ describe('eth_signTypedData_v4', () => {
     )
   })
 
-  it('says what does not fit', async () => {
+  it('names what does not fit', async () => {
     const { outcome } = await send('eth_signTypedData_v4', A, { ...typed, message: { words: 'Hello' } })
     expect(outcome).toEqual(refusal(-32602, 'Invalid typedData: unexpected field words in Mail'))
   })

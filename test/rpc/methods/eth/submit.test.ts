@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { keccak256 } from '../../../../src/encoding/hash.ts'
 import { fromHex, toHex } from '../../../../src/encoding/hex.ts'
-import type { ReceiptView, Submitted } from '../../../../src/engine/engine.ts'
+import type { ReceiptView, Submitted } from '../../../../src/engine/model.ts'
 import { NodeError } from '../../../../src/errors.ts'
 import type { Failure } from '../../../../src/evm/failure-message.ts'
 import {
@@ -58,7 +58,7 @@ describe('eth_sendRawTransaction', () => {
     expect(calls).toEqual([])
   })
 
-  it('passes on what the pool says', async () => {
+  it('passes on the refusal of the pool', async () => {
     const submit = async () => {
       throw new NodeError('transaction-refused', 'transaction nonce too low')
     }
@@ -137,7 +137,7 @@ describe('a transaction mined on the spot', () => {
     expect(await sendMined(failure)).toEqual(refusal(-32015, words('transaction reverted')))
   })
 
-  it('answers the hash in any case, if told so', async () => {
+  it('answers the hash in any case, if configured so', async () => {
     expect(await sendMined(reverted, { minedReverts: 'hash' })).toEqual({ result: creation.hash })
   })
 })

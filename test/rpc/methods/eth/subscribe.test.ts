@@ -9,13 +9,13 @@ import { type LoggingChain, loggingChain, topic } from '../../../support/logging
 let chain: LoggingChain
 /** What came, by subscription. */
 // biome-ignore lint/suspicious/noExplicitAny: payloads are what the tests look into
-let heard: { subscription: string; result: any }[]
+let received: { subscription: string; result: any }[]
 beforeEach(async () => {
   chain = await loggingChain({ maxSubscriptions: 4 })
-  heard = []
+  received = []
   chain.node.on('message', ({ type, data }) => {
     expect(type).toBe('eth_subscription')
-    heard.push(data as (typeof heard)[number])
+    received.push(data as (typeof received)[number])
   })
 })
 afterEach(() => chain.close())
@@ -23,10 +23,10 @@ afterEach(() => chain.close())
 const call = (method: string, ...params: unknown[]) => chain.call(method, ...params)
 const subscribe = (...params: unknown[]): Promise<string> => call('eth_subscribe', ...params)
 const results = (id: string) =>
-  heard.filter(({ subscription }) => subscription === id).map(({ result }) => result)
+  received.filter(({ subscription }) => subscription === id).map(({ result }) => result)
 
 describe('eth_subscribe', () => {
-  it('to newHeads tells each header that joins the chain', async () => {
+  it('to newHeads notifies of each header that joins the chain', async () => {
     const id = await subscribe('newHeads')
     expect(id).toMatch(/^0x[0-9a-f]{32}$/)
     await chain.log(0, [1, 1])
@@ -44,7 +44,7 @@ describe('eth_subscribe', () => {
     )
   })
 
-  it('to logs tells those that match, as eth_getLogs does', async () => {
+  it('to logs notifies of those that match, as eth_getLogs does', async () => {
     const { loggers } = chain
     const all = await subscribe('logs')
     const some = await subscribe('logs', { address: loggers[1], topics: [null, [topic(5), null, topic(6)]] })
@@ -63,7 +63,7 @@ describe('eth_subscribe', () => {
     for (const log of results(all)) LogObject.parse(log)
   })
 
-  it('to newPendingTransactions tells hashes, and again those that a lost branch gives back', async () => {
+  it('to newPendingTransactions notifies of hashes, and again of those that a lost branch returns to the pool', async () => {
     const id = await subscribe('newPendingTransactions', null)
     const sent = await chain.log(0, [1, 1])
     await chain.mine()
@@ -72,14 +72,14 @@ describe('eth_subscribe', () => {
     expect(results(id)).toEqual([sent, sent])
   })
 
-  it('to syncing is taken and tells nothing, for the node never synchronises', async () => {
+  it('to syncing is accepted and never notifies, for the node never synchronises', async () => {
     const id = await subscribe('syncing', {})
     await chain.mine(2)
     expect(results(id)).toEqual([])
     expect(await call('eth_unsubscribe', id)).toBe(true)
   })
 
-  it('tells of a reorganisation what left, then the new headers, then their logs, each upwards', async () => {
+  it('notifies of a reorganisation: what left, then the new headers, then their logs, each upwards', async () => {
     for (const number of [1, 2]) {
       await chain.log(0, [number, 1])
       await chain.mine()
@@ -91,13 +91,13 @@ describe('eth_subscribe', () => {
       depth: 2,
       blocks: [{ transactions: [raws[0]] }, {}, { transactions: [raws[1]] }],
     })
-    const told = heard.map(({ subscription, result }) =>
+    const order = received.map(({ subscription, result }) =>
       subscription === heads
         ? ['head', Number(result.number)]
         : [result.removed ? 'removed' : 'log', Number(result.blockNumber), Number(result.topics[0])],
     )
-    expect(heard.every(({ subscription }) => [heads, logs].includes(subscription))).toBe(true)
-    expect(told).toEqual([
+    expect(received.every(({ subscription }) => [heads, logs].includes(subscription))).toBe(true)
+    expect(order).toEqual([
       ['removed', 2, 1],
       ['removed', 3, 2],
       ['head', 2],
@@ -108,7 +108,7 @@ describe('eth_subscribe', () => {
     ])
   })
 
-  it('tells after a return to a save point only what is new', async () => {
+  it('notifies after a revert to a snapshot only of what is new', async () => {
     const id = await subscribe('logs', {})
     await chain.log(0, [1, 1])
     await chain.mine()
@@ -203,7 +203,7 @@ describe('a session', () => {
   const ask = (session: Session, method: string, ...params: unknown[]) =>
     chain.node.dispatcher.request(method, params, session)
 
-  it('that cannot be notified is told that there is no such method', async () => {
+  it('that cannot be notified gets method not found', async () => {
     const { dispatcher } = chain.node
     for (const [method, param] of [
       ['eth_subscribe', 'newHeads'],
@@ -255,7 +255,7 @@ describe('a session', () => {
     expect(await ask(gone, 'eth_unsubscribe', id)).toBe(false)
   })
 
-  it('shares the words of an event with all others that hear of it', async () => {
+  it('shares the text of an event with all other subscribers', async () => {
     const [one, two] = [listening(), listening()]
     for (const { session } of [one, two]) {
       await ask(session, 'eth_subscribe', 'newHeads')
@@ -264,7 +264,7 @@ describe('a session', () => {
     await chain.log(0, [1, 1])
     await chain.mine()
     expect(one.got).toHaveLength(2)
-    for (const [i, { news }] of one.got.entries()) expect(two.got[i]?.news).toBe(news)
+    for (const [i, { event }] of one.got.entries()) expect(two.got[i]?.event).toBe(event)
   })
 
   it('that fails does not keep the news from others', async () => {

@@ -117,7 +117,7 @@ describe('receipts', () => {
     expect(result).toMatchObject({ status: '0x0', to: null, contractAddress: contractAddress(A, 1n) })
   })
 
-  it('show the fee-collecting transaction as sent by nobody', async () => {
+  it('show the REMASC transaction without a sender', async () => {
     const reward = block1.block.transactions.at(-1)
     const { result } = await read('eth_getTransactionReceipt', reward?.hash)
     expect(result).toMatchObject({ from: `0x${'0'.repeat(40)}`, gasUsed: '0x0', status: '0x1' })

@@ -1,0 +1,107 @@
+/** Opens the chain of a store, with what reads, executes and validates its blocks. */
+import { EMPTY_TRIE_ROOT } from '../../chain/account.ts'
+import type { Block, ExecutedBlock } from '../../chain/block.ts'
+import type { ChainConfig } from '../../chain/config.ts'
+import type { Genesis } from '../../chain/genesis.ts'
+import { headerHash } from '../../chain/header.ts'
+import type { Hex } from '../../encoding/hex.ts'
+import { createVm, type Vm } from '../../evm/vm.ts'
+import type { Logger } from '../../logger.ts'
+import type { CommittedState, StateReader } from '../../state/model.ts'
+import { Overlay } from '../../state/overlay.ts'
+import { StateTrie } from '../../state/state-trie.ts'
+import { BlockStore } from '../../store/block-store.ts'
+import type { Store } from '../../store/level.ts'
+import { nodeSource } from '../../store/state-nodes.ts'
+import type { ChainAccess } from './ancestry.ts'
+import { Blockchain, type BlockWithState } from './blockchain.ts'
+import { createBlockValidation } from './validate-block.ts'
+
+/** Open state readers: a reader caches what it has read, so the reader of the head should live as long as the head. */
+const OPEN_STATES = 8
+
+/** An open chain. */
+export interface Chain extends ChainAccess {
+  readonly store: Store
+  readonly trie: StateTrie
+  readonly vm: Vm
+  /** The state after a stored block; readers of recently used states are shared. */
+  stateAfter(block: ExecutedBlock): StateReader
+  /** The state after the head. */
+  headState(): StateReader
+  /** Checks and executes a block mined elsewhere. Throws `invalid-block` with the first rule violated. */
+  validateBlock(block: Block): Promise<BlockWithState>
+}
+
+/** What a chain is opened from. */
+export interface ChainOptions {
+  readonly config: ChainConfig
+  readonly genesis: Genesis
+  readonly store: Store
+  /** Where the database is, for error messages. */
+  readonly place: string
+  readonly logger: Logger
+  /** Wall clock, Unix seconds. */
+  readonly now: () => number
+}
+
+/** Opens the chain of the store, or starts it with the genesis. Throws `database`. */
+export async function openChain(options: ChainOptions): Promise<Chain> {
+  const { config, genesis, store, place, logger, now } = options
+  const blocks = await BlockStore.open(store, config)
+  const trie = new StateTrie(nodeSource(store))
+  const vm = createVm({ chainId: config.chainId, onNotice: (notice) => logger.warn(notice) })
+  const blockchain = await Blockchain.open({ store, blocks, trie, place }, () =>
+    buildGenesis(genesis, trie, config),
+  )
+  const stateAfter = createStateReaders(trie)
+  const access = { config, blockchain, blocks }
+  return {
+    ...access,
+    store,
+    trie,
+    vm,
+    stateAfter,
+    headState: () => stateAfter(blockchain.head),
+    validateBlock: createBlockValidation({ ...access, vm, trie, now }),
+  }
+}
+
+/** State and block of a genesis; deterministic. */
+function buildGenesis(
+  genesis: Genesis,
+  trie: StateTrie,
+  config: ChainConfig,
+): { block: ExecutedBlock; state: CommittedState } {
+  const overlay = new Overlay(trie.reader(EMPTY_TRIE_ROOT))
+  genesis.apply(overlay)
+  const state = trie.commit(EMPTY_TRIE_ROOT, overlay.changes())
+  const header = genesis.header(state.root)
+  return {
+    block: {
+      hash: headerHash(header, config),
+      block: { header, transactions: [], uncles: [] },
+      receipts: [],
+      totalDifficulty: header.difficulty,
+      postState: state.root,
+    },
+    state,
+  }
+}
+
+/** Readers by state root; the least recently used one is dropped. */
+function createStateReaders(trie: StateTrie): (block: ExecutedBlock) => StateReader {
+  const open = new Map<Hex, StateReader>()
+  return ({ postState }) => {
+    const reader = open.get(postState) ?? trie.reader(postState)
+    open.delete(postState)
+    open.set(postState, reader)
+    if (open.size > OPEN_STATES) {
+      for (const oldest of open.keys()) {
+        open.delete(oldest)
+        break
+      }
+    }
+    return reader
+  }
+}

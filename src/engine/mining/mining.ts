@@ -1,0 +1,102 @@
+/** Block production of a node: the pending block, mining work, the local miner, its schedule, and branches for `evm_reorg`. */
+import type { ExecutedBlock } from '../../chain/block.ts'
+import { encodeRlp } from '../../encoding/rlp.ts'
+import type { Logger } from '../../logger.ts'
+import type { Chain } from '../blockchain/chain.ts'
+import type { Clock } from '../clock.ts'
+import type { BlockOverrides } from '../dev/block-overrides.ts'
+import type { MiningMode } from '../model.ts'
+import type { Pool } from '../pool/pool.ts'
+import { type BranchBuilder, createBranchBuilder } from './branch-builder.ts'
+import { type BuildRequest, type BuiltBlock, createBuilder } from './builder.ts'
+import { createHashrates, type Hashrates } from './hashrates.ts'
+import { createMiner, type Miner } from './miner.ts'
+import { createPending, type Pending } from './pending.ts'
+import { createSchedule, type Schedule } from './schedule.ts'
+import { createSolutions, type Solutions } from './solution.ts'
+import { createWorks, type Works } from './work.ts'
+
+/** What produces blocks. */
+export interface Mining {
+  readonly pending: Pick<Pending, 'current'>
+  readonly works: Omit<Works, 'discard'>
+  readonly solutions: Solutions
+  readonly hashrates: Hashrates
+  readonly schedule: Schedule
+  /** Builds a block on a parent from the pool's transactions, without proof of work; `timestamp` in Unix seconds. */
+  build(parent: ExecutedBlock, timestamp: number): Promise<BuiltBlock>
+  /** Completes a built block with a proof of work. */
+  readonly mine: Miner
+  readonly buildBranch: BranchBuilder
+  /** Discards the pending block and the current work: head, pool, clock or block overrides changed. */
+  discardPending(): void
+}
+
+/** What block production needs of the node. */
+export interface MiningParts extends Chain {
+  readonly pool: Pool
+  readonly clock: Clock
+  readonly blockOverrides: BlockOverrides
+  readonly logger: Logger
+  /** Wall clock, Unix seconds. */
+  readonly now: () => number
+  /** How the node mines by itself once its schedule is started. */
+  readonly mode: MiningMode
+  /** Client name in the extra data of blocks mined here, for example `TANDEM-0.1.0`. */
+  readonly signature: string
+  /** Minimum time between two submissions of work, milliseconds; 0 is no limit. */
+  readonly workRateLimitMs: number
+  /** Mines a block when the schedule's timer fires. */
+  readonly onTick: () => Promise<void>
+  /** Whether the node is closing, which ends a running search for a proof of work. */
+  readonly isClosing: () => boolean
+}
+
+/** Makes the block production of a node; its schedule is stopped. */
+export function createMining(parts: MiningParts): Mining {
+  const { config, blockchain, pool, clock, blockOverrides, logger, now } = parts
+  const extraData = encodeRlp([Uint8Array.of(1), new TextEncoder().encode(parts.signature)])
+  const buildBlock = createBuilder(parts)
+  const build = (request: BuildRequest) =>
+    buildBlock({ ...request, headerOverrides: blockOverrides.headerOverrides })
+  const buildFromPool = (parent: ExecutedBlock, timestamp: number, data: Uint8Array) =>
+    build({
+      parent,
+      timestamp,
+      coinbase: blockOverrides.coinbase,
+      extraData: data,
+      candidates: pool.candidates(),
+    })
+  const buildNext = (data: Uint8Array) =>
+    buildFromPool(blockchain.head, clock.nextTimestamp(blockchain.head.block.header.timestamp), data)
+  const pending = createPending(config, buildNext)
+  const works = createWorks({ ...parts, build: () => buildNext(extraData) })
+  const mine = createMiner(parts, parts.isClosing)
+  return {
+    pending,
+    works,
+    solutions: createSolutions({
+      ...parts,
+      works,
+      logger,
+      now,
+      elapsed: () => performance.now(),
+      rateLimitMs: parts.workRateLimitMs,
+    }),
+    hashrates: createHashrates(now),
+    schedule: createSchedule(parts.mode, parts.onTick),
+    build: (parent, timestamp) => buildFromPool(parent, timestamp, extraData),
+    mine,
+    buildBranch: createBranchBuilder({
+      ...parts,
+      coinbase: () => blockOverrides.coinbase,
+      extraData,
+      build,
+      mine,
+    }),
+    discardPending() {
+      pending.discard()
+      works.discard()
+    },
+  }
+}

@@ -1,0 +1,58 @@
+/** The pending block: the one that this node would mine now, cached until head, pool or clock change. */
+import type { ExecutedBlock } from '../../chain/block.ts'
+import type { ChainConfig } from '../../chain/config.ts'
+import { headerHash } from '../../chain/header.ts'
+import { EMPTY } from '../../encoding/bytes.ts'
+import type { StateReader } from '../../state/model.ts'
+import type { BuiltBlock } from './builder.ts'
+
+/** A block without proof of work, and the state after it. */
+export interface PendingBlock {
+  readonly executed: ExecutedBlock
+  readonly state: StateReader
+}
+
+/** The pending block of a node, built at most once between changes. */
+export interface Pending {
+  current(): Promise<PendingBlock>
+  /** Head, pool or clock changed: the next call of `current` builds anew. */
+  discard(): void
+}
+
+/** `build` makes the block that would be mined now. A pending block has no extra data (docs/protocol.md#18-extra-data). */
+export function createPending(
+  config: ChainConfig,
+  build: (extraData: Uint8Array) => Promise<BuiltBlock>,
+): Pending {
+  let cached: Promise<PendingBlock> | undefined
+
+  async function buildPending(): Promise<PendingBlock> {
+    const { block, result, overlay, state } = await build(EMPTY)
+    return {
+      executed: {
+        hash: headerHash(block.header, config),
+        block,
+        receipts: result.receipts,
+        totalDifficulty: 0n,
+        postState: state.root,
+      },
+      state: overlay,
+    }
+  }
+
+  return {
+    current() {
+      if (cached === undefined) {
+        const built = buildPending()
+        cached = built
+        built.catch(() => {
+          if (cached === built) cached = undefined
+        })
+      }
+      return cached
+    },
+    discard() {
+      cached = undefined
+    },
+  }
+}

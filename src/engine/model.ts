@@ -1,0 +1,207 @@
+/** Types that the engine's parts and its users share. Imports nothing of the engine. */
+import type { Account } from '../chain/account.ts'
+import type { ExecutedBlock } from '../chain/block.ts'
+import type { Log, Receipt } from '../chain/receipt.ts'
+import type { Transaction } from '../chain/transaction.ts'
+import type { Hex } from '../encoding/hex.ts'
+import type { NodeError } from '../errors.ts'
+import type { Failure } from '../evm/failure-message.ts'
+import type { CallRequest, StateOverrides } from '../execution/request.ts'
+
+/** Selects a block. */
+export type BlockReference =
+  | { readonly tag: 'earliest' | 'latest' | 'pending' }
+  | { readonly number: number }
+  | { readonly hash: Hex; readonly requireCanonical?: boolean }
+
+/** A block that a query found; `pending` is the one that this node would mine now, without proof of work. */
+export interface BlockView {
+  readonly executed: ExecutedBlock
+  readonly pending: boolean
+}
+
+/** A transaction and, once it is mined on the canonical chain, its block and index. */
+export interface TransactionView {
+  readonly transaction: Transaction
+  readonly block?: ExecutedBlock
+  readonly index?: number
+}
+
+/** The receipt of a mined transaction with its context. */
+export interface ReceiptView {
+  readonly transaction: Transaction
+  readonly receipt: Receipt
+  readonly block: ExecutedBlock
+  /** Of the transaction in the block. */
+  readonly index: number
+  /** Number of logs that earlier transactions of the block emitted. */
+  readonly firstLogIndex: number
+}
+
+/** A log and its place in the chain; `removed` when its block has left the canonical chain. */
+export interface LogView {
+  readonly log: Log
+  readonly block: ExecutedBlock
+  readonly transaction: Transaction
+  readonly transactionIndex: number
+  /** Index in the block. */
+  readonly logIndex: number
+  readonly removed: boolean
+}
+
+/** Selects logs: a range of heights, or one block, filtered by address (any of) and topics (per position: any of; null matches all). */
+export interface LogQuery {
+  readonly range: { readonly from: number; readonly to: number } | { readonly blockHash: Hex }
+  readonly addresses: readonly Hex[]
+  readonly topics: readonly (readonly Hex[] | null)[]
+  /** Largest difference between the heights of the range; 0 is no limit. */
+  readonly maxBlocks: number
+  /** Largest number of logs in the result; 0 is no limit. */
+  readonly maxLogs: number
+  /** Makes the error for more than `maxLogs`; the reference node's error unless given. */
+  readonly tooMany?: () => NodeError
+}
+
+/** Merkle-Patricia proofs of an account and some of its slots. Trie nodes in RLP, root first. */
+export interface AccountProof {
+  readonly address: Hex
+  readonly account: Account | undefined
+  /** Hash of the node of the contract marker; of an empty trie when there is none. */
+  readonly storageHash: Hex
+  readonly accountProof: readonly Uint8Array[]
+  readonly storageProof: readonly { slot: bigint; value: bigint; proof: readonly Uint8Array[] }[]
+}
+
+/** Heights of blocks, ascending, in chunks: the work between two chunks is interruptible. */
+export type HeightChunks = AsyncIterable<readonly number[]>
+
+/** A transaction to sign and send; absent members are filled in with the wallet's defaults. */
+export interface TransactionRequest extends CallRequest {
+  readonly from: Hex
+  readonly nonce?: bigint
+}
+
+/** What became of a submitted transaction. */
+export interface Submitted {
+  readonly hash: Hex
+  /** Present when it was mined before the call returned: its block, receipt, and why it failed. */
+  readonly mined?: { readonly view: ReceiptView; readonly failure?: Failure }
+}
+
+/** What to mine. */
+export interface MineRequest {
+  /** Number of blocks, each the child of the one before; 1 unless given. */
+  readonly blocks?: number
+  /** Of the first block, Unix seconds. */
+  readonly timestamp?: number
+  /** Seconds from each further block to the next, at least 1; the clock decides unless given. */
+  readonly interval?: number
+  /** Hash of the block to build on; the head unless given. Blocks on another parent become canonical only by fork choice. */
+  readonly parent?: Hex
+}
+
+/** A block to build; absent members are those of a block that is mined now. */
+export interface PlannedBlock {
+  /** All transactions of the block, in this order. */
+  readonly transactions?: readonly Transaction[]
+  /** Unix seconds. */
+  readonly timestamp?: number
+  readonly coinbase?: Hex
+}
+
+/** Which blocks to replace by which. */
+export interface ReorgRequest {
+  /** Number of blocks that leave, from the head downwards. */
+  readonly depth: number
+  /**
+   * The blocks in their place; empty blocks unless given: one more than leave, and further ones until the branch is
+   * heavier where the replaced blocks have uncles.
+   */
+  readonly blocks?: readonly PlannedBlock[]
+  /** Include known siblings, the replaced blocks among them, as uncles wherever the rules allow. */
+  readonly uncles?: boolean
+}
+
+/** How a block was inserted: as the new head, beside the canonical chain, or not at all because it is known. */
+export type InsertionOutcome = 'best' | 'side' | 'known'
+
+/** What became of an imported block. */
+export interface Imported {
+  readonly outcome: InsertionOutcome
+  readonly hash: Hex
+}
+
+/** What became of a block that was completed with submitted work. */
+export interface WorkInsertion extends Imported {
+  readonly height: number
+}
+
+/** A block template that waits for a proof of work, as a miner gets it. */
+export interface MiningWork {
+  /** The hash that the parent chain's coinbase must carry after the tag (docs/protocol.md#15-hashes). */
+  readonly hash: Hex
+  /** The largest hash, read as an integer, that is a valid proof. */
+  readonly target: bigint
+  /** Fees of its transactions, wei. */
+  readonly paidFees: bigint
+  readonly parentHash: Hex
+}
+
+/** `auto`: a block for each transaction; a number: a block every so many milliseconds; `manual`: on request only. */
+export type MiningMode = 'auto' | 'manual' | number
+
+/** Fields of the next header that a development client has fixed; they replace the values derived from the parent. */
+export interface HeaderOverrides {
+  /** Gas. */
+  readonly gasLimit?: bigint
+  /** Wei per gas. */
+  readonly minimumGasPrice?: bigint
+}
+
+/** A change of the canonical chain: extension, reorganisation or rewind. Emitted once, after it is on disk. */
+export interface ChainUpdate {
+  /** From the old head downwards. */
+  readonly removed: readonly ExecutedBlock[]
+  /** Upwards to the new head. */
+  readonly added: readonly ExecutedBlock[]
+  /** By hash, of transactions that ran for this update and failed or wrote to the console. */
+  readonly notes?: ReadonlyMap<Hex, TransactionNotes>
+}
+
+/** Results of an executed transaction that are neither in its receipt nor in the state. */
+export interface TransactionNotes {
+  readonly failure?: Failure
+  /** Its calls to the console contract as text, one per call. */
+  readonly console?: readonly string[]
+}
+
+/** Transactions that became runnable. */
+export interface PoolUpdate {
+  readonly added: readonly Transaction[]
+}
+
+/** Calls to the console contract; not emitted for estimates, traces and blocks that are only built. */
+export interface ConsoleOutput {
+  /** One text per call, unescaped: it may contain control characters. */
+  readonly texts: readonly string[]
+  /** Hash of the transaction; absent for a simulated call. */
+  readonly transaction?: Hex
+}
+
+/** A simulated message failed. Emitted before the error reaches the caller. */
+export interface FailedCall {
+  /** The error that the caller gets. */
+  readonly error: NodeError
+  readonly request: CallRequest
+  /** By hash, so that it selects the same block later; `pending` stays a tag. */
+  readonly reference: BlockReference
+  readonly overrides?: StateOverrides
+}
+
+/** Events of the engine by name. */
+export interface EngineEvents {
+  chain: ChainUpdate
+  pool: PoolUpdate
+  console: ConsoleOutput
+  failedCall: FailedCall
+}

@@ -1,0 +1,61 @@
+/** Ids of requests that a JavaScript number cannot hold, digit for digit (docs/rpc-reference.md#23-request-id). */
+import { endOfString } from './json-depth.ts'
+import { RawJson, rawJson } from './raw-json.ts'
+
+type Json = Record<string, unknown>
+
+const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null
+
+const isInexact = (id: unknown): boolean => typeof id === 'number' && !Number.isSafeInteger(id)
+
+/** Does a parsed message hold a request whose id may have lost digits? */
+export function hasInexactId(message: unknown): boolean {
+  if (Array.isArray(message)) return message.some(hasInexactId)
+  return isObject(message) && isInexact(message.id)
+}
+
+/** Integers of fewer digits are exact. */
+const LEAST_DIGITS = 16
+const NUMBER = /-?\d[\d.eE+-]*/y
+
+/** JSON text with each long integer wrapped in an array, as text. */
+function wrapIntegers(text: string): string {
+  const parts: string[] = []
+  let copied = 0
+  for (let i = 0; i < text.length; i++) {
+    if (text[i] === '"') {
+      i = endOfString(text, i + 1)
+      continue
+    }
+    NUMBER.lastIndex = i
+    const [number] = NUMBER.exec(text) ?? []
+    if (number === undefined) continue
+    if (number.length >= LEAST_DIGITS && /^-?\d+$/.test(number)) {
+      parts.push(text.slice(copied, i), `["${number}"]`)
+      copied = i + number.length
+    }
+    i += number.length - 1
+  }
+  parts.push(text.slice(copied))
+  return parts.join('')
+}
+
+function restore(message: unknown, exact: unknown): void {
+  if (Array.isArray(message)) {
+    for (const [at, entry] of message.entries()) restore(entry, (exact as readonly unknown[])[at])
+  } else if (isObject(message) && isInexact(message.id)) {
+    const { id } = exact as Json
+    if (Array.isArray(id)) message.id = rawJson(String(id[0]))
+  }
+}
+
+/**
+ * Replaces the ids that lost digits in `message`, the parsed `text`, by their JSON text. For messages with such an id
+ * only: the text is parsed a second time, since Node 20 gives no access to the text of a number.
+ */
+export function restoreIds(message: unknown, text: string): void {
+  restore(message, JSON.parse(wrapIntegers(text)))
+}
+
+/** Is this the id of a request, whose digits do not fit a number? */
+export const isExactId = (id: unknown): id is RawJson => id instanceof RawJson

@@ -1,0 +1,50 @@
+/** The names of methods, and what their namespaces have in common. */
+
+/** A method, as far as permissions and limits know it. */
+export interface MethodNames {
+  readonly name: string
+  /** Other names under which it is found; the document and the sessions know it by `name` alone. */
+  readonly aliases: readonly string[]
+}
+
+/** The part of a method name that names its group. */
+export function namespaceOf(name: string): string {
+  return /^[^_.]*/.exec(name)?.[0] ?? name
+}
+
+/** All names of a method, its own first. */
+export function namesOf({ name, aliases }: MethodNames): readonly string[] {
+  return [name, ...aliases]
+}
+
+interface NamespaceRules {
+  /** Its methods change the chain, its clock, its keys or its peers, or cost far more than a call: a key opens them only by naming them. */
+  readonly guarded?: true
+  /** The cost of its methods is up to the caller, so only so many run at once. */
+  readonly heavy?: true
+}
+
+/** Every namespace, own names and aliases. */
+const NAMESPACES: Readonly<Record<string, NamespaceRules>> = {
+  web3: {},
+  net: {},
+  rpc: {},
+  eth: {},
+  ext: {},
+  rsk: {},
+  trace: { heavy: true },
+  debug: { heavy: true, guarded: true },
+  txpool: { guarded: true },
+  sco: { guarded: true },
+  mnr: { guarded: true },
+  personal: { guarded: true },
+  evm: { guarded: true },
+  hardhat: { guarded: true },
+  anvil: { guarded: true },
+  miner: { guarded: true },
+}
+
+/** What holds for the methods of a namespace; one without a row is guarded. */
+export function namespaceRules(namespace: string): NamespaceRules {
+  return (Object.hasOwn(NAMESPACES, namespace) && NAMESPACES[namespace]) || { guarded: true }
+}

@@ -1,0 +1,12 @@
+/** Nothing: geth's `noopTracer`, which measures the cost of a run itself. */
+import { z } from 'zod'
+import { tracer } from './tracer-record.ts'
+
+/** The `noopTracer`. */
+export const noopTracer = tracer({
+  name: 'noopTracer',
+  summary: 'an empty object',
+  options: {},
+  result: z.strictObject({}).meta({ id: 'EmptyTrace', description: 'Nothing (noopTracer)' }),
+  start: () => ({ tracer: {}, result: () => ({}) }),
+})

@@ -1,0 +1,103 @@
+/** What a tracer of `debug_trace*` is: one record with its options, its result and its start. */
+import type { z } from 'zod'
+import type { Hex } from '../../../encoding/hex.ts'
+import type { CallFrame } from '../../../evm/tracing/call-frame.ts'
+import type { TraceBudget } from '../../../evm/tracing/trace-budget.ts'
+import type { Tracer } from '../../../evm/tracing/tracer.ts'
+import type { Parameter } from '../../parameter.ts'
+import type { RawJson } from '../../raw-json.ts'
+import type { ReplySize } from './reply-size.ts'
+
+/** Where the traced transaction stands; `NOWHERE` for a simulated call. */
+export interface TracePlace {
+  readonly transactionHash: Hex
+  /** Number of the block's logs before those of this transaction. */
+  readonly firstLogIndex: number
+}
+
+/** The place of a simulated call. */
+export const NOWHERE: TracePlace = { transactionHash: '0x', firstLogIndex: 0 }
+
+/** The limits that the transactions of one request share. */
+export interface TraceLimits {
+  /** What the traces occupy while they are recorded. */
+  readonly budget: TraceBudget
+  /** What the results occupy in the reply. */
+  readonly size: ReplySize
+}
+
+/** The trace of one transaction. */
+export interface TraceRun<R = object> {
+  readonly tracer: Tracer
+  /** The result, once the transaction is over: a value, or its JSON text. */
+  result(place: TracePlace): R | RawJson
+}
+
+/** A tracer with its options. */
+export interface TraceSetup<R = object> {
+  /** Starts the trace of one transaction. */
+  start(limits: TraceLimits): TraceRun<R>
+  /** Makes the result from a call tree; with it the trees that the node caches are used instead of a new run. */
+  readonly ofCallTree?: (root: CallFrame, place: TracePlace, limits: Pick<TraceLimits, 'size'>) => R
+}
+
+/** The `tracerConfig` of a request, for a tracer that contains others. */
+export interface TracerConfig {
+  readonly members: Readonly<Record<string, unknown>>
+  /** Finds a tracer by name and reads its `tracerConfig`. Throws `invalid-params`. */
+  part(tracer: string, tracerConfig: unknown): TraceOptions
+  /** The error for a member that the tracer does not allow. */
+  refuse(reason: string): never
+}
+
+/** One tracer of the registry. */
+export interface TracerRecord {
+  readonly name: string
+  /** Options by name; all of them optional. */
+  readonly options: Readonly<Record<string, Parameter<unknown>>>
+  /** One sentence for the document. */
+  readonly summary: string
+  /** The wire form of its result. */
+  readonly result: z.ZodType<object>
+  /** Traces of a block are an array of results; of the other tracers an array of `{ txHash, result }`. */
+  readonly isBareInBlocks: boolean
+  /** `values` holds a value for each of its options. */
+  configure(values: Readonly<Record<string, unknown>>, config: TracerConfig): TraceSetup
+}
+
+/** The tracer that a request names, with its options. */
+export interface TraceOptions {
+  readonly tracer: TracerRecord
+  readonly setup: TraceSetup
+}
+
+/** What `tracer` takes; the compiler holds `start` to the options and to the result. */
+export interface TracerDefinition<O extends object, R extends object> {
+  readonly name: string
+  readonly summary: string
+  readonly options: { readonly [K in keyof O]: Parameter<O[K]> }
+  readonly result: z.ZodType<R>
+  readonly isBareInBlocks?: true
+  start(options: O, limits: TraceLimits): TraceRun<NoInfer<R>>
+  /** See `TraceSetup`. */
+  ofCallTree?(root: CallFrame, options: O, place: TracePlace, limits: Pick<TraceLimits, 'size'>): NoInfer<R>
+}
+
+/** Makes a record of a tracer. */
+export function tracer<O extends object, R extends object>(definition: TracerDefinition<O, R>): TracerRecord {
+  const { name, summary, options, result, isBareInBlocks = false, start, ofCallTree } = definition
+  return {
+    name,
+    summary,
+    options: options as TracerRecord['options'],
+    result,
+    isBareInBlocks,
+    configure(values) {
+      const given = values as O
+      return {
+        start: (limits) => start(given, limits),
+        ...(ofCallTree && { ofCallTree: (root, place, limits) => ofCallTree(root, given, place, limits) }),
+      }
+    },
+  }
+}

@@ -1,0 +1,76 @@
+/**
+ * Files that are replaced whole, and a lock for those that several processes change. `write-file-atomic` does not sync the
+ * folder after its rename, so a replaced file may be lost with the machine; `proper-lockfile` had its last release in 2021.
+ */
+import { randomBytes } from 'node:crypto'
+import { rmSync, writeFileSync } from 'node:fs'
+import { open, rename, rm } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+
+/** Access for the owner only. */
+export const OWNER_ONLY = 0o600
+
+/** How often a lock is tried again, milliseconds. */
+const LOCK_RETRY_MS = 20
+
+/** Is this the name of a file that `replaceFile` did not finish? A process that is killed leaves it behind. */
+export function isDraft(name: string): boolean {
+  return /^\..*\.draft$/.test(name)
+}
+
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r')
+  try {
+    await folder.sync()
+  } finally {
+    await folder.close()
+  }
+}
+
+/**
+ * Creates or replaces a file with `mode` (less the process's umask) by one rename: a reader finds the old text or the new
+ * one. Once it resolves the file survives the death of the process and of the machine. Throws the file system's errors;
+ * the file is then as it was.
+ */
+export async function replaceFile(path: string, text: string, mode: number): Promise<void> {
+  const draft = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.draft`)
+  try {
+    const file = await open(draft, 'wx', mode)
+    try {
+      await file.writeFile(text)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    await rename(draft, path)
+  } catch (error) {
+    await rm(draft, { force: true })
+    throw error
+  }
+  await syncFolder(dirname(path))
+}
+
+/** The file that stands for the lock of `path`; it holds the id of the process that has the lock. */
+export function lockPath(path: string): string {
+  return `${path}.lock`
+}
+
+/**
+ * Takes the lock of `path`, waiting up to `waitMs` milliseconds; the result releases it. `undefined` when another process
+ * still holds it. Throws the file system's errors.
+ */
+export async function lockFile(path: string, waitMs: number): Promise<(() => void) | undefined> {
+  const lock = lockPath(path)
+  const deadline = Date.now() + waitMs
+  for (;;) {
+    try {
+      writeFileSync(lock, String(process.pid), { flag: 'wx', mode: OWNER_ONLY })
+      return () => rmSync(lock, { force: true })
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+      if (Date.now() > deadline) return undefined
+    }
+    await wait(LOCK_RETRY_MS)
+  }
+}

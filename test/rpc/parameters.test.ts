@@ -1,0 +1,72 @@
+/** What the schema of a parameter accepts, its decoder accepts, and nothing else. */
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { METHODS } from '../../src/rpc/methods/index.ts'
+import type { Parameter } from '../../src/rpc/parameter.ts'
+import { HOSTILE, spoiled } from '../hostile/hostile-values.ts'
+import { valuesOf } from '../support/schema-values.ts'
+
+/** Parameters whose decoder is more lenient, or stricter, than their schema, and why. */
+const EXCEPTIONS: Readonly<Record<string, string>> = {
+  'evm_setAbi abi': 'entries are validated when the ABI is registered',
+  'evm_reorg options': 'the bytes of transactions are decoded too',
+  'anvil_reset options': 'only the two members that name another chain are looked at',
+  'trace_filter filter': 'counts as text may be negative or too long',
+  'trace_get positions': 'the only text of the list is an index',
+  'debug_traceBlockByNumber options': 'switches depend on the tracer',
+  'debug_traceCall options': 'switches depend on the tracer',
+}
+
+const parameters = METHODS.flatMap(({ name, params }) =>
+  params.map(({ name: parameter, parameter: { schema, read } }) => ({
+    name: `${name} ${parameter}`,
+    parameter: { schema, read } as Parameter<unknown>,
+  })),
+)
+/** Methods share parameters: each is tested once. */
+const distinct = [...new Map(parameters.map((one) => [one.parameter.schema, one])).values()].filter(
+  ({ name }) => !Object.hasOwn(EXCEPTIONS, name),
+)
+
+function decodes({ read }: Parameter<unknown>, value: unknown): boolean {
+  try {
+    read(value, 'parameter')
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** JSON that zod's records pass over: keys named `__proto__`. */
+const hasProto = (value: unknown): boolean => JSON.stringify(value).includes('"__proto__":')
+
+function expectAgreement(parameter: Parameter<unknown>, value: unknown): void {
+  if (hasProto(value)) return
+  const accepted = parameter.schema.safeParse(value).success
+  expect({ value, decoded: decodes(parameter, value) }).toEqual({ value, decoded: accepted })
+}
+
+/** Values of the schema, the same with one part replaced, and any JSON. */
+function candidates(parameter: Parameter<unknown>): fc.Arbitrary<unknown> {
+  const fitting = valuesOf(parameter)
+  const hostile = fc.constantFrom(...HOSTILE)
+  const replaced = fc
+    .tuple(fitting, fc.oneof(hostile, fc.jsonValue({ maxDepth: 1 })), fc.nat())
+    .map(([value, other, at]) => {
+      const all = [...spoiled(value, other)]
+      return all[at % all.length]
+    })
+  return fc.oneof(fitting, replaced, hostile)
+}
+
+describe('the schema and the decoder of', () => {
+  it.each(distinct.map(({ name, parameter }) => [name, parameter] as const))('%s agree', (_, parameter) => {
+    for (const value of HOSTILE) expectAgreement(parameter, value)
+    fc.assert(
+      fc.property(candidates(parameter), (value) => expectAgreement(parameter, value)),
+      {
+        numRuns: 200,
+      },
+    )
+  })
+})

@@ -1,0 +1,132 @@
+/** Call frames of the trace cases as Anvil's `callTracer` gives them, and the form in which two nodes are compared. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import type { Hex } from '../../src/encoding/hex.ts'
+import { play, type Stage, type TraceCase } from './trace-cases.ts'
+
+export const MNEMONIC = 'test test test test test test test test test test test junk'
+/** The first account of that mnemonic. */
+const SENDER = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
+/** Anvil with this chain's rules as far as it has them. */
+const ARGUMENTS = [
+  '--port',
+  '0',
+  '--chain-id',
+  '33',
+  '--hardfork',
+  'shanghai',
+  '--block-base-fee-per-gas',
+  '0',
+]
+
+/** One JSON-RPC call; throws on an error response. */
+export type Call = (method: string, params: readonly unknown[]) => Promise<unknown>
+
+/** A frame of `callTracer`. */
+export interface RpcFrame {
+  readonly type: string
+  readonly from: Hex
+  readonly to?: Hex
+  readonly value?: Hex
+  readonly input: Hex
+  readonly output?: Hex
+  readonly error?: string
+  readonly calls?: readonly RpcFrame[]
+}
+
+/** A frame as both nodes must have it: without gas and error texts, addresses numbered in order of appearance. */
+export interface FrameShape {
+  readonly type: string
+  readonly from: string
+  readonly to: string | undefined
+  readonly value: bigint
+  readonly input: Hex
+  readonly output: Hex
+  readonly failed: boolean
+  readonly calls: readonly FrameShape[]
+}
+
+export function shapeOf(root: RpcFrame): FrameShape {
+  const seen = new Map<string, string>()
+  const nameOf = (address: Hex): string => {
+    const known = seen.get(address) ?? `account ${seen.size}`
+    seen.set(address, known)
+    return known
+  }
+  function shape(frame: RpcFrame): FrameShape {
+    const { type, error } = frame
+    const creates = type.startsWith('CREATE')
+    const from = nameOf(frame.from)
+    const calls = (frame.calls ?? []).map(shape)
+    return {
+      type,
+      from,
+      to: frame.to === undefined || (creates && error !== undefined) ? undefined : nameOf(frame.to),
+      // The value of a delegatecall is that of the calling frame; not every tool repeats it.
+      value: type === 'DELEGATECALL' || type === 'STATICCALL' ? 0n : BigInt(frame.value ?? '0x0'),
+      input: frame.input,
+      output: error !== undefined && error !== 'execution reverted' ? '0x' : (frame.output ?? '0x'),
+      failed: error !== undefined,
+      calls,
+    }
+  }
+  return shape(root)
+}
+
+/** Plays a case on a node and traces its transaction. */
+export async function framesBy(call: Call, situation: TraceCase): Promise<RpcFrame> {
+  const stage: Stage = {
+    async send(transaction) {
+      const hash = await call('eth_sendTransaction', [
+        { from: SENDER, gasPrice: '0x77359400', ...transaction },
+      ])
+      // Anvil may answer before it mines.
+      for (;;) {
+        const receipt = (await call('eth_getTransactionReceipt', [hash])) as {
+          readonly contractAddress: Hex | null
+        } | null
+        if (receipt !== null) return { hash: hash as Hex, contractAddress: receipt.contractAddress }
+      }
+    },
+  }
+  const { hash } = await play(situation, stage)
+  return (await call('debug_traceTransaction', [hash, { tracer: 'callTracer' }])) as RpcFrame
+}
+
+/** A running Anvil. */
+export interface Anvil {
+  readonly call: Call
+  close(): Promise<void>
+}
+
+async function listeningUrl(anvil: ChildProcess): Promise<string> {
+  let printed = ''
+  for await (const chunk of anvil.stdout ?? []) {
+    printed += String(chunk)
+    const address = /Listening on (\S+)/.exec(printed)?.[1]
+    if (address !== undefined) return `http://${address}`
+  }
+  throw new Error(`Anvil ended: ${printed}`)
+}
+
+/** Starts Anvil on a free port. */
+export async function startAnvil(path: string): Promise<Anvil> {
+  const anvil = spawn(path, [...ARGUMENTS, '--mnemonic', MNEMONIC, '--accounts', '1'])
+  const url = await listeningUrl(anvil)
+  return {
+    async call(method, params) {
+      const headers = { 'Content-Type': 'application/json' }
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+      const { result, error } = (await (await fetch(url, { method: 'POST', headers, body })).json()) as {
+        result: unknown
+        error?: { message: string }
+      }
+      if (error !== undefined) throw new Error(`${method}: ${error.message}`)
+      return result
+    },
+    async close() {
+      anvil.kill()
+      if (anvil.exitCode === null) await once(anvil, 'exit')
+    },
+  }
+}
