@@ -5,7 +5,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
-import { EMPTY_ACCOUNT, EMPTY_TRIE_ROOT } from '../src/chain/account.ts'
+import { EMPTY_ACCOUNT } from '../src/chain/account.ts'
 import type { Log } from '../src/chain/receipt.ts'
 import { addressOf } from '../src/chain/signature.ts'
 import type { Transaction } from '../src/chain/transaction.ts'
@@ -17,7 +17,8 @@ import type { BlockEnvironment } from '../src/evm/message.ts'
 import type { Vm } from '../src/evm/rules.ts'
 import { applyTransaction, TransactionRejected } from '../src/execution/apply-transaction.ts'
 import { Overlay } from '../src/state/overlay.ts'
-import { StateTrie } from '../src/state/state-trie.ts'
+import { ethereumStateRoot } from '../test/support/ethereum-state.ts'
+import { NOTHING } from '../test/support/execution.ts'
 import { createOracleVm } from '../test/support/oracle-vm.ts'
 
 /** Tests that are known to differ, by name, and why. */
@@ -79,9 +80,8 @@ function environment({ env }: StateTest): BlockEnvironment {
   }
 }
 
-function preState({ pre }: StateTest): { trie: StateTrie; root: Hex } {
-  const trie = new StateTrie({ node: () => undefined, code: () => undefined })
-  const overlay = new Overlay(trie.reader(EMPTY_TRIE_ROOT))
+function preState({ pre }: StateTest): Overlay {
+  const overlay = new Overlay(NOTHING)
   for (const [address, { balance, nonce, code, storage }] of Object.entries(pre) as [
     Hex,
     StateTest['pre'][Hex],
@@ -92,9 +92,7 @@ function preState({ pre }: StateTest): { trie: StateTrie; root: Hex } {
       overlay.putStorage(address, quantity(slot), quantity(value))
     }
   }
-  const committed = trie.commit(EMPTY_TRIE_ROOT, overlay.changes())
-  trie.remember(committed)
-  return { trie, root: committed.root }
+  return overlay
 }
 
 function toTransaction({ transaction }: StateTest, { data, gas, value }: Case['indexes']): Transaction {
@@ -124,8 +122,8 @@ function logsHash(logs: readonly Log[]): Hex {
 
 /** Why the case fails; `undefined` when it passes. */
 async function runCase(test: StateTest, wanted: Case, vm: Vm): Promise<string | undefined> {
-  const { trie, root } = preState(test)
-  const state = new Overlay(trie.reader(root))
+  const before = preState(test)
+  const state = new Overlay(before)
   const env = environment(test)
   const transaction = toTransaction(test, wanted.indexes)
   let logs: readonly Log[] = []
@@ -136,7 +134,7 @@ async function runCase(test: StateTest, wanted: Case, vm: Vm): Promise<string | 
     // A transaction that is not valid leaves the state as it was.
     if (!(error instanceof TransactionRejected)) return `threw ${error}`
   }
-  const found = trie.commit(root, state.changes()).root
+  const found = await ethereumStateRoot(before.changes(), state.changes())
   if (found !== wanted.hash) return `root ${found} instead of ${wanted.hash}`
   const foundLogs = logsHash(logs)
   return foundLogs === wanted.logs ? undefined : `logs ${foundLogs} instead of ${wanted.logs}`

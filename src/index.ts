@@ -10,6 +10,7 @@ export {
 } from './chain/merged-mining/raw-header.ts'
 export type { Log, Receipt } from './chain/receipt.ts'
 export { type ReceiptProof, verifyReceiptProof } from './chain/receipt-proof.ts'
+export { type ProvenAccount, type StateProofAnswer, verifyStateProof } from './chain/state-proof.ts'
 export type { Transaction } from './chain/transaction.ts'
 export type { Hex } from './encoding/hex.ts'
 export type { Commands, Engine, Queries } from './engine/engine.ts'

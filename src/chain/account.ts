@@ -12,25 +12,25 @@ export interface Account {
   readonly nonce: bigint
   /** Wei. */
   readonly balance: bigint
-  /** Root of the storage trie as last committed; changes since are in the overlay. */
-  readonly storageRoot: Hex
   readonly codeHash: Hex
+  /** Is it marked as a contract? Contracts without code are, and so are precompiles (docs/protocol.md#56-state-keys). */
+  readonly isContract: boolean
 }
 
 /** An account that exists and holds nothing. */
 export const EMPTY_ACCOUNT: Account = {
   nonce: 0n,
   balance: 0n,
-  storageRoot: EMPTY_TRIE_ROOT,
   codeHash: EMPTY_CODE_HASH,
+  isContract: false,
 }
 
-/** The account with another balance, wei. Spelled out, for it is made several times in every transaction. */
-export function withBalance({ nonce, storageRoot, codeHash }: Account, balance: bigint): Account {
-  return { nonce, balance, storageRoot, codeHash }
+/** The account with another balance, wei. Every field is named because this runs several times in each transaction. */
+export function withBalance({ nonce, codeHash, isContract }: Account, balance: bigint): Account {
+  return { nonce, balance, codeHash, isContract }
 }
 
 /** The account with another nonce. */
-export function withNonce({ balance, storageRoot, codeHash }: Account, nonce: bigint): Account {
-  return { nonce, balance, storageRoot, codeHash }
+export function withNonce({ balance, codeHash, isContract }: Account, nonce: bigint): Account {
+  return { nonce, balance, codeHash, isContract }
 }

@@ -12,6 +12,8 @@ import type { Header } from './header.ts'
 
 /** An account of the genesis state. */
 export interface GenesisAccount {
+  /** Is it marked as a contract? Precompiles are, without code. */
+  readonly isContract: boolean
   /** Wei. */
   readonly balance: bigint
   readonly nonce: bigint
@@ -22,8 +24,8 @@ export interface GenesisAccount {
 /** A parsed genesis file. Immutable. */
 export interface Genesis {
   /**
-   * The header of block 0. `postState` is the Merkle-Patricia root of `accounts`; it stands in the header unless the
-   * network's historical root is known.
+   * The header of block 0. `postState` is the state root of `accounts`; it is in the header unless the file gives a
+   * root of an older format, as mainnet's does.
    */
   header(postState: Hex): Header
   readonly accounts: ReadonlyMap<Hex, GenesisAccount>
@@ -103,7 +105,7 @@ export function parseGenesis(json: unknown, config: ChainConfig, funded: readonl
   const file = parsed.data
   const accounts = genesisAccounts(file, config.name)
   const added = funded.filter((address) => !accounts.has(address))
-  for (const address of added) accounts.set(address, { balance: LOCAL_BALANCE, nonce: 0n })
+  for (const address of added) accounts.set(address, { balance: LOCAL_BALANCE, nonce: 0n, isContract: false })
   const historicalRoot = added.length === 0 ? file.stateRoot : undefined
   return {
     header: (postState) => genesisHeader(file, config, historicalRoot ?? postState),
@@ -114,8 +116,8 @@ export function parseGenesis(json: unknown, config: ChainConfig, funded: readonl
 }
 
 function applyAccounts(accounts: ReadonlyMap<Hex, GenesisAccount>, state: GenesisState): void {
-  for (const [address, { balance, nonce, code, storage }] of accounts) {
-    state.putAccount(address, { ...EMPTY_ACCOUNT, balance, nonce })
+  for (const [address, { balance, nonce, code, storage, isContract }] of accounts) {
+    state.putAccount(address, { ...EMPTY_ACCOUNT, balance, nonce, isContract })
     if (code !== undefined) state.putCode(address, code)
     for (const [slot, value] of storage ?? []) state.putStorage(address, slot, value)
   }
@@ -175,10 +177,14 @@ const PRECOMPILES_AT_GENESIS: Readonly<Record<ChainName, readonly Hex[]>> = {
 
 function genesisAccounts(file: GenesisFile, chain: ChainName): Map<Hex, GenesisAccount> {
   const accounts = new Map<Hex, GenesisAccount>()
-  for (const address of PRECOMPILES_AT_GENESIS[chain]) accounts.set(address, { balance: 0n, nonce: 0n })
+  for (const address of PRECOMPILES_AT_GENESIS[chain]) {
+    accounts.set(address, { balance: 0n, nonce: 0n, isContract: true })
+  }
   for (const [key, { balance, nonce, contract }] of Object.entries(file.alloc)) {
     if (key === '00') continue
-    accounts.set(`0x${key.toLowerCase()}`, {
+    const address: Hex = `0x${key.toLowerCase()}`
+    accounts.set(address, {
+      isContract: contract !== undefined || accounts.has(address),
       balance: BigInt(balance),
       nonce: BigInt(nonce ?? '0'),
       ...(contract === undefined

@@ -88,6 +88,6 @@ function applyChanges(state: Overlay, { accounts, storage, code }: StateChanges)
     state.putAccount(address, account)
   }
   for (const [address, { slots }] of storage) {
-    for (const [slot, word] of slots) state.putStorage(address, slot, word)
+    for (const [slot, value] of slots) state.putCell(address, slot, value)
   }
 }

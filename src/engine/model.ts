@@ -66,6 +66,8 @@ export interface LogQuery {
 export interface AccountProof {
   readonly address: Hex
   readonly account: Account | undefined
+  /** Hash of the node of the contract marker; of an empty trie when there is none. */
+  readonly storageHash: Hex
   readonly accountProof: readonly Uint8Array[]
   readonly storageProof: readonly { slot: bigint; value: bigint; proof: readonly Uint8Array[] }[]
 }

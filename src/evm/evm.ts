@@ -292,5 +292,9 @@ export class RskEvm extends EVM {
   protected override async _addToBalance(account: Account, message: CalledMessage): Promise<void> {
     if (message === this.#creation && message.depth === 0) account.nonce = 0n
     await super._addToBalance(account, message)
+    // A creation transaction without init code makes an account that is no contract.
+    if (message === this.#creation && (message.depth > 0 || (message.code as Uint8Array).length > 0)) {
+      this.run.session.journal.state.markContract(message.to.toString())
+    }
   }
 }

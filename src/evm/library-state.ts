@@ -60,8 +60,8 @@ export class LibraryState implements StateManagerInterface {
     const text = address.toString()
     const { state } = this.#journal
     const codeHash = account.codeHash === KECCAK256_NULL ? EMPTY_CODE_HASH : toHex(account.codeHash)
-    const { storageRoot } = state.account(text) ?? EMPTY_ACCOUNT
-    state.putAccount(text, { nonce: account.nonce, balance: account.balance, storageRoot, codeHash })
+    const { isContract } = state.account(text) ?? EMPTY_ACCOUNT
+    state.putAccount(text, { nonce: account.nonce, balance: account.balance, codeHash, isContract })
   }
 
   async deleteAccount(address: Address): Promise<void> {

@@ -7,8 +7,8 @@ import {
 } from '@ethereumjs/evm'
 import type { Address } from '@ethereumjs/util'
 import { EMPTY } from '../encoding/bytes.ts'
+import { cellBytes, storageValue } from '../state/state-keys.ts'
 import { FAILURE, type Session } from './frame.ts'
-import { readBytes, writeBytes } from './precompiles/byte-cells.ts'
 import {
   type Chunks,
   type Precompile,
@@ -73,8 +73,8 @@ function environmentOf(
     timestamp: env.timestamp,
     storage: {
       get: (slot) => journal.state.storage(address, slot),
-      bytes: (slot) => readBytes(journal.state, address, slot),
-      setBytes: (slot, bytes) => apply(() => writeBytes(journal.state, address, slot, bytes)),
+      bytes: (slot) => cellBytes(journal.state.cell(address, slot)),
+      setBytes: (slot, bytes) => apply(() => journal.state.putCell(address, slot, storageValue(bytes))),
     },
     emit: (topics, data) => apply(() => journal.logs.push({ address, topics, data })),
     transfer: (to, wei) => apply(() => journal.transfer(address, to, wei)),

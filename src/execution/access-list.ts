@@ -32,6 +32,10 @@ function recording(state: StateReader): { reader: StateReader; touched: Map<Hex,
         slotsOf(address)
         return state.account(address)
       },
+      cell(address, slot) {
+        slotsOf(address).add(slot)
+        return state.cell(address, slot)
+      },
       storage(address, slot) {
         slotsOf(address).add(slot)
         return state.storage(address, slot)

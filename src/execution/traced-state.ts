@@ -23,7 +23,7 @@ function applyChanges(state: Overlay, { accounts, storage, code }: StateChanges)
     state.putAccount(address, account)
   }
   for (const [address, { slots }] of storage) {
-    for (const [slot, value] of slots) state.putStorage(address, slot, value)
+    for (const [slot, value] of slots) state.putCell(address, slot, value)
   }
 }
 

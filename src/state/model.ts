@@ -1,12 +1,13 @@
-/** The state as the EVM reads it, and the store below it. Everything is synchronous: no promise in the inner loops. */
+/** What running code needs of a state, and what the store gives for it. Everything is synchronous: a promise an access costs more than the access. */
 import type { Account } from '../chain/account.ts'
 import type { Hex } from '../encoding/hex.ts'
+import type { StorageValue } from './state-keys.ts'
 
-/** Immutable, content-addressed data below every state: trie nodes and code by their keccak-256. Shared by any number of readers. */
+/** Immutable data under its keccak-256, shared by any number of readers. */
 export interface NodeSource {
-  /** The node's RLP, or `undefined` when no such node is known. */
+  /** The bytes of a trie node, or `undefined` when there is no such node. */
   node(hash: Hex): Uint8Array | undefined
-  /** The code, or `undefined` when unknown. Returns the same array for the same hash while it is cached. */
+  /** Code, or another value of over 32 bytes; `undefined` when there is none. The same array for the same hash while it is cached. */
   code(hash: Hex): Uint8Array | undefined
 }
 
@@ -14,17 +15,19 @@ export interface NodeSource {
 export interface StateReader {
   /** `undefined` when the account does not exist. */
   account(address: Hex): Account | undefined
-  /** The word in a storage slot; 0 when empty. */
+  /** What a storage cell holds; 0 when it is empty. */
+  cell(address: Hex, slot: bigint): StorageValue
+  /** The word in a storage cell; 0 when it is empty. */
   storage(address: Hex, slot: bigint): bigint
   /** Code by its hash; the same array each time for the same hash. Throws when a non-empty hash is unknown. */
   code(codeHash: Hex): Uint8Array
 }
 
-/** The outcome of committing an overlay: the new root, and what must be written for it to be readable. Nothing is written yet. */
+/** The outcome of committing changes: the new root, and what must be stored for it to be readable. Nothing is stored yet. */
 export interface CommittedState {
   readonly root: Hex
-  /** New trie nodes of account and storage tries, by hash; only those reachable from the new root. */
+  /** New trie nodes by hash; only those reachable from the new root. */
   readonly nodes: ReadonlyMap<Hex, Uint8Array>
-  /** New code by hash. */
+  /** New code, and other new values of over 32 bytes, by hash. */
   readonly code: ReadonlyMap<Hex, Uint8Array>
 }

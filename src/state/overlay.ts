@@ -1,15 +1,16 @@
 /** Changes over a state that does not change itself, with an undo list for checkpoints and a cache of what was read. */
-import { type Account, EMPTY_ACCOUNT, EMPTY_CODE_HASH, EMPTY_TRIE_ROOT } from '../chain/account.ts'
+import { type Account, EMPTY_ACCOUNT, EMPTY_CODE_HASH } from '../chain/account.ts'
 import { keccakHex } from '../encoding/hash.ts'
 import type { Hex } from '../encoding/hex.ts'
 import type { StateReader } from './model.ts'
+import { cellWord, type StorageValue } from './state-keys.ts'
 
 /** What an overlay changed of one contract's storage. */
 export interface StorageChanges {
   /** Was everything below dropped? Then `slots` is the whole storage. */
   readonly wiped: boolean
   /** New words by slot; 0 empties a slot. May hold words equal to those below. */
-  readonly slots: ReadonlyMap<bigint, bigint>
+  readonly slots: ReadonlyMap<bigint, StorageValue>
 }
 
 /** All that an overlay changed; what was only read is not in it. */
@@ -23,7 +24,7 @@ export interface StateChanges {
 
 /** One storage slot. `value` is undefined until it is read from the state below. */
 interface Cell {
-  value: bigint | undefined
+  value: StorageValue | undefined
   written: boolean
 }
 
@@ -81,11 +82,15 @@ export class Overlay implements StateReader {
   }
 
   storage(address: Hex, slot: bigint): bigint {
+    return cellWord(this.cell(address, slot))
+  }
+
+  cell(address: Hex, slot: bigint): StorageValue {
     const entry = this.#entry(address)
     const cell = entry.cells.get(slot)
     if (cell?.value !== undefined) return cell.value
     if (entry.wiped) return 0n
-    const value = this.#below.storage(address, slot)
+    const value = this.#below.cell(address, slot)
     if (cell === undefined) cellsOf(entry).set(slot, { value, written: false })
     else cell.value = value
     return value
@@ -95,10 +100,10 @@ export class Overlay implements StateReader {
     return this.#code.get(codeHash) ?? this.#below.code(codeHash)
   }
 
-  /** Sets an account. Its storage stays as it is, whatever `account.storageRoot` is. */
+  /** Sets an account. Its storage stays as it is. */
   putAccount(address: Hex, account: Account): void {
     const entry = this.#entry(address)
-    this.#setAccount(entry, entry.wiped ? withoutStorage(account) : account)
+    this.#setAccount(entry, account)
   }
 
   /** Removes an account with its storage; made anew in this overlay it starts with none. */
@@ -110,6 +115,11 @@ export class Overlay implements StateReader {
 
   /** Sets a word of storage; 0 empties the slot. Does not create the account. */
   putStorage(address: Hex, slot: bigint, value: bigint): void {
+    this.putCell(address, slot, value)
+  }
+
+  /** Sets a storage cell; 0 empties it. Does not create the account. */
+  putCell(address: Hex, slot: bigint, value: StorageValue): void {
     const cells = cellsOf(this.#entry(address))
     let cell = cells.get(slot)
     if (cell === undefined) {
@@ -130,12 +140,7 @@ export class Overlay implements StateReader {
 
   /** Empties the whole storage of an address. */
   clearStorage(address: Hex): void {
-    const account = this.account(address)
-    const entry = this.#entry(address)
-    if (account !== undefined && account.storageRoot !== EMPTY_TRIE_ROOT) {
-      this.#setAccount(entry, withoutStorage(account))
-    }
-    this.#wipe(entry)
+    this.#wipe(this.#entry(address))
   }
 
   /** Sets an account's code and code hash, creating the account if there is none. The array is kept, not copied. */
@@ -145,7 +150,15 @@ export class Overlay implements StateReader {
       this.#code.set(codeHash, code)
       if (this.#marks.length > 0) this.#undo.push(() => this.#code.delete(codeHash))
     }
-    this.putAccount(address, { ...(this.account(address) ?? EMPTY_ACCOUNT), codeHash })
+    const account = this.account(address) ?? EMPTY_ACCOUNT
+    this.putAccount(address, { ...account, codeHash, isContract: account.isContract || code.length > 0 })
+  }
+
+  /** Marks an account as a contract; nothing happens when there is no such account. */
+  markContract(address: Hex): void {
+    const account = this.account(address)
+    if (account !== undefined && !account.isContract)
+      this.putAccount(address, { ...account, isContract: true })
   }
 
   /** Opens a checkpoint; they nest. */
@@ -172,7 +185,7 @@ export class Overlay implements StateReader {
     for (const [address, entry] of this.#entries) {
       if (entry.status === 'written') accounts.set(address, entry.account ?? null)
       if (entry.cells === NO_CELLS && !entry.wiped) continue
-      const slots = new Map<bigint, bigint>()
+      const slots = new Map<bigint, StorageValue>()
       for (const [slot, cell] of entry.cells) {
         if (cell.written && cell.value !== undefined) slots.set(slot, cell.value)
       }
@@ -222,9 +235,4 @@ export class Overlay implements StateReader {
     if (mark === undefined) throw new Error('no checkpoint is open')
     return mark
   }
-}
-
-/** The account with an empty storage root. */
-function withoutStorage(account: Account): Account {
-  return account.storageRoot === EMPTY_TRIE_ROOT ? account : { ...account, storageRoot: EMPTY_TRIE_ROOT }
 }

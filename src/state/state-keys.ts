@@ -1,69 +1,104 @@
-/** How accounts and storage words stand in their tries: hashed keys, RLP values. */
-import type { Account } from '../chain/account.ts'
-import { fromBigInt, fromBigIntFixed, toBigInt } from '../encoding/bytes.ts'
+/** Keys and values of the state in the unified trie (docs/protocol.md#56-state-keys). */
+import {
+  concat,
+  EMPTY,
+  fromBigInt,
+  fromBigIntFixed,
+  fromBigIntSigned,
+  oneByte,
+  toBigInt,
+} from '../encoding/bytes.ts'
 import { keccak256 } from '../encoding/hash.ts'
-import { fromHex, type Hex, toHex } from '../encoding/hex.ts'
-import { asBigInt, decodeRlp, encodeRlp } from '../encoding/rlp.ts'
+import { fromHex, type Hex } from '../encoding/hex.ts'
 import { frameStrings, readFlatStrings } from '../encoding/rlp-frame.ts'
 import { RecentMap } from './recent-map.ts'
 
-/** Keys by address and slot. They are hashed once and remembered, since blocks touch the same ones again. */
+/** Bytes of a hash that spread the keys over the trie. */
+const HASH_PREFIX = 10
+const DOMAIN = oneByte(0)
+const CODE_SUFFIX = oneByte(0x80)
+const STORAGE_SUFFIX = oneByte(0)
+
+/** Value of the key above the storage of a contract. */
+export const CONTRACT_MARKER = oneByte(1)
+
+/** Keys by address and slot; those used lately are kept, since blocks touch the same ones again. */
 export interface StateKeys {
-  /** keccak-256 of an address's bytes (20, or the single byte of the REMASC sender). */
+  /** Key of an account; its code and its storage have longer keys that begin with it. */
   account(address: Hex): Uint8Array
-  /** keccak-256 of a slot's 32 bytes. */
-  slot(slot: bigint): Uint8Array
+  code(address: Hex): Uint8Array
+  /** Key of the contract marker. */
+  marker(address: Hex): Uint8Array
+  /** What follows the account's key in the key of a storage cell. */
+  cell(slot: bigint): Uint8Array
 }
 
-/** Remembers up to `capacity` keys of each sort. */
+/** Keeps up to `capacity` keys of each kind. */
 export function createStateKeys(capacity: number): StateKeys {
   const accounts = new RecentMap<Hex, Uint8Array>(capacity)
-  const slots = new RecentMap<bigint, Uint8Array>(capacity)
+  const cells = new RecentMap<bigint, Uint8Array>(capacity)
+
+  function account(address: Hex): Uint8Array {
+    let key = accounts.get(address)
+    if (key === undefined) {
+      const bytes = fromHex(address)
+      key = concat(DOMAIN, keccak256(bytes).subarray(0, HASH_PREFIX), bytes)
+      accounts.set(address, key)
+    }
+    return key
+  }
+
   return {
-    account(address) {
-      let key = accounts.get(address)
+    account,
+    code: (address) => concat(account(address), CODE_SUFFIX),
+    marker: (address) => concat(account(address), STORAGE_SUFFIX),
+    cell(slot) {
+      let key = cells.get(slot)
       if (key === undefined) {
-        key = keccak256(fromHex(address))
-        accounts.set(address, key)
-      }
-      return key
-    },
-    slot(slot) {
-      let key = slots.get(slot)
-      if (key === undefined) {
-        key = keccak256(fromBigIntFixed(slot, 32))
-        slots.set(slot, key)
+        const short = fromBigInt(slot)
+        const hash = keccak256(fromBigIntFixed(slot, 32)).subarray(0, HASH_PREFIX)
+        key = concat(STORAGE_SUFFIX, hash, short.length === 0 ? oneByte(0) : short)
+        cells.set(slot, key)
       }
       return key
     },
   }
 }
 
-/** RLP of [nonce, balance, storage root, code hash] (Yellow Paper 4.1). */
-export function encodeAccount(account: Account): Uint8Array {
-  const { nonce, balance, storageRoot, codeHash } = account
-  return frameStrings([fromBigInt(nonce), fromBigInt(balance), fromHex(storageRoot), fromHex(codeHash)])
+/** RLP of [nonce, balance]; the balance is a signed integer, so that 0 is one byte. */
+export function encodeAccount({
+  nonce,
+  balance,
+}: {
+  readonly nonce: bigint
+  readonly balance: bigint
+}): Uint8Array {
+  return frameStrings([fromBigInt(nonce), fromBigIntSigned(balance)])
 }
 
 /** Inverse of `encodeAccount`; throws a RangeError when malformed. */
-export function decodeAccount(rlp: Uint8Array): Account {
-  const fields = readFlatStrings(rlp)
-  if (fields?.length !== 4) throw new RangeError('malformed account in the state')
-  const [nonce, balance, storageRoot, codeHash] = fields as [Uint8Array, Uint8Array, Uint8Array, Uint8Array]
-  return {
-    nonce: toBigInt(nonce),
-    balance: toBigInt(balance),
-    storageRoot: toHex(storageRoot),
-    codeHash: toHex(codeHash),
-  }
+export function decodeAccount(rlp: Uint8Array): { readonly nonce: bigint; readonly balance: bigint } {
+  const [nonce, balance] = readFlatStrings(rlp) ?? []
+  if (nonce === undefined || balance === undefined) throw new RangeError('malformed account in the state')
+  return { nonce: toBigInt(nonce), balance: toBigInt(balance) }
 }
 
-/** RLP of a storage word's minimal bytes; `undefined` for 0, which is not stored. */
-export function encodeWord(word: bigint): Uint8Array | undefined {
-  return word === 0n ? undefined : encodeRlp(fromBigInt(word))
+/** What a storage cell holds: a 256-bit word, or the bytes that a precompile wrote when they are no word's minimal form. */
+export type StorageValue = bigint | Uint8Array
+
+/** The bytes of a cell; none for an empty one. */
+export function cellBytes(value: StorageValue): Uint8Array {
+  if (typeof value !== 'bigint') return value
+  return value === 0n ? EMPTY : fromBigInt(value)
 }
 
-/** Inverse of `encodeWord`. */
-export function decodeWord(rlp: Uint8Array | undefined): bigint {
-  return rlp === undefined ? 0n : asBigInt(decodeRlp(rlp), 'storage word')
+/** The word that a cell's bytes stand for, as code reads it: their last 32 bytes. */
+export function cellWord(value: StorageValue): bigint {
+  return typeof value === 'bigint' ? value : toBigInt(value.subarray(-32))
+}
+
+/** The value of a cell's bytes: a word wherever its minimal form is these bytes. */
+export function storageValue(bytes: Uint8Array): StorageValue {
+  if (bytes.length === 0) return 0n
+  return bytes.length <= 32 && bytes[0] !== 0 ? toBigInt(bytes) : bytes
 }

@@ -1,60 +1,70 @@
-/** A state at one root as running code reads it, remembering what it has read: a root never changes. */
-import { type Account, EMPTY_TRIE_ROOT } from '../chain/account.ts'
+/** A state at one root as running code reads it. What was read is kept, since a root never changes. */
+import type { Account } from '../chain/account.ts'
 import type { Hex } from '../encoding/hex.ts'
+import type { TrieNode } from '../encoding/trie-node.ts'
 import type { StateReader } from './model.ts'
+import { cellWord, type StorageValue } from './state-keys.ts'
 
-/** Accounts and words remembered per reader, together; beyond it all are dropped and gathered anew. */
-const REMEMBERED = 50_000
+/** Accounts and cells kept per reader, together; beyond it all are dropped and gathered anew. */
+const CAPACITY = 50_000
 
-/** Reads that walk the tries. */
+/** An account as it was found, and its node, below which its storage is. */
+export interface AccountAt {
+  readonly account: Account
+  readonly node: TrieNode
+}
+
+/** Reads that walk the trie. */
 export interface StateLookups {
-  account(address: Hex): Account | undefined
-  word(storageRoot: Hex, slot: bigint): bigint
+  account(address: Hex): AccountAt | undefined
+  cell(account: TrieNode, slot: bigint): StorageValue
   code(codeHash: Hex): Uint8Array
 }
 
 interface Known {
-  readonly account: Account | undefined
-  /** Made with the first word: most accounts have none. */
-  words: Map<bigint, bigint> | undefined
+  readonly found: AccountAt | undefined
+  /** Made with the first cell: most accounts have none. */
+  cells: Map<bigint, StorageValue> | undefined
 }
 
-/** Puts a bounded memory in front of lookups at one root. */
+/** Puts a bounded cache in front of lookups at one root. */
 export function createStateReader(lookups: StateLookups): StateReader {
   const known = new Map<Hex, Known>()
-  let remembered = 0
+  let size = 0
 
-  function makeRoom(): void {
-    if (++remembered <= REMEMBERED) return
+  function limitSize(): void {
+    if (++size <= CAPACITY) return
     known.clear()
-    remembered = 1
+    size = 1
   }
 
   function look(address: Hex): Known {
-    let found = known.get(address)
-    if (found === undefined) {
-      found = { account: lookups.account(address), words: undefined }
-      makeRoom()
-      known.set(address, found)
+    let entry = known.get(address)
+    if (entry === undefined) {
+      entry = { found: lookups.account(address), cells: undefined }
+      limitSize()
+      known.set(address, entry)
     }
-    return found
+    return entry
+  }
+
+  function cell(address: Hex, slot: bigint): StorageValue {
+    const entry = look(address)
+    if (entry.found === undefined || entry.found.node.isLeaf) return 0n
+    let value = entry.cells?.get(slot)
+    if (value === undefined) {
+      value = lookups.cell(entry.found.node, slot)
+      limitSize()
+      entry.cells ??= new Map()
+      entry.cells.set(slot, value)
+    }
+    return value
   }
 
   return {
-    account: (address) => look(address).account,
-    storage(address, slot) {
-      const entry = look(address)
-      const { account } = entry
-      if (account === undefined || account.storageRoot === EMPTY_TRIE_ROOT) return 0n
-      let word = entry.words?.get(slot)
-      if (word === undefined) {
-        word = lookups.word(account.storageRoot, slot)
-        makeRoom()
-        entry.words ??= new Map()
-        entry.words.set(slot, word)
-      }
-      return word
-    },
+    account: (address) => look(address).found?.account,
+    cell,
+    storage: (address, slot) => cellWord(cell(address, slot)),
     code: lookups.code,
   }
 }

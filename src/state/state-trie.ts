@@ -1,27 +1,42 @@
-/** The Merkle-Patricia state: reads at a root, commits changes to a new root, proves. */
+/** States in the unified trie: read at a root, commit changes, prove (docs/protocol.md#5-execution-and-state). */
 import { type Account, EMPTY_CODE_HASH, EMPTY_TRIE_ROOT } from '../chain/account.ts'
-import { EMPTY } from '../encoding/bytes.ts'
+import { concat, EMPTY } from '../encoding/bytes.ts'
+import { keccakHex } from '../encoding/hash.ts'
 import type { Hex } from '../encoding/hex.ts'
+import { bitsOf, decodeNode, type NodeHash, type TrieNode, type TrieValue } from '../encoding/trie-node.ts'
+import { type LoadNode, reportNewNodes, type TrieEdit, updateTrie } from '../encoding/trie-update.ts'
 import type { CommittedState, NodeSource, StateReader } from './model.ts'
 import type { StateChanges, StorageChanges } from './overlay.ts'
 import { RecentMap } from './recent-map.ts'
-import { createStateKeys, decodeAccount, decodeWord, encodeAccount, encodeWord } from './state-keys.ts'
-import { createStateReader } from './state-reader.ts'
-import { decodeNode, type MptNode } from './trie-node.ts'
-import { type LoadNode, proveTrie, readTrie } from './trie-read.ts'
-import { type Edit, type ReportNode, updateTrie } from './trie-update.ts'
+import {
+  CONTRACT_MARKER,
+  cellBytes,
+  createStateKeys,
+  decodeAccount,
+  encodeAccount,
+  type StorageValue,
+  storageValue,
+} from './state-keys.ts'
+import { type AccountAt, createStateReader } from './state-reader.ts'
+import { findBelow, findNode, nodesTo } from './trie-read.ts'
 
-/** Decoded nodes kept by default: a branch takes about 2 kB, so some tens of megabytes. */
-const DEFAULT_CACHE_NODES = 8_000
-/** Hashed addresses and slots kept, of each sort. */
+/** Decoded nodes kept by default; one takes about 400 bytes. */
+const DEFAULT_CACHE_NODES = 60_000
+/** Keys of addresses and slots kept, of each kind. */
 const CACHE_KEYS = 20_000
-/** Contracts kept; the interpreter knows analysed code by the identity of its array. */
+/** Codes kept; the interpreter finds the analysis of code by the identity of its array. */
 const CACHE_CODE = 1_000
 
-/** Merkle-Patricia proofs of an account and some of its slots (EIP-1186): RLP of nodes, root first. */
+/** The bits of the keys of code and contract marker behind that of their account. */
+const CODE_BITS = bitsOf(Uint8Array.of(0x80))
+const MARKER_BITS = bitsOf(Uint8Array.of(0x00))
+
+/** Proofs of an account and some of its storage cells: bytes of trie nodes, leaf first, all of them proving to the state root. */
 export interface StateProof {
   /** `undefined` when there is no such account; the proof then shows its absence. */
   readonly account: Account | undefined
+  /** Hash of the node of the contract marker, below which the storage is; of an empty trie when there is none. */
+  readonly storageHash: Hex
   readonly accountProof: readonly Uint8Array[]
   readonly storageProof: readonly {
     readonly slot: bigint
@@ -30,17 +45,15 @@ export interface StateProof {
   }[]
 }
 
-/** All states over the nodes of a source. Every read and every commit is synchronous. */
+/** All states that the nodes of a source make up. Every read and every commit is synchronous. */
 export class StateTrie {
   readonly #source: NodeSource
   readonly #keys = createStateKeys(CACHE_KEYS)
-  readonly #nodes: RecentMap<Hex, MptNode>
+  readonly #nodes: RecentMap<Hex, TrieNode>
   readonly #code = new RecentMap<Hex, Uint8Array>(CACHE_CODE)
-  /** Accounts as they were last read or committed, with the value of their leaf. */
-  readonly #accounts = new RecentMap<Hex, { readonly rlp: Uint8Array; readonly account: Account }>(CACHE_KEYS)
   /** Nodes of states committed here, decoded. */
-  readonly #decoded = new WeakMap<CommittedState, readonly [Hex, MptNode][]>()
-  /** Committed and not yet known to be on disk. */
+  readonly #decoded = new WeakMap<CommittedState, readonly [Hex, TrieNode][]>()
+  /** Committed and not yet on disk. */
   readonly #unsettledNodes = new Map<Hex, Uint8Array>()
   readonly #unsettledCode = new Map<Hex, Uint8Array>()
 
@@ -52,87 +65,126 @@ export class StateTrie {
   /** The state at a root. Reading throws an Error that names the hash when a node or code is missing. */
   reader(root: Hex): StateReader {
     return createStateReader({
-      account: (address) => this.#account(root, address),
-      word: (storageRoot, slot) => this.#word(storageRoot, slot),
+      account: (address) => this.#accountAt(root, address),
+      cell: (node, slot) => this.#cell(node, slot),
       code: (codeHash) => this.#loadCode(codeHash),
     })
   }
 
   /**
-   * The state at `root` with changes applied. Nothing is kept: see `remember`. An account's storage root is worked
-   * out from the parent state and the changes, whatever the changed account holds. Throws when a node is missing,
-   * and when a word is put into the storage of an account that does not exist.
+   * The state at `root` with changes applied. Nothing is kept: see `remember`. Throws when a node is missing, and when
+   * a cell is written in the storage of an account that does not exist.
    */
   commit(root: Hex, changes: StateChanges): CommittedState {
-    const nodes = new Map<Hex, Uint8Array>()
-    const decoded: [Hex, MptNode][] = []
-    const report: ReportNode = (hash, rlp, node) => {
-      nodes.set(hash, rlp)
-      decoded.push([hash, node])
-    }
+    const deletions: TrieEdit[] = []
+    const edits: TrieEdit[] = []
     const code = new Map<Hex, Uint8Array>()
-    const edits: Edit[] = []
     for (const address of new Set([...changes.accounts.keys(), ...changes.storage.keys()])) {
-      const key = this.#keys.account(address)
-      const before = this.#account(root, address)
-      const changed = changes.accounts.get(address)
-      const account = changed === undefined ? before : (changed ?? undefined)
-      const storage = changes.storage.get(address)
-      if (account === undefined) {
-        if (storage !== undefined) refuseWords(address, storage)
-        if (before !== undefined) edits.push({ key, value: undefined })
-        continue
-      }
-      const oldStorageRoot = before?.storageRoot ?? EMPTY_TRIE_ROOT
-      const storageRoot =
-        storage === undefined ? oldStorageRoot : this.#commitStorage(oldStorageRoot, storage, report)
-      edits.push({ key, value: encodeAccount({ ...account, storageRoot }) })
-      const newCode = changes.code.get(account.codeHash)
-      if (newCode !== undefined) code.set(account.codeHash, newCode)
+      this.#addEdits(root, address, changes, { deletions, edits, code })
     }
-    const committed = { root: updateTrie(this.#load, root, edits, report), nodes, code }
+    const below = updateTrie(this.#root(root), deletions, this.#load)
+    const updated = updateTrie(below, edits, this.#load)
+    const nodes = new Map<Hex, Uint8Array>()
+    const decoded: [Hex, TrieNode][] = []
+    if (updated !== undefined && updated.hash.hex !== root) {
+      const report = (hash: Hex, bytes: Uint8Array, node: TrieNode | undefined): void => {
+        if (node === undefined) {
+          code.set(hash, bytes)
+        } else {
+          nodes.set(hash, bytes)
+          decoded.push([hash, node])
+        }
+      }
+      report(updated.hash.hex, updated.bytes, reportNewNodes(updated, report))
+    }
+    const committed = { root: updated?.hash.hex ?? EMPTY_TRIE_ROOT, nodes, code }
     this.#decoded.set(committed, decoded)
     return committed
+  }
+
+  #addEdits(
+    root: Hex,
+    address: Hex,
+    changes: StateChanges,
+    into: { readonly deletions: TrieEdit[]; readonly edits: TrieEdit[]; readonly code: Map<Hex, Uint8Array> },
+  ): void {
+    const { deletions, edits, code } = into
+    const key = this.#keys.account(address)
+    const storage = changes.storage.get(address)
+    const changed = changes.accounts.get(address)
+    const before = this.#accountAt(root, address)?.account
+    const account = changed === undefined ? before : (changed ?? undefined)
+    const isEmptied = account === undefined || storage?.wiped === true
+    if (isEmptied && before !== undefined) deletions.push({ key, value: undefined, subtree: true })
+    if (account === undefined) {
+      if (storage !== undefined) refuseCells(address, storage)
+      return
+    }
+    const kept = isEmptied ? undefined : before
+    if (kept === undefined || kept.nonce !== account.nonce || kept.balance !== account.balance) {
+      edits.push({ key, value: encodeAccount(account) })
+    }
+    if (account.isContract && kept?.isContract !== true) {
+      edits.push({ key: this.#keys.marker(address), value: CONTRACT_MARKER })
+    }
+    if ((kept?.codeHash ?? EMPTY_CODE_HASH) !== account.codeHash) {
+      const bytes = changes.code.get(account.codeHash) ?? this.#loadCode(account.codeHash)
+      edits.push({ key: this.#keys.code(address), value: bytes })
+      if (bytes.length > 0) code.set(account.codeHash, bytes)
+    }
+    if (storage === undefined) return
+    for (const [slot, value] of storage.slots) {
+      edits.push({ key: concat(key, this.#keys.cell(slot)), value: cellBytes(value) })
+    }
   }
 
   /** Makes a committed state readable without the source, and keeps it until `settle`. */
   remember(committed: CommittedState): void {
     // The next block begins with these nodes; as they are here decoded, they need not be read and decoded again.
     for (const [hash, node] of this.#decoded.get(committed) ?? []) this.#nodes.set(hash, node)
-    for (const [hash, rlp] of committed.nodes) this.#unsettledNodes.set(hash, rlp)
-    for (const [hash, code] of committed.code) this.#unsettledCode.set(hash, code)
+    for (const [hash, bytes] of committed.nodes) this.#unsettledNodes.set(hash, bytes)
+    for (const [hash, bytes] of committed.code) this.#unsettledCode.set(hash, bytes)
   }
 
-  /** The source has now what `remember` was given, so that it may be forgotten. */
+  /** The source now has what `remember` was given; from here on it may be forgotten. */
   settle(committed: CommittedState): void {
     for (const hash of committed.nodes.keys()) this.#unsettledNodes.delete(hash)
     for (const hash of committed.code.keys()) this.#unsettledCode.delete(hash)
   }
 
-  /** Proofs of an account, present or not, and of slots in its storage. Throws when a node is missing. */
+  /** Proofs of an account, present or not, and of cells in its storage. Throws when a node is missing. */
   prove(root: Hex, address: Hex, slots: readonly bigint[]): StateProof {
-    const account = this.#account(root, address)
-    const storageRoot = account?.storageRoot ?? EMPTY_TRIE_ROOT
+    const top = this.#root(root)
+    const proofOf = (key: Uint8Array): Uint8Array[] =>
+      top === undefined ? [] : nodesTo(this.#load, top, key).map(({ bytes }) => bytes)
+    const key = this.#keys.account(address)
+    const reader = this.reader(root)
     return {
-      account,
-      accountProof: proveTrie(this.#load, root, this.#keys.account(address)),
+      account: reader.account(address),
+      storageHash:
+        (top && findNode(this.#load, top, this.#keys.marker(address))?.hash.hex) ?? EMPTY_TRIE_ROOT,
+      accountProof: proofOf(key),
       storageProof: slots.map((slot) => ({
         slot,
-        value: this.#word(storageRoot, slot),
-        proof: proveTrie(this.#load, storageRoot, this.#keys.slot(slot)),
+        value: reader.storage(address, slot),
+        proof: proofOf(concat(key, this.#keys.cell(slot))),
       })),
     }
   }
 
-  readonly #load: LoadNode = (hash) => {
-    let node = this.#nodes.get(hash)
+  readonly #load: LoadNode = ({ hex }) => {
+    let node = this.#nodes.get(hex)
     if (node === undefined) {
-      const rlp = this.#unsettledNodes.get(hash) ?? this.#source.node(hash)
-      if (rlp === undefined) throw new Error(`the state lacks trie node ${hash}`)
-      node = decodeNode(rlp)
-      this.#nodes.set(hash, node)
+      const bytes = this.#unsettledNodes.get(hex) ?? this.#source.node(hex)
+      if (bytes === undefined) throw new Error(`the state lacks trie node ${hex}`)
+      node = decodeNode(bytes)
+      this.#nodes.set(hex, node)
     }
     return node
+  }
+
+  #root(root: Hex): TrieNode | undefined {
+    return root === EMPTY_TRIE_ROOT ? undefined : this.#load({ hex: root } as NodeHash)
   }
 
   #loadCode(codeHash: Hex): Uint8Array {
@@ -146,31 +198,41 @@ export class StateTrie {
     return code
   }
 
-  #account(root: Hex, address: Hex): Account | undefined {
-    const rlp = readTrie(this.#load, root, this.#keys.account(address))
-    if (rlp === undefined) return undefined
-    const recent = this.#accounts.get(address)
-    if (recent?.rlp === rlp) return recent.account
-    const account = decodeAccount(rlp)
-    this.#accounts.set(address, { rlp, account })
-    return account
+  #accountAt(root: Hex, address: Hex): AccountAt | undefined {
+    const top = this.#root(root)
+    const node = top && findNode(this.#load, top, this.#keys.account(address))
+    if (node?.value === undefined) return undefined
+    const { nonce, balance } = decodeAccount(this.#bytes(node.value))
+    const code = node.isLeaf ? undefined : findBelow(this.#load, node, CODE_BITS)?.value
+    const marker = node.isLeaf ? undefined : findBelow(this.#load, node, MARKER_BITS)?.value
+    return {
+      account: {
+        nonce,
+        balance,
+        codeHash: code === undefined ? EMPTY_CODE_HASH : hashOfValue(code),
+        isContract: marker !== undefined,
+      },
+      node,
+    }
   }
 
-  #word(storageRoot: Hex, slot: bigint): bigint {
-    if (storageRoot === EMPTY_TRIE_ROOT) return 0n
-    return decodeWord(readTrie(this.#load, storageRoot, this.#keys.slot(slot)))
+  #cell(account: TrieNode, slot: bigint): StorageValue {
+    const value = findBelow(this.#load, account, bitsOf(this.#keys.cell(slot)))?.value
+    return value === undefined ? 0n : storageValue(this.#bytes(value))
   }
 
-  #commitStorage(root: Hex, { wiped, slots }: StorageChanges, report: ReportNode): Hex {
-    const edits: Edit[] = []
-    for (const [slot, word] of slots) edits.push({ key: this.#keys.slot(slot), value: encodeWord(word) })
-    return updateTrie(this.#load, wiped ? EMPTY_TRIE_ROOT : root, edits, report)
+  #bytes(value: TrieValue): Uint8Array {
+    return value instanceof Uint8Array ? value : (value.bytes ?? this.#loadCode(value.hash.hex))
   }
 }
 
-/** Words without an account would be lost silently; that is a mistake of the caller's. */
-function refuseWords(address: Hex, { slots }: StorageChanges): void {
-  for (const word of slots.values()) {
-    if (word !== 0n) throw new Error(`storage was written at ${address}, where there is no account`)
+function hashOfValue(value: TrieValue): Hex {
+  return value instanceof Uint8Array ? keccakHex(value) : value.hash.hex
+}
+
+/** Cells without an account would be lost silently; that is a mistake of the caller's. */
+function refuseCells(address: Hex, { slots }: StorageChanges): void {
+  for (const value of slots.values()) {
+    if (value !== 0n) throw new Error(`storage was written at ${address}, where there is no account`)
   }
 }

@@ -1,43 +1,57 @@
-/** Reading one key of a hexary trie, and the nodes that prove what was read. */
-import { EMPTY_TRIE_ROOT } from '../chain/account.ts'
-import type { Hex } from '../encoding/hex.ts'
-import { type Child, encodeNode, type MptNode, nibbleAt, sharedNibbles, textOf } from './trie-node.ts'
+/** Reading one key of the unified trie, and the nodes that prove what was read. */
+import { bitsOf, NodeHash, type TrieChild, type TrieNode } from '../encoding/trie-node.ts'
+import type { LoadNode } from '../encoding/trie-update.ts'
 
-/** The node with this keccak-256. Throws when it is not known: a lost node must never read as an absent key. */
-export type LoadNode = (hash: Hex) => MptNode
-
-/** The value at a key; `undefined` when there is none. */
-export function readTrie(load: LoadNode, root: Hex, key: Uint8Array): Uint8Array | undefined {
-  if (root === EMPTY_TRIE_ROOT) return undefined
-  let node = load(root)
-  let depth = 0
-  for (;;) {
-    let child: Child | undefined
-    if (node.kind === 'branch') {
-      child = node.children[nibbleAt(key, depth)]
-      depth += 1
-    } else {
-      if (sharedNibbles(key, depth, node.path) < node.path.length) return undefined
-      if (node.kind === 'leaf') return node.value
-      child = node.child
-      depth += node.path.length
-    }
-    if (child === undefined) return undefined
-    node = child.kind === 'hash' ? load(textOf(child)) : child
-  }
+function resolve(child: TrieChild, load: LoadNode): TrieNode {
+  return child instanceof NodeHash ? load(child) : child
 }
 
 /**
- * The RLP of every hashed node on the way to a key, root first (EIP-1186), whether or not the key is there: a way
- * that ends early proves absence. Nothing for the empty trie.
+ * The node at which a key ends, or `undefined`. `bits` are those of the key behind `from`, whose own key it begins with.
  */
-export function proveTrie(load: LoadNode, root: Hex, key: Uint8Array): Uint8Array[] {
-  const proof: Uint8Array[] = []
-  const record: LoadNode = (hash) => {
-    const node = load(hash)
-    proof.push(encodeNode(node))
-    return node
+export function findBelow(load: LoadNode, from: TrieNode, bits: Uint8Array): TrieNode | undefined {
+  let node = from
+  let at = 0
+  while (at < bits.length) {
+    const child = bits[at] === 0 ? node.left : node.right
+    if (child === undefined) return undefined
+    node = resolve(child, load)
+    at++
+    const { path } = node
+    if (path.length > bits.length - at) return undefined
+    for (let i = 0; i < path.length; i++) if (path[i] !== bits[at + i]) return undefined
+    at += path.length
   }
-  readTrie(record, root, key)
-  return proof
+  return node
+}
+
+/** The node at which a key ends, or `undefined`. */
+export function findNode(load: LoadNode, root: TrieNode, key: Uint8Array): TrieNode | undefined {
+  const bits = bitsOf(key)
+  const { path } = root
+  if (path.length > bits.length) return undefined
+  for (let i = 0; i < path.length; i++) if (path[i] !== bits[i]) return undefined
+  return findBelow(load, root, bits.subarray(path.length))
+}
+
+/**
+ * The nodes on the way to a key, the one at which it ends, or at which its absence shows, first, the root last; those
+ * that are embedded in their parent included.
+ */
+export function nodesTo(load: LoadNode, root: TrieNode, key: Uint8Array): readonly TrieNode[] {
+  const bits = bitsOf(key)
+  const nodes: TrieNode[] = []
+  let node: TrieNode | undefined = root
+  let at = 0
+  while (node !== undefined) {
+    nodes.unshift(node)
+    const { path }: TrieNode = node
+    for (let i = 0; i < path.length; i++) if (path[i] !== bits[at + i]) return nodes
+    at += path.length
+    if (at === bits.length) return nodes
+    const child: TrieChild | undefined = bits[at] === 0 ? node.left : node.right
+    node = child && resolve(child, load)
+    at++
+  }
+  return nodes
 }

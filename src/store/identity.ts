@@ -16,7 +16,7 @@ export interface Identity {
  * Raised with every change to the tables, or to the rules that made the states in them, that another version would
  * misread; a migration comes with it where one is possible. 2: blocks pay rewards, which no chain of format 1 did.
  */
-export const FORMAT = 2
+export const FORMAT = 3
 
 const FILE = 'tandem.json'
 

@@ -2,12 +2,14 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import golden from '../../fixtures/chain/genesis.json' with { type: 'json' }
 import local from '../../fixtures/chain/local-accounts.json' with { type: 'json' }
-import type { Account } from '../../src/chain/account.ts'
+import { type Account, EMPTY_TRIE_ROOT } from '../../src/chain/account.ts'
 import type { ChainName } from '../../src/chain/activations.ts'
 import { CHAINS, PRECOMPILE_ADDRESS, withBlockGasLimit, withMinimumGasPrice } from '../../src/chain/config.ts'
 import { type Genesis, LOCAL_BALANCE, parseGenesis } from '../../src/chain/genesis.ts'
 import { decodeHeader, encodeHeader, headerHash } from '../../src/chain/header.ts'
 import { type Hex, toHex } from '../../src/encoding/hex.ts'
+import { Overlay } from '../../src/state/overlay.ts'
+import { StateTrie } from '../../src/state/state-trie.ts'
 
 const ROOT: Hex = `0x${'ab'.repeat(32)}`
 const LOCAL = local.map(({ address }) => address as Hex).slice(0, 10)
@@ -20,13 +22,20 @@ function genesisOf(chain: ChainName): Genesis {
   return parseGenesis(fileOf(chain), CHAINS[chain])
 }
 
+/** State root of the accounts of a genesis, by this node's own trie. */
+function rootOf(genesis: Genesis): Hex {
+  const trie = new StateTrie({ node: () => undefined, code: () => undefined })
+  const overlay = new Overlay(trie.reader(EMPTY_TRIE_ROOT))
+  genesis.apply(overlay)
+  return trie.commit(EMPTY_TRIE_ROOT, overlay.changes()).root
+}
+
 describe('the header of block 0', () => {
   it.each(golden)('is that of $chain', ({ chain, hash, preimage }) => {
     const config = CHAINS[chain as ChainName]
     const genesis = genesisOf(chain as ChainName)
-    const header = genesis.header(ROOT)
-    expect(genesis.hasHistoricalRoot).toBe(true)
-    expect(header.stateRoot).not.toBe(ROOT)
+    expect(genesis.hasHistoricalRoot).toBe(chain === 'mainnet')
+    const header = genesis.header(rootOf(genesis))
     expect(toHex(encodeHeader(header, 'hash', config.rulesAt(0)))).toBe(preimage)
     expect(headerHash(header, config)).toBe(hash)
   })
@@ -55,15 +64,19 @@ describe('the header of block 0', () => {
 })
 
 describe('the accounts of genesis', () => {
-  it('on regtest are ten rich local accounts, the bridge and every precompiled contract', () => {
+  it('on regtest are ten rich local accounts, the bridge and every native contract', () => {
     const { accounts } = genesisOf('regtest')
     for (const address of LOCAL) expect(accounts.get(address)?.balance).toBe(LOCAL_BALANCE)
-    expect(accounts.get(PRECOMPILE_ADDRESS.bridge)).toEqual({ balance: 21_000_000n * 10n ** 18n, nonce: 0n })
-    expect(accounts.get(PRECOMPILE_ADDRESS.blake2f)).toEqual({ balance: 0n, nonce: 0n })
+    expect(accounts.get(PRECOMPILE_ADDRESS.bridge)).toMatchObject({
+      balance: 21_000_000n * 10n ** 18n,
+      nonce: 0n,
+      isContract: true,
+    })
+    expect(accounts.get(PRECOMPILE_ADDRESS.blake2f)).toEqual({ balance: 0n, nonce: 0n, isContract: true })
     expect(accounts.size).toBe(10 + Object.keys(PRECOMPILE_ADDRESS).length)
   })
 
-  it('on testnet are the bridge and the precompiled contracts of its first rules', () => {
+  it('on testnet are the bridge and the native contracts of its first rules', () => {
     const { accounts } = genesisOf('testnet')
     expect(accounts.has(PRECOMPILE_ADDRESS.hdWalletUtils)).toBe(true)
     expect(accounts.has(PRECOMPILE_ADDRESS.blake2f)).toBe(false)
@@ -76,18 +89,24 @@ describe('the accounts of genesis', () => {
 
   it('on devnet include those without balance', () => {
     const { accounts } = genesisOf('devnet')
-    expect(accounts.get('0xbc0afa86de01ebb58f7fe83ef01de204d4f8ced6')).toEqual({ balance: 0n, nonce: 0n })
+    expect(accounts.get('0xbc0afa86de01ebb58f7fe83ef01de204d4f8ced6')).toEqual({
+      balance: 0n,
+      nonce: 0n,
+      isContract: false,
+    })
     expect(accounts.get(LOCAL[0] as Hex)?.balance).toBe(LOCAL_BALANCE)
   })
 
   it('stay as they are when the funded ones are among them', () => {
-    expect(parseGenesis(fileOf('regtest'), CHAINS.regtest, LOCAL).hasHistoricalRoot).toBe(true)
+    const genesis = parseGenesis(fileOf('regtest'), CHAINS.regtest, LOCAL)
+    expect(genesis.accounts).toEqual(genesisOf('regtest').accounts)
+    expect(rootOf(genesis)).toBe(rootOf(genesisOf('regtest')))
   })
 
   it('take in others to fund, and are then no longer the real ones', () => {
     const stranger: Hex = `0x${'77'.repeat(20)}`
     const genesis = parseGenesis(fileOf('regtest'), CHAINS.regtest, [stranger, ...LOCAL])
-    expect(genesis.accounts.get(stranger)).toEqual({ balance: LOCAL_BALANCE, nonce: 0n })
+    expect(genesis.accounts.get(stranger)).toEqual({ balance: LOCAL_BALANCE, nonce: 0n, isContract: false })
     expect(genesis.hasHistoricalRoot).toBe(false)
     expect(genesis.header(ROOT).stateRoot).toBe(ROOT)
   })

@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { EMPTY_TRIE_ROOT } from '../../src/chain/account.ts'
 import { contractAddress, remascTransaction } from '../../src/chain/transaction.ts'
 import type { EthereumFork } from '../../src/comparison/ethereum-forks.ts'
 import { type EthereumOutcome, executeByEthereumRules } from '../../src/comparison/ethereum-rules.ts'
@@ -8,9 +7,9 @@ import { toHex } from '../../src/encoding/hex.ts'
 import type { BlockEnvironment } from '../../src/evm/message.ts'
 import { TransactionRejected } from '../../src/execution/apply-transaction.ts'
 import type { Overlay } from '../../src/state/overlay.ts'
-import { StateTrie } from '../../src/state/state-trie.ts'
 import { assemble, deployer } from '../support/assembler.ts'
 import { stateOf } from '../support/differential.ts'
+import { ethereumStateRoot } from '../support/ethereum-state.ts'
 import {
   COINBASE,
   CONTRACT,
@@ -211,15 +210,13 @@ describe.each(['petersburg', 'cancun'] as const)('under %s', (hardfork) => {
     async () => {
       await fc.assert(
         fc.asyncProperty(situations(hardfork === 'cancun' ? 'chain' : 'petersburg'), async (situation) => {
-          const trie = new StateTrie({ node: () => undefined, code: () => undefined })
-          const before = trie.commit(EMPTY_TRIE_ROOT, stateOf(situation.accounts).changes())
-          trie.remember(before)
+          const before = stateOf(situation.accounts)
           const { transaction, env } = situation
           let found: Verdict
           try {
             const outcome = await executeByEthereumRules({
               transaction,
-              state: trie.reader(before.root),
+              state: before,
               env,
               chainId: 33,
               hardfork,
@@ -227,14 +224,19 @@ describe.each(['petersburg', 'cancun'] as const)('under %s', (hardfork) => {
             found = {
               status: outcome.failure?.kind ?? 'succeeded',
               gas: outcome.gasUsed,
-              root: trie.commit(before.root, outcome.changes).root,
+              root: await ethereumStateRoot(before.changes(), outcome.changes),
               logs: logsHash(outcome.logs),
             }
           } catch (error) {
             if (!(error instanceof TransactionRejected)) throw error
             // Neither computes it.
             fc.pre(!/point evaluation/.test(error.message))
-            found = { status: 'rejected', gas: 0n, root: before.root, logs: logsHash([]) }
+            found = {
+              status: 'rejected',
+              gas: 0n,
+              root: await ethereumStateRoot(before.changes()),
+              logs: logsHash([]),
+            }
           }
           expect(found).toEqual(await judge(situation, hardfork))
         }),

@@ -1,12 +1,13 @@
 /** What stays of a call of the Bridge that writes before it fails, or that may not write (docs/protocol.md#66-bridge). */
+
 import { zeroHash } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { PRECOMPILE_ADDRESS } from '../../src/chain/config.ts'
 import { fromHex, toHex } from '../../src/encoding/hex.ts'
 import { readBestHeader } from '../../src/evm/precompiles/bridge/header-chain.ts'
 import { CELL, keyedSlot } from '../../src/evm/precompiles/bridge/store.ts'
-import { readBytes } from '../../src/evm/precompiles/byte-cells.ts'
 import type { Overlay } from '../../src/state/overlay.ts'
+import { cellBytes } from '../../src/state/state-keys.ts'
 import { CONTRACT, run, SENDER, world } from '../support/execution.ts'
 import { dataOf } from './precompiles/bridge/calls.ts'
 
@@ -15,7 +16,7 @@ const BRIDGE = PRECOMPILE_ADDRESS.bridge
 const failing = fromHex(dataOf('registerBtcCoinbaseTransaction', '0x', zeroHash, '0x', zeroHash, zeroHash))
 const reading = fromHex(dataOf('getBtcBlockchainBestChainHeight'))
 
-const bytesOf = (state: Overlay, slot: bigint) => toHex(readBytes(state, BRIDGE, slot))
+const bytesOf = (state: Overlay, slot: bigint) => toHex(cellBytes(state.cell(BRIDGE, slot)))
 
 /** Passes its call data to the Bridge by an opcode, and returns whether the call succeeded. */
 function passing(call: string) {
@@ -30,7 +31,7 @@ describe('a call of the Bridge that fails after its first access of headers', ()
     const balance = state.account(SENDER)?.balance
     const result = await run(state, { to: BRIDGE, data: failing, value: 5n })
     expect(result).toMatchObject({ status: 'failed', precompileFailed: true })
-    const { hash } = readBestHeader({ bytes: (slot) => readBytes(state, BRIDGE, slot) })
+    const { hash } = readBestHeader({ bytes: (slot) => cellBytes(state.cell(BRIDGE, slot)) })
     expect(bytesOf(state, CELL.chainHead)).not.toBe('0x')
     expect(bytesOf(state, hash)).toBe(bytesOf(state, CELL.chainHead))
     expect(bytesOf(state, keyedSlot('btcBlockHeight', '0'))).toBe('0x')

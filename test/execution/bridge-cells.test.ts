@@ -1,11 +1,12 @@
 /** The storage of the Bridge after the reference node's chains: the cells that the reference node has, byte for byte. */
+
 import { describe, expect, it } from 'vitest'
 import { PRECOMPILE_ADDRESS } from '../../src/chain/config.ts'
 import { fromBigInt, fromBigIntFixed, toBigInt } from '../../src/encoding/bytes.ts'
 import { keccak256 } from '../../src/encoding/hash.ts'
 import { fromHex, type Hex, toHex } from '../../src/encoding/hex.ts'
 import { CELL } from '../../src/evm/precompiles/bridge/store.ts'
-import { readBytes } from '../../src/evm/precompiles/byte-cells.ts'
+import { cellBytes } from '../../src/state/state-keys.ts'
 import { fixture } from '../support/fixture.ts'
 import { createReferenceReplay, type ReferenceChain, referenceChains } from '../support/reference-chains.ts'
 
@@ -31,7 +32,7 @@ async function bridgeAfter(name: string): Promise<(slot: bigint) => Uint8Array> 
   await replay.differencesOf(chain)
   const [head] = chain.blocks.at(-1) as ReferenceChain['blocks'][number]
   const state = replay.stateAfter(head)
-  return (slot) => readBytes(state, BRIDGE, slot)
+  return (slot) => cellBytes(state.cell(BRIDGE, slot))
 }
 
 describe('the storage of the Bridge', () => {

@@ -1,7 +1,6 @@
 /** Some thousand transactions and what Ethereum's executor made of them, by our overlay, trie and transaction code. */
 import { readdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { EMPTY_TRIE_ROOT } from '../../src/chain/account.ts'
 import { EMPTY } from '../../src/encoding/bytes.ts'
 import { keccakHex } from '../../src/encoding/hash.ts'
 import { fromHex, type Hex } from '../../src/encoding/hex.ts'
@@ -9,8 +8,8 @@ import type { BlockEnvironment } from '../../src/evm/message.ts'
 import type { Vm } from '../../src/evm/rules.ts'
 import { applyTransaction, TransactionRejected } from '../../src/execution/apply-transaction.ts'
 import { Overlay } from '../../src/state/overlay.ts'
-import { StateTrie } from '../../src/state/state-trie.ts'
 import { type GivenAccount, stateOf } from '../support/differential.ts'
+import { ethereumStateRoot } from '../support/ethereum-state.ts'
 import { stepping, transaction } from '../support/execution.ts'
 import { fixture } from '../support/fixture.ts'
 import { logsHash } from '../support/library-oracle.ts'
@@ -48,18 +47,15 @@ function environment({ block }: StateVectorFile, coinbase = block.coinbase): Blo
   }
 }
 
-/** The given accounts as a committed state, in trie nodes. */
-function committed({ pre }: StateVector): { trie: StateTrie; root: Hex } {
-  const trie = new StateTrie({ node: () => undefined, code: () => undefined })
+/** The given accounts. */
+function preState({ pre }: StateVector): Overlay {
   const accounts = Object.entries(pre).map(([address, account]) => [address as Hex, given(account)] as const)
-  const state = trie.commit(EMPTY_TRIE_ROOT, stateOf(new Map(accounts)).changes())
-  trie.remember(state)
-  return { trie, root: state.root }
+  return stateOf(new Map(accounts))
 }
 
 async function outcome(vector: StateVector, file: StateVectorFile, vm: Vm): Promise<StateVector['expected']> {
-  const { trie, root } = committed(vector)
-  const state = new Overlay(trie.reader(root))
+  const before = preState(vector)
+  const state = new Overlay(before)
   const env = environment(file, vector.coinbase)
   const { nonce, gasPrice, gasLimit, to, value, data } = vector.transaction
   const tx = transaction({
@@ -77,13 +73,12 @@ async function outcome(vector: StateVector, file: StateVectorFile, vm: Vm): Prom
     return {
       status: failure?.kind ?? 'succeeded',
       gas: Number(gasUsed),
-      root: trie.commit(root, state.changes()).root,
+      root: await ethereumStateRoot(before.changes(), state.changes()),
       logs: logsHash(logs),
     }
   } catch (error) {
     if (!(error instanceof TransactionRejected)) throw error
-    const unchanged = trie.commit(root, state.changes()).root
-    return { status: 'rejected', gas: 0, root: unchanged, logs: logsHash([]) }
+    return { status: 'rejected', gas: 0, root: await ethereumStateRoot(before.changes()), logs: logsHash([]) }
   }
 }
 

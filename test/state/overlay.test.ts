@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Account, EMPTY_ACCOUNT, EMPTY_CODE_HASH, EMPTY_TRIE_ROOT } from '../../src/chain/account.ts'
+import { type Account, EMPTY_ACCOUNT, EMPTY_CODE_HASH } from '../../src/chain/account.ts'
 import { keccakHex } from '../../src/encoding/hash.ts'
 import type { Hex } from '../../src/encoding/hex.ts'
 import type { StateReader } from '../../src/state/model.ts'
@@ -8,7 +8,7 @@ import { Overlay } from '../../src/state/overlay.ts'
 const A: Hex = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
 const B: Hex = '0x7986b3df570230288501eea3d890bd66948c9b79'
 const CODE = Uint8Array.of(0x60, 0x01)
-const RICH: Account = { ...EMPTY_ACCOUNT, balance: 5n, storageRoot: `0x${'11'.repeat(32)}` }
+const RICH: Account = { ...EMPTY_ACCOUNT, balance: 5n, isContract: true }
 
 /** A state with one account, RICH at A, whose slots hold their own number, and a count of what was asked of it. */
 function createBelow() {
@@ -18,9 +18,12 @@ function createBelow() {
       asked.push(`account ${address}`)
       return address === A ? RICH : undefined
     },
-    storage(address, slot) {
+    cell(address, slot) {
       asked.push(`storage ${address} ${slot}`)
       return address === A ? slot : 0n
+    },
+    storage() {
+      throw new Error('an overlay reads cells')
     },
     code(codeHash) {
       asked.push(`code ${codeHash}`)
@@ -89,15 +92,15 @@ describe('Overlay', () => {
     overlay.putAccount(A, RICH)
     overlay.putStorage(A, 2n, 8n)
     expect([1n, 2n, 3n].map((slot) => overlay.storage(A, slot))).toEqual([0n, 8n, 0n])
-    expect(overlay.account(A)?.storageRoot).toBe(EMPTY_TRIE_ROOT)
     expect(overlay.changes().storage).toEqual(new Map([[A, { wiped: true, slots: new Map([[2n, 8n]]) }]]))
   })
 
-  it('shows an empty storage root once storage is cleared', () => {
+  it('has no storage once storage is cleared', () => {
     const overlay = new Overlay(createBelow().reader)
     overlay.checkpoint()
     overlay.clearStorage(A)
-    expect(overlay.account(A)).toEqual({ ...RICH, storageRoot: EMPTY_TRIE_ROOT })
+    expect(overlay.account(A)).toEqual(RICH)
+    expect(overlay.storage(A, 9n)).toBe(0n)
     overlay.revert()
     expect(overlay.account(A)).toEqual(RICH)
     expect(overlay.storage(A, 9n)).toBe(9n)
@@ -109,7 +112,7 @@ describe('Overlay', () => {
     const own = Uint8Array.of(0xfe)
     overlay.putCode(B, own)
     expect(overlay.code(keccakHex(own))).toBe(own)
-    expect(overlay.account(B)).toEqual({ ...EMPTY_ACCOUNT, codeHash: keccakHex(own) })
+    expect(overlay.account(B)).toEqual({ ...EMPTY_ACCOUNT, codeHash: keccakHex(own), isContract: true })
     expect(overlay.code(keccakHex(CODE))).toBe(CODE)
     expect(asked).toContain(`code ${keccakHex(CODE)}`)
     overlay.putCode(B, new Uint8Array(0))

@@ -1,15 +1,17 @@
 /** A plain state, copied whole at every checkpoint, against which overlay and state trie are held. */
 import { EMPTY_CODE_HASH } from '../../src/chain/account.ts'
-import { fromBigInt, fromBigIntFixed } from '../../src/encoding/bytes.ts'
-import { keccakHex } from '../../src/encoding/hash.ts'
+import { concat, fromBigInt, fromBigIntFixed, fromBigIntSigned, oneByte } from '../../src/encoding/bytes.ts'
+import { keccak256, keccakHex } from '../../src/encoding/hash.ts'
 import { fromHex, type Hex } from '../../src/encoding/hex.ts'
 import { encodeRlp } from '../../src/encoding/rlp.ts'
-import { oracleRoot } from './trie-oracle.ts'
+import { NaiveTrie } from '../support/naive-trie.ts'
 
 export interface ModelAccount {
   readonly nonce: bigint
   readonly balance: bigint
   readonly code: Uint8Array
+  /** Had the account ever code? */
+  readonly isContract: boolean
   readonly slots: ReadonlyMap<bigint, bigint>
 }
 
@@ -20,23 +22,28 @@ export function codeHashOf(code: Uint8Array): Hex {
   return code.length === 0 ? EMPTY_CODE_HASH : keccakHex(code)
 }
 
-/** Root of a contract's storage, built from nothing by the library. */
-export function modelStorageRoot(account: ModelAccount): Promise<Hex> {
-  const words = [...account.slots].filter(([, word]) => word !== 0n)
-  return oracleRoot(
-    words.map(([slot, word]) => [fromBigIntFixed(slot, 32), encodeRlp(fromBigInt(word))] as const),
-    { hashKeys: true },
-  )
+/** Key of an account (docs/protocol.md#56-state-keys). */
+export function modelAccountKey(address: Hex): Uint8Array {
+  const bytes = fromHex(address)
+  return concat(oneByte(0), keccak256(bytes).subarray(0, 10), bytes)
 }
 
-/** Root of a state, built from nothing by the library. */
-export async function modelRoot(model: Model): Promise<Hex> {
-  const entries: [Uint8Array, Uint8Array][] = []
-  for (const [address, account] of model) {
-    const storageRoot = fromHex(await modelStorageRoot(account))
-    const { nonce, balance, code } = account
-    const rlp = encodeRlp([fromBigInt(nonce), fromBigInt(balance), storageRoot, fromHex(codeHashOf(code))])
-    entries.push([fromHex(address), rlp])
+/** Key of a storage cell. */
+export function modelCellKey(address: Hex, slot: bigint): Uint8Array {
+  const suffix = slot === 0n ? oneByte(0) : fromBigInt(slot)
+  const hash = keccak256(fromBigIntFixed(slot, 32)).subarray(0, 10)
+  return concat(modelAccountKey(address), oneByte(0), hash, suffix)
+}
+
+/** Root of a state, built key by key from nothing. */
+export function modelRoot(model: Model): Hex {
+  const trie = new NaiveTrie()
+  for (const [address, { nonce, balance, code, isContract, slots }] of model) {
+    const key = modelAccountKey(address)
+    trie.put(key, encodeRlp([fromBigInt(nonce), fromBigIntSigned(balance)]))
+    if (isContract) trie.put(concat(key, oneByte(0)), oneByte(1))
+    if (code.length > 0) trie.put(concat(key, oneByte(0x80)), code)
+    for (const [slot, word] of slots) if (word !== 0n) trie.put(modelCellKey(address, slot), fromBigInt(word))
   }
-  return oracleRoot(entries, { hashKeys: true })
+  return trie.root()
 }

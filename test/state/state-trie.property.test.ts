@@ -48,7 +48,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 12, arbitrary: fc.record({ do: fc.constant('putStorage'), address, slot, word }) },
   {
     weight: 2,
-    arbitrary: fc.record({ do: fc.constant('putCode'), address, code: fc.uint8Array({ maxLength: 3 }) }),
+    arbitrary: fc.record({ do: fc.constant('putCode'), address, code: fc.uint8Array({ maxLength: 40 }) }),
   },
   { weight: 3, arbitrary: fc.record({ do: fc.constantFrom('deleteAccount', 'clearStorage'), address }) },
   { weight: 4, arbitrary: fc.record({ do: fc.constant('checkpoint') }) },
@@ -110,8 +110,10 @@ class World {
           nonce,
           balance,
           codeHash: codeHashOf(old?.code ?? new Uint8Array(0)),
+          isContract: old?.isContract ?? false,
         })
-        model.set(step.address, { code: new Uint8Array(0), slots: new Map(), ...old, nonce, balance })
+        const fresh = { code: new Uint8Array(0), isContract: false, slots: new Map() }
+        model.set(step.address, { ...fresh, ...old, nonce, balance })
         return
       }
       case 'putStorage': {
@@ -123,8 +125,10 @@ class World {
       }
       case 'putCode': {
         overlay.putCode(step.address, step.code)
-        const old = model.get(step.address) ?? { nonce: 0n, balance: 0n, slots: new Map() }
-        model.set(step.address, { ...old, code: step.code })
+        const fresh = { nonce: 0n, balance: 0n, isContract: false, slots: new Map() }
+        const old = model.get(step.address) ?? fresh
+        const isContract = old.isContract || step.code.length > 0
+        model.set(step.address, { ...old, code: step.code, isContract })
         return
       }
       case 'deleteAccount':
@@ -165,7 +169,7 @@ class World {
 
   async #commitState(): Promise<void> {
     const state: CommittedState = this.#trie.commit(this.root, this.#top.overlay.changes())
-    expect(state.root).toBe(await modelRoot(this.model))
+    expect(state.root).toBe(modelRoot(this.model))
     this.root = state.root
     this.committed.push({ root: state.root, model: new Map(this.model) })
     this.#trie.remember(state)

@@ -1,24 +1,27 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { EMPTY_ACCOUNT, EMPTY_TRIE_ROOT } from '../../src/chain/account.ts'
-import { fromBigIntFixed } from '../../src/encoding/bytes.ts'
-import { keccakHex } from '../../src/encoding/hash.ts'
+import { provenValue } from '../../src/chain/receipt-proof.ts'
+import { fromBigInt, fromBigIntSigned } from '../../src/encoding/bytes.ts'
+import { keccak256, keccakHex } from '../../src/encoding/hash.ts'
 import { fromHex, type Hex, toFixedHex, toHex } from '../../src/encoding/hex.ts'
+import { encodeRlp } from '../../src/encoding/rlp.ts'
 import type { CommittedState } from '../../src/state/model.ts'
 import { Overlay } from '../../src/state/overlay.ts'
-import { decodeWord, encodeAccount } from '../../src/state/state-keys.ts'
 import { StateTrie } from '../../src/state/state-trie.ts'
-import { oracleProven } from './trie-oracle.ts'
+import { NaiveTrie } from '../support/naive-trie.ts'
+import { referenceData } from '../support/reference-data.ts'
+import { modelAccountKey, modelCellKey } from './state-model.ts'
 
 /** A state trie over maps, and what it takes to write into them. */
 function createDisk() {
   const nodes = new Map<Hex, Uint8Array>()
   const code = new Map<Hex, Uint8Array>()
   const source = { node: (hash: Hex) => nodes.get(hash), code: (hash: Hex) => code.get(hash) }
-  function write(committed: CommittedState): Hex {
-    for (const [hash, rlp] of committed.nodes) nodes.set(hash, rlp)
-    for (const [hash, bytes] of committed.code) code.set(hash, bytes)
-    return committed.root
+  function write(sealed: CommittedState): Hex {
+    for (const [hash, rlp] of sealed.nodes) nodes.set(hash, rlp)
+    for (const [hash, bytes] of sealed.code) code.set(hash, bytes)
+    return sealed.root
   }
   return { nodes, code, source, write }
 }
@@ -96,28 +99,25 @@ describe('reader', () => {
   })
 })
 
-describe('commit', () => {
+describe('seal', () => {
   it('makes nothing when what is written is what was there', () => {
-    const committed = commitOver(trie, root, (overlay) => {
+    const sealed = commitOver(trie, root, (overlay) => {
       overlay.putAccount(address(1), { ...EMPTY_ACCOUNT, balance: 1n })
       overlay.putStorage(CONTRACT, 3n, 10n)
       overlay.putStorage(CONTRACT, SLOTS, 0n)
       overlay.deleteAccount(address(ACCOUNTS))
     })
-    expect(committed).toEqual({ root, nodes: new Map(), code: new Map() })
+    expect(sealed).toEqual({ root, nodes: new Map(), code: new Map() })
   })
 
   it('goes back to the empty root when every account is deleted', () => {
-    const committed = commitOver(trie, root, (overlay) => {
+    const sealed = commitOver(trie, root, (overlay) => {
       for (let i = 0; i < ACCOUNTS; i++) overlay.deleteAccount(address(i))
     })
-    expect(committed).toEqual({ root: EMPTY_TRIE_ROOT, nodes: new Map(), code: new Map() })
+    expect(sealed).toEqual({ root: EMPTY_TRIE_ROOT, nodes: new Map(), code: new Map() })
   })
 
   it('keeps the nodes that two contracts share when one of them changes or goes', () => {
-    expect(trie.reader(root).account(TWIN)?.storageRoot).toBe(
-      trie.reader(root).account(CONTRACT)?.storageRoot,
-    )
     const changed = disk.write(
       commitOver(trie, root, (overlay) => {
         overlay.clearStorage(CONTRACT)
@@ -134,16 +134,15 @@ describe('commit', () => {
     expect(trie.reader(changed).storage(CONTRACT, 2n)).toBe(0n)
   })
 
-  it('takes the storage root from the parent state, whatever the new account holds', () => {
+  it('keeps code, storage and marker of an account whose nonce changes', () => {
     const committed = commitOver(trie, root, (overlay) => {
-      overlay.putAccount(TWIN, { ...EMPTY_ACCOUNT, nonce: 5n })
+      const account = overlay.account(CONTRACT) ?? EMPTY_ACCOUNT
+      overlay.putAccount(CONTRACT, { ...account, nonce: 5n })
     })
     trie.remember(committed)
-    expect(trie.reader(committed.root).account(TWIN)).toEqual({
-      ...EMPTY_ACCOUNT,
-      nonce: 5n,
-      storageRoot: trie.reader(root).account(TWIN)?.storageRoot,
-    })
+    const state = trie.reader(committed.root)
+    expect(state.account(CONTRACT)).toEqual({ ...trie.reader(root).account(CONTRACT), nonce: 5n })
+    expect(state.storage(CONTRACT, 2n)).toBe(5n)
     trie.settle(committed)
   })
 
@@ -155,82 +154,122 @@ describe('commit', () => {
 
   it('reports no code that no changed account refers to any more', () => {
     const fleeting = Uint8Array.of(1, 2, 3)
-    const committed = commitOver(trie, root, (overlay) => {
+    const sealed = commitOver(trie, root, (overlay) => {
       overlay.putCode(address(20), fleeting)
       overlay.deleteAccount(address(20))
       overlay.putCode(address(21), CODE)
     })
-    expect([...committed.code.keys()]).toEqual([keccakHex(CODE)])
+    expect([...sealed.code.keys()]).toEqual([keccakHex(CODE)])
   })
 })
 
 describe('remember', () => {
-  it('makes a committed state readable until settled, after which the source has to have it', () => {
+  it('makes a sealed state readable until settled, after which the source has to have it', () => {
     const empty = createDisk()
     const fresh = () => new StateTrie(empty.source, { cacheNodes: 2 })
     const memory = fresh()
-    const committed = commitOver(memory, EMPTY_TRIE_ROOT, (overlay) => {
+    const sealed = commitOver(memory, EMPTY_TRIE_ROOT, (overlay) => {
       for (let i = 0; i < 50; i++) overlay.putAccount(address(i), { ...EMPTY_ACCOUNT, balance: BigInt(i) })
       overlay.putCode(address(0), CODE)
     })
-    expect(() => memory.reader(committed.root).account(address(0))).toThrow(committed.root)
-    memory.remember(committed)
+    expect(() => memory.reader(sealed.root).account(address(0))).toThrow(sealed.root)
+    memory.remember(sealed)
     for (let i = 0; i < 50; i++) {
-      expect(memory.reader(committed.root).account(address(i))?.balance).toBe(BigInt(i))
+      expect(memory.reader(sealed.root).account(address(i))?.balance).toBe(BigInt(i))
     }
-    expect(memory.reader(committed.root).code(keccakHex(CODE))).toEqual(CODE)
-    memory.settle(committed)
+    expect(memory.reader(sealed.root).code(keccakHex(CODE))).toEqual(CODE)
+    memory.settle(sealed)
     expect(() => {
-      for (let i = 0; i < 50; i++) memory.reader(committed.root).account(address(i))
+      for (let i = 0; i < 50; i++) memory.reader(sealed.root).account(address(i))
     }).toThrow('the state lacks trie node')
-    empty.write(committed)
-    expect(fresh().reader(committed.root).account(address(49))?.balance).toBe(49n)
+    empty.write(sealed)
+    expect(fresh().reader(sealed.root).account(address(49))?.balance).toBe(49n)
   })
 })
 
 describe('prove', () => {
-  it('gives proofs of presence and of absence that the library accepts under the root', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.integer({ min: 0, max: 2 * ACCOUNTS }),
-        fc.array(fc.bigInt({ min: 0n, max: 2n * SLOTS }), { maxLength: 4 }),
-        async (index, slots) => {
-          const of = index % 3 === 0 ? CONTRACT : address(index)
-          const { account, accountProof, storageProof } = trie.prove(root, of, slots)
-          const state = trie.reader(root)
-          expect(account).toEqual(state.account(of))
-          expect(keccakHex(accountProof[0] ?? new Uint8Array(0))).toBe(root)
-          expect(await oracleProven(root, fromHex(of), accountProof)).toEqual(
-            account === undefined ? null : encodeAccount(account),
+  it('gives proofs of what is there that lead from the root to it', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 0, max: ACCOUNTS - 1 }),
+        fc.bigInt({ min: 0n, max: SLOTS - 1n }),
+        (index, slot) => {
+          const { accountProof } = trie.prove(root, address(index), [])
+          const { nonce, balance } = trie.reader(root).account(address(index)) ?? EMPTY_ACCOUNT
+          const rlp = encodeRlp([fromBigInt(nonce), fromBigIntSigned(balance)])
+          expect(provenValue(accountProof, modelAccountKey(address(index)), root).hash).toEqual(
+            keccak256(rlp),
           )
-          expect(storageProof.map(({ slot }) => slot)).toEqual(slots)
-          for (const { slot, value, proof } of storageProof) {
-            expect(value).toBe(state.storage(of, slot))
-            const storageRoot = account?.storageRoot ?? EMPTY_TRIE_ROOT
-            if (storageRoot === EMPTY_TRIE_ROOT) expect(proof).toEqual([])
-            else {
-              const proven = await oracleProven(storageRoot, fromBigIntFixed(slot, 32), proof)
-              expect(decodeWord(proven ?? undefined)).toBe(value)
-            }
-          }
+          const { storageProof } = trie.prove(root, CONTRACT, [slot])
+          const { proof = [], value = 0n } = storageProof[0] ?? {}
+          expect(value).toBe(slot * slot + 1n)
+          expect(provenValue(proof, modelCellKey(CONTRACT, slot), root).hash).toEqual(
+            keccak256(fromBigInt(value)),
+          )
         },
       ),
       { numRuns: 60 },
     )
   })
 
+  it('shows the absence of accounts and cells by the path to where it ends', () => {
+    for (const [of, slot] of [
+      [address(ACCOUNTS + 1), 1n],
+      [CONTRACT, SLOTS],
+      [address(3), 0n],
+    ] as const) {
+      const { account, accountProof, storageProof } = trie.prove(root, of, [slot])
+      expect(account).toEqual(trie.reader(root).account(of))
+      expect(keccakHex(accountProof.at(-1) ?? new Uint8Array(0))).toBe(root)
+      const { value, proof = [] } = storageProof[0] ?? {}
+      expect(value).toBe(0n)
+      expect(keccakHex(proof.at(-1) ?? new Uint8Array(0))).toBe(root)
+    }
+  })
+
   it('proves nothing with no nodes in the empty trie', () => {
     expect(trie.prove(EMPTY_TRIE_ROOT, CONTRACT, [1n])).toEqual({
       account: undefined,
+      storageHash: EMPTY_TRIE_ROOT,
       accountProof: [],
       storageProof: [{ slot: 1n, value: 0n, proof: [] }],
     })
   })
 
-  it('gives just the nodes as they are stored', () => {
+  it('gives just the nodes as they are stored, and those embedded in them', () => {
     const { accountProof, storageProof } = trie.prove(root, CONTRACT, [1n])
-    for (const rlp of [...accountProof, ...(storageProof[0]?.proof ?? [])]) {
-      expect(toHex(disk.nodes.get(keccakHex(rlp)) ?? new Uint8Array(0))).toBe(toHex(rlp))
+    for (const proof of [accountProof, storageProof[0]?.proof ?? []]) {
+      expect(proof.length).toBeGreaterThan(3)
+      for (const [index, bytes] of proof.entries()) {
+        const parent = proof[index + 1]
+        const isEmbedded = parent !== undefined && toHex(parent).includes(toHex(bytes).slice(2))
+        if (!isEmbedded) expect(disk.nodes.get(keccakHex(bytes))).toEqual(bytes)
+      }
     }
   })
+})
+
+interface RepositoryStep {
+  readonly op: string
+  readonly address: Hex
+  readonly root: Hex
+  readonly account: Hex | null
+  readonly slot?: Hex
+  readonly value?: Hex
+  readonly threw?: unknown
+}
+
+describe('sequences of the reference node', () => {
+  const { sequences } = referenceData<{
+    sequences: { name: string; steps: RepositoryStep[]; finalState: [Hex, Hex][] }[]
+  }>('trie/repository')
+
+  it.each(sequences)(
+    '$name: the final state has its root when it is read at once',
+    ({ steps, finalState }) => {
+      const trie = new NaiveTrie()
+      for (const [key, value] of finalState) trie.put(fromHex(key), fromHex(value))
+      expect(trie.root()).toBe(steps.at(-1)?.root)
+    },
+  )
 })

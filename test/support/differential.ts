@@ -8,6 +8,7 @@ import type { BlockEnvironment } from '../../src/evm/message.ts'
 import type { Vm } from '../../src/evm/rules.ts'
 import { applyTransaction, TransactionRejected } from '../../src/execution/apply-transaction.ts'
 import { Overlay, type StateChanges } from '../../src/state/overlay.ts'
+import { cellWord } from '../../src/state/state-keys.ts'
 import { NOTHING } from './execution.ts'
 
 /** An account before the transaction. */
@@ -110,7 +111,7 @@ function stateAfter(
     if (account === undefined) continue
     const storage = changes.storage.get(address)
     const words = new Map(storage?.wiped ? [] : accounts.get(address)?.storage)
-    for (const [slot, word] of storage?.slots ?? []) words.set(slot, word)
+    for (const [slot, word] of storage?.slots ?? []) words.set(slot, cellWord(word))
     const text = [...words].flatMap(([slot, word]) => (word === 0n ? [] : `${slot}=${word}`)).sort()
     after[address] = [account.nonce, account.balance, account.codeHash, ...text].join(' ')
   }

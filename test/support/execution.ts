@@ -21,6 +21,7 @@ export const COINBASE: Hex = '0x5000000000000000000000000000000000000005'
 /** A state without accounts. */
 export const NOTHING: StateReader = {
   account: () => undefined,
+  cell: () => 0n,
   storage: () => 0n,
   code: (hash) => {
     if (hash === EMPTY_CODE_HASH) return EMPTY

@@ -168,6 +168,7 @@ function stateWith(nonce: bigint): StateReader {
   ])
   return {
     account: (address) => accounts.get(address),
+    cell: (address, slot) => (address === CONTRACT && slot === 1n ? 0xbeefn : 0n),
     storage: (address, slot) => (address === CONTRACT && slot === 1n ? 0xbeefn : 0n),
     code: (hash) => (hash === EMPTY_CODE_HASH ? new Uint8Array(0) : CODE),
   }
@@ -328,6 +329,7 @@ export function fakeEngine(
       find(reference) && {
         address,
         account: address === A ? { ...EMPTY_ACCOUNT, balance: 10n ** 30n, nonce: 3n } : undefined,
+        storageHash: EMPTY_TRIE_ROOT,
         accountProof: [fromHex('0xc0')],
         storageProof: slots.map((slot) => ({ slot, value: slot, proof: [] })),
       },

@@ -120,7 +120,7 @@ export function createReferenceReplay() {
   }
 
   /** Runs a block on its parent's state, and keeps it. Throws when the block cannot be executed. */
-  async function run(block: Block): Promise<BlockResult> {
+  async function run(block: Block): Promise<BlockResult & { readonly stateRoot: Hex }> {
     const parent = known.get(block.header.parentHash)
     if (parent === undefined) throw new Error(`no parent ${block.header.parentHash}`)
     const env = environmentOf(block.header, ancestryFrom(parent), (hash) => known.get(hash))
@@ -139,10 +139,10 @@ export function createReferenceReplay() {
       totalDifficulty: parent.totalDifficulty + cumulativeDifficulty(block),
       postState: keep(parent.postState, state),
     })
-    return result
+    return { ...result, stateRoot: (known.get(hash) as ExecutedBlock).postState }
   }
 
-  /** Runs a chain; everything in which this node differs from the reference node, state roots left out. */
+  /** Runs a chain; everything in which this node differs from the reference node. */
   async function differencesOf(chain: ReferenceChain): Promise<Difference[]> {
     const differences: Difference[] = []
     for (const [raw, , recorded] of chain.blocks) {
@@ -172,6 +172,7 @@ export function createReferenceReplay() {
       compare('gasUsed', header.gasUsed, result.gasUsed)
       compare('paidFees', header.paidFees, result.paidFees)
       compare('logsBloom', true, equal(header.logsBloom, result.logsBloom))
+      compare('stateRoot', header.stateRoot, result.stateRoot)
       compare('receiptsRoot', header.receiptsRoot, receiptsRoot(result.receipts))
     }
     return differences

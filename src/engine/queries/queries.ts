@@ -70,7 +70,7 @@ export function createQueries(parts: EngineParts, options: QueryOptions): Querie
       const { executed } = view
       if (executed.block.header.number === 0 && genesis.hasHistoricalRoot) {
         throw invalidParams(
-          'block: this genesis carries the historical state root of its network, against which no Merkle-Patricia proof can be given',
+          'block: this genesis carries the historical state root of its network, which is of an older format than the state',
         )
       }
       if (view.pending) throw invalidParams('block: a pending block has no state to prove against')

@@ -1,14 +1,11 @@
 /**
  * The storage of REMASC (docs/protocol.md#54-remasc-payout): cells named in ASCII, each held as a word.
- *
- * The reference node stores bytes, not words. Of every cell the minimal big-endian bytes of our word are those bytes, also
- * of `siblings`, the one byte c0 of an empty list, which here is the word 192. The exception is a `brokenSelectionRule`
- * that does not hold: the reference node stores the byte 00 from the first payout on, a word of 0 is no cell at all. For contracts
- * and `eth_getStorageAt` the two are equal.
+ * Numbers are the minimal big-endian bytes of their word, and so is `siblings`, RLP of a list that is always empty.
  */
 import { PRECOMPILE_ADDRESS } from '../../chain/config.ts'
-import { toBigInt } from '../../encoding/bytes.ts'
+import { oneByte, toBigInt } from '../../encoding/bytes.ts'
 import type { Overlay } from '../../state/overlay.ts'
+import { cellWord, storageValue } from '../../state/state-keys.ts'
 
 function slotOf(name: string): bigint {
   return toBigInt(new TextEncoder().encode(name))
@@ -34,6 +31,14 @@ export const NO_SIBLINGS = 0xc0n
 /** A cell's word; 0 when it is not there. */
 export function readCell(state: Overlay, slot: bigint): bigint {
   return state.storage(PRECOMPILE_ADDRESS.remasc, slot)
+}
+
+/** Sets a flag: one byte, 01 or 00. */
+export function writeFlag(state: Overlay, slot: bigint, flag: boolean): void {
+  const value = storageValue(oneByte(flag ? 1 : 0))
+  const known = state.cell(PRECOMPILE_ADDRESS.remasc, slot)
+  if (known === 0n || cellWord(known) !== cellWord(value))
+    state.putCell(PRECOMPILE_ADDRESS.remasc, slot, value)
 }
 
 /** Sets a cell. Where nothing changes nothing is written, so that idle blocks leave the contract's storage alone. */

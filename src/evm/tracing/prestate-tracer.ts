@@ -3,6 +3,7 @@ import { type Account, EMPTY_CODE_HASH } from '../../chain/account.ts'
 import { EMPTY } from '../../encoding/bytes.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import type { StateReader } from '../../state/model.ts'
+import { cellWord } from '../../state/state-keys.ts'
 import type { FrameEnd, TraceEnd, Tracer } from './tracer.ts'
 
 /** An account at one point in time. */
@@ -65,6 +66,11 @@ export class PrestateTracer implements Tracer {
     this.#before = before
     return {
       account: (address) => of(address).account,
+      cell(address, slot) {
+        const value = before.cell(address, slot)
+        of(address).slots.set(slot, cellWord(value))
+        return value
+      },
       storage(address, slot) {
         const { slots } = of(address)
         const known = slots.get(slot)

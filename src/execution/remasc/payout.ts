@@ -9,7 +9,13 @@ import { fromBigInt, toBigInt } from '../../encoding/bytes.ts'
 import { fromHex, type Hex, toFixedHex } from '../../encoding/hex.ts'
 import { frameStrings } from '../../encoding/rlp-frame.ts'
 import type { BlockEnvironment } from '../../evm/message.ts'
-import { NO_SIBLINGS, REMASC_SLOT, readCell, writeCell } from '../../evm/precompiles/remasc-storage.ts'
+import {
+  NO_SIBLINGS,
+  REMASC_SLOT,
+  readCell,
+  writeCell,
+  writeFlag,
+} from '../../evm/precompiles/remasc-storage.ts'
 import type { Overlay } from '../../state/overlay.ts'
 import { dividePayout, type Payment } from './division.ts'
 import { ancestorAt, breaksSelectionRule, siblingsAt } from './siblings.ts'
@@ -41,10 +47,10 @@ export function payRemasc(
   const siblings = siblingsAt(env, height, config)
   const punished = readCell(state, REMASC_SLOT.brokenSelectionRule) !== 0n
   // Noted before anything is decided on paying: a reward too small to be paid does not lift the punishment.
-  writeCell(
+  writeFlag(
     state,
     REMASC_SLOT.brokenSelectionRule,
-    siblings.length > 0 && breaksSelectionRule(mature, siblings) ? 1n : 0n,
+    siblings.length > 0 && breaksSelectionRule(mature, siblings),
   )
   const reward = pot / BigInt(syntheticSpan)
   const minimumGas = minimumGasAt(env.number)

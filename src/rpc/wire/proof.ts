@@ -1,7 +1,8 @@
 /** Account proofs on the wire (EIP-1186). */
 import { z } from 'zod'
 import { EMPTY_ACCOUNT } from '../../chain/account.ts'
-import { toFixedHex, toHex, toQuantity } from '../../encoding/hex.ts'
+import { type Hex, toFixedHex, toHex, toQuantity } from '../../encoding/hex.ts'
+import { encodeRlp } from '../../encoding/rlp.ts'
 import type { AccountProof } from '../../engine/model.ts'
 import { arrayOf, type Parameter } from '../parameter.ts'
 import { AddressText, DataText, HashText, Quantity, QuantityText } from './scalars.ts'
@@ -29,20 +30,22 @@ export const ProofObject = z
   })
   .meta({ id: 'AccountProof' })
 
+const rlpText = (node: Uint8Array): Hex => toHex(encodeRlp(node))
+
 /** An account that does not exist shows as an empty one; the proof shows which it is. */
 export function toRpcProof(proof: AccountProof): z.infer<typeof ProofObject> {
-  const { balance, codeHash, nonce, storageRoot } = proof.account ?? EMPTY_ACCOUNT
+  const { balance, codeHash, nonce } = proof.account ?? EMPTY_ACCOUNT
   return {
     address: proof.address,
-    accountProof: proof.accountProof.map(toHex),
+    accountProof: proof.accountProof.map(rlpText),
     balance: toQuantity(balance),
     codeHash,
     nonce: toQuantity(nonce),
-    storageHash: storageRoot,
+    storageHash: proof.storageHash,
     storageProof: proof.storageProof.map(({ slot, value, proof: nodes }) => ({
       key: toFixedHex(slot, 32),
       value: toQuantity(value),
-      proof: nodes.map(toHex),
+      proof: nodes.map(rlpText),
     })),
   }
 }

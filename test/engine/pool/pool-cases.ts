@@ -48,6 +48,10 @@ export class Ledger implements StateReader {
     return found && { ...EMPTY_ACCOUNT, ...found }
   }
 
+  cell(): bigint {
+    return 0n
+  }
+
   storage(): bigint {
     return 0n
   }
