@@ -4,7 +4,7 @@
 #   docker run --publish 127.0.0.1:4444:4444 --volume tandem:/data tandem start --unsafe-open
 #
 # A port of a container is reached from outside it, so the node listens on all of its addresses. Without keys that lets
-# in whoever reaches the port, and the node does not start before it is told so: say --unsafe-open where the port is
+# in whoever reaches the port, and the node does not start without --unsafe-open: give it where the port is
 # published to this machine only, as above, or give it a key file (--profile hosted --api-keys /keys/keys.json).
 
 FROM node:20-slim AS build

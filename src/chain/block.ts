@@ -25,7 +25,7 @@ export interface ExecutedBlock {
   /** Difficulty summed from genesis, uncles included. */
   readonly totalDifficulty: bigint
   /**
-   * Root of the Merkle-Patricia state that the next block begins with; equals `header.stateRoot` except at a genesis of
+   * Root of the state that the next block begins with; equals `header.stateRoot` except at a genesis of
    * known historical root, and where the state was edited by hand after the block.
    */
   readonly postState: Hex

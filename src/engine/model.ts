@@ -62,7 +62,7 @@ export interface LogQuery {
   readonly tooMany?: () => NodeError
 }
 
-/** Merkle-Patricia proofs of an account and some of its slots. Trie nodes in RLP, root first. */
+/** Proofs of an account and some of its storage cells: bytes of trie nodes, leaf first. */
 export interface AccountProof {
   readonly address: Hex
   readonly account: Account | undefined

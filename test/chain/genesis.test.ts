@@ -64,7 +64,7 @@ describe('the header of block 0', () => {
 })
 
 describe('the accounts of genesis', () => {
-  it('on regtest are ten rich local accounts, the bridge and every native contract', () => {
+  it('on regtest are ten rich local accounts, the bridge and every precompiled contract', () => {
     const { accounts } = genesisOf('regtest')
     for (const address of LOCAL) expect(accounts.get(address)?.balance).toBe(LOCAL_BALANCE)
     expect(accounts.get(PRECOMPILE_ADDRESS.bridge)).toMatchObject({
@@ -76,7 +76,7 @@ describe('the accounts of genesis', () => {
     expect(accounts.size).toBe(10 + Object.keys(PRECOMPILE_ADDRESS).length)
   })
 
-  it('on testnet are the bridge and the native contracts of its first rules', () => {
+  it('on testnet are the bridge and the precompiled contracts of its first rules', () => {
     const { accounts } = genesisOf('testnet')
     expect(accounts.has(PRECOMPILE_ADDRESS.hdWalletUtils)).toBe(true)
     expect(accounts.has(PRECOMPILE_ADDRESS.blake2f)).toBe(false)

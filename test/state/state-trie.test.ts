@@ -18,10 +18,10 @@ function createDisk() {
   const nodes = new Map<Hex, Uint8Array>()
   const code = new Map<Hex, Uint8Array>()
   const source = { node: (hash: Hex) => nodes.get(hash), code: (hash: Hex) => code.get(hash) }
-  function write(sealed: CommittedState): Hex {
-    for (const [hash, rlp] of sealed.nodes) nodes.set(hash, rlp)
-    for (const [hash, bytes] of sealed.code) code.set(hash, bytes)
-    return sealed.root
+  function write(committed: CommittedState): Hex {
+    for (const [hash, rlp] of committed.nodes) nodes.set(hash, rlp)
+    for (const [hash, bytes] of committed.code) code.set(hash, bytes)
+    return committed.root
   }
   return { nodes, code, source, write }
 }
@@ -99,22 +99,22 @@ describe('reader', () => {
   })
 })
 
-describe('seal', () => {
+describe('commit', () => {
   it('makes nothing when what is written is what was there', () => {
-    const sealed = commitOver(trie, root, (overlay) => {
+    const committed = commitOver(trie, root, (overlay) => {
       overlay.putAccount(address(1), { ...EMPTY_ACCOUNT, balance: 1n })
       overlay.putStorage(CONTRACT, 3n, 10n)
       overlay.putStorage(CONTRACT, SLOTS, 0n)
       overlay.deleteAccount(address(ACCOUNTS))
     })
-    expect(sealed).toEqual({ root, nodes: new Map(), code: new Map() })
+    expect(committed).toEqual({ root, nodes: new Map(), code: new Map() })
   })
 
   it('goes back to the empty root when every account is deleted', () => {
-    const sealed = commitOver(trie, root, (overlay) => {
+    const committed = commitOver(trie, root, (overlay) => {
       for (let i = 0; i < ACCOUNTS; i++) overlay.deleteAccount(address(i))
     })
-    expect(sealed).toEqual({ root: EMPTY_TRIE_ROOT, nodes: new Map(), code: new Map() })
+    expect(committed).toEqual({ root: EMPTY_TRIE_ROOT, nodes: new Map(), code: new Map() })
   })
 
   it('keeps the nodes that two contracts share when one of them changes or goes', () => {
@@ -154,36 +154,36 @@ describe('seal', () => {
 
   it('reports no code that no changed account refers to any more', () => {
     const fleeting = Uint8Array.of(1, 2, 3)
-    const sealed = commitOver(trie, root, (overlay) => {
+    const committed = commitOver(trie, root, (overlay) => {
       overlay.putCode(address(20), fleeting)
       overlay.deleteAccount(address(20))
       overlay.putCode(address(21), CODE)
     })
-    expect([...sealed.code.keys()]).toEqual([keccakHex(CODE)])
+    expect([...committed.code.keys()]).toEqual([keccakHex(CODE)])
   })
 })
 
 describe('remember', () => {
-  it('makes a sealed state readable until settled, after which the source has to have it', () => {
+  it('makes a committed state readable until settled, after which the source has to have it', () => {
     const empty = createDisk()
     const fresh = () => new StateTrie(empty.source, { cacheNodes: 2 })
     const memory = fresh()
-    const sealed = commitOver(memory, EMPTY_TRIE_ROOT, (overlay) => {
+    const committed = commitOver(memory, EMPTY_TRIE_ROOT, (overlay) => {
       for (let i = 0; i < 50; i++) overlay.putAccount(address(i), { ...EMPTY_ACCOUNT, balance: BigInt(i) })
       overlay.putCode(address(0), CODE)
     })
-    expect(() => memory.reader(sealed.root).account(address(0))).toThrow(sealed.root)
-    memory.remember(sealed)
+    expect(() => memory.reader(committed.root).account(address(0))).toThrow(committed.root)
+    memory.remember(committed)
     for (let i = 0; i < 50; i++) {
-      expect(memory.reader(sealed.root).account(address(i))?.balance).toBe(BigInt(i))
+      expect(memory.reader(committed.root).account(address(i))?.balance).toBe(BigInt(i))
     }
-    expect(memory.reader(sealed.root).code(keccakHex(CODE))).toEqual(CODE)
-    memory.settle(sealed)
+    expect(memory.reader(committed.root).code(keccakHex(CODE))).toEqual(CODE)
+    memory.settle(committed)
     expect(() => {
-      for (let i = 0; i < 50; i++) memory.reader(sealed.root).account(address(i))
+      for (let i = 0; i < 50; i++) memory.reader(committed.root).account(address(i))
     }).toThrow('the state lacks trie node')
-    empty.write(sealed)
-    expect(fresh().reader(sealed.root).account(address(49))?.balance).toBe(49n)
+    empty.write(committed)
+    expect(fresh().reader(committed.root).account(address(49))?.balance).toBe(49n)
   })
 })
 

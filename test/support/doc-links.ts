@@ -11,7 +11,7 @@ export interface Finding {
   readonly cited: string
 }
 
-/** Blanks code blocks and, unless told otherwise, inline code: neither holds headings or links. */
+/** Blanks code blocks and, unless `keepInline`, inline code: neither holds headings or links. */
 function withoutCode(markdown: string, keepInline = false): string {
   const lines = markdown.split('\n')
   let fence: string | undefined

@@ -82,7 +82,7 @@ export const eth_getStorageAt = method({
 export const eth_getProof = method({
   name: 'eth_getProof',
   summary:
-    'Merkle-Patricia proofs of an account and of some of its storage slots, against the state root of a block.',
+    'Proofs of an account and of some of its storage cells against the state root of a block: nodes of the unified trie in RLP, leaf first.',
   params: { address: Address, storageKeys: StorageKeys, block: StateBlock },
   result: ProofObject,
   errors: ['block-not-found'],
