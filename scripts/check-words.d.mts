@@ -1,2 +1,0 @@
-/** The retired words of a text, as lines `number: "word" (say: …)`. */
-export function retiredWordsIn(text: string): string[]
