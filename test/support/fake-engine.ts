@@ -24,6 +24,7 @@ import { invalidParams, type NodeError } from '../../src/errors.ts'
 import type { CallFrame } from '../../src/evm/tracing/call-frame.ts'
 import type { StateReader } from '../../src/state/model.ts'
 import { Overlay } from '../../src/state/overlay.ts'
+import { reportPlainCall } from './plain-trace.ts'
 
 const text = new TextEncoder()
 export const config = CHAINS.regtest
@@ -309,7 +310,7 @@ export function fakeEngine(
       },
     }),
     traceFilter: note('traceFilter', []),
-    traceCall: note('traceCall', undefined),
+    traceCall: async (_request, _reference, tracer) => reportPlainCall(tracer, A, B, stateWith(0n)),
     compareRules: note('compareRules', undefined),
     replay: async () => ({ state: new Overlay(stateWith(0n)) }),
     traces: async () => [],
