@@ -22,7 +22,8 @@ export function parseParentAddress(text: string): Uint8Array | undefined {
   try {
     const payload = decodeBase58Check(text)
     return isAddressVersion(payload[0]) ? payload.slice(1) : undefined
-  } catch {
-    return undefined
+  } catch (error) {
+    if (error instanceof RangeError) return undefined
+    throw error
   }
 }
