@@ -8,8 +8,10 @@ import { fileURLToPath } from 'node:url'
 import { flagName, SETTINGS, variableOf } from '../dist/cli/settings.js'
 import { createNode } from '../dist/index.js'
 import { NODE_SETTINGS } from '../dist/options/options.js'
+import { PRESET_DEFAULTS } from '../dist/options/presets.js'
 import { SERVE_SETTINGS } from '../dist/options/serve-settings.js'
 import { describeDefault } from '../dist/options/setting.js'
+import { METHODS } from '../dist/rpc/methods/index.js'
 
 const ROOT = new URL('../', import.meta.url)
 const MAIN = fileURLToPath(new URL('dist/cli/main.js', ROOT))
@@ -158,7 +160,10 @@ function methodSection(method, components) {
 }
 
 async function methodsPage() {
-  const node = await createNode()
+  const node = await createNode({
+    // Also those that only some presets open.
+    methods: METHODS.filter(({ presets }) => presets !== undefined).map(({ name }) => `+${name}`),
+  })
   const { methods, components } = await node.request({ method: 'rpc.discover' })
   await node.close()
   const groups = new Map()
@@ -227,6 +232,22 @@ function optionRows(belongs) {
     })
 }
 
+/** The defaults of the presets: a row for each setting that one of them changes. */
+function presetRows() {
+  const { rsk: _, ...presets } = PRESET_DEFAULTS
+  const keys = [...new Set(Object.values(presets).flatMap((values) => Object.keys(values)))]
+  const shown = (value, key) =>
+    value === undefined
+      ? describeDefault(SETTINGS[key])
+      : Array.isArray(value)
+        ? value.join(', ')
+        : String(value)
+  return keys.map((key) => [
+    codeCell(key),
+    ...Object.values(presets).map((values) => cell(shown(values[key], key))),
+  ])
+}
+
 function helpOf(command) {
   const env = { ...process.env, NO_COLOR: '1' }
   return execFileSync(process.execPath, [MAIN, ...command.split(' '), '--help'], {
@@ -253,6 +274,13 @@ function optionsPage() {
     'Also options of `createNode({ … })` in process.',
     '',
     table(head, optionRows(isNode)),
+    '',
+    '## Presets',
+    '',
+    'What `--preset hardhat` and `--preset anvil` change; each value can be set by its own flag, variable or key.',
+    '[The guide](guides/clients.md#suites-written-for-hardhat-node-or-anvil) describes what clients see.',
+    '',
+    table(['key', 'hardhat', 'anvil'], presetRows()),
     '',
     '## Server',
     '',

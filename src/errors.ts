@@ -43,16 +43,28 @@ export type ErrorKind =
   /** A setting is unknown, malformed or contradicts another; the node does not start. */
   | 'invalid-options'
 
+/** How executed code failed: `reason` is the chain's error message, `output` the revert payload (empty otherwise). */
+export interface ExecutionFailure {
+  readonly kind: 'reverted' | 'failed'
+  readonly reason: string
+  readonly output: Uint8Array
+  /** The transaction, where the code ran in a mined one. */
+  readonly transactionHash?: Hex
+}
+
 /** An error with a kind, a sentence, and (where the specification has it) DATA. */
 export class NodeError extends Error {
   readonly kind: ErrorKind
   readonly data: Hex | undefined
+  /** What a message in the form of another client is made of. */
+  readonly failure: ExecutionFailure | undefined
 
-  constructor(kind: ErrorKind, message: string, data?: Hex) {
+  constructor(kind: ErrorKind, message: string, data?: Hex, failure?: ExecutionFailure) {
     super(message)
     this.name = 'NodeError'
     this.kind = kind
     this.data = data
+    this.failure = failure
   }
 }
 

@@ -10,7 +10,8 @@ import {
   withDifficulty,
   withMinimumGasPrice,
 } from './chain/config.ts'
-import { parseGenesis } from './chain/genesis.ts'
+import { type Genesis, parseGenesis } from './chain/genesis.ts'
+import type { Hex } from './encoding/hex.ts'
 import { createEngine } from './engine/create-engine.ts'
 import type { Engine } from './engine/engine.ts'
 import type { Peers } from './engine/peers/ledger.ts'
@@ -19,16 +20,19 @@ import { openKeyStore } from './engine/wallet/key-store.ts'
 import { createWallet } from './engine/wallet/wallet.ts'
 import { silentLogger } from './logger.ts'
 import { type NodeOptions, type ResolvedNodeOptions, resolveNodeOptions } from './options/options.ts'
+import type { Preset } from './options/presets.ts'
 import { checkMethodTimeouts } from './rpc/deadlines.ts'
+import { errorObjectIn } from './rpc/dialects.ts'
 import { createDispatcher, type Dispatcher } from './rpc/dispatcher.ts'
 import { RpcError } from './rpc/error-codes.ts'
 import { type Health, readHealth } from './rpc/health.ts'
 import { METHODS } from './rpc/methods/index.ts'
 import { createPermissions } from './rpc/permissions.ts'
-import { checkMethodEntries, methodsOfProfile } from './rpc/profiles.ts'
+import { checkMethodEntries, methodsOpenIn } from './rpc/profiles.ts'
 import { openSession, type Session } from './rpc/session.ts'
+import { BlockStore } from './store/block-store.ts'
 import { keyFilesIn } from './store/key-files.ts'
-import { openStore } from './store/level.ts'
+import { openStore, type Store } from './store/level.ts'
 import { packageVersion, readGenesisFile } from './store/package-files.ts'
 
 /** A notification: EIP-1193's `message` event. */
@@ -66,16 +70,21 @@ export interface Node {
 
 const VERSION = packageVersion()
 
-/** `Tandem/<version>/<os>/<runtime>/<modifier>`: the form of the chain's own clients, under our name. */
-function clientVersion(): string {
+/**
+ * `Tandem/<version>/<os>/<runtime>/<modifier>`: the form of the chain's own clients, under our name. Clients of Hardhat
+ * and Anvil look for the name of their node at the start, so a preset puts it there.
+ */
+function clientVersion(preset: Preset): string {
   const node = process.versions.node.split('.')[0]
-  return `Tandem/${VERSION}/${platform()}-${arch()}/Node${node}/EMULATOR`
+  const own = `Tandem/${VERSION}/${platform()}-${arch()}/Node${node}/EMULATOR`
+  return { rsk: own, hardhat: `HardhatNetwork/${own}`, anvil: `anvil/${own}` }[preset]
 }
 
 function configOf(options: ResolvedNodeOptions): ChainConfig {
   let config = CHAINS[options.chain]
   if (options.blockGasLimit !== undefined) config = withBlockGasLimit(config, options.blockGasLimit)
   if (options.minGasPrice !== undefined) config = withMinimumGasPrice(config, options.minGasPrice)
+  if (options.chainId !== undefined) config = { ...config, chainId: options.chainId }
   if (options.difficulty !== undefined) config = withDifficulty(config, options.difficulty)
   return config
 }
@@ -85,6 +94,27 @@ async function namesOf({ abi }: ResolvedNodeOptions): Promise<AbiRegistry> {
   const names = createAbiRegistry()
   if (abi.length > 0) for (const artifact of await readArtifacts(abi)) await names.add(artifact)
   return names
+}
+
+/** The genesis of the chain. A timestamp of `now` is that of the first start: later ones take it from the store. */
+async function genesisOf(
+  { chain, genesisTime, accountBalance }: ResolvedNodeOptions,
+  config: ChainConfig,
+  toFund: readonly Hex[],
+  store: Store,
+  now: () => number,
+): Promise<Genesis> {
+  let timestamp = genesisTime
+  if (timestamp === 'now') {
+    const blocks = await BlockStore.open(store, config)
+    const hash = blocks.canonicalHash(0)
+    timestamp = (hash === undefined ? undefined : blocks.header(hash)?.timestamp) ?? now()
+  }
+  return parseGenesis(readGenesisFile(chain), config, {
+    addresses: toFund,
+    balance: accountBalance,
+    timestamp,
+  })
 }
 
 /** The folder of a data directory that holds key files. */
@@ -110,7 +140,7 @@ function gasCap(given: unknown, resolved: bigint, blockGasLimit: bigint | undefi
  */
 export async function createNode(given: NodeOptions = {}): Promise<Node> {
   const options = resolveNodeOptions(given)
-  checkMethodEntries(options.methods, options.profile, METHODS)
+  checkMethodEntries(options.methods, options, METHODS)
   checkMethodTimeouts(options.methodTimeouts, METHODS)
   const logger = options.logger ?? silentLogger
   const now = options.now ?? (() => Math.floor(Date.now() / 1000))
@@ -120,6 +150,7 @@ export async function createNode(given: NodeOptions = {}): Promise<Node> {
     chain: options.chain,
     count: options.accounts,
     mnemonic: options.mnemonic,
+    derivationPath: options.derivationPath,
   })
   const names = await namesOf(options)
   const files =
@@ -127,35 +158,37 @@ export async function createNode(given: NodeOptions = {}): Promise<Node> {
       ? keyFilesIn(join(options.dataDir, KEY_FOLDER))
       : undefined
   const keyStore = await openKeyStore({ files, milliseconds: Date.now }, logger)
-  const genesis = parseGenesis(readGenesisFile(options.chain), config, accounts.toFund)
   const store = await openStore({
     dataDir: options.dataDir,
     chain: options.chain,
     chainId: config.chainId,
     fsync: options.fsync,
   })
-  const engine = await createEngine({
-    config,
-    genesis,
-    store,
-    place: options.dataDir ?? 'memory',
-    accounts: createWallet({ local: accounts, keyStore, milliseconds: Date.now }),
-    names,
-    logger,
-    now,
-    mining: typeof options.mining === 'number' ? Math.round(options.mining * 1000) : options.mining,
-    coinbase: options.coinbase ?? MINER_ADDRESS,
-    signature: `TANDEM-${VERSION}`,
-    lastingClock: options.lastingClock,
-    strictCalls: options.strictCalls,
-    accountQuota: options.accountQuota,
-    accountSlots: options.accountSlots,
-    workRateLimitMs: options.workRateLimitMs,
-    callGasCap: gasCap(given.callGasCap, options.callGasCap, options.blockGasLimit),
-    gasEstimationCap: gasCap(given.gasEstimationCap, options.gasEstimationCap, options.blockGasLimit),
-    timeoutMs: options.rpcTimeoutMs,
-    maxTraceBytes: options.maxTraceBytes,
-  }).catch(async (error) => {
+  const start = async () =>
+    createEngine({
+      config,
+      genesis: await genesisOf(options, config, accounts.toFund, store, now),
+      store,
+      place: options.dataDir ?? 'memory',
+      accounts: createWallet({ local: accounts, keyStore, milliseconds: Date.now }),
+      names,
+      logger,
+      now,
+      mining: typeof options.mining === 'number' ? Math.round(options.mining * 1000) : options.mining,
+      coinbase: options.coinbase ?? MINER_ADDRESS,
+      signature: `TANDEM-${VERSION}`,
+      lastingClock: options.lastingClock,
+      strictCalls: options.strictCalls,
+      leastGasPrice: options.gasPrice,
+      accountQuota: options.accountQuota,
+      accountSlots: options.accountSlots,
+      workRateLimitMs: options.workRateLimitMs,
+      callGasCap: gasCap(given.callGasCap, options.callGasCap, options.blockGasLimit),
+      gasEstimationCap: gasCap(given.gasEstimationCap, options.gasEstimationCap, options.blockGasLimit),
+      timeoutMs: options.rpcTimeoutMs,
+      maxTraceBytes: options.maxTraceBytes,
+    })
+  const engine = await start().catch(async (error) => {
     await store.close()
     throw error
   })
@@ -170,9 +203,9 @@ export async function createNode(given: NodeOptions = {}): Promise<Node> {
     options: {
       ...options,
       release: VERSION,
-      clientVersion: options.clientVersion ?? clientVersion(),
+      clientVersion: options.clientVersion ?? clientVersion(options.preset),
     },
-    permits: createPermissions(options.methods, methodsOfProfile(options.profile, METHODS)),
+    permits: createPermissions(options.methods, methodsOpenIn(options, METHODS)),
     logger,
     elapsed: options.now && (() => now() * 1000),
     onCall: options.onCall,
@@ -204,7 +237,7 @@ export async function createNode(given: NodeOptions = {}): Promise<Node> {
       try {
         return await dispatcher.request(method, params ?? [], session)
       } catch (error) {
-        throw RpcError.from(error)
+        throw error instanceof RpcError ? error : new RpcError(errorObjectIn(options.dialect, error))
       }
     },
     on(event, listener) {

@@ -19,10 +19,16 @@ const MEANINGS: ReadonlyMap<bigint, string> = new Map([
   [0x51n, 'call of an internal function that was never set'],
 ])
 
+/** The code in a payload of `Panic(uint256)`; `undefined` when it is none. */
+export function panicCode(payload: Uint8Array): bigint | undefined {
+  if (payload.length !== 36 || toHex(payload.subarray(0, 4)) !== PANIC) return undefined
+  return toBigInt(payload.subarray(4))
+}
+
 /** The words for a payload of `Panic(uint256)`, for example `panic 0x12 (division or modulo by zero)`; `undefined` when it is none. */
 export function panicMessage(payload: Uint8Array): string | undefined {
-  if (payload.length !== 36 || toHex(payload.subarray(0, 4)) !== PANIC) return undefined
-  const code = toBigInt(payload.subarray(4))
+  const code = panicCode(payload)
+  if (code === undefined) return undefined
   const meaning = MEANINGS.get(code)
   const number = `panic 0x${code.toString(16).padStart(2, '0')}`
   return meaning === undefined ? number : `${number} (${meaning})`

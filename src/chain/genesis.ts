@@ -89,13 +89,26 @@ const genesisFile = z.object({
 
 type GenesisFile = z.infer<typeof genesisFile>
 
+/** What a local chain's genesis has beside the file. */
+export interface LocalGenesis {
+  /** Accounts to fund. */
+  readonly addresses: readonly Hex[]
+  /** Wei for each of them, also for those that the file funds; `LOCAL_BALANCE` for the others when absent. */
+  readonly balance?: bigint | undefined
+  /** Of block 0, Unix seconds; the file's when absent. */
+  readonly timestamp?: number | undefined
+}
+
 /**
  * Reads a genesis file (keys of docs/protocol.md#71-genesis-file). Other keys are ignored, as the reference node
- * does. Addresses in `funded` that the file leaves out get `LOCAL_BALANCE`; the genesis is then no longer
- * that of the real network, so a historical root is dropped. Throws `invalid-options` naming the key that is
- * wrong.
+ * does. When accounts are added the genesis is no longer that of the real network, so a historical root is dropped.
+ * Throws `invalid-options` naming the key that is wrong.
  */
-export function parseGenesis(json: unknown, config: ChainConfig, funded: readonly Hex[] = []): Genesis {
+export function parseGenesis(
+  json: unknown,
+  config: ChainConfig,
+  { addresses, balance, timestamp }: LocalGenesis = { addresses: [] },
+): Genesis {
   const parsed = genesisFile.safeParse(json)
   if (!parsed.success) {
     const issue = parsed.error.issues[0]
@@ -104,11 +117,16 @@ export function parseGenesis(json: unknown, config: ChainConfig, funded: readonl
   }
   const file = parsed.data
   const accounts = genesisAccounts(file, config.name)
-  const added = funded.filter((address) => !accounts.has(address))
-  for (const address of added) accounts.set(address, { balance: LOCAL_BALANCE, nonce: 0n, isContract: false })
+  const added = addresses.filter((address) => balance !== undefined || !accounts.has(address))
+  for (const address of added) {
+    accounts.set(address, { balance: balance ?? LOCAL_BALANCE, nonce: 0n, isContract: false })
+  }
   const historicalRoot = added.length === 0 ? file.stateRoot : undefined
   return {
-    header: (postState) => genesisHeader(file, config, historicalRoot ?? postState),
+    header: (postState) => {
+      const header = genesisHeader(file, config, historicalRoot ?? postState)
+      return timestamp === undefined ? header : { ...header, timestamp }
+    },
     accounts,
     hasHistoricalRoot: historicalRoot !== undefined,
     apply: (state) => applyAccounts(accounts, state),

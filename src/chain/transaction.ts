@@ -145,7 +145,7 @@ function payloadOf({ nonce, gasPrice, gasLimit, to, value, data }: UnsignedTrans
 
 function encodeSigned(payload: readonly Uint8Array[], chainId: number, { r, s, parity }: Signature) {
   const v = (chainId === 0 ? 27 : 35 + 2 * chainId) + parity
-  return frameStrings([...payload, oneByte(v), fromBigInt(r), fromBigInt(s)])
+  return frameStrings([...payload, smallBytes(v), fromBigInt(r), fromBigInt(s)])
 }
 
 /**
@@ -272,7 +272,7 @@ function parse(raw: Uint8Array): Parsed {
   const signed = parity !== undefined
   const encoded = frameStrings([
     ...payload,
-    signed ? oneByte(v) : EMPTY,
+    signed ? smallBytes(v) : EMPTY,
     signed ? stripZeros(at(7)) : EMPTY,
     signed ? stripZeros(at(8)) : EMPTY,
   ])
@@ -345,11 +345,22 @@ function readRlp(raw: Uint8Array): RlpItem {
 const OUT_OF_SPACE = /out-of-bounds|not enough bytes|larger than the data|too short/
 const NO_SPACE = "The RLP byte array doesn't have enough space to hold an element with the specified length"
 
-/** V to chain id and parity as the reference node computes them: one byte, division towards zero, so 34 to 36 are unprotected too. */
+/** The bytes of V or a chain id. */
+function smallBytes(value: number): Uint8Array {
+  return value < 0x100 ? oneByte(value) : fromBigInt(BigInt(value))
+}
+
+/** Most bytes of V: safe integers. */
+const MAX_V_BYTES = 6
+
+/**
+ * V to chain id and parity as the reference node computes them: division towards zero, so 34 to 36 are unprotected too.
+ * The reference node reads one byte; more are for local chains with an id of their own, and name no other chain.
+ */
 function readV(bytes: Uint8Array): { v: number; chainId: number; parity: 0 | 1 | undefined } {
   if (bytes.length === 0) return { v: 0, chainId: 0, parity: undefined }
-  if (bytes.length !== 1) {
-    throw invalidParams(`Invalid raw transaction: V must be one byte, not ${bytes.length}`)
+  if (bytes.length > MAX_V_BYTES || (bytes.length > 1 && bytes[0] === 0)) {
+    throw invalidParams('Invalid raw transaction: V must be a number of 1 to 6 bytes without leading zeros')
   }
   const encoded = toNumber(bytes)
   const isPlain = encoded === 27 || encoded === 28
@@ -360,7 +371,7 @@ function readV(bytes: Uint8Array): { v: number; chainId: number; parity: 0 | 1 |
 
 /** The bytes that the sender signed: with a chain id it stands where V will, so that other networks cannot use them (EIP-155). */
 function signedBytes(payload: readonly Uint8Array[], chainId: number): Uint8Array {
-  return frameStrings(chainId === 0 ? payload : [...payload, oneByte(chainId), EMPTY, EMPTY])
+  return frameStrings(chainId === 0 ? payload : [...payload, smallBytes(chainId), EMPTY, EMPTY])
 }
 
 function invalidChainId(chainId: number): NodeError {

@@ -63,7 +63,10 @@ function fromFlags(flags: TypedFlags): Values {
   const values = new Map<string, unknown>()
   for (const [key, setting] of Object.entries(SETTINGS)) {
     const typed = flags.get(flagName(setting.flag))
-    if (typed === undefined) continue
+    if (typed === undefined) {
+      if (flags.has(`no-${flagName(setting.flag)}`)) values.set(key, false)
+      continue
+    }
     const source = `--${flagName(setting.flag)}`
     values.set(key, fromText(setting, typed === true ? 'true' : typed, source))
   }
@@ -174,9 +177,9 @@ export function readSettings(flags: TypedFlags, env: Readonly<Record<string, str
   const file = typeof typedFile === 'string' && typedFile !== '' ? fromFile(typedFile) : new Map()
   const values = override(override(file, fromEnvironment(env)), fromFlags(flags))
   const given: NodeOptions = pick(values, NODE_SETTINGS)
-  const { chain, memory, dataDir, profile } = resolveNodeOptions(given)
+  const { chain, memory, dataDir, profile, preset } = resolveNodeOptions(given)
   const serve: ServeOptions = pick(values, SERVE_SETTINGS)
-  resolveServeOptions(serve, profile)
+  resolveServeOptions(serve, { profile, preset })
   return {
     node: memory === true ? given : { ...given, dataDir: dataDir ?? join('.tandem', chain) },
     serve,

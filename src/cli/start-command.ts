@@ -1,5 +1,6 @@
 /** The command line of `tandem start`: its flags and their help texts. */
 import { type Command, Option } from 'commander'
+import { PRESET_DEFAULTS } from '../options/presets.ts'
 import { describeDefault, type Setting } from '../options/setting.ts'
 import { CONFIG_FLAG, flagName, readSettings, SETTINGS, type TypedFlags, variableOf } from './settings.ts'
 import type { NodeWriters } from './start.ts'
@@ -31,9 +32,15 @@ function typedFlags(command: Command): TypedFlags {
     const name = option.attributeName()
     if (command.getOptionValueSource(name) !== 'cli') continue
     const value: unknown = command.getOptionValue(name)
+    if (option.negate !== (value === false)) continue
     flags.set(flagName(option.long ?? ''), typeof value === 'string' ? value : true)
   }
   return flags
+}
+
+/** Is this a flag without an argument that a preset sets? */
+function isSwitchOfPreset(key: string): boolean {
+  return Object.values(PRESET_DEFAULTS).some((values) => values[key] === true)
 }
 
 /**
@@ -42,8 +49,12 @@ function typedFlags(command: Command): TypedFlags {
  */
 export function fillStartCommand(command: Command, writers: NodeWriters): void {
   command.option(CONFIG_FLAG.flag, `${CONFIG_FLAG.help} [${variableOf(CONFIG_FLAG.flag)}]`)
-  for (const setting of Object.values(SETTINGS)) {
+  for (const [key, setting] of Object.entries(SETTINGS)) {
     command.addOption(new Option(setting.flag, helpOf(setting)))
+    if (isSwitchOfPreset(key)) {
+      const name = flagName(setting.flag)
+      command.addOption(new Option(`--no-${name}`, `leave --${name} off where the preset sets it`))
+    }
   }
   command.allowExcessArguments(false).action(async () => {
     const stopped = untilSignal()

@@ -31,9 +31,17 @@ export class Clock {
     this.#lasting = options.lasting
   }
 
-  /** Adds seconds to the offset; zero or less changes nothing. Returns the total offset. */
-  increase(seconds: number): number {
-    if (seconds > 0) this.#state = { ...this.#state, offset: this.#state.offset + seconds }
+  /**
+   * Adds seconds to the offset; zero or less changes nothing. A lasting clock that is behind the head counts from the
+   * head, as Hardhat's and Anvil's do: otherwise blocks mined within one second would use the seconds up. Returns the
+   * total offset.
+   */
+  increase(seconds: number, headTimestamp: number): number {
+    if (seconds > 0) {
+      const { offset } = this.#state
+      const behind = this.#lasting ? Math.max(0, headTimestamp - (this.#now() + offset)) : 0
+      this.#state = { ...this.#state, offset: offset + behind + seconds }
+    }
     return this.#state.offset
   }
 

@@ -204,7 +204,7 @@ export function createCommands(parts: EngineParts): Omit<Commands, keyof Snapsho
             `invalid number of seconds ${seconds}: the clock would pass ${LATEST_TIMESTAMP}`,
           )
         }
-        const total = clock.increase(seconds)
+        const total = clock.increase(seconds, blockchain.head.block.header.timestamp)
         mining.discardPending()
         return total
       }),

@@ -1,15 +1,11 @@
 /** The error messages of failed messages (docs/rpc-reference.md#74-calls-and-estimates). */
 import { panicMessage } from '../abi/panic.ts'
 import { toHex } from '../encoding/hex.ts'
-import { NodeError } from '../errors.ts'
+import { type ExecutionFailure, NodeError } from '../errors.ts'
 import type { MessageResult } from './message.ts'
 
-/** How a top-level message failed. `reason` is an error message of the chain; `output` is the revert payload (empty otherwise). */
-export interface Failure {
-  readonly kind: 'reverted' | 'failed'
-  readonly reason: string
-  readonly output: Uint8Array
-}
+/** How a top-level message failed. */
+export type Failure = ExecutionFailure
 
 /** Selector of `Error(string)`. */
 const ERROR_STRING = '0x08c379a0'
@@ -59,5 +55,5 @@ export function failureOf(result: Pick<MessageResult, 'status' | 'failure' | 'ou
 
 /** The error for a client: `reverted`, with the whole payload as data. */
 export function failureError(failure: Failure): NodeError {
-  return new NodeError('reverted', PREFIX + failure.reason, toHex(failure.output))
+  return new NodeError('reverted', PREFIX + failure.reason, toHex(failure.output), failure)
 }

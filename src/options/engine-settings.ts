@@ -2,9 +2,12 @@
 import type { ChainName } from '../chain/activations.ts'
 import {
   address,
+  derivationPath,
   GAS_BITS,
+  genesisTime,
   type Kind,
   LONGEST_INTERVAL,
+  MAX_CHAIN_ID,
   mining,
   mnemonic,
   oneOf,
@@ -15,14 +18,32 @@ import {
   whole,
   yesOrNo,
 } from './kinds.ts'
+import type { Preset } from './presets.ts'
 import { setting } from './setting.ts'
 
 /** Gas in gas, prices in wei, times as named. */
 export const ENGINE_SETTINGS = {
+  preset: setting(oneOf('rsk', 'hardhat', 'anvil') satisfies Kind<Preset, Preset>, {
+    flag: '--preset <name>',
+    help: 'defaults of all settings: rsk, the reference node; hardhat or anvil, what suites written for those nodes expect',
+    fallback: 'rsk',
+  }),
   chain: setting(oneOf('regtest', 'devnet', 'testnet', 'mainnet') satisfies Kind<ChainName, ChainName>, {
     flag: '--chain <name>',
     help: 'network to run: chain id 0x21 (regtest), 0x20 (devnet), 0x1f (testnet), 0x1e (mainnet)',
     fallback: 'regtest',
+  }),
+  chainId: setting(whole(1, MAX_CHAIN_ID), {
+    flag: '--chain-id <number>',
+    help: "chain id of a local chain, which otherwise keeps the network's rules",
+    fallback: undefined,
+    fallbackText: "the chain's own",
+  }),
+  genesisTime: setting(genesisTime, {
+    flag: '--genesis-time <time>',
+    help: 'timestamp of block 0 of a local chain: now, or seconds since 1970',
+    fallback: undefined,
+    fallbackText: "the chain's own, 0",
   }),
   dataDir: setting(text, {
     flag: '--data-dir <dir>',
@@ -55,6 +76,17 @@ export const ENGINE_SETTINGS = {
     fallbackText: 'none',
     secret: true,
   }),
+  derivationPath: setting(derivationPath, {
+    flag: '--derivation-path <path>',
+    help: "BIP-32 path of the mnemonic's accounts; the index of each is appended",
+    fallback: "m/44'/60'/0'/0/",
+  }),
+  accountBalance: setting(quantity(0n, 255), {
+    flag: '--account-balance <wei>',
+    help: 'balance of each local account in the genesis of a new local chain',
+    fallback: undefined,
+    fallbackText: '10^30',
+  }),
   wallet: setting(yesOrNo, {
     flag: '--no-wallet',
     help: 'hold no keys: no local accounts, no signing',
@@ -79,6 +111,11 @@ export const ENGINE_SETTINGS = {
     fallback: undefined,
     fallbackText: "the chain's own",
     rskjKeys: { 'miner.minGasPrice': same },
+  }),
+  gasPrice: setting(quantity(0n, 127), {
+    flag: '--gas-price <wei>',
+    help: 'least price that eth_gasPrice answers, above the minimum gas price of blocks',
+    fallback: 0n,
   }),
   difficulty: setting(quantity(1n, 255), {
     flag: '--difficulty <number>',

@@ -123,3 +123,28 @@ export const mining: Kind<'auto' | 'manual' | number, 'auto' | 'manual' | number
   expects: `auto, manual or seconds from 0.001 to ${LONGEST_INTERVAL}`,
   fromText: numberFromText,
 }
+
+/** Highest chain id: V of a signature, up to 36 above twice the id, takes six bytes. */
+export const MAX_CHAIN_ID = 2 ** 47 - 19
+
+/** Latest timestamp of a genesis block, which its file form writes in six bytes: the end of JavaScript's range of dates. */
+const LATEST_TIME = 8_640_000_000_000
+
+/** The timestamp of block 0: `now`, or seconds since 1970. */
+export const genesisTime: Kind<'now' | number, 'now' | number> = {
+  schema: z.union([z.literal('now'), z.int().min(0).max(LATEST_TIME)]),
+  expects: 'now, or whole seconds since 1970',
+  fromText: numberFromText,
+}
+
+/** A BIP-32 path such as `m/44'/60'/0'/0/`. */
+export const derivationPath: Kind<string, string> = {
+  schema: z
+    .string()
+    .regex(/^m(\/\d{1,10}'?)*\/?$/)
+    .refine((path) =>
+      path.split('/').every((part) => part === 'm' || Number.parseInt(part || '0', 10) < 2 ** 31),
+    ),
+  expects: "a BIP-32 path such as m/44'/60'/0'/0/",
+  fromText: same,
+}

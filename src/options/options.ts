@@ -7,7 +7,7 @@ import { ENGINE_SETTINGS } from './engine-settings.ts'
 import { LIMIT_SETTINGS } from './limit-settings.ts'
 import { RPC_SETTINGS } from './rpc-settings.ts'
 import { RPC_HANDLER_SETTINGS, SERVE_SETTINGS } from './serve-settings.ts'
-import { type Inputs, resolve, type Values } from './setting.ts'
+import { type DefaultsOf, type Inputs, resolve, type Values } from './setting.ts'
 import { TERMINAL_SETTINGS } from './terminal-settings.ts'
 
 /** The settings of the node itself, served or in process. */
@@ -57,8 +57,12 @@ export type TerminalOptions = Values<typeof TERMINAL_SETTINGS>
  * Is this the hosted profile, which has no wallet? Throws `invalid-options` for options that need one
  * (docs/rpc-reference.md#10-hosted-profile).
  */
-function hasNoWallet({ profile }: Values<typeof NODE_SETTINGS>, given: NodeOptions): boolean {
+function hasNoWallet({ profile, preset }: Values<typeof NODE_SETTINGS>, given: NodeOptions): boolean {
   if (profile !== 'hosted') return false
+  if (preset !== 'rsk') {
+    const message = `Options "profile" and "preset" contradict each other: the hosted profile has none of the accounts of ${preset}.`
+    throw new NodeError('invalid-options', message)
+  }
   for (const key of ['wallet', 'accounts', 'mnemonic'] as const) {
     if (!given[key]) continue
     const message = `Options "profile" and "${key}" contradict each other: the hosted profile holds no keys.`
@@ -67,11 +71,22 @@ function hasNoWallet({ profile }: Values<typeof NODE_SETTINGS>, given: NodeOptio
   return true
 }
 
+/** Options that only a chain of this node's own can have: the public networks fix their id, genesis and balances. */
+const LOCAL_OPTIONS = ['preset', 'chainId', 'genesisTime', 'accountBalance'] as const
+
+/** Throws `invalid-options` for an option of a local chain on another network. */
+function checkLocalOptions({ chain, preset }: Values<typeof NODE_SETTINGS>, given: NodeOptions): void {
+  if (chain === 'regtest') return
+  const key = LOCAL_OPTIONS.find((name) => given[name] !== undefined)
+  if (key === undefined || (key === 'preset' && preset === 'rsk')) return
+  const message = `Options "chain" and "${key}" contradict each other: ${key} is for a local chain (regtest), not ${chain}.`
+  throw new NodeError('invalid-options', message)
+}
+
 /** Checks node options and fills in defaults. Throws `invalid-options` for an unknown, malformed or contradicting option. */
 export function resolveNodeOptions(given: NodeOptions): ResolvedNodeOptions {
-  const values = resolve(NODE_SETTINGS, given, ['logger', 'now', 'onCall', 'onConsole']) as Values<
-    typeof NODE_SETTINGS
-  >
+  const parts = ['logger', 'now', 'onCall', 'onConsole']
+  const values = resolve(NODE_SETTINGS, given, given, parts) as Values<typeof NODE_SETTINGS>
   if (values.memory === true && values.dataDir !== undefined) {
     throw new NodeError('invalid-options', 'Options "memory" and "dataDir" contradict each other.')
   }
@@ -80,20 +95,21 @@ export function resolveNodeOptions(given: NodeOptions): ResolvedNodeOptions {
     const message = `Options "wallet" and "${other}" contradict each other: without a wallet there are no keys.`
     throw new NodeError('invalid-options', message)
   }
+  checkLocalOptions(values, given)
   const wallet = values.wallet && !hasNoWallet(values, given)
   const { logger, now, onCall, onConsole } = given
   return { ...values, wallet, logger, now, onCall, onConsole }
 }
 
 /**
- * Checks server options and fills in defaults; `profile` is that of the node to be served. Throws `invalid-options` as
- * for a node, and for a port that others can reach without keys.
+ * Checks server options and fills in defaults, those of the profile and preset of the node to be served. Throws
+ * `invalid-options` as for a node, and for a port that others can reach without keys.
  */
 export function resolveServeOptions(
   given: ServeOptions,
-  profile: ResolvedNodeOptions['profile'] = 'node',
+  { profile = 'node', preset = 'rsk' }: DefaultsOf = {},
 ): ResolvedServeOptions {
-  const values = resolve(SERVE_SETTINGS, given) as ResolvedServeOptions
+  const values = resolve(SERVE_SETTINGS, given, { preset }) as ResolvedServeOptions
   if ((values.tlsCert === undefined) !== (values.tlsKey === undefined)) {
     const message = 'Options "tlsCert" and "tlsKey" go together: a certificate is of no use without its key.'
     throw new NodeError('invalid-options', message)
@@ -121,9 +137,12 @@ export function resolveServeOptions(
   return values
 }
 
-/** Checks handler options and fills in defaults. Throws `invalid-options`. */
-export function resolveRpcHandlerOptions(given: RpcHandlerOptions): ResolvedRpcHandlerOptions {
-  return resolve(RPC_HANDLER_SETTINGS, given) as ResolvedRpcHandlerOptions
+/** Checks handler options and fills in defaults, those of the node's preset. Throws `invalid-options`. */
+export function resolveRpcHandlerOptions(
+  given: RpcHandlerOptions,
+  { preset }: DefaultsOf = {},
+): ResolvedRpcHandlerOptions {
+  return resolve(RPC_HANDLER_SETTINGS, given, { preset }) as ResolvedRpcHandlerOptions
 }
 
 /** Checks the settings of the output and fills in defaults. Throws `invalid-options`. */

@@ -28,6 +28,16 @@ export const RPC_SETTINGS = {
     help: 'node: every method, the limits of the reference node; hosted: methods and limits of the hosted service',
     fallback: 'node',
   }),
+  dialect: setting(oneOf('rsk', 'hardhat', 'anvil'), {
+    flag: '--dialect <name>',
+    help: 'whose error codes and messages clients get for failed code and refused transactions, and whose defaults eth_sendTransaction has',
+    fallback: 'rsk',
+  }),
+  hideRemasc: setting(yesOrNo, {
+    flag: '--hide-remasc',
+    help: 'leave the REMASC transaction out of blocks, counts, indexes and receipts of a block; hiddenTransactions names it',
+    fallback: false,
+  }),
   minedReverts: setting(oneOf('error', 'hash'), {
     flag: '--mined-reverts <answer>',
     help: 'answer to a transaction that is mined on the spot and fails: an error with the reason, or its hash',

@@ -59,10 +59,13 @@ export const SERVE_SETTINGS = {
     fallbackText: 'none',
   }),
   cors: setting(
-    listOf(/^(\*|[a-z][a-z0-9+.-]*:\/\/[^/\s]+)$/i, 'origins such as http://localhost:3000, or *'),
+    listOf(
+      /^(\*|local|[a-z][a-z0-9+.-]*:\/\/[^/\s]+)$/i,
+      'origins such as http://localhost:3000, local or *',
+    ),
     {
       flag: '--cors <origins>',
-      help: 'origins of web pages that may use the node, or * for all',
+      help: 'origins of web pages that may use the node, local for all pages of this machine, or * for all',
       fallback: [],
       fallbackText: 'none',
       // The reference node's default is the bare word localhost, which no Origin header equals.

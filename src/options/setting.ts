@@ -2,6 +2,7 @@
 import { inspect } from 'node:util'
 import { NodeError } from '../errors.ts'
 import type { Kind } from './kinds.ts'
+import { PRESET_DEFAULTS, type Preset } from './presets.ts'
 
 /** One setting. Its property name is its key in code and in the configuration file. */
 export interface Setting<Value, Input = Value, Fallback extends Value | undefined = Value | undefined>
@@ -66,9 +67,23 @@ export function checkSetting(definition: Setting<unknown, unknown>, value: unkno
   throw new NodeError('invalid-options', message)
 }
 
-/** Checks given options against a table and fills in its defaults, which the profile may change. Throws `invalid-options` naming the option. */
-export function resolve(table: Table, given: object, parts: readonly string[] = []): object {
-  const isHosted = 'profile' in given && given.profile === 'hosted'
+/** What else decides about defaults than the setting itself. */
+export interface DefaultsOf {
+  readonly profile?: 'node' | 'hosted' | undefined
+  readonly preset?: Preset | undefined
+}
+
+/**
+ * Checks given options against a table and fills in its defaults, which profile and preset may change. `parts` are keys
+ * that are no settings. Throws `invalid-options` naming the option.
+ */
+export function resolve(
+  table: Table,
+  given: object,
+  { profile, preset = 'rsk' }: DefaultsOf = {},
+  parts: readonly string[] = [],
+): object {
+  const presetDefaults = PRESET_DEFAULTS[preset]
   const values = new Map<string, unknown>(Object.entries(given))
   for (const key of values.keys()) {
     if (!Object.hasOwn(table, key) && !parts.includes(key)) {
@@ -79,7 +94,8 @@ export function resolve(table: Table, given: object, parts: readonly string[] = 
     Object.entries(table).map(([key, definition]) => {
       const value = values.get(key)
       if (value !== undefined) return [key, checkSetting(definition, value, `Option "${key}"`)]
-      return [key, (isHosted ? definition.hosted : undefined) ?? definition.fallback]
+      const hosted = profile === 'hosted' ? definition.hosted : undefined
+      return [key, hosted ?? presetDefaults?.[key] ?? definition.fallback]
     }),
   )
 }

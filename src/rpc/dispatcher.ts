@@ -14,6 +14,7 @@ import { Load, type Place, RETRY_SECONDS } from './load.ts'
 import type { AnyMethod } from './method.ts'
 import { namesOf } from './method-names.ts'
 import { eventOf } from './peer-scoring.ts'
+import { createPresetHints } from './preset-hints.ts'
 import { RawJson } from './raw-json.ts'
 import {
   createReplyWriter,
@@ -122,6 +123,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   const open = new Set(methods)
 
   const load = new Load(options)
+  const hint = createPresetHints(options, logger)
   const listeners = new Set<OnCall>()
   if (parts.onCall !== undefined) listeners.add(parts.onCall)
   const deadlineOf = createDeadlines(options, parts.methods)
@@ -132,7 +134,9 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     const method = known.get(name)
     if (method === undefined) throw new NodeError('method-not-found', absenceOf(name))
     if (!open.has(method)) {
-      throw new NodeError('method-not-found', `the method ${name} does not exist/is not available`)
+      const elsewhere = method.presets?.includes(options.preset) === false
+      const how = elsewhere ? `: it is open under --preset ${method.presets?.join(' or ')}` : ''
+      throw new NodeError('method-not-found', `the method ${name} does not exist/is not available${how}`)
     }
     // A method that the key does not open is refused like one that does not exist.
     if (!session.allows(method)) throw new NodeError('method-not-found', absenceOf(name))
@@ -198,6 +202,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
         logger.error(`${name} failed unexpectedly`, { error, session: label, request: requestId })
       }
       score(name, error, session)
+      hint(name, error, session)
       report(name, started, error, session)
       throw error
     }
@@ -216,7 +221,9 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
       const result = await run(name, request.params, session, deadline, true)
       return id === undefined ? undefined : { jsonrpc, id, result: result === undefined ? null : result }
     } catch (error) {
-      return id === undefined ? undefined : refusal(error, id, known.has(name) ? jsonrpc : '2.0')
+      return id === undefined
+        ? undefined
+        : refusal(error, id, known.has(name) ? jsonrpc : '2.0', options.dialect)
     }
   }
 

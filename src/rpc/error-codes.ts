@@ -29,11 +29,18 @@ export const ERROR_CODES = {
   'invalid-options': -32603,
 } as const satisfies Record<ErrorKind, number>
 
+/** Data of a mined failure as Hardhat sends it. */
+interface MinedFailureData {
+  readonly message: string
+  readonly txHash: Hex
+  readonly data: Hex
+}
+
 /** The `error` member of a reply. */
 export interface ErrorObject {
   readonly code: number
   readonly message: string
-  readonly data?: Hex
+  readonly data?: Hex | MinedFailureData
 }
 
 const INTERNAL = 'Internal server error'
@@ -66,17 +73,12 @@ export function responseTooLong(limit: number): NodeError {
 /** The error that callers in process catch: an `Error` with the members of a reply's `error` (EIP-1193). */
 export class RpcError extends Error {
   readonly code: number
-  readonly data: Hex | undefined
+  readonly data: ErrorObject['data']
 
   constructor({ code, message, data }: ErrorObject) {
     super(message)
     this.name = 'RpcError'
     this.code = code
     this.data = data
-  }
-
-  /** What a reply would carry for this error. */
-  static from(error: unknown): RpcError {
-    return error instanceof RpcError ? error : new RpcError(toErrorObject(error))
   }
 }

@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import type { Engine } from '../engine/engine.ts'
 import type { PeerEvent } from '../engine/peers/score.ts'
 import { invalidParams } from '../errors.ts'
+import type { Preset } from '../options/presets.ts'
 import type { AnswerKind } from './error-meanings.ts'
 import type { Filters } from './feeds/filters.ts'
 import type { Subscriptions } from './feeds/subscriptions.ts'
@@ -56,6 +57,8 @@ export interface MethodDefinition<P extends NamedParameters, R> {
   readonly needsWallet?: true
   /** The hosted profile opens it (docs/rpc-reference.md#10-hosted-profile). */
   readonly hosted?: true
+  /** The presets under which the method is open by default; all unless given. */
+  readonly presets?: readonly Preset[]
   /** The event that a successful call counts as in the scores of callers. */
   readonly counts?: PeerEvent
   readonly params: P
@@ -74,6 +77,7 @@ export interface AnyMethod extends MethodNames {
   readonly heavy: boolean
   readonly changesState: boolean
   readonly hosted: boolean
+  readonly presets: readonly Preset[] | undefined
   readonly counts: PeerEvent | undefined
   readonly summary: string
   readonly params: readonly { readonly name: string; readonly parameter: Parameter<unknown> }[]
@@ -98,6 +102,7 @@ export function method<P extends NamedParameters, R>(definition: MethodDefinitio
     heavy: definition.heavy ?? namespaceRules(namespace).heavy ?? false,
     changesState,
     hosted,
+    presets: definition.presets,
     counts,
     summary: definition.summary,
     params,

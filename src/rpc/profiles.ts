@@ -5,13 +5,15 @@ import { namesOf, namespaceOf } from './method-names.ts'
 import { bareName } from './permissions.ts'
 import type { RpcOptions } from './rpc-options.ts'
 
-/** The methods that a profile opens by itself, by their own names; `undefined` is all. */
-export function methodsOfProfile(
-  profile: RpcOptions['profile'],
+/** The methods that a profile and preset open by themselves, by their own names. */
+export function methodsOpenIn(
+  { profile, preset }: Pick<RpcOptions, 'profile' | 'preset'>,
   methods: readonly AnyMethod[],
-): ReadonlySet<string> | undefined {
-  if (profile !== 'hosted') return undefined
-  return new Set(methods.filter(({ hosted }) => hosted).map(({ name }) => name))
+): ReadonlySet<string> {
+  const open = methods.filter(
+    ({ hosted, presets }) => (profile !== 'hosted' || hosted) && presets?.includes(preset) !== false,
+  )
+  return new Set(open.map(({ name }) => name))
 }
 
 /** Is this the name of a method, or of a namespace, among these? */
@@ -25,11 +27,11 @@ export function isMethodOrNamespace(name: string, methods: readonly AnyMethod[])
  */
 export function checkMethodEntries(
   entries: readonly string[],
-  profile: RpcOptions['profile'],
+  options: Pick<RpcOptions, 'profile' | 'preset'>,
   methods: readonly AnyMethod[],
 ): void {
   const refused = (reason: string) => new NodeError('invalid-options', `Option "methods" ${reason}.`)
-  const inProfile = methodsOfProfile(profile, methods)
+  const inProfile = methodsOpenIn(options, methods)
   for (const entry of entries) {
     const name = bareName(entry)
     if (!isMethodOrNamespace(name, methods)) {
@@ -37,8 +39,10 @@ export function checkMethodEntries(
     }
     if (entry !== `-${name}` && entries.includes(`-${name}`)) throw refused(`both opens and closes "${name}"`)
     const method = methods.find((one) => namesOf(one).includes(name))
-    if (entry === name && method !== undefined && inProfile?.has(method.name) === false) {
-      throw refused(`names ${name}, which the profile ${profile} does not open; +${name} adds it`)
+    if (entry === name && method !== undefined && !inProfile.has(method.name)) {
+      const { profile, preset } = options
+      const whose = profile === 'hosted' && !method.hosted ? `profile ${profile}` : `preset ${preset}`
+      throw refused(`names ${name}, which the ${whose} does not open; +${name} adds it`)
     }
   }
 }

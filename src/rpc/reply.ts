@@ -1,7 +1,8 @@
 /** The reply to a call or a batch, and how it is written: as text or in pieces, within the limits of its size. */
 import { textLimitExceeded } from '../evm/tracing/trace-budget.ts'
 import type { Logger } from '../logger.ts'
-import { type ErrorObject, responseTooLong, toErrorObject } from './error-codes.ts'
+import { type Dialect, errorObjectIn } from './dialects.ts'
+import { type ErrorObject, responseTooLong } from './error-codes.ts'
 import { jsonArray, jsonObject, RawJson } from './raw-json.ts'
 
 /** A request's id; `null` when it could not be read, JSON text when it is a number of more digits than JavaScript's have. */
@@ -15,8 +16,8 @@ export type Reply =
 export type Replies = readonly (Reply | Replies)[]
 
 /** The reply that refuses a call, or a message as a whole. */
-export function refusal(error: unknown, id: Id = null, jsonrpc = '2.0'): Reply {
-  return { jsonrpc, id, error: toErrorObject(error) }
+export function refusal(error: unknown, id: Id = null, jsonrpc = '2.0', dialect: Dialect = 'rsk'): Reply {
+  return { jsonrpc, id, error: errorObjectIn(dialect, error) }
 }
 
 /** Bytes of what is JSON text already: raw results, which have a limit of their own, and ids. */

@@ -6,6 +6,9 @@ export interface RpcOptions
   extends Pick<
     ResolvedNodeOptions,
     | 'profile'
+    | 'preset'
+    | 'dialect'
+    | 'hideRemasc'
     | 'stateOverride'
     | 'minedReverts'
     | 'maxBatch'

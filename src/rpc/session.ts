@@ -12,6 +12,8 @@ export interface Session extends CallOrigin {
   /** The name of its key, whose filters and limits it shares; empty where no keys are in use, so that all callers are one. */
   readonly owner: string
   readonly entitlements: ReadonlySet<Entitlement>
+  /** The name that the client gives itself (`User-Agent`); absent in process. */
+  readonly userAgent?: string | undefined
   /** May this caller use the method? */
   allows(method: MethodNames): boolean
   /** Charges a message, in calls, before any of them runs; returns the error when it is refused. Absent: nothing is charged. */

@@ -4,6 +4,7 @@ import type { Hex } from '../encoding/hex.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { TransactionRequest } from '../engine/model.ts'
 import { invalidParams, NodeError } from '../errors.ts'
+import type { RpcOptions } from './rpc-options.ts'
 import type { CallArgument } from './wire/call.ts'
 
 /**
@@ -32,10 +33,40 @@ export function signingKey({ accounts }: Engine, address: Hex): Uint8Array {
  * chain (docs/rpc-reference.md#75-sending).
  */
 export function sendRequest(transaction: CallArgument, config: ChainConfig): TransactionRequest {
-  const { from, chainId, ...rest } = transaction
+  const { from, chainId, maxFeePerGas: _, ...rest } = transaction
   if (from === undefined) throw invalidParams('from is null')
   if (chainId !== undefined && chainId.value !== 0n && chainId.value !== BigInt(config.chainId)) {
     throw invalidParams(`Invalid chainId: ${chainId.text}`)
   }
   return { ...rest, from }
+}
+
+/** Gas limit of a transaction that names none: Hardhat's is the block's, Anvil's an estimate where that succeeds. */
+async function defaultGas(
+  transaction: CallArgument,
+  { queries, dev }: Engine,
+  dialect: RpcOptions['dialect'],
+): Promise<bigint> {
+  const blockGas = dev.headerOverrides().gasLimit ?? queries.head().block.header.gasLimit
+  if (dialect === 'hardhat') return blockGas
+  const tag = queries.poolSize().pending === 0 ? 'latest' : 'pending'
+  return queries.estimateGas(transaction, { tag }).catch(() => blockGas)
+}
+
+/**
+ * The same, with what the dialect fills in: in that of Hardhat and Anvil the price is the suggested one, a maximum fee
+ * (EIP-1559) counts as the price, and gas has a default that suffices. Throws as `sendRequest` does.
+ */
+export async function completeRequest(
+  transaction: CallArgument,
+  engine: Engine,
+  { dialect }: RpcOptions,
+): Promise<TransactionRequest> {
+  const request = sendRequest(transaction, engine.config)
+  if (dialect === 'rsk') return request
+  return {
+    ...request,
+    gasPrice: request.gasPrice ?? transaction.maxFeePerGas ?? engine.queries.gasPrice(),
+    gas: request.gas ?? (await defaultGas(transaction, engine, dialect)),
+  }
 }

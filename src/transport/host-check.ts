@@ -19,6 +19,9 @@ export interface HostCheck {
 /** Schemes under which a client may name this server. */
 const OWN_SCHEMES = ['http', 'https', 'ws', 'wss']
 
+/** The origin of a page that this machine serves, in lower case. */
+const LOCAL_PAGE = /^https?:\/\/(localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])(:\d{1,5})?$/
+
 /** The name part of a Host header: lower case, without port and brackets. */
 function nameOf(host: string): string {
   const name = /^\[([^\]]*)\](:\d*)?$/.exec(host)?.[1] ?? host.replace(/:\d*$/, '')
@@ -39,6 +42,8 @@ export function createHostCheck(options: {
   const anyName = names.has('*') || (names.size === 0 && !isLoopback(options.bindAddress))
   const origins = new Set(options.cors.map((origin) => origin.toLowerCase()))
   const anyOrigin = origins.has('*')
+  const localPages = origins.has('local')
+  const isListed = (origin: string): boolean => origins.has(origin) || (localPages && LOCAL_PAGE.test(origin))
 
   const isOwnName = (name: string): boolean => name === 'localhost' || isIP(name) !== 0 || names.has(name)
 
@@ -58,14 +63,14 @@ export function createHostCheck(options: {
       }
       if (origin === undefined || anyOrigin) return undefined
       const lower = origin.toLowerCase()
-      return origins.has(lower) || isSameOrigin(lower, host)
+      return isListed(lower) || isSameOrigin(lower, host)
         ? undefined
         : 'Origin not allowed: see the setting cors'
     },
     corsOrigin({ origin }) {
       if (origin === undefined) return undefined
       if (anyOrigin) return '*'
-      return origins.has(origin.toLowerCase()) ? origin : undefined
+      return isListed(origin.toLowerCase()) ? origin : undefined
     },
   }
 }

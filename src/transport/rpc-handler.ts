@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline, Readable } from 'node:stream'
 import { type Logger, silentLogger } from '../logger.ts'
 import { type RpcHandlerOptions, resolveRpcHandlerOptions } from '../options/options.ts'
+import type { Preset } from '../options/presets.ts'
 import { openSession, type Session } from '../rpc/session.ts'
 import { BANNED, type CallerLedger, NO_BANS } from './ban-check.ts'
 import { type BodyReader, createBodyReader } from './body.ts'
@@ -51,7 +52,7 @@ export type RpcHandler = (request: IncomingMessage, response: ServerResponse) =>
 /** A node that `rpcHandler` can answer for: a `Node`, or anything with a dispatcher. */
 export interface RpcHandlerNode {
   readonly dispatcher: TextDispatcher
-  readonly options?: { readonly logger?: Logger | undefined }
+  readonly options?: { readonly logger?: Logger | undefined; readonly preset?: Preset | undefined }
   /** Banned addresses; none when it is absent. */
   readonly peers?: Pick<CallerLedger, 'isBanned'>
 }
@@ -171,6 +172,7 @@ export function createRpcHandler(parts: RpcHandlerParts): RpcHandler {
       allows: SESSION.allows,
       remote: remoteAddressOf(request),
       requestId: response.getHeader('X-Request-Id') as string,
+      userAgent: request.headers['user-agent'],
       shed(retrySeconds) {
         response.statusCode = 503
         response.setHeader('Retry-After', retrySeconds)
@@ -265,7 +267,7 @@ export function createRpcHandler(parts: RpcHandlerParts): RpcHandler {
  * Throws `NodeError` (`invalid-options`).
  */
 export function rpcHandler(node: RpcHandlerNode, given: RpcHandlerOptions = {}): RpcHandler {
-  const options = resolveRpcHandlerOptions(given)
+  const options = resolveRpcHandlerOptions(given, node.options)
   const { hosts, cors, maxBodyBytes, transferTimeoutMs } = options
   const remoteAddressOf = createRemoteAddressOf(options.trustedProxies)
   const budget = createByteBudget(options.maxBufferedBytes)

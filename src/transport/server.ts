@@ -70,7 +70,7 @@ function certificateOf({ tlsCert, tlsKey }: ResolvedServeOptions, logger: Logger
  * and without `unsafeOpen`) and `ListenError`.
  */
 export async function serve(node: Servable, given: ServeOptions = {}): Promise<Server> {
-  const options = resolveServeOptions(given, node.options?.profile)
+  const options = resolveServeOptions(given, node.options)
   const { dispatcher } = node
   const logger = node.options?.logger ?? silentLogger
   const check = createHostCheck({ bindAddress: options.host, hosts: options.hosts, cors: options.cors })

@@ -67,7 +67,8 @@ interface Connection {
 }
 
 /** The part of a session that is known before the first message. */
-type Caller = Pick<Session, 'label' | 'remote' | 'requestId'> & Partial<ReturnType<typeof sessionOf>>
+type Caller = Pick<Session, 'label' | 'remote' | 'requestId' | 'userAgent'> &
+  Partial<ReturnType<typeof sessionOf>>
 
 function connect(
   socket: WebSocket,
@@ -246,6 +247,7 @@ export function createWebSocketListener(parts: WebSocketParts): WebSocketListene
         label: `ws ${++count}`,
         remote: parts.remoteAddressOf(request),
         requestId: requestIdOf(request.headers),
+        userAgent: request.headers['user-agent'],
         ...(client !== undefined && sessionOf(client)),
       }
       server.handleUpgrade(request, socket, head, (opened) => {

@@ -98,14 +98,14 @@ describe('the accounts of genesis', () => {
   })
 
   it('stay as they are when the funded ones are among them', () => {
-    const genesis = parseGenesis(fileOf('regtest'), CHAINS.regtest, LOCAL)
+    const genesis = parseGenesis(fileOf('regtest'), CHAINS.regtest, { addresses: LOCAL })
     expect(genesis.accounts).toEqual(genesisOf('regtest').accounts)
     expect(rootOf(genesis)).toBe(rootOf(genesisOf('regtest')))
   })
 
   it('take in others to fund, and are then no longer the real ones', () => {
     const stranger: Hex = `0x${'77'.repeat(20)}`
-    const genesis = parseGenesis(fileOf('regtest'), CHAINS.regtest, [stranger, ...LOCAL])
+    const genesis = parseGenesis(fileOf('regtest'), CHAINS.regtest, { addresses: [stranger, ...LOCAL] })
     expect(genesis.accounts.get(stranger)).toEqual({ balance: LOCAL_BALANCE, nonce: 0n, isContract: false })
     expect(genesis.hasHistoricalRoot).toBe(false)
     expect(genesis.header(ROOT).stateRoot).toBe(ROOT)

@@ -233,10 +233,10 @@ describe('refusals', () => {
     )
   })
 
-  it('V of two bytes', () => {
-    expect(refusal(altered({ 6: Uint8Array.of(1, 27) }))).toBe(
-      'Invalid raw transaction: V must be one byte, not 2',
-    )
+  it('V with a leading zero, or of more than six bytes', () => {
+    const message = 'Invalid raw transaction: V must be a number of 1 to 6 bytes without leading zeros'
+    expect(refusal(altered({ 6: Uint8Array.of(0, 101) }))).toBe(message)
+    expect(refusal(altered({ 6: new Uint8Array(7).fill(1) }))).toBe(message)
   })
 
   it('unsigned, and signatures out of range, by the chain id', () => {

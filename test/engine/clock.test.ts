@@ -19,17 +19,17 @@ describe.each([false, true])('a clock (lasting: %s)', (lasting) => {
 
   it('adds up increases, and ignores those of zero or less', () => {
     const { clock } = clockAt(1000, lasting)
-    expect(clock.increase(100)).toBe(100)
-    expect(clock.increase(100)).toBe(200)
-    expect(clock.increase(0)).toBe(200)
-    expect(clock.increase(-5)).toBe(200)
+    expect(clock.increase(100, 0)).toBe(100)
+    expect(clock.increase(100, 0)).toBe(200)
+    expect(clock.increase(0, 0)).toBe(200)
+    expect(clock.increase(-5, 0)).toBe(200)
     expect(clock.nextTimestamp(0)).toBe(1200)
     expect(clock.nextTimestamp(0)).toBe(1200)
   })
 
   it('gives the exact timestamp once', () => {
     const { clock } = clockAt(1000, lasting)
-    clock.increase(7)
+    clock.increase(7, 0)
     clock.setNext(3000)
     expect(clock.nextTimestamp(999)).toBe(3000)
     clock.taken()
@@ -44,14 +44,14 @@ describe.each([false, true])('a clock (lasting: %s)', (lasting) => {
 
   it('comes back to what was saved', () => {
     const { clock } = clockAt(1000, lasting)
-    clock.increase(5)
+    clock.increase(5, 0)
     clock.setNext(2000)
     const saved = clock.save()
     clock.taken()
-    clock.increase(50)
+    clock.increase(50, 0)
     clock.restore(saved)
     expect(clock.nextTimestamp(0)).toBe(2000)
-    expect(clock.increase(0)).toBe(5)
+    expect(clock.increase(0, 0)).toBe(5)
     clock.reset()
     expect(clock.nextTimestamp(0)).toBe(1000)
   })
@@ -101,16 +101,16 @@ describe.each([false, true])('a clock with an interval (lasting: %s)', (lasting)
 
 it('spends an increase on one block', () => {
   const { clock } = clockAt(1000, false)
-  clock.increase(200)
+  clock.increase(200, 0)
   expect(clock.nextTimestamp(1000)).toBe(1200)
   clock.taken()
   expect(clock.nextTimestamp(1200)).toBe(1201)
-  expect(clock.increase(0)).toBe(0)
+  expect(clock.increase(0, 0)).toBe(0)
 })
 
 it('keeps increases when they last, and goes on from an exact timestamp', () => {
   const { wall, clock } = clockAt(1000, true)
-  clock.increase(200)
+  clock.increase(200, 0)
   clock.taken()
   wall.now = 1001
   expect(clock.nextTimestamp(1200)).toBe(1201)
@@ -120,5 +120,5 @@ it('keeps increases when they last, and goes on from an exact timestamp', () => 
   clock.taken()
   wall.now = 1060
   expect(clock.nextTimestamp(9000)).toBe(9010)
-  expect(clock.increase(1)).toBe(9010 - 1060 + 1)
+  expect(clock.increase(1, 0)).toBe(9010 - 1060 + 1)
 })

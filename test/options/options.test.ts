@@ -101,10 +101,12 @@ describe('options', () => {
   )
 
   it('ask for keys where a hosted node is served', () => {
-    expect(() => resolveServeOptions({}, 'hosted')).toThrow('The hosted profile asks every caller for a key')
-    expect(resolveServeOptions({ apiKeys: 'keys.json' }, 'hosted').apiKeys).toBe('keys.json')
-    expect(resolveServeOptions({ unsafeOpen: true }, 'hosted').unsafeOpen).toBe(true)
-    expect(resolveServeOptions({}, 'node').unsafeOpen).toBe(false)
+    expect(() => resolveServeOptions({}, { profile: 'hosted' })).toThrow(
+      'The hosted profile asks every caller for a key',
+    )
+    expect(resolveServeOptions({ apiKeys: 'keys.json' }, { profile: 'hosted' }).apiKeys).toBe('keys.json')
+    expect(resolveServeOptions({ unsafeOpen: true }, { profile: 'hosted' }).unsafeOpen).toBe(true)
+    expect(resolveServeOptions({}, { profile: 'node' }).unsafeOpen).toBe(false)
   })
 
   it.each([

@@ -146,7 +146,7 @@ describe('Hardhat’s network helpers, call by call', () => {
   })
 
   it('time.increaseTo, mineUpTo and the instance of the chain', async () => {
-    await serveNode()
+    await serveNode({ methods: ['+hardhat_metadata'] })
     const before = await t.call('hardhat_metadata')
     await t.call('evm_setNextBlockTimestamp', `0x${(NOW + 1000).toString(16)}`)
     await t.call('evm_mine')

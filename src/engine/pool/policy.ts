@@ -22,6 +22,14 @@ const PRICE_CAP_FACTOR = 80n
 /** Minimum gas price of a replacement, in percent of the replaced price. */
 const BUMP_PERCENT = 140n
 
+// The refusals that error messages for other clients reword.
+/** The sender has no account. */
+export const EMPTY_SENDER = "the sender account doesn't exist"
+/** The balance is below the cost of all gas. */
+export const INSUFFICIENT_FUNDS = 'insufficient funds'
+/** The nonce is below the account's. */
+export const NONCE_TOO_LOW = 'transaction nonce too low'
+
 /** Maximum that a transaction can cost its sender: value and all its gas, wei. */
 export function costOf({ value, gasLimit, gasPrice }: Transaction): bigint {
   return value + gasLimit * gasPrice
@@ -39,7 +47,7 @@ export function sizeRefusal(bytes: number): string {
 export function refusalOf(transaction: Transaction, context: PolicyContext): string | undefined {
   const { minimumGasPrice, account, maxTransactionGas, accountSlots } = context
   const { data, to, raw, isRemasc, gasLimit, gasPrice, nonce } = transaction
-  if (account === undefined) return "the sender account doesn't exist"
+  if (account === undefined) return EMPTY_SENDER
   if (to === null && data.length > MAX_INITCODE_SIZE) return "transaction's init code size is invalid"
   if (raw.length > MAX_TRANSACTION_BYTES) return sizeRefusal(raw.length)
   if (isRemasc) return 'transaction is a remasc transaction'
@@ -48,9 +56,9 @@ export function refusalOf(transaction: Transaction, context: PolicyContext): str
   }
   const badNonce = nonceRefusal(encodedNonce(transaction))
   if (badNonce !== undefined) return badNonce
-  if (nonce < account.nonce) return 'transaction nonce too low'
+  if (nonce < account.nonce) return NONCE_TOO_LOW
   if (nonce >= account.nonce + BigInt(accountSlots)) return 'transaction nonce too high'
-  if (account.balance < gasLimit * gasPrice) return 'insufficient funds'
+  if (account.balance < gasLimit * gasPrice) return INSUFFICIENT_FUNDS
   if (gasPrice < minimumGasPrice) return "transaction's gas price lower than block's minimum"
   if (intrinsicGas(transaction) > gasLimit) return "transaction's intrinsic gas is above the gas limit"
   if (minimumGasPrice > 0n && gasPrice > minimumGasPrice * PRICE_CAP_FACTOR) {

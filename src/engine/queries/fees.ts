@@ -18,12 +18,14 @@ export interface Fees {
 interface Parts extends ChainAccess {
   /** Wall clock, Unix seconds. */
   readonly now: () => number
+  /** Least price to suggest, wei per gas. */
+  readonly leastGasPrice: bigint
   /** Fixed fields of the next header. */
   readonly headerOverrides: () => HeaderOverrides
 }
 
 /** Makes the queries. */
-export function createFees({ blockchain, blocks, now, headerOverrides }: Parts): Fees {
+export function createFees({ blockchain, blocks, now, leastGasPrice, headerOverrides }: Parts): Fees {
   /** Whether the last blocks used at least nine tenths of their gas, so that the price decides what is mined. */
   function areBlocksFull(): boolean {
     const top = blockchain.head.block.header.number
@@ -55,7 +57,8 @@ export function createFees({ blockchain, blocks, now, headerOverrides }: Parts):
   return {
     gasPrice() {
       const minimum = headerOverrides().minimumGasPrice ?? blockchain.head.block.header.minimumGasPrice
-      const floor = (minimum * 11n) / 10n
+      const usual = (minimum * 11n) / 10n
+      const floor = usual > leastGasPrice ? usual : leastGasPrice
       if (!areBlocksFull()) return floor
       const market = lowerQuartile()
       return market > floor ? market : floor

@@ -20,6 +20,8 @@ export interface QueryOptions {
   readonly gasEstimationCap: bigint
   /** Throw on failed calls other than reverts instead of returning empty output. */
   readonly strictCalls: boolean
+  /** Least price that `gasPrice` suggests, wei per gas. */
+  readonly leastGasPrice: bigint
   /** Time limit of simulations and replays without one of their own, milliseconds; 0 is no limit. */
   readonly timeoutMs: number
   /** Memory limit of one trace, bytes. */

@@ -27,8 +27,10 @@ export interface AccountsOptions {
   readonly chain: ChainName
   /** Number of accounts; 10 unless given, but none on the public networks without a mnemonic. */
   readonly count?: number | undefined
-  /** BIP-39 words to derive the keys from, instead of the well-known keys; see `mnemonic.ts` for the path. */
+  /** BIP-39 words to derive the keys from, instead of the well-known keys. */
   readonly mnemonic?: string | undefined
+  /** BIP-32 path to which the index of each account is appended; that of `mnemonic.ts` unless given. */
+  readonly derivationPath?: string | undefined
 }
 
 const DEFAULT_COUNT = 10
@@ -52,11 +54,11 @@ function wellKnownKeys(count: number): Uint8Array[] {
  * then the miner's. With a count or a mnemonic it has only those. Throws `invalid-options` for an invalid mnemonic.
  */
 export async function createAccounts(options: AccountsOptions): Promise<LocalAccounts> {
-  const { enabled, chain, count, mnemonic } = options
+  const { enabled, chain, count, mnemonic, derivationPath } = options
   const isLocal = chain === 'regtest' || chain === 'devnet'
   const isDefault = count === undefined && mnemonic === undefined
   const wanted = !enabled || (isDefault && !isLocal) ? 0 : (count ?? DEFAULT_COUNT)
-  const funded = keysByAddress(await keysFor(wanted, mnemonic))
+  const funded = keysByAddress(await keysFor(wanted, mnemonic, derivationPath))
   const keys = new Map(funded)
   if (enabled && isDefault && isLocal) keys.set(MINER_ADDRESS, keyOf(MINER_SECRET))
   const addresses = [...keys.keys()]
@@ -69,10 +71,14 @@ export async function createAccounts(options: AccountsOptions): Promise<LocalAcc
   }
 }
 
-async function keysFor(count: number, mnemonic: string | undefined): Promise<Uint8Array[]> {
+async function keysFor(
+  count: number,
+  mnemonic: string | undefined,
+  path: string | undefined,
+): Promise<Uint8Array[]> {
   if (count === 0 || mnemonic === undefined) return wellKnownKeys(count)
   const { deriveKeys } = await import('./mnemonic.ts')
-  return deriveKeys(mnemonic, count)
+  return deriveKeys(mnemonic, count, path)
 }
 
 function keysByAddress(keys: readonly Uint8Array[]): Map<Hex, Uint8Array> {

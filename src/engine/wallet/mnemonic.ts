@@ -10,10 +10,16 @@ import { NodeError } from '../../errors.ts'
 const HARDENED = 0x8000_0000
 
 /**
- * Derivation path of the accounts' parent: m/44'/60'/0'/0. The coin type is Ethereum's 60, not this chain's 37310, so
- * that client libraries derive the same accounts from the same words with their default path.
+ * Derivation path of the accounts' parent. The coin type is Ethereum's 60, not this chain's 37310, so that client
+ * libraries derive the same accounts from the same words with their default path.
  */
-const PATH = [HARDENED + 44, HARDENED + 60, HARDENED, 0]
+const PATH = "m/44'/60'/0'/0/"
+
+/** The indexes of a path such as `m/44'/60'/0'/0/`. */
+function indexesOf(path: string): number[] {
+  const parts = path.split('/').filter((part) => part !== '' && part !== 'm')
+  return parts.map((part) => Number.parseInt(part, 10) + (part.endsWith("'") ? HARDENED : 0))
+}
 
 /** An extended private key (BIP-32). Both members are 32 bytes. */
 interface ParentKey {
@@ -56,10 +62,10 @@ function childrenOf({ key, chainCode }: ParentKey): (index: number) => ParentKey
 }
 
 /**
- * The first `count` private keys, 32 bytes each. Throws `invalid-options` when the words are not English BIP-39 words or
+ * The first `count` private keys below a path, 32 bytes each. Throws `invalid-options` when the words are not English BIP-39 words or
  * their checksum is wrong; the error message does not contain the words.
  */
-export function deriveKeys(mnemonic: string, count: number): Uint8Array[] {
+export function deriveKeys(mnemonic: string, count: number, path = PATH): Uint8Array[] {
   const phrase = mnemonic.trim().toLowerCase().split(/\s+/).join(' ')
   if (!validateMnemonic(phrase, wordlist)) {
     throw new NodeError(
@@ -68,7 +74,10 @@ export function deriveKeys(mnemonic: string, count: number): Uint8Array[] {
     )
   }
   const [key, chainCode] = halves(new TextEncoder().encode('Bitcoin seed'), seedOf(phrase))
-  const parent = PATH.reduce<ParentKey>((from, index) => childrenOf(from)(index), { key, chainCode })
+  const parent = indexesOf(path).reduce<ParentKey>((from, index) => childrenOf(from)(index), {
+    key,
+    chainCode,
+  })
   const child = childrenOf(parent)
   return Array.from({ length: count }, (_, index) => child(index).key)
 }

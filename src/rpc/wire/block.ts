@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { type Block, blockSize, type ExecutedBlock } from '../../chain/block.ts'
 import type { ChainConfig } from '../../chain/config.ts'
 import { type Header, hashForMergedMining, headerHash } from '../../chain/header.ts'
+import type { Transaction } from '../../chain/transaction.ts'
 import { type Hex, toHex, toQuantity } from '../../encoding/hex.ts'
 import type { BlockView, Imported } from '../../engine/model.ts'
 import { AddressText, BloomText, DataText, HashText, QuantityText } from './scalars.ts'
@@ -47,6 +48,10 @@ export const BlockObject = z
     cumulativeDifficulty: QuantityText,
     rskPteEdges: z.array(z.int()).nullable(),
     baseEvent: DataText.nullable(),
+    hiddenTransactions: z
+      .array(HashText)
+      .optional()
+      .describe('under --hide-remasc: what `transactions` leaves out'),
   })
   .meta({ id: 'Block' })
 
@@ -107,18 +112,33 @@ function describe(executed: ExecutedBlock, config: ChainConfig): RpcBlock {
   return { ...known, uncles: [...uncles], rskPteEdges: rskPteEdges === null ? null : [...rskPteEdges] }
 }
 
-/** A block with its transactions: whole objects when `full`, else hashes. */
-export function toRpcBlock({ executed, pending }: BlockView, full: boolean, config: ChainConfig): RpcBlock {
+/** The transactions of a block that callers see: all, or all but the REMASC transaction. */
+export function shownTransactions({ transactions }: Block, hideRemasc: boolean): readonly Transaction[] {
+  return hideRemasc ? transactions.filter(({ isRemasc }) => !isRemasc) : transactions
+}
+
+/** A block with its transactions: whole objects when `full`, else hashes. With `hideRemasc` the REMASC transaction is named apart. */
+export function toRpcBlock(
+  { executed, pending }: BlockView,
+  full: boolean,
+  config: ChainConfig,
+  hideRemasc = false,
+): RpcBlock {
   const { block, hash } = executed
   const number = block.header.number
-  const transactions = block.transactions.map((transaction, index) => {
+  const transactions = shownTransactions(block, hideRemasc).map((transaction, index) => {
     if (!full) return transaction.hash
     return pending ? toRpcTransaction(transaction) : toRpcTransaction(transaction, { hash, number, index })
   })
+  const hidden = hideRemasc && {
+    hiddenTransactions: block.transactions
+      .filter(({ isRemasc }) => isRemasc)
+      .map((transaction) => transaction.hash),
+  }
   // Spreading first and overwriting keeps the order of keys.
-  if (!pending) return { ...describe(executed, config), transactions }
+  if (!pending) return { ...describe(executed, config), transactions, ...hidden }
   const unknownYet = { number: null, hash: null, nonce: null, logsBloom: null, miner: null }
-  return { ...describeBlock(block, hash, 0n, config), ...unknownYet, transactions }
+  return { ...describeBlock(block, hash, 0n, config), ...unknownYet, transactions, ...hidden }
 }
 
 /**

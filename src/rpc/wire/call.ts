@@ -11,6 +11,8 @@ import { Address, Data, Quantity } from './scalars.ts'
 export interface CallArgument extends CallRequest {
   readonly from?: Hex
   readonly nonce?: bigint
+  /** EIP-1559; the chain has plain gas prices only. */
+  readonly maxFeePerGas?: bigint
   /** Its value, and as the caller wrote it. */
   readonly chainId?: { readonly value: bigint; readonly text: string }
 }
@@ -22,6 +24,7 @@ const members = object(
     gasLimit: Quantity,
     gas: Quantity,
     gasPrice: Quantity,
+    maxFeePerGas: Quantity,
     value: Quantity,
     nonce: Quantity,
     chainId: withText(Quantity),

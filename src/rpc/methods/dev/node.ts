@@ -84,9 +84,10 @@ export const anvil_dropAllTransactions = method({
 
 export const hardhat_metadata = method({
   name: 'hardhat_metadata',
-  aliases: ['anvil_metadata'],
+  // hardhat-ethers on the network `localhost` sends 30,000,000 gas with each transaction to whatever answers this.
+  presets: ['hardhat', 'anvil'],
   summary:
-    'Version of the node, head of its chain, and its snapshots; `instanceId` is new after each start and reset.',
+    'Version of the node, head of its chain, and its snapshots; `instanceId` is new after each start and reset. Open with --preset hardhat or anvil.',
   params: {},
   result: z.object({
     clientVersion: z.string(),
@@ -192,6 +193,7 @@ export const DEV_NODE_METHODS = [
   anvil_dropTransaction,
   anvil_dropAllTransactions,
   hardhat_metadata,
+  { ...under('anvil_metadata', hardhat_metadata), presets: undefined },
   anvil_nodeInfo,
   under('anvil_snapshot', evm_snapshot),
   under('anvil_revert', evm_revert),

@@ -12,7 +12,7 @@ import { NodeError } from '../../../errors.ts'
 import { blockAt } from '../../block-lookup.ts'
 import { method } from '../../method.ts'
 import { optional } from '../../parameter.ts'
-import { BlockObject, type RpcBlock, toRpcBlock, toRpcUncle } from '../../wire/block.ts'
+import { BlockObject, type RpcBlock, shownTransactions, toRpcBlock, toRpcUncle } from '../../wire/block.ts'
 import { type BlockArgument, Height, LookupBlock } from '../../wire/block-reference.ts'
 import { BlockHash, Flag, HashText, Index, QuantityText } from '../../wire/scalars.ts'
 
@@ -41,9 +41,9 @@ export const eth_getBlockByHash = method({
   params: { blockHash: BlockHash, fullTransactions: optional(Flag, false) },
   result: BlockObject.nullable(),
   examples: [{ params: [UNKNOWN, false], result: null }],
-  async run({ blockHash, fullTransactions }, { engine }) {
+  async run({ blockHash, fullTransactions }, { engine, options }) {
     const view = await engine.queries.block({ hash: blockHash })
-    return view === undefined ? null : toRpcBlock(view, fullTransactions, engine.config)
+    return view === undefined ? null : toRpcBlock(view, fullTransactions, engine.config, options.hideRemasc)
   },
 })
 
@@ -54,9 +54,9 @@ export const eth_getBlockByNumber = method({
   params: { block: LookupBlock, fullTransactions: optional(Flag, false) },
   result: BlockObject.nullable(),
   examples: [{ params: ['0xffffff', false], result: null }],
-  async run({ block, fullTransactions }, { engine }) {
+  async run({ block, fullTransactions }, { engine, options }) {
     const view = await engine.queries.block(block.reference)
-    return view === undefined ? null : toRpcBlock(view, fullTransactions, engine.config)
+    return view === undefined ? null : toRpcBlock(view, fullTransactions, engine.config, options.hideRemasc)
   },
 })
 
@@ -68,9 +68,10 @@ export const eth_getBlockTransactionCountByHash = method({
   params: { blockHash: BlockHash },
   result: QuantityText.nullable(),
   examples: [{ params: [UNKNOWN], result: null }],
-  async run({ blockHash }, { engine }) {
+  async run({ blockHash }, { engine, options: { hideRemasc } }) {
     const view = await engine.queries.block({ hash: blockHash })
-    return view === undefined ? null : toQuantity(view.executed.block.transactions.length)
+    if (view === undefined) return null
+    return toQuantity(shownTransactions(view.executed.block, hideRemasc).length)
   },
 })
 
@@ -82,10 +83,10 @@ export const eth_getBlockTransactionCountByNumber = method({
   result: QuantityText,
   errors: ['block-not-found'],
   examples: [{ params: ['pending'], result: '0x0' }],
-  async run({ block }, { engine }) {
+  async run({ block }, { engine, options: { hideRemasc } }) {
     if (isPending(block)) return toQuantity(engine.queries.pendingTransactions().length)
     const view = await blockAt(block, engine)
-    return toQuantity(view.executed.block.transactions.length)
+    return toQuantity(shownTransactions(view.executed.block, hideRemasc).length)
   },
 })
 

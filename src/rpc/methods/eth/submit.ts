@@ -4,11 +4,12 @@ import { checkChainId, decodeTransaction } from '../../../chain/transaction.ts'
 import { type Hex, toHex } from '../../../encoding/hex.ts'
 import type { Submitted } from '../../../engine/model.ts'
 import { MAX_TRANSACTION_BYTES, sizeRefusal } from '../../../engine/pool/policy.ts'
-import { NodeError } from '../../../errors.ts'
+import { invalidParams, NodeError } from '../../../errors.ts'
 import type { Failure } from '../../../evm/failure-message.ts'
 import { method } from '../../method.ts'
 import type { RpcOptions } from '../../rpc-options.ts'
-import { sendRequest } from '../../signing.ts'
+import type { Session } from '../../session.ts'
+import { completeRequest } from '../../signing.ts'
 import { CallObject } from '../../wire/call.ts'
 import { Data, HashText } from '../../wire/scalars.ts'
 import { TransactionObject, toRpcTransaction } from '../../wire/transaction.ts'
@@ -21,17 +22,43 @@ const MOST_BYTES = 2 * MAX_TRANSACTION_BYTES
  * A revert has its reason in the message and its payload as data; all other failures have one message and no
  * data (docs/rpc-reference.md#75-sending).
  */
-function minedFailure({ kind, reason, output }: Failure): NodeError {
+function minedFailure(failure: Failure, transactionHash: Hex): NodeError {
+  const { kind, reason, output } = failure
   const prefix = 'VM Exception while processing transaction:'
+  const mined = { ...failure, transactionHash }
   return kind === 'reverted'
-    ? new NodeError('reverted', `${prefix} ${reason}`, toHex(output))
-    : new NodeError('reverted', `${prefix} transaction reverted`)
+    ? new NodeError('reverted', `${prefix} ${reason}`, toHex(output), mined)
+    : new NodeError('reverted', `${prefix} transaction reverted`, undefined, mined)
+}
+
+/** How each client is made to send legacy transactions, with what its `User-Agent` begins with, if it has one. */
+const LEGACY_SETTINGS: readonly { readonly agent?: RegExp; readonly setting: string }[] = [
+  { agent: /^(foundry|cast|forge|alloy)/i, setting: 'cast, forge: --legacy' },
+  { agent: /^hardhat/i, setting: 'Hardhat: gasPrice in the network of hardhat.config, or { type: 0 }' },
+  { agent: /^web3\.py/i, setting: "web3.py: 'gasPrice' in the transaction" },
+  { agent: /^(node-fetch|web3)/i, setting: "web3.js: { type: '0x0' } or gasPrice" },
+  { setting: "viem: { type: 'legacy' }" },
+  { setting: 'ethers: { type: 0 }' },
+]
+
+/**
+ * Throws `invalid-params` for an EIP-2718 envelope, naming the setting of the client that sends legacy transactions, or
+ * of all where the client does not give its name. In the dialect of the reference node decoding refuses it.
+ */
+function refuseTyped(raw: Uint8Array, { dialect }: RpcOptions, { userAgent = '' }: Session): void {
+  const type = raw[0] ?? 0
+  if (dialect === 'rsk' || type < 0x01 || type > 0x04) return
+  const own = LEGACY_SETTINGS.filter(({ agent }) => agent?.test(userAgent))
+  const settings = (own.length > 0 ? own : LEGACY_SETTINGS).map(({ setting }) => setting)
+  throw invalidParams(
+    `typed transactions (type 0x${type.toString(16)}) do not exist on this chain; send a legacy one (${settings.join('; ')})`,
+  )
 }
 
 /** The hash of an accepted transaction; one that was mined at once and failed is an error, unless `minedReverts` is `hash`. */
 function answer({ hash, mined }: Submitted, options: RpcOptions): Hex {
   if (mined?.failure === undefined || options.minedReverts === 'hash') return hash
-  throw minedFailure(mined.failure)
+  throw minedFailure(mined.failure, hash)
 }
 
 export const eth_sendRawTransaction = method({
@@ -51,10 +78,11 @@ export const eth_sendRawTransaction = method({
       result: '0x8a6f66e7e1c0edaa6eafc05bc22f8f3161efefb98e2dae4f638aeb764011674c',
     },
   ],
-  async run({ transaction }, { engine, options }) {
+  async run({ transaction }, { engine, options, session }) {
     if (transaction.length > MOST_BYTES) {
       throw new NodeError('transaction-refused', sizeRefusal(transaction.length))
     }
+    refuseTyped(transaction, options, session)
     const decoded = decodeTransaction(transaction)
     checkChainId(decoded, engine.config)
     return answer(await engine.commands.submit(decoded), options)
@@ -85,7 +113,7 @@ export const eth_sendTransaction = method({
     },
   ],
   async run({ transaction }, { engine, options }) {
-    return answer(await engine.commands.send(sendRequest(transaction, engine.config)), options)
+    return answer(await engine.commands.send(await completeRequest(transaction, engine, options)), options)
   },
 })
 

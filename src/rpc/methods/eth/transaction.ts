@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { ExecutedBlock } from '../../../chain/block.ts'
 import type { BlockView, ReceiptView } from '../../../engine/model.ts'
 import { method } from '../../method.ts'
+import { shownTransactions } from '../../wire/block.ts'
 import { LookupBlock, StateBlock } from '../../wire/block-reference.ts'
 import { ReceiptObject, toRpcReceipt } from '../../wire/receipt.ts'
 import { BlockHash, Index, TransactionHash } from '../../wire/scalars.ts'
@@ -15,16 +16,20 @@ import {
 
 const UNKNOWN = `0x${'9'.repeat(64)}`
 
-function transactionIn(view: BlockView | undefined, index: number): RpcTransaction | null {
-  const transaction = view?.executed.block.transactions[index]
+function transactionIn(
+  view: BlockView | undefined,
+  index: number,
+  hideRemasc: boolean,
+): RpcTransaction | null {
+  const transaction = view && shownTransactions(view.executed.block, hideRemasc)[index]
   if (view === undefined || transaction === undefined) return null
   const { hash, block } = view.executed
   return toRpcTransaction(transaction, { hash, number: block.header.number, index })
 }
 
-function receiptsOf(block: ExecutedBlock): ReceiptView[] {
+function receiptsOf(block: ExecutedBlock, hideRemasc: boolean): ReceiptView[] {
   let firstLogIndex = 0
-  return block.block.transactions.flatMap((transaction, index) => {
+  return shownTransactions(block.block, hideRemasc).flatMap((transaction, index) => {
     const receipt = block.receipts[index]
     if (receipt === undefined) return []
     const view = { transaction, receipt, block, index, firstLogIndex }
@@ -53,8 +58,8 @@ export const eth_getTransactionByBlockHashAndIndex = method({
   params: { blockHash: BlockHash, index: Index },
   result: TransactionObject.nullable(),
   examples: [{ params: [UNKNOWN, '0x0'], result: null }],
-  async run({ blockHash, index }, { engine }) {
-    return transactionIn(await engine.queries.block({ hash: blockHash }), index)
+  async run({ blockHash, index }, { engine, options }) {
+    return transactionIn(await engine.queries.block({ hash: blockHash }), index, options.hideRemasc)
   },
 })
 
@@ -66,12 +71,12 @@ export const eth_getTransactionByBlockNumberAndIndex = method({
   params: { block: LookupBlock, index: Index },
   result: TransactionObject.nullable(),
   examples: [{ params: ['pending', '0x0'], result: null }],
-  async run({ block, index }, { engine }) {
+  async run({ block, index }, { engine, options }) {
     if ('tag' in block.reference && block.reference.tag === 'pending') {
       const transaction = engine.queries.pendingTransactions()[index]
       return transaction === undefined ? null : toRpcTransaction(transaction)
     }
-    return transactionIn(await engine.queries.block(block.reference), index)
+    return transactionIn(await engine.queries.block(block.reference), index, options.hideRemasc)
   },
 })
 
@@ -97,9 +102,10 @@ export const eth_getBlockReceipts = method({
     { params: ['earliest'], result: [] },
     { params: ['0xffffff'], result: null },
   ],
-  async run({ block }, { engine }) {
+  async run({ block }, { engine, options }) {
     const view = await engine.queries.block(block.reference)
-    return view === undefined || view.pending ? null : receiptsOf(view.executed).map(toRpcReceipt)
+    if (view === undefined || view.pending) return null
+    return receiptsOf(view.executed, options.hideRemasc).map(toRpcReceipt)
   },
 })
 
