@@ -25,6 +25,8 @@ COPY genesis genesis
 COPY scripts/healthcheck.mjs scripts/healthcheck.mjs
 COPY package.json LICENSE ./
 # The chain lies in a volume that belongs to the user who runs the node, and so does the place for a volume of keys.
+# Launchers of Anvil look for it on the PATH.
+RUN chmod +x dist/cli/anvil.js && ln -s /app/dist/cli/anvil.js /usr/local/bin/anvil
 RUN mkdir /data /keys && chown node:node /data /keys
 ENV NODE_ENV=production \
     TANDEM_HOST=0.0.0.0 \

@@ -1,4 +1,4 @@
-/** The bundle of the command: what `tandem` runs, in few files, since finding and compiling hundreds takes half a second. */
+/** The bundle of the commands: what `tandem` and `tandem-anvil` run, in few files, since finding and compiling hundreds takes half a second. */
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { defineConfig, type Plugin } from 'rolldown'
@@ -52,7 +52,7 @@ function sweep(): Plugin {
 }
 
 export default defineConfig({
-  input: { main: 'src/cli/main.ts' },
+  input: { main: 'src/cli/main.ts', anvil: 'src/cli/anvil.ts' },
   platform: 'node',
   logLevel: 'warn',
   external: EXTERNAL,
@@ -60,7 +60,7 @@ export default defineConfig({
   output: {
     dir: 'dist',
     format: 'esm',
-    entryFileNames: 'cli/main.js',
+    entryFileNames: 'cli/[name].js',
     chunkFileNames: `${CHUNKS}/[name]-[hash].js`,
     // Blanks are most of what can be saved; with the names kept, the traces of errors can be read.
     minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },

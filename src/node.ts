@@ -11,7 +11,7 @@ import {
   withMinimumGasPrice,
 } from './chain/config.ts'
 import { type Genesis, parseGenesis } from './chain/genesis.ts'
-import type { Hex } from './encoding/hex.ts'
+import { fromHex, type Hex } from './encoding/hex.ts'
 import { createEngine } from './engine/create-engine.ts'
 import type { Engine } from './engine/engine.ts'
 import type { Peers } from './engine/peers/ledger.ts'
@@ -96,9 +96,15 @@ async function namesOf({ abi }: ResolvedNodeOptions): Promise<AbiRegistry> {
   return names
 }
 
+/** Arachnid's deterministic deployment proxy, through which Foundry's scripts create contracts with CREATE2. */
+const CREATE2_DEPLOYER = '0x4e59b44847b379578588920ca78fbf26c0b4956c'
+const CREATE2_DEPLOYER_CODE = fromHex(
+  '0x7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe03601600081602082378035828234f58015156039578182fd5b8082525050506014600cf3',
+)
+
 /** The genesis of the chain. A timestamp of `now` is that of the first start: later ones take it from the store. */
 async function genesisOf(
-  { chain, genesisTime, accountBalance }: ResolvedNodeOptions,
+  { chain, genesisTime, accountBalance, create2Deployer, alloc = new Map() }: ResolvedNodeOptions,
   config: ChainConfig,
   toFund: readonly Hex[],
   store: Store,
@@ -114,6 +120,7 @@ async function genesisOf(
     addresses: toFund,
     balance: accountBalance,
     timestamp,
+    alloc: create2Deployer ? new Map([[CREATE2_DEPLOYER, { code: CREATE2_DEPLOYER_CODE }], ...alloc]) : alloc,
   })
 }
 

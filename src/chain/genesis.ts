@@ -97,7 +97,12 @@ export interface LocalGenesis {
   readonly balance?: bigint | undefined
   /** Of block 0, Unix seconds; the file's when absent. */
   readonly timestamp?: number | undefined
+  /** Further accounts; they replace those of the same address. */
+  readonly alloc?: GenesisAlloc | undefined
 }
+
+/** Accounts of a genesis by address. */
+export type GenesisAlloc = ReadonlyMap<Hex, Partial<Omit<GenesisAccount, 'isContract'>>>
 
 /**
  * Reads a genesis file (keys of docs/protocol.md#71-genesis-file). Other keys are ignored, as the reference node
@@ -107,7 +112,7 @@ export interface LocalGenesis {
 export function parseGenesis(
   json: unknown,
   config: ChainConfig,
-  { addresses, balance, timestamp }: LocalGenesis = { addresses: [] },
+  { addresses, balance, timestamp, alloc = new Map() }: LocalGenesis = { addresses: [] },
 ): Genesis {
   const parsed = genesisFile.safeParse(json)
   if (!parsed.success) {
@@ -121,7 +126,11 @@ export function parseGenesis(
   for (const address of added) {
     accounts.set(address, { balance: balance ?? LOCAL_BALANCE, nonce: 0n, isContract: false })
   }
-  const historicalRoot = added.length === 0 ? file.stateRoot : undefined
+  for (const [address, { balance = 0n, nonce = 0n, code, storage }] of alloc) {
+    const isContract = code !== undefined
+    accounts.set(address, { balance, nonce, isContract, ...(code && { code }), ...(storage && { storage }) })
+  }
+  const historicalRoot = added.length === 0 && alloc.size === 0 ? file.stateRoot : undefined
   return {
     header: (postState) => {
       const header = genesisHeader(file, config, historicalRoot ?? postState)

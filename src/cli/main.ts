@@ -37,6 +37,11 @@ const COMMANDS: readonly (readonly [string, string, () => Promise<Filling>])[] =
     () => import('./start-command.ts').then(({ fillStartCommand }) => fillStartCommand),
   ],
   [
+    'anvil',
+    "start a node by Anvil's flags, with its defaults and output",
+    () => import('./anvil/command.ts').then(({ fillAnvilCommand }) => fillAnvilCommand),
+  ],
+  [
     'keys',
     'make, list, rotate and revoke API keys',
     () => import('./keys.ts').then(({ fillKeysCommand }) => fillKeysCommand),

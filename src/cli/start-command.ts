@@ -6,7 +6,7 @@ import { CONFIG_FLAG, flagName, readSettings, SETTINGS, type TypedFlags, variabl
 import type { NodeWriters } from './start.ts'
 
 /** Resolves at the first signal; the second ends the process at once. */
-function untilSignal(): Promise<void> {
+export function untilSignal(): Promise<void> {
   return new Promise((resolve) => {
     let count = 0
     const onSignal = () => {

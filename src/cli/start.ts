@@ -1,6 +1,6 @@
 /** `tandem start`: creates a node, serves it, and closes both in order. */
 import { createNode, type Node } from '../node.ts'
-import { serve } from '../transport/server.ts'
+import { type Server, serve } from '../transport/server.ts'
 import { bannerLines } from './banner.ts'
 import { createConsoleReporter } from './console-reporter.ts'
 import { createFailureTrees, type FailureTrees } from './failure-trees.ts'
@@ -19,10 +19,22 @@ export interface NodeWriters extends Writers {
   readonly output: OrderedWriter
 }
 
+/** How a command differs from `tandem start`, each where it does. */
+export interface StartStyle {
+  /** Prints what runs, once the port accepts connections. */
+  announce?(node: Node, server: Server, output: LineWriter): void
+  /** Runs before the port is opened. */
+  prepare?(node: Node): void
+  /** Print no call trees of failures. */
+  readonly withoutTrees?: boolean
+  /** Print no texts of console calls. */
+  readonly withoutConsole?: boolean
+}
+
 async function createReporter(
   { terminal }: Settings,
   { output, errors }: NodeWriters,
-  trees: FailureTrees,
+  trees: FailureTrees | undefined,
 ): Promise<Reporter> {
   if (!terminal.json) return createConsoleReporter(terminal, output, errors, trees)
   // pino is loaded for JSON output only.
@@ -30,23 +42,40 @@ async function createReporter(
   return createJsonReporter(terminal, output)
 }
 
+function announceReady(
+  node: Node,
+  server: Server,
+  { terminal }: Settings,
+  reporter: Reporter,
+  output: LineWriter,
+) {
+  const { dataDir, mining } = node.options
+  if (!terminal.quiet && !terminal.json && isPrinted('info', terminal)) {
+    for (const line of bannerLines({ engine: node.engine, dataDir, mining })) output.write(line)
+  }
+  reporter.ready({
+    url: server.url,
+    ws: server.wsUrl,
+    ...(server.metricsUrl !== undefined && { metrics: server.metricsUrl }),
+    chainId: node.engine.config.chainId,
+    head: node.engine.queries.head().block.header.number,
+    pid: process.pid,
+  })
+}
+
 /** Opens the port and reports it; closes the node when that fails. */
-async function open(node: Node, settings: Settings, reporter: Reporter, output: LineWriter) {
+async function open(
+  node: Node,
+  settings: Settings,
+  reporter: Reporter,
+  output: LineWriter,
+  { prepare, announce }: StartStyle,
+): Promise<Server> {
   try {
+    prepare?.(node)
     const server = await serve(node, settings.serve)
-    const { quiet, json } = settings.terminal
-    const { dataDir, mining } = node.options
-    if (!quiet && !json && isPrinted('info', settings.terminal)) {
-      for (const line of bannerLines({ engine: node.engine, dataDir, mining })) output.write(line)
-    }
-    reporter.ready({
-      url: server.url,
-      ws: server.wsUrl,
-      ...(server.metricsUrl !== undefined && { metrics: server.metricsUrl }),
-      chainId: node.engine.config.chainId,
-      head: node.engine.queries.head().block.header.number,
-      pid: process.pid,
-    })
+    if (announce === undefined) announceReady(node, server, settings, reporter, output)
+    else announce(node, server, output)
     return server
   } catch (error) {
     await node.close()
@@ -58,8 +87,13 @@ async function open(node: Node, settings: Settings, reporter: Reporter, output: 
  * Runs a node until `stopped` resolves, then closes sockets and database.
  * Throws `NodeError` and `ListenError` when it cannot start.
  */
-export async function start(settings: Settings, writers: NodeWriters, stopped: Promise<void>): Promise<void> {
-  const trees = createFailureTrees()
+export async function start(
+  settings: Settings,
+  writers: NodeWriters,
+  stopped: Promise<void>,
+  style: StartStyle = {},
+): Promise<void> {
+  const trees = style.withoutTrees ? undefined : createFailureTrees()
   const reporter = await createReporter(settings, writers, trees)
   const node = await createNode({
     ...settings.node,
@@ -68,9 +102,9 @@ export async function start(settings: Settings, writers: NodeWriters, stopped: P
     onCall: printsActivity(settings.terminal) ? reporter.call : undefined,
   })
   node.engine.events.on('chain', reporter.chain)
-  node.engine.events.on('console', reporter.console)
-  trees.attach(node.engine)
-  const server = await open(node, settings, reporter, writers.output)
+  if (!style.withoutConsole) node.engine.events.on('console', reporter.console)
+  trees?.attach(node.engine)
+  const server = await open(node, settings, reporter, writers.output, style)
   const { reloadCertificate } = server
   if (reloadCertificate !== undefined) process.on('SIGHUP', reloadCertificate)
   await stopped

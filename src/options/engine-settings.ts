@@ -87,6 +87,11 @@ export const ENGINE_SETTINGS = {
     fallback: undefined,
     fallbackText: '10^30',
   }),
+  create2Deployer: setting(yesOrNo, {
+    flag: '--create2-deployer',
+    help: 'have the deterministic deployment proxy at 0x4e59b44847b379578588920ca78fbf26c0b4956c in the genesis of a new local chain',
+    fallback: false,
+  }),
   wallet: setting(yesOrNo, {
     flag: '--no-wallet',
     help: 'hold no keys: no local accounts, no signing',

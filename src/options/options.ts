@@ -1,4 +1,5 @@
 /** The options of node, server and terminal: what may be given, and how defaults are filled in. */
+import type { GenesisAlloc } from '../chain/genesis.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { NodeError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
@@ -34,6 +35,8 @@ interface NodeParts {
   /** Seconds since 1970; the wall clock when absent. */
   readonly now?: (() => number) | undefined
   readonly onCall?: OnCall | undefined
+  /** Accounts of the genesis of a new local chain, beside the local accounts. */
+  readonly alloc?: GenesisAlloc | undefined
   /** Called with the texts of console calls, one per call, and the transaction unless it is a simulated call. */
   readonly onConsole?: ((texts: readonly string[], transaction?: Hex) => void) | undefined
 }
@@ -72,7 +75,14 @@ function hasNoWallet({ profile, preset }: Values<typeof NODE_SETTINGS>, given: N
 }
 
 /** Options that only a chain of this node's own can have: the public networks fix their id, genesis and balances. */
-const LOCAL_OPTIONS = ['preset', 'chainId', 'genesisTime', 'accountBalance'] as const
+const LOCAL_OPTIONS = [
+  'preset',
+  'chainId',
+  'genesisTime',
+  'accountBalance',
+  'alloc',
+  'create2Deployer',
+] as const
 
 /** Throws `invalid-options` for an option of a local chain on another network. */
 function checkLocalOptions({ chain, preset }: Values<typeof NODE_SETTINGS>, given: NodeOptions): void {
@@ -85,7 +95,7 @@ function checkLocalOptions({ chain, preset }: Values<typeof NODE_SETTINGS>, give
 
 /** Checks node options and fills in defaults. Throws `invalid-options` for an unknown, malformed or contradicting option. */
 export function resolveNodeOptions(given: NodeOptions): ResolvedNodeOptions {
-  const parts = ['logger', 'now', 'onCall', 'onConsole']
+  const parts = ['logger', 'now', 'onCall', 'onConsole', 'alloc']
   const values = resolve(NODE_SETTINGS, given, given, parts) as Values<typeof NODE_SETTINGS>
   if (values.memory === true && values.dataDir !== undefined) {
     throw new NodeError('invalid-options', 'Options "memory" and "dataDir" contradict each other.')
@@ -97,8 +107,8 @@ export function resolveNodeOptions(given: NodeOptions): ResolvedNodeOptions {
   }
   checkLocalOptions(values, given)
   const wallet = values.wallet && !hasNoWallet(values, given)
-  const { logger, now, onCall, onConsole } = given
-  return { ...values, wallet, logger, now, onCall, onConsole }
+  const { logger, now, onCall, onConsole, alloc } = given
+  return { ...values, wallet, logger, now, onCall, onConsole, alloc }
 }
 
 /**

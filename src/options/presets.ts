@@ -29,5 +29,5 @@ const DEVELOPMENT = {
 export const PRESET_DEFAULTS: Readonly<Record<Preset, Readonly<Record<string, unknown>>>> = {
   rsk: {},
   hardhat: { ...DEVELOPMENT, dialect: 'hardhat', accounts: 20 },
-  anvil: { ...DEVELOPMENT, dialect: 'anvil', accounts: 10, minedReverts: 'hash' },
+  anvil: { ...DEVELOPMENT, dialect: 'anvil', accounts: 10, minedReverts: 'hash', create2Deployer: true },
 }

@@ -1,6 +1,6 @@
 /** Derives keys from BIP-39 words. Imported on demand: loading the word list takes time at start. */
 import { createECDH, createHmac, pbkdf2Sync } from 'node:crypto'
-import { validateMnemonic } from '@scure/bip39'
+import { entropyToMnemonic, validateMnemonic } from '@scure/bip39'
 import { wordlist } from '@scure/bip39/wordlists/english.js'
 import { CURVE_ORDER } from '../../chain/signature.ts'
 import { concat, fromBigIntFixed, toBigInt } from '../../encoding/bytes.ts'
@@ -80,4 +80,9 @@ export function deriveKeys(mnemonic: string, count: number, path = PATH): Uint8A
   })
   const child = childrenOf(parent)
   return Array.from({ length: count }, (_, index) => child(index).key)
+}
+
+/** The words for 16 to 32 bytes of entropy. */
+export function mnemonicOf(entropy: Uint8Array): string {
+  return entropyToMnemonic(entropy, wordlist)
 }
