@@ -4,7 +4,7 @@
  */
 import type { Queries } from '../engine/engine.ts'
 import type { LogQuery } from '../engine/model.ts'
-import { invalidParams, NodeError } from '../errors.ts'
+import { NodeError } from '../errors.ts'
 import type { RpcOptions } from './rpc-options.ts'
 import type { BlockArgument } from './wire/block-reference.ts'
 import type { LogFilter } from './wire/log-filter.ts'
@@ -19,15 +19,9 @@ export function fixedHeight(block: BlockArgument | undefined): number | undefine
   return 'tag' in block.reference && block.reference.tag === 'earliest' ? 0 : undefined
 }
 
-/** Refuses bounds that are the wrong way round. Throws `invalid-params`. */
-function requireOrder(from: number, to: number | undefined): void {
-  if (to !== undefined && from > to) throw invalidParams('Invalid filter: fromBlock is greater than toBlock')
-}
-
 /**
  * The heights that a filter means, or `undefined` when it can match nothing. Without a `fromBlock`, or from `latest`, that
- * is the head alone, whatever `toBlock` is; a `toBlock` above the head is the head. Throws `invalid-params` when the
- * bounds are the wrong way round.
+ * is the head alone, whatever `toBlock` is; a `toBlock` above the head is the head.
  */
 function rangeOf(filter: LogFilter, head: number): { from: number; to: number } | undefined {
   const { fromBlock, toBlock } = filter
@@ -36,9 +30,8 @@ function rangeOf(filter: LogFilter, head: number): { from: number; to: number } 
   }
   const from = fixedHeight(fromBlock)
   if (from === undefined) return { from: head, to: head }
-  const to = fixedHeight(toBlock)
-  requireOrder(from, to)
-  return from > head ? undefined : { from, to: Math.min(to ?? head, head) }
+  const to = Math.min(fixedHeight(toBlock) ?? head, head)
+  return from > to ? undefined : { from, to }
 }
 
 /**
@@ -73,7 +66,7 @@ function limitsOf(
   }
 }
 
-/** The query that a filter means now, or `undefined` when it can match nothing. Throws `invalid-params`. */
+/** The query that a filter means now, or `undefined` when it can match nothing. */
 export function toLogQuery(filter: LogFilter, queries: Queries, options: RpcOptions): LogQuery | undefined {
   const { blockHash, addresses, topics } = filter
   const known = blockHash !== undefined && queries.isCanonical(blockHash) !== undefined

@@ -55,6 +55,8 @@ export interface MethodDefinition<P extends NamedParameters, R> {
   readonly changesState?: true
   /** It is refused where the local wallet is disabled. */
   readonly needsWallet?: true
+  /** Its caller is notified later: where a session cannot be, the method is not found. */
+  readonly notifies?: true
   /** The hosted profile opens it (docs/rpc-reference.md#10-hosted-profile). */
   readonly hosted?: true
   /** The presets under which the method is open by default; all unless given. */
@@ -76,6 +78,7 @@ export interface AnyMethod extends MethodNames {
   readonly namespace: string
   readonly heavy: boolean
   readonly changesState: boolean
+  readonly notifies: boolean
   readonly hosted: boolean
   readonly presets: readonly Preset[] | undefined
   readonly counts: PeerEvent | undefined
@@ -101,6 +104,7 @@ export function method<P extends NamedParameters, R>(definition: MethodDefinitio
     namespace,
     heavy: definition.heavy ?? namespaceRules(namespace).heavy ?? false,
     changesState,
+    notifies: definition.notifies ?? false,
     hosted,
     presets: definition.presets,
     counts,

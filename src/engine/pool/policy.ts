@@ -60,7 +60,9 @@ export function refusalOf(transaction: Transaction, context: PolicyContext): str
   if (nonce >= account.nonce + BigInt(accountSlots)) return 'transaction nonce too high'
   if (account.balance < gasLimit * gasPrice) return INSUFFICIENT_FUNDS
   if (gasPrice < minimumGasPrice) return "transaction's gas price lower than block's minimum"
-  if (intrinsicGas(transaction) > gasLimit) return "transaction's intrinsic gas is above the gas limit"
+  if (intrinsicGas(transaction) > gasLimit) {
+    return "transaction's basic cost is above the gas limit" // retired-words: quoted
+  }
   if (minimumGasPrice > 0n && gasPrice > minimumGasPrice * PRICE_CAP_FACTOR) {
     return "transaction's gas price exceeds cap"
   }

@@ -122,13 +122,8 @@ export function createSubscriptions({ engine: { events }, maxSubscriptions, logg
     return true
   }
 
-  function requireNotify(session: Session): void {
-    if (session.notify === undefined) throw new NodeError('method-not-found', 'method not found')
-  }
-
   return {
     add(kind, criteria, session) {
-      requireNotify(session)
       const known = bySession.get(session)
       const mine = known ?? new Map<Hex, { readonly name: string; readonly weight: number }>()
       const weight = kind === 'logs' ? weightOf(criteria) : 1
@@ -161,7 +156,6 @@ export function createSubscriptions({ engine: { events }, maxSubscriptions, logg
       return id
     },
     remove(id, session) {
-      requireNotify(session)
       return end(session, id)
     },
   }

@@ -10,13 +10,38 @@ import { bigIntToHex, type Hex, toHex, toQuantity } from '../../encoding/hex.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { BlockReference } from '../../engine/model.ts'
 import { stateAt } from '../block-lookup.ts'
+import { anyOf, DIGITS } from '../json-forms.ts'
 import { method } from '../method.ts'
+import { type Parameter, scalar } from '../parameter.ts'
 import { HeaderBlock, StateBlock } from '../wire/block-reference.ts'
-import { Address, BlockHash, DataText, Quantity, QuantityText, TransactionHash } from '../wire/scalars.ts'
+import {
+  Address,
+  BlockHash,
+  DataText,
+  HEX_DIGITS,
+  lowerCase,
+  QuantityText,
+  StoragePosition,
+  TransactionHash,
+} from '../wire/scalars.ts'
 import { PROTOCOL_VERSION } from './eth/client.ts'
 
+/** Characters of a hash with `0x`. */
+const HASH_LENGTH = 66
 const UNKNOWN = `0x${'9'.repeat(64)}`
 const NOBODY = '0x00000000000000000000000000000000000dead1'
+
+/** A transaction's hash, or any other hex, which no transaction has. */
+const AnyHash: Parameter<Hex> = scalar({
+  form: anyOf(HEX_DIGITS, DIGITS),
+  description: 'HASH: 32 bytes in hex',
+  decode(value): Hex {
+    const hash = lowerCase(String(value))
+    return hash.length === 65 ? `0x0${hash.slice(2)}` : hash
+  },
+  refusal: (value, name) =>
+    value === null ? `${name} is null` : 'Invalid transaction hash format: invalid hex value',
+})
 
 async function rawHeader(reference: BlockReference, { queries, config }: Engine): Promise<Hex | null> {
   const view = await queries.block(reference)
@@ -53,10 +78,11 @@ export const ext_getRawTransactionReceiptByHash = method({
   hosted: true,
   aliases: ['rsk_getRawTransactionReceiptByHash'],
   summary: 'RLP of the receipt of a transaction of the canonical chain; null when there is none.',
-  params: { transactionHash: TransactionHash },
+  params: { transactionHash: AnyHash },
   result: DataText.nullable(),
   examples: [{ params: [UNKNOWN], result: null }],
   run({ transactionHash }, { engine }) {
+    if (transactionHash.length !== HASH_LENGTH) return null
     const view = engine.queries.receipt(transactionHash)
     return view === undefined ? null : toHex(encodeReceipt(view.receipt))
   },
@@ -96,7 +122,7 @@ export const ext_getStorageBytesAt = method({
   aliases: ['rsk_getStorageBytesAt'],
   summary:
     'What a storage slot of an account holds at a block, without leading zeros; `0x0` when it is empty.',
-  params: { address: Address, position: Quantity, block: StateBlock },
+  params: { address: Address, position: StoragePosition, block: StateBlock },
   result: z.union([DataText, z.literal('0x0')]),
   errors: ['block-not-found'],
   examples: [{ params: [NOBODY, '0x0', 'latest'], result: '0x0' }],

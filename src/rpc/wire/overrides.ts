@@ -3,8 +3,9 @@
  * the field.
  */
 import { type Hex, isHexDigits } from '../../encoding/hex.ts'
+import { invalidParams } from '../../errors.ts'
 import type { AccountOverride, StateOverrides } from '../../execution/request.ts'
-import { hex, literals, text } from '../json-forms.ts'
+import { hex, text } from '../json-forms.ts'
 import { expected, mapOf, object, type Parameter, refuse, scalar } from '../parameter.ts'
 import { Address, Data, HEX_DIGITS, MAX_NUMBER_TEXT } from './scalars.ts'
 
@@ -34,39 +35,7 @@ const Word: Parameter<bigint> = scalar({
 
 const Storage = mapOf(Word, Word, (name, slot) => `${name} slot ${slot}`)
 
-/** Null or absent only. */
-const Unsupported = scalar({
-  form: literals(null),
-  description: 'not supported',
-  decode: () => undefined,
-  refusal: (_, name) => `${name} is not supported`,
-})
-
-const AccountObject: Parameter<AccountOverride> = object(
-  {
-    movePrecompileToAddress: Unsupported,
-    balance: hexNumber(MAX_WORD),
-    nonce: hexNumber(MAX_NONCE),
-    code: Code,
-    state: Storage,
-    stateDiff: Storage,
-  },
-  {
-    nullIsAbsent: true,
-    check({ movePrecompileToAddress, state, stateDiff }, name) {
-      if (isGiven(movePrecompileToAddress)) return `${name}.movePrecompileToAddress is not supported`
-      return isGiven(state) && isGiven(stateDiff)
-        ? `${name}.state and ${name}.stateDiff cannot be set at the same time`
-        : undefined
-    },
-  },
-)
-
-function isGiven(member: unknown): boolean {
-  return member !== undefined && member !== null
-}
-
-/** The key of an account. */
+/** An address, refused by the name of its field. */
 const AccountKey: Parameter<Hex> = {
   schema: Address.schema,
   read(value, name) {
@@ -77,9 +46,43 @@ const AccountKey: Parameter<Hex> = {
   },
 }
 
+/** An account's overrides as sent: members that exclude each other, or that this node refuses, are still in it. */
+interface SentOverride extends AccountOverride {
+  readonly movePrecompileToAddress?: Hex
+}
+
+const AccountObject: Parameter<SentOverride> = object(
+  {
+    movePrecompileToAddress: AccountKey,
+    balance: hexNumber(MAX_WORD),
+    nonce: hexNumber(MAX_NONCE),
+    code: Code,
+    state: Storage,
+    stateDiff: Storage,
+  },
+  { nullIsAbsent: true },
+)
+
 /** Accounts to override, in the order sent; null members count as absent, unknown ones are ignored. */
-export const OverrideSet: Parameter<StateOverrides> = mapOf(
+export const OverrideSet: Parameter<ReadonlyMap<Hex, SentOverride>> = mapOf(
   AccountKey,
   AccountObject,
   (name, key) => `${name} key ${key}`,
 )
+
+/**
+ * The overrides, once the caller may use any: the reference node refuses a caller who may not before it looks at what
+ * members mean. Throws `invalid-params`.
+ */
+export function requireSupported(overrides: ReadonlyMap<Hex, SentOverride>, name: string): StateOverrides {
+  for (const [account, { movePrecompileToAddress, state, stateDiff }] of overrides) {
+    const path = `${name}.${account}`
+    if (movePrecompileToAddress !== undefined) {
+      throw invalidParams(`${path}.movePrecompileToAddress is not supported`)
+    }
+    if (state !== undefined && stateDiff !== undefined) {
+      throw invalidParams(`${path}.state and ${path}.stateDiff cannot be set at the same time`)
+    }
+  }
+  return overrides
+}

@@ -14,6 +14,7 @@ export const PooledTransactionObject = z
   .strictObject({
     blockHash: HashText,
     blockNumber: z.null(),
+    transactionIndex: z.null(),
     from: AddressText,
     gas: QuantityText,
     gasPrice: DataText,
@@ -21,7 +22,6 @@ export const PooledTransactionObject = z
     input: DataText,
     nonce: QuantityText,
     to: z.union([AddressText, z.literal(NOBODY)]),
-    transactionIndex: z.null(),
     value: DataText,
   })
   .meta({ id: 'PooledTransaction' })
@@ -31,6 +31,7 @@ export function toPooledTransaction(transaction: Transaction): z.infer<typeof Po
   return {
     blockHash: NO_BLOCK,
     blockNumber: null,
+    transactionIndex: null,
     from: transaction.from,
     gas: toQuantity(transaction.gasLimit),
     gasPrice: toHex(fromBigIntSigned(transaction.gasPrice)),
@@ -38,7 +39,6 @@ export function toPooledTransaction(transaction: Transaction): z.infer<typeof Po
     input: toHex(transaction.data),
     nonce: toQuantity(transaction.nonce),
     to: transaction.to ?? NOBODY,
-    transactionIndex: null,
     value: toHex(fromBigIntSigned(transaction.value)),
   }
 }

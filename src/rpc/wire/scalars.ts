@@ -53,10 +53,15 @@ function hashParameter(what: string): Parameter<Hex> {
     form: hex({ prefix: 'optional', least: 63, most: 64, bareLeast: 64 }),
     description: 'HASH: 32 bytes in hex',
     decode: (value): Hex => (value.length === 65 ? `0x0${value.slice(2).toLowerCase()}` : lowerCase(value)),
-    refusal: (value) =>
-      typeof value !== 'string' || value.length < 64 || value.length > 66 || isHexDigits(digitsOf(value))
+    refusal(value, name) {
+      if (value === null) return `${name} is null`
+      return typeof value !== 'string' ||
+        value.length < 64 ||
+        value.length > 66 ||
+        isHexDigits(digitsOf(value))
         ? `Invalid ${what}: incorrect length.`
-        : `Invalid ${what} format: invalid hex value`,
+        : `Invalid ${what} format: invalid hex value`
+    },
   })
 }
 
@@ -100,22 +105,40 @@ export function sizedData(shortest: number, longest: number): Parameter<Uint8Arr
   })
 }
 
+/** Why a value is no `Quantity`. */
+function quantityRefusal(value: unknown, name: string): string {
+  if (typeof value !== 'string' && typeof value !== 'number') {
+    return expected(name, 'a hex or decimal number')
+  }
+  const given = String(value)
+  if (given.length > MAX_NUMBER_TEXT) return `Invalid param: ${given.slice(0, MAX_NUMBER_TEXT)}...`
+  return /^[0-9a-fA-F]+$/.test(given)
+    ? 'Number values should not contain letters or hex values should start with 0x.'
+    : `Invalid param ${given}: value must be a valid hex or string number.`
+}
+
 /** An unsigned integer of up to 256 bits: `0x` hex or decimal text of at most 66 characters, or a JSON integer. */
 export const Quantity: Parameter<bigint> = scalar({
   form: anyOf(text(/^(0x[0-9a-fA-F]+|[0-9]+)$/, { most: MAX_NUMBER_TEXT }), DIGITS),
   description: 'QUANTITY',
   decode: (value) => BigInt(value),
-  refusal(value, name) {
-    if (typeof value !== 'string' && typeof value !== 'number') {
-      return expected(name, 'a hex or decimal number')
-    }
-    const given = String(value)
-    if (given.length > MAX_NUMBER_TEXT) return `Invalid param: ${given.slice(0, MAX_NUMBER_TEXT)}...`
-    return /^[0-9a-fA-F]+$/.test(given)
-      ? 'Number values should not contain letters or hex values should start with 0x.'
-      : `Invalid param ${given}: value must be a valid hex or string number.`
-  },
+  refusal: quantityRefusal,
 })
+
+/** The position of a storage slot: a `Quantity`, where `0x` is slot 0. */
+export const StoragePosition: Parameter<bigint> = scalar({
+  form: anyOf(text(/^(0x[0-9a-fA-F]*|[0-9]+)$/, { most: MAX_NUMBER_TEXT }), DIGITS),
+  description: 'QUANTITY',
+  decode: (value) => (value === '0x' ? 0n : BigInt(value)),
+  refusal: quantityRefusal,
+})
+
+/** A JSON scalar as the text that the reference node makes of it (docs/rpc-reference.md#3-parameter-types). */
+export function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+    ? String(value)
+    : undefined
+}
 
 /** The refusals of hex numbers that take lower-case digits only; `undefined` for one that is out of range. */
 export function argumentRefusal(value: string): string | undefined {
@@ -131,8 +154,9 @@ export const Index: Parameter<number> = scalar({
   description: 'QUANTITY: 0x and lower-case hex digits',
   decode: Number,
   refusal(value, name) {
-    if (typeof value !== 'string') return expected(name, 'a hex number as text')
-    return argumentRefusal(value) ?? 'Invalid index param: value must be a valid hex number.'
+    const given = textOf(value)
+    if (given === undefined) return expected(name, 'a hex number as text')
+    return argumentRefusal(given) ?? 'Invalid index param: value must be a valid hex number.'
   },
 })
 

@@ -1,6 +1,6 @@
 /** The state override set (docs/rpc-reference.md#74-calls-and-estimates). */
 import { describe, expect, it } from 'vitest'
-import { OverrideSet } from '../../../src/rpc/wire/overrides.ts'
+import { OverrideSet, requireSupported } from '../../../src/rpc/wire/overrides.ts'
 import { N } from '../../support/fake-engine.ts'
 import { refusals } from '../../support/refusals.ts'
 
@@ -59,9 +59,21 @@ describe('OverrideSet', () => {
       `Invalid ${field('stateDiff')} slot ${word}: expected at most 32 bytes in hex.`,
     ],
     [
+      { [N]: { movePrecompileToAddress: '0x12' } },
+      `Invalid ${field('movePrecompileToAddress')}: expected an address.`,
+    ],
+  ])
+
+  it.each([
+    [
       { [N]: { state: {}, stateDiff: {} } },
       `${field('state')} and ${field('stateDiff')} cannot be set at the same time`,
     ],
     [{ [N]: { movePrecompileToAddress: N } }, `${field('movePrecompileToAddress')} is not supported`],
-  ])
+  ])('does not support %j', (value, message) => {
+    const sent = OverrideSet.read(value, 'parameter')
+    expect(() => requireSupported(sent, 'parameter')).toThrow(
+      expect.objectContaining({ kind: 'invalid-params', message }),
+    )
+  })
 })

@@ -47,7 +47,8 @@ describe('hashes', () => {
 
   refusals(BlockHash, [
     ['0x12', 'Invalid block hash: incorrect length.'],
-    [null, 'Invalid block hash: incorrect length.'],
+    // eth_getBlockByHash of null in fixtures/reference-node/rpc/all.json.gz, there with blockHash as the name
+    [null, 'parameter is null'],
     [`0x${'a'.repeat(62)}`, 'Invalid block hash: incorrect length.'],
     ['a'.repeat(66), 'Invalid block hash: incorrect length.'],
     [`0x${'g'.repeat(64)}`, 'Invalid block hash format: invalid hex value'],
@@ -121,7 +122,8 @@ describe('Index', () => {
     ['', 'Invalid index param: value must be a valid hex number.'],
     ['0x80000000', 'Invalid index param: value must be a valid hex number.'],
     [`0x${'1'.repeat(65)}`, `Invalid argument: 0x${'1'.repeat(64)}...`],
-    [0, 'Invalid parameter: expected a hex number as text.'],
+    // eth_getTransactionByBlockNumberAndIndex in fixtures/reference-node/rpc/all.json.gz
+    [0, 'Invalid argument "0": param should be a hex value string.'],
     [null, 'Invalid parameter: expected a hex number as text.'],
   ])
 })

@@ -9,7 +9,7 @@ import { type Context, method } from '../../method.ts'
 import { optional } from '../../parameter.ts'
 import { CallBlock, EstimateBlock } from '../../wire/block-reference.ts'
 import { type CallArgument, CallObject } from '../../wire/call.ts'
-import { OverrideSet } from '../../wire/overrides.ts'
+import { OverrideSet, requireSupported } from '../../wire/overrides.ts'
 import { AddressText, DataText, HashText, QuantityText } from '../../wire/scalars.ts'
 import { COW, COW1 } from '../example-accounts.ts'
 
@@ -53,7 +53,7 @@ export const eth_call = method({
     }
     requireReceiver(transaction, context)
     requireCallable(block, engine.queries)
-    const overrides = stateOverrides.size > 0 ? stateOverrides : undefined
+    const overrides = stateOverrides.size > 0 ? requireSupported(stateOverrides, 'stateOverrides') : undefined
     return toHex(await engine.queries.call(transaction, block.reference, overrides, timeLeft(context)))
   },
 })

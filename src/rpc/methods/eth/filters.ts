@@ -2,11 +2,12 @@
 import { z } from 'zod'
 import { timeLeft } from '../../deadlines.ts'
 import type { Entries } from '../../feeds/filters.ts'
+import { anyOf, DIGITS } from '../../json-forms.ts'
 import { method } from '../../method.ts'
 import { expected, orNull, type Parameter, scalar } from '../../parameter.ts'
 import { LogObject, toRpcLog } from '../../wire/log.ts'
 import { FilterObject } from '../../wire/log-filter.ts'
-import { HashText, HEX_DIGITS, lowerCase } from '../../wire/scalars.ts'
+import { HashText, HEX_DIGITS, lowerCase, textOf } from '../../wire/scalars.ts'
 
 const EntriesArray = z.union([z.array(HashText), z.array(LogObject)])
 
@@ -24,13 +25,13 @@ const FilterIdText = z
 
 /** Any hex; case does not count, and one that no filter has is unknown rather than wrong. */
 const FilterId: Parameter<string> = scalar({
-  form: HEX_DIGITS,
+  form: anyOf(HEX_DIGITS, DIGITS),
   description: 'id of a filter',
-  decode: lowerCase,
+  decode: (value) => lowerCase(String(value)),
   refusal: (value, name) =>
-    typeof value === 'string'
-      ? 'Invalid data format: invalid hex value.'
-      : expected(name, 'the id of a filter'),
+    textOf(value) === undefined
+      ? expected(name, 'the id of a filter')
+      : 'Invalid data format: invalid hex value.',
 })
 
 export const eth_newFilter = method({

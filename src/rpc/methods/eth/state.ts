@@ -7,7 +7,7 @@ import { method } from '../../method.ts'
 import { optional } from '../../parameter.ts'
 import { StateBlock } from '../../wire/block-reference.ts'
 import { ProofObject, StorageKeys, toRpcProof } from '../../wire/proof.ts'
-import { Address, DataText, HashText, Quantity, QuantityText } from '../../wire/scalars.ts'
+import { Address, DataText, HashText, QuantityText, StoragePosition } from '../../wire/scalars.ts'
 import { COW } from '../example-accounts.ts'
 
 const NOBODY = '0x00000000000000000000000000000000000dead1'
@@ -69,7 +69,7 @@ export const eth_getStorageAt = method({
   name: 'eth_getStorageAt',
   hosted: true,
   summary: 'The word in a storage slot of an account at a block, always 32 bytes.',
-  params: { address: Address, position: Quantity, block: StateBlock },
+  params: { address: Address, position: StoragePosition, block: StateBlock },
   result: HashText,
   errors: ['block-not-found'],
   examples: [{ params: [NOBODY, '0x0', 'latest'], result: ZERO_WORD }],

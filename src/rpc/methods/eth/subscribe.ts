@@ -14,6 +14,7 @@ import {
 
 export const eth_subscribe = method({
   name: 'eth_subscribe',
+  notifies: true,
   hosted: true,
   summary:
     'Notifies of new headers, matching logs, pending transactions, or synchronisation, until it is ended.',
@@ -33,6 +34,7 @@ export const eth_subscribe = method({
 
 export const eth_unsubscribe = method({
   name: 'eth_unsubscribe',
+  notifies: true,
   hosted: true,
   summary: 'Ends a subscription of this connection; false when it has none of this id.',
   params: { id: SubscriptionId },

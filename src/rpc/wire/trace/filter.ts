@@ -6,7 +6,7 @@ import { invalidParams } from '../../../errors.ts'
 import { type Parameter, refuse } from '../../parameter.ts'
 import { type BlockArgument, LookupBlock } from '../block-reference.ts'
 import { MOST_ITEMS } from '../log-filter.ts'
-import { Address, BlockHash } from '../scalars.ts'
+import { Address, BlockHash, textOf } from '../scalars.ts'
 
 /** Texts of at most this length are a tag or a height, longer ones a hash. */
 const LONGEST_NUMBER = 19
@@ -40,8 +40,9 @@ const TraceBound: Parameter<BlockArgument> = {
 export const ExactAddress: Parameter<Hex> = {
   schema: Address.schema,
   read(value, name) {
-    if (typeof value !== 'string') refuse(name, 'an address as text')
-    const digits = value.replace(/^0x/, '')
+    const text = textOf(value)
+    if (text === undefined) refuse(name, 'an address as text')
+    const digits = text.replace(/^0x/, '')
     if (isHexDigits(digits) && digits.length !== 40) {
       throw invalidParams(
         `invalid argument 0: hex string has length ${digits.length}, want 40 for RSK address`,

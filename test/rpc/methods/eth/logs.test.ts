@@ -69,12 +69,15 @@ describe('eth_getLogs', () => {
     expect((await asked(filter)).query).toMatchObject({ range, maxBlocks: 5000, maxLogs: 20_000 })
   })
 
-  it.each([{ fromBlock: 'pending' }, { fromBlock: '0xffffff' }, { blockHash: UNKNOWN }])(
-    '%j matches nothing',
-    async (filter) => {
-      expect(await asked(filter)).toEqual({ outcome: { result: [] }, query: undefined })
-    },
-  )
+  it.each([
+    { fromBlock: 'pending' },
+    { fromBlock: '0xffffff' },
+    { blockHash: UNKNOWN },
+    // As the reference node answers: fixtures/reference-node/rpc/all.json.gz
+    { fromBlock: '0x1', toBlock: '0x0' },
+  ])('%j matches nothing', async (filter) => {
+    expect(await asked(filter)).toEqual({ outcome: { result: [] }, query: undefined })
+  })
 
   it.each([
     [{ address: A }, [A]],
@@ -112,7 +115,6 @@ describe('eth_getLogs', () => {
     [{ fromBlock: null }, "Invalid block identifier 'null'"],
     [{ fromBlock: '5' }, 'Invalid filter.fromBlock: expected a hex block number or a tag.'],
     [{ toBlock: 'safe' }, 'Invalid filter.toBlock: expected a hex block number or a tag.'],
-    [{ fromBlock: '0x1', toBlock: '0x0' }, 'Invalid filter: fromBlock is greater than toBlock'],
     [{ blockHash: '0x1' }, 'Invalid block hash: incorrect length.'],
     [{ address: new Array(5001).fill(TOPIC) }, 'Invalid filter.address: expected at most 5000 items.'],
     [{ topics: new Array(5001).fill(null) }, 'Invalid filter.topics: expected at most 5000 items.'],
