@@ -27,7 +27,12 @@ const { values, positionals } = parseArgs({
 })
 const [url] = positionals
 const known = Object.keys(TRANSCRIPTS) as Transcript[]
-const names = values.transcript ?? (url === undefined ? known : ['all'])
+const wanted = values.transcript ?? (url === undefined ? known : ['all'])
+const names = known.filter((name) => wanted.includes(name))
+if (names.length < wanted.length) {
+  console.error(`compare-node: --transcript expects some of ${known.join(', ')}.`)
+  process.exit(2)
+}
 
 /** The package as it is built: it finds the files that lie beside it. */
 const built = new URL('../../dist/index.js', import.meta.url).href
@@ -55,11 +60,8 @@ const rows = listedDifferences()
 const lines = new Map<string, Line>()
 const counts: string[] = []
 for (const name of names) {
-  const transcript = known.find((one) => one === name)
-  if (transcript === undefined)
-    throw new Error(`--transcript expects one of ${known.join(', ')}, not "${name}".`)
-  const exchanges = readTranscript(transcript)
-  const node = await nodeWithReferenceBlocks(createNode, transcript)
+  const exchanges = readTranscript(name)
+  const node = await nodeWithReferenceBlocks(createNode, name)
   const ours = await replay(exchanges, answersOf(node))
   await node.close()
   const theirs =

@@ -136,13 +136,12 @@ export function differencesOf(theirs: unknown, ours: unknown): string[] {
   const [there, here] = [outcomeOf(theirs), outcomeOf(ours)]
   const outcomes = there === here ? [] : [`${there} → ${here}`]
   if (isObject(theirs) && isObject(ours)) {
-    const { result, error, ...envelope } = theirs
-    const { result: ourResult, error: ourError, ...ourEnvelope } = ours
-    const values =
-      outcomes.length > 0
-        ? []
-        : valueDifferences({ result, error }, { result: ourResult, error: ourError }, '')
-    return named([...valueDifferences(envelope, ourEnvelope, ''), ...outcomes, ...values])
+    if (outcomes.length === 0) return named(valueDifferences(theirs, ours, ''))
+    const envelope = ({ jsonrpc, id }: Json) => ({
+      ...(jsonrpc !== undefined && { jsonrpc }),
+      ...(id !== undefined && { id }),
+    })
+    return named([...valueDifferences(envelope(theirs), envelope(ours), ''), ...outcomes])
   }
   if (Array.isArray(theirs) && Array.isArray(ours) && theirs.length === ours.length) {
     return named(theirs.flatMap((answer, index) => differencesOf(answer, ours[index])))

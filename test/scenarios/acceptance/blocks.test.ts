@@ -154,7 +154,8 @@ describe('an automining node', () => {
     )
     expect(await t.call('eth_getLogs', { fromBlock: '0xffffff' })).toEqual([])
     expect(await t.call('eth_getLogs', { fromBlock: '0x0', toBlock: '0xffffff' })).toEqual(one)
-    expect((await error('eth_getLogs', [{ fromBlock: '0x2', toBlock: '0x1' }])).code).toBe(-32602)
+    // As the reference node answers: fixtures/reference-node/rpc/all.json.gz
+    expect(await t.call('eth_getLogs', { fromBlock: '0x2', toBlock: '0x1' })).toEqual([])
   })
 
   it('216–218, 220: methods without a counterpart return their errors, and proofs are given', async () => {
