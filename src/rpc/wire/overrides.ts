@@ -63,8 +63,8 @@ const AccountObject: Parameter<SentOverride> = object(
   { nullIsAbsent: true },
 )
 
-/** Accounts to override, in the order sent; null members count as absent, unknown ones are ignored. */
-export const OverrideSet: Parameter<ReadonlyMap<Hex, SentOverride>> = mapOf(
+/** Overrides of `eth_call` as sent: `requireSupported` checks what the members mean. */
+export const SentOverrideSet: Parameter<ReadonlyMap<Hex, SentOverride>> = mapOf(
   AccountKey,
   AccountObject,
   (name, key) => `${name} key ${key}`,
@@ -85,4 +85,17 @@ export function requireSupported(overrides: ReadonlyMap<Hex, SentOverride>, name
     }
   }
   return overrides
+}
+
+/** Accounts to override, in the order sent; null members count as absent, unknown ones are ignored. */
+export const OverrideSet: Parameter<StateOverrides> = {
+  schema: SentOverrideSet.schema.refine((sent) => {
+    try {
+      requireSupported(SentOverrideSet.read(sent, ''), '')
+      return true
+    } catch {
+      return false
+    }
+  }),
+  read: (sent, name) => requireSupported(SentOverrideSet.read(sent, name), name),
 }

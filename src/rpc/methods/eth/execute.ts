@@ -9,7 +9,7 @@ import { type Context, method } from '../../method.ts'
 import { optional } from '../../parameter.ts'
 import { CallBlock, EstimateBlock } from '../../wire/block-reference.ts'
 import { type CallArgument, CallObject } from '../../wire/call.ts'
-import { OverrideSet, requireSupported } from '../../wire/overrides.ts'
+import { requireSupported, SentOverrideSet } from '../../wire/overrides.ts'
 import { AddressText, DataText, HashText, QuantityText } from '../../wire/scalars.ts'
 import { COW, COW1 } from '../example-accounts.ts'
 
@@ -35,7 +35,7 @@ export const eth_call = method({
   params: {
     transaction: CallObject,
     block: optional(CallBlock, 'latest'),
-    stateOverrides: optional(OverrideSet, {}),
+    stateOverrides: optional(SentOverrideSet, {}),
   },
   result: DataText,
   errors: ['block-not-found', 'reverted'],
