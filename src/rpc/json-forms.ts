@@ -106,6 +106,14 @@ export function literals<const W extends readonly (string | boolean | null)[]>(
   return { schema: z.literal(values), accepts: (value): value is W[number] => known.has(value) }
 }
 
+/** One of these lower-case names, written in any case; the document has them in lower case. */
+export function names(...values: readonly string[]): Form<string> {
+  const known: ReadonlySet<string> = new Set(values)
+  const accepts = (value: unknown): value is string =>
+    typeof value === 'string' && known.has(value.toLowerCase())
+  return { schema: z.string().refine(accepts).meta({ enum: values }), accepts }
+}
+
 /** A value of the first form, or else of one of the others. */
 export function anyOf<const F extends readonly Form<unknown>[]>(
   ...forms: F

@@ -8,9 +8,6 @@ import { valuesOf } from '../support/schema-values.ts'
 
 /** Parameters whose decoder is more lenient, or stricter, than their schema, and why. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
-  'evm_setAbi abi': 'entries are validated when the ABI is registered',
-  'evm_reorg options': 'the bytes of transactions are decoded too',
-  'anvil_reset options': 'only the two members that name another chain are looked at',
   'trace_filter filter': 'counts as text may be negative or too long',
   'trace_get positions': 'the only text of the list is an index',
   'debug_traceBlockByNumber options': 'switches depend on the tracer',

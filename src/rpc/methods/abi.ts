@@ -4,9 +4,9 @@ import { readArtifact } from '../../abi/artifact.ts'
 import { loadAbiCodec } from '../../abi/codec.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { invalidParams } from '../../errors.ts'
-import { anyOf, anyText, hex } from '../json-forms.ts'
+import { anyOf, anyText, hex, schemaForm } from '../json-forms.ts'
 import { method } from '../method.ts'
-import { expected, type Parameter, refuse, scalar } from '../parameter.ts'
+import { expected, type Parameter, scalar } from '../parameter.ts'
 
 /** Longest name of a contract, characters. */
 const MAX_NAME = 256
@@ -28,19 +28,24 @@ const Contract: Parameter<{ readonly address: Hex } | { readonly name: string }>
 /** Most entries of an ABI: each is hashed. No compiler's comes near it. */
 const MOST_ENTRIES = 5000
 
-/** Validated in full when it is registered. */
-const Abi: Parameter<readonly unknown[] | object> = {
-  schema: z
-    .union([z.array(z.union([z.string(), z.looseObject({ type: z.string() })])), z.looseObject({})])
-    .describe('entries of an ABI, human-readable signatures, or the artifact of a compiler'),
-  read(value, name) {
-    if (typeof value !== 'object' || value === null) refuse(name, 'a list of entries, or an artifact')
+const Entry = z.union([z.string(), z.looseObject({ type: z.string().optional() })])
+const Entries = z.array(Entry).max(MOST_ENTRIES)
+
+/** What the entries hold is validated when they are registered. */
+const Abi: Parameter<readonly unknown[] | object> = scalar({
+  form: schemaForm(z.union([Entries, z.looseObject({ abi: Entries })])),
+  description: 'entries of an ABI, human-readable signatures, or the artifact of a compiler',
+  decode: (value) => value,
+  refusal(value, name) {
+    if (typeof value !== 'object' || value === null)
+      return expected(name, 'a list of entries, or an artifact')
     const entries = 'abi' in value ? value.abi : value
-    if (Array.isArray(entries) && entries.length > MOST_ENTRIES)
-      refuse(name, `at most ${MOST_ENTRIES} entries`)
-    return value
+    if (!Array.isArray(entries)) return `Invalid ${name}: an ABI is a list of entries.`
+    if (entries.length > MOST_ENTRIES) return expected(name, `at most ${MOST_ENTRIES} entries`)
+    const at = entries.findIndex((entry) => !Entry.safeParse(entry).success)
+    return `Invalid ${name}: entry ${at} is neither a signature nor an object with a type.`
   },
-}
+})
 
 export const evm_setAbi = method({
   name: 'evm_setAbi',

@@ -12,19 +12,16 @@ import type {
 } from '../../comparison/report.ts'
 import { type Hex, toHex, toQuantity } from '../../encoding/hex.ts'
 import { timeLeft } from '../deadlines.ts'
+import { names } from '../json-forms.ts'
 import { method } from '../method.ts'
-import { optional, type Parameter, refuse } from '../parameter.ts'
+import { expected, optional, type Parameter, scalar } from '../parameter.ts'
 import { AddressText, DataText, HashText, QuantityText, TransactionHash } from '../wire/scalars.ts'
 
-const Fork: Parameter<EthereumFork> = {
-  schema: z.enum(ETHEREUM_FORKS),
-  read(value, name) {
-    const wanted = typeof value === 'string' ? value.toLowerCase() : value
-    return (
-      ETHEREUM_FORKS.find((fork) => fork === wanted) ?? refuse(name, `one of ${ETHEREUM_FORKS.join(', ')}`)
-    )
-  },
-}
+const Fork: Parameter<EthereumFork> = scalar({
+  form: names(...ETHEREUM_FORKS),
+  decode: (value) => value.toLowerCase() as EthereumFork,
+  refusal: (_, name) => expected(name, `one of ${ETHEREUM_FORKS.join(', ')}`),
+})
 
 const Side = z.object({
   status: z.enum(['succeeded', 'reverted', 'failed', 'rejected']),

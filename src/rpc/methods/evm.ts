@@ -2,12 +2,14 @@
 import { z } from 'zod'
 import { type Block, decodeBlock } from '../../chain/block.ts'
 import type { ChainConfig } from '../../chain/config.ts'
+import { decodeTransaction } from '../../chain/transaction.ts'
 import { toQuantity } from '../../encoding/hex.ts'
 import { LATEST_TIMESTAMP } from '../../engine/clock.ts'
+import type { ReorgRequest } from '../../engine/model.ts'
 import { invalidParams } from '../../errors.ts'
 import { anyOf, hex, integer, text } from '../json-forms.ts'
 import { method } from '../method.ts'
-import { optional, type Parameter, scalar } from '../parameter.ts'
+import { optional, type Parameter, scalar, type ValueOf } from '../parameter.ts'
 import { IMPORT_RESULTS } from '../wire/block.ts'
 import { MineOptions, ReorgOptions, Timestamp } from '../wire/fork.ts'
 import { Data, Flag, HashText, QuantityText, wholeNumber } from '../wire/scalars.ts'
@@ -44,6 +46,18 @@ function blockOf(bytes: Uint8Array, config: ChainConfig): Block {
   } catch (error) {
     if (!(error instanceof Error)) throw error
     throw invalidParams(`Invalid block: the bytes are not the RLP of a block: ${error.message}`)
+  }
+}
+
+/** The same with decoded transactions. Throws `invalid-params` for bytes that are none. */
+function reorgOf({ blocks, ...rest }: ValueOf<typeof ReorgOptions>): ReorgRequest {
+  if (blocks === undefined) return rest
+  return {
+    ...rest,
+    blocks: blocks.map(({ transactions, ...block }) => ({
+      ...block,
+      ...(transactions && { transactions: transactions.map((raw) => decodeTransaction(raw)) }),
+    })),
   }
 }
 
@@ -133,7 +147,7 @@ export const evm_reorg = method({
   errors: ['mining-refused'],
   examples: [],
   async run({ options }, { engine }) {
-    const { removed, added } = await engine.commands.reorg(options)
+    const { removed, added } = await engine.commands.reorg(reorgOf(options))
     return { removed: removed.map(({ hash }) => hash), added: added.map(({ hash }) => hash) }
   },
 })

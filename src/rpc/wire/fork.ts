@@ -1,7 +1,6 @@
 /** What `evm_` methods that make the chain fork take: what to mine, which blocks to replace by which. */
-import { decodeTransaction } from '../../chain/transaction.ts'
 import { LATEST_TIMESTAMP } from '../../engine/clock.ts'
-import type { MineRequest, ReorgRequest } from '../../engine/model.ts'
+import type { MineRequest } from '../../engine/model.ts'
 import { arrayOf, either, mapped, object, orNull, type Parameter } from '../parameter.ts'
 import { Address, BlockHash, Data, Flag, wholeNumber } from './scalars.ts'
 
@@ -28,15 +27,15 @@ export const MineOptions: Parameter<MineRequest> = either(
 
 const PlannedBlock = object(
   {
-    transactions: arrayOf(mapped(Data, decodeTransaction), LIST),
+    transactions: arrayOf(Data, LIST),
     timestamp: Timestamp,
     coinbase: Address,
   },
   { closed: true },
 )
 
-/** Which blocks to replace by which. */
-export const ReorgOptions: Parameter<ReorgRequest> = object(
+/** Which blocks to replace by which; transactions in raw bytes. */
+export const ReorgOptions = object(
   { depth: BlockCount, blocks: arrayOf(PlannedBlock, LIST), uncles: Flag },
   { required: ['depth'], closed: true },
 )

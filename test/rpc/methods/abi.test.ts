@@ -74,6 +74,11 @@ describe('evm_setAbi', () => {
     [['A', 7], 'Invalid abi: expected a list of entries, or an artifact.'],
     [['A', {}], 'Invalid abi: an ABI is a list of entries.'],
     [['A', [{ type: 'function' }]], 'Invalid abi: entry 0 has no name.'],
+    [['A', { abi: null }], 'Invalid abi: an ABI is a list of entries.'],
+    [
+      ['A', ['error E()', { type: 7 }]],
+      'Invalid abi: entry 1 is neither a signature nor an object with a type.',
+    ],
     [['A', ['funktion f()']], /^Invalid abi: .+\.$/],
     [['A', new Array(5001).fill('error E()')], 'Invalid abi: expected at most 5000 entries.'],
     [['A', { abi: new Array(5001).fill('error E()') }], 'Invalid abi: expected at most 5000 entries.'],

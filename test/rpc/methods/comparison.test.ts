@@ -105,7 +105,7 @@ describe('debug_compareRules', () => {
     const of = async (fork: string) => (await compare(hashes[0], fork)).ethereumBlock
     expect((await of('shanghai')).transactionsRoot).toBe(first.transactionsRoot)
     // London has no PUSH0: the first transaction fails with all its gas, which leaves too little for the others.
-    expect(await of('london')).toMatchObject({
+    expect(await of('London')).toMatchObject({
       transactions: 1,
       gasUsed: '0x4c4b40',
       rejected: hashes.slice(1).map((hash) => ({ hash, reason: 'block gas limit reached' })),

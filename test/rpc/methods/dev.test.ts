@@ -53,6 +53,7 @@ describe('methods of development clients', () => {
     ['hardhat_reset', [null], true, 'reset', []],
     ['hardhat_reset', [{}], true, 'reset', []],
     ['anvil_reset', [{ forking: { blockNumber: null } }], null, 'reset', []],
+    ['anvil_reset', [{ forking: null, jsonRpcUrl: null }], null, 'reset', []],
     ['hardhat_dropTransaction', [pooled.hash], true, 'dropTransaction', [pooled.hash]],
     ['hardhat_dropTransaction', [UNKNOWN], false, 'dropTransaction', [UNKNOWN]],
     ['anvil_dropTransaction', [pooled.hash], pooled.hash, 'dropTransaction', [pooled.hash]],

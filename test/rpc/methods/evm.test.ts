@@ -77,6 +77,7 @@ describe('evm_ methods', () => {
       { depth: 1, blocks: [{}, { number: 1 }] },
       'Invalid options.blocks[1].number: expected transactions, timestamp or coinbase only.',
     ],
+    ['evm_reorg', { depth: 1, blocks: [{ transactions: ['0x'] }] }, 'Invalid raw transaction: it is empty'],
     ['evm_reorg', { depth: 1, uncles: 'some' }, 'Invalid options.uncles: expected true or false.'],
     ['evm_setAutomine', 'on', 'Invalid on: expected true or false.'],
     ['evm_setIntervalMining', 2 ** 31, 'Invalid milliseconds: expected a whole number from 0 to 2147483647.'],

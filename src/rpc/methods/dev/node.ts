@@ -3,8 +3,9 @@ import { z } from 'zod'
 import { type Hex, toQuantity } from '../../../encoding/hex.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import { invalidParams } from '../../../errors.ts'
+import { literals } from '../../json-forms.ts'
 import { method } from '../../method.ts'
-import { optional, type Parameter } from '../../parameter.ts'
+import { either, object, optional, type Parameter, scalar } from '../../parameter.ts'
 import { HashText, QuantityText, TransactionHash } from '../../wire/scalars.ts'
 import { evm_increaseTime, evm_revert, evm_setNextBlockTimestamp, evm_snapshot } from '../evm.ts'
 import { order, under } from './family.ts'
@@ -12,26 +13,20 @@ import { order, under } from './family.ts'
 /** As Foundry spells it. */
 const HARD_FORK = 'Cancun' as const
 
-const given = (value: unknown): boolean => value !== undefined && value !== null
+const NoOtherChain: Parameter<null> = scalar({
+  form: literals(null),
+  decode: (value) => value,
+  refusal: () =>
+    'options.forking: this node forks no other chain; without it the chain is reset to its own genesis',
+})
+const OTHER_CHAIN = { jsonRpcUrl: NoOtherChain, blockNumber: NoOtherChain }
 
 /** The chain to reset to: only this node's own genesis is supported. Clients may send the members empty. */
-const ResetOptions: Parameter<undefined> = {
-  schema: z.union([z.object({ forking: z.object({}).optional() }), z.null()]),
-  read(value, name) {
-    const outer =
-      typeof value === 'object' ? (value as Record<string, unknown> | null) : { jsonRpcUrl: value }
-    const inner = (given(outer?.forking) ? outer?.forking : outer) as
-      | Record<string, unknown>
-      | null
-      | undefined
-    if (given(inner?.jsonRpcUrl) || given(inner?.blockNumber)) {
-      throw invalidParams(
-        `${name}.forking: this node forks no other chain; without it the chain is reset to its own genesis`,
-      )
-    }
-    return undefined
-  },
-}
+const ResetOptions = either(
+  (value) => typeof value === 'object' && value !== null,
+  object({ ...OTHER_CHAIN, forking: object(OTHER_CHAIN) }, { nullIsAbsent: true }),
+  NoOtherChain,
+)
 
 const RESET = order({
   name: 'reset',
