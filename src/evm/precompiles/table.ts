@@ -1,5 +1,5 @@
 /** The precompiled contracts of the chain (docs/protocol.md#65-precompiled-contracts): a row for each. */
-import { PRECOMPILE_ADDRESS as AT } from '../../chain/config.ts'
+import { PRECOMPILE_ADDRESS } from '../../chain/config.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { blake2f, blake2fGas } from './blake2f.ts'
 import { blockHeaderContract } from './block-header.ts'
@@ -31,25 +31,32 @@ const byPair =
   (input) =>
     base + pair * BigInt(Math.floor(input.length / PAIR_SIZE))
 
-const row = (address: Hex, name: string, requiredGas: PrecompileGas, code: PrecompileCode) =>
-  [address, { ...code, name, requiredGas }] as const
+/** A row for each address of `PRECOMPILE_ADDRESS`: its name in call trees, its gas, its code. */
+const ROWS: Readonly<
+  Record<keyof typeof PRECOMPILE_ADDRESS, readonly [string, PrecompileGas, PrecompileCode]>
+> = {
+  ecrecover: ['ecrecover', flat(3000n), ecrecover],
+  sha256: ['sha256', byWord(60n, 12n), sha256Contract],
+  ripemd160: ['ripemd160', byWord(600n, 120n), ripemd160Contract],
+  identity: ['identity', byWord(15n, 3n), identity],
+  modexp: ['modexp', modexpGas, modexp],
+  bn128Add: ['ecAdd', flat(150n), bn128Add],
+  bn128Mul: ['ecMul', flat(6000n), bn128Multiply],
+  bn128Pairing: ['ecPairing', byPair(45_000n, 34_000n), bn128Pairing],
+  blake2f: ['blake2f', blake2fGas, blake2f],
+  bridge: ['Bridge', bridge.methodGas, bridge],
+  remasc: ['REMASC', flat(0n), remascContract],
+  hdWalletUtils: ['HDWalletUtils', hdWalletContract.methodGas, hdWalletContract],
+  blockHeader: ['BlockHeader', blockHeaderContract.methodGas, blockHeaderContract],
+  environment: ['Environment', environmentContract.methodGas, environmentContract],
+  secp256k1Add: ['secp256k1Add', flat(150n), secp256k1Add],
+  secp256k1Mul: ['secp256k1Mul', flat(3000n), secp256k1Multiply],
+}
 
 /** Every active precompiled contract by lower-case address. */
-export const PRECOMPILES: ReadonlyMap<Hex, Precompile> = new Map<Hex, Precompile>([
-  row(AT.ecrecover, 'ecrecover', flat(3000n), ecrecover),
-  row(AT.sha256, 'sha256', byWord(60n, 12n), sha256Contract),
-  row(AT.ripemd160, 'ripemd160', byWord(600n, 120n), ripemd160Contract),
-  row(AT.identity, 'identity', byWord(15n, 3n), identity),
-  row(AT.modexp, 'modexp', modexpGas, modexp),
-  row(AT.bn128Add, 'ecAdd', flat(150n), bn128Add),
-  row(AT.bn128Mul, 'ecMul', flat(6000n), bn128Multiply),
-  row(AT.bn128Pairing, 'ecPairing', byPair(45_000n, 34_000n), bn128Pairing),
-  row(AT.blake2f, 'blake2f', blake2fGas, blake2f),
-  row(AT.bridge, 'Bridge', bridge.methodGas, bridge),
-  row(AT.remasc, 'REMASC', flat(0n), remascContract),
-  row(AT.hdWalletUtils, 'HDWalletUtils', hdWalletContract.methodGas, hdWalletContract),
-  row(AT.blockHeader, 'BlockHeader', blockHeaderContract.methodGas, blockHeaderContract),
-  row(AT.environment, 'Environment', environmentContract.methodGas, environmentContract),
-  row(AT.secp256k1Add, 'secp256k1Add', flat(150n), secp256k1Add),
-  row(AT.secp256k1Mul, 'secp256k1Mul', flat(3000n), secp256k1Multiply),
-])
+export const PRECOMPILES: ReadonlyMap<Hex, Precompile> = new Map(
+  (Object.keys(ROWS) as (keyof typeof ROWS)[]).map((key) => {
+    const [name, requiredGas, code] = ROWS[key]
+    return [PRECOMPILE_ADDRESS[key], { ...code, name, requiredGas }]
+  }),
+)
