@@ -4,8 +4,8 @@ import { z } from 'zod'
 import { method } from '../../src/rpc/method.ts'
 import { rawJson } from '../../src/rpc/raw-json.ts'
 import { fakeEngine } from '../support/fake-engine.ts'
-import { takeBroken } from '../support/method-proof.ts'
 import { ask, dispatcherOf } from '../support/rpc.ts'
+import { takeViolations } from '../support/schema-violations.ts'
 
 const parts = { params: {}, examples: [], summary: 'Answers.' }
 const early = method({ ...parts, name: 'a_b', result: z.literal(1), run: () => 2 as 1 })
@@ -27,11 +27,11 @@ const rawRight = method({
 it('notices raw JSON that its schema does not have', async () => {
   const dispatcher = dispatcherOf(fakeEngine().engine, {}, { methods: [raw, rawRight] })
   for (const name of ['a_e', 'a_f']) await ask(dispatcher, name)
-  expect(takeBroken().map((text) => text.split(' ')[0])).toEqual(['a_e'])
+  expect(takeViolations().map((text) => text.split(' ')[0])).toEqual(['a_e'])
 })
 
 it('notices an answer that its schema does not have, at once or later', async () => {
   const dispatcher = dispatcherOf(fakeEngine().engine, {}, { methods: [early, late, right] })
   for (const name of ['a_b', 'a_c', 'a_d']) await ask(dispatcher, name)
-  expect(takeBroken().map((text) => text.split(' ')[0])).toEqual(['a_b', 'a_c'])
+  expect(takeViolations().map((text) => text.split(' ')[0])).toEqual(['a_b', 'a_c'])
 })

@@ -7,13 +7,7 @@ import { afterEach, expect, vi } from 'vitest'
 import { NodeError } from '../../src/errors.ts'
 import { OF_ANY_CALL } from '../../src/rpc/error-meanings.ts'
 import { RawJson } from '../../src/rpc/raw-json.ts'
-
-const broken: string[] = []
-
-/** Returns the violations of this test and clears the list, so that they do not fail it. */
-export function takeBroken(): string[] {
-  return broken.splice(0)
-}
+import { addViolation, takeViolations } from './schema-violations.ts'
 
 /** The value that a client reads: raw pieces are parsed, and JSON has no undefined members. */
 function received(result: unknown): unknown {
@@ -29,14 +23,15 @@ vi.mock(import('../../src/rpc/method.ts'), async (original) => {
       const made = actual.method(definition)
       const checkResult = (result: unknown): unknown => {
         const { error } = made.result.safeParse(received(result))
-        if (error !== undefined)
-          broken.push(`${made.name} answers what it does not describe: ${error.message}`)
+        if (error !== undefined) {
+          addViolation(`${made.name} answers what it does not describe: ${error.message}`)
+        }
         return result
       }
       const allowed = new Set<string>([...OF_ANY_CALL, ...made.errors])
       const checkError = (error: unknown): never => {
         if (error instanceof NodeError && !allowed.has(error.kind)) {
-          broken.push(`${made.name} refuses with ${error.kind}, which it does not describe`)
+          addViolation(`${made.name} refuses with ${error.kind}, which it does not describe`)
         }
         throw error
       }
@@ -56,5 +51,5 @@ vi.mock(import('../../src/rpc/method.ts'), async (original) => {
 })
 
 afterEach(() => {
-  expect(takeBroken()).toEqual([])
+  expect(takeViolations()).toEqual([])
 })
