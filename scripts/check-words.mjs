@@ -10,6 +10,9 @@ const CHECKED = /\.(ts|mjs|md|html|css|yml|sh)$|Dockerfile$/
 /** Marks a line that quotes a text of others, such as an error message of the reference node. */
 const QUOTED = 'retired-words: quoted'
 
+/** Where a word begins within an identifier. */
+const CAMEL_CASE = /([a-z0-9])([A-Z])/g
+
 const rules = JSON.parse(readFileSync(LIST, 'utf8')).map(({ pattern, say }) => ({
   regex: new RegExp(pattern),
   say,
@@ -17,14 +20,14 @@ const rules = JSON.parse(readFileSync(LIST, 'utf8')).map(({ pattern, say }) => (
 
 /** @returns the retired words of a text, as lines `number: word (say …)` */
 export function retiredWordsIn(text) {
-  return text.split('\n').flatMap((line, index) =>
-    line.includes(QUOTED)
-      ? []
-      : rules.flatMap(({ regex, say }) => {
-          const found = regex.exec(line)
-          return found === null ? [] : [`${index + 1}: "${found[0]}" (say: ${say})`]
-        }),
-  )
+  return text.split('\n').flatMap((line, index) => {
+    if (line.includes(QUOTED)) return []
+    const parts = line.replace(CAMEL_CASE, '$1 $2')
+    return rules.flatMap(({ regex, say }) => {
+      const found = regex.exec(line) ?? regex.exec(parts)
+      return found === null ? [] : [`${index + 1}: "${found[0]}" (say: ${say})`]
+    })
+  })
 }
 
 /** The checked files that git tracks or would track below the given paths. */

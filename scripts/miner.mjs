@@ -1,6 +1,6 @@
 /**
  * An example miner: takes work over JSON-RPC, builds a parent-chain block around it, solves that and hands it in, in each
- * of the three forms by turns. Prints a JSON line for each block.
+ * of the three forms, one after another. Prints a JSON line for each block.
  *
  *     node scripts/miner.mjs --url http://127.0.0.1:4444 --blocks 3
  */

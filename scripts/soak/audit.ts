@@ -28,7 +28,7 @@ export async function lostOf(node: BatchCaller, entries: readonly Entry[]): Prom
 }
 
 /** The receipts of all entries by hash; reports each that is missing, failed, or shares a place with another. */
-async function receiptsOf(node: BatchCaller, ledger: Ledger, say: (words: string) => void) {
+async function receiptsOf(node: BatchCaller, ledger: Ledger, report: (words: string) => void) {
   const entries = ledger.acknowledged
   const answers = await node.batch<Receipt | null>(
     'eth_getTransactionReceipt',
@@ -39,21 +39,26 @@ async function receiptsOf(node: BatchCaller, ledger: Ledger, say: (words: string
   for (const [i, { hash }] of entries.entries()) {
     const receipt = answers[i] ?? null
     if (receipt === null) {
-      say(`lost: ${hash} was acknowledged and has no receipt`)
+      report(`lost: ${hash} was acknowledged and has no receipt`)
       continue
     }
     receipts.set(hash, receipt)
-    if (receipt.status !== '0x1') say(`${hash} failed`)
+    if (receipt.status !== '0x1') report(`${hash} failed`)
     const place = `${receipt.blockNumber}/${receipt.transactionIndex}`
     const other = places.get(place)
-    if (other !== undefined) say(`${hash} and ${other} are both at ${place}`)
+    if (other !== undefined) report(`${hash} and ${other} are both at ${place}`)
     places.set(place, hash)
   }
   return receipts
 }
 
 /** Reports where the events of the whole chain are not those of the token's entries, each once. */
-async function checkEvents(node: BatchCaller, ledger: Ledger, address: string, say: (words: string) => void) {
+async function checkEvents(
+  node: BatchCaller,
+  ledger: Ledger,
+  address: string,
+  report: (words: string) => void,
+) {
   const hashes = (which: (entry: Entry) => boolean) =>
     new Set(ledger.acknowledged.filter(which).map(({ hash }) => hash))
   const missing = hashes(({ token }) => token !== undefined)
@@ -65,22 +70,22 @@ async function checkEvents(node: BatchCaller, ledger: Ledger, address: string, s
     const logs = await node.call<Log[]>('eth_getLogs', [{ ...range, address, topics: [TRANSFER_TOPIC] }])
     for (const { transactionHash } of logs) {
       if (missing.delete(transactionHash) || creations.delete(transactionHash)) continue
-      say(`${transactionHash} has an event too many`)
+      report(`${transactionHash} has an event too many`)
     }
   }
-  for (const hash of missing) say(`the event of ${hash} is missing`)
+  for (const hash of missing) report(`the event of ${hash} is missing`)
 }
 
 const hex = (number: number): string => `0x${number.toString(16)}`
 
-/** Goes through everything; what is wrong goes to `say`, a sentence each. */
+/** Goes through everything; what is wrong goes to `report`, a sentence each. */
 export async function audit(
   node: BatchCaller,
   ledger: Ledger,
   token: string,
-  say: (words: string) => void,
+  report: (words: string) => void,
 ): Promise<void> {
-  const receipts = await receiptsOf(node, ledger, say)
+  const receipts = await receiptsOf(node, ledger, report)
   const standings = [...ledger.standings((hash) => BigInt(receipts.get(hash)?.gasUsed ?? 0))]
   const ask = <T>(method: string, params: (address: string) => unknown[]) =>
     node.batch<T>(
@@ -92,11 +97,11 @@ export async function audit(
   const tokens = await ask<string>('eth_call', (address) => [balanceOfCall(token, address), 'latest'])
   standings.forEach(([address, { balance, nonce, tokens: held }], i) => {
     const differs = (what: string, is: bigint, due: bigint) => {
-      if (is !== due) say(`${address} has ${what} ${is}, not ${due}`)
+      if (is !== due) report(`${address} has ${what} ${is}, not ${due}`)
     }
     differs('the balance', BigInt(balances[i] as string), balance)
     differs('the nonce', BigInt(nonces[i] as string), BigInt(nonce))
     differs('tokens', BigInt(tokens[i] as string), held)
   })
-  await checkEvents(node, ledger, token, say)
+  await checkEvents(node, ledger, token, report)
 }

@@ -105,7 +105,7 @@ export function httpCaller(url: string, timed: Timed): BatchCaller {
 /** Opens a WebSocket and calls over it. */
 export async function socketCaller(url: string, timed: Timed): Promise<PushedCaller> {
   const socket = new WebSocket(url)
-  const waiting = new Map<number, { settle: (reply: Reply) => void; lose: () => void }>()
+  const waiting = new Map<number, { settle: (reply: Reply) => void; reject: () => void }>()
   const pushed = new Map<string, unknown[]>()
   let id = 0
   await new Promise<void>((resolve, reject) => {
@@ -114,7 +114,7 @@ export async function socketCaller(url: string, timed: Timed): Promise<PushedCal
   })
   socket.on('error', () => {})
   socket.on('close', () => {
-    for (const { lose } of waiting.values()) lose()
+    for (const { reject } of waiting.values()) reject()
     waiting.clear()
   })
   socket.on('message', (data) => {
@@ -143,7 +143,7 @@ export async function socketCaller(url: string, timed: Timed): Promise<PushedCal
             if (error !== undefined) reject(new RpcFailure(method, error))
             else resolve(result as T)
           },
-          lose() {
+          reject() {
             clearTimeout(timer)
             reject(new Unreachable(method))
           },

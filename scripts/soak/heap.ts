@@ -1,4 +1,4 @@
-/** What really lives in the heap of a node: through its inspector, garbage is collected and the rest weighed. */
+/** The live heap of a node: its size after a garbage collection through the inspector. */
 import { WebSocket } from 'ws'
 
 /** Flags of Node.js that open the inspector, on a free port of this machine. */

@@ -71,7 +71,7 @@ export class Ledger {
     return this.#unanswered
   }
 
-  /** What the node must say of each account, given the gas that each transaction used. */
+  /** What the node must report of each account, given the gas that each transaction used. */
   standings(gasUsed: (hash: string) => bigint): Map<string, Standing> {
     const standings = new Map<string, Standing>()
     const of = (address: string): Standing => {

@@ -1,21 +1,21 @@
 /** All that is measured in a run: how long calls took, memory, and what was done to the nodes. */
 import { residentBytes } from './node-process.ts'
-import { comparisonOf, type Point, quantile, type RuleComparison, warmUp, windowed } from './series.ts'
-import type { Strike } from './target.ts'
+import { type Point, quantile, type Trend, trendOf, warmUp, windowed } from './series.ts'
+import type { Restart } from './target.ts'
 
-/** What may drift over a run: latency in yardsticks, memory and its living part in megabytes. */
+/** What may drift over a run: latency in yardsticks, memory and the live heap in megabytes. */
 export const LATENCY_BOUND = { share: 0.5, least: 0.5 }
 export const MEMORY_BOUND = { share: 0.5, least: 100 }
 export const HEAP_BOUND = { share: 0.25, least: 16 }
 
-/** The unrest of the machine up to which latency is judged. */
-export const MOST_UNREST = 2
+/** The noise of the machine up to which latency is judged. */
+export const MOST_NOISE = 2
 
 /** What the yardstick is filed under. */
 export const YARDSTICK = 'yardstick'
 
-/** The node that is struck. None of its lives is long enough to warm up, so it is measured in another way. */
-export const STRUCK = 'struck'
+/** The node that is killed. None of its processes runs long enough to warm up, so it is measured in another way. */
+export const KILLED = 'killed'
 
 /** Seconds whose median makes one point of a line. */
 const WINDOW = 2
@@ -23,11 +23,11 @@ const WINDOW = 2
 const WIDE_WINDOW = 5
 /** A process that has just started is no measure of memory: seconds. */
 const YOUNG = 3
-/** The age at which the lives of the struck node are compared: seconds. */
+/** The age at which the processes of the killed node are compared: seconds. */
 export const GROWN = 5
 
 /** A node that was ended and came back. */
-export interface Struck extends Strike {
+export interface TimedRestart extends Restart {
   readonly at: number
   readonly signal: 'SIGKILL' | 'SIGTERM'
 }
@@ -39,8 +39,8 @@ export interface CallRow {
   readonly count: number
   readonly half: number
   readonly most: number
-  /** In yardsticks; nothing for the struck node, whose lives all begin cold, and where the machine is too restless. */
-  readonly drift: RuleComparison | undefined
+  /** In yardsticks; nothing for the killed node, whose processes all start cold, and where the machine is too noisy. */
+  readonly trend: Trend | undefined
 }
 
 /** The notebook of one run. */
@@ -52,9 +52,9 @@ export class Measures {
   readonly #memory = new Map<string, Point[]>()
   readonly #heap = new Map<string, Point[]>()
   readonly #firstSeen = new Map<number, number>()
-  /** Processes of the struck node that have been compared, and what they weighed. */
+  /** Processes of the killed node that have been compared, and what they weighed. */
   readonly #grown = new Map<number, Point>()
-  readonly strikes: Struck[] = []
+  readonly restarts: TimedRestart[] = []
 
   /** From now on everything is noted, until `end`: what comes before is setting up, and after it the reckoning. */
   begin(): void {
@@ -98,13 +98,13 @@ export class Measures {
     const bytes = residentBytes(pid)
     if (bytes === undefined || now - (first ?? now) < YOUNG) return
     const point: Point = [now, bytes / 2 ** 20]
-    if (node === STRUCK && now - (first ?? now) >= GROWN && !this.#grown.has(pid)) this.#grown.set(pid, point)
+    if (node === KILLED && now - (first ?? now) >= GROWN && !this.#grown.has(pid)) this.#grown.set(pid, point)
     const points = this.#memory.get(node)
     if (points === undefined) this.#memory.set(node, [point])
     else points.push(point)
   }
 
-  /** Notes how much lives in a node's heap, bytes. */
+  /** Adds a measurement of the live heap of a node, bytes. */
   noteHeap(node: string, bytes: number): void {
     const points = this.#heap.get(node)
     const point: Point = [this.now(), bytes / 2 ** 20]
@@ -112,7 +112,7 @@ export class Measures {
     else points.push(point)
   }
 
-  /** Megabytes of the heap that live, over time. */
+  /** Megabytes of live heap over time. */
   heap(node: string): readonly Point[] {
     return this.#heap.get(node) ?? []
   }
@@ -129,9 +129,9 @@ export class Measures {
 
   /**
    * How many times longer the yardstick took in bad moments than in good ones, leaving out a tenth on either side and
-   * the time of warming up in a run of so many seconds. A machine that is busy with something else by turns is no place to judge latency.
+   * the time of warming up in a run of so many seconds. On a machine that is busy with other work now and then latency cannot be judged.
    */
-  unrest(seconds: number): number {
+  noise(seconds: number): number {
     const values = windowed(this.#points(YARDSTICK), WIDE_WINDOW)
       .filter(([at]) => at >= warmUp(seconds))
       .map(([, value]) => value)
@@ -167,7 +167,7 @@ export class Measures {
 
   /** What was asked of a node, the most frequent kind first. */
   rows(node: string, seconds: number): CallRow[] {
-    const isJudged = node !== STRUCK && node !== YARDSTICK && this.unrest(seconds) <= MOST_UNREST
+    const isJudged = node !== KILLED && node !== YARDSTICK && this.noise(seconds) <= MOST_NOISE
     return [...(this.#calls.get(node) ?? [])]
       .map(([kind, points]) => {
         const values = points.map(([, value]) => value)
@@ -177,20 +177,20 @@ export class Measures {
           count: values.length,
           half: quantile(values, 0.5) ?? 0,
           most: quantile(values, 0.99) ?? 0,
-          drift: isJudged ? comparisonOf(this.#relative(node, kind), seconds, LATENCY_BOUND) : undefined,
+          trend: isJudged ? trendOf(this.#relative(node, kind), seconds, LATENCY_BOUND) : undefined,
         }
       })
       .toSorted((a, b) => b.count - a.count)
   }
 
-  /** How a node's memory went; that of the struck one from life to life, at the same age. */
-  memoryDrift(node: string, seconds: number): RuleComparison {
-    const points = node === STRUCK ? [...this.#grown.values()] : this.memory(node)
-    return comparisonOf(points, seconds, MEMORY_BOUND)
+  /** How a node's memory went; that of the killed one from process to process, at the same age. */
+  memoryTrend(node: string, seconds: number): Trend {
+    const points = node === KILLED ? [...this.#grown.values()] : this.memory(node)
+    return trendOf(points, seconds, MEMORY_BOUND)
   }
 
-  /** How the living part of a node's heap went; nothing for the struck one. */
-  heapDrift(node: string, seconds: number): RuleComparison | undefined {
-    return node === STRUCK ? undefined : comparisonOf(this.heap(node), seconds, HEAP_BOUND)
+  /** How the live heap of a node went; nothing for the killed one. */
+  heapTrend(node: string, seconds: number): Trend | undefined {
+    return node === KILLED ? undefined : trendOf(this.heap(node), seconds, HEAP_BOUND)
   }
 }

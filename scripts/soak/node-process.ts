@@ -1,4 +1,4 @@
-/** The node as a process of its own: started from the built command, measured from outside, struck down. */
+/** The node as a process of its own: started from the built command, measured from outside, killed. */
 import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -24,7 +24,7 @@ export interface Started {
   readonly ended: Promise<number | string>
   signal(name: NodeJS.Signals): void
   /** Its output on standard error. */
-  complaints(): string
+  errorOutput(): string
   /** Where its inspector listens, if it was started with one. */
   inspector(): string | undefined
 }
@@ -33,9 +33,9 @@ export interface Started {
 export function launch(args: readonly string[], runtime: readonly string[] = []): Started {
   const quiet = ['--port', '0', '--json', '--log-level', 'error']
   const child = spawn(process.execPath, [...runtime, MAIN, 'start', ...quiet, ...args], { cwd: ROOT })
-  let complaints = ''
+  let errorOutput = ''
   child.stderr.on('data', (chunk) => {
-    complaints += chunk
+    errorOutput += chunk
   })
   const ended = new Promise<number | string>((resolve) => {
     child.on('close', (code, signal) => resolve(code ?? signal ?? 'unknown'))
@@ -43,19 +43,19 @@ export function launch(args: readonly string[], runtime: readonly string[] = [])
   const ready = new Promise<{ url: string; ws: string }>((resolve, reject) => {
     createInterface(child.stdout).on('line', (line) => {
       if (line.includes('"ready":true')) resolve(JSON.parse(line))
-      else complaints += `${line}\n`
+      else errorOutput += `${line}\n`
     })
-    void ended.then((how) => reject(new Error(`ended with ${how}: ${complaints.trim()}`)))
+    void ended.then((how) => reject(new Error(`ended with ${how}: ${errorOutput.trim()}`)))
   })
-  // Whoever is struck while it starts has nobody waiting for it.
+  // Nothing waits for a process that is killed while it starts.
   ready.catch(() => {})
   return {
     pid: child.pid as number,
     ready,
     ended,
     signal: (name) => void child.kill(name),
-    complaints: () => complaints.replace(INSPECTOR_LINES, ''),
-    inspector: () => inspectorOf(complaints),
+    errorOutput: () => errorOutput.replace(INSPECTOR_LINES, ''),
+    inspector: () => inspectorOf(errorOutput),
   }
 }
 

@@ -1,7 +1,7 @@
-/** Those who read: each kind of question by turns of chance, its answer held to what is known. */
+/** The readers: random kinds of calls, each answer compared with what is known. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Random } from './random.ts'
-import type { Life, Target } from './target.ts'
+import type { Run, Target } from './target.ts'
 import { balanceOfCall, TRANSFER_TOPIC, transferData } from './token.ts'
 
 interface Block {
@@ -15,7 +15,7 @@ interface Receipt {
   readonly status: string
 }
 
-type Question = (target: Target, life: Life, random: Random) => Promise<void>
+type Question = (target: Target, run: Run, random: Random) => Promise<void>
 
 const hex = (number: number): string => `0x${number.toString(16)}`
 
@@ -28,83 +28,84 @@ function someEntry({ ledger }: Target, random: Random) {
 
 const someAccount = (target: Target, random: Random): string => random.pick(target.ledger.accounts)
 
-const height: Question = async (target, life, random) => {
+const height: Question = async (target, run, random) => {
   const floor = target.floor
-  const way = random.chance(0.5) ? life.http : life.socket
+  const way = random.chance(0.5) ? run.http : run.socket
   const number = Number(await way.call<string>('eth_blockNumber'))
-  if (number < floor) target.say(`the head went back from ${floor} to ${number}`)
+  if (number < floor) target.report(`the head went back from ${floor} to ${number}`)
 }
 
-const headBlock: Question = async (target, life, random) => {
+const headBlock: Question = async (target, run, random) => {
   const floor = target.floor
-  const block = await life.http.call<Block>('eth_getBlockByNumber', ['latest', random.chance(0.5)])
-  if (Number(block.number) < floor) target.say(`the head went back from ${floor} to ${Number(block.number)}`)
+  const block = await run.http.call<Block>('eth_getBlockByNumber', ['latest', random.chance(0.5)])
+  if (Number(block.number) < floor)
+    target.report(`the head went back from ${floor} to ${Number(block.number)}`)
   target.seen(Number(block.number), block.hash)
 }
 
-const receipt: Question = async (target, life, random) => {
+const receipt: Question = async (target, run, random) => {
   const entry = someEntry(target, random)
   if (entry === undefined) return
-  const found = await life.http.call<Receipt | null>('eth_getTransactionReceipt', [entry.hash])
+  const found = await run.http.call<Receipt | null>('eth_getTransactionReceipt', [entry.hash])
   if (found !== null) {
     target.ledger.mined(entry.hash)
     target.seen(Number(found.blockNumber), found.blockHash)
-    if (found.status !== '0x1') target.say(`${entry.hash} failed`)
-  } else if ((await life.http.call('eth_getTransactionByHash', [entry.hash])) === null) {
-    target.say(`lost: ${entry.hash} was acknowledged and is unknown`)
+    if (found.status !== '0x1') target.report(`${entry.hash} failed`)
+  } else if ((await run.http.call('eth_getTransactionByHash', [entry.hash])) === null) {
+    target.report(`lost: ${entry.hash} was acknowledged and is unknown`)
   }
 }
 
-const tokens: Question = async (target, life, random) => {
-  const way = random.chance(0.5) ? life.http : life.socket
+const tokens: Question = async (target, run, random) => {
+  const way = random.chance(0.5) ? run.http : run.socket
   await way.call('eth_call', [balanceOfCall(target.token, someAccount(target, random)), 'latest'])
 }
 
-const estimate: Question = async (target, life, random) => {
+const estimate: Question = async (target, run, random) => {
   const data = transferData(someAccount(target, random), 1n)
-  await life.http.call('eth_estimateGas', [{ from: target.ledger.holder, to: target.token, data }])
+  await run.http.call('eth_estimateGas', [{ from: target.ledger.holder, to: target.token, data }])
 }
 
-const balance: Question = async (target, life, random) => {
+const balance: Question = async (target, run, random) => {
   const block = random.chance(0.3) ? hex(random.whole(0, target.floor)) : 'latest'
-  await life.socket.call('eth_getBalance', [someAccount(target, random), block])
+  await run.socket.call('eth_getBalance', [someAccount(target, random), block])
 }
 
-const proof: Question = async (target, life, random) => {
-  await life.http.call('eth_getProof', [target.token, [hex(random.whole(0, 9))], 'latest'])
+const proof: Question = async (target, run, random) => {
+  await run.http.call('eth_getProof', [target.token, [hex(random.whole(0, 9))], 'latest'])
 }
 
-const logs: Question = async (target, life, random) => {
+const logs: Question = async (target, run, random) => {
   const from = random.whole(0, target.floor)
   const range = { fromBlock: hex(from), toBlock: hex(from + random.whole(0, 200)) }
-  const found = await life.http.call<{ blockNumber: string }[]>('eth_getLogs', [
+  const found = await run.http.call<{ blockNumber: string }[]>('eth_getLogs', [
     { ...range, address: target.token, topics: [TRANSFER_TOPIC] },
   ])
   const outside = found.find(({ blockNumber }) => Number(blockNumber) < from)
-  if (outside !== undefined) target.say(`a log of ${outside.blockNumber} for blocks from ${from}`)
+  if (outside !== undefined) target.report(`a log of ${outside.blockNumber} for blocks from ${from}`)
 }
 
-const trace: Question = async (target, life, random) => {
+const trace: Question = async (target, run, random) => {
   const { minedHashes } = target.ledger
   if (minedHashes.length === 0) return
   const hash = random.pick(minedHashes.slice(-200))
   if (random.chance(0.5)) {
-    const frame = await life.http.call<{ type?: string }>('debug_traceTransaction', [
+    const frame = await run.http.call<{ type?: string }>('debug_traceTransaction', [
       hash,
       { tracer: 'callTracer' },
     ])
     if (frame.type !== 'CALL' && frame.type !== 'CREATE')
-      target.say(`the call frame of ${hash} is ${frame.type}`)
+      target.report(`the call frame of ${hash} is ${frame.type}`)
     return
   }
-  const traces = await life.http.call<unknown[]>('trace_transaction', [hash])
-  if (traces.length === 0) target.say(`${hash} has no traces`)
+  const traces = await run.http.call<unknown[]>('trace_transaction', [hash])
+  if (traces.length === 0) target.report(`${hash} has no traces`)
 }
 
-const steps: Question = async (target, life, random) => {
+const steps: Question = async (target, run, random) => {
   const { minedHashes } = target.ledger
   if (minedHashes.length === 0) return
-  await life.http.call('debug_traceTransaction', [random.pick(minedHashes.slice(-50))], 'struct log')
+  await run.http.call('debug_traceTransaction', [random.pick(minedHashes.slice(-50))], 'struct log')
 }
 
 /** A question, and how often it is asked in comparison. */
@@ -125,11 +126,11 @@ const DRAWS = QUESTIONS.flatMap(([question, weight]) => Array<Question>(weight).
 /** Asks as long as `running`. */
 export async function readOn(target: Target, random: Random, running: () => boolean): Promise<void> {
   while (running()) {
-    const life = await target.life()
+    const run = await target.run()
     try {
-      await random.pick(DRAWS)(target, life, random)
+      await random.pick(DRAWS)(target, run, random)
     } catch (error) {
-      await target.excuse(error, life)
+      await target.callFailed(error, run)
     }
     await pause(random.whole(2, 40))
   }
@@ -138,11 +139,11 @@ export async function readOn(target: Target, random: Random, running: () => bool
 /** Takes in what streams bring as long as `running`. */
 export async function watchOn(target: Target, random: Random, running: () => boolean): Promise<void> {
   while (running()) {
-    const life = await target.life()
+    const run = await target.run()
     try {
-      await life.streams.poll()
+      await run.streams.poll()
     } catch (error) {
-      await target.excuse(error, life)
+      await target.callFailed(error, run)
     }
     await pause(random.whole(50, 300))
   }

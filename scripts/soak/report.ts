@@ -1,8 +1,8 @@
 /** What a run has shown, for the terminal and as a picture. */
 import type { Measures } from './measures.ts'
-import { GROWN, HEAP_BOUND, LATENCY_BOUND, MEMORY_BOUND, MOST_UNREST, STRUCK, YARDSTICK } from './measures.ts'
+import { GROWN, HEAP_BOUND, KILLED, LATENCY_BOUND, MEMORY_BOUND, MOST_NOISE, YARDSTICK } from './measures.ts'
 import { drawPlot } from './plot.ts'
-import { quantile, type RuleComparison, warmUp } from './series.ts'
+import { quantile, type Trend, warmUp } from './series.ts'
 import { textTable } from './table.ts'
 import type { Target } from './target.ts'
 
@@ -18,10 +18,10 @@ export interface Outcome {
   readonly problems: ReadonlyMap<string, number>
 }
 
-/** Calls of less weight are left out of the table and of the judgement: they say nothing about a trend. */
+/** Calls of less weight are left out of the table and of the judgement: they report nothing about a trend. */
 const LEAST_CALLS = 20
 const COLOURS: Readonly<Record<string, string>> = {
-  struck: '#c0392b',
+  killed: '#c0392b',
   steady: '#2471a3',
   snapshots: '#7d8c2c',
   [YARDSTICK]: '#999999',
@@ -33,15 +33,15 @@ const milliseconds = (value: number): string => value.toFixed(value < 10 ? 2 : 0
 const percent = (share: number): string => `${share * 100} %`
 const SHORT = 'too short to tell'
 
-function megabytesText(drift: RuleComparison | undefined): string {
-  if (drift === undefined) return ''
-  const { change, verdict } = drift
+function megabytesText(trend: Trend | undefined): string {
+  if (trend === undefined) return ''
+  const { change, verdict } = trend
   return verdict === 'short' ? SHORT : `${signed(change)} MB ${verdict}`
 }
 
-function shareText(drift: RuleComparison | undefined): string {
-  if (drift === undefined) return ''
-  const { change, median, verdict } = drift
+function shareText(trend: Trend | undefined): string {
+  if (trend === undefined) return ''
+  const { change, median, verdict } = trend
   return verdict === 'short' ? SHORT : `${signed((100 * change) / median)} % ${verdict}`
 }
 
@@ -50,19 +50,19 @@ const signed = (value: number): string => `${value < 0 ? '−' : '+'}${Math.abs(
 /** Those whose latency or memory rose, as sentences; empty when all is level. */
 export function rising({ measures, nodes, seconds }: Outcome): string[] {
   return nodes.flatMap((node) => {
-    const grown = (what: string, drift: RuleComparison | undefined) =>
-      drift?.verdict === 'rising'
-        ? [`${node}: ${what} rose by ${drift.change.toFixed(0)} MB, more than ${drift.allowed.toFixed(0)} MB`]
+    const grown = (what: string, trend: Trend | undefined) =>
+      trend?.verdict === 'rising'
+        ? [`${node}: ${what} rose by ${trend.change.toFixed(0)} MB, more than ${trend.allowed.toFixed(0)} MB`]
         : []
     const slower = measures
       .rows(node, seconds)
-      .filter(({ count, drift }) => count >= LEAST_CALLS && drift?.verdict === 'rising')
+      .filter(({ count, trend }) => count >= LEAST_CALLS && trend?.verdict === 'rising')
       .map(
-        ({ kind, drift }) => `${node}: ${kind} became slower by ${shareText(drift).replace(/ rising$/, '')}`,
+        ({ kind, trend }) => `${node}: ${kind} became slower by ${shareText(trend).replace(/ rising$/, '')}`,
       )
     return [
-      ...grown('memory', measures.memoryDrift(node, seconds)),
-      ...grown('what lives in the heap', measures.heapDrift(node, seconds)),
+      ...grown('memory', measures.memoryTrend(node, seconds)),
+      ...grown('live heap', measures.heapTrend(node, seconds)),
       ...slower,
     ]
   })
@@ -75,27 +75,27 @@ export function reportText(outcome: Outcome): string {
     measures
       .rows(node, seconds)
       .filter(({ count }) => count >= LEAST_CALLS)
-      .map(({ kind, count, half, most, drift }) => [
+      .map(({ kind, count, half, most, trend }) => [
         node,
         kind,
         String(count),
         milliseconds(half),
         milliseconds(most),
-        shareText(drift),
+        shareText(trend),
       ]),
   )
   const memory = nodes.map((node) => {
     const values = measures.memory(node).map(([, value]) => value)
-    const drift = measures.memoryDrift(node, seconds)
+    const trend = measures.memoryTrend(node, seconds)
     const most = values.reduce((largest, value) => Math.max(largest, value), 0)
-    const lives = measures.heap(node).at(-1)?.[1].toFixed(0) ?? ''
-    const heap = measures.heapDrift(node, seconds)
+    const heapNow = measures.heap(node).at(-1)?.[1].toFixed(0) ?? ''
+    const heap = measures.heapTrend(node, seconds)
     return [
       node,
       (quantile(values, 0.5) ?? 0).toFixed(0),
       most.toFixed(0),
-      megabytesText(drift),
-      lives,
+      megabytesText(trend),
+      heapNow,
       megabytesText(heap),
     ]
   })
@@ -105,26 +105,26 @@ export function reportText(outcome: Outcome): string {
     String(ledger.acknowledged.length),
     String(ledger.unanswered),
   ])
-  const { strikes } = measures
-  const back = strikes.map(({ backAfter }) => backAfter)
-  const early = strikes.reduce((sum, { whileStarting }) => sum + whileStarting, 0)
-  const orderly = strikes.filter(({ signal }) => signal === 'SIGTERM').length
+  const { restarts } = measures
+  const back = restarts.map(({ backAfter }) => backAfter)
+  const early = restarts.reduce((sum, { whileStarting }) => sum + whileStarting, 0)
+  const orderly = restarts.filter(({ signal }) => signal === 'SIGTERM').length
   return [
     textTable([['node', 'call', 'count', 'p50 ms', 'p99 ms', 'drift'], ...calls], 2),
     textTable([['node', 'p50 MB', 'most MB', 'drift', 'heap MB', 'drift'], ...memory], 1),
     textTable([['node', 'height', 'acknowledged', 'of them unanswered'], ...books], 1),
-    `Ended and started again ${strikes.length} times: ${strikes.length - orderly} by kill -9, ${orderly} in order, ` +
+    `Ended and started again ${restarts.length} times: ${restarts.length - orderly} by kill -9, ${orderly} in order, ` +
       `and ${early} more times killed while starting. Back after ${milliseconds(quantile(back, 0.5) ?? 0)} ms, ` +
       `at most ${milliseconds(back.reduce((most, one) => Math.max(most, one), 0))} ms.`,
     `Level means: after ${warmUp(seconds).toFixed(0)} s of warming up, over the rest of the run, medians of calls rise by ` +
       `at most ${percent(LATENCY_BOUND.share)} in comparison with the yardstick, a bare server that does the same work all ` +
-      `the time; memory by ${percent(MEMORY_BOUND.share)} or ${MEMORY_BOUND.least} MB, and what lives in the heap by ` +
-      `${percent(HEAP_BOUND.share)} or ${HEAP_BOUND.least} MB, whichever is more. The node that is ${STRUCK} is always ` +
-      `warming up: of it only memory is compared, each life's at the age of ${GROWN} s.`,
-    ...(measures.unrest(seconds) > MOST_UNREST
+      `the time; memory by ${percent(MEMORY_BOUND.share)} or ${MEMORY_BOUND.least} MB, and live heap by ` +
+      `${percent(HEAP_BOUND.share)} or ${HEAP_BOUND.least} MB, whichever is more. The node that is ${KILLED} is always ` +
+      `warming up: of it only memory is compared, each process's at the age of ${GROWN} s.`,
+    ...(measures.noise(seconds) > MOST_NOISE
       ? [
-          `Latency was not judged: the yardstick itself took ${measures.unrest(seconds).toFixed(1)} times longer in bad moments than ` +
-            `in good ones, and up to ${MOST_UNREST} times would do. Something else keeps this machine busy.`,
+          `Latency was not judged: the yardstick itself took ${measures.noise(seconds).toFixed(1)} times longer in bad moments than ` +
+            `in good ones, and up to ${MOST_NOISE} times would do. Something else keeps this machine busy.`,
         ]
       : []),
   ].join('\n\n')
@@ -136,20 +136,20 @@ export function reportPlot({ seed, seconds, measures, nodes, targets, problems }
   const sent = targets.reduce((sum, { ledger }) => sum + ledger.acknowledged.length, 0)
   const found = problems.size === 0 ? 'nothing lost' : 'not as it should be'
   return drawPlot({
-    title: `${Math.round(seconds)} seconds of mixed load, ${measures.strikes.length} restarts: ${found}`,
+    title: `${Math.round(seconds)} seconds of mixed load, ${measures.restarts.length} restarts: ${found}`,
     subtitle: `${sent} transactions acknowledged; seed ${seed}`,
     length: measures.length,
     legend: [
       { label: 'kill -9', colour: '#c0392b' },
       { label: 'ended in order', colour: '#222222' },
     ],
-    marks: measures.strikes.map(({ at, signal }) => ({
+    marks: measures.restarts.map(({ at, signal }) => ({
       at,
       colour: signal === 'SIGKILL' ? '#c0392b' : '#222222',
     })),
     panels: [
       {
-        title: 'Memory, MB (thin: what lives in the heap)',
+        title: 'Memory, MB (thin: live heap)',
         lines: nodes.flatMap((node) => [
           { label: node, colour: colour(node), points: measures.memory(node) },
           { label: '', colour: colour(node), points: measures.heap(node), isThin: true },

@@ -7,7 +7,7 @@ import { getCreateAddress, HDNodeWallet, keccak256, Mnemonic } from 'ethers'
 import { type BatchCaller, type Caller, Unreachable } from './client.ts'
 import { type Entry, Ledger } from './ledger.ts'
 import type { Random } from './random.ts'
-import type { Life, Target } from './target.ts'
+import type { Run, Target } from './target.ts'
 import { creationCode, transferData } from './token.ts'
 
 /** Words that the node derives its accounts from, and we the same. */
@@ -87,30 +87,30 @@ export async function openBooks(http: BatchCaller, senders: readonly Sender[]) {
   return { token, ledger }
 }
 
-/** Sends until the node has acknowledged it, through as many of its lives as that takes; false when it is refused. */
+/** Sends until the node has acknowledged it, through as many of its runs as that takes; false when it is refused. */
 async function deliver(
   target: Target,
   entry: Entry,
   kind: string,
-  way: (life: Life) => Caller,
+  way: (run: Run) => Caller,
 ): Promise<boolean> {
   for (let attempt = 0; ; attempt++) {
-    const life = await target.life()
+    const run = await target.run()
     try {
       if (attempt > 0) {
         // The call before was cut off; it may have done its work.
-        const known = await life.http.call('eth_getTransactionByHash', [entry.hash], 'asking again')
+        const known = await run.http.call('eth_getTransactionByHash', [entry.hash], 'asking again')
         if (known !== null) {
           target.ledger.acknowledge(entry, true)
           return true
         }
       }
-      const hash = await way(life).call<string>('eth_sendRawTransaction', [entry.raw], kind)
-      if (hash !== entry.hash) target.say(`${entry.hash} was acknowledged as ${hash}`)
+      const hash = await way(run).call<string>('eth_sendRawTransaction', [entry.raw], kind)
+      if (hash !== entry.hash) target.report(`${entry.hash} was acknowledged as ${hash}`)
       target.ledger.acknowledge(entry)
       return true
     } catch (error) {
-      await target.excuse(error, life)
+      await target.callFailed(error, run)
       if (!(error instanceof Unreachable)) return false
     }
   }
@@ -127,14 +127,14 @@ async function waitForBlocks(
   running: () => boolean,
 ): Promise<number> {
   while (running()) {
-    const life = await target.life()
+    const run = await target.run()
     try {
-      const mined = Number(await life.http.call<string>('eth_getTransactionCount', [address, 'latest']))
+      const mined = Number(await run.http.call<string>('eth_getTransactionCount', [address, 'latest']))
       if (sent - mined < AHEAD) return mined
-      if (life.mining === 'auto') await life.http.call('evm_mine')
+      if (run.mining === 'auto') await run.http.call('evm_mine')
       else await pause(50)
     } catch (error) {
-      await target.excuse(error, life)
+      await target.callFailed(error, run)
     }
   }
   return 0
@@ -160,7 +160,7 @@ export async function sendOn(
         ? await sender.sign({ to, value: amount, gasPrice, token: undefined })
         : await sender.sign({ to: target.token, value: 0n, gasPrice, token: { to, amount } })
     // Without this one, those that follow would wait for ever.
-    if (!(await deliver(target, entry, sender.kind, (life) => (bySocket ? life.socket : life.http)))) return
+    if (!(await deliver(target, entry, sender.kind, (run) => (bySocket ? run.socket : run.http)))) return
     if (sent + 1 - mined >= AHEAD) mined = await waitForBlocks(target, sender, sent + 1, running)
     await pause(random.whole(5, 60))
   }

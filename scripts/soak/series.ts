@@ -40,7 +40,7 @@ export interface Bound {
 }
 
 /** What became of a series after warming up. */
-export interface RuleComparison {
+export interface Trend {
   readonly median: number
   /** Change over the judged part of the run, in the unit of the values. */
   readonly change: number
@@ -58,11 +58,7 @@ export function warmUp(seconds: number): number {
 }
 
 /** Judges a series of a run of so many seconds. Falling is as good as level. */
-export function comparisonOf(
-  points: readonly Point[],
-  seconds: number,
-  { share, least }: Bound,
-): RuleComparison {
+export function trendOf(points: readonly Point[], seconds: number, { share, least }: Bound): Trend {
   const judged = points.filter(([at]) => at >= warmUp(seconds))
   const span = (judged.at(-1)?.[0] ?? 0) - (judged[0]?.[0] ?? 0)
   const median = quantile(

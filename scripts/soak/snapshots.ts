@@ -29,7 +29,7 @@ export async function turnBackOn(
   http: BatchCaller,
   random: Random,
   running: () => boolean,
-  say: (words: string) => void,
+  report: (words: string) => void,
 ): Promise<void> {
   const accounts = (await http.call<string[]>('eth_accounts')).slice(0, 4)
   const [maker] = accounts as [string]
@@ -60,8 +60,8 @@ export async function turnBackOn(
     await work()
     if (depth < 3 && random.chance(0.4)) await thereAndBack(depth + 1)
     if (random.chance(0.3)) await work()
-    if (!(await http.call<boolean>('evm_revert', [id]))) say(`the snapshot ${id} is not known`)
-    if ((await stateOf(http, token, accounts)) !== before) say(`the return to ${id} led elsewhere`)
+    if (!(await http.call<boolean>('evm_revert', [id]))) report(`the snapshot ${id} is not known`)
+    if ((await stateOf(http, token, accounts)) !== before) report(`the return to ${id} led elsewhere`)
   }
 
   while (running()) {
@@ -70,7 +70,7 @@ export async function turnBackOn(
       // Part of the work stays, so that the chain grows below the snapshots.
       if (random.chance(0.3)) await work()
     } catch (error) {
-      say((error as Error).message)
+      report((error as Error).message)
     }
     await pause(random.whole(20, 120))
   }

@@ -6,14 +6,14 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { audit } from './audit.ts'
 import { httpCaller } from './client.ts'
 import { INSPECTED, openHeapScale } from './heap.ts'
-import { Measures, STRUCK, YARDSTICK } from './measures.ts'
+import { KILLED, Measures, YARDSTICK } from './measures.ts'
 import { launch } from './node-process.ts'
 import { createRandom, type Random } from './random.ts'
 import { readOn, watchOn } from './readers.ts'
 import { type Outcome, rising } from './report.ts'
 import { ACCOUNTS, createSenders, MNEMONIC, openBooks, sendOn } from './senders.ts'
 import { turnBackOn } from './snapshots.ts'
-import { Fallen, Target } from './target.ts'
+import { Target, UnexpectedExit } from './target.ts'
 import { startYardstick, type Yardstick } from './yardstick.ts'
 
 /** The options of a run. */
@@ -27,19 +27,19 @@ export interface SoakOptions {
 
 const FLAGS = ['--accounts', String(ACCOUNTS), '--mnemonic', MNEMONIC]
 const READERS = 3
-/** Mean seconds between two strikes, in a long run. */
-const BETWEEN_STRIKES = 5
-/** A share of strikes that end the node in order, and of those that strike it again while it starts. */
+/** Mean seconds between two restarts, in a long run. */
+const BETWEEN_RESTARTS = 5
+/** A share of restarts that end the node in order, and of those that kill it again while it starts. */
 const ORDERLY = 0.15
 const AGAIN = 0.25
 
 /** Milliseconds between two looks at memory from outside. */
 const WEIGH_MS = 500
-/** How often in a run what lives in the heap is weighed, though never more often than every so many seconds. */
+/** How often in a run live heap is weighed, though never more often than every so many seconds. */
 const WEIGHINGS = 20
 const LEAST_BETWEEN = 5
 
-/** Weighs what lives in a node's heap as long as `running`. */
+/** Measures the live heap of a node as long as `running`. */
 async function watchHeap(
   node: { readonly inspector: string | undefined },
   seconds: number,
@@ -60,17 +60,17 @@ async function watchHeap(
   scale.close()
 }
 
-/** Strikes a node at moments of chance, after which it may mine in another way. */
-async function strikeOn(
+/** Restarts a node at random times; it may mine in another way afterwards. */
+async function restartOn(
   target: Target,
   random: Random,
   options: SoakOptions,
   measures: Measures,
   running: () => boolean,
 ) {
-  const mean = Math.min(BETWEEN_STRIKES, options.seconds / 5)
+  const mean = Math.min(BETWEEN_RESTARTS, options.seconds / 5)
   while (running()) {
-    // Most lives are short, a few are long.
+    // Most runs are short, a few are long.
     const wait = Math.max(0.3, -mean * Math.log(1 - random.next()))
     const until = measures.now() + Math.min(wait, mean * 3)
     while (running() && measures.now() < until) await pause(20)
@@ -78,8 +78,8 @@ async function strikeOn(
     const signal = random.chance(ORDERLY) ? 'SIGTERM' : 'SIGKILL'
     const early = random.chance(AGAIN) ? [random.whole(30, 700)] : []
     const at = measures.now()
-    const strike = await target.strike(signal, early, random.chance(0.6) ? 'auto' : 'interval')
-    measures.strikes.push({ ...strike, at, signal })
+    const restart = await target.restart(signal, early, random.chance(0.6) ? 'auto' : 'interval')
+    measures.restarts.push({ ...restart, at, signal })
   }
 }
 
@@ -102,14 +102,14 @@ const LAST_BLOCKS = 20
 
 /** Mines until nothing is pooled any more, and nothing by itself. */
 async function drain(target: Target): Promise<void> {
-  const { http } = await target.life()
+  const { http } = await target.run()
   await http.call('evm_stopMining')
   for (let left = LAST_BLOCKS; left > 0; left--) {
     const { pending, queued } = await http.call<{ pending: number; queued: number }>('txpool_status')
     if (pending === 0 && queued === 0) return
     await http.call('evm_mine')
   }
-  target.say('the pool is not empty in the end: something before what waits there is missing')
+  target.report('the pool is not empty in the end: something before what waits there is missing')
 }
 
 /** Runs it. Throws only what keeps it from running; what the nodes do wrong is in the outcome. */
@@ -119,21 +119,21 @@ export async function soak(options: SoakOptions): Promise<Outcome> {
   const folder = mkdtempSync(join(tmpdir(), 'tandem-soak-'))
   const measures = new Measures()
   const problems = new Map<string, number>()
-  const say = (words: string) => {
+  const report = (words: string) => {
     if (!problems.has(words)) options.progress(words)
     problems.set(words, (problems.get(words) ?? 0) + 1)
   }
   const make = (name: string, runtime: readonly string[]) => {
     const timed = measures.timedFor(name)
-    return new Target({ name, dataDir: join(folder, name), args: FLAGS, runtime, timed, say })
+    return new Target({ name, dataDir: join(folder, name), args: FLAGS, runtime, timed, report })
   }
-  const targets = [make(STRUCK, []), make('steady', INSPECTED)] as const
-  const [struck, steady] = targets
+  const targets = [make(KILLED, []), make('steady', INSPECTED)] as const
+  const [killed, steady] = targets
   const back = launch(['--data-dir', join(folder, 'snapshots')], INSPECTED)
   let yardstick: Yardstick | undefined
-  const nodes = [STRUCK, 'steady', 'snapshots']
+  const nodes = [KILLED, 'steady', 'snapshots']
   const ends = () => {
-    for (const pid of [struck.pid, steady.pid, back.pid, yardstick?.pid])
+    for (const pid of [killed.pid, steady.pid, back.pid, yardstick?.pid])
       if (pid !== undefined) killQuietly(pid)
     rmSync(folder, { recursive: true, force: true })
   }
@@ -162,14 +162,14 @@ export async function soak(options: SoakOptions): Promise<Outcome> {
         (bytes) => measures.noteHeap('snapshots', bytes),
         running,
       ),
-      strikeOn(struck, random.branch(), options, measures, running),
+      restartOn(killed, random.branch(), options, measures, running),
       turnBackOn(httpCaller(url, measures.timedFor('snapshots')), random.branch(), running, (words) =>
-        say(`snapshots: ${words}`),
-      ).catch((error) => say(`snapshots: ${(error as Error).message}`)),
+        report(`snapshots: ${words}`),
+      ).catch((error) => report(`snapshots: ${(error as Error).message}`)),
     ]
     for (const outcome of await Promise.allSettled(work)) {
       // A node that fell has reported it.
-      if (outcome.status === 'rejected' && !(outcome.reason instanceof Fallen)) throw outcome.reason
+      if (outcome.status === 'rejected' && !(outcome.reason instanceof UnexpectedExit)) throw outcome.reason
     }
     clearInterval(weighing)
     measures.end()
@@ -177,19 +177,19 @@ export async function soak(options: SoakOptions): Promise<Outcome> {
     options.progress('The load is over; now everything is looked at once more.')
     for (const target of targets) {
       await drain(target)
-      await (await target.life()).streams.settle()
+      await (await target.run()).streams.settle()
     }
-    await struck.strike('SIGKILL', [], 'auto')
+    await killed.restart('SIGKILL', [], 'auto')
     for (const target of targets) {
-      const { http } = await target.life()
-      await audit(http, target.ledger, target.token, (words) => target.say(words))
+      const { http } = await target.run()
+      await audit(http, target.ledger, target.token, (words) => target.report(words))
       await target.end('SIGTERM')
     }
     back.signal('SIGTERM')
     const how = await back.ended
-    if (how !== 0) say(`snapshots: after SIGTERM it ended with ${how}: ${back.complaints().trim()}`)
+    if (how !== 0) report(`snapshots: after SIGTERM it ended with ${how}: ${back.errorOutput().trim()}`)
     const outcome: Outcome = { seed, seconds, measures, targets, nodes, problems }
-    for (const words of rising(outcome)) say(words)
+    for (const words of rising(outcome)) report(words)
     return outcome
   } finally {
     ends()

@@ -2,7 +2,7 @@
 import type { Caller, PushedCaller } from './client.ts'
 import { TRANSFER_TOPIC } from './token.ts'
 
-/** The streams of one life of a node. */
+/** The subscriptions and filters of one run of a node. */
 export interface Streams {
   /** Takes in what has come, and asks the filters. */
   poll(): Promise<void>
@@ -10,14 +10,14 @@ export interface Streams {
   settle(): Promise<void>
 }
 
-/** The ways to a node, and where to say what was seen. */
+/** The ways to a node, and where to report what was seen. */
 export interface StreamParts {
   readonly http: Caller
   readonly socket: PushedCaller
   readonly token: string
   /** A header was announced. */
   seen(number: number, hash: string): void
-  say(words: string): void
+  report(words: string): void
 }
 
 interface Header {
@@ -43,15 +43,15 @@ const TURN_MS = 50
 const hex = (number: number): string => `0x${number.toString(16)}`
 
 /** Logs that came by one way; each may come once. */
-function collector(way: string, say: (words: string) => void) {
+function collector(way: string, report: (words: string) => void) {
   const keys = new Set<string>()
   return {
     keys,
     add(logs: readonly Log[]): void {
       for (const { blockHash, logIndex, removed } of logs) {
         const key = `${blockHash}/${logIndex}`
-        if (removed) say(`${way}: the log ${key} is removed on a chain that only grew`)
-        if (keys.has(key)) say(`${way}: the log ${key} came twice`)
+        if (removed) report(`${way}: the log ${key} is removed on a chain that only grew`)
+        if (keys.has(key)) report(`${way}: the log ${key} came twice`)
         keys.add(key)
       }
     },
@@ -59,7 +59,7 @@ function collector(way: string, say: (words: string) => void) {
 }
 
 /** Subscribes and installs filters. Blocks mined meanwhile may or may not be notified. */
-export async function openStreams({ http, socket, token, seen, say }: StreamParts): Promise<Streams> {
+export async function openStreams({ http, socket, token, seen, report }: StreamParts): Promise<Streams> {
   const wanted = { address: token, topics: [TRANSFER_TOPIC] }
   const height = async () => Number(await http.call<string>('eth_blockNumber'))
   const before = await height()
@@ -69,8 +69,8 @@ export async function openStreams({ http, socket, token, seen, say }: StreamPart
   const blockFilter = await http.call<string>('eth_newBlockFilter')
   const after = await height()
 
-  const pushed = collector('subscription', say)
-  const polled = collector('filter', say)
+  const pushed = collector('subscription', report)
+  const polled = collector('filter', report)
   const announced = new Map<string, number>()
   let last: { number: number; hash: string } | undefined
 
@@ -79,9 +79,9 @@ export async function openStreams({ http, socket, token, seen, say }: StreamPart
       const number = Number(text)
       if (last === undefined) {
         if (number <= before || number > after + 1)
-          say(`the first header is ${number}, of a head at ${after}`)
+          report(`the first header is ${number}, of a head at ${after}`)
       } else if (number !== last.number + 1 || parentHash !== last.hash) {
-        say(`after the header ${last.number} came ${number}, of another parent`)
+        report(`after the header ${last.number} came ${number}, of another parent`)
       }
       last = { number, hash }
       announced.set(hash, number)
@@ -96,7 +96,7 @@ export async function openStreams({ http, socket, token, seen, say }: StreamPart
     pushed.add(socket.take<Log>(events))
     polled.add(await http.call<Log[]>('eth_getFilterChanges', [logFilter], 'filter'))
     for (const hash of await http.call<string[]>('eth_getFilterChanges', [blockFilter], 'filter')) {
-      if (collected.has(hash)) say(`the block filter gave ${hash} twice`)
+      if (collected.has(hash)) report(`the block filter gave ${hash} twice`)
       collected.add(hash)
     }
   }
@@ -112,9 +112,9 @@ export async function openStreams({ http, socket, token, seen, say }: StreamPart
       }
       await poll()
       if (last !== undefined && last.number !== head)
-        say(`the last header is ${last.number}, the head ${head}`)
+        report(`the last header is ${last.number}, the head ${head}`)
       for (const [hash, number] of announced) {
-        if (number > after && !collected.has(hash)) say(`the block filter left out ${number}`)
+        if (number > after && !collected.has(hash)) report(`the block filter left out ${number}`)
       }
       for (let from = after + 1; from <= head; from += LOG_BLOCKS) {
         const range = { fromBlock: hex(from), toBlock: hex(Math.min(head, from + LOG_BLOCKS - 1)) }
@@ -122,8 +122,8 @@ export async function openStreams({ http, socket, token, seen, say }: StreamPart
           { ...wanted, ...range },
         ])) {
           const key = `${blockHash}/${logIndex}`
-          if (!pushed.keys.has(key)) say(`the subscription left out the log ${key}`)
-          if (!polled.keys.has(key)) say(`the filter left out the log ${key}`)
+          if (!pushed.keys.has(key)) report(`the subscription left out the log ${key}`)
+          if (!polled.keys.has(key)) report(`the filter left out the log ${key}`)
         }
       }
     },

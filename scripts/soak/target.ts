@@ -1,4 +1,4 @@
-/** A node under load that may be struck down and comes back: its lives, its books, and the highest block it has shown. */
+/** A node under load that is killed and started again: its runs, its ledger, and the highest block it has answered with. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { lostOf } from './audit.ts'
 import {
@@ -20,7 +20,7 @@ export type Mining = 'auto' | 'interval'
 const INTERVAL = 0.25
 
 /** One run of the process, from ready to its end. */
-export interface Life {
+export interface Run {
   readonly mining: Mining
   readonly http: BatchCaller
   readonly socket: PushedCaller
@@ -36,31 +36,31 @@ export interface TargetParts {
   /** Flags of Node.js itself. */
   readonly runtime: readonly string[]
   readonly timed: Timed
-  say(words: string): void
+  report(words: string): void
 }
 
 /** How a node was ended and came back. */
-export interface Strike {
+export interface Restart {
   /** Milliseconds from the new start to the first answer. */
   readonly backAfter: number
-  /** How many starts were struck as well, before one could answer. */
+  /** Number of starts that were killed as well before they could answer. */
   readonly whileStarting: number
 }
 
-/** The node ended by itself; there will be no other life. */
-export class Fallen extends Error {
-  override readonly name = 'Fallen'
+/** The process ended by itself; it is not started again. */
+export class UnexpectedExit extends Error {
+  override readonly name = 'UnexpectedExit'
 }
 
-/** One node: started, struck and started again on the same directory. */
+/** One node: started, killed and started again on the same directory. */
 export class Target {
   readonly name: string
   readonly #parts: TargetParts
   #process: Started | undefined
-  #life: Life | undefined
-  #waiting: { wake: (life: Life) => void; lose: (error: Fallen) => void }[] = []
-  #struck = false
-  #fallen: Fallen | undefined
+  #run: Run | undefined
+  #waiting: { resolve: (run: Run) => void; reject: (error: UnexpectedExit) => void }[] = []
+  #ending = false
+  #exited: UnexpectedExit | undefined
   #token = ''
   #ledger: Ledger | undefined
   #highest = { number: 0, hash: '' }
@@ -91,8 +91,8 @@ export class Target {
   }
 
   /** A sentence about what should not be. */
-  say(words: string): void {
-    this.#parts.say(`${this.name}: ${words}`)
+  report(words: string): void {
+    this.#parts.report(`${this.name}: ${words}`)
   }
 
   /** Height of the highest block that anybody has been shown. */
@@ -104,7 +104,7 @@ export class Target {
   seen(number: number, hash: string): void {
     if (number > this.#highest.number) this.#highest = { number, hash }
     else if (number === this.#highest.number && hash !== this.#highest.hash) {
-      this.say(`the block ${number} was ${this.#highest.hash} and is ${hash}`)
+      this.report(`the block ${number} was ${this.#highest.hash} and is ${hash}`)
     }
   }
 
@@ -127,10 +127,10 @@ export class Target {
       socket,
       token: this.#token,
       seen: (number, hash) => this.seen(number, hash),
-      say: (words) => this.say(words),
+      report: (words) => this.report(words),
     })
-    this.#life = { mining, http, socket, streams }
-    for (const { wake } of this.#waiting.splice(0)) wake(this.#life)
+    this.#run = { mining, http, socket, streams }
+    for (const { resolve } of this.#waiting.splice(0)) resolve(this.#run)
   }
 
   #launch(mining: Mining): Started {
@@ -138,47 +138,47 @@ export class Target {
     const mode = mining === 'auto' ? mining : String(INTERVAL)
     const process = launch(['--data-dir', dataDir, '--mining', mode, ...args], runtime)
     this.#process = process
-    this.#struck = false
+    this.#ending = false
     void process.ended.then((how) => {
-      if (this.#struck) return
-      this.#fallen = new Fallen(`ended by itself with ${how}: ${process.complaints().trim()}`)
-      this.#life = undefined
-      this.say(this.#fallen.message)
-      for (const { lose } of this.#waiting.splice(0)) lose(this.#fallen)
+      if (this.#ending) return
+      this.#exited = new UnexpectedExit(`ended by itself with ${how}: ${process.errorOutput().trim()}`)
+      this.#run = undefined
+      this.report(this.#exited.message)
+      for (const { reject } of this.#waiting.splice(0)) reject(this.#exited)
     })
     return process
   }
 
-  /** The present life; waits for the next one while the node is down. Throws `Fallen`. */
-  life(): Promise<Life> {
-    if (this.#life !== undefined) return Promise.resolve(this.#life)
-    if (this.#fallen !== undefined) return Promise.reject(this.#fallen)
-    return new Promise((wake, lose) => this.#waiting.push({ wake, lose }))
+  /** The current run; waits for the next one while the node is down. Throws `UnexpectedExit`. */
+  run(): Promise<Run> {
+    if (this.#run !== undefined) return Promise.resolve(this.#run)
+    if (this.#exited !== undefined) return Promise.reject(this.#exited)
+    return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }))
   }
 
-  /** What a load makes of a failed call: a lost connection is no wonder when the node was struck. */
-  async excuse(error: unknown, life: Life): Promise<void> {
-    if (error instanceof Unreachable && this.#life !== life) return
-    this.say(error instanceof Error ? error.message : String(error))
+  /** Reports a failed call, unless the connection was lost because the node was killed. */
+  async callFailed(error: unknown, run: Run): Promise<void> {
+    if (error instanceof Unreachable && this.#run !== run) return
+    this.report(error instanceof Error ? error.message : String(error))
     await pause(50)
   }
 
-  /** Ends the process at once, or in order, where it has to say goodbye with 0. */
+  /** Ends the process at once, or in order, where it has to exit with 0. */
   async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
     const process = this.#process as Started
-    const life = this.#life
-    this.#life = undefined
-    this.#struck = true
+    const run = this.#run
+    this.#run = undefined
+    this.#ending = true
     process.signal(signal)
     const how = await process.ended
-    life?.socket.close()
-    if (signal === 'SIGTERM' && how !== 0) this.say(`after SIGTERM it ended with ${how}`)
-    const complaints = process.complaints().trim()
-    if (complaints !== '') this.say(`complained: ${complaints}`)
+    run?.socket.close()
+    if (signal === 'SIGTERM' && how !== 0) this.report(`after SIGTERM it ended with ${how}`)
+    const errorOutput = process.errorOutput().trim()
+    if (errorOutput !== '') this.report(`wrote to stderr: ${errorOutput}`)
   }
 
   /** Ends it and starts it again; each of `early` is a start between, ended after so many milliseconds. */
-  async strike(signal: 'SIGKILL' | 'SIGTERM', early: readonly number[], mining: Mining): Promise<Strike> {
+  async restart(signal: 'SIGKILL' | 'SIGTERM', early: readonly number[], mining: Mining): Promise<Restart> {
     await this.end(signal)
     for (const milliseconds of early) {
       this.#launch(mining)
@@ -194,15 +194,15 @@ export class Target {
   async #verify(http: BatchCaller): Promise<void> {
     const { number, hash } = this.#highest
     const head = Number(await http.call<string>('eth_blockNumber'))
-    if (head < number) this.say(`the head went back from ${number} to ${head}`)
+    if (head < number) this.report(`the head went back from ${number} to ${head}`)
     else if (hash !== '') {
       const params = [`0x${number.toString(16)}`, false]
       const block = await http.call<{ hash: string }>('eth_getBlockByNumber', params)
-      if (block.hash !== hash) this.say(`the block ${number} was ${hash} and is ${block.hash}`)
+      if (block.hash !== hash) this.report(`the block ${number} was ${hash} and is ${block.hash}`)
     }
     const entries: readonly Entry[] = this.#ledger?.acknowledged ?? []
     const fresh = entries.slice(this.#checked)
-    for (const lost of await lostOf(http, fresh)) this.say(`lost: ${lost} was acknowledged before the end`)
+    for (const lost of await lostOf(http, fresh)) this.report(`lost: ${lost} was acknowledged before the end`)
     this.#checked = entries.length
   }
 }

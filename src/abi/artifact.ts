@@ -16,7 +16,7 @@ export interface CreationCode {
 
 /** A contract's names, and what it is recognised by. */
 export interface Artifact {
-  /** Empty when the source does not say. */
+  /** Empty when the source does not name it. */
   readonly name: string
   readonly entries: readonly AbiEntry[]
   readonly creation?: CreationCode

@@ -4,7 +4,7 @@ import type { Artifact } from './artifact.ts'
 import { type AbiEntry, selectorOf, topicOf } from './entry.ts'
 
 /** Entries that share a selector or a topic: one of each shape, and in order, the latest first. */
-class Namesakes {
+class SharedKeyEntries {
   readonly #byShape = new Map<string, AbiEntry>()
   #latestFirst: readonly AbiEntry[] | undefined
 
@@ -40,7 +40,7 @@ const NONE: readonly AbiEntry[] = []
 
 /** The names of one contract, or of many. What is forgotten first must have come first. */
 export class KnownNames {
-  readonly #tables: Readonly<Record<NameTable, Map<Hex, Namesakes>>> = {
+  readonly #tables: Readonly<Record<NameTable, Map<Hex, SharedKeyEntries>>> = {
     functions: new Map(),
     errors: new Map(),
     events: new Map(),
@@ -68,7 +68,7 @@ export class KnownNames {
     for (const entry of artifact.entries) {
       const place = this.#placeOf(entry)
       if (place === undefined) continue
-      const known = place.table.get(place.key) ?? new Namesakes()
+      const known = place.table.get(place.key) ?? new SharedKeyEntries()
       known.add(entry)
       place.table.set(place.key, known)
     }
@@ -93,7 +93,7 @@ export class KnownNames {
     }
   }
 
-  #placeOf(entry: AbiEntry): { readonly table: Map<Hex, Namesakes>; readonly key: Hex } | undefined {
+  #placeOf(entry: AbiEntry): { readonly table: Map<Hex, SharedKeyEntries>; readonly key: Hex } | undefined {
     if (entry.kind === 'constructor' || (entry.kind === 'event' && entry.anonymous)) return undefined
     if (entry.kind === 'event') return { table: this.#tables.events, key: topicOf(entry) }
     const table = entry.kind === 'function' ? this.#tables.functions : this.#tables.errors

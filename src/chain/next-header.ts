@@ -1,4 +1,4 @@
-/** What the next header must say, given its parent: the builder fills with it, the validator checks with it. */
+/** What the next header must contain, given its parent: the builder fills with it, the validator checks with it. */
 import type { ChainConfig } from './config.ts'
 import type { Header } from './header.ts'
 

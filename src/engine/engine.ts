@@ -31,7 +31,7 @@ import type {
   TransactionView,
   WorkInsertion,
 } from './model.ts'
-import type { Peers } from './peers/ledger.ts'
+import type { Peers } from './peers/peer-scoring.ts'
 import type { FeeHistory } from './queries/fee-history.ts'
 import type { Replays } from './queries/replay.ts'
 import type { Simulations } from './queries/simulate.ts'

@@ -148,7 +148,7 @@ export interface ReplayParts extends ForeignBlockParts {
   /** Runs no transaction behind this one. The whole block when absent. */
   readonly lastIndex?: number | undefined
   /** Called between transactions; a promise is awaited. */
-  readonly breathe: () => Promise<void> | undefined
+  readonly yieldIfDue: () => Promise<void> | undefined
   /** Milliseconds of wall clock that are left, which may be infinite; `limit-exceeded` once there are none. */
   readonly remainingMs: () => number
 }
@@ -215,7 +215,7 @@ export async function applyBlock(
 export async function replayBlock(
   parts: ReplayParts,
 ): Promise<{ readonly result?: BlockResult; readonly state: Overlay }> {
-  const { block, tracerOf, lastIndex, breathe, remainingMs } = parts
+  const { block, tracerOf, lastIndex, yieldIfDue, remainingMs } = parts
   const { header, transactions } = block
   // What its lists may hold was judged when it came; a block of a gas limit that was asked for has a single one.
   const limits = { parallel: header.gasLimit, sequential: header.gasLimit }
@@ -225,7 +225,7 @@ export async function replayBlock(
     openListAt(index)
     const tracer = tracerOf(transaction, index)
     if (transaction.isRemasc) return { result: execution.finish(tracer), state }
-    await breathe()
+    await yieldIfDue()
     await execution.add(transaction, { ...(tracer && { tracer }), deadlineMs: remainingMs() })
   }
   throw new Error('a block ends with its REMASC transaction')

@@ -148,7 +148,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   function score(name: string, error: unknown, { remote }: Session): void {
     if (remote === undefined) return
     const event = eventOf(known.get(name)?.counts, error)
-    if (event !== undefined) engine.peers.note(remote, event)
+    if (event !== undefined) engine.peers.recordEvent(remote, event)
   }
 
   /** Runs a method; a promise, or the result itself. */

@@ -144,7 +144,7 @@ const PREFIX = {
   logSections: 11,
   participantSections: 12,
   bans: 13,
-  callerEvents: 14,
+  peerCounters: 14,
 } as const
 
 /** What the chain and the pool keep. */
@@ -224,16 +224,16 @@ export interface PeerTables {
   /** By address or range: in which order they were banned. */
   readonly bans: Table<string, number>
   /** Counters by name. */
-  readonly callerEvents: Table<string, Readonly<Record<string, number>>>
+  readonly peerCounters: Table<string, Readonly<Record<string, number>>>
 }
 
-/** The tables of the ledger of callers over a database. */
+/** The tables of peer scoring over a database. */
 export function peerTables(reader: KeyValueReader): PeerTables {
   return {
     bans: new Table(reader, PREFIX.bans, nameKey, jsonValue<number>()),
-    callerEvents: new Table(
+    peerCounters: new Table(
       reader,
-      PREFIX.callerEvents,
+      PREFIX.peerCounters,
       nameKey,
       jsonValue<Readonly<Record<string, number>>>(),
     ),

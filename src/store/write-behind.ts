@@ -23,7 +23,7 @@ export interface Store extends KeyValueReader {
 
 /** Operations waiting for the tables beyond which a batch waits for them too: memory stays bounded. */
 const MOST_WAITING = 60_000
-/** Waiting operations that go to the tables at once, however busy the node is: soon enough to die young in memory. */
+/** Waiting operations that go to the tables at once, however busy the node is: soon enough to be collected in the young generation. */
 const MANY_WAITING = 256
 /** Fewer of them wait for a moment of rest: this many milliseconds without a batch. */
 const REST_MS = 5

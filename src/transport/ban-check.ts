@@ -1,14 +1,14 @@
-/** Refuses banned addresses, and counts accepted and refused connections in the node's ledger of callers. */
+/** Refuses banned addresses, and counts accepted and refused connections in the node's scoring of callers. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { plainAddress } from '../options/addresses.ts'
 import type { RemoteAddressOf } from './incoming-request.ts'
 import { forbidden, type Refusal } from './refusal.ts'
 
-/** The ledger as a transport uses it. Addresses are plain: IPv4-mapped ones as IPv4. */
-export interface CallerLedger {
+/** The scoring as a transport uses it. Addresses are plain: IPv4-mapped ones as IPv4. */
+export interface PeerScoring {
   isBanned(address: string): boolean
-  note(
+  recordEvent(
     address: string,
     event: 'successfulHandshakes' | 'failedHandshakes' | 'invalidMessages' | 'timeoutMessages',
   ): void
@@ -16,8 +16,8 @@ export interface CallerLedger {
   onBan(listener: () => void): () => void
 }
 
-/** The ledger of a node that keeps none. */
-export const NO_BANS: CallerLedger = { isBanned: () => false, note() {}, onBan: () => () => {} }
+/** The scoring of a node that keeps none. */
+export const NO_SCORING: PeerScoring = { isBanned: () => false, recordEvent() {}, onBan: () => () => {} }
 
 /** The refusal of a banned address. */
 export const BANNED: Refusal = forbidden('Address is banned: see sco_unbanAddress')
@@ -40,11 +40,11 @@ const socketAddress = (socket: Duplex): string =>
   plainAddress('remoteAddress' in socket ? String(socket.remoteAddress ?? '') : '')
 
 /** Makes the check. */
-export function createBanCheck(ledger: CallerLedger, remoteAddressOf: RemoteAddressOf): BanCheck {
+export function createBanCheck(scoring: PeerScoring, remoteAddressOf: RemoteAddressOf): BanCheck {
   const countHandshake = (address: string, isAccepted: boolean) =>
-    ledger.note(address, isAccepted ? 'successfulHandshakes' : 'failedHandshakes')
+    scoring.recordEvent(address, isAccepted ? 'successfulHandshakes' : 'failedHandshakes')
   return {
-    refusal: (request) => (ledger.isBanned(remoteAddressOf(request)) ? BANNED : undefined),
+    refusal: (request) => (scoring.isBanned(remoteAddressOf(request)) ? BANNED : undefined),
     countFirstRequest(request, response) {
       const address = remoteAddressOf(request)
       response.once('finish', () => {
@@ -53,7 +53,7 @@ export function createBanCheck(ledger: CallerLedger, remoteAddressOf: RemoteAddr
       })
     },
     countUpgrade: (request, isAccepted) => countHandshake(remoteAddressOf(request), isAccepted),
-    countClientError: (socket, event) => ledger.note(socketAddress(socket), event),
-    isBanned: (socket) => ledger.isBanned(socketAddress(socket)),
+    countClientError: (socket, event) => scoring.recordEvent(socketAddress(socket), event),
+    isBanned: (socket) => scoring.isBanned(socketAddress(socket)),
   }
 }

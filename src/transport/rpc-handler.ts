@@ -5,7 +5,7 @@ import { type Logger, silentLogger } from '../logger.ts'
 import { type RpcHandlerOptions, resolveRpcHandlerOptions } from '../options/options.ts'
 import type { Preset } from '../options/presets.ts'
 import { openSession, type Session } from '../rpc/session.ts'
-import { BANNED, type CallerLedger, NO_BANS } from './ban-check.ts'
+import { BANNED, NO_SCORING, type PeerScoring } from './ban-check.ts'
 import { type BodyReader, createBodyReader } from './body.ts'
 import { type ByteBudget, createByteBudget, PACKED, SMALL_BYTES } from './byte-budget.ts'
 import { createHostCheck, type HostCheck } from './host-check.ts'
@@ -54,7 +54,7 @@ export interface RpcHandlerNode {
   readonly dispatcher: TextDispatcher
   readonly options?: { readonly logger?: Logger | undefined; readonly preset?: Preset | undefined }
   /** Banned addresses; none when it is absent. */
-  readonly peers?: Pick<CallerLedger, 'isBanned'>
+  readonly peers?: Pick<PeerScoring, 'isBanned'>
 }
 
 /** How long the sender of a body that is too large may go on sending, so that it reads our answer; milliseconds. */
@@ -274,7 +274,7 @@ export function rpcHandler(node: RpcHandlerNode, given: RpcHandlerOptions = {}):
   const isClosing = () => false
   // The address that the app listens on is not known here, so Host is checked as on loopback.
   const admit = createAdmission(createHostCheck({ bindAddress: '127.0.0.1', hosts, cors }), isClosing)
-  const { peers = NO_BANS } = node
+  const { peers = NO_SCORING } = node
   const handle = createRpcHandler({
     dispatcher: node.dispatcher,
     remoteAddressOf,

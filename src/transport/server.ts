@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type Logger, silentLogger } from '../logger.ts'
 import { type ResolvedServeOptions, resolveServeOptions, type ServeOptions } from '../options/options.ts'
-import { type CallerLedger, createBanCheck, NO_BANS } from './ban-check.ts'
+import { createBanCheck, NO_SCORING, type PeerScoring } from './ban-check.ts'
 import { createBodyReader } from './body.ts'
 import { createByteBudget } from './byte-budget.ts'
 import { type Certificate, openCertificate } from './certificate.ts'
@@ -25,7 +25,7 @@ export interface Servable {
   readonly dispatcher: TextDispatcher
   readonly options?: { readonly logger?: Logger | undefined; readonly profile?: 'node' | 'hosted' }
   /** Banned addresses and the counts of callers; nobody is banned when it is absent. */
-  readonly peers?: CallerLedger
+  readonly peers?: PeerScoring
   /** The node's own metrics; absent for a dispatcher without a chain. */
   readonly health?: Monitored['health']
 }
@@ -81,8 +81,8 @@ export async function serve(node: Servable, given: ServeOptions = {}): Promise<S
     certificate?.close()
     throw error
   })
-  const ledger = node.peers ?? NO_BANS
-  const bans = createBanCheck(ledger, remoteAddressOf)
+  const scoring = node.peers ?? NO_SCORING
+  const bans = createBanCheck(scoring, remoteAddressOf)
   let closing: Promise<void> | undefined
   const isClosing = () => closing !== undefined
   const budget = createByteBudget(options.maxBufferedBytes)
@@ -226,9 +226,9 @@ export async function serve(node: Servable, given: ServeOptions = {}): Promise<S
   }
   server.on('error', (error) => logger.error('the server failed', { error }))
 
-  const stopListening = ledger.onBan(() => {
+  const stopListening = scoring.onBan(() => {
     for (const socket of open) if (bans.isBanned(socket)) socket.destroy()
-    sockets.disconnectBanned(ledger.isBanned)
+    sockets.disconnectBanned(scoring.isBanned)
   })
 
   async function shut(graceMs: number): Promise<void> {

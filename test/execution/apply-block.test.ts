@@ -85,10 +85,10 @@ describe('CREATE at the address of a destroyed contract', () => {
   // Makes an empty contract by CREATE2 and returns its address, or 0.
   const factory = `${salt} PUSH1 0 SSTORE`
   // Init code: SELFDESTRUCT to the caller at once.
-  const suicidal = `0x33ff 0 MSTORE 0 2 30 0 CREATE2 PUSH1 0 SSTORE`
+  const selfDestructing = `0x33ff 0 MSTORE 0 2 30 0 CREATE2 PUSH1 0 SSTORE`
 
   it('collides within the list, not after it', async () => {
-    const state = world({ [CONTRACT]: { code: suicidal, nonce: 1n } })
+    const state = world({ [CONTRACT]: { code: selfDestructing, nonce: 1n } })
     const block = open(state)
     const gasLimit = 200_000n
     const first = await block.add(transaction({ to: CONTRACT, gasLimit }))
@@ -104,7 +104,10 @@ describe('CREATE at the address of a destroyed contract', () => {
   })
 
   it('is of no concern to other addresses', async () => {
-    const state = world({ [CONTRACT]: { code: suicidal, nonce: 1n }, [OTHER]: { code: factory, nonce: 1n } })
+    const state = world({
+      [CONTRACT]: { code: selfDestructing, nonce: 1n },
+      [OTHER]: { code: factory, nonce: 1n },
+    })
     const block = open(state)
     await block.add(transaction({ to: CONTRACT, gasLimit: 200_000n }))
     await block.add(transaction({ nonce: 2n, to: OTHER, gasLimit: 200_000n }))

@@ -112,7 +112,7 @@ export const ATTACKS: readonly Attack[] = [
 ]
 
 /** Sends one body; all that comes back until the node hangs up. */
-export async function strike(port: number, body: string): Promise<string> {
+export async function sendAttack(port: number, body: string): Promise<string> {
   const socket = await rawSocket(port)
   socket.send(
     `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n`,

@@ -1,12 +1,12 @@
 /** A node of its own process under attack: what everybody else has of it meanwhile, and what is left of it afterwards. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type RunningCommand, startCommand } from '../support/command.ts'
-import { ATTACKS, openSlowly, strike } from './attacks.ts'
+import { ATTACKS, openSlowly, sendAttack } from './attacks.ts'
 import { frame, handshake, openFrames } from './frames.ts'
 import { rawSocket, statuses } from './raw-socket.ts'
 import { leakIn } from './reply-check.ts'
 
-/** A polite caller's median wait under attack, in medians of the same caller when nothing else happens. */
+/** A well-behaved caller's median wait under attack, in medians of the same caller when nothing else happens. */
 const MOST_TIMES_IDLE = 400
 /** The same of the longest wait: what is long runs in turns, and what cannot is short. */
 const WORST_TIMES_IDLE = 20_000
@@ -70,10 +70,10 @@ async function memory(): Promise<number> {
   return Number(/^process_resident_memory_bytes (\d+)$/m.exec(page)?.[1])
 }
 
-describe('a polite caller, and the node itself,', () => {
+describe('a caller within its limits, and the node itself,', () => {
   it.each(ATTACKS.map((attack) => [attack.name, attack] as const))('outlast %s', async (_, { bodies }) => {
     let received: readonly string[] = []
-    const attack = Promise.all(bodies.map((body) => strike(port, body))).then((texts) => {
+    const attack = Promise.all(bodies.map((body) => sendAttack(port, body))).then((texts) => {
       received = texts
     })
     await expectService(attack)
@@ -112,7 +112,7 @@ describe('a polite caller, and the node itself,', () => {
     }
     const mining = Promise.all(
       Array.from({ length: 20 }, () =>
-        strike(port, '{"jsonrpc":"2.0","id":1,"method":"evm_mine","params":[{"blocks":10}]}'),
+        sendAttack(port, '{"jsonrpc":"2.0","id":1,"method":"evm_mine","params":[{"blocks":10}]}'),
       ),
     )
     await expectService(mining)

@@ -32,7 +32,7 @@ afterAll(async () => {
 })
 
 const port = () => served.server.port
-const knockAt = (path: string, verb = 'POST', headers = '') =>
+const requestAt = (path: string, verb = 'POST', headers = '') =>
   connection(
     port(),
     `${verb} ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nConnection: close\r\n${headers}Content-Length: ${CALL.length}\r\n\r\n${CALL}`,
@@ -75,8 +75,8 @@ describe('a path without a key as its last segment', () => {
   ]
 
   it.each(tricks)('%s: none is authorised, and all get the same refusal', async (_, pathOf) => {
-    const plain = bodyOf(await knockAt('/'))
-    const text = await knockAt(pathOf(key))
+    const plain = bodyOf(await requestAt('/'))
+    const text = await requestAt(pathOf(key))
     expect(statuses(text)).toEqual([401])
     expect(bodyOf(text)).toBe(plain)
     expect(text).not.toContain(key)
@@ -101,7 +101,7 @@ describe('a path without a key as its last segment', () => {
           .replace(/\/+$/, '') + page
       // A key before a page is how pages are asked for; any other way is none.
       if (path === `/${key}${page}` || path.endsWith(`/${key}/metrics`)) continue
-      const text = await knockAt(path, 'GET')
+      const text = await requestAt(path, 'GET')
       expect([401, 404, 400]).toContain(statuses(text)[0])
       expect(bodyOf(text)).not.toMatch(/tandem_|openrpc/)
       expect(leakIn(text)).toBeUndefined()
@@ -118,7 +118,7 @@ describe('a path without a key as its last segment', () => {
     'X-Forwarded-For: 127.0.0.1\r\nX-Forwarded-Prefix: /KEY\r\n',
     'Referer: http://localhost/KEY\r\n',
   ])('nor does the header %j let anybody in', async (header) => {
-    expect(statuses(await knockAt('/', 'POST', header.replaceAll('KEY', key)))).toEqual([401])
+    expect(statuses(await requestAt('/', 'POST', header.replaceAll('KEY', key)))).toEqual([401])
   })
 
   it('a key as the last segment lets in, whatever stands before or behind it', async () => {
@@ -130,7 +130,7 @@ describe('a path without a key as its last segment', () => {
       `/%00/${key}#x`,
       `http://elsewhere/${key}`,
     ]) {
-      expect(await knockAt(path)).toContain('"result":"0x21"')
+      expect(await requestAt(path)).toContain('"result":"0x21"')
     }
   })
 })

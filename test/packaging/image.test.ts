@@ -99,7 +99,7 @@ describe('the image', () => {
     expect(stderr).toMatch(/^tandem: .*--unsafe-open.*\n$/)
   })
 
-  it('knows a node that lives from one that does not', async () => {
+  it('distinguishes a running node from one that is not', async () => {
     const [, ...check] = named('HEALTHCHECK')[0] ?? []
     const script = check.join(' ').replace('/app/', ROOT)
     const ask = async (port: string, more: Record<string, string> = {}) => {

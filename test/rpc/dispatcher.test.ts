@@ -222,14 +222,14 @@ describe('permission', () => {
 })
 
 describe('the price of a message', () => {
-  function payer(purse: number) {
+  function payer(budget: number) {
     const asked: number[] = []
     const session = {
       ...openSession('payer'),
       async charge(calls: number) {
         asked.push(calls)
-        purse -= calls
-        return purse < 0 ? new NodeError('rate-limited', 'spent') : undefined
+        budget -= calls
+        return budget < 0 ? new NodeError('rate-limited', 'spent') : undefined
       },
     }
     return { session, asked }

@@ -65,7 +65,7 @@ type Client = (address: `0x${string}`, onNote: (note: number) => void) => Promis
 interface Places {
   readonly url: string
   readonly wsUrl: string
-  readonly patientUrl: string
+  readonly delayedUrl: string
 }
 
 function ethersPolling({ url }: Places): Client {
@@ -125,9 +125,9 @@ function viem(transport: ReturnType<typeof http> | ReturnType<typeof webSocket>)
   }
 }
 
-function web3({ patientUrl }: Places): Client {
+function web3({ delayedUrl }: Places): Client {
   return async (address, onNote) => {
-    const provider = new Web3Socket(patientUrl, {}, { delay: 20, autoReconnect: true, maxAttempts: 5 })
+    const provider = new Web3Socket(delayedUrl, {}, { delay: 20, autoReconnect: true, maxAttempts: 5 })
     closers.push(() => provider.disconnect())
     provider.on('error', () => {})
     const contract = new new Web3(provider).eth.Contract(probe.abi as never[], address)
@@ -159,7 +159,7 @@ it('clients receive events after the node was killed and restarted, and none twi
   const call = (method: string, ...params: unknown[]) => rpc(url, method, params)
   const noteContract = await deployNotes(call)
   const proxy = await delayingProxy(Number(port))
-  const places = { url, wsUrl, patientUrl: proxy.url }
+  const places = { url, wsUrl, delayedUrl: proxy.url }
 
   const clients: Record<string, Client> = {
     'ethers, polling': ethersPolling(places),

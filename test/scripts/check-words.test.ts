@@ -9,6 +9,7 @@ describe('retired words', () => {
     ['// the native contract at 0x01', '1: "native contract" (say: precompiled contract)'],
     ['a line\nconst vitals = read()', '2: "vitals" (say: health, peer scoring)'],
     ['a save point', '1: "save point" (say: snapshot)'],
+    ['const readVitals = 1', '1: "Vitals" (say: health, peer scoring)'],
   ])('finds %j', (text, found) => {
     expect(retiredWordsIn(text)).toEqual([found])
   })

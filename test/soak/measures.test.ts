@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { Measures, STRUCK, YARDSTICK } from '../../scripts/soak/measures.ts'
+import { KILLED, Measures, YARDSTICK } from '../../scripts/soak/measures.ts'
 
 const SECONDS = 300
 let measures: Measures
@@ -47,7 +47,7 @@ describe('latency', () => {
       (at) => 4 + at / 50,
       () => 2,
     )
-    expect(row('steady')?.drift?.verdict).toBe('rising')
+    expect(row('steady')?.trend?.verdict).toBe('rising')
   })
 
   it('is level when the machine gets slower for everybody alike', () => {
@@ -56,26 +56,26 @@ describe('latency', () => {
       (at) => 4 + at / 100,
       (at) => 2 + at / 200,
     )
-    expect(row('steady')?.drift).toMatchObject({ verdict: 'level', change: 0, median: 2 })
+    expect(row('steady')?.trend).toMatchObject({ verdict: 'level', change: 0, median: 2 })
   })
 
-  it('is not judged where the machine is restless, nor of a node that is always cold', () => {
-    const restless = (at: number) => (Math.floor(at / 20) % 2 === 0 ? 2 : 9)
-    run('steady', (at) => 4 + at / 50, restless)
-    expect(measures.unrest(SECONDS)).toBe(4.5)
-    expect(row('steady')?.drift).toBeUndefined()
+  it('is not judged where the machine is noisy, nor of a node that is always cold', () => {
+    const noisy = (at: number) => (Math.floor(at / 20) % 2 === 0 ? 2 : 9)
+    run('steady', (at) => 4 + at / 50, noisy)
+    expect(measures.noise(SECONDS)).toBe(4.5)
+    expect(row('steady')?.trend).toBeUndefined()
     measures = new Measures()
     run(
-      STRUCK,
+      KILLED,
       (at) => 4 + at / 50,
       () => 2,
     )
-    expect(row(STRUCK)?.drift).toBeUndefined()
+    expect(row(KILLED)?.trend).toBeUndefined()
   })
 })
 
 describe('the heap', () => {
-  it('rises when what lives in it grows', () => {
+  it('rises when the live heap grows', () => {
     run(
       'steady',
       () => 4,
@@ -88,7 +88,7 @@ describe('the heap', () => {
       level.noteHeap('sound', (40 + (at % 4)) * 2 ** 20)
       vi.advanceTimersByTime(15_000)
     }
-    expect(level.heapDrift('leaking', SECONDS)).toMatchObject({ verdict: 'rising' })
-    expect(level.heapDrift('sound', SECONDS)).toMatchObject({ verdict: 'level' })
+    expect(level.heapTrend('leaking', SECONDS)).toMatchObject({ verdict: 'rising' })
+    expect(level.heapTrend('sound', SECONDS)).toMatchObject({ verdict: 'level' })
   })
 })

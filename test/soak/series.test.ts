@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { comparisonOf, type Point, quantile, slope, windowed } from '../../scripts/soak/series.ts'
+import { type Point, quantile, slope, trendOf, windowed } from '../../scripts/soak/series.ts'
 
 const line = (length: number, of: (at: number) => number): Point[] =>
   Array.from({ length }, (_, at) => [at, of(at)])
@@ -52,21 +52,21 @@ describe('a series', () => {
 
   it('is level when it warms up, rises within its bound, or falls', () => {
     expect(
-      comparisonOf(
+      trendOf(
         line(300, (at) => (at < 60 ? at * 4 : 240)),
         300,
         BOUND,
       ).verdict,
     ).toBe('level')
     expect(
-      comparisonOf(
+      trendOf(
         line(300, (at) => 100 + at * 0.1),
         300,
         BOUND,
       ),
     ).toMatchObject({ verdict: 'level', allowed: 40 })
     expect(
-      comparisonOf(
+      trendOf(
         line(300, (at) => 1000 - at),
         300,
         BOUND,
@@ -75,21 +75,21 @@ describe('a series', () => {
   })
 
   it('rises when it goes on growing, by its share of much or by the least of little', () => {
-    const much = comparisonOf(
+    const much = trendOf(
       line(300, (at) => 400 + at),
       300,
       BOUND,
     )
     expect(much).toMatchObject({ verdict: 'rising', change: 224 })
     expect(
-      comparisonOf(
+      trendOf(
         line(300, (at) => 400 + at * 0.3),
         300,
         BOUND,
       ).verdict,
     ).toBe('level')
     expect(
-      comparisonOf(
+      trendOf(
         line(300, (at) => 10 + at * 0.3),
         300,
         BOUND,
@@ -99,12 +99,12 @@ describe('a series', () => {
 
   it('of a short run has no figures', () => {
     expect(
-      comparisonOf(
+      trendOf(
         line(20, (at) => at * 1000),
         20,
         BOUND,
       ).verdict,
     ).toBe('short')
-    expect(comparisonOf([], 300, BOUND).verdict).toBe('short')
+    expect(trendOf([], 300, BOUND).verdict).toBe('short')
   })
 })

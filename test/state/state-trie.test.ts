@@ -153,9 +153,9 @@ describe('commit', () => {
   })
 
   it('reports no code that no changed account refers to any more', () => {
-    const fleeting = Uint8Array.of(1, 2, 3)
+    const temporary = Uint8Array.of(1, 2, 3)
     const committed = commitOver(trie, root, (overlay) => {
-      overlay.putCode(address(20), fleeting)
+      overlay.putCode(address(20), temporary)
       overlay.deleteAccount(address(20))
       overlay.putCode(address(21), CODE)
     })

@@ -16,7 +16,7 @@ import type { DevTools } from '../../src/engine/dev/dev-tools.ts'
 import type { Commands, Engine, Queries } from '../../src/engine/engine.ts'
 import { createEmitter } from '../../src/engine/events.ts'
 import type { BlockReference, BlockView, MiningWork } from '../../src/engine/model.ts'
-import type { Peers } from '../../src/engine/peers/ledger.ts'
+import type { Peers } from '../../src/engine/peers/peer-scoring.ts'
 import type { Cost } from '../../src/engine/wallet/encrypted-key.ts'
 import { createKeyStore } from '../../src/engine/wallet/key-store.ts'
 import { createWallet } from '../../src/engine/wallet/wallet.ts'
@@ -223,7 +223,7 @@ export interface Call {
 function fakePeers(): Peers {
   const bans = new Set<string>()
   return {
-    note() {},
+    recordEvent() {},
     isBanned: (address) => bans.has(address),
     async ban(text) {
       bans.add(text)
@@ -235,7 +235,7 @@ function fakePeers(): Peers {
     },
     banned: () => [...bans],
     list: () => [],
-    async forget() {},
+    async clearScore() {},
     onBan: () => () => {},
     async close() {},
   }

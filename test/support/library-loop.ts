@@ -100,7 +100,7 @@ function isMissing(runState: RunState, address: bigint): boolean {
   return sessionOf(runState).journal.state.account(wordToAddress(address)) === undefined
 }
 
-/** CALL and its kin: `operands` on the stack, of which the last four are memory ranges. */
+/** CALL, CALLCODE, DELEGATECALL and STATICCALL: `operands` on the stack, of which the last four are memory ranges. */
 function callGas(operands: 6 | 7, chargesNewAccount: boolean): GasFunction {
   return async (runState, base) => {
     const words = runState.stack.peek(operands)

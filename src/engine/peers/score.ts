@@ -20,7 +20,7 @@ export const PEER_EVENTS = [
 export type PeerEvent = (typeof PEER_EVENTS)[number]
 
 /** How often each event occurred, and the score. */
-export interface CallerEvents extends Readonly<Record<PeerEvent, number>> {
+export interface PeerCounters extends Readonly<Record<PeerEvent, number>> {
   /** Number of good events until the first bad one; from then on minus the number of bad ones. */
   readonly score: number
   /** Number of bans of the caller. */
@@ -28,7 +28,7 @@ export interface CallerEvents extends Readonly<Record<PeerEvent, number>> {
 }
 
 /** Counters of an unknown caller. */
-export const NO_EVENTS: CallerEvents = {
+export const ZERO_COUNTERS: PeerCounters = {
   successfulHandshakes: 0,
   failedHandshakes: 0,
   invalidNetworks: 0,

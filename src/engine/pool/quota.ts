@@ -37,13 +37,13 @@ const MAX_SENDERS = 50_000
 export function virtualGas(transaction: Transaction, context: QuotaContext): number {
   const { blockGasLimit, accountNonce, replacedPrice } = context
   const gasLimit = Number(transaction.gasLimit)
-  const newcomer = 1 + 4 / (Number(accountNonce) + 1)
+  const lowNonce = 1 + 4 / (Number(accountNonce) + 1)
   const size = 1 + transaction.raw.length / 25_000
   const share = 1 + (4 * gasLimit) / Number(blockGasLimit)
   const future = transaction.nonce > accountNonce ? 2 : 1
   const replacement =
     replacedPrice === undefined ? 1 : 1 + Number(replacedPrice) / Number(transaction.gasPrice)
-  return gasLimit * newcomer * size * share * future * replacement
+  return gasLimit * lowNonce * size * share * future * replacement
 }
 
 /** The quotas of all senders. */

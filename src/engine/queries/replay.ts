@@ -102,7 +102,7 @@ export function createReplays(parts: Parts): Replays {
       env: environmentAt(block.header, parts),
       tracerOf,
       lastIndex,
-      breathe: createEventLoopYield('query'),
+      yieldIfDue: createEventLoopYield('query'),
       remainingMs: () => end - performance.now(),
     })
   }

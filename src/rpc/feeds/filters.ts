@@ -38,9 +38,9 @@ export interface Filters {
   onTransactions(owner: string): Hex
   /**
    * The entries since the last call, in order; what does not fit a reply, or takes long, is returned by the next call.
-   * `patience` is the time limit of the call, milliseconds; 0 is none. Throws `filter-not-found`.
+   * `timeLimitMs` is that of the call; 0 is none. Throws `filter-not-found`.
    */
-  changes(id: string, owner: string, patience: number): Promise<Entries>
+  changes(id: string, owner: string, timeLimitMs: number): Promise<Entries>
   /** All that a log filter matches now; of the others the entries still at hand. Throws as `changes` and as a query. */
   all(id: string, owner: string): Promise<Entries>
   /** False when there is none. */
@@ -219,10 +219,10 @@ export function createFilters({ engine, options, elapsed }: Parts): Filters {
   function logChanges(
     filter: Filter,
     of: Filter['of'] & { kind: 'logs' },
-    patience: number,
+    timeLimitMs: number,
   ): Promise<LogView[]> {
     // Entries are returned once: half of the time limit is left for the reply, or they would be lost.
-    const until = patience === 0 ? Number.POSITIVE_INFINITY : elapsed() + patience / 2
+    const until = timeLimitMs === 0 ? Number.POSITIVE_INFINITY : elapsed() + timeLimitMs / 2
     return pollLogs(filter, of, { bytes: replyBytes(), until })
   }
 
@@ -244,10 +244,10 @@ export function createFilters({ engine, options, elapsed }: Parts): Filters {
     },
     onBlocks: (owner) => add(owner, { kind: 'blocks', read: [] }).id,
     onTransactions: (owner) => add(owner, { kind: 'transactions', read: [] }).id,
-    async changes(id, owner, patience) {
+    async changes(id, owner, timeLimitMs) {
       const filter = find(id, owner)
       const { of } = filter
-      if (of.kind === 'logs') return logChanges(filter, of, patience)
+      if (of.kind === 'logs') return logChanges(filter, of, timeLimitMs)
       const fresh = hashesSince(filter, of.kind)
       filter.cursor = fresh.end
       of.read = [...of.read, ...fresh.hashes].slice(-KEPT_ENTRIES)

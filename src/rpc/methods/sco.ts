@@ -4,7 +4,7 @@
  */
 import { isIP } from 'node:net'
 import { z } from 'zod'
-import type { PeerRecord } from '../../engine/peers/ledger.ts'
+import type { PeerRecord } from '../../engine/peers/peer-scoring.ts'
 import type { PeerEvent } from '../../engine/peers/score.ts'
 import { invalidParams } from '../../errors.ts'
 import { plainAddress } from '../../options/addresses.ts'
@@ -12,7 +12,7 @@ import { anyText } from '../json-forms.ts'
 import { method } from '../method.ts'
 import { expected, type Parameter, scalar } from '../parameter.ts'
 
-/** An address or a range; the ledger decides whether it can be banned. */
+/** An address or a range; peer scoring decides whether it can be banned. */
 const BannedText: Parameter<string> = scalar({
   form: anyText(),
   description: 'IPv4 or IPv6 address, or a range of them: 192.0.2.0/24',
@@ -167,7 +167,7 @@ export const sco_clearPeerScoring = method({
   result: z.array(PeerObject),
   examples: [{ params: ['203.0.113.7'], result: [] }],
   async run({ id }, { engine }) {
-    await engine.peers.forget(id)
+    await engine.peers.clearScore(id)
     return engine.peers.list().map(toPeerObject)
   },
 })

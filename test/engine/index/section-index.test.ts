@@ -71,9 +71,14 @@ async function world() {
       })
       if (notified) index.follow({ removed: gone, added: come })
     },
-    async find(term: number, from: number, to: number, breathe: Parameters<SectionIndex['candidates']>[3]) {
+    async find(
+      term: number,
+      from: number,
+      to: number,
+      yieldIfDue: Parameters<SectionIndex['candidates']>[3],
+    ) {
       const found: number[] = []
-      for await (const heights of index.candidates([[[term]]], from, to, breathe)) found.push(...heights)
+      for await (const heights of index.candidates([[[term]]], from, to, yieldIfDue)) found.push(...heights)
       return found
     },
     bruteForce: (term: number, from: number, to: number) =>
@@ -196,12 +201,12 @@ describe('a section index', () => {
       [0, 5],
     ]
     let pauses = 0
-    const breathe = () => {
+    const yieldIfDue = () => {
       const next = pauses++ % 150 === 149 ? chainWriter[(pauses - 150) / 150] : undefined
       if (next === undefined) return undefined
       return Promise.resolve().then(() => move(...next))
     }
-    await find(0, SECTION_BLOCKS, chain.length - 1, breathe)
+    await find(0, SECTION_BLOCKS, chain.length - 1, yieldIfDue)
     expect(pauses).toBeGreaterThan(600)
     for (const term of [0, 1, 2])
       expect(await find(term, 0, chain.length - 1, never)).toEqual(bruteForce(term, 0, chain.length - 1))

@@ -31,7 +31,7 @@ describe('a poll for logs', () => {
     expect(polls).toEqual([...notes.map((hash) => [hash]), []])
   })
 
-  it('of a patient caller takes all at once', async () => {
+  it('takes all at once within the time limit', async () => {
     node = await createNode()
     const { request, engine } = node
     const { address, note } = await deployNotes((method, ...params) => request({ method, params }))

@@ -18,10 +18,10 @@ const blocks: ExecutedBlock[] = []
 
 beforeAll(async () => {
   node = await createNode()
-  const banCheck = await deployNotes((method, ...params) => node.request({ method, params }))
-  address = banCheck.address
+  const contract = await deployNotes((method, ...params) => node.request({ method, params }))
+  address = contract.address
   for (let i = 0; i < 4; i++) {
-    await banCheck.note(i)
+    await contract.note(i)
     blocks.push(node.engine.queries.head())
   }
 })
@@ -32,7 +32,7 @@ function stepOf(block: ExecutedBlock, removed = false): BlockStep {
   return { hash: block.hash, number, logsBloom, removed, head: block.hash, ...(removed && { block }) }
 }
 
-/** A filter on the keeper's logs at the start of a backlog, and its polls. */
+/** A filter on the contract's logs at the start of a backlog, and its polls. */
 function pollOf(
   steps: readonly BlockStep[],
   block: Queries['block'] = node.engine.queries.block,

@@ -1,4 +1,4 @@
-/** The ledger of callers at the edge (acceptance checks 213 to 215). */
+/** Peer scoring over JSON-RPC (acceptance checks 213 to 215). */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createNode, type Node } from '../../../src/index.ts'
 
@@ -37,7 +37,7 @@ describe('the sco_ methods', () => {
   it('tell every counter of a caller, in their order', async () => {
     expect(await call('sco_peerList')).toEqual([])
     expect(Object.values((await call('sco_reputationSummary')) as object)).toEqual(Array(17).fill(0))
-    node.peers.note('203.0.113.7', 'validBlocks')
+    node.peers.recordEvent('203.0.113.7', 'validBlocks')
     const [peer] = (await call('sco_peerList')) as object[]
     expect(Object.keys(peer as object).join(' ')).toBe(
       'id type goodReputation punishedUntil successfulHandshakes failedHandshakes invalidNetworks repeatedMessages ' +

@@ -54,7 +54,7 @@ describeWith(REDIS_SERVER, 'limits in Redis', () => {
     await redis.kill()
   })
 
-  /** Charges the two meters by turns; how many were let through. */
+  /** Charges the two meters alternately; returns how many were let through. */
   async function through(terms: KeyRecord, count: number): Promise<number> {
     let passed = 0
     for (let i = 0; i < count; i++) {

@@ -84,7 +84,7 @@ export const eth_mining = method({
 export const eth_hashrate = method({
   name: 'eth_hashrate',
   summary:
-    'Hashes per second of the blocks mined here over the last hour, and what live miners say of their own.',
+    'Hashes per second of the blocks mined here over the last hour, and what running miners report of their own.',
   params: {},
   result: QuantityText,
   examples: [{ params: [], result: '0x0' }],

@@ -5,10 +5,10 @@ import type { Store } from '../../store/level.ts'
 import type { Write } from '../../store/table.ts'
 import { peerTables } from '../../store/tables.ts'
 import { type BannedRange, parseBannedRange } from './banned-range.ts'
-import { type CallerEvents, NO_EVENTS, nextScore, type PeerEvent } from './score.ts'
+import { nextScore, type PeerCounters, type PeerEvent, ZERO_COUNTERS } from './score.ts'
 
 /** A caller with its event counters. */
-export interface PeerRecord extends CallerEvents {
+export interface PeerRecord extends PeerCounters {
   readonly address: string
   readonly isBanned: boolean
 }
@@ -16,7 +16,7 @@ export interface PeerRecord extends CallerEvents {
 /** Scores and bans. Loopback callers are not counted and cannot be banned. */
 export interface Peers {
   /** Counts an event of a caller. IPv4-mapped addresses must be given as IPv4. */
-  note(address: string, event: PeerEvent): void
+  recordEvent(address: string, event: PeerEvent): void
   isBanned(address: string): boolean
   /** Durable once it resolves; false when the text is no valid ban. Idempotent. */
   ban(text: string): Promise<boolean>
@@ -27,7 +27,7 @@ export interface Peers {
   /** All known callers, the most recently active last. */
   list(): readonly PeerRecord[]
   /** Deletes a caller's counters, not its ban. */
-  forget(address: string): Promise<void>
+  clearScore(address: string): Promise<void>
   /** Registers a listener for new bans; the returned function removes it. */
   onBan(listener: () => void): () => void
   /** Writes what is only in memory. */
@@ -39,7 +39,7 @@ const MAX_PEERS = 1000
 /** Interval of writing counters, milliseconds: a crash loses at most this much of them. Bans are written at once. */
 const WRITE_MS = 5000
 
-type Counters = { -readonly [K in keyof CallerEvents]: CallerEvents[K] }
+type Counters = { -readonly [K in keyof PeerCounters]: PeerCounters[K] }
 
 function listOf(ranges: Iterable<BannedRange>): BlockList {
   const list = new BlockList()
@@ -62,8 +62,8 @@ export async function openPeers(store: Store): Promise<Peers> {
   const unwritten = new Set<string>()
   let timer: NodeJS.Timeout | undefined
 
-  for await (const [address, callerEvents] of tables.callerEvents.range()) {
-    peers.set(address, { ...NO_EVENTS, ...callerEvents })
+  for await (const [address, peerCounters] of tables.peerCounters.range()) {
+    peers.set(address, { ...ZERO_COUNTERS, ...peerCounters })
   }
   const kept: { order: number; range: BannedRange }[] = []
   for await (const [text, order] of tables.bans.range()) {
@@ -83,11 +83,11 @@ export async function openPeers(store: Store): Promise<Peers> {
     timer = undefined
     const writes: Write[] = []
     for (const address of unwritten) {
-      const callerEvents = peers.get(address)
+      const peerCounters = peers.get(address)
       writes.push(
-        callerEvents === undefined
-          ? tables.callerEvents.del(address)
-          : tables.callerEvents.put(address, callerEvents),
+        peerCounters === undefined
+          ? tables.peerCounters.del(address)
+          : tables.peerCounters.put(address, peerCounters),
       )
     }
     unwritten.clear()
@@ -103,7 +103,7 @@ export async function openPeers(store: Store): Promise<Peers> {
   /** The counters of a caller, moved to the most recent place. */
   function touch(address: string): Counters {
     const known = peers.get(address)
-    const counters = known ?? { ...NO_EVENTS }
+    const counters = known ?? { ...ZERO_COUNTERS }
     if (known !== undefined) peers.delete(address)
     peers.set(address, counters)
     if (peers.size > MAX_PEERS) {
@@ -118,7 +118,7 @@ export async function openPeers(store: Store): Promise<Peers> {
 
   return {
     isBanned,
-    note(address, event) {
+    recordEvent(address, event) {
       if (address === '' || isLoopback(address)) return
       const counters = touch(address)
       counters[event]++
@@ -158,12 +158,12 @@ export async function openPeers(store: Store): Promise<Peers> {
       return [...single, ...ranges.filter(({ bits }) => bits !== undefined)].map(({ text }) => text)
     },
     list: () =>
-      [...peers].map(([address, callerEvents]) => ({
-        ...callerEvents,
+      [...peers].map(([address, peerCounters]) => ({
+        ...peerCounters,
         address,
         isBanned: isBanned(address),
       })),
-    async forget(address) {
+    async clearScore(address) {
       if (!peers.delete(address)) return
       unwritten.add(address)
       await write()

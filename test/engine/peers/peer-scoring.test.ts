@@ -1,9 +1,9 @@
-/** The ledger of callers: counts, bans, and what of it survives. */
+/** Peer scoring: counters, bans, and what of them survives a restart. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { openPeers } from '../../../src/engine/peers/ledger.ts'
+import { openPeers } from '../../../src/engine/peers/peer-scoring.ts'
 import { nextScore, type PeerEvent } from '../../../src/engine/peers/score.ts'
 import { openStore, type Store } from '../../../src/store/level.ts'
 
@@ -18,9 +18,9 @@ const memory = async () => openPeers(await openStore({ chain: 'regtest', chainId
 describe('peer scoring', () => {
   it('counts by address, the most recently active last', async () => {
     const peers = await memory()
-    peers.note(STRANGER, 'successfulHandshakes')
-    peers.note('2001:db8::1', 'successfulHandshakes')
-    peers.note(STRANGER, 'validTransactions')
+    peers.recordEvent(STRANGER, 'successfulHandshakes')
+    peers.recordEvent('2001:db8::1', 'successfulHandshakes')
+    peers.recordEvent(STRANGER, 'validTransactions')
     expect(peers.list().map(({ address }) => address)).toEqual(['2001:db8::1', STRANGER])
     expect(peers.list()[1]).toMatchObject({
       successfulHandshakes: 1,
@@ -29,21 +29,21 @@ describe('peer scoring', () => {
       score: 1,
       isBanned: false,
     })
-    await peers.forget(STRANGER)
+    await peers.clearScore(STRANGER)
     expect(peers.list()).toHaveLength(1)
   })
 
   it('is no business of callers on this machine', async () => {
     const peers = await memory()
-    for (const address of ['127.0.0.1', '127.9.9.9', '::1', '']) peers.note(address, 'invalidMessages')
+    for (const address of ['127.0.0.1', '127.9.9.9', '::1', '']) peers.recordEvent(address, 'invalidMessages')
     expect(peers.list()).toEqual([])
   })
 
   it('keeps a thousand callers, and drops the least recently active', async () => {
     const peers = await memory()
     for (let i = 0; i <= 1000; i++) {
-      peers.note(`10.0.${i >> 8}.${i & 255}`, 'successfulHandshakes')
-      peers.note('10.0.0.0', 'validBlocks')
+      peers.recordEvent(`10.0.${i >> 8}.${i & 255}`, 'successfulHandshakes')
+      peers.recordEvent('10.0.0.0', 'validBlocks')
     }
     const kept = peers.list()
     expect(kept).toHaveLength(1000)
@@ -64,7 +64,7 @@ describe('peer scoring', () => {
 describe('bans', () => {
   it('hold for addresses and ranges, until they are lifted', async () => {
     const peers = await memory()
-    peers.note(STRANGER, 'successfulHandshakes')
+    peers.recordEvent(STRANGER, 'successfulHandshakes')
     let bans = 0
     const stop = peers.onBan(() => bans++)
     expect(await peers.ban('203.0.113.9/24')).toBe(true)
@@ -100,7 +100,7 @@ describe('bans', () => {
   })
 })
 
-describe('the ledger on disk', () => {
+describe('peer scoring on disk', () => {
   async function reopened(
     change: (peers: Awaited<ReturnType<typeof openPeers>>) => Promise<void>,
     end: boolean,
@@ -130,11 +130,11 @@ describe('the ledger on disk', () => {
 
   it('has the counters of a closed node, without the deleted ones', async () => {
     const { list } = await reopened(async (peers) => {
-      peers.note(STRANGER, 'invalidMessages')
-      peers.note('192.0.2.1', 'validBlocks')
+      peers.recordEvent(STRANGER, 'invalidMessages')
+      peers.recordEvent('192.0.2.1', 'validBlocks')
       await peers.ban('203.0.113.0/24')
-      await peers.forget('192.0.2.1')
-      peers.note(STRANGER, 'failedHandshakes')
+      await peers.clearScore('192.0.2.1')
+      peers.recordEvent(STRANGER, 'failedHandshakes')
     }, true)
     expect(list).toMatchObject([
       {
