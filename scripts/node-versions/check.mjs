@@ -11,7 +11,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { ethers } from 'ethers'
-import { signatureBackend } from '../../dist/chain/signature.js'
+import { loadNativeCurve } from '../../dist/chain/curve.js'
 import { createNode } from '../../dist/index.js'
 
 const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
@@ -46,7 +46,7 @@ async function start(dataDir) {
 }
 
 async function checkInProcess() {
-  assert.equal(signatureBackend, 'native')
+  assert.notEqual(loadNativeCurve(), undefined)
   const node = await createNode()
   try {
     assert.equal(await node.request({ method: 'eth_chainId' }), '0x21')

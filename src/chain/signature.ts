@@ -1,9 +1,8 @@
-/** secp256k1: who signed, and signing. Native code where it loads, `@noble/curves` as fallback and reference. */
-import { createRequire } from 'node:module'
-import { secp256k1 } from '@noble/curves/secp256k1.js'
+/** Signatures: who signed, and signing. */
 import { concat, fromBigIntFixed, toBigInt } from '../encoding/bytes.ts'
 import { keccak256 } from '../encoding/hash.ts'
 import { type Hex, toHex } from '../encoding/hex.ts'
+import { loadNativeCurve, nobleCurve } from './curve.ts'
 
 /** A signature over a hash. `s` is in the lower half of the order when we signed. */
 export interface Signature {
@@ -13,64 +12,11 @@ export interface Signature {
   readonly parity: 0 | 1
 }
 
-/** What either implementation offers, on bytes. */
-export interface Curve {
-  /** The 64 bytes of the public key; throws, or gives `undefined`, when there is none. */
-  recover(hash: Uint8Array, compact: Uint8Array, parity: 0 | 1): Uint8Array | undefined
-  sign(hash: Uint8Array, key: Uint8Array): { compact: Uint8Array; parity: number }
-  /** The 64 bytes of the public key; throws on an invalid key. */
-  publicKey(key: Uint8Array): Uint8Array
-}
-
 /** Order of the curve's group (SEC 2). */
 export const CURVE_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 
-/** The reference implementation, in JavaScript. */
-export const nobleCurve: Curve = {
-  recover: (hash, compact, parity) =>
-    secp256k1.Signature.fromBytes(concat(Uint8Array.of(parity), compact), 'recovered')
-      .recoverPublicKey(hash)
-      .toBytes(false)
-      .subarray(1),
-  sign(hash, key) {
-    const signed = secp256k1.sign(hash, key, { prehash: false, lowS: true, format: 'recovered' })
-    return { compact: signed.subarray(1), parity: signed[0] as number }
-  },
-  publicKey: (key) => secp256k1.getPublicKey(key, false).subarray(1),
-}
-
-/** The part of the optional `secp256k1` package that is used here. */
-interface NativeBindings {
-  ecdsaRecover(signature: Uint8Array, parity: number, hash: Uint8Array, compressed: false): Uint8Array
-  ecdsaSign(hash: Uint8Array, key: Uint8Array): { signature: Uint8Array; recid: number }
-  publicKeyCreate(key: Uint8Array, compressed: false): Uint8Array
-}
-
-/**
- * The native implementation, or `undefined` where no build of it loads. The package's main entry would fall back to
- * slow JavaScript without a word; its `bindings.js` throws instead.
- */
-export function loadNativeCurve(): Curve | undefined {
-  try {
-    const bindings = createRequire(import.meta.url)('secp256k1/bindings.js') as NativeBindings
-    return {
-      recover: (hash, compact, parity) => bindings.ecdsaRecover(compact, parity, hash, false).subarray(1),
-      sign(hash, key) {
-        const { signature, recid } = bindings.ecdsaSign(hash, key)
-        return { compact: signature, parity: recid }
-      },
-      publicKey: (key) => bindings.publicKeyCreate(key, false).subarray(1),
-    }
-  } catch {
-    return undefined
-  }
-}
-
-const native = loadNativeCurve()
-const curve = native ?? nobleCurve
-
-/** Which implementation answers; noble is some twenty times slower to recover a sender. */
-export const signatureBackend: 'native' | 'noble' = native === undefined ? 'noble' : 'native'
+/** Noble is some twenty times slower to recover a sender. */
+const curve = loadNativeCurve() ?? nobleCurve
 
 /** The signer's public key (64 bytes, x and y), or `undefined` when no key could have made this signature. */
 export function recoverPublicKey(

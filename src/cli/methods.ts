@@ -6,9 +6,10 @@ import { namesOf } from '../rpc/method-names.ts'
 import { METHODS } from '../rpc/methods/index.ts'
 import { isMethodOrNamespace } from '../rpc/profiles.ts'
 import type { Writers } from './start.ts'
+import { columnLines } from './terminal-text.ts'
 
 /** One row of the table; a parameter that may be left out ends in `?`. */
-export interface MethodRow {
+interface MethodRow {
   /** Its own name first, then its aliases. */
   readonly names: readonly string[]
   readonly params: readonly string[]
@@ -24,18 +25,15 @@ function methodRow(method: AnyMethod): MethodRow {
   }
 }
 
-/** Columns as wide as their widest cell, up to these widths; what is wider pushes the rest of its line. */
-const WIDEST = [42, 44] as const
+/** Characters of the columns of names and parameters, at most. */
+const WIDEST = [42, 44]
 
-/** The rows as lines of text; each alias has a line of its own. */
-export function methodLines(rows: readonly MethodRow[]): string[] {
-  const lines = rows.flatMap(({ names, params, summary }) =>
-    names.map((name, i) => [name, params.join(', '), i === 0 ? summary : `Alias of ${names[0]}.`] as const),
+/** Each alias has a line of its own. */
+function methodLines(rows: readonly MethodRow[]): string[] {
+  const cells = rows.flatMap(({ names, params, summary }) =>
+    names.map((name, i) => [name, params.join(', '), i === 0 ? summary : `Alias of ${names[0]}.`]),
   )
-  const width = (column: 0 | 1) =>
-    Math.min(WIDEST[column], Math.max(0, ...lines.map((cells) => cells[column].length)))
-  const [first, second] = [width(0), width(1)]
-  return lines.map(([name, params, summary]) => `${name.padEnd(first)}  ${params.padEnd(second)}  ${summary}`)
+  return columnLines(cells, WIDEST)
 }
 
 /** The rows of the methods that have one of these names or namespaces; of all without any. Throws `invalid-options`. */

@@ -19,3 +19,14 @@ export function coins(wei: bigint): string {
 export function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
+
+/**
+ * Rows of cells as lines of text. Columns are as wide as their widest cell, up to `widest`; a wider cell pushes the rest
+ * of its line. The last column, without a width, is not padded.
+ */
+export function columnLines(rows: readonly (readonly string[])[], widest: readonly number[]): string[] {
+  const widths = widest.map((most, column) =>
+    Math.min(most, Math.max(0, ...rows.map((cells) => cells[column]?.length ?? 0))),
+  )
+  return rows.map((cells) => cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '))
+}

@@ -1,6 +1,6 @@
 /** The health of a node in figures, for monitoring. */
 import type { Engine } from '../engine/engine.ts'
-import { sizeOfDirectory } from '../store/size.ts'
+import { sizeOfDirectory } from '../store/level.ts'
 
 /** Heights and counts; bytes. */
 export interface Health {

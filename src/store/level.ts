@@ -1,5 +1,5 @@
 /** The database on disk: one ordered keyspace in LevelDB, or the same in memory; opens, writes batches, closes. */
-import { mkdir } from 'node:fs/promises'
+import { mkdir, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { NodeError } from '../errors.ts'
 import { checkIdentity, type Identity, messageOf } from './identity.ts'
@@ -115,4 +115,20 @@ function refusal(directory: string, error: unknown): NodeError {
     )
   }
   return new NodeError('database', `The database in ${directory} cannot be opened: ${messageOf(cause)}`)
+}
+
+/** Bytes of all files below a directory. A file that goes while they are counted, as LevelDB's do, counts nothing. */
+export async function sizeOfDirectory(directory: string): Promise<number> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true })
+  const sizes = await Promise.all(
+    entries
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) =>
+        stat(join(parentPath, name)).then(
+          ({ size }) => size,
+          () => 0,
+        ),
+      ),
+  )
+  return sizes.reduce((sum, size) => sum + size, 0)
 }

@@ -1,16 +1,9 @@
+import { createRequire } from 'node:module'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import accounts from '../../fixtures/chain/local-accounts.json' with { type: 'json' }
-import {
-  addressOf,
-  CURVE_ORDER,
-  loadNativeCurve,
-  nobleCurve,
-  recoverAddress,
-  recoverPublicKey,
-  sign,
-  signatureBackend,
-} from '../../src/chain/signature.ts'
+import { loadNativeCurve, nobleCurve } from '../../src/chain/curve.ts'
+import { addressOf, CURVE_ORDER, recoverAddress, recoverPublicKey, sign } from '../../src/chain/signature.ts'
 import { fromBigIntFixed, toBigInt } from '../../src/encoding/bytes.ts'
 import { keccak256 } from '../../src/encoding/hash.ts'
 import { fromHex, toHex } from '../../src/encoding/hex.ts'
@@ -72,14 +65,6 @@ describe('signing and recovering', () => {
   })
 })
 
-describe('the native implementation', () => {
-  const native = loadNativeCurve()
-
-  it('is used exactly when it loads', () => {
-    expect(signatureBackend).toBe(native === undefined ? 'noble' : 'native')
-  })
-})
-
 const native = loadNativeCurve()
 const addon = {
   name: 'native secp256k1',
@@ -87,6 +72,16 @@ const addon = {
   install: 'npm ci --include=optional',
 }
 describeWith(addon, 'the native implementation, loaded,', () => {
+  it('signs and recovers', () => {
+    const bindings = createRequire(import.meta.url)('secp256k1/bindings.js') as Record<string, () => unknown>
+    const spies = ['ecdsaSign', 'ecdsaRecover', 'publicKeyCreate'].map((name) => vi.spyOn(bindings, name))
+    const [digest, one] = [keccak256(Uint8Array.of(7)), fromBigIntFixed(1n, 32)]
+    const { r, s, parity } = sign(digest, one)
+    expect(recoverAddress(digest, r, s, parity)).toBe(addressOf(one))
+    for (const spy of spies) expect(spy).toHaveBeenCalledOnce()
+    for (const spy of spies) spy.mockRestore()
+  })
+
   it('agrees with noble, byte for byte', () => {
     fc.assert(
       fc.property(hash, key, (hash, key) => {

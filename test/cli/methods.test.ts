@@ -1,7 +1,7 @@
 /** The table of methods on a terminal. */
 import { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
-import { fillMethodsCommand, methodLines } from '../../src/cli/methods.ts'
+import { fillMethodsCommand } from '../../src/cli/methods.ts'
 import { METHODS } from '../../src/rpc/methods/index.ts'
 
 async function run(...args: string[]): Promise<string[]> {
@@ -38,15 +38,5 @@ describe('tandem methods', () => {
 
   it('knows no others', async () => {
     await expect(run('shh')).rejects.toThrow('There is no method or namespace "shh".')
-  })
-
-  it('keeps its columns apart, however long a cell is', () => {
-    const long = 'x'.repeat(60)
-    expect(
-      methodLines([
-        { names: ['a'], params: ['b'], summary: 'S.' },
-        { names: [long], params: [], summary: 'T.' },
-      ]),
-    ).toEqual([`${'a'.padEnd(42)}  b  S.`, `${long}     T.`])
   })
 })
