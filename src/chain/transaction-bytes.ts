@@ -1,0 +1,179 @@
+/** The bytes of transactions: which forms are read, with which refusals, and the form that is hashed. */
+import { EMPTY, fromBigInt, oneByte, stripZeros, toBigInt, toNumber } from '../encoding/bytes.ts'
+import { keccakHex } from '../encoding/hash.ts'
+import { type Hex, toHex } from '../encoding/hex.ts'
+import { decodeRlp, type RlpItem } from '../encoding/rlp.ts'
+import { frameStrings, readFlatStrings } from '../encoding/rlp-frame.ts'
+import { invalidParams } from '../errors.ts'
+
+/** What the bytes of a transaction hold, or give without recovering its sender. */
+export interface TransactionFields {
+  readonly hash: Hex
+  readonly nonce: bigint
+  /** Wei per gas. */
+  readonly gasPrice: bigint
+  readonly gasLimit: bigint
+  /** `null` creates a contract. */
+  readonly to: Hex | null
+  /** Wei. */
+  readonly value: bigint
+  readonly data: Uint8Array
+  /** The V as encoded: 27/28, or 35/36 + 2 × chain id; 0 for the REMASC transaction. */
+  readonly v: number
+  readonly r: bigint
+  readonly s: bigint
+  /** 0 when unprotected. */
+  readonly chainId: number
+  /** RLP whose keccak-256 is `hash`. */
+  readonly raw: Uint8Array
+}
+
+/** A transaction as read from its bytes. */
+export interface Parsed {
+  readonly fields: TransactionFields
+  readonly chainId: number
+  /** `undefined` when unsigned. */
+  readonly parity: 0 | 1 | undefined
+  readonly r: bigint
+  readonly s: bigint
+  /** The first six elements in the form that is hashed. */
+  readonly payload: readonly Uint8Array[]
+}
+
+/** nonce, gas price, gas limit, receiver, value, data, V, r, s. */
+const ELEMENTS = 9
+
+/**
+ * Reads the bytes of a transaction. The reference node hashes what it would write, not what it read; the quirks are those of
+ * docs/protocol.md#43-transactions. Throws `invalid-params` with the messages of docs/rpc-reference.md#75-sending.
+ */
+export function parseTransaction(raw: Uint8Array): Parsed {
+  const elements = readElements(raw)
+  const at = (index: number) => elements[index] as Uint8Array
+  const receiver = at(3)
+  if (receiver.length !== 0 && receiver.length !== 20) {
+    throw invalidParams(
+      `invalid argument 0: hex string has length ${2 * raw.length}, want 40 for RSK address`,
+    )
+  }
+  if (at(2).length === 0) throw invalidParams('Missing parameter, gasPrice, gas or value')
+  const { v, chainId, parity } = readV(at(6))
+  const r = toBigInt(at(7))
+  const s = toBigInt(at(8))
+  const payload = [
+    isZeroByte(at(0)) ? EMPTY : at(0),
+    priceBytes(at(1)),
+    at(2),
+    receiver,
+    stripZeros(at(4)),
+    at(5),
+  ]
+  const signed = parity !== undefined
+  const encoded = frameStrings([
+    ...payload,
+    signed ? smallBytes(v) : EMPTY,
+    signed ? stripZeros(at(7)) : EMPTY,
+    signed ? stripZeros(at(8)) : EMPTY,
+  ])
+  return {
+    fields: {
+      hash: keccakHex(encoded),
+      nonce: toBigInt(at(0)),
+      gasPrice: toBigInt(at(1)),
+      gasLimit: toBigInt(at(2)),
+      to: receiver.length === 0 ? null : toHex(receiver),
+      value: toBigInt(at(4)),
+      // A copy: what came in may be a view into a large request.
+      data: at(5).slice(),
+      v,
+      r: signed ? r : 0n,
+      s: signed ? s : 0n,
+      chainId,
+      raw: encoded,
+    },
+    chainId,
+    parity,
+    r,
+    s,
+    payload,
+  }
+}
+
+function readElements(raw: Uint8Array): readonly Uint8Array[] {
+  const first = raw[0]
+  if (first === undefined) throw invalidParams('Invalid raw transaction: it is empty')
+  if (first >= 0x01 && first <= 0x04) {
+    throw invalidParams(
+      `Invalid raw transaction: typed transactions (type 0x${first.toString(16)}) are not accepted by this chain, only legacy ones`,
+    )
+  }
+  const item = readFlatStrings(raw) ?? readRlp(raw)
+  if (item instanceof Uint8Array) throw invalidParams('Invalid raw transaction: it is not an RLP list')
+  if (item.length !== ELEMENTS) {
+    throw invalidParams(
+      `Invalid raw transaction: it must have exactly ${ELEMENTS} elements, not ${item.length}`,
+    )
+  }
+  const elements: Uint8Array[] = []
+  for (let i = 0; i < ELEMENTS; i++) {
+    const element = item[i]
+    if (!(element instanceof Uint8Array)) {
+      throw invalidParams(`Invalid raw transaction: ${NAMES[i]} must not be a list`)
+    }
+    if (i !== DATA && element.length > 32) {
+      throw invalidParams(`Invalid raw transaction: ${NAMES[i]} is longer than 32 bytes`)
+    }
+    elements.push(element)
+  }
+  return elements
+}
+
+const NAMES = ['nonce', 'gasPrice', 'gas', 'to', 'value', 'data', 'V', 'R', 'S']
+const DATA = 5
+
+function readRlp(raw: Uint8Array): RlpItem {
+  try {
+    return decodeRlp(raw)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw invalidParams(OUT_OF_SPACE.test(reason) ? `Invalid input: ${NO_SPACE}` : `Invalid input: ${reason}`)
+  }
+}
+
+/** The RLP library's messages for an element that exceeds the bytes, and the reference node's. */
+const OUT_OF_SPACE = /out-of-bounds|not enough bytes|larger than the data|too short/
+const NO_SPACE = "The RLP byte array doesn't have enough space to hold an element with the specified length"
+
+/** The bytes of V or a chain id. */
+export function smallBytes(value: number): Uint8Array {
+  return value < 0x100 ? oneByte(value) : fromBigInt(BigInt(value))
+}
+
+/** Most bytes of V: safe integers. */
+const MAX_V_BYTES = 6
+
+/**
+ * V to chain id and parity as the reference node computes them: division towards zero, so 34 to 36 are unprotected too.
+ * The reference node reads one byte; more are for local chains with an id of their own, and name no other chain.
+ */
+function readV(bytes: Uint8Array): { v: number; chainId: number; parity: 0 | 1 | undefined } {
+  if (bytes.length === 0) return { v: 0, chainId: 0, parity: undefined }
+  if (bytes.length > MAX_V_BYTES || (bytes.length > 1 && bytes[0] === 0)) {
+    throw invalidParams('Invalid raw transaction: V must be a number of 1 to 6 bytes without leading zeros')
+  }
+  const encoded = toNumber(bytes)
+  const isPlain = encoded === 27 || encoded === 28
+  const chainId = isPlain ? 0 : Math.trunc((encoded - 35) / 2) + 0
+  const parity = encoded % 2 === 0 ? 1 : 0
+  return { v: (chainId === 0 ? 27 : 35 + 2 * chainId) + parity, chainId, parity }
+}
+
+/** An absent price stays absent; a zero price is the one byte 00; others are minimal. */
+function priceBytes(bytes: Uint8Array): Uint8Array {
+  const minimal = stripZeros(bytes)
+  return minimal.length === 0 && bytes.length > 0 ? oneByte(0) : minimal
+}
+
+function isZeroByte(bytes: Uint8Array): boolean {
+  return bytes.length === 1 && bytes[0] === 0
+}
