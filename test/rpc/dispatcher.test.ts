@@ -11,7 +11,8 @@ import { silentLogger } from '../../src/logger.ts'
 import { RpcError, toErrorObject } from '../../src/rpc/error-codes.ts'
 import { method } from '../../src/rpc/method.ts'
 import { openSession } from '../../src/rpc/session.ts'
-import { A, fakeEngine } from '../support/fake-engine.ts'
+import { A } from '../support/fake-chain.ts'
+import { fakeEngine } from '../support/fake-engine.ts'
 import { ask, dispatcherOf, SESSION } from '../support/rpc.ts'
 
 const { engine } = fakeEngine()

@@ -1,7 +1,8 @@
 /** What development clients send, name by name: what it asks of the engine, and what it answers. */
 import { describe, expect, it } from 'vitest'
 import { fromHex } from '../../../src/encoding/hex.ts'
-import { block1, fakeEngine, firstTransfer, pooled, UNKNOWN } from '../../support/fake-engine.ts'
+import { block1, firstTransfer, pooled, UNKNOWN } from '../../support/fake-chain.ts'
+import { fakeEngine } from '../../support/fake-engine.ts'
 import { ask, dispatcherOf } from '../../support/rpc.ts'
 
 const X = `0x${'1a'.repeat(20)}`

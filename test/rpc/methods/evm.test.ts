@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest'
 import { type Block, encodeBlock } from '../../../src/chain/block.ts'
 import { toHex } from '../../../src/encoding/hex.ts'
-import { block1, fakeEngine } from '../../support/fake-engine.ts'
+import { block1 } from '../../support/fake-chain.ts'
+import { fakeEngine } from '../../support/fake-engine.ts'
 import { ask, dispatcherOf } from '../../support/rpc.ts'
 
 const HASH = `0x${'ab'.repeat(32)}`

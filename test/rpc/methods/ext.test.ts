@@ -12,13 +12,13 @@ import {
   CONTRACT,
   config,
   creation,
-  fakeEngine,
   logging,
   pendingBlock,
   pooled,
   sideBlock,
   UNKNOWN,
-} from '../../support/fake-engine.ts'
+} from '../../support/fake-chain.ts'
+import { fakeEngine } from '../../support/fake-engine.ts'
 import { ask, dispatcherOf } from '../../support/rpc.ts'
 
 const dispatcher = dispatcherOf(fakeEngine().engine)

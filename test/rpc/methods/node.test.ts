@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest'
 import { namesOf } from '../../../src/rpc/method-names.ts'
 import { METHODS } from '../../../src/rpc/methods/index.ts'
-import { A, B, block1, fakeEngine } from '../../support/fake-engine.ts'
+import { A, B, block1 } from '../../support/fake-chain.ts'
+import { fakeEngine } from '../../support/fake-engine.ts'
 import { ask, dispatcherOf } from '../../support/rpc.ts'
 
 const dispatcher = dispatcherOf(fakeEngine().engine)

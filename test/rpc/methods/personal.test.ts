@@ -3,7 +3,8 @@ import { verifyMessage } from 'ethers'
 import { describe, expect, it } from 'vitest'
 import { addressOf } from '../../../src/chain/signature.ts'
 import { toHex } from '../../../src/encoding/hex.ts'
-import { A, B, COW_KEY, fakeEngine, N, UNKNOWN } from '../../support/fake-engine.ts'
+import { A, B, COW_KEY, N, UNKNOWN } from '../../support/fake-chain.ts'
+import { fakeEngine } from '../../support/fake-engine.ts'
 import { ask, dispatcherOf, type Outcome } from '../../support/rpc.ts'
 
 const refusal = (message: string, code = -32602) => ({ error: { code, message } })

@@ -1,6 +1,7 @@
 /** What waits in the pool, at the edge (acceptance checks 211, 212). */
 import { describe, expect, it } from 'vitest'
-import { A, B, fakeEngine, pooled, queued } from '../../support/fake-engine.ts'
+import { A, B, pooled, queued } from '../../support/fake-chain.ts'
+import { fakeEngine } from '../../support/fake-engine.ts'
 import { ask, dispatcherOf } from '../../support/rpc.ts'
 
 const dispatcher = dispatcherOf(fakeEngine().engine)

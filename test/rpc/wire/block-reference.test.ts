@@ -10,7 +10,7 @@ import {
   LookupBlock,
   StateBlock,
 } from '../../../src/rpc/wire/block-reference.ts'
-import { UNKNOWN } from '../../support/fake-engine.ts'
+import { UNKNOWN } from '../../support/fake-chain.ts'
 import { refusals } from '../../support/refusals.ts'
 
 const families = { StateBlock, CallBlock, LookupBlock, EstimateBlock, LogBlock }

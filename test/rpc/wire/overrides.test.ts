@@ -1,7 +1,7 @@
 /** The state override set (docs/rpc-reference.md#74-calls-and-estimates). */
 import { describe, expect, it } from 'vitest'
 import { OverrideSet, requireSupported, SentOverrideSet } from '../../../src/rpc/wire/overrides.ts'
-import { N } from '../../support/fake-engine.ts'
+import { N } from '../../support/fake-chain.ts'
 import { refusals } from '../../support/refusals.ts'
 
 describe('OverrideSet', () => {

@@ -9,14 +9,14 @@ import {
   block0,
   block1,
   config,
-  fakeEngine,
   firstTransfer,
   pendingBlock,
   pooled,
   sideBlock,
   strangeUncle,
   UNKNOWN,
-} from '../../../support/fake-engine.ts'
+} from '../../../support/fake-chain.ts'
+import { fakeEngine } from '../../../support/fake-engine.ts'
 import { ask, dispatcherOf } from '../../../support/rpc.ts'
 
 const dispatcher = dispatcherOf(fakeEngine().engine)

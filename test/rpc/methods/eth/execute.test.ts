@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { fromHex } from '../../../../src/encoding/hex.ts'
 import { NodeError } from '../../../../src/errors.ts'
 import { type Entitlement, openSession } from '../../../../src/rpc/session.ts'
-import { A, B, block0, CONTRACT, failingCalls, fakeEngine, N, UNKNOWN } from '../../../support/fake-engine.ts'
+import { A, B, block0, CONTRACT, N, UNKNOWN } from '../../../support/fake-chain.ts'
+import { failingCalls, fakeEngine } from '../../../support/fake-engine.ts'
 import { ask, dispatcherOf } from '../../../support/rpc.ts'
 
 async function asked(method: string, params: unknown[]) {

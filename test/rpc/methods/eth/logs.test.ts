@@ -3,17 +3,8 @@ import { describe, expect, it } from 'vitest'
 import type { LogQuery } from '../../../../src/engine/model.ts'
 import { NodeError } from '../../../../src/errors.ts'
 import { type NodeOptions, resolveNodeOptions } from '../../../../src/options/options.ts'
-import {
-  A,
-  B,
-  block1,
-  CONTRACT,
-  fakeEngine,
-  logging,
-  sideBlock,
-  TOPIC,
-  UNKNOWN,
-} from '../../../support/fake-engine.ts'
+import { A, B, block1, CONTRACT, logging, sideBlock, TOPIC, UNKNOWN } from '../../../support/fake-chain.ts'
+import { fakeEngine } from '../../../support/fake-engine.ts'
 import { ask, dispatcherOf } from '../../../support/rpc.ts'
 
 async function asked(...params: unknown[]) {

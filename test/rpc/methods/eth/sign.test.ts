@@ -3,7 +3,8 @@ import { verifyMessage, verifyTypedData } from 'ethers'
 import { describe, expect, it } from 'vitest'
 import { decodeTransaction } from '../../../../src/chain/transaction.ts'
 import { fromHex, type Hex, toHex } from '../../../../src/encoding/hex.ts'
-import { A, B, fakeEngine, N, pooled } from '../../../support/fake-engine.ts'
+import { A, B, N, pooled } from '../../../support/fake-chain.ts'
+import { fakeEngine } from '../../../support/fake-engine.ts'
 import { ask, dispatcherOf } from '../../../support/rpc.ts'
 
 const refusal = (code: number, message: string) => ({ error: { code, message } })

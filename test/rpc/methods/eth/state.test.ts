@@ -1,17 +1,8 @@
 /** Reading accounts (acceptance checks 41 to 62 and 220). */
 import { describe, expect, it } from 'vitest'
 import { toHex } from '../../../../src/encoding/hex.ts'
-import {
-  A,
-  B,
-  block0,
-  CODE,
-  CONTRACT,
-  fakeEngine,
-  N,
-  sideBlock,
-  UNKNOWN,
-} from '../../../support/fake-engine.ts'
+import { A, B, block0, CODE, CONTRACT, N, sideBlock, UNKNOWN } from '../../../support/fake-chain.ts'
+import { fakeEngine } from '../../../support/fake-engine.ts'
 import { ask, dispatcherOf } from '../../../support/rpc.ts'
 
 const dispatcher = dispatcherOf(fakeEngine().engine)

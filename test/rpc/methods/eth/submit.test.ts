@@ -5,17 +5,8 @@ import { fromHex, toHex } from '../../../../src/encoding/hex.ts'
 import type { ReceiptView, Submitted } from '../../../../src/engine/model.ts'
 import { NodeError } from '../../../../src/errors.ts'
 import type { Failure } from '../../../../src/evm/failure-message.ts'
-import {
-  A,
-  B,
-  block1,
-  creation,
-  fakeEngine,
-  N,
-  pooled,
-  transfer,
-  UNKNOWN,
-} from '../../../support/fake-engine.ts'
+import { A, B, block1, creation, N, pooled, transfer, UNKNOWN } from '../../../support/fake-chain.ts'
+import { fakeEngine } from '../../../support/fake-engine.ts'
 import { ask, dispatcherOf } from '../../../support/rpc.ts'
 
 const refusal = (code: number, message: string) => ({ error: { code, message } })

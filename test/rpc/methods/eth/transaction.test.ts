@@ -7,13 +7,13 @@ import {
   block1,
   CONTRACT,
   creation,
-  fakeEngine,
   firstTransfer,
   logging,
   pooled,
   TOPIC,
   UNKNOWN,
-} from '../../../support/fake-engine.ts'
+} from '../../../support/fake-chain.ts'
+import { fakeEngine } from '../../../support/fake-engine.ts'
 import { ask, dispatcherOf } from '../../../support/rpc.ts'
 
 const dispatcher = dispatcherOf(fakeEngine().engine)
