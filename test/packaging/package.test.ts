@@ -24,6 +24,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startCommand } from '../support/command.ts'
 import { artifact } from '../support/contracts.ts'
+import { brokenLinks } from '../support/doc-links.ts'
 import { rpc } from '../support/json-rpc.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -32,7 +33,7 @@ const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 const run = promisify(execFile)
 
 /** A build and an install on a slow machine, milliseconds. */
-const PATIENCE_MS = 240_000
+const TIME_LIMIT_MS = 240_000
 
 const folder = mkdtempSync(join(tmpdir(), 'package-'))
 const stage = join(folder, 'stage')
@@ -97,7 +98,7 @@ beforeAll(async () => {
   if (process.env.PACK_INSTALL === 'npm')
     await run('npm', ['install', join(folder, tarball as string)], { cwd: clean })
   else await unpack()
-}, PATIENCE_MS)
+}, TIME_LIMIT_MS)
 
 describe('the packed package', () => {
   it('holds the built sources, the command, the genesis files and what a reader needs, and nothing else', () => {
@@ -106,7 +107,11 @@ describe('the packed package', () => {
       .flatMap((name) => [name.replace(/\.ts$/, '.js'), name.replace(/\.ts$/, '.d.ts')])
       .map((name) => `dist/${name}`)
     const genesis = ['regtest', 'devnet', 'testnet', 'mainnet'].map((chain) => `genesis/${chain}.json`)
-    const expected = [...built, ...genesis, 'package.json', 'README.md', 'LICENSE']
+    const documents = readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
+      .filter((name) => /\.\w+$/.test(name))
+      .map((name) => `docs/${name}`)
+    const top = ['package.json', 'README.md', 'CONTRIBUTING.md', 'LICENSE']
+    const expected = [...built, ...documents, ...genesis, ...top]
     const chunk = /^package\/dist\/command\/[\w-]+\.js$/
     const bundled = contents.filter((name) => name.startsWith('package/dist/command/'))
     expect(bundled.filter((name) => !chunk.test(name))).toEqual([
@@ -118,6 +123,15 @@ describe('the packed package', () => {
     expect(readFileSync(join(clean, 'node_modules/tandem/dist/index.js'), 'utf8')).not.toContain(
       'sourceMappingURL',
     )
+  })
+
+  it('holds all that its documents link to', () => {
+    const place = join(clean, 'node_modules/tandem')
+    const pages = contents
+      .map((name) => name.replace(/^package\//, ''))
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => [name, readFileSync(join(place, name), 'utf8')] as const)
+    expect(brokenLinks(new Map(pages), (path) => existsSync(join(place, path)))).toEqual([])
   })
 
   it('starts by npx, keeps a contract in its directory, and ends at SIGTERM', async () => {
