@@ -17,6 +17,9 @@ vi.mock(import('../../src/engine/wallet/encrypted-key.ts'), async (original) => 
 
 const SEED = 20_240_229
 
+/** Methods that are open under other presets only. */
+const UNOPENED = METHODS.filter(({ presets }) => presets !== undefined).map(({ name }) => `+${name}`)
+
 /** Parameters that fit a method's schemas. */
 function fittingParams({ params }: AnyMethod): fc.Arbitrary<readonly unknown[]> {
   return fc.tuple(...params.map(({ parameter }) => valuesOf(parameter)))
@@ -60,7 +63,7 @@ describe.each([...new Set(METHODS.map(({ namespace }) => namespace))])('the meth
   let served: ServedNode
   let conversation: Conversation
   beforeAll(async () => {
-    served = await servedNode()
+    served = await servedNode({ methods: UNOPENED })
     conversation = await converse(served.wsUrl)
   })
   afterAll(async () => {
@@ -88,7 +91,7 @@ describe('any call', () => {
   let served: ServedNode
   let conversation: Conversation
   beforeAll(async () => {
-    served = await servedNode()
+    served = await servedNode({ methods: UNOPENED })
     conversation = await converse(served.wsUrl)
   })
   afterAll(async () => {

@@ -39,7 +39,7 @@ const Storage = mapOf(Word, Word, (name, slot) => `${name} slot ${slot}`)
 const AccountKey: Parameter<Hex> = {
   schema: Address.schema,
   read(value, name) {
-    const digits = String(value).replace(/^0x/, '')
+    const digits = typeof value === 'string' ? value.replace(/^0x/, '') : ''
     return digits.length === 40 && isHexDigits(digits)
       ? Address.read(value, name)
       : refuse(name, 'an address')
