@@ -52,14 +52,25 @@ export interface ExecutionFailure {
   readonly transactionHash?: Hex
 }
 
-/** An error with a kind, a sentence, and (where the specification has it) DATA. */
+/** The rule that a block breaks, in a form for programs. */
+export interface BrokenRule {
+  /** The header field, or the part of the block, that the rule is about: `stateRoot`, `proofOfWork`. */
+  readonly rule: string
+  /** Absent where a header is checked outside any chain. */
+  readonly height?: number
+  /** What the rule asks for and what the block has; absent where a rule compares no values. */
+  readonly expected?: string
+  readonly found?: string
+}
+
+/** An error with a kind, a sentence, and data for programs: the payload of a revert, or the rule that a block breaks. */
 export class NodeError extends Error {
   readonly kind: ErrorKind
-  readonly data: Hex | undefined
+  readonly data: Hex | BrokenRule | undefined
   /** What a message in the form of another client is made of. */
   readonly failure: ExecutionFailure | undefined
 
-  constructor(kind: ErrorKind, message: string, data?: Hex, failure?: ExecutionFailure) {
+  constructor(kind: ErrorKind, message: string, data?: Hex | BrokenRule, failure?: ExecutionFailure) {
     super(message)
     this.name = 'NodeError'
     this.kind = kind
@@ -71,4 +82,14 @@ export class NodeError extends Error {
 /** Shorthand for the most common refusal: a parameter is wrong. */
 export function invalidParams(message: string): NodeError {
   return new NodeError('invalid-params', message)
+}
+
+/** A block or header breaks a rule of the chain. */
+export function invalidBlock(message: string, broken: BrokenRule): NodeError {
+  return new NodeError('invalid-block', message, broken)
+}
+
+/** The rule that an error says a block breaks; `undefined` for any other error. */
+export function brokenRuleOf(error: unknown): BrokenRule | undefined {
+  return error instanceof NodeError && typeof error.data === 'object' ? error.data : undefined
 }

@@ -21,7 +21,7 @@ export type {
   PoolUpdate,
   TransactionNotes,
 } from './engine/model.ts'
-export { type ErrorKind, NodeError } from './errors.ts'
+export { type BrokenRule, type ErrorKind, NodeError } from './errors.ts'
 export type { Logger } from './logger.ts'
 export { createNode, type Node, type ProviderMessage } from './node.ts'
 export type { NodeOptions, RpcHandlerOptions, ServeOptions } from './options/options.ts'

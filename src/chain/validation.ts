@@ -1,5 +1,5 @@
 /** Is a header, or a block's content, what the chain allows after its parent? The first rule broken is named. */
-import { NodeError } from '../errors.ts'
+import { type BrokenRule, invalidBlock } from '../errors.ts'
 import { type Block, transactionsRoot, unclesHash } from './block.ts'
 import type { ChainConfig } from './config.ts'
 import { type Header, headerHash } from './header.ts'
@@ -22,32 +22,56 @@ interface HeaderCase {
   readonly now: number
 }
 
-/** The message of a broken rule, or `undefined`. */
-type Rule<Case> = (given: Case) => string | undefined
+/** What breaks a rule: the message, and the same for programs. */
+interface Violation extends Omit<BrokenRule, 'height'> {
+  readonly message: string
+}
 
-const followsParent: Rule<HeaderCase> = ({ header, parent, config }) =>
-  header.parentHash === headerHash(parent, config) ? undefined : `parentHash is not the hash of the parent`
+type Rule<Case> = (given: Case) => Violation | undefined
+
+/** A violation with both values; they are compared as text. */
+function violation(rule: string, message: string, expected?: unknown, found?: unknown): Violation {
+  return {
+    rule,
+    message,
+    ...(expected !== undefined && { expected: String(expected) }),
+    ...(found !== undefined && { found: String(found) }),
+  }
+}
+
+/** A field has to have one value, which the message names too. */
+function mustBe(rule: string, expected: unknown, found: unknown): Violation {
+  return violation(rule, `${rule} must be ${expected}, not ${found}`, expected, found)
+}
+
+const followsParent: Rule<HeaderCase> = ({ header, parent, config }) => {
+  const expected = headerHash(parent, config)
+  return header.parentHash === expected
+    ? undefined
+    : violation('parentHash', 'parentHash is not the hash of the parent', expected, header.parentHash)
+}
 
 const hasNextNumber: Rule<HeaderCase> = ({ header, parent }) =>
-  header.number === parent.number + 1
-    ? undefined
-    : `number must be ${parent.number + 1}, not ${header.number}`
+  header.number === parent.number + 1 ? undefined : mustBe('number', parent.number + 1, header.number)
 
 const hasVersion: Rule<HeaderCase> = ({ header, config }) => {
   const { headerVersion } = config.rulesAt(header.number)
-  return header.version === headerVersion
-    ? undefined
-    : `header version must be ${headerVersion} at height ${header.number}, not ${header.version}`
+  if (header.version === headerVersion) return undefined
+  const message = `header version must be ${headerVersion} at height ${header.number}, not ${header.version}`
+  return violation('version', message, headerVersion, header.version)
 }
 
 const isTimely: Rule<HeaderCase> = ({ header, parent, config, now }) => {
-  if (config.maxSecondsInFuture === 0) return undefined
-  if (header.timestamp - now > config.maxSecondsInFuture) {
-    return `timestamp ${header.timestamp} is more than ${config.maxSecondsInFuture} seconds in the future`
+  const { maxSecondsInFuture } = config
+  const { timestamp } = header
+  if (maxSecondsInFuture === 0) return undefined
+  if (timestamp - now > maxSecondsInFuture) {
+    const message = `timestamp ${timestamp} is more than ${maxSecondsInFuture} seconds in the future`
+    return violation('timestamp', message, `at most ${now + maxSecondsInFuture}`, timestamp)
   }
-  return header.timestamp > parent.timestamp
-    ? undefined
-    : `timestamp ${header.timestamp} does not exceed the parent's, ${parent.timestamp}`
+  if (timestamp > parent.timestamp) return undefined
+  const message = `timestamp ${timestamp} does not exceed the parent's, ${parent.timestamp}`
+  return violation('timestamp', message, `at least ${parent.timestamp + 1}`, timestamp)
 }
 
 const agreesWithParentChainClock: Rule<HeaderCase> = ({ header, config }) => {
@@ -55,51 +79,67 @@ const agreesWithParentChainClock: Rule<HeaderCase> = ({ header, config }) => {
   if (config.maxSecondsInFuture === 0 || window === undefined) return undefined
   if (header.bitcoinHeader.length !== PARENT_HEADER_BYTES) return wrongParentHeaderSize(header)
   const { time } = decodeParentHeader(header.bitcoinHeader)
-  return Math.abs(time - header.timestamp) < window
-    ? undefined
-    : `timestamp ${header.timestamp} is ${window} seconds or more away from the parent-chain header's, ${time}`
+  const { timestamp } = header
+  if (Math.abs(time - timestamp) < window) return undefined
+  const message = `timestamp ${timestamp} is ${window} seconds or more away from the parent-chain header's, ${time}`
+  return violation('timestamp', message, `${time - window + 1} to ${time + window - 1}`, timestamp)
 }
 
 const hasDifficulty: Rule<HeaderCase> = ({ header, parent, config }) => {
   const expected = nextDifficulty(parent, header.timestamp, header.uncleCount, config)
-  return header.difficulty === expected
-    ? undefined
-    : `difficulty must be ${expected}, not ${header.difficulty}`
+  return header.difficulty === expected ? undefined : mustBe('difficulty', expected, header.difficulty)
 }
 
-const hasGasLimit: Rule<HeaderCase> = ({ header, parent, config }) => {
-  const { lowest, highest } = gasLimitRange(parent, config)
-  return header.gasLimit >= lowest && header.gasLimit <= highest
-    ? undefined
-    : `gasLimit ${header.gasLimit} is not within ${lowest} and ${highest}`
+/** A field has to be within bounds. */
+function withinRange(
+  rule: string,
+  { lowest, highest }: { readonly lowest: bigint; readonly highest: bigint },
+  found: bigint,
+): Violation | undefined {
+  if (found >= lowest && found <= highest) return undefined
+  return violation(
+    rule,
+    `${rule} ${found} is not within ${lowest} and ${highest}`,
+    `${lowest} to ${highest}`,
+    found,
+  )
 }
 
-const usesNoMoreThanLimit: Rule<HeaderCase> = ({ header }) =>
-  header.gasUsed >= 0n && header.gasUsed <= header.gasLimit
-    ? undefined
-    : `gasUsed ${header.gasUsed} exceeds gasLimit ${header.gasLimit}`
+const hasGasLimit: Rule<HeaderCase> = ({ header, parent, config }) =>
+  withinRange('gasLimit', gasLimitRange(parent, config), header.gasLimit)
 
-const hasMinimumGasPrice: Rule<HeaderCase> = ({ header, parent }) => {
-  const { lowest, highest } = minimumGasPriceRange(parent)
-  return header.minimumGasPrice >= lowest && header.minimumGasPrice <= highest
+const usesNoMoreThanLimit: Rule<HeaderCase> = ({ header: { gasUsed, gasLimit } }) =>
+  gasUsed >= 0n && gasUsed <= gasLimit
     ? undefined
-    : `minimumGasPrice ${header.minimumGasPrice} is not within ${lowest} and ${highest}`
+    : violation('gasUsed', `gasUsed ${gasUsed} exceeds gasLimit ${gasLimit}`, `at most ${gasLimit}`, gasUsed)
+
+const hasMinimumGasPrice: Rule<HeaderCase> = ({ header, parent }) =>
+  withinRange('minimumGasPrice', minimumGasPriceRange(parent), header.minimumGasPrice)
+
+function longerThan(rule: string, bytes: Uint8Array, most: number): Violation | undefined {
+  if (bytes.length <= most) return undefined
+  return violation(
+    rule,
+    `${rule} has more than ${most} bytes`,
+    `at most ${most} bytes`,
+    `${bytes.length} bytes`,
+  )
 }
 
-const hasShortData: Rule<HeaderCase> = ({ header }) => {
-  if (header.extraData.length > MAX_EXTRA_DATA_BYTES) {
-    return `extraData has more than ${MAX_EXTRA_DATA_BYTES} bytes`
-  }
-  return header.baseEvent !== undefined && header.baseEvent.length > MAX_BASE_EVENT_BYTES
-    ? `baseEvent has more than ${MAX_BASE_EVENT_BYTES} bytes`
-    : undefined
-}
+const hasShortData: Rule<HeaderCase> = ({ header: { extraData, baseEvent } }) =>
+  longerThan('extraData', extraData, MAX_EXTRA_DATA_BYTES) ??
+  (baseEvent && longerThan('baseEvent', baseEvent, MAX_BASE_EVENT_BYTES))
 
 const hasParentHeaderSize: Rule<HeaderCase> = ({ header }) =>
   header.bitcoinHeader.length === PARENT_HEADER_BYTES ? undefined : wrongParentHeaderSize(header)
 
-function wrongParentHeaderSize({ bitcoinHeader }: Header): string {
-  return `bitcoinMergedMiningHeader must have ${PARENT_HEADER_BYTES} bytes, not ${bitcoinHeader.length}`
+function wrongParentHeaderSize({ bitcoinHeader: { length } }: Header): Violation {
+  return violation(
+    'bitcoinMergedMiningHeader',
+    `bitcoinMergedMiningHeader must have ${PARENT_HEADER_BYTES} bytes, not ${length}`,
+    `${PARENT_HEADER_BYTES} bytes`,
+    `${length} bytes`,
+  )
 }
 
 const HEADER_RULES: readonly Rule<HeaderCase>[] = [
@@ -144,25 +184,30 @@ interface BodyCase {
 
 const endsWithRemasc: Rule<BodyCase> = ({ block: { header, transactions } }) => {
   const last = transactions.at(-1)
-  if (last?.isRemasc !== true) return 'the last transaction must be the REMASC transaction'
+  if (last?.isRemasc !== true)
+    return violation('remasc', 'the last transaction must be the REMASC transaction')
   if (last.nonce !== BigInt(header.number - 1)) {
-    return `the REMASC transaction must have nonce ${header.number - 1}, not ${last.nonce}`
+    const expected = header.number - 1
+    const message = `the REMASC transaction must have nonce ${expected}, not ${last.nonce}`
+    return violation('remasc', message, expected, last.nonce)
   }
   return transactions.slice(0, -1).some(({ isRemasc }) => isRemasc)
-    ? 'only the last transaction may be a REMASC transaction'
+    ? violation('remasc', 'only the last transaction may be a REMASC transaction')
     : undefined
 }
 
-const hasTransactionsRoot: Rule<BodyCase> = ({ block: { header, transactions } }) =>
-  header.transactionsRoot === transactionsRoot(transactions)
-    ? undefined
-    : 'transactionsRoot is not that of the transactions'
+const hasTransactionsRoot: Rule<BodyCase> = ({ block: { header, transactions } }) => {
+  const root = transactionsRoot(transactions)
+  if (header.transactionsRoot === root) return undefined
+  const message = 'transactionsRoot is not that of the transactions'
+  return violation('transactionsRoot', message, root, header.transactionsRoot)
+}
 
 const hasOwnTransactions: Rule<BodyCase> = ({ block: { transactions }, config }) => {
   const foreign = transactions.find(({ chainId }) => chainId !== 0 && chainId !== config.chainId)
-  return foreign === undefined
-    ? undefined
-    : `transaction ${foreign.hash} is for chain ${foreign.chainId}, not ${config.chainId}`
+  if (foreign === undefined) return undefined
+  const message = `transaction ${foreign.hash} is for chain ${foreign.chainId}, not ${config.chainId}`
+  return violation('chainId', message, config.chainId, foreign.chainId)
 }
 
 const hasFairGasPrices: Rule<BodyCase> = ({ block: { header, transactions }, config }) => {
@@ -170,9 +215,13 @@ const hasFairGasPrices: Rule<BodyCase> = ({ block: { header, transactions }, con
   const cap = config.gasPriceCapAt(header.number)
   for (const { isRemasc, gasPrice, hash } of transactions) {
     if (isRemasc) continue
-    if (gasPrice < minimum) return `transaction ${hash} offers less than the minimum gas price ${minimum}`
+    if (gasPrice < minimum) {
+      const message = `transaction ${hash} offers less than the minimum gas price ${minimum}`
+      return violation('gasPrice', message, `at least ${minimum}`, gasPrice)
+    }
     if (cap !== undefined && minimum > 0n && gasPrice > minimum * cap) {
-      return `transaction ${hash} offers more than ${cap} times the minimum gas price ${minimum}`
+      const message = `transaction ${hash} offers more than ${cap} times the minimum gas price ${minimum}`
+      return violation('gasPrice', message, `at most ${minimum * cap}`, gasPrice)
     }
   }
   return undefined
@@ -180,21 +229,32 @@ const hasFairGasPrices: Rule<BodyCase> = ({ block: { header, transactions }, con
 
 const hasEdges: Rule<BodyCase> = ({ block: { header, transactions } }) => {
   const edges = header.edges ?? []
-  if (edges.length > MAX_PARALLEL_SUBLISTS) return `edges name more than ${MAX_PARALLEL_SUBLISTS} sublists`
+  const most = MAX_PARALLEL_SUBLISTS
+  if (edges.length > most) {
+    return violation('edges', `edges name more than ${most} sublists`, `at most ${most}`, edges.length)
+  }
   let previous = 0
   for (const edge of edges) {
-    if (edge <= previous) return 'edges must be above zero and ascending'
+    if (edge <= previous) {
+      return violation('edges', 'edges must be above zero and ascending', `above ${previous}`, edge)
+    }
     previous = edge
   }
-  return previous > transactions.length - 1 ? 'edges reach beyond the transactions' : undefined
+  const last = transactions.length - 1
+  return previous > last
+    ? violation('edges', 'edges reach beyond the transactions', `at most ${last}`, previous)
+    : undefined
 }
 
 const hasUncles: Rule<BodyCase> = ({ block: { header, uncles }, config }) => {
-  if (uncles.length > MAX_UNCLES) return `more than ${MAX_UNCLES} uncles`
-  if (header.uncleCount !== uncles.length) {
-    return `uncleCount must be ${uncles.length}, not ${header.uncleCount}`
+  const { length } = uncles
+  if (length > MAX_UNCLES) {
+    return violation('uncles', `more than ${MAX_UNCLES} uncles`, `at most ${MAX_UNCLES}`, length)
   }
-  return header.unclesHash === unclesHash(uncles, config) ? undefined : 'unclesHash is not that of the uncles'
+  if (header.uncleCount !== length) return mustBe('uncleCount', length, header.uncleCount)
+  const hash = unclesHash(uncles, config)
+  if (header.unclesHash === hash) return undefined
+  return violation('unclesHash', 'unclesHash is not that of the uncles', hash, header.unclesHash)
 }
 
 const BODY_RULES: readonly Rule<BodyCase>[] = [
@@ -219,6 +279,8 @@ export function validateBody(block: Block, config: ChainConfig): void {
 function check<Case>(rules: readonly Rule<Case>[], given: Case, height: number): void {
   for (const rule of rules) {
     const broken = rule(given)
-    if (broken !== undefined) throw new NodeError('invalid-block', `block ${height}: ${broken}`)
+    if (broken === undefined) continue
+    const { message, ...rest } = broken
+    throw invalidBlock(`block ${height}: ${message}`, { ...rest, height })
   }
 }

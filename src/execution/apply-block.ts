@@ -8,7 +8,7 @@ import { type ChainConfig, sublistLimits } from '../chain/config.ts'
 import type { Receipt } from '../chain/receipt.ts'
 import { remascTransaction, type Transaction } from '../chain/transaction.ts'
 import type { Hex } from '../encoding/hex.ts'
-import { NodeError } from '../errors.ts'
+import { invalidBlock } from '../errors.ts'
 import type { BlockEnvironment } from '../evm/message.ts'
 import type { Vm } from '../evm/rules.ts'
 import type { Tracer } from '../evm/tracing/tracer.ts'
@@ -176,7 +176,7 @@ function openBlock(
   })
   const ends = header.edges ?? []
   if (transactions.at(-1)?.isRemasc !== true) {
-    throw new NodeError('invalid-block', 'the last transaction is not the REMASC transaction')
+    throw invalidBlock('the last transaction is not the REMASC transaction', { rule: 'remasc' })
   }
   if (ends.length > 0) execution.openList(limits.parallel)
   return {
@@ -233,12 +233,12 @@ export async function replayBlock(
 
 async function addForeign(execution: BlockExecution, transaction: Transaction, index: number): Promise<void> {
   if (transaction.isRemasc) {
-    throw new NodeError('invalid-block', `transaction ${index} is a REMASC transaction before the end`)
+    throw invalidBlock(`transaction ${index} is a REMASC transaction before the end`, { rule: 'remasc' })
   }
   try {
     await execution.add(transaction)
   } catch (error) {
     if (!(error instanceof TransactionRejected)) throw error
-    throw new NodeError('invalid-block', `transaction ${index}: ${error.message}`)
+    throw invalidBlock(`transaction ${index}: ${error.message}`, { rule: 'transaction', ...error.values })
   }
 }

@@ -11,9 +11,13 @@ import type { Overlay } from '../state/overlay.ts'
 
 /** A transaction that cannot be part of the block. The state is as it was. */
 export class TransactionRejected extends Error {
-  constructor(reason: string) {
+  /** What the rule asks for and what the transaction has. */
+  readonly values: { readonly expected: string; readonly found: string } | undefined
+
+  constructor(reason: string, expected?: unknown, found?: unknown) {
     super(reason)
     this.name = 'TransactionRejected'
+    this.values = expected === undefined ? undefined : { expected: String(expected), found: String(found) }
   }
 }
 
@@ -76,21 +80,28 @@ function checkIncludable({ transaction, state, vm, gasAvailable }: TransactionPa
   const { from, gasLimit, gasPrice, value, nonce, to, data } = transaction
   const { nonce: expected, balance } = state.account(from) ?? EMPTY_ACCOUNT
   if (gasLimit > vm.rules.maxGas) {
-    throw new TransactionRejected(`gas limit ${gasLimit} is above ${vm.rules.maxGas}`)
+    const reason = `gas limit ${gasLimit} is above ${vm.rules.maxGas}`
+    throw new TransactionRejected(reason, `at most ${vm.rules.maxGas}`, gasLimit)
   }
   if (gasLimit > gasAvailable) {
-    throw new TransactionRejected(`gas limit ${gasLimit} exceeds the ${gasAvailable} left in the block`)
+    const reason = `gas limit ${gasLimit} exceeds the ${gasAvailable} left in the block`
+    throw new TransactionRejected(reason, `at most ${gasAvailable}`, gasLimit)
   }
-  if (nonce !== expected) throw new TransactionRejected(`nonce ${nonce} is not the account's ${expected}`)
+  if (nonce !== expected) {
+    throw new TransactionRejected(`nonce ${nonce} is not the account's ${expected}`, expected, nonce)
+  }
   if (to === null && data.length > vm.rules.maxInitcodeSize) {
     throw new TransactionRejected("transaction's init code size is invalid")
   }
   const intrinsic = vm.rules.intrinsicGas(transaction)
   if (intrinsic > gasLimit) {
-    throw new TransactionRejected(`gas limit ${gasLimit} is below the intrinsic gas ${intrinsic}`)
+    const reason = `gas limit ${gasLimit} is below the intrinsic gas ${intrinsic}`
+    throw new TransactionRejected(reason, `at least ${intrinsic}`, gasLimit)
   }
   const price = value + gasPrice * gasLimit
-  if (price > balance) throw new TransactionRejected(`balance ${balance} does not cover ${price}`)
+  if (price > balance) {
+    throw new TransactionRejected(`balance ${balance} does not cover ${price}`, `at least ${price}`, balance)
+  }
 }
 
 async function run(parts: TransactionParts): Promise<TransactionOutcome> {

@@ -26,7 +26,8 @@ export const ERROR_MEANINGS: Readonly<Record<AnswerKind, string>> = {
   overloaded: 'The node has too much to do; try again later.',
   'rate-limited': 'The caller has used up its rate or quota; try again later.',
   'mining-refused': 'The submitted work is refused; the message gives the reason.',
-  'invalid-block': 'The block breaks a rule of the chain; the message names the first.',
+  'invalid-block':
+    'The block breaks a rule of the chain; the message names the first, and data has `rule`, `height` and, where values are compared, `expected` and `found`.',
 }
 
 /** What any call may meet, whatever its method. */

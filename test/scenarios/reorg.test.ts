@@ -309,6 +309,10 @@ describe('evm_importBlock', () => {
     await expect(importInto(other, two as string)).rejects.toThrow(
       /-32000 block 2: the parent 0x.* is unknown/,
     )
+    const refused = { error: { data: { rule: 'parentHash', height: 2, found: one } } }
+    expect(await other.reply('evm_importBlock', [await rawBlock(served, two as string)])).toMatchObject(
+      refused,
+    )
     expect(await importInto(other, one as string)).toEqual({
       result: 'IMPORTED_BEST',
       hash: one,

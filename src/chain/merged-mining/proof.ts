@@ -1,7 +1,8 @@
 /** The proof of work inside our header: attaching one, and checking it (docs/protocol.md#2-merged-mining). */
 import { equal } from '../../encoding/bytes.ts'
-import { fromHex } from '../../encoding/hex.ts'
-import { NodeError } from '../../errors.ts'
+import { doubleSha256 } from '../../encoding/hash.ts'
+import { fromHex, toHex } from '../../encoding/hex.ts'
+import { invalidBlock, type NodeError } from '../../errors.ts'
 import type { ChainConfig } from '../config.ts'
 import { type Header, hashForMergedMining } from '../header.ts'
 import {
@@ -14,7 +15,7 @@ import {
   TAG,
 } from './commitment.ts'
 import { rootOfBranch } from './merkle-branch.ts'
-import { decodeParentHeader, meetsTarget, PARENT_HEADER_BYTES } from './parent-header.ts'
+import { decodeParentHeader, hashValue, meetsTarget, PARENT_HEADER_BYTES, targetOf } from './parent-header.ts'
 import { BLOCK_BYTES } from './sha256-midstate.ts'
 
 const MAX_BYTES_AFTER_HASH = 128
@@ -39,8 +40,16 @@ export function attachProof(header: Header, { parentHeader, coinbase, merkleBran
   }
 }
 
-function broken(rule: string): NodeError {
-  return new NodeError('invalid-block', rule)
+function broken(message: string, expected?: string, found?: string): NodeError {
+  return invalidBlock(message, {
+    rule: 'proofOfWork',
+    ...(expected !== undefined && { expected }),
+    ...(found !== undefined && { found }),
+  })
+}
+
+function wordText(value: bigint): string {
+  return `0x${value.toString(16).padStart(64, '0')}`
 }
 
 /** Runs a step that throws RangeErrors over malformed bytes, and reports them as a broken rule. */
@@ -60,7 +69,11 @@ function checkCommitment({ count, tail }: CompressedCoinbase, hash: Uint8Array):
   if (position < 0) throw broken('The coinbase transaction holds no tag')
   const start = position + TAG.length
   if (!equal(tail.subarray(start, start + COMMITMENT_BYTES), hash)) {
-    throw broken('The coinbase transaction does not commit to this block')
+    throw broken(
+      'The coinbase transaction does not commit to this block',
+      toHex(hash),
+      toHex(tail.subarray(start, start + COMMITMENT_BYTES)),
+    )
   }
   if (position >= BLOCK_BYTES)
     throw broken('The tag lies beyond the first 64 bytes of the shortened coinbase')
@@ -83,16 +96,29 @@ export function checkWork(
   hash: Uint8Array,
 ): void {
   if (bitcoinHeader.length !== PARENT_HEADER_BYTES) {
-    throw broken(`The parent-chain header must have ${PARENT_HEADER_BYTES} bytes`)
+    throw broken(
+      `The parent-chain header must have ${PARENT_HEADER_BYTES} bytes`,
+      `${PARENT_HEADER_BYTES} bytes`,
+      `${bitcoinHeader.length} bytes`,
+    )
   }
   if (!meetsTarget(bitcoinHeader, difficulty)) {
-    throw broken('The hash of the parent-chain header does not meet the target')
+    throw broken(
+      'The hash of the parent-chain header does not meet the target',
+      `at most ${wordText(targetOf(difficulty))}`,
+      wordText(hashValue(doubleSha256(bitcoinHeader))),
+    )
   }
   const compressed = parsed(() => splitCompressed(coinbaseTransaction))
   checkCommitment(compressed, hash)
   const root = parsed(() => rootOfBranch(coinbaseHash(compressed), merkleProof))
-  if (!equal(root, decodeParentHeader(bitcoinHeader).merkleRoot)) {
-    throw broken('The merkle branch does not lead from the coinbase transaction to the merkle root')
+  const { merkleRoot } = decodeParentHeader(bitcoinHeader)
+  if (!equal(root, merkleRoot)) {
+    throw broken(
+      'The merkle branch does not lead from the coinbase transaction to the merkle root',
+      toHex(merkleRoot),
+      toHex(root),
+    )
   }
 }
 

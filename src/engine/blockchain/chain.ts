@@ -57,6 +57,14 @@ export async function openChain(options: ChainOptions): Promise<Chain> {
   )
   const stateAfter = createStateReaders(trie)
   const access = { config, blockchain, blocks }
+  const notices: string[] = []
+  const importVm = createVm({
+    chainId: config.chainId,
+    onNotice(notice) {
+      notices.push(notice)
+      logger.warn(notice)
+    },
+  })
   return {
     ...access,
     store,
@@ -64,7 +72,7 @@ export async function openChain(options: ChainOptions): Promise<Chain> {
     vm,
     stateAfter,
     headState: () => stateAfter(blockchain.head),
-    validateBlock: createBlockValidation({ ...access, vm, trie, now }),
+    validateBlock: createBlockValidation({ ...access, vm: importVm, trie, now, notices }),
   }
 }
 

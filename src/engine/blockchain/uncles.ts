@@ -6,12 +6,14 @@ import type { Block } from '../../chain/block.ts'
 import { type Header, headerHash } from '../../chain/header.ts'
 import { MAX_UNCLES, validateHeader } from '../../chain/validation.ts'
 import type { Hex } from '../../encoding/hex.ts'
-import { NodeError } from '../../errors.ts'
+import { type BrokenRule, brokenRuleOf, invalidBlock } from '../../errors.ts'
 import { ancestryOf, type BranchAccess } from './ancestry.ts'
 import { checkForkDetection } from './fork-detection.ts'
 
 /** An uncle's parent is at most this many heights below the block that includes it. */
 const GENERATIONS = 7
+
+type Values = Pick<BrokenRule, 'expected' | 'found'>
 
 /** The parent of the block that includes the uncles. */
 interface Parent {
@@ -83,10 +85,15 @@ export function checkUncles(
   const seen = new Set<Hex>()
   for (const uncle of uncles) {
     const hash = headerHash(uncle, config)
-    const refuse = (rule: string) => new NodeError('invalid-block', `block ${number}: uncle ${hash} ${rule}`)
-    if (uncle.number >= number) throw refuse(`has number ${uncle.number}, not one below the block's`)
+    const refuse = (message: string, values: Values = {}) =>
+      invalidBlock(`block ${number}: uncle ${hash} ${message}`, { rule: 'uncles', height: number, ...values })
+    const numbers: Values = {
+      expected: `a number from ${number - GENERATIONS + 1} to ${number - 1}`,
+      found: String(uncle.number),
+    }
+    if (uncle.number >= number) throw refuse(`has number ${uncle.number}, not one below the block's`, numbers)
     if (uncle.number - 1 < number - GENERATIONS) {
-      throw refuse(`has number ${uncle.number}, more than ${GENERATIONS - 1} below the block's`)
+      throw refuse(`has number ${uncle.number}, more than ${GENERATIONS - 1} below the block's`, numbers)
     }
     if (seen.has(hash)) throw refuse('is named twice')
     seen.add(hash)
@@ -99,8 +106,10 @@ export function checkUncles(
       const ancestry = ancestryOf({ hash: uncle.parentHash, header: above }, blockchain, blocks)
       checkForkDetection(uncle, ancestry, config)
     } catch (error) {
-      if (!(error instanceof NodeError)) throw error
-      throw refuse(`is no valid header: ${error.message}`)
+      const broken = brokenRuleOf(error)
+      if (broken === undefined) throw error
+      const { rule: _rule, height: _height, ...values } = broken
+      throw refuse(`is no valid header: ${(error as Error).message}`, values)
     }
   }
 }

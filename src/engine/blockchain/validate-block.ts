@@ -1,38 +1,60 @@
 /** Validates a block mined elsewhere: every rule, then its execution against its header. Writes nothing. */
-import { type Block, cumulativeDifficulty } from '../../chain/block.ts'
+import { type Block, cumulativeDifficulty, type ExecutedBlock } from '../../chain/block.ts'
 import { headerHash } from '../../chain/header.ts'
-import { receiptsRoot } from '../../chain/receipt.ts'
 import { validateBody, validateHeader } from '../../chain/validation.ts'
-import { equal } from '../../encoding/bytes.ts'
-import { NodeError } from '../../errors.ts'
+import { type BrokenRule, brokenRuleOf, invalidBlock } from '../../errors.ts'
 import type { Vm } from '../../evm/rules.ts'
 import { applyBlock } from '../../execution/apply-block.ts'
 import type { StateTrie } from '../../state/state-trie.ts'
 import { ancestryOf, type ChainAccess, environmentOf } from './ancestry.ts'
+import { type ResultMismatch, resultMismatch, stateRootMismatch } from './block-result.ts'
 import type { BlockWithState } from './blockchain.ts'
 import { checkForkDetection } from './fork-detection.ts'
 import { checkUncles } from './uncles.ts'
 
 interface Parts extends ChainAccess {
+  /** For this only: `notices` are its own. */
   readonly vm: Vm
   readonly trie: StateTrie
   /** Wall clock, Unix seconds. */
   readonly now: () => number
+  /** What the VM has left out, in sentences that name the methods; this empties the list. */
+  readonly notices: string[]
 }
 
 /**
  * Makes the validation: header, body, uncles, fork detection data, then execution (docs/protocol.md#17-validity,
  * docs/protocol.md#32-uncles, docs/protocol.md#5-execution-and-state). Its result can be inserted. It throws
- * `invalid-block` with the first rule violated, an unknown parent among them.
+ * `invalid-block` with the first rule violated, an unknown parent among them. Calls must not overlap.
  */
 export function createBlockValidation(parts: Parts): (block: Block) => Promise<BlockWithState> {
-  const { config, blockchain, blocks, vm, trie, now } = parts
+  const { config, blockchain, blocks, vm, trie, now, notices } = parts
 
-  return async function validateBlock(block) {
+  function parentOf({ header }: Block): ExecutedBlock {
+    const { number, parentHash } = header
+    if (number === 0) {
+      const [expected, found] = [blockchain.pristineGenesis.hash, headerHash(header, config)]
+      throw invalidBlock(`block 0: the genesis must be ${expected}, not ${found}`, {
+        rule: 'genesis',
+        expected,
+        found,
+      })
+    }
+    const parent = blocks.get(parentHash)
+    if (parent !== undefined) return parent
+    const expected = blockchain.hashAt(number - 1)
+    throw invalidBlock(`block ${number}: the parent ${parentHash} is unknown`, {
+      rule: 'parentHash',
+      expected: expected ?? 'the hash of a known block',
+      found: parentHash,
+    })
+  }
+
+  async function validated(block: Block): Promise<BlockWithState> {
     const { header } = block
-    const refuse = (rule: string) => new NodeError('invalid-block', `block ${header.number}: ${rule}`)
-    const parent = blocks.get(header.parentHash)
-    if (parent === undefined) throw refuse(`the parent ${header.parentHash} is unknown`)
+    const refuse = ({ message, ...broken }: ResultMismatch) =>
+      invalidBlock(`block ${header.number}: ${message}`, broken)
+    const parent = parentOf(block)
     const above = { hash: parent.hash, header: parent.block.header }
     const time = now()
     validateHeader(header, above.header, config, time)
@@ -44,19 +66,11 @@ export function createBlockValidation(parts: Parts): (block: Block) => Promise<B
     const env = environmentOf(header, ancestry, (hash) => blocks.get(hash))
     const parentState = trie.reader(parent.postState)
     const { result, state } = await applyBlock({ block, config, vm, parentState, env })
-    if (result.gasUsed !== header.gasUsed) {
-      throw refuse(`gasUsed must be ${result.gasUsed}, not ${header.gasUsed}`)
-    }
-    if (result.paidFees !== header.paidFees) {
-      throw refuse(`paidFees must be ${result.paidFees}, not ${header.paidFees}`)
-    }
-    if (!equal(result.logsBloom, header.logsBloom)) throw refuse('logsBloom is not that of the logs')
-    if (receiptsRoot(result.receipts) !== header.receiptsRoot) {
-      throw refuse('receiptsRoot is not that of the receipts')
-    }
+    const wrong = resultMismatch(header, result)
+    if (wrong !== undefined) throw refuse(wrong)
     const committed = trie.commit(parent.postState, state.changes())
-    if (committed.root !== header.stateRoot)
-      throw refuse(`stateRoot must be ${committed.root}, not ${header.stateRoot}`)
+    const wrongRoot = stateRootMismatch(header, committed.root)
+    if (wrongRoot !== undefined) throw refuse(wrongRoot)
     return {
       block: {
         hash: headerHash(header, config),
@@ -67,6 +81,23 @@ export function createBlockValidation(parts: Parts): (block: Block) => Promise<B
       },
       state: committed,
       outcomes: result.outcomes,
+    }
+  }
+
+  /** The error with the height, and with the notices that explain it: the chain did what this node leaves out. */
+  function explained(error: Error, broken: BrokenRule, height: number): Error {
+    if (notices.length === 0) return invalidBlock(error.message, { height, ...broken })
+    const left = [...new Set(notices)].join('; ')
+    return invalidBlock(`${error.message}; ${left}`, { height, ...broken, rule: 'notSimulated' })
+  }
+
+  return async function validateBlock(block) {
+    notices.length = 0
+    try {
+      return await validated(block)
+    } catch (error) {
+      const broken = brokenRuleOf(error)
+      throw broken === undefined ? error : explained(error as Error, broken, block.header.number)
     }
   }
 }

@@ -4,8 +4,8 @@ import { type ExecutedBlock, transactionsRoot, unclesHash } from '../../../src/c
 import { CHAINS } from '../../../src/chain/config.ts'
 import type { Header } from '../../../src/chain/header.ts'
 import { remascTransaction } from '../../../src/chain/transaction.ts'
-import type { Hex } from '../../../src/encoding/hex.ts'
-import { createNode, type Node } from '../../../src/index.ts'
+import { type Hex, toHex } from '../../../src/encoding/hex.ts'
+import { type BrokenRule, createNode, type Node } from '../../../src/index.ts'
 import { createForge, type Forge, transfer } from '../../support/forge.ts'
 
 const config = CHAINS.regtest
@@ -31,13 +31,17 @@ beforeEach(async () => {
 })
 afterEach(() => node.close())
 
-async function expectRefused(block: ExecutedBlock['block'], words: RegExp) {
+async function expectRefused(block: ExecutedBlock['block'], words: RegExp, broken: Partial<BrokenRule>) {
   const before = node.engine.queries.head()
   const refusal = await node.engine.commands.importBlock(block).then(
     () => undefined,
     (error) => error,
   )
-  expect(refusal).toMatchObject({ kind: 'invalid-block', message: expect.stringMatching(words) })
+  expect(refusal).toMatchObject({
+    kind: 'invalid-block',
+    message: expect.stringMatching(words),
+    data: { height: block.header.number, ...broken },
+  })
   expect(node.engine.queries.head()).toBe(before)
   expect(node.engine.queries.blocksAt(block.header.number)).toEqual(
     block.header.number === 10 ? [] : expect.anything(),
@@ -76,13 +80,19 @@ describe('an imported block', () => {
     ['logsBloom', { logsBloom: new Uint8Array(256).fill(1) }, /^block 10: logsBloom is not/],
     ['receiptsRoot', { receiptsRoot: WRONG }, /^block 10: receiptsRoot is not/],
     ['stateRoot', { stateRoot: WRONG }, /^block 10: stateRoot must be 0x\w+, not 0x7777/],
-  ])('is refused for its %s', async (_, changes, words) => {
+  ])('is refused for its %s', async (rule, changes, words) => {
     const made = await next({})
     const mined =
       'parentHash' in changes
         ? { ...made.block.header, ...changes }
         : (await forge.remine(made, changes)).block.header
-    await expectRefused({ ...made.block, header: mined }, words)
+    const [found] = Object.values(changes)
+    const text = found instanceof Uint8Array ? toHex(found) : String(found)
+    await expectRefused({ ...made.block, header: mined }, words, {
+      rule,
+      found: text,
+      expected: expect.not.stringMatching(text),
+    })
   })
 
   it('is refused for a proof of work that is another block’s', async () => {
@@ -91,6 +101,7 @@ describe('an imported block', () => {
     await expectRefused(
       { ...made.block, header: { ...made.block.header, bitcoinHeader, coinbaseTransaction } },
       /coinbase/,
+      { rule: 'proofOfWork' },
     )
   })
 
@@ -98,7 +109,8 @@ describe('an imported block', () => {
     const made = await next({})
     const transactions = [transfer(0, { nonce: 5n, gasPrice: 1n }), remascTransaction(10)]
     const mined = await forge.remine(made, { transactionsRoot: transactionsRoot(transactions) })
-    await expectRefused({ ...mined.block, transactions }, /^transaction 0: .*nonce/)
+    const broken = { rule: 'transaction', expected: '9', found: '5' }
+    await expectRefused({ ...mined.block, transactions }, /^transaction 0: .*nonce/, broken)
   })
 })
 
@@ -133,7 +145,9 @@ describe('uncles of an imported block', () => {
       [[{ ...good, bitcoinHeader }], /is no valid header: /],
       [[{ ...good, gasUsed: good.gasLimit + 1n }], /is no valid header: block 8: gasUsed/],
     ]
-    for (const [uncles, words] of refused) await expectRefused(await withUncles(uncles), words)
+    for (const [uncles, words] of refused) {
+      await expectRefused(await withUncles(uncles), words, { rule: 'uncles' })
+    }
   })
 
   it('are refused when an ancestor has named them', async () => {

@@ -135,7 +135,10 @@ function commit({ store, env }: BridgeCall, hash: Uint8Array): Outcome {
   if (!equal(hash, pendingHash(members))) return RESULT.otherHash
   return (election) => {
     if (members.length > MAX_MEMBERS) {
-      throw new PrecompileFailure('more than 16 members are not simulated', { isNotSimulated: true })
+      throw new PrecompileFailure(
+        'the Bridge failed on commitFederation(bytes): more than 16 members are not simulated',
+        { isNotSimulated: true },
+      )
     }
     const proposed = federationOf(parentKeys(members))
     store.writeInteger(CELL.proposedFederationVersion, FORMAT.witness)
