@@ -17,6 +17,9 @@ const ROOT = new URL('../', import.meta.url)
 const MAIN = fileURLToPath(new URL('dist/cli/main.js', ROOT))
 const COMMANDS = [
   'start',
+  'import',
+  'export',
+  'verify',
   'trace',
   'drift',
   'methods',

@@ -89,7 +89,7 @@ export function invalidBlock(message: string, broken: BrokenRule): NodeError {
   return new NodeError('invalid-block', message, broken)
 }
 
-/** The rule that an error says a block breaks; `undefined` for any other error. */
+/** The broken rule that an error reports; `undefined` for any other error. */
 export function brokenRuleOf(error: unknown): BrokenRule | undefined {
   return error instanceof NodeError && typeof error.data === 'object' ? error.data : undefined
 }

@@ -3,7 +3,7 @@ import { binaryTrieRoot } from '../encoding/binary-trie.ts'
 import { keccakHex } from '../encoding/hash.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { asList, decodeRlp, encodeRlp } from '../encoding/rlp.ts'
-import { framedLength, frameList } from '../encoding/rlp-frame.ts'
+import { framedLength, frameList, itemEnd, payloadStart } from '../encoding/rlp-frame.ts'
 import type { ChainConfig } from './config.ts'
 import { decodeHeader, encodeHeader, type Header } from './header.ts'
 import type { Receipt } from './receipt.ts'
@@ -74,6 +74,14 @@ export function decodeBlock(bytes: Uint8Array, config: ChainConfig): Block {
     ),
     uncles: asList(list[2], 'uncles').map((item) => decodeHeader(asList(item, 'uncle header'), config)),
   }
+}
+
+/** The header at the beginning of what `encodeBlock` writes; the rest is not read. Throws as `decodeBlock` does. */
+export function decodeBlockHeader(bytes: Uint8Array, config: ChainConfig): Header {
+  const start = payloadStart(bytes, 0)
+  const end = itemEnd(bytes, start)
+  if (bytes.length === 0 || end > bytes.length) throw new RangeError('a block begins with its header')
+  return decodeHeader(bytes.subarray(start, end), config)
 }
 
 /**

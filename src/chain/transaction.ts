@@ -1,5 +1,5 @@
 /** Transactions: who sent them, signing, intrinsic gas, and the one that collects a block's fees. */
-import { EMPTY, fromBigInt, oneByte } from '../encoding/bytes.ts'
+import { EMPTY, fromBigInt, fromBigIntFixed, oneByte } from '../encoding/bytes.ts'
 import { keccak256, keccakHex } from '../encoding/hash.ts'
 import { fromHex, type Hex, toHex } from '../encoding/hex.ts'
 import { asBytes, asList, decodeRlp } from '../encoding/rlp.ts'
@@ -102,6 +102,11 @@ export function signTransaction(unsigned: UnsignedTransaction, key: Uint8Array):
 export function impersonatedTransaction(unsigned: UnsignedTransaction, from: Hex): Transaction {
   const standIn: Signature = { r: BigInt(from), s: 1n, parity: 0 }
   return restoreTransaction(encodeSigned(payloadOf(unsigned), unsigned.chainId, standIn), from)
+}
+
+/** The sender that an impersonated transaction carries in place of a signature; `undefined` for any other. */
+export function impersonatedSender({ r, s }: Transaction): Hex | undefined {
+  return s === 1n && r < 1n << 160n ? toHex(fromBigIntFixed(r, 20)) : undefined
 }
 
 /** The sender's public key (64 bytes, x and y); `undefined` when no signature of its own is there to recover it from. */

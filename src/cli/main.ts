@@ -42,6 +42,21 @@ const COMMANDS: readonly (readonly [string, string, () => Promise<Filling>])[] =
     () => import('./anvil/command.ts').then(({ fillAnvilCommand }) => fillAnvilCommand),
   ],
   [
+    'import',
+    'validate, execute and store raw blocks',
+    () => import('./import.ts').then(({ fillImportCommand }) => fillImportCommand),
+  ],
+  [
+    'export',
+    'write the blocks of a chain as raw bytes',
+    () => import('./export.ts').then(({ fillExportCommand }) => fillExportCommand),
+  ],
+  [
+    'verify',
+    'check a data directory, and execute its chain again',
+    () => import('./verify.ts').then(({ fillVerifyCommand }) => fillVerifyCommand),
+  ],
+  [
     'keys',
     'make, list, rotate and revoke API keys',
     () => import('./keys.ts').then(({ fillKeysCommand }) => fillKeysCommand),

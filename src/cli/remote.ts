@@ -1,6 +1,6 @@
 /** A JSON-RPC client over HTTP for the commands that read from a running node. */
 import { z } from 'zod'
-import { NodeError } from '../errors.ts'
+import { type BrokenRule, NodeError } from '../errors.ts'
 import { shownAddress } from './secrets.ts'
 
 /** Where a node listens by default. */
@@ -14,9 +14,24 @@ export interface Remote {
   call<T>(method: string, params: readonly unknown[], result: z.ZodType<T>): Promise<T>
 }
 
+/** The data of a refused block. */
+const Broken = z.object({
+  rule: z.string(),
+  height: z.int().exactOptional(),
+  expected: z.string().exactOptional(),
+  found: z.string().exactOptional(),
+}) satisfies z.ZodType<BrokenRule, unknown>
+
 const Reply = z.object({
   result: z.unknown().optional(),
-  error: z.object({ code: z.int(), message: z.string() }).optional(),
+  error: z
+    .object({
+      code: z.int(),
+      message: z.string(),
+      // Other errors carry other data.
+      data: Broken.optional().catch(undefined),
+    })
+    .optional(),
 })
 
 function failed(message: string): NodeError {
@@ -52,7 +67,10 @@ export function createRemote(url: string): Remote {
       const reply = Reply.safeParse(await post(url, body))
       if (!reply.success) throw failed(`What answers at ${shown} is no node.`)
       const { error } = reply.data
-      if (error !== undefined) throw failed(`${method} was refused: ${error.message} (${error.code})`)
+      if (error !== undefined) {
+        const message = `${method} was refused: ${error.message} (${error.code})`
+        throw new NodeError(error.data === undefined ? 'internal' : 'invalid-block', message, error.data)
+      }
       const checked = result.safeParse(reply.data.result)
       if (!checked.success) throw failed(`The answer to ${method} has an unknown form.`)
       return checked.data

@@ -30,15 +30,20 @@ async function syncFolder(path: string): Promise<void> {
 
 /**
  * Creates or replaces a file with `mode` (less the process's umask) by one rename: a reader finds the old text or the new
- * one. Once it resolves the file survives the death of the process and of the machine. Throws the file system's errors;
- * the file is then as it was.
+ * one. Once it resolves the file survives the death of the process and of the machine. Throws the file system's errors,
+ * and what the iteration of `content` throws; the file is then as it was.
  */
-export async function replaceFile(path: string, text: string, mode: number): Promise<void> {
+export async function replaceFile(
+  path: string,
+  content: string | AsyncIterable<Uint8Array>,
+  mode: number,
+): Promise<void> {
   const draft = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.draft`)
   try {
     const file = await open(draft, 'wx', mode)
     try {
-      await file.writeFile(text)
+      // The types of Node.js 20 leave out iterables of bytes, which it takes as well.
+      await file.writeFile(content as string)
       await file.sync()
     } finally {
       await file.close()

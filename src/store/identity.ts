@@ -3,6 +3,7 @@ import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import type { ChainName } from '../chain/activations.ts'
+import { CHAINS } from '../chain/config.ts'
 import { NodeError } from '../errors.ts'
 import { replaceFile } from './atomic-file.ts'
 
@@ -43,13 +44,7 @@ function isMissing(error: unknown): boolean {
 export async function checkIdentity(directory: string, identity: Identity): Promise<void> {
   const found = await read(directory)
   if (found === undefined) return claim(directory, identity)
-  if (found.format !== FORMAT) {
-    throw new NodeError(
-      'database',
-      `The database in ${directory} has format ${found.format}, and this version reads format ${FORMAT}. ` +
-        'Run the version that made it, or choose another directory.',
-    )
-  }
+  requireFormat(directory, found.format)
   if (found.chain !== identity.chain || found.chainId !== identity.chainId) {
     throw new NodeError(
       'database',
@@ -57,6 +52,36 @@ export async function checkIdentity(directory: string, identity: Identity): Prom
         `not ${identity.chain} (chain id ${identity.chainId}). Choose another directory for this chain.`,
     )
   }
+}
+
+/**
+ * The network of the database in a directory; nothing is changed. Throws `database` when there is none of this format.
+ */
+export async function readIdentity(directory: string): Promise<Identity> {
+  const found = await read(directory)
+  if (found === undefined) {
+    throw new NodeError(
+      'database',
+      `There is no database in ${directory}. Name its directory with --data-dir.`,
+    )
+  }
+  requireFormat(directory, found.format)
+  const { chain, chainId } = found
+  if (!isChainName(chain)) throw notOurs(directory, `its ${FILE} names the unknown chain ${chain}`)
+  return { chain, chainId }
+}
+
+function requireFormat(directory: string, format: number): void {
+  if (format === FORMAT) return
+  throw new NodeError(
+    'database',
+    `The database in ${directory} has format ${format}, and this version reads format ${FORMAT}. ` +
+      'Run the version that made it, or choose another directory.',
+  )
+}
+
+function isChainName(name: string): name is ChainName {
+  return Object.hasOwn(CHAINS, name)
 }
 
 async function read(directory: string): Promise<z.infer<typeof identityFile> | undefined> {

@@ -2,9 +2,10 @@
 import { mkdir, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { NodeError } from '../errors.ts'
-import { checkIdentity, type Identity, messageOf } from './identity.ts'
+import { checkIdentity, type Identity, messageOf, readIdentity } from './identity.ts'
+import { createReadOnlyStore } from './read-only.ts'
 import type { Operation } from './table.ts'
-import { WriteAheadLog } from './write-ahead-log.ts'
+import { readWriteAheadLog, WriteAheadLog } from './write-ahead-log.ts'
 import { createWriteBehind, type Level, type Store } from './write-behind.ts'
 
 export type { Store } from './write-behind.ts'
@@ -87,17 +88,43 @@ async function openMemory(): Promise<Level> {
   return levelOver(level)
 }
 
+/** A database that is read and never written. */
+export interface ReadOnlyStore {
+  readonly identity: Identity
+  readonly store: Store
+}
+
+/**
+ * Opens the database of a directory for reading: no entry of it changes, and batches that only its write-ahead log has
+ * are read from there. Throws `database` as `openStore` does, and when there is none.
+ */
+export async function openStoreForReading(dataDir: string): Promise<ReadOnlyStore> {
+  const identity = await readIdentity(dataDir)
+  const level = await openLevel(dataDir, { createIfMissing: false })
+  try {
+    return { identity, store: createReadOnlyStore(level, readWriteAheadLog(join(dataDir, JOURNAL_FOLDER))) }
+  } catch (error) {
+    await level.close()
+    throw refusal(dataDir, error)
+  }
+}
+
 async function openDisk(directory: string, identity: Identity): Promise<Level> {
   await checkIdentity(directory, identity)
+  return openLevel(directory, { createIfMissing: true })
+}
+
+async function openLevel(directory: string, options: { readonly createIfMissing: boolean }): Promise<Level> {
   const { Level } = await import('level')
   const folder = join(directory, DATABASE_FOLDER)
   const level = new Level<Uint8Array, Uint8Array>(folder, {
     keyEncoding: 'view',
     valueEncoding: 'view',
     ...TUNING,
+    ...options,
   })
   try {
-    await mkdir(folder, { recursive: true })
+    if (options.createIfMissing) await mkdir(folder, { recursive: true })
     await level.open()
   } catch (error) {
     throw refusal(directory, error)

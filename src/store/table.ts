@@ -1,4 +1,5 @@
 /** Typed corners of one ordered keyspace: reads happen here, writes are only described here. */
+import { equal } from '../encoding/bytes.ts'
 import { fromHex, type Hex, toHex } from '../encoding/hex.ts'
 
 /** A change of the data. */
@@ -80,6 +81,11 @@ export const bytesValue: ValueCodec<Uint8Array> = { encode: (value) => value, de
 /** One hash. */
 export const hashValue: ValueCodec<Hex> = { encode: fromHex, decode: toHex }
 
+/** An entry of a table with its value, or with the problem of its bytes. */
+export type AuditedEntry<K, V> =
+  | { readonly key: K; readonly value: V; readonly problem?: undefined }
+  | { readonly key: K; readonly value?: undefined; readonly problem: string }
+
 /** The part of the keyspace whose keys start with one byte. */
 export class Table<K extends Id, V> {
   readonly #reader: KeyValueReader
@@ -108,6 +114,21 @@ export class Table<K extends Id, V> {
   del(id: K): Write {
     const prefix = this.#prefix
     return { type: 'del', prefix, id, key: this.#keys.encode(prefix, id) }
+  }
+
+  /** All entries in order, each read strictly: with what is wrong with its bytes where they are not what `put` writes. */
+  async *audit(): AsyncIterable<AuditedEntry<K, V>> {
+    const range = [Uint8Array.of(this.#prefix), Uint8Array.of(this.#prefix + 1)] as const
+    for await (const [bytes, stored] of this.#reader.entries(...range)) {
+      const key = this.#keys.decode(bytes)
+      try {
+        const value = this.#values.decode(stored)
+        if (equal(this.#values.encode(value), stored)) yield { key, value }
+        else yield { key, problem: 'its bytes are not in the form in which they were written' }
+      } catch (error) {
+        yield { key, problem: `it cannot be read: ${error instanceof Error ? error.message : error}` }
+      }
+    }
   }
 
   /** Entries with `from` <= key < `to` in order; a bound that is left out is the table's own. */

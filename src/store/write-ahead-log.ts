@@ -4,6 +4,7 @@
  */
 import {
   closeSync,
+  existsSync,
   fdatasync,
   ftruncateSync,
   mkdirSync,
@@ -89,6 +90,33 @@ function readSegment(path: string): { operations: Operation[]; whole: boolean } 
   return { operations, whole: at === bytes.length }
 }
 
+/** Numbers of the files of a log, oldest first. */
+function segmentsIn(folder: string): number[] {
+  return readdirSync(folder)
+    .filter((name) => /^\d{10}\.log$/.test(name))
+    .map((name) => Number.parseInt(name, 10))
+    .sort((a, b) => a - b)
+}
+
+/** Throws `database` when a file before the last one is damaged. */
+function readSegments(folder: string, numbers: readonly number[]): Operation[] {
+  const left: Operation[] = []
+  for (const number of numbers) {
+    const path = join(folder, nameOf(number))
+    const { operations, whole } = readSegment(path)
+    if (!whole && number !== numbers.at(-1)) {
+      throw new NodeError('database', `The write-ahead log ${path} is damaged. It is left as it is.`)
+    }
+    for (const operation of operations) left.push(operation)
+  }
+  return left
+}
+
+/** What the log of a folder holds, in the order of writing; nothing is changed. Throws `database` as `open` does. */
+export function readWriteAheadLog(folder: string): readonly Operation[] {
+  return existsSync(folder) ? readSegments(folder, segmentsIn(folder)) : []
+}
+
 /** An open write-ahead log. One process at a time; whoever opens it holds the database's lock. */
 export class WriteAheadLog {
   readonly #folder: string
@@ -116,21 +144,8 @@ export class WriteAheadLog {
     replay: (operations: Operation[]) => Promise<void>,
   ): Promise<WriteAheadLog> {
     mkdirSync(folder, { recursive: true })
-    const numbers = readdirSync(folder)
-      .filter((name) => /^\d{10}\.log$/.test(name))
-      .map((name) => Number.parseInt(name, 10))
-      .sort((a, b) => a - b)
-    const left: Operation[] = []
-    for (const number of numbers) {
-      const { operations, whole } = readSegment(join(folder, nameOf(number)))
-      if (!whole && number !== numbers.at(-1)) {
-        throw new NodeError(
-          'database',
-          `The write-ahead log ${join(folder, nameOf(number))} is damaged. It is left as it is.`,
-        )
-      }
-      for (const operation of operations) left.push(operation)
-    }
+    const numbers = segmentsIn(folder)
+    const left = readSegments(folder, numbers)
     if (left.length > 0) await replay(left)
     const log = new WriteAheadLog(folder, fsync, (numbers.at(-1) ?? 0) + 1)
     for (const number of numbers) unlinkSync(join(folder, nameOf(number)))

@@ -1,7 +1,7 @@
 /** The indexes of the canonical chain: blocks by the bloom bits of their logs, and by the participants of their transactions. */
 import { bloomBits } from '../../chain/bloom.ts'
 import type { TopicFilter } from '../../chain/log-filter.ts'
-import { contractAddress } from '../../chain/transaction.ts'
+import { contractAddress, type Transaction } from '../../chain/transaction.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import type { Logger } from '../../logger.ts'
 import type { BlockStore } from '../../store/block-store.ts'
@@ -61,7 +61,7 @@ export function createChainIndexes({ blockchain, blocks, store, logger }: Parts)
     store,
     logger,
     table: participantSections,
-    contents: participantMarker(blocks),
+    contents: participantMarker((hash) => blocks.get(hash)?.block.transactions ?? []),
   })
   return {
     withLogs: (addresses, topics, { from, to }, yieldIfDue) =>
@@ -79,7 +79,7 @@ export function createChainIndexes({ blockchain, blocks, store, logger }: Parts)
 const ANY_LOG = 2048
 
 /** Marks the set bits of a block's bloom. */
-function markLogs({ header: { logsBloom } }: IndexedBlock, mark: Mark): void {
+export function markLogs({ header: { logsBloom } }: IndexedBlock, mark: Mark): void {
   let any = false
   for (let at = 0; at < logsBloom.length; at++) {
     const byte = logsBloom[at] as number
@@ -106,9 +106,11 @@ function fingerprint(address: Hex): number {
 }
 
 /** Marks senders and receivers of a block's transactions; the receiver of a creation is the created contract. */
-function participantMarker(blocks: BlockStore): (block: IndexedBlock, mark: Mark) => void {
+export function participantMarker(
+  transactionsOf: (hash: Hex) => readonly Transaction[],
+): (block: IndexedBlock, mark: Mark) => void {
   return ({ hash }, mark) => {
-    for (const { from, to, nonce } of blocks.get(hash)?.block.transactions ?? []) {
+    for (const { from, to, nonce } of transactionsOf(hash)) {
       mark(fingerprint(from))
       mark(RECEIVER | fingerprint(to ?? contractAddress(from, nonce)))
     }

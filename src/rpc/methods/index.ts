@@ -3,6 +3,7 @@ import type { AnyMethod } from '../method.ts'
 import { NAME_METHODS } from './abi.ts'
 import { COMPARISON_METHODS } from './comparison.ts'
 import { DEBUG_METHODS } from './debug.ts'
+import { DEBUG_RAW_METHODS } from './debug-raw.ts'
 import { DEV_ACCOUNT_METHODS } from './dev/accounts.ts'
 import { DEV_MINING_METHODS } from './dev/mining.ts'
 import { DEV_NODE_METHODS } from './dev/node.ts'
@@ -58,6 +59,7 @@ export const METHODS: readonly AnyMethod[] = [
   ...MNR_METHODS,
   ...TRACE_METHODS,
   ...DEBUG_METHODS,
+  ...DEBUG_RAW_METHODS,
   ...PERSONAL_METHODS,
   ...DEV_STATE_METHODS,
   ...DEV_ACCOUNT_METHODS,

@@ -1,0 +1,163 @@
+/** `tandem import`: takes raw blocks from a file or a pipe, validates and executes each, and stops at the first invalid one. */
+import { createReadStream } from 'node:fs'
+import { open } from 'node:fs/promises'
+import type { Command } from 'commander'
+import { brokenRuleOf, NodeError } from '../errors.ts'
+import { type RawBlock, readRawBlocks } from './block-stream.ts'
+import { type ImportTarget, openDirectory, openRemote } from './import-target.ts'
+import { createProgress, type ProgressStream, type Tally } from './progress.ts'
+import { addSettingFlags, typedFlags } from './setting-flags.ts'
+import { readSettings } from './settings.ts'
+import type { Writers } from './start.ts'
+
+/** The settings that decide which chain a directory holds, and how it is written. */
+const CHAIN_SETTINGS = [
+  'chain',
+  'dataDir',
+  'accounts',
+  'mnemonic',
+  'wallet',
+  'blockGasLimit',
+  'minGasPrice',
+  'difficulty',
+  'fsync',
+]
+
+interface Input {
+  readonly stream: AsyncIterable<Uint8Array>
+  /** Bytes; `undefined` for a pipe. */
+  readonly size: number | undefined
+}
+
+/** Throws `invalid-options` when there is no such file. */
+async function openInput(path: string): Promise<Input> {
+  if (path === '-') return { stream: process.stdin, size: undefined }
+  try {
+    const file = await open(path)
+    const stats = await file.stat()
+    const stream = createReadStream('', { fd: file, highWaterMark: 1 << 20 })
+    return { stream, size: stats.isFile() ? stats.size : undefined }
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    throw new NodeError(
+      'invalid-options',
+      code === 'ENOENT' ? `There is no file ${path}.` : `The file ${path} cannot be read: ${message}`,
+    )
+  }
+}
+
+/** The counts of an import. */
+interface Counts extends Tally {
+  /** Blocks that were there already. */
+  readonly known: number
+}
+
+function count(blocks: number): string {
+  return `${blocks.toLocaleString('en-US')} ${blocks === 1 ? 'block' : 'blocks'}`
+}
+
+/** What stopped the import, and what is kept. */
+async function stopped(
+  error: unknown,
+  raw: RawBlock | undefined,
+  counts: Counts,
+  target: ImportTarget,
+): Promise<unknown> {
+  if (!(error instanceof NodeError) || error.kind !== 'invalid-block') return error
+  const { number, hash } = await target.head()
+  const { rule, height, expected, found } = brokenRuleOf(error) ?? {}
+  const where =
+    height === undefined ? `The block ${raw?.place ?? ''}` : `Block ${height} (${raw?.place ?? ''})`
+  const values = expected === undefined ? '' : ` Expected ${expected}, found ${found}.`
+  const what =
+    raw === undefined
+      ? error.message
+      : `${where} is invalid${rule === undefined ? '' : ` by the rule ${rule}`}: ${error.message}.${values}`
+  return new NodeError(
+    'invalid-block',
+    `${what} ${count(counts.blocks)} were imported before it; the head is block ${number} (${hash}).`,
+    error.data,
+  )
+}
+
+/** Imports the blocks of an input. Throws `NodeError` at the first invalid block; what came before it is kept. */
+async function importBlocks(
+  input: Input,
+  target: ImportTarget,
+  { output, terminal, signal }: { output: Writers['output']; terminal: ProgressStream; signal: AbortSignal },
+): Promise<void> {
+  const progress = createProgress(terminal, Date.now)
+  let [blocks, known, gas] = [0, 0, 0n]
+  let current: RawBlock | undefined
+  try {
+    for await (const raw of readRawBlocks(input.stream)) {
+      current = raw
+      const { isNew, number, gasUsed } = await target.take(raw.bytes)
+      if (isNew) {
+        blocks++
+        gas += gasUsed
+      } else {
+        known++
+      }
+      const done = input.size === undefined ? undefined : raw.end / input.size
+      progress.show(`block ${number.toLocaleString('en-US')}`, { blocks, gas }, done)
+      if (signal.aborted) {
+        throw new NodeError(
+          'internal',
+          'Interrupted. Run the same command again: it goes on with the next block.',
+        )
+      }
+      current = undefined
+    }
+  } catch (error) {
+    progress.clear()
+    throw await stopped(error, current, { blocks, gas, known }, target)
+  }
+  progress.clear()
+  const { number, hash } = await target.head()
+  output.write(
+    `Imported ${count(blocks)} (${known.toLocaleString('en-US')} were there already): ` +
+      `${progress.rates({ blocks, gas })}. The head is block ${number} (${hash}).`,
+  )
+}
+
+/** Aborted by the first signal; the block at hand is finished. */
+function interruption(): AbortSignal {
+  const controller = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => controller.abort())
+  return controller.signal
+}
+
+async function openTarget(command: Command, url: string | undefined): Promise<ImportTarget> {
+  const flags = typedFlags(command)
+  if (url === undefined) {
+    const { node } = readSettings(flags, process.env)
+    if (node.dataDir !== undefined) return openDirectory(node)
+    throw new NodeError('invalid-options', 'An import needs a data directory: name one with --data-dir.')
+  }
+  if (flags.has('data-dir')) {
+    throw new NodeError('invalid-options', 'Blocks go to --data-dir or to --url, not to both.')
+  }
+  return openRemote(url)
+}
+
+/** Fills in the command. Its action throws `NodeError`. */
+export function fillImportCommand(command: Command, { output }: Writers): void {
+  command
+    .argument(
+      '<file>',
+      'raw blocks: RLP one after another, or lines of hex or of JSON with "raw"; - is standard input',
+    )
+    .option('--url <url>', 'a running node to import into, in place of a data directory')
+  addSettingFlags(command, CHAIN_SETTINGS)
+  command.allowExcessArguments(false).action(async (path: string, { url }: { url?: string }) => {
+    const signal = interruption()
+    const input = await openInput(path)
+    const target = await openTarget(command, url)
+    try {
+      await importBlocks(input, target, { output, terminal: process.stderr, signal })
+    } finally {
+      await target.close()
+    }
+  })
+}

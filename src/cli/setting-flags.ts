@@ -1,0 +1,53 @@
+/** Flags of settings on a command: read as text, since settings from every source are checked in one place. */
+import { type Command, Option } from 'commander'
+import { NodeError } from '../errors.ts'
+import { describeDefault, type Setting } from '../options/setting.ts'
+import { CONFIG_FLAG, flagName, readSettings, SETTINGS, type TypedFlags, variableOf } from './settings.ts'
+
+function helpOf(setting: Setting<unknown, unknown>): string {
+  const { help, fallback, fallbackText, flag } = setting
+  const showsDefault = fallbackText !== undefined || typeof fallback !== 'boolean'
+  const text = showsDefault ? `${help} (default: ${describeDefault(setting)})` : help
+  return `${text} [${variableOf(flag)}]`
+}
+
+/** Adds the flag of the configuration file. */
+export function addConfigFlag(command: Command): void {
+  command.option(CONFIG_FLAG.flag, `${CONFIG_FLAG.help} [${variableOf(CONFIG_FLAG.flag)}]`)
+}
+
+/** Adds the flag of a setting. */
+export function addSettingFlag(command: Command, setting: Setting<unknown, unknown>): void {
+  command.addOption(new Option(setting.flag, helpOf(setting)))
+}
+
+/** Adds the flag of the configuration file, and those of the settings with these keys. */
+export function addSettingFlags(command: Command, keys: readonly string[]): void {
+  addConfigFlag(command)
+  for (const key of keys) addSettingFlag(command, SETTINGS[key] as Setting<unknown, unknown>)
+}
+
+/** The flags that were typed. */
+export function typedFlags(command: Command): TypedFlags {
+  const flags = new Map<string, string | true>()
+  for (const option of command.options) {
+    const name = option.attributeName()
+    if (command.getOptionValueSource(name) !== 'cli') continue
+    const value: unknown = command.getOptionValue(name)
+    if (option.negate !== (value === false)) continue
+    flags.set(flagName(option.long ?? ''), typeof value === 'string' ? value : true)
+  }
+  return flags
+}
+
+/** Adds the flags that name the data directory of a chain. */
+export function addDirectoryFlags(command: Command): void {
+  addSettingFlags(command, ['chain', 'dataDir'])
+}
+
+/** The data directory that the flags, the environment or the configuration file name. Throws `invalid-options` when there is none. */
+export function dataDirectory(command: Command): string {
+  const { dataDir } = readSettings(typedFlags(command), process.env).node
+  if (dataDir !== undefined) return dataDir
+  throw new NodeError('invalid-options', 'The chain is in memory: name a data directory with --data-dir.')
+}

@@ -1,0 +1,100 @@
+/** Checks what finds blocks and transactions against the blocks: heights, the canonical chain, its tip; and the pool. */
+import type { Hex } from '../../encoding/hex.ts'
+import type { AuditedTables } from './audited-tables.ts'
+import { hasItsSender } from './check-blocks.ts'
+
+const HEAD = 'head'
+
+/** Makes the checks of the lookups. */
+export function createLookupChecks(tables: AuditedTables) {
+  const { headers, bodies, heights, canonical, transactions, pool, meta } = tables
+
+  async function checkHeights(): Promise<void> {
+    for await (const [height, hashes] of heights.entries()) {
+      if (new Set(hashes).size !== hashes.length) heights.fault(height, 'a block is listed twice', { height })
+      for (const hash of hashes) {
+        const number = headers.get(hash)?.header.number
+        if (number === height) continue
+        const problem = `the block ${hash} of this height ${number === undefined ? 'cannot be read' : 'has another'}`
+        heights.fault(height, problem, { height })
+      }
+    }
+  }
+
+  /** Checks that the canonical chain is one, from height 0 to the tip. */
+  async function checkCanonical(): Promise<void> {
+    let next = 0
+    let above: Hex | undefined
+    for await (const [height, hash] of canonical.entries()) {
+      if (height !== next) canonical.fault(next, 'the height is missing', { height: next })
+      const header = headers.get(hash)?.header
+      if (header === undefined) {
+        canonical.fault(height, `its block ${hash} cannot be read`, { height })
+      } else if (header.number !== height) {
+        canonical.fault(height, `its block ${hash} has another number`, {
+          height,
+          expected: String(height),
+          found: String(header.number),
+        })
+      } else if (above !== undefined && header.parentHash !== above) {
+        const values = { height, expected: above, found: header.parentHash }
+        canonical.fault(height, 'its block is not the child of the one before', values)
+      }
+      checkLocations(height, hash)
+      above = hash
+      next = height + 1
+    }
+    for await (const [name, hash] of meta.entries()) {
+      if (name === HEAD && hash !== above) {
+        meta.fault(HEAD, 'the head is not the last block of the canonical chain', {
+          height: next - 1,
+          expected: above,
+          found: hash,
+        })
+      }
+    }
+    if (meta.get(HEAD) === undefined) meta.fault(HEAD, 'the head is not stored')
+  }
+
+  function checkLocations(height: number, hash: Hex): void {
+    for (const [index, transaction] of (bodies.get(hash)?.transactions ?? []).entries()) {
+      const location = transactions.get(transaction.hash)
+      if (location?.blockHash === hash && location.index === index) continue
+      transactions.fault(transaction.hash, 'the transaction is not found where it is', {
+        height,
+        expected: `index ${index} of ${hash}`,
+        found: location === undefined ? 'nothing' : `index ${location.index} of ${location.blockHash}`,
+      })
+    }
+  }
+
+  /** Entries for transactions that are not there; the others are checked with their blocks. */
+  async function checkTransactions(): Promise<void> {
+    for await (const [hash, { blockHash, index }] of transactions.entries()) {
+      const height = headers.get(blockHash)?.header.number
+      const isThere =
+        height !== undefined &&
+        canonical.get(height) === blockHash &&
+        bodies.get(blockHash)?.transactions[index]?.hash === hash
+      if (!isThere)
+        transactions.fault(hash, `index ${index} of ${blockHash} is not this transaction`, { height })
+    }
+  }
+
+  async function checkPool(): Promise<void> {
+    for await (const [hash, { transaction }] of pool.entries()) {
+      if (transaction.hash !== hash) {
+        pool.fault(hash, 'the hash of the transaction is another', {
+          expected: hash,
+          found: transaction.hash,
+        })
+      } else if (!hasItsSender(transaction)) {
+        pool.fault(hash, 'the transaction is not of the sender that is stored with it', {
+          found: transaction.from,
+        })
+      }
+    }
+  }
+
+  return { checkHeights, checkCanonical, checkTransactions, checkPool }
+}

@@ -1,0 +1,82 @@
+/** Verifies a stored chain: every entry by its hash, the lookups, the state of the head, and each block by executing it again. */
+import type { ChainConfig } from '../../chain/config.ts'
+import type { Store } from '../../store/level.ts'
+import { auditedTables, type Fault } from './audited-tables.ts'
+import { createBlockChecks } from './check-blocks.ts'
+import { checkIndexes } from './check-indexes.ts'
+import { createLookupChecks } from './check-lookups.ts'
+import { checkHashes, walkState } from './check-state.ts'
+import { createReExecution } from './re-execution.ts'
+
+export type { Fault } from './audited-tables.ts'
+
+/** A step of the verification. */
+export interface VerificationStep {
+  /** What is being checked, for a person. */
+  readonly name: string
+  /** The block that was executed again. */
+  readonly block?: { readonly height: number; readonly gasUsed: bigint }
+}
+
+/** What was verified. */
+export interface Verification {
+  readonly faults: number
+  /** Height of the head; `undefined` when the faults leave none. */
+  readonly head: number | undefined
+  /** Blocks that were executed again, those beside the chain included. */
+  readonly executed: number
+  /** Stored nodes of the head's state. */
+  readonly nodes: number
+}
+
+/** What is verified, and who is informed. */
+export interface VerificationOptions {
+  readonly store: Store
+  readonly config: ChainConfig
+  /** First height that is executed again. */
+  readonly from: number
+  readonly onFault: (fault: Fault) => void
+  readonly onStep: (step: VerificationStep) => void
+}
+
+/** Verifies a store that nobody writes. Blocks are executed again only when all entries are in order. */
+export async function verifyStore(options: VerificationOptions): Promise<Verification> {
+  const { store, config, from, onFault, onStep } = options
+  let faults = 0
+  const report = (fault: Fault) => {
+    faults++
+    onFault(fault)
+  }
+  const tables = auditedTables(store, config, report)
+  const { checkHeaders, checkBodies, checkReceipts } = createBlockChecks(tables, config)
+  const { checkHeights, checkCanonical, checkTransactions, checkPool } = createLookupChecks(tables)
+  const steps: readonly (readonly [string, () => Promise<void>])[] = [
+    ['headers', checkHeaders],
+    ['bodies', checkBodies],
+    ['receipts', checkReceipts],
+    ['heights', checkHeights],
+    ['canonical chain', checkCanonical],
+    ['transactions', checkTransactions],
+    ['pool', checkPool],
+    ['nodes and code', () => checkHashes(tables)],
+    ['indexes', () => checkIndexes(tables)],
+  ]
+  for (const [name, check] of steps) {
+    onStep({ name })
+    await check()
+  }
+  onStep({ name: 'state of the head' })
+  const headHash = tables.meta.get('head')
+  const head = headHash === undefined ? undefined : tables.headers.get(headHash)
+  const height = head?.header.number
+  const { nodes } = head === undefined ? { nodes: 0 } : walkState(head.postState, head.header.number, tables)
+  if (faults > 0) return { faults, head: height, executed: 0, nodes }
+
+  let executed = 0
+  const chain = await createReExecution(store, config, report)
+  for await (const block of chain.from(from)) {
+    executed++
+    onStep({ name: 'execution', block })
+  }
+  return { faults, head: height, executed, nodes }
+}
