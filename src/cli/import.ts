@@ -5,7 +5,7 @@ import type { Command } from 'commander'
 import { brokenRuleOf, NodeError } from '../errors.ts'
 import { type RawBlock, readRawBlocks } from './block-stream.ts'
 import { type ImportTarget, openDirectory, openRemote } from './import-target.ts'
-import { createProgress, type ProgressStream, type Tally } from './progress.ts'
+import { createProgress, type ProgressStream } from './progress.ts'
 import { addSettingFlags, typedFlags } from './setting-flags.ts'
 import { readSettings } from './settings.ts'
 import type { Writers } from './start.ts'
@@ -46,38 +46,31 @@ async function openInput(path: string): Promise<Input> {
   }
 }
 
-/** The counts of an import. */
-interface Counts extends Tally {
-  /** Blocks that were there already. */
-  readonly known: number
-}
-
 function count(blocks: number): string {
   return `${blocks.toLocaleString('en-US')} ${blocks === 1 ? 'block' : 'blocks'}`
 }
 
-/** What stopped the import, and what is kept. */
+/** A refused block: where it is in the input, the rule that it breaks, and both values. */
+function refusal({ place }: RawBlock, error: NodeError): string {
+  const { rule, height, expected, found } = brokenRuleOf(error) ?? {}
+  const block = height === undefined ? 'The block' : `Block ${height}`
+  const by = rule === undefined ? '' : ` by the rule ${rule}`
+  const values = expected === undefined ? '' : ` Expected ${expected}, found ${found}.`
+  return `${block} (${place}) is invalid${by}: ${error.message.replace(/^block \d+: /, '')}.${values}`
+}
+
+/** The error of an import that ends early, with what is kept. `raw` is the block that was being taken. */
 async function stopped(
   error: unknown,
   raw: RawBlock | undefined,
-  counts: Counts,
+  imported: number,
   target: ImportTarget,
 ): Promise<unknown> {
   if (!(error instanceof NodeError) || error.kind !== 'invalid-block') return error
   const { number, hash } = await target.head()
-  const { rule, height, expected, found } = brokenRuleOf(error) ?? {}
-  const where =
-    height === undefined ? `The block ${raw?.place ?? ''}` : `Block ${height} (${raw?.place ?? ''})`
-  const values = expected === undefined ? '' : ` Expected ${expected}, found ${found}.`
-  const what =
-    raw === undefined
-      ? error.message
-      : `${where} is invalid${rule === undefined ? '' : ` by the rule ${rule}`}: ${error.message}.${values}`
-  return new NodeError(
-    'invalid-block',
-    `${what} ${count(counts.blocks)} were imported before it; the head is block ${number} (${hash}).`,
-    error.data,
-  )
+  const what = raw === undefined ? error.message : refusal(raw, error)
+  const kept = `Imported before it: ${count(imported)}; the head is block ${number} (${hash}).`
+  return new NodeError('invalid-block', `${what} ${kept}`, error.data)
 }
 
 /** Imports the blocks of an input. Throws `NodeError` at the first invalid block; what came before it is kept. */
@@ -111,7 +104,7 @@ async function importBlocks(
     }
   } catch (error) {
     progress.clear()
-    throw await stopped(error, current, { blocks, gas, known }, target)
+    throw await stopped(error, current, blocks, target)
   }
   progress.clear()
   const { number, hash } = await target.head()
@@ -121,11 +114,18 @@ async function importBlocks(
   )
 }
 
-/** Aborted by the first signal; the block at hand is finished. */
-function interruption(): AbortSignal {
+/** Runs until its end with a signal that the first SIGINT or SIGTERM aborts: the block at hand is finished. */
+async function interruptible(run: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const controller = new AbortController()
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => controller.abort())
-  return controller.signal
+  const abort = () => controller.abort()
+  process.once('SIGINT', abort)
+  process.once('SIGTERM', abort)
+  try {
+    await run(controller.signal)
+  } finally {
+    process.removeListener('SIGINT', abort)
+    process.removeListener('SIGTERM', abort)
+  }
 }
 
 async function openTarget(command: Command, url: string | undefined): Promise<ImportTarget> {
@@ -151,11 +151,12 @@ export function fillImportCommand(command: Command, { output }: Writers): void {
     .option('--url <url>', 'a running node to import into, in place of a data directory')
   addSettingFlags(command, CHAIN_SETTINGS)
   command.allowExcessArguments(false).action(async (path: string, { url }: { url?: string }) => {
-    const signal = interruption()
     const input = await openInput(path)
     const target = await openTarget(command, url)
     try {
-      await importBlocks(input, target, { output, terminal: process.stderr, signal })
+      await interruptible((signal) =>
+        importBlocks(input, target, { output, terminal: process.stderr, signal }),
+      )
     } finally {
       await target.close()
     }
