@@ -29,6 +29,19 @@ describe('replaceFile', () => {
     expect(readdirSync(join(path, '..'))).toEqual(['a'])
   })
 
+  it('leaves the old text, and no draft, when the new one ends early', async () => {
+    const path = join(temporaryFolder(), 'a')
+    async function* ending(fails: boolean) {
+      yield new TextEncoder().encode('first ')
+      yield new TextEncoder().encode('second')
+      if (fails) throw new Error('no more')
+    }
+    await replaceFile(path, ending(false), 0o600)
+    await expect(replaceFile(path, ending(true), 0o600)).rejects.toThrow('no more')
+    expect(readFileSync(path, 'utf8')).toBe('first second')
+    expect(readdirSync(join(path, '..'))).toEqual(['a'])
+  })
+
   it.each([
     ['.a.0123456789ab.draft', true],
     ['.hidden', false],

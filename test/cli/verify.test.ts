@@ -1,0 +1,59 @@
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { faultLine, fillVerifyCommand } from '../../src/cli/verify.ts'
+import type { Hex } from '../../src/encoding/hex.ts'
+import { createNode } from '../../src/index.ts'
+import { openStore } from '../../src/store/level.ts'
+import { stateTables } from '../../src/store/tables.ts'
+import { runFilled } from '../support/commands.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const runVerify = (...args: string[]) => runFilled(fillVerifyCommand, args)
+
+describe('tandem verify', () => {
+  it('names a damaged node, and refuses a directory that is held, missing or of a later height', async () => {
+    const dataDir = join(temporaryFolder(), 'data')
+    const node = await createNode({ dataDir, chain: 'devnet', difficulty: 3n, mining: 'manual' })
+    expect((await runVerify('--data-dir', dataDir)).error).toMatchObject({
+      kind: 'database',
+      message: expect.stringContaining('Stop that one, or choose another directory.'),
+    })
+    await node.request({ method: 'evm_mine' })
+    // A state that was edited by hand is in order.
+    const params = [`0x${'ab'.repeat(20)}`, '0x1234']
+    await node.request({ method: 'hardhat_setBalance', params })
+    await node.request({ method: 'evm_mine' })
+    const root = node.engine.queries.head().postState
+    await node.close()
+    expect(await runVerify('--data-dir', dataDir, '--from', '2')).toMatchObject({
+      output: expect.stringContaining('No fault: devnet, blocks 0 to 2, 1 executed again'),
+      error: undefined,
+    })
+    const store = await openStore({ dataDir, chain: 'devnet', chainId: 32 })
+    const { nodes } = stateTables(store)
+    const bytes = (nodes.get(root) as Uint8Array).slice()
+    bytes[5] = (bytes[5] as number) ^ 1
+    await store.batch([nodes.put(root, bytes)])
+    await store.close()
+    const { output, error } = await runVerify('--data-dir', dataDir)
+    expect(output).toContain(`nodes ${root}: the hash of the bytes is another (expected ${root}, found 0x`)
+    expect(error).toMatchObject({
+      kind: 'database',
+      message: expect.stringContaining('No block was executed'),
+    })
+    expect((await runVerify('--data-dir', join(dataDir, 'x'))).error?.message).toContain(
+      'There is no database in',
+    )
+    expect((await runVerify('--data-dir', dataDir, '--from', 'x')).error).toMatchObject({
+      kind: 'invalid-options',
+    })
+  })
+
+  it('writes a fault in one line', () => {
+    const key: Hex = `0x${'12'.repeat(32)}`
+    expect(faultLine({ table: 'pool', key, problem: 'a problem' })).toBe(`pool ${key}: a problem`)
+    expect(faultLine({ table: 'heights', key: '7', height: 7, problem: 'b', found: 'x' })).toBe(
+      'heights 7: b (block 7; expected another, found x)',
+    )
+  })
+})
