@@ -68,7 +68,7 @@ export async function createReExecution(store: Store, config: ChainConfig, repor
       parentState,
       env,
       tracerOf: () => undefined,
-      breathe: () => undefined,
+      yieldIfDue: () => undefined,
       remainingMs: () => Number.POSITIVE_INFINITY,
     })
     if (result === undefined) return faultOf(executed, 'its execution stops before the end')
