@@ -32,7 +32,7 @@ interface BlockSource {
 
 async function openDirectory(dataDir: string): Promise<BlockSource> {
   const { identity, store } = await openStoreForReading(dataDir)
-  const config = CHAINS[identity.chain]
+  const config = { ...CHAINS[identity.chain], chainId: identity.chainId }
   const blocks = await BlockStore.open(store, config)
   const head = blocks.head()
   const header = head === undefined ? undefined : blocks.header(head)

@@ -25,7 +25,7 @@ async function verify(dataDir: string, from: number, { output }: Writers): Promi
   try {
     const { faults, head, executed, nodes } = await verifyStore({
       store,
-      config: CHAINS[identity.chain],
+      config: { ...CHAINS[identity.chain], chainId: identity.chainId },
       from,
       onFault(fault) {
         progress.clear()
