@@ -16,6 +16,22 @@ export interface Block {
   readonly uncles: readonly Header[]
 }
 
+/** A contract and the account that made it. */
+export interface Creation {
+  readonly contract: Hex
+  readonly creator: Hex
+}
+
+/** What the calls below the own frame of a transaction touched, which neither the transaction nor its receipt shows. */
+export interface TransactionInternals {
+  /** Of the transaction in its block. */
+  readonly index: number
+  /** Accounts of calls, creations and self-destructs, those of failed ones included; each once. */
+  readonly participants: readonly Hex[]
+  /** Contracts that were made and not undone, in order. */
+  readonly creations: readonly Creation[]
+}
+
 /** A block with everything that following and answering for the chain needs to know of it. Immutable. */
 export interface ExecutedBlock {
   readonly hash: Hex
@@ -29,6 +45,8 @@ export interface ExecutedBlock {
    * known historical root, and where the state was edited by hand after the block.
    */
   readonly postState: Hex
+  /** Of transactions that have any. Present when the block was executed in this process; the store has it otherwise. */
+  readonly internals?: readonly TransactionInternals[]
 }
 
 /** `unclesHash` of a block without uncles: keccak-256 of 0xc0. */

@@ -197,6 +197,10 @@ export class RskEvm extends EVM {
       : await this.runMessage(message as CalledMessage)
     frame.charge(Number(execResult.executionGasUsed))
     const failure = execResult.exceptionError?.error
+    const made = failure === undefined ? createdAddress?.toString() : undefined
+    if (creates && made !== undefined)
+      session.journal.creations.push({ contract: made, creator: frame.address })
+    session.journal.involve(frame.address, creates ? (made ?? frame.address) : message.codeAddress.toString())
     if ('initcode' in child) {
       frame.returned = this.returnDataOfCreation(execResult)
       if (this.chainCreations) {

@@ -1,5 +1,6 @@
 /** What a message changes beside and within the state, undone together when its frame fails. */
 import { EMPTY_ACCOUNT, EMPTY_CODE_HASH, withBalance } from '../chain/account.ts'
+import type { Creation } from '../chain/block.ts'
 import type { Log } from '../chain/receipt.ts'
 import { EMPTY } from '../encoding/bytes.ts'
 import type { Hex } from '../encoding/hex.ts'
@@ -47,6 +48,7 @@ interface Mark {
   readonly logs: number
   readonly destroyed: number
   readonly refund: number
+  readonly creations: number
 }
 
 /** The effects of one top-level message: one checkpoint a frame, reverted when the frame does not succeed. */
@@ -56,6 +58,10 @@ export class Journal {
   readonly logs: Log[] = []
   /** Contracts that executed SELFDESTRUCT, in order, each once. */
   readonly destroyed: Hex[] = []
+  /** Contracts made below the top frame, in order. */
+  readonly creations: Creation[] = []
+  /** Accounts of the calls, creations and self-destructs below the top frame; those of reverted frames stay. */
+  participants: Set<Hex> | undefined
   readonly #marks: Mark[] = []
   /** Gas to give back. */
   refund = 0
@@ -73,6 +79,7 @@ export class Journal {
       logs: this.logs.length,
       destroyed: this.destroyed.length,
       refund: this.refund,
+      creations: this.creations.length,
     })
   }
 
@@ -90,6 +97,13 @@ export class Journal {
     this.logs.length = mark.logs
     this.destroyed.length = mark.destroyed
     this.refund = mark.refund
+    this.creations.length = mark.creations
+  }
+
+  /** Counts two accounts as participants. */
+  involve(caller: Hex, other: Hex): void {
+    this.participants ??= new Set()
+    this.participants.add(caller).add(other)
   }
 
   /**

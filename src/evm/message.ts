@@ -1,4 +1,5 @@
 /** A message to run, the block it runs in, and its result. */
+import type { Creation } from '../chain/block.ts'
 import type { Log } from '../chain/receipt.ts'
 import type { Transaction } from '../chain/transaction.ts'
 import type { Hex } from '../encoding/hex.ts'
@@ -72,6 +73,10 @@ export interface MessageResult {
   readonly created?: Hex | undefined
   /** Contracts that executed SELFDESTRUCT; the caller deletes them at the end of the transaction. */
   readonly destroyed: readonly Hex[]
+  /** Accounts of the calls, creations and self-destructs below the top frame, also of frames that failed; absent when there are none. */
+  readonly participants?: ReadonlySet<Hex> | undefined
+  /** Contracts made below the top frame. */
+  readonly creations?: readonly Creation[]
   /** Did a CALL with value happen? */
   readonly valueCallSeen: boolean
   /** The transaction itself called a precompiled contract, which had enough gas and failed (docs/protocol.md#failing-precompiles). */

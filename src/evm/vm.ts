@@ -114,6 +114,8 @@ function toResult(message: Message, { execResult, createdAddress }: EVMResult, r
     logs: journal.logs,
     created: message.to === null ? createdAddress?.toString() : undefined,
     destroyed: journal.destroyed,
+    participants: journal.participants,
+    creations: journal.creations,
     valueCallSeen: journal.valueCallSeen,
     precompileFailed: run.precompileFailed,
     consoleCalls: run.consoleCalls?.payloads,

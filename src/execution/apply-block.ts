@@ -2,7 +2,7 @@
  * All transactions of a block and then the one that collects its fees: receipts, gas, fees
  * (docs/protocol.md#51-execution, docs/protocol.md#52-parallel-sublists).
  */
-import type { Block } from '../chain/block.ts'
+import type { Block, TransactionInternals } from '../chain/block.ts'
 import { logsBloom, mergeBlooms } from '../chain/bloom.ts'
 import { type ChainConfig, sublistLimits } from '../chain/config.ts'
 import type { Receipt } from '../chain/receipt.ts'
@@ -23,6 +23,8 @@ export interface BlockResult {
   readonly transactions: readonly Transaction[]
   readonly receipts: readonly Receipt[]
   readonly outcomes: readonly TransactionOutcome[]
+  /** Of the transactions that have any. */
+  readonly internals: readonly TransactionInternals[]
   /** Gas of all transactions. */
   readonly gasUsed: bigint
   /** Wei. */
@@ -48,6 +50,7 @@ export class BlockExecution {
   readonly #transactions: Transaction[] = []
   readonly #receipts: Receipt[] = []
   readonly #outcomes: TransactionOutcome[] = []
+  readonly #internals: TransactionInternals[] = []
   #gasUsed = 0n
   #paidFees = 0n
   /** Of the list that is open (RSKIP-144); the only one when we build. */
@@ -109,6 +112,7 @@ export class BlockExecution {
       transactions: this.#transactions,
       receipts: this.#receipts,
       outcomes: this.#outcomes,
+      internals: this.#internals,
       gasUsed: this.#gasUsed,
       paidFees: this.#paidFees,
       logsBloom: mergeBlooms(this.#receipts.map((receipt) => receipt.logsBloom)),
@@ -120,6 +124,10 @@ export class BlockExecution {
     this.#listUsed += gasUsed
     this.#gasUsed += gasUsed
     this.#paidFees += fee
+    const { participants, creations = [] } = outcome
+    if (participants !== undefined && participants.size > 0) {
+      this.#internals.push({ index: this.#transactions.length, participants: [...participants], creations })
+    }
     this.#transactions.push(transaction)
     this.#outcomes.push(outcome)
     this.#receipts.push({

@@ -1,5 +1,6 @@
 /** One transaction: checked, charged by the chain's rules, run, and refunded (docs/protocol.md#51-execution). */
 import { EMPTY_ACCOUNT, withBalance, withNonce } from '../chain/account.ts'
+import type { Creation } from '../chain/block.ts'
 import type { Log } from '../chain/receipt.ts'
 import type { Transaction } from '../chain/transaction.ts'
 import type { Hex } from '../encoding/hex.ts'
@@ -38,6 +39,9 @@ export interface TransactionOutcome {
   readonly failure?: Failure | undefined
   /** Address of a creation transaction's contract, also of a failed one. */
   readonly created?: Hex | undefined
+  /** As in `MessageResult`; of the REMASC transaction the receivers of payments. */
+  readonly participants?: ReadonlySet<Hex> | undefined
+  readonly creations?: readonly Creation[] | undefined
   /** Contracts that it deleted. */
   readonly destroyed: readonly Hex[]
   /** Call data to the console contract; absent when there is none. */
@@ -134,6 +138,8 @@ async function run(parts: TransactionParts): Promise<TransactionOutcome> {
     failure,
     created: result.created,
     destroyed: result.destroyed,
+    participants: result.participants,
+    creations: result.creations,
     consoleCalls: result.consoleCalls,
   }
 }

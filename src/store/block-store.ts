@@ -6,6 +6,7 @@ import type { Header } from '../chain/header.ts'
 import type { Transaction } from '../chain/transaction.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { NodeError } from '../errors.ts'
+import { AccountIndex } from './account-index.ts'
 import type { KeyValueReader, Write } from './table.ts'
 import { type ChainTables, chainTables, type PoolEntry, type TransactionLocation } from './tables.ts'
 
@@ -21,6 +22,8 @@ const NO_HASHES: readonly Hex[] = []
 /** The chain's part of the database. Reads are synchronous; writes are described and take effect with their batch. */
 export class BlockStore {
   readonly #tables: ChainTables
+  /** Finds canonical transactions by account. */
+  readonly accounts: AccountIndex
   readonly #blocks = new LRUCache<Hex, ExecutedBlock>({
     maxSize: BLOCK_CACHE_WEIGHT,
     sizeCalculation: ({ block }) => BLOCK_WEIGHT + block.transactions.length,
@@ -33,8 +36,14 @@ export class BlockStore {
   /** No block is known above this height; there may be none at it either. */
   #highest: number
 
-  private constructor(tables: ChainTables, pooled: readonly PoolEntry[], highest: number) {
+  private constructor(
+    tables: ChainTables,
+    accounts: AccountIndex,
+    pooled: readonly PoolEntry[],
+    highest: number,
+  ) {
     this.#tables = tables
+    this.accounts = accounts
     this.#highest = highest
     this.#pooled = pooled.map(({ transaction }) => transaction)
     this.#nextArrival = (pooled.at(-1)?.arrival ?? 0) + 1
@@ -50,7 +59,7 @@ export class BlockStore {
     const number = head === undefined ? undefined : tables.headers.get(head)?.header.number
     let highest = number ?? -1
     if (number !== undefined) for await (const [height] of tables.heights.range(number)) highest = height
-    return new BlockStore(tables, pooled, highest)
+    return new BlockStore(tables, new AccountIndex(reader), pooled, highest)
   }
 
   /** A known block, canonical or not. */
@@ -135,6 +144,7 @@ export class BlockStore {
       this.#tables.headers.put(hash, { header, totalDifficulty, postState }),
       this.#tables.bodies.put(hash, { transactions, uncles }),
       this.#tables.receipts.put(hash, receipts),
+      ...this.accounts.put(executed),
       { type: 'after', run: () => this.#remember(executed) },
     ]
     if (!siblings.includes(hash)) {
@@ -160,8 +170,9 @@ export class BlockStore {
   }
 
   /** Makes a block the canonical one of its height, and its transactions found. */
-  extend({ hash, block }: ExecutedBlock): Write[] {
-    const writes = [this.#tables.canonical.put(block.header.number, hash)]
+  extend(executed: ExecutedBlock): Write[] {
+    const { hash, block } = executed
+    const writes = [this.#tables.canonical.put(block.header.number, hash), ...this.accounts.extend(executed)]
     for (const [index, transaction] of block.transactions.entries()) {
       writes.push(this.#tables.transactions.put(transaction.hash, { blockHash: hash, index }))
     }
@@ -169,8 +180,10 @@ export class BlockStore {
   }
 
   /** Undoes `extend`. In a batch that does both, retract first: branches may share transactions. */
-  retract({ block }: ExecutedBlock): Write[] {
+  retract(executed: ExecutedBlock): Write[] {
+    const { block } = executed
     return [
+      ...this.accounts.retract(executed),
       this.#tables.canonical.del(block.header.number),
       ...block.transactions.map((transaction) => this.#tables.transactions.del(transaction.hash)),
     ]
@@ -184,6 +197,7 @@ export class BlockStore {
         this.#tables.headers.del(hash),
         this.#tables.bodies.del(hash),
         this.#tables.receipts.del(hash),
+        this.accounts.forget(hash),
       ]),
       this.#tables.heights.del(height),
       {

@@ -22,22 +22,24 @@ export function createReadOnlyStore(level: Level, logged: readonly Operation[]):
       const value = level.getSync(key)
       return value && plain(value)
     },
-    async *entries(from, to) {
+    async *entries(from, to, reverse = false) {
+      const sign = reverse ? -1 : 1
       const isWithin = (key: Uint8Array) => Buffer.compare(key, from) >= 0 && Buffer.compare(key, to) < 0
-      const within = changedKeys.filter(isWithin).values()
+      const keys = changedKeys.filter(isWithin)
+      const within = (reverse ? keys.reverse() : keys).values()
       let next = within.next()
-      /** The log's entries below a key; all that are left without one. */
+      /** The log's entries that come before a key; all that are left without one. */
       function* changedBelow(key?: Uint8Array): Generator<[Uint8Array, Uint8Array]> {
         for (
           ;
-          !next.done && (key === undefined || Buffer.compare(next.value, key) < 0);
+          !next.done && (key === undefined || sign * Buffer.compare(next.value, key) < 0);
           next = within.next()
         ) {
           const change = changes.get(textOf(next.value))
           if (change?.type === 'put') yield [change.key, change.value]
         }
       }
-      for await (const [key, value] of level.iterator({ gte: from, lt: to })) {
+      for await (const [key, value] of level.iterator({ gte: from, lt: to, reverse })) {
         yield* changedBelow(key)
         if (!changes.has(textOf(key))) yield [plain(key), plain(value)]
       }

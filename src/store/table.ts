@@ -20,8 +20,12 @@ export type Write = Change | { readonly type: 'after'; readonly run: () => void 
 export interface KeyValueReader {
   /** The value of a table's entry. `keys` is asked for the bytes of its key where they are needed. */
   get<K extends Id>(prefix: number, id: K, keys: KeyCodec<K>): Uint8Array | undefined
-  /** Entries with `from` <= key < `to` in the order of their keys, as of the moment of the call. */
-  entries(from: Uint8Array, to: Uint8Array): AsyncIterable<readonly [Uint8Array, Uint8Array]>
+  /** Entries with `from` <= key < `to` in the order of their keys, or in reverse, as of the moment of the call. */
+  entries(
+    from: Uint8Array,
+    to: Uint8Array,
+    reverse?: boolean,
+  ): AsyncIterable<readonly [Uint8Array, Uint8Array]>
 }
 
 /** Keys to bytes behind a table's prefix byte, and back. Bytes must sort as keys do. */
@@ -52,6 +56,19 @@ export const hashKey: KeyCodec<Hex> = {
     key[0] = prefix
     for (let i = 1, at = 2; i <= HASH_BYTES; i++, at += 2) {
       key[i] = (digit(hash.charCodeAt(at)) << 4) | digit(hash.charCodeAt(at + 1))
+    }
+    return key
+  },
+  decode: (bytes) => toHex(bytes.subarray(1)),
+}
+
+/** Bytes of any length, as hex text. */
+export const bytesKey: KeyCodec<Hex> = {
+  encode(prefix, hex) {
+    const key = new Uint8Array(hex.length / 2)
+    key[0] = prefix
+    for (let i = 1, at = 2; i < key.length; i++, at += 2) {
+      key[i] = (digit(hex.charCodeAt(at)) << 4) | digit(hex.charCodeAt(at + 1))
     }
     return key
   },
@@ -131,11 +148,11 @@ export class Table<K extends Id, V> {
     }
   }
 
-  /** Entries with `from` <= key < `to` in order; a bound that is left out is the table's own. */
-  async *range(from?: K, to?: K): AsyncIterable<readonly [K, V]> {
+  /** Entries with `from` <= key < `to` in order, or in reverse; a bound that is left out is the table's own. */
+  async *range(from?: K, to?: K, reverse = false): AsyncIterable<readonly [K, V]> {
     const lower = from === undefined ? Uint8Array.of(this.#prefix) : this.#keys.encode(this.#prefix, from)
     const upper = to === undefined ? Uint8Array.of(this.#prefix + 1) : this.#keys.encode(this.#prefix, to)
-    for await (const [key, value] of this.#reader.entries(lower, upper)) {
+    for await (const [key, value] of this.#reader.entries(lower, upper, reverse)) {
       yield [this.#keys.decode(key), this.#values.decode(value)]
     }
   }

@@ -1,4 +1,5 @@
 /** All tables on one page: the disk format. A change here that an older node would misread raises `FORMAT`. */
+import type { Creation, TransactionInternals } from '../chain/block.ts'
 import type { ChainConfig } from '../chain/config.ts'
 import { decodeHeader, encodeHeader, type Header } from '../chain/header.ts'
 import { decodeReceipt, encodeReceipt, type Receipt } from '../chain/receipt.ts'
@@ -8,6 +9,7 @@ import { fromHex, type Hex, toHex } from '../encoding/hex.ts'
 import { asBigInt, asBytes, asList, asNumber, decodeRlp } from '../encoding/rlp.ts'
 import { frameList, frameString, frameStrings } from '../encoding/rlp-frame.ts'
 import {
+  bytesKey,
   bytesValue,
   hashKey,
   hashValue,
@@ -145,6 +147,10 @@ const PREFIX = {
   participantSections: 12,
   bans: 13,
   peerCounters: 14,
+  internals: 15,
+  senderNonces: 16,
+  accountBlocks: 17,
+  creators: 18,
 } as const
 
 /** What the chain and the pool keep. */
@@ -216,6 +222,90 @@ export function indexTables(reader: KeyValueReader): IndexTables {
   return {
     logSections: new Table(reader, PREFIX.logSections, heightKey, section),
     participantSections: new Table(reader, PREFIX.participantSections, heightKey, section),
+  }
+}
+
+const ADDRESS_BYTES = 20
+const INDEX_BYTES = 4
+
+/** The two parts of a value whose first part has a fixed length. */
+function halves(bytes: Uint8Array, length: number): readonly [Hex, Hex] {
+  return [toHex(bytes.subarray(0, length)), toHex(bytes.subarray(length))]
+}
+
+function chunks(bytes: Uint8Array, length: number): Uint8Array[] {
+  return Array.from({ length: bytes.length / length }, (_, i) => bytes.subarray(i * length, (i + 1) * length))
+}
+
+const internals: ValueCodec<readonly TransactionInternals[]> = {
+  encode: (values) =>
+    frameList(
+      values.map(({ index, participants, creations }) =>
+        frameStrings([
+          fromBigInt(BigInt(index)),
+          concat(...participants.map(fromHex)),
+          concat(...creations.flatMap(({ contract, creator }) => [fromHex(contract), fromHex(creator)])),
+        ]),
+      ),
+    ),
+  decode: (bytes) =>
+    asList(decodeRlp(bytes), 'internals').map((item) => {
+      const [index, participants, creations] = asList(item, 'internals of a transaction')
+      return {
+        index: asNumber(index, 'index'),
+        participants: chunks(asBytes(participants, 'participants'), ADDRESS_BYTES).map(toHex),
+        creations: chunks(asBytes(creations, 'creations'), 2 * ADDRESS_BYTES).map((pair): Creation => {
+          const [contract, creator] = halves(pair, ADDRESS_BYTES)
+          return { contract, creator }
+        }),
+      }
+    }),
+}
+
+const indexes: ValueCodec<readonly number[]> = {
+  encode(values) {
+    const bytes = new Uint8Array(values.length * INDEX_BYTES)
+    const view = new DataView(bytes.buffer)
+    for (let i = 0; i < values.length; i++) view.setUint32(i * INDEX_BYTES, values[i] as number)
+    return bytes
+  },
+  decode: (bytes) => chunks(bytes, INDEX_BYTES).map(toNumber),
+}
+
+/** How a contract came to be. */
+export interface ContractOrigin {
+  /** Of the transaction. */
+  readonly hash: Hex
+  readonly creator: Hex
+}
+
+const origin: ValueCodec<ContractOrigin> = {
+  encode: ({ hash, creator }) => concat(fromHex(hash), fromHex(creator)),
+  decode(bytes) {
+    const [hash, creator] = halves(bytes, HASH_BYTES)
+    return { hash, creator }
+  },
+}
+
+/** What finds transactions by account. Keys end with a height of six bytes, for one account may have several entries. */
+export interface AccountTables {
+  /** By block hash, canonical or not; absent for a block without any. */
+  readonly internals: Table<Hex, readonly TransactionInternals[]>
+  /** Hashes by sender, nonce (8 bytes), height: a contract that is made again begins with the same nonces. */
+  readonly senderNonces: Table<Hex, Hex>
+  /** Indexes of the transactions in which an account takes part, ascending, by account and height. */
+  readonly accountBlocks: Table<Hex, readonly number[]>
+  /** By contract and height; of the last creation at the height. */
+  readonly creators: Table<Hex, ContractOrigin>
+}
+
+/** The tables of the accounts over a database. */
+export function accountTables(reader: KeyValueReader): AccountTables {
+  return {
+    internals: new Table(reader, PREFIX.internals, hashKey, internals),
+    senderNonces: new Table(reader, PREFIX.senderNonces, bytesKey, hashValue),
+    accountBlocks: new Table(reader, PREFIX.accountBlocks, bytesKey, indexes),
+    creators: new Table(reader, PREFIX.creators, bytesKey, origin),
   }
 }
 

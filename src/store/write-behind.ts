@@ -9,7 +9,11 @@ export interface Level {
   getSync(key: Uint8Array): Uint8Array | undefined
   /** Writes all or nothing. */
   batch(operations: readonly Operation[], options: { readonly sync: boolean }): Promise<void>
-  iterator(range: { gte: Uint8Array; lt: Uint8Array }): AsyncIterable<[Uint8Array, Uint8Array]>
+  iterator(range: {
+    gte: Uint8Array
+    lt: Uint8Array
+    reverse: boolean
+  }): AsyncIterable<[Uint8Array, Uint8Array]>
   close(): Promise<void>
 }
 
@@ -110,9 +114,11 @@ export function createWriteBehind(level: Level, log: WriteAheadLog | undefined, 
       const value = level.getSync(keys.encode(prefix, id))
       return value && plain(value)
     },
-    async *entries(from, to) {
+    async *entries(from, to, reverse = false) {
       await settled()
-      for await (const [key, value] of level.iterator({ gte: from, lt: to })) yield [plain(key), plain(value)]
+      for await (const [key, value] of level.iterator({ gte: from, lt: to, reverse })) {
+        yield [plain(key), plain(value)]
+      }
     },
     async batch(writes) {
       if (failure !== undefined || closing !== undefined) {

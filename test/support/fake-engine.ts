@@ -154,6 +154,13 @@ export function fakeEngine(
     traceFilter: note('traceFilter', []),
     traceCall: async (_request, _reference, tracer) => reportPlainCall(tracer, A, B, stateWith(0n)),
     compareRules: note('compareRules', undefined),
+    transactionBySenderAndNonce: async (sender, nonce) => {
+      const index = block1.block.transactions.findIndex((one) => one.from === sender && one.nonce === nonce)
+      const transaction = block1.block.transactions[index]
+      return transaction && { transaction, block: block1, index }
+    },
+    contractOrigin: note('contractOrigin', undefined),
+    accountTransactions: note('accountTransactions', { transactions: [], isFirst: true, isLast: true }),
     replay: async () => ({ state: new Overlay(stateWith(0n)) }),
     traces: async () => [],
     trace: async (block, index) => ({

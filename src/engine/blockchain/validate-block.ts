@@ -78,6 +78,7 @@ export function createBlockValidation(parts: Parts): (block: Block) => Promise<B
         receipts: result.receipts,
         totalDifficulty: parent.totalDifficulty + cumulativeDifficulty(block),
         postState: committed.root,
+        internals: result.internals,
       },
       state: committed,
       outcomes: result.outcomes,

@@ -39,6 +39,7 @@ export function completeBlock(
     receipts: result.receipts,
     totalDifficulty: parent.totalDifficulty + cumulativeDifficulty(complete),
     postState: state.root,
+    internals: result.internals,
   }
 }
 

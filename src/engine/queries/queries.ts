@@ -3,6 +3,7 @@ import { invalidParams } from '../../errors.ts'
 import type { Queries } from '../engine.ts'
 import { createEventLoopYield } from '../event-loop.ts'
 import type { EngineParts } from '../parts.ts'
+import { createAccountHistory } from './account-history.ts'
 import { createComparison } from './comparison.ts'
 import { createFeeHistory } from './fee-history.ts'
 import { createFees } from './fees.ts'
@@ -63,6 +64,7 @@ export function createQueries(parts: EngineParts, options: QueryOptions): Querie
     ...simulations,
     ...replays,
     compareRules: createComparison({ ...context, replays }),
+    ...createAccountHistory({ ...parts, transaction: lookup.transaction }),
     logs: createLogs(parts),
     blocksBetween,
     traceFilter: createTraceFilter({ ...parts, replays, blocksBetween, block: lookup.block }),

@@ -96,6 +96,7 @@ function destroy(frame: Frame): void {
     journal.destroyed.push(frame.address)
     journal.refund += REFUND.selfDestruct
   }
+  journal.involve(frame.address, beneficiary)
   frame.session.tracer?.selfDestruct?.(frame.address, beneficiary, own.balance)
   // Without a balance nothing is transferred, and an absent beneficiary stays absent.
   if (own.balance !== 0n) {

@@ -5,6 +5,7 @@
 import { EMPTY_ACCOUNT, withBalance, withNonce } from '../../chain/account.ts'
 import { type ChainConfig, PRECOMPILE_ADDRESS, REMASC_SENDER } from '../../chain/config.ts'
 import { EMPTY } from '../../encoding/bytes.ts'
+import type { Hex } from '../../encoding/hex.ts'
 import type { BlockEnvironment } from '../../evm/message.ts'
 import type { Tracer } from '../../evm/tracing/tracer.ts'
 import type { Overlay } from '../../state/overlay.ts'
@@ -29,12 +30,14 @@ export function applyRemascTransaction(
   state.putAccount(PRECOMPILE_ADDRESS.remasc, withBalance(pot, pot.balance + paidFees))
   const sender = state.account(REMASC_SENDER) ?? EMPTY_ACCOUNT
   state.putAccount(REMASC_SENDER, withNonce(sender, sender.nonce + 1n))
+  const payees = new Set<Hex>()
   const logs = payRemasc(state, env, config, (payment, log) => {
     const { to: payee, amount: value } = payment
+    payees.add(payee)
     tracer?.enter?.({ ...call, depth: 1, from: to, to: payee, value, isPrecompile: false })
     tracer?.exit?.({ gasUsed: 0n, output: EMPTY })
     tracer?.log?.(log)
   })
   tracer?.exit?.({ gasUsed: 0n, output: EMPTY })
-  return { succeeded: true, gasUsed: 0n, fee: 0n, logs, output: EMPTY, destroyed: [] }
+  return { succeeded: true, gasUsed: 0n, fee: 0n, logs, output: EMPTY, destroyed: [], participants: payees }
 }

@@ -1,0 +1,169 @@
+/**
+ * Transactions of the canonical chain by account: by sender and nonce, by everyone who takes part, and the transactions
+ * that made contracts. The entries of a block are written and deleted with the block, in its batch.
+ */
+import type { ExecutedBlock } from '../chain/block.ts'
+import { contractAddress } from '../chain/transaction.ts'
+import type { Hex } from '../encoding/hex.ts'
+import type { KeyValueReader, Write } from './table.ts'
+import { type AccountTables, accountTables, type ContractOrigin } from './tables.ts'
+
+/** The transactions of one block in which an account takes part. */
+export interface AccountBlock {
+  readonly height: number
+  /** Indexes in the block, ascending. */
+  readonly indexes: readonly number[]
+}
+
+const HEIGHT_DIGITS = 12
+const NONCE_DIGITS = 16
+/** Above the height of any block. */
+const ABOVE_ALL = 2 ** 48 - 1
+
+function atHeight(prefix: Hex, height: number): Hex {
+  return `${prefix}${height.toString(16).padStart(HEIGHT_DIGITS, '0')}`
+}
+
+function nonceKey(sender: Hex, nonce: bigint): Hex {
+  return `${sender}${nonce.toString(16).padStart(NONCE_DIGITS, '0')}`
+}
+
+/** Adds an index to the list of an account; indexes come in ascending order. */
+function add(lists: Map<Hex, number[]>, account: Hex, index: number): void {
+  const known = lists.get(account)
+  if (known === undefined) lists.set(account, [index])
+  else if (known.at(-1) !== index) known.push(index)
+}
+
+/**
+ * The accounts that take part in the transactions of a block. Sender and receiver of the REMASC transaction, which are
+ * the same in every block, are left out.
+ */
+function accountsOf(
+  { block }: ExecutedBlock,
+  internals: ExecutedBlock['internals'] = [],
+): Map<Hex, number[]> {
+  const lists = new Map<Hex, number[]>()
+  let next = 0
+  for (const [index, { from, to, nonce, isRemasc }] of block.transactions.entries()) {
+    if (!isRemasc) {
+      add(lists, from, index)
+      add(lists, to ?? contractAddress(from, nonce), index)
+    }
+    const below = internals[next]
+    if (below?.index !== index) continue
+    for (const account of below.participants) add(lists, account, index)
+    next++
+  }
+  return lists
+}
+
+/** The contracts that a block made, each with its last creation. */
+function creationsOf(
+  { block, receipts }: ExecutedBlock,
+  internals: ExecutedBlock['internals'] = [],
+): Map<Hex, ContractOrigin> {
+  const origins = new Map<Hex, ContractOrigin>()
+  let next = 0
+  for (const [index, { from, to, nonce, hash }] of block.transactions.entries()) {
+    if (to === null && receipts[index]?.succeeded) {
+      origins.set(contractAddress(from, nonce), { hash, creator: from })
+    }
+    const below = internals[next]
+    if (below?.index !== index) continue
+    for (const { contract, creator } of below.creations) origins.set(contract, { hash, creator })
+    next++
+  }
+  return origins
+}
+
+/** The index. Its changes are described and take effect with their batch. */
+export class AccountIndex {
+  readonly #tables: AccountTables
+
+  constructor(reader: KeyValueReader) {
+    this.#tables = accountTables(reader)
+  }
+
+  /** What only an execution shows of a block, canonical or not. */
+  put({ hash, internals = [] }: ExecutedBlock): Write[] {
+    return internals.length === 0 ? [] : [this.#tables.internals.put(hash, internals)]
+  }
+
+  /** Undoes `put`. */
+  forget(hash: Hex): Write {
+    return this.#tables.internals.del(hash)
+  }
+
+  /** The entries of a block that becomes canonical. */
+  extend(executed: ExecutedBlock): Write[] {
+    const { senderNonces, accountBlocks, creators } = this.#tables
+    const { number } = executed.block.header
+    const internals = this.#internalsOf(executed)
+    const writes: Write[] = []
+    for (const { from, nonce, hash, isRemasc } of executed.block.transactions) {
+      if (!isRemasc) writes.push(senderNonces.put(atHeight(nonceKey(from, nonce), number), hash))
+    }
+    for (const [account, indexes] of accountsOf(executed, internals)) {
+      writes.push(accountBlocks.put(atHeight(account, number), indexes))
+    }
+    for (const [contract, origin] of creationsOf(executed, internals)) {
+      writes.push(creators.put(atHeight(contract, number), origin))
+    }
+    return writes
+  }
+
+  /** Undoes `extend`; goes before it in a batch that does both. */
+  retract(executed: ExecutedBlock): Write[] {
+    const { senderNonces, accountBlocks, creators } = this.#tables
+    const { number } = executed.block.header
+    const internals = this.#internalsOf(executed)
+    return [
+      ...executed.block.transactions
+        .filter(({ isRemasc }) => !isRemasc)
+        .map(({ from, nonce }) => senderNonces.del(atHeight(nonceKey(from, nonce), number))),
+      ...[...accountsOf(executed, internals).keys()].map((account) =>
+        accountBlocks.del(atHeight(account, number)),
+      ),
+      ...[...creationsOf(executed, internals).keys()].map((contract) =>
+        creators.del(atHeight(contract, number)),
+      ),
+    ]
+  }
+
+  /** The last transaction up to a height with this sender and nonce. */
+  async transactionOf(sender: Hex, nonce: bigint, upTo: number): Promise<Hex | undefined> {
+    const key = nonceKey(sender, nonce)
+    const range = this.#tables.senderNonces.range(atHeight(key, 0), atHeight(key, upTo + 1), true)
+    for await (const [, hash] of range) return hash
+    return undefined
+  }
+
+  /** The last creation of a contract up to a height. */
+  async creationOf(contract: Hex, upTo: number): Promise<ContractOrigin | undefined> {
+    const range = this.#tables.creators.range(atHeight(contract, 0), atHeight(contract, upTo + 1), true)
+    for await (const [, origin] of range) return origin
+    return undefined
+  }
+
+  /** The blocks from `from` to `to`, both included, with transactions of an account, ascending or descending. */
+  async *blocksOf(account: Hex, from: number, to: number, descending: boolean): AsyncGenerator<AccountBlock> {
+    const range = this.#tables.accountBlocks.range(
+      atHeight(account, from),
+      atHeight(account, Math.min(to, ABOVE_ALL - 1) + 1),
+      descending,
+    )
+    for await (const [key, indexes] of range) {
+      yield { height: Number.parseInt(key.slice(-HEIGHT_DIGITS), 16), indexes }
+    }
+  }
+
+  /** The transactions of an account at one height. */
+  indexesAt(account: Hex, height: number): readonly number[] {
+    return this.#tables.accountBlocks.get(atHeight(account, height)) ?? []
+  }
+
+  #internalsOf({ hash, internals }: ExecutedBlock): ExecutedBlock['internals'] {
+    return internals ?? this.#tables.internals.get(hash)
+  }
+}
