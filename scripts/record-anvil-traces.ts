@@ -1,10 +1,11 @@
 /**
  * Records Anvil's call frames of the trace cases: `npm run record:anvil`, after `npm ci --prefix scripts/bench`, or
- * with the binary in ANVIL_PATH. Writes fixtures/traces/anvil/frames.json.
+ * with the binary in ANVIL_PATH. Writes fixtures/traces/anvil/frames.json, and their replays to replies.json.gz.
  */
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
-import { framesBy, startAnvil } from '../test/support/anvil-frames.ts'
+import { gzipSync } from 'node:zlib'
+import { framesBy, repliesBy, replyShape, startAnvil } from '../test/support/anvil-frames.ts'
 import { TRACE_CASES } from '../test/support/trace-cases.ts'
 
 const PACKAGED = 'scripts/bench/node_modules/@foundry-rs/anvil-linux-amd64/bin/anvil'
@@ -18,3 +19,15 @@ for (const situation of TRACE_CASES.filter(({ asOnEthereum }) => asOnEthereum)) 
 }
 await anvil.close()
 writeFileSync('fixtures/traces/anvil/frames.json', `${JSON.stringify({ version, frames }, null, 2)}\n`)
+
+// On a chain of its own: accounts that a case makes are new in its replay.
+const fresh = await startAnvil(path)
+const replies: Record<string, unknown> = {}
+for (const situation of TRACE_CASES.filter(({ asOnEthereum }) => asOnEthereum)) {
+  replies[situation.name] = replyShape(await repliesBy(fresh.call, situation))
+}
+await fresh.close()
+writeFileSync(
+  'fixtures/traces/anvil/replies.json.gz',
+  gzipSync(JSON.stringify({ version, replies }), { level: 9 }),
+)

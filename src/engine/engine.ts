@@ -36,6 +36,7 @@ import type { AccountHistory } from './queries/account-history.ts'
 import type { FeeHistory } from './queries/fee-history.ts'
 import type { Replays } from './queries/replay.ts'
 import type { Simulations } from './queries/simulate.ts'
+import type { StorageQuery, StorageRange } from './queries/storage-range.ts'
 import type { FlatTrace, TraceQuery } from './queries/trace-filter.ts'
 import type { Wallet } from './wallet/wallet.ts'
 
@@ -83,6 +84,13 @@ export interface Queries extends Replays, Simulations, AccountHistory {
     receivers: readonly Hex[],
     range: { readonly from: number; readonly to: number },
   ): HeightChunks
+  /** A block as executed: the stored one, or the result of its validation, which throws `invalid-block`. Stores nothing. */
+  executed(block: Block): Promise<ExecutedBlock>
+  /**
+   * Storage of a contract between two transactions of a block; `undefined` when there is no such block. Throws
+   * `invalid-params` beyond the transactions of the block, and as `replay` does.
+   */
+  storageRange(query: StorageQuery): Promise<StorageRange | undefined>
   /** Flat traces of the canonical chain in order, all read at one head. Throws `limit-exceeded` at the time limit. */
   traceFilter(query: TraceQuery): Promise<readonly FlatTrace[]>
   /**

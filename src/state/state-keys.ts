@@ -65,6 +65,18 @@ export function createStateKeys(capacity: number): StateKeys {
   }
 }
 
+/** How the keys of the cells begin whose slots have a hash (32 bytes) from this one on. */
+export function cellPrefix(hash: Hex): Uint8Array {
+  return concat(STORAGE_SUFFIX, fromHex(hash).subarray(0, HASH_PREFIX))
+}
+
+/** The slot of a cell's key in bits behind the key of its account; `undefined` for a key of another kind. */
+export function slotOf(bits: readonly number[]): bigint | undefined {
+  const first = 8 * (1 + HASH_PREFIX)
+  if (bits[0] !== 0 || bits.length <= first) return undefined
+  return BigInt(`0b${bits.slice(first).join('')}`)
+}
+
 /** RLP of [nonce, balance]; the balance is a signed integer, so that 0 is one byte. */
 export function encodeAccount({
   nonce,

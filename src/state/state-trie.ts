@@ -11,14 +11,16 @@ import { RecentMap } from './recent-map.ts'
 import {
   CONTRACT_MARKER,
   cellBytes,
+  cellPrefix,
   createStateKeys,
   decodeAccount,
   encodeAccount,
   type StorageValue,
+  slotOf,
   storageValue,
 } from './state-keys.ts'
 import { type AccountAt, createStateReader } from './state-reader.ts'
-import { findBelow, findNode, nodesTo } from './trie-read.ts'
+import { findBelow, findNode, nodesFrom, nodesTo } from './trie-read.ts'
 
 /** Decoded nodes kept by default; one takes about 400 bytes. */
 const DEFAULT_CACHE_NODES = 60_000
@@ -169,6 +171,18 @@ export class StateTrie {
         value: reader.storage(address, slot),
         proof: proofOf(concat(key, this.#keys.cell(slot))),
       })),
+    }
+  }
+
+  /** The storage cells of an account in the order of the first ten bytes of their hashes, from a hash on (32 bytes). */
+  *cellsFrom(root: Hex, address: Hex, start: Hex): Generator<readonly [slot: bigint, value: StorageValue]> {
+    const top = this.#root(root)
+    const account = top && findNode(this.#load, top, this.#keys.account(address))
+    if (account === undefined) return
+    for (const { bits, node } of nodesFrom(this.#load, account, bitsOf(cellPrefix(start)))) {
+      const slot = slotOf(bits)
+      if (slot === undefined || node.value === undefined) continue
+      yield [slot, storageValue(this.#bytes(node.value))]
     }
   }
 

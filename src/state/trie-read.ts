@@ -55,3 +55,40 @@ export function nodesTo(load: LoadNode, root: TrieNode, key: Uint8Array): readon
   }
   return nodes
 }
+
+/** Is the key `bits`, or one that begins with it, possibly at or above `start`? */
+function reaches(bits: readonly number[], start: Uint8Array): boolean {
+  for (let i = 0; i < bits.length && i < start.length; i++) {
+    if (bits[i] !== start[i]) return (bits[i] as number) > (start[i] as number)
+  }
+  return true
+}
+
+/**
+ * The nodes with a value below `from`, in the order of their keys, from the key `start` on. Keys are bits behind the key
+ * of `from`, valid until the next step.
+ */
+export function* nodesFrom(
+  load: LoadNode,
+  from: TrieNode,
+  start: Uint8Array,
+): Generator<{ readonly bits: readonly number[]; readonly node: TrieNode }> {
+  const bits: number[] = []
+  function* below(node: TrieNode): ReturnType<typeof nodesFrom> {
+    for (const [bit, child] of [node.left, node.right].entries()) {
+      if (child === undefined) continue
+      const length = bits.length
+      bits.push(bit)
+      if (reaches(bits, start)) {
+        const next = resolve(child, load)
+        bits.push(...next.path)
+        if (reaches(bits, start)) {
+          if (next.value !== undefined) yield { bits, node: next }
+          yield* below(next)
+        }
+      }
+      bits.length = length
+    }
+  }
+  yield* below(from)
+}

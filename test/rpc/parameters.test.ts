@@ -11,6 +11,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   'trace_filter filter': 'counts as text may be negative or too long',
   'trace_get positions': 'the only text of the list is an index',
   'debug_traceBlockByNumber options': 'switches depend on the tracer',
+  'debug_traceBlock options': 'switches depend on the tracer',
   'debug_traceCall options': 'switches depend on the tracer',
 }
 

@@ -73,8 +73,112 @@ export function shapeOf(root: RpcFrame): FrameShape {
   return shape(root)
 }
 
+interface RpcVmTrace {
+  readonly ops: readonly {
+    readonly pc: number
+    readonly op: string
+    readonly ex: { readonly push: readonly string[] } | null
+    readonly sub: RpcVmTrace | null
+  }[]
+}
+type Change = '=' | Readonly<Record<string, unknown>>
+interface RpcReplay {
+  readonly vmTrace: RpcVmTrace
+  readonly stateDiff: Readonly<
+    Record<string, Readonly<Record<'balance' | 'code' | 'nonce', Change>> & { readonly storage: unknown }>
+  >
+}
+interface RpcEntry {
+  readonly type: string
+  readonly depth: number
+  readonly value: Hex | null
+  readonly input: Hex
+  readonly output: Hex
+}
+interface RpcOperation {
+  readonly type: number
+  readonly value: Hex
+}
+
+/** What a node answers about the transaction of a case beside its frames. */
+export interface Replies {
+  /** Of the first transaction of its block: Anvil replays whole blocks only. */
+  readonly replay: RpcReplay
+  readonly operations: readonly RpcOperation[]
+  readonly entries: readonly RpcEntry[]
+}
+
+/** Plays a case on a node and asks for replays of its transaction, and for what explorers show of it. */
+export async function repliesBy(call: Call, situation: TraceCase): Promise<Replies> {
+  const { hash } = await playOn(call, situation)
+  const { blockNumber } = (await call('eth_getTransactionReceipt', [hash])) as { readonly blockNumber: Hex }
+  const [replay] = (await call('trace_replayBlockTransactions', [
+    blockNumber,
+    ['stateDiff', 'vmTrace'],
+  ])) as RpcReplay[]
+  if (replay === undefined) throw new Error('nothing was replayed')
+  return {
+    replay,
+    operations: (await call('ots_getInternalOperations', [hash])) as RpcOperation[],
+    entries: (await call('ots_traceTransaction', [hash])) as RpcEntry[],
+  }
+}
+
+const COINBASE = '0x0000000000000000000000000000000000000000'
+/** Words that are addresses, which the two chains make in other ways. */
+const isAddress = (word: string) => /^0x[0-9a-f]{36,40}$/.test(word)
+
+function vmShape({ ops }: RpcVmTrace): unknown {
+  return ops.map(({ pc, op, ex, sub }) => [
+    pc,
+    op,
+    /^C(ALL|REATE)|CALL$/.test(op)
+      ? []
+      : (ex?.push.map((word) => (isAddress(word) ? 'address' : word)) ?? []),
+    sub === null ? null : vmShape(sub),
+  ])
+}
+
+function kindOf(change: Change): string {
+  return typeof change === 'string' ? change : (Object.keys(change)[0] as string)
+}
+
+/**
+ * Replies as both nodes must have them. Anvil's faults are left out: it lists the transaction's own call and calls that
+ * were not made or were undone among the operations, no creations and self-destructs among the entries, and shows
+ * destroyed accounts as unchanged and memory that was not touched; calls leave nothing on the stack, and
+ * SSTORE stores nothing there.
+ */
+export function replyShape({ replay, operations, entries }: Replies) {
+  const accounts = Object.entries(replay.stateDiff)
+    .filter(([address]) => address !== COINBASE)
+    .map(([, { balance, code, nonce, storage }]) => [kindOf(balance), kindOf(code), kindOf(nonce), storage])
+  return {
+    vmTrace: vmShape(replay.vmTrace),
+    stateDiff: accounts
+      .filter((account) => !/^\["(=","=","=|-","-","-)"/.test(JSON.stringify(account)))
+      .map((account) => JSON.stringify(account))
+      .sort(),
+    operations: operations.filter(({ type }) => type !== 0).map(({ type, value }) => ({ type, value })),
+    entries: entries
+      .filter(({ type }) => /CALL/.test(type))
+      .map(({ type, depth, value, input, output }) => ({
+        type,
+        depth,
+        value: /^(DELEGATE|STATIC)CALL$/.test(type) ? null : value,
+        input,
+        output,
+      })),
+  }
+}
+
 /** Plays a case on a node and traces its transaction. */
 export async function framesBy(call: Call, situation: TraceCase): Promise<RpcFrame> {
+  const { hash } = await playOn(call, situation)
+  return (await call('debug_traceTransaction', [hash, { tracer: 'callTracer' }])) as RpcFrame
+}
+
+function playOn(call: Call, situation: TraceCase): ReturnType<typeof play> {
   const stage: Stage = {
     async send(transaction) {
       const hash = await call('eth_sendTransaction', [
@@ -89,8 +193,7 @@ export async function framesBy(call: Call, situation: TraceCase): Promise<RpcFra
       }
     },
   }
-  const { hash } = await play(situation, stage)
-  return (await call('debug_traceTransaction', [hash, { tracer: 'callTracer' }])) as RpcFrame
+  return play(situation, stage)
 }
 
 /** A running Anvil. */

@@ -152,6 +152,12 @@ export function fakeEngine(
       },
     }),
     traceFilter: note('traceFilter', []),
+    traceCalls: async (steps) => {
+      for (const { tracer } of steps) reportPlainCall(tracer, A, B, stateWith(0n))
+    },
+    traceSigned: async (_transaction, tracer) => reportPlainCall(tracer, A, B, stateWith(0n)),
+    executed: async () => block1,
+    storageRange: note('storageRange', { cells: [], next: undefined }),
     traceCall: async (_request, _reference, tracer) => reportPlainCall(tracer, A, B, stateWith(0n)),
     compareRules: note('compareRules', undefined),
     transactionBySenderAndNonce: async (sender, nonce) => {

@@ -1,5 +1,7 @@
 /** The queries of an engine, assembled from their parts. */
-import { invalidParams } from '../../errors.ts'
+import { transactionsRoot } from '../../chain/block.ts'
+import { headerHash } from '../../chain/header.ts'
+import { invalidParams, NodeError } from '../../errors.ts'
 import type { Queries } from '../engine.ts'
 import { createEventLoopYield } from '../event-loop.ts'
 import type { EngineParts } from '../parts.ts'
@@ -11,6 +13,7 @@ import { createLogs } from './logs.ts'
 import { createLookup } from './lookup.ts'
 import { createReplays } from './replay.ts'
 import { createSimulations } from './simulate.ts'
+import { createStorageRange } from './storage-range.ts'
 import { createTraceFilter } from './trace-filter.ts'
 
 /** Limits and modes of queries. */
@@ -67,6 +70,13 @@ export function createQueries(parts: EngineParts, options: QueryOptions): Querie
     ...createAccountHistory({ ...parts, transaction: lookup.transaction }),
     logs: createLogs(parts),
     blocksBetween,
+    storageRange: createStorageRange({ ...parts, block: lookup.block, replay: replays.replay }),
+    async executed(block) {
+      const known = parts.blocks.get(headerHash(block.header, parts.config))
+      if (known === undefined) return (await parts.validateBlock(block)).block
+      if (transactionsRoot(block.transactions) === block.header.transactionsRoot) return known
+      throw new NodeError('invalid-block', 'transactionsRoot is not that of the transactions')
+    },
     traceFilter: createTraceFilter({ ...parts, replays, blocksBetween, block: lookup.block }),
     async proof(address, slots, reference) {
       const view = await lookup.block(reference)

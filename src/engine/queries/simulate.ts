@@ -1,16 +1,21 @@
 /** Calls and gas estimates on the state of a block, with state overrides; nothing is written. */
+import type { Transaction } from '../../chain/transaction.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
 import { failureError } from '../../evm/failure-message.ts'
 import type { BlockEnvironment } from '../../evm/message.ts'
 import type { Vm } from '../../evm/rules.ts'
+import { muxTracers } from '../../evm/tracing/mux-tracer.ts'
 import type { Tracer } from '../../evm/tracing/tracer.ts'
 import { type AccessList, createAccessList } from '../../execution/access-list.ts'
+import { applyTransaction, TransactionRejected } from '../../execution/apply-transaction.ts'
 import { estimateGas } from '../../execution/estimate-gas.ts'
 import { messageCall } from '../../execution/message-call.ts'
 import type { CallRequest, StateOverrides } from '../../execution/request.ts'
+import { tracedState } from '../../execution/traced-state.ts'
 import type { Logger } from '../../logger.ts'
 import type { StateReader } from '../../state/model.ts'
+import { Overlay } from '../../state/overlay.ts'
 import { type ChainAccess, environmentAt } from '../blockchain/ancestry.ts'
 import type { Emitter } from '../events.ts'
 import type { BlockReference, EngineEvents, HeaderOverrides } from '../model.ts'
@@ -42,6 +47,19 @@ export interface Simulations {
     overrides?: StateOverrides,
     timeoutMs?: number,
   ): Promise<void>
+  /** Runs messages as `traceCall` does, each on the state that the one before it left. */
+  traceCalls(steps: readonly TracedCall[], reference: BlockReference, timeoutMs?: number): Promise<void>
+  /**
+   * Runs a signed transaction on the state of the head, in its environment, under a tracer. Throws
+   * `transaction-refused` when no block could hold it there, `limit-exceeded`.
+   */
+  traceSigned(transaction: Transaction, tracer: Tracer, timeoutMs?: number): Promise<void>
+}
+
+/** A message to simulate, and its tracer. */
+export interface TracedCall {
+  readonly request: CallRequest
+  readonly tracer: Tracer
 }
 
 interface Parts extends ChainAccess {
@@ -154,6 +172,46 @@ export function createSimulations(parts: Parts): Simulations {
         ...(overrides && { overrides }),
         ...within(timeoutMs),
       })
+    },
+    async traceCalls(steps, reference, timeoutMs = parts.timeoutMs) {
+      const { state, env } = await contextOf(reference)
+      const end = timeoutMs > 0 ? performance.now() + timeoutMs : undefined
+      let before = state
+      for (const { request, tracer } of steps) {
+        const keepState: Tracer = {
+          finish({ after }) {
+            before = after
+          },
+        }
+        await messageCall({
+          request,
+          state: before,
+          env,
+          vm,
+          gasCap: cap(parts.callGasCap),
+          tracer: muxTracers([tracer, keepState]),
+          ...(end !== undefined && { deadlineMs: Math.max(1, end - performance.now()) }),
+        })
+      }
+    },
+    async traceSigned(transaction, tracer, timeoutMs) {
+      const { state, env } = await contextOf({ tag: 'latest' })
+      const traced = tracedState(new Overlay(state), tracer)
+      try {
+        const outcome = await applyTransaction({
+          transaction,
+          state: traced.state,
+          env,
+          vm,
+          gasAvailable: env.gasLimit,
+          tracer,
+          ...within(timeoutMs),
+        })
+        traced.end(transaction.gasLimit, outcome)
+      } catch (error) {
+        if (!(error instanceof TransactionRejected)) throw error
+        throw new NodeError('transaction-refused', error.message)
+      }
     },
   }
 }

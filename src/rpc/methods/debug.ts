@@ -94,8 +94,16 @@ async function traceBlock(
   context: Context,
 ): Promise<object | null> {
   const view = await context.engine.queries.block(block)
-  if (view === undefined) return null
-  const found = await traceTransactions(view.executed, options, context)
+  return view === undefined ? null : traceExecuted(view.executed, options, context)
+}
+
+/** The traces of all transactions of a block. */
+export async function traceExecuted(
+  block: ExecutedBlock,
+  options: TraceOptions,
+  context: Context,
+): Promise<object> {
+  const found = await traceTransactions(block, options, context)
   const entries = found.map(({ hash, result }) =>
     options.tracer.isBareInBlocks
       ? result

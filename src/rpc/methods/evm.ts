@@ -40,7 +40,7 @@ const Seconds: Parameter<number> = scalar({
 })
 
 /** Reads a whole block. Throws `invalid-params` when the bytes are none. */
-function blockOf(bytes: Uint8Array, config: ChainConfig): Block {
+export function blockOf(bytes: Uint8Array, config: ChainConfig): Block {
   try {
     return decodeBlock(bytes, config)
   } catch (error) {

@@ -4,6 +4,7 @@ import { NAME_METHODS } from './abi.ts'
 import { COMPARISON_METHODS } from './comparison.ts'
 import { DEBUG_METHODS } from './debug.ts'
 import { DEBUG_RAW_METHODS } from './debug-raw.ts'
+import { DEBUG_GETH_METHODS } from './debug-geth.ts'
 import { DEV_ACCOUNT_METHODS } from './dev/accounts.ts'
 import { DEV_MINING_METHODS } from './dev/mining.ts'
 import { DEV_NODE_METHODS } from './dev/node.ts'
@@ -29,6 +30,7 @@ import { PERSONAL_METHODS } from './personal.ts'
 import { RPC_METHODS } from './rpc.ts'
 import { SCO_METHODS } from './sco.ts'
 import { TRACE_METHODS } from './trace.ts'
+import { TRACE_REPLAY_METHODS } from './trace-replay.ts'
 import { TXPOOL_METHODS } from './txpool.ts'
 import { WEB3_METHODS } from './web3.ts'
 
@@ -58,8 +60,10 @@ export const METHODS: readonly AnyMethod[] = [
   ...MINING_METHODS,
   ...MNR_METHODS,
   ...TRACE_METHODS,
+  ...TRACE_REPLAY_METHODS,
   ...DEBUG_METHODS,
   ...DEBUG_RAW_METHODS,
+  ...DEBUG_GETH_METHODS,
   ...PERSONAL_METHODS,
   ...DEV_STATE_METHODS,
   ...DEV_ACCOUNT_METHODS,

@@ -59,7 +59,7 @@ function gasOf({ depth, ranCode, gas }: CallFrame): Hex {
   return toQuantity(depth === 0 && !ranCode ? 0n : gas)
 }
 
-function actionOf(frame: CallFrame): RpcTrace['action'] {
+export function actionOf(frame: CallFrame): RpcTrace['action'] {
   const { kind, depth, from, to, input, value } = frame
   switch (kind) {
     case 'selfdestruct':
@@ -85,7 +85,7 @@ function actionOf(frame: CallFrame): RpcTrace['action'] {
   }
 }
 
-function resultOf({ kind, gasUsed, output, to, failure }: CallFrame): RpcTrace['result'] {
+export function resultOf({ kind, gasUsed, output, to, failure }: CallFrame): RpcTrace['result'] {
   if (failure !== undefined || kind === 'selfdestruct') return null
   if (kind === 'create' || kind === 'create2') {
     return { gasUsed: toQuantity(gasUsed), code: toHex(output), address: known(to) }
@@ -94,7 +94,7 @@ function resultOf({ kind, gasUsed, output, to, failure }: CallFrame): RpcTrace['
 }
 
 /** The reference node's error text; `undefined` without a failure. */
-function errorOf({ failure, depth }: CallFrame, transactionHash: Hex): string | undefined {
+export function errorOf({ failure, depth }: CallFrame, transactionHash: Hex): string | undefined {
   if (failure === undefined) return undefined
   const { kind, cause, reason } = failure
   if (kind === 'reverted') return 'Reverted'
@@ -102,7 +102,7 @@ function errorOf({ failure, depth }: CallFrame, transactionHash: Hex): string | 
   return (depth === 0 ? transactionException : frameException)(cause, transactionHash)
 }
 
-function typeOf({ kind }: CallFrame): RpcTrace['type'] {
+export function typeOf({ kind }: CallFrame): RpcTrace['type'] {
   if (kind === 'selfdestruct') return 'suicide'
   return kind === 'create' || kind === 'create2' ? 'create' : 'call'
 }

@@ -35,7 +35,7 @@ const StructLogs = z
   .meta({ id: 'StructLogs', description: "Steps in geth's shape (structLogger)" })
 
 /** Ethereum's names of opcodes that this chain names differently. */
-const ETHEREUM_NAMES: Readonly<Record<string, string>> = { SHA3: 'KECCAK256', SUICIDE: 'SELFDESTRUCT' }
+export const ETHEREUM_NAMES: Readonly<Record<string, string>> = { SHA3: 'KECCAK256', SUICIDE: 'SELFDESTRUCT' }
 
 function entry(step: Step, { memory, stack, storage, returnData }: StepTexts): string {
   const { name, frame, pc, gas, cost, refund, failure } = step

@@ -1,0 +1,177 @@
+/** OpenEthereum's and Erigon's replays and traced calls: `trace`, `stateDiff` and `vmTrace` of a run. */
+import { z } from 'zod'
+import { checkChainId, decodeTransaction } from '../../chain/transaction.ts'
+import { MAX_TRANSACTION_BYTES, sizeRefusal } from '../../engine/pool/policy.ts'
+import { NodeError } from '../../errors.ts'
+import { TraceBudget } from '../../evm/tracing/trace-budget.ts'
+import { requireCallable } from '../block-lookup.ts'
+import { timeLeft } from '../deadlines.ts'
+import { type Context, method } from '../method.ts'
+import { arrayOf, optional, type Parameter, refuse, type ValueOf } from '../parameter.ts'
+import { jsonArray } from '../raw-json.ts'
+import { CallBlock } from '../wire/block-reference.ts'
+import { CallObject } from '../wire/call.ts'
+import { Data, TransactionHash } from '../wire/scalars.ts'
+import { TraceBlock } from '../wire/trace/filter.ts'
+import {
+  BlockReplayObject,
+  ReplayObject,
+  type ReplayRun,
+  startReplay,
+  TraceTypes,
+} from '../wire/trace/replay.ts'
+import { replySize } from '../wire/trace/reply-size.ts'
+import { NOWHERE, type TraceLimits } from '../wire/trace/tracer-record.ts'
+import { COW, COW1 } from './example-accounts.ts'
+
+const UNKNOWN = `0x${'9'.repeat(64)}`
+/** Most calls of one request: each is an overlay over the one before. */
+const MOST_CALLS = 100
+/** A transfer of COW, traced without any trace. */
+const BARE = { output: '0x', stateDiff: null, trace: [], vmTrace: null }
+
+function limitsOf(context: Context): TraceLimits {
+  const { maxTraceBytes, maxTraceAnswer } = context.options
+  return { budget: new TraceBudget(maxTraceBytes, maxTraceAnswer), size: replySize(context) }
+}
+
+export const trace_call = method({
+  name: 'trace_call',
+  summary: 'Runs a message as eth_call does and returns its traces: trace, stateDiff, vmTrace.',
+  params: { transaction: CallObject, traceTypes: TraceTypes, block: optional(CallBlock, 'latest') },
+  result: ReplayObject,
+  errors: ['block-not-found'],
+  examples: [{ params: [{ from: COW, to: COW1, value: '0x1' }, [], 'latest'], result: BARE }],
+  async run({ transaction, traceTypes, block }, context) {
+    const { queries } = context.engine
+    requireCallable(block, queries)
+    const run = startReplay(traceTypes, limitsOf(context))
+    await queries.traceCall(transaction, block.reference, run.tracer, undefined, timeLeft(context))
+    return run.result(NOWHERE.transactionHash)
+  },
+})
+
+interface Step {
+  readonly transaction: ValueOf<typeof CallObject>
+  readonly traceTypes: ValueOf<typeof TraceTypes>
+}
+
+/** A call and its trace types. */
+const TracedCall: Parameter<Step> = {
+  schema: z.tuple([CallObject.schema, TraceTypes.schema]),
+  read(value, name) {
+    if (!Array.isArray(value) || value.length !== 2) refuse(name, 'a call and its trace types')
+    return {
+      transaction: CallObject.read(value[0], `${name}[0]`),
+      traceTypes: TraceTypes.read(value[1], `${name}[1]`),
+    }
+  },
+}
+
+export const trace_callMany = method({
+  name: 'trace_callMany',
+  summary: 'Runs messages as trace_call does, each on the state that the one before it left.',
+  params: {
+    calls: arrayOf(TracedCall, { most: MOST_CALLS, indexed: true }),
+    block: optional(CallBlock, 'latest'),
+  },
+  result: z.array(ReplayObject),
+  errors: ['block-not-found'],
+  examples: [{ params: [[[{ from: COW, to: COW1, value: '0x1' }, []]], 'latest'], result: [BARE] }],
+  async run({ calls, block }, context) {
+    const { queries } = context.engine
+    requireCallable(block, queries)
+    const limits = limitsOf(context)
+    const runs = calls.map(({ traceTypes }) => startReplay(traceTypes, limits))
+    const steps = calls.map(({ transaction: request }, at) => ({
+      request,
+      tracer: (runs[at] as ReplayRun).tracer,
+    }))
+    await queries.traceCalls(steps, block.reference, timeLeft(context))
+    return jsonArray(runs.map((run) => run.result(NOWHERE.transactionHash))) as z.infer<typeof ReplayObject>[]
+  },
+})
+
+export const trace_rawTransaction = method({
+  name: 'trace_rawTransaction',
+  summary: 'Runs a signed transaction on the state of the head without sending it, and returns its traces.',
+  params: { transaction: Data, traceTypes: TraceTypes },
+  result: ReplayObject,
+  errors: ['transaction-refused'],
+  examples: [
+    {
+      params: [
+        '0xf85f8001825208947986b3df570230288501eea3d890bd66948c9b79018065a0ed009c50edd6adf86011e28200b5a16eb58f9515c71727eb6500df52ea93f01ba05ef1c506a89b2d519fae419b795524db87c71f6e68a34c52f27cd944e0173cc6',
+        [],
+      ],
+      result: BARE,
+    },
+  ],
+  async run({ transaction, traceTypes }, context) {
+    const { queries, config } = context.engine
+    if (transaction.length > MAX_TRANSACTION_BYTES) {
+      throw new NodeError('transaction-refused', sizeRefusal(transaction.length))
+    }
+    const decoded = decodeTransaction(transaction)
+    checkChainId(decoded, config)
+    const run = startReplay(traceTypes, limitsOf(context))
+    await queries.traceSigned(decoded, run.tracer, timeLeft(context))
+    return run.result(decoded.hash)
+  },
+})
+
+export const trace_replayTransaction = method({
+  name: 'trace_replayTransaction',
+  summary:
+    'Runs a mined transaction again and returns its traces: trace, stateDiff, vmTrace; null when unknown.',
+  params: { transactionHash: TransactionHash, traceTypes: TraceTypes },
+  result: ReplayObject.nullable(),
+  errors: ['block-not-found'],
+  examples: [{ params: [UNKNOWN, ['stateDiff']], result: null }],
+  async run({ transactionHash, traceTypes }, context) {
+    const { queries } = context.engine
+    const { block, index } = queries.transaction(transactionHash) ?? {}
+    if (block === undefined || index === undefined) return null
+    const run = startReplay(traceTypes, limitsOf(context))
+    await queries.replay(block, (_, at) => (at === index ? run.tracer : undefined), {
+      lastIndex: index,
+      timeoutMs: timeLeft(context),
+    })
+    return run.result(transactionHash)
+  },
+})
+
+export const trace_replayBlockTransactions = method({
+  name: 'trace_replayBlockTransactions',
+  summary: 'Runs a block again and returns the traces of each transaction, REMASC last; null when unknown.',
+  params: { block: TraceBlock, traceTypes: TraceTypes },
+  result: z.array(BlockReplayObject).nullable(),
+  errors: ['block-not-found'],
+  examples: [
+    { params: ['earliest', ['trace']], result: [] },
+    { params: ['0xffffff', ['trace']], result: null },
+  ],
+  async run({ block, traceTypes }, context) {
+    const { queries } = context.engine
+    const executed = (await queries.block(block.reference))?.executed
+    if (executed === undefined) return null
+    const { transactions } = executed.block
+    if (transactions.length === 0) return []
+    const limits = limitsOf(context)
+    const runs = transactions.map(() => startReplay(traceTypes, limits))
+    await queries.replay(executed, (_, at) => runs[at]?.tracer, { timeoutMs: timeLeft(context) })
+    const results = transactions.map(({ hash }, at) =>
+      (runs[at] as ReplayRun).result(hash, [['transactionHash', hash]]),
+    )
+    return jsonArray(results) as z.infer<typeof BlockReplayObject>[]
+  },
+})
+
+/** The methods of this file, in the order of the document. */
+export const TRACE_REPLAY_METHODS = [
+  trace_call,
+  trace_callMany,
+  trace_rawTransaction,
+  trace_replayTransaction,
+  trace_replayBlockTransactions,
+] as const
