@@ -33,6 +33,8 @@ const NAMESPACES: Readonly<Record<string, NamespaceRules>> = {
   ext: {},
   rsk: {},
   trace: { heavy: true },
+  ots: {},
+  erigon: {},
   debug: { heavy: true, guarded: true },
   txpool: { guarded: true },
   sco: { guarded: true },

@@ -11,9 +11,12 @@ import { type AccountTables, accountTables, type ContractOrigin } from './tables
 /** The transactions of one block in which an account takes part. */
 export interface AccountBlock {
   readonly height: number
-  /** Indexes in the block, ascending. */
+  /** Indexes in the block, ascending; `REMASC_INDEX` stands for the REMASC transaction, the last one. */
   readonly indexes: readonly number[]
 }
+
+/** In place of the index of the REMASC transaction, so that it can be left out without reading the block. */
+export const REMASC_INDEX = 0xffff_ffff
 
 const HEIGHT_DIGITS = 12
 const NONCE_DIGITS = 16
@@ -52,7 +55,7 @@ function accountsOf(
     }
     const below = internals[next]
     if (below?.index !== index) continue
-    for (const account of below.participants) add(lists, account, index)
+    for (const account of below.participants) add(lists, account, isRemasc ? REMASC_INDEX : index)
     next++
   }
   return lists

@@ -104,6 +104,16 @@ describe('a key that names nothing', () => {
     const open = METHODS.filter((method) => permits(method))
       .flatMap(namesOf)
       .map(namespaceOf)
-    expect([...new Set(open)].sort()).toEqual(['eth', 'ext', 'net', 'rpc', 'rsk', 'trace', 'web3'])
+    expect([...new Set(open)].sort()).toEqual([
+      'erigon',
+      'eth',
+      'ext',
+      'net',
+      'ots',
+      'rpc',
+      'rsk',
+      'trace',
+      'web3',
+    ])
   })
 })

@@ -2,7 +2,7 @@
 import type { ExecutedBlock } from '../../chain/block.ts'
 import { PRECOMPILE_ADDRESS } from '../../chain/config.ts'
 import type { Hex } from '../../encoding/hex.ts'
-import type { AccountBlock } from '../../store/account-index.ts'
+import { type AccountBlock, REMASC_INDEX } from '../../store/account-index.ts'
 import type { ContractOrigin } from '../../store/tables.ts'
 import type { ChainAccess } from '../blockchain/ancestry.ts'
 import type { TransactionView } from '../model.ts'
@@ -21,6 +21,8 @@ export interface AccountQuery {
   readonly height: number | undefined
   /** Blocks are added until there are so many transactions. */
   readonly count: number
+  /** Leave out REMASC transactions. */
+  readonly hideRemasc: boolean
 }
 
 /** Transactions of an account, newest first; those of one block are always together. */
@@ -74,49 +76,56 @@ export function createAccountHistory({ blockchain, blocks, transaction }: Parts)
   ): AsyncGenerator<AccountBlock> {
     for (let step = 0; step <= to - from; step++) {
       const height = descending ? to - step : from + step
-      const size = blockAt(height)?.block.transactions.length ?? 0
-      if (size === 0) continue
-      const others = accounts.indexesAt(account, height).filter((index) => index !== size - 1)
-      yield { height, indexes: [...others, size - 1] }
+      const others = accounts.indexesAt(account, height).filter((index) => index !== REMASC_INDEX)
+      yield { height, indexes: [...others, REMASC_INDEX] }
     }
   }
 
-  function blocksOf(
-    account: Hex,
+  /** From `from` to `to`, both included. */
+  async function* blocksOf(
+    query: AccountQuery,
     from: number,
     to: number,
     descending: boolean,
-  ): AsyncIterable<AccountBlock> {
+  ): AsyncGenerator<AccountBlock> {
+    const { account, hideRemasc } = query
+    if (from > to) return
     const isOfRemasc = account === PRECOMPILE_ADDRESS.remasc || account === ZERO_ADDRESS
-    if (isOfRemasc) return everyBlock(account, Math.max(1, from), to, descending)
-    return accounts.blocksOf(account, from, to, descending)
+    if (!hideRemasc) {
+      yield* isOfRemasc
+        ? everyBlock(account, from, to, descending)
+        : accounts.blocksOf(account, from, to, descending)
+      return
+    }
+    for await (const { height, indexes } of accounts.blocksOf(account, from, to, descending)) {
+      const shown = indexes.filter((index) => index !== REMASC_INDEX)
+      if (shown.length > 0) yield { height, indexes: shown }
+    }
   }
 
-  async function hasAny(account: Hex, from: number, to: number): Promise<boolean> {
-    if (from > to) return false
-    for await (const _ of blocksOf(account, from, to, false)) return true
+  async function hasAny(query: AccountQuery, from: number, to: number): Promise<boolean> {
+    for await (const _ of blocksOf(query, from, to, false)) return true
     return false
   }
 
   async function page(query: AccountQuery, head: number): Promise<AccountPage> {
-    const { account, direction, height, count } = query
+    const { direction, height, count } = query
     const isBefore = direction === 'before'
     const [from, to] = isBefore
       ? [1, Math.min(head, (height ?? head + 1) - 1)]
       : [Math.min(head, height ?? 0) + 1, head]
     const found: { block: ExecutedBlock; index: number }[] = []
     let more = false
-    if (from <= to) {
-      for await (const entry of blocksOf(account, from, to, isBefore)) {
-        more = found.length >= count
-        const block = more ? undefined : blockAt(entry.height)
-        if (more) break
-        if (block === undefined) continue
-        const indexes = isBefore ? [...entry.indexes].reverse() : entry.indexes
-        for (const index of indexes) found.push({ block, index })
-      }
+    for await (const entry of blocksOf(query, from, to, isBefore)) {
+      more = found.length >= count
+      const block = more ? undefined : blockAt(entry.height)
+      if (more) break
+      if (block === undefined) continue
+      const last = block.block.transactions.length - 1
+      const indexes = entry.indexes.map((index) => Math.min(index, last))
+      for (const index of isBefore ? indexes.reverse() : indexes) found.push({ block, index })
     }
-    const beyond = isBefore ? await hasAny(account, to + 1, head) : await hasAny(account, 1, from - 1)
+    const beyond = isBefore ? await hasAny(query, to + 1, head) : await hasAny(query, 1, from - 1)
     return {
       transactions: isBefore ? found : found.reverse(),
       isFirst: !(isBefore ? beyond : more),

@@ -26,6 +26,7 @@ import { EVM_METHODS } from './evm.ts'
 import { EXT_METHODS } from './ext.ts'
 import { MNR_METHODS } from './mnr.ts'
 import { NET_METHODS } from './net.ts'
+import { OTS_METHODS } from './ots.ts'
 import { PERSONAL_METHODS } from './personal.ts'
 import { RPC_METHODS } from './rpc.ts'
 import { SCO_METHODS } from './sco.ts'
@@ -64,6 +65,7 @@ export const METHODS: readonly AnyMethod[] = [
   ...DEBUG_METHODS,
   ...DEBUG_RAW_METHODS,
   ...DEBUG_GETH_METHODS,
+  ...OTS_METHODS,
   ...PERSONAL_METHODS,
   ...DEV_STATE_METHODS,
   ...DEV_ACCOUNT_METHODS,

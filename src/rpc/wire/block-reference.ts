@@ -193,6 +193,14 @@ export const HeaderBlock: Parameter<BlockArgument> = scalar({
     numberRefusal(value, name, 'a block number, tag or hash', 'invalid block identifier'),
 })
 
+/** As `LookupBlock`, and JSON integers: what explorers send. */
+export const NumberedBlock: Parameter<BlockArgument> = scalar({
+  form: anyOf(TAG, HEX_OR_HASH, DIGITS),
+  description: 'Block: JSON integer, hex number, tag or hash',
+  decode: (value) => argumentOf(String(value)),
+  refusal: (_, name) => expected(name, 'a block number, tag or hash'),
+})
+
 /** A height alone, hex or decimal. */
 export const Height: Parameter<number> = scalar({
   form: anyOf(text(/^(0x[0-9a-fA-F]+|[0-9]+)$/, { most: MAX_NUMBER_TEXT }), DIGITS),

@@ -6,7 +6,7 @@ import { method } from '../../method.ts'
 import { shownTransactions } from '../../wire/block.ts'
 import { LookupBlock, StateBlock } from '../../wire/block-reference.ts'
 import { ReceiptObject, toRpcReceipt } from '../../wire/receipt.ts'
-import { BlockHash, Index, TransactionHash } from '../../wire/scalars.ts'
+import { Address, BlockHash, Index, Quantity, TransactionHash } from '../../wire/scalars.ts'
 import {
   type RpcTransaction,
   TransactionObject,
@@ -109,6 +109,21 @@ export const eth_getBlockReceipts = method({
   },
 })
 
+export const eth_getTransactionBySenderAndNonce = method({
+  name: 'eth_getTransactionBySenderAndNonce',
+  summary:
+    'The transaction of a sender with a nonce, of the canonical chain or a runnable one of the pool; null when there is none.',
+  params: { sender: Address, nonce: Quantity },
+  result: TransactionObject.nullable(),
+  examples: [{ params: ['0x00000000000000000000000000000000000dead1', '0x0'], result: null }],
+  async run({ sender, nonce }, { engine: { queries } }) {
+    const mined = await queries.transactionBySenderAndNonce(sender, nonce)
+    if (mined !== undefined) return toRpcTransactionView(mined)
+    const pooled = queries.pendingTransactions().find((one) => one.from === sender && one.nonce === nonce)
+    return pooled === undefined ? null : toRpcTransaction(pooled)
+  },
+})
+
 /** The methods of this file, in the order of the document. */
 export const TRANSACTION_METHODS = [
   eth_getTransactionByHash,
@@ -116,4 +131,5 @@ export const TRANSACTION_METHODS = [
   eth_getTransactionByBlockNumberAndIndex,
   eth_getTransactionReceipt,
   eth_getBlockReceipts,
+  eth_getTransactionBySenderAndNonce,
 ] as const
