@@ -6,6 +6,7 @@ import type { Hex } from '../encoding/hex.ts'
 import { bitsOf, decodeNode, type NodeHash, type TrieNode, type TrieValue } from '../encoding/trie-node.ts'
 import { type LoadNode, reportNewNodes, type TrieEdit, updateTrie } from '../encoding/trie-update.ts'
 import type { CommittedState, NodeSource, StateReader } from './model.ts'
+import { OrchidRoots } from './orchid-root.ts'
 import type { StateChanges, StorageChanges } from './overlay.ts'
 import { RecentMap } from './recent-map.ts'
 import {
@@ -56,6 +57,8 @@ export class StateTrie {
   /** Committed and not yet on disk. */
   readonly #unsettledNodes = new Map<Hex, Uint8Array>()
   readonly #unsettledCode = new Map<Hex, Uint8Array>()
+  /** Made when a network's early blocks ask for it. */
+  #orchidRoots: OrchidRoots | undefined
 
   constructor(source: NodeSource, options: { readonly cacheNodes?: number } = {}) {
     this.#source = source
@@ -136,6 +139,20 @@ export class StateTrie {
     for (const [slot, value] of storage.slots) {
       edits.push({ key: concat(key, this.#keys.cell(slot)), value: cellBytes(value) })
     }
+  }
+
+  /** The root of a committed state in the format before RSKIP-126 (docs/protocol.md#58-state-root). */
+  orchidRoot(committed: CommittedState): Hex {
+    const { root, code } = committed
+    const fresh = new Map(this.#decoded.get(committed))
+    const load: LoadNode = (hash) => fresh.get(hash.hex) ?? this.#load(hash)
+    const bytes = (value: TrieValue): Uint8Array =>
+      value instanceof Uint8Array || value.bytes !== undefined
+        ? this.#bytes(value)
+        : (code.get(value.hash.hex) ?? this.#bytes(value))
+    this.#orchidRoots ??= new OrchidRoots()
+    const top = root === EMPTY_TRIE_ROOT ? undefined : load({ hex: root } as NodeHash)
+    return this.#orchidRoots.root(top, { load, bytes })
   }
 
   /** Makes a committed state readable without the source, and keeps it until `settle`. */
