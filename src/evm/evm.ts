@@ -34,6 +34,9 @@ import { wordToAddress } from './word.ts'
 /** EIP-2681: a nonce of this size cannot grow. */
 const MAX_NONCE = 2n ** 64n - 1n
 
+/** Frames that may stand on the JavaScript stack; only before RSKIP-150 there are more (docs/protocol.md#75-activation). */
+const STACKED_FRAMES = 401
+
 /** A call counts as much time as this many jumps. */
 const TICKS_PER_CALL = 32
 
@@ -195,6 +198,8 @@ export class RskEvm extends EVM {
     }
     // The nonce stays when the creation fails.
     if (creates) state.putAccount(frame.address, withNonce(own, own.nonce + 1n))
+    // Frames call each other on the JavaScript stack until one awaits; it holds some 500 of them.
+    if (frame.depth % STACKED_FRAMES === STACKED_FRAMES - 1) await undefined
     this.#requested = child.kind
     const { refund, destroyed } = session.journal
     const destroyedBefore = destroyed.length
