@@ -18,7 +18,7 @@ import {
   type StorageValue,
   storageValue,
 } from './state-keys.ts'
-import { type AccountAt, createStateReader } from './state-reader.ts'
+import { type AccountAt, createStateReader, type NodeReader } from './state-reader.ts'
 import { findBelow, findNode, nodesTo } from './trie-read.ts'
 
 /** Decoded nodes kept by default; one takes about 400 bytes. */
@@ -52,6 +52,7 @@ export class StateTrie {
   readonly #keys = createStateKeys(CACHE_KEYS)
   readonly #nodes: RecentMap<Hex, TrieNode>
   readonly #code = new RecentMap<Hex, Uint8Array>(CACHE_CODE)
+  readonly #readers: RecentMap<Hex, NodeReader> | undefined
   /** Nodes of states committed here, decoded. */
   readonly #decoded = new WeakMap<CommittedState, readonly [Hex, TrieNode][]>()
   /** Committed and not yet on disk. */
@@ -60,18 +61,38 @@ export class StateTrie {
   /** Made when a network's early blocks ask for it. */
   #orchidRoots: OrchidRoots | undefined
 
-  constructor(source: NodeSource, options: { readonly cacheNodes?: number } = {}) {
+  /**
+   * `sharedRoots`: of how many roots, at least, the reader is kept with what it has read, for all who read there and for
+   * the commit of changes; none unless given.
+   */
+  constructor(
+    source: NodeSource,
+    options: { readonly cacheNodes?: number; readonly sharedRoots?: number } = {},
+  ) {
     this.#source = source
     this.#nodes = new RecentMap(options.cacheNodes ?? DEFAULT_CACHE_NODES)
+    const { sharedRoots } = options
+    this.#readers = sharedRoots === undefined ? undefined : new RecentMap(2 * sharedRoots)
   }
 
-  /** The state at a root. Reading throws an Error that names the hash when a node or code is missing. */
+  /**
+   * The state at a root. Reading throws an Error that
+   * names the hash when a node or code is missing.
+   */
   reader(root: Hex): StateReader {
-    return createStateReader({
+    return this.#readerOf(root)
+  }
+
+  #readerOf(root: Hex): NodeReader {
+    const known = this.#readers?.get(root)
+    if (known !== undefined) return known
+    const reader = createStateReader({
       account: (address) => this.#accountAt(root, address),
       cell: (node, slot) => this.#cell(node, slot),
       code: (codeHash) => this.#loadCode(codeHash),
     })
+    this.#readers?.set(root, reader)
+    return reader
   }
 
   /**
@@ -82,8 +103,9 @@ export class StateTrie {
     const deletions: TrieEdit[] = []
     const edits: TrieEdit[] = []
     const code = new Map<Hex, Uint8Array>()
+    const { accountAt } = this.#readerOf(root)
     for (const address of new Set([...changes.accounts.keys(), ...changes.storage.keys()])) {
-      this.#addEdits(root, address, changes, { deletions, edits, code })
+      this.#addEdits(accountAt, address, changes, { deletions, edits, code })
     }
     const below = updateTrie(this.#root(root), deletions, this.#load)
     const updated = updateTrie(below, edits, this.#load)
@@ -106,7 +128,7 @@ export class StateTrie {
   }
 
   #addEdits(
-    root: Hex,
+    accountAt: NodeReader['accountAt'],
     address: Hex,
     changes: StateChanges,
     into: { readonly deletions: TrieEdit[]; readonly edits: TrieEdit[]; readonly code: Map<Hex, Uint8Array> },
@@ -115,7 +137,7 @@ export class StateTrie {
     const key = this.#keys.account(address)
     const storage = changes.storage.get(address)
     const changed = changes.accounts.get(address)
-    const before = this.#accountAt(root, address)?.account
+    const before = accountAt(address)?.account
     const account = changed === undefined ? before : (changed ?? undefined)
     const isEmptied = account === undefined || storage?.wiped === true
     if (isEmptied && before !== undefined) deletions.push({ key, value: undefined, subtree: true })

@@ -21,6 +21,8 @@ import { createBlockValidation } from './validate-block.ts'
 
 /** Open state readers: a reader caches what it has read, so the reader of the head should live as long as the head. */
 const OPEN_STATES = 8
+/** Roots at which calls, the pool and the building of blocks share what they have read: the head's and its like. */
+const SHARED_ROOTS = 2
 
 /** An open chain. */
 export interface Chain extends ChainAccess {
@@ -51,7 +53,7 @@ export interface ChainOptions {
 export async function openChain(options: ChainOptions): Promise<Chain> {
   const { config, genesis, store, place, logger, now } = options
   const blocks = await BlockStore.open(store, config)
-  const trie = new StateTrie(nodeSource(store))
+  const trie = new StateTrie(nodeSource(store), { sharedRoots: SHARED_ROOTS })
   const vm = createVm({
     chainId: config.chainId,
     rulesAt: vmRulesOf(config.name),
