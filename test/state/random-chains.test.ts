@@ -6,8 +6,9 @@ import { expect, it } from 'vitest'
 import { growRandomChain, rebuildRoots } from '../support/random-chain.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-const transactions = Number(process.env['RANDOM_CHAIN_TRANSACTIONS'] ?? 1000)
-const seed = Number(process.env['RANDOM_CHAIN_SEED'] ?? 7)
+const { RANDOM_CHAIN_TRANSACTIONS = '600', RANDOM_CHAIN_SEED = '7' } = process.env
+const transactions = Number(RANDOM_CHAIN_TRANSACTIONS)
+const seed = Number(RANDOM_CHAIN_SEED)
 
 it(`a random chain of ${transactions} transactions has the root that its state and its blocks give anew`, async () => {
   const dataDir = temporaryFolder()
@@ -18,5 +19,5 @@ it(`a random chain of ${transactions} transactions has the root that its state a
   expect(inserted).toBe(header)
   expect(executed).toBe(header)
   expect(entries).toBeGreaterThan(100)
-  if (transactions > 1000) console.log(JSON.stringify({ seed, ...grown, root: header, entries }))
+  if (transactions > 600) console.log(JSON.stringify({ seed, ...grown, root: header, entries }))
 })

@@ -13,7 +13,12 @@ import { messageOf } from '../../store/identity.ts'
 import type { Store } from '../../store/level.ts'
 import { nodeSource } from '../../store/state-nodes.ts'
 import { environmentAt } from '../blockchain/ancestry.ts'
-import { headerRootOf, type ResultMismatch, resultMismatch, stateRootMismatch } from '../blockchain/block-result.ts'
+import {
+  headerRootOf,
+  type ResultMismatch,
+  resultMismatch,
+  stateRootMismatch,
+} from '../blockchain/block-result.ts'
 import { Blockchain } from '../blockchain/blockchain.ts'
 import type { Fault, Report } from './audited-tables.ts'
 
