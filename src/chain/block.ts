@@ -1,9 +1,10 @@
 /** Blocks: a header, transactions in order (REMASC last), uncle headers; their RLP and roots. */
-import { binaryTrieRoot } from '../encoding/binary-trie.ts'
+import { binaryTrieRoot, orchidListRoot } from '../encoding/binary-trie.ts'
 import { keccakHex } from '../encoding/hash.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { asList, decodeRlp, encodeRlp } from '../encoding/rlp.ts'
 import { framedLength, frameList, itemEnd, payloadStart } from '../encoding/rlp-frame.ts'
+import { type Rules, UNIFIED } from './activations.ts'
 import type { ChainConfig } from './config.ts'
 import { decodeHeader, encodeHeader, type Header } from './header.ts'
 import type { Receipt } from './receipt.ts'
@@ -41,8 +42,8 @@ export interface ExecutedBlock {
   /** Difficulty summed from genesis, uncles included. */
   readonly totalDifficulty: bigint
   /**
-   * Root of the state that the next block begins with; equals `header.stateRoot` except at a genesis of
-   * known historical root, and where the state was edited by hand after the block.
+   * Root of the state that the next block begins with; equals `header.stateRoot` except below RSKIP-126,
+   * where the header has the root in the older format, and where the state was edited by hand after the block.
    */
   readonly postState: Hex
   /** Of transactions that have any. Present when the block was executed in this process; the store has it otherwise. */
@@ -110,9 +111,16 @@ export function cumulativeDifficulty({ header, uncles }: Block): bigint {
   return uncles.reduce((sum, { difficulty }) => sum + difficulty, header.difficulty)
 }
 
-/** Root of the transactions of a block, in order (docs/protocol.md#55-receipts). */
-export function transactionsRoot(transactions: readonly Transaction[]): Hex {
-  return binaryTrieRoot(transactions.map(({ raw }) => raw))
+/**
+ * Root of the transactions of a block, in order (docs/protocol.md#55-receipts), in the format of the block's height
+ * (RSKIP-126).
+ */
+export function transactionsRoot(
+  transactions: readonly Transaction[],
+  { unifiedTrie }: Pick<Rules, 'unifiedTrie'> = UNIFIED,
+): Hex {
+  const values = transactions.map(({ raw }) => raw)
+  return unifiedTrie ? binaryTrieRoot(values) : orchidListRoot(values)
 }
 
 /** `unclesHash` of a header: keccak-256 of the list of their full headers (docs/protocol.md#12-fields). */

@@ -7,8 +7,9 @@ import { encodeRlp } from '../encoding/rlp.ts'
 import { NodeError } from '../errors.ts'
 import { type Account, EMPTY_ACCOUNT, EMPTY_TRIE_ROOT } from './account.ts'
 import type { ChainName } from './activations.ts'
-import { type ChainConfig, PRECOMPILE_ADDRESS } from './config.ts'
+import type { ChainConfig } from './config.ts'
 import type { Header } from './header.ts'
+import { activatePrecompiles } from './precompile-accounts.ts'
 
 /** An account of the genesis state. */
 export interface GenesisAccount {
@@ -184,29 +185,14 @@ function genesisHeader(file: GenesisFile, config: ChainConfig, stateRoot: Hex): 
   }
 }
 
-/** A precompiled contract has an account once the network's rules bring it into being; those of later heights come with their block. */
-const PRECOMPILES_AT_GENESIS: Readonly<Record<ChainName, readonly Hex[]>> = {
-  regtest: Object.values(PRECOMPILE_ADDRESS),
-  devnet: Object.values(PRECOMPILE_ADDRESS),
-  testnet: [
-    PRECOMPILE_ADDRESS.ecrecover,
-    PRECOMPILE_ADDRESS.sha256,
-    PRECOMPILE_ADDRESS.ripemd160,
-    PRECOMPILE_ADDRESS.identity,
-    PRECOMPILE_ADDRESS.modexp,
-    PRECOMPILE_ADDRESS.bridge,
-    PRECOMPILE_ADDRESS.remasc,
-    PRECOMPILE_ADDRESS.hdWalletUtils,
-    PRECOMPILE_ADDRESS.blockHeader,
-  ],
-  mainnet: [],
-}
-
 function genesisAccounts(file: GenesisFile, chain: ChainName): Map<Hex, GenesisAccount> {
   const accounts = new Map<Hex, GenesisAccount>()
-  for (const address of PRECOMPILES_AT_GENESIS[chain]) {
-    accounts.set(address, { balance: 0n, nonce: 0n, isContract: true })
+  const empty = {
+    account: () => undefined,
+    putAccount: (address: Hex, { balance, nonce, isContract }: Account) =>
+      void accounts.set(address, { balance, nonce, isContract }),
   }
+  activatePrecompiles(empty, chain, 0)
   for (const [key, { balance, nonce, contract }] of Object.entries(file.alloc)) {
     if (key === '00') continue
     const address: Hex = `0x${key.toLowerCase()}`

@@ -1,9 +1,10 @@
 /** Receipts and logs: their fields, their RLP, and the root that a header commits to. */
-import { binaryTrieRoot } from '../encoding/binary-trie.ts'
+import { binaryTrieRoot, orchidListRoot } from '../encoding/binary-trie.ts'
 import { EMPTY, fromBigInt } from '../encoding/bytes.ts'
 import { fromHex, type Hex, toHex } from '../encoding/hex.ts'
 import { asBigInt, asBytes, asList, decodeRlp, type RlpItem } from '../encoding/rlp.ts'
 import { frameList, frameString, frameStrings } from '../encoding/rlp-frame.ts'
+import { type Rules, UNIFIED } from './activations.ts'
 
 /** One event. */
 export interface Log {
@@ -81,7 +82,14 @@ export function decodeReceipt(bytes: Uint8Array): Receipt {
   }
 }
 
-/** Root of the receipts of a block, in order (docs/protocol.md#55-receipts). */
-export function receiptsRoot(receipts: readonly Receipt[]): Hex {
-  return binaryTrieRoot(receipts.map(encodeReceipt))
+/**
+ * Root of the receipts of a block, in order (docs/protocol.md#55-receipts), in the format of the block's height
+ * (RSKIP-126).
+ */
+export function receiptsRoot(
+  receipts: readonly Receipt[],
+  { unifiedTrie }: Pick<Rules, 'unifiedTrie'> = UNIFIED,
+): Hex {
+  const values = receipts.map(encodeReceipt)
+  return unifiedTrie ? binaryTrieRoot(values) : orchidListRoot(values)
 }

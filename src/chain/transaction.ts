@@ -190,17 +190,35 @@ export const INITCODE_WORD_GAS = 2
 /** Longest init code, bytes (EIP-3860, RSKIP-438). */
 export const MAX_INITCODE_SIZE = 49_152
 
+/** What the intrinsic gas depends on beside the transaction (docs/protocol.md#44-intrinsic-gas). */
+export interface IntrinsicPrices {
+  /** Gas of a byte of data that is not zero: 16 since RSKIP-400 (EIP-2028), 68 before. */
+  readonly dataByte: number
+  /** Gas of a word of init code: `INITCODE_WORD_GAS` since RSKIP-438, 0 before. */
+  readonly initcodeWord: number
+  /** Do the Bridge's own senders call it free of charge? Only while a network is set up. */
+  readonly freeBridge: boolean
+}
+
+/** The prices with every rule in force, on a network that never ends its set-up. */
+export const PRESENT_PRICES: IntrinsicPrices = {
+  dataByte: 16,
+  initcodeWord: INITCODE_WORD_GAS,
+  freeBridge: true,
+}
+
 /**
  * Gas that a transaction costs before any code runs (docs/protocol.md#44-intrinsic-gas): base, data by byte,
  * init code by word. Without a sender, as in a simulation, none is free.
  */
 export function intrinsicGas(
   transaction: Pick<Transaction, 'to' | 'data'> & { readonly from?: Hex },
+  { dataByte, initcodeWord, freeBridge }: IntrinsicPrices = PRESENT_PRICES,
 ): bigint {
   const { from, to, data } = transaction
-  if (from !== undefined && isFreeBridgeTransaction(from, to)) return 0n
-  let gas = to === null ? 53_000 + INITCODE_WORD_GAS * Math.ceil(data.length / 32) : 21_000
-  for (const byte of data) gas += byte === 0 ? 4 : 16
+  if (freeBridge && from !== undefined && isFreeBridgeTransaction(from, to)) return 0n
+  let gas = to === null ? 53_000 + initcodeWord * Math.ceil(data.length / 32) : 21_000
+  for (const byte of data) gas += byte === 0 ? 4 : dataByte
   return BigInt(gas)
 }
 

@@ -196,8 +196,8 @@ const endsWithRemasc: Rule<BodyCase> = ({ block: { header, transactions } }) => 
     : undefined
 }
 
-const hasTransactionsRoot: Rule<BodyCase> = ({ block: { header, transactions } }) => {
-  const root = transactionsRoot(transactions)
+const hasTransactionsRoot: Rule<BodyCase> = ({ block: { header, transactions }, config }) => {
+  const root = transactionsRoot(transactions, config.rulesAt(header.number))
   if (header.transactionsRoot === root) return undefined
   const message = 'transactionsRoot is not that of the transactions'
   return violation('transactionsRoot', message, root, header.transactionsRoot)

@@ -55,7 +55,7 @@ async function runByChain(parts: ComparisonParts, listener: ChainTracer): Promis
   const { transaction, state, env, vm, deadlineMs } = parts
   let run: MessageResult | undefined
   const recorded: Vm = {
-    rules: vm.rules,
+    rulesAt: vm.rulesAt,
     async run(...args) {
       run = await vm.run(...args)
       return run
@@ -72,7 +72,7 @@ async function runByChain(parts: ComparisonParts, listener: ChainTracer): Promis
       ...(deadlineMs !== undefined && { deadlineMs }),
     })
     const { gasUsed, output, logs, created, failure } = outcome
-    const intrinsic = vm.rules.intrinsicGas(transaction)
+    const intrinsic = vm.rulesAt(env.number).intrinsicGas(transaction)
     listener.tally.add('transaction', intrinsic)
     const total = intrinsic + (run?.gasUsed ?? 0n)
     return {

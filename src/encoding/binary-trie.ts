@@ -2,6 +2,7 @@
 import { concat, EMPTY, equal, oneByte } from './bytes.ts'
 import { keccak256 } from './hash.ts'
 import { type Hex, toHex } from './hex.ts'
+import { orchidNodeHash } from './orchid-node.ts'
 import { encodeRlp, RLP_EMPTY } from './rlp.ts'
 import { bitsOf, NodeHash, type TrieNode } from './trie-node.ts'
 import { type LoadNode, type TrieEdit, updateTrie } from './trie-update.ts'
@@ -44,6 +45,11 @@ export class BinaryTrie {
     return this.#root === undefined ? toHex(EMPTY_ROOT) : this.#root.hash.hex
   }
 
+  /** The root hash in the format before RSKIP-126, of a trie whose keys are not hashes. */
+  orchidRoot(): Hex {
+    return toHex(this.#root === undefined ? EMPTY_ROOT : orchidHash(this.#root))
+  }
+
   /** The root node's bytes; empty for an empty trie. */
   rootNode(): Uint8Array {
     return this.#root === undefined ? EMPTY : this.#root.bytes
@@ -77,6 +83,18 @@ export class BinaryTrie {
   }
 }
 
+function orchidHash({ path, value, left, right }: TrieNode): Uint8Array {
+  const hashOf = (child: TrieNode | NodeHash | undefined): Uint8Array | undefined =>
+    child && orchidHash(child instanceof NodeHash ? nothingToLoad(child) : child)
+  return orchidNodeHash({
+    path,
+    value: value instanceof Uint8Array ? value : value?.bytes,
+    left: hashOf(left),
+    right: hashOf(right),
+    isSecure: false,
+  })
+}
+
 /** RLP of a list index, the key of an item: 80, 01, …, 7f, 8180, … */
 function indexKey(index: number): Uint8Array {
   return encodeRlp(index === 0 ? EMPTY : indexBytes(index))
@@ -98,6 +116,11 @@ function trieOf(values: readonly Uint8Array[]): BinaryTrie {
  */
 export function binaryTrieRoot(values: readonly Uint8Array[]): Hex {
   return trieOf(values).root()
+}
+
+/** The same root in the format before RSKIP-126. */
+export function orchidListRoot(values: readonly Uint8Array[]): Hex {
+  return trieOf(values).orchidRoot()
 }
 
 /**

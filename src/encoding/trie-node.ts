@@ -223,7 +223,8 @@ export function bitsOf(key: Uint8Array): Uint8Array {
   return bits
 }
 
-function packedBits(bits: Uint8Array): Uint8Array {
+/** Bits, one an element, as bytes, most significant first; the last byte is filled with zeros. */
+export function packedBits(bits: Uint8Array): Uint8Array {
   const out = new Uint8Array((bits.length + 7) >> 3)
   for (let i = 0; i < bits.length; i++) {
     out[i >> 3] = (out[i >> 3] as number) | ((bits[i] as number) << (7 - (i & 7)))

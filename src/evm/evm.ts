@@ -19,12 +19,13 @@ import type { Hex } from '../encoding/hex.ts'
 import { childMessage } from './child-message.ts'
 import { analyse } from './code-analysis.ts'
 import { CONSOLE_ADDRESS, type ConsoleCalls, keepConsoleCall } from './console-calls.ts'
+import { endEarlierCall, withoutUnstoredCode } from './earlier-frames.ts'
 import { type ChildRequest, FAILURE, Frame } from './frame.ts'
 import { REFUND } from './gas-schedule.ts'
 import { advance } from './interpreter.ts'
 import { libraryAddress } from './library-state.ts'
 import { type CalledMessage, type PrecompileRun, runPrecompile } from './precompile-call.ts'
-import type { VmRules } from './rules.ts'
+import { PRESENT_FRAMES, type VmRules } from './rules.ts'
 import { callStart, creationStart, reportEnd, reportRefusal } from './tracing/frame-events.ts'
 import { tracedFailure } from './tracing/frame-failure.ts'
 import { advanceTraced } from './tracing/traced-interpreter.ts'
@@ -32,6 +33,9 @@ import { wordToAddress } from './word.ts'
 
 /** EIP-2681: a nonce of this size cannot grow. */
 const MAX_NONCE = 2n ** 64n - 1n
+
+/** Frames that may stand on the JavaScript stack; only before RSKIP-150 there are more (docs/protocol.md#75-activation). */
+const STACKED_FRAMES = 401
 
 /** A call counts as much time as this many jumps. */
 const TICKS_PER_CALL = 32
@@ -51,6 +55,8 @@ export class RskEvm extends EVM {
   #creation: LibraryMessage | undefined
   /** The opcode behind the call that is about to run; a message does not hold it. */
   #requested: ChildRequest['kind'] | undefined
+  /** How the last constructor ended, before its code is stored. */
+  #constructed: ExecResult | undefined
 
   constructor(options: EVMOpts) {
     super(options)
@@ -119,7 +125,10 @@ export class RskEvm extends EVM {
 
   protected override async runInterpreter(message: LibraryMessage): Promise<ExecResult> {
     if (message.to === undefined) throw new Error('a frame has no address')
-    return this.#runFrame(message, message.code as Uint8Array, message.to.toString())
+    const result = await this.#runFrame(message, message.code as Uint8Array, message.to.toString())
+    // The library adds the price of the code to the result itself.
+    this.#constructed = { ...result }
+    return result
   }
 
   async #runFrame(message: LibraryMessage, code: Uint8Array, address: Hex): Promise<ExecResult> {
@@ -178,9 +187,10 @@ export class RskEvm extends EVM {
     const { state } = session.journal
     const creates = 'initcode' in child
     const own = state.account(frame.address) ?? EMPTY_ACCOUNT
-    const isRefused =
-      frame.depth >= rules.maxDepth || own.balance < child.value || (creates && own.nonce >= MAX_NONCE)
-    if (!(isRefused && creates && this.chainCreations)) frame.returned = EMPTY
+    const isTooDeep = frame.depth >= rules.maxDepth
+    const isRefused = isTooDeep || own.balance < child.value || (creates && own.nonce >= MAX_NONCE)
+    const before = frame.returned
+    if (!(isRefused && this.keepsReturnData(creates, isTooDeep))) frame.returned = EMPTY
     if (isRefused) {
       if (session.tracer !== undefined) reportRefusal(frame, child, rules.maxDepth)
       frame.push(0n)
@@ -188,6 +198,8 @@ export class RskEvm extends EVM {
     }
     // The nonce stays when the creation fails.
     if (creates) state.putAccount(frame.address, withNonce(own, own.nonce + 1n))
+    // Frames call each other on the JavaScript stack until one awaits; it holds some 500 of them.
+    if (frame.depth % STACKED_FRAMES === STACKED_FRAMES - 1) await undefined
     this.#requested = child.kind
     const { refund, destroyed } = session.journal
     const destroyedBefore = destroyed.length
@@ -214,11 +226,20 @@ export class RskEvm extends EVM {
     if (child.outputLength > 0) {
       frame.memory.set(frame.returned.subarray(0, child.outputLength), child.outputOffset)
     }
+    if (rules.frames !== PRESENT_FRAMES) endEarlierCall(this.run, frame, child, before, execResult)
   }
 
   /**
-   * The chain's creations (docs/protocol.md#63-calls-and-creations): a creation that is refused keeps the return data of
-   * the call before it, and of a constructor's refunds only those of destroyed contracts reach the creator.
+   * Does a call or creation that is refused leave the return data of the call before it
+   * (docs/protocol.md#63-calls-and-creations)?
+   */
+  protected keepsReturnData(creates: boolean, isTooDeep: boolean): boolean {
+    return creates || isTooDeep || !this.run.rules.frames.clearsReturnData
+  }
+
+  /**
+   * The chain's creations (docs/protocol.md#63-calls-and-creations): of a constructor's refunds only those of destroyed
+   * contracts reach the creator.
    */
   protected get chainCreations(): boolean {
     return true
@@ -257,7 +278,11 @@ export class RskEvm extends EVM {
       const exceptionError = new EVMError(FAILURE.CREATE_COLLISION)
       return { execResult: { executionGasUsed: message.gasLimit, returnValue: EMPTY, exceptionError } }
     }
-    return super._executeCreate(message)
+    const { failsUnstoredCode } = this.run.rules.frames
+    if (failsUnstoredCode || message.depth === 0) return super._executeCreate(message)
+    this.#constructed = undefined
+    const result = await super._executeCreate(message)
+    return withoutUnstoredCode(result, this.#constructed)
   }
 
   /** Would the contract take the address of one that an earlier transaction of the list destroyed? */
@@ -279,7 +304,8 @@ export class RskEvm extends EVM {
     // A creation transaction checks no collision: an account at the address is replaced, but for its balance (RSKIP-174).
     const replaced = journal.state.account(address.toString())
     if (replaced !== undefined) {
-      journal.state.putAccount(address.toString(), withBalance(EMPTY_ACCOUNT, replaced.balance))
+      const balance = this.run.rules.frames.keepsBalance ? replaced.balance : 0n
+      journal.state.putAccount(address.toString(), withBalance(EMPTY_ACCOUNT, balance))
     }
     return address
   }
@@ -294,7 +320,8 @@ export class RskEvm extends EVM {
    * (docs/protocol.md#51-execution).
    */
   protected override async _addToBalance(account: Account, message: CalledMessage): Promise<void> {
-    if (message === this.#creation && message.depth === 0) account.nonce = 0n
+    const { createsWithNonce } = this.run.rules.frames
+    if (message === this.#creation && (message.depth === 0 || !createsWithNonce)) account.nonce = 0n
     await super._addToBalance(account, message)
     // A creation transaction without init code makes an account that is no contract.
     if (message === this.#creation && (message.depth > 0 || (message.code as Uint8Array).length > 0)) {

@@ -21,23 +21,27 @@ export interface Session {
   readonly origin: Hex
   /** The signed transaction that runs; `undefined` in a simulation. */
   readonly transaction: Transaction | undefined
+  readonly transactionIndex: number
   /** Wei per gas. */
   readonly gasPrice: bigint
   readonly clock: RunClock
   readonly tracer: Tracer | undefined
 }
 
-/** A call that the running code requests; gas in gas. `salt` is of CREATE2 only. */
+/** A call that the running code requests; gas in gas. */
+export interface CallRequest {
+  readonly kind: 'call' | 'callcode' | 'delegatecall' | 'staticcall'
+  readonly target: bigint
+  readonly value: bigint
+  readonly input: Uint8Array
+  readonly gas: number
+  readonly outputOffset: number
+  readonly outputLength: number
+}
+
+/** A call or creation that the running code requests. `salt` is of CREATE2 only. */
 export type ChildRequest =
-  | {
-      readonly kind: 'call' | 'callcode' | 'delegatecall' | 'staticcall'
-      readonly target: bigint
-      readonly value: bigint
-      readonly input: Uint8Array
-      readonly gas: number
-      readonly outputOffset: number
-      readonly outputLength: number
-    }
+  | CallRequest
   | {
       readonly kind: 'create' | 'create2'
       readonly value: bigint
@@ -222,6 +226,12 @@ export class Frame implements FrameView {
   /** A copy of memory that is open. */
   read(offset: number, length: number): Uint8Array {
     return length === 0 ? EMPTY : this.memory.slice(offset, offset + length)
+  }
+
+  /** Writes all of a precompiled contract's output where the last call wants it, as before RSKIP-150; free of charge. */
+  writeBeyond(output: Uint8Array, offset: number): void {
+    this.grow(offset + output.length)
+    this.memory.set(output, offset)
   }
 
   /** Fails in a frame that may not change state. */

@@ -110,6 +110,7 @@ export function advance(frame: Frame, { fees, needs, room, run }: OpcodeTable): 
         frame.sp = sp
         frame.gas = gas
         ;(run[op] as (frame: Frame) => void)(frame)
+        pc = frame.pc
         sp = frame.sp
         gas = frame.gas
         if (frame.status !== 'running') {

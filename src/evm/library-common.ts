@@ -4,6 +4,7 @@ import { paramsEVM } from '@ethereumjs/evm'
 import { MAX_INITCODE_SIZE } from '../chain/transaction.ts'
 import { keccak256 } from '../encoding/hash.ts'
 import { GAS } from './gas-schedule.ts'
+import type { FrameRules } from './rules.ts'
 
 /** Ethereum's forks up to the last one without warm and cold accounts (EIP-2929). */
 const FORKS = [
@@ -16,20 +17,25 @@ const FORKS = [
   'petersburg',
 ]
 
-/** Petersburg, and: no code that begins with 0xef (EIP-3541), limited init code (EIP-3860). */
-const CHAIN_FORK = {
-  eips: [1716, 3541, 3860],
-  params: { createDataGas: GAS.codeDepositByte, maxInitCodeSize: MAX_INITCODE_SIZE },
-}
+/** What creations are checked for. */
+type CreationChecks = Pick<FrameRules, 'limitsInitcode' | 'refusesEfCode'>
 
-function makeCommon(chainId: number): Common {
+const ALL_CHECKS: CreationChecks = { limitsInitcode: true, refusesEfCode: true }
+
+function makeCommon(chainId: number, { limitsInitcode, refusesEfCode }: CreationChecks): Common {
+  /** Petersburg, and: no code that begins with 0xef (EIP-3541), limited init code (EIP-3860). */
+  const fork = {
+    eips: [1716, ...(refusesEfCode ? [3541] : []), ...(limitsInitcode ? [3860] : [])],
+    params: { createDataGas: GAS.codeDepositByte, maxInitCodeSize: MAX_INITCODE_SIZE },
+  }
+
   const chain: ChainConfig = {
     name: 'chain',
     chainId,
     defaultHardfork: 'petersburg',
     genesis: { gasLimit: 10_000_000, difficulty: 1, nonce: '0x0000000000000000', extraData: '0x' },
     hardforks: FORKS.map((name) => ({ name, block: 0 })),
-    customHardforks: { petersburg: CHAIN_FORK },
+    customHardforks: { petersburg: fork },
     bootstrapNodes: [],
     consensus: { type: 'pow', algorithm: 'ethash', ethash: {} },
   }
@@ -38,11 +44,12 @@ function makeCommon(chainId: number): Common {
   return common
 }
 
-const commons = new Map<number, Common>()
+const commons = new Map<string, Common>()
 
 /** The same object each time. */
-export function libraryCommon(chainId: number): Common {
-  const common = commons.get(chainId) ?? makeCommon(chainId)
-  commons.set(chainId, common)
+export function libraryCommon(chainId: number, checks: CreationChecks = ALL_CHECKS): Common {
+  const key = `${chainId} ${checks.limitsInitcode} ${checks.refusesEfCode}`
+  const common = commons.get(key) ?? makeCommon(chainId, checks)
+  commons.set(key, common)
   return common
 }

@@ -55,6 +55,8 @@ export interface RunOptions {
    */
   readonly destroyedEarlier?: ReadonlySet<Hex> | undefined
   readonly tracer?: Tracer | undefined
+  /** Place of the transaction in its block, which code could read before RSKIP-191. Default 0. */
+  readonly transactionIndex?: number | undefined
 }
 
 /** The result of a message. State changes and destructions of a message that did not succeed are undone. */

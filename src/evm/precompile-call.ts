@@ -35,6 +35,8 @@ export interface PrecompileRun {
   readonly onNotice: (notice: string) => void
   /** Set when a precompiled contract that the transaction itself calls has its gas and fails. */
   precompileFailed: boolean
+  /** How the last precompiled contract failed that had its gas. */
+  failedPrecompile: EVMError | undefined
   /**
    * What the precompiled contract that the transaction itself calls stored, logged and transferred; all of it stays when
    * the contract fails (docs/protocol.md#failing-precompiles).
@@ -115,6 +117,7 @@ export function runPrecompile(
     if (error.isNotSimulated) run.onNotice(error.message)
     if (isTop) run.precompileFailed = true
     const exceptionError = precompileFailure(error.message)
+    run.failedPrecompile = exceptionError
     return { executionGasUsed: required, returnValue: EMPTY, exceptionError }
   }
   clock.ticks -= Number(required) / GAS_PER_TICK

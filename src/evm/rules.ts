@@ -1,5 +1,6 @@
-/** What a message runs by, as data: opcodes, precompiled contracts, limits, intrinsic gas. */
-import { intrinsicGas, MAX_INITCODE_SIZE, type Transaction } from '../chain/transaction.ts'
+/** What a message runs by, as data: opcodes, precompiled contracts, limits, intrinsic gas, by network and height. */
+import { byStretch, type ChainName, type IsActive } from '../chain/activations.ts'
+import { intrinsicGas, MAX_INITCODE_SIZE, PRESENT_PRICES, type Transaction } from '../chain/transaction.ts'
 import type { Hex } from '../encoding/hex.ts'
 import type { Overlay } from '../state/overlay.ts'
 import {
@@ -9,9 +10,33 @@ import {
   type MessageResult,
   type RunOptions,
 } from './message.ts'
+import { opcodesAt } from './opcodes/earlier.ts'
 import { OPERATIONS, type OpcodeTable, opcodeTable } from './opcodes/table.ts'
+import { precompilesAt } from './precompiles/earlier.ts'
 import type { Precompile } from './precompiles/precompile.ts'
 import { PRECOMPILES } from './precompiles/table.ts'
+
+/** How frames call and create. What a rule changed is true from the rule on (docs/protocol.md#75-activation). */
+export interface FrameRules {
+  /** RSKIP-90: the output of a precompiled contract is return data. */
+  readonly returnsPrecompileOutput: boolean
+  /** RSKIP-125: a contract made by code begins with nonce 1. */
+  readonly createsWithNonce: boolean
+  /** RSKIP-150: the output of a precompiled contract is cut to the memory that the call names. */
+  readonly cutsPrecompileOutput: boolean
+  /** RSKIP-171: a call that opens no frame clears the return data. */
+  readonly clearsReturnData: boolean
+  /** RSKIP-174: a creation transaction keeps the balance at its address. */
+  readonly keepsBalance: boolean
+  /** RSKIP-197: a failing precompiled contract fails the call, and no more. */
+  readonly catchesPrecompileFailure: boolean
+  /** RSKIP-438: init code has a maximum. */
+  readonly limitsInitcode: boolean
+  /** RSKIP-453: a creation by code fails when the new code cannot be stored. */
+  readonly failsUnstoredCode: boolean
+  /** RSKIP-544: no code begins with 0xef. */
+  readonly refusesEfCode: boolean
+}
 
 /** A set of rules. */
 export interface VmRules {
@@ -26,11 +51,25 @@ export interface VmRules {
   readonly maxGas: bigint
   /** Longest init code of a transaction, bytes. */
   readonly maxInitcodeSize: number
+  readonly frames: FrameRules
   /** Gas before any code runs; without `from`, as in a simulation, nobody is exempt. */
   intrinsicGas(transaction: Pick<Transaction, 'to' | 'data'> & { readonly from?: Hex }): bigint
 }
 
-/** The chain's rules (docs/protocol.md#6-evm). */
+/** Calls and creations with every rule in force. */
+export const PRESENT_FRAMES: FrameRules = {
+  returnsPrecompileOutput: true,
+  createsWithNonce: true,
+  cutsPrecompileOutput: true,
+  clearsReturnData: true,
+  keepsBalance: true,
+  catchesPrecompileFailure: true,
+  limitsInitcode: true,
+  failsUnstoredCode: true,
+  refusesEfCode: true,
+}
+
+/** The chain's rules with all of them in force (docs/protocol.md#6-evm), as on the local network. */
 export const CHAIN_RULES: VmRules = {
   opcodes: opcodeTable(OPERATIONS),
   precompiles: PRECOMPILES,
@@ -38,12 +77,88 @@ export const CHAIN_RULES: VmRules = {
   codeHeaders: true,
   maxGas: MAX_GAS,
   maxInitcodeSize: MAX_INITCODE_SIZE,
+  frames: PRESENT_FRAMES,
   intrinsicGas,
 }
 
-/** Runs messages by one set of rules. Any number at once. */
+/** Rules that change what a message does. */
+const VM_RULES = [
+  'rskip90',
+  'rskip91',
+  'rskip103',
+  'rskip106',
+  'rskip119',
+  'rskip120',
+  'rskip125',
+  'rskip137',
+  'rskip140',
+  'rskip150',
+  'rskip151',
+  'rskip152',
+  'rskip153',
+  'rskip169',
+  'rskip171',
+  'rskip174',
+  'rskip191',
+  'rskip197',
+  'rskip203',
+  'rskip398',
+  'rskip400',
+  'rskip412',
+  'rskip438',
+  'rskip445',
+  'rskip446',
+  'rskip453',
+  'rskip516',
+  'rskip536',
+  'rskip544',
+] as const
+
+function makeRules(isActive: IsActive): VmRules {
+  const isPaid = isActive('areBridgeTxsPaid')
+  if (!isPaid && VM_RULES.every(isActive)) return CHAIN_RULES
+  const prices = {
+    dataByte: isActive('rskip400') ? PRESENT_PRICES.dataByte : 68,
+    initcodeWord: isActive('rskip438') ? PRESENT_PRICES.initcodeWord : 0,
+    freeBridge: !isPaid,
+  }
+  return {
+    ...CHAIN_RULES,
+    opcodes: opcodeTable(opcodesAt(isActive)),
+    precompiles: precompilesAt(isActive),
+    maxDepth: isActive('rskip150') ? CHAIN_RULES.maxDepth : 1024,
+    maxInitcodeSize: isActive('rskip438') ? MAX_INITCODE_SIZE : Number.POSITIVE_INFINITY,
+    frames: {
+      returnsPrecompileOutput: isActive('rskip90'),
+      createsWithNonce: isActive('rskip125'),
+      cutsPrecompileOutput: isActive('rskip150'),
+      clearsReturnData: isActive('rskip171'),
+      keepsBalance: isActive('rskip174'),
+      catchesPrecompileFailure: isActive('rskip197'),
+      limitsInitcode: isActive('rskip438'),
+      failsUnstoredCode: isActive('rskip453'),
+      refusesEfCode: isActive('rskip544'),
+    },
+    intrinsicGas: (transaction) => intrinsicGas(transaction, prices),
+  }
+}
+
+const tables = new Map<ChainName, (height: number) => VmRules>()
+
+/** A network's rules by height; the same record for all heights between two changes. */
+export function vmRulesOf(chain: ChainName): (height: number) => VmRules {
+  let rulesAt = tables.get(chain)
+  if (rulesAt === undefined) {
+    rulesAt = byStretch(chain, makeRules)
+    tables.set(chain, rulesAt)
+  }
+  return rulesAt
+}
+
+/** Runs messages by the rules of their block's height. Any number at once. */
 export interface Vm {
-  readonly rules: VmRules
+  /** The rules of the block of a height. */
+  rulesAt(height: number): VmRules
   /**
    * Runs a top-level message on `state`, which keeps what it changed unless it does not succeed. Throws
    * `invalid-params` for gas above `rules.maxGas`. Whatever else this throws (`limit-exceeded` at the deadline, a failing

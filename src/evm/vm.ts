@@ -22,49 +22,75 @@ export interface VmParts {
   readonly chainId: number
   /** Receives what the real chain would have done and this node leaves out, in a sentence for the log. */
   readonly onNotice?: (notice: string) => void
-  /** Default: the chain's. */
-  readonly rules?: VmRules
+  /** Rules by height. Default: the chain's with all of them in force, at every height. */
+  readonly rulesAt?: (height: number) => VmRules
   /** Makes the EVM of a run on this journal. Default: an RskEvm for the chain. */
-  readonly makeEvm?: (journal: Journal) => RskEvm
+  readonly makeEvm?: (journal: Journal, rules: VmRules) => RskEvm
 }
 
 /** Makes a VM; its EVMs are made as they are needed. */
 export function createVm(parts: VmParts): Vm {
-  const { chainId, onNotice = () => {}, rules = CHAIN_RULES } = parts
+  const { chainId, onNotice = () => {}, rulesAt = () => CHAIN_RULES } = parts
   const makeEvm = parts.makeEvm ?? chainEvm
-  const idle: RskEvm[] = []
+  /** An EVM serves one set of rules. */
+  const idleByRules = new WeakMap<VmRules, RskEvm[]>()
 
-  function chainEvm(journal: Journal): RskEvm {
-    return new RskEvm({ common: libraryCommon(chainId), stateManager: new LibraryState(journal), params: {} })
+  function chainEvm(journal: Journal, { frames }: VmRules): RskEvm {
+    const common = libraryCommon(chainId, frames)
+    return new RskEvm({ common, stateManager: new LibraryState(journal), params: {} })
+  }
+
+  function idleOf(rules: VmRules): RskEvm[] {
+    let idle = idleByRules.get(rules)
+    if (idle === undefined) {
+      idle = []
+      idleByRules.set(rules, idle)
+    }
+    return idle
   }
 
   /** Does a message go to an account that runs no code? */
-  function isTransfer({ to }: Message, journal: Journal): boolean {
+  function isTransfer({ to }: Message, journal: Journal, rules: VmRules): boolean {
     if (to === null || to === CONSOLE_ADDRESS) return false
     return !rules.precompiles.has(to) && journal.codeOf(to).length === 0
   }
 
   return {
-    rules,
+    rulesAt,
     async run(message, state, env, options = {}) {
+      const rules = rulesAt(env.number)
       if (message.gas > rules.maxGas) throw invalidParams(`gas: ${message.gas} is above ${rules.maxGas}`)
       const journal = new Journal(state)
-      if (options.tracer === undefined && isTransfer(message, journal)) return transferred(message, journal)
+      if (options.tracer === undefined && isTransfer(message, journal, rules))
+        return transferred(message, journal)
       const clock = new RunClock(options.deadlineMs)
       const { gasPrice, origin, transaction } = message
       const { precompiles } = rules
-      const { tracer } = options
+      const { tracer, transactionIndex = 0 } = options
       const run: EvmRun = {
-        session: { precompiles, chainId, journal, env, origin, transaction, gasPrice, clock, tracer },
+        session: {
+          precompiles,
+          chainId,
+          journal,
+          env,
+          origin,
+          transaction,
+          transactionIndex,
+          gasPrice,
+          clock,
+          tracer,
+        },
         rules,
         destroyedEarlier: options.destroyedEarlier,
         isLocal: options.isLocal ?? false,
         onNotice,
         precompileFailed: false,
+        failedPrecompile: undefined,
         directEffects: [],
         consoleCalls: undefined,
       }
-      const evm = idle.pop() ?? makeEvm(journal)
+      const idle = idleOf(rules)
+      const evm = idle.pop() ?? makeEvm(journal, rules)
       const adapter = new LibraryState(journal)
       evm.stateManager = adapter
       evm.journal = adapter as unknown as RskEvm['journal']

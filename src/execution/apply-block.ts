@@ -5,6 +5,7 @@
 import type { Block, TransactionInternals } from '../chain/block.ts'
 import { logsBloom, mergeBlooms } from '../chain/bloom.ts'
 import { type ChainConfig, sublistLimits } from '../chain/config.ts'
+import { activatePrecompiles } from '../chain/precompile-accounts.ts'
 import type { Receipt } from '../chain/receipt.ts'
 import { remascTransaction, type Transaction } from '../chain/transaction.ts'
 import type { Hex } from '../encoding/hex.ts'
@@ -15,7 +16,7 @@ import type { Tracer } from '../evm/tracing/tracer.ts'
 import type { StateReader } from '../state/model.ts'
 import { Overlay } from '../state/overlay.ts'
 import { applyTransaction, type TransactionOutcome, TransactionRejected } from './apply-transaction.ts'
-import { applyRemascTransaction } from './remasc/remasc-transaction.ts'
+import { applyRemascTransaction, creditRemasc } from './remasc/remasc-transaction.ts'
 import { tracedState } from './traced-state.ts'
 
 /** What a block's transactions did, one entry per transaction in each list, the REMASC transaction last. */
@@ -44,7 +45,10 @@ export interface BlockParts {
   readonly sequentialGasLimit: bigint
 }
 
-/** A block as it grows. Calls must not overlap. */
+/**
+ * A block as it grows. Contracts that begin in it have their accounts from the start
+ * (docs/protocol.md#75-activation). Calls must not overlap.
+ */
 export class BlockExecution {
   readonly #parts: BlockParts
   readonly #transactions: Transaction[] = []
@@ -60,6 +64,7 @@ export class BlockExecution {
 
   constructor(parts: BlockParts) {
     this.#parts = parts
+    activatePrecompiles(parts.state, parts.config.name, parts.env.number)
     this.#listLimit = parts.sequentialGasLimit
   }
 
@@ -83,10 +88,11 @@ export class BlockExecution {
     transaction: Transaction,
     { tracer, deadlineMs }: { readonly tracer?: Tracer; readonly deadlineMs?: number } = {},
   ): Promise<TransactionOutcome> {
-    const { env, vm } = this.#parts
+    const { env, vm, config } = this.#parts
     const traced = tracedState(this.#parts.state, tracer)
     const outcome = await applyTransaction({
       transaction,
+      transactionIndex: this.#transactions.length,
       state: traced.state,
       env,
       vm,
@@ -96,6 +102,8 @@ export class BlockExecution {
       deadlineMs,
     })
     traced.end(transaction.gasLimit, outcome)
+    // Fees reach REMASC with their transaction; lists that run side by side leave them for the end (RSKIP-144).
+    if (!config.rulesAt(env.number).parallelSublists) creditRemasc(this.#parts.state, outcome.fee)
     for (const address of outcome.destroyed) this.#listDestroyed.add(address)
     this.#record(transaction, outcome)
     return outcome
@@ -105,7 +113,9 @@ export class BlockExecution {
   finish(tracer?: Tracer): BlockResult {
     const { env, config } = this.#parts
     const traced = tracedState(this.#parts.state, tracer)
-    const outcome = applyRemascTransaction(traced.state, env, this.#paidFees, config, tracer)
+    const isPostponed = config.rulesAt(env.number).parallelSublists
+    const fees = isPostponed ? this.#paidFees : 0n
+    const outcome = applyRemascTransaction(traced.state, env, fees, config, tracer)
     traced.end(0n, outcome)
     this.#record(remascTransaction(env.number), outcome)
     return {

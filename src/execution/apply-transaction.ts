@@ -51,6 +51,8 @@ export interface TransactionOutcome {
 /** What running a transaction needs. */
 export interface TransactionParts {
   readonly transaction: Transaction
+  /** Place in the block. Default 0. */
+  readonly transactionIndex?: number
   /** Keeps what the transaction did; as before when this throws. */
   readonly state: Overlay
   readonly env: BlockEnvironment
@@ -80,12 +82,13 @@ export async function applyTransaction(parts: TransactionParts): Promise<Transac
   }
 }
 
-function checkIncludable({ transaction, state, vm, gasAvailable }: TransactionParts): void {
+function checkIncludable({ transaction, state, env, vm, gasAvailable }: TransactionParts): void {
+  const rules = vm.rulesAt(env.number)
   const { from, gasLimit, gasPrice, value, nonce, to, data } = transaction
   const { nonce: expected, balance } = state.account(from) ?? EMPTY_ACCOUNT
-  if (gasLimit > vm.rules.maxGas) {
-    const reason = `gas limit ${gasLimit} is above ${vm.rules.maxGas}`
-    throw new TransactionRejected(reason, `at most ${vm.rules.maxGas}`, gasLimit)
+  if (gasLimit > rules.maxGas) {
+    const reason = `gas limit ${gasLimit} is above ${rules.maxGas}`
+    throw new TransactionRejected(reason, `at most ${rules.maxGas}`, gasLimit)
   }
   if (gasLimit > gasAvailable) {
     const reason = `gas limit ${gasLimit} exceeds the ${gasAvailable} left in the block`
@@ -94,10 +97,10 @@ function checkIncludable({ transaction, state, vm, gasAvailable }: TransactionPa
   if (nonce !== expected) {
     throw new TransactionRejected(`nonce ${nonce} is not the account's ${expected}`, expected, nonce)
   }
-  if (to === null && data.length > vm.rules.maxInitcodeSize) {
+  if (to === null && data.length > rules.maxInitcodeSize) {
     throw new TransactionRejected("transaction's init code size is invalid")
   }
-  const intrinsic = vm.rules.intrinsicGas(transaction)
+  const intrinsic = rules.intrinsicGas(transaction)
   if (intrinsic > gasLimit) {
     const reason = `gas limit ${gasLimit} is below the intrinsic gas ${intrinsic}`
     throw new TransactionRejected(reason, `at least ${intrinsic}`, gasLimit)
@@ -109,9 +112,9 @@ function checkIncludable({ transaction, state, vm, gasAvailable }: TransactionPa
 }
 
 async function run(parts: TransactionParts): Promise<TransactionOutcome> {
-  const { transaction, state, env, vm, destroyedEarlier, deadlineMs, tracer } = parts
+  const { transaction, transactionIndex, state, env, vm, destroyedEarlier, deadlineMs, tracer } = parts
   const { from, to, value, data, gasLimit, gasPrice } = transaction
-  const intrinsic = vm.rules.intrinsicGas(transaction)
+  const intrinsic = vm.rulesAt(env.number).intrinsicGas(transaction)
 
   const sender = state.account(from) ?? EMPTY_ACCOUNT
   state.putAccount(
@@ -119,7 +122,12 @@ async function run(parts: TransactionParts): Promise<TransactionOutcome> {
     withNonce(withBalance(sender, sender.balance - gasLimit * gasPrice), sender.nonce + 1n),
   )
   const message = { from, to, value, data, gas: gasLimit - intrinsic, gasPrice, origin: from, transaction }
-  const result = await vm.run(message, state, env, { destroyedEarlier, deadlineMs, tracer })
+  const result = await vm.run(message, state, env, {
+    destroyedEarlier,
+    deadlineMs,
+    tracer,
+    transactionIndex,
+  })
 
   const { gasUsed, charged } = bill(result, intrinsic, gasLimit)
   const back = state.account(from) ?? EMPTY_ACCOUNT

@@ -62,14 +62,15 @@ function netGas(used: bigint, refund: bigint): bigint {
 /** Runs the message. Throws `limit-exceeded`, and `invalid-params` for bad overrides; failures of the code are results. */
 export async function messageCall(parts: SimulationParts): Promise<Simulation> {
   const { request, state, env, vm, gasCap, overrides, deadlineMs, tracer } = parts
+  const rules = vm.rulesAt(env.number)
   const { from = NULL_ADDRESS, to = null, value = 0n, gasPrice = 0n, data = EMPTY } = request
   const given = new Overlay(state)
-  if (overrides !== undefined) applyOverrides(given, overrides, vm.rules.precompiles)
+  if (overrides !== undefined) applyOverrides(given, overrides, rules.precompiles)
   const watched = tracer?.wrapState?.(given)
   const overlay = watched === undefined ? given : new Overlay(watched)
 
   const gas = cappedGas(request, gasCap)
-  const intrinsic = vm.rules.intrinsicGas({ to, data })
+  const intrinsic = rules.intrinsicGas({ to, data })
   if (intrinsic > gas) {
     if (tracer !== undefined) throw invalidParams(`gas: ${gas} is below the intrinsic gas ${intrinsic}`)
     const failure: Failure = { kind: 'failed', reason: 'out of gas', output: EMPTY }

@@ -27,8 +27,13 @@ interface Known {
   cells: Map<bigint, StorageValue> | undefined
 }
 
+/** A reader that also gives the nodes that it has found. */
+export interface NodeReader extends StateReader {
+  accountAt(address: Hex): AccountAt | undefined
+}
+
 /** Puts a bounded cache in front of lookups at one root. */
-export function createStateReader(lookups: StateLookups): StateReader {
+export function createStateReader(lookups: StateLookups): NodeReader {
   const known = new Map<Hex, Known>()
   let size = 0
 
@@ -63,6 +68,7 @@ export function createStateReader(lookups: StateLookups): StateReader {
 
   return {
     account: (address) => look(address).found?.account,
+    accountAt: (address) => look(address).found,
     cell,
     storage: (address, slot) => cellWord(cell(address, slot)),
     code: lookups.code,

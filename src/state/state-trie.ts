@@ -6,6 +6,7 @@ import type { Hex } from '../encoding/hex.ts'
 import { bitsOf, decodeNode, type NodeHash, type TrieNode, type TrieValue } from '../encoding/trie-node.ts'
 import { type LoadNode, reportNewNodes, type TrieEdit, updateTrie } from '../encoding/trie-update.ts'
 import type { CommittedState, NodeSource, StateReader } from './model.ts'
+import { OrchidRoots } from './orchid-root.ts'
 import type { StateChanges, StorageChanges } from './overlay.ts'
 import { RecentMap } from './recent-map.ts'
 import {
@@ -19,7 +20,7 @@ import {
   slotOf,
   storageValue,
 } from './state-keys.ts'
-import { type AccountAt, createStateReader } from './state-reader.ts'
+import { type AccountAt, createStateReader, type NodeReader } from './state-reader.ts'
 import { findBelow, findNode, nodesFrom, nodesTo } from './trie-read.ts'
 
 /** Decoded nodes kept by default; one takes about 400 bytes. */
@@ -53,24 +54,47 @@ export class StateTrie {
   readonly #keys = createStateKeys(CACHE_KEYS)
   readonly #nodes: RecentMap<Hex, TrieNode>
   readonly #code = new RecentMap<Hex, Uint8Array>(CACHE_CODE)
+  readonly #readers: RecentMap<Hex, NodeReader> | undefined
   /** Nodes of states committed here, decoded. */
   readonly #decoded = new WeakMap<CommittedState, readonly [Hex, TrieNode][]>()
   /** Committed and not yet on disk. */
   readonly #unsettledNodes = new Map<Hex, Uint8Array>()
   readonly #unsettledCode = new Map<Hex, Uint8Array>()
+  /** Made when a network's early blocks ask for it. */
+  #orchidRoots: OrchidRoots | undefined
 
-  constructor(source: NodeSource, options: { readonly cacheNodes?: number } = {}) {
+  /**
+   * `sharedRoots`: of how many roots, at least, the reader is kept with what it has read, for all who read there and for
+   * the commit of changes; none unless given.
+   */
+  constructor(
+    source: NodeSource,
+    options: { readonly cacheNodes?: number; readonly sharedRoots?: number } = {},
+  ) {
     this.#source = source
     this.#nodes = new RecentMap(options.cacheNodes ?? DEFAULT_CACHE_NODES)
+    const { sharedRoots } = options
+    this.#readers = sharedRoots === undefined ? undefined : new RecentMap(2 * sharedRoots)
   }
 
-  /** The state at a root. Reading throws an Error that names the hash when a node or code is missing. */
+  /**
+   * The state at a root. Reading throws an Error that
+   * names the hash when a node or code is missing.
+   */
   reader(root: Hex): StateReader {
-    return createStateReader({
+    return this.#readerOf(root)
+  }
+
+  #readerOf(root: Hex): NodeReader {
+    const known = this.#readers?.get(root)
+    if (known !== undefined) return known
+    const reader = createStateReader({
       account: (address) => this.#accountAt(root, address),
       cell: (node, slot) => this.#cell(node, slot),
       code: (codeHash) => this.#loadCode(codeHash),
     })
+    this.#readers?.set(root, reader)
+    return reader
   }
 
   /**
@@ -81,8 +105,9 @@ export class StateTrie {
     const deletions: TrieEdit[] = []
     const edits: TrieEdit[] = []
     const code = new Map<Hex, Uint8Array>()
+    const { accountAt } = this.#readerOf(root)
     for (const address of new Set([...changes.accounts.keys(), ...changes.storage.keys()])) {
-      this.#addEdits(root, address, changes, { deletions, edits, code })
+      this.#addEdits(accountAt, address, changes, { deletions, edits, code })
     }
     const below = updateTrie(this.#root(root), deletions, this.#load)
     const updated = updateTrie(below, edits, this.#load)
@@ -105,7 +130,7 @@ export class StateTrie {
   }
 
   #addEdits(
-    root: Hex,
+    accountAt: NodeReader['accountAt'],
     address: Hex,
     changes: StateChanges,
     into: { readonly deletions: TrieEdit[]; readonly edits: TrieEdit[]; readonly code: Map<Hex, Uint8Array> },
@@ -114,7 +139,7 @@ export class StateTrie {
     const key = this.#keys.account(address)
     const storage = changes.storage.get(address)
     const changed = changes.accounts.get(address)
-    const before = this.#accountAt(root, address)?.account
+    const before = accountAt(address)?.account
     const account = changed === undefined ? before : (changed ?? undefined)
     const isEmptied = account === undefined || storage?.wiped === true
     if (isEmptied && before !== undefined) deletions.push({ key, value: undefined, subtree: true })
@@ -138,6 +163,20 @@ export class StateTrie {
     for (const [slot, value] of storage.slots) {
       edits.push({ key: concat(key, this.#keys.cell(slot)), value: cellBytes(value) })
     }
+  }
+
+  /** The root of a committed state in the format before RSKIP-126 (docs/protocol.md#58-state-root). */
+  orchidRoot(committed: CommittedState): Hex {
+    const { root, code } = committed
+    const fresh = new Map(this.#decoded.get(committed))
+    const load: LoadNode = (hash) => fresh.get(hash.hex) ?? this.#load(hash)
+    const bytes = (value: TrieValue): Uint8Array =>
+      value instanceof Uint8Array || value.bytes !== undefined
+        ? this.#bytes(value)
+        : (code.get(value.hash.hex) ?? this.#bytes(value))
+    this.#orchidRoots ??= new OrchidRoots()
+    const top = root === EMPTY_TRIE_ROOT ? undefined : load({ hex: root } as NodeHash)
+    return this.#orchidRoots.root(top, { load, bytes })
   }
 
   /** Makes a committed state readable without the source, and keeps it until `settle`. */

@@ -100,7 +100,7 @@ describe('a machine', () => {
     const vm = createVm({ chainId: 30 })
     const state = world({ [CONTRACT]: { code: `CHAINID ${RETURN_TOP}` } })
     expect(word(await run(state, {}, { vm }))).toBe(30n)
-    expect(vm.rules).toBe(CHAIN_RULES)
+    expect(vm.rulesAt(1)).toBe(CHAIN_RULES)
   })
 
   it('takes as much gas as a safe integer, traced or not, and refuses more', async () => {

@@ -50,6 +50,10 @@ function withEthereumRules(Base: typeof RskEvm): typeof RskEvm {
       return false
     }
 
+    protected override keepsReturnData(): boolean {
+      return false
+    }
+
     protected override returnDataOfCreation({ exceptionError, returnValue }: ExecResult): Uint8Array {
       const reverted = exceptionError?.error === FAILURE.REVERT
       return reverted ? returnValue : super.returnDataOfCreation({ executionGasUsed: 0n, returnValue })
@@ -103,7 +107,7 @@ export function createOracleVm(parts: {
   const customOpcodes = loop === 'own' ? [] : oracleOpcodes(common, ruleSet)
   const vm = createVm({
     chainId,
-    ...(ruleSet === 'petersburg' && { rules: PETERSBURG }),
+    ...(ruleSet === 'petersburg' && { rulesAt: () => PETERSBURG }),
     makeEvm: (journal) =>
       new Evm({
         common,
@@ -114,7 +118,7 @@ export function createOracleVm(parts: {
       }),
   })
   return {
-    rules: vm.rules,
+    rulesAt: vm.rulesAt,
     async run(message, state, env, options) {
       // Official tests offer gas that our interpreter does not count.
       if (beyond !== undefined && message.gas > MAX_GAS) return beyond.run(message, state, env, options)

@@ -12,7 +12,7 @@ import { words } from '../../src/evm/opcodes/memory.ts'
 import { type Operation, operation } from '../../src/evm/opcodes/operation.ts'
 import { OPERATIONS, opcodeTable } from '../../src/evm/opcodes/table.ts'
 import { PRECOMPILES } from '../../src/evm/precompiles/table.ts'
-import type { VmRules } from '../../src/evm/rules.ts'
+import { PRESENT_FRAMES, type VmRules } from '../../src/evm/rules.ts'
 import { wordToAddress } from '../../src/evm/word.ts'
 
 /** CHAINID, SELFBALANCE, BASEFEE, TLOAD, TSTORE, MCOPY, PUSH0: all younger than Petersburg. */
@@ -172,5 +172,6 @@ export const PETERSBURG: VmRules = {
   codeHeaders: false,
   maxGas: 2n ** 64n,
   maxInitcodeSize: Number.POSITIVE_INFINITY,
+  frames: PRESENT_FRAMES,
   intrinsicGas,
 }

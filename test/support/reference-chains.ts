@@ -18,6 +18,7 @@ import { applyBlock, type BlockResult } from '../../src/execution/apply-block.ts
 import type { StateReader } from '../../src/state/model.ts'
 import { Overlay } from '../../src/state/overlay.ts'
 import { StateTrie } from '../../src/state/state-trie.ts'
+import { stateEntries } from './state-entries.ts'
 
 const FOLDER = new URL('../../fixtures/reference-node/blocks/', import.meta.url)
 const GENESIS = new URL('../../genesis/regtest.json', import.meta.url)
@@ -165,8 +166,9 @@ export function createReferenceReplay() {
         const outcome = result.outcomes[index]
         compare('gasUsed', gasUsed, outcome?.gasUsed, index)
         compare('status', status === 1, outcome?.succeeded, index)
-        if (returnData !== null && failure === null) {
-          compare('returnData', returnData, toHex(outcome?.output ?? new Uint8Array()), index)
+        const output = failure === 'reverted' ? outcome?.failure?.output : outcome?.output
+        if (returnData !== null && (failure === null || failure === 'reverted')) {
+          compare('returnData', returnData, toHex(output ?? new Uint8Array()), index)
         }
       }
       compare('gasUsed', header.gasUsed, result.gasUsed)
@@ -184,5 +186,15 @@ export function createReferenceReplay() {
     return trie.reader((known.get(hash) as ExecutedBlock).postState)
   }
 
-  return { run, differencesOf, stateAfter }
+  /** Every entry of the state trie after a block that was run, as [key, value]. */
+  function entriesAfter(raw: Hex): (readonly [Hex, Hex])[] {
+    const hash = headerHash(decodeBlock(fromHex(raw), config).header, config)
+    const { postState } = known.get(hash) as ExecutedBlock
+    return stateEntries(postState, (at) => nodes.get(at) ?? code.get(at)).map(([key, value]) => [
+      toHex(key),
+      toHex(value),
+    ])
+  }
+
+  return { run, differencesOf, stateAfter, entriesAfter }
 }

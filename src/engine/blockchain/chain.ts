@@ -6,6 +6,7 @@ import type { Genesis } from '../../chain/genesis.ts'
 import { headerHash } from '../../chain/header.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import type { Vm } from '../../evm/rules.ts'
+import { vmRulesOf } from '../../evm/rules.ts'
 import { createVm } from '../../evm/vm.ts'
 import type { Logger } from '../../logger.ts'
 import type { CommittedState, StateReader } from '../../state/model.ts'
@@ -20,6 +21,8 @@ import { createBlockValidation } from './validate-block.ts'
 
 /** Open state readers: a reader caches what it has read, so the reader of the head should live as long as the head. */
 const OPEN_STATES = 8
+/** Roots at which calls, the pool and the building of blocks share what they have read: the head's and its like. */
+const SHARED_ROOTS = 2
 
 /** An open chain. */
 export interface Chain extends ChainAccess {
@@ -50,8 +53,12 @@ export interface ChainOptions {
 export async function openChain(options: ChainOptions): Promise<Chain> {
   const { config, genesis, store, place, logger, now } = options
   const blocks = await BlockStore.open(store, config)
-  const trie = new StateTrie(nodeSource(store))
-  const vm = createVm({ chainId: config.chainId, onNotice: (notice) => logger.warn(notice) })
+  const trie = new StateTrie(nodeSource(store), { sharedRoots: SHARED_ROOTS })
+  const vm = createVm({
+    chainId: config.chainId,
+    rulesAt: vmRulesOf(config.name),
+    onNotice: (notice) => logger.warn(notice),
+  })
   const blockchain = await Blockchain.open({ store, blocks, trie, place }, () =>
     buildGenesis(genesis, trie, config),
   )
@@ -60,6 +67,7 @@ export async function openChain(options: ChainOptions): Promise<Chain> {
   const notices: string[] = []
   const importVm = createVm({
     chainId: config.chainId,
+    rulesAt: vmRulesOf(config.name),
     onNotice(notice) {
       notices.push(notice)
       logger.warn(notice)

@@ -7,7 +7,7 @@ import type { Vm } from '../../evm/rules.ts'
 import { applyBlock } from '../../execution/apply-block.ts'
 import type { StateTrie } from '../../state/state-trie.ts'
 import { ancestryOf, type ChainAccess, environmentOf } from './ancestry.ts'
-import { type ResultMismatch, resultMismatch, stateRootMismatch } from './block-result.ts'
+import { headerRootOf, type ResultMismatch, resultMismatch, stateRootMismatch } from './block-result.ts'
 import type { BlockWithState } from './blockchain.ts'
 import { checkForkDetection } from './fork-detection.ts'
 import { checkUncles } from './uncles.ts'
@@ -66,10 +66,11 @@ export function createBlockValidation(parts: Parts): (block: Block) => Promise<B
     const env = environmentOf(header, ancestry, (hash) => blocks.get(hash))
     const parentState = trie.reader(parent.postState)
     const { result, state } = await applyBlock({ block, config, vm, parentState, env })
-    const wrong = resultMismatch(header, result)
+    const rules = config.rulesAt(header.number)
+    const wrong = resultMismatch(header, result, rules)
     if (wrong !== undefined) throw refuse(wrong)
     const committed = trie.commit(parent.postState, state.changes())
-    const wrongRoot = stateRootMismatch(header, committed.root)
+    const wrongRoot = stateRootMismatch(header, headerRootOf(committed, trie, rules))
     if (wrongRoot !== undefined) throw refuse(wrongRoot)
     return {
       block: {

@@ -131,9 +131,9 @@ export function createBuilder(parts: Parts): (request: BuildRequest) => Promise<
     const state = trie.commit(parent.postState, overlay.changes())
     const header: Header = {
       ...draft,
-      stateRoot: state.root,
-      transactionsRoot: transactionsRoot(result.transactions),
-      receiptsRoot: receiptsRoot(result.receipts),
+      stateRoot: rules.unifiedTrie ? state.root : trie.orchidRoot(state),
+      transactionsRoot: transactionsRoot(result.transactions, rules),
+      receiptsRoot: receiptsRoot(result.receipts, rules),
       logsBloom: result.logsBloom,
       gasUsed: result.gasUsed,
       paidFees: result.paidFees,

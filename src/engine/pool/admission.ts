@@ -4,6 +4,7 @@ import type { ExecutedBlock } from '../../chain/block.ts'
 import { type ChainConfig, maxTransactionGas } from '../../chain/config.ts'
 import type { Transaction } from '../../chain/transaction.ts'
 import type { Hex } from '../../encoding/hex.ts'
+import { vmRulesOf } from '../../evm/rules.ts'
 import type { HeaderOverrides } from '../model.ts'
 import { costOf, refusalOf, replacementRefusal } from './policy.ts'
 import { AccountQuota, type Quota } from './quota.ts'
@@ -47,6 +48,7 @@ const NO_OVERRIDES: HeaderOverrides = {}
 /** Makes the admission rules of one pool. */
 export function createAdmission(options: AdmissionOptions): Admission {
   const { config, accountSlots = 16, headerOverrides = () => NO_OVERRIDES } = options
+  const rulesAt = vmRulesOf(config.name)
   const quota = options.accountQuota === true ? new AccountQuota(options.now) : undefined
 
   return {
@@ -58,6 +60,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
         account,
         maxTransactionGas: gasLimit ?? maxTransactionGas(config, header),
         accountSlots,
+        rules: rulesAt(header.number + 1),
       })
     },
     lateRefusal(transaction, account, book, head) {

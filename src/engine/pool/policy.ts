@@ -1,6 +1,7 @@
 /** The rules for entering the pool and for replacing a transaction: the reference node's checks, order and texts. Pure. */
 import type { Account } from '../../chain/account.ts'
-import { encodedNonce, intrinsicGas, MAX_INITCODE_SIZE, type Transaction } from '../../chain/transaction.ts'
+import { encodedNonce, type Transaction } from '../../chain/transaction.ts'
+import { CHAIN_RULES, type VmRules } from '../../evm/rules.ts'
 
 /** What an entering transaction is checked against. */
 export interface PolicyContext {
@@ -12,6 +13,8 @@ export interface PolicyContext {
   readonly maxTransactionGas: bigint
   /** A nonce must be below the account's plus this. */
   readonly accountSlots: number
+  /** Of the next block. Default: with every rule in force. */
+  readonly rules?: Pick<VmRules, 'intrinsicGas' | 'maxInitcodeSize'>
 }
 
 /** Maximum length of a transaction, bytes of RLP. */
@@ -45,10 +48,10 @@ export function sizeRefusal(bytes: number): string {
  * docs/rpc-reference.md#75-sending; docs/protocol.md#45-pool-admission), or `undefined`.
  */
 export function refusalOf(transaction: Transaction, context: PolicyContext): string | undefined {
-  const { minimumGasPrice, account, maxTransactionGas, accountSlots } = context
+  const { minimumGasPrice, account, maxTransactionGas, accountSlots, rules = CHAIN_RULES } = context
   const { data, to, raw, isRemasc, gasLimit, gasPrice, nonce } = transaction
   if (account === undefined) return EMPTY_SENDER
-  if (to === null && data.length > MAX_INITCODE_SIZE) return "transaction's init code size is invalid"
+  if (to === null && data.length > rules.maxInitcodeSize) return "transaction's init code size is invalid"
   if (raw.length > MAX_TRANSACTION_BYTES) return sizeRefusal(raw.length)
   if (isRemasc) return 'transaction is a remasc transaction'
   if (gasLimit > maxTransactionGas) {
@@ -60,7 +63,7 @@ export function refusalOf(transaction: Transaction, context: PolicyContext): str
   if (nonce >= account.nonce + BigInt(accountSlots)) return 'transaction nonce too high'
   if (account.balance < gasLimit * gasPrice) return INSUFFICIENT_FUNDS
   if (gasPrice < minimumGasPrice) return "transaction's gas price lower than block's minimum"
-  if (intrinsicGas(transaction) > gasLimit) {
+  if (rules.intrinsicGas(transaction) > gasLimit) {
     return "transaction's basic cost is above the gas limit" // retired-words: quoted
   }
   if (minimumGasPrice > 0n && gasPrice > minimumGasPrice * PRICE_CAP_FACTOR) {

@@ -34,7 +34,7 @@ export interface QueryOptions {
 
 /** Makes the queries of an engine. */
 export function createQueries(parts: EngineParts, options: QueryOptions): Queries {
-  const { blockchain, genesis, trie, pool, blockOverrides, mining } = parts
+  const { blockchain, config, genesis, trie, pool, blockOverrides, mining } = parts
   const headerOverrides = () => blockOverrides.headerOverrides
   const lookup = createLookup({ ...parts, pending: mining.pending })
   const context = { ...parts, ...options, lookup, headerOverrides }
@@ -82,10 +82,14 @@ export function createQueries(parts: EngineParts, options: QueryOptions): Querie
       const view = await lookup.block(reference)
       if (view === undefined) return undefined
       const { executed } = view
-      if (executed.block.header.number === 0 && genesis.hasHistoricalRoot) {
+      const { number } = executed.block.header
+      if (number === 0 && genesis.hasHistoricalRoot) {
         throw invalidParams(
           'block: this genesis carries the historical state root of its network, which is of an older format than the state',
         )
+      }
+      if (number > 0 && !config.rulesAt(number).unifiedTrie) {
+        throw invalidParams('block: the state root of this height is of an older format than the state')
       }
       if (view.pending) throw invalidParams('block: a pending block has no state to prove against')
       return { address, ...trie.prove(executed.postState, address, slots) }

@@ -74,7 +74,7 @@ export function createBlockChecks(tables: AuditedTables, config: ChainConfig) {
         continue
       }
       const { number: height } = header
-      const root = transactionsRoot(transactions)
+      const root = transactionsRoot(transactions, config.rulesAt(height))
       if (root !== header.transactionsRoot) {
         const values = { height, expected: header.transactionsRoot, found: root }
         bodies.fault(hash, 'the root of the transactions is another', values)
@@ -101,7 +101,7 @@ export function createBlockChecks(tables: AuditedTables, config: ChainConfig) {
       }
       const { number: height, receiptsRoot: expected } = header
       // A genesis has no receipts, and the root of an empty trie.
-      const found = receiptsRoot(list)
+      const found = receiptsRoot(list, config.rulesAt(height))
       if (found !== expected) {
         receipts.fault(hash, 'the root of the receipts is another', { height, expected, found })
       }

@@ -4,6 +4,7 @@ import type { ChainConfig } from '../../chain/config.ts'
 import { encodeReceipt } from '../../chain/receipt.ts'
 import { equal } from '../../encoding/bytes.ts'
 import { toHex } from '../../encoding/hex.ts'
+import { vmRulesOf } from '../../evm/rules.ts'
 import { createVm } from '../../evm/vm.ts'
 import { replayBlock } from '../../execution/apply-block.ts'
 import { StateTrie } from '../../state/state-trie.ts'
@@ -12,7 +13,12 @@ import { messageOf } from '../../store/identity.ts'
 import type { Store } from '../../store/level.ts'
 import { nodeSource } from '../../store/state-nodes.ts'
 import { environmentAt } from '../blockchain/ancestry.ts'
-import { type ResultMismatch, resultMismatch, stateRootMismatch } from '../blockchain/block-result.ts'
+import {
+  headerRootOf,
+  type ResultMismatch,
+  resultMismatch,
+  stateRootMismatch,
+} from '../blockchain/block-result.ts'
 import { Blockchain } from '../blockchain/blockchain.ts'
 import type { Fault, Report } from './audited-tables.ts'
 
@@ -31,7 +37,11 @@ export async function createReExecution(store: Store, config: ChainConfig, repor
     state: { root: stored(0).postState, nodes: new Map(), code: new Map() },
   }))
   const notices: string[] = []
-  const vm = createVm({ chainId: config.chainId, onNotice: (notice) => notices.push(notice) })
+  const vm = createVm({
+    chainId: config.chainId,
+    rulesAt: vmRulesOf(config.name),
+    onNotice: (notice) => notices.push(notice),
+  })
 
   function stored(height: number): ExecutedBlock {
     const hash = blocks.canonicalHash(height)
@@ -72,8 +82,9 @@ export async function createReExecution(store: Store, config: ChainConfig, repor
       remainingMs: () => Number.POSITIVE_INFINITY,
     })
     if (result === undefined) return faultOf(executed, 'its execution stops before the end')
-    const { root } = trie.commit(parent.postState, state.changes())
-    const wrong = resultMismatch(header, result) ?? stateRootMismatch(header, root)
+    const rules = config.rulesAt(header.number)
+    const root = headerRootOf(trie.commit(parent.postState, state.changes()), trie, rules)
+    const wrong = resultMismatch(header, result, rules) ?? stateRootMismatch(header, root)
     if (wrong !== undefined) return faultOf(executed, `its execution gives another ${wrong.rule}`, wrong)
     for (const [index, receipt] of result.receipts.entries()) {
       const kept = executed.receipts[index]

@@ -27,18 +27,31 @@ function childGas(frame: Frame, requested: bigint, value: bigint): number {
   return Math.min(wanted + stipend, frame.gas)
 }
 
+/** Java's `Long.MAX_VALUE`. */
+const MAX_LONG = 2n ** 63n - 1n
+
 /** How much of its input a call reads: a precompiled contract with a maximum input reads no more (RSKIP-516). */
 function inputRead(frame: Frame, target: bigint, length: bigint): bigint {
   const most = frame.session.precompiles.get(wordToAddress(target))?.maxInputFromContract
   return most !== undefined && length > BigInt(most) ? BigInt(most) : length
 }
 
-function caller(
+/** How calls were made at earlier heights (docs/protocol.md#75-activation). */
+interface EarlierCalls {
+  /** Before RSKIP-103, STATICCALL takes a value from the stack and transfers it. */
+  readonly staticTakesValue?: boolean
+  /** Before RSKIP-150, a call with value fails when gas and stipend together exceed 63 bits. */
+  readonly gasOverflows?: boolean
+}
+
+/** An opcode that calls. */
+export function caller(
   code: number,
   name: string,
   kind: Exclude<ChildRequest['kind'], 'create' | 'create2'>,
+  { staticTakesValue = false, gasOverflows = false }: EarlierCalls = {},
 ): Operation {
-  const takesValue = kind === 'call' || kind === 'callcode'
+  const takesValue = kind === 'call' || kind === 'callcode' || (kind === 'staticcall' && staticTakesValue)
   return operation(code, name, GAS.call, takesValue ? 7 : 6, 1, (frame) => {
     const requested = frame.pop()
     const target = frame.pop()
@@ -64,20 +77,29 @@ function caller(
     const inputOffset = frame.expand(inputAt, readLength)
     const outputOffset = frame.expand(outputAt, outputLength)
     const gas = childGas(frame, requested, value)
+    if (gasOverflows && value !== 0n && requested > MAX_LONG - BigInt(GAS.callStipend)) frame.failForGas(gas)
     const input = frame.read(inputOffset, Number(readLength))
     frame.request({ kind, target, value, input, gas, outputOffset, outputLength: Number(outputLength) })
   })
 }
 
-function creator(code: number, name: string, kind: 'create' | 'create2'): Operation {
+/** An opcode that creates a contract; init code has no maximum and no price of its own before RSKIP-438. */
+export function creator(
+  code: number,
+  name: string,
+  kind: 'create' | 'create2',
+  { isLimited }: { readonly isLimited: boolean } = { isLimited: true },
+): Operation {
   return operation(code, name, GAS.create, kind === 'create2' ? 4 : 3, 1, (frame) => {
     frame.forbidStatic()
     const value = frame.pop()
     const from = frame.pop()
     const length = frame.pop()
     const salt = kind === 'create2' ? frame.pop() : undefined
-    if (length > MAX_INITCODE_SIZE) fail(FAILURE.INITCODE_SIZE_VIOLATION)
-    frame.charge(GAS.initcodeWord * words(length))
+    if (isLimited) {
+      if (length > MAX_INITCODE_SIZE) fail(FAILURE.INITCODE_SIZE_VIOLATION)
+      frame.charge(GAS.initcodeWord * words(length))
+    }
     if (salt !== undefined) frame.charge(GAS.keccak256Word * words(length))
     const offset = frame.expand(from, length)
     frame.request({ kind, value, initcode: frame.read(offset, Number(length)), gas: frame.gas, salt })

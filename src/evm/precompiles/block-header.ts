@@ -56,8 +56,8 @@ function difficultyWithUncles({ header, uncles }: AncestorBlock): bigint {
   return uncles.reduce((sum, uncle) => sum + uncle.difficulty, header.difficulty)
 }
 
-/** All methods. Numbers come as minimal two's complement; the gas limit as the header spells it. */
-export const blockHeaderContract = methodContract([
+/** Numbers come as minimal two's complement; the gas limit as the header spells it. */
+const FIRST_METHODS: readonly Method[] = [
   headerMethod('getCoinbaseAddress', ({ header }) => fromHex(header.coinbase)),
   headerMethod('getBlockHash', ({ hash }) => fromHex(hash)),
   headerMethod('getMergedMiningTags', ({ header }) => mergedMiningTags(header)),
@@ -70,6 +70,14 @@ export const blockHeaderContract = methodContract([
   headerMethod('getDifficulty', ({ header }) => fromBigIntSigned(header.difficulty)),
   headerMethod('getBitcoinHeader', ({ header }) => header.bitcoinHeader),
   headerMethod('getUncleCoinbaseAddress', uncleCoinbase, 2),
+]
+
+/** All methods. */
+export const blockHeaderContract = methodContract([
+  ...FIRST_METHODS,
   headerMethod('getDifficultyWithUncles', (ancestor) => fromBigIntSigned(difficultyWithUncles(ancestor))),
   headerMethod('getCumulativeWork', ({ totalDifficulty }) => fromBigIntSigned(totalDifficulty)),
 ])
+
+/** The methods before RSKIP-536. */
+export const earlierBlockHeaderContract = methodContract(FIRST_METHODS)

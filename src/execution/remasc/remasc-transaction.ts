@@ -26,8 +26,8 @@ export function applyRemascTransaction(
   const call = { kind: 'call', value: 0n, gas: 0n, input: EMPTY, runsCode: false } as const
   const to = PRECOMPILE_ADDRESS.remasc
   tracer?.enter?.({ ...call, depth: 0, from: REMASC_SENDER, to, isPrecompile: true })
-  const pot = state.account(PRECOMPILE_ADDRESS.remasc) ?? EMPTY_ACCOUNT
-  state.putAccount(PRECOMPILE_ADDRESS.remasc, withBalance(pot, pot.balance + paidFees))
+  creditRemasc(state, paidFees)
+  state.markContract(to)
   const sender = state.account(REMASC_SENDER) ?? EMPTY_ACCOUNT
   state.putAccount(REMASC_SENDER, withNonce(sender, sender.nonce + 1n))
   const payees = new Set<Hex>()
@@ -40,4 +40,10 @@ export function applyRemascTransaction(
   })
   tracer?.exit?.({ gasUsed: 0n, output: EMPTY })
   return { succeeded: true, gasUsed: 0n, fee: 0n, logs, output: EMPTY, destroyed: [], participants: payees }
+}
+
+/** Adds fees, wei, to REMASC's balance; the account is made if need be. */
+export function creditRemasc(state: Overlay, fees: bigint): void {
+  const pot = state.account(PRECOMPILE_ADDRESS.remasc) ?? EMPTY_ACCOUNT
+  state.putAccount(PRECOMPILE_ADDRESS.remasc, withBalance(pot, pot.balance + fees))
 }

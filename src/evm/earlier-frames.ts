@@ -1,0 +1,51 @@
+/** Ends of calls and creations at heights at which not every rule is in force (docs/protocol.md#75-activation). */
+import type { EVMResult, ExecResult } from '@ethereumjs/evm'
+import { EMPTY } from '../encoding/bytes.ts'
+import type { CallRequest, Frame } from './frame.ts'
+import type { PrecompileRun } from './precompile-call.ts'
+import type { VmRules } from './rules.ts'
+import { wordToAddress } from './word.ts'
+
+/**
+ * What the end of a call changes at earlier heights in the frame that made it. `before` is the return data that the
+ * frame had. Throws the failure of a precompiled contract where that fails the frame (RSKIP-197).
+ */
+export function endEarlierCall(
+  { rules, failedPrecompile, session }: PrecompileRun & { readonly rules: VmRules },
+  frame: Frame,
+  child: CallRequest,
+  before: Uint8Array,
+  { exceptionError, returnValue }: ExecResult,
+): void {
+  const { frames } = rules
+  const target = wordToAddress(child.target)
+  if (!session.precompiles.has(target)) {
+    const isEmpty = session.journal.codeOf(target).length === 0
+    if (!frames.clearsReturnData && isEmpty) frame.returned = before
+    return
+  }
+  if (exceptionError !== undefined) {
+    if (!frames.catchesPrecompileFailure && exceptionError === failedPrecompile) throw exceptionError
+    if (!frames.clearsReturnData) frame.returned = before
+    return
+  }
+  if (!frames.cutsPrecompileOutput && returnValue.length > 0) {
+    frame.writeBeyond(returnValue, child.outputOffset)
+  }
+  if (!frames.returnsPrecompileOutput) frame.returned = before
+}
+
+/**
+ * A creation as it ended before RSKIP-453: when the constructor, which ended as `constructed`, succeeded and only its
+ * code could not be stored, the contract stays without code and the price of the code is not paid.
+ */
+export function withoutUnstoredCode(result: EVMResult, constructed: ExecResult | undefined): EVMResult {
+  const { createdAddress, execResult } = result
+  if (execResult.exceptionError === undefined) return result
+  if (constructed === undefined || constructed.exceptionError !== undefined) return result
+  const { executionGasUsed } = constructed
+  return {
+    ...(createdAddress !== undefined && { createdAddress }),
+    execResult: { executionGasUsed, returnValue: EMPTY },
+  }
+}

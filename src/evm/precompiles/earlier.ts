@@ -1,0 +1,53 @@
+/** The precompiled contracts of heights at which not every rule is in force (docs/protocol.md#75-activation). */
+import type { IsActive } from '../../chain/activations.ts'
+import { PRECOMPILE_ADDRESS as AT } from '../../chain/config.ts'
+import { PRECOMPILE_RULES } from '../../chain/precompile-accounts.ts'
+import { EMPTY } from '../../encoding/bytes.ts'
+import type { Hex } from '../../encoding/hex.ts'
+import { earlierBlockHeaderContract } from './block-header.ts'
+import { type Precompile, PrecompileFailure } from './precompile.ts'
+import { PRECOMPILES } from './table.ts'
+
+const CURVE: readonly Hex[] = [AT.bn128Add, AT.bn128Mul, AT.bn128Pairing]
+
+/** Invalid points give no output and no failure, which RSKIP-197 changes. */
+function lenient(contract: Precompile): Precompile {
+  const { name, requiredGas, run } = contract
+  return {
+    name,
+    requiredGas,
+    run(input, env) {
+      try {
+        return run(input, env)
+      } catch (error) {
+        if (error instanceof PrecompileFailure) return EMPTY
+        throw error
+      }
+    },
+  }
+}
+
+function uncut({ maxInputFromContract: _, ...contract }: Precompile): Precompile {
+  return contract
+}
+
+/** The contracts, by address, while these rules are in force. */
+export function precompilesAt(isActive: IsActive): ReadonlyMap<Hex, Precompile> {
+  const contracts = new Map<Hex, Precompile>()
+  for (const [address, present] of PRECOMPILES) {
+    const rule = PRECOMPILE_RULES.get(address)
+    if (rule !== undefined && !isActive(rule)) continue
+    let contract = present
+    if (CURVE.includes(address) && !isActive('rskip197')) contract = lenient(contract)
+    if (!isActive('rskip516')) contract = uncut(contract)
+    if (address === AT.blockHeader && !isActive('rskip536')) {
+      contract = {
+        ...contract,
+        ...earlierBlockHeaderContract,
+        requiredGas: earlierBlockHeaderContract.methodGas,
+      }
+    }
+    contracts.set(address, contract)
+  }
+  return contracts
+}
