@@ -65,6 +65,14 @@ export function createStateKeys(capacity: number): StateKeys {
   }
 }
 
+/** Bits between the key of an account and the slot of one of its storage cells. */
+const SLOT_AT = (STORAGE_SUFFIX.length + HASH_PREFIX) * 8
+
+/** The slot of a storage cell, from the bits of its key behind the account's; `undefined` for other keys. */
+export function slotOf(bits: Uint8Array): bigint | undefined {
+  return bits.length > SLOT_AT ? BigInt(`0b${bits.subarray(SLOT_AT).join('')}`) : undefined
+}
+
 /** RLP of [nonce, balance]; the balance is a signed integer, so that 0 is one byte. */
 export function encodeAccount({
   nonce,

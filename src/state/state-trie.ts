@@ -15,10 +15,11 @@ import {
   decodeAccount,
   encodeAccount,
   type StorageValue,
+  slotOf,
   storageValue,
 } from './state-keys.ts'
 import { type AccountAt, createStateReader } from './state-reader.ts'
-import { findBelow, findNode, nodesTo } from './trie-read.ts'
+import { findBelow, findNode, nodesTo, valuesBelow } from './trie-read.ts'
 
 /** Decoded nodes kept by default; one takes about 400 bytes. */
 const DEFAULT_CACHE_NODES = 60_000
@@ -67,6 +68,7 @@ export class StateTrie {
     return createStateReader({
       account: (address) => this.#accountAt(root, address),
       cell: (node, slot) => this.#cell(node, slot),
+      cells: (node) => this.#cells(node),
       code: (codeHash) => this.#loadCode(codeHash),
     })
   }
@@ -219,6 +221,15 @@ export class StateTrie {
   #cell(account: TrieNode, slot: bigint): StorageValue {
     const value = findBelow(this.#load, account, bitsOf(this.#keys.cell(slot)))?.value
     return value === undefined ? 0n : storageValue(this.#bytes(value))
+  }
+
+  #cells(account: TrieNode): ReadonlyMap<bigint, StorageValue> {
+    const cells = new Map<bigint, StorageValue>()
+    for (const [bits, value] of valuesBelow(this.#load, account)) {
+      const slot = slotOf(bits)
+      if (slot !== undefined) cells.set(slot, storageValue(this.#bytes(value)))
+    }
+    return cells
   }
 
   #bytes(value: TrieValue): Uint8Array {

@@ -1,5 +1,6 @@
 /** Reading one key of the unified trie, and the nodes that prove what was read. */
-import { bitsOf, NodeHash, type TrieChild, type TrieNode } from '../encoding/trie-node.ts'
+import { concat, EMPTY, oneByte } from '../encoding/bytes.ts'
+import { bitsOf, NodeHash, type TrieChild, type TrieNode, type TrieValue } from '../encoding/trie-node.ts'
 import type { LoadNode } from '../encoding/trie-update.ts'
 
 function resolve(child: TrieChild, load: LoadNode): TrieNode {
@@ -23,6 +24,20 @@ export function findBelow(load: LoadNode, from: TrieNode, bits: Uint8Array): Tri
     at += path.length
   }
   return node
+}
+
+/** The values below a node, each with the bits of its key behind the node's own. */
+export function* valuesBelow(load: LoadNode, from: TrieNode): Generator<[Uint8Array, TrieValue]> {
+  const open: [node: TrieNode, bits: Uint8Array][] = [[from, EMPTY]]
+  for (let at = open.pop(); at !== undefined; at = open.pop()) {
+    const [node, bits] = at
+    if (node !== from && node.value !== undefined) yield [bits, node.value]
+    for (const [bit, child] of [node.right, node.left].entries()) {
+      if (child === undefined) continue
+      const below = resolve(child, load)
+      open.push([below, concat(bits, oneByte(1 - bit), below.path)])
+    }
+  }
 }
 
 /** The node at which a key ends, or `undefined`. */
