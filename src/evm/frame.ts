@@ -3,6 +3,7 @@ import { EVMError } from '@ethereumjs/evm'
 import type { Transaction } from '../chain/transaction.ts'
 import { EMPTY } from '../encoding/bytes.ts'
 import type { Hex } from '../encoding/hex.ts'
+import type { StorageValue } from '../state/state-keys.ts'
 import type { CodeAnalysis } from './code-analysis.ts'
 import { memoryGas } from './gas-schedule.ts'
 import type { Journal } from './journal.ts'
@@ -149,6 +150,10 @@ export class Frame implements FrameView {
 
   storageAt(slot: bigint): bigint {
     return this.session.journal.state.storage(this.address, slot)
+  }
+
+  storageCells(): ReadonlyMap<bigint, StorageValue> {
+    return this.session.journal.state.cells(this.address)
   }
 
   countWork(ticks: number): void {

@@ -50,6 +50,8 @@ type Row = readonly [
 interface Derived {
   readonly rows: readonly Row[]
   readonly steps: number
+  /** Steps of creations by a contract, which the default tracer leaves out. */
+  readonly hidden?: number
 }
 
 const program = (name: string, message: string) =>
@@ -74,6 +76,7 @@ const DERIVED: Readonly<Record<string, Derived>> = {
       ['0', 'create', LIMIT - TRANSACTION - INITCODE - 3 * LOW - CREATE - INIT_WORD, DEPLOY_ONE],
     ],
     steps: 10 + 6,
+    hidden: 6,
   },
   create2: {
     rows: [
@@ -81,6 +84,7 @@ const DERIVED: Readonly<Record<string, Derived>> = {
       ['0', 'create2', LIMIT - TRANSACTION - INITCODE - 4 * LOW - CREATE - INIT_WORD - HASH_WORD, DEPLOY_ONE],
     ],
     steps: 11 + 6,
+    hidden: 6,
   },
   'failed-creation': {
     // The creation that reverts after two PUSH1 is not listed; the call after it is the first child.
@@ -94,6 +98,7 @@ const DERIVED: Readonly<Record<string, Derived>> = {
       ['0', 'call', 100_000, FIRST_LOG],
     ],
     steps: 9 + 3 + 1 + 8 + 8 + 1,
+    hidden: 3,
   },
   'nested-revert': {
     rows: [
@@ -286,6 +291,9 @@ async function trace(name: string) {
     readonly structLogs: readonly Record<string, unknown>[]
     readonly error: string
   }
+  const all = (await call('debug_traceTransaction', hash, { tracer: 'structLogger' })) as {
+    readonly structLogs: readonly Record<string, unknown>[]
+  }
   const tracerConfig = { withLog: true }
   const frame = (await call('debug_traceTransaction', hash, { tracer: 'callTracer', tracerConfig })) as object
   await call('evm_revert', snapshot)
@@ -295,7 +303,8 @@ async function trace(name: string) {
       const kind = action.callType ?? action.creationMethod ?? type
       return [traceAddress.join(' '), kind, numberOf(action.gas), short(error) ?? numberOf(result?.gasUsed)]
     }),
-    steps: node.structLogs,
+    steps: all.structLogs,
+    listed: node.structLogs,
     error: short(node.error),
     frame,
   }
@@ -309,20 +318,22 @@ describe('traces derived by hand', () => {
   })
 
   it.each(Object.keys(DERIVED))('%s', async (name) => {
-    const { rows, steps } = DERIVED[name] as Derived
+    const { rows, steps, hidden = 0 } = DERIVED[name] as Derived
     const found = await trace(name)
     expect(found.rows).toEqual(rows)
     expect(found.steps).toHaveLength(steps)
+    expect(found.listed).toHaveLength(steps - hidden)
     const outcome = rows[0]?.[3]
     expect(found.error).toBe(typeof outcome === 'string' ? outcome : '')
   })
 
   it('depth-limit: 401 frames, each of which passes all gas that it has left', async () => {
-    const { rows, steps } = await trace('depth-limit')
+    const { rows, steps, listed } = await trace('depth-limit')
     // Five PUSH1; ADDRESS and GAS cost 2 each.
     const frame = 5 * LOW + 2 + 2 + CALL
     expect(rows).toHaveLength(401)
     expect(steps).toHaveLength(401 * 9)
+    expect(listed).toHaveLength(401 * 9)
     for (const [depth, [path, , gas, gasUsed]] of rows.entries()) {
       expect(path.split(' ').filter(Boolean)).toHaveLength(depth)
       const below = (401 - depth) * frame
@@ -333,11 +344,11 @@ describe('traces derived by hand', () => {
   })
 
   it('create: every step', async () => {
-    const { steps } = await trace('create')
+    const { steps, listed } = await trace('create')
     const start = LIMIT - TRANSACTION
     const init = start - INITCODE - 3 * LOW - CREATE - INIT_WORD
-    const rows = steps.map(({ depth, pc, op, gas, gasCost }) => [depth, pc, op, gas, gasCost])
-    expect(rows).toEqual([
+    const rowOf = ({ depth, pc, op, gas, gasCost }: Record<string, unknown>) => [depth, pc, op, gas, gasCost]
+    const rows: readonly (readonly [depth: number, pc: number, op: string, gas: number, cost: number])[] = [
       [0, 0, 'PUSH10', start, 3],
       [0, 11, 'PUSH1', start - 3, 3],
       [0, 13, 'SHL', start - 6, 3],
@@ -354,7 +365,10 @@ describe('traces derived by hand', () => {
       [1, 7, 'PUSH1', init - 15, 3],
       [1, 9, 'RETURN', init - 18, 0],
       [0, 24, 'STOP', init - DEPLOY_ONE, 0],
-    ])
+    ]
+    // Depths count from 1 in geth's shape.
+    expect(steps.map(rowOf)).toEqual(rows.map(([depth, ...rest]) => [depth + 1, ...rest]))
+    expect(listed.map(rowOf)).toEqual(rows.filter(([depth]) => depth === 0))
   })
 
   it('nested-revert: only the logs of the frame that succeeded, each with its position', async () => {
