@@ -105,7 +105,7 @@ function typeOf({ kind }: CallFrame): RpcTrace['type'] {
   return kind === 'create' || kind === 'create2' ? 'create' : 'call'
 }
 
-/** Where a row's transaction is said to be. */
+/** Block and index that the rows of a transaction show. */
 export interface RowPlace {
   readonly blockHash: Hex
   readonly index: number
