@@ -9,6 +9,7 @@ import {
   type MessageResult,
   type RunOptions,
 } from './message.ts'
+import { MAX_CALL_DEPTH } from './opcodes/calls.ts'
 import { OPERATIONS, type OpcodeTable, opcodeTable } from './opcodes/table.ts'
 import type { Precompile } from './precompiles/precompile.ts'
 import { PRECOMPILES } from './precompiles/table.ts'
@@ -34,7 +35,7 @@ export interface VmRules {
 export const CHAIN_RULES: VmRules = {
   opcodes: opcodeTable(OPERATIONS),
   precompiles: PRECOMPILES,
-  maxDepth: 400,
+  maxDepth: MAX_CALL_DEPTH,
   codeHeaders: true,
   maxGas: MAX_GAS,
   maxInitcodeSize: MAX_INITCODE_SIZE,

@@ -56,10 +56,11 @@ interface Derived {
 
 const program = (name: string, message: string) =>
   `org.ethereum.vm.program.Program$${name}Exception: ${message}`
-const notEnough = (name: string, required: number, available: number) =>
+/** `given` to the frame, of which `available` is left. */
+const notEnough = (name: string, required: number, available: number, given: number) =>
   program(
     'OutOfGas',
-    `Not enough gas for '${name}' operation executing: opGas[${required}], programGas[${available}], tx[T]`,
+    `Not enough gas for '${name}' cause spending: invokeGas[${given}], gas[${required}], usedGas[${given - available}], tx[T]`,
   )
 
 const LIBRARY = 2 + LOW + FIRST_LOG + 2 * LOW
@@ -173,13 +174,13 @@ const DERIVED: Readonly<Record<string, Derived>> = {
   'out-of-gas': {
     rows: [
       ['', 'call', LIMIT, TRANSACTION + OPERANDS + CALL + 5000 + LOW + MSTORE],
-      ['0', 'call', 5000, notEnough('SSTORE', SET, 5000 - 2 * LOW)],
+      ['0', 'call', 5000, notEnough('SSTORE', SET, 5000 - 2 * LOW, 5000)],
     ],
     steps: 11 + 3,
   },
   'out-of-gas-at-the-top': {
     // 9,000 gas are 529 rounds and 7 gas: JUMPDEST, PUSH1 and POP leave 1.
-    rows: [['', 'call', 30_000, `class ${notEnough('PUSH2', 3, 9000 - 529 * ROUND - 6)}`]],
+    rows: [['', 'call', 30_000, `class ${notEnough('PUSH2', 3, 9000 - 529 * ROUND - 6, 30_000)}`]],
     steps: 529 * 5 + 4,
   },
   exceptions: {
@@ -197,10 +198,7 @@ const DERIVED: Readonly<Record<string, Derived>> = {
         '3',
         'call',
         100_000,
-        program(
-          'ReturnDataCopyIllegalBounds',
-          'Illegal RETURNDATACOPY arguments: offset (0) + size (1) > RETURNDATASIZE (0), tx[T]',
-        ),
+        `java.lang.RuntimeException: Illegal RETURNDATACOPY arguments: offset (${'0'.repeat(64)}) + size (${'0'.repeat(63)}1) > RETURNDATASIZE (0)`,
       ],
     ],
     steps: 4 * 8 + 1 + 1 + 2 + 1 + 4,

@@ -24,6 +24,8 @@ export interface ProgramTrace {
   readonly finalStorage: SlotWords
   readonly storageSize: number
   readonly output: Uint8Array
+  /** Of the transaction, gas. */
+  readonly gasLimit: bigint
   readonly failure: FrameFailure | undefined
 }
 
@@ -90,6 +92,7 @@ export class RskTracer implements Tracer {
       finalStorage: slots?.values ?? NO_SLOTS,
       storageSize: slots?.size ?? 0,
       output: end.output,
+      gasLimit: end.gasLimit,
       failure: this.#failure,
     }
   }

@@ -82,12 +82,16 @@ function frameBytes({ input, output, logs, calls }: CallFrame, options: Options)
   return bytes
 }
 
-function errorOf({ kind, reason, cause }: FrameFailure, depth: number, transactionHash: Hex): string {
+function errorOf(
+  { kind, reason, cause }: FrameFailure,
+  { depth, gas }: CallFrame,
+  transactionHash: Hex,
+): string {
   if (kind === 'reverted') return 'execution reverted'
   if (cause === undefined) return reason
   return depth === 0
-    ? transactionException(cause, transactionHash)
-    : javaException(cause, transactionHash).message
+    ? transactionException(cause, gas, transactionHash)
+    : javaException(cause, gas, transactionHash).message
 }
 
 /** Returned bytes or payload; of a creation its address, unless it has reverted. None of a self-destruct. */
@@ -98,7 +102,7 @@ function outputOf({ kind, output, to, failure }: CallFrame): Hex | undefined {
 }
 
 function toRpcCallFrame(frame: CallFrame, options: Options, place: TracePlace): RpcCallFrame {
-  const { kind, depth, from, to, value, gasUsed, input } = frame
+  const { kind, from, to, value, gasUsed, input } = frame
   const failure = shownFailure(frame)
   const output = outputOf(frame)
   const creates = kind === 'create' || kind === 'create2'
@@ -113,7 +117,7 @@ function toRpcCallFrame(frame: CallFrame, options: Options, place: TracePlace): 
     gasUsed: toQuantity(gasUsed),
     input: toHex(input),
     ...(output !== undefined && { output }),
-    ...(failure && { error: errorOf(failure, depth, place.transactionHash) }),
+    ...(failure && { error: errorOf(failure, frame, place.transactionHash) }),
     ...(failure?.revertReason !== undefined && { revertReason: failure.revertReason }),
     ...(calls.length > 0 && { calls: calls.map((call) => toRpcCallFrame(call, options, place)) }),
     ...(logs.length > 0 && { logs }),

@@ -97,7 +97,7 @@ function errorOf(frame: CallFrame, transactionHash: Hex): string | undefined {
   const { kind, cause, reason } = failure
   if (kind === 'reverted') return 'Reverted'
   if (cause === undefined) return reason
-  return (frame.depth === 0 ? transactionException : frameException)(cause, transactionHash)
+  return (frame.depth === 0 ? transactionException : frameException)(cause, frame.gas, transactionHash)
 }
 
 function typeOf({ kind }: CallFrame): RpcTrace['type'] {

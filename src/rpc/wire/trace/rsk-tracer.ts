@@ -140,14 +140,14 @@ const slotsObject = (slots: SlotWords): Readonly<Record<string, string>> =>
   Object.fromEntries([...slots].map(([slot, value]) => [word(slot), word(value)]))
 
 function toProgram(trace: ProgramTrace, steps: RawJson, transactionHash: Hex): RawJson {
-  const { contract, initialStorage, finalStorage, storageSize, output, failure } = trace
+  const { contract, initialStorage, finalStorage, storageSize, output, gasLimit, failure } = trace
   const head = {
     contractAddress: contract === undefined ? '' : bare(contract),
     initStorage: slotsObject(initialStorage),
   }
   const tail = {
     result: bare(toHex(output)),
-    error: failure?.cause === undefined ? '' : transactionException(failure.cause, transactionHash),
+    error: failure?.cause === undefined ? '' : transactionException(failure.cause, gasLimit, transactionHash),
     reverted: failure?.kind === 'reverted',
     storageSize,
     currentStorage: slotsObject(finalStorage),
