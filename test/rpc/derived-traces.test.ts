@@ -11,17 +11,15 @@ const A = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
 
 /** Intrinsic gas of a transaction without data. */
 const TRANSACTION = 21_000
-/** PUSH, DUP, MSTORE without expansion and the like. */
+/** PUSH, DUP, MSTORE without expansion and the like; MSTORE with the first word of memory. */
 const LOW = 3
-/** The first word of memory, with MSTORE. */
 const MSTORE = LOW + 3
 const CALL = 700
 const VALUE = 9000
 const STIPEND = 2300
 const NEW_ACCOUNT = 25_000
 const CREATE = 32_000
-/** Gas per word of init code (EIP-3860). */
-const INIT_WORD = 2
+const INIT_WORD = 2 // a word of init code (EIP-3860)
 const HASH_WORD = 6
 const DEPOSIT_BYTE = 200
 const SET = 20_000

@@ -69,7 +69,7 @@ const REFUSALS: Readonly<Record<string, unknown>> = {
   'debug_traceBlockByHash ["0x1234"]': HASH_LENGTH,
   'debug_traceBlockByHash ["xyz"]': HASH_LENGTH,
   'debug_traceBlockByHash [""]': HASH_LENGTH,
-  'debug_traceBlockByHash [null]': HASH_LENGTH,
+  'debug_traceBlockByHash [null]': 'blockHash is null',
   'debug_traceBlockByHash [5]': HASH_LENGTH,
   'trace_block [null]': 'Invalid block: expected a block number, tag or hash.',
   'trace_transaction ["zz"]': 'Invalid transaction hash format: invalid hex value',
