@@ -3,6 +3,7 @@ import { EVMError } from '@ethereumjs/evm'
 import type { Transaction } from '../chain/transaction.ts'
 import { EMPTY } from '../encoding/bytes.ts'
 import type { Hex } from '../encoding/hex.ts'
+import type { StorageValue } from '../state/state-keys.ts'
 import type { CodeAnalysis } from './code-analysis.ts'
 import { memoryGas } from './gas-schedule.ts'
 import type { Journal } from './journal.ts'
@@ -77,8 +78,8 @@ export function fail(failure: FailureMessage): never {
 
 const NO_MEMORY = new DataView(new ArrayBuffer(0))
 
-/** Bytes of memory beyond which no gas suffices. */
-const MEMORY_LIMIT = 2 ** 40
+/** Bytes of memory beyond which no gas suffices (docs/protocol.md#62-gas-schedule). */
+const MEMORY_LIMIT = 2 ** 30
 
 /** A frame. Only the interpreter and the opcodes change it while it runs. */
 export class Frame implements FrameView {
@@ -105,6 +106,8 @@ export class Frame implements FrameView {
   #memoryCost = 0
   /** Gas that the failing opcode required beyond its fee, when that was too much; for traces. */
   lacking = 0
+  /** Did RETURNDATACOPY fail because the return data are too short? For traces. */
+  isOutOfBounds = false
   /** What the last child returned. */
   returned: Uint8Array = EMPTY
   /** What this frame returns. */
@@ -155,6 +158,10 @@ export class Frame implements FrameView {
     return this.session.journal.state.storage(this.address, slot)
   }
 
+  storageCells(): ReadonlyMap<bigint, StorageValue> {
+    return this.session.journal.state.cells(this.address)
+  }
+
   countWork(ticks: number): void {
     this.session.clock.ticks -= ticks
   }
@@ -199,15 +206,15 @@ export class Frame implements FrameView {
     return memoryGas(words) - this.#memoryCost
   }
 
-  /** Pays for and opens memory up to `offset + length`; the offset as a number (0 when the length is 0). */
-  expand(offset: bigint, length: bigint): number {
-    if (length === 0n) return 0
+  /**
+   * Pays `extra` and memory up to `offset + length`, in one, so that a trace shows what the opcode requires, and opens
+   * the memory. The offset as a number (0 when the length is 0).
+   */
+  expand(offset: bigint, length: bigint, extra = 0): number {
     const cost = this.expansionCost(offset, length)
-    if (cost > 0) {
-      this.charge(cost)
-      this.grow(Number(offset + length))
-    }
-    return Number(offset)
+    this.charge(extra + cost)
+    if (cost > 0) this.grow(Number(offset + length))
+    return length === 0n ? 0 : Number(offset)
   }
 
   /** Opens memory up to `end` bytes, already paid. */

@@ -10,6 +10,7 @@ import {
   type MessageResult,
   type RunOptions,
 } from './message.ts'
+import { MAX_CALL_DEPTH } from './opcodes/calls.ts'
 import { opcodesAt } from './opcodes/earlier.ts'
 import { OPERATIONS, type OpcodeTable, opcodeTable } from './opcodes/table.ts'
 import { precompilesAt } from './precompiles/earlier.ts'
@@ -73,7 +74,7 @@ export const PRESENT_FRAMES: FrameRules = {
 export const CHAIN_RULES: VmRules = {
   opcodes: opcodeTable(OPERATIONS),
   precompiles: PRECOMPILES,
-  maxDepth: 400,
+  maxDepth: MAX_CALL_DEPTH,
   codeHeaders: true,
   maxGas: MAX_GAS,
   maxInitcodeSize: MAX_INITCODE_SIZE,

@@ -40,6 +40,7 @@ function recording(state: StateReader): { reader: StateReader; touched: Map<Hex,
         slotsOf(address).add(slot)
         return state.storage(address, slot)
       },
+      cells: (address) => state.cells(address),
       code: (hash) => state.code(hash),
     },
   }

@@ -68,8 +68,8 @@ export function toTraceQuery(
   return {
     range: { from, to: last },
     pending,
-    senders: filter.fromAddress,
-    receivers: filter.toAddress,
+    senders: filter.fromAddress ?? [],
+    receivers: filter.toAddress ?? [],
     ...slice,
   }
 }

@@ -19,6 +19,8 @@ export interface StateReader {
   cell(address: Hex, slot: bigint): StorageValue
   /** The word in a storage cell; 0 when it is empty. */
   storage(address: Hex, slot: bigint): bigint
+  /** All storage cells of an account that are not empty, by slot, in no particular order. Walks the whole storage. */
+  cells(address: Hex): ReadonlyMap<bigint, StorageValue>
   /** Code by its hash; the same array each time for the same hash. Throws when a non-empty hash is unknown. */
   code(codeHash: Hex): Uint8Array
 }

@@ -96,6 +96,18 @@ export class Overlay implements StateReader {
     return value
   }
 
+  cells(address: Hex): ReadonlyMap<bigint, StorageValue> {
+    const { cells, wiped } = this.#entry(address)
+    const below = wiped ? new Map<bigint, StorageValue>() : this.#below.cells(address)
+    if (cells.size === 0) return below
+    const all = new Map(below)
+    for (const [slot, { value }] of cells) {
+      if (value === 0n) all.delete(slot)
+      else if (value !== undefined) all.set(slot, value)
+    }
+    return all
+  }
+
   code(codeHash: Hex): Uint8Array {
     return this.#code.get(codeHash) ?? this.#below.code(codeHash)
   }

@@ -18,6 +18,7 @@ export interface AccountAt {
 export interface StateLookups {
   account(address: Hex): AccountAt | undefined
   cell(account: TrieNode, slot: bigint): StorageValue
+  cells(account: TrieNode): ReadonlyMap<bigint, StorageValue>
   code(codeHash: Hex): Uint8Array
 }
 
@@ -25,6 +26,8 @@ interface Known {
   readonly found: AccountAt | undefined
   /** Made with the first cell: most accounts have none. */
   cells: Map<bigint, StorageValue> | undefined
+  /** All that are not empty, once they were asked for. */
+  all: ReadonlyMap<bigint, StorageValue> | undefined
 }
 
 /** A reader that also gives the nodes that it has found. */
@@ -32,21 +35,24 @@ export interface NodeReader extends StateReader {
   accountAt(address: Hex): AccountAt | undefined
 }
 
+const NO_CELLS: ReadonlyMap<bigint, StorageValue> = new Map()
+
 /** Puts a bounded cache in front of lookups at one root. */
 export function createStateReader(lookups: StateLookups): NodeReader {
   const known = new Map<Hex, Known>()
   let size = 0
 
-  function limitSize(): void {
-    if (++size <= CAPACITY) return
+  function limitSize(added = 1): void {
+    size += added
+    if (size <= CAPACITY) return
     known.clear()
-    size = 1
+    size = added
   }
 
   function look(address: Hex): Known {
     let entry = known.get(address)
     if (entry === undefined) {
-      entry = { found: lookups.account(address), cells: undefined }
+      entry = { found: lookups.account(address), cells: undefined, all: undefined }
       limitSize()
       known.set(address, entry)
     }
@@ -66,11 +72,23 @@ export function createStateReader(lookups: StateLookups): NodeReader {
     return value
   }
 
+  function cells(address: Hex): ReadonlyMap<bigint, StorageValue> {
+    const entry = look(address)
+    if (entry.found === undefined || entry.found.node.isLeaf) return NO_CELLS
+    const all = entry.all ?? lookups.cells(entry.found.node)
+    if (entry.all === undefined && all.size <= CAPACITY) {
+      limitSize(all.size)
+      entry.all = all
+    }
+    return all
+  }
+
   return {
     account: (address) => look(address).found?.account,
     accountAt: (address) => look(address).found,
     cell,
     storage: (address, slot) => cellWord(cell(address, slot)),
+    cells,
     code: lookups.code,
   }
 }

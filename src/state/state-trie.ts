@@ -91,6 +91,7 @@ export class StateTrie {
     const reader = createStateReader({
       account: (address) => this.#accountAt(root, address),
       cell: (node, slot) => this.#cell(node, slot),
+      cells: (node) => this.#cells(node),
       code: (codeHash) => this.#loadCode(codeHash),
     })
     this.#readers?.set(root, reader)
@@ -272,6 +273,16 @@ export class StateTrie {
   #cell(account: TrieNode, slot: bigint): StorageValue {
     const value = findBelow(this.#load, account, bitsOf(this.#keys.cell(slot)))?.value
     return value === undefined ? 0n : storageValue(this.#bytes(value))
+  }
+
+  #cells(account: TrieNode): ReadonlyMap<bigint, StorageValue> {
+    const cells = new Map<bigint, StorageValue>()
+    for (const { bits, node } of nodesFrom(this.#load, account, EMPTY)) {
+      const slot = slotOf(bits)
+      if (slot !== undefined && node.value !== undefined)
+        cells.set(slot, storageValue(this.#bytes(node.value)))
+    }
+    return cells
   }
 
   #bytes(value: TrieValue): Uint8Array {

@@ -122,6 +122,9 @@ async function observe(vm: Vm, { main, other }: { main: Uint8Array; other: Uint8
     failure: undefined,
     destroyed: [...result.destroyed].sort(),
     valueCallSeen: undefined,
+    // The library's loop does not record what the index of accounts needs.
+    participants: undefined,
+    creations: undefined,
     touched: [...touchedBy(result)].sort(),
     changes: changes(state),
   }

@@ -16,6 +16,7 @@ import {
   replyShape,
   shapeOf,
   startAnvil,
+  withCode,
 } from '../support/anvil-frames.ts'
 import { fixture } from '../support/fixture.ts'
 import { ANVIL, describeWith } from '../support/tools.ts'
@@ -45,7 +46,9 @@ describe('call frames as Anvil has them', () => {
   })
 
   it.each(CASES)('$name', async (situation) => {
-    expect(shapeOf(await framesBy(ours, situation))).toEqual(shapeOf(recorded(situation.name)))
+    expect(shapeOf(await withCode(ours, await framesBy(ours, situation)))).toEqual(
+      shapeOf(recorded(situation.name)),
+    )
   })
 })
 
@@ -58,7 +61,7 @@ describeWith(ANVIL, 'call frames of a running Anvil', () => {
 
   it.each(CASES)('$name', async (situation) => {
     const theirs = shapeOf(await framesBy(anvil.call, situation))
-    expect(shapeOf(await framesBy(ours, situation))).toEqual(theirs)
+    expect(shapeOf(await withCode(ours, await framesBy(ours, situation)))).toEqual(theirs)
     expect(theirs).toEqual(shapeOf(recorded(situation.name)))
   })
 })

@@ -11,17 +11,15 @@ const A = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
 
 /** Intrinsic gas of a transaction without data. */
 const TRANSACTION = 21_000
-/** PUSH, DUP, MSTORE without expansion and the like. */
+/** PUSH, DUP, MSTORE without expansion and the like; MSTORE with the first word of memory. */
 const LOW = 3
-/** The first word of memory, with MSTORE. */
 const MSTORE = LOW + 3
 const CALL = 700
 const VALUE = 9000
 const STIPEND = 2300
 const NEW_ACCOUNT = 25_000
 const CREATE = 32_000
-/** Gas per word of init code (EIP-3860). */
-const INIT_WORD = 2
+const INIT_WORD = 2 // a word of init code (EIP-3860)
 const HASH_WORD = 6
 const DEPOSIT_BYTE = 200
 const SET = 20_000
@@ -50,14 +48,17 @@ type Row = readonly [
 interface Derived {
   readonly rows: readonly Row[]
   readonly steps: number
+  /** Steps of creations by a contract, which the default tracer leaves out. */
+  readonly hidden?: number
 }
 
 const program = (name: string, message: string) =>
   `org.ethereum.vm.program.Program$${name}Exception: ${message}`
-const notEnough = (name: string, required: number, available: number) =>
+/** `given` to the frame, of which `available` is left. */
+const notEnough = (name: string, required: number, available: number, given: number) =>
   program(
     'OutOfGas',
-    `Not enough gas for '${name}' operation executing: opGas[${required}], programGas[${available}], tx[T]`,
+    `Not enough gas for '${name}' cause spending: invokeGas[${given}], gas[${required}], usedGas[${given - available}], tx[T]`,
   )
 
 const LIBRARY = 2 + LOW + FIRST_LOG + 2 * LOW
@@ -74,6 +75,7 @@ const DERIVED: Readonly<Record<string, Derived>> = {
       ['0', 'create', LIMIT - TRANSACTION - INITCODE - 3 * LOW - CREATE - INIT_WORD, DEPLOY_ONE],
     ],
     steps: 10 + 6,
+    hidden: 6,
   },
   create2: {
     rows: [
@@ -81,6 +83,7 @@ const DERIVED: Readonly<Record<string, Derived>> = {
       ['0', 'create2', LIMIT - TRANSACTION - INITCODE - 4 * LOW - CREATE - INIT_WORD - HASH_WORD, DEPLOY_ONE],
     ],
     steps: 11 + 6,
+    hidden: 6,
   },
   'failed-creation': {
     // The creation that reverts after two PUSH1 is not listed; the call after it is the first child.
@@ -94,6 +97,7 @@ const DERIVED: Readonly<Record<string, Derived>> = {
       ['0', 'call', 100_000, FIRST_LOG],
     ],
     steps: 9 + 3 + 1 + 8 + 8 + 1,
+    hidden: 3,
   },
   'nested-revert': {
     rows: [
@@ -168,13 +172,13 @@ const DERIVED: Readonly<Record<string, Derived>> = {
   'out-of-gas': {
     rows: [
       ['', 'call', LIMIT, TRANSACTION + OPERANDS + CALL + 5000 + LOW + MSTORE],
-      ['0', 'call', 5000, notEnough('SSTORE', SET, 5000 - 2 * LOW)],
+      ['0', 'call', 5000, notEnough('SSTORE', SET, 5000 - 2 * LOW, 5000)],
     ],
     steps: 11 + 3,
   },
   'out-of-gas-at-the-top': {
     // 9,000 gas are 529 rounds and 7 gas: JUMPDEST, PUSH1 and POP leave 1.
-    rows: [['', 'call', 30_000, `class ${notEnough('PUSH2', 3, 9000 - 529 * ROUND - 6)}`]],
+    rows: [['', 'call', 30_000, `class ${notEnough('PUSH2', 3, 9000 - 529 * ROUND - 6, 30_000)}`]],
     steps: 529 * 5 + 4,
   },
   exceptions: {
@@ -192,10 +196,7 @@ const DERIVED: Readonly<Record<string, Derived>> = {
         '3',
         'call',
         100_000,
-        program(
-          'ReturnDataCopyIllegalBounds',
-          'Illegal RETURNDATACOPY arguments: offset (0) + size (1) > RETURNDATASIZE (0), tx[T]',
-        ),
+        `java.lang.RuntimeException: Illegal RETURNDATACOPY arguments: offset (${'0'.repeat(64)}) + size (${'0'.repeat(63)}1) > RETURNDATASIZE (0)`,
       ],
     ],
     steps: 4 * 8 + 1 + 1 + 2 + 1 + 4,
@@ -286,6 +287,9 @@ async function trace(name: string) {
     readonly structLogs: readonly Record<string, unknown>[]
     readonly error: string
   }
+  const all = (await call('debug_traceTransaction', hash, { tracer: 'structLogger' })) as {
+    readonly structLogs: readonly Record<string, unknown>[]
+  }
   const tracerConfig = { withLog: true }
   const frame = (await call('debug_traceTransaction', hash, { tracer: 'callTracer', tracerConfig })) as object
   await call('evm_revert', snapshot)
@@ -295,7 +299,8 @@ async function trace(name: string) {
       const kind = action.callType ?? action.creationMethod ?? type
       return [traceAddress.join(' '), kind, numberOf(action.gas), short(error) ?? numberOf(result?.gasUsed)]
     }),
-    steps: node.structLogs,
+    steps: all.structLogs,
+    listed: node.structLogs,
     error: short(node.error),
     frame,
   }
@@ -309,20 +314,22 @@ describe('traces derived by hand', () => {
   })
 
   it.each(Object.keys(DERIVED))('%s', async (name) => {
-    const { rows, steps } = DERIVED[name] as Derived
+    const { rows, steps, hidden = 0 } = DERIVED[name] as Derived
     const found = await trace(name)
     expect(found.rows).toEqual(rows)
     expect(found.steps).toHaveLength(steps)
+    expect(found.listed).toHaveLength(steps - hidden)
     const outcome = rows[0]?.[3]
     expect(found.error).toBe(typeof outcome === 'string' ? outcome : '')
   })
 
   it('depth-limit: 401 frames, each of which passes all gas that it has left', async () => {
-    const { rows, steps } = await trace('depth-limit')
+    const { rows, steps, listed } = await trace('depth-limit')
     // Five PUSH1; ADDRESS and GAS cost 2 each.
     const frame = 5 * LOW + 2 + 2 + CALL
     expect(rows).toHaveLength(401)
     expect(steps).toHaveLength(401 * 9)
+    expect(listed).toHaveLength(401 * 9)
     for (const [depth, [path, , gas, gasUsed]] of rows.entries()) {
       expect(path.split(' ').filter(Boolean)).toHaveLength(depth)
       const below = (401 - depth) * frame
@@ -333,11 +340,11 @@ describe('traces derived by hand', () => {
   })
 
   it('create: every step', async () => {
-    const { steps } = await trace('create')
+    const { steps, listed } = await trace('create')
     const start = LIMIT - TRANSACTION
     const init = start - INITCODE - 3 * LOW - CREATE - INIT_WORD
-    const rows = steps.map(({ depth, pc, op, gas, gasCost }) => [depth, pc, op, gas, gasCost])
-    expect(rows).toEqual([
+    const rowOf = ({ depth, pc, op, gas, gasCost }: Record<string, unknown>) => [depth, pc, op, gas, gasCost]
+    const rows: readonly (readonly [depth: number, pc: number, op: string, gas: number, cost: number])[] = [
       [0, 0, 'PUSH10', start, 3],
       [0, 11, 'PUSH1', start - 3, 3],
       [0, 13, 'SHL', start - 6, 3],
@@ -354,7 +361,10 @@ describe('traces derived by hand', () => {
       [1, 7, 'PUSH1', init - 15, 3],
       [1, 9, 'RETURN', init - 18, 0],
       [0, 24, 'STOP', init - DEPLOY_ONE, 0],
-    ])
+    ]
+    // Depths count from 1 in geth's shape.
+    expect(steps.map(rowOf)).toEqual(rows.map(([depth, ...rest]) => [depth + 1, ...rest]))
+    expect(listed.map(rowOf)).toEqual(rows.filter(([depth]) => depth === 0))
   })
 
   it('nested-revert: only the logs of the frame that succeeded, each with its position', async () => {

@@ -6,15 +6,6 @@ import type { Parameter } from '../../src/rpc/parameter.ts'
 import { HOSTILE, spoiled } from '../hostile/hostile-values.ts'
 import { valuesOf } from '../support/schema-values.ts'
 
-/** Parameters whose decoder is more lenient, or stricter, than their schema, and why. */
-const EXCEPTIONS: Readonly<Record<string, string>> = {
-  'trace_filter filter': 'counts as text may be negative or too long',
-  'trace_get positions': 'the only text of the list is an index',
-  'debug_traceBlockByNumber options': 'switches depend on the tracer',
-  'debug_traceBlock options': 'switches depend on the tracer',
-  'debug_traceCall options': 'switches depend on the tracer',
-}
-
 const parameters = METHODS.flatMap(({ name, params }) =>
   params.map(({ name: parameter, parameter: { schema, read } }) => ({
     name: `${name} ${parameter}`,
@@ -22,9 +13,7 @@ const parameters = METHODS.flatMap(({ name, params }) =>
   })),
 )
 /** Methods share parameters: each is tested once. */
-const distinct = [...new Map(parameters.map((one) => [one.parameter.schema, one])).values()].filter(
-  ({ name }) => !Object.hasOwn(EXCEPTIONS, name),
-)
+const distinct = [...new Map(parameters.map((one) => [one.parameter.schema, one])).values()]
 
 function decodes({ read }: Parameter<unknown>, value: unknown): boolean {
   try {

@@ -25,6 +25,7 @@ function createBelow() {
     storage() {
       throw new Error('an overlay reads cells')
     },
+    cells: () => new Map(),
     code(codeHash) {
       asked.push(`code ${codeHash}`)
       return CODE

@@ -68,6 +68,8 @@ function expectSame(state: StateReader, model: Model): void {
       expect(account.codeHash).toBe(codeHashOf(expected.code))
       expect(state.code(account.codeHash)).toEqual(expected.code)
     }
+    const set = [...(expected?.slots ?? [])].filter(([, value]) => value !== 0n)
+    expect(new Map(state.cells(known))).toEqual(new Map(set))
     for (const place of SLOTS) expect(state.storage(known, place)).toBe(expected?.slots.get(place) ?? 0n)
   }
 }

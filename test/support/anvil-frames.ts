@@ -196,6 +196,18 @@ function playOn(call: Call, situation: TraceCase): ReturnType<typeof play> {
   return play(situation, stage)
 }
 
+/**
+ * Frames of this node with the code of each new contract for their output, as Anvil has it: this node's frames, like
+ * those of the reference node, have its address there. Throws where they have not.
+ */
+export async function withCode(call: Call, frame: RpcFrame): Promise<RpcFrame> {
+  const calls = frame.calls && { calls: await Promise.all(frame.calls.map((child) => withCode(call, child))) }
+  if (!frame.type.startsWith('CREATE') || frame.error !== undefined) return { ...frame, ...calls }
+  if (frame.output !== frame.to)
+    throw new Error(`the output of the creation of ${frame.to} is ${frame.output}`)
+  return { ...frame, ...calls, output: (await call('eth_getCode', [frame.to, 'latest'])) as Hex }
+}
+
 /** A running Anvil. */
 export interface Anvil {
   readonly call: Call

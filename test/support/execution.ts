@@ -23,6 +23,7 @@ export const NOTHING: StateReader = {
   account: () => undefined,
   cell: () => 0n,
   storage: () => 0n,
+  cells: () => new Map(),
   code: (hash) => {
     if (hash === EMPTY_CODE_HASH) return EMPTY
     throw new Error(`no code ${hash}`)

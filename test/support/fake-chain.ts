@@ -158,6 +158,7 @@ export function stateWith(nonce: bigint): StateReader {
     account: (address) => accounts.get(address),
     cell: (address, slot) => (address === CONTRACT && slot === 1n ? 0xbeefn : 0n),
     storage: (address, slot) => (address === CONTRACT && slot === 1n ? 0xbeefn : 0n),
+    cells: (address) => new Map(address === CONTRACT ? [[1n, 0xbeefn]] : []),
     code: (hash) => (hash === EMPTY_CODE_HASH ? new Uint8Array(0) : CODE),
   }
 }

@@ -116,7 +116,15 @@ function callGas(operands: 6 | 7, chargesNewAccount: boolean): GasFunction {
       if (isMissing(runState, target)) gas += NEW_ACCOUNT_GAS
     }
     if (value !== 0n) gas += VALUE_GAS
+    const { memoryWordCount, highestMemCost } = runState
     gas += memoryGas(runState, inputAt, inputLength) + memoryGas(runState, outputAt, outputLength)
+    const { journal, precompiles } = sessionOf(runState)
+    const balance = journal.state.account(runState.env.address.toString())?.balance ?? 0n
+    if (precompiles.has(wordToAddress(target)) && balance < value) {
+      // Refused before its input is read: the memory for that is paid and not opened.
+      Object.assign(runState, { memoryWordCount, highestMemCost })
+      memoryGas(runState, outputAt, outputLength)
+    }
     const rest = runState.gasLeft - gas
     const stipend = value === 0n ? 0n : STIPEND
     if (rest < stipend) throw new EVMError(FAILURE.OUT_OF_GAS)

@@ -109,6 +109,7 @@ export async function referenceChain(raw: readonly Hex[]): Promise<ReferenceChai
   const queries: Partial<Queries> = {
     ...replays,
     head: () => canonical.at(-1) as ExecutedBlock,
+    accountQuota: () => undefined,
     async block(reference) {
       const executed = blockOf(reference)
       return executed && { executed, pending: false }

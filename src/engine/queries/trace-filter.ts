@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache'
 import type { ExecutedBlock } from '../../chain/block.ts'
 import { REMASC_SENDER } from '../../chain/config.ts'
-import { contractAddress, type Transaction } from '../../chain/transaction.ts'
+import type { Transaction } from '../../chain/transaction.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
 import type { CallFrame } from '../../evm/tracing/call-frame.ts'
@@ -25,7 +25,7 @@ export interface TraceQuery {
   readonly range: { readonly from: number; readonly to: number }
   /** Whether the pending block follows the range. */
   readonly pending: boolean
-  /** Addresses; an empty list matches all. A creation's receiver is the new contract. */
+  /** Addresses; an empty list matches all. A creation has no receiver, as on the reference node. */
   readonly senders: readonly Hex[]
   readonly receivers: readonly Hex[]
   /** Number of traces to skip, and the most to return. */
@@ -63,7 +63,7 @@ function matcherOf({ senders, receivers }: TraceQuery): (transaction: Transactio
   return (transaction) => {
     const sender = transaction.from === REMASC_SENDER ? ZERO_ADDRESS : transaction.from
     if (from.size > 0 && !from.has(sender)) return false
-    return to.size === 0 || to.has(transaction.to ?? contractAddress(transaction.from, transaction.nonce))
+    return to.size === 0 || (transaction.to !== null && to.has(transaction.to))
   }
 }
 

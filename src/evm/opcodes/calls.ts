@@ -11,29 +11,49 @@ import { wordToAddress } from '../word.ts'
 import { words } from './memory.ts'
 import { type Operation, operation } from './operation.ts'
 
+/** Frames below the transaction's own one. */
+export const MAX_CALL_DEPTH = 400
+
 /** An account is new when it does not exist, whatever value it receives (unlike EIP-161). */
 function isNew(frame: Frame, address: Hex): boolean {
   return frame.session.journal.state.account(address) === undefined
 }
 
 /**
- * Gas of the callee: at most all that is left (no EIP-150 reserve). The caller pays the stipend as well, so too
- * little gas for it is a failure.
+ * Pays `cost` and the gas of the callee, which is returned: at most all that is left (no EIP-150 reserve). The caller
+ * pays the stipend as well, so too little gas for it is a failure.
  */
-function childGas(frame: Frame, requested: bigint, value: bigint): number {
+function childGas(frame: Frame, cost: number, requested: bigint, value: bigint): number {
   const wanted = requested > Number.MAX_SAFE_INTEGER ? Number.MAX_SAFE_INTEGER : Number(requested)
   const stipend = value === 0n ? 0 : GAS.callStipend
-  if (frame.gas < stipend) frame.failForGas(stipend)
+  if (frame.gas >= cost && frame.gas - cost < stipend) frame.failForGas(stipend)
+  frame.charge(cost)
   return Math.min(wanted + stipend, frame.gas)
 }
 
 /** Java's `Long.MAX_VALUE`. */
 const MAX_LONG = 2n ** 63n - 1n
 
-/** How much of its input a call reads: a precompiled contract with a maximum input reads no more (RSKIP-516). */
-function inputRead(frame: Frame, target: bigint, length: bigint): bigint {
-  const most = frame.session.precompiles.get(wordToAddress(target))?.maxInputFromContract
+/**
+ * How much of its input a call reads, which is how far memory grows for it: nothing when the call is too deep, or when
+ * it is refused to a precompiled contract for want of balance, and no more than a precompiled contract's maximum input
+ * (RSKIP-516). Of an ordinary contract the balance is looked at later.
+ */
+function inputRead(frame: Frame, target: bigint, value: bigint, length: bigint, maxDepth: number): bigint {
+  if (frame.depth >= maxDepth) return 0n
+  const { precompiles, journal } = frame.session
+  const precompile = precompiles.get(wordToAddress(target))
+  if (precompile === undefined) return length
+  if (value !== 0n && (journal.state.account(frame.address)?.balance ?? 0n) < value) return 0n
+  const most = precompile.maxInputFromContract
   return most !== undefined && length > BigInt(most) ? BigInt(most) : length
+}
+
+/** Opens memory that is paid; the offset as a number (0 when the length is 0). */
+function open(frame: Frame, offset: bigint, length: bigint): number {
+  if (length === 0n) return 0
+  frame.grow(Number(offset + length))
+  return Number(offset)
 }
 
 /** How calls were made at earlier heights (docs/protocol.md#75-activation). */
@@ -42,6 +62,8 @@ interface EarlierCalls {
   readonly staticTakesValue?: boolean
   /** Before RSKIP-150, a call with value fails when gas and stipend together exceed 63 bits. */
   readonly gasOverflows?: boolean
+  /** Frames below the transaction's own one. */
+  readonly maxDepth?: number
 }
 
 /** An opcode that calls. */
@@ -49,7 +71,7 @@ export function caller(
   code: number,
   name: string,
   kind: Exclude<ChildRequest['kind'], 'create' | 'create2'>,
-  { staticTakesValue = false, gasOverflows = false }: EarlierCalls = {},
+  { staticTakesValue = false, gasOverflows = false, maxDepth = MAX_CALL_DEPTH }: EarlierCalls = {},
 ): Operation {
   const takesValue = kind === 'call' || kind === 'callcode' || (kind === 'staticcall' && staticTakesValue)
   return operation(code, name, GAS.call, takesValue ? 7 : 6, 1, (frame) => {
@@ -65,19 +87,17 @@ export function caller(
       frame.session.journal.valueCallSeen = true
     }
     const creates = kind === 'call' && isNew(frame, wordToAddress(target))
-    frame.charge((value === 0n ? 0 : GAS.callValue) + (creates ? GAS.newAccount : 0))
-    const readLength = inputRead(frame, target, inputLength)
-    if (readLength !== inputLength) {
-      // The gas is that of the whole input, but memory grows by what is read, so the rest is charged again later.
-      const input = frame.expansionCost(inputAt, inputLength)
-      frame.charge(Math.max(input, frame.expansionCost(outputAt, outputLength)))
-      frame.grow(Number(inputAt + readLength))
-      frame.grow(Number(outputAt + outputLength))
-    }
-    const inputOffset = frame.expand(inputAt, readLength)
-    const outputOffset = frame.expand(outputAt, outputLength)
-    const gas = childGas(frame, requested, value)
+    // The gas is that of the whole input, but memory grows by what is read, so the rest is charged again later.
+    const memory = Math.max(
+      frame.expansionCost(inputAt, inputLength),
+      frame.expansionCost(outputAt, outputLength),
+    )
+    const cost = memory + (value === 0n ? 0 : GAS.callValue) + (creates ? GAS.newAccount : 0)
+    const gas = childGas(frame, cost, requested, value)
     if (gasOverflows && value !== 0n && requested > MAX_LONG - BigInt(GAS.callStipend)) frame.failForGas(gas)
+    const readLength = inputRead(frame, target, value, inputLength, maxDepth)
+    const inputOffset = open(frame, inputAt, readLength)
+    const outputOffset = open(frame, outputAt, outputLength)
     const input = frame.read(inputOffset, Number(readLength))
     frame.request({ kind, target, value, input, gas, outputOffset, outputLength: Number(outputLength) })
   })
@@ -96,12 +116,10 @@ export function creator(
     const from = frame.pop()
     const length = frame.pop()
     const salt = kind === 'create2' ? frame.pop() : undefined
-    if (isLimited) {
-      if (length > MAX_INITCODE_SIZE) fail(FAILURE.INITCODE_SIZE_VIOLATION)
-      frame.charge(GAS.initcodeWord * words(length))
-    }
-    if (salt !== undefined) frame.charge(GAS.keccak256Word * words(length))
-    const offset = frame.expand(from, length)
+    const hashing = salt === undefined ? 0 : GAS.keccak256Word
+    const perWord = hashing + (isLimited ? GAS.initcodeWord : 0)
+    const offset = frame.expand(from, length, perWord * words(length))
+    if (isLimited && length > MAX_INITCODE_SIZE) fail(FAILURE.INITCODE_SIZE_VIOLATION)
     frame.request({ kind, value, initcode: frame.read(offset, Number(length)), gas: frame.gas, salt })
   })
 }
@@ -113,7 +131,7 @@ function destroy(frame: Frame): void {
   const { state } = journal
   const beneficiary = wordToAddress(frame.pop())
   const own = state.account(frame.address) ?? EMPTY_ACCOUNT
-  if (isNew(frame, beneficiary)) frame.charge(GAS.newAccount)
+  frame.charge(isNew(frame, beneficiary) ? GAS.newAccount : 0)
   if (!journal.destroyed.includes(frame.address)) {
     journal.destroyed.push(frame.address)
     journal.refund += REFUND.selfDestruct

@@ -80,14 +80,11 @@ function replacements(isActive: IsActive): Operation[] {
   if (!isActive('rskip90')) replaced.push(EXTCODESIZE)
   if (isActive('rskip140') && !isActive('rskip169')) replaced.push(EXTCODEHASH)
   if (!isActive('rskip150')) {
-    const gasOverflows = true
-    replaced.push(
-      caller(0xf1, 'CALL', 'call', { gasOverflows }),
-      caller(0xf2, 'CALLCODE', 'callcode', { gasOverflows }),
-    )
+    const early = { gasOverflows: true, maxDepth: 1024 }
+    replaced.push(caller(0xf1, 'CALL', 'call', early), caller(0xf2, 'CALLCODE', 'callcode', early))
     if (isActive('rskip91')) {
       const staticTakesValue = !isActive('rskip103')
-      replaced.push(caller(0xfa, 'STATICCALL', 'staticcall', { gasOverflows, staticTakesValue }))
+      replaced.push(caller(0xfa, 'STATICCALL', 'staticcall', { ...early, staticTakesValue }))
     }
   }
   if (!isActive('rskip438')) {

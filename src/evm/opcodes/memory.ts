@@ -27,8 +27,7 @@ export function copyToMemory(
   from: bigint,
   length: bigint,
 ): void {
-  frame.charge(GAS.copyWord * words(length))
-  const offset = frame.expand(to, length)
+  const offset = frame.expand(to, length, GAS.copyWord * words(length))
   if (length === 0n) return
   const end = offset + Number(length)
   const start = from > BigInt(source.length) ? source.length : Number(from)
@@ -41,8 +40,7 @@ export function copyToMemory(
 function hash(frame: Frame): void {
   const from = frame.pop()
   const length = frame.pop()
-  frame.charge(GAS.keccak256Word * words(length))
-  const offset = frame.expand(from, length)
+  const offset = frame.expand(from, length, GAS.keccak256Word * words(length))
   const digest = keccak256(frame.memory.subarray(offset, offset + Number(length)))
   frame.push(toBigInt(digest))
   spendTime(frame, length)
@@ -52,7 +50,11 @@ function copyReturned(frame: Frame): void {
   const to = frame.pop()
   const from = frame.pop()
   const length = frame.pop()
-  if (from + length > frame.returned.length) fail(FAILURE.OUT_OF_GAS)
+  if (from + length > frame.returned.length) {
+    frame.expand(to, length, GAS.copyWord * words(length))
+    frame.isOutOfBounds = true
+    fail(FAILURE.OUT_OF_GAS)
+  }
   copyToMemory(frame, frame.returned, to, from, length)
 }
 
@@ -60,10 +62,8 @@ function copyWithin(frame: Frame): void {
   const to = frame.pop()
   const from = frame.pop()
   const length = frame.pop()
-  frame.charge(GAS.copyWord * words(length))
-  const target = frame.expand(to, length)
-  const source = frame.expand(from, length)
-  frame.memory.copyWithin(target, source, source + Number(length))
+  frame.expand(to > from ? to : from, length, GAS.copyWord * words(length))
+  if (length > 0n) frame.memory.copyWithin(Number(to), Number(from), Number(from + length))
   spendTime(frame, length)
 }
 

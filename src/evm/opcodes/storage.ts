@@ -29,8 +29,7 @@ function logger(topicCount: number): Operation {
       frame.forbidStatic()
       const from = frame.pop()
       const length = frame.pop()
-      frame.charge(GAS.logByte * Number(length))
-      const offset = frame.expand(from, length)
+      const offset = frame.expand(from, length, GAS.logByte * Number(length))
       const topics: Hex[] = []
       for (let i = 0; i < topicCount; i++) topics.push(toFixedHex(frame.pop(), 32))
       const { journal, tracer } = frame.session

@@ -15,11 +15,13 @@ export type FrameKind =
 /** The numbers behind a failure other than REVERT; formatters make messages of them. Gas in gas. */
 export type FailureCause =
   /**
-   * An opcode that could not be paid: `required` is `undefined` when it exceeds every gas limit; `available`
-   * is the gas before the opcode. `operation` is the opcode's name, or its two hex digits.
+   * An opcode that could not be paid: `required` is what it costs, `undefined` when it needs more memory than any gas
+   * pays; `available` is the gas before it. `operation` is its name, or its two hex digits; `by` is `call` when a call
+   * could not be paid, and `stipend` when only the stipend of its callee could not.
    */
   | {
       readonly kind: 'out-of-gas'
+      readonly by: 'opcode' | 'call' | 'stipend'
       readonly operation: string
       readonly required: number | undefined
       readonly available: number
@@ -38,6 +40,10 @@ export type FailureCause =
   | { readonly kind: 'stack-underflow'; readonly required: number; readonly available: number }
   | { readonly kind: 'stack-overflow'; readonly limit: number }
   | { readonly kind: 'static-violation' }
+  /** Init code of more bytes than `limit`. */
+  | { readonly kind: 'initcode-size'; readonly size: bigint; readonly limit: number }
+  /** The new contract's code begins with 0xef (EIP-3541). */
+  | { readonly kind: 'code-prefix' }
   /** A precompiled contract that failed, or a failure without numbers of its own. */
   | { readonly kind: 'other'; readonly message: string }
 

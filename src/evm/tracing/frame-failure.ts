@@ -1,12 +1,19 @@
 /** Why a frame failed, as numbers taken from the frame before it is gone. */
 import { EVMError } from '@ethereumjs/evm'
+import { MAX_INITCODE_SIZE } from '../../chain/transaction.ts'
 import { failureOf, revertReason } from '../failure-message.ts'
 import { FAILURE, type Frame } from '../frame.ts'
 import type { OpcodeTable } from '../opcodes/table.ts'
 import type { FailureCause, FrameFailure } from './call-frame.ts'
 
 const JUMPI = 0x57
-const RETURNDATACOPY = 0x3e
+const CREATE2 = 0xf5
+const CALLS: ReadonlySet<number> = new Set([0xf1, 0xf2, 0xf4, 0xfa])
+/** EXP, SHA3, copies, memory, logs, calls, creations, SELFDESTRUCT: their price depends on their operands. */
+const PAYS_BEYOND_FEE: ReadonlySet<number> = new Set([
+  0x0a, 0x20, 0x37, 0x39, 0x3c, 0x3e, 0x51, 0x52, 0x53, 0x5e, 0xa0, 0xa1, 0xa2, 0xa3, 0xa4, 0xf0, 0xf1, 0xf2,
+  0xf4, 0xf5, 0xfa, 0xff,
+])
 const STACK_LIMIT = 1024
 
 /** A failure with its cause. */
@@ -19,47 +26,69 @@ class TracedFailure extends EVMError {
   }
 }
 
-function outOfGas(frame: Frame, operation: string, fee: number): FailureCause {
-  // `lacking` is 0 while the constant fee itself is unpaid; otherwise that fee is already deducted from the gas.
-  const paid = frame.lacking === 0 ? 0 : fee
-  const required = fee + frame.lacking
-  return {
-    kind: 'out-of-gas',
-    operation,
-    required: frame.lacking < Number.MAX_SAFE_INTEGER ? required : undefined,
-    available: frame.gas + paid,
+/**
+ * What the opcode at which a frame failed requires beyond its fee. It runs without gas: these opcodes pay before they do
+ * anything, so nothing happens but the failure.
+ */
+function failureWithoutGas(frame: Frame, opcode: number, { run }: OpcodeTable): EVMError | undefined {
+  if (!PAYS_BEYOND_FEE.has(opcode)) return undefined
+  frame.gas = -1
+  try {
+    ;(run[opcode] as (frame: Frame) => void)(frame)
+  } catch (error) {
+    if (error instanceof EVMError) return error
+    throw error
   }
+  return undefined
 }
 
-function causeIn(
-  frame: Frame,
-  failure: EVMError['error'],
-  { names, fees, needs }: OpcodeTable,
-): FailureCause | undefined {
+function outOfGas(frame: Frame, opcode: number, table: OpcodeTable): FailureCause {
+  const fee = Math.max(0, table.fees[opcode] as number)
+  const operation = table.names[opcode] ?? opcodeDigits(opcode)
+  const isCall = CALLS.has(opcode)
+  // `lacking` is 0 while the fee itself is unpaid; otherwise that fee is already deducted from the gas.
+  const isFeePaid = frame.lacking > 0
+  const available = frame.gas + (isFeePaid ? fee : 0)
+  if (isFeePaid && isCall && frame.lacking <= frame.gas) {
+    return { kind: 'out-of-gas', by: 'stipend', operation, required: frame.lacking, available }
+  }
+  if (!isFeePaid && failureWithoutGas(frame, opcode, table)?.error === FAILURE.STATIC_STATE_CHANGE) {
+    return { kind: 'static-violation' }
+  }
+  const required = frame.lacking < Number.MAX_SAFE_INTEGER ? fee + frame.lacking : undefined
+  return { kind: 'out-of-gas', by: isCall ? 'call' : 'opcode', operation, required, available }
+}
+
+function causeIn(frame: Frame, failure: EVMError['error'], table: OpcodeTable): FailureCause | undefined {
   const { analysis, pc, sp, stack } = frame
   const opcode = analysis.code[pc] ?? 0
   switch (failure) {
     case FAILURE.OUT_OF_GAS:
-      if (opcode === RETURNDATACOPY && frame.lacking === 0 && frame.gas >= (fees[opcode] as number)) {
-        return {
-          kind: 'return-data-bounds',
-          offset: stack[sp + 1] ?? 0n,
-          size: stack[sp] ?? 0n,
-          available: frame.returned.length,
-        }
+      if (!frame.isOutOfBounds) return outOfGas(frame, opcode, table)
+      return {
+        kind: 'return-data-bounds',
+        offset: stack[sp + 1] ?? 0n,
+        size: stack[sp] ?? 0n,
+        available: frame.returned.length,
       }
-      return outOfGas(frame, names[opcode] ?? opcodeDigits(opcode), Math.max(0, fees[opcode] as number))
     case FAILURE.INVALID_OPCODE:
       return { kind: 'invalid-opcode', opcode }
     case FAILURE.INVALID_JUMP:
       // The operands of a JUMPI are popped and still readable above the stack pointer.
       return { kind: 'invalid-jump', target: stack[opcode === JUMPI ? sp + 1 : sp] ?? 0n }
     case FAILURE.STACK_UNDERFLOW:
-      return { kind: 'stack-underflow', required: needs[opcode] ?? 0, available: sp }
+      return { kind: 'stack-underflow', required: table.needs[opcode] ?? 0, available: sp }
     case FAILURE.STACK_OVERFLOW:
       return { kind: 'stack-overflow', limit: STACK_LIMIT }
     case FAILURE.STATIC_STATE_CHANGE:
       return { kind: 'static-violation' }
+    case FAILURE.INITCODE_SIZE_VIOLATION:
+      // Popped last, but for the salt.
+      return {
+        kind: 'initcode-size',
+        size: stack[opcode === CREATE2 ? sp + 1 : sp] ?? 0n,
+        limit: MAX_INITCODE_SIZE,
+      }
     default:
       return undefined
   }
@@ -83,6 +112,7 @@ export function precompileFailure(message: string): EVMError {
 
 /** The cause of a failure outside of code: in a precompiled contract, or after init code has run. */
 function causeOutside(failure: EVMError['error'], gas: bigint, isPrecompile: boolean): FailureCause {
+  if (failure === EVMError.errorMessages.INVALID_BYTECODE_RESULT) return { kind: 'code-prefix' }
   if (failure !== FAILURE.OUT_OF_GAS) return { kind: 'other', message: failure }
   return { kind: isPrecompile ? 'precompile-out-of-gas' : 'deposit-out-of-gas', gas }
 }

@@ -79,6 +79,7 @@ export class PrestateTracer implements Tracer {
         slots.set(slot, value)
         return value
       },
+      cells: (address) => before.cells(address),
       code: (hash) => before.code(hash),
     }
   }

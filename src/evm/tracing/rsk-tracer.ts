@@ -1,21 +1,31 @@
-/** What the reference node's default tracer records: steps, the top contract's storage, calls without code. */
+/** What the reference node's default tracer records: steps, storage, calls without code (docs/protocol.md#9-traces). */
 import type { Hex } from '../../encoding/hex.ts'
+import { FAILURE } from '../frame.ts'
+import { CHAIN_RULES } from '../rules.ts'
 import type { FrameFailure } from './call-frame.ts'
+import { KnownSlots, type SlotWords } from './known-slots.ts'
+import { CHARACTERS_PER_TICK, RunningStep } from './running-step.ts'
 import type { StepSink } from './step.ts'
-import { StepRecorder } from './step-recorder.ts'
 import type { FrameEnd, FrameStart, FrameView, TraceEnd, Tracer } from './tracer.ts'
 
-/** Slots of the result at most. */
-const MOST_SLOTS = 10_000
+/** Opcodes that the reference node names and refuses to run. */
+const REFUSED_NAMES: Readonly<Record<number, string>> = {
+  168: 'DUPN',
+  169: 'SWAPN',
+  170: 'TXINDEX',
+  252: 'HEADER',
+}
 
 /** A transaction that ran code; its steps went to the sink. */
 export interface ProgramTrace {
-  /** `undefined` when a creation failed before it had an address. */
   readonly contract: Hex | undefined
-  /** The contract's touched slots that were not zero, before and after. */
-  readonly initialStorage: readonly (readonly [slot: bigint, value: bigint])[]
-  readonly finalStorage: readonly (readonly [slot: bigint, value: bigint])[]
+  /** The contract's slots, before its first step and as known at its last one (`KnownSlots`). */
+  readonly initialStorage: SlotWords
+  readonly finalStorage: SlotWords
+  readonly storageSize: number
   readonly output: Uint8Array
+  /** Of the transaction, gas. */
+  readonly gasLimit: bigint
   readonly failure: FrameFailure | undefined
 }
 
@@ -25,23 +35,48 @@ export interface TransferTrace {
   readonly calls: readonly FrameStart[]
 }
 
-const isSet = ([, value]: readonly [slot: bigint, value: bigint]): boolean => value !== 0n
+interface OpenFrame {
+  readonly frame: FrameView
+  /** `undefined` where nobody reads them. */
+  readonly slots: KnownSlots | undefined
+}
 
-/** Records one transaction. Slots that were not touched cannot be listed. */
+const CALLS: ReadonlySet<number> = new Set([0xf1, 0xf2, 0xf4, 0xfa])
+const NO_SLOTS: SlotWords = new Map()
+const NOWHERE = Number.POSITIVE_INFINITY
+
+/**
+ * Records one transaction. As on the reference node:
+ * - Steps below a creation by a contract are not recorded.
+ * - The cost of an opcode goes to the last step recorded when it ends: that of a call to the callee's last step if the
+ *   callee ran code, and the call itself shows 0. The STOP behind the end of the code is no step; its cost of 0 goes to
+ *   the step before. An opcode that fails shows 0.
+ */
 export class RskTracer implements Tracer {
-  readonly #steps: StepRecorder
-  /** Values of the contract's slots when first touched. */
-  readonly #initial = new Map<bigint, bigint>()
-  #final: ProgramTrace['finalStorage'] = []
+  readonly #sink: StepSink
+  readonly #listsStorage: boolean
+  /** Frames whose steps are recorded, by depth. */
+  readonly #frames: OpenFrame[] = []
+  /** Cost of the last call opcode, by depth. */
+  readonly #callCosts: number[] = []
+  /** The last step; its cost may still change while `#isOpen`. */
+  #step: RunningStep | undefined
+  #isOpen = false
+  /** Does the opcode that runs stand behind the end of the code? */
+  #isBehindCode = false
+  #initial = NO_SLOTS
   readonly #calls: FrameStart[] = []
   #top: FrameStart | undefined
-  #contract: Hex | undefined
   #failure: FrameFailure | undefined
   #end: TraceEnd | undefined
   #depth = 0
+  /** Depth of the creation whose steps are not recorded. */
+  #hiddenFrom = NOWHERE
 
-  constructor(sink: StepSink) {
-    this.#steps = new StepRecorder({ sink, onSlot: (frame, slot) => this.#touch(frame, slot) })
+  /** `listsStorage`: do the steps list slots? */
+  constructor(sink: StepSink, listsStorage: boolean) {
+    this.#sink = sink
+    this.#listsStorage = listsStorage
   }
 
   /** Valid once the transaction is over. */
@@ -50,53 +85,81 @@ export class RskTracer implements Tracer {
     const end = this.#end
     if (top === undefined || end === undefined) throw new Error('nothing was traced')
     if (!top.runsCode) return { transfer: top, calls: this.#calls }
+    const { frame, slots } = this.#frames[0] ?? {}
     return {
-      contract: this.#contract,
-      initialStorage: [...this.#initial].slice(0, MOST_SLOTS).filter(isSet),
-      finalStorage: this.#final,
+      contract: frame?.address,
+      initialStorage: this.#initial,
+      finalStorage: slots?.values ?? NO_SLOTS,
+      storageSize: slots?.size ?? 0,
       output: end.output,
+      gasLimit: end.gasLimit,
       failure: this.#failure,
     }
   }
 
   step(frame: FrameView, opcode: number): void {
-    this.#steps.step(frame, opcode)
+    if (frame.depth >= this.#hiddenFrom) return
+    this.#isBehindCode = frame.pc >= frame.code.length
+    if (this.#isBehindCode) return
+    this.#writeStep(frame.depth)
+    this.#step ??= new RunningStep(frame)
+    const step = this.#step
+    const { slots } = this.#openFrame(frame)
+    slots?.beforeStep(frame, opcode)
+    step.begin(frame, opcode)
+    step.name = CHAIN_RULES.opcodes.names[opcode] ?? REFUSED_NAMES[opcode]
+    step.slots = slots
+    this.#sink.begin(step)
+    this.#isOpen = true
   }
 
   stepped(frame: FrameView, cost: number, failure: string | undefined): void {
-    this.#steps.stepped(frame, cost, failure)
+    const step = this.#step
+    if (step === undefined || frame.depth >= this.#hiddenFrom) return
+    if (failure === undefined || failure === FAILURE.REVERT) step.cost = this.#isBehindCode ? 0 : cost
+    else if (!this.#isBehindCode) step.cost = 0
+    if (CALLS.has(step.opcode)) this.#callCosts[frame.depth] = step.cost
   }
 
   enter(start: FrameStart): void {
-    if (this.#depth === 0) {
-      this.#top = start
-      this.#contract = start.to
-    } else if (this.#top?.runsCode === false) {
-      this.#calls.push(start)
-    }
-    this.#depth++
+    const depth = this.#depth++
+    if (depth === 0) this.#top = start
+    else if (this.#top?.runsCode === false) this.#calls.push(start)
+    else if (start.to === undefined && depth < this.#hiddenFrom) this.#hiddenFrom = depth
   }
 
-  exit({ created, failure }: FrameEnd): void {
-    this.#depth--
-    if (this.#depth > 0) return
-    this.#contract ??= created
-    this.#failure = failure
+  exit({ failure }: FrameEnd): void {
+    const depth = --this.#depth
+    if (depth === 0) this.#failure = failure
+    else if (depth === this.#hiddenFrom) this.#hiddenFrom = NOWHERE
+    else if (depth < this.#hiddenFrom && this.#step !== undefined) {
+      this.#step.cost = this.#callCosts[depth - 1] ?? 0
+    }
   }
 
   finish(end: TraceEnd): void {
+    this.#writeStep(0)
     this.#end = end
-    const contract = this.#contract
-    if (contract === undefined) return
-    // Read now: `after` is the block's state, which later transactions change.
-    const slots = [...this.#initial.keys()].slice(0, MOST_SLOTS)
-    this.#final = slots.map((slot) => [slot, end.after.storage(contract, slot)] as const).filter(isSet)
   }
 
-  #touch(frame: FrameView, slot: bigint): void {
-    // The address of a creation is known from its first frame on.
-    this.#contract ??= frame.depth === 0 ? frame.address : undefined
-    if (frame.address !== this.#contract || this.#initial.has(slot)) return
-    this.#initial.set(slot, frame.storageAt(slot))
+  /** Passes the last step on; the next one is at `depth`. */
+  #writeStep(depth: number): void {
+    const step = this.#step
+    if (step === undefined || !this.#isOpen) return
+    if (step.frame.depth < depth) step.cost = 0
+    this.#isOpen = false
+    step.frame.countWork(this.#sink.end(step) / CHARACTERS_PER_TICK)
+  }
+
+  #openFrame(frame: FrameView): OpenFrame {
+    const { depth } = frame
+    const known = this.#frames[depth]
+    if (known?.frame === frame) return known
+    const slots = this.#listsStorage || depth === 0 ? new KnownSlots(frame) : undefined
+    if (depth === 0 && slots !== undefined) this.#initial = new Map(slots.values)
+    const opened = { frame, slots }
+    this.#frames[depth] = opened
+    this.#frames.length = depth + 1
+    return opened
   }
 }

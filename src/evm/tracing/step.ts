@@ -19,8 +19,8 @@ export interface StepFrame {
   readonly returned: Uint8Array
 }
 
-/** The slots of one contract that the transaction has touched. */
-export interface TouchedSlots {
+/** Slots of one contract, as a step lists them. */
+export interface ListedSlots {
   readonly values: ReadonlyMap<bigint, bigint>
   /** Increases with every change of `values`. */
   readonly version: number
@@ -29,24 +29,25 @@ export interface TouchedSlots {
 /** A step before its opcode runs. Gas in gas. One object serves all steps. */
 export interface StepStart {
   readonly frame: StepFrame
+  readonly opcode: number
   readonly pc: number
   readonly gas: number
   /** May the opcode change bytes of memory that is in use? */
   readonly writesMemory: boolean
 }
 
-/** The same step after its opcode has run, before a call that it makes starts. */
+/** The same step after its opcode has run. */
 export interface Step extends StepStart {
-  /** The opcode's name on this chain, or its two hex digits. */
-  readonly name: string
-  /** With the gas that a CALL passes to its callee. */
+  /** The opcode's name on this chain, if it has one. */
+  readonly name: string | undefined
+  /** With the gas that a call passes to its callee. */
   readonly cost: number
   /** Refund counter. */
   readonly refund: number
   /** The frame's failure, when the opcode caused one: the EVM's own name for it. */
   readonly failure: string | undefined
-  /** The contract's touched slots, on SLOAD and SSTORE only. */
-  readonly slots: TouchedSlots | undefined
+  /** Slots of the contract; which ones, and at which steps, is the recorder's choice. */
+  readonly slots: ListedSlots | undefined
 }
 
 /** Receives steps. What it throws ends the run. */

@@ -2,6 +2,7 @@
 import type { Log } from '../../chain/receipt.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import type { StateReader } from '../../state/model.ts'
+import type { StorageValue } from '../../state/state-keys.ts'
 import type { FrameFailure, FrameKind } from './call-frame.ts'
 
 /** The start of a call or creation. Gas in gas, value in wei. */
@@ -54,6 +55,8 @@ export interface FrameView {
   readonly passedGas: number
   /** Current word of a slot of `address`. */
   storageAt(slot: bigint): bigint
+  /** All slots of `address` that are not zero. Walks its whole storage. */
+  storageCells(): ReadonlyMap<bigint, StorageValue>
   /** Counts time that the tracer spent, in jumps, so that the interpreter yields accordingly sooner. */
   countWork(ticks: number): void
 }

@@ -10,14 +10,15 @@ import { TraceBudget } from '../../evm/tracing/trace-budget.ts'
 import type { StateOverrides } from '../../execution/request.ts'
 import { requireCallable } from '../block-lookup.ts'
 import { timeLeft } from '../deadlines.ts'
+import { literals } from '../json-forms.ts'
 import { type Context, method } from '../method.ts'
-import { optional, type Parameter } from '../parameter.ts'
+import { object, optional, orNull, type Parameter, scalar } from '../parameter.ts'
 import { jsonArray, jsonObject } from '../raw-json.ts'
-import { type BlockArgument, CallBlock, LookupBlock } from '../wire/block-reference.ts'
+import { type BlockArgument, CallBlock } from '../wire/block-reference.ts'
 import { CallObject } from '../wire/call.ts'
 import { OverrideSet } from '../wire/overrides.ts'
-import { BlockHash, QuantityText, TransactionHash } from '../wire/scalars.ts'
-import { ExactAddress } from '../wire/trace/filter.ts'
+import { BlockHash, QuantityText } from '../wire/scalars.ts'
+import { ExactAddress, LooseHash, NumberedBlock } from '../wire/trace/filter.ts'
 import { BlockTraces, TraceOptionsObject, TraceResult } from '../wire/trace/registry.ts'
 import { replySize } from '../wire/trace/reply-size.ts'
 import {
@@ -119,12 +120,13 @@ export const debug_traceTransaction = method({
   name: 'debug_traceTransaction',
   summary:
     'Runs a mined transaction again and returns its trace: struct logs, or the result of another tracer.',
-  params: { transactionHash: TransactionHash, options: optional(TraceOptionsObject, {}) },
+  params: { transactionHash: LooseHash, options: optional(TraceOptionsObject, {}) },
   result: TraceResult.nullable(),
   errors: ['block-not-found'],
   examples: [{ params: [UNKNOWN], result: null }],
   async run({ transactionHash, options }, context) {
-    const { block, index } = context.engine.queries.transaction(transactionHash) ?? {}
+    const found = transactionHash && context.engine.queries.transaction(transactionHash)
+    const { block, index } = found || {}
     if (block === undefined || index === undefined) return null
     return (await traceTransactions(block, options, context, index))[0]?.result ?? null
   },
@@ -145,7 +147,7 @@ export const debug_traceBlockByHash = method({
 export const debug_traceBlockByNumber = method({
   name: 'debug_traceBlockByNumber',
   summary: 'Runs a block again and returns the trace of each transaction.',
-  params: { block: LookupBlock, options: optional(TraceOptionsObject, {}) },
+  params: { block: NumberedBlock, options: optional(TraceOptionsObject, {}) },
   result: BlockTraces.nullable(),
   errors: ['block-not-found'],
   examples: [
@@ -157,23 +159,24 @@ export const debug_traceBlockByNumber = method({
   },
 })
 
+const NO_OVERRIDES: StateOverrides = new Map()
+
+const Overrides = object({
+  stateOverrides: orNull(OverrideSet, NO_OVERRIDES),
+  blockOverrides: scalar({
+    form: literals(null),
+    decode: () => undefined,
+    refusal: (_, name) => `Invalid ${name}: a block cannot be overridden.`,
+  }),
+})
+
 /** The options of a traced call: those of a trace, and state overrides. */
 const CallTraceOptions: Parameter<{ options: TraceOptions; overrides: StateOverrides }> = {
-  schema: z.intersection(
-    TraceOptionsObject.schema,
-    z.object({ stateOverrides: OverrideSet.schema.optional() }),
-  ),
+  schema: z.intersection(TraceOptionsObject.schema, Overrides.schema),
   read(value, name) {
     const options = TraceOptionsObject.read(value, name)
-    const { stateOverrides, blockOverrides } = value as Record<string, unknown>
-    if (blockOverrides !== undefined && blockOverrides !== null) {
-      throw invalidParams(`Invalid ${name}.blockOverrides: a block cannot be overridden.`)
-    }
-    const overrides =
-      stateOverrides === undefined || stateOverrides === null
-        ? new Map()
-        : OverrideSet.read(stateOverrides, `${name}.stateOverrides`)
-    return { options, overrides }
+    const { stateOverrides = NO_OVERRIDES } = Overrides.read(value, name)
+    return { options, overrides: stateOverrides }
   },
 }
 
@@ -195,7 +198,7 @@ export const debug_traceCall = method({
         from: COW,
         to: COW1,
         value: '0x1',
-        gas: '0x5208',
+        gas: '0x0',
         gasUsed: '0x5208',
         input: '0x',
         output: '0x',

@@ -1,30 +1,53 @@
 /** Flat traces of blocks and transactions (docs/rpc-reference.md#710-trace). */
 import { z } from 'zod'
 import type { Hex } from '../../encoding/hex.ts'
+import type { TransactionTrace } from '../../engine/queries/replay.ts'
 import { type FlatTrace, flatTraces } from '../../engine/queries/trace-filter.ts'
 import { invalidParams } from '../../errors.ts'
 import { timeLeft } from '../deadlines.ts'
 import { type Context, method } from '../method.ts'
 import { toTraceQuery } from '../trace-range.ts'
-import { TransactionHash } from '../wire/scalars.ts'
-import { TraceBlock, TraceFilterObject, TracePosition } from '../wire/trace/filter.ts'
-import { TraceObject, toRpcTrace } from '../wire/trace/flat.ts'
+import {
+  LooseHash,
+  NonEmptyHash,
+  TraceBlock,
+  TraceFilterObject,
+  TracePosition,
+} from '../wire/trace/filter.ts'
+import { type RowPlace, TraceObject, toRpcTrace } from '../wire/trace/flat.ts'
 import { replySize, rowBytes } from '../wire/trace/reply-size.ts'
 
 const UNKNOWN = `0x${'9'.repeat(64)}`
 const NOBODY = '0x00000000000000000000000000000000000dead1'
 
 /** The wire form of rows; throws `limit-exceeded` when a reply cannot hold them. */
-function toRows(rows: readonly FlatTrace[], context: Context): z.infer<typeof TraceObject>[] {
+function toRows(
+  rows: readonly FlatTrace[],
+  context: Context,
+  places?: ReadonlyMap<TransactionTrace, RowPlace>,
+): z.infer<typeof TraceObject>[] {
   const size = replySize(context)
   for (const { frame } of rows) size(rowBytes(frame))
-  return rows.map(toRpcTrace)
+  return rows.map((row) => toRpcTrace(row, places?.get(row.trace)))
+}
+
+/** Where the canonical chain has the transactions of a block: of a side block as well, like the reference node. */
+function canonicalPlaces(
+  traces: readonly TransactionTrace[],
+  { engine }: Context,
+): ReadonlyMap<TransactionTrace, RowPlace> {
+  const places = new Map<TransactionTrace, RowPlace>()
+  for (const trace of traces) {
+    const { block, index } = engine.queries.transaction(trace.transaction.hash) ?? {}
+    if (block !== undefined && index !== undefined) places.set(trace, { blockHash: block.hash, index })
+  }
+  return places
 }
 
 /** The rows of a mined transaction; `undefined` when it is unknown or pending. */
-async function rowsOf(hash: Hex, context: Context): Promise<readonly FlatTrace[] | undefined> {
+async function rowsOf(hash: Hex | undefined, context: Context): Promise<readonly FlatTrace[] | undefined> {
   const { queries } = context.engine
-  const { block, index } = queries.transaction(hash) ?? {}
+  const { block, index } = (hash && queries.transaction(hash)) || {}
   if (block === undefined || index === undefined) return undefined
   return flatTraces(await queries.trace(block, index, timeLeft(context)))
 }
@@ -33,7 +56,7 @@ export const trace_transaction = method({
   name: 'trace_transaction',
   hosted: true,
   summary: 'All calls, creations and self-destructs of a mined transaction, in order.',
-  params: { transactionHash: TransactionHash },
+  params: { transactionHash: LooseHash },
   result: z.array(TraceObject).nullable(),
   errors: ['block-not-found'],
   examples: [{ params: [UNKNOWN], result: null }],
@@ -58,7 +81,8 @@ export const trace_block = method({
     const { queries } = context.engine
     const view = await queries.block(block.reference)
     if (view === undefined) return null
-    return toRows((await queries.traces(view.executed, timeLeft(context))).flatMap(flatTraces), context)
+    const traces = await queries.traces(view.executed, timeLeft(context))
+    return toRows(traces.flatMap(flatTraces), context, canonicalPlaces(traces, context))
   },
 })
 
@@ -82,14 +106,14 @@ export const trace_filter = method({
         return (frame) => size(rowBytes(frame))
       },
     })
-    return found.map(toRpcTrace)
+    return found.map((row) => toRpcTrace(row))
   },
 })
 
 export const trace_get = method({
   name: 'trace_get',
   summary: 'One trace of a mined transaction by its index, counted from 0 in the order of trace_transaction.',
-  params: { transactionHash: TransactionHash, positions: TracePosition },
+  params: { transactionHash: NonEmptyHash, positions: TracePosition },
   result: TraceObject.nullable(),
   errors: ['block-not-found'],
   examples: [{ params: [UNKNOWN, ['0x0']], result: null }],

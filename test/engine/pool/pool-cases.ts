@@ -56,6 +56,10 @@ export class Ledger implements StateReader {
     return 0n
   }
 
+  cells(): ReadonlyMap<bigint, bigint> {
+    return new Map()
+  }
+
   code(): Uint8Array {
     return EMPTY
   }

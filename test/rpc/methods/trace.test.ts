@@ -196,11 +196,11 @@ describe('trace_filter', () => {
     expect(await hashes({ fromAddress: A, toAddress: C })).toEqual([])
   })
 
-  it('takes a created contract for the receiver of its creation', async () => {
+  it('finds no creation by the created contract: a creation has no receiver', async () => {
     const { contractAddress } = (await call('eth_getTransactionReceipt', creation)) as {
       contractAddress: Hex
     }
-    expect(await hashes({ toAddress: contractAddress })).toEqual([creation])
+    expect(await hashes({ toAddress: contractAddress })).toEqual([])
   })
 
   it('finds REMASC transactions by the sender that they show', async () => {
@@ -242,9 +242,12 @@ describe('trace_filter', () => {
     [{ fromBlock: 'pending', toBlock: 'latest' }, 'fromBlock cannot be greater than toBlock'],
     [{ fromBlock: 'latest', toBlock: 'earliest' }, 'fromBlock cannot be greater than toBlock'],
     [null, 'Invalid trace_filter parameters.'],
-    [{ toBlok: 'latest' }, 'Invalid filter: there is no member "toBlok".'],
+    [
+      { toBlok: 'latest' },
+      'Invalid filter.toBlok: expected fromBlock, toBlock, fromAddress, toAddress, after or count only.',
+    ],
     [{ fromAddress: '0x12' }, 'invalid argument 0: hex string has length 2, want 40 for RSK address'],
-    [{ fromBlock: null }, 'Invalid filter.fromBlock: expected a block number, tag or hash.'],
+    [{ fromBlock: null }, 'Invalid filter.fromBlock: expected a hex block number or a tag.'],
     [{ fromBlock: '7' }, 'invalid blocknumber 7'],
   ])('refuses %j', async (filter, message) => {
     await expect(call('trace_filter', filter)).rejects.toMatchObject({ code: -32602, message })

@@ -1,13 +1,14 @@
-/** Nested call frames: geth's `callTracer`, with the reference node's error messages (docs/rpc-reference.md#610-call-tracer). */
+/** Nested call frames: `callTracer` as the reference node has it, with what geth shows besides (docs/rpc-reference.md#610-call-tracer). */
 import { z } from 'zod'
 import { type Hex, toHex, toQuantity } from '../../../encoding/hex.ts'
 import type { CallFrame, FrameFailure, FrameKind } from '../../../evm/tracing/call-frame.ts'
 import { CallTracer } from '../../../evm/tracing/call-tracer.ts'
 import { AddressText, DataText, HashText, QuantityText } from '../scalars.ts'
 import { toRpcSender } from '../transaction.ts'
-import { javaException } from './java-exception.ts'
+import { javaException, transactionException } from './java-exception.ts'
 import { OFF } from './options.ts'
 import { ITEM_BYTES, type ReplySize } from './reply-size.ts'
+import { shownFailure, shownGas } from './shown-frame.ts'
 import { type TracePlace, tracer } from './tracer-record.ts'
 
 /** `index` within the block; `position` is the number of child frames before the log. */
@@ -31,7 +32,7 @@ const CallFrameObject = z.strictObject({
   ] satisfies Uppercase<FrameKind>[]),
   from: AddressText,
   to: AddressText.optional(),
-  value: QuantityText.optional(),
+  value: QuantityText,
   gas: QuantityText,
   gasUsed: QuantityText,
   input: DataText,
@@ -81,13 +82,29 @@ function frameBytes({ input, output, logs, calls }: CallFrame, options: Options)
   return bytes
 }
 
-function errorOf({ kind, reason, cause }: FrameFailure, transactionHash: Hex): string {
+function errorOf(
+  { kind, reason, cause }: FrameFailure,
+  { depth, gas }: CallFrame,
+  transactionHash: Hex,
+): string {
   if (kind === 'reverted') return 'execution reverted'
-  return cause === undefined ? reason : javaException(cause, transactionHash).message
+  if (cause === undefined) return reason
+  return depth === 0
+    ? transactionException(cause, gas, transactionHash)
+    : javaException(cause, gas, transactionHash).message
+}
+
+/** Returned bytes or payload; of a creation its address, unless it has reverted. None of a self-destruct. */
+function outputOf({ kind, output, to, failure }: CallFrame): Hex | undefined {
+  if (kind === 'selfdestruct') return undefined
+  const creates = kind === 'create' || kind === 'create2'
+  return creates && failure?.kind !== 'reverted' ? to : toHex(output)
 }
 
 function toRpcCallFrame(frame: CallFrame, options: Options, place: TracePlace): RpcCallFrame {
-  const { kind, from, to, value, gas, gasUsed, input, output, failure } = frame
+  const { kind, from, to, value, gasUsed, input } = frame
+  const failure = shownFailure(frame)
+  const output = outputOf(frame)
   const creates = kind === 'create' || kind === 'create2'
   const calls = options.onlyTopCall ? [] : frame.calls
   const logs = options.withLog ? logsOf(frame, place) : []
@@ -95,12 +112,12 @@ function toRpcCallFrame(frame: CallFrame, options: Options, place: TracePlace): 
     type: kind.toUpperCase() as Uppercase<FrameKind>,
     from: toRpcSender(from),
     ...(to !== undefined && !(creates && failure !== undefined) && { to }),
-    ...(kind !== 'staticcall' && { value: toQuantity(value) }),
-    gas: toQuantity(gas),
+    value: toQuantity(value),
+    gas: toQuantity(shownGas(frame)),
     gasUsed: toQuantity(gasUsed),
     input: toHex(input),
-    ...((failure === undefined || output.length > 0) && kind !== 'selfdestruct' && { output: toHex(output) }),
-    ...(failure && { error: errorOf(failure, place.transactionHash) }),
+    ...(output !== undefined && { output }),
+    ...(failure && { error: errorOf(failure, frame, place.transactionHash) }),
     ...(failure?.revertReason !== undefined && { revertReason: failure.revertReason }),
     ...(calls.length > 0 && { calls: calls.map((call) => toRpcCallFrame(call, options, place)) }),
     ...(logs.length > 0 && { logs }),

@@ -1,139 +1,172 @@
-/** Parameters of `trace_*` (docs/rpc-reference.md#710-trace). */
+/** Parameters of `trace_*` and `debug_*` (docs/rpc-reference.md#710-trace). */
 import { z } from 'zod'
 import type { Hex } from '../../../encoding/hex.ts'
 import { isHexDigits } from '../../../encoding/hex.ts'
 import { invalidParams } from '../../../errors.ts'
-import { type Parameter, refuse } from '../../parameter.ts'
+import { anyOf, DIGITS, hex, integer, text } from '../../json-forms.ts'
+import {
+  arrayOf,
+  either,
+  expected,
+  mapped,
+  object,
+  orNull,
+  type Parameter,
+  scalar,
+  type ValueOf,
+  withText,
+} from '../../parameter.ts'
 import { type BlockArgument, LookupBlock } from '../block-reference.ts'
 import { MOST_ITEMS } from '../log-filter.ts'
-import { Address, BlockHash, textOf } from '../scalars.ts'
+import { BlockHash, lowerCase } from '../scalars.ts'
 
 /** Texts of at most this length are a tag or a height, longer ones a hash. */
 const LONGEST_NUMBER = 19
+const isLong = (value: unknown): boolean => typeof value === 'string' && value.length > LONGEST_NUMBER
+
+/** A tag in any case or a hex number; `longer` is expected of longer texts. */
+function shortBlock(longer: string): Parameter<BlockArgument> {
+  return scalar({
+    form: anyOf(
+      text(/^(latest|earliest|pending)$/i),
+      hex({ prefix: 'required', least: 1, most: LONGEST_NUMBER - 2 }),
+    ),
+    description: 'Block: number or tag',
+    decode: (value) => LookupBlock.read(value.toLowerCase(), ''),
+    refusal: (value, name) =>
+      (typeof value !== 'string' && typeof value !== 'number') || isLong(value)
+        ? expected(name, longer)
+        : `invalid blocknumber ${value}`,
+  })
+}
+
+const HashedBlock = mapped(
+  withText(BlockHash),
+  ({ value, text }): BlockArgument => ({ reference: { hash: value }, label: `Block ${text}`, exact: false }),
+)
 
 /** Tags in any case, hex numbers, hashes. */
-export const TraceBlock: Parameter<BlockArgument> = {
+export const TraceBlock: Parameter<BlockArgument> = either(
+  isLong,
+  HashedBlock,
+  shortBlock('a block number, tag or hash'),
+)
+
+/** A block by number or tag, as `eth_getBlockByNumber` takes it, with the reference node's message for other texts. */
+export const NumberedBlock: Parameter<BlockArgument> = {
   schema: LookupBlock.schema,
   read(value, name) {
-    if (typeof value !== 'string' && typeof value !== 'number') refuse(name, 'a block number, tag or hash')
-    const text = String(value)
-    if (text.length > LONGEST_NUMBER) {
-      return { reference: { hash: BlockHash.read(text, name) }, label: `Block ${text}`, exact: false }
-    }
-    const isTag = /^(latest|earliest|pending)$/i.test(text)
-    if (!isTag && !/^0x[0-9a-f]+$/i.test(text)) throw invalidParams(`invalid blocknumber ${text}`)
-    return LookupBlock.read(isTag ? text.toLowerCase() : text, name)
+    const isNumber =
+      typeof value !== 'string' || /^(0x[0-9a-f]+|[0-9]+|latest|earliest|pending)$/i.test(value)
+    if (!isNumber && !isLong(value)) throw invalidParams(`invalid blocknumber ${value}`)
+    return LookupBlock.read(value, name)
   },
 }
 
-/** A bound of a range: no hash. */
-const TraceBound: Parameter<BlockArgument> = {
-  schema: LookupBlock.schema,
-  read(value, name) {
-    const block = TraceBlock.read(value, name)
-    if ('hash' in block.reference) refuse(name, 'a hex block number or a tag')
-    return block
-  },
+function looseHash(least: number): Parameter<Hex | undefined> {
+  return scalar({
+    form: anyOf(hex({ prefix: 'optional', least }), DIGITS),
+    description: 'HASH: 32 bytes in hex',
+    decode(value): Hex | undefined {
+      const digits = lowerCase(String(value)).slice(2)
+      return digits.length === 63 || digits.length === 64 ? `0x${digits.padStart(64, '0')}` : undefined
+    },
+    refusal(value, name) {
+      if (least > 0 && (value === '' || value === null)) return `'${name}' cannot be null or empty`
+      return typeof value === 'string'
+        ? 'Invalid transaction hash format: invalid hex value'
+        : expected(name, 'a transaction hash as text')
+    },
+  })
 }
+
+/** The hash of a transaction; `undefined` for hex of another length, which no transaction has. */
+export const LooseHash = looseHash(0)
+/** The same, but not empty. */
+export const NonEmptyHash = looseHash(1)
 
 /** An address, with the reference node's message for a wrong length. */
-export const ExactAddress: Parameter<Hex> = {
-  schema: Address.schema,
-  read(value, name) {
-    const text = textOf(value)
-    if (text === undefined) refuse(name, 'an address as text')
-    const digits = text.replace(/^0x/, '')
-    if (isHexDigits(digits) && digits.length !== 40) {
-      throw invalidParams(
-        `invalid argument 0: hex string has length ${digits.length}, want 40 for RSK address`,
-      )
-    }
-    return Address.read(value, name)
+export const ExactAddress: Parameter<Hex> = scalar({
+  form: hex({ prefix: 'optional', least: 40, most: 40 }),
+  description: 'ADDRESS: 20 bytes in hex',
+  decode: lowerCase,
+  refusal(value, name) {
+    if (typeof value !== 'string' && typeof value !== 'number') return expected(name, 'an address as text')
+    const digits = String(value).replace(/^0x/, '')
+    return isHexDigits(digits)
+      ? `invalid argument 0: hex string has length ${digits.length}, want 40 for RSK address`
+      : 'Invalid address format: invalid hex value.'
   },
-}
+})
 
-function readAddresses(value: unknown, name: string): readonly Hex[] {
-  if (value === undefined || value === null) return []
-  if (!Array.isArray(value)) return [ExactAddress.read(value, name)]
-  if (value.length > MOST_ITEMS) refuse(name, `at most ${MOST_ITEMS} items`)
-  return value.map((item) => ExactAddress.read(item, name))
-}
+const Addresses = orNull(
+  either(
+    Array.isArray,
+    arrayOf(ExactAddress, { most: MOST_ITEMS }),
+    mapped(ExactAddress, (address) => [address]),
+  ),
+  undefined,
+)
 
-/** A JSON integer or decimal text. */
-function readCount(value: unknown, name: string): number | undefined {
-  if (value === undefined || value === null) return undefined
-  const isNumber = typeof value === 'number' || (typeof value === 'string' && /^-?\d{1,15}$/.test(value))
-  const number = isNumber ? Number(value) : Number.NaN
-  return Number.isSafeInteger(number) ? number : refuse(name, 'a whole number')
-}
+/** Digits of a count as text; more are no safe integer. */
+const COUNT_DIGITS = 15
 
-/** A selection of traces; absent members get the defaults of the profile. */
-export interface TraceFilter {
-  readonly fromBlock?: BlockArgument
-  readonly toBlock?: BlockArgument
-  /** Any of these; empty matches all. */
-  readonly fromAddress: readonly Hex[]
-  readonly toAddress: readonly Hex[]
-  readonly after?: number
-  readonly count?: number
-}
+/** A JSON integer or decimal text; its range depends on the options of the node. */
+const Count = orNull(
+  scalar({
+    form: anyOf(
+      integer(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
+      text(new RegExp(`^-?[0-9]{1,${COUNT_DIGITS}}$`)),
+    ),
+    decode: Number,
+    refusal: (_, name) => expected(name, 'a whole number'),
+  }),
+  undefined,
+)
 
-const MEMBERS: ReadonlySet<string> = new Set([
-  'fromBlock',
-  'toBlock',
-  'fromAddress',
-  'toAddress',
-  'after',
-  'count',
-])
-const addresses = z.union([Address.schema, z.array(Address.schema)]).optional()
-const number = z.union([z.int(), z.string().regex(/^\d+$/)]).optional()
+const Bound = shortBlock('a hex block number or a tag')
+
+const FilterMembers = object(
+  {
+    fromBlock: Bound,
+    toBlock: Bound,
+    fromAddress: Addresses,
+    toAddress: Addresses,
+    after: Count,
+    count: Count,
+  },
+  { closed: true },
+)
+
+/** A selection of traces; absent members get the defaults of the profile, and no addresses match all. */
+export type TraceFilter = ValueOf<typeof FilterMembers>
 
 /** The filter object of `trace_filter`. */
 export const TraceFilterObject: Parameter<TraceFilter> = {
-  schema: z.object({
-    fromBlock: TraceBound.schema.optional(),
-    toBlock: TraceBound.schema.optional(),
-    fromAddress: addresses,
-    toAddress: addresses,
-    after: number,
-    count: number,
-  }),
+  schema: FilterMembers.schema,
   read(value, name) {
     if (value === null) throw invalidParams('Invalid trace_filter parameters.')
-    if (typeof value !== 'object' || Array.isArray(value)) refuse(name, 'an object')
-    const given = value as Record<string, unknown>
-    for (const member of Object.keys(given)) {
-      if (!MEMBERS.has(member)) throw invalidParams(`Invalid ${name}: there is no member "${member}".`)
-    }
-    const after = readCount(given.after, `${name}.after`)
-    const count = readCount(given.count, `${name}.count`)
-    return {
-      ...(given.fromBlock !== undefined && {
-        fromBlock: TraceBound.read(given.fromBlock, `${name}.fromBlock`),
-      }),
-      ...(given.toBlock !== undefined && { toBlock: TraceBound.read(given.toBlock, `${name}.toBlock`) }),
-      fromAddress: readAddresses(given.fromAddress, `${name}.fromAddress`),
-      toAddress: readAddresses(given.toAddress, `${name}.toAddress`),
-      ...(after !== undefined && { after }),
-      ...(count !== undefined && { count }),
-    }
+    return FilterMembers.read(value, name)
   },
 }
+
+const Position = scalar({
+  form: text(/^0x[0-9a-fA-F]{1,8}$/),
+  decode: Number,
+  refusal: (value, name) =>
+    value === undefined || value === null || value === ''
+      ? `'${name}' cannot be null or empty`
+      : expected(name, 'a hex index'),
+})
 
 /** The index of a trace: one hex index, alone or in an array. */
 export const TracePosition: Parameter<number> = {
   schema: z
-    .union([z.string(), z.array(z.string()).length(1)])
+    .union([Position.schema, z.array(Position.schema).length(1)])
     .describe('Index of a trace: 0x and hex digits'),
   read(value, name) {
-    const given: readonly unknown[] = Array.isArray(value) ? value : [value]
-    const [text] = given
-    if (text === undefined || text === null || text === '') {
-      throw invalidParams(`'${name}' cannot be null or empty`)
-    }
-    if (given.length > 1) throw invalidParams(`'${name}' accepts only one index`)
-    if (typeof text !== 'string' || !/^0x[0-9a-f]{1,8}$/i.test(text)) refuse(name, 'a hex index')
-    return Number(text)
+    if (!Array.isArray(value)) return Position.read(value, name)
+    if (value.length > 1) throw invalidParams(`'${name}' accepts only one index`)
+    return Position.read(value[0], name)
   },
 }

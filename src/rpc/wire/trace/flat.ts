@@ -6,6 +6,7 @@ import type { CallFrame } from '../../../evm/tracing/call-frame.ts'
 import { AddressText, DataText, HashText, QuantityText } from '../scalars.ts'
 import { toRpcSender } from '../transaction.ts'
 import { frameException, transactionException } from './java-exception.ts'
+import { shownFailure, shownGas } from './shown-frame.ts'
 
 const count = z.int().nonnegative()
 
@@ -54,11 +55,6 @@ function known(address: Hex | undefined): Hex {
   return address
 }
 
-/** The gas that the reference node shows: 0 for a transaction that ran no code. */
-function gasOf({ depth, ranCode, gas }: CallFrame): Hex {
-  return toQuantity(depth === 0 && !ranCode ? 0n : gas)
-}
-
 export function actionOf(frame: CallFrame): RpcTrace['action'] {
   const { kind, depth, from, to, input, value } = frame
   switch (kind) {
@@ -68,7 +64,7 @@ export function actionOf(frame: CallFrame): RpcTrace['action'] {
     case 'create2':
       return {
         from: toRpcSender(from),
-        gas: gasOf(frame),
+        gas: toQuantity(shownGas(frame)),
         init: toHex(input),
         value: toQuantity(value),
         ...(depth > 0 && { creationMethod: kind }),
@@ -78,15 +74,16 @@ export function actionOf(frame: CallFrame): RpcTrace['action'] {
         callType: kind,
         from: toRpcSender(from),
         to: known(to),
-        gas: gasOf(frame),
+        gas: toQuantity(shownGas(frame)),
         input: toHex(input),
         value: toQuantity(value),
       }
   }
 }
 
-export function resultOf({ kind, gasUsed, output, to, failure }: CallFrame): RpcTrace['result'] {
-  if (failure !== undefined || kind === 'selfdestruct') return null
+export function resultOf(frame: CallFrame): RpcTrace['result'] {
+  const { kind, gasUsed, output, to } = frame
+  if (shownFailure(frame) !== undefined || kind === 'selfdestruct') return null
   if (kind === 'create' || kind === 'create2') {
     return { gasUsed: toQuantity(gasUsed), code: toHex(output), address: known(to) }
   }
@@ -94,12 +91,13 @@ export function resultOf({ kind, gasUsed, output, to, failure }: CallFrame): Rpc
 }
 
 /** The reference node's error text; `undefined` without a failure. */
-export function errorOf({ failure, depth }: CallFrame, transactionHash: Hex): string | undefined {
+export function errorOf(frame: CallFrame, transactionHash: Hex): string | undefined {
+  const failure = shownFailure(frame)
   if (failure === undefined) return undefined
   const { kind, cause, reason } = failure
   if (kind === 'reverted') return 'Reverted'
   if (cause === undefined) return reason
-  return (depth === 0 ? transactionException : frameException)(cause, transactionHash)
+  return (frame.depth === 0 ? transactionException : frameException)(cause, frame.gas, transactionHash)
 }
 
 export function typeOf({ kind }: CallFrame): RpcTrace['type'] {
@@ -107,13 +105,20 @@ export function typeOf({ kind }: CallFrame): RpcTrace['type'] {
   return kind === 'create' || kind === 'create2' ? 'create' : 'call'
 }
 
-/** The wire form of a row. */
-export function toRpcTrace({ frame, path, children, trace }: FlatTrace): RpcTrace {
-  const { block, transaction, index } = trace
+/** Block and index that the rows of a transaction show. */
+export interface RowPlace {
+  readonly blockHash: Hex
+  readonly index: number
+}
+
+/** The wire form of a row; `place` replaces the block and the index of its transaction. */
+export function toRpcTrace({ frame, path, children, trace }: FlatTrace, place?: RowPlace): RpcTrace {
+  const { block, transaction } = trace
+  const { blockHash, index } = place ?? { blockHash: block.hash, index: trace.index }
   const error = errorOf(frame, transaction.hash)
   return {
     action: actionOf(frame),
-    blockHash: block.hash,
+    blockHash,
     blockNumber: block.block.header.number,
     transactionHash: transaction.hash,
     transactionPosition: index,

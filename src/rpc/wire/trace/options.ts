@@ -1,9 +1,8 @@
 /** The options of `debug_trace*`: a tracer and its options (docs/rpc-reference.md#711-debug). */
-import { z } from 'zod'
-import { invalidParams } from '../../../errors.ts'
-import { type Parameter, refuse } from '../../parameter.ts'
+import { anyOf, literals, text } from '../../json-forms.ts'
+import { either, expected, mapped, object, orNull, type Parameter, scalar } from '../../parameter.ts'
 import { Flag } from '../scalars.ts'
-import type { TraceOptions, TracerRecord } from './tracer-record.ts'
+import type { CombinedTracer, TraceOptions, TracerDescription, TracerRecord } from './tracer-record.ts'
 
 /** An option with the value that its absence stands for. */
 export function absentAs<T>(parameter: Parameter<T>, value: T): Parameter<T> {
@@ -11,92 +10,99 @@ export function absentAs<T>(parameter: Parameter<T>, value: T): Parameter<T> {
 }
 
 /** A switch that is off unless set. */
-export const OFF: Parameter<boolean> = {
-  ...absentAs(Flag, false),
-  schema: z.union([z.boolean(), z.enum(['true', 'false'])]),
-}
+export const OFF: Parameter<boolean> = absentAs(Flag, false)
 
-function isObject(value: unknown): value is Record<string, unknown> {
+type Options = TracerRecord['options']
+type Values = Readonly<Record<string, unknown>>
+
+function isObject(value: unknown): value is Values {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function isAbsent(value: unknown): value is undefined | null {
-  return value === undefined || value === null
+function isSameName(given: unknown, name: string): boolean {
+  return typeof given === 'string' && given.toLowerCase() === name.toLowerCase()
 }
 
-/** The wire form: unknown members are ignored, as the reference node does. */
-function schemaOf(tracers: readonly TracerRecord[]): z.ZodType {
-  const wire = (options: TracerRecord['options']) =>
-    Object.fromEntries(Object.entries(options).map(([name, { schema }]) => [name, schema.optional()]))
-  const all = wire(allOptions(tracers))
-  const parts = tracers.map(({ name, options }) => [name, z.object(wire(options)).optional()] as const)
-  return z.object({
-    tracer: z
-      .string()
-      .optional()
-      .describe(tracers.map(({ name, summary }) => `${name}: ${summary}`).join('; ')),
-    ...all,
-    tracerConfig: z
-      .object({ ...all, ...Object.fromEntries(parts) })
-      .optional()
-      .describe('The same options; the tracers of a muxTracer, each with its own options'),
+/** `disable…` and `enable…` in another case, as on the reference node: on for a text or a boolean true, else off. */
+function switchesInAnyCase(given: unknown, options: Options): Values {
+  const names = Object.keys(options).filter((name) => /^(disable|enable)/.test(name))
+  const found: Record<string, boolean> = {}
+  for (const [key, value] of Object.entries(isObject(given) ? given : {})) {
+    const name = names.find((candidate) => candidate !== key && isSameName(key, candidate))
+    if (name !== undefined) found[name] = value === true || isSameName(value, 'true')
+  }
+  return found
+}
+
+/** An object with options, all of which may be absent or null, and other members; those that are neither are ignored. */
+function optionsObject(options: Options, others: Options = {}): Parameter<Values> {
+  const members = object(
+    Object.fromEntries(
+      Object.entries({ ...others, ...options }).map(([name, one]) => [name, orNull(one, undefined)] as const),
+    ),
+  )
+  return {
+    schema: members.schema,
+    read: (value, name) => ({ ...switchesInAnyCase(value, options), ...members.read(value, name) }),
+  }
+}
+
+function configured(tracer: TracerRecord, given: Values): TraceOptions {
+  const values = Object.entries(tracer.options).map(
+    ([name, { absent }]) => [name, given[name] ?? absent?.value] as const,
+  )
+  return { tracer, setup: tracer.configure(Object.fromEntries(values)) }
+}
+
+/** One of the tracers by its name, in any case. */
+function nameOf<T extends TracerDescription>(tracers: readonly T[], all: readonly string[]): Parameter<T> {
+  const names = tracers.map(({ name }) => name)
+  return scalar({
+    form: anyOf(literals(...names), text(new RegExp(`^(${names.join('|')})$`, 'i'))),
+    description: tracers.map(({ name, summary }) => `${name}: ${summary}`).join('; '),
+    decode: (given) => tracers.find(({ name }) => isSameName(given, name)) as T,
+    refusal(given, name) {
+      if (typeof given !== 'string') return expected(name, 'the name of a tracer')
+      const shown = given.length > 60 ? `${given.slice(0, 60)}...` : given
+      return `Invalid ${name}: there is no tracer "${shown}"; there are ${all.join(', ')}.`
+    },
   })
 }
 
-function allOptions(tracers: readonly TracerRecord[]): TracerRecord['options'] {
-  return Object.assign({}, ...tracers.map(({ options }) => options))
-}
+/** The options object over tracers, of which the first is the default, and one that runs several of them. */
+export function traceOptionsObject(
+  tracers: readonly [TracerRecord, ...TracerRecord[]],
+  combined: CombinedTracer,
+): Parameter<TraceOptions> {
+  const all = [...tracers, combined].map(({ name }) => name)
+  const options: Options = Object.assign({}, ...tracers.map((tracer) => tracer.options))
+  const single = mapped(
+    optionsObject(options, { tracer: nameOf(tracers, all), tracerConfig: optionsObject(options) }),
+    ({ tracer, tracerConfig, ...given }) =>
+      configured((tracer as TracerRecord | undefined) ?? tracers[0], {
+        ...given,
+        ...(tracerConfig as Values),
+      }),
+  )
 
-/** The options object over a list of tracers, of which the first is the default. */
-export function traceOptionsObject(tracers: readonly TracerRecord[]): Parameter<TraceOptions> {
-  const known = allOptions(tracers)
-  const names = Object.keys(known)
-
-  function tracerNamed(given: unknown, name: string): TracerRecord {
-    const wanted = isAbsent(given) ? tracers[0]?.name : given
-    if (typeof wanted !== 'string') refuse(name, 'the name of a tracer')
-    const found = tracers.find((tracer) => tracer.name.toLowerCase() === wanted.toLowerCase())
-    if (found !== undefined) return found
-    const shown = wanted.length > 60 ? `${wanted.slice(0, 60)}...` : wanted
-    const all = tracers.map((tracer) => tracer.name).join(', ')
-    throw invalidParams(`Invalid ${name}: there is no tracer "${shown}"; there are ${all}.`)
-  }
-
-  /** `disable…` and `enable…` in any case, as on the reference node. A later source overrides an earlier one. */
-  function membersOf(...sources: readonly Record<string, unknown>[]): Map<string, unknown> {
-    const members = new Map<string, unknown>()
-    for (const [key, value] of sources.flatMap((source) => Object.entries(source))) {
-      const option = names.find((candidate) => candidate.toLowerCase() === key.toLowerCase())
-      const isAnyCase = option !== undefined && /^(disable|enable)/.test(option)
-      members.set(isAnyCase ? option : key, value)
-    }
-    return members
-  }
-
-  function readOptions(given: Record<string, unknown>, name: string): TraceOptions {
-    const tracer = tracerNamed(given.tracer, `${name}.tracer`)
-    const config = given.tracerConfig ?? {}
-    if (!isObject(config)) refuse(`${name}.tracerConfig`, 'an object')
-    const members = membersOf(given, config)
-    const values: Record<string, unknown> = {}
-    for (const [key, parameter] of Object.entries(known)) {
-      const value = members.get(key)
-      values[key] = isAbsent(value) ? parameter.absent?.value : parameter.read(value, `${name}.${key}`)
-    }
-    const setup = tracer.configure(values, {
-      members: config,
-      part: (part, tracerConfig) => readOptions({ tracer: part, tracerConfig }, `${name}.tracerConfig`),
-      refuse(reason) {
-        throw invalidParams(`Invalid ${name}.tracerConfig: ${reason}.`)
+  const parts = tracers.map((tracer) => {
+    const part = mapped(optionsObject(tracer.options), (given) => configured(tracer, given))
+    return [tracer.name, orNull(part, configured(tracer, {}))] as const
+  })
+  const several = mapped(
+    object(
+      {
+        tracer: nameOf([combined], all),
+        tracerConfig: orNull(object(Object.fromEntries(parts), { closed: true }), undefined),
       },
-    })
-    return { tracer, setup }
-  }
+      { required: ['tracer'] },
+    ),
+    ({ tracerConfig = {} }): TraceOptions => ({
+      tracer: combined,
+      setup: combined.combine(Object.values(tracerConfig)),
+    }),
+  )
 
-  return {
-    schema: schemaOf(tracers),
-    read(value, name) {
-      return isObject(value) ? readOptions(value, name) : refuse(name, 'an object')
-    },
-  }
+  const wantsSeveral = (value: unknown): boolean => isObject(value) && isSameName(value.tracer, combined.name)
+  return either(wantsSeveral, several, single)
 }

@@ -9,9 +9,9 @@ import { traceOptionsObject } from './options.ts'
 import { prestateTracer } from './prestate-tracer.ts'
 import { rskTracer } from './rsk-tracer.ts'
 import { structLogger } from './struct-logger.ts'
-import type { TracerRecord } from './tracer-record.ts'
+import type { TracerDescription, TracerRecord } from './tracer-record.ts'
 
-const SINGLE: readonly TracerRecord[] = [
+const SINGLE: readonly [TracerRecord, ...TracerRecord[]] = [
   rskTracer,
   structLogger,
   callTracer,
@@ -20,11 +20,13 @@ const SINGLE: readonly TracerRecord[] = [
   noopTracer,
 ]
 
+const mux = createMuxTracer(SINGLE)
+
 /** All tracers; the first is the default, as on the reference node. */
-export const TRACERS: readonly TracerRecord[] = [...SINGLE, createMuxTracer(SINGLE)]
+export const TRACERS: readonly TracerDescription[] = [...SINGLE, mux]
 
 /** The options object of a request. */
-export const TraceOptionsObject = traceOptionsObject(TRACERS)
+export const TraceOptionsObject = traceOptionsObject(SINGLE, mux)
 
 /** The result of any tracer. */
 export const TraceResult: z.ZodType<object> = z.union(TRACERS.map(({ result }) => result))

@@ -1,6 +1,7 @@
 /** Struct logs in the reference node's shape: `rskTracer`, its default (docs/rpc-reference.md#69-struct-logs). */
 import { z } from 'zod'
 import { type Hex, toHex } from '../../../encoding/hex.ts'
+import type { SlotWords } from '../../../evm/tracing/known-slots.ts'
 import { type ProgramTrace, RskTracer } from '../../../evm/tracing/rsk-tracer.ts'
 import type { Step } from '../../../evm/tracing/step.ts'
 import type { FrameStart } from '../../../evm/tracing/tracer.ts'
@@ -20,7 +21,7 @@ const ProgramObject = z
     initStorage: SlotsObject,
     structLogs: z.array(
       z.strictObject({
-        op: z.string(),
+        op: z.string().nullable(),
         depth: count,
         pc: count,
         gas: count,
@@ -38,26 +39,56 @@ const ProgramObject = z
   })
   .meta({ id: 'RskStructLogs', description: "Steps in the reference node's shape (rskTracer)" })
 
-const TransferObject = z.strictObject({
-  programInvoke: z.null(),
-  transferInvoke: z.strictObject({
-    ownerAddress: z.union([WordText, z.literal('')]),
-    callerAddress: WordText,
-    gas: count,
-    callValue: WordText,
-    msgData: bareHex,
-  }),
-  get subtraces() {
-    return z.array(TransferObject)
-  },
-  result: z.null(),
-  error: z.null(),
-  reverted: z.literal(false),
+const Invoke = z.strictObject({
+  ownerAddress: WordText,
+  callerAddress: WordText,
+  gas: count,
+  callValue: WordText,
+  msgData: z.base64(),
 })
-z.globalRegistry.add(TransferObject, {
-  id: 'RskTransfer',
-  description: 'A transaction without code (rskTracer)',
+
+/** The result of a payment by REMASC: the reference node prints its own record of it. */
+const PAID = {
+  hReturn: '',
+  exception: null,
+  revert: false,
+  codeChanges: null,
+  deleteAccounts: null,
+  internalTransactions: null,
+  logInfoList: null,
+  gasUsed: 0,
+  futureRefund: 0,
+  deductedRefund: 0,
+  callCreateList: null,
+  maxGasUsed: 0,
+  movedRemainingGasToChild: false,
+  callWithValuePerformed: false,
+  gasUsedBeforeRefunds: 0,
+} as const
+
+const PaymentObject = z.strictObject({
+  traceType: z.literal('CALL'),
+  callType: z.literal('CALL'),
+  creationData: z.null(),
+  creationMethod: z.null(),
+  invokeData: Invoke,
+  programResult: z.strictObject(
+    Object.fromEntries(Object.entries(PAID).map(([name, value]) => [name, z.literal(value)])),
+  ),
+  codeAddress: z.null(),
+  subtraces: z.tuple([]),
 })
+
+const TransferObject = z
+  .strictObject({
+    programInvoke: z.null(),
+    transferInvoke: Invoke,
+    subtraces: z.array(PaymentObject),
+    result: z.null(),
+    error: z.null(),
+    reverted: z.literal(false),
+  })
+  .meta({ id: 'RskTransfer', description: 'A transaction without code (rskTracer)' })
 
 type Transfer = z.infer<typeof TransferObject>
 
@@ -80,7 +111,7 @@ export const rskTracer = tracer({
       },
       budget,
     )
-    const recorder = new RskTracer(steps)
+    const recorder = new RskTracer(steps, !options.disableStorage)
     return {
       tracer: recorder,
       result({ transactionHash }) {
@@ -94,7 +125,8 @@ export const rskTracer = tracer({
 })
 
 function entry({ name, frame, pc, gas, cost }: Step, { memory, stack, storage }: StepTexts): string {
-  let text = `{"op":"${name}","depth":${frame.depth},"pc":${pc},"gas":${gas},"gasCost":${cost}`
+  const op = name === undefined ? 'null' : `"${name}"`
+  let text = `{"op":${op},"depth":${frame.depth},"pc":${pc},"gas":${gas},"gasCost":${cost}`
   if (memory !== undefined) text += `,"memory":[${memory}]`
   if (stack !== undefined) text += `,"stack":[${stack}]`
   if (storage !== undefined) text += `,"storage":{${storage}}`
@@ -104,39 +136,49 @@ function entry({ name, frame, pc, gas, cost }: Step, { memory, stack, storage }:
 const bare = (hex: Hex): string => hex.slice(2)
 const word = (value: bigint): string => value.toString(16).padStart(64, '0')
 const addressWord = (address: Hex): string => bare(toRpcSender(address)).padStart(64, '0')
-const slotsObject = (slots: ProgramTrace['initialStorage']): Readonly<Record<string, string>> =>
-  Object.fromEntries(slots.map(([slot, value]) => [word(slot), word(value)]))
+const slotsObject = (slots: SlotWords): Readonly<Record<string, string>> =>
+  Object.fromEntries([...slots].map(([slot, value]) => [word(slot), word(value)]))
 
 function toProgram(trace: ProgramTrace, steps: RawJson, transactionHash: Hex): RawJson {
-  const { contract, initialStorage, finalStorage, output, failure } = trace
+  const { contract, initialStorage, finalStorage, storageSize, output, gasLimit, failure } = trace
   const head = {
     contractAddress: contract === undefined ? '' : bare(contract),
     initStorage: slotsObject(initialStorage),
   }
   const tail = {
     result: bare(toHex(output)),
-    error: failure?.cause === undefined ? '' : transactionException(failure.cause, transactionHash),
+    error: failure?.cause === undefined ? '' : transactionException(failure.cause, gasLimit, transactionHash),
     reverted: failure?.kind === 'reverted',
-    storageSize: initialStorage.length,
+    storageSize,
     currentStorage: slotsObject(finalStorage),
   }
   return rawJson(`${asciiJson(head).slice(0, -1)},"structLogs":[`, steps, `],${asciiJson(tail).slice(1)}`)
 }
 
-function toTransfer(
-  { from, to, value, gas, input, depth }: FrameStart,
-  calls: readonly FrameStart[] = [],
-): Transfer {
+function toInvoke({ from, to, value, gas, input, depth }: FrameStart): z.infer<typeof Invoke> {
+  return {
+    ownerAddress: to === undefined ? word(0n) : addressWord(to),
+    callerAddress: addressWord(from),
+    gas: depth === 0 ? 0 : Number(gas),
+    callValue: word(value),
+    msgData: Buffer.from(input).toString('base64'),
+  }
+}
+
+function toTransfer(transfer: FrameStart, calls: readonly FrameStart[]): Transfer {
   return {
     programInvoke: null,
-    transferInvoke: {
-      ownerAddress: to === undefined ? '' : addressWord(to),
-      callerAddress: addressWord(from),
-      gas: depth === 0 ? 0 : Number(gas),
-      callValue: word(value),
-      msgData: bare(toHex(input)),
-    },
-    subtraces: calls.map((call) => toTransfer(call)),
+    transferInvoke: toInvoke(transfer),
+    subtraces: calls.map((call) => ({
+      traceType: 'CALL',
+      callType: 'CALL',
+      creationData: null,
+      creationMethod: null,
+      invokeData: toInvoke(call),
+      programResult: PAID,
+      codeAddress: null,
+      subtraces: [],
+    })),
     result: null,
     error: null,
     reverted: false,

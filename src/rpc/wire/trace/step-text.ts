@@ -1,7 +1,7 @@
 /** Writes the steps of a transaction as JSON text while it runs, so that they never exist as objects. */
 import { z } from 'zod'
 import { toHex } from '../../../encoding/hex.ts'
-import type { Step, StepFrame, StepSink, StepStart, TouchedSlots } from '../../../evm/tracing/step.ts'
+import type { ListedSlots, Step, StepFrame, StepSink, StepStart } from '../../../evm/tracing/step.ts'
 import type { TraceBudget } from '../../../evm/tracing/trace-budget.ts'
 import { RawJson } from '../../raw-json.ts'
 import { TextBuffer } from './text-buffer.ts'
@@ -31,7 +31,7 @@ export interface StepTexts {
   /** Arrays without their brackets. */
   readonly memory: string | undefined
   readonly stack: string | undefined
-  /** Members of an object: touched slots of this contract on steps that touch one, else empty. */
+  /** Members of an object: the slots that the step lists; empty without any. */
   readonly storage: string | undefined
   /** Hex without prefix. */
   readonly returnData: string | undefined
@@ -64,7 +64,7 @@ export class StepText implements StepSink {
   readonly #text: TextBuffer
   /** By depth. */
   readonly #open: FrameTexts[] = []
-  readonly #slots = new WeakMap<TouchedSlots, { readonly version: number; readonly text: string }>()
+  readonly #slots = new WeakMap<ListedSlots, { readonly version: number; readonly text: string }>()
   readonly #texts: { -readonly [K in keyof StepTexts]: StepTexts[K] } = {
     memory: undefined,
     stack: undefined,
@@ -133,7 +133,7 @@ export class StepText implements StepSink {
     return open.memory
   }
 
-  #slotsOf(slots: TouchedSlots): string {
+  #slotsOf(slots: ListedSlots): string {
     const known = this.#slots.get(slots)
     if (known?.version === slots.version) return known.text
     const text = [...slots.values]

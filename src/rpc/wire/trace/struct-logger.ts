@@ -38,7 +38,7 @@ const StructLogs = z
 export const ETHEREUM_NAMES: Readonly<Record<string, string>> = { SHA3: 'KECCAK256', SUICIDE: 'SELFDESTRUCT' }
 
 function entry(step: Step, { memory, stack, storage, returnData }: StepTexts): string {
-  const { name, frame, pc, gas, cost, refund, failure } = step
+  const { opcode, name = opcode.toString(16).padStart(2, '0'), frame, pc, gas, cost, refund, failure } = step
   const op = ETHEREUM_NAMES[name] ?? name
   let text = `{"pc":${pc},"op":"${op}","gas":${gas},"gasCost":${cost},"depth":${frame.depth + 1}`
   if (refund > 0) text += `,"refund":${refund}`

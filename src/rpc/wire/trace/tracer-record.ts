@@ -41,17 +41,8 @@ export interface TraceSetup<R = object> {
   readonly ofCallTree?: (root: CallFrame, place: TracePlace, limits: Pick<TraceLimits, 'size'>) => R
 }
 
-/** The `tracerConfig` of a request, for a tracer that contains others. */
-export interface TracerConfig {
-  readonly members: Readonly<Record<string, unknown>>
-  /** Finds a tracer by name and reads its `tracerConfig`. Throws `invalid-params`. */
-  part(tracer: string, tracerConfig: unknown): TraceOptions
-  /** The error for a member that the tracer does not allow. */
-  refuse(reason: string): never
-}
-
-/** One tracer of the registry. */
-export interface TracerRecord {
+/** What the document states of a tracer. */
+export interface TracerDescription {
   readonly name: string
   /** Options by name; all of them optional. */
   readonly options: Readonly<Record<string, Parameter<unknown>>>
@@ -61,13 +52,22 @@ export interface TracerRecord {
   readonly result: z.ZodType<object>
   /** Traces of a block are an array of results; of the other tracers an array of `{ txHash, result }`. */
   readonly isBareInBlocks: boolean
+}
+
+/** One tracer of the registry. */
+export interface TracerRecord extends TracerDescription {
   /** `values` holds a value for each of its options. */
-  configure(values: Readonly<Record<string, unknown>>, config: TracerConfig): TraceSetup
+  configure(values: Readonly<Record<string, unknown>>): TraceSetup
+}
+
+/** A tracer that runs others; its `tracerConfig` holds their options by name. */
+export interface CombinedTracer extends TracerDescription {
+  combine(parts: readonly TraceOptions[]): TraceSetup
 }
 
 /** The tracer that a request names, with its options. */
 export interface TraceOptions {
-  readonly tracer: TracerRecord
+  readonly tracer: TracerDescription
   readonly setup: TraceSetup
 }
 

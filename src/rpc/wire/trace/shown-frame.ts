@@ -1,0 +1,19 @@
+/** What the reference node shows of a transaction that runs no code (docs/rpc-reference.md#68-flat-trace). */
+import type { CallFrame, FrameFailure } from '../../../evm/tracing/call-frame.ts'
+
+function runsNoCode({ depth, ranCode }: CallFrame): boolean {
+  return depth === 0 && !ranCode
+}
+
+/** Gas of a frame: 0 for a transaction that ran no code. */
+export function shownGas(frame: CallFrame): bigint {
+  return runsNoCode(frame) ? 0n : frame.gas
+}
+
+/**
+ * Failure of a frame: none for a transaction that ran no code. When it calls a precompiled contract that fails, its
+ * receipt has status 1 (docs/protocol.md#failing-precompiles).
+ */
+export function shownFailure(frame: CallFrame): FrameFailure | undefined {
+  return runsNoCode(frame) ? undefined : frame.failure
+}
