@@ -32,6 +32,7 @@ import type {
   WorkInsertion,
 } from './model.ts'
 import type { Peers } from './peers/peer-scoring.ts'
+import type { AccountQueries } from './queries/accounts.ts'
 import type { FeeHistory } from './queries/fee-history.ts'
 import type { Replays } from './queries/replay.ts'
 import type { Simulations } from './queries/simulate.ts'
@@ -39,7 +40,7 @@ import type { FlatTrace, TraceQuery } from './queries/trace-filter.ts'
 import type { Wallet } from './wallet/wallet.ts'
 
 /** Reads. They never wait for a command: the head is read once, and state roots never change under a reader. */
-export interface Queries extends Replays, Simulations {
+export interface Queries extends AccountQueries, Replays, Simulations {
   head(): ExecutedBlock
   /** `undefined` when there is no such block, or when `requireCanonical` selects one beside the canonical chain. */
   block(reference: BlockReference): Promise<BlockView | undefined>

@@ -2,6 +2,7 @@
 import { createAbiRegistry } from '../../src/abi/registry.ts'
 import { EMPTY_ACCOUNT, EMPTY_TRIE_ROOT } from '../../src/chain/account.ts'
 import type { Transaction } from '../../src/chain/transaction.ts'
+import { keccakHex } from '../../src/encoding/hash.ts'
 import { fromHex, type Hex } from '../../src/encoding/hex.ts'
 import type { DevTools } from '../../src/engine/dev/dev-tools.ts'
 import type { Commands, Engine, Queries } from '../../src/engine/engine.ts'
@@ -18,6 +19,7 @@ import {
   B,
   block0,
   block1,
+  CODE,
   CONTRACT,
   COW_KEY,
   COW1_KEY,
@@ -176,6 +178,9 @@ export function fakeEngine(
         accountProof: [fromHex('0xc0')],
         storageProof: slots.map((slot) => ({ slot, value: slot, proof: [] })),
       },
+    storageHash: () => EMPTY_TRIE_ROOT,
+    codeByHash: (hash) => (hash === keccakHex(CODE) ? CODE : undefined),
+    changedAccounts: () => [A, B],
     gasPrice: () => 66n,
     feeHistory: note('feeHistory', { oldest: 0, samples: [{ gasUsedRatio: 0.5, prices: [7n] }] }),
     hashrate: () => ({ own: 5n, network: 9n }),
@@ -219,6 +224,7 @@ export function fakeEngine(
     setTime: note('setTime', 7),
     setBlockTimestampInterval: note('setBlockTimestampInterval', true),
     dropTransaction: async (hash) => note('dropTransaction', hash === pooled.hash)(hash),
+    dropTransactionsOf: note('dropTransactionsOf', undefined),
     dropAllTransactions: note('dropAllTransactions', undefined),
     impersonation: {
       covers: (address) => impersonated.has(address),

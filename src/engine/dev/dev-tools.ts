@@ -32,6 +32,8 @@ export interface DevTools {
   setBlockTimestampInterval(seconds: number | undefined): Promise<boolean>
   /** Drops a transaction from the pool; false when the pool does not hold it. */
   dropTransaction(hash: Hex): Promise<boolean>
+  /** Drops all transactions of a sender from the pool. */
+  dropTransactionsOf(sender: Hex): Promise<void>
   /** Clears the pool. */
   dropAllTransactions(): Promise<void>
   readonly impersonation: Pick<Impersonation, 'covers' | 'start' | 'stop' | 'setEverybody'>
@@ -117,6 +119,16 @@ export function createDev(parts: EngineParts): { tools: DevTools; snapshotComman
         mining.discardPending()
         await store.batch(persistedPool.drop([hash]))
         return true
+      }),
+
+    dropTransactionsOf: (sender) =>
+      enqueue(async () => {
+        const hashes = [...pool.pending(), ...pool.queued()]
+          .filter(({ from }) => from === sender)
+          .map(({ hash }) => hash)
+        for (const hash of hashes) pool.drop(hash)
+        mining.discardPending()
+        await store.batch(persistedPool.drop(hashes))
       }),
 
     dropAllTransactions: () =>

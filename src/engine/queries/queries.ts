@@ -3,6 +3,7 @@ import { invalidParams } from '../../errors.ts'
 import type { Queries } from '../engine.ts'
 import { createEventLoopYield } from '../event-loop.ts'
 import type { EngineParts } from '../parts.ts'
+import { createAccountQueries } from './accounts.ts'
 import { createComparison } from './comparison.ts'
 import { createFeeHistory } from './fee-history.ts'
 import { createFees } from './fees.ts'
@@ -60,6 +61,7 @@ export function createQueries(parts: EngineParts, options: QueryOptions): Querie
     poolSize: () => pool.size,
     accountQuota: (sender) => pool.quotaOf(sender),
     pendingNonce: (address) => pool.nextNonce(address, parts.headState()),
+    ...createAccountQueries(parts),
     ...simulations,
     ...replays,
     compareRules: createComparison({ ...context, replays }),

@@ -4,9 +4,11 @@ import { NAME_METHODS } from './abi.ts'
 import { COMPARISON_METHODS } from './comparison.ts'
 import { DEBUG_METHODS } from './debug.ts'
 import { DEBUG_RAW_METHODS } from './debug-raw.ts'
+import { DEBUG_STATE_METHODS } from './debug-state.ts'
 import { DEV_ACCOUNT_METHODS } from './dev/accounts.ts'
 import { DEV_MINING_METHODS } from './dev/mining.ts'
 import { DEV_NODE_METHODS } from './dev/node.ts'
+import { DEV_POOL_METHODS } from './dev/pool.ts'
 import { DEV_STATE_METHODS } from './dev/state.ts'
 import { BLOCK_METHODS } from './eth/block.ts'
 import { BRIDGE_METHODS } from './eth/bridge.ts'
@@ -60,9 +62,11 @@ export const METHODS: readonly AnyMethod[] = [
   ...TRACE_METHODS,
   ...DEBUG_METHODS,
   ...DEBUG_RAW_METHODS,
+  ...DEBUG_STATE_METHODS,
   ...PERSONAL_METHODS,
   ...DEV_STATE_METHODS,
   ...DEV_ACCOUNT_METHODS,
   ...DEV_MINING_METHODS,
   ...DEV_NODE_METHODS,
+  ...DEV_POOL_METHODS,
 ]

@@ -36,7 +36,7 @@ const Word: Parameter<bigint> = scalar({
 const Storage = mapOf(Word, Word, (name, slot) => `${name} slot ${slot}`)
 
 /** An address, refused by the name of its field. */
-const AccountKey: Parameter<Hex> = {
+export const AccountKey: Parameter<Hex> = {
   schema: Address.schema,
   read(value, name) {
     const digits = typeof value === 'string' ? value.replace(/^0x/, '') : ''
