@@ -21,6 +21,10 @@ export type ErrorKind =
   | 'filter-not-found'
   /** Automining accepted the transaction, but no block took it. */
   | 'not-mined'
+  /** A transaction is in the pool, and no block had it in the time that the caller wanted to wait; data is its hash (EIP-7966). */
+  | 'receipt-timeout'
+  /** A transaction whose receipt the caller wants to wait for is queued behind a missing nonce; data is its hash (EIP-7966). */
+  | 'not-runnable'
   /** The pool refused a transaction. */
   | 'transaction-refused'
   /** Time or response size ran out. */

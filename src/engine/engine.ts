@@ -116,6 +116,8 @@ export interface Commands extends SnapshotCommands {
    * signature. Throws `invalid-params` for an unknown account.
    */
   send(request: TransactionRequest): Promise<Submitted>
+  /** The same from any account: one that the node has no key for gets a placeholder signature, impersonated or not. */
+  sendUnsigned(request: TransactionRequest): Promise<Submitted>
   /**
    * The same with the given 32-byte key; automining leaves the transaction in the pool
    * (docs/rpc-reference.md#75-sending). Resolves to its hash.

@@ -15,6 +15,8 @@ export const ERROR_CODES = {
   'insufficient-funds': -32000,
   'filter-not-found': -32000,
   'not-mined': -32009,
+  'receipt-timeout': 4,
+  'not-runnable': 5,
   'transaction-refused': -32010,
   'limit-exceeded': -32011,
   'log-limit': -32012,

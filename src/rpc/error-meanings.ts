@@ -17,6 +17,8 @@ export const ERROR_MEANINGS: Readonly<Record<AnswerKind, string>> = {
   'insufficient-funds': 'The sender cannot pay.',
   'filter-not-found': 'There is no such filter, it has expired, or it belongs to another caller.',
   'not-mined': 'The pool accepted the transaction, but it was not mined.',
+  'receipt-timeout': 'The transaction is in the pool, and was not mined in time; data is its hash.',
+  'not-runnable': 'The transaction is queued behind a missing nonce; data is its hash.',
   'transaction-refused': 'The pool refuses the transaction; the message gives the reason.',
   'limit-exceeded': 'The call took too long, or its answer is too large.',
   'log-limit': 'The query covers more blocks, or finds more logs, than the limit.',

@@ -195,6 +195,7 @@ export function fakeEngine(
       if (!keys.has(request.from)) throw invalidParams(`Could not find account for address: ${request.from}`)
       return note('send', { hash: UNKNOWN })(request)
     },
+    sendUnsigned: note('sendUnsigned', { hash: UNKNOWN }),
     sendWith: note('sendWith', UNKNOWN),
     sign: note('sign', pooled),
     mine: note('mine', [block1]),

@@ -13,14 +13,17 @@ import { DEV_STATE_METHODS } from './dev/state.ts'
 import { BLOCK_METHODS } from './eth/block.ts'
 import { BRIDGE_METHODS } from './eth/bridge.ts'
 import { CLIENT_METHODS } from './eth/client.ts'
+import { CONDITIONAL_METHODS } from './eth/conditional.ts'
 import { EXECUTE_METHODS } from './eth/execute.ts'
 import { FEE_METHODS } from './eth/fees.ts'
+import { FILL_METHODS } from './eth/fill.ts'
 import { FILTER_METHODS } from './eth/filters.ts'
 import { LOG_METHODS } from './eth/logs.ts'
 import { MINING_METHODS } from './eth/mining.ts'
 import { SIGN_METHODS } from './eth/sign.ts'
 import { STATE_METHODS } from './eth/state.ts'
 import { SUBMIT_METHODS } from './eth/submit.ts'
+import { SUBMIT_SYNC_METHODS } from './eth/submit-sync.ts'
 import { SUBSCRIBE_METHODS } from './eth/subscribe.ts'
 import { TRANSACTION_METHODS } from './eth/transaction.ts'
 import { EVM_METHODS } from './evm.ts'
@@ -50,6 +53,9 @@ export const METHODS: readonly AnyMethod[] = [
   ...FILTER_METHODS,
   ...SUBSCRIBE_METHODS,
   ...SUBMIT_METHODS,
+  ...SUBMIT_SYNC_METHODS,
+  ...CONDITIONAL_METHODS,
+  ...FILL_METHODS,
   ...SIGN_METHODS,
   ...TXPOOL_METHODS,
   ...SCO_METHODS,
