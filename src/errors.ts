@@ -42,6 +42,17 @@ export type ErrorKind =
   | 'mining-refused'
   /** A block broke a rule of the chain. */
   | 'invalid-block'
+  /** These ten: why a block or a transaction cannot be simulated, each with a code of its own in the standard of eth_simulateV1. */
+  | 'nonce-too-low'
+  | 'nonce-too-high'
+  | 'price-too-low'
+  | 'intrinsic-gas-too-low'
+  | 'cost-not-covered'
+  | 'block-gas-exceeded'
+  | 'block-order'
+  | 'timestamp-order'
+  | 'initcode-too-long'
+  | 'too-many-blocks'
   /** The data directory is held, foreign, or of another format; the node does not start. */
   | 'database'
   /** A setting is unknown, malformed or contradicts another; the node does not start. */

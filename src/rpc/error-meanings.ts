@@ -30,6 +30,16 @@ export const ERROR_MEANINGS: Readonly<Record<AnswerKind, string>> = {
   'mining-refused': 'The submitted work is refused; the message gives the reason.',
   'invalid-block':
     'The block breaks a rule of the chain; the message names the first, and data has `rule`, `height` and, where values are compared, `expected` and `found`.',
+  'nonce-too-low': 'The nonce of a simulated transaction is below that of its sender.',
+  'nonce-too-high': 'The nonce of a simulated transaction is above that of its sender.',
+  'price-too-low': 'The gas price of a simulated transaction is below the minimum of its block.',
+  'intrinsic-gas-too-low': 'The gas of a simulated transaction does not cover its intrinsic gas.',
+  'cost-not-covered': 'The sender of a simulated transaction cannot pay for its gas and value.',
+  'block-gas-exceeded': 'The gas limit of a simulated block is exceeded.',
+  'block-order': 'The number of a simulated block is not above that of the block before.',
+  'timestamp-order': 'The timestamp of a simulated block is not above that of the block before.',
+  'initcode-too-long': 'The init code of a simulated creation is too long.',
+  'too-many-blocks': 'More blocks are to be simulated than the limit.',
 }
 
 /** What any call may meet, whatever its method. */

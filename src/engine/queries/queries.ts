@@ -4,6 +4,7 @@ import type { Queries } from '../engine.ts'
 import { createEventLoopYield } from '../event-loop.ts'
 import type { EngineParts } from '../parts.ts'
 import { createAccountQueries } from './accounts.ts'
+import { createCallSequences } from './call-sequence.ts'
 import { createComparison } from './comparison.ts'
 import { createFeeHistory } from './fee-history.ts'
 import { createFees } from './fees.ts'
@@ -11,6 +12,7 @@ import { createLogs } from './logs.ts'
 import { createLookup } from './lookup.ts'
 import { createReplays } from './replay.ts'
 import { createSimulations } from './simulate.ts'
+import { createBlockSimulations } from './simulate-blocks.ts'
 import { createTraceFilter } from './trace-filter.ts'
 
 /** Limits and modes of queries. */
@@ -63,6 +65,8 @@ export function createQueries(parts: EngineParts, options: QueryOptions): Querie
     pendingNonce: (address) => pool.nextNonce(address, parts.headState()),
     ...createAccountQueries(parts),
     ...simulations,
+    ...createBlockSimulations({ ...context, pending: mining.pending }),
+    ...createCallSequences({ ...context, replays }),
     ...replays,
     compareRules: createComparison({ ...context, replays }),
     logs: createLogs(parts),

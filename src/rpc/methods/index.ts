@@ -21,6 +21,7 @@ import { FILTER_METHODS } from './eth/filters.ts'
 import { LOG_METHODS } from './eth/logs.ts'
 import { MINING_METHODS } from './eth/mining.ts'
 import { SIGN_METHODS } from './eth/sign.ts'
+import { SIMULATE_METHODS } from './eth/simulate.ts'
 import { STATE_METHODS } from './eth/state.ts'
 import { SUBMIT_METHODS } from './eth/submit.ts'
 import { SUBMIT_SYNC_METHODS } from './eth/submit-sync.ts'
@@ -47,6 +48,7 @@ export const METHODS: readonly AnyMethod[] = [
   ...STATE_METHODS,
   ...FEE_METHODS,
   ...EXECUTE_METHODS,
+  ...SIMULATE_METHODS,
   ...BLOCK_METHODS,
   ...TRANSACTION_METHODS,
   ...LOG_METHODS,
