@@ -39,10 +39,17 @@ import type { Replays } from './queries/replay.ts'
 import type { Simulations } from './queries/simulate.ts'
 import type { BlockSimulations } from './queries/simulate-blocks.ts'
 import type { FlatTrace, TraceQuery } from './queries/trace-filter.ts'
+import type { ValueSlots } from './queries/value-slot.ts'
 import type { Wallet } from './wallet/wallet.ts'
 
 /** Reads. They never wait for a command: the head is read once, and state roots never change under a reader. */
-export interface Queries extends AccountQueries, BlockSimulations, CallSequences, Replays, Simulations {
+export interface Queries
+  extends AccountQueries,
+    BlockSimulations,
+    CallSequences,
+    Replays,
+    Simulations,
+    ValueSlots {
   head(): ExecutedBlock
   /** `undefined` when there is no such block, or when `requireCanonical` selects one beside the canonical chain. */
   block(reference: BlockReference): Promise<BlockView | undefined>

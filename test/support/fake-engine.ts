@@ -156,6 +156,7 @@ export function fakeEngine(
     simulateBlocks: note('simulateBlocks', []),
     callMany: note('callMany', []),
     callBundle: note('callBundle', []),
+    valueSlot: note('valueSlot', { address: CONTRACT, slot: 1n }),
     traceFilter: note('traceFilter', []),
     traceCall: async (_request, _reference, tracer) => reportPlainCall(tracer, A, B, stateWith(0n)),
     compareRules: note('compareRules', undefined),
@@ -222,6 +223,12 @@ export function fakeEngine(
   const impersonated = new Set<Hex>()
   const dev: DevTools = {
     editState: note('editState', undefined),
+    addBalance: note('addBalance', undefined),
+    rollback: note('rollback', undefined),
+    replaceBlocks: note('replaceBlocks', undefined),
+    lastBlockTime: () => 1_700_000_000,
+    isLoggingEnabled: () => true,
+    setLoggingEnabled: (on) => void calls.push({ name: 'setLoggingEnabled', args: [on] }),
     setCoinbase: note('setCoinbase', undefined),
     setBlockGasLimit: note('setBlockGasLimit', undefined),
     setMinimumGasPrice: note('setMinimumGasPrice', undefined),
@@ -234,6 +241,7 @@ export function fakeEngine(
       covers: (address) => impersonated.has(address),
       start: (address) => void impersonated.add(address),
       stop: (address) => impersonated.delete(address),
+      impersonateSignature: (...args) => void calls.push({ name: 'impersonateSignature', args }),
       setEverybody: (on) => void calls.push({ name: 'setEverybody', args: [on] }),
     },
     miningMode: () => 'auto',

@@ -5,7 +5,11 @@ import type { ChainConfig } from '../../chain/config.ts'
 import type { Genesis } from '../../chain/genesis.ts'
 import { headerHash } from '../../chain/header.ts'
 import type { Hex } from '../../encoding/hex.ts'
-import type { Vm } from '../../evm/rules.ts'
+import {
+  type ImpersonatedSignatures,
+  precompilesWith,
+} from '../../evm/precompiles/impersonated-signatures.ts'
+import { CHAIN_RULES, type Vm } from '../../evm/rules.ts'
 import { createVm } from '../../evm/vm.ts'
 import type { Logger } from '../../logger.ts'
 import type { CommittedState, StateReader } from '../../state/model.ts'
@@ -44,6 +48,8 @@ export interface ChainOptions {
   readonly logger: Logger
   /** Wall clock, Unix seconds. */
   readonly now: () => number
+  /** Signatures that ECRECOVER answers from a list, which may change. */
+  readonly signatures: ImpersonatedSignatures
 }
 
 /** Opens the chain of the store, or starts it with the genesis. Throws `database`. */
@@ -51,7 +57,11 @@ export async function openChain(options: ChainOptions): Promise<Chain> {
   const { config, genesis, store, place, logger, now } = options
   const blocks = await BlockStore.open(store, config)
   const trie = new StateTrie(nodeSource(store))
-  const vm = createVm({ chainId: config.chainId, onNotice: (notice) => logger.warn(notice) })
+  const vm = createVm({
+    chainId: config.chainId,
+    onNotice: (notice) => logger.warn(notice),
+    rules: { ...CHAIN_RULES, precompiles: precompilesWith(options.signatures) },
+  })
   const blockchain = await Blockchain.open({ store, blocks, trie, place }, () =>
     buildGenesis(genesis, trie, config),
   )

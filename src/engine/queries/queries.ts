@@ -14,6 +14,7 @@ import { createReplays } from './replay.ts'
 import { createSimulations } from './simulate.ts'
 import { createBlockSimulations } from './simulate-blocks.ts'
 import { createTraceFilter } from './trace-filter.ts'
+import { createValueSlots } from './value-slot.ts'
 
 /** Limits and modes of queries. */
 export interface QueryOptions {
@@ -67,6 +68,7 @@ export function createQueries(parts: EngineParts, options: QueryOptions): Querie
     ...simulations,
     ...createBlockSimulations({ ...context, pending: mining.pending }),
     ...createCallSequences({ ...context, replays }),
+    ...createValueSlots(context),
     ...replays,
     compareRules: createComparison({ ...context, replays }),
     logs: createLogs(parts),

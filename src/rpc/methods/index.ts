@@ -6,6 +6,8 @@ import { DEBUG_METHODS } from './debug.ts'
 import { DEBUG_RAW_METHODS } from './debug-raw.ts'
 import { DEBUG_STATE_METHODS } from './debug-state.ts'
 import { DEV_ACCOUNT_METHODS } from './dev/accounts.ts'
+import { DEV_CHAIN_METHODS } from './dev/chain.ts'
+import { DEV_ERC20_METHODS } from './dev/erc20.ts'
 import { DEV_MINING_METHODS } from './dev/mining.ts'
 import { DEV_NODE_METHODS } from './dev/node.ts'
 import { DEV_POOL_METHODS } from './dev/pool.ts'
@@ -77,4 +79,6 @@ export const METHODS: readonly AnyMethod[] = [
   ...DEV_MINING_METHODS,
   ...DEV_NODE_METHODS,
   ...DEV_POOL_METHODS,
+  ...DEV_CHAIN_METHODS,
+  ...DEV_ERC20_METHODS,
 ]

@@ -4,7 +4,7 @@ import { type Hex, toQuantity } from '../../../encoding/hex.ts'
 import { literals } from '../../json-forms.ts'
 import { method } from '../../method.ts'
 import { either, object, optional, type Parameter, scalar } from '../../parameter.ts'
-import { HashText, QuantityText } from '../../wire/scalars.ts'
+import { Flag, HashText, QuantityText } from '../../wire/scalars.ts'
 import { evm_increaseTime, evm_revert, evm_setNextBlockTimestamp, evm_snapshot } from '../evm.ts'
 import { order, under } from './family.ts'
 
@@ -32,6 +32,17 @@ const RESET = order({
   params: { options: optional(ResetOptions, null) },
   example: [],
   run: (_, { engine }) => engine.commands.reset(),
+})
+
+const SET_LOGGING = order({
+  name: 'setLoggingEnabled',
+  summary:
+    'Shows calls, blocks and console output on the terminal of the node, or hides them; warnings are always shown.',
+  params: { on: Flag },
+  example: [true],
+  async run({ on }, { engine }) {
+    engine.dev.setLoggingEnabled(on)
+  },
 })
 
 export const hardhat_metadata = method({
@@ -141,6 +152,7 @@ export const anvil_nodeInfo = method({
 /** The methods of this file, in the order of the document. */
 export const DEV_NODE_METHODS = [
   ...RESET,
+  ...SET_LOGGING,
   hardhat_metadata,
   { ...under('anvil_metadata', hardhat_metadata), presets: undefined },
   anvil_nodeInfo,
