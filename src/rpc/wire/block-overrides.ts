@@ -1,11 +1,13 @@
 /** Overrides of the block that simulated calls run in. */
 
 import { LATEST_TIMESTAMP } from '../../engine/clock.ts'
-import { MAX_GAS } from '../../evm/message.ts'
 import type { BlockOverrideValues } from '../../execution/request.ts'
 import { literals } from '../json-forms.ts'
 import { mapped, object, type Parameter, refine, scalar } from '../parameter.ts'
 import { Address, Quantity, wholeNumber } from './scalars.ts'
+
+/** Frames count gas in safe integers. */
+const MAX_GAS = BigInt(Number.MAX_SAFE_INTEGER)
 
 /** A gas limit of a block that frames can count. */
 export const GasLimit = refine(Quantity, { where: (gas) => gas <= MAX_GAS, what: `gas up to ${MAX_GAS}` })
