@@ -43,7 +43,7 @@ const DEV_METHODS: ReadonlyMap<string, string> = new Map([
   ['getBlobsByTransactionHash', NO_BLOBS],
   [
     'setChainId',
-    'the chain id is bound into the signatures of transactions and fixed when the node starts (--chain)',
+    'the chain id is bound into the signatures of transactions and fixed when the node starts (--chain-id)',
   ],
   ['addCapability', NO_DELEGATION],
   ['setExecutor', NO_DELEGATION],

@@ -8,7 +8,7 @@ import type { CallRequest } from '../../execution/request.ts'
 import { type ChainAccess, environmentAt } from '../blockchain/ancestry.ts'
 import type { Lookup } from './lookup.ts'
 
-/** Words that a slot is given in turn; no token answers them by chance. */
+/** Words that are tried one after another in a slot; no token answers them by chance. */
 const PROBES = [0x1d2c_3b4a_5968_77n, 0x0f1e_2d3c_4b5a_69n]
 
 /** A storage slot of an account. */
@@ -34,7 +34,7 @@ interface Parts extends ChainAccess {
   readonly timeoutMs: number
 }
 
-/** Makes the search of a node: every slot that the message reads is overridden in turn. */
+/** Makes the search of a node: the slots that the message reads are overridden one after another. */
 export function createValueSlots(parts: Parts): ValueSlots {
   const { blockchain, lookup, vm } = parts
   return {

@@ -8,7 +8,7 @@ import { timeLeft } from '../../deadlines.ts'
 import { type Context, method } from '../../method.ts'
 import { optional, orNull, type ValueOf } from '../../parameter.ts'
 import { sendRequest } from '../../signing.ts'
-import { BlockObject, toRpcBlock } from '../../wire/block.ts'
+import { BlockObject, shownTransactions, toRpcBlock } from '../../wire/block.ts'
 import { BlockCount, MineOptions, ReorgTransactions } from '../../wire/fork.ts'
 import { DataText } from '../../wire/scalars.ts'
 import { TransactionObject, toRpcTransaction } from '../../wire/transaction.ts'
@@ -61,14 +61,15 @@ const DetailedBlockObject = BlockObject.extend({
   ),
 }).meta({ id: 'DetailedBlock' })
 
-async function mineDetailed(options: ValueOf<typeof MineOptions>, context: Context) {
-  const { commands, queries, config } = context.engine
-  const mined = await commands.mine(options)
+async function mineDetailed(wanted: ValueOf<typeof MineOptions>, context: Context) {
+  const { engine, options } = context
+  const { commands, queries, config } = engine
+  const mined = await commands.mine(wanted)
   const blocks: z.infer<typeof DetailedBlockObject>[] = []
   for (const executed of mined) {
     const { hash, block } = executed
     const traces = await queries.traces(executed, timeLeft(context))
-    const transactions = block.transactions.map((transaction, index) => {
+    const transactions = shownTransactions(block, options.hideRemasc).map((transaction, index) => {
       const root = traces[index]?.root
       const place = { hash, number: block.header.number, index }
       const reason = root?.failure?.revertReason
@@ -78,7 +79,10 @@ async function mineDetailed(options: ValueOf<typeof MineOptions>, context: Conte
         ...(reason !== undefined && { revertReason: reason }),
       }
     })
-    blocks.push({ ...toRpcBlock({ executed, pending: false }, false, config), transactions })
+    blocks.push({
+      ...toRpcBlock({ executed, pending: false }, false, config, options.hideRemasc),
+      transactions,
+    })
   }
   return blocks
 }
