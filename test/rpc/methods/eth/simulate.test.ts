@@ -1,11 +1,11 @@
 /**
- * Simulated blocks, calls and bundles. Expected values follow from the standard of eth_simulateV1 (ethereum/execution-apis)
+ * Simulated blocks. Expected values follow from the standard of eth_simulateV1 (ethereum/execution-apis)
  * and from the gas of the opcodes involved; those marked so were answered by Anvil 1.7.1.
  */
-import { AbiCoder, concat, keccak256, Transaction, Wallet } from 'ethers'
+import { AbiCoder, keccak256 } from 'ethers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createNode, type Node } from '../../../../src/index.ts'
-import { A, B, COW_KEY } from '../../../support/fake-chain.ts'
+import { A } from '../../../support/fake-chain.ts'
 
 const word = (value: bigint | number | string) => `0x${BigInt(value).toString(16).padStart(64, '0')}`
 const account = (digits: string) => `0x${digits.padEnd(39, '0')}1`
@@ -343,111 +343,5 @@ describe('eth_simulateV1', () => {
     expect(calls.map(({ status }) => status)).toEqual(['0x1', '0x1'])
     await expect(simulate({ blockStateCalls: [] })).rejects.toMatchObject({ code: -32602 })
     await expect(simulate({ blockStateCalls: [{}] }, word(99))).rejects.toMatchObject({ code: -32600 })
-  })
-})
-
-describe('eth_callMany', () => {
-  it('runs each call on what the ones before left, each bundle in a block of its own', async () => {
-    const overrides = {
-      [C1]: { code: COUNTER },
-      [C2]: { code: returning('43') },
-      [C3]: { code: REVERT_NOPE },
-    }
-    const answers = await ask(
-      'eth_callMany',
-      [
-        { transactions: [{ to: C1 }, { to: C1 }, { to: C2 }] },
-        { transactions: [{ to: C1 }, { to: C2 }, { to: C3 }], blockOverride: { number: 50 } },
-        { transactions: [{ to: C2 }, { from: C0, to: C1, value: '0x1' }] },
-      ],
-      { blockNumber: 'latest' },
-      overrides,
-    )
-    expect(answers).toEqual([
-      [{ value: word(1) }, { value: word(2) }, { value: word(1) }],
-      [{ value: word(3) }, { value: word(50) }, { error: 'revert nope' }],
-      [{ value: word(51) }, { error: expect.stringContaining('insufficient funds') }],
-    ])
-    await expect(ask('eth_callMany', [])).rejects.toMatchObject({ code: -32602 })
-  })
-
-  it('runs between the transactions of a block', async () => {
-    const own = await createNode({ mining: 'manual' })
-    try {
-      const call = <T>(method: string, ...params: unknown[]) => own.request({ method, params }) as Promise<T>
-      await call('hardhat_setCode', C1, COUNTER)
-      for (let i = 0; i < 2; i++)
-        await call('eth_sendTransaction', { from: A, to: C1, gas: '0xea60', gasPrice: '0x1' })
-      await call('evm_mine')
-      const counted = async (context: object | null) =>
-        (await call<{ value: string }[][]>('eth_callMany', [{ transactions: [{ to: C1 }] }], context))[0]?.[0]
-          ?.value
-      expect(await counted({ transactionIndex: 0 })).toBe(word(1))
-      expect(await counted({ transactionIndex: '0x1' })).toBe(word(2))
-      expect(await counted({ transactionIndex: 2, blockNumber: '0x1' })).toBe(word(3))
-      expect(await counted({ transactionIndex: -1 })).toBe(word(3))
-      expect(await counted(null)).toBe(word(3))
-    } finally {
-      await own.close()
-    }
-  })
-})
-
-describe('eth_callBundle', () => {
-  const wallet = new Wallet(`0x${Buffer.from(COW_KEY).toString('hex')}`)
-  const sign = (nonce: number, fields: object) =>
-    wallet.signTransaction({ type: 0, nonce, gasPrice: 2, gasLimit: 100_000, chainId: 33, ...fields })
-
-  it('answers what signed transactions do and pay', async () => {
-    const coinbase = account('cb')
-    const txs = [
-      await sign(0, { to: coinbase, value: 500 }),
-      await sign(1, { to: null, data: REVERT }),
-      await sign(2, { to: B, value: 1 }),
-    ]
-    const hashes = txs.map((raw) => Transaction.from(raw).hash as string)
-    const answer = await ask('eth_callBundle', {
-      txs,
-      blockNumber: '0x2',
-      stateBlockNumber: 'latest',
-      coinbase,
-    })
-    // A creation costs 53,000, 16 for each byte but zeros and 4 for zeros, 2 for its word; two pushes of 3.
-    const failed = 53_000 + 3 * 16 + 2 * 4 + 2 + 6
-    const gasUsed = 21_000 + failed + 21_000
-    expect(answer).toMatchObject({
-      bundleHash: keccak256(concat(hashes)),
-      totalGasUsed: gasUsed,
-      gasFees: String(2 * gasUsed),
-      ethSentToCoinbase: '500',
-      coinbaseDiff: String(2 * gasUsed + 500),
-      bundleGasPrice: String(Math.floor((2 * gasUsed + 500) / gasUsed)),
-      stateBlockNumber: 1,
-      results: [
-        {
-          txHash: hashes[0],
-          fromAddress: A,
-          toAddress: coinbase,
-          gasUsed: 21_000,
-          ethSentToCoinbase: '500',
-          value: '0x',
-        },
-        { txHash: hashes[1], toAddress: null, gasUsed: failed, gasPrice: '2', revert: '0x' },
-        { txHash: hashes[2], gasUsed: 21_000, value: '0x' },
-      ],
-    })
-    expect(await ask('eth_getTransactionCount', A, 'latest')).toBe('0x0')
-  })
-
-  it('refuses a bundle in which a transaction cannot be', async () => {
-    const bundle = { txs: [await sign(1, { to: B })], blockNumber: 2 }
-    await expect(ask('eth_callBundle', bundle)).rejects.toMatchObject({
-      code: -32010,
-      message: expect.stringContaining("nonce 1 is not the account's 0"),
-    })
-    await expect(ask('eth_callBundle', { txs: [], blockNumber: 2 })).rejects.toMatchObject({ code: -32602 })
-    await expect(ask('eth_callBundle', { ...bundle, stateBlockNumber: '0x63' })).rejects.toMatchObject({
-      code: -32602,
-    })
   })
 })
