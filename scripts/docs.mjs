@@ -56,6 +56,7 @@ const NAMESPACES = {
   hardhat: 'Methods that Hardhat adds to a node.',
   anvil: 'Methods that Anvil adds to a node.',
   miner: 'Starting and stopping the mining schedule.',
+  tenderly: 'Balances, under the names of another development service.',
 }
 
 /** Text as it stands in a table cell. */

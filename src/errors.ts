@@ -21,6 +21,10 @@ export type ErrorKind =
   | 'filter-not-found'
   /** Automining accepted the transaction, but no block took it. */
   | 'not-mined'
+  /** A transaction is in the pool, and no block had it in the time that the caller wanted to wait; data is its hash (EIP-7966). */
+  | 'receipt-timeout'
+  /** A transaction whose receipt the caller wants to wait for is queued behind a missing nonce; data is its hash (EIP-7966). */
+  | 'not-runnable'
   /** The pool refused a transaction. */
   | 'transaction-refused'
   /** Time or response size ran out. */
@@ -38,6 +42,17 @@ export type ErrorKind =
   | 'mining-refused'
   /** A block broke a rule of the chain. */
   | 'invalid-block'
+  /** These ten: why a block or a transaction cannot be simulated, each with a code of its own in the standard of eth_simulateV1. */
+  | 'nonce-too-low'
+  | 'nonce-too-high'
+  | 'price-too-low'
+  | 'intrinsic-gas-too-low'
+  | 'cost-not-covered'
+  | 'block-gas-exceeded'
+  | 'block-order'
+  | 'timestamp-order'
+  | 'initcode-too-long'
+  | 'too-many-blocks'
   /** The data directory is held, foreign, or of another format; the node does not start. */
   | 'database'
   /** A setting is unknown, malformed or contradicts another; the node does not start. */

@@ -109,6 +109,15 @@ export function impersonatedSender({ r, s }: Transaction): Hex | undefined {
   return s === 1n && r < 1n << 160n ? toHex(fromBigIntFixed(r, 20)) : undefined
 }
 
+/**
+ * The RLP of an unsigned transaction as clients of Ethereum read it: nine elements, those of the signature empty, and a
+ * zero price empty as well.
+ */
+export function encodeUnsigned(unsigned: UnsignedTransaction): Uint8Array {
+  const [nonce = EMPTY, , ...rest] = payloadOf(unsigned)
+  return frameStrings([nonce, fromBigInt(unsigned.gasPrice), ...rest, EMPTY, EMPTY, EMPTY])
+}
+
 /** The sender's public key (64 bytes, x and y); `undefined` when no signature of its own is there to recover it from. */
 export function senderPublicKey({ raw, from }: Transaction): Uint8Array | undefined {
   const { chainId, parity, r, s, payload } = parseTransaction(raw)

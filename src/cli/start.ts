@@ -95,14 +95,23 @@ export async function start(
 ): Promise<void> {
   const trees = style.withoutTrees ? undefined : createFailureTrees()
   const reporter = await createReporter(settings, writers, trees)
+  // hardhat_setLoggingEnabled, anvil_setLoggingEnabled
+  let isEnabled = () => true
+  const whileEnabled =
+    <A extends readonly unknown[]>(report: (...args: A) => void) =>
+    (...args: A) => {
+      if (isEnabled()) report(...args)
+    }
   const node = await createNode({
     ...settings.node,
     logger: reporter.logger,
     // Without a listener the dispatcher does not read the clock.
-    onCall: printsActivity(settings.terminal) ? reporter.call : undefined,
+    onCall: printsActivity(settings.terminal) ? whileEnabled(reporter.call) : undefined,
   })
-  node.engine.events.on('chain', reporter.chain)
-  if (!style.withoutConsole) node.engine.events.on('console', reporter.console)
+  const { dev, events } = node.engine
+  isEnabled = dev.isLoggingEnabled
+  events.on('chain', whileEnabled(reporter.chain))
+  if (!style.withoutConsole) events.on('console', whileEnabled(reporter.console))
   trees?.attach(node.engine)
   const server = await open(node, settings, reporter, writers.output, style)
   const { reloadCertificate } = server

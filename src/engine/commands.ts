@@ -175,6 +175,8 @@ export function createCommands(parts: EngineParts): Omit<Commands, keyof Snapsho
 
     send: (request) => enqueue(() => submit(requests.toSend(request))),
 
+    sendUnsigned: (request) => enqueue(() => submit(requests.toSendUnsigned(request))),
+
     sendWith: (request, key) => enqueue(async () => (await submit(requests.sign(request, key), false)).hash),
 
     sign: (request) => enqueue(async () => requests.sign(request)),

@@ -57,7 +57,8 @@ export interface EngineOptions extends QueryOptions {
 /** Opens the chain of a store and creates the engine on it. The engine owns the store from then on. */
 export async function createEngine(options: EngineOptions): Promise<Engine> {
   const { accounts, logger, now } = options
-  const chain = await openChain(options)
+  const impersonation = new Impersonation()
+  const chain = await openChain({ ...options, signatures: impersonation.signatures })
   const events = createEmitter<EngineEvents>((error) => logger.error('a listener failed', { error }))
   const indexes = createChainIndexes({ ...chain, logger })
   events.on('chain', indexes.follow)
@@ -95,7 +96,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     nameFailure,
     clock,
     blockOverrides,
-    impersonation: new Impersonation(),
+    impersonation,
     indexes,
     pool,
     persistedPool,

@@ -33,15 +33,26 @@ import type {
 } from './model.ts'
 import type { Peers } from './peers/peer-scoring.ts'
 import type { AccountHistory } from './queries/account-history.ts'
+import type { AccountQueries } from './queries/accounts.ts'
+import type { CallSequences } from './queries/call-sequence.ts'
 import type { FeeHistory } from './queries/fee-history.ts'
 import type { Replays } from './queries/replay.ts'
 import type { Simulations } from './queries/simulate.ts'
+import type { BlockSimulations } from './queries/simulate-blocks.ts'
 import type { StorageQuery, StorageRange } from './queries/storage-range.ts'
 import type { FlatTrace, TraceQuery } from './queries/trace-filter.ts'
+import type { ValueSlots } from './queries/value-slot.ts'
 import type { Wallet } from './wallet/wallet.ts'
 
 /** Reads. They never wait for a command: the head is read once, and state roots never change under a reader. */
-export interface Queries extends Replays, Simulations, AccountHistory {
+export interface Queries
+  extends AccountHistory,
+    AccountQueries,
+    BlockSimulations,
+    CallSequences,
+    Replays,
+    Simulations,
+    ValueSlots {
   head(): ExecutedBlock
   /** `undefined` when there is no such block, or when `requireCanonical` selects one beside the canonical chain. */
   block(reference: BlockReference): Promise<BlockView | undefined>
@@ -124,6 +135,8 @@ export interface Commands extends SnapshotCommands {
    * signature. Throws `invalid-params` for an unknown account.
    */
   send(request: TransactionRequest): Promise<Submitted>
+  /** The same from any account: one that the node has no key for gets a placeholder signature, impersonated or not. */
+  sendUnsigned(request: TransactionRequest): Promise<Submitted>
   /**
    * The same with the given 32-byte key; automining leaves the transaction in the pool
    * (docs/rpc-reference.md#75-sending). Resolves to its hash.

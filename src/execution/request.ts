@@ -24,5 +24,16 @@ export interface AccountOverride {
   readonly stateDiff?: ReadonlyMap<bigint, bigint>
 }
 
+/** Fields of a block that replace those it would have. Number and gas in their units, time in Unix seconds, price in wei. */
+export interface BlockOverrideValues {
+  readonly number?: number
+  readonly timestamp?: number
+  readonly gasLimit?: bigint
+  readonly coinbase?: Hex
+  readonly difficulty?: bigint
+  /** What BASEFEE answers (RSKIP-412). */
+  readonly minimumGasPrice?: bigint
+}
+
 /** State overrides of one call, by account, applied in the order given. */
 export type StateOverrides = ReadonlyMap<Hex, AccountOverride>

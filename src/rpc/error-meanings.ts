@@ -17,6 +17,8 @@ export const ERROR_MEANINGS: Readonly<Record<AnswerKind, string>> = {
   'insufficient-funds': 'The sender cannot pay.',
   'filter-not-found': 'There is no such filter, it has expired, or it belongs to another caller.',
   'not-mined': 'The pool accepted the transaction, but it was not mined.',
+  'receipt-timeout': 'The transaction is in the pool, and was not mined in time; data is its hash.',
+  'not-runnable': 'The transaction is queued behind a missing nonce; data is its hash.',
   'transaction-refused': 'The pool refuses the transaction; the message gives the reason.',
   'limit-exceeded': 'The call took too long, or its answer is too large.',
   'log-limit': 'The query covers more blocks, or finds more logs, than the limit.',
@@ -28,6 +30,16 @@ export const ERROR_MEANINGS: Readonly<Record<AnswerKind, string>> = {
   'mining-refused': 'The submitted work is refused; the message gives the reason.',
   'invalid-block':
     'The block breaks a rule of the chain; the message names the first, and data has `rule`, `height` and, where values are compared, `expected` and `found`.',
+  'nonce-too-low': 'The nonce of a simulated transaction is below that of its sender.',
+  'nonce-too-high': 'The nonce of a simulated transaction is above that of its sender.',
+  'price-too-low': 'The gas price of a simulated transaction is below the minimum of its block.',
+  'intrinsic-gas-too-low': 'The gas of a simulated transaction does not cover its intrinsic gas.',
+  'cost-not-covered': 'The sender of a simulated transaction cannot pay for its gas and value.',
+  'block-gas-exceeded': 'The gas limit of a simulated block is exceeded.',
+  'block-order': 'The number of a simulated block is not above that of the block before.',
+  'timestamp-order': 'The timestamp of a simulated block is not above that of the block before.',
+  'initcode-too-long': 'The init code of a simulated creation is too long.',
+  'too-many-blocks': 'More blocks are to be simulated than the limit.',
 }
 
 /** What any call may meet, whatever its method. */

@@ -43,7 +43,18 @@ const NAMESPACES: Readonly<Record<string, NamespaceRules>> = {
   evm: { guarded: true },
   hardhat: { guarded: true },
   anvil: { guarded: true },
+  tenderly: { guarded: true },
   miner: { guarded: true },
+}
+
+/** Methods that a key opens only by naming them, whatever holds for their namespace. */
+const GUARDED_METHODS: ReadonlySet<string> = new Set(['eth_sendUnsignedTransaction'])
+
+/** What an entry of a key's list has to name for it to open this method; `undefined` where it need not be named. */
+export function guardOf(name: string): readonly string[] | undefined {
+  if (GUARDED_METHODS.has(name)) return [name]
+  const namespace = namespaceOf(name)
+  return namespaceRules(namespace).guarded === true ? [name, namespace] : undefined
 }
 
 /** What holds for the methods of a namespace; one without a row is guarded. */

@@ -2,7 +2,7 @@
  * Which methods are open: to all callers of a node by `--methods` (docs/rpc-reference.md#82-modules), and to
  * the holder of a key.
  */
-import { type MethodNames, namesOf, namespaceOf, namespaceRules } from './method-names.ts'
+import { guardOf, type MethodNames, namesOf, namespaceOf } from './method-names.ts'
 
 /** Is this method open? */
 export type Permission = (method: MethodNames) => boolean
@@ -41,13 +41,13 @@ export function createPermissions(
   }
 }
 
-/** Reads the list of a key: the same, but guarded namespaces open only when they, or the methods in them, are named. */
+/** Reads the list of a key: the same, but guarded namespaces and methods open only when they, or the methods in them, are named. */
 export function createKeyPermissions(names: readonly string[]): Permission {
   const permits = createPermissions(names.includes('-rpc') ? names : [...names, `+${DESCRIPTION}`])
   const opened = new Set(names.filter((name) => name === bareName(name)))
   return (method) => {
     if (!permits(method)) return false
-    const guarded = namesOf(method).filter((name) => namespaceRules(namespaceOf(name)).guarded)
-    return guarded.length === 0 || guarded.some((name) => opened.has(name) || opened.has(namespaceOf(name)))
+    const guards = namesOf(method).flatMap((name) => guardOf(name) ?? [])
+    return guards.length === 0 || guards.some((name) => opened.has(name))
   }
 }

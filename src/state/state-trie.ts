@@ -21,6 +21,7 @@ import {
   storageValue,
 } from './state-keys.ts'
 import { type AccountAt, createStateReader, type NodeReader } from './state-reader.ts'
+import { changedAccounts } from './trie-diff.ts'
 import { findBelow, findNode, nodesFrom, nodesTo } from './trie-read.ts'
 
 /** Decoded nodes kept by default; one takes about 400 bytes. */
@@ -203,8 +204,7 @@ export class StateTrie {
     const reader = this.reader(root)
     return {
       account: reader.account(address),
-      storageHash:
-        (top && findNode(this.#load, top, this.#keys.marker(address))?.hash.hex) ?? EMPTY_TRIE_ROOT,
+      storageHash: this.storageHash(root, address),
       accountProof: proofOf(key),
       storageProof: slots.map((slot) => ({
         slot,
@@ -224,6 +224,23 @@ export class StateTrie {
       if (slot === undefined || node.value === undefined) continue
       yield [slot, storageValue(this.#bytes(node.value))]
     }
+  }
+
+  /** Hash of the node of an account's contract marker, below which its storage is; of an empty trie when there is none. */
+  storageHash(root: Hex, address: Hex): Hex {
+    const top = this.#root(root)
+    return (top && findNode(this.#load, top, this.#keys.marker(address))?.hash.hex) ?? EMPTY_TRIE_ROOT
+  }
+
+  /** The code with this hash, of whatever account and state; `undefined` when there is none. */
+  codeByHash(codeHash: Hex): Uint8Array | undefined {
+    if (codeHash === EMPTY_CODE_HASH) return EMPTY
+    return this.#unsettledCode.get(codeHash) ?? this.#source.code(codeHash)
+  }
+
+  /** Addresses of the accounts in which two states differ, in the order of their keys. Throws when a node is missing. */
+  changedAccounts(before: Hex, after: Hex): readonly Hex[] {
+    return changedAccounts(this.#load, this.#root(before), this.#root(after))
   }
 
   readonly #load: LoadNode = ({ hex }) => {

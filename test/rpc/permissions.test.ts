@@ -95,6 +95,10 @@ describe('a key that names nothing', () => {
     expect(open).toEqual([
       'eth_sendRawTransaction',
       'eth_sendTransaction',
+      'eth_resend',
+      'eth_sendRawTransactionSync',
+      'eth_sendTransactionSync',
+      'eth_sendRawTransactionConditional',
       'eth_submitWork',
       'eth_submitHashrate',
     ])

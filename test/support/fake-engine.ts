@@ -2,6 +2,7 @@
 import { createAbiRegistry } from '../../src/abi/registry.ts'
 import { EMPTY_ACCOUNT, EMPTY_TRIE_ROOT } from '../../src/chain/account.ts'
 import type { Transaction } from '../../src/chain/transaction.ts'
+import { keccakHex } from '../../src/encoding/hash.ts'
 import { fromHex, type Hex } from '../../src/encoding/hex.ts'
 import type { DevTools } from '../../src/engine/dev/dev-tools.ts'
 import type { Commands, Engine, Queries } from '../../src/engine/engine.ts'
@@ -18,6 +19,7 @@ import {
   B,
   block0,
   block1,
+  CODE,
   CONTRACT,
   COW_KEY,
   COW1_KEY,
@@ -151,6 +153,10 @@ export function fakeEngine(
         valueCallSeen: false,
       },
     }),
+    simulateBlocks: note('simulateBlocks', []),
+    callMany: note('callMany', []),
+    callBundle: note('callBundle', []),
+    valueSlot: note('valueSlot', { address: CONTRACT, slot: 1n }),
     traceFilter: note('traceFilter', []),
     traceCalls: async (steps) => {
       for (const { tracer } of steps) reportPlainCall(tracer, A, B, stateWith(0n))
@@ -189,6 +195,9 @@ export function fakeEngine(
         accountProof: [fromHex('0xc0')],
         storageProof: slots.map((slot) => ({ slot, value: slot, proof: [] })),
       },
+    storageHash: () => EMPTY_TRIE_ROOT,
+    codeByHash: (hash) => (hash === keccakHex(CODE) ? CODE : undefined),
+    changedAccounts: () => [A, B],
     gasPrice: () => 66n,
     feeHistory: note('feeHistory', { oldest: 0, samples: [{ gasUsedRatio: 0.5, prices: [7n] }] }),
     hashrate: () => ({ own: 5n, network: 9n }),
@@ -203,6 +212,7 @@ export function fakeEngine(
       if (!keys.has(request.from)) throw invalidParams(`Could not find account for address: ${request.from}`)
       return note('send', { hash: UNKNOWN })(request)
     },
+    sendUnsigned: note('sendUnsigned', { hash: UNKNOWN }),
     sendWith: note('sendWith', UNKNOWN),
     sign: note('sign', pooled),
     mine: note('mine', [block1]),
@@ -226,17 +236,25 @@ export function fakeEngine(
   const impersonated = new Set<Hex>()
   const dev: DevTools = {
     editState: note('editState', undefined),
+    addBalance: note('addBalance', undefined),
+    rollback: note('rollback', undefined),
+    replaceBlocks: note('replaceBlocks', undefined),
+    lastBlockTime: () => 1_700_000_000,
+    isLoggingEnabled: () => true,
+    setLoggingEnabled: (on) => void calls.push({ name: 'setLoggingEnabled', args: [on] }),
     setCoinbase: note('setCoinbase', undefined),
     setBlockGasLimit: note('setBlockGasLimit', undefined),
     setMinimumGasPrice: note('setMinimumGasPrice', undefined),
     setTime: note('setTime', 7),
     setBlockTimestampInterval: note('setBlockTimestampInterval', true),
     dropTransaction: async (hash) => note('dropTransaction', hash === pooled.hash)(hash),
+    dropTransactionsOf: note('dropTransactionsOf', undefined),
     dropAllTransactions: note('dropAllTransactions', undefined),
     impersonation: {
       covers: (address) => impersonated.has(address),
       start: (address) => void impersonated.add(address),
       stop: (address) => impersonated.delete(address),
+      impersonateSignature: (...args) => void calls.push({ name: 'impersonateSignature', args }),
       setEverybody: (on) => void calls.push({ name: 'setEverybody', args: [on] }),
     },
     miningMode: () => 'auto',

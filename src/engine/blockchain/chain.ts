@@ -5,8 +5,11 @@ import type { ChainConfig } from '../../chain/config.ts'
 import type { Genesis } from '../../chain/genesis.ts'
 import { headerHash } from '../../chain/header.ts'
 import type { Hex } from '../../encoding/hex.ts'
-import type { Vm } from '../../evm/rules.ts'
-import { vmRulesOf } from '../../evm/rules.ts'
+import {
+  type ImpersonatedSignatures,
+  precompilesWith,
+} from '../../evm/precompiles/impersonated-signatures.ts'
+import { type Vm, type VmRules, vmRulesOf } from '../../evm/rules.ts'
 import { createVm } from '../../evm/vm.ts'
 import type { Logger } from '../../logger.ts'
 import type { CommittedState, StateReader } from '../../state/model.ts'
@@ -47,6 +50,8 @@ export interface ChainOptions {
   readonly logger: Logger
   /** Wall clock, Unix seconds. */
   readonly now: () => number
+  /** Signatures that ECRECOVER answers from a list, which may change. */
+  readonly signatures: ImpersonatedSignatures
 }
 
 /** Opens the chain of the store, or starts it with the genesis. Throws `database`. */
@@ -56,7 +61,7 @@ export async function openChain(options: ChainOptions): Promise<Chain> {
   const trie = new StateTrie(nodeSource(store), { sharedRoots: SHARED_ROOTS })
   const vm = createVm({
     chainId: config.chainId,
-    rulesAt: vmRulesOf(config.name),
+    rulesAt: withSignatures(vmRulesOf(config.name), options.signatures),
     onNotice: (notice) => logger.warn(notice),
   })
   const blockchain = await Blockchain.open({ store, blocks, trie, place }, () =>
@@ -81,6 +86,23 @@ export async function openChain(options: ChainOptions): Promise<Chain> {
     stateAfter,
     headState: () => stateAfter(blockchain.head),
     validateBlock: createBlockValidation({ ...access, vm: importVm, trie, now, notices }),
+  }
+}
+
+/** The rules of a network with these signatures in ECRECOVER; one record for each of the network's. */
+function withSignatures(
+  rulesAt: (height: number) => VmRules,
+  signatures: ImpersonatedSignatures,
+): (height: number) => VmRules {
+  const made = new Map<VmRules, VmRules>()
+  return (height) => {
+    const rules = rulesAt(height)
+    let own = made.get(rules)
+    if (own === undefined) {
+      own = { ...rules, precompiles: precompilesWith(rules.precompiles, signatures) }
+      made.set(rules, own)
+    }
+    return own
   }
 }
 

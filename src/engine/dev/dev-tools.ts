@@ -6,17 +6,20 @@ import { Overlay } from '../../state/overlay.ts'
 import type { HeaderOverrides, MiningMode } from '../model.ts'
 import type { EngineParts } from '../parts.ts'
 import type { Impersonation } from './impersonation.ts'
+import { createRewindTools, type RewindTools } from './rewind-tools.ts'
 import { createSnapshots, type SnapshotCommands, type SnapshotView } from './snapshot-commands.ts'
 import { type AccountEdit, applyEdits } from './state-edits.ts'
 
 /** The tools. Those that return a promise run in the engine's queue of commands. */
-export interface DevTools {
+export interface DevTools extends RewindTools {
   /**
    * Edits the state after the head without a block; durable once it resolves. The head's header stays unchanged, later
    * blocks build on the edited state, and a revert to an earlier snapshot undoes the edit. Throws `invalid-params` for a
    * nonce below the account's, with nothing changed.
    */
   editState(edits: readonly AccountEdit[]): Promise<void>
+  /** Adds wei to the balance of an account in the same way, up to 2^256 - 1. */
+  addBalance(address: Hex, wei: bigint): Promise<void>
   /** Sets the beneficiary of blocks mined here from now on. */
   setCoinbase(address: Hex): Promise<void>
   /**
@@ -32,9 +35,19 @@ export interface DevTools {
   setBlockTimestampInterval(seconds: number | undefined): Promise<boolean>
   /** Drops a transaction from the pool; false when the pool does not hold it. */
   dropTransaction(hash: Hex): Promise<boolean>
+  /** Drops all transactions of a sender from the pool. */
+  dropTransactionsOf(sender: Hex): Promise<void>
   /** Clears the pool. */
   dropAllTransactions(): Promise<void>
-  readonly impersonation: Pick<Impersonation, 'covers' | 'start' | 'stop' | 'setEverybody'>
+  readonly impersonation: Pick<
+    Impersonation,
+    'covers' | 'start' | 'stop' | 'setEverybody' | 'impersonateSignature'
+  >
+  /** When the head was set, or the node opened, by the wall clock, Unix seconds. */
+  lastBlockTime(): number
+  /** Whether the terminal shows calls, blocks and console output. */
+  isLoggingEnabled(): boolean
+  setLoggingEnabled(on: boolean): void
   /** How the node mines by itself now. */
   miningMode(): MiningMode
   /** Fixed fields of the next header. */
@@ -44,6 +57,8 @@ export interface DevTools {
   /** 32 random bytes, new for each run of the node and after each reset. */
   instanceId(): Hex
 }
+
+const MAX_BALANCE = 2n ** 256n - 1n
 
 /** Minimum block gas limit, gas: that of a transfer. */
 const MIN_GAS_LIMIT = 21_000n
@@ -71,14 +86,28 @@ export function createDev(parts: EngineParts): { tools: DevTools; snapshotComman
     })
   }
 
+  async function editState(edits: readonly AccountEdit[]): Promise<void> {
+    const { postState } = blockchain.head
+    const overlay = new Overlay(trie.reader(postState))
+    applyEdits(overlay, edits)
+    await blockchain.amendHead(trie.commit(postState, overlay.changes()))
+    await chainWriter.revalidatePool(new Set(edits.map(({ address }) => address)))
+  }
+
+  let lastBlockTime = parts.now()
+  parts.events.on('chain', () => {
+    lastBlockTime = parts.now()
+  })
+  let isLoggingEnabled = true
+
   const tools: DevTools = {
-    editState: (edits) =>
+    ...createRewindTools(parts),
+    editState: (edits) => enqueue(() => editState(edits)),
+
+    addBalance: (address, wei) =>
       enqueue(async () => {
-        const { postState } = blockchain.head
-        const overlay = new Overlay(trie.reader(postState))
-        applyEdits(overlay, edits)
-        await blockchain.amendHead(trie.commit(postState, overlay.changes()))
-        await chainWriter.revalidatePool(new Set(edits.map(({ address }) => address)))
+        const sum = (parts.headState().account(address)?.balance ?? 0n) + wei
+        await editState([{ address, balance: sum > MAX_BALANCE ? MAX_BALANCE : sum }])
       }),
 
     setCoinbase: (address) =>
@@ -119,6 +148,16 @@ export function createDev(parts: EngineParts): { tools: DevTools; snapshotComman
         return true
       }),
 
+    dropTransactionsOf: (sender) =>
+      enqueue(async () => {
+        const hashes = [...pool.pending(), ...pool.queued()]
+          .filter(({ from }) => from === sender)
+          .map(({ hash }) => hash)
+        for (const hash of hashes) pool.drop(hash)
+        mining.discardPending()
+        await store.batch(persistedPool.drop(hashes))
+      }),
+
     dropAllTransactions: () =>
       enqueue(async () => {
         pool.clear()
@@ -127,6 +166,11 @@ export function createDev(parts: EngineParts): { tools: DevTools; snapshotComman
       }),
 
     impersonation: parts.impersonation,
+    lastBlockTime: () => lastBlockTime,
+    isLoggingEnabled: () => isLoggingEnabled,
+    setLoggingEnabled(on) {
+      isLoggingEnabled = on
+    },
     miningMode: () => mining.schedule.mode,
     headerOverrides: () => blockOverrides.headerOverrides,
     snapshots: snapshots.list,

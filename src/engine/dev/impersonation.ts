@@ -1,9 +1,10 @@
-/** Addresses that transactions may be sent from without their key. In memory only. */
+/** Addresses that transactions may be sent from without their key, and signatures that count as theirs. In memory only. */
 import type { Hex } from '../../encoding/hex.ts'
 
 /** The impersonated addresses: a list, or all. */
 export class Impersonation {
   readonly #addresses = new Set<Hex>()
+  readonly #signatures = new Map<Hex, Hex>()
   #everybody = false
 
   /** Whether transactions may be sent from this address without its key. */
@@ -25,7 +26,18 @@ export class Impersonation {
     this.#everybody = on
   }
 
+  /** Signers by signature, for ECRECOVER: r, s and v (27 or 28) in hex. */
+  get signatures(): ReadonlyMap<Hex, Hex> {
+    return this.#signatures
+  }
+
+  /** Lets a signature of 65 bytes, whatever it signs, recover to an address. */
+  impersonateSignature(signature: Hex, address: Hex): void {
+    this.#signatures.set(signature, address)
+  }
+
   clear(): void {
+    this.#signatures.clear()
     this.#addresses.clear()
     this.#everybody = false
   }

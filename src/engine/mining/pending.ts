@@ -3,13 +3,15 @@ import type { ExecutedBlock } from '../../chain/block.ts'
 import type { ChainConfig } from '../../chain/config.ts'
 import { headerHash } from '../../chain/header.ts'
 import { EMPTY } from '../../encoding/bytes.ts'
-import type { StateReader } from '../../state/model.ts'
+import type { CommittedState, StateReader } from '../../state/model.ts'
 import type { BuiltBlock } from './builder.ts'
 
 /** A block without proof of work, and the state after it. */
 export interface PendingBlock {
   readonly executed: ExecutedBlock
   readonly state: StateReader
+  /** The trie nodes of that state, which are nowhere else. */
+  readonly committed: CommittedState
 }
 
 /** The pending block of a node, built at most once between changes. */
@@ -37,6 +39,7 @@ export function createPending(
         postState: state.root,
       },
       state: overlay,
+      committed: state,
     }
   }
 

@@ -6,6 +6,8 @@ import type { Queries } from '../engine.ts'
 import { createEventLoopYield } from '../event-loop.ts'
 import type { EngineParts } from '../parts.ts'
 import { createAccountHistory } from './account-history.ts'
+import { createAccountQueries } from './accounts.ts'
+import { createCallSequences } from './call-sequence.ts'
 import { createComparison } from './comparison.ts'
 import { createFeeHistory } from './fee-history.ts'
 import { createFees } from './fees.ts'
@@ -13,8 +15,10 @@ import { createLogs } from './logs.ts'
 import { createLookup } from './lookup.ts'
 import { createReplays } from './replay.ts'
 import { createSimulations } from './simulate.ts'
+import { createBlockSimulations } from './simulate-blocks.ts'
 import { createStorageRange } from './storage-range.ts'
 import { createTraceFilter } from './trace-filter.ts'
+import { createValueSlots } from './value-slot.ts'
 
 /** Limits and modes of queries. */
 export interface QueryOptions {
@@ -64,7 +68,11 @@ export function createQueries(parts: EngineParts, options: QueryOptions): Querie
     poolSize: () => pool.size,
     accountQuota: (sender) => pool.quotaOf(sender),
     pendingNonce: (address) => pool.nextNonce(address, parts.headState()),
+    ...createAccountQueries(parts),
     ...simulations,
+    ...createBlockSimulations({ ...context, pending: mining.pending }),
+    ...createCallSequences({ ...context, replays }),
+    ...createValueSlots(context),
     ...replays,
     compareRules: createComparison({ ...context, replays }),
     ...createAccountHistory({ ...parts, transaction: lookup.transaction }),

@@ -31,6 +31,8 @@ export interface Requests {
   sign(request: TransactionRequest, key?: Uint8Array): Transaction
   /** Signs with the sender's key, or without one gives an impersonated sender a placeholder signature. Throws as `sign` does. */
   toSend(request: TransactionRequest): Transaction
+  /** Signs with the sender's key where there is one; every other sender gets a placeholder signature. */
+  toSendUnsigned(request: TransactionRequest): Transaction
 }
 
 /** Makes them for the accounts of a node. */
@@ -58,6 +60,10 @@ export function createRequests({ config, pool, accounts, impersonation, headStat
       const { from } = request
       const isImpersonated = accounts.key(from) === undefined && impersonation.covers(from)
       return isImpersonated ? impersonatedTransaction(filled(request), from) : sign(request)
+    },
+    toSendUnsigned(request) {
+      const key = accounts.key(request.from)
+      return key === undefined ? impersonatedTransaction(filled(request), request.from) : sign(request, key)
     },
   }
 }

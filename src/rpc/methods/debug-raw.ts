@@ -1,10 +1,15 @@
-/** Blocks as the chain encodes them (docs/protocol.md#14-encodings). */
+/** Blocks, headers, receipts and transactions as the chain encodes them (docs/protocol.md#14-encodings). */
+import { z } from 'zod'
 import { encodeBlock } from '../../chain/block.ts'
+import { encodeHeader } from '../../chain/header.ts'
+import { encodeReceipt } from '../../chain/receipt.ts'
 import { toHex } from '../../encoding/hex.ts'
 import { blockAt } from '../block-lookup.ts'
 import { method } from '../method.ts'
 import { LookupBlock } from '../wire/block-reference.ts'
-import { DataText } from '../wire/scalars.ts'
+import { DataText, TransactionHash } from '../wire/scalars.ts'
+
+const UNKNOWN = `0x${'9'.repeat(64)}`
 
 export const debug_getRawBlock = method({
   name: 'debug_getRawBlock',
@@ -18,5 +23,62 @@ export const debug_getRawBlock = method({
   },
 })
 
+export const debug_getRawHeader = method({
+  name: 'debug_getRawHeader',
+  summary: 'RLP of the header of a block in full, as the block carries it, proof of work included.',
+  params: { block: LookupBlock },
+  result: DataText,
+  errors: ['block-not-found'],
+  examples: [],
+  async run({ block }, { engine }) {
+    const { header } = (await blockAt(block, engine)).executed.block
+    return toHex(encodeHeader(header, 'full', engine.config.rulesAt(header.number)))
+  },
+})
+
+export const debug_getRawReceipts = method({
+  name: 'debug_getRawReceipts',
+  summary: 'RLP of each receipt of a block.',
+  params: { block: LookupBlock },
+  result: z.array(DataText),
+  errors: ['block-not-found'],
+  examples: [{ params: ['earliest'], result: [] }],
+  async run({ block }, { engine }) {
+    const { executed } = await blockAt(block, engine)
+    return executed.receipts.map((receipt) => toHex(encodeReceipt(receipt)))
+  },
+})
+
+export const debug_getRawTransaction = method({
+  name: 'debug_getRawTransaction',
+  summary:
+    'RLP of a transaction of the canonical chain, or of a runnable one of the pool; null when unknown.',
+  params: { transactionHash: TransactionHash },
+  result: DataText.nullable(),
+  examples: [{ params: [UNKNOWN], result: null }],
+  run({ transactionHash }, { engine }) {
+    const view = engine.queries.transaction(transactionHash)
+    return view === undefined ? null : toHex(view.transaction.raw)
+  },
+})
+
+export const debug_getRawTransactions = method({
+  name: 'debug_getRawTransactions',
+  summary: 'RLP of each transaction of a block, the REMASC transaction included; none of an unknown block.',
+  params: { block: LookupBlock },
+  result: z.array(DataText),
+  examples: [{ params: ['0xffffff'], result: [] }],
+  async run({ block }, { engine }) {
+    const view = await engine.queries.block(block.reference)
+    return view?.executed.block.transactions.map(({ raw }) => toHex(raw)) ?? []
+  },
+})
+
 /** The methods of this file, in the order of the document. */
-export const DEBUG_RAW_METHODS = [debug_getRawBlock] as const
+export const DEBUG_RAW_METHODS = [
+  debug_getRawBlock,
+  debug_getRawHeader,
+  debug_getRawReceipts,
+  debug_getRawTransaction,
+  debug_getRawTransactions,
+] as const

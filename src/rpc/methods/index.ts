@@ -5,21 +5,29 @@ import { COMPARISON_METHODS } from './comparison.ts'
 import { DEBUG_METHODS } from './debug.ts'
 import { DEBUG_GETH_METHODS } from './debug-geth.ts'
 import { DEBUG_RAW_METHODS } from './debug-raw.ts'
+import { DEBUG_STATE_METHODS } from './debug-state.ts'
 import { DEV_ACCOUNT_METHODS } from './dev/accounts.ts'
+import { DEV_CHAIN_METHODS } from './dev/chain.ts'
+import { DEV_ERC20_METHODS } from './dev/erc20.ts'
 import { DEV_MINING_METHODS } from './dev/mining.ts'
 import { DEV_NODE_METHODS } from './dev/node.ts'
+import { DEV_POOL_METHODS } from './dev/pool.ts'
 import { DEV_STATE_METHODS } from './dev/state.ts'
 import { BLOCK_METHODS } from './eth/block.ts'
 import { BRIDGE_METHODS } from './eth/bridge.ts'
 import { CLIENT_METHODS } from './eth/client.ts'
+import { CONDITIONAL_METHODS } from './eth/conditional.ts'
 import { EXECUTE_METHODS } from './eth/execute.ts'
 import { FEE_METHODS } from './eth/fees.ts'
+import { FILL_METHODS } from './eth/fill.ts'
 import { FILTER_METHODS } from './eth/filters.ts'
 import { LOG_METHODS } from './eth/logs.ts'
 import { MINING_METHODS } from './eth/mining.ts'
 import { SIGN_METHODS } from './eth/sign.ts'
+import { SIMULATE_METHODS } from './eth/simulate.ts'
 import { STATE_METHODS } from './eth/state.ts'
 import { SUBMIT_METHODS } from './eth/submit.ts'
+import { SUBMIT_SYNC_METHODS } from './eth/submit-sync.ts'
 import { SUBSCRIBE_METHODS } from './eth/subscribe.ts'
 import { TRANSACTION_METHODS } from './eth/transaction.ts'
 import { EVM_METHODS } from './evm.ts'
@@ -45,12 +53,16 @@ export const METHODS: readonly AnyMethod[] = [
   ...STATE_METHODS,
   ...FEE_METHODS,
   ...EXECUTE_METHODS,
+  ...SIMULATE_METHODS,
   ...BLOCK_METHODS,
   ...TRANSACTION_METHODS,
   ...LOG_METHODS,
   ...FILTER_METHODS,
   ...SUBSCRIBE_METHODS,
   ...SUBMIT_METHODS,
+  ...SUBMIT_SYNC_METHODS,
+  ...CONDITIONAL_METHODS,
+  ...FILL_METHODS,
   ...SIGN_METHODS,
   ...TXPOOL_METHODS,
   ...SCO_METHODS,
@@ -66,9 +78,13 @@ export const METHODS: readonly AnyMethod[] = [
   ...DEBUG_RAW_METHODS,
   ...DEBUG_GETH_METHODS,
   ...OTS_METHODS,
+  ...DEBUG_STATE_METHODS,
   ...PERSONAL_METHODS,
   ...DEV_STATE_METHODS,
   ...DEV_ACCOUNT_METHODS,
   ...DEV_MINING_METHODS,
   ...DEV_NODE_METHODS,
+  ...DEV_POOL_METHODS,
+  ...DEV_CHAIN_METHODS,
+  ...DEV_ERC20_METHODS,
 ]

@@ -7,6 +7,9 @@ import type { Transaction } from '../../chain/transaction.ts'
 import type { Queries } from '../../engine/engine.ts'
 import { method } from '../method.ts'
 import { PooledTransactionObject, toPooledLine, toPooledTransaction } from '../wire/pooled-transaction.ts'
+import { Address } from '../wire/scalars.ts'
+import { TransactionObject, toRpcTransaction } from '../wire/transaction.ts'
+import { COW } from './example-accounts.ts'
 
 /** By sender (40 digits without 0x), then by nonce in decimal; a nonce holds one entry. */
 type BySender<T> = Record<string, Record<string, T[]>>
@@ -66,5 +69,29 @@ export const txpool_status = method({
   run: (_, { engine }) => engine.queries.poolSize(),
 })
 
+export const txpool_contentFrom = method({
+  name: 'txpool_contentFrom',
+  summary:
+    "The pooled transactions of one sender by nonce, as transaction objects. Geth's form: the reference node has no such method.",
+  params: { address: Address },
+  result: z.strictObject({
+    pending: z.record(Nonce, TransactionObject),
+    queued: z.record(Nonce, TransactionObject),
+  }),
+  examples: [{ params: [COW], result: { pending: {}, queued: {} } }],
+  run({ address }, { engine: { queries } }) {
+    const ofSender = (transactions: readonly Transaction[]) =>
+      Object.fromEntries(
+        transactions
+          .filter(({ from }) => from === address)
+          .map((transaction) => [String(transaction.nonce), toRpcTransaction(transaction)]),
+      )
+    return {
+      pending: ofSender(queries.pendingTransactions()),
+      queued: ofSender(queries.queuedTransactions()),
+    }
+  },
+})
+
 /** The methods of this file, in the order of the document. */
-export const TXPOOL_METHODS = [txpool_content, txpool_inspect, txpool_status] as const
+export const TXPOOL_METHODS = [txpool_content, txpool_inspect, txpool_status, txpool_contentFrom] as const

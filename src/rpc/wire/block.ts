@@ -58,6 +58,13 @@ export const BlockObject = z
 /** A block object. */
 export type RpcBlock = z.infer<typeof BlockObject>
 
+/** The members of a block that its header determines. */
+export const HeaderObject = BlockObject.omit({
+  transactions: true,
+  uncles: true,
+  hiddenTransactions: true,
+}).meta({ id: 'Header' })
+
 // The proof of work is another chain's, so these two only keep Ethereum's clients content.
 const ZERO_MIX_HASH: Hex = `0x${'00'.repeat(32)}`
 const ZERO_NONCE: Hex = '0x0000000000000000'
@@ -139,6 +146,12 @@ export function toRpcBlock(
   if (!pending) return { ...describe(executed, config), transactions, ...hidden }
   const unknownYet = { number: null, hash: null, nonce: null, logsBloom: null, miner: null }
   return { ...describeBlock(block, hash, 0n, config), ...unknownYet, transactions, ...hidden }
+}
+
+/** A block without its transactions and uncles. */
+export function toRpcHeader(view: BlockView, config: ChainConfig): z.infer<typeof HeaderObject> {
+  const { transactions, uncles, hiddenTransactions, ...header } = toRpcBlock(view, false, config)
+  return header
 }
 
 /**

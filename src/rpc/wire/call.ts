@@ -40,3 +40,12 @@ export const CallObject: Parameter<CallArgument> = mapped(members, (message): Ca
   const { gasLimit, input, gas = gasLimit, ...rest } = message
   return { ...rest, ...(gas !== undefined && { gas }), ...(input !== undefined && { data: input }) }
 })
+
+/** The same for clients that price by EIP-1559: without a gas price, `maxFeePerGas` is that of the legacy transaction. */
+export const PricedCallObject: Parameter<CallArgument> = mapped(
+  CallObject,
+  ({ maxFeePerGas, gasPrice = maxFeePerGas, ...message }) => ({
+    ...message,
+    ...(gasPrice !== undefined && { gasPrice }),
+  }),
+)

@@ -1,7 +1,18 @@
 /** What `evm_` methods that make the chain fork take: what to mine, which blocks to replace by which. */
+import { z } from 'zod'
 import { LATEST_TIMESTAMP } from '../../engine/clock.ts'
 import type { MineRequest } from '../../engine/model.ts'
-import { arrayOf, either, mapped, object, orNull, type Parameter } from '../parameter.ts'
+import {
+  arrayOf,
+  either,
+  mapped,
+  object,
+  orNull,
+  type Parameter,
+  refuse,
+  type ValueOf,
+} from '../parameter.ts'
+import { PricedCallObject } from './call.ts'
 import { Address, BlockHash, Data, Flag, wholeNumber } from './scalars.ts'
 
 /** Most blocks of one call: they are built without a pause, and everything else waits. */
@@ -33,6 +44,28 @@ const PlannedBlock = object(
   },
   { closed: true },
 )
+
+const isText = (value: unknown): boolean => typeof value === 'string'
+const ReorgTransaction = either(isText, Data, PricedCallObject)
+const BlockIndex = wholeNumber('index of a replacing block, from 0', MAX_BLOCKS)
+
+/** A pair of a transaction and the index of its block. */
+const ReorgPair: Parameter<{
+  readonly transaction: ValueOf<typeof ReorgTransaction>
+  readonly block: number
+}> = {
+  schema: z.tuple([ReorgTransaction.schema, BlockIndex.schema]),
+  read(value, name) {
+    if (!Array.isArray(value) || value.length !== 2) refuse(name, 'a pair of a transaction and a block index')
+    return {
+      transaction: ReorgTransaction.read(value[0], `${name}[0]`),
+      block: BlockIndex.read(value[1], `${name}[1]`),
+    }
+  },
+}
+
+/** Transactions for the blocks that replace others. */
+export const ReorgTransactions = arrayOf(ReorgPair, LIST)
 
 /** Which blocks to replace by which; transactions in raw bytes. */
 export const ReorgOptions = object(

@@ -27,7 +27,7 @@ const Code: Parameter<Uint8Array> = {
 }
 
 /** A storage slot or word of at most 32 bytes; `0x` is optional, a short one counts as padded on the left. */
-const Word: Parameter<bigint> = scalar({
+export const Word: Parameter<bigint> = scalar({
   form: hex({ prefix: 'optional', least: 1, most: 64 }),
   decode: (value) => BigInt(value.startsWith('0x') ? value : `0x${value}`),
   refusal: (_, name) => expected(name, 'at most 32 bytes in hex'),
@@ -36,7 +36,7 @@ const Word: Parameter<bigint> = scalar({
 const Storage = mapOf(Word, Word, (name, slot) => `${name} slot ${slot}`)
 
 /** An address, refused by the name of its field. */
-const AccountKey: Parameter<Hex> = {
+export const AccountKey: Parameter<Hex> = {
   schema: Address.schema,
   read(value, name) {
     const digits = typeof value === 'string' ? value.replace(/^0x/, '') : ''

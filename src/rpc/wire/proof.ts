@@ -4,7 +4,8 @@ import { EMPTY_ACCOUNT } from '../../chain/account.ts'
 import { type Hex, toFixedHex, toHex, toQuantity } from '../../encoding/hex.ts'
 import { encodeRlp } from '../../encoding/rlp.ts'
 import type { AccountProof } from '../../engine/model.ts'
-import { arrayOf, type Parameter } from '../parameter.ts'
+import { arrayOf, mapOf, type Parameter, refine } from '../parameter.ts'
+import { AccountKey } from './overrides.ts'
 import { AddressText, DataText, HashText, Quantity, QuantityText } from './scalars.ts'
 
 /** Most storage keys of one request; each costs a walk and a list of nodes. */
@@ -16,6 +17,16 @@ export const StorageKeys: Parameter<readonly bigint[]> = arrayOf(Quantity, {
   what: `an array of at most ${MAX_KEYS} keys`,
   whatAtMost: `an array of at most ${MAX_KEYS} keys`,
 })
+
+/** Storage slots to read by account; as many together as one list of keys to prove may have. */
+export const SlotsByAccount: Parameter<ReadonlyMap<Hex, readonly bigint[]>> = refine(
+  mapOf(AccountKey, arrayOf(Quantity), (name, key) => `${name} key ${key}`),
+  {
+    where: (slots) =>
+      slots.size > 0 && [...slots.values()].reduce((sum, { length }) => sum + length, 0) <= MAX_KEYS,
+    what: `at least one account and at most ${MAX_KEYS} slots in all`,
+  },
+)
 
 /** The proof object; nodes are RLP, root first. */
 export const ProofObject = z

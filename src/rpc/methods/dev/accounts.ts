@@ -1,7 +1,11 @@
 /** Methods that let transactions be sent from addresses without their keys. */
 import { z } from 'zod'
+import { concat, oneByte } from '../../../encoding/bytes.ts'
+import { type Hex, toHex } from '../../../encoding/hex.ts'
 import { method } from '../../method.ts'
-import { Address, Flag } from '../../wire/scalars.ts'
+import { mapped, optional, orNull, type Parameter } from '../../parameter.ts'
+import { Address, Flag, sizedData } from '../../wire/scalars.ts'
+import { Passphrase } from '../../wire/wallet.ts'
 import { order } from './family.ts'
 
 const EXAMPLE = `0x${'1a'.repeat(20)}`
@@ -53,10 +57,47 @@ export const anvil_autoImpersonateAccount = method({
   },
 })
 
+/** r, s and v of a signature; v may be 0 or 1 too. */
+const Signature: Parameter<Hex> = mapped(sizedData(65, 65), (bytes) => {
+  const v = bytes[64] ?? 0
+  return toHex(concat(bytes.subarray(0, 64), oneByte(v < 27 ? v + 27 : v)))
+})
+
+export const anvil_impersonateSignature = method({
+  name: 'anvil_impersonateSignature',
+  changesState: true,
+  summary:
+    'Lets ECRECOVER answer this address for a signature (r, s, v), whatever was signed. Kept in memory until a reset: code that ran with it gives other results where it is unknown.',
+  params: { signature: Signature, address: Address },
+  result: z.null(),
+  examples: [{ params: [`0x${'11'.repeat(64)}1b`, EXAMPLE], result: null }],
+  run({ signature, address }, { engine }) {
+    engine.dev.impersonation.impersonateSignature(signature, address)
+    return null
+  },
+})
+
+export const evm_addAccount = method({
+  name: 'evm_addAccount',
+  changesState: true,
+  summary:
+    'Lets `eth_sendTransaction` send from an address without its key, as Ganache does; false when it already can. No passphrase guards it.',
+  params: { address: Address, passphrase: optional(orNull(Passphrase, ''), null) },
+  result: z.boolean(),
+  examples: [{ params: [EXAMPLE, ''], result: true }],
+  run({ address }, { engine: { accounts, dev } }) {
+    if (accounts.has(address) || dev.impersonation.covers(address)) return false
+    dev.impersonation.start(address)
+    return true
+  },
+})
+
 /** The methods of this file, in the order of the document. */
 export const DEV_ACCOUNT_METHODS = [
   ...IMPERSONATE,
   hardhat_stopImpersonatingAccount,
   anvil_stopImpersonatingAccount,
   anvil_autoImpersonateAccount,
+  anvil_impersonateSignature,
+  evm_addAccount,
 ] as const

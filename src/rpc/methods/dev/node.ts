@@ -1,12 +1,10 @@
-/** Methods of development clients about the node itself: metadata, reset, snapshots, the pool. */
+/** Methods of development clients about the node itself: metadata, reset, snapshots. */
 import { z } from 'zod'
 import { type Hex, toQuantity } from '../../../encoding/hex.ts'
-import type { Engine } from '../../../engine/engine.ts'
-import { invalidParams } from '../../../errors.ts'
 import { literals } from '../../json-forms.ts'
 import { method } from '../../method.ts'
 import { either, object, optional, type Parameter, scalar } from '../../parameter.ts'
-import { HashText, QuantityText, TransactionHash } from '../../wire/scalars.ts'
+import { Flag, HashText, QuantityText } from '../../wire/scalars.ts'
 import { evm_increaseTime, evm_revert, evm_setNextBlockTimestamp, evm_snapshot } from '../evm.ts'
 import { order, under } from './family.ts'
 
@@ -36,44 +34,14 @@ const RESET = order({
   run: (_, { engine }) => engine.commands.reset(),
 })
 
-/** Takes a transaction out of the pool; false when it is unknown. Throws `invalid-params` when it is mined. */
-async function drop(hash: Hex, { dev, queries }: Engine): Promise<boolean> {
-  if (await dev.dropTransaction(hash)) return true
-  if (queries.transaction(hash)?.block === undefined) return false
-  throw invalidParams(`transaction: ${hash} cannot be dropped, it is mined`)
-}
-
-export const hardhat_dropTransaction = method({
-  name: 'hardhat_dropTransaction',
-  changesState: true,
-  summary: 'Takes a waiting transaction out of the pool; false when there is none of this hash.',
-  params: { transaction: TransactionHash },
-  result: z.boolean(),
-  examples: [{ params: [`0x${'1c'.repeat(32)}`], result: false }],
-  run: ({ transaction }, { engine }) => drop(transaction, engine),
-})
-
-export const anvil_dropTransaction = method({
-  name: 'anvil_dropTransaction',
-  changesState: true,
-  summary: 'Takes a waiting transaction out of the pool; its hash, or null when there is none of this hash.',
-  params: { transaction: TransactionHash },
-  result: HashText.nullable(),
-  examples: [{ params: [`0x${'1c'.repeat(32)}`], result: null }],
-  run: async ({ transaction }, { engine }) => ((await drop(transaction, engine)) ? transaction : null),
-})
-
-export const anvil_dropAllTransactions = method({
-  name: 'anvil_dropAllTransactions',
-  changesState: true,
-  aliases: ['hardhat_dropAllTransactions'],
-  summary: 'Empties the pool.',
-  params: {},
-  result: z.null(),
-  examples: [{ params: [], result: null }],
-  async run(_, { engine }) {
-    await engine.dev.dropAllTransactions()
-    return null
+const SET_LOGGING = order({
+  name: 'setLoggingEnabled',
+  summary:
+    'Shows calls, blocks and console output on the terminal of the node, or hides them; warnings are always shown.',
+  params: { on: Flag },
+  example: [true],
+  async run({ on }, { engine }) {
+    engine.dev.setLoggingEnabled(on)
   },
 })
 
@@ -184,9 +152,7 @@ export const anvil_nodeInfo = method({
 /** The methods of this file, in the order of the document. */
 export const DEV_NODE_METHODS = [
   ...RESET,
-  hardhat_dropTransaction,
-  anvil_dropTransaction,
-  anvil_dropAllTransactions,
+  ...SET_LOGGING,
   hardhat_metadata,
   { ...under('anvil_metadata', hardhat_metadata), presets: undefined },
   anvil_nodeInfo,

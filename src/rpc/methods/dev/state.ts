@@ -7,7 +7,7 @@ import { method } from '../../method.ts'
 import { expected, type Parameter, scalar } from '../../parameter.ts'
 import { Address, Data, Quantity } from '../../wire/scalars.ts'
 import { COW } from '../example-accounts.ts'
-import { order } from './family.ts'
+import { order, under } from './family.ts'
 
 /** A word of storage: up to 32 bytes in hex, filled up with zeros from the left, or a JSON integer. */
 const Word: Parameter<bigint> = scalar({
@@ -29,6 +29,18 @@ const SET_BALANCE = order({
   example: [COW, '0xc9f2c9cd04674edea40000000'],
   run: ({ address, balance }, { engine }) => edit(engine, { address, balance }),
 })
+
+const [, anvil_setBalance] = SET_BALANCE
+
+const ADD_BALANCE = order({
+  name: 'addBalance',
+  summary: 'Adds wei to the balance of an account, after the head and without a block.',
+  params: { address: Address, amount: Quantity },
+  example: [COW, '0x0'],
+  run: ({ address, amount }, { engine }) => engine.dev.addBalance(address, amount),
+})
+
+const [, anvil_addBalance] = ADD_BALANCE
 
 const SET_CODE = order({
   name: 'setCode',
@@ -64,4 +76,12 @@ export const hardhat_setStorageAt = method({
 })
 
 /** The methods of this file, in the order of the document. */
-export const DEV_STATE_METHODS = [...SET_BALANCE, ...SET_CODE, ...SET_NONCE, hardhat_setStorageAt] as const
+export const DEV_STATE_METHODS = [
+  ...SET_BALANCE,
+  under('tenderly_setBalance', anvil_setBalance),
+  ...ADD_BALANCE,
+  under('tenderly_addBalance', anvil_addBalance),
+  ...SET_CODE,
+  ...SET_NONCE,
+  hardhat_setStorageAt,
+] as const

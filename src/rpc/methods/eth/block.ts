@@ -12,7 +12,15 @@ import { NodeError } from '../../../errors.ts'
 import { blockAt } from '../../block-lookup.ts'
 import { method } from '../../method.ts'
 import { optional } from '../../parameter.ts'
-import { BlockObject, type RpcBlock, shownTransactions, toRpcBlock, toRpcUncle } from '../../wire/block.ts'
+import {
+  BlockObject,
+  HeaderObject,
+  type RpcBlock,
+  shownTransactions,
+  toRpcBlock,
+  toRpcHeader,
+  toRpcUncle,
+} from '../../wire/block.ts'
 import { type BlockArgument, Height, LookupBlock } from '../../wire/block-reference.ts'
 import { BlockHash, Flag, HashText, Index, QuantityText } from '../../wire/scalars.ts'
 
@@ -57,6 +65,30 @@ export const eth_getBlockByNumber = method({
   async run({ block, fullTransactions }, { engine, options }) {
     const view = await engine.queries.block(block.reference)
     return view === undefined ? null : toRpcBlock(view, fullTransactions, engine.config, options.hideRemasc)
+  },
+})
+
+export const eth_getHeaderByHash = method({
+  name: 'eth_getHeaderByHash',
+  summary: 'The block object without transactions and uncles, by the hash of the block; null when unknown.',
+  params: { blockHash: BlockHash },
+  result: HeaderObject.nullable(),
+  examples: [{ params: [UNKNOWN], result: null }],
+  async run({ blockHash }, { engine }) {
+    const view = await engine.queries.block({ hash: blockHash })
+    return view === undefined ? null : toRpcHeader(view, engine.config)
+  },
+})
+
+export const eth_getHeaderByNumber = method({
+  name: 'eth_getHeaderByNumber',
+  summary: 'The block object without transactions and uncles, by number or tag.',
+  params: { block: LookupBlock },
+  result: HeaderObject.nullable(),
+  examples: [{ params: ['0xffffff'], result: null }],
+  async run({ block }, { engine }) {
+    const view = await engine.queries.block(block.reference)
+    return view === undefined ? null : toRpcHeader(view, engine.config)
   },
 })
 
@@ -165,6 +197,8 @@ export const eth_getBlocksByNumber = method({
 export const BLOCK_METHODS = [
   eth_getBlockByHash,
   eth_getBlockByNumber,
+  eth_getHeaderByHash,
+  eth_getHeaderByNumber,
   eth_getBlockTransactionCountByHash,
   eth_getBlockTransactionCountByNumber,
   eth_getUncleCountByBlockHash,

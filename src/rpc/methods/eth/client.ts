@@ -63,6 +63,24 @@ export const eth_accounts = method({
   run: (_, { engine }) => [...engine.accounts.list()],
 })
 
+export const eth_requestAccounts = method({
+  name: 'eth_requestAccounts',
+  summary: 'Accounts that the node signs for, as wallets answer it (EIP-1102): nobody is asked.',
+  params: {},
+  result: z.array(AddressText),
+  examples: [{ params: [], result: LOCAL_ACCOUNTS }],
+  run: (_, { engine }) => [...engine.accounts.list()],
+})
+
+export const eth_networkId = method({
+  name: 'eth_networkId',
+  summary: 'Network id, in decimal, as net_version answers it.',
+  params: {},
+  result: z.string(),
+  examples: [{ params: [], result: '33' }],
+  run: (_, { engine }) => String(engine.config.chainId),
+})
+
 export const eth_coinbase = method({
   name: 'eth_coinbase',
   summary: 'Who is rewarded for blocks mined here.',
@@ -116,6 +134,8 @@ export const CLIENT_METHODS = [
   eth_blockNumber,
   eth_gasPrice,
   eth_accounts,
+  eth_requestAccounts,
+  eth_networkId,
   eth_coinbase,
   eth_mining,
   eth_hashrate,

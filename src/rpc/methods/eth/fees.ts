@@ -77,5 +77,14 @@ export const eth_feeHistory = method({
   },
 })
 
+export const eth_maxPriorityFeePerGas = method({
+  name: 'eth_maxPriorityFeePerGas',
+  summary: 'The same price as eth_gasPrice: without a base fee the miner gets all of it.',
+  params: {},
+  result: QuantityText,
+  examples: [{ params: [], result: '0x0' }],
+  run: (_, { engine }) => toQuantity(engine.queries.gasPrice()),
+})
+
 /** The methods of this file, in the order of the document. */
-export const FEE_METHODS = [eth_feeHistory] as const
+export const FEE_METHODS = [eth_feeHistory, eth_maxPriorityFeePerGas] as const

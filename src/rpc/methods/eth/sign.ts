@@ -56,7 +56,7 @@ export const eth_signTransaction = method({
 export const eth_signTypedData_v4 = method({
   name: 'eth_signTypedData_v4',
   needsWallet: true,
-  aliases: ['eth_signTypedData'],
+  aliases: ['eth_signTypedData', 'eth_signTypedData_v3'],
   summary: 'Signs typed data (EIP-712) with an unlocked account: r, s and v (27 or 28).',
   params: { address: Address, typedData: TypedDataObject },
   result: DataText,

@@ -1,13 +1,22 @@
 /** Methods that read accounts: balance, nonce, code, storage, proof (docs/rpc-reference.md#73-state). */
-import { EMPTY_CODE_HASH } from '../../../chain/account.ts'
+import { z } from 'zod'
+import { EMPTY_ACCOUNT, EMPTY_CODE_HASH } from '../../../chain/account.ts'
 import { toFixedHex, toHex, toQuantity } from '../../../encoding/hex.ts'
-import { NodeError } from '../../../errors.ts'
-import { requireKnown, stateAt } from '../../block-lookup.ts'
+import { invalidParams, NodeError } from '../../../errors.ts'
+import { blockAt, requireKnown, stateAt } from '../../block-lookup.ts'
 import { method } from '../../method.ts'
 import { optional } from '../../parameter.ts'
+import { AccountInfoObject, toRpcAccountInfo } from '../../wire/account.ts'
 import { StateBlock } from '../../wire/block-reference.ts'
-import { ProofObject, StorageKeys, toRpcProof } from '../../wire/proof.ts'
-import { Address, DataText, HashText, QuantityText, StoragePosition } from '../../wire/scalars.ts'
+import { ProofObject, SlotsByAccount, StorageKeys, toRpcProof } from '../../wire/proof.ts'
+import {
+  Address,
+  AddressText,
+  DataText,
+  HashText,
+  QuantityText,
+  StoragePosition,
+} from '../../wire/scalars.ts'
 import { COW } from '../example-accounts.ts'
 
 const NOBODY = '0x00000000000000000000000000000000000dead1'
@@ -95,6 +104,72 @@ export const eth_getProof = method({
   },
 })
 
+export const eth_getAccount = method({
+  name: 'eth_getAccount',
+  summary:
+    'Nonce, balance, code hash and storage root of an account at a mined block; those of an empty account where there is none.',
+  params: { address: Address, block: optional(StateBlock, 'latest') },
+  result: z.strictObject({
+    nonce: QuantityText,
+    balance: QuantityText,
+    storageRoot: HashText.describe(
+      'hash of the trie node above the storage; of an empty trie when there is none',
+    ),
+    codeHash: HashText,
+  }),
+  errors: ['block-not-found'],
+  examples: [
+    {
+      params: [COW],
+      result: {
+        nonce: '0x0',
+        balance: '0xc9f2c9cd04674edea40000000',
+        storageRoot: '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421',
+        codeHash: EMPTY_CODE_HASH,
+      },
+    },
+  ],
+  async run({ address, block }, { engine }) {
+    const state = await stateAt(block, engine)
+    const { executed, pending } = await blockAt(block, engine)
+    if (pending) throw invalidParams('block: the pending block has no storage roots')
+    const { nonce, balance, codeHash } = state.account(address) ?? EMPTY_ACCOUNT
+    return {
+      nonce: toQuantity(nonce),
+      balance: toQuantity(balance),
+      storageRoot: engine.queries.storageHash(executed, address),
+      codeHash,
+    }
+  },
+})
+
+export const eth_getAccountInfo = method({
+  name: 'eth_getAccountInfo',
+  summary: 'Balance, nonce and code of an account at a block.',
+  params: { address: Address, block: optional(StateBlock, 'latest') },
+  result: AccountInfoObject,
+  errors: ['block-not-found'],
+  examples: [{ params: [COW], result: { balance: '0xc9f2c9cd04674edea40000000', nonce: '0x0', code: '0x' } }],
+  run: async ({ address, block }, { engine }) => toRpcAccountInfo(await stateAt(block, engine), address),
+})
+
+export const eth_getStorageValues = method({
+  name: 'eth_getStorageValues',
+  summary: 'The words in storage slots of one or more accounts at a block, 1024 at most, by account.',
+  params: { slots: SlotsByAccount, block: optional(StateBlock, 'latest') },
+  result: z.record(AddressText, z.array(HashText)),
+  errors: ['block-not-found'],
+  examples: [{ params: [{ [NOBODY]: ['0x0', ZERO_WORD] }], result: { [NOBODY]: [ZERO_WORD, ZERO_WORD] } }],
+  async run({ slots, block }, { engine }) {
+    const state = await stateAt(block, engine)
+    const found = [...slots].map(
+      ([address, asked]) =>
+        [address, asked.map((slot) => toFixedHex(state.storage(address, slot), 32))] as const,
+    )
+    return Object.fromEntries(found)
+  },
+})
+
 /** The methods of this file, in the order of the document. */
 export const STATE_METHODS = [
   eth_getBalance,
@@ -102,4 +177,7 @@ export const STATE_METHODS = [
   eth_getCode,
   eth_getStorageAt,
   eth_getProof,
+  eth_getAccount,
+  eth_getAccountInfo,
+  eth_getStorageValues,
 ] as const

@@ -1,17 +1,19 @@
 /** Methods that send transactions, and show what waits (docs/rpc-reference.md#75-sending). */
 import { z } from 'zod'
-import { checkChainId, decodeTransaction } from '../../../chain/transaction.ts'
+import type { ChainConfig } from '../../../chain/config.ts'
+import { checkChainId, decodeTransaction, type Transaction } from '../../../chain/transaction.ts'
 import { type Hex, toHex } from '../../../encoding/hex.ts'
 import type { Submitted } from '../../../engine/model.ts'
 import { MAX_TRANSACTION_BYTES, sizeRefusal } from '../../../engine/pool/policy.ts'
 import { invalidParams, NodeError } from '../../../errors.ts'
 import type { Failure } from '../../../evm/failure-message.ts'
 import { method } from '../../method.ts'
+import { mapped, optional, orNull, type Parameter } from '../../parameter.ts'
 import type { RpcOptions } from '../../rpc-options.ts'
 import type { Session } from '../../session.ts'
 import { completeRequest } from '../../signing.ts'
-import { CallObject } from '../../wire/call.ts'
-import { Data, HashText } from '../../wire/scalars.ts'
+import { CallObject, PricedCallObject } from '../../wire/call.ts'
+import { Data, HashText, Quantity } from '../../wire/scalars.ts'
 import { TransactionObject, toRpcTransaction } from '../../wire/transaction.ts'
 import { COW, COW1 } from '../example-accounts.ts'
 
@@ -45,7 +47,7 @@ const LEGACY_SETTINGS: readonly { readonly agent?: RegExp; readonly setting: str
  * Throws `invalid-params` for an EIP-2718 envelope, naming the setting of the client that sends legacy transactions, or
  * of all where the client does not give its name. In the dialect of the reference node decoding refuses it.
  */
-function refuseTyped(raw: Uint8Array, { dialect }: RpcOptions, { userAgent = '' }: Session): void {
+export function refuseTyped(raw: Uint8Array, { dialect }: RpcOptions, { userAgent = '' }: Session): void {
   const type = raw[0] ?? 0
   if (dialect === 'rsk' || type < 0x01 || type > 0x04) return
   const own = LEGACY_SETTINGS.filter(({ agent }) => agent?.test(userAgent))
@@ -55,8 +57,16 @@ function refuseTyped(raw: Uint8Array, { dialect }: RpcOptions, { userAgent = '' 
   )
 }
 
+/** A signed transaction for this chain, or for any. Throws `transaction-refused` for its size, `invalid-params`. */
+export function readSigned(bytes: Uint8Array, config: ChainConfig): Transaction {
+  if (bytes.length > MOST_BYTES) throw new NodeError('transaction-refused', sizeRefusal(bytes.length))
+  const decoded = decodeTransaction(bytes)
+  checkChainId(decoded, config)
+  return decoded
+}
+
 /** The hash of an accepted transaction; one that was mined at once and failed is an error, unless `minedReverts` is `hash`. */
-function answer({ hash, mined }: Submitted, options: RpcOptions): Hex {
+export function answer({ hash, mined }: Submitted, options: RpcOptions): Hex {
   if (mined?.failure === undefined || options.minedReverts === 'hash') return hash
   throw minedFailure(mined.failure, hash)
 }
@@ -79,13 +89,8 @@ export const eth_sendRawTransaction = method({
     },
   ],
   async run({ transaction }, { engine, options, session }) {
-    if (transaction.length > MOST_BYTES) {
-      throw new NodeError('transaction-refused', sizeRefusal(transaction.length))
-    }
     refuseTyped(transaction, options, session)
-    const decoded = decodeTransaction(transaction)
-    checkChainId(decoded, engine.config)
-    return answer(await engine.commands.submit(decoded), options)
+    return answer(await engine.commands.submit(readSigned(transaction, engine.config)), options)
   },
 })
 
@@ -117,6 +122,68 @@ export const eth_sendTransaction = method({
   },
 })
 
+export const eth_sendUnsignedTransaction = method({
+  name: 'eth_sendUnsignedTransaction',
+  changesState: true,
+  counts: 'validTransactions',
+  summary:
+    'Sends a transaction from any account without its key, impersonated or not. An API key opens it only by its name.',
+  params: { transaction: PricedCallObject },
+  result: HashText,
+  errors: ['transaction-refused', 'reverted', 'not-mined', 'mining-refused'],
+  examples: [
+    {
+      params: [{ from: COW, to: COW1, value: '0x1', gas: '0x5208', gasPrice: '0x1' }],
+      result: '0x8a6f66e7e1c0edaa6eafc05bc22f8f3161efefb98e2dae4f638aeb764011674c',
+    },
+  ],
+  async run({ transaction }, { engine, options }) {
+    return answer(
+      await engine.commands.sendUnsigned(await completeRequest(transaction, engine, options)),
+      options,
+    )
+  },
+})
+
+/** A price or a gas limit that replaces that of the transaction; null and 0 leave it. */
+const Replacement: Parameter<bigint | undefined> = mapped(orNull(Quantity, 0n), (value) =>
+  value === 0n ? undefined : value,
+)
+
+export const eth_resend = method({
+  name: 'eth_resend',
+  changesState: true,
+  needsWallet: true,
+  counts: 'validTransactions',
+  summary:
+    'Sends a waiting transaction of an unlocked account again, with the same nonce and another price or gas limit.',
+  params: {
+    transaction: PricedCallObject,
+    gasPrice: optional(Replacement, null),
+    gasLimit: optional(Replacement, null),
+  },
+  result: HashText,
+  errors: ['transaction-refused', 'reverted', 'not-mined', 'mining-refused'],
+  examples: [],
+  async run({ transaction, gasPrice, gasLimit }, { engine, options }) {
+    const request = await completeRequest(transaction, engine, options)
+    const { from, nonce } = request
+    if (nonce === undefined)
+      throw invalidParams('transaction.nonce: it has to be that of a waiting transaction')
+    const { pendingTransactions, queuedTransactions } = engine.queries
+    const isWaiting = (one: Transaction) => one.from === from && one.nonce === nonce
+    if (!pendingTransactions().some(isWaiting) && !queuedTransactions().some(isWaiting)) {
+      throw invalidParams(`transaction: ${from} has no waiting transaction with nonce ${nonce}`)
+    }
+    const replaced = {
+      ...request,
+      ...(gasPrice !== undefined && { gasPrice }),
+      ...(gasLimit !== undefined && { gas: gasLimit }),
+    }
+    return answer(await engine.commands.send(replaced), options)
+  },
+})
+
 export const eth_pendingTransactions = method({
   name: 'eth_pendingTransactions',
   summary: 'Runnable transactions of the pool that local accounts have sent.',
@@ -130,4 +197,10 @@ export const eth_pendingTransactions = method({
 })
 
 /** The methods of this file, in the order of the document. */
-export const SUBMIT_METHODS = [eth_sendRawTransaction, eth_sendTransaction, eth_pendingTransactions] as const
+export const SUBMIT_METHODS = [
+  eth_sendRawTransaction,
+  eth_sendTransaction,
+  eth_sendUnsignedTransaction,
+  eth_resend,
+  eth_pendingTransactions,
+] as const

@@ -1,12 +1,14 @@
 /** Methods that look up transactions and receipts (docs/rpc-reference.md#76-blocks-and-transactions). */
 import { z } from 'zod'
 import type { ExecutedBlock } from '../../../chain/block.ts'
+import type { Transaction } from '../../../chain/transaction.ts'
+import { type Hex, toHex } from '../../../encoding/hex.ts'
 import type { BlockView, ReceiptView } from '../../../engine/model.ts'
 import { method } from '../../method.ts'
 import { shownTransactions } from '../../wire/block.ts'
 import { LookupBlock, StateBlock } from '../../wire/block-reference.ts'
 import { ReceiptObject, toRpcReceipt } from '../../wire/receipt.ts'
-import { Address, BlockHash, Index, Quantity, TransactionHash } from '../../wire/scalars.ts'
+import { Address, BlockHash, DataText, Index, Quantity, TransactionHash } from '../../wire/scalars.ts'
 import {
   type RpcTransaction,
   TransactionObject,
@@ -25,6 +27,10 @@ function transactionIn(
   if (view === undefined || transaction === undefined) return null
   const { hash, block } = view.executed
   return toRpcTransaction(transaction, { hash, number: block.header.number, index })
+}
+
+function bytesOf(transaction: Transaction | undefined): Hex | null {
+  return transaction === undefined ? null : toHex(transaction.raw)
 }
 
 function receiptsOf(block: ExecutedBlock, hideRemasc: boolean): ReceiptView[] {
@@ -80,6 +86,44 @@ export const eth_getTransactionByBlockNumberAndIndex = method({
   },
 })
 
+export const eth_getRawTransactionByHash = method({
+  name: 'eth_getRawTransactionByHash',
+  summary:
+    'RLP of a transaction of the canonical chain, or of a runnable one of the pool; null when unknown.',
+  params: { transactionHash: TransactionHash },
+  result: DataText.nullable(),
+  examples: [{ params: [UNKNOWN], result: null }],
+  run: ({ transactionHash }, { engine }) => bytesOf(engine.queries.transaction(transactionHash)?.transaction),
+})
+
+export const eth_getRawTransactionByBlockHashAndIndex = method({
+  name: 'eth_getRawTransactionByBlockHashAndIndex',
+  summary: 'RLP of a transaction by its block and position; null when there is none.',
+  params: { blockHash: BlockHash, index: Index },
+  result: DataText.nullable(),
+  examples: [{ params: [UNKNOWN, '0x0'], result: null }],
+  async run({ blockHash, index }, { engine, options }) {
+    const view = await engine.queries.block({ hash: blockHash })
+    return bytesOf(view && shownTransactions(view.executed.block, options.hideRemasc)[index])
+  },
+})
+
+export const eth_getRawTransactionByBlockNumberAndIndex = method({
+  name: 'eth_getRawTransactionByBlockNumberAndIndex',
+  summary:
+    'RLP of a transaction by its block and position; with `pending`, by its position among the runnable ones of the pool.',
+  params: { block: LookupBlock, index: Index },
+  result: DataText.nullable(),
+  examples: [{ params: ['pending', '0x0'], result: null }],
+  async run({ block, index }, { engine, options }) {
+    if ('tag' in block.reference && block.reference.tag === 'pending') {
+      return bytesOf(engine.queries.pendingTransactions()[index])
+    }
+    const view = await engine.queries.block(block.reference)
+    return bytesOf(view && shownTransactions(view.executed.block, options.hideRemasc)[index])
+  },
+})
+
 export const eth_getTransactionReceipt = method({
   name: 'eth_getTransactionReceipt',
   hosted: true,
@@ -129,6 +173,9 @@ export const TRANSACTION_METHODS = [
   eth_getTransactionByHash,
   eth_getTransactionByBlockHashAndIndex,
   eth_getTransactionByBlockNumberAndIndex,
+  eth_getRawTransactionByHash,
+  eth_getRawTransactionByBlockHashAndIndex,
+  eth_getRawTransactionByBlockNumberAndIndex,
   eth_getTransactionReceipt,
   eth_getBlockReceipts,
   eth_getTransactionBySenderAndNonce,

@@ -1,0 +1,97 @@
+/** Takes blocks off the chain, and puts as many others in their place, whatever their difficulty. */
+import type { ExecutedBlock } from '../../chain/block.ts'
+import type { Transaction } from '../../chain/transaction.ts'
+import type { Hex } from '../../encoding/hex.ts'
+import { invalidParams } from '../../errors.ts'
+import type { TransactionRequest } from '../model.ts'
+import type { EngineParts } from '../parts.ts'
+import { createRequests } from '../wallet/transaction-requests.ts'
+
+/** A transaction of a replacing block: signed, or to be signed with the next nonce of its sender. */
+export interface PlacedTransaction {
+  readonly transaction: Transaction | { readonly request: TransactionRequest }
+  /** Index of its block among the replacing ones. */
+  readonly block: number
+}
+
+/** The tools; each runs in the engine's queue of commands. */
+export interface RewindTools {
+  /**
+   * Removes the last blocks. Their transactions do not return to the pool, and pooled ones stay where they are still
+   * valid. Throws `invalid-params` for more blocks than the chain has.
+   */
+  rollback(depth: number): Promise<void>
+  /**
+   * Replaces the last blocks by as many others, which hold the given transactions and no others. Throws `invalid-params`
+   * with nothing changed when a transaction is invalid in its block.
+   */
+  replaceBlocks(depth: number, transactions: readonly PlacedTransaction[]): Promise<void>
+}
+
+/** Makes the tools of a node. */
+export function createRewindTools(parts: EngineParts): RewindTools {
+  const { enqueue, blocks, blockchain, chainWriter, mining, clock, stateAfter } = parts
+  const requests = createRequests(parts)
+
+  function ancestor(depth: number): ExecutedBlock {
+    const height = blockchain.head.block.header.number
+    const hash = blockchain.headerAt(height - depth)?.hash
+    const block = hash === undefined ? undefined : blocks.get(hash)
+    if (block === undefined) {
+      throw invalidParams(`depth: must not exceed the chain's height: height ${height}, depth ${depth}`)
+    }
+    return block
+  }
+
+  async function rewind(target: ExecutedBlock): Promise<void> {
+    if (target.hash === blockchain.head.hash) return
+    chainWriter.publish(await blockchain.rewind(target), [])
+  }
+
+  /** The transactions of each block; those to sign get the nonces that follow the state after `fork`. */
+  function planOf(fork: ExecutedBlock, depth: number, placed: readonly PlacedTransaction[]): Transaction[][] {
+    const state = stateAfter(fork)
+    const nonces = new Map<Hex, bigint>()
+    const plan: Transaction[][] = Array.from({ length: depth }, () => [])
+    for (const { transaction, block } of [...placed].sort((a, b) => a.block - b.block)) {
+      const into = plan[block]
+      if (into === undefined) {
+        throw invalidParams(`transactions: block ${block} is not among the ${depth} that replace others`)
+      }
+      if (!('request' in transaction)) {
+        into.push(transaction)
+        continue
+      }
+      const { request } = transaction
+      const nonce = nonces.get(request.from) ?? state.account(request.from)?.nonce ?? 0n
+      nonces.set(request.from, nonce + 1n)
+      into.push(requests.toSend({ ...request, nonce }))
+    }
+    return plan
+  }
+
+  return {
+    rollback: (depth) =>
+      enqueue(async () => {
+        await rewind(ancestor(depth))
+        await chainWriter.revalidatePool()
+      }),
+
+    replaceBlocks: (depth, transactions) =>
+      enqueue(async () => {
+        const fork = ancestor(depth)
+        const plan = planOf(fork, depth, transactions).map((each) => ({ transactions: each }))
+        const before = clock.save()
+        try {
+          await mining.buildBranch(fork, plan, { uncles: false }, async (branch) => {
+            await rewind(fork)
+            if (branch.length > 0) await chainWriter.insert(branch)
+          })
+        } catch (error) {
+          clock.restore(before)
+          throw error
+        }
+        await chainWriter.revalidatePool()
+      }),
+  }
+}

@@ -1,0 +1,306 @@
+/** Methods that run several messages in a row without sending them. */
+import { z } from 'zod'
+import { concat } from '../../../encoding/bytes.ts'
+import { keccakHex } from '../../../encoding/hash.ts'
+import { fromHex, toHex } from '../../../encoding/hex.ts'
+import { LATEST_TIMESTAMP } from '../../../engine/clock.ts'
+import type { BundledTransaction, SequencedCall } from '../../../engine/queries/call-sequence.ts'
+import { invalidParams, NodeError } from '../../../errors.ts'
+import { requireCallable } from '../../block-lookup.ts'
+import { timeLeft } from '../../deadlines.ts'
+import { integer } from '../../json-forms.ts'
+import { type Context, method } from '../../method.ts'
+import {
+  arrayOf,
+  either,
+  expected,
+  object,
+  optional,
+  orNull,
+  type Parameter,
+  scalar,
+  type ValueOf,
+} from '../../parameter.ts'
+import { BlockOverridesObject, GasLimit } from '../../wire/block-overrides.ts'
+import { CallBlock, StateBlock } from '../../wire/block-reference.ts'
+import { PricedCallObject } from '../../wire/call.ts'
+import { OverrideSet } from '../../wire/overrides.ts'
+import { Address, AddressText, Data, DataText, HashText, Quantity, wholeNumber } from '../../wire/scalars.ts'
+import { SimulatedBlockObject, SimulationObject, toRpcSimulatedBlock } from '../../wire/simulation.ts'
+import { COW, COW1 } from '../example-accounts.ts'
+import { readSigned } from './submit.ts'
+
+const NOBODY = '0x00000000000000000000000000000000000dead1'
+
+/** Throws `invalid-params` where state overrides are closed to the caller. */
+function requireOverrides({ options, session }: Context): void {
+  if (options.stateOverride && session.entitlements.has('stateOverride')) return
+  throw invalidParams('State override is not allowed')
+}
+
+export const eth_simulateV1 = method({
+  name: 'eth_simulateV1',
+  heavy: true,
+  summary:
+    'Runs blocks of calls on top of a block, each on the state after the one before, and answers the blocks with the results of their calls. The blocks have no REMASC transaction; `baseFeePerGas` overrides the minimum gas price.',
+  params: { payload: SimulationObject, block: optional(StateBlock, 'latest') },
+  result: z.array(SimulatedBlockObject),
+  errors: [
+    'block-not-found',
+    'nonce-too-low',
+    'nonce-too-high',
+    'price-too-low',
+    'intrinsic-gas-too-low',
+    'cost-not-covered',
+    'block-gas-exceeded',
+    'block-order',
+    'timestamp-order',
+    'initcode-too-long',
+    'too-many-blocks',
+  ],
+  examples: [],
+  async run({ payload, block }, context) {
+    const { engine } = context
+    const {
+      blockStateCalls,
+      validation = false,
+      traceTransfers = false,
+      returnFullTransactions = false,
+    } = payload
+    if (blockStateCalls.length === 0) throw invalidParams('payload.blockStateCalls: empty input')
+    if (blockStateCalls.some(({ stateOverrides }) => (stateOverrides?.size ?? 0) > 0))
+      requireOverrides(context)
+    requireCallable(block, engine.queries)
+    const simulated = await engine.queries.simulateBlocks({
+      base: block.reference,
+      blocks: blockStateCalls.map(({ blockOverrides = {}, stateOverrides, calls = [] }) => ({
+        overrides: blockOverrides,
+        ...(stateOverrides && { stateOverrides }),
+        calls,
+      })),
+      validation,
+      traceTransfers,
+      timeoutMs: timeLeft(context),
+    })
+    return simulated.map((one) => toRpcSimulatedBlock(one, returnFullTransactions, engine.config))
+  },
+})
+
+/** How many transactions of the block run before the bundles; -1 is all. */
+const TransactionCount: Parameter<number | undefined> = either(
+  (value) => value === -1,
+  scalar({
+    form: integer(-1, -1),
+    decode: () => undefined,
+    refusal: (_, name) => expected(name, '-1'),
+  }),
+  wholeNumber('number of transactions; -1: all', Number.MAX_SAFE_INTEGER),
+)
+
+const Bundles = arrayOf(
+  object(
+    { transactions: arrayOf(PricedCallObject), blockOverride: BlockOverridesObject },
+    { required: ['transactions'], nullIsAbsent: true },
+  ),
+  { indexed: true },
+)
+
+const StateContextObject = object(
+  { blockNumber: StateBlock, transactionIndex: TransactionCount },
+  { nullIsAbsent: true },
+)
+const StateContext: Parameter<ValueOf<typeof StateContextObject>> = orNull(StateContextObject, {})
+
+function answerOf(call: SequencedCall) {
+  if ('refusal' in call) return { error: call.refusal.message }
+  const { failure, output } = call.outcome
+  return failure === undefined ? { value: toHex(output) } : { error: failure.reason }
+}
+
+export const eth_callMany = method({
+  name: 'eth_callMany',
+  heavy: true,
+  summary:
+    'Runs bundles of calls in a row on the state of a block, or on that after `transactionIndex` of its transactions: for each call its output or its error. Each bundle has a block of its own.',
+  params: {
+    bundles: Bundles,
+    context: optional(StateContext, null),
+    stateOverrides: optional(orNull(OverrideSet, undefined), null),
+  },
+  result: z.array(
+    z.array(z.union([z.strictObject({ value: DataText }), z.strictObject({ error: z.string() })])),
+  ),
+  errors: ['block-not-found'],
+  examples: [
+    {
+      params: [
+        [{ transactions: [{ to: NOBODY }] }],
+        { blockNumber: 'latest' },
+        { [NOBODY]: { code: '0x600160005260206000f3' } },
+      ],
+      result: [[{ value: `0x${'1'.padStart(64, '0')}` }]],
+    },
+  ],
+  async run({ bundles, context: place, stateOverrides }, context) {
+    const { engine } = context
+    if (bundles.length === 0) throw invalidParams('bundles: there are none')
+    if (stateOverrides !== undefined && stateOverrides.size > 0) requireOverrides(context)
+    const { blockNumber, transactionIndex } = place
+    if (blockNumber !== undefined) requireCallable(blockNumber, engine.queries)
+    const results = await engine.queries.callMany(
+      {
+        reference: blockNumber?.reference ?? { tag: 'latest' },
+        ...(transactionIndex !== undefined && { transactionCount: transactionIndex }),
+        ...(stateOverrides !== undefined && { overrides: stateOverrides }),
+        timeoutMs: timeLeft(context),
+      },
+      bundles.map(({ transactions, blockOverride = {} }) => ({
+        overrides: blockOverride,
+        calls: transactions,
+      })),
+    )
+    return results.map((bundle) => bundle.map(answerOf))
+  },
+})
+
+/** An amount of wei in decimal text, as the standard of bundles has it. */
+const Decimal = z.string().regex(/^[0-9]+$/)
+
+const BundleObject = object(
+  {
+    txs: arrayOf(Data),
+    blockNumber: wholeNumber('block number', Number.MAX_SAFE_INTEGER),
+    stateBlockNumber: CallBlock,
+    coinbase: Address,
+    timestamp: wholeNumber('seconds since 1970', LATEST_TIMESTAMP),
+    timeout: wholeNumber('milliseconds', Number.MAX_SAFE_INTEGER),
+    gasLimit: GasLimit,
+    difficulty: Quantity,
+    baseFee: Quantity,
+  },
+  { required: ['txs', 'blockNumber'], nullIsAbsent: true },
+)
+
+export const eth_callBundle = method({
+  name: 'eth_callBundle',
+  heavy: true,
+  summary:
+    'Runs signed transactions in a row in one block on the state of another, and answers what each did and paid. `gasFees` go to the REMASC contract, which pays the coinbase later; they count as paid to it here.',
+  params: { bundle: BundleObject },
+  result: z.strictObject({
+    bundleGasPrice: Decimal,
+    bundleHash: HashText,
+    coinbaseDiff: Decimal,
+    ethSentToCoinbase: Decimal,
+    gasFees: Decimal,
+    results: z.array(
+      z.strictObject({
+        coinbaseDiff: Decimal,
+        ethSentToCoinbase: Decimal,
+        fromAddress: AddressText,
+        gasFees: Decimal,
+        gasPrice: Decimal,
+        gasUsed: z.int(),
+        toAddress: AddressText.nullable(),
+        txHash: HashText,
+        value: DataText.optional(),
+        revert: DataText.optional(),
+        error: z.string().optional(),
+      }),
+    ),
+    stateBlockNumber: z.int(),
+    totalGasUsed: z.int(),
+  }),
+  errors: ['block-not-found', 'transaction-refused'],
+  examples: [
+    {
+      params: [
+        {
+          txs: [
+            '0xf85f8001825208947986b3df570230288501eea3d890bd66948c9b79018065a0ed009c50edd6adf86011e28200b5a16eb58f9515c71727eb6500df52ea93f01ba05ef1c506a89b2d519fae419b795524db87c71f6e68a34c52f27cd944e0173cc6',
+          ],
+          blockNumber: '0x1',
+          stateBlockNumber: 'latest',
+        },
+      ],
+      result: {
+        bundleGasPrice: '1',
+        bundleHash: '0x9a88143f0c05df0630253758ed7536352f1aa1745a11e263c2e99f4a5506a4fb',
+        coinbaseDiff: '21000',
+        ethSentToCoinbase: '0',
+        gasFees: '21000',
+        results: [
+          {
+            coinbaseDiff: '21000',
+            ethSentToCoinbase: '0',
+            fromAddress: COW,
+            gasFees: '21000',
+            gasPrice: '1',
+            gasUsed: 21000,
+            toAddress: COW1,
+            txHash: '0x8a6f66e7e1c0edaa6eafc05bc22f8f3161efefb98e2dae4f638aeb764011674c',
+            value: '0x',
+          },
+        ],
+        stateBlockNumber: 0,
+        totalGasUsed: 21000,
+      },
+    },
+  ],
+  async run({ bundle }, context) {
+    const { queries, config } = context.engine
+    const { txs, blockNumber, stateBlockNumber, coinbase, timestamp, gasLimit, difficulty, baseFee } = bundle
+    if (txs.length === 0) throw invalidParams('bundle.txs: there are none')
+    if (stateBlockNumber !== undefined) requireCallable(stateBlockNumber, queries)
+    const reference = stateBlockNumber?.reference ?? { tag: 'latest' as const }
+    const base = (await queries.block(reference))?.executed.block.header
+    if (base === undefined) throw new NodeError('block-not-found', 'Block not found')
+    const left = timeLeft(context)
+    const { timeout = 0 } = bundle
+    const done = await queries.callBundle(
+      { reference, timeoutMs: timeout === 0 || (left !== 0 && left < timeout) ? left : timeout },
+      {
+        number: blockNumber,
+        timestamp: timestamp ?? base.timestamp + config.difficulty.goalSeconds,
+        ...(coinbase !== undefined && { coinbase }),
+        ...(gasLimit !== undefined && { gasLimit }),
+        ...(difficulty !== undefined && { difficulty }),
+        ...(baseFee !== undefined && { minimumGasPrice: baseFee }),
+      },
+      txs.map((bytes) => readSigned(bytes, config)),
+    )
+    const sum = (part: (one: BundledTransaction) => bigint) => done.reduce((all, one) => all + part(one), 0n)
+    const [fees, sent] = [sum(({ outcome }) => outcome.fee), sum(({ sentToCoinbase }) => sentToCoinbase)]
+    const gasUsed = sum(({ outcome }) => outcome.gasUsed)
+    return {
+      bundleGasPrice: String(gasUsed === 0n ? 0n : (fees + sent) / gasUsed),
+      bundleHash: keccakHex(concat(...done.map(({ transaction }) => fromHex(transaction.hash)))),
+      coinbaseDiff: String(fees + sent),
+      ethSentToCoinbase: String(sent),
+      gasFees: String(fees),
+      results: done.map(bundledResult),
+      stateBlockNumber: base.number,
+      totalGasUsed: Number(gasUsed),
+    }
+  },
+})
+
+function bundledResult({ transaction, outcome, sentToCoinbase }: BundledTransaction) {
+  const { fee, gasUsed, failure, output } = outcome
+  return {
+    coinbaseDiff: String(fee + sentToCoinbase),
+    ethSentToCoinbase: String(sentToCoinbase),
+    fromAddress: transaction.from,
+    gasFees: String(fee),
+    gasPrice: String(transaction.gasPrice),
+    gasUsed: Number(gasUsed),
+    toAddress: transaction.to,
+    txHash: transaction.hash,
+    ...(failure === undefined
+      ? { value: toHex(output) }
+      : { error: failure.reason, revert: toHex(failure.output) }),
+  }
+}
+
+/** The methods of this file, in the order of the document. */
+export const SIMULATE_METHODS = [eth_simulateV1, eth_callMany, eth_callBundle] as const

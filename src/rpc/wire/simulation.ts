@@ -1,0 +1,91 @@
+/** Simulated blocks on the wire (eth_simulateV1 of the execution API). */
+import { z } from 'zod'
+import type { ChainConfig } from '../../chain/config.ts'
+import { toHex, toQuantity } from '../../encoding/hex.ts'
+import type { SimulatedBlock, SimulatedCallResult } from '../../engine/queries/simulate-blocks.ts'
+import { type Failure, revertReason } from '../../evm/failure-message.ts'
+import { arrayOf, object } from '../parameter.ts'
+import { BlockObject, toRpcBlock } from './block.ts'
+import { BlockOverridesObject } from './block-overrides.ts'
+import { PricedCallObject } from './call.ts'
+import { LogObject, toRpcReceiptLog } from './log.ts'
+import { OverrideSet } from './overrides.ts'
+import { DataText, Flag, QuantityText } from './scalars.ts'
+
+/** The payload: blocks of calls, and how they run. */
+export const SimulationObject = object(
+  {
+    blockStateCalls: arrayOf(
+      object(
+        {
+          blockOverrides: BlockOverridesObject,
+          stateOverrides: OverrideSet,
+          calls: arrayOf(PricedCallObject),
+        },
+        { nullIsAbsent: true },
+      ),
+      { indexed: true },
+    ),
+    traceTransfers: Flag,
+    validation: Flag,
+    returnFullTransactions: Flag,
+  },
+  { required: ['blockStateCalls'], nullIsAbsent: true },
+)
+
+/** Codes of the standard: of a revert, and of any other failure. */
+const REVERTED = 3
+const FAILED = -32015
+
+const CallResultObject = z.strictObject({
+  status: z.enum(['0x0', '0x1']),
+  returnData: DataText,
+  gasUsed: QuantityText,
+  logs: z.array(LogObject),
+  error: z
+    .strictObject({ code: z.literal([REVERTED, FAILED]), message: z.string(), data: DataText.optional() })
+    .optional(),
+})
+
+/** A block object with the results of its calls. */
+export const SimulatedBlockObject = BlockObject.extend({ calls: z.array(CallResultObject) }).meta({
+  id: 'SimulatedBlock',
+})
+
+function errorOf({ kind, reason, output }: Failure): z.infer<typeof CallResultObject>['error'] {
+  if (kind === 'failed') return { code: FAILED, message: `vm execution error: ${reason}` }
+  const text = revertReason(output)
+  const message = text === undefined ? 'execution reverted' : `execution reverted: ${text}`
+  return { code: REVERTED, message, data: toHex(output) }
+}
+
+/** A simulated block. */
+export function toRpcSimulatedBlock(
+  { executed, calls }: SimulatedBlock,
+  full: boolean,
+  config: ChainConfig,
+): z.infer<typeof SimulatedBlockObject> {
+  const { hash, block } = executed
+  let logIndex = 0
+  const resultOf = ({ outcome, logs }: SimulatedCallResult, index: number) => {
+    const { succeeded, gasUsed, output, failure } = outcome
+    const error = failure && errorOf(failure)
+    return {
+      status: succeeded ? ('0x1' as const) : ('0x0' as const),
+      returnData: toHex(output),
+      gasUsed: toQuantity(gasUsed),
+      logs: logs.map((log) => ({
+        ...toRpcReceiptLog(log, {
+          blockHash: hash,
+          blockNumber: block.header.number,
+          transactionHash: block.transactions[index]?.hash ?? hash,
+          transactionIndex: index,
+          logIndex: logIndex++,
+        }),
+        removed: false,
+      })),
+      ...(error && { error }),
+    }
+  }
+  return { ...toRpcBlock({ executed, pending: false }, full, config), calls: calls.map(resultOf) }
+}
