@@ -18,10 +18,16 @@ const CLOSED_BY_DEFAULT = ['-trace', '-debug', '-sco', '-mnr', '-ext_getStorageB
 
 /** Each transcript, and the options with which this node answers it. The clock stands where the recording made a pending block. */
 export const TRANSCRIPTS = {
-  all: { mining: 'manual', stateOverride: false, now: () => 0x6b0247ab },
-  default: { mining: 'manual', stateOverride: false, methods: CLOSED_BY_DEFAULT, now: () => 0x6b0247b3 },
-  'all-write': { mining: 'manual', now: () => 0x6b0247ba },
-  'auto-write': { mining: 'auto', now: () => 0x6b024afd },
+  all: { rpcTimeoutMs: 0, mining: 'manual', stateOverride: false, now: () => 0x6b0247ab },
+  default: {
+    rpcTimeoutMs: 0,
+    mining: 'manual',
+    stateOverride: false,
+    methods: CLOSED_BY_DEFAULT,
+    now: () => 0x6b0247b3,
+  },
+  'all-write': { rpcTimeoutMs: 0, mining: 'manual', now: () => 0x6b0247ba },
+  'auto-write': { rpcTimeoutMs: 0, mining: 'auto', now: () => 0x6b024afd },
 } as const satisfies Readonly<Record<string, NodeOptions>>
 
 /** The name of a transcript. */
