@@ -60,7 +60,9 @@ function table(rows) {
     expected.length,
     seconds.toFixed(0),
   ]
-  const sums = rows.map(cellsOf).reduce((sum, cells) => sum.map((total, i) => total + Number(cells[i])))
+  const sums = rows
+    .map(cellsOf)
+    .reduce((sum, cells) => sum.map((total, i) => Number(total) + Number(cells[i])))
   return [
     line('suite', COLUMNS),
     ...rows.map((row) => line(row.skipped ? `${row.name} (skipped)` : row.name, cellsOf(row))),

@@ -140,6 +140,9 @@ async function providerChecks(check, { url }, preset) {
         assert.equal(await block, blockNumber)
         assert.equal(await pending, hash)
       } finally {
+        // ethers unsubscribes without waiting, and a destroyed provider rejects what is not answered.
+        await socket.removeAllListeners()
+        for (let i = 0; i < 3; i++) await socket.send('eth_chainId', [])
         await socket.destroy()
       }
     })

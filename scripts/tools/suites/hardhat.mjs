@@ -7,7 +7,7 @@ import { createChecks, outcomeOf } from '../suite.mjs'
 
 const PROJECT = join(HERE, 'hardhat')
 const HARDHAT = installed('hardhat/internal/cli/bootstrap.js')
-const ENV = { HARDHAT_DISABLE_TELEMETRY_PROMPT: 'true' }
+const ENV = { HARDHAT_DISABLE_TELEMETRY_PROMPT: 'true', HARDHAT_IGNITION_CONFIRM_DEPLOYMENT: 'true' }
 
 /** Rules of Ethereum that this chain does not have: docs/differences.md#suites-of-ethereum. */
 const BY_RULE = [
