@@ -9,7 +9,7 @@ const PROJECT = join(HERE, 'hardhat')
 const HARDHAT = installed('hardhat/internal/cli/bootstrap.js')
 const ENV = { HARDHAT_DISABLE_TELEMETRY_PROMPT: 'true', HARDHAT_IGNITION_CONFIRM_DEPLOYMENT: 'true' }
 
-/** Rules of Ethereum that this chain does not have: docs/differences.md#suites-of-ethereum. */
+/** Rules of Ethereum that this chain does not have: docs/differences.md#suites-for-ethereum. */
 const BY_RULE = [
   'a contract has nonce 1 when it is created',
   'the first contract of a factory has the address of nonce 1',
