@@ -23,6 +23,9 @@ module.exports = {
     hardhat: { hardfork: 'cancun', blockGasLimit: 30_000_000 },
     localhost: { url: process.env.NODE_URL ?? 'http://127.0.0.1:8545' },
   },
-  paths: { artifacts: '../.build/hardhat/artifacts', cache: '../.build/hardhat/cache' },
+  paths: {
+    artifacts: '../../../.build/tools/hardhat/artifacts',
+    cache: '../../../.build/tools/hardhat/cache',
+  },
   mocha: MOCHA_REPORT ? { reporter: 'json', reporterOptions: { output: MOCHA_REPORT } } : {},
 }

@@ -176,7 +176,10 @@ export const forgeBroadcast = () =>
         )
         assert.match(text, /ONCHAIN EXECUTION COMPLETE & SUCCESSFUL/)
         const { receipts } = JSON.parse(
-          readFileSync(join(HERE, '.build/foundry/broadcast/Deploy.s.sol/33/run-latest.json'), 'utf8'),
+          readFileSync(
+            join(HERE, '../../.build/tools/foundry/broadcast/Deploy.s.sol/33/run-latest.json'),
+            'utf8',
+          ),
         )
         assert.deepEqual(
           receipts.map(({ status }) => status),
