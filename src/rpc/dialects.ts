@@ -4,7 +4,13 @@
  */
 import { panicCode } from '../abi/panic.ts'
 import { toHex } from '../encoding/hex.ts'
-import { EMPTY_SENDER, INSUFFICIENT_FUNDS, NONCE_TOO_LOW } from '../engine/pool/policy.ts'
+import {
+  EMPTY_SENDER,
+  INSUFFICIENT_FUNDS,
+  INTRINSIC_GAS_TOO_LOW,
+  NONCE_TOO_LOW,
+  REPLACEMENT_UNDERPRICED,
+} from '../engine/pool/policy.ts'
 import { type ExecutionFailure, NodeError } from '../errors.ts'
 import { REVERTED, revertReason } from '../evm/failure-message.ts'
 import { type ErrorObject, toErrorObject } from './error-codes.ts'
@@ -87,6 +93,8 @@ const REFUSAL_WORDS: ReadonlyMap<string, string> = new Map([
   [EMPTY_SENDER, 'insufficient funds for gas * price + value: the sender has no balance'],
   [INSUFFICIENT_FUNDS, 'insufficient funds for gas * price + value'],
   [NONCE_TOO_LOW, 'nonce too low'],
+  [INTRINSIC_GAS_TOO_LOW, 'intrinsic gas too low'],
+  [REPLACEMENT_UNDERPRICED, 'replacement transaction underpriced'],
 ])
 
 const HARDHAT_REFUSALS: ReadonlyMap<string, string> = new Map([

@@ -4,7 +4,13 @@
  */
 import { describe, expect, it } from 'vitest'
 import { fromHex, type Hex } from '../../src/encoding/hex.ts'
-import { EMPTY_SENDER, INSUFFICIENT_FUNDS, NONCE_TOO_LOW } from '../../src/engine/pool/policy.ts'
+import {
+  EMPTY_SENDER,
+  INSUFFICIENT_FUNDS,
+  INTRINSIC_GAS_TOO_LOW,
+  NONCE_TOO_LOW,
+  REPLACEMENT_UNDERPRICED,
+} from '../../src/engine/pool/policy.ts'
 import { type ExecutionFailure, NodeError } from '../../src/errors.ts'
 import { failureError, failureOf } from '../../src/evm/failure-message.ts'
 import { errorObjectIn } from '../../src/rpc/dialects.ts'
@@ -79,6 +85,8 @@ describe('a refused transaction', () => {
     [EMPTY_SENDER, /insufficient funds/],
     [INSUFFICIENT_FUNDS, /insufficient funds for gas \* price \+ value/],
     [NONCE_TOO_LOW, /nonce too low/],
+    [INTRINSIC_GAS_TOO_LOW, /intrinsic gas too low/],
+    [REPLACEMENT_UNDERPRICED, /replacement transaction underpriced/],
   ])('%s is found by its words', (message, words) => {
     const { hardhat, anvil } = refused(message)
     expect(hardhat).toEqual({ code: -32000, message: expect.stringMatching(words) })

@@ -62,6 +62,7 @@ describe.each(['hardhat', 'anvil'] as const)('the preset %s', (preset) => {
       timestamp: `0x${NOW.toString(16)}`,
       gasLimit: '0x1c9c380',
     })
+    expect(await t.call('net_listening')).toBe(true)
     expect((await t.call('hardhat_metadata')).clientVersion).toBe(await t.call('web3_clientVersion'))
   })
 
@@ -136,6 +137,9 @@ describe.each(['hardhat', 'anvil'] as const)('the preset %s', (preset) => {
       expect(await code(FIRST_KEY, { value: 10_001n * 10n ** 18n })).toBe('INSUFFICIENT_FUNDS')
       expect(await code(FIRST_KEY, { value: 1n })).toBe('sent')
       expect(await code(FIRST_KEY, { value: 1n, nonce: 0 })).toBe('NONCE_EXPIRED')
+      await t.call('evm_setAutomine', false)
+      expect(await code(FIRST_KEY, { nonce: 1, gasPrice: 5n })).toBe('sent')
+      expect(await code(FIRST_KEY, { nonce: 1, gasPrice: 4n })).toBe('REPLACEMENT_UNDERPRICED')
     } finally {
       provider.destroy()
     }

@@ -32,6 +32,10 @@ export const EMPTY_SENDER = "the sender account doesn't exist"
 export const INSUFFICIENT_FUNDS = 'insufficient funds'
 /** The nonce is below the account's. */
 export const NONCE_TOO_LOW = 'transaction nonce too low'
+/** The gas limit is below the intrinsic gas. */
+export const INTRINSIC_GAS_TOO_LOW = "transaction's basic cost is above the gas limit" // retired-words: quoted
+/** The price is too near that of the transaction with the same nonce. */
+export const REPLACEMENT_UNDERPRICED = 'gas price not enough to bump transaction'
 
 /** Maximum that a transaction can cost its sender: value and all its gas, wei. */
 export function costOf({ value, gasLimit, gasPrice }: Transaction): bigint {
@@ -63,9 +67,7 @@ export function refusalOf(transaction: Transaction, context: PolicyContext): str
   if (nonce >= account.nonce + BigInt(accountSlots)) return 'transaction nonce too high'
   if (account.balance < gasLimit * gasPrice) return INSUFFICIENT_FUNDS
   if (gasPrice < minimumGasPrice) return "transaction's gas price lower than block's minimum"
-  if (rules.intrinsicGas(transaction) > gasLimit) {
-    return "transaction's basic cost is above the gas limit" // retired-words: quoted
-  }
+  if (rules.intrinsicGas(transaction) > gasLimit) return INTRINSIC_GAS_TOO_LOW
   if (minimumGasPrice > 0n && gasPrice > minimumGasPrice * PRICE_CAP_FACTOR) {
     return "transaction's gas price exceeds cap"
   }
@@ -82,5 +84,5 @@ function nonceRefusal(bytes: Uint8Array): string | undefined {
 /** Why a transaction may not replace a runnable one with its nonce, or `undefined`. Prices in wei per gas. */
 export function replacementRefusal(price: bigint, replacedPrice: bigint): string | undefined {
   const enough = price > replacedPrice && price >= (replacedPrice * BUMP_PERCENT) / 100n
-  return enough ? undefined : 'gas price not enough to bump transaction'
+  return enough ? undefined : REPLACEMENT_UNDERPRICED
 }

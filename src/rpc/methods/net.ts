@@ -16,11 +16,13 @@ export const net_version = method({
 
 export const net_listening = method({
   name: 'net_listening',
-  summary: 'Does the node listen for peers? This one never does.',
+  summary:
+    'Does the node listen for peers? This one never does; under another dialect than rsk it answers true.',
   params: {},
   result: z.boolean(),
   examples: [{ params: [], result: false }],
-  run: () => false,
+  // web3.js reads it as whether the node is there; Hardhat and Anvil answer true.
+  run: (_, { options }) => options.dialect !== 'rsk',
 })
 
 export const net_peerCount = method({

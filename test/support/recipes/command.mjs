@@ -1,6 +1,7 @@
 /**
- * What `tandem` is within a shell block. `tandem start` has to become ready on a free port, to answer at /healthz and to
- * end cleanly when it is stopped; `trace` and `drift` ask the node of the recipe; the rest is the command itself.
+ * What `tandem` is within a shell block. `tandem start` or `tandem anvil` has to become ready on a free port, to answer at
+ * /healthz and to end cleanly when it is stopped; `trace` and `drift` ask the node of the recipe; the rest is the command
+ * itself.
  */
 import { spawn } from 'node:child_process'
 import http from 'node:http'
@@ -29,14 +30,15 @@ function statusOf(url) {
 /** Ports that a block names may be taken on this machine. */
 const freePorts = rest.map((arg, i) => (rest[i - 1] === '--metrics-port' ? '0' : arg))
 
-if (name === 'start') {
-  const child = run(['start', ...freePorts, '--port', '0'], ['ignore', 'pipe', 'inherit'])
+if (name === 'start' || name === 'anvil') {
+  const child = run([name, ...freePorts, '--port', '0'], ['ignore', 'pipe', 'inherit'])
   let printed = ''
   let isReady = false
   child.stdout.on('data', async (chunk) => {
     process.stdout.write(chunk)
     printed += chunk
-    const [, scheme, port] = /(?:Ready on |"url":")(https?):\/\/[^\s"]*:(\d+)/.exec(printed) ?? []
+    const [, scheme = 'http', port] =
+      /(?:Ready on |"url":"|Listening on )(?:(https?):\/\/)?[^\s"]*:(\d+)/.exec(printed) ?? []
     if (port === undefined || isReady) return
     isReady = true
     const status = await statusOf(new URL(`${scheme}://127.0.0.1:${port}/healthz`))

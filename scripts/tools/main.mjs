@@ -1,0 +1,92 @@
+/**
+ * Suites and tools of others against Tandem: `npm run test:tools`, or `-- <part of a name>…` for some of them. Prints a
+ * table at the end; exit code 1 when a check fails that the rules of the chain do not make fail.
+ */
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { HERE, installed } from './nodes.mjs'
+
+/** Name, file, exported function, and the package without which it does not run (programs of one platform). */
+const SUITES = [
+  ['Hardhat 2, its own network (control)', 'hardhat', 'hardhatControl'],
+  ['Hardhat 2, --preset hardhat', 'hardhat', 'hardhatPreset'],
+  ['Hardhat Ignition, --preset hardhat', 'hardhat', 'ignition'],
+  ['viem test client, mode hardhat', 'viem', 'viemHardhat'],
+  ['viem test client, mode anvil', 'viem', 'viemAnvil'],
+  ['viem test client, mode ganache', 'viem', 'viemGanache'],
+  ['ethers, --preset hardhat', 'ethers', 'ethersHardhat'],
+  ['ethers, --preset anvil', 'ethers', 'ethersAnvil'],
+  ['web3.js, --preset anvil', 'web3', 'web3'],
+  ['prool, tandem anvil', 'prool', 'prool'],
+  ['cast, tandem anvil', 'foundry', 'cast', '@foundry-rs/cast-linux-amd64'],
+  ['forge test --fork-url, tandem anvil', 'foundry', 'forgeFork', '@foundry-rs/forge-linux-amd64'],
+  ['forge create, script, tandem anvil', 'foundry', 'forgeBroadcast', '@foundry-rs/forge-linux-amd64'],
+].map(([name, file, run, needs]) => ({ name, file, run, needs }))
+
+/** Installs the packages of this folder once; none of their install scripts run. */
+function install() {
+  if (existsSync(installed('.package-lock.json'))) return
+  const { status } = spawnSync('npm', ['ci', '--silent', '--ignore-scripts', '--prefix', HERE], {
+    stdio: 'inherit',
+  })
+  if (status !== 0) throw new Error('the packages of scripts/tools could not be installed')
+}
+
+/** One suite's row; a suite that cannot run counts as one failure. */
+async function rowOf({ name, file, run, needs }) {
+  const began = performance.now()
+  const row = (outcome) => ({ name, seconds: (performance.now() - began) / 1000, ...outcome })
+  const nothing = { passed: [], failed: [], expected: [], surprising: [] }
+  if (needs !== undefined && !existsSync(installed(needs))) {
+    return row({ ...nothing, surprising: process.env.CI ? [`${needs} is missing`] : [], skipped: needs })
+  }
+  try {
+    const suite = await import(`./suites/${file}.mjs`)
+    return row(await suite[run]())
+  } catch (error) {
+    return row({ ...nothing, surprising: [error?.stack ?? String(error)] })
+  }
+}
+
+const COLUMNS = ['passed', 'failed', 'by rule', 's']
+
+function table(rows) {
+  const width = Math.max(...rows.map(({ name }) => name.length))
+  const line = (name, cells) =>
+    `${name.padEnd(width)}${cells.map((cell) => String(cell).padStart(9)).join('')}`
+  const cellsOf = ({ passed, failed, surprising, expected, seconds }) => [
+    passed.length,
+    failed.length + surprising.length,
+    expected.length,
+    seconds.toFixed(0),
+  ]
+  const sums = rows
+    .map(cellsOf)
+    .reduce((sum, cells) => sum.map((total, i) => Number(total) + Number(cells[i])))
+  return [
+    line('suite', COLUMNS),
+    ...rows.map((row) => line(row.skipped ? `${row.name} (skipped)` : row.name, cellsOf(row))),
+    line('all', sums),
+  ].join('\n')
+}
+
+install()
+const asked = process.argv.slice(2)
+const rows = []
+for (const suite of SUITES) {
+  if (asked.length > 0 && !asked.some((part) => suite.name.toLowerCase().includes(part.toLowerCase())))
+    continue
+  console.log(suite.name)
+  const row = await rowOf(suite)
+  for (const { title, error } of row.failed)
+    console.error(`failed: ${title}\n${error.replace(/^/gm, '    ')}`)
+  for (const text of row.surprising) console.error(`failed: ${text}`)
+  rows.push(row)
+}
+if (rows.length === 0) {
+  console.error(`no suite is named so; there are: ${SUITES.map(({ name }) => name).join('; ')}`)
+  process.exitCode = 2
+} else {
+  console.log(`\n${table(rows)}`)
+  if (rows.some(({ failed, surprising }) => failed.length + surprising.length > 0)) process.exitCode = 1
+}

@@ -1,0 +1,99 @@
+/** Programs of the suites: Tandem by either command, and tools that run to their end. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export const HERE = fileURLToPath(new URL('.', import.meta.url))
+const ROOT = join(HERE, '../..')
+
+/** The command `tandem-anvil`. */
+export const TANDEM_ANVIL = join(ROOT, 'dist/cli/anvil.js')
+
+const READY = /Ready on (http:\S+)|Listening on (\S+:\d+)/
+
+async function startProgram(args) {
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  let text = ''
+  const url = await new Promise((resolve, reject) => {
+    const read = (chunk) => {
+      text += chunk
+      const [, http, socket] = READY.exec(text) ?? []
+      if (http !== undefined || socket !== undefined) resolve(http ?? `http://${socket}`)
+    }
+    child.stdout.on('data', read)
+    child.stderr.on('data', read)
+    child.once('exit', (code) => reject(new Error(`the node ended with ${code}:\n${text}`)))
+  })
+  return {
+    url,
+    async stop() {
+      if (child.exitCode !== null) return
+      child.kill('SIGTERM')
+      await once(child, 'exit')
+    },
+  }
+}
+
+/** Starts `tandem start` in memory on a free port; flags follow. */
+export function startTandem(...flags) {
+  return startProgram([join(ROOT, 'dist/cli/main.js'), 'start', '--memory', '--port', '0', ...flags])
+}
+
+/** Starts `tandem anvil` on a free port. */
+export function startTandemAnvil(...flags) {
+  return startProgram([TANDEM_ANVIL, '--port', '0', ...flags])
+}
+
+/** Calls one method over HTTP. Throws the error member of the reply. */
+export async function rpc(url, method, ...params) {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  })
+  const { result, error } = await response.json()
+  if (error !== undefined) throw Object.assign(new Error(error.message), error)
+  return result
+}
+
+/**
+ * Runs a program to its end.
+ * @returns {Promise<{ code: number, stdout: string, stderr: string }>}
+ */
+export async function run(program, args, { cwd, env = {}, timeout = 300_000 } = {}) {
+  const child = spawn(program, args, {
+    cwd,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout,
+  })
+  let stdout = ''
+  let stderr = ''
+  child.stdout.on('data', (chunk) => (stdout += chunk))
+  child.stderr.on('data', (chunk) => (stderr += chunk))
+  const [code] = await once(child, 'close')
+  return { code, stdout, stderr }
+}
+
+/** Runs a program that has to succeed, for its standard output. */
+export async function output(program, args, options) {
+  const { code, stdout, stderr } = await run(program, args, options)
+  if (code !== 0) throw new Error(`${[program, ...args].join(' ')} ended with ${code}:\n${stdout}${stderr}`)
+  return stdout.trim()
+}
+
+/** A new temporary folder for the time of a function. */
+export async function withFolder(use) {
+  const folder = mkdtempSync(join(tmpdir(), 'tandem-tools-'))
+  try {
+    return await use(folder)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** A program of the installed packages. */
+export const installed = (path) => join(HERE, 'node_modules', path)
