@@ -181,6 +181,8 @@ async function actionsOf(mode, flags) {
         await new Promise((resolve) => setTimeout(resolve, 100))
       }
       await client.setIntervalMining({ interval: 0 })
+      // Anvil mines nothing by itself from here on.
+      await client.setAutomine(true)
     })
     await check('setLoggingEnabled', () => client.setLoggingEnabled(true))
     await check('sendUnsignedTransaction', async () => {
