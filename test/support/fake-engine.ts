@@ -235,6 +235,16 @@ export function fakeEngine(
   }
   const impersonated = new Set<Hex>()
   const dev: DevTools = {
+    dump: () => ({
+      chain: config.name,
+      chainId: config.chainId,
+      genesis: block0.hash,
+      head: { number: 1, hash: block1.hash, stateRoot: block1.postState },
+      accounts: [],
+      pool: [],
+    }),
+    loadAccounts: note('loadAccounts', undefined),
+    loadChain: note('loadChain', undefined),
     editState: note('editState', undefined),
     addBalance: note('addBalance', undefined),
     rollback: note('rollback', undefined),

@@ -1,4 +1,5 @@
 /** Tools of development clients that no consensus rule allows: state edits, block overrides, impersonation, dropped transactions. */
+import type { StateDump } from '../../chain/state-file/records.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { invalidParams } from '../../errors.ts'
 import { MAX_GAS } from '../../evm/message.ts'
@@ -8,10 +9,17 @@ import type { EngineParts } from '../parts.ts'
 import type { Impersonation } from './impersonation.ts'
 import { createRewindTools, type RewindTools } from './rewind-tools.ts'
 import { createSnapshots, type SnapshotCommands, type SnapshotView } from './snapshot-commands.ts'
+import { createDump } from './state-dump.ts'
 import { type AccountEdit, applyEdits } from './state-edits.ts'
+import { createLoadCommands, type LoadCommands } from './state-load.ts'
 
 /** The tools. Those that return a promise run in the engine's queue of commands. */
-export interface DevTools extends RewindTools {
+export interface DevTools extends RewindTools, LoadCommands {
+  /**
+   * The state after the head, and with history all canonical blocks and the pool. Nothing is copied: the dump is read
+   * while it is iterated; throws `block-not-found` when its blocks have left the chain meanwhile.
+   */
+  dump(history: boolean): StateDump
   /**
    * Edits the state after the head without a block; durable once it resolves. The head's header stays unchanged, later
    * blocks build on the edited state, and a revert to an earlier snapshot undoes the edit. Throws `invalid-params` for a
@@ -102,6 +110,9 @@ export function createDev(parts: EngineParts): { tools: DevTools; snapshotComman
 
   const tools: DevTools = {
     ...createRewindTools(parts),
+    dump: createDump(parts),
+    ...createLoadCommands(parts),
+
     editState: (edits) => enqueue(() => editState(edits)),
 
     addBalance: (address, wei) =>
