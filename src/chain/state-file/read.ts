@@ -39,7 +39,7 @@ const address = z
   .regex(/^(0x)?[0-9a-fA-F]{40}$/, 'must be an address of 20 bytes in hex')
   .transform(lower)
 /** A number in JSON, in decimal digits, or in hex with 0x. */
-const quantity = z
+export const quantity = z
   .union([z.int().min(0), z.string().regex(/^(0x[0-9a-fA-F]{1,64}|[0-9]{1,78})$/, 'must be a number')])
   .transform((value) => BigInt(value))
 const balance = quantity.refine((value) => value < WORD_LIMIT, 'must fit in 32 bytes')
@@ -231,13 +231,17 @@ function withoutMarker(alloc: unknown): unknown {
   return rest
 }
 
+/** Reads accounts by address, in the form of geth, Anvil or the reference node. Throws `invalid-params`; `what` names them. */
+export function readAccounts(json: unknown, what: string): ReadonlyMap<Hex, PartialAccount> {
+  return check(accounts, withoutMarker(json), what)
+}
+
 /** The accounts of a JSON value that is no state file of this node. Throws `invalid-params` when it has none of the known forms. */
 function foreignAccounts(json: Record<string, unknown>): ReadonlyMap<Hex, PartialAccount> {
-  if (isObject(json.accounts)) return check(accounts, json.accounts, 'accounts')
-  if (isObject(json.alloc)) return check(accounts, withoutMarker(json.alloc), 'alloc')
+  for (const what of ['accounts', 'alloc']) if (isObject(json[what])) return readAccounts(json[what], what)
   const names = Object.keys(json)
   if (names.length > 0 && names.every((name) => address.safeParse(name).success)) {
-    return check(accounts, json, 'accounts')
+    return readAccounts(json, 'accounts')
   }
   throw invalidParams(
     'No state was found: expected a state file of tandem, a dump of Anvil, accounts by address, or a genesis file with "alloc".',

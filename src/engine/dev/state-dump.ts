@@ -1,6 +1,7 @@
 /** Dumps: the state after the head, and the blocks with what each changed of the state. */
 import { type Account, EMPTY_TRIE_ROOT } from '../../chain/account.ts'
 import type { ExecutedBlock } from '../../chain/block.ts'
+import type { ChainConfig } from '../../chain/config.ts'
 import type {
   AccountChange,
   BlockRecord,
@@ -9,13 +10,21 @@ import type {
   StateDump,
   WholeAccount,
 } from '../../chain/state-file/records.ts'
+import type { Transaction } from '../../chain/transaction.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
 import { cellBytes } from '../../state/state-keys.ts'
-import type { AccountDifference, StateTrie } from '../../state/state-trie.ts'
+import { type AccountDifference, StateTrie } from '../../state/state-trie.ts'
+import { BlockStore } from '../../store/block-store.ts'
+import type { Store } from '../../store/level.ts'
+import { nodeSource } from '../../store/state-nodes.ts'
+import type { Blockchain } from '../blockchain/blockchain.ts'
 import type { EngineParts } from '../parts.ts'
 
-type Parts = Pick<EngineParts, 'config' | 'blockchain' | 'blocks' | 'trie' | 'pool'>
+interface Parts extends Pick<EngineParts, 'config' | 'blocks' | 'trie'> {
+  readonly blockchain: Pick<Blockchain, 'head' | 'genesis' | 'pristineGenesis' | 'hashAt'>
+  readonly pool: { inOrder(): readonly Transaction[] }
+}
 
 function cellsAfter({ cells }: AccountDifference): CellBytes {
   return new Map([...cells].map(([slot, { after }]) => [slot, cellBytes(after)]))
@@ -126,4 +135,29 @@ export function createDump({
 /** The state that a block itself made, before edits; `pristine` is that of the genesis. */
 function ownStateOf({ block: { header } }: ExecutedBlock, pristine: Hex): Hex {
   return header.number === 0 ? pristine : header.stateRoot
+}
+
+/** The dump of a database that no node has open; `undefined` when it holds no chain. */
+export async function dumpStored(
+  store: Store,
+  config: ChainConfig,
+  history: boolean,
+): Promise<StateDump | undefined> {
+  const blocks = await BlockStore.open(store, config)
+  const source = nodeSource(store)
+  const blockAt = (hash: Hex | undefined) => (hash === undefined ? undefined : blocks.get(hash))
+  const [head, genesis] = [blockAt(blocks.head()), blockAt(blocks.canonicalHash(0))]
+  if (head === undefined || genesis === undefined) return undefined
+  const { stateRoot } = genesis.block.header
+  // A public network's genesis may have the root of an older format, which no state here has.
+  const pristineGenesis =
+    source.node(stateRoot) === undefined ? genesis : { ...genesis, postState: stateRoot }
+  const dump = createDump({
+    config,
+    blockchain: { head, genesis, pristineGenesis, hashAt: (height) => blocks.canonicalHash(height) },
+    blocks,
+    trie: new StateTrie(source),
+    pool: { inOrder: () => blocks.poolEntries() },
+  })
+  return dump(history)
 }
