@@ -161,6 +161,15 @@ const block = z.object({
       .transform(lower),
   ),
   receipts: z.array(bytes),
+  internals: z
+    .array(
+      z.object({
+        index: z.int().min(0),
+        participants: z.array(address),
+        creations: z.array(z.object({ contract: address, creator: address })),
+      }),
+    )
+    .default([]),
   changes,
   edits: changes.default(new Map()),
 })

@@ -1,6 +1,6 @@
 /** What a state file holds, as values: accounts, and blocks with what each changed of the state. */
 import type { Hex } from '../../encoding/hex.ts'
-import type { Block } from '../block.ts'
+import type { Block, TransactionInternals } from '../block.ts'
 import type { Receipt } from '../receipt.ts'
 import type { Transaction } from '../transaction.ts'
 
@@ -40,6 +40,8 @@ export interface BlockRecord {
   readonly block: Block
   /** One per transaction. */
   readonly receipts: readonly Receipt[]
+  /** Of transactions whose messages went further than the transactions themselves show. */
+  readonly internals: readonly TransactionInternals[]
   /** From the state after the parent, of a genesis from an empty one, to the state that the block made. */
   readonly changes: StateChangeRecord
   /** State edits after the block; none where there are no accounts in it. */

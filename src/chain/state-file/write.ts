@@ -69,11 +69,13 @@ function changesObject(changes: StateChangeRecord): object {
   )
 }
 
-function blockObject({ block, receipts, changes, edits }: BlockRecord, config: ChainConfig): object {
+function blockObject(record: BlockRecord, config: ChainConfig): object {
+  const { block, receipts, internals, changes, edits } = record
   return {
     raw: toHex(encodeBlock(block, config)),
     from: block.transactions.map(({ from }) => from),
     receipts: receipts.map((receipt) => toHex(encodeReceipt(receipt))),
+    ...(internals.length > 0 && { internals }),
     changes: changesObject(changes),
     ...(edits.size > 0 && { edits: changesObject(edits) }),
   }

@@ -67,7 +67,9 @@ export function changesBetween(trie: StateTrie, before: Hex, after: Hex): StateC
     const { nonce, balance, isContract, codeHash } = account
     const isNew = replacesContract(difference)
     const cells = isNew
-      ? new Map([...trie.cellsFrom(after, address, FIRST_HASH)].map(([slot, value]) => [slot, cellBytes(value)]))
+      ? new Map(
+          [...trie.cellsFrom(after, address, FIRST_HASH)].map(([slot, value]) => [slot, cellBytes(value)]),
+        )
       : cellsAfter(difference)
     const hasOtherCode = isNew || old?.codeHash !== codeHash
     changes.set(address, {
@@ -104,6 +106,7 @@ export function createDump({
       yield {
         block: executed.block,
         receipts: executed.receipts,
+        internals: blocks.accounts.internalsOf(executed) ?? [],
         changes: changesBetween(trie, parent, own),
         edits: changesBetween(trie, own, executed.postState),
       }

@@ -150,7 +150,7 @@ export function createLoadCommands(parts: EngineParts): LoadCommands {
 
     try {
       for (const record of blocks) {
-        const { block, receipts, changes, edits } = record
+        const { block, receipts, internals, changes, edits } = record
         checkBlock(record, number, parent?.hash, config)
         const { header } = block
         const hash = headerHash(header, config)
@@ -164,6 +164,7 @@ export function createLoadCommands(parts: EngineParts): LoadCommands {
           hash,
           block,
           receipts,
+          internals,
           totalDifficulty: (parent?.totalDifficulty ?? 0n) + cumulativeDifficulty(block),
           postState: stateAfter(own, edits),
         }
