@@ -269,7 +269,8 @@ export function fakeEngine(
     },
     miningMode: () => 'auto',
     headerOverrides: () => ({}),
-    snapshots: () => [{ id: 1, height: 1, hash: block1.hash }],
+    snapshots: () => [{ id: 1, height: 1, hash: block1.hash, name: undefined, time: 5, bytes: 100 }],
+    diffSnapshots: () => undefined,
     instanceId: () => UNKNOWN,
     ...parts.dev,
   }

@@ -9,6 +9,7 @@ import type { EngineParts } from '../parts.ts'
 import type { Impersonation } from './impersonation.ts'
 import { createRewindTools, type RewindTools } from './rewind-tools.ts'
 import { createSnapshots, type SnapshotCommands, type SnapshotView } from './snapshot-commands.ts'
+import type { SnapshotDiff } from './snapshot-diff.ts'
 import { createDump } from './state-dump.ts'
 import { type AccountEdit, applyEdits } from './state-edits.ts'
 import { createLoadCommands, type LoadCommands } from './state-load.ts'
@@ -62,6 +63,11 @@ export interface DevTools extends RewindTools, LoadCommands {
   headerOverrides(): HeaderOverrides
   /** Snapshots that the node can revert to, in order of their ids. */
   snapshots(): readonly SnapshotView[]
+  /**
+   * What differs between two snapshots, or a snapshot and now; `undefined` for an unknown id. The cost is proportional to
+   * the difference. Throws `block-not-found` when blocks of a snapshot are gone.
+   */
+  diffSnapshots(before: number, after: number | undefined): SnapshotDiff | undefined
   /** 32 random bytes, new for each run of the node and after each reset. */
   instanceId(): Hex
 }
@@ -72,7 +78,9 @@ const MAX_BALANCE = 2n ** 256n - 1n
 const MIN_GAS_LIMIT = 21_000n
 
 /** Makes the tools and the snapshot commands of a node. */
-export function createDev(parts: EngineParts): { tools: DevTools; snapshotCommands: SnapshotCommands } {
+export async function createDev(
+  parts: EngineParts,
+): Promise<{ tools: DevTools; snapshotCommands: SnapshotCommands }> {
   const {
     enqueue,
     store,
@@ -85,7 +93,7 @@ export function createDev(parts: EngineParts): { tools: DevTools; snapshotComman
     clock,
     blockOverrides,
   } = parts
-  const snapshots = createSnapshots(parts)
+  const snapshots = await createSnapshots(parts)
 
   function overrideHeader(fields: HeaderOverrides): Promise<void> {
     return enqueue(() => {
@@ -185,6 +193,7 @@ export function createDev(parts: EngineParts): { tools: DevTools; snapshotComman
     miningMode: () => mining.schedule.mode,
     headerOverrides: () => blockOverrides.headerOverrides,
     snapshots: snapshots.list,
+    diffSnapshots: snapshots.diff,
     instanceId: snapshots.instanceId,
   }
 

@@ -102,7 +102,7 @@ export function createDump({
       if (executed === undefined) {
         throw new NodeError('block-not-found', 'The chain was rewound while it was dumped. Dump it again.')
       }
-      const own = ownStateOf(executed, pristine)
+      const own = ownStateOf(executed, pristine, config)
       yield {
         block: executed.block,
         receipts: executed.receipts,
@@ -135,9 +135,17 @@ export function createDump({
   }
 }
 
-/** The state that a block itself made, before edits; `pristine` is that of the genesis. */
-function ownStateOf({ block: { header } }: ExecutedBlock, pristine: Hex): Hex {
-  return header.number === 0 ? pristine : header.stateRoot
+/**
+ * The state that a block itself made, before edits; `pristine` is that of the genesis. A header from before the unified
+ * trie has a root of another format: then edits are not told apart.
+ */
+function ownStateOf(
+  { block: { header }, postState }: ExecutedBlock,
+  pristine: Hex,
+  config: ChainConfig,
+): Hex {
+  if (header.number === 0) return pristine
+  return config.rulesAt(header.number).unifiedTrie ? header.stateRoot : postState
 }
 
 /** The dump of a database that no node has open; `undefined` when it holds no chain. */
