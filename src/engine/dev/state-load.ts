@@ -94,13 +94,13 @@ function checkBlock(
     throw refuse('its parent is another block')
   if (header.unclesHash !== unclesHash(uncles, config)) throw refuse('its uncles are not those of its header')
   if (number === 0) return
-  const { unifiedTrie } = config.rulesAt(number)
-  if (header.transactionsRoot !== transactionsRoot(transactions, unifiedTrie)) {
+  const rules = config.rulesAt(number)
+  if (header.transactionsRoot !== transactionsRoot(transactions, rules)) {
     throw refuse('its transactions are not those of its header')
   }
   if (
     receipts.length !== transactions.length ||
-    header.receiptsRoot !== receiptsRoot(receipts, unifiedTrie)
+    header.receiptsRoot !== receiptsRoot(receipts, rules)
   ) {
     throw refuse('its receipts are not those of its header')
   }
