@@ -19,6 +19,8 @@ const COMMANDS = [
   'start',
   'import',
   'export',
+  'dump',
+  'load',
   'verify',
   'trace',
   'drift',

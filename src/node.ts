@@ -104,7 +104,7 @@ const CREATE2_DEPLOYER_CODE = fromHex(
 
 /** The genesis of the chain. A timestamp of `now` is that of the first start: later ones take it from the store. */
 async function genesisOf(
-  { chain, genesisTime, accountBalance, create2Deployer, alloc = new Map() }: ResolvedNodeOptions,
+  { chain, genesis, genesisTime, accountBalance, create2Deployer, alloc = new Map() }: ResolvedNodeOptions,
   config: ChainConfig,
   toFund: readonly Hex[],
   store: Store,
@@ -116,7 +116,7 @@ async function genesisOf(
     const hash = blocks.canonicalHash(0)
     timestamp = (hash === undefined ? undefined : blocks.header(hash)?.timestamp) ?? now()
   }
-  return parseGenesis(readGenesisFile(chain), config, {
+  return parseGenesis(genesis ?? readGenesisFile(chain), config, {
     addresses: toFund,
     balance: accountBalance,
     timestamp,

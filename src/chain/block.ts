@@ -8,7 +8,7 @@ import { type Rules, UNIFIED } from './activations.ts'
 import type { ChainConfig } from './config.ts'
 import { decodeHeader, encodeHeader, type Header } from './header.ts'
 import type { Receipt } from './receipt.ts'
-import { decodeBlockTransaction, type Transaction } from './transaction.ts'
+import { decodeBlockTransaction, restoreTransaction, type Transaction } from './transaction.ts'
 
 /** A block. Immutable. */
 export interface Block {
@@ -79,18 +79,25 @@ export function blockSize({ header, transactions, uncles }: Block, config: Chain
 
 /**
  * Reads what `encodeBlock` writes; recovers the senders. Throws a RangeError (or RLP's own Error) when the bytes are
- * malformed, and what `decodeTransaction` throws. It does not judge whether the block is valid.
+ * malformed, and what `decodeTransaction` throws. It does not judge whether the block is valid. `senders`, one a
+ * transaction, are taken as they are in place of the signatures'.
  */
-export function decodeBlock(bytes: Uint8Array, config: ChainConfig): Block {
+export function decodeBlock(bytes: Uint8Array, config: ChainConfig, senders?: readonly Hex[]): Block {
   const list = asList(decodeRlp(bytes), 'block')
   if (list.length !== 3) throw new RangeError(`a block has 3 items, not ${list.length}`)
   const header = decodeHeader(asList(list[0], 'block header'), config)
-  const transactions = asList(list[1], 'transactions')
+  const transactions = asList(list[1], 'transactions').map((item) => encodeRlp(asList(item, 'transaction')))
+  if (senders !== undefined && senders.length !== transactions.length) {
+    throw new RangeError(`a block of ${transactions.length} transactions has ${senders.length} senders`)
+  }
   return {
     header,
-    transactions: transactions.map((item, index) =>
-      decodeBlockTransaction(encodeRlp(asList(item, 'transaction')), index === transactions.length - 1),
-    ),
+    transactions: transactions.map((raw, index) => {
+      const sender = senders?.[index]
+      return sender === undefined
+        ? decodeBlockTransaction(raw, index === transactions.length - 1)
+        : restoreTransaction(raw, sender)
+    }),
     uncles: asList(list[2], 'uncles').map((item) => decodeHeader(asList(item, 'uncle header'), config)),
   }
 }

@@ -52,6 +52,16 @@ const COMMANDS: readonly (readonly [string, string, () => Promise<Filling>])[] =
     () => import('./export.ts').then(({ fillExportCommand }) => fillExportCommand),
   ],
   [
+    'dump',
+    'write the state of a chain, and with --history its blocks, to a file',
+    () => import('./dump.ts').then(({ fillDumpCommand }) => fillDumpCommand),
+  ],
+  [
+    'load',
+    'load a state file, a dump of Anvil, or the accounts of a genesis file',
+    () => import('./load.ts').then(({ fillLoadCommand }) => fillLoadCommand),
+  ],
+  [
     'verify',
     'check a data directory, and execute its chain again',
     () => import('./verify.ts').then(({ fillVerifyCommand }) => fillVerifyCommand),

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { NodeError } from '../errors.ts'
+import { FILE_SETTINGS } from '../options/file-settings.ts'
 import {
   NODE_SETTINGS,
   type NodeOptions,
@@ -12,14 +13,20 @@ import {
   type TerminalOptions,
 } from '../options/options.ts'
 import { SERVE_SETTINGS } from '../options/serve-settings.ts'
-import { checkSetting, type Setting } from '../options/setting.ts'
+import { checkSetting, type Inputs, type Setting } from '../options/setting.ts'
 import { TERMINAL_SETTINGS } from '../options/terminal-settings.ts'
+import type { StateFiles } from './state-files.ts'
 
 /** What `tandem start` runs with. */
 export interface Settings {
   readonly node: NodeOptions
   readonly serve: ServeOptions
   readonly terminal: TerminalOptions
+  readonly files: {
+    /** A genesis file. */
+    readonly init?: string | undefined
+    readonly state?: StateFiles
+  }
 }
 
 /** Flags as typed: name without dashes (`no-wallet` too) and argument; `true` for a flag without one. */
@@ -31,6 +38,7 @@ type Values = ReadonlyMap<string, unknown>
 export const SETTINGS: Readonly<Record<string, Setting<unknown, unknown>>> = {
   ...NODE_SETTINGS,
   ...SERVE_SETTINGS,
+  ...FILE_SETTINGS,
   ...TERMINAL_SETTINGS,
 }
 
@@ -180,9 +188,20 @@ export function readSettings(flags: TypedFlags, env: Readonly<Record<string, str
   const { chain, memory, dataDir, profile, preset } = resolveNodeOptions(given)
   const serve: ServeOptions = pick(values, SERVE_SETTINGS)
   resolveServeOptions(serve, { profile, preset })
+  const { init, state }: Inputs<typeof FILE_SETTINGS> = pick(values, FILE_SETTINGS)
+  if (state !== undefined && dataDir !== undefined) {
+    throw refused(
+      'Settings "state" and "dataDir" contradict each other: a state file is for a chain in memory.',
+    )
+  }
+  const inMemory = memory === true || state !== undefined
   return {
-    node: memory === true ? given : { ...given, dataDir: dataDir ?? join('.tandem', chain) },
+    node: inMemory ? given : { ...given, dataDir: dataDir ?? join('.tandem', chain) },
     serve,
     terminal: resolveTerminalOptions(pick(values, TERMINAL_SETTINGS)),
+    files: {
+      init,
+      ...(state !== undefined && { state: { load: { path: state, mayBeMissing: true }, dump: state } }),
+    },
   }
 }

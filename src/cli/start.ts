@@ -7,6 +7,7 @@ import { createFailureTrees, type FailureTrees } from './failure-trees.ts'
 import type { LineWriter, OrderedWriter } from './line-writer.ts'
 import { isPrinted, printsActivity, type Reporter } from './reporter.ts'
 import type { Settings } from './settings.ts'
+import { keepState, loadAtStart, withGenesisFile } from './state-files.ts'
 
 /** Where the command prints. */
 export interface Writers {
@@ -72,6 +73,7 @@ async function open(
   { prepare, announce }: StartStyle,
 ): Promise<Server> {
   try {
+    await loadAtStart(node, settings.files.state ?? {})
     prepare?.(node)
     const server = await serve(node, settings.serve)
     if (announce === undefined) announceReady(node, server, settings, reporter, output)
@@ -103,7 +105,7 @@ export async function start(
       if (isEnabled()) report(...args)
     }
   const node = await createNode({
-    ...settings.node,
+    ...(await withGenesisFile(settings.node, settings.files.init)),
     logger: reporter.logger,
     // Without a listener the dispatcher does not read the clock.
     onCall: printsActivity(settings.terminal) ? whileEnabled(reporter.call) : undefined,
@@ -116,7 +118,14 @@ export async function start(
   const server = await open(node, settings, reporter, writers.output, style)
   const { reloadCertificate } = server
   if (reloadCertificate !== undefined) process.on('SIGHUP', reloadCertificate)
+  const keeper = keepState(node, settings.files.state ?? {}, (error) =>
+    reporter.logger.error('the state file was not written', { error }),
+  )
   await stopped
   await server.close()
-  await node.close()
+  try {
+    await keeper.end()
+  } finally {
+    await node.close()
+  }
 }

@@ -103,7 +103,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     mining,
     chainWriter: createChainWriter({ ...chain, pool, persistedPool, discardPending, events, nameFailure }),
   }
-  const dev = createDev(parts)
+  const dev = await createDev(parts)
   const commands: Commands = { ...createCommands(parts), ...dev.snapshotCommands }
 
   await restorePool(parts)
@@ -138,6 +138,7 @@ async function restorePool({
   blockchain,
   headState,
   pool,
+  persistedPool,
   logger,
 }: EngineParts): Promise<void> {
   for (const transaction of blocks.poolEntries()) {
@@ -145,7 +146,7 @@ async function restorePool({
       pool.add(transaction, blockchain.head, headState())
     } catch (error) {
       logger.warn('a pooled transaction is no longer valid and is dropped', { hash: transaction.hash, error })
-      await store.batch([blocks.dropPool(transaction.hash)])
+      await store.batch(persistedPool.drop([transaction.hash]))
     }
   }
 }

@@ -37,6 +37,8 @@ interface NodeParts {
   readonly onCall?: OnCall | undefined
   /** Accounts of the genesis of a new local chain, beside the local accounts. */
   readonly alloc?: GenesisAlloc | undefined
+  /** A genesis file of the reference node, parsed, in place of the one of the local network. */
+  readonly genesis?: unknown
   /** Called with the texts of console calls, one per call, and the transaction unless it is a simulated call. */
   readonly onConsole?: ((texts: readonly string[], transaction?: Hex) => void) | undefined
 }
@@ -81,6 +83,7 @@ const LOCAL_OPTIONS = [
   'genesisTime',
   'accountBalance',
   'alloc',
+  'genesis',
   'create2Deployer',
 ] as const
 
@@ -95,7 +98,7 @@ function checkLocalOptions({ chain, preset }: Values<typeof NODE_SETTINGS>, give
 
 /** Checks node options and fills in defaults. Throws `invalid-options` for an unknown, malformed or contradicting option. */
 export function resolveNodeOptions(given: NodeOptions): ResolvedNodeOptions {
-  const parts = ['logger', 'now', 'onCall', 'onConsole', 'alloc']
+  const parts = ['logger', 'now', 'onCall', 'onConsole', 'alloc', 'genesis']
   const values = resolve(NODE_SETTINGS, given, given, parts) as Values<typeof NODE_SETTINGS>
   if (values.memory === true && values.dataDir !== undefined) {
     throw new NodeError('invalid-options', 'Options "memory" and "dataDir" contradict each other.')
@@ -107,8 +110,8 @@ export function resolveNodeOptions(given: NodeOptions): ResolvedNodeOptions {
   }
   checkLocalOptions(values, given)
   const wallet = values.wallet && !hasNoWallet(values, given)
-  const { logger, now, onCall, onConsole, alloc } = given
-  return { ...values, wallet, logger, now, onCall, onConsole, alloc }
+  const { logger, now, onCall, onConsole, alloc, genesis } = given
+  return { ...values, wallet, logger, now, onCall, onConsole, alloc, genesis }
 }
 
 /**

@@ -9,7 +9,7 @@ import {
   toBigInt,
 } from '../encoding/bytes.ts'
 import { keccak256 } from '../encoding/hash.ts'
-import { fromHex, type Hex } from '../encoding/hex.ts'
+import { fromHex, type Hex, toHex } from '../encoding/hex.ts'
 import { frameStrings, readFlatStrings } from '../encoding/rlp-frame.ts'
 import { RecentMap } from './recent-map.ts'
 
@@ -113,4 +113,26 @@ export function cellWord(value: StorageValue): bigint {
 export function storageValue(bytes: Uint8Array): StorageValue {
   if (bytes.length === 0) return 0n
   return bytes.length <= 32 && bytes[0] !== 0 ? toBigInt(bytes) : bytes
+}
+
+/** Bytes of an account's key before its address. */
+const ADDRESS_AT = 1 + HASH_PREFIX
+/** Bytes of the key of an account whose address has 20 bytes; those of its code and storage are longer. */
+const ACCOUNT_KEY_BYTES = ADDRESS_AT + 20
+/** Bytes behind an account's key before the slot of a cell. */
+const SLOT_AT = 1 + HASH_PREFIX
+
+/** The address in a key of the state, whatever the key is of. */
+export function addressIn(key: Uint8Array): Hex {
+  return toHex(key.subarray(ADDRESS_AT, ACCOUNT_KEY_BYTES))
+}
+
+/** The slot in the key of a storage cell, `behind` the key of its account; `undefined` for the key of something else. */
+export function slotIn(behind: Uint8Array): bigint | undefined {
+  return behind.length > SLOT_AT ? toBigInt(behind.subarray(SLOT_AT)) : undefined
+}
+
+/** What follows the key of its account in a key of the state; empty for the account itself. */
+export function behindAccount(key: Uint8Array): Uint8Array {
+  return key.subarray(ACCOUNT_KEY_BYTES)
 }

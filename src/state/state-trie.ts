@@ -5,11 +5,14 @@ import { keccakHex } from '../encoding/hash.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { bitsOf, decodeNode, type NodeHash, type TrieNode, type TrieValue } from '../encoding/trie-node.ts'
 import { type LoadNode, reportNewNodes, type TrieEdit, updateTrie } from '../encoding/trie-update.ts'
+import { keyDifferences } from './key-differences.ts'
 import type { CommittedState, NodeSource, StateReader } from './model.ts'
 import { OrchidRoots } from './orchid-root.ts'
 import type { StateChanges, StorageChanges } from './overlay.ts'
 import { RecentMap } from './recent-map.ts'
 import {
+  addressIn,
+  behindAccount,
   CONTRACT_MARKER,
   cellBytes,
   cellPrefix,
@@ -17,11 +20,11 @@ import {
   decodeAccount,
   encodeAccount,
   type StorageValue,
+  slotIn,
   slotOf,
   storageValue,
 } from './state-keys.ts'
 import { type AccountAt, createStateReader, type NodeReader } from './state-reader.ts'
-import { changedAccounts } from './trie-diff.ts'
 import { findBelow, findNode, nodesFrom, nodesTo } from './trie-read.ts'
 
 /** Decoded nodes kept by default; one takes about 400 bytes. */
@@ -47,6 +50,16 @@ export interface StateProof {
     readonly value: bigint
     readonly proof: readonly Uint8Array[]
   }[]
+}
+
+/** How one account differs between two states. */
+export interface AccountDifference {
+  readonly address: Hex
+  /** `undefined` where there is no such account. */
+  readonly before: Account | undefined
+  readonly after: Account | undefined
+  /** The cells that differ, in the order of their keys. */
+  readonly cells: ReadonlyMap<bigint, { readonly before: StorageValue; readonly after: StorageValue }>
 }
 
 /** All states that the nodes of a source make up. Every read and every commit is synchronous. */
@@ -222,7 +235,7 @@ export class StateTrie {
     for (const { bits, node } of nodesFrom(this.#load, account, bitsOf(cellPrefix(start)))) {
       const slot = slotOf(bits)
       if (slot === undefined || node.value === undefined) continue
-      yield [slot, storageValue(this.#bytes(node.value))]
+      yield [slot, this.#value(node.value)]
     }
   }
 
@@ -240,7 +253,39 @@ export class StateTrie {
 
   /** Addresses of the accounts in which two states differ, in the order of their keys. Throws when a node is missing. */
   changedAccounts(before: Hex, after: Hex): readonly Hex[] {
-    return changedAccounts(this.#load, this.#root(before), this.#root(after))
+    const differences = keyDifferences(this.#load, this.#root(before), this.#root(after))
+    const addresses = new Set<Hex>()
+    for (const { key } of differences) addresses.add(addressIn(key))
+    return [...addresses]
+  }
+
+  /**
+   * The accounts in which two states differ, in the order of their keys; a state of no accounts is that of the empty
+   * trie's root. The cost is proportional to what differs. Throws when a node is missing.
+   */
+  *differences(before: Hex, after: Hex): Generator<AccountDifference, undefined> {
+    const states = [this.reader(before), this.reader(after)] as const
+    let address: Hex | undefined
+    let cells = new Map<bigint, { before: StorageValue; after: StorageValue }>()
+    const differenceOf = (of: Hex): AccountDifference => ({
+      address: of,
+      before: states[0].account(of),
+      after: states[1].account(of),
+      cells,
+    })
+    for (const difference of keyDifferences(this.#load, this.#root(before), this.#root(after))) {
+      const of = addressIn(difference.key)
+      if (of !== address) {
+        if (address !== undefined) yield differenceOf(address)
+        address = of
+        cells = new Map()
+      }
+      const slot = slotIn(behindAccount(difference.key))
+      if (slot !== undefined) {
+        cells.set(slot, { before: this.#value(difference.before), after: this.#value(difference.after) })
+      }
+    }
+    if (address !== undefined) yield differenceOf(address)
   }
 
   readonly #load: LoadNode = ({ hex }) => {
@@ -288,7 +333,10 @@ export class StateTrie {
   }
 
   #cell(account: TrieNode, slot: bigint): StorageValue {
-    const value = findBelow(this.#load, account, bitsOf(this.#keys.cell(slot)))?.value
+    return this.#value(findBelow(this.#load, account, bitsOf(this.#keys.cell(slot)))?.value)
+  }
+
+  #value(value: TrieValue | undefined): StorageValue {
     return value === undefined ? 0n : storageValue(this.#bytes(value))
   }
 

@@ -102,7 +102,7 @@ export class AccountIndex {
   extend(executed: ExecutedBlock): Write[] {
     const { senderNonces, accountBlocks, creators } = this.#tables
     const { number } = executed.block.header
-    const internals = this.#internalsOf(executed)
+    const internals = this.internalsOf(executed)
     const writes: Write[] = []
     for (const { from, nonce, hash, isRemasc } of executed.block.transactions) {
       if (!isRemasc) writes.push(senderNonces.put(atHeight(nonceKey(from, nonce), number), hash))
@@ -120,7 +120,7 @@ export class AccountIndex {
   retract(executed: ExecutedBlock): Write[] {
     const { senderNonces, accountBlocks, creators } = this.#tables
     const { number } = executed.block.header
-    const internals = this.#internalsOf(executed)
+    const internals = this.internalsOf(executed)
     return [
       ...executed.block.transactions
         .filter(({ isRemasc }) => !isRemasc)
@@ -166,7 +166,8 @@ export class AccountIndex {
     return this.#tables.accountBlocks.get(atHeight(account, height)) ?? []
   }
 
-  #internalsOf({ hash, internals }: ExecutedBlock): ExecutedBlock['internals'] {
+  /** Those that a block came with, or that are stored for it. */
+  internalsOf({ hash, internals }: ExecutedBlock): ExecutedBlock['internals'] {
     return internals ?? this.#tables.internals.get(hash)
   }
 }

@@ -17,6 +17,7 @@ const HEADER_CACHE_COUNT = 1_536
 const HEIGHT_CACHE_COUNT = 64
 
 const HEAD = 'head'
+const LOADED_GENESIS = 'loadedGenesis'
 const NO_HASHES: readonly Hex[] = []
 
 /** The chain's part of the database. Reads are synchronous; writes are described and take effect with their batch. */
@@ -119,10 +120,14 @@ export class BlockStore {
     return this.#tables.meta.get(HEAD)
   }
 
-  /** Throws `database` when this database holds a chain that began with another block. */
-  requireGenesis(hash: Hex): void {
+  /**
+   * Throws `database` when this database holds a chain that began with another block, unless it was loaded from a file:
+   * then the result is its genesis.
+   */
+  requireGenesis(hash: Hex): ExecutedBlock | undefined {
     const found = this.canonicalHash(0)
-    if (found === undefined || found === hash) return
+    if (found === undefined || found === hash) return undefined
+    if (this.#tables.meta.get(LOADED_GENESIS) === found) return this.get(found)
     throw new NodeError(
       'database',
       `The database holds a chain that began with block ${found}, not ${hash}: ` +
@@ -137,9 +142,17 @@ export class BlockStore {
 
   /** Adds a block beside the chain. One batch may put only one block of a height. */
   put(executed: ExecutedBlock): Write[] {
+    return this.#put(executed, this.hashesAt(executed.block.header.number))
+  }
+
+  /** Adds a block at a height that an earlier step of the batch forgets. */
+  putAlone(executed: ExecutedBlock): Write[] {
+    return this.#put(executed, NO_HASHES)
+  }
+
+  #put(executed: ExecutedBlock, siblings: readonly Hex[]): Write[] {
     const { hash, block, receipts, totalDifficulty, postState } = executed
     const { header, transactions, uncles } = block
-    const siblings = this.hashesAt(header.number)
     const writes: Write[] = [
       this.#tables.headers.put(hash, { header, totalDifficulty, postState }),
       this.#tables.bodies.put(hash, { transactions, uncles }),
@@ -216,6 +229,11 @@ export class BlockStore {
   /** Moves the tip. */
   putHead(hash: Hex): Write {
     return this.#tables.meta.put(HEAD, hash)
+  }
+
+  /** Notes that the chain was loaded from a file and began with this block, whatever the settings are. */
+  putLoadedGenesis(hash: Hex): Write {
+    return this.#tables.meta.put(LOADED_GENESIS, hash)
   }
 
   /** Notes a transaction that waits, behind those noted before. */

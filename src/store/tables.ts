@@ -151,6 +151,7 @@ const PREFIX = {
   senderNonces: 16,
   accountBlocks: 17,
   creators: 18,
+  keptSnapshots: 19,
 } as const
 
 /** What the chain and the pool keep. */
@@ -307,6 +308,26 @@ export function accountTables(reader: KeyValueReader): AccountTables {
     accountBlocks: new Table(reader, PREFIX.accountBlocks, bytesKey, indexes),
     creators: new Table(reader, PREFIX.creators, bytesKey, origin),
   }
+}
+
+/** A snapshot that outlives a restart, as JSON: numbers of over 53 bits are hex. */
+export interface KeptSnapshot {
+  readonly head: Hex
+  readonly height: number
+  readonly postState: Hex
+  readonly name?: string | undefined
+  /** Unix seconds. */
+  readonly time: number
+  readonly pool: readonly Hex[]
+  readonly clock: { readonly offset: number; readonly exact?: number; readonly interval?: number }
+  readonly coinbase: Hex
+  readonly gasLimit?: Hex | undefined
+  readonly minimumGasPrice?: Hex | undefined
+}
+
+/** The kept snapshots over a database, by number. */
+export function snapshotTable(reader: KeyValueReader): Table<number, KeptSnapshot> {
+  return new Table(reader, PREFIX.keptSnapshots, heightKey, jsonValue<KeptSnapshot>())
 }
 
 /** Who calls the node from elsewhere, by address. */

@@ -73,6 +73,40 @@ describe('a launcher', () => {
     expect((await once(child, 'close'))[0]).toBe(0)
   })
 
+  it('finds the state of the last run again', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'tandem-anvil-'))
+    try {
+      const runs: string[] = []
+      for (const flags of [
+        ['--dump-state', dir],
+        ['--state', join(dir, 'state.json')],
+      ]) {
+        const { child } = launch(['-p', '0', ...flags, '-s', '1'])
+        const { port } = await parseLikeAlloy(child)
+        const url = `http://127.0.0.1:${port}`
+        await rpc(url, 'evm_mine')
+        await rpc(url, 'anvil_setBalance', [STRANGER, '0x7'])
+        runs.push(await rpc(url, 'eth_blockNumber'))
+        child.kill('SIGTERM')
+        expect((await once(child, 'close'))[0]).toBe(0)
+      }
+      expect(runs).toEqual(['0x1', '0x2'])
+      const { child } = launch(['-p', '0', '--load-state', dir])
+      const { port } = await parseLikeAlloy(child)
+      expect(await rpc(`http://127.0.0.1:${port}`, 'eth_getBalance', [STRANGER, 'latest'])).toBe('0x7')
+      expect(await ended(['--state', dir, '--load-state', dir])).toEqual({
+        code: 2,
+        stderr: expect.stringContaining('--state and --load-state contradict each other'),
+      })
+      expect(await ended(['--load-state', join(dir, 'missing.json')])).toEqual({
+        code: 2,
+        stderr: expect.stringContaining('missing.json cannot be read: there is no such file'),
+      })
+    } finally {
+      rmSync(dir, { recursive: true, force: true })
+    }
+  })
+
   it('gets what the flags ask for', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'tandem-anvil-'))
     try {

@@ -235,6 +235,16 @@ export function fakeEngine(
   }
   const impersonated = new Set<Hex>()
   const dev: DevTools = {
+    dump: () => ({
+      chain: config.name,
+      chainId: config.chainId,
+      genesis: block0.hash,
+      head: { number: 1, hash: block1.hash, stateRoot: block1.postState },
+      accounts: [],
+      pool: [],
+    }),
+    loadAccounts: note('loadAccounts', undefined),
+    loadChain: note('loadChain', undefined),
     editState: note('editState', undefined),
     addBalance: note('addBalance', undefined),
     rollback: note('rollback', undefined),
@@ -259,7 +269,8 @@ export function fakeEngine(
     },
     miningMode: () => 'auto',
     headerOverrides: () => ({}),
-    snapshots: () => [{ id: 1, height: 1, hash: block1.hash }],
+    snapshots: () => [{ id: 1, height: 1, hash: block1.hash, name: undefined, time: 5, bytes: 100 }],
+    diffSnapshots: () => undefined,
     instanceId: () => UNKNOWN,
     ...parts.dev,
   }

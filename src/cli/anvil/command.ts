@@ -30,6 +30,10 @@ function emptySettings(): AnvilSettings {
     randomWords: undefined,
     mnemonicSeed: undefined,
     funded: new Map(),
+    init: undefined,
+    loadState: undefined,
+    dumpState: undefined,
+    stateInterval: undefined,
     warnings: [],
   }
 }
@@ -113,6 +117,10 @@ export function fillAnvilCommand(command: Command, { output }: NodeWriters): voi
     const settings: Settings = {
       node,
       serve: asked.serve,
+      files: {
+        init: asked.init,
+        state: { load: asked.loadState, dump: asked.dumpState, intervalSeconds: asked.stateInterval },
+      },
       terminal: resolveTerminalOptions({
         quiet: asked.quiet || asked.silent,
         json: asked.json,

@@ -2,6 +2,7 @@
 import type { Hex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
 import type { NodeOptions, ServeOptions } from '../../options/options.ts'
+import type { StateFiles } from '../state-files.ts'
 
 /** What a run of the command is set up with. Every member is absent until a flag sets it. */
 export interface AnvilSettings {
@@ -21,6 +22,12 @@ export interface AnvilSettings {
   mnemonicSeed: string | undefined
   /** Balances in wei of further accounts. */
   funded: Map<Hex, bigint | undefined>
+  /** A genesis file. */
+  init: string | undefined
+  loadState: StateFiles['load']
+  dumpState: string | undefined
+  /** Seconds. */
+  stateInterval: number | undefined
   /** Lines to print before the first; none of them ends the start. */
   warnings: string[]
 }
@@ -36,6 +43,11 @@ export interface Flag {
 /** The error for a flag that cannot be followed. */
 export function refused(flag: string, reason: string): NodeError {
   return new NodeError('invalid-options', `${flag} is not supported: ${reason}.`)
+}
+
+/** The error for two flags that exclude each other. */
+export function contradicting(first: string, second: string): NodeError {
+  return new NodeError('invalid-options', `${first} and ${second} contradict each other: give one of them.`)
 }
 
 const WEI = 10n ** 18n

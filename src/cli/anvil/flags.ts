@@ -3,7 +3,8 @@
  * `--preset anvil`; the chain keeps its own rules (docs/differences.md).
  */
 import { NodeError } from '../../errors.ts'
-import { coins, type Flag, fund, hardfork, number, refused } from './flag-values.ts'
+import { LONGEST_INTERVAL } from '../../options/kinds.ts'
+import { coins, contradicting, type Flag, fund, hardfork, number, refused } from './flag-values.ts'
 
 const NOTHING = (): void => {}
 
@@ -26,7 +27,6 @@ const never = (flags: string, reason: string, aliases: readonly string[] = []): 
 })
 
 const NO_FORKS = 'this node forks no other chain'
-const NO_STATE_FILES = 'state files are not read or written; --data-dir of tandem start keeps a chain on disk'
 
 /** Gas limit of a block without one: the most that frames count. */
 const UNLIMITED_GAS = 10n ** 12n
@@ -150,11 +150,46 @@ export const ANVIL_FLAGS: readonly Flag[] = [
     apply: fund,
   },
   never('--ipc [path]', 'the node serves HTTP and WebSocket; use --port', ['--ipcpath']),
-  never('--init <file>', 'the genesis is that of the chain; --fund-accounts and --timestamp change it'),
-  never('--state <file>', NO_STATE_FILES),
-  never('-s, --state-interval <seconds>', NO_STATE_FILES),
-  never('--dump-state <file>', NO_STATE_FILES),
-  never('--load-state <file>', NO_STATE_FILES),
+  {
+    flags: '--init <file>',
+    help: 'genesis file: chain id, accounts, timestamp and gas limit',
+    apply: (value, settings) => {
+      settings.init = value
+    },
+  },
+  {
+    flags: '--state <file>',
+    help: '--load-state, where the file is there, and --dump-state',
+    apply: (value, settings, flag) => {
+      if (settings.init !== undefined) throw contradicting('--init', flag)
+      settings.loadState = { path: value, mayBeMissing: true }
+      settings.dumpState = value
+    },
+  },
+  {
+    flags: '-s, --state-interval <seconds>',
+    help: 'write the file of --state or --dump-state every so many seconds',
+    apply: (value, settings, flag) => {
+      settings.stateInterval = number(value, flag, { least: 1, most: LONGEST_INTERVAL })
+    },
+  },
+  {
+    flags: '--dump-state <file>',
+    help: 'state file to write when the node ends, with all blocks; of a folder, its state.json',
+    apply: (value, settings, flag) => {
+      if (settings.dumpState !== undefined) throw contradicting('--state', flag)
+      settings.dumpState = value
+    },
+  },
+  {
+    flags: '--load-state <file>',
+    help: 'state file to load: of this node or of Anvil',
+    apply: (value, settings, flag) => {
+      if (settings.loadState !== undefined) throw contradicting('--state', flag)
+      if (settings.init !== undefined) throw contradicting('--init', flag)
+      settings.loadState = { path: value, mayBeMissing: false }
+    },
+  },
   always('--preserve-historical-states', 'all states are kept'),
   always('--prune-history [count]', 'taken and without effect: all states are kept'),
   always('--max-persisted-states <count>', 'taken and without effect: all states are kept'),

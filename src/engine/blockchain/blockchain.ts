@@ -52,7 +52,7 @@ export class Blockchain {
   readonly #trie: StateTrie
   readonly #recent = new Map<number, { readonly hash: Hex; readonly header: Header }>()
   /** As in the network's file, without later state edits. */
-  readonly #pristine: ExecutedBlock
+  #pristine: ExecutedBlock
   #head: ExecutedBlock
   #genesis: ExecutedBlock
 
@@ -85,11 +85,15 @@ export class Blockchain {
       trie.settle(state)
       return new Blockchain(parts, block, block)
     }
-    blocks.requireGenesis(block.hash)
+    const loaded = blocks.requireGenesis(block.hash)
     const head = blocks.get(headHash)
     if (head === undefined)
       throw new NodeError('database', `The database in ${parts.place} lacks its head block ${headHash}.`)
-    return new Blockchain(parts, block, head)
+    return new Blockchain(
+      parts,
+      loaded === undefined ? block : { ...loaded, postState: loaded.block.header.stateRoot },
+      head,
+    )
   }
 
   get head(): ExecutedBlock {
@@ -236,6 +240,43 @@ export class Blockchain {
     for (const { block } of removed) this.#recent.delete(block.header.number)
     this.#setHead(target)
     return { removed, added: [] }
+  }
+
+  /**
+   * Replaces all blocks from a height on, those beside the canonical chain too, in one batch; at height 0 the genesis
+   * as well, whose original state `pristine` has. The states are on disk already.
+   */
+  async replaceFrom(
+    height: number,
+    added: readonly ExecutedBlock[],
+    pristine: ExecutedBlock,
+    alsoWrite: readonly Write[] = [],
+  ): Promise<ChainUpdate> {
+    const removed: ExecutedBlock[] = []
+    const writes: Write[] = []
+    let number = this.#head.block.header.number
+    for (let block: ExecutedBlock | undefined = this.#head; number >= height; number--) {
+      if (block === undefined) throw new Error(`block ${number} is missing from the store`)
+      removed.push(block)
+      writes.push(...this.#blocks.retract(block))
+      block = number === 0 ? undefined : this.#blocks.get(parentHashOf(block))
+    }
+    for (let at = height; this.#blocks.hashesAt(at).length > 0; at++) {
+      writes.push(...this.#blocks.forgetHeight(at))
+    }
+    for (const block of added) writes.push(...this.#blocks.putAlone(block), ...this.#blocks.extend(block))
+    const head = added.at(-1) ?? this.#stored(this.hashAt(height - 1) ?? this.#head.hash)
+    writes.push(this.#blocks.putHead(head.hash))
+    if (height === 0) writes.push(this.#blocks.putLoadedGenesis(pristine.hash))
+    await this.#store.batch([...writes, ...alsoWrite])
+    this.#recent.clear()
+    this.#head = head
+    if (height === 0) {
+      this.#pristine = pristine
+      this.#genesis = added[0] ?? this.#genesis
+    }
+    for (const block of added.slice(-RECENT_HEIGHTS)) this.#remember(block)
+    return { removed, added }
   }
 
   #setHead(head: ExecutedBlock): void {

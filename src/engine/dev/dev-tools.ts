@@ -1,4 +1,5 @@
 /** Tools of development clients that no consensus rule allows: state edits, block overrides, impersonation, dropped transactions. */
+import type { StateDump } from '../../chain/state-file/records.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { invalidParams } from '../../errors.ts'
 import { MAX_GAS } from '../../evm/message.ts'
@@ -8,10 +9,18 @@ import type { EngineParts } from '../parts.ts'
 import type { Impersonation } from './impersonation.ts'
 import { createRewindTools, type RewindTools } from './rewind-tools.ts'
 import { createSnapshots, type SnapshotCommands, type SnapshotView } from './snapshot-commands.ts'
+import type { SnapshotDiff } from './snapshot-diff.ts'
+import { createDump } from './state-dump.ts'
 import { type AccountEdit, applyEdits } from './state-edits.ts'
+import { createLoadCommands, type LoadCommands } from './state-load.ts'
 
 /** The tools. Those that return a promise run in the engine's queue of commands. */
-export interface DevTools extends RewindTools {
+export interface DevTools extends RewindTools, LoadCommands {
+  /**
+   * The state after the head, and with history all canonical blocks and the pool. Nothing is copied: the dump is read
+   * while it is iterated; throws `block-not-found` when its blocks have left the chain meanwhile.
+   */
+  dump(history: boolean): StateDump
   /**
    * Edits the state after the head without a block; durable once it resolves. The head's header stays unchanged, later
    * blocks build on the edited state, and a revert to an earlier snapshot undoes the edit. Throws `invalid-params` for a
@@ -54,6 +63,11 @@ export interface DevTools extends RewindTools {
   headerOverrides(): HeaderOverrides
   /** Snapshots that the node can revert to, in order of their ids. */
   snapshots(): readonly SnapshotView[]
+  /**
+   * What differs between two snapshots, or a snapshot and now; `undefined` for an unknown id. The cost is proportional to
+   * the difference. Throws `block-not-found` when blocks of a snapshot are gone.
+   */
+  diffSnapshots(before: number, after: number | undefined): SnapshotDiff | undefined
   /** 32 random bytes, new for each run of the node and after each reset. */
   instanceId(): Hex
 }
@@ -64,7 +78,9 @@ const MAX_BALANCE = 2n ** 256n - 1n
 const MIN_GAS_LIMIT = 21_000n
 
 /** Makes the tools and the snapshot commands of a node. */
-export function createDev(parts: EngineParts): { tools: DevTools; snapshotCommands: SnapshotCommands } {
+export async function createDev(
+  parts: EngineParts,
+): Promise<{ tools: DevTools; snapshotCommands: SnapshotCommands }> {
   const {
     enqueue,
     store,
@@ -77,7 +93,7 @@ export function createDev(parts: EngineParts): { tools: DevTools; snapshotComman
     clock,
     blockOverrides,
   } = parts
-  const snapshots = createSnapshots(parts)
+  const snapshots = await createSnapshots(parts)
 
   function overrideHeader(fields: HeaderOverrides): Promise<void> {
     return enqueue(() => {
@@ -102,6 +118,9 @@ export function createDev(parts: EngineParts): { tools: DevTools; snapshotComman
 
   const tools: DevTools = {
     ...createRewindTools(parts),
+    dump: createDump(parts),
+    ...createLoadCommands(parts),
+
     editState: (edits) => enqueue(() => editState(edits)),
 
     addBalance: (address, wei) =>
@@ -174,6 +193,7 @@ export function createDev(parts: EngineParts): { tools: DevTools; snapshotComman
     miningMode: () => mining.schedule.mode,
     headerOverrides: () => blockOverrides.headerOverrides,
     snapshots: snapshots.list,
+    diffSnapshots: snapshots.diff,
     instanceId: snapshots.instanceId,
   }
 

@@ -1,14 +1,26 @@
 /** The commands that take snapshots, revert to them, and reset the node to genesis. */
 import { randomBytes } from 'node:crypto'
 import type { ExecutedBlock } from '../../chain/block.ts'
-import { type Hex, toHex } from '../../encoding/hex.ts'
+import { type Hex, toHex, toQuantity } from '../../encoding/hex.ts'
+import { invalidParams } from '../../errors.ts'
+import type { Write } from '../../store/table.ts'
+import { type KeptSnapshot, snapshotTable } from '../../store/tables.ts'
 import type { EngineParts } from '../parts.ts'
-import { Snapshots } from './snapshots.ts'
+import { createSnapshotDiff, type SnapshotDiff } from './snapshot-diff.ts'
+import { type Snapshot, Snapshots } from './snapshots.ts'
+
+/** How a snapshot is taken. */
+export interface SnapshotRequest {
+  /** By which it is found as well; no other snapshot may have it. */
+  readonly name?: string | undefined
+  /** Lets it outlive a restart of the node. */
+  readonly keep?: boolean | undefined
+}
 
 /** Commands on snapshots; each runs in the engine's queue of commands. */
 export interface SnapshotCommands {
-  /** Takes a snapshot; its id counts from 1. */
-  snapshot(): Promise<number>
+  /** Takes a snapshot; its id counts from 1. Throws `invalid-params` for a name that is taken. */
+  snapshot(request?: SnapshotRequest): Promise<number>
   /** Reverts to a snapshot; false when the id is unknown or its block is no longer canonical. */
   revert(id: number): Promise<boolean>
   /** Back to genesis as in the network's file; clears snapshots, pool, clock, block overrides and impersonation. */
@@ -21,6 +33,11 @@ export interface SnapshotView {
   readonly height: number
   /** Of the head when it was taken. */
   readonly hash: Hex
+  readonly name: string | undefined
+  /** When it was taken, Unix seconds. */
+  readonly time: number
+  /** Length of its record; blocks and states belong to the chain. */
+  readonly bytes: number
 }
 
 /** The snapshots of a node. */
@@ -28,6 +45,11 @@ export interface NodeSnapshots {
   readonly commands: SnapshotCommands
   /** Snapshots that the node can revert to, in order of their ids. */
   list(): readonly SnapshotView[]
+  /**
+   * What differs between two snapshots, or a snapshot and now; `undefined` for an unknown id. The cost is proportional to
+   * the difference.
+   */
+  diff(before: number, after: number | undefined): SnapshotDiff | undefined
   /** 32 random bytes, new for each run of the node and after each reset. */
   instanceId(): Hex
 }
@@ -36,36 +58,91 @@ function newInstanceId(): Hex {
   return toHex(randomBytes(32))
 }
 
-/** Makes the snapshot commands of a node without snapshots. */
-export function createSnapshots(parts: EngineParts): NodeSnapshots {
-  const { enqueue, blocks, blockchain, chainWriter, pool, persistedPool, mining, clock, blockOverrides } =
-    parts
+function recordOf({ clock, blockOverrides, pool, isKept: _, ...rest }: Snapshot): KeptSnapshot {
+  const { gasLimit, minimumGasPrice } = blockOverrides.header
+  const { offset, exact, interval } = clock
+  return {
+    ...rest,
+    pool: [...pool],
+    clock: { offset, ...(exact !== undefined && { exact }), ...(interval !== undefined && { interval }) },
+    coinbase: blockOverrides.coinbase,
+    ...(gasLimit !== undefined && { gasLimit: toQuantity(gasLimit) }),
+    ...(minimumGasPrice !== undefined && { minimumGasPrice: toQuantity(minimumGasPrice) }),
+  }
+}
+
+function snapshotOf({ clock, coinbase, gasLimit, minimumGasPrice, pool, ...rest }: KeptSnapshot): Snapshot {
+  const { offset, exact, interval } = clock
+  return {
+    ...rest,
+    name: rest.name,
+    pool: new Set(pool),
+    clock: { offset, exact, interval },
+    blockOverrides: {
+      coinbase,
+      header: {
+        ...(gasLimit !== undefined && { gasLimit: BigInt(gasLimit) }),
+        ...(minimumGasPrice !== undefined && { minimumGasPrice: BigInt(minimumGasPrice) }),
+      },
+    },
+    isKept: true,
+  }
+}
+
+/** Makes the snapshot commands of a node with the snapshots that were kept. */
+export async function createSnapshots(parts: EngineParts): Promise<NodeSnapshots> {
+  const { enqueue, store, blocks, blockchain, chainWriter, pool, persistedPool, mining, clock } = parts
+  const { blockOverrides } = parts
+  const table = snapshotTable(store)
   const snapshots = new Snapshots()
+  for await (const [id, record] of table.range()) snapshots.restore(id, snapshotOf(record))
   let instanceId = newInstanceId()
 
-  async function rewind(target: ExecutedBlock): Promise<void> {
-    const update = await blockchain.rewind(target, persistedPool.clear())
+  async function rewind(target: ExecutedBlock, alsoWrite: readonly Write[]): Promise<void> {
+    const update = await blockchain.rewind(target, [...persistedPool.clear(), ...alsoWrite])
     // As in the reference node: a rewind clears the pool, and the removed transactions do not return to it.
     pool.clear()
     chainWriter.publish(update, [])
   }
 
+  /** The snapshot that would be taken now. */
+  function current({ name, keep = false }: SnapshotRequest = {}): Snapshot {
+    const { hash, postState, block } = blockchain.head
+    return {
+      head: hash,
+      height: block.header.number,
+      postState,
+      clock: clock.save(),
+      blockOverrides: blockOverrides.save(),
+      pool: persistedPool.share(),
+      time: parts.now(),
+      name,
+      isKept: keep,
+    }
+  }
+
+  /** The writes that delete the kept snapshots above an id. */
+  function forgetAbove(id: number): Write[] {
+    return snapshots.all.flatMap(([other, { isKept }]) => (other > id && isKept ? [table.del(other)] : []))
+  }
+
   const commands: SnapshotCommands = {
-    snapshot: () =>
+    snapshot: (request = {}) =>
       enqueue(async () => {
-        const { hash, postState, block } = blockchain.head
-        const height = block.header.number
-        return snapshots.take({
-          head: hash,
-          height,
-          postState,
-          clock: clock.save(),
-          blockOverrides: blockOverrides.save(),
-        })
+        const { name } = request
+        if (name !== undefined && snapshots.all.some(([, other]) => other.name === name)) {
+          throw invalidParams(
+            `name: there is a snapshot "${name}" already; revert to it, or choose another name`,
+          )
+        }
+        const snapshot = current(request)
+        if (snapshot.isKept) await store.batch([table.put(snapshots.nextId, recordOf(snapshot))])
+        return snapshots.take(snapshot)
       }),
 
     revert: (id) =>
       enqueue(async () => {
+        const forgotten = forgetAbove(id)
         const snapshot = snapshots.rewindTo(id, (hash) => blockchain.isCanonical(hash) === true)
         if (snapshot === undefined) return false
         const block = blocks.get(snapshot.head)
@@ -73,8 +150,9 @@ export function createSnapshots(parts: EngineParts): NodeSnapshots {
           throw new Error(`block ${snapshot.head} of a snapshot is missing from the store`)
         const { hash, postState } = blockchain.head
         const target = { ...block, postState: snapshot.postState }
-        if (snapshot.head !== hash) await rewind(target)
-        else if (snapshot.postState !== postState) await blockchain.rewind(target)
+        if (snapshot.head !== hash) await rewind(target, forgotten)
+        else if (snapshot.postState !== postState) await blockchain.rewind(target, forgotten)
+        else if (forgotten.length > 0) await store.batch(forgotten)
         const keepsPool =
           snapshot.head === hash &&
           (snapshot.postState !== postState || snapshot.blockOverrides !== blockOverrides.save())
@@ -87,18 +165,35 @@ export function createSnapshots(parts: EngineParts): NodeSnapshots {
 
     reset: () =>
       enqueue(async () => {
+        const forgotten = forgetAbove(0)
         snapshots.clear()
         clock.reset()
         blockOverrides.reset()
         parts.impersonation.clear()
         instanceId = newInstanceId()
-        await rewind(blockchain.pristineGenesis)
+        await rewind(blockchain.pristineGenesis, forgotten)
       }),
   }
 
+  const diff = createSnapshotDiff(parts)
   return {
     commands,
-    list: () => snapshots.all.map(({ head, height }, index) => ({ id: index + 1, height, hash: head })),
+    list: () =>
+      snapshots.all.map(([id, snapshot]) => ({
+        id,
+        height: snapshot.height,
+        hash: snapshot.head,
+        name: snapshot.name,
+        time: snapshot.time,
+        get bytes() {
+          return JSON.stringify(recordOf(snapshot)).length
+        },
+      })),
+    diff(before, after) {
+      const from = snapshots.get(before)
+      const to = after === undefined ? current() : snapshots.get(after)
+      return from && to && diff(from, to)
+    },
     instanceId: () => instanceId,
   }
 }

@@ -7,11 +7,28 @@ import type { Write } from '../../store/table.ts'
 /** Makes the writes of the pool's table. Knows which transactions are on disk, so that only those are deleted there. */
 export class PersistedPool {
   readonly #blocks: BlockStore
-  readonly #hashes: Set<Hex>
+  /** Those of the pool between two commands. */
+  #hashes: Set<Hex>
+  /** Does a snapshot hold the same set? */
+  #isShared = false
 
   constructor(blocks: BlockStore) {
     this.#blocks = blocks
     this.#hashes = new Set(blocks.poolEntries().map(({ hash }) => hash))
+  }
+
+  /** The hashes as they are now, in constant time: the next change is made to a copy. */
+  share(): ReadonlySet<Hex> {
+    this.#isShared = true
+    return this.#hashes
+  }
+
+  #own(): Set<Hex> {
+    if (this.#isShared) {
+      this.#hashes = new Set(this.#hashes)
+      this.#isShared = false
+    }
+    return this.#hashes
   }
 
   /** Appends transactions that are not on disk yet. */
@@ -19,7 +36,7 @@ export class PersistedPool {
     const writes: Write[] = []
     for (const transaction of transactions) {
       if (this.#hashes.has(transaction.hash)) continue
-      this.#hashes.add(transaction.hash)
+      this.#own().add(transaction.hash)
       writes.push(this.#blocks.putPool(transaction))
     }
     return writes
@@ -28,7 +45,11 @@ export class PersistedPool {
   /** Deletes those that are on disk. */
   drop(hashes: Iterable<Hex>): Write[] {
     const writes: Write[] = []
-    for (const hash of hashes) if (this.#hashes.delete(hash)) writes.push(this.#blocks.dropPool(hash))
+    for (const hash of hashes) {
+      if (!this.#hashes.has(hash)) continue
+      this.#own().delete(hash)
+      writes.push(this.#blocks.dropPool(hash))
+    }
     return writes
   }
 

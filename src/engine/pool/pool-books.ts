@@ -23,6 +23,11 @@ export class PoolBooks {
     return this.#entries.has(hash)
   }
 
+  /** All transactions, runnable and queued, in order of arrival. */
+  inOrder(): Transaction[] {
+    return [...this.#entries.values()].map(({ transaction }) => transaction)
+  }
+
   /** A runnable transaction. */
   runnable(hash: Hex): Transaction | undefined {
     const transaction = this.#entries.get(hash)?.transaction

@@ -163,6 +163,11 @@ export class Pool {
     return [...this.#books.books()].flatMap((book) => book.queued())
   }
 
+  /** All transactions, runnable and queued, in order of arrival. */
+  inOrder(): Transaction[] {
+    return this.#books.inOrder()
+  }
+
   /** Runnable transactions in the order in which a block includes them. */
   candidates(): Candidates {
     return createCandidates(this.#books.books())

@@ -7,12 +7,20 @@ import { toQuantity } from '../../encoding/hex.ts'
 import { LATEST_TIMESTAMP } from '../../engine/clock.ts'
 import type { ReorgRequest } from '../../engine/model.ts'
 import { invalidParams } from '../../errors.ts'
-import { anyOf, hex, integer, text } from '../json-forms.ts'
+import { anyOf, integer, text } from '../json-forms.ts'
 import { method } from '../method.ts'
-import { optional, type Parameter, scalar, type ValueOf } from '../parameter.ts'
+import { optional, orNull, type Parameter, scalar, type ValueOf } from '../parameter.ts'
 import { IMPORT_RESULTS } from '../wire/block.ts'
 import { MineOptions, ReorgOptions, Timestamp } from '../wire/fork.ts'
 import { Data, Flag, HashText, QuantityText, wholeNumber } from '../wire/scalars.ts'
+import {
+  SnapshotDiffObject,
+  SnapshotName,
+  SnapshotOptions,
+  SnapshotReference,
+  snapshotId,
+  toRpcSnapshotDiff,
+} from '../wire/snapshot.ts'
 
 /** Longest interval that a Node timer can wait, milliseconds. */
 const MAX_INTERVAL = 2 ** 31 - 1
@@ -20,13 +28,6 @@ const MAX_INTERVAL = 2 ** 31 - 1
 function shown(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
-
-/** The id of a snapshot; a number that none can have stays unknown rather than wrong. */
-const SnapshotId: Parameter<number> = scalar({
-  form: hex({ prefix: 'required', least: 1 }),
-  decode: Number,
-  refusal: (value) => `invalid snapshot id ${shown(value)}`,
-})
 
 /** Seconds to add to the clock: JSON integer, decimal text, or `0x` hex; negative ones are taken, and change nothing. */
 const Seconds: Parameter<number> = scalar({
@@ -64,22 +65,71 @@ function reorgOf({ blocks, ...rest }: ValueOf<typeof ReorgOptions>): ReorgReques
 export const evm_snapshot = method({
   name: 'evm_snapshot',
   changesState: true,
-  summary: 'Takes a snapshot of head and clock; returns its id.',
-  params: {},
+  summary:
+    'Takes a snapshot of head and clock; returns its id. It can have a name as well, and with `keep` it outlives a restart of the node.',
+  params: {
+    name: optional(orNull(SnapshotName, undefined), null),
+    options: optional(orNull(SnapshotOptions, {}), null),
+  },
   result: QuantityText,
   examples: [{ params: [], result: '0x1' }],
-  run: async (_, { engine }) => toQuantity(await engine.commands.snapshot()),
+  async run({ name, options }, { engine }) {
+    const request = { ...options, ...(name !== undefined && { name }) }
+    const isPlain = Object.keys(request).length === 0
+    return toQuantity(await (isPlain ? engine.commands.snapshot() : engine.commands.snapshot(request)))
+  },
+})
+
+export const evm_snapshots = method({
+  name: 'evm_snapshots',
+  summary: 'The snapshots that can be reverted to.',
+  params: {},
+  result: z.array(
+    z.object({
+      id: QuantityText,
+      name: z.string().nullable(),
+      height: z.int(),
+      time: z.int().describe('when it was taken, seconds since 1970'),
+      bytes: z.int().describe('length of its record; blocks and states belong to the chain'),
+    }),
+  ),
+  examples: [{ params: [], result: [] }],
+  run: (_, { engine }) =>
+    engine.dev.snapshots().map(({ id, name, height, time, bytes }) => ({
+      id: toQuantity(id),
+      name: name ?? null,
+      height,
+      time,
+      bytes,
+    })),
 })
 
 export const evm_revert = method({
   name: 'evm_revert',
   changesState: true,
   summary:
-    'Back to a snapshot, which stays valid while later ones are dropped; false when there is no such one.',
-  params: { snapshot: SnapshotId },
+    'Back to a snapshot by id or name, which stays valid while later ones are dropped; false when there is no such one.',
+  params: { snapshot: SnapshotReference },
   result: z.boolean(),
   examples: [{ params: ['0x63'], result: false }],
-  run: ({ snapshot }, { engine }) => engine.commands.revert(snapshot),
+  run: ({ snapshot }, { engine }) => engine.commands.revert(snapshotId(snapshot, engine)),
+})
+
+export const evm_diff = method({
+  name: 'evm_diff',
+  heavy: true,
+  summary:
+    'What differs between two snapshots by id or name, or between one and now: accounts with their storage, blocks, pool. The cost is proportional to the difference.',
+  params: { before: SnapshotReference, after: optional(orNull(SnapshotReference, undefined), null) },
+  result: SnapshotDiffObject,
+  errors: ['block-not-found'],
+  examples: [],
+  run({ before, after }, { engine }) {
+    const ids = [before, after].map((one) => (one === undefined ? undefined : snapshotId(one, engine)))
+    const diff = engine.dev.diffSnapshots(ids[0] ?? 0, ids[1])
+    if (diff === undefined) throw invalidParams('There is no such snapshot.')
+    return toRpcSnapshotDiff(diff)
+  },
 })
 
 export const evm_reset = method({
@@ -237,7 +287,9 @@ export const evm_setIntervalMining = method({
 /** The methods of this file, in the order of the document. */
 export const EVM_METHODS = [
   evm_snapshot,
+  evm_snapshots,
   evm_revert,
+  evm_diff,
   evm_reset,
   evm_mine,
   evm_importBlock,

@@ -13,6 +13,7 @@ import { DEV_MINING_METHODS } from './dev/mining.ts'
 import { DEV_NODE_METHODS } from './dev/node.ts'
 import { DEV_POOL_METHODS } from './dev/pool.ts'
 import { DEV_STATE_METHODS } from './dev/state.ts'
+import { DEV_STATE_FILE_METHODS } from './dev/state-files.ts'
 import { BLOCK_METHODS } from './eth/block.ts'
 import { BRIDGE_METHODS } from './eth/bridge.ts'
 import { CLIENT_METHODS } from './eth/client.ts'
@@ -81,6 +82,7 @@ export const METHODS: readonly AnyMethod[] = [
   ...DEBUG_STATE_METHODS,
   ...PERSONAL_METHODS,
   ...DEV_STATE_METHODS,
+  ...DEV_STATE_FILE_METHODS,
   ...DEV_ACCOUNT_METHODS,
   ...DEV_MINING_METHODS,
   ...DEV_NODE_METHODS,

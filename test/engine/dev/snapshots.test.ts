@@ -7,7 +7,8 @@ import { Snapshots } from '../../../src/engine/dev/snapshots.ts'
 const unmoved: ClockState = { offset: 0, exact: undefined, interval: undefined }
 const moved: ClockState = { offset: 9, exact: 12, interval: 3 }
 const blockOverrides = new BlockOverrides(`0x${'c0'.repeat(20)}`).save()
-const at = (head: Hex, clock: ClockState) => ({ head, height: 7, postState: head, clock, blockOverrides })
+const rest = { blockOverrides, pool: new Set<Hex>(), time: 5, name: undefined, isKept: false }
+const at = (head: Hex, clock: ClockState) => ({ head, height: 7, postState: head, clock, ...rest })
 const always = () => true
 
 describe('snapshots', () => {

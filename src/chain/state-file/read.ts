@@ -1,0 +1,276 @@
+/** Reads state files: those of this node, Anvil's dumps, geth's accounts and genesis files, the reference node's genesis files. */
+import { createHash } from 'node:crypto'
+import { z } from 'zod'
+import { EMPTY, stripZeros } from '../../encoding/bytes.ts'
+import { fromHex, type Hex } from '../../encoding/hex.ts'
+import { invalidParams } from '../../errors.ts'
+import { decodeBlock } from '../block.ts'
+import type { ChainConfig } from '../config.ts'
+import { decodeReceipt } from '../receipt.ts'
+import { restoreTransaction, type Transaction } from '../transaction.ts'
+import type {
+  AccountChange,
+  BlockRecord,
+  ChainIdentity,
+  DumpedHead,
+  PartialAccount,
+  StateChangeRecord,
+} from './records.ts'
+import { CHECKSUM_MARK, STATE_FORMAT, STATE_VERSION } from './write.ts'
+
+/** What a file holds: accounts to load after the head, or a whole chain. */
+export type StateFile =
+  | { readonly kind: 'accounts'; readonly accounts: ReadonlyMap<Hex, PartialAccount> }
+  | {
+      readonly kind: 'chain'
+      readonly head: DumpedHead
+      /** From genesis on. Each record is decoded when it is reached; throws `invalid-params` for a malformed one. */
+      readonly blocks: Iterable<BlockRecord>
+      readonly pool: readonly Transaction[]
+    }
+
+const MAX_NONCE = 2n ** 64n - 1n
+const WORD_LIMIT = 2n ** 256n
+
+const lower = (text: string): Hex => `0x${text.replace(/^0x/i, '').toLowerCase()}`
+
+const address = z
+  .string()
+  .regex(/^(0x)?[0-9a-fA-F]{40}$/, 'must be an address of 20 bytes in hex')
+  .transform(lower)
+/** A number in JSON, in decimal digits, or in hex with 0x. */
+export const quantity = z
+  .union([z.int().min(0), z.string().regex(/^(0x[0-9a-fA-F]{1,64}|[0-9]{1,78})$/, 'must be a number')])
+  .transform((value) => BigInt(value))
+const balance = quantity.refine((value) => value < WORD_LIMIT, 'must fit in 32 bytes')
+const nonce = quantity.refine((value) => value <= MAX_NONCE, 'must fit in 8 bytes')
+const bytes = z
+  .string()
+  .regex(/^(0x)?([0-9a-fA-F]{2})*$/, 'must be whole bytes in hex')
+  .transform((text) => fromHex(lower(text)))
+const word = z
+  .string()
+  .regex(/^(0x)?[0-9a-fA-F]{1,64}$/, 'must be up to 32 bytes in hex')
+  .transform((text) => BigInt(lower(text)))
+const cellBytes = word.transform((value) =>
+  value === 0n ? EMPTY : stripZeros(fromHex(`0x${value.toString(16).padStart(64, '0')}`)),
+)
+
+/** A record whose keys are read as well. */
+function mapOf<K, V>(key: z.ZodType<K, string>, value: z.ZodType<V>): z.ZodType<ReadonlyMap<K, V>> {
+  return z.record(z.string(), z.unknown()).transform((entries, context) => {
+    const map = new Map<K, V>()
+    for (const [name, item] of Object.entries(entries)) {
+      const [readKey, readValue] = [key.safeParse(name), value.safeParse(item)]
+      const issue = readKey.error?.issues[0] ?? readValue.error?.issues[0]
+      if (issue !== undefined || !readKey.success || !readValue.success) {
+        context.addIssue({
+          code: 'custom',
+          message: issue?.message ?? 'malformed',
+          path: [name, ...(issue?.path ?? [])],
+        })
+        return z.NEVER
+      }
+      map.set(readKey.data, readValue.data)
+    }
+    return map
+  })
+}
+
+const words = mapOf(word, cellBytes)
+const rawCells = mapOf(word, bytes)
+
+/** An account in the form of geth, Anvil, this node, or (with `contract` an object) of the reference node. */
+const account = z
+  .object({
+    balance: balance.optional(),
+    nonce: nonce.optional(),
+    code: bytes.optional(),
+    storage: words.optional(),
+    contract: z.union([z.boolean(), z.object({ code: bytes, data: words.optional() })]).optional(),
+    cells: rawCells.optional(),
+  })
+  .transform((given): PartialAccount => {
+    const { contract, storage, cells } = given
+    const code = typeof contract === 'object' ? contract.code : given.code
+    const data = typeof contract === 'object' ? contract.data : storage
+    const isContract = typeof contract === 'boolean' ? contract : code && code.length > 0
+    return {
+      ...(given.balance !== undefined && { balance: given.balance }),
+      ...(given.nonce !== undefined && { nonce: given.nonce }),
+      ...(code && { code }),
+      ...(isContract !== undefined && { isContract }),
+      ...((data ?? cells) && { cells: new Map([...(data ?? []), ...(cells ?? [])]) }),
+    }
+  })
+
+const accounts = mapOf(address, account)
+const otherAccounts = mapOf(
+  z
+    .string()
+    .regex(/^0x[0-9a-f]{2}$/)
+    .transform(lower),
+  account,
+)
+
+const hash = z
+  .string()
+  .regex(/^0x[0-9a-f]{64}$/)
+  .transform(lower)
+const envelope = z.object({
+  version: z.int(),
+  chain: z.string(),
+  chainId: z.int(),
+  head: z.object({ number: z.int().min(0), hash, stateRoot: hash }),
+  accounts,
+  otherAccounts,
+  history: z.array(z.unknown()).optional(),
+  pool: z.array(z.object({ raw: bytes, from: address })).default([]),
+})
+
+const change = z
+  .object({
+    nonce,
+    balance,
+    contract: z.boolean().default(false),
+    code: bytes.optional(),
+    new: z.literal(true).optional(),
+    cells: rawCells.default(new Map()),
+  })
+  .transform(
+    ({ contract, code, new: isNew, ...rest }): AccountChange => ({
+      ...rest,
+      isContract: contract,
+      ...(code && { code }),
+      ...(isNew && { isNew }),
+    }),
+  )
+const changes: z.ZodType<StateChangeRecord> = mapOf(
+  z
+    .string()
+    .regex(/^0x[0-9a-f]*$/)
+    .transform(lower),
+  change.nullable(),
+)
+const block = z.object({
+  raw: bytes,
+  from: z.array(
+    z
+      .string()
+      .regex(/^0x[0-9a-f]*$/)
+      .transform(lower),
+  ),
+  receipts: z.array(bytes),
+  internals: z
+    .array(
+      z.object({
+        index: z.int().min(0),
+        participants: z.array(address),
+        creations: z.array(z.object({ contract: address, creator: address })),
+      }),
+    )
+    .default([]),
+  changes,
+  edits: changes.default(new Map()),
+})
+
+function check<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
+  const outcome = schema.safeParse(value)
+  if (outcome.success) return outcome.data
+  const issue = outcome.error.issues[0]
+  const where = issue === undefined || issue.path.length === 0 ? '' : ` ${issue.path.join('.')}:`
+  throw invalidParams(`${what}:${where} ${issue?.message ?? 'malformed'}`)
+}
+
+function* blockRecords(entries: readonly unknown[], config: ChainConfig): Generator<BlockRecord, undefined> {
+  for (const [number, entry] of entries.entries()) {
+    const { raw, from, receipts, ...states } = check(block, entry, `block ${number} of the state file`)
+    try {
+      yield { block: decodeBlock(raw, config, from), receipts: receipts.map(decodeReceipt), ...states }
+    } catch (error) {
+      if (!(error instanceof Error)) throw error
+      throw invalidParams(`block ${number} of the state file: ${error.message}`)
+    }
+  }
+}
+
+function requireChecksum(text: string): void {
+  const end = text.lastIndexOf(CHECKSUM_MARK)
+  const sum = createHash('sha256').update(text.slice(0, end)).digest('hex')
+  if (end < 0 || text.slice(end + CHECKSUM_MARK.length).trimEnd() !== `${sum}"}`) {
+    throw invalidParams(
+      'The checksum of the state file is wrong: it was cut off or changed after it was written.',
+    )
+  }
+}
+
+function ownFile(json: object, text: string, identity: ChainIdentity, config: ChainConfig): StateFile {
+  const version = 'version' in json ? json.version : undefined
+  if (version !== STATE_VERSION) {
+    throw invalidParams(
+      `The state file has version ${String(version)}, and this node reads version ${STATE_VERSION}.`,
+    )
+  }
+  requireChecksum(text)
+  const file = check(envelope, json, 'state file')
+  const { chain, chainId, head, history, pool } = file
+  if (chain !== identity.chain || chainId !== identity.chainId) {
+    throw invalidParams(
+      `The state file is of chain ${chain} (chain id ${chainId}), not ${identity.chain} (chain id ${identity.chainId}).`,
+    )
+  }
+  if (history === undefined) {
+    return { kind: 'accounts', accounts: new Map([...file.accounts, ...file.otherAccounts]) }
+  }
+  return {
+    kind: 'chain',
+    head,
+    blocks: blockRecords(history, config),
+    pool: pool.map(({ raw, from }) => restoreTransaction(raw, from)),
+  }
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** The reference node's genesis files have an entry `00` without meaning. */
+function withoutMarker(alloc: unknown): unknown {
+  if (!isObject(alloc)) return alloc
+  const { '00': _, ...rest } = alloc
+  return rest
+}
+
+/** Reads accounts by address, in the form of geth, Anvil or the reference node. Throws `invalid-params`; `what` names them. */
+export function readAccounts(json: unknown, what: string): ReadonlyMap<Hex, PartialAccount> {
+  return check(accounts, withoutMarker(json), what)
+}
+
+/** The accounts of a JSON value that is no state file of this node. Throws `invalid-params` when it has none of the known forms. */
+function foreignAccounts(json: Record<string, unknown>): ReadonlyMap<Hex, PartialAccount> {
+  for (const what of ['accounts', 'alloc']) if (isObject(json[what])) return readAccounts(json[what], what)
+  const names = Object.keys(json)
+  if (names.length > 0 && names.every((name) => address.safeParse(name).success)) {
+    return readAccounts(json, 'accounts')
+  }
+  throw invalidParams(
+    'No state was found: expected a state file of tandem, a dump of Anvil, accounts by address, or a genesis file with "alloc".',
+  )
+}
+
+/**
+ * Reads the text of a state file for a chain. Throws `invalid-params` in a sentence when it is none, and for a file of
+ * this node of another version or chain, or with a wrong checksum.
+ */
+export function readStateFile(text: string, config: ChainConfig): StateFile {
+  let json: unknown
+  try {
+    json = JSON.parse(text)
+  } catch {
+    throw invalidParams('The state is not JSON: it was cut off, or it is no state file.')
+  }
+  if (!isObject(json)) throw invalidParams('The state is no JSON object.')
+  if (json.format === STATE_FORMAT) {
+    return ownFile(json, text, { chain: config.name, chainId: config.chainId }, config)
+  }
+  return { kind: 'accounts', accounts: foreignAccounts(json) }
+}

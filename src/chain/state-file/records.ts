@@ -1,0 +1,76 @@
+/** What a state file holds, as values: accounts, and blocks with what each changed of the state. */
+import type { Hex } from '../../encoding/hex.ts'
+import type { Block, TransactionInternals } from '../block.ts'
+import type { Receipt } from '../receipt.ts'
+import type { Transaction } from '../transaction.ts'
+
+/** Bytes of storage cells by slot; no bytes empty a cell. A word is in its minimal form. */
+export type CellBytes = ReadonlyMap<bigint, Uint8Array>
+
+/** An account with all that it holds. */
+export interface WholeAccount {
+  readonly nonce: bigint
+  /** Wei. */
+  readonly balance: bigint
+  /** Is it marked as a contract? Contracts without code are, and so are precompiles. */
+  readonly isContract: boolean
+  readonly code: Uint8Array
+  readonly cells: CellBytes
+}
+
+/** An account to load; absent members stay as they are. */
+export type PartialAccount = Partial<WholeAccount>
+
+/** What became of an account; absent members stayed as they were. */
+export interface AccountChange {
+  readonly nonce: bigint
+  readonly balance: bigint
+  readonly isContract: boolean
+  readonly code?: Uint8Array
+  /** Were code and storage dropped first? Then `code` and `cells` are all that it holds. */
+  readonly isNew?: true
+  readonly cells: CellBytes
+}
+
+/** Changed accounts by address; `null` for one that is gone. */
+export type StateChangeRecord = ReadonlyMap<Hex, AccountChange | null>
+
+/** A block with its results. */
+export interface BlockRecord {
+  readonly block: Block
+  /** One per transaction. */
+  readonly receipts: readonly Receipt[]
+  /** Of transactions whose messages went further than the transactions themselves show. */
+  readonly internals: readonly TransactionInternals[]
+  /** From the state after the parent, of a genesis from an empty one, to the state that the block made. */
+  readonly changes: StateChangeRecord
+  /** State edits after the block; none where there are no accounts in it. */
+  readonly edits: StateChangeRecord
+}
+
+/** The chain that a state is of. */
+export interface ChainIdentity {
+  /** Name of the network. */
+  readonly chain: string
+  readonly chainId: number
+}
+
+/** The head of a dumped chain. */
+export interface DumpedHead {
+  readonly number: number
+  readonly hash: Hex
+  /** Root of the state after it, edits included. */
+  readonly stateRoot: Hex
+}
+
+/** A dump: the state after the head, and with `history` all canonical blocks from genesis on. */
+export interface StateDump extends ChainIdentity {
+  /** Hash of block 0. */
+  readonly genesis: Hex
+  readonly head: DumpedHead
+  /** Each may be iterated once. */
+  readonly accounts: Iterable<readonly [Hex, WholeAccount]>
+  readonly history?: Iterable<BlockRecord> | undefined
+  /** In the order of arrival; none without history. */
+  readonly pool: readonly Transaction[]
+}

@@ -1,0 +1,174 @@
+/** Dumps: the state after the head, and the blocks with what each changed of the state. */
+import { type Account, EMPTY_TRIE_ROOT } from '../../chain/account.ts'
+import type { ExecutedBlock } from '../../chain/block.ts'
+import type { ChainConfig } from '../../chain/config.ts'
+import type {
+  AccountChange,
+  BlockRecord,
+  CellBytes,
+  StateChangeRecord,
+  StateDump,
+  WholeAccount,
+} from '../../chain/state-file/records.ts'
+import type { Transaction } from '../../chain/transaction.ts'
+import type { Hex } from '../../encoding/hex.ts'
+import { NodeError } from '../../errors.ts'
+import { cellBytes } from '../../state/state-keys.ts'
+import { type AccountDifference, StateTrie } from '../../state/state-trie.ts'
+import { BlockStore } from '../../store/block-store.ts'
+import type { Store } from '../../store/level.ts'
+import { nodeSource } from '../../store/state-nodes.ts'
+import type { Blockchain } from '../blockchain/blockchain.ts'
+import type { EngineParts } from '../parts.ts'
+
+interface Parts extends Pick<EngineParts, 'config' | 'blocks' | 'trie'> {
+  readonly blockchain: Pick<Blockchain, 'head' | 'genesis' | 'pristineGenesis' | 'hashAt'>
+  readonly pool: { inOrder(): readonly Transaction[] }
+}
+
+function cellsAfter({ cells }: AccountDifference): CellBytes {
+  return new Map([...cells].map(([slot, { after }]) => [slot, cellBytes(after)]))
+}
+
+function codeAt(trie: StateTrie, root: Hex, { codeHash }: Account): Uint8Array {
+  return trie.reader(root).code(codeHash)
+}
+
+/** Cells from this hash of a slot on are all cells. */
+const FIRST_HASH: Hex = `0x${'0'.repeat(64)}`
+
+/** All accounts of a state. */
+function* accountsAt(trie: StateTrie, root: Hex): Generator<readonly [Hex, WholeAccount], undefined> {
+  for (const difference of trie.differences(EMPTY_TRIE_ROOT, root)) {
+    const { address, after } = difference
+    if (after === undefined) throw new Error(`the state has storage at ${address}, where there is no account`)
+    const { nonce, balance, isContract } = after
+    yield [
+      address,
+      { nonce, balance, isContract, code: codeAt(trie, root, after), cells: cellsAfter(difference) },
+    ]
+  }
+}
+
+/** A contract that was destroyed, and an account without its mark in its place. */
+function replacesContract({ before, after }: AccountDifference): boolean {
+  return before?.isContract === true && after?.isContract === false
+}
+
+/** What changed between two states. */
+export function changesBetween(trie: StateTrie, before: Hex, after: Hex): StateChangeRecord {
+  const changes = new Map<Hex, AccountChange | null>()
+  for (const difference of trie.differences(before, after)) {
+    const { address, before: old, after: account } = difference
+    if (account === undefined) {
+      changes.set(address, null)
+      continue
+    }
+    const { nonce, balance, isContract, codeHash } = account
+    const isNew = replacesContract(difference)
+    const cells = isNew
+      ? new Map(
+          [...trie.cellsFrom(after, address, FIRST_HASH)].map(([slot, value]) => [slot, cellBytes(value)]),
+        )
+      : cellsAfter(difference)
+    const hasOtherCode = isNew || old?.codeHash !== codeHash
+    changes.set(address, {
+      nonce,
+      balance,
+      isContract,
+      ...(hasOtherCode && { code: codeAt(trie, after, account) }),
+      ...(isNew && { isNew }),
+      cells,
+    })
+  }
+  return changes
+}
+
+/**
+ * Makes the dump of a node: taken at one head, and read while it is iterated. Iterating over the blocks throws
+ * `invalid-params` when they have left the chain meanwhile.
+ */
+export function createDump({
+  config,
+  blockchain,
+  blocks,
+  trie,
+  pool,
+}: Parts): (history: boolean) => StateDump {
+  function* records(hashes: readonly Hex[], pristine: Hex): Generator<BlockRecord, undefined> {
+    let parent = EMPTY_TRIE_ROOT
+    for (const hash of hashes) {
+      const executed = blocks.get(hash)
+      if (executed === undefined) {
+        throw new NodeError('block-not-found', 'The chain was rewound while it was dumped. Dump it again.')
+      }
+      const own = ownStateOf(executed, pristine, config)
+      yield {
+        block: executed.block,
+        receipts: executed.receipts,
+        internals: blocks.accounts.internalsOf(executed) ?? [],
+        changes: changesBetween(trie, parent, own),
+        edits: changesBetween(trie, own, executed.postState),
+      }
+      parent = executed.postState
+    }
+  }
+
+  return (history) => {
+    const { head, genesis, pristineGenesis } = blockchain
+    const { number } = head.block.header
+    const hashes: Hex[] = []
+    for (let height = 0; history && height <= number; height++) {
+      const hash = blockchain.hashAt(height)
+      if (hash === undefined) throw new Error(`there is no block ${height}`)
+      hashes.push(hash)
+    }
+    return {
+      chain: config.name,
+      chainId: config.chainId,
+      genesis: genesis.hash,
+      head: { number, hash: head.hash, stateRoot: head.postState },
+      accounts: accountsAt(trie, head.postState),
+      history: history ? records(hashes, pristineGenesis.postState) : undefined,
+      pool: history ? pool.inOrder() : [],
+    }
+  }
+}
+
+/**
+ * The state that a block itself made, before edits; `pristine` is that of the genesis. A header from before the unified
+ * trie has a root of another format: then edits are not told apart.
+ */
+function ownStateOf(
+  { block: { header }, postState }: ExecutedBlock,
+  pristine: Hex,
+  config: ChainConfig,
+): Hex {
+  if (header.number === 0) return pristine
+  return config.rulesAt(header.number).unifiedTrie ? header.stateRoot : postState
+}
+
+/** The dump of a database that no node has open; `undefined` when it holds no chain. */
+export async function dumpStored(
+  store: Store,
+  config: ChainConfig,
+  history: boolean,
+): Promise<StateDump | undefined> {
+  const blocks = await BlockStore.open(store, config)
+  const source = nodeSource(store)
+  const blockAt = (hash: Hex | undefined) => (hash === undefined ? undefined : blocks.get(hash))
+  const [head, genesis] = [blockAt(blocks.head()), blockAt(blocks.canonicalHash(0))]
+  if (head === undefined || genesis === undefined) return undefined
+  const { stateRoot } = genesis.block.header
+  // A public network's genesis may have the root of an older format, which no state here has.
+  const pristineGenesis =
+    source.node(stateRoot) === undefined ? genesis : { ...genesis, postState: stateRoot }
+  const dump = createDump({
+    config,
+    blockchain: { head, genesis, pristineGenesis, hashAt: (height) => blocks.canonicalHash(height) },
+    blocks,
+    trie: new StateTrie(source),
+    pool: { inOrder: () => blocks.poolEntries() },
+  })
+  return dump(history)
+}

@@ -1,0 +1,239 @@
+/** Loads state files: accounts into the state after the head, or a whole chain in place of the node's. */
+import { EMPTY_ACCOUNT, EMPTY_TRIE_ROOT } from '../../chain/account.ts'
+import { cumulativeDifficulty, type ExecutedBlock, transactionsRoot, unclesHash } from '../../chain/block.ts'
+import type { ChainConfig } from '../../chain/config.ts'
+import { headerHash } from '../../chain/header.ts'
+import { receiptsRoot } from '../../chain/receipt.ts'
+import type {
+  BlockRecord,
+  DumpedHead,
+  PartialAccount,
+  StateChangeRecord,
+} from '../../chain/state-file/records.ts'
+import type { Transaction } from '../../chain/transaction.ts'
+import type { Hex } from '../../encoding/hex.ts'
+import { invalidParams, NodeError } from '../../errors.ts'
+import type { CommittedState } from '../../state/model.ts'
+import { Overlay } from '../../state/overlay.ts'
+import { storageValue } from '../../state/state-keys.ts'
+import { putCommitted } from '../../store/state-nodes.ts'
+import type { Write } from '../../store/table.ts'
+import { createEventLoopYield } from '../event-loop.ts'
+import type { EngineParts } from '../parts.ts'
+
+/** A chain to load. */
+export interface ChainToLoad {
+  readonly head: DumpedHead
+  /** From genesis on. */
+  readonly blocks: Iterable<BlockRecord>
+  readonly pool: readonly Transaction[]
+}
+
+/** The commands that load; each runs in the engine's queue and changes nothing when it fails. */
+export interface LoadCommands {
+  /**
+   * Puts accounts into the state after the head, as a state edit: what an account has replaces what is there, its storage
+   * as a whole; other accounts stay. A nonce is never lowered: the chain holds the account's transactions.
+   */
+  loadAccounts(accounts: ReadonlyMap<Hex, PartialAccount>): Promise<void>
+  /**
+   * Replaces the chain, genesis and pool included, by another one of this network, whose roots are checked and whose
+   * blocks are not executed again. Blocks that both begin with stay. Throws `invalid-params`.
+   */
+  loadChain(chain: ChainToLoad): Promise<void>
+}
+
+/** Trie nodes after which they are written; without a block that has their root they are never read. */
+const NODES_PER_BATCH = 5_000
+
+/** Writes whole accounts, or parts of them, into a state. */
+function applyAccounts(state: Overlay, accounts: ReadonlyMap<Hex, PartialAccount>): void {
+  for (const [address, { nonce = 0n, balance, isContract, code, cells }] of accounts) {
+    const known = state.account(address)
+    const account = known ?? EMPTY_ACCOUNT
+    state.putAccount(address, {
+      ...account,
+      balance: balance ?? account.balance,
+      nonce: nonce > account.nonce ? nonce : account.nonce,
+    })
+    if (code !== undefined) state.putCode(address, code)
+    if (isContract === true) state.markContract(address)
+    if (cells === undefined) continue
+    if (known !== undefined) state.clearStorage(address)
+    for (const [slot, bytes] of cells) state.putCell(address, slot, storageValue(bytes))
+  }
+}
+
+/** Writes what a block or an edit changed into the state before it. */
+function applyChanges(state: Overlay, changes: StateChangeRecord): void {
+  for (const [address, change] of changes) {
+    if (change === null) {
+      state.deleteAccount(address)
+      continue
+    }
+    const { nonce, balance, isContract, code, isNew, cells } = change
+    if (isNew) state.deleteAccount(address)
+    const { codeHash } = state.account(address) ?? EMPTY_ACCOUNT
+    state.putAccount(address, { nonce, balance, isContract, codeHash })
+    if (code !== undefined) state.putCode(address, code)
+    for (const [slot, bytes] of cells) state.putCell(address, slot, storageValue(bytes))
+  }
+}
+
+/** Throws `invalid-params` unless a block belongs behind its parent and holds what its header names. */
+function checkBlock(
+  { block, receipts }: BlockRecord,
+  number: number,
+  parentHash: Hex | undefined,
+  config: ChainConfig,
+): void {
+  const { header, transactions, uncles } = block
+  const refuse = (why: string) => invalidParams(`block ${number} of the state file: ${why}`)
+  if (header.number !== number) throw refuse(`its header has the number ${header.number}`)
+  if (parentHash !== undefined && header.parentHash !== parentHash)
+    throw refuse('its parent is another block')
+  if (header.unclesHash !== unclesHash(uncles, config)) throw refuse('its uncles are not those of its header')
+  if (number === 0) return
+  const rules = config.rulesAt(number)
+  if (header.transactionsRoot !== transactionsRoot(transactions, rules)) {
+    throw refuse('its transactions are not those of its header')
+  }
+  if (
+    receipts.length !== transactions.length ||
+    header.receiptsRoot !== receiptsRoot(receipts, rules)
+  ) {
+    throw refuse('its receipts are not those of its header')
+  }
+}
+
+/** Makes the commands of a node. */
+export function createLoadCommands(parts: EngineParts): LoadCommands {
+  const { config, enqueue, store, blockchain, trie, pool, persistedPool, chainWriter } = parts
+
+  /** Collects trie nodes and writes them; the states are readable at once. */
+  function createNodeWriter() {
+    let waiting: CommittedState[] = []
+    let size = 0
+    return {
+      add(state: CommittedState): void {
+        trie.remember(state)
+        waiting.push(state)
+        size += state.nodes.size + state.code.size
+      },
+      async flush(isLast = false): Promise<void> {
+        if (!isLast && size < NODES_PER_BATCH) return
+        const states = waiting
+        waiting = []
+        size = 0
+        try {
+          await store.batch(states.flatMap(putCommitted))
+        } finally {
+          for (const state of states) trie.settle(state)
+        }
+      },
+    }
+  }
+
+  /** The blocks of a file with their states, which are on disk once it resolves; from the first that this chain lacks on. */
+  async function rebuild({ head, blocks }: ChainToLoad) {
+    const added: ExecutedBlock[] = []
+    const nodes = createNodeWriter()
+    const yieldIfDue = createEventLoopYield('chain')
+    let pristine: ExecutedBlock | undefined
+    let parent: ExecutedBlock | undefined
+    let number = 0
+
+    function stateAfter(root: Hex, changes: StateChangeRecord): Hex {
+      if (changes.size === 0) return root
+      const overlay = new Overlay(trie.reader(root))
+      applyChanges(overlay, changes)
+      const state = trie.commit(root, overlay.changes())
+      nodes.add(state)
+      return state.root
+    }
+
+    try {
+      for (const record of blocks) {
+        const { block, receipts, internals, changes, edits } = record
+        checkBlock(record, number, parent?.hash, config)
+        const { header } = block
+        const hash = headerHash(header, config)
+        const own = stateAfter(parent?.postState ?? EMPTY_TRIE_ROOT, changes)
+        const { pristineGenesis } = blockchain
+        const isKnownGenesis = number === 0 && hash === pristineGenesis.hash
+        const root = isKnownGenesis ? pristineGenesis.postState : header.stateRoot
+        // Before the unified trie the header's root is of another format; a later block's, and the head's, covers the state.
+        const hasRoot = number === 0 || config.rulesAt(number).unifiedTrie
+        if (hasRoot && own !== root) {
+          throw invalidParams(`block ${number} of the state file: its state is not that of its header`)
+        }
+        const executed: ExecutedBlock = {
+          hash,
+          block,
+          receipts,
+          internals,
+          totalDifficulty: (parent?.totalDifficulty ?? 0n) + cumulativeDifficulty(block),
+          postState: stateAfter(own, edits),
+        }
+        pristine ??= { ...executed, postState: own }
+        parent = executed
+        const isThere =
+          blockchain.hashAt(number) === hash && parts.blocks.get(hash)?.postState === executed.postState
+        if (added.length > 0 || !isThere) added.push(executed)
+        number++
+        await nodes.flush()
+        await yieldIfDue()
+      }
+    } finally {
+      await nodes.flush(true)
+    }
+    if (pristine === undefined || parent?.hash !== head.hash || parent.postState !== head.stateRoot) {
+      throw invalidParams('The blocks of the state file do not end with its head.')
+    }
+    if (config.name !== 'regtest' && pristine.hash !== blockchain.genesis.hash) {
+      throw invalidParams(
+        `The chain of the state file began with block ${pristine.hash}, not ${blockchain.genesis.hash}.`,
+      )
+    }
+    return { pristine, added, length: number }
+  }
+
+  /** Adds transactions to the empty pool; those that it refuses leave the disk. */
+  async function fillPool(transactions: readonly Transaction[]): Promise<Transaction[]> {
+    const runnable: Transaction[] = []
+    const refused: Hex[] = []
+    for (const transaction of transactions) {
+      try {
+        runnable.push(...pool.add(transaction, blockchain.head, parts.headState()).promoted)
+      } catch (error) {
+        if (!(error instanceof NodeError)) throw error
+        refused.push(transaction.hash)
+      }
+    }
+    const gone: Write[] = persistedPool.drop([...refused, ...pool.takeEvicted()])
+    if (gone.length > 0) await store.batch(gone)
+    return runnable
+  }
+
+  return {
+    loadAccounts: (accounts) =>
+      enqueue(async () => {
+        const { postState } = blockchain.head
+        const overlay = new Overlay(trie.reader(postState))
+        applyAccounts(overlay, accounts)
+        await blockchain.amendHead(trie.commit(postState, overlay.changes()))
+        await chainWriter.revalidatePool()
+      }),
+
+    loadChain: (chain) =>
+      enqueue(async () => {
+        const { pristine, added, length } = await rebuild(chain)
+        const update = await blockchain.replaceFrom(length - added.length, added, pristine, [
+          ...persistedPool.clear(),
+          ...persistedPool.put(chain.pool),
+        ])
+        pool.clear()
+        chainWriter.publish(update, await fillPool(chain.pool))
+      }),
+  }
+}

@@ -1,0 +1,75 @@
+/** State files as bytes: JSON, the same compressed, or Anvil's hex of that; and the load of one into a node. */
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { promisify } from 'node:util'
+import { createGzip, gunzip } from 'node:zlib'
+import { readStateFile } from '../../chain/state-file/read.ts'
+import { writeStateFile } from '../../chain/state-file/write.ts'
+import { fromHex, isHexDigits } from '../../encoding/hex.ts'
+import type { Engine } from '../../engine/engine.ts'
+import { invalidParams } from '../../errors.ts'
+
+/** The longest text that a string of V8 holds. */
+const MAX_TEXT = 2 ** 29 - 24
+/** Characters that are handed on at once. */
+const CHUNK = 1 << 16
+
+const unzip = promisify(gunzip)
+
+/** The text of a node's dump in chunks. */
+export function* dumpText({ dev, config }: Engine, history: boolean): Generator<string, undefined> {
+  let chunk = ''
+  for (const piece of writeStateFile(dev.dump(history), config)) {
+    chunk += piece
+    if (chunk.length < CHUNK) continue
+    yield chunk
+    chunk = ''
+  }
+  yield chunk
+}
+
+/** Text compressed. */
+export async function compressed(text: Iterable<string>): Promise<Uint8Array> {
+  const chunks: Buffer[] = []
+  await pipeline(Readable.from(text), createGzip(), async (output) => {
+    for await (const chunk of output) chunks.push(chunk as Buffer)
+  })
+  return Buffer.concat(chunks)
+}
+
+const isGzip = (bytes: Uint8Array): boolean => bytes[0] === 0x1f && bytes[1] === 0x8b
+
+/** The text of a state file: compressed, plain, or as hex of either. Throws `invalid-params`. */
+export async function stateText(bytes: Uint8Array): Promise<string> {
+  let plain = bytes
+  if (isGzip(bytes)) {
+    try {
+      plain = await unzip(bytes, { maxOutputLength: MAX_TEXT })
+    } catch {
+      throw invalidParams('The state cannot be decompressed: it was cut off, or it is too large.')
+    }
+  }
+  if (plain.length > MAX_TEXT) throw invalidParams(`The state is too large: more than ${MAX_TEXT} bytes.`)
+  const text = new TextDecoder().decode(plain)
+  const inner = /^\s*(0x[0-9a-fA-F]*)\s*$/.exec(text.length < 2 || text[0] === '{' ? '' : text)?.[1]
+  return inner === undefined || inner.length % 2 !== 0 ? text : stateText(fromHex(inner))
+}
+
+/** The text of a state as a parameter holds it: hex, JSON, or JSON as text. Throws `invalid-params`. */
+export function textOfState(given: string | object): Promise<string> | string {
+  if (typeof given === 'object') return JSON.stringify(given)
+  return given.startsWith('0x') ? stateText(fromHex(given)) : given
+}
+
+/** Is this the form of a state in a parameter? */
+export function isStateText(value: string): boolean {
+  if (!value.startsWith('0x')) return /^\s*\{/.test(value)
+  return value.length > 2 && value.length % 2 === 0 && isHexDigits(value.slice(2))
+}
+
+/** Loads the text of a state file. Throws `invalid-params`, with nothing changed. */
+export async function loadStateText({ dev, config }: Engine, text: string): Promise<void> {
+  const file = readStateFile(text, config)
+  if (file.kind === 'accounts') await dev.loadAccounts(file.accounts)
+  else await dev.loadChain(file)
+}
