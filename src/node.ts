@@ -15,6 +15,7 @@ import { fromHex, type Hex } from './encoding/hex.ts'
 import { createEngine } from './engine/create-engine.ts'
 import type { Engine } from './engine/engine.ts'
 import type { Peers } from './engine/peers/peer-scoring.ts'
+import { createRandomness } from './engine/randomness.ts'
 import { createAccounts, MINER_ADDRESS } from './engine/wallet/accounts.ts'
 import { openKeyStore } from './engine/wallet/key-store.ts'
 import { createWallet } from './engine/wallet/wallet.ts'
@@ -124,6 +125,17 @@ async function genesisOf(
   })
 }
 
+/** Unix time of a frozen clock that names none: 14 November 2023, 22:13:20 UTC. */
+const FROZEN_TIME = 1_700_000_000
+
+/** The node's source of time, Unix seconds. */
+function clockOf({ now, frozenClock }: ResolvedNodeOptions): () => number {
+  if (now !== undefined) return now
+  if (frozenClock === false) return () => Math.floor(Date.now() / 1000)
+  const time = frozenClock === true ? FROZEN_TIME : frozenClock
+  return () => time
+}
+
 /** The folder of a data directory that holds key files. */
 const KEY_FOLDER = 'keystore'
 
@@ -150,7 +162,8 @@ export async function createNode(given: NodeOptions = {}): Promise<Node> {
   checkMethodEntries(options.methods, options, METHODS)
   checkMethodTimeouts(options.methodTimeouts, METHODS)
   const logger = options.logger ?? silentLogger
-  const now = options.now ?? (() => Math.floor(Date.now() / 1000))
+  const now = clockOf(options)
+  const random = createRandomness(options.seed)
   const config = configOf(options)
   const accounts = await createAccounts({
     enabled: options.wallet,
@@ -177,10 +190,11 @@ export async function createNode(given: NodeOptions = {}): Promise<Node> {
       genesis: await genesisOf(options, config, accounts.toFund, store, now),
       store,
       place: options.dataDir ?? 'memory',
-      accounts: createWallet({ local: accounts, keyStore, milliseconds: Date.now }),
+      accounts: createWallet({ local: accounts, keyStore, milliseconds: Date.now, random }),
       names,
       logger,
       now,
+      random,
       mining: typeof options.mining === 'number' ? Math.round(options.mining * 1000) : options.mining,
       coinbase: options.coinbase ?? MINER_ADDRESS,
       signature: `TANDEM-${VERSION}`,
@@ -214,7 +228,8 @@ export async function createNode(given: NodeOptions = {}): Promise<Node> {
     },
     permits: createPermissions(options.methods, methodsOpenIn(options, METHODS)),
     logger,
-    elapsed: options.now && (() => now() * 1000),
+    random,
+    elapsed: options.now || options.frozenClock !== false ? () => now() * 1000 : undefined,
     onCall: options.onCall,
   })
   const listeners = new Set<(message: ProviderMessage) => void>()

@@ -79,6 +79,7 @@ const LOCAL_OPTIONS = [
   'preset',
   'chainId',
   'genesisTime',
+  'frozenClock',
   'accountBalance',
   'alloc',
   'create2Deployer',
@@ -99,6 +100,9 @@ export function resolveNodeOptions(given: NodeOptions): ResolvedNodeOptions {
   const values = resolve(NODE_SETTINGS, given, given, parts) as Values<typeof NODE_SETTINGS>
   if (values.memory === true && values.dataDir !== undefined) {
     throw new NodeError('invalid-options', 'Options "memory" and "dataDir" contradict each other.')
+  }
+  if (given.now !== undefined && values.frozenClock !== false) {
+    throw new NodeError('invalid-options', 'Options "now" and "frozenClock" contradict each other.')
   }
   if (given.wallet === false && (given.accounts || given.mnemonic !== undefined)) {
     const other = given.accounts ? 'accounts' : 'mnemonic'

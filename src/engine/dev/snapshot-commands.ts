@@ -1,5 +1,4 @@
 /** The commands that take snapshots, revert to them, and reset the node to genesis. */
-import { randomBytes } from 'node:crypto'
 import type { ExecutedBlock } from '../../chain/block.ts'
 import { type Hex, toHex } from '../../encoding/hex.ts'
 import type { EngineParts } from '../parts.ts'
@@ -32,14 +31,21 @@ export interface NodeSnapshots {
   instanceId(): Hex
 }
 
-function newInstanceId(): Hex {
-  return toHex(randomBytes(32))
-}
-
 /** Makes the snapshot commands of a node without snapshots. */
 export function createSnapshots(parts: EngineParts): NodeSnapshots {
-  const { enqueue, blocks, blockchain, chainWriter, pool, persistedPool, mining, clock, blockOverrides } =
-    parts
+  const {
+    enqueue,
+    blocks,
+    blockchain,
+    chainWriter,
+    pool,
+    persistedPool,
+    mining,
+    clock,
+    blockOverrides,
+    random,
+  } = parts
+  const newInstanceId = () => toHex(random('instance', 32))
   const snapshots = new Snapshots()
   let instanceId = newInstanceId()
 
