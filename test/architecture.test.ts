@@ -22,6 +22,7 @@ const LAYERS = [
   'rpc',
   'node.ts',
   'transport',
+  'runners',
   'cli',
 ]
 const EVERYWHERE = ['errors.ts', 'logger.ts']
@@ -41,6 +42,9 @@ const LIBRARY_PLACES: Record<string, RegExp> = {
   'memory-level': /^store\//,
   level: /^store\//,
   commander: /^cli\//,
+  viem: /^runners\/viem\.ts$/,
+  ethers: /^runners\/ethers\.ts$/,
+  vitest: /^runners\/vitest\.ts$/,
   redis: /^transport\/keys\//,
   'rate-limiter-flexible': /^transport\/keys\//,
 }

@@ -256,6 +256,8 @@ export function fakeEngine(
       start: (address) => void impersonated.add(address),
       stop: (address) => impersonated.delete(address),
       impersonateSignature: (...args) => void calls.push({ name: 'impersonateSignature', args }),
+      save: () => ({ addresses: [...impersonated], everybody: false, signatures: [] }),
+      restore: note('restore', undefined),
       setEverybody: (on) => void calls.push({ name: 'setEverybody', args: [on] }),
     },
     miningMode: () => 'auto',

@@ -41,7 +41,7 @@ export interface DevTools extends RewindTools {
   dropAllTransactions(): Promise<void>
   readonly impersonation: Pick<
     Impersonation,
-    'covers' | 'start' | 'stop' | 'setEverybody' | 'impersonateSignature'
+    'covers' | 'start' | 'stop' | 'setEverybody' | 'impersonateSignature' | 'save' | 'restore'
   >
   /** When the head was set, or the node opened, by the wall clock, Unix seconds. */
   lastBlockTime(): number
