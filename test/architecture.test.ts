@@ -21,6 +21,7 @@ const LAYERS = [
   'engine',
   'rpc',
   'node.ts',
+  'pool.ts',
   'transport',
   'runners',
   'cli',
