@@ -22,6 +22,7 @@ const COMMANDS = [
   'dump',
   'load',
   'verify',
+  'exec',
   'trace',
   'drift',
   'methods',
@@ -256,12 +257,16 @@ function presetRows() {
   ])
 }
 
+/** Commands with the flags of start, which the tables list already. */
+const STARTS = new Set(['exec'])
+
 function helpOf(command) {
   const env = { ...process.env, NO_COLOR: '1' }
-  return execFileSync(process.execPath, [MAIN, ...command.split(' '), '--help'], {
+  const text = execFileSync(process.execPath, [MAIN, ...command.split(' '), '--help'], {
     encoding: 'utf8',
     env,
   }).trim()
+  return STARTS.has(command) ? text.replace(/\n\nOptions:\n(.|\n)*$/, '') : text
 }
 
 function optionsPage() {

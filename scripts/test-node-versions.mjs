@@ -16,6 +16,7 @@ const TESTS = [
   'cli/command',
   'cli/compile-cache',
   'scenarios/clients',
+  'scenarios/determinism',
   'scenarios/foundry',
   'scenarios/provider',
   'scenarios/reorg',

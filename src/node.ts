@@ -15,9 +15,11 @@ import { fromHex, type Hex } from './encoding/hex.ts'
 import { createEngine } from './engine/create-engine.ts'
 import type { Engine } from './engine/engine.ts'
 import type { Peers } from './engine/peers/peer-scoring.ts'
-import { createAccounts, MINER_ADDRESS } from './engine/wallet/accounts.ts'
+import { createRandomness } from './engine/randomness.ts'
+import { createAccounts, type LocalAccounts, MINER_ADDRESS } from './engine/wallet/accounts.ts'
 import { openKeyStore } from './engine/wallet/key-store.ts'
 import { createWallet } from './engine/wallet/wallet.ts'
+import { NodeError } from './errors.ts'
 import { silentLogger } from './logger.ts'
 import { type NodeOptions, type ResolvedNodeOptions, resolveNodeOptions } from './options/options.ts'
 import type { Preset } from './options/presets.ts'
@@ -124,6 +126,17 @@ async function genesisOf(
   })
 }
 
+/** Unix time of a frozen clock that names none: 14 November 2023, 22:13:20 UTC. */
+const FROZEN_TIME = 1_700_000_000
+
+/** The node's source of time, Unix seconds. */
+function clockOf({ now, frozenClock }: ResolvedNodeOptions): () => number {
+  if (now !== undefined) return now
+  if (frozenClock === false) return () => Math.floor(Date.now() / 1000)
+  const time = frozenClock === true ? FROZEN_TIME : frozenClock
+  return () => time
+}
+
 /** The folder of a data directory that holds key files. */
 const KEY_FOLDER = 'keystore'
 
@@ -141,46 +154,80 @@ function gasCap(given: unknown, resolved: bigint, blockGasLimit: bigint | undefi
     : resolved
 }
 
+/** What a chain of a pool is made from. */
+interface Origin {
+  readonly given: NodeOptions
+  readonly store: Store
+  readonly names: AbiRegistry
+  readonly accounts: LocalAccounts
+  readonly genesis: Genesis
+}
+
+/** The same accounts with keys of their own: a wallet wipes the keys that it locks. */
+function copyOf(accounts: LocalAccounts): LocalAccounts {
+  const keys = new Map(accounts.list().map((address) => [address, accounts.key(address)?.slice()]))
+  return { ...accounts, key: (address) => keys.get(address) }
+}
+
+/** The origins of open nodes: what another node needs to continue from one, and no user of a node. */
+const origins = new WeakMap<Node, Origin>()
+
+/** Where a node came from; its store is closed with it. Throws `invalid-options` for an object of another package. */
+export function originOf(node: Node): Origin {
+  const origin = origins.get(node)
+  if (origin === undefined) throw new NodeError('invalid-options', 'This is no node of createNode.')
+  return origin
+}
+
 /**
  * Starts a node, by default in memory on the local network with automining.
  * Throws `NodeError`: `invalid-options` names the option, `database` the directory and what is wrong with it.
  */
-export async function createNode(given: NodeOptions = {}): Promise<Node> {
+export function createNode(given: NodeOptions = {}): Promise<Node> {
+  return createNodeFrom(given)
+}
+
+/** The same, on a store that is open already and that the node then owns, with the ABIs, accounts and genesis of another node. */
+export async function createNodeFrom(given: NodeOptions, from?: Omit<Origin, 'given'>): Promise<Node> {
   const options = resolveNodeOptions(given)
   checkMethodEntries(options.methods, options, METHODS)
   checkMethodTimeouts(options.methodTimeouts, METHODS)
   const logger = options.logger ?? silentLogger
-  const now = options.now ?? (() => Math.floor(Date.now() / 1000))
+  const now = clockOf(options)
+  const random = createRandomness(options.seed)
   const config = configOf(options)
-  const accounts = await createAccounts({
-    enabled: options.wallet,
-    chain: options.chain,
-    count: options.accounts,
-    mnemonic: options.mnemonic,
-    derivationPath: options.derivationPath,
-  })
-  const names = await namesOf(options)
+  const accounts =
+    from === undefined
+      ? await createAccounts({
+          enabled: options.wallet,
+          chain: options.chain,
+          count: options.accounts,
+          mnemonic: options.mnemonic,
+          derivationPath: options.derivationPath,
+        })
+      : copyOf(from.accounts)
+  const kept = copyOf(accounts)
+  const names = from?.names ?? (await namesOf(options))
   const files =
     accounts.enabled && options.dataDir !== undefined
       ? keyFilesIn(join(options.dataDir, KEY_FOLDER))
       : undefined
   const keyStore = await openKeyStore({ files, milliseconds: Date.now }, logger)
-  const store = await openStore({
-    dataDir: options.dataDir,
-    chain: options.chain,
-    chainId: config.chainId,
-    fsync: options.fsync,
-  })
-  const start = async () =>
-    createEngine({
+  const { dataDir, chain, fsync } = options
+  const store = from?.store ?? (await openStore({ dataDir, chain, chainId: config.chainId, fsync }))
+  let genesis = from?.genesis
+  const start = async () => {
+    genesis ??= await genesisOf(options, config, accounts.toFund, store, now)
+    return createEngine({
       config,
-      genesis: await genesisOf(options, config, accounts.toFund, store, now),
+      genesis,
       store,
       place: options.dataDir ?? 'memory',
-      accounts: createWallet({ local: accounts, keyStore, milliseconds: Date.now }),
+      accounts: createWallet({ local: accounts, keyStore, milliseconds: Date.now, random }),
       names,
       logger,
       now,
+      random,
       mining: typeof options.mining === 'number' ? Math.round(options.mining * 1000) : options.mining,
       coinbase: options.coinbase ?? MINER_ADDRESS,
       signature: `TANDEM-${VERSION}`,
@@ -195,6 +242,7 @@ export async function createNode(given: NodeOptions = {}): Promise<Node> {
       timeoutMs: options.rpcTimeoutMs,
       maxTraceBytes: options.maxTraceBytes,
     })
+  }
   const engine = await start().catch(async (error) => {
     await store.close()
     throw error
@@ -214,7 +262,8 @@ export async function createNode(given: NodeOptions = {}): Promise<Node> {
     },
     permits: createPermissions(options.methods, methodsOpenIn(options, METHODS)),
     logger,
-    elapsed: options.now && (() => now() * 1000),
+    random,
+    elapsed: options.now || options.frozenClock !== false ? () => now() * 1000 : undefined,
     onCall: options.onCall,
   })
   const listeners = new Set<(message: ProviderMessage) => void>()
@@ -235,7 +284,7 @@ export async function createNode(given: NodeOptions = {}): Promise<Node> {
     },
   }
   let closing: Promise<void> | undefined
-  return {
+  const node: Node = {
     engine,
     dispatcher,
     peers: engine.peers,
@@ -264,4 +313,6 @@ export async function createNode(given: NodeOptions = {}): Promise<Node> {
       return closing
     },
   }
+  if (genesis !== undefined) origins.set(node, { given, store, names, accounts: kept, genesis })
+  return node
 }

@@ -21,7 +21,9 @@ const LAYERS = [
   'engine',
   'rpc',
   'node.ts',
+  'pool.ts',
   'transport',
+  'runners',
   'cli',
 ]
 const EVERYWHERE = ['errors.ts', 'logger.ts']
@@ -41,6 +43,9 @@ const LIBRARY_PLACES: Record<string, RegExp> = {
   'memory-level': /^store\//,
   level: /^store\//,
   commander: /^cli\//,
+  viem: /^runners\/viem\.ts$/,
+  ethers: /^runners\/ethers\.ts$/,
+  vitest: /^runners\/vitest\.ts$/,
   redis: /^transport\/keys\//,
   'rate-limiter-flexible': /^transport\/keys\//,
 }

@@ -37,6 +37,11 @@ const COMMANDS: readonly (readonly [string, string, () => Promise<Filling>])[] =
     () => import('./start-command.ts').then(({ fillStartCommand }) => fillStartCommand),
   ],
   [
+    'exec',
+    'run a command, such as npm test, beside a node that starts and ends with it',
+    () => import('./exec.ts').then(({ fillExecCommand }) => fillExecCommand),
+  ],
+  [
     'anvil',
     "start a node by Anvil's flags, with its defaults and output",
     () => import('./anvil/command.ts').then(({ fillAnvilCommand }) => fillAnvilCommand),
@@ -127,7 +132,7 @@ if (title !== undefined) process.title = title
 
 try {
   await program().parseAsync()
-  await end(EXIT.done)
+  await end(Number(process.exitCode ?? EXIT.done))
 } catch (error) {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) await end(EXIT.done)

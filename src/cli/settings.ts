@@ -81,12 +81,16 @@ function fromFlags(flags: TypedFlags): Values {
   return values
 }
 
+/** What `tandem exec` gives to the command that it runs, which may be another node: no setting. */
+export const URL_VARIABLE = 'TANDEM_URL'
+
 /** An empty variable counts as not set: compose files pass missing values on as empty ones. */
 function fromEnvironment(env: Readonly<Record<string, string | undefined>>): Values {
   const keys = new Map(Object.entries(SETTINGS).map(([key, { flag }]) => [variableOf(flag), key]))
   const values = new Map<string, unknown>()
   for (const [name, text] of Object.entries(env)) {
-    if (!name.startsWith('TANDEM_') || name === variableOf(CONFIG_FLAG.flag)) continue
+    if (!name.startsWith('TANDEM_') || name === variableOf(CONFIG_FLAG.flag) || name === URL_VARIABLE)
+      continue
     const key = keys.get(name)
     if (key === undefined) throw refused(`There is no setting for the environment variable ${name}.`)
     if (text !== undefined && text !== '') {
@@ -177,13 +181,18 @@ function pick(values: Values, table: object): object {
 }
 
 /**
- * Reads all settings. Without `memory` and `dataDir` the database is in `.tandem/<chain>`.
+ * Reads all settings; `defaults` have the lowest precedence. Without `memory` and `dataDir` the database is in
+ * `.tandem/<chain>`.
  * Throws `invalid-options` naming the flag, variable or key that is unknown or malformed.
  */
-export function readSettings(flags: TypedFlags, env: Readonly<Record<string, string | undefined>>): Settings {
+export function readSettings(
+  flags: TypedFlags,
+  env: Readonly<Record<string, string | undefined>>,
+  defaults: Values = new Map(),
+): Settings {
   const typedFile = flags.get(flagName(CONFIG_FLAG.flag)) ?? env[variableOf(CONFIG_FLAG.flag)]
   const file = typeof typedFile === 'string' && typedFile !== '' ? fromFile(typedFile) : new Map()
-  const values = override(override(file, fromEnvironment(env)), fromFlags(flags))
+  const values = [file, fromEnvironment(env), fromFlags(flags)].reduce(override, defaults)
   const given: NodeOptions = pick(values, NODE_SETTINGS)
   const { chain, memory, dataDir, profile, preset } = resolveNodeOptions(given)
   const serve: ServeOptions = pick(values, SERVE_SETTINGS)

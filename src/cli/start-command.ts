@@ -24,10 +24,8 @@ function isSwitchOfPreset(key: string): boolean {
   return Object.values(PRESET_DEFAULTS).some((values) => values[key] === true)
 }
 
-/**
- * Fills in the command. Its action throws `NodeError` and `ListenError`.
- */
-export function fillStartCommand(command: Command, writers: NodeWriters): void {
+/** Adds the flags of all settings and that of the configuration file. */
+export function addStartFlags(command: Command): void {
   addConfigFlag(command)
   for (const [key, setting] of Object.entries(SETTINGS)) {
     addSettingFlag(command, setting)
@@ -36,6 +34,11 @@ export function fillStartCommand(command: Command, writers: NodeWriters): void {
       command.addOption(new Option(`--no-${name}`, `leave --${name} off where the preset sets it`))
     }
   }
+}
+
+/** Fills in the command. Its action throws `NodeError` and `ListenError`. */
+export function fillStartCommand(command: Command, writers: NodeWriters): void {
+  addStartFlags(command)
   command.allowExcessArguments(false).action(async () => {
     const stopped = untilSignal()
     const settings = readSettings(typedFlags(command), process.env)

@@ -5,6 +5,7 @@ import { bannerLines } from './banner.ts'
 import { createConsoleReporter } from './console-reporter.ts'
 import { createFailureTrees, type FailureTrees } from './failure-trees.ts'
 import type { LineWriter, OrderedWriter } from './line-writer.ts'
+import { createReadyFile, type ReadyFile } from './ready-file.ts'
 import { isPrinted, printsActivity, type Reporter } from './reporter.ts'
 import type { Settings } from './settings.ts'
 import { keepState, loadAtStart, withGenesisFile } from './state-files.ts'
@@ -18,6 +19,7 @@ export interface Writers {
 /** Where a running node prints. */
 export interface NodeWriters extends Writers {
   readonly output: OrderedWriter
+  readonly errors: OrderedWriter
 }
 
 /** How a command differs from `tandem start`, each where it does. */
@@ -71,11 +73,16 @@ async function open(
   reporter: Reporter,
   output: LineWriter,
   { prepare, announce }: StartStyle,
+  ready: ReadyFile | undefined,
 ): Promise<Server> {
   try {
     await loadAtStart(node, settings.files.state ?? {})
     prepare?.(node)
     const server = await serve(node, settings.serve)
+    await ready?.write(server.url).catch(async (error) => {
+      await server.close()
+      throw error
+    })
     if (announce === undefined) announceReady(node, server, settings, reporter, output)
     else announce(node, server, output)
     return server
@@ -95,6 +102,8 @@ export async function start(
   stopped: Promise<void>,
   style: StartStyle = {},
 ): Promise<void> {
+  const { readyFile } = settings.terminal
+  const ready = readyFile === undefined ? undefined : createReadyFile(readyFile)
   const trees = style.withoutTrees ? undefined : createFailureTrees()
   const reporter = await createReporter(settings, writers, trees)
   // hardhat_setLoggingEnabled, anvil_setLoggingEnabled
@@ -115,13 +124,14 @@ export async function start(
   events.on('chain', whileEnabled(reporter.chain))
   if (!style.withoutConsole) events.on('console', whileEnabled(reporter.console))
   trees?.attach(node.engine)
-  const server = await open(node, settings, reporter, writers.output, style)
+  const server = await open(node, settings, reporter, writers.output, style, ready)
   const { reloadCertificate } = server
   if (reloadCertificate !== undefined) process.on('SIGHUP', reloadCertificate)
   const keeper = keepState(node, settings.files.state ?? {}, (error) =>
     reporter.logger.error('the state file was not written', { error }),
   )
   await stopped
+  ready?.remove()
   await server.close()
   try {
     await keeper.end()

@@ -22,6 +22,7 @@ import { openPeers } from './peers/peer-scoring.ts'
 import { PersistedPool } from './pool/persisted-pool.ts'
 import { Pool } from './pool/pool.ts'
 import { createQueries, type QueryOptions } from './queries/queries.ts'
+import type { RandomBytes } from './randomness.ts'
 import { createSerialQueue } from './serial-queue.ts'
 import { createFailureNaming } from './transaction-notes.ts'
 import type { Wallet } from './wallet/wallet.ts'
@@ -39,6 +40,7 @@ export interface EngineOptions extends QueryOptions {
   readonly logger: Logger
   /** Wall clock, Unix seconds. */
   readonly now: () => number
+  readonly random: RandomBytes
   readonly mining: MiningMode
   /** Beneficiary of blocks mined here. */
   readonly coinbase: Hex
@@ -90,6 +92,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     genesis: options.genesis,
     logger,
     now,
+    random: options.random,
     enqueue,
     events,
     accounts,

@@ -12,6 +12,7 @@ import type { Mining } from './mining/mining.ts'
 import type { EngineEvents } from './model.ts'
 import type { PersistedPool } from './pool/persisted-pool.ts'
 import type { Pool } from './pool/pool.ts'
+import type { RandomBytes } from './randomness.ts'
 import type { Enqueue } from './serial-queue.ts'
 import type { NameFailure } from './transaction-notes.ts'
 import type { Wallet } from './wallet/wallet.ts'
@@ -22,6 +23,7 @@ export interface EngineParts extends Chain {
   readonly logger: Logger
   /** Wall clock, Unix seconds. */
   readonly now: () => number
+  readonly random: RandomBytes
   readonly enqueue: Enqueue
   readonly events: Emitter<EngineEvents>
   readonly accounts: Wallet

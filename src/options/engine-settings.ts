@@ -3,6 +3,7 @@ import type { ChainName } from '../chain/activations.ts'
 import {
   address,
   derivationPath,
+  frozenClock,
   GAS_BITS,
   genesisTime,
   type Kind,
@@ -150,6 +151,17 @@ export const ENGINE_SETTINGS = {
     flag: '--lasting-clock',
     help: 'evm_increaseTime shifts all later blocks, not only the next one',
     fallback: false,
+  }),
+  frozenClock: setting(frozenClock, {
+    flag: '--frozen-clock [time]',
+    help: 'the clock of a local chain stands still, by default at 1700000000: a block is then one second later than its parent; evm_ methods move it',
+    fallback: false,
+  }),
+  seed: setting(text, {
+    flag: '--seed <text>',
+    help: 'derive what is random otherwise (new keys, ids of filters and subscriptions) from a text: the same calls give the same results',
+    fallback: undefined,
+    fallbackText: 'none: random',
   }),
   strictCalls: setting(yesOrNo, {
     flag: '--strict-calls',

@@ -137,6 +137,13 @@ export const genesisTime: Kind<'now' | number, 'now' | number> = {
   fromText: numberFromText,
 }
 
+/** A clock that stands still: whether it does, or at which time, in seconds since 1970. */
+export const frozenClock: Kind<boolean | number, boolean | number> = {
+  schema: z.union([z.boolean(), z.int().min(0).max(LATEST_TIME)]),
+  expects: 'true, false, or whole seconds since 1970',
+  fromText: (text) => ({ true: true, false: false })[text.toLowerCase()] ?? numberFromText(text),
+}
+
 /** A BIP-32 path such as `m/44'/60'/0'/0/`. */
 export const derivationPath: Kind<string, string> = {
   schema: z

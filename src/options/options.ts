@@ -81,6 +81,7 @@ const LOCAL_OPTIONS = [
   'preset',
   'chainId',
   'genesisTime',
+  'frozenClock',
   'accountBalance',
   'alloc',
   'genesis',
@@ -102,6 +103,9 @@ export function resolveNodeOptions(given: NodeOptions): ResolvedNodeOptions {
   const values = resolve(NODE_SETTINGS, given, given, parts) as Values<typeof NODE_SETTINGS>
   if (values.memory === true && values.dataDir !== undefined) {
     throw new NodeError('invalid-options', 'Options "memory" and "dataDir" contradict each other.')
+  }
+  if (given.now !== undefined && values.frozenClock !== false) {
+    throw new NodeError('invalid-options', 'Options "now" and "frozenClock" contradict each other.')
   }
   if (given.wallet === false && (given.accounts || given.mnemonic !== undefined)) {
     const other = given.accounts ? 'accounts' : 'mnemonic'

@@ -1,8 +1,8 @@
-/** Settings of what the command prints. */
-import { oneOf, yesOrNo } from './kinds.ts'
+/** Settings of what the command prints and reports. */
+import { oneOf, text, yesOrNo } from './kinds.ts'
 import { setting } from './setting.ts'
 
-/** The settings of what the command prints. */
+/** The settings of what the command prints and reports. */
 export const TERMINAL_SETTINGS = {
   logLevel: setting(oneOf('debug', 'info', 'warn', 'error', 'silent'), {
     flag: '--log-level <level>',
@@ -11,4 +11,10 @@ export const TERMINAL_SETTINGS = {
   }),
   quiet: setting(yesOrNo, { flag: '--quiet', help: 'no banner, no line per call', fallback: false }),
   json: setting(yesOrNo, { flag: '--json', help: 'print one JSON object a line', fallback: false }),
+  readyFile: setting(text, {
+    flag: '--ready-file <file>',
+    help: 'file that holds the URL from when the port accepts connections to the end',
+    fallback: undefined,
+    fallbackText: 'none',
+  }),
 }

@@ -1,5 +1,6 @@
 /** The entry point of every transport: envelope, batch, permission, parameters → run → reply (JSON-RPC 2.0). */
 import type { Engine } from '../engine/engine.ts'
+import type { RandomBytes } from '../engine/randomness.ts'
 import { invalidParams, NodeError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 import type { OnCall } from '../options/options.ts'
@@ -56,6 +57,7 @@ export interface DispatcherParts {
   readonly logger: Logger
   /** Milliseconds from any origin, for expiry; `performance.now` when absent. */
   readonly elapsed?: (() => number) | undefined
+  readonly random: RandomBytes
   /** Receives each call, answered or refused. */
   readonly onCall?: OnCall | undefined
 }
@@ -113,9 +115,10 @@ function countRequests(batch: readonly unknown[], limit: number, depth = 1): num
 
 /** Makes the dispatcher of one node. */
 export function createDispatcher(parts: DispatcherParts): Dispatcher {
-  const { engine, options, logger, elapsed = () => performance.now() } = parts
-  const filters = createFilters({ engine, options, elapsed })
-  const subscriptions = createSubscriptions({ engine, maxSubscriptions: options.maxSubscriptions, logger })
+  const { engine, options, logger, random, elapsed = () => performance.now() } = parts
+  const filters = createFilters({ engine, options, elapsed, random })
+  const { maxSubscriptions } = options
+  const subscriptions = createSubscriptions({ engine, maxSubscriptions, logger, random })
   const known = new Map(
     parts.methods.flatMap((method) => namesOf(method).map((name) => [name, method] as const)),
   )

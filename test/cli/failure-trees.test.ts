@@ -34,7 +34,7 @@ describe('call trees in the terminal', () => {
   beforeEach(async () => {
     screen = terminal()
     const trees = createFailureTrees()
-    const options = { logLevel: 'info', quiet: false, json: false } as const
+    const options = { logLevel: 'info', quiet: false, json: false, readyFile: undefined } as const
     const reporter = createConsoleReporter(options, screen.writer, screen.writer, trees)
     node = await createNode({ onCall: reporter.call, logger: reporter.logger })
     node.engine.events.on('chain', reporter.chain)

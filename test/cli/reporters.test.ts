@@ -9,7 +9,7 @@ import type { TerminalOptions } from '../../src/options/options.ts'
 const ALICE = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
 const BOB = '0x7986b3df570230288501eea3d890bd66948c9b79'
 const ORIGIN = { label: 'in process', owner: '' }
-const PLAIN: TerminalOptions = { logLevel: 'info', quiet: false, json: false }
+const PLAIN: TerminalOptions = { logLevel: 'info', quiet: false, json: false, readyFile: undefined }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are taken off
 const bare = (line: string): string => line.replace(/\x1b\[\d+m/g, '')

@@ -93,6 +93,8 @@ describe('the settings of the command', () => {
     const env = { TANDEM_MEMORY: '1', TANDEM_NO_WALLET: 'TRUE', TANDEM_STRICT_CALLS: 'false', PATH: 'x' }
     expect(readSettings(flags(), env).node).toMatchObject({ memory: true, wallet: false, strictCalls: false })
     expect(readSettings(flags(), { TANDEM_NO_WALLET: 'false' }).node.wallet).toBe(true)
+    // tandem exec gives it to the command that it runs.
+    expect(readSettings(flags(), { TANDEM_URL: 'http://127.0.0.1:1' }).node).toBeDefined()
   })
 
   it('take an empty variable for one that is not set', () => {

@@ -87,6 +87,12 @@ describe('options', () => {
     ],
     [{ methodTimeouts: JSON.parse('{"__proto__x":1}') }, 'Option "methodTimeouts" expects'],
     [{ memory: true, dataDir: 'x' }, 'Options "memory" and "dataDir" contradict each other.'],
+    [{ now: () => 0, frozenClock: true }, 'Options "now" and "frozenClock" contradict each other.'],
+    [
+      { chain: 'testnet' as const, frozenClock: true },
+      'Options "chain" and "frozenClock" contradict each other',
+    ],
+    [{ frozenClock: -1 }, 'Option "frozenClock" expects true, false, or whole seconds since 1970, not -1.'],
     [{ wallet: false, accounts: 3 }, 'Options "wallet" and "accounts" contradict each other'],
   ])('refuse %o', (options, message) => {
     expect(() => resolveNodeOptions(options)).toThrow(message)

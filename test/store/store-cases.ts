@@ -12,6 +12,7 @@ import { EMPTY, fromBigIntFixed } from '../../src/encoding/bytes.ts'
 import { keccak256, keccakHex } from '../../src/encoding/hash.ts'
 import type { Hex } from '../../src/encoding/hex.ts'
 import { openStore, type Store } from '../../src/store/level.ts'
+import { createOverlayStore, freezeEntries } from '../../src/store/overlay-store.ts'
 
 export const CONFIG = CHAINS.regtest
 
@@ -32,7 +33,13 @@ export const ENGINES: readonly {
 }[] = [
   { name: 'memory', withStore: (body) => run(undefined, body) },
   { name: 'disk', withStore: (body) => inDirectory((directory) => run(directory, body)) },
+  { name: 'overlay', withStore: overlay },
 ]
+
+/** On a store above another, which is empty. */
+async function overlay(body: (store: Store) => Promise<void>): Promise<void> {
+  await run(undefined, async (store) => body(createOverlayStore(await freezeEntries(store))))
+}
 
 async function run(dataDir: string | undefined, body: (store: Store) => Promise<void>): Promise<void> {
   const store = await openStore({ dataDir, chain: CONFIG.name, chainId: CONFIG.chainId })

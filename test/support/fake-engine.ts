@@ -8,6 +8,7 @@ import type { DevTools } from '../../src/engine/dev/dev-tools.ts'
 import type { Commands, Engine, Queries } from '../../src/engine/engine.ts'
 import { createEmitter } from '../../src/engine/events.ts'
 import type { Peers } from '../../src/engine/peers/peer-scoring.ts'
+import { createRandomness } from '../../src/engine/randomness.ts'
 import type { Cost } from '../../src/engine/wallet/encrypted-key.ts'
 import { createKeyStore } from '../../src/engine/wallet/key-store.ts'
 import { createWallet } from '../../src/engine/wallet/wallet.ts'
@@ -265,6 +266,8 @@ export function fakeEngine(
       start: (address) => void impersonated.add(address),
       stop: (address) => impersonated.delete(address),
       impersonateSignature: (...args) => void calls.push({ name: 'impersonateSignature', args }),
+      save: () => ({ addresses: [...impersonated], everybody: false, signatures: [] }),
+      restore: note('restore', undefined),
       setEverybody: (on) => void calls.push({ name: 'setEverybody', args: [on] }),
     },
     miningMode: () => 'auto',
@@ -288,6 +291,7 @@ export function fakeEngine(
       },
       keyStore: createKeyStore({ cost: CHEAP, milliseconds: Date.now }),
       milliseconds: Date.now,
+      random: createRandomness(undefined),
     }),
     names: createAbiRegistry(),
     dev,

@@ -1,6 +1,7 @@
 /** A dispatcher for tests, and one request to it. */
 import type { Hex } from '../../src/encoding/hex.ts'
 import type { Engine } from '../../src/engine/engine.ts'
+import { createRandomness } from '../../src/engine/randomness.ts'
 import { silentLogger } from '../../src/logger.ts'
 import { createDispatcher, type Dispatcher, type DispatcherParts } from '../../src/rpc/dispatcher.ts'
 import { METHODS } from '../../src/rpc/methods/index.ts'
@@ -50,6 +51,7 @@ export function dispatcherOf(
     options: { ...OPTIONS, ...options },
     permits: createPermissions(parts.switched ?? []),
     logger: silentLogger,
+    random: createRandomness(undefined),
     ...parts,
   })
 }

@@ -64,9 +64,11 @@ export async function openChain(options: ChainOptions): Promise<Chain> {
     rulesAt: withSignatures(vmRulesOf(config.name), options.signatures),
     onNotice: (notice) => logger.warn(notice),
   })
-  const blockchain = await Blockchain.open({ store, blocks, trie, place }, () =>
-    buildGenesis(genesis, trie, config),
-  )
+  const blockchain = await Blockchain.open({ store, blocks, trie, place }, () => {
+    const known = built.get(genesis) ?? buildGenesis(genesis, trie, config)
+    built.set(genesis, known)
+    return known
+  })
   const stateAfter = createStateReaders(trie)
   const access = { config, blockchain, blocks }
   const notices: string[] = []
@@ -105,6 +107,9 @@ function withSignatures(
     return own
   }
 }
+
+/** What was built: the chains of a pool share their genesis. */
+const built = new WeakMap<Genesis, ReturnType<typeof buildGenesis>>()
 
 /** State and block of a genesis; deterministic. */
 function buildGenesis(

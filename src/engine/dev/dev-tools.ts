@@ -50,7 +50,7 @@ export interface DevTools extends RewindTools, LoadCommands {
   dropAllTransactions(): Promise<void>
   readonly impersonation: Pick<
     Impersonation,
-    'covers' | 'start' | 'stop' | 'setEverybody' | 'impersonateSignature'
+    'covers' | 'start' | 'stop' | 'setEverybody' | 'impersonateSignature' | 'save' | 'restore'
   >
   /** When the head was set, or the node opened, by the wall clock, Unix seconds. */
   lastBlockTime(): number

@@ -1,6 +1,13 @@
 /** Addresses that transactions may be sent from without their key, and signatures that count as theirs. In memory only. */
 import type { Hex } from '../../encoding/hex.ts'
 
+/** Who is impersonated, to be restored later. */
+export interface ImpersonationState {
+  readonly addresses: readonly Hex[]
+  readonly everybody: boolean
+  readonly signatures: readonly (readonly [Hex, Hex])[]
+}
+
 /** The impersonated addresses: a list, or all. */
 export class Impersonation {
   readonly #addresses = new Set<Hex>()
@@ -34,6 +41,18 @@ export class Impersonation {
   /** Lets a signature of 65 bytes, whatever it signs, recover to an address. */
   impersonateSignature(signature: Hex, address: Hex): void {
     this.#signatures.set(signature, address)
+  }
+
+  save(): ImpersonationState {
+    return { addresses: [...this.#addresses], everybody: this.#everybody, signatures: [...this.#signatures] }
+  }
+
+  restore({ addresses, everybody, signatures }: ImpersonationState): void {
+    this.#addresses.clear()
+    for (const address of addresses) this.#addresses.add(address)
+    this.#everybody = everybody
+    this.#signatures.clear()
+    for (const [signature, address] of signatures) this.#signatures.set(signature, address)
   }
 
   clear(): void {

@@ -1,5 +1,4 @@
 /** The commands that take snapshots, revert to them, and reset the node to genesis. */
-import { randomBytes } from 'node:crypto'
 import type { ExecutedBlock } from '../../chain/block.ts'
 import { type Hex, toHex, toQuantity } from '../../encoding/hex.ts'
 import { invalidParams } from '../../errors.ts'
@@ -54,10 +53,6 @@ export interface NodeSnapshots {
   instanceId(): Hex
 }
 
-function newInstanceId(): Hex {
-  return toHex(randomBytes(32))
-}
-
 function recordOf({ clock, blockOverrides, pool, isKept: _, ...rest }: Snapshot): KeptSnapshot {
   const { gasLimit, minimumGasPrice } = blockOverrides.header
   const { offset, exact, interval } = clock
@@ -92,7 +87,8 @@ function snapshotOf({ clock, coinbase, gasLimit, minimumGasPrice, pool, ...rest 
 /** Makes the snapshot commands of a node with the snapshots that were kept. */
 export async function createSnapshots(parts: EngineParts): Promise<NodeSnapshots> {
   const { enqueue, store, blocks, blockchain, chainWriter, pool, persistedPool, mining, clock } = parts
-  const { blockOverrides } = parts
+  const { blockOverrides, random } = parts
+  const newInstanceId = () => toHex(random('instance', 32))
   const table = snapshotTable(store)
   const snapshots = new Snapshots()
   for await (const [id, record] of table.range()) snapshots.restore(id, snapshotOf(record))

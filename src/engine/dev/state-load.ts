@@ -98,10 +98,7 @@ function checkBlock(
   if (header.transactionsRoot !== transactionsRoot(transactions, rules)) {
     throw refuse('its transactions are not those of its header')
   }
-  if (
-    receipts.length !== transactions.length ||
-    header.receiptsRoot !== receiptsRoot(receipts, rules)
-  ) {
+  if (receipts.length !== transactions.length || header.receiptsRoot !== receiptsRoot(receipts, rules)) {
     throw refuse('its receipts are not those of its header')
   }
 }

@@ -1,8 +1,8 @@
 /** The local wallet: accounts with plain keys, and encrypted ones that are unlocked for a time. */
-import { getRandomValues } from 'node:crypto'
 import { addressOf } from '../../chain/signature.ts'
 import { keccak256 } from '../../encoding/hash.ts'
 import type { Hex } from '../../encoding/hex.ts'
+import type { RandomBytes } from '../randomness.ts'
 import type { Accounts } from './accounts.ts'
 import type { KeyStore } from './key-store.ts'
 
@@ -38,6 +38,7 @@ export interface WalletParts {
   readonly keyStore: KeyStore
   /** Milliseconds since 1970. */
   readonly milliseconds: () => number
+  readonly random: RandomBytes
 }
 
 /** An unlocked key and when it is locked again. */
@@ -52,7 +53,7 @@ interface Unlocked {
 const MAX_DELAY = 2 ** 31 - 1
 
 /** Makes the wallet. */
-export function createWallet({ local, keyStore, milliseconds }: WalletParts): Wallet {
+export function createWallet({ local, keyStore, milliseconds, random }: WalletParts): Wallet {
   const resident = new Map<Hex, Uint8Array>()
   for (const address of local.list()) {
     const key = local.key(address)
@@ -111,7 +112,12 @@ export function createWallet({ local, keyStore, milliseconds }: WalletParts): Wa
     list: () => [...new Set([...resident.keys(), ...keyStore.list()])],
     has: (address) => resident.has(address) || keyStore.has(address),
     key: keyOf,
-    create: (passphrase) => importKey(getRandomValues(new Uint8Array(32)), passphrase),
+    create(passphrase) {
+      // A seed starts anew with the node: the accounts that it gave before are passed over.
+      let key = random('key', 32)
+      while (keyStore.has(addressOf(key))) key = random('key', 32)
+      return importKey(key, passphrase)
+    },
     importKey,
 
     addSeed(seed) {

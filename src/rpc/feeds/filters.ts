@@ -2,11 +2,11 @@
  * Filters on logs, blocks and pending transactions, which callers poll; one that is not polled expires
  * (docs/rpc-reference.md#77-filters-and-logs).
  */
-import { randomUUID } from 'node:crypto'
 import { prepare } from '../../chain/log-filter.ts'
 import { type Hex, toHex } from '../../encoding/hex.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { ChainUpdate, LogView, PoolUpdate } from '../../engine/model.ts'
+import type { RandomBytes } from '../../engine/randomness.ts'
 import { NodeError } from '../../errors.ts'
 import { fixedHeight, toLogQuery } from '../log-range.ts'
 import type { RpcOptions } from '../rpc-options.ts'
@@ -70,14 +70,22 @@ interface Parts {
   readonly options: RpcOptions
   /** Milliseconds from any start. */
   readonly elapsed: () => number
+  readonly random: RandomBytes
 }
 
 function weigh({ of }: Filter): number {
   return of.kind === 'logs' ? weightOf(of.filter, of.waiting.length) : 1
 }
 
+/** The text of a random UUID (version 4 of RFC 9562) with these 16 bytes. */
+function uuidOf(bytes: Uint8Array): string {
+  const digits = toHex(bytes).slice(2)
+  const variant = '89ab'[(bytes[8] ?? 0) & 3]
+  return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-4${digits.slice(13, 16)}-${variant}${digits.slice(17, 20)}-${digits.slice(20)}`
+}
+
 /** Makes the filters of a node. While there are none, no event is subscribed and nothing is kept. */
-export function createFilters({ engine, options, elapsed }: Parts): Filters {
+export function createFilters({ engine, options, elapsed, random }: Parts): Filters {
   const { queries, events } = engine
   const filters = new Map<string, Filter>()
   let steps = new Backlog<BlockStep>()
@@ -148,7 +156,7 @@ export function createFilters({ engine, options, elapsed }: Parts): Filters {
     const filter: Filter = { owner, used: elapsed(), cursor: 0, of }
     requireCapacity(filter)
     listen()
-    const id = toHex(new TextEncoder().encode(randomUUID()))
+    const id = toHex(new TextEncoder().encode(uuidOf(random('filter', 16))))
     begin(filter)
     filters.set(id, filter)
     return { id, filter }

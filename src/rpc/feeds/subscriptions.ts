@@ -2,13 +2,13 @@
  * Subscriptions: notifications about changes of the chain and the pool
  * (docs/rpc-reference.md#78-subscriptions).
  */
-import { randomBytes } from 'node:crypto'
 import type { ExecutedBlock } from '../../chain/block.ts'
 import { bloomMightMatch, prepare } from '../../chain/log-filter.ts'
 import { type Hex, toHex } from '../../encoding/hex.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { ChainUpdate, PoolUpdate } from '../../engine/model.ts'
 import { type LogCriteria, matchingLogs } from '../../engine/queries/logs.ts'
+import type { RandomBytes } from '../../engine/randomness.ts'
 import { NodeError } from '../../errors.ts'
 import type { Logger } from '../../logger.ts'
 import { FeedEvent } from '../notification.ts'
@@ -32,6 +32,7 @@ interface Parts {
   readonly engine: Engine
   readonly maxSubscriptions: number
   readonly logger: Logger
+  readonly random: RandomBytes
 }
 
 /** Subscribers to the same events: these are searched once, and serialised once. */
@@ -42,7 +43,12 @@ interface Group {
 }
 
 /** Makes the subscriptions of a node. While there are none, no event is subscribed. */
-export function createSubscriptions({ engine: { events }, maxSubscriptions, logger }: Parts): Subscriptions {
+export function createSubscriptions({
+  engine: { events },
+  maxSubscriptions,
+  logger,
+  random,
+}: Parts): Subscriptions {
   const groups = new Map<string, Group>()
   /** The subscriptions of each session, with the names of their groups. */
   const bySession = new Map<Session, Map<Hex, { readonly name: string; readonly weight: number }>>()
@@ -137,7 +143,7 @@ export function createSubscriptions({ engine: { events }, maxSubscriptions, logg
         )
       }
       if (kind === 'logs') prepare(criteria.addresses, criteria.topics)
-      const id = toHex(randomBytes(16))
+      const id = toHex(random('subscription', 16))
       const name = kind === 'logs' ? JSON.stringify(criteria) : kind
       const group = groups.get(name) ?? { kind, criteria, members: new Map<Hex, Session>() }
       groups.set(name, group)

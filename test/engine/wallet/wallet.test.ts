@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { addressOf } from '../../../src/chain/signature.ts'
 import type { Hex } from '../../../src/encoding/hex.ts'
+import { createRandomness } from '../../../src/engine/randomness.ts'
 import type { Accounts } from '../../../src/engine/wallet/accounts.ts'
 import { createKeyStore, openKeyStore } from '../../../src/engine/wallet/key-store.ts'
 import { createWallet, UNLOCK_MS, type Wallet } from '../../../src/engine/wallet/wallet.ts'
@@ -11,6 +12,7 @@ import { keyFilesIn } from '../../../src/store/key-files.ts'
 import { CHEAP } from '../../support/fake-engine.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
+const random = createRandomness(undefined)
 const keyOf = (byte: number): Uint8Array => new Uint8Array(32).fill(byte)
 const LOCAL = addressOf(keyOf(1))
 const STORED = addressOf(keyOf(2))
@@ -37,13 +39,13 @@ afterEach(() => {
 
 function memoryWallet(): Wallet {
   const keyStore = createKeyStore({ cost: CHEAP, milliseconds: Date.now })
-  return createWallet({ local: localAccounts(), keyStore, milliseconds: Date.now })
+  return createWallet({ local: localAccounts(), keyStore, milliseconds: Date.now, random })
 }
 
 async function diskWallet(folder: string, logger = silentLogger): Promise<Wallet> {
   const parts = { files: keyFilesIn(folder), cost: CHEAP, milliseconds: Date.now }
   const keyStore = await openKeyStore(parts, logger)
-  return createWallet({ local: localAccounts(), keyStore, milliseconds: Date.now })
+  return createWallet({ local: localAccounts(), keyStore, milliseconds: Date.now, random })
 }
 
 describe('a wallet', () => {

@@ -1,0 +1,92 @@
+/** `tandem exec`: runs a command beside a node of its own, which ends with it. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { constants } from 'node:os'
+import type { Command } from 'commander'
+import type { LineWriter } from './line-writer.ts'
+import { typedFlags } from './setting-flags.ts'
+import { readSettings, URL_VARIABLE } from './settings.ts'
+import type { NodeWriters } from './start.ts'
+import { addStartFlags } from './start-command.ts'
+
+/** What differs from `tandem start` unless it is set: nothing stays, nothing collides, the output is the command's. */
+const DEFAULTS = new Map<string, unknown>([
+  ['memory', true],
+  ['port', 0],
+  ['logLevel', 'warn'],
+])
+
+/** Exit codes of shells for a program that does not exist, that cannot run, and the base of those for signals. */
+const NOT_FOUND = 127
+const NOT_EXECUTABLE = 126
+const SIGNALLED = 128
+
+const FORWARDED = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+const codeOfSignal = (signal: NodeJS.Signals): number => SIGNALLED + constants.signals[signal]
+
+/** The command, from before its start to its end. */
+interface Execution {
+  /** Starts it; `env` is added to the environment of this process. */
+  launch(env: Readonly<Record<string, string>>): void
+  /** Its exit code, 128 + n when signal n ended it; also that of a signal that came before its start. */
+  readonly ended: Promise<number>
+}
+
+function createExecution([program = '', ...args]: readonly string[], errors: LineWriter): Execution {
+  let child: ChildProcess | undefined
+  let finish: (code: number) => void = () => {}
+  const ended = new Promise<number>((resolve) => {
+    finish = resolve
+  })
+  for (const signal of FORWARDED) {
+    process.on(signal, () => {
+      if (child === undefined) return finish(codeOfSignal(signal))
+      // A terminal sends SIGINT to the command as well: a second one would make it give up its own clean end.
+      if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal)
+    })
+  }
+  return {
+    ended,
+    launch(env) {
+      child = spawn(program, args, { stdio: 'inherit', env: { ...process.env, ...env } })
+      const running = child
+      process.once('exit', () => running.kill())
+      running.on('error', (error: NodeJS.ErrnoException) => {
+        if (running.pid !== undefined) return
+        const isMissing = error.code === 'ENOENT'
+        errors.write(
+          `tandem: cannot run ${program}: ${isMissing ? 'there is no such program' : error.message}.`,
+        )
+        finish(isMissing ? NOT_FOUND : NOT_EXECUTABLE)
+      })
+      running.on('exit', (code, signal) => finish(code ?? codeOfSignal(signal ?? 'SIGTERM')))
+    },
+  }
+}
+
+/**
+ * Fills in the command. Its action sets the exit code of the process to that of the command, and throws `NodeError` and
+ * `ListenError` when the node cannot start.
+ */
+export function fillExecCommand(command: Command, { errors }: NodeWriters): void {
+  addStartFlags(command)
+  command
+    .argument('<command...>', 'after --: the program to run and its arguments')
+    .usage('[flags of start] -- <command...>')
+    .action(async (words: readonly string[]) => {
+      const execution = createExecution(words, errors)
+      const settings = readSettings(typedFlags(command), process.env, DEFAULTS)
+      const { start } = await import('./start.ts')
+      let exitCode: number | undefined
+      const stopped = execution.ended.then((code) => {
+        exitCode = code
+      })
+      // Standard output belongs to the command.
+      await start(settings, { output: errors, errors }, stopped, {
+        announce(_node, { url }) {
+          if (exitCode === undefined) execution.launch({ RPC_URL: url, [URL_VARIABLE]: url })
+        },
+      })
+      process.exitCode = exitCode
+    })
+}

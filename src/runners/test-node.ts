@@ -1,0 +1,104 @@
+/** A node for the tests of one file: each test ends where it began. */
+import type { Hex } from '../encoding/hex.ts'
+import type { Engine } from '../engine/engine.ts'
+import type { MiningMode } from '../engine/model.ts'
+import { createNode, type Node } from '../node.ts'
+import type { NodeOptions } from '../options/options.ts'
+import { type Server, serve } from '../transport/server.ts'
+
+/** What a test gets. */
+export interface TestTools {
+  readonly node: Node
+  /** Accounts that the node signs for, with a balance. */
+  readonly accounts: readonly Hex[]
+  /** Serves the node on a free port of this machine; the same address each time. */
+  url(): Promise<string>
+}
+
+/** The node of a file and the bounds of its tests. */
+export interface TestNode extends TestTools {
+  /** Marks where a test begins. Throws while another test runs: tests that run side by side cannot share a chain. */
+  begin(): Promise<void>
+  /**
+   * Back to the mark: chain, state, clock, block overrides, pool, mining mode and impersonated accounts. Throws when the
+   * test reverted or reset the chain to before its mark and something had happened until then.
+   */
+  end(): Promise<void>
+  close(): Promise<void>
+}
+
+async function setMining({ commands, dev }: Engine, mode: MiningMode): Promise<void> {
+  if (dev.miningMode() === mode) return
+  await commands.setIntervalMining(typeof mode === 'number' ? mode : 0)
+  if (mode === 'auto') await commands.setAutomine(true)
+}
+
+/** Returns to what the engine is now. One snapshot is taken, which copies no state. */
+async function markOf(engine: Engine): Promise<() => Promise<void>> {
+  const { commands, dev, queries } = engine
+  const { hash, postState } = queries.head()
+  const mining = dev.miningMode()
+  const impersonated = dev.impersonation.save()
+  const logging = dev.isLoggingEnabled()
+  const instanceId = dev.instanceId()
+  const id = await commands.snapshot()
+  const isBack = () => queries.head().hash === hash && queries.head().postState === postState
+
+  /** The test reverted to a snapshot of an earlier test, which deleted its own: most begin at the same state. */
+  async function revertToEarlier(): Promise<boolean> {
+    if (dev.instanceId() !== instanceId) return false
+    for (const earlier of dev.snapshots().toReversed()) {
+      if (earlier.hash === hash && (await commands.revert(earlier.id)) && isBack()) return true
+    }
+    return false
+  }
+
+  return async () => {
+    await setMining(engine, 'manual')
+    // A reset numbers snapshots from 1 again: the same id is another snapshot then.
+    const isReverted = dev.instanceId() === instanceId && (await commands.revert(id))
+    if (!isReverted && !(await revertToEarlier())) await commands.reset()
+    await dev.dropAllTransactions()
+    dev.impersonation.restore(impersonated)
+    dev.setLoggingEnabled(logging)
+    await setMining(engine, mining)
+    if (!isBack()) {
+      throw new Error(
+        'The test took the chain to before its own beginning, so later tests miss what was set up: revert to snapshots of the test itself only.',
+      )
+    }
+  }
+}
+
+/** Starts the node of a file, in memory unless the options name a directory. */
+export async function openTestNode(options: NodeOptions = {}): Promise<TestNode> {
+  const node = await createNode(options)
+  let server: Promise<Server> | undefined
+  let restore: (() => Promise<void>) | undefined
+  return {
+    node,
+    accounts: node.engine.accounts.list(),
+    async url() {
+      server ??= serve(node, { port: 0 })
+      return (await server).url
+    },
+    async begin() {
+      if (restore !== undefined) {
+        throw new Error(
+          'Two tests of one file run at the same time on its one chain: run them one after another, or give each a node of its own (createNode).',
+        )
+      }
+      restore = async () => {}
+      restore = await markOf(node.engine)
+    },
+    async end() {
+      const back = restore
+      restore = undefined
+      await back?.()
+    },
+    async close() {
+      await (await server)?.close()
+      await node.close()
+    },
+  }
+}

@@ -1,0 +1,65 @@
+/**
+ * The integration of each test runner, by a small suite that runs in that runner as a child process: two files side by
+ * side, and in each a failing test before others that need a clean chain. Those of Mocha and Jest run where
+ * `npm run test:runners` has installed them.
+ */
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const SUITES = 'test/runners/suites'
+const RUNNERS = 'scripts/runners/node_modules'
+const isInstalled = existsSync(`${ROOT}/${RUNNERS}`)
+const where = isInstalled ? '' : ' (npm run test:runners installs it)'
+
+/** Runs Node.js to its end; all that it printed, without colours. */
+function run(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<string> {
+  const { NODE_OPTIONS: _options, NODE_TEST_CONTEXT: _context, ...inherited } = process.env
+  const clean = Object.fromEntries(Object.entries(inherited).filter(([name]) => !name.startsWith('VITEST')))
+  const options = { cwd: ROOT, env: { ...clean, NO_COLOR: '1', ...env } }
+  return new Promise((resolve) => {
+    execFile(process.execPath, args, options, (_error, stdout, stderr) => resolve(stdout + stderr))
+  })
+}
+
+/** How often a suite's own text stands in what a runner printed. */
+const count = (text: string, pattern: RegExp): number => text.match(pattern)?.length ?? 0
+
+describe('a suite of', () => {
+  it.each(['yes', 'no'])('Vitest, isolated: %s', async (isolate) => {
+    const args = ['node_modules/vitest/vitest.mjs', 'run', '--config', `${SUITES}/vitest.config.mjs`]
+    const report = JSON.parse(
+      (await run([...args, '--reporter=json', '--silent'], { ISOLATE: isolate })).trim(),
+    )
+    expect(report).toMatchObject({ numTotalTests: 12, numPassedTests: 10, numFailedTests: 2 })
+    for (const { assertionResults } of report.testResults) {
+      const failed = assertionResults.filter(({ status }: { status: string }) => status === 'failed')
+      expect(failed.map(({ title }: { title: string }) => title)).toEqual(['fails'])
+    }
+  })
+
+  it('node:test', async () => {
+    const files = ['one', 'two'].map((name) => `${SUITES}/${name}.node-test.mjs`)
+    const printed = await run(['--test', '--test-reporter=tap', ...files])
+    expect(printed).toContain('# tests 6\n')
+    expect([count(printed, /^not ok \d+ - fails/gm), count(printed, /^ok \d+ - is clean after/gm)]).toEqual([
+      2, 4,
+    ])
+  })
+
+  it.skipIf(!isInstalled).each(['--parallel', '--no-parallel'])(`Mocha%s${where}`, async (mode) => {
+    const files = ['one', 'two'].map((name) => `${SUITES}/${name}.mocha.mjs`)
+    const printed = await run([`${RUNNERS}/mocha/bin/mocha.js`, mode, ...files])
+    expect(printed).toMatch(/4 passing[\s\S]*2 failing/)
+    expect(count(printed, /✔ is clean after/g)).toBe(4)
+  })
+
+  it.skipIf(!isInstalled)(`Jest${where}`, async () => {
+    const jest = `${ROOT}/${RUNNERS}/jest/bin/jest.js`
+    const printed = await run([jest, '--config', `${SUITES}/jest.config.cjs`, '--verbose'])
+    expect(printed).toMatch(/Tests: +2 failed, 4 passed, 6 total/)
+    expect(count(printed, /✓ is clean after/g)).toBe(4)
+  })
+})

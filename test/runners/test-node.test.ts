@@ -1,0 +1,54 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { openTestNode, type TestNode } from '../../src/runners/test-node.ts'
+
+let opened: TestNode | undefined
+afterEach(() => opened?.close())
+
+const open = async (): Promise<TestNode> => {
+  opened = await openTestNode()
+  return opened
+}
+const call = ({ node }: TestNode, method: string, ...params: unknown[]) => node.request({ method, params })
+
+describe('the node of a file', () => {
+  it('refuses a second test at the same time', async () => {
+    const file = await open()
+    await file.begin()
+    await expect(file.begin()).rejects.toThrow(/run at the same time/)
+    await file.end()
+    await file.begin()
+  })
+
+  it('is clean after a reset when it was new, and names the cause when something was set up', async () => {
+    const file = await open()
+    await file.begin()
+    await call(file, 'evm_mine')
+    await call(file, 'hardhat_reset')
+    await call(file, 'evm_snapshot')
+    await call(file, 'evm_mine')
+    await file.end()
+    expect(await call(file, 'eth_blockNumber')).toBe('0x0')
+
+    await call(file, 'evm_mine')
+    await file.begin()
+    await call(file, 'hardhat_reset')
+    await expect(file.end()).rejects.toThrow(/before its own beginning/)
+  })
+
+  it.each([
+    ['evm_setIntervalMining', 3_600_000],
+    ['evm_setAutomine', false],
+    ['hardhat_impersonateAccount', '0x00000000000000000000000000000000000000aa'],
+    ['evm_setBlockGasLimit', '0x5f5e100'],
+  ])('is as before after %s', async (method, value) => {
+    const file = await open()
+    const { dev } = file.node.engine
+    const state = () => [dev.miningMode(), dev.impersonation.save(), dev.headerOverrides()]
+    const before = state()
+    await file.begin()
+    await call(file, method, value)
+    expect(state()).not.toEqual(before)
+    await file.end()
+    expect(state()).toEqual(before)
+  })
+})
