@@ -136,14 +136,15 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   function find(name: string, session: Session): AnyMethod {
     const method = known.get(name)
     if (method === undefined) throw new NodeError('method-not-found', absenceOf(name))
+    if (!open.has(method)) {
+      const elsewhere = method.presets?.includes(options.preset) === false
+      if (elsewhere && !session.allows(method)) throw new NodeError('method-not-found', absenceOf(name))
+      const how = elsewhere ? `: it is open under --preset ${method.presets?.join(' or ')}` : ''
+      throw new NodeError('method-not-found', `the method ${name} does not exist/is not available${how}`)
+    }
     // A method that the key does not open, or that this transport cannot serve, is refused like one that does not exist.
     if (!session.allows(method) || (method.notifies && session.notify === undefined)) {
       throw new NodeError('method-not-found', absenceOf(name))
-    }
-    if (!open.has(method)) {
-      const elsewhere = method.presets?.includes(options.preset) === false
-      const how = elsewhere ? `: it is open under --preset ${method.presets?.join(' or ')}` : ''
-      throw new NodeError('method-not-found', `the method ${name} does not exist/is not available${how}`)
     }
     return method
   }

@@ -141,11 +141,13 @@ describe('a key', () => {
     const calls: Record<string, unknown[]> = {
       eth_call: [{ to: CODE }, 'latest', overrides],
       debug_traceCall: [{ to: CODE }, 'latest', { stateOverrides: overrides }],
+      eth_simulateV1: [{ blockStateCalls: [{ stateOverrides: overrides, calls: [{ to: CODE }] }] }, 'latest'],
+      eth_callMany: [[{ transactions: [{ to: CODE }] }], null, overrides],
     }
     const able = METHODS.filter(({ params }) =>
       params.some(({ parameter }) =>
         JSON.stringify(z.toJSONSchema(parameter.schema, { unrepresentable: 'any', io: 'input' })).includes(
-          '"stateDiff"',
+          '"stateDiff":',
         ),
       ),
     )

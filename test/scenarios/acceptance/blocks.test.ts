@@ -162,7 +162,7 @@ describe('an automining node', () => {
     for (const name of ['db_putString', 'eth_compileSolidity', 'eth_getCompilers', 'shh_version']) {
       expect((await error(name, [])).code).toBe(-32601)
     }
-    for (const name of ['eth_maxPriorityFeePerGas', 'toString', '__proto__', 'constructor']) {
+    for (const name of ['toString', '__proto__', 'constructor']) {
       expect(await error(name, [])).toEqual({ code: -32601, message: 'method not found' })
     }
     await transfer()
