@@ -137,7 +137,7 @@ export function createDump({
 
 /**
  * The state that a block itself made, before edits; `pristine` is that of the genesis. A header from before the unified
- * trie has a root of another format, which does not show edits.
+ * trie has a root of another format: then edits count as changes of the block.
  */
 function ownStateOf(
   { block: { header }, postState }: ExecutedBlock,
