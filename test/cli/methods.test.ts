@@ -29,6 +29,7 @@ describe('tandem methods', () => {
       'txpool_content',
       'txpool_inspect',
       'txpool_status',
+      'txpool_contentFrom',
     ])
     const [json = ''] = await run('--json', 'eth_getBalance')
     expect(JSON.parse(json)).toEqual([
