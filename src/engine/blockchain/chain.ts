@@ -4,7 +4,6 @@ import type { Block, ExecutedBlock } from '../../chain/block.ts'
 import type { ChainConfig } from '../../chain/config.ts'
 import type { Genesis } from '../../chain/genesis.ts'
 import { headerHash } from '../../chain/header.ts'
-import type { Hex } from '../../encoding/hex.ts'
 import {
   type ImpersonatedSignatures,
   precompilesWith,
@@ -22,10 +21,8 @@ import type { ChainAccess } from './ancestry.ts'
 import { Blockchain, type BlockWithState } from './blockchain.ts'
 import { createBlockValidation } from './validate-block.ts'
 
-/** Open state readers: a reader caches what it has read, so the reader of the head should live as long as the head. */
-const OPEN_STATES = 8
-/** Roots at which calls, the pool and the building of blocks share what they have read: the head's and its like. */
-const SHARED_ROOTS = 2
+/** Roots at which calls, the pool and the building of blocks share a reader, which keeps what it has read. */
+const SHARED_ROOTS = 4
 
 /** An open chain. */
 export interface Chain extends ChainAccess {
@@ -69,7 +66,7 @@ export async function openChain(options: ChainOptions): Promise<Chain> {
     built.set(genesis, known)
     return known
   })
-  const stateAfter = createStateReaders(trie)
+  const stateAfter = ({ postState }: ExecutedBlock) => trie.reader(postState)
   const access = { config, blockchain, blocks }
   const notices: string[] = []
   const importVm = createVm({
@@ -130,22 +127,5 @@ function buildGenesis(
       postState: state.root,
     },
     state,
-  }
-}
-
-/** Readers by state root; the least recently used one is dropped. */
-function createStateReaders(trie: StateTrie): (block: ExecutedBlock) => StateReader {
-  const open = new Map<Hex, StateReader>()
-  return ({ postState }) => {
-    const reader = open.get(postState) ?? trie.reader(postState)
-    open.delete(postState)
-    open.set(postState, reader)
-    if (open.size > OPEN_STATES) {
-      for (const oldest of open.keys()) {
-        open.delete(oldest)
-        break
-      }
-    }
-    return reader
   }
 }

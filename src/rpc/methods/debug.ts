@@ -5,13 +5,12 @@
 import { z } from 'zod'
 import type { ExecutedBlock } from '../../chain/block.ts'
 import type { Hex } from '../../encoding/hex.ts'
-import { invalidParams } from '../../errors.ts'
 import { TraceBudget } from '../../evm/tracing/trace-budget.ts'
 import type { StateOverrides } from '../../execution/request.ts'
 import { requireCallable } from '../block-lookup.ts'
 import { timeLeft } from '../deadlines.ts'
 import { literals } from '../json-forms.ts'
-import { type Context, method } from '../method.ts'
+import { type Context, method, requireStateOverride } from '../method.ts'
 import { object, optional, orNull, type Parameter, scalar } from '../parameter.ts'
 import { jsonArray, jsonObject } from '../raw-json.ts'
 import { type BlockArgument, CallBlock } from '../wire/block-reference.ts'
@@ -206,9 +205,8 @@ export const debug_traceCall = method({
     },
   ],
   async run({ transaction, block, options: { options, overrides } }, context) {
-    const { engine, session } = context
-    const entitled = context.options.stateOverride && session.entitlements.has('stateOverride')
-    if (overrides.size > 0 && !entitled) throw invalidParams('State override is not allowed')
+    const { engine } = context
+    if (overrides.size > 0) requireStateOverride(context)
     requireCallable(block, engine.queries)
     const run = options.setup.start(limitsOf(context))
     const stateOverrides = overrides.size > 0 ? overrides : undefined

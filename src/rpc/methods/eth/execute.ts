@@ -5,7 +5,7 @@ import { toHex, toQuantity } from '../../../encoding/hex.ts'
 import { invalidParams } from '../../../errors.ts'
 import { requireCallable } from '../../block-lookup.ts'
 import { timeLeft } from '../../deadlines.ts'
-import { type Context, method } from '../../method.ts'
+import { type Context, method, requireStateOverride } from '../../method.ts'
 import { optional } from '../../parameter.ts'
 import { CallBlock, EstimateBlock } from '../../wire/block-reference.ts'
 import { type CallArgument, CallObject } from '../../wire/call.ts'
@@ -47,10 +47,8 @@ export const eth_call = method({
     },
   ],
   async run({ transaction, block, stateOverrides }, context) {
-    const { engine, options, session } = context
-    if (stateOverrides.size > 0 && !(options.stateOverride && session.entitlements.has('stateOverride'))) {
-      throw invalidParams('State override is not allowed')
-    }
+    const { engine } = context
+    if (stateOverrides.size > 0) requireStateOverride(context)
     requireReceiver(transaction, context)
     requireCallable(block, engine.queries)
     const overrides = stateOverrides.size > 0 ? requireSupported(stateOverrides, 'stateOverrides') : undefined

@@ -9,7 +9,7 @@ import { invalidParams, NodeError } from '../../../errors.ts'
 import { requireCallable } from '../../block-lookup.ts'
 import { timeLeft } from '../../deadlines.ts'
 import { integer } from '../../json-forms.ts'
-import { type Context, method } from '../../method.ts'
+import { method, requireStateOverride } from '../../method.ts'
 import {
   arrayOf,
   either,
@@ -31,12 +31,6 @@ import { COW, COW1 } from '../example-accounts.ts'
 import { readSigned } from './submit.ts'
 
 const NOBODY = '0x00000000000000000000000000000000000dead1'
-
-/** Throws `invalid-params` where state overrides are closed to the caller. */
-function requireOverrides({ options, session }: Context): void {
-  if (options.stateOverride && session.entitlements.has('stateOverride')) return
-  throw invalidParams('State override is not allowed')
-}
 
 export const eth_simulateV1 = method({
   name: 'eth_simulateV1',
@@ -69,7 +63,7 @@ export const eth_simulateV1 = method({
     } = payload
     if (blockStateCalls.length === 0) throw invalidParams('payload.blockStateCalls: empty input')
     if (blockStateCalls.some(({ stateOverrides }) => (stateOverrides?.size ?? 0) > 0))
-      requireOverrides(context)
+      requireStateOverride(context)
     requireCallable(block, engine.queries)
     const simulated = await engine.queries.simulateBlocks({
       base: block.reference,
@@ -144,7 +138,7 @@ export const eth_callMany = method({
   async run({ bundles, context: place, stateOverrides }, context) {
     const { engine } = context
     if (bundles.length === 0) throw invalidParams('bundles: there are none')
-    if (stateOverrides !== undefined && stateOverrides.size > 0) requireOverrides(context)
+    if (stateOverrides !== undefined && stateOverrides.size > 0) requireStateOverride(context)
     const { blockNumber, transactionIndex } = place
     if (blockNumber !== undefined) requireCallable(blockNumber, engine.queries)
     const results = await engine.queries.callMany(
