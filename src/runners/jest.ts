@@ -5,7 +5,7 @@
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { NodeOptions } from '../options/options.ts'
-import { openTestNode, type TestNode, type TestTools } from './test-node.ts'
+import type { TestNode, TestTools } from './test-node.ts'
 
 /** The part of `jest-environment-node` that is used. */
 interface NodeEnvironment {
@@ -57,6 +57,8 @@ export class TestEnvironment extends loadNodeEnvironment() {
 
   override async setup(): Promise<void> {
     await super.setup()
+    // Jest 29 loads this module with require, which cannot load the node's modules: some await at their top level.
+    const { openTestNode } = await import('./test-node.ts')
     this.#opened = await openTestNode(this.#options)
     this.global.tandem = inSandbox(this.#opened, this.global)
   }

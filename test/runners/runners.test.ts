@@ -1,18 +1,22 @@
 /**
  * The integration of each test runner, by a small suite that runs in that runner as a child process: two files side by
- * side, and in each a failing test before others that need a clean chain. Those of Mocha and Jest run where
- * `npm run test:runners` has installed them.
+ * side, and in each a failing test before others that need a clean chain. Mocha and Jest are packages of
+ * scripts/runners; Jest is of the oldest major version that is supported.
  */
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { describeWith, type Tool } from '../support/tools.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const SUITES = 'test/runners/suites'
 const RUNNERS = 'scripts/runners/node_modules'
-const isInstalled = existsSync(`${ROOT}/${RUNNERS}`)
-const where = isInstalled ? '' : ' (npm run test:runners installs it)'
+const INSTALLED: Tool = {
+  name: 'the packages of scripts/runners',
+  isThere: existsSync(`${ROOT}/${RUNNERS}`),
+  install: 'npm ci --prefix scripts/runners',
+}
 
 /** Runs Node.js to its end; all that it printed, without colours. */
 function run(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<string> {
@@ -48,15 +52,17 @@ describe('a suite of', () => {
       2, 4,
     ])
   })
+})
 
-  it.skipIf(!isInstalled).each(['--parallel', '--no-parallel'])(`Mocha%s${where}`, async (mode) => {
+describeWith(INSTALLED, 'a suite of a runner from npm:', () => {
+  it.each(['--parallel', '--no-parallel'])('Mocha %s', async (mode) => {
     const files = ['one', 'two'].map((name) => `${SUITES}/${name}.mocha.mjs`)
     const printed = await run([`${RUNNERS}/mocha/bin/mocha.js`, mode, ...files])
     expect(printed).toMatch(/4 passing[\s\S]*2 failing/)
     expect(count(printed, /✔ is clean after/g)).toBe(4)
   })
 
-  it.skipIf(!isInstalled)(`Jest${where}`, async () => {
+  it('Jest', async () => {
     const jest = `${ROOT}/${RUNNERS}/jest/bin/jest.js`
     const printed = await run([jest, '--config', `${SUITES}/jest.config.cjs`, '--verbose'])
     expect(printed).toMatch(/Tests: +2 failed, 4 passed, 6 total/)
