@@ -30,15 +30,10 @@ interface Known {
   all: ReadonlyMap<bigint, StorageValue> | undefined
 }
 
-/** A reader that also gives the nodes that it has found. */
-export interface NodeReader extends StateReader {
-  accountAt(address: Hex): AccountAt | undefined
-}
-
 const NO_CELLS: ReadonlyMap<bigint, StorageValue> = new Map()
 
 /** Puts a bounded cache in front of lookups at one root. */
-export function createStateReader(lookups: StateLookups): NodeReader {
+export function createStateReader(lookups: StateLookups): StateReader {
   const known = new Map<Hex, Known>()
   let size = 0
 
@@ -85,7 +80,6 @@ export function createStateReader(lookups: StateLookups): NodeReader {
 
   return {
     account: (address) => look(address).found?.account,
-    accountAt: (address) => look(address).found,
     cell,
     storage: (address, slot) => cellWord(cell(address, slot)),
     cells,

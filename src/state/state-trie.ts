@@ -4,27 +4,25 @@ import { concat, EMPTY } from '../encoding/bytes.ts'
 import { keccakHex } from '../encoding/hash.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { bitsOf, decodeNode, type NodeHash, type TrieNode, type TrieValue } from '../encoding/trie-node.ts'
-import { type LoadNode, reportNewNodes, type TrieEdit, updateTrie } from '../encoding/trie-update.ts'
+import { type LoadNode, reportNewNodes, updateTrie } from '../encoding/trie-update.ts'
+import { addAccountEdits, type StateEdits } from './account-edits.ts'
 import { keyDifferences } from './key-differences.ts'
 import type { CommittedState, NodeSource, StateReader } from './model.ts'
 import { OrchidRoots } from './orchid-root.ts'
-import type { StateChanges, StorageChanges } from './overlay.ts'
+import type { StateChanges } from './overlay.ts'
 import { RecentMap } from './recent-map.ts'
 import {
   addressIn,
   behindAccount,
-  CONTRACT_MARKER,
-  cellBytes,
   cellPrefix,
   createStateKeys,
   decodeAccount,
-  encodeAccount,
   type StorageValue,
   slotIn,
   slotOf,
   storageValue,
 } from './state-keys.ts'
-import { type AccountAt, createStateReader, type NodeReader } from './state-reader.ts'
+import { type AccountAt, createStateReader } from './state-reader.ts'
 import { findBelow, findNode, nodesFrom, nodesTo } from './trie-read.ts'
 
 /** Decoded nodes kept by default; one takes about 400 bytes. */
@@ -68,7 +66,7 @@ export class StateTrie {
   readonly #keys = createStateKeys(CACHE_KEYS)
   readonly #nodes: RecentMap<Hex, TrieNode>
   readonly #code = new RecentMap<Hex, Uint8Array>(CACHE_CODE)
-  readonly #readers: RecentMap<Hex, NodeReader> | undefined
+  readonly #readers: RecentMap<Hex, StateReader> | undefined
   /** Nodes of states committed here, decoded. */
   readonly #decoded = new WeakMap<CommittedState, readonly [Hex, TrieNode][]>()
   /** Committed and not yet on disk. */
@@ -92,20 +90,15 @@ export class StateTrie {
   }
 
   /**
-   * The state at a root. Reading throws an Error that
-   * names the hash when a node or code is missing.
+   * The state at a root. Reading throws an Error that names the hash when a node or code is missing.
    */
   reader(root: Hex): StateReader {
-    return this.#readerOf(root)
-  }
-
-  #readerOf(root: Hex): NodeReader {
     const known = this.#readers?.get(root)
     if (known !== undefined) return known
     const reader = createStateReader({
       account: (address) => this.#accountAt(root, address),
       cell: (node, slot) => this.#cell(node, slot),
-      cells: (node) => this.#cells(node),
+      cells: (node) => new Map(this.#cells(node, EMPTY)),
       code: (codeHash) => this.#loadCode(codeHash),
     })
     this.#readers?.set(root, reader)
@@ -117,13 +110,13 @@ export class StateTrie {
    * a cell is written in the storage of an account that does not exist.
    */
   commit(root: Hex, changes: StateChanges): CommittedState {
-    const deletions: TrieEdit[] = []
-    const edits: TrieEdit[] = []
-    const code = new Map<Hex, Uint8Array>()
-    const { accountAt } = this.#readerOf(root)
+    const into: StateEdits = { deletions: [], edits: [], code: new Map() }
+    const { account } = this.reader(root)
+    const before = { keys: this.#keys, account, code: (codeHash: Hex) => this.#loadCode(codeHash) }
     for (const address of new Set([...changes.accounts.keys(), ...changes.storage.keys()])) {
-      this.#addEdits(accountAt, address, changes, { deletions, edits, code })
+      addAccountEdits(into, address, changes, before)
     }
+    const { deletions, edits, code } = into
     const below = updateTrie(this.#root(root), deletions, this.#load)
     const updated = updateTrie(below, edits, this.#load)
     const nodes = new Map<Hex, Uint8Array>()
@@ -142,42 +135,6 @@ export class StateTrie {
     const committed = { root: updated?.hash.hex ?? EMPTY_TRIE_ROOT, nodes, code }
     this.#decoded.set(committed, decoded)
     return committed
-  }
-
-  #addEdits(
-    accountAt: NodeReader['accountAt'],
-    address: Hex,
-    changes: StateChanges,
-    into: { readonly deletions: TrieEdit[]; readonly edits: TrieEdit[]; readonly code: Map<Hex, Uint8Array> },
-  ): void {
-    const { deletions, edits, code } = into
-    const key = this.#keys.account(address)
-    const storage = changes.storage.get(address)
-    const changed = changes.accounts.get(address)
-    const before = accountAt(address)?.account
-    const account = changed === undefined ? before : (changed ?? undefined)
-    const isEmptied = account === undefined || storage?.wiped === true
-    if (isEmptied && before !== undefined) deletions.push({ key, value: undefined, subtree: true })
-    if (account === undefined) {
-      if (storage !== undefined) refuseCells(address, storage)
-      return
-    }
-    const kept = isEmptied ? undefined : before
-    if (kept === undefined || kept.nonce !== account.nonce || kept.balance !== account.balance) {
-      edits.push({ key, value: encodeAccount(account) })
-    }
-    if (account.isContract && kept?.isContract !== true) {
-      edits.push({ key: this.#keys.marker(address), value: CONTRACT_MARKER })
-    }
-    if ((kept?.codeHash ?? EMPTY_CODE_HASH) !== account.codeHash) {
-      const bytes = changes.code.get(account.codeHash) ?? this.#loadCode(account.codeHash)
-      edits.push({ key: this.#keys.code(address), value: bytes })
-      if (bytes.length > 0) code.set(account.codeHash, bytes)
-    }
-    if (storage === undefined) return
-    for (const [slot, value] of storage.slots) {
-      edits.push({ key: concat(key, this.#keys.cell(slot)), value: cellBytes(value) })
-    }
   }
 
   /** The root of a committed state in the format before RSKIP-126 (docs/protocol.md#58-state-root). */
@@ -231,12 +188,7 @@ export class StateTrie {
   *cellsFrom(root: Hex, address: Hex, start: Hex): Generator<readonly [slot: bigint, value: StorageValue]> {
     const top = this.#root(root)
     const account = top && findNode(this.#load, top, this.#keys.account(address))
-    if (account === undefined) return
-    for (const { bits, node } of nodesFrom(this.#load, account, bitsOf(cellPrefix(start)))) {
-      const slot = slotOf(bits)
-      if (slot === undefined || node.value === undefined) continue
-      yield [slot, this.#value(node.value)]
-    }
+    if (account !== undefined) yield* this.#cells(account, bitsOf(cellPrefix(start)))
   }
 
   /** Hash of the node of an account's contract marker, below which its storage is; of an empty trie when there is none. */
@@ -340,14 +292,12 @@ export class StateTrie {
     return value === undefined ? 0n : storageValue(this.#bytes(value))
   }
 
-  #cells(account: TrieNode): ReadonlyMap<bigint, StorageValue> {
-    const cells = new Map<bigint, StorageValue>()
-    for (const { bits, node } of nodesFrom(this.#load, account, EMPTY)) {
+  /** The storage cells below an account's node, from the key that these bits begin. */
+  *#cells(account: TrieNode, start: Uint8Array): Generator<readonly [slot: bigint, value: StorageValue]> {
+    for (const { bits, node } of nodesFrom(this.#load, account, start)) {
       const slot = slotOf(bits)
-      if (slot !== undefined && node.value !== undefined)
-        cells.set(slot, storageValue(this.#bytes(node.value)))
+      if (slot !== undefined && node.value !== undefined) yield [slot, this.#value(node.value)]
     }
-    return cells
   }
 
   #bytes(value: TrieValue): Uint8Array {
@@ -357,11 +307,4 @@ export class StateTrie {
 
 function hashOfValue(value: TrieValue): Hex {
   return value instanceof Uint8Array ? keccakHex(value) : value.hash.hex
-}
-
-/** Cells without an account would be lost silently; that is a mistake of the caller's. */
-function refuseCells(address: Hex, { slots }: StorageChanges): void {
-  for (const value of slots.values()) {
-    if (value !== 0n) throw new Error(`storage was written at ${address}, where there is no account`)
-  }
 }
