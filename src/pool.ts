@@ -1,7 +1,7 @@
 /** Many chains in one process, each beginning where one base node stands. */
 import { NodeError } from './errors.ts'
 import { createNode, createNodeFrom, type Node, originOf } from './node.ts'
-import { createOverlayStore, freezeEntries } from './store/overlay-store.ts'
+import { createMemoryStore, freezeEntries } from './store/memory-store.ts'
 
 /** What a pool is made of. */
 export interface PoolOptions {
@@ -46,7 +46,7 @@ export async function createPool({ size = DEFAULT_SIZE, base }: PoolOptions = {}
   let isClosed = false
 
   async function open(name: string): Promise<Node> {
-    const node = await createNodeFrom(options, { ...shared, store: createOverlayStore(frozen) })
+    const node = await createNodeFrom(options, { ...shared, store: createMemoryStore(frozen) })
     return {
       ...node,
       close() {

@@ -40,7 +40,6 @@ const LIBRARY_PLACES: Record<string, RegExp> = {
   express: /^transport\//,
   ws: /^transport\//,
   'classic-level': /^store\//,
-  'memory-level': /^store\//,
   level: /^store\//,
   commander: /^cli\//,
   viem: /^runners\/viem\.ts$/,

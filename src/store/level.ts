@@ -3,6 +3,7 @@ import { mkdir, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { NodeError } from '../errors.ts'
 import { checkIdentity, type Identity, messageOf, readIdentity } from './identity.ts'
+import { createMemoryStore } from './memory-store.ts'
 import { createReadOnlyStore } from './read-only.ts'
 import type { Operation } from './table.ts'
 import { readWriteAheadLog, WriteAheadLog } from './write-ahead-log.ts'
@@ -30,7 +31,7 @@ const MEGABYTE = 1 << 20
 /** Bytes written before LevelDB sorts them into a file, and bytes of its files kept in memory. */
 const TUNING = { writeBufferSize: 4 * MEGABYTE, cacheSize: 8 * MEGABYTE, maxOpenFiles: 256 }
 
-/** What both engines offer of `abstract-level`. */
+/** What is used of `abstract-level`. */
 interface Database extends Omit<Level, 'batch'> {
   batch(): DatabaseBatch
 }
@@ -65,7 +66,7 @@ function levelOver(database: Database): Level {
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const { dataDir, fsync = false } = options
-  if (dataDir === undefined) return createWriteBehind(await openMemory(), undefined, false)
+  if (dataDir === undefined) return createMemoryStore()
   const level = await openDisk(dataDir, options)
   try {
     const replay = (operations: Operation[]) => level.batch(operations, { sync: true })
@@ -75,17 +76,6 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     await level.close()
     throw refusal(dataDir, error)
   }
-}
-
-async function openMemory(): Promise<Level> {
-  const { MemoryLevel } = await import('memory-level')
-  const level = new MemoryLevel<Uint8Array, Uint8Array>({
-    keyEncoding: 'view',
-    valueEncoding: 'view',
-    storeEncoding: 'view',
-  })
-  await level.open()
-  return levelOver(level)
 }
 
 /** A database that is read and never written. */

@@ -14,7 +14,6 @@ const LAZY = {
   '@scure/bip39': 'a mnemonic',
   express: 'pages',
   level: 'a data directory',
-  'memory-level': 'no data directory',
   'micro-eth-signer': 'ABIs and typed data',
   pino: 'lines of JSON',
   'prom-client': 'figures',

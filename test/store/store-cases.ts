@@ -12,7 +12,7 @@ import { EMPTY, fromBigIntFixed } from '../../src/encoding/bytes.ts'
 import { keccak256, keccakHex } from '../../src/encoding/hash.ts'
 import type { Hex } from '../../src/encoding/hex.ts'
 import { openStore, type Store } from '../../src/store/level.ts'
-import { createOverlayStore, freezeEntries } from '../../src/store/overlay-store.ts'
+import { createMemoryStore, freezeEntries } from '../../src/store/memory-store.ts'
 
 export const CONFIG = CHAINS.regtest
 
@@ -38,7 +38,7 @@ export const ENGINES: readonly {
 
 /** On a store above another, which is empty. */
 async function overlay(body: (store: Store) => Promise<void>): Promise<void> {
-  await run(undefined, async (store) => body(createOverlayStore(await freezeEntries(store))))
+  await run(undefined, async (store) => body(createMemoryStore(await freezeEntries(store))))
 }
 
 async function run(dataDir: string | undefined, body: (store: Store) => Promise<void>): Promise<void> {

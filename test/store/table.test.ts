@@ -61,7 +61,11 @@ describe.each(ENGINES)('a table in $name', ({ withStore }) => {
           for (let key = 0; key <= 20; key++) expect(table.get(key)).toEqual(model.get(key))
           const listed: [number, Uint8Array][] = []
           for await (const [key, value] of table.range(3, 11)) listed.push([key, value])
-          expect(listed).toEqual([...model].filter(([key]) => key >= 3 && key < 11).sort(([a], [b]) => a - b))
+          const expected = [...model].filter(([key]) => key >= 3 && key < 11).sort(([a], [b]) => a - b)
+          expect(listed).toEqual(expected)
+          const reversed: [number, Uint8Array][] = []
+          for await (const [key, value] of table.range(3, 11, true)) reversed.push([key, value])
+          expect(reversed).toEqual(expected.reverse())
         }),
         { numRuns: 40 },
       )

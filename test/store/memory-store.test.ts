@@ -1,0 +1,85 @@
+/** Stores in memory, alone and above shared entries, against a plain map that is sorted for each query. */
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createMemoryStore, freezeEntries } from '../../src/store/memory-store.ts'
+import { bytesValue, heightKey, Table } from '../../src/store/table.ts'
+import type { Store } from '../../src/store/write-behind.ts'
+
+const KEYS = 90
+const key = fc.nat({ max: KEYS - 1 })
+const value = fc.nat({ max: 255 })
+type Change = readonly [key: number, value: number | null]
+const change: fc.Arbitrary<Change> = fc.tuple(key, fc.option(value, { freq: 3, nil: null }))
+/** Batches, each followed by a query: from, to, reverse. Most are small, some change the order of many keys. */
+const steps = fc.array(
+  fc.record({
+    changes: fc.oneof(fc.array(change, { maxLength: 4 }), fc.array(change, { minLength: 40, maxLength: 80 })),
+    query: fc.option(fc.tuple(key, key, fc.boolean()), { freq: 2, nil: null }),
+  }),
+  { maxLength: 12 },
+)
+
+const tableOf = (store: Store) => new Table(store, 4, heightKey, bytesValue)
+
+async function write(store: Store, model: Map<number, number>, changes: readonly Change[]): Promise<void> {
+  const table = tableOf(store)
+  await store.batch(
+    changes.map(([id, content]) => {
+      if (content === null) model.delete(id)
+      else model.set(id, content)
+      return content === null ? table.del(id) : table.put(id, Uint8Array.of(content))
+    }),
+  )
+}
+
+async function expectEqual(
+  store: Store,
+  model: ReadonlyMap<number, number>,
+  [from, to, reverse]: readonly [number, number, boolean],
+): Promise<void> {
+  const listed: [number, number | undefined][] = []
+  for await (const [id, bytes] of tableOf(store).range(from, to, reverse)) listed.push([id, bytes[0]])
+  const expected = [...model].filter(([id]) => id >= from && id < to).sort(([a], [b]) => a - b)
+  expect(listed).toEqual(reverse ? expected.reverse() : expected)
+  for (let id = 0; id < KEYS; id++) expect(tableOf(store).get(id)?.[0]).toBe(model.get(id))
+}
+
+describe.each(['alone', 'above shared entries'] as const)('a store in memory %s', (kind) => {
+  it('answers as a sorted map does, whatever was written and asked before', async () => {
+    const below = kind === 'alone' ? fc.constant([]) : fc.array(change, { maxLength: 60 })
+    await fc.assert(
+      fc.asyncProperty(below, steps, async (shared, all) => {
+        const lower = createMemoryStore()
+        const model = new Map<number, number>()
+        await write(lower, model, shared)
+        const base = new Map(model)
+        const store = kind === 'alone' ? lower : createMemoryStore(await freezeEntries(lower))
+        for (const { changes, query } of all) {
+          await write(store, model, changes)
+          if (query !== null) await expectEqual(store, model, query)
+        }
+        await expectEqual(store, model, [0, KEYS, true])
+        if (kind !== 'alone') await expectEqual(lower, base, [0, KEYS, false])
+      }),
+      { numRuns: 150 },
+    )
+  })
+
+  it('lists entries as of the moment of the call', async () => {
+    const store = createMemoryStore()
+    const table = tableOf(store)
+    await store.batch([1, 2, 3].map((id) => table.put(id, Uint8Array.of(id))))
+    const listed: number[] = []
+    for await (const [id] of table.range()) {
+      listed.push(id)
+      await store.batch([table.del(3), table.put(4, Uint8Array.of(4))])
+    }
+    expect(listed).toEqual([1, 2, 3])
+  })
+
+  it('refuses batches once it is closed', async () => {
+    const store = createMemoryStore()
+    await store.close()
+    await expect(store.batch([])).rejects.toThrow('the database cannot be written')
+  })
+})
