@@ -7,6 +7,7 @@ import { createBanCheck, NO_SCORING, type PeerScoring } from './ban-check.ts'
 import { createBodyReader } from './body.ts'
 import { createByteBudget } from './byte-budget.ts'
 import { type Certificate, openCertificate } from './certificate.ts'
+import { openExplorer } from './explorer.ts'
 import { createHostCheck } from './host-check.ts'
 import { createHttpServer } from './http-server.ts'
 import { createRemoteAddressOf, pathOf, RESERVED_PATHS } from './incoming-request.ts'
@@ -37,6 +38,8 @@ export interface Server {
   /** `ws://host:port`, or `wss://`. */
   readonly wsUrl: string
   readonly port: number
+  /** The explorer, with `<key>` in the place of an API key; absent where it is turned off or not built. */
+  readonly explorerUrl?: string
   /** The metrics page on a port of its own; absent without such a port. */
   readonly metricsUrl?: string
   /** Reads the certificate again now, not only when its files are next checked; absent without TLS. */
@@ -109,6 +112,7 @@ export async function serve(node: Servable, given: ServeOptions = {}): Promise<S
     isClosing,
   })
 
+  const explorer = options.ui ? openExplorer() : undefined
   // Loading Express takes 170 ms of processor time, and most nodes serve no page.
   let app: Promise<RpcHandler> | undefined
   async function handleByApp(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -117,6 +121,7 @@ export async function serve(node: Servable, given: ServeOptions = {}): Promise<S
         dispatcher,
         authentication,
         monitoring,
+        explorer,
         // The hosted profile shows metrics to keys, or on a port of their own.
         showsMetrics:
           options.metricsPort === undefined &&
@@ -253,6 +258,9 @@ export async function serve(node: Servable, given: ServeOptions = {}): Promise<S
     url: `http${http.schemeSuffix}://${address}`,
     wsUrl: `ws${http.schemeSuffix}://${address}`,
     port,
+    ...(explorer !== undefined && {
+      explorerUrl: `http${http.schemeSuffix}://${address}/${authentication === undefined ? '' : '<key>/'}`,
+    }),
     ...(monitoringServer !== undefined && {
       metricsUrl: `http://${callableHost(metricsHost)}:${monitoringServer.port}/metrics`,
     }),
