@@ -49,7 +49,13 @@ const LIBRARY_PLACES: Record<string, RegExp> = {
   'rate-limiter-flexible': /^transport\/keys\//,
 }
 
-const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
+/** The explorer runs in the browser and reaches the node by JSON-RPC: it imports itself and these, and nothing imports it. */
+const EXPLORER = 'ui'
+const EXPLORER_LIBRARIES = ['preact', 'preact/hooks', '@preact/signals']
+
+const all = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((file) => /\.tsx?$/.test(file))
+const files = all.filter((file) => !file.startsWith(`${EXPLORER}/`))
+const explorer = all.filter((file) => file.startsWith(`${EXPLORER}/`))
 
 const importsOf = (file: string) => importSpecifiers(join(SRC, file))
 
@@ -82,6 +88,27 @@ describe('layers', () => {
     }
   })
 
+  it('the explorer imports itself and its libraries', () => {
+    expect(explorer.length).toBeGreaterThan(0)
+    for (const file of explorer) {
+      for (const path of importsOf(file)) {
+        const isOwn =
+          path.startsWith('.') && relative(SRC, join(SRC, dirname(file), path)).startsWith(`${EXPLORER}/`)
+        expect(isOwn || EXPLORER_LIBRARIES.includes(path), `${file} → ${path}`).toBe(true)
+      }
+    }
+  })
+
+  it('only the client of the explorer reaches the network, and nothing makes markup of text', () => {
+    for (const file of explorer) {
+      const text = readFileSync(join(SRC, file), 'utf8')
+      if (file !== 'ui/client.ts') expect(text, file).not.toMatch(/\bfetch\(|\bWebSocket\(|XMLHttpRequest/)
+      expect(text, file).not.toMatch(
+        /innerHTML|outerHTML|insertAdjacentHTML|document\.write|dangerously|\beval\(/,
+      )
+    }
+  })
+
   it('the rpc layer sees of the EVM tracers and plain data only', () => {
     const allowed =
       /^evm\/(tracing\/(?!frame-|step-recorder|traced-)|failure-message\.ts|precompiles\/bridge\/state\.ts)/
@@ -101,7 +128,7 @@ describe('layers', () => {
   })
 
   it('every file begins with a docstring', () => {
-    for (const file of files) {
+    for (const file of all) {
       expect(readFileSync(join(SRC, file), 'utf8').replace(/^#!.*\n/, ''), file).toMatch(/^\/\*\*/)
     }
   })
@@ -110,7 +137,7 @@ describe('layers', () => {
 describe('sizes', () => {
   const sources = (folder: string) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-      .filter((file) => /\.(ts|mjs|sh)$/.test(file) && !file.includes('node_modules'))
+      .filter((file) => /\.(tsx?|mjs|sh|css)$/.test(file) && !file.includes('node_modules'))
       .map((file) => join(folder, file))
 
   it.each(['src', 'test', 'scripts'])('no file of %s has more than 400 lines', (folder) => {

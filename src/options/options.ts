@@ -126,7 +126,7 @@ export function resolveServeOptions(
   given: ServeOptions,
   { profile = 'node', preset = 'rsk' }: DefaultsOf = {},
 ): ResolvedServeOptions {
-  const values = resolve(SERVE_SETTINGS, given, { preset }) as ResolvedServeOptions
+  const values = resolve(SERVE_SETTINGS, given, { profile, preset }) as ResolvedServeOptions
   if ((values.tlsCert === undefined) !== (values.tlsKey === undefined)) {
     const message = 'Options "tlsCert" and "tlsKey" go together: a certificate is of no use without its key.'
     throw new NodeError('invalid-options', message)

@@ -126,6 +126,12 @@ export const SERVE_SETTINGS = {
     help: 'milliseconds between pings to a WebSocket client; one that has not answered by the next is disconnected',
     fallback: 30_000,
   }),
+  ui: setting(yesOrNo, {
+    flag: '--no-ui',
+    help: 'serve no explorer; the hosted profile serves it with --ui only, at /<key>/',
+    fallback: true,
+    hosted: false,
+  }),
   metricsPort: setting(whole(0, 65_535), {
     flag: '--metrics-port <number>',
     help: 'port of its own for /metrics, /healthz and /readyz, without keys; 0 takes a free one',

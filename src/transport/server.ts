@@ -9,6 +9,7 @@ import { createBodyReader } from './body.ts'
 import { createByteBudget } from './byte-budget.ts'
 import { type Certificate, openCertificate } from './certificate.ts'
 import { createChains } from './chains.ts'
+import { openExplorer } from './explorer.ts'
 import { createHostCheck } from './host-check.ts'
 import { createHttpServer } from './http-server.ts'
 import { createRemoteAddressOf, pathOf, RESERVED_PATHS } from './incoming-request.ts'
@@ -39,6 +40,8 @@ export interface Server {
   /** `ws://host:port`, or `wss://`. */
   readonly wsUrl: string
   readonly port: number
+  /** The explorer, with `<key>` in the place of an API key; absent where it is turned off or not built. */
+  readonly explorerUrl?: string
   /** The metrics page on a port of its own; absent without such a port. */
   readonly metricsUrl?: string
   /** Reads the certificate again now, not only when its files are next checked; absent without TLS. */
@@ -112,6 +115,7 @@ export async function serve(node: Servable, given: ServeOptions = {}): Promise<S
   }
   const handleRpc = createRpcHandler({ ...handlerParts, dispatcherOf: () => dispatcher, verbs: RPC_VERBS })
 
+  const explorer = options.ui ? openExplorer() : undefined
   // Loading Express takes 170 ms of processor time, and most nodes serve no page.
   let app: Promise<RpcHandler> | undefined
   async function handleByApp(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -120,6 +124,7 @@ export async function serve(node: Servable, given: ServeOptions = {}): Promise<S
         dispatcher,
         authentication,
         monitoring,
+        explorer,
         // The hosted profile shows metrics to keys, or on a port of their own.
         showsMetrics:
           options.metricsPort === undefined &&
@@ -271,6 +276,9 @@ export async function serve(node: Servable, given: ServeOptions = {}): Promise<S
     url: `http${http.schemeSuffix}://${address}`,
     wsUrl: `ws${http.schemeSuffix}://${address}`,
     port,
+    ...(explorer !== undefined && {
+      explorerUrl: `http${http.schemeSuffix}://${address}/${authentication === undefined ? '' : '<key>/'}`,
+    }),
     ...(monitoringServer !== undefined && {
       metricsUrl: `http://${callableHost(metricsHost)}:${monitoringServer.port}/metrics`,
     }),

@@ -2,7 +2,7 @@
 import { Interface } from 'ethers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { toHex } from '../../src/encoding/hex.ts'
-import { CONSOLE_ADDRESS } from '../../src/evm/console-calls.ts'
+import { CONSOLE_ADDRESS } from '../../src/abi/console.ts'
 import { createNode, type Node } from '../../src/node.ts'
 import { assemble } from '../support/assembler.ts'
 import { run, world } from '../support/execution.ts'

@@ -15,7 +15,7 @@ import { FeedEvent } from '../notification.ts'
 import type { Session } from '../session.ts'
 import { toRpcHeader } from '../wire/header.ts'
 import { toRpcLog } from '../wire/log.ts'
-import type { SubscriptionKind } from '../wire/subscription.ts'
+import { type SubscriptionKind, toRpcChainUpdate } from '../wire/subscription.ts'
 import { weightOf } from './weight.ts'
 
 /** The subscriptions of a node. One ends with its session. */
@@ -95,8 +95,10 @@ export function createSubscriptions({
     }
   }
 
-  /** Logs of removed blocks, then new headers, then their logs, each in ascending order. */
-  function onChain({ removed, added }: ChainUpdate): void {
+  /** The change as a whole, logs of removed blocks, then new headers, then their logs, each in ascending order. */
+  function onChain(update: ChainUpdate): void {
+    const { removed, added } = update
+    for (const group of of('chain')) notify(group, new FeedEvent(() => toRpcChainUpdate(update)))
     const logs = of('logs')
     for (const block of [...removed].reverse()) notifyLogs(logs, block, true)
     for (const group of of('newHeads')) {

@@ -1,0 +1,6 @@
+/** `#/block` */
+
+/** The page. */
+export function BlockPage() {
+  return <h1>Block</h1>
+}

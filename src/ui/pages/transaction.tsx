@@ -1,0 +1,6 @@
+/** `#/transaction` */
+
+/** The page. */
+export function TransactionPage() {
+  return <h1>Transaction</h1>
+}
