@@ -58,6 +58,14 @@ const PREFIX = {
   keptSnapshots: 19,
 } as const
 
+/** Names of hashes. */
+export const META = {
+  /** Tip of the canonical chain. */
+  head: 'head',
+  /** Present when the chain was loaded from a file: its first block, whatever the settings are. */
+  loadedGenesis: 'loadedGenesis',
+} as const
+
 /** What the chain and the pool keep. */
 export interface ChainTables {
   /** By block hash: this, body and receipts of every executed block, canonical or not. */
@@ -71,7 +79,7 @@ export interface ChainTables {
   /** Transactions of canonical blocks. */
   readonly transactions: Table<Hex, TransactionLocation>
   readonly pool: Table<Hex, PoolEntry>
-  /** Hashes with a name: `head`. */
+  /** Hashes with a name: those of `META`. */
   readonly meta: Table<string, Hex>
 }
 
@@ -180,3 +188,15 @@ export function allTables(reader: KeyValueReader, config: ChainConfig) {
 
 /** All tables. */
 export type AllTables = ReturnType<typeof allTables>
+
+/** The keys of a database that belong to no table: prefixes are given in order, from 1 on. */
+export async function* foreignKeys(reader: KeyValueReader): AsyncIterable<Uint8Array> {
+  const last = Math.max(...Object.values(PREFIX))
+  const ranges = [
+    [Uint8Array.of(0), Uint8Array.of(1)],
+    [Uint8Array.of(last + 1), Uint8Array.of(0xff)],
+  ] as const
+  for (const [from, to] of ranges) {
+    for await (const [key] of reader.entries(from, to)) yield key
+  }
+}

@@ -163,6 +163,26 @@ describe('a flipped bit', () => {
     )
   })
 
+  it.each(Object.keys(TABLES))('in a key of the table %s is found', async (table) => {
+    const own = entries.filter(([key]) => key[0] === TABLES[table])
+    const [old, value] = own[own.length >> 1] as Entry
+    for (const [byte, bit] of [
+      [old.length - 1, 0],
+      [old.length >> 1, 5],
+      [0, 6],
+    ] as const) {
+      const key = old.slice()
+      key[byte] = (key[byte] as number) ^ (1 << bit)
+      const { faults } = await verify(
+        createReadOnlyStore(levelOf(entries), [
+          { type: 'del', key: old },
+          { type: 'put', key, value },
+        ]),
+      )
+      expect(faults.length, `byte ${byte}`).toBeGreaterThan(0)
+    }
+  })
+
   it('that is gone altogether is found: each kind of entry', async () => {
     const level = levelOf(entries)
     const chain = ['headers', 'bodies', 'receipts', 'heights', 'canonical', 'transactions', 'meta']
