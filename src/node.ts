@@ -2,7 +2,7 @@
 import { arch, platform } from 'node:os'
 import { join } from 'node:path'
 import { readArtifacts } from './abi/artifact-files.ts'
-import { type AbiRegistry, createAbiRegistry } from './abi/registry.ts'
+import { type AbiRegistry, copyOnWrite, createAbiRegistry } from './abi/registry.ts'
 import {
   CHAINS,
   type ChainConfig,
@@ -13,12 +13,20 @@ import {
 import { type Genesis, parseGenesis } from './chain/genesis.ts'
 import { fromHex, type Hex } from './encoding/hex.ts'
 import { createEngine } from './engine/create-engine.ts'
+import type { NodeModes } from './engine/dev/dev-tools.ts'
 import type { Engine } from './engine/engine.ts'
+import type { MiningMode } from './engine/model.ts'
 import type { Peers } from './engine/peers/peer-scoring.ts'
 import { createRandomness } from './engine/randomness.ts'
-import { createAccounts, type LocalAccounts, MINER_ADDRESS } from './engine/wallet/accounts.ts'
-import { openKeyStore } from './engine/wallet/key-store.ts'
-import { createWallet } from './engine/wallet/wallet.ts'
+import {
+  type Accounts,
+  accountsOf,
+  createAccounts,
+  type LocalAccounts,
+  MINER_ADDRESS,
+} from './engine/wallet/accounts.ts'
+import { createKeyStore, openKeyStore } from './engine/wallet/key-store.ts'
+import { createWallet, type WalletCopy } from './engine/wallet/wallet.ts'
 import { NodeError } from './errors.ts'
 import { silentLogger } from './logger.ts'
 import { type NodeOptions, type ResolvedNodeOptions, resolveNodeOptions } from './options/options.ts'
@@ -28,6 +36,7 @@ import { errorObjectIn } from './rpc/dialects.ts'
 import { createDispatcher, type Dispatcher } from './rpc/dispatcher.ts'
 import { RpcError } from './rpc/error-codes.ts'
 import { type Health, readHealth } from './rpc/health.ts'
+import type { Load } from './rpc/load.ts'
 import { METHODS } from './rpc/methods/index.ts'
 import { createPermissions } from './rpc/permissions.ts'
 import { checkMethodEntries, methodsOpenIn } from './rpc/profiles.ts'
@@ -154,29 +163,53 @@ function gasCap(given: unknown, resolved: bigint, blockGasLimit: bigint | undefi
     : resolved
 }
 
+/** What a copy of a node begins with, beside the entries of its database. */
+interface Start {
+  readonly genesis: Genesis
+  /** Never changes. */
+  readonly names: AbiRegistry
+  readonly accounts: WalletCopy
+  readonly modes: NodeModes
+}
+
+/** What a copy has in common with its node, which then has to stay open longer: callers, and the limits of concurrent work. */
+interface Shared {
+  readonly peers: Peers
+  readonly load: Load
+}
+
 /** What a chain of a pool is made from. */
 interface Origin {
   readonly given: NodeOptions
+  /** Closed with the node. */
   readonly store: Store
-  readonly names: AbiRegistry
-  readonly accounts: LocalAccounts
-  readonly genesis: Genesis
+  readonly shared: Shared
+  /** Copies what the node has now. */
+  start(): Start
+  /** Changes with the chain, the state after the head, and the pool. */
+  version(): string
 }
 
 /** The same accounts with keys of their own: a wallet wipes the keys that it locks. */
-function copyOf(accounts: LocalAccounts): LocalAccounts {
-  const keys = new Map(accounts.list().map((address) => [address, accounts.key(address)?.slice()]))
-  return { ...accounts, key: (address) => keys.get(address) }
+function copyOf(local: Accounts): LocalAccounts {
+  const keys = new Map<Hex, Uint8Array>()
+  for (const address of local.list()) keys.set(address, (local.key(address) as Uint8Array).slice())
+  return { ...accountsOf(local.enabled, keys), toFund: [] }
 }
 
 /** The origins of open nodes: what another node needs to continue from one, and no user of a node. */
-const origins = new WeakMap<Node, Origin>()
+const origins = new WeakMap<object, Origin>()
 
-/** Where a node came from; its store is closed with it. Throws `invalid-options` for an object of another package. */
-export function originOf(node: Node): Origin {
+/** Where a node came from. Throws `invalid-options` for an object of another package. */
+export function originOf(node: object): Origin {
   const origin = origins.get(node)
   if (origin === undefined) throw new NodeError('invalid-options', 'This is no node of createNode.')
   return origin
+}
+
+/** The mining mode of the options: milliseconds for an interval. */
+function miningOf({ mining }: ResolvedNodeOptions): MiningMode {
+  return typeof mining === 'number' ? Math.round(mining * 1000) : mining
 }
 
 /**
@@ -187,8 +220,11 @@ export function createNode(given: NodeOptions = {}): Promise<Node> {
   return createNodeFrom(given)
 }
 
-/** The same, on a store that is open already and that the node then owns, with the ABIs, accounts and genesis of another node. */
-export async function createNodeFrom(given: NodeOptions, from?: Omit<Origin, 'given'>): Promise<Node> {
+/** The same, on a store that is open already and that the node then owns, beginning where another node is. */
+export async function createNodeFrom(
+  given: NodeOptions,
+  from?: Start & { readonly store: Store; readonly shared?: Shared | undefined },
+): Promise<Node> {
   const options = resolveNodeOptions(given)
   checkMethodEntries(options.methods, options, METHODS)
   checkMethodTimeouts(options.methodTimeouts, METHODS)
@@ -205,14 +241,17 @@ export async function createNodeFrom(given: NodeOptions, from?: Omit<Origin, 'gi
           mnemonic: options.mnemonic,
           derivationPath: options.derivationPath,
         })
-      : copyOf(from.accounts)
-  const kept = copyOf(accounts)
-  const names = from?.names ?? (await namesOf(options))
+      : copyOf(from.accounts.local)
+  const names = from === undefined ? await namesOf(options) : copyOnWrite(from.names)
   const files =
     accounts.enabled && options.dataDir !== undefined
       ? keyFilesIn(join(options.dataDir, KEY_FOLDER))
       : undefined
-  const keyStore = await openKeyStore({ files, milliseconds: Date.now }, logger)
+  const keyParts = { files, milliseconds: Date.now }
+  const keyStore =
+    from === undefined
+      ? await openKeyStore(keyParts, logger)
+      : createKeyStore(keyParts, from.accounts.encrypted)
   const { dataDir, chain, fsync } = options
   const store = from?.store ?? (await openStore({ dataDir, chain, chainId: config.chainId, fsync }))
   let genesis = from?.genesis
@@ -228,7 +267,9 @@ export async function createNodeFrom(given: NodeOptions, from?: Omit<Origin, 'gi
       logger,
       now,
       random,
-      mining: typeof options.mining === 'number' ? Math.round(options.mining * 1000) : options.mining,
+      mining: from?.modes.mining ?? miningOf(options),
+      modes: from?.modes,
+      peers: from?.shared?.peers,
       coinbase: options.coinbase ?? MINER_ADDRESS,
       signature: `TANDEM-${VERSION}`,
       lastingClock: options.lastingClock,
@@ -265,6 +306,7 @@ export async function createNodeFrom(given: NodeOptions, from?: Omit<Origin, 'gi
     random,
     elapsed: options.now || options.frozenClock !== false ? () => now() * 1000 : undefined,
     onCall: options.onCall,
+    load: from?.shared?.load,
   })
   const listeners = new Set<(message: ProviderMessage) => void>()
   const closeListeners: (() => void)[] = []
@@ -313,6 +355,23 @@ export async function createNodeFrom(given: NodeOptions, from?: Omit<Origin, 'gi
       return closing
     },
   }
-  if (genesis !== undefined) origins.set(node, { given, store, names, accounts: kept, genesis })
+  const origin = genesis
+  if (origin === undefined) throw new Error('the engine was created without a genesis')
+  origins.set(node, {
+    given,
+    store,
+    shared: { peers: engine.peers, load: dispatcher.load },
+    version() {
+      const { hash, postState } = engine.queries.head()
+      const pool = [...engine.queries.pendingTransactions(), ...engine.queries.queuedTransactions()]
+      return [hash, postState, ...pool.map((transaction) => transaction.hash)].join()
+    },
+    start: () => ({
+      genesis: origin,
+      names: names.copy(),
+      accounts: engine.accounts.copy(),
+      modes: engine.dev.modes(),
+    }),
+  })
   return node
 }

@@ -147,6 +147,10 @@ export function resolveServeOptions(
     const message = `Listening on ${values.host}, beyond this machine, without keys needs the option "unsafeOpen"`
     throw new NodeError('invalid-options', `${message} (--unsafe-open): ${why}.`)
   }
+  if (profile === 'hosted' && values.pool !== undefined) {
+    const message = 'Options "profile" and "pool" contradict each other: the hosted profile serves one chain.'
+    throw new NodeError('invalid-options', message)
+  }
   if (profile === 'hosted' && values.apiKeys === undefined && !values.unsafeOpen) {
     const message = 'The hosted profile asks every caller for a key'
     throw new NodeError('invalid-options', `${message}: name a key file (--api-keys), or set --unsafe-open.`)

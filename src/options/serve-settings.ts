@@ -84,6 +84,12 @@ export const SERVE_SETTINGS = {
     fallbackText: 'localhost and IP addresses; beyond loopback all',
     rskjKeys: { 'rpc.providers.web.http.hosts': same },
   }),
+  pool: setting(whole(1, 10_000), {
+    flag: '--pool <count>',
+    help: 'serve up to so many further chains in memory at /c/<name>: each is made by its first request, as a copy of the chain at /, and dropped by DELETE',
+    fallback: undefined,
+    fallbackText: 'none: every path is the chain itself',
+  }),
   maxBodyBytes: setting(whole(1, BYTES), {
     flag: '--max-body-size <bytes>',
     help: 'largest HTTP body or WebSocket message, in bytes',

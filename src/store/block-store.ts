@@ -7,8 +7,9 @@ import type { Transaction } from '../chain/transaction.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { NodeError } from '../errors.ts'
 import { AccountIndex } from './account-index.ts'
+import type { PoolEntry, TransactionLocation } from './records.ts'
 import type { KeyValueReader, Write } from './table.ts'
-import { type ChainTables, chainTables, type PoolEntry, type TransactionLocation } from './tables.ts'
+import { type ChainTables, chainTables } from './tables.ts'
 
 /** Blocks kept decoded: up to 1,536 empty ones, fewer the more transactions they hold (each weighs as one). */
 const BLOCK_CACHE_WEIGHT = 24_576

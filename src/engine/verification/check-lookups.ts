@@ -9,6 +9,9 @@ const HEAD = 'head'
 export function createLookupChecks(tables: AuditedTables) {
   const { headers, bodies, heights, canonical, transactions, pool, meta } = tables
 
+  /** The last block of the canonical chain. */
+  let tip: { readonly height: number; readonly hash: Hex } | undefined
+
   async function checkHeights(): Promise<void> {
     for await (const [height, hashes] of heights.entries()) {
       if (new Set(hashes).size !== hashes.length) heights.fault(height, 'a block is listed twice', { height })
@@ -44,11 +47,16 @@ export function createLookupChecks(tables: AuditedTables) {
       above = hash
       next = height + 1
     }
+    if (above !== undefined) tip = { height: next - 1, hash: above }
+  }
+
+  /** Compares the head with the canonical chain, which is checked before. */
+  async function checkHead(): Promise<void> {
     for await (const [name, hash] of meta.entries()) {
-      if (name === HEAD && hash !== above) {
+      if (name === HEAD && hash !== tip?.hash) {
         meta.fault(HEAD, 'the head is not the last block of the canonical chain', {
-          height: next - 1,
-          expected: above,
+          height: tip?.height,
+          expected: tip?.hash,
           found: hash,
         })
       }
@@ -96,5 +104,5 @@ export function createLookupChecks(tables: AuditedTables) {
     }
   }
 
-  return { checkHeights, checkCanonical, checkTransactions, checkPool }
+  return { checkHeights, checkCanonical, checkHead, checkTransactions, checkPool }
 }
