@@ -50,6 +50,10 @@ export interface AbiRegistry {
   creation(initcode: Uint8Array): Decoded | undefined
   /** Name of the contract at an address; `code` is what stands there. */
   contractName(address: Hex, code?: Uint8Array): string | undefined
+  /** What is known of the contract at an address; `code` is what stands there. */
+  contractAt(address: Hex, code?: Uint8Array): Artifact | undefined
+  /** All contracts: the registered ones, the latest first and some of one address each, then those that were added. */
+  contracts(): Generator<{ readonly artifact: Artifact; readonly address?: Hex }>
 }
 
 /** Longest text of something decoded, characters. */
@@ -126,6 +130,8 @@ export function copyOnWrite(shared: AbiRegistry): AbiRegistry {
     error: (payload, address) => names.error(payload, address),
     creation: (initcode) => names.creation(initcode),
     contractName: (address, code) => names.contractName(address, code),
+    contractAt: (address, code) => names.contractAt(address, code),
+    contracts: () => names.contracts(),
   }
 }
 
@@ -204,6 +210,12 @@ function registryOf(bounds: RegistrationBounds, from: Contents): AbiRegistry {
   function* creations(): Generator<Artifact> {
     yield* registered.creations()
     yield* added.creations()
+  }
+
+  /** The named contract of which the code is. */
+  function contractOf(code: Uint8Array | undefined): Artifact | undefined {
+    const key = code === undefined ? undefined : codeKey(code)
+    return key === undefined ? undefined : (registered.contract(key) ?? added.contract(key))
   }
 
   const layouts = new WeakMap<AbiEntry, EventLayout>()
@@ -292,9 +304,14 @@ function registryOf(bounds: RegistrationBounds, from: Contents): AbiRegistry {
     },
     contractName(address, code) {
       const known = bound.get(address)?.artifact.name
-      if (known !== undefined && known !== '') return known
-      const key = code === undefined ? undefined : codeKey(code)
-      return key === undefined ? undefined : (registered.contract(key) ?? added.contract(key))?.name
+      return known !== undefined && known !== '' ? known : contractOf(code)?.name
+    },
+    contractAt: (address, code) => bound.get(address)?.artifact ?? contractOf(code),
+    *contracts() {
+      for (const { artifact, address } of [...registrations.values()].reverse()) {
+        yield address === undefined ? { artifact } : { artifact, address }
+      }
+      for (const artifact of artifacts) yield { artifact }
     },
   }
 }

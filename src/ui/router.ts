@@ -56,3 +56,10 @@ export function setParameter(name: string, value: string | undefined): void {
   history.replaceState(null, '', hash)
   route.value = parse(hash)
 }
+
+/** Goes to a page in place of the current one, which leaves the history. */
+export function replaceWith(page: string, argument: string | number = ''): void {
+  const hash = linkTo(page, argument)
+  history.replaceState(null, '', hash)
+  route.value = parse(hash)
+}

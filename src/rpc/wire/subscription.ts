@@ -1,13 +1,13 @@
 /** What subscribers ask for (docs/rpc-reference.md#78-subscriptions). */
 import { z } from 'zod'
 import { type Hex, toQuantity } from '../../encoding/hex.ts'
-import type { ChainUpdate } from '../../engine/model.ts'
+import type { ChainUpdate, TransactionNotes } from '../../engine/model.ts'
 import { NodeError } from '../../errors.ts'
 import { anyOf, integer, literals, text } from '../json-forms.ts'
 import { expected, mapped, object, orNull, type Parameter, scalar } from '../parameter.ts'
 import { CRITERIA, criteriaOf } from './log-filter.ts'
 
-const KINDS = ['newHeads', 'logs', 'newPendingTransactions', 'syncing', 'chain'] as const
+const KINDS = ['newHeads', 'logs', 'newPendingTransactions', 'syncing', 'chain', 'console'] as const
 
 /** What one can subscribe to. */
 export type SubscriptionKind = (typeof KINDS)[number]
@@ -37,6 +37,17 @@ export function toRpcChainUpdate({ removed, added }: ChainUpdate): object {
     removed: left.slice(0, MOST_HASHES).map(({ hash }) => hash),
     added: came.slice(0, MOST_HASHES).map(({ hash }) => hash),
   }
+}
+
+/**
+ * What a transaction, or a simulated call where `transactionHash` is null, wrote to the console, and why it failed. The
+ * texts are unescaped: they may contain control characters.
+ */
+export function toRpcConsole(
+  transactionHash: Hex | null,
+  { console = [], failure }: Pick<TransactionNotes, 'console'> & { readonly failure?: string | undefined },
+): object {
+  return { transactionHash, console, failure: failure ?? null }
 }
 
 /** Result: a new subscription's id. */

@@ -40,17 +40,8 @@ export function AddressLink({
   const name = contractName(address)
   return (
     <a href={linkTo('address', address)} class={name === undefined ? 'mono' : undefined} title={address}>
-      {name === undefined ? (
-        full ? (
-          address
-        ) : (
-          shortened(address)
-        )
-      ) : (
-        <>
-          {name} {full && <span class="mono dim">{address}</span>}
-        </>
-      )}
+      {name ?? (full ? address : shortened(address))}
+      {name !== undefined && full && <span class="mono dim"> {address}</span>}
     </a>
   )
 }
@@ -62,7 +53,8 @@ export function Amount({ wei, digits = 6 }: { readonly wei: Hex | bigint; readon
   const isCut = amount !== 0n && /^\u2212?0$/.test(text)
   return (
     <span class="amount" title={`${amount} wei`}>
-      {isCut ? `< 0.${'0'.repeat(digits - 1)}1` : text} <span class="dim">coins</span>
+      {isCut ? `< 0.${'0'.repeat(digits - 1)}1` : text}{' '}
+      <span class="dim">{text === '1' ? 'coin' : 'coins'}</span>
     </span>
   )
 }

@@ -6,6 +6,7 @@ import { AddressLink, Age, Amount, BlockLink, TransactionLink } from '../compone
 import { durationText, grouped, type Hex, percent, toBigInt, toNumber } from '../format.ts'
 import type { Block, Transaction } from '../model.ts'
 import { useQuery } from '../query.ts'
+import { isRemasc } from '../remasc.ts'
 import { head, may } from '../store.ts'
 
 /** Blocks that are loaded, for the list and the figures. */
@@ -35,11 +36,6 @@ async function loadLatest(signal: AbortSignal): Promise<Latest> {
     .map((hash) => ['eth_getTransactionByHash', [hash]] as const)
   const transactions = present(await callAll<Transaction | null>(wanted, signal))
   return { blocks, transactions: transactions.filter((each) => !isRemasc(each)).slice(0, TRANSACTIONS) }
-}
-
-/** REMASC's transaction ends each block of the chain and is no user's. */
-function isRemasc({ gas, gasPrice }: Transaction): boolean {
-  return toBigInt(gas) === 0n && toBigInt(gasPrice) === 0n
 }
 
 function Figure({ name, children }: { readonly name: string; readonly children: ComponentChildren }) {
