@@ -15,14 +15,16 @@ import { fromHex, type Hex } from './encoding/hex.ts'
 import { createEngine } from './engine/create-engine.ts'
 import type { Engine } from './engine/engine.ts'
 import type { Peers } from './engine/peers/peer-scoring.ts'
-import { createRandomness } from './engine/randomness.ts'
+import { createRandomness, type RandomBytes } from './engine/randomness.ts'
 import { createAccounts, type LocalAccounts, MINER_ADDRESS } from './engine/wallet/accounts.ts'
 import { openKeyStore } from './engine/wallet/key-store.ts'
 import { createWallet } from './engine/wallet/wallet.ts'
 import { NodeError } from './errors.ts'
-import { silentLogger } from './logger.ts'
+import { type Logger, silentLogger } from './logger.ts'
 import { type NodeOptions, type ResolvedNodeOptions, resolveNodeOptions } from './options/options.ts'
 import type { Preset } from './options/presets.ts'
+import type { Joining } from './replication/cluster.ts'
+import { createAnswer, createRoute } from './rpc/cluster-routes.ts'
 import { checkMethodTimeouts } from './rpc/deadlines.ts'
 import { errorObjectIn } from './rpc/dialects.ts'
 import { createDispatcher, type Dispatcher } from './rpc/dispatcher.ts'
@@ -154,6 +156,36 @@ function gasCap(given: unknown, resolved: bigint, blockGasLimit: bigint | undefi
     : resolved
 }
 
+/** The cluster that the options name, if any; its code is not loaded otherwise. Closes the store where that fails. */
+async function joiningOf(
+  options: ResolvedNodeOptions,
+  { name: chain, chainId }: ChainConfig,
+  store: Store,
+  logger: Logger,
+): Promise<Joining | undefined> {
+  const { cluster, clusterName, role, maxLag } = options
+  if (cluster === undefined) return undefined
+  const { openCluster } = await import('./replication/cluster.ts')
+  const { clusterCreds, clusterCa, clusterReplicas, clusterLogBytes } = options
+  const where = { url: cluster, creds: clusterCreds, ca: clusterCa, name: clusterName }
+  const size = { replicas: clusterReplicas, logBytes: clusterLogBytes }
+  return openCluster({ ...where, ...size, role, maxLag }, { chain, chainId }, store, logger).catch(
+    async (error) => {
+      await store.close()
+      throw error
+    },
+  )
+}
+
+/** Ids of filters begin with that of the node, by which other nodes find it. */
+function withNodeId(random: RandomBytes, id: string): RandomBytes {
+  const head = fromHex(`0x${id}`)
+  return (purpose, length) => {
+    const bytes = random(purpose, length)
+    return purpose === 'filter' ? Uint8Array.from([...head, ...bytes.subarray(head.length)]) : bytes
+  }
+}
+
 /** What a chain of a pool is made from. */
 interface Origin {
   readonly given: NodeOptions
@@ -214,10 +246,13 @@ export async function createNodeFrom(given: NodeOptions, from?: Omit<Origin, 'gi
       : undefined
   const keyStore = await openKeyStore({ files, milliseconds: Date.now }, logger)
   const { dataDir, chain, fsync } = options
-  const store = from?.store ?? (await openStore({ dataDir, chain, chainId: config.chainId, fsync }))
+  const local = from?.store ?? (await openStore({ dataDir, chain, chainId: config.chainId, fsync }))
+  const joining = await joiningOf(options, config, local, logger)
+  const store = joining?.store ?? local
   let genesis = from?.genesis
   const start = async () => {
-    genesis ??= await genesisOf(options, config, accounts.toFund, store, now)
+    const blockZeroNow = () => joining?.genesisTime ?? now()
+    genesis ??= await genesisOf(options, config, accounts.toFund, store, blockZeroNow)
     return createEngine({
       config,
       genesis,
@@ -241,9 +276,11 @@ export async function createNodeFrom(given: NodeOptions, from?: Omit<Origin, 'gi
       gasEstimationCap: gasCap(given.gasEstimationCap, options.gasEstimationCap, options.blockGasLimit),
       timeoutMs: options.rpcTimeoutMs,
       maxTraceBytes: options.maxTraceBytes,
+      admitCommand: joining?.admitCommand,
     })
   }
   const engine = await start().catch(async (error) => {
+    await joining?.cancel()
     await store.close()
     throw error
   })
@@ -262,9 +299,15 @@ export async function createNodeFrom(given: NodeOptions, from?: Omit<Origin, 'gi
     },
     permits: createPermissions(options.methods, methodsOpenIn(options, METHODS)),
     logger,
-    random,
+    random: joining === undefined ? random : withNodeId(random, joining.id),
+    route: joining && createRoute(() => cluster),
     elapsed: options.now || options.frozenClock !== false ? () => now() * 1000 : undefined,
     onCall: options.onCall,
+  })
+  const cluster = await joining?.join(engine, createAnswer(dispatcher)).catch(async (error) => {
+    await joining.cancel()
+    await engine.close()
+    throw error
   })
   const listeners = new Set<(message: ProviderMessage) => void>()
   const closeListeners: (() => void)[] = []
@@ -304,10 +347,15 @@ export async function createNodeFrom(given: NodeOptions, from?: Omit<Origin, 'gi
     removeListener(_event, listener) {
       listeners.delete(listener)
     },
-    health: async () => (closing === undefined ? readHealth(engine, options.dataDir) : undefined),
+    async health() {
+      if (closing !== undefined) return undefined
+      const health = await readHealth(engine, options.dataDir)
+      return cluster === undefined ? health : { ...health, cluster: cluster.health() }
+    },
     close() {
       closing ??= (async () => {
         for (const listener of closeListeners) listener()
+        await cluster?.leave()
         await engine.close()
       })()
       return closing

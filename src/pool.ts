@@ -41,7 +41,7 @@ export async function createPool({ size = DEFAULT_SIZE, base }: PoolOptions = {}
   const { given, ...shared } = originOf(origin)
   const frozen = await freezeEntries(shared.store)
   if (base === undefined) await origin.close()
-  const { dataDir: _dataDir, ...options } = given
+  const { dataDir: _dataDir, cluster: _cluster, ...options } = given
   const chains = new Map<string, Promise<Node>>()
   let isClosed = false
 

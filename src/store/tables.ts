@@ -18,6 +18,7 @@ import {
   nameKey,
   Table,
   type ValueCodec,
+  type Write,
 } from './table.ts'
 
 /** A header and what following the chain needs beside it. */
@@ -132,7 +133,7 @@ function jsonValue<T>(): ValueCodec<T> {
 }
 
 /** First byte of the keys of each table; a number once used is never given to another. */
-const PREFIX = {
+export const PREFIX = {
   headers: 1,
   bodies: 2,
   receipts: 3,
@@ -152,6 +153,7 @@ const PREFIX = {
   accountBlocks: 17,
   creators: 18,
   keptSnapshots: 19,
+  replication: 32,
 } as const
 
 /** What the chain and the pool keep. */
@@ -328,6 +330,26 @@ export interface KeptSnapshot {
 /** The kept snapshots over a database, by number. */
 export function snapshotTable(reader: KeyValueReader): Table<number, KeptSnapshot> {
   return new Table(reader, PREFIX.keptSnapshots, heightKey, jsonValue<KeptSnapshot>())
+}
+
+/** How much of a cluster's log this database has. */
+export interface LogPosition {
+  /** Which cluster: a random id, made with its log. */
+  readonly cluster: string
+  /** Of the last record whose changes are in the tables. */
+  readonly sequence: number
+  readonly term: number
+}
+
+const POSITION = 'position'
+
+/** The position over a database, and the write that changes it. */
+export function logPosition(reader: KeyValueReader): {
+  get(): LogPosition | undefined
+  put(position: LogPosition): Write
+} {
+  const table = new Table(reader, PREFIX.replication, nameKey, jsonValue<LogPosition>())
+  return { get: () => table.get(POSITION), put: (position) => table.put(POSITION, position) }
 }
 
 /** Who calls the node from elsewhere, by address. */
