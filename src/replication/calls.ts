@@ -94,12 +94,13 @@ export function answerCalls(
   })
 }
 
-/** Resolves to the reply; `undefined` when there is none in time. Throws `NoSuchNodeError`. */
+/** Resolves to the reply; `undefined` when there is none in time, or before `signal` aborts. Throws `NoSuchNodeError`. */
 export function callNode(
   link: Link,
   names: Names,
   node: string,
   call: RemoteCall,
+  signal?: AbortSignal,
 ): Promise<RemoteReply | undefined> {
   const { connection } = link
   const inbox = createInbox()
@@ -107,6 +108,7 @@ export function callNode(
   return new Promise((resolve, reject) => {
     const end = (settle: () => void) => {
       clearTimeout(timer)
+      signal?.removeEventListener('abort', giveUp)
       subscription.unsubscribe()
       settle()
     }
@@ -125,7 +127,9 @@ export function callNode(
         if (error === null) onReply(message)
       },
     })
-    const timer = setTimeout(() => end(() => resolve(undefined)), call.timeoutMs)
+    const giveUp = () => end(() => resolve(undefined))
+    const timer = setTimeout(giveUp, call.timeoutMs)
+    signal?.addEventListener('abort', giveUp)
     for (const chunk of splitIntoChunks(bytesOf(call), link.messageBytes)) {
       connection.publish(names.calls(node), chunk, { reply: inbox })
     }

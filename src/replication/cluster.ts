@@ -236,7 +236,8 @@ export async function openCluster(
       forwarded++
       let reply: RemoteReply | undefined
       try {
-        reply = await callNode(link, names, target, request)
+        const signal = node === undefined ? started.termSignal() : undefined
+        reply = await callNode(link, names, target, request, signal)
       } catch (error) {
         if (!(error instanceof NoSuchNodeError)) throw error
         if (node !== undefined) return undefined
@@ -244,9 +245,7 @@ export async function openCluster(
       }
       if (reply === undefined) {
         unanswered++
-        throw tryAgain(
-          'The node that answers this call did not answer in time: look for the effect of the call',
-        )
+        throw tryAgain('The node that has to answer this call did not: look for the effect of the call')
       }
       // What the call changed is visible here before its caller gets the answer.
       if (node === undefined && !(await started.reached(reply.sequence, until - performance.now()))) {

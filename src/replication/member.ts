@@ -50,6 +50,8 @@ export interface Member {
   replicate(changes: readonly Change[], write: (position: Write) => Promise<void>): Promise<void>
   /** Resolves to true once the node has dealt with a message, to false after so many milliseconds. */
   reached(sequence: number, milliseconds: number): Promise<boolean>
+  /** Aborts when a node begins another term than the present one: the leader of the present one answers no more. */
+  termSignal(): AbortSignal
   /** Runs a step while no record is written. */
   betweenRecords<T>(step: () => Promise<T>): Promise<T>
   /** Lets the running command end, gives up the lease and stops reading. */
@@ -100,10 +102,19 @@ export async function startMember(parts: Parts): Promise<Member> {
   let isLeaving = false
   let reading: Reading | undefined
   let lease: Lease | undefined
+  let ofTerm = new AbortController()
   const pooled: Transaction[] = []
   const waiting = new Set<{ readonly sequence: number; readonly reached: () => void }>()
   const transitions = createSerialQueue()
   const records = createSerialQueue()
+
+  function beginTerm(next: number, by: string): void {
+    leader = by
+    if (next === term) return
+    term = next
+    ofTerm.abort()
+    ofTerm = new AbortController()
+  }
 
   function reach(sequence: number): void {
     tail = sequence
@@ -130,8 +141,7 @@ export async function startMember(parts: Parts): Promise<Member> {
       const { changes } = record
       const next = position.put({ cluster, sequence, term: record.term })
       await engine.replica.apply(changes, record.pooled, () => local.batch([...changes, next]))
-      term = record.term
-      leader = record.leader
+      beginTerm(record.term, record.leader)
       applied = sequence
     }
     reach(sequence)
@@ -199,8 +209,7 @@ export async function startMember(parts: Parts): Promise<Member> {
         const first: LogRecord = { term: term + 1, leader: id, pooled: [], changes: [] }
         const sequence = await log.append(first, tail)
         await local.batch([position.put({ cluster, sequence, term: first.term })])
-        term = first.term
-        leader = id
+        beginTerm(first.term, id)
         applied = sequence
         reach(sequence)
         role = 'leader'
@@ -304,6 +313,7 @@ export async function startMember(parts: Parts): Promise<Member> {
       void parts.compact(false)
     },
     reached,
+    termSignal: () => ofTerm.signal,
     betweenRecords: (step) => records.enqueue(step),
     async leave() {
       isLeaving = true
