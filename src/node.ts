@@ -17,7 +17,7 @@ import type { NodeModes } from './engine/dev/dev-tools.ts'
 import type { Engine } from './engine/engine.ts'
 import type { MiningMode } from './engine/model.ts'
 import type { Peers } from './engine/peers/peer-scoring.ts'
-import { createRandomness } from './engine/randomness.ts'
+import { createRandomness, type RandomBytes } from './engine/randomness.ts'
 import {
   type Accounts,
   accountsOf,
@@ -28,9 +28,11 @@ import {
 import { createKeyStore, openKeyStore } from './engine/wallet/key-store.ts'
 import { createWallet, type WalletCopy } from './engine/wallet/wallet.ts'
 import { NodeError } from './errors.ts'
-import { silentLogger } from './logger.ts'
+import { type Logger, silentLogger } from './logger.ts'
 import { type NodeOptions, type ResolvedNodeOptions, resolveNodeOptions } from './options/options.ts'
 import type { Preset } from './options/presets.ts'
+import type { Joining } from './replication/cluster.ts'
+import { createAnswer, createRoute } from './rpc/cluster-routes.ts'
 import { checkMethodTimeouts } from './rpc/deadlines.ts'
 import { errorObjectIn } from './rpc/dialects.ts'
 import { createDispatcher, type Dispatcher } from './rpc/dispatcher.ts'
@@ -178,6 +180,36 @@ interface Shared {
   readonly load: Load
 }
 
+/** The cluster that the options name, if any; its code is not loaded otherwise. Closes the store where that fails. */
+async function joiningOf(
+  options: ResolvedNodeOptions,
+  { name: chain, chainId }: ChainConfig,
+  store: Store,
+  logger: Logger,
+): Promise<Joining | undefined> {
+  const { cluster, clusterName, role, maxLag } = options
+  if (cluster === undefined) return undefined
+  const { openCluster } = await import('./replication/cluster.ts')
+  const { clusterCreds, clusterCa, clusterReplicas, clusterLogBytes } = options
+  const where = { url: cluster, creds: clusterCreds, ca: clusterCa, name: clusterName }
+  const size = { replicas: clusterReplicas, logBytes: clusterLogBytes }
+  return openCluster({ ...where, ...size, role, maxLag }, { chain, chainId }, store, logger).catch(
+    async (error) => {
+      await store.close()
+      throw error
+    },
+  )
+}
+
+/** Ids of filters begin with that of the node, by which other nodes find it. */
+function withNodeId(random: RandomBytes, id: string): RandomBytes {
+  const head = fromHex(`0x${id}`)
+  return (purpose, length) => {
+    const bytes = random(purpose, length)
+    return purpose === 'filter' ? Uint8Array.from([...head, ...bytes.subarray(head.length)]) : bytes
+  }
+}
+
 /** What a chain of a pool is made from. */
 interface Origin {
   readonly given: NodeOptions
@@ -253,10 +285,13 @@ export async function createNodeFrom(
       ? await openKeyStore(keyParts, logger)
       : createKeyStore(keyParts, from.accounts.encrypted)
   const { dataDir, chain, fsync } = options
-  const store = from?.store ?? (await openStore({ dataDir, chain, chainId: config.chainId, fsync }))
+  const local = from?.store ?? (await openStore({ dataDir, chain, chainId: config.chainId, fsync }))
+  const joining = await joiningOf(options, config, local, logger)
+  const store = joining?.store ?? local
   let genesis = from?.genesis
   const start = async () => {
-    genesis ??= await genesisOf(options, config, accounts.toFund, store, now)
+    const blockZeroNow = () => joining?.genesisTime ?? now()
+    genesis ??= await genesisOf(options, config, accounts.toFund, store, blockZeroNow)
     return createEngine({
       config,
       genesis,
@@ -282,9 +317,11 @@ export async function createNodeFrom(
       gasEstimationCap: gasCap(given.gasEstimationCap, options.gasEstimationCap, options.blockGasLimit),
       timeoutMs: options.rpcTimeoutMs,
       maxTraceBytes: options.maxTraceBytes,
+      admitCommand: joining?.admitCommand,
     })
   }
   const engine = await start().catch(async (error) => {
+    await joining?.cancel()
     await store.close()
     throw error
   })
@@ -303,10 +340,16 @@ export async function createNodeFrom(
     },
     permits: createPermissions(options.methods, methodsOpenIn(options, METHODS)),
     logger,
-    random,
+    random: joining === undefined ? random : withNodeId(random, joining.id),
+    route: joining && createRoute(() => cluster),
     elapsed: options.now || options.frozenClock !== false ? () => now() * 1000 : undefined,
     onCall: options.onCall,
     load: from?.shared?.load,
+  })
+  const cluster = await joining?.join(engine, createAnswer(dispatcher)).catch(async (error) => {
+    await joining.cancel()
+    await engine.close()
+    throw error
   })
   const listeners = new Set<(message: ProviderMessage) => void>()
   const closeListeners: (() => void)[] = []
@@ -346,10 +389,15 @@ export async function createNodeFrom(
     removeListener(_event, listener) {
       listeners.delete(listener)
     },
-    health: async () => (closing === undefined ? readHealth(engine, options.dataDir) : undefined),
+    async health() {
+      if (closing !== undefined) return undefined
+      const health = await readHealth(engine, options.dataDir)
+      return cluster === undefined ? health : { ...health, cluster: cluster.health() }
+    },
     close() {
       closing ??= (async () => {
         for (const listener of closeListeners) listener()
+        await cluster?.leave()
         await engine.close()
       })()
       return closing

@@ -19,6 +19,7 @@ const LAYERS = [
   'execution',
   'comparison',
   'engine',
+  'replication',
   'rpc',
   'node.ts',
   'pool.ts',
@@ -45,6 +46,10 @@ const LIBRARY_PLACES: Record<string, RegExp> = {
   viem: /^runners\/viem\.ts$/,
   ethers: /^runners\/ethers\.ts$/,
   vitest: /^runners\/vitest\.ts$/,
+  '@nats-io/transport-node': /^replication\//,
+  '@nats-io/jetstream': /^replication\//,
+  '@nats-io/kv': /^replication\//,
+  '@nats-io/obj': /^replication\//,
   redis: /^transport\/keys\//,
   'rate-limiter-flexible': /^transport\/keys\//,
 }

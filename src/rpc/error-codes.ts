@@ -38,6 +38,7 @@ export const ERROR_CODES = {
   'initcode-too-long': -38025,
   'too-many-blocks': -38026,
   database: -32603,
+  cluster: -32603,
   'invalid-options': -32603,
 } as const satisfies Record<ErrorKind, number>
 
