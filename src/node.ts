@@ -10,10 +10,11 @@ import {
   withDifficulty,
   withMinimumGasPrice,
 } from './chain/config.ts'
-import { type Genesis, parseGenesis } from './chain/genesis.ts'
+import { type Genesis, LOCAL_BALANCE, parseGenesis } from './chain/genesis.ts'
 import { fromHex, type Hex } from './encoding/hex.ts'
 import { createEngine } from './engine/create-engine.ts'
 import type { Engine } from './engine/engine.ts'
+import { forkConfig } from './engine/fork/fork.ts'
 import type { Peers } from './engine/peers/peer-scoring.ts'
 import { createRandomness } from './engine/randomness.ts'
 import { createAccounts, type LocalAccounts, MINER_ADDRESS } from './engine/wallet/accounts.ts'
@@ -32,6 +33,7 @@ import { METHODS } from './rpc/methods/index.ts'
 import { createPermissions } from './rpc/permissions.ts'
 import { checkMethodEntries, methodsOpenIn } from './rpc/profiles.ts'
 import { openSession, type Session } from './rpc/session.ts'
+import type { RemoteChain } from './state/remote/model.ts'
 import { BlockStore } from './store/block-store.ts'
 import { keyFilesIn } from './store/key-files.ts'
 import { openStore, type Store } from './store/level.ts'
@@ -82,8 +84,9 @@ function clientVersion(preset: Preset): string {
   return { rsk: own, hardhat: `HardhatNetwork/${own}`, anvil: `anvil/${own}` }[preset]
 }
 
-function configOf(options: ResolvedNodeOptions): ChainConfig {
-  let config = CHAINS[options.chain]
+/** The chain's constants; a fork has those of its upstream, with blocks that can be mined here. */
+function configOf(options: ResolvedNodeOptions, remote: RemoteChain | undefined): ChainConfig {
+  let config = remote === undefined ? CHAINS[options.chain] : forkConfig(remote)
   if (options.blockGasLimit !== undefined) config = withBlockGasLimit(config, options.blockGasLimit)
   if (options.minGasPrice !== undefined) config = withMinimumGasPrice(config, options.minGasPrice)
   if (options.chainId !== undefined) config = { ...config, chainId: options.chainId }
@@ -188,14 +191,18 @@ export function createNode(given: NodeOptions = {}): Promise<Node> {
 }
 
 /** The same, on a store that is open already and that the node then owns, with the ABIs, accounts and genesis of another node. */
-export async function createNodeFrom(given: NodeOptions, from?: Omit<Origin, 'given'>): Promise<Node> {
+export async function createNodeFrom(
+  given: NodeOptions,
+  from?: Omit<Origin, 'given'>,
+  remote?: RemoteChain,
+): Promise<Node> {
   const options = resolveNodeOptions(given)
   checkMethodEntries(options.methods, options, METHODS)
   checkMethodTimeouts(options.methodTimeouts, METHODS)
   const logger = options.logger ?? silentLogger
   const now = clockOf(options)
   const random = createRandomness(options.seed)
-  const config = configOf(options)
+  const config = configOf(options, remote)
   const accounts =
     from === undefined
       ? await createAccounts({
@@ -221,6 +228,9 @@ export async function createNodeFrom(given: NodeOptions, from?: Omit<Origin, 'gi
     return createEngine({
       config,
       genesis,
+      ...(remote && {
+        fork: { remote, toFund: accounts.toFund, balance: options.accountBalance ?? LOCAL_BALANCE },
+      }),
       store,
       place: options.dataDir ?? 'memory',
       accounts: createWallet({ local: accounts, keyStore, milliseconds: Date.now, random }),

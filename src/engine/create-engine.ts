@@ -5,7 +5,7 @@ import type { Genesis } from '../chain/genesis.ts'
 import type { Hex } from '../encoding/hex.ts'
 import type { Logger } from '../logger.ts'
 import type { Store } from '../store/level.ts'
-import { openChain } from './blockchain/chain.ts'
+import { type ForkStart, openChain } from './blockchain/chain.ts'
 import { createChainWriter } from './blockchain/chain-writer.ts'
 import { Clock } from './clock.ts'
 import { createCommands } from './commands.ts'
@@ -23,7 +23,7 @@ import { PersistedPool } from './pool/persisted-pool.ts'
 import { Pool } from './pool/pool.ts'
 import { createQueries, type QueryOptions } from './queries/queries.ts'
 import type { RandomBytes } from './randomness.ts'
-import { createSerialQueue } from './serial-queue.ts'
+import { createSerialQueue, type Enqueue } from './serial-queue.ts'
 import { createFailureNaming } from './transaction-notes.ts'
 import type { Wallet } from './wallet/wallet.ts'
 
@@ -31,6 +31,7 @@ import type { Wallet } from './wallet/wallet.ts'
 export interface EngineOptions extends QueryOptions {
   readonly config: ChainConfig
   readonly genesis: Genesis
+  readonly fork?: ForkStart | undefined
   readonly store: Store
   /** Where the database is, for error messages. */
   readonly place: string
@@ -86,7 +87,11 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     isClosing: () => closing !== undefined,
   })
   const { discardPending } = mining
-  const { enqueue, idle } = createSerialQueue()
+  const queue = createSerialQueue()
+  const { idle } = queue
+  const { fork } = chain
+  const enqueue: Enqueue =
+    fork === undefined ? queue.enqueue : (job) => queue.enqueue(() => fork.demand.restart(job))
   const parts: EngineParts = {
     ...chain,
     genesis: options.genesis,
@@ -121,6 +126,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     dev: dev.tools,
     peers,
     events,
+    fork,
     queries: createQueries(parts, options),
     close() {
       closing ??= (async () => {
@@ -128,6 +134,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
         await idle()
         await peers.close()
         await chain.store.close()
+        await fork?.remote.close()
       })()
       return closing
     },
@@ -143,7 +150,11 @@ async function restorePool({
   pool,
   persistedPool,
   logger,
+  onDemand,
 }: EngineParts): Promise<void> {
+  await onDemand(() => {
+    for (const { from } of blocks.poolEntries()) headState().account(from)
+  })
   for (const transaction of blocks.poolEntries()) {
     try {
       pool.add(transaction, blockchain.head, headState())

@@ -12,6 +12,7 @@ import type { StateReader } from '../state/model.ts'
 import type { DevTools } from './dev/dev-tools.ts'
 import type { SnapshotCommands } from './dev/snapshot-commands.ts'
 import type { Emitter } from './events.ts'
+import type { Fork } from './fork/fork.ts'
 import type {
   AccountProof,
   BlockReference,
@@ -201,6 +202,8 @@ export interface Engine {
   /** Scores and bans of remote callers. */
   readonly peers: Peers
   readonly events: Emitter<EngineEvents>
+  /** What the chain goes on from, where it forks another one. Queries then run within `fork.demand.run`. */
+  readonly fork: Fork | undefined
   /** Stops the schedule, waits for the running command, closes the database. Idempotent. */
   close(): Promise<void>
 }

@@ -20,6 +20,16 @@ const HEAD = 'head'
 const LOADED_GENESIS = 'loadedGenesis'
 const NO_HASHES: readonly Hex[] = []
 
+/** Blocks that the store does not hold because they were before its first one; all of them are canonical. */
+export interface BlockHistory {
+  /** Number of the first block of the store. */
+  readonly above: number
+  block(hash: Hex): ExecutedBlock | undefined
+  header(hash: Hex): Header | undefined
+  hashAt(height: number): Hex | undefined
+  transactionLocation(hash: Hex): TransactionLocation | undefined
+}
+
 /** The chain's part of the database. Reads are synchronous; writes are described and take effect with their batch. */
 export class BlockStore {
   readonly #tables: ChainTables
@@ -33,6 +43,7 @@ export class BlockStore {
   /** The builder looks through the last few for uncles each time. */
   readonly #heights = new LRUCache<number, readonly Hex[]>({ max: HEIGHT_CACHE_COUNT })
   readonly #pooled: readonly Transaction[]
+  readonly #history: BlockHistory | undefined
   #nextArrival: number
   /** No block is known above this height; there may be none at it either. */
   #highest: number
@@ -42,7 +53,9 @@ export class BlockStore {
     accounts: AccountIndex,
     pooled: readonly PoolEntry[],
     highest: number,
+    history: BlockHistory | undefined,
   ) {
+    this.#history = history
     this.#tables = tables
     this.accounts = accounts
     this.#highest = highest
@@ -51,7 +64,11 @@ export class BlockStore {
   }
 
   /** Reads what must be at hand before the first block: the pool, and how high blocks stand. */
-  static async open(reader: KeyValueReader, config: ChainConfig): Promise<BlockStore> {
+  static async open(
+    reader: KeyValueReader,
+    config: ChainConfig,
+    history?: BlockHistory,
+  ): Promise<BlockStore> {
     const tables = chainTables(reader, config)
     const pooled: PoolEntry[] = []
     for await (const [, entry] of tables.pool.range()) pooled.push(entry)
@@ -60,7 +77,7 @@ export class BlockStore {
     const number = head === undefined ? undefined : tables.headers.get(head)?.header.number
     let highest = number ?? -1
     if (number !== undefined) for await (const [height] of tables.heights.range(number)) highest = height
-    return new BlockStore(tables, new AccountIndex(reader), pooled, highest)
+    return new BlockStore(tables, new AccountIndex(reader), pooled, highest, history)
   }
 
   /** A known block, canonical or not. */
@@ -68,7 +85,7 @@ export class BlockStore {
     const recent = this.#blocks.get(hash)
     if (recent !== undefined) return recent
     const record = this.#tables.headers.get(hash)
-    if (record === undefined) return undefined
+    if (record === undefined) return this.#history?.block(hash)
     const body = this.#tables.bodies.get(hash)
     const receipts = this.#tables.receipts.get(hash)
     if (body === undefined || receipts === undefined)
@@ -91,12 +108,19 @@ export class BlockStore {
     const recent = this.#headers.get(hash)
     if (recent !== undefined) return recent
     const header = this.#tables.headers.get(hash)?.header
-    if (header !== undefined) this.#headers.set(hash, header)
+    if (header === undefined) return this.#history?.header(hash)
+    this.#headers.set(hash, header)
     return header
+  }
+
+  /** Number of the first block that the store holds: 0, or where a fork began. */
+  get first(): number {
+    return this.#history?.above ?? 0
   }
 
   /** The block at a height that counts; `undefined` above the head. */
   canonicalHash(height: number): Hex | undefined {
+    if (this.#history !== undefined && height < this.#history.above) return this.#history.hashAt(height)
     return this.#tables.canonical.get(height)
   }
 
@@ -112,7 +136,7 @@ export class BlockStore {
 
   /** Where a transaction of the canonical chain stands. */
   transactionLocation(hash: Hex): TransactionLocation | undefined {
-    return this.#tables.transactions.get(hash)
+    return this.#tables.transactions.get(hash) ?? this.#history?.transactionLocation(hash)
   }
 
   /** Tip of the canonical chain; `undefined` in a new database. */
@@ -125,7 +149,7 @@ export class BlockStore {
    * then the result is its genesis.
    */
   requireGenesis(hash: Hex): ExecutedBlock | undefined {
-    const found = this.canonicalHash(0)
+    const found = this.canonicalHash(this.first)
     if (found === undefined || found === hash) return undefined
     if (this.#tables.meta.get(LOADED_GENESIS) === found) return this.get(found)
     throw new NodeError(

@@ -296,6 +296,7 @@ export function fakeEngine(
     names: createAbiRegistry(),
     dev,
     peers: fakePeers(),
+    fork: undefined,
     events: createEmitter((error) => {
       throw error
     }),
