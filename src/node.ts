@@ -12,6 +12,7 @@ import {
 } from './chain/config.ts'
 import { type Genesis, LOCAL_BALANCE, parseGenesis } from './chain/genesis.ts'
 import { fromHex, type Hex } from './encoding/hex.ts'
+import type { ForkStart } from './engine/blockchain/chain.ts'
 import { createEngine } from './engine/create-engine.ts'
 import type { Engine } from './engine/engine.ts'
 import { forkConfig } from './engine/fork/fork.ts'
@@ -85,8 +86,11 @@ function clientVersion(preset: Preset): string {
 }
 
 /** The chain's constants; a fork has those of its upstream, with blocks that can be mined here. */
-function configOf(options: ResolvedNodeOptions, remote: RemoteChain | undefined): ChainConfig {
-  let config = remote === undefined ? CHAINS[options.chain] : forkConfig(remote)
+function configOf(
+  options: ResolvedNodeOptions,
+  fork: Pick<ForkStart, 'remote' | 'unpaid'> | undefined,
+): ChainConfig {
+  let config = fork === undefined ? CHAINS[options.chain] : forkConfig(fork.remote, fork.unpaid)
   if (options.blockGasLimit !== undefined) config = withBlockGasLimit(config, options.blockGasLimit)
   if (options.minGasPrice !== undefined) config = withMinimumGasPrice(config, options.minGasPrice)
   if (options.chainId !== undefined) config = { ...config, chainId: options.chainId }
@@ -106,6 +110,17 @@ const CREATE2_DEPLOYER = '0x4e59b44847b379578588920ca78fbf26c0b4956c'
 const CREATE2_DEPLOYER_CODE = fromHex(
   '0x7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe03601600081602082378035828234f58015156039578182fd5b8082525050506014600cf3',
 )
+
+/** What a fork begins with: the upstream's state, in which the local accounts have their balance. */
+function forkStart(
+  forked: Pick<ForkStart, 'remote' | 'unpaid'>,
+  { toFund }: LocalAccounts,
+  { accountBalance = LOCAL_BALANCE, create2Deployer, alloc = new Map() }: ResolvedNodeOptions,
+): ForkStart {
+  const edits = [...alloc].map(([address, account]) => ({ address, ...account }))
+  if (create2Deployer) edits.push({ address: CREATE2_DEPLOYER, code: CREATE2_DEPLOYER_CODE })
+  return { ...forked, toFund, balance: accountBalance, edits }
+}
 
 /** The genesis of the chain. A timestamp of `now` is that of the first start: later ones take it from the store. */
 async function genesisOf(
@@ -202,7 +217,8 @@ export async function createNodeFrom(
   const logger = options.logger ?? silentLogger
   const now = clockOf(options)
   const random = createRandomness(options.seed)
-  const config = configOf(options, remote)
+  const forked = remote && { remote, unpaid: new Set<number>() }
+  const config = configOf(options, forked)
   const accounts =
     from === undefined
       ? await createAccounts({
@@ -220,17 +236,17 @@ export async function createNodeFrom(
       ? keyFilesIn(join(options.dataDir, KEY_FOLDER))
       : undefined
   const keyStore = await openKeyStore({ files, milliseconds: Date.now }, logger)
-  const { dataDir, chain, fsync } = options
-  const store = from?.store ?? (await openStore({ dataDir, chain, chainId: config.chainId, fsync }))
+  const { dataDir, fsync } = options
+  const store =
+    from?.store ??
+    (await openStore({ dataDir, chain: config.name, chainId: config.chainId, fork: remote?.point, fsync }))
   let genesis = from?.genesis
   const start = async () => {
     genesis ??= await genesisOf(options, config, accounts.toFund, store, now)
     return createEngine({
       config,
       genesis,
-      ...(remote && {
-        fork: { remote, toFund: accounts.toFund, balance: options.accountBalance ?? LOCAL_BALANCE },
-      }),
+      ...(forked && { fork: forkStart(forked, accounts, options) }),
       store,
       place: options.dataDir ?? 'memory',
       accounts: createWallet({ local: accounts, keyStore, milliseconds: Date.now, random }),

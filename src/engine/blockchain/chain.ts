@@ -20,6 +20,8 @@ import { StateTrie } from '../../state/state-trie.ts'
 import { BlockStore } from '../../store/block-store.ts'
 import type { Store } from '../../store/level.ts'
 import { nodeSource } from '../../store/state-nodes.ts'
+import type { AccountEdit } from '../dev/state-edits.ts'
+import { withUpstreamBridge } from '../fork/bridge-views.ts'
 import { createFork, type Fork } from '../fork/fork.ts'
 import type { ChainAccess } from './ancestry.ts'
 import { Blockchain, type BlockWithState } from './blockchain.ts'
@@ -53,6 +55,10 @@ export interface ForkStart {
   /** Accounts that have at least this balance, wei, from the start. */
   readonly toFund: readonly Hex[]
   readonly balance: bigint
+  /** Other accounts that are changed. */
+  readonly edits: readonly AccountEdit[]
+  /** Heights of blocks that pay no collected fees out; the fork adds to them. */
+  readonly unpaid: Set<number>
 }
 
 /** What a chain is opened from. */
@@ -77,13 +83,15 @@ export async function openChain(options: ChainOptions): Promise<Chain> {
   const { config, genesis, store, place, logger, now } = options
   const source = nodeSource(store)
   const { fork: from } = options
-  const fork = from && createFork(from.remote, source, SHARED_ROOTS)
+  const fork = from && createFork({ ...from, source, sharedRoots: SHARED_ROOTS, config, logger })
   const blocks = await BlockStore.open(store, config, fork?.history)
   const trie = fork?.trie ?? new StateTrie(source, { sharedRoots: SHARED_ROOTS })
-  const forked = from && (await fork?.start(from.toFund, from.balance))
+  const forked = from && (await fork?.start(from))
+  const networkRules = vmRulesOf(config.name)
+  const rulesAt = fork === undefined ? networkRules : withUpstreamBridge(networkRules, fork)
   const vm = createVm({
     chainId: config.chainId,
-    rulesAt: withSignatures(vmRulesOf(config.name), options.signatures),
+    rulesAt: withSignatures(rulesAt, options.signatures),
     onNotice: (notice) => logger.warn(notice),
   })
   const blockchain = await Blockchain.open({ store, blocks, trie, place }, () => {
@@ -97,7 +105,7 @@ export async function openChain(options: ChainOptions): Promise<Chain> {
   const notices: string[] = []
   const importVm = createVm({
     chainId: config.chainId,
-    rulesAt: vmRulesOf(config.name),
+    rulesAt,
     onNotice(notice) {
       notices.push(notice)
       logger.warn(notice)

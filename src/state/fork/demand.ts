@@ -61,7 +61,7 @@ class Misses {
     return true
   }
 
-  /** Adds what the upstream says that a call touches in the states of which something is missing. */
+  /** Adds what a call touches by the access list of the upstream in the states of which something is missing. */
   async addHints(call: RemoteCall): Promise<void> {
     for (const state of [...this.#states.keys()]) {
       const items = await state.hint(call).catch(() => [])
