@@ -117,8 +117,9 @@ export interface RemoteUsage {
 /**
  * The upstream's chain up to the fork point. Everything that is returned has been verified: header bytes hash to the
  * hash asked for, proofs of work hold, headers of adjacent heights are linked, transactions, uncles and receipts have the
- * roots of their header. Of an upstream of another family only the form of the fields is checked. Methods throw a
- * NodeError where the upstream cannot be asked, and `undefined` means that its chain has no such thing.
+ * roots of their header. Of an upstream of another family only the form of the fields is checked, and of logs over a range
+ * that they were asked for. Methods throw a NodeError where the upstream cannot be asked, and `undefined` means that its
+ * chain has no such thing.
  */
 export interface RemoteChain {
   readonly point: ForkPoint
@@ -127,6 +128,8 @@ export interface RemoteChain {
   readonly config: ChainConfig
   /** The block of the fork point. */
   readonly head: ExecutedBlock
+  /** The transaction whose block's parent is the fork point, where the fork was chosen by it: its block, and its index there. */
+  readonly transaction?: { readonly block: ExecutedBlock; readonly index: number }
   /** The state after a block. */
   stateAt(block: RemoteBlockId): RemoteState
   /** The hash of a canonical block at or below the fork point as far as it is known in memory. */
