@@ -1,5 +1,10 @@
 /** Parts for tests of forks: settings, and a clock that only the test moves. */
-import { systemDeps, type RemoteClock, type RemoteDeps, type RemoteSettings } from '../../src/state/remote/settings.ts'
+import {
+  type RemoteClock,
+  type RemoteDeps,
+  type RemoteSettings,
+  systemDeps,
+} from '../../src/state/remote/settings.ts'
 
 /** A clock whose waits end at once and move it; deadlines pass when the test says so. */
 export interface TestClock extends RemoteClock {

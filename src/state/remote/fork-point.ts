@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { type Hex, toQuantity } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
+import type { BlockChoice } from '../../options/fork-settings.ts'
 import { missingOffline } from './asker.ts'
 import { readCached } from './cache/block-cache.ts'
 import { type CachedBlock, listCache } from './cache/cache-directory.ts'
@@ -9,7 +10,7 @@ import { Capabilities } from './capabilities.ts'
 import type { ForkPoint } from './model.ts'
 import type { RpcCall, RpcOutcome } from './replies.ts'
 import type { RpcClient } from './rpc-client.ts'
-import type { BlockChoice, RemoteSettings } from './settings.ts'
+import type { RemoteSettings } from './settings.ts'
 import { Count, Hash, readAnswer, WireHeader, WireLocation } from './wire.ts'
 
 /** The transaction that a fork was chosen by. */

@@ -1,8 +1,8 @@
 /** What a fork of another chain is made of, and what it takes from the process: its clock, chance, and log lines. */
+import { homedir } from 'node:os'
+import { isAbsolute, join } from 'node:path'
 import type { Hex } from '../../encoding/hex.ts'
-
-/** The block to fork: a height, so many blocks below the tip (negative), a tag, or a hash. */
-export type BlockChoice = { readonly number: number } | { readonly tag: string } | { readonly hash: Hex }
+import { type BlockChoice, type ForkOptions, forkSource } from '../../options/fork-settings.ts'
 
 /** Where to fork from, and with which limits. */
 export interface RemoteSettings {
@@ -30,6 +30,37 @@ export interface RemoteSettings {
   readonly cacheBytes: number
   /** Answer from the cache alone. */
   readonly isOffline: boolean
+}
+
+const MEGABYTE = 1024 * 1024
+
+/** The user's directory of caches (XDG Base Directory Specification): a relative `XDG_CACHE_HOME` counts as not set. */
+export function defaultCacheDir(env: Readonly<Record<string, string | undefined>>): string {
+  const given = env.XDG_CACHE_HOME
+  const base = given !== undefined && isAbsolute(given) ? given : join(homedir(), '.cache')
+  return join(base, 'tandem', 'fork')
+}
+
+/** What the options of a node ask for; `undefined` without a fork. Throws `invalid-options` where they contradict each other. */
+export function remoteSettingsOf(
+  options: ForkOptions,
+  env: Readonly<Record<string, string | undefined>>,
+): RemoteSettings | undefined {
+  const source = forkSource(options)
+  if (source === undefined) return undefined
+  const { forkTransactionHash, forkChainId, forkCacheDir } = options
+  return {
+    ...source,
+    ...(forkTransactionHash !== undefined && { transaction: forkTransactionHash }),
+    ...(forkChainId !== undefined && { chainId: forkChainId }),
+    timeoutMs: options.forkTimeoutMs,
+    retries: options.forkRetries,
+    rate: options.forkRate,
+    callsPerDay: options.forkCallsPerDay,
+    ...(options.forkCache && { cacheDir: forkCacheDir ?? defaultCacheDir(env) }),
+    cacheBytes: options.forkCacheSize * MEGABYTE,
+    isOffline: options.forkOffline,
+  }
 }
 
 /** Time, which tests replace. Milliseconds. */

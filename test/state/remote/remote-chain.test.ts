@@ -8,7 +8,11 @@ import { type ServedNode, servedNode } from '../../support/served-node.ts'
 
 const NOBODY: Hex = '0x00000000000000000000000000000000000dead1'
 /** Stores 1 to 5 in slots 0 to 4, emits an event of 32 zero bytes with topic 0, and is left with the code `60 00 54`. */
-const INIT = `0x${['6001600055', '6002600155', '6003600255', '6004600355', '6005600455'].join('')}600060206000a162600054600052600360 1df3`.replace(' ', '') as Hex
+const INIT =
+  `0x${['6001600055', '6002600155', '6003600255', '6004600355', '6005600455'].join('')}600060206000a162600054600052600360 1df3`.replace(
+    ' ',
+    '',
+  ) as Hex
 
 let node: ServedNode
 let chain: RemoteChain
