@@ -22,6 +22,7 @@ import { createAccounts, type LocalAccounts, MINER_ADDRESS } from './engine/wall
 import { openKeyStore } from './engine/wallet/key-store.ts'
 import { createWallet } from './engine/wallet/wallet.ts'
 import { NodeError } from './errors.ts'
+import { createForkAnew, openUpstream } from './forking.ts'
 import { silentLogger } from './logger.ts'
 import { type NodeOptions, type ResolvedNodeOptions, resolveNodeOptions } from './options/options.ts'
 import type { Preset } from './options/presets.ts'
@@ -181,6 +182,12 @@ interface Origin {
   readonly genesis: Genesis
 }
 
+/** A chain that was opened. */
+interface Opened {
+  readonly engine: Engine
+  readonly store: Store
+}
+
 /** The same accounts with keys of their own: a wallet wipes the keys that it locks. */
 function copyOf(accounts: LocalAccounts): LocalAccounts {
   const keys = new Map(accounts.list().map((address) => [address, accounts.key(address)?.slice()]))
@@ -217,8 +224,7 @@ export async function createNodeFrom(
   const logger = options.logger ?? silentLogger
   const now = clockOf(options)
   const random = createRandomness(options.seed)
-  const forked = remote && { remote, unpaid: new Set<number>() }
-  const config = configOf(options, forked)
+  const upstream = remote ?? (await openUpstream(options, logger))
   const accounts =
     from === undefined
       ? await createAccounts({
@@ -236,12 +242,28 @@ export async function createNodeFrom(
       ? keyFilesIn(join(options.dataDir, KEY_FOLDER))
       : undefined
   const keyStore = await openKeyStore({ files, milliseconds: Date.now }, logger)
-  const { dataDir, fsync } = options
-  const store =
-    from?.store ??
-    (await openStore({ dataDir, chain: config.name, chainId: config.chainId, fork: remote?.point, fsync }))
+  const wallet = createWallet({ local: accounts, keyStore, milliseconds: Date.now, random })
   let genesis = from?.genesis
-  const start = async () => {
+
+  /** Opens the chain of a store of its own, or goes on from the upstream's. */
+  async function start(remote: RemoteChain | undefined, given?: Store): Promise<Opened> {
+    const forked = remote && { remote, unpaid: new Set<number>() }
+    const config = configOf(options, forked)
+    const { dataDir, fsync } = options
+    const { name: chain, chainId } = config
+    const store = given ?? (await openStore({ dataDir, chain, chainId, fork: remote?.point, fsync }))
+    const engine = await engineOn(store, config, forked).catch(async (error) => {
+      await store.close()
+      throw error
+    })
+    return { engine, store }
+  }
+
+  async function engineOn(
+    store: Store,
+    config: ChainConfig,
+    forked: Pick<ForkStart, 'remote' | 'unpaid'> | undefined,
+  ): Promise<Engine> {
     genesis ??= await genesisOf(options, config, accounts.toFund, store, now)
     return createEngine({
       config,
@@ -249,7 +271,7 @@ export async function createNodeFrom(
       ...(forked && { fork: forkStart(forked, accounts, options) }),
       store,
       place: options.dataDir ?? 'memory',
-      accounts: createWallet({ local: accounts, keyStore, milliseconds: Date.now, random }),
+      accounts: wallet,
       names,
       logger,
       now,
@@ -269,10 +291,18 @@ export async function createNodeFrom(
       maxTraceBytes: options.maxTraceBytes,
     })
   }
-  const engine = await start().catch(async (error) => {
-    await store.close()
+  const { engine, store } = await start(upstream, from?.store).catch(async (error) => {
+    await upstream?.close()
     throw error
   })
+  if (from === undefined) {
+    engine.forkAnew = createForkAnew({
+      engine,
+      options,
+      logger,
+      start: async (next) => (await start(next)).engine,
+    })
+  }
 
   const { onConsole } = options
   if (onConsole !== undefined) {

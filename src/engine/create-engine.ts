@@ -64,7 +64,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
   const chain = await openChain({ ...options, signatures: impersonation.signatures })
   const events = createEmitter<EngineEvents>((error) => logger.error('a listener failed', { error }))
   const indexes = createChainIndexes({ ...chain, logger })
-  events.on('chain', indexes.follow)
+  const unfollow = events.on('chain', indexes.follow)
   const clock = new Clock(now, { lasting: options.lastingClock })
   const blockOverrides = new BlockOverrides(options.coinbase)
   const pool = new Pool({ ...options, headerOverrides: () => blockOverrides.headerOverrides })
@@ -128,6 +128,12 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     events,
     fork,
     queries: createQueries(parts, options),
+    async retire() {
+      mining.schedule.stop()
+      await idle()
+      unfollow()
+      await fork?.remote.close()
+    },
     close() {
       closing ??= (async () => {
         mining.schedule.stop()

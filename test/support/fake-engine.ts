@@ -297,6 +297,7 @@ export function fakeEngine(
     dev,
     peers: fakePeers(),
     fork: undefined,
+    retire: note('retire', undefined),
     events: createEmitter((error) => {
       throw error
     }),

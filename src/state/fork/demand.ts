@@ -61,12 +61,23 @@ class Misses {
     return true
   }
 
-  /** Adds what a call touches by the access list of the upstream in the states of which something is missing. */
-  async addHints(call: RemoteCall): Promise<void> {
+  /**
+   * Adds what a call touches by the access list of the upstream, in the states of which something is missing. False when
+   * the upstream names nothing new.
+   */
+  async addHints(call: RemoteCall): Promise<boolean> {
+    let isNew = false
     for (const state of [...this.#states.keys()]) {
       const items = await state.hint(call).catch(() => [])
-      for (const item of items) this.addItem(state, item)
+      for (const item of items) {
+        const isKnown =
+          item.kind === 'account' ? state.account(item.address) : state.cell(item.address, item.slot)
+        if (isKnown !== undefined) continue
+        isNew = true
+        this.addItem(state, item)
+      }
     }
+    return isNew
   }
 
   async fetch(): Promise<void> {
@@ -109,6 +120,7 @@ export class Demand {
    */
   readonly run: OnDemand = async (run, call) => {
     let before: Misses | undefined
+    let isHinted = call !== undefined
     for (let round = 1; ; round++) {
       const misses = new Misses()
       const outcome = await this.#attempt(run, misses)
@@ -118,8 +130,8 @@ export class Demand {
       }
       if (before !== undefined && misses.isWithin(before)) throw stuck(misses)
       before = misses
-      const request = round > ROUNDS_BEFORE_HINT ? call?.() : undefined
-      if (request !== undefined) await misses.addHints(request)
+      const request = isHinted && round > ROUNDS_BEFORE_HINT ? call?.() : undefined
+      if (request !== undefined) isHinted = await misses.addHints(request)
       await misses.fetch()
     }
   }

@@ -2,7 +2,7 @@
 import { EMPTY_CODE_HASH } from '../../chain/account.ts'
 import type { ChainConfig } from '../../chain/config.ts'
 import { EMPTY } from '../../encoding/bytes.ts'
-import type { Hex } from '../../encoding/hex.ts'
+import { type Hex, toQuantity } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
 import { type Asker, missingOffline } from './asker.ts'
 import type { BlockCache, RemoteCache } from './cache/block-cache.ts'
@@ -74,7 +74,7 @@ export function createRemoteState(block: RemoteBlockId, parts: StateParts): Remo
   const { asker, cache, config, capabilities, hints } = parts
   let own: BlockCache | undefined = cache.loaded(block.hash)
   const reads = readsOf(() => own)
-  const parameter = blockParameter(block, capabilities.anchor)
+  const anchored = blockParameter(block, capabilities.anchor === 'hash' ? 'object' : capabilities.anchor)
 
   async function load(): Promise<BlockCache> {
     own ??= await cache.block(block)
@@ -135,7 +135,8 @@ export function createRemoteState(block: RemoteBlockId, parts: StateParts): Remo
     block,
     ...reads,
     fetch,
-    hint: async (call) => hintOf(call, block, parameter, asker, await load(), hints),
-    call: async (call) => runCall(call, block, parameter, asker, await load()),
+    // Methods that run code take no bare hash; a hint needs no anchor.
+    hint: async (call) => hintOf(call, block, toQuantity(block.number), asker, await load(), hints),
+    call: async (call) => runCall(call, block, anchored, asker, await load()),
   }
 }
