@@ -8,7 +8,7 @@ import { messageOf } from '../../store/identity.ts'
 
 /** A payout looks at the block that matures and as many above it (docs/protocol.md#54-remasc-payout). */
 const ABOVE = 7
-/** Blocks of which headers are fetched ahead: as many calls as one request of the chain's nodes may have. */
+/** Blocks of which headers are fetched ahead: about as many calls as one request to the reference node may have. */
 const AHEAD = 48
 
 /** What the payouts of a fork's blocks need. */

@@ -49,7 +49,7 @@ const RESET = order({
     const block = options.forking?.blockNumber ?? options.blockNumber
     if (url === undefined && block === undefined) return engine.commands.reset()
     if (engine.forkAnew === undefined)
-      throw invalidParams('options.forking: a chain of a pool forks no other chain')
+      throw invalidParams('options.forking: a node that shares its chain with others forks no other one')
     return engine.forkAnew({ url, block })
   },
 })

@@ -1,12 +1,13 @@
 /** Opens the upstream that the options of a node name, and replaces the chain of a running node by a fork. */
-import type { Engine, ForkChoice } from './engine/engine.ts'
-import type { EngineEvents } from './engine/model.ts'
-import { invalidParams } from './errors.ts'
-import type { Logger } from './logger.ts'
-import { forkSource } from './options/fork-settings.ts'
-import type { ResolvedNodeOptions } from './options/options.ts'
-import type { RemoteChain } from './state/remote/model.ts'
-import { readForkedBlock } from './store/identity.ts'
+
+import { invalidParams } from '../../errors.ts'
+import type { Logger } from '../../logger.ts'
+import { forkSource } from '../../options/fork-settings.ts'
+import type { ResolvedNodeOptions } from '../../options/options.ts'
+import type { RemoteChain } from '../../state/remote/model.ts'
+import { readForkedBlock } from '../../store/identity.ts'
+import type { Engine, ForkChoice } from '../engine.ts'
+import type { EngineEvents } from '../model.ts'
 
 /** The upstream that the options name, `undefined` where they name none. Throws `upstream` and `invalid-options`. */
 export async function openUpstream(
@@ -14,10 +15,10 @@ export async function openUpstream(
   logger: Logger,
 ): Promise<RemoteChain | undefined> {
   if (options.fork === undefined) return undefined
-  // A node without a fork never loads what speaks to an upstream.
+  // A node without a fork never loads the client of an upstream.
   const [{ openRemoteChain }, { remoteSettingsOf, systemDeps }] = await Promise.all([
-    import('./state/remote/remote-chain.ts'),
-    import('./state/remote/settings.ts'),
+    import('../../state/remote/remote-chain.ts'),
+    import('../../state/remote/settings.ts'),
   ])
   const settings = remoteSettingsOf(options, process.env)
   if (settings === undefined) return undefined
