@@ -21,6 +21,7 @@ const LAYERS = [
   'engine',
   'replication',
   'rpc',
+  'node-parts.ts',
   'node.ts',
   'pool.ts',
   'transport',

@@ -17,7 +17,14 @@ export function addConfigFlag(command: Command): void {
 
 /** Adds the flag of a setting. */
 export function addSettingFlag(command: Command, setting: Setting<unknown, unknown>): void {
-  command.addOption(new Option(setting.flag, helpOf(setting)))
+  const option = new Option(setting.flag, helpOf(setting))
+  const { repeatable } = setting
+  if (repeatable !== undefined) {
+    option.argParser((text, before: string | undefined) =>
+      before === undefined ? text : `${before}${repeatable}${text}`,
+    )
+  }
+  command.addOption(option)
 }
 
 /** Adds the flag of the configuration file, and those of the settings with these keys. */

@@ -5,7 +5,7 @@ import type { Genesis } from '../chain/genesis.ts'
 import type { Hex } from '../encoding/hex.ts'
 import type { Logger } from '../logger.ts'
 import type { Store } from '../store/level.ts'
-import { openChain } from './blockchain/chain.ts'
+import { type ForkStart, openChain } from './blockchain/chain.ts'
 import { createChainWriter } from './blockchain/chain-writer.ts'
 import { Clock } from './clock.ts'
 import { createCommands } from './commands.ts'
@@ -33,6 +33,7 @@ import type { Wallet } from './wallet/wallet.ts'
 export interface EngineOptions extends QueryOptions {
   readonly config: ChainConfig
   readonly genesis: Genesis
+  readonly fork?: ForkStart | undefined
   readonly store: Store
   /** Where the database is, for error messages. */
   readonly place: string
@@ -74,7 +75,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
   const chain = await openChain({ ...options, signatures: impersonation.signatures })
   const events = createEmitter<EngineEvents>((error) => logger.error('a listener failed', { error }))
   const indexes = createChainIndexes({ ...chain, logger })
-  events.on('chain', indexes.follow)
+  const unfollow = events.on('chain', indexes.follow)
   const clock = new Clock(now, { lasting: options.lastingClock })
   const blockOverrides = new BlockOverrides(options.coinbase)
   if (modes !== undefined) {
@@ -102,13 +103,16 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     isClosing: () => closing !== undefined,
   })
   const { discardPending } = mining
-  const { admitCommand } = options
   const queue = createSerialQueue()
+  const { admitCommand } = options
+  const { fork } = chain
+  const run: Enqueue =
+    fork === undefined ? queue.enqueue : (job) => queue.enqueue(() => fork.demand.restart(job))
   const enqueue: Enqueue =
     admitCommand === undefined
-      ? queue.enqueue
+      ? run
       : (job) =>
-          queue.enqueue(() => {
+          run(() => {
             admitCommand()
             return job()
           })
@@ -135,6 +139,9 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
   const commands: Commands = { ...createCommands(parts), ...dev.snapshotCommands }
 
   const restorePool = async () => {
+    await parts.onDemand(() => {
+      for (const { from } of chain.blocks.poolEntries()) chain.headState().account(from)
+    })
     const refused = refusedOnDisk(parts)
     if (refused.length > 0) await chain.store.batch(persistedPool.drop(refused))
   }
@@ -150,6 +157,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     dev: dev.tools,
     peers,
     events,
+    fork,
     queries: createQueries(parts, options),
     replica: createReplica(parts, {
       enqueue: queue.enqueue,
@@ -157,12 +165,19 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
       reloadSnapshots: dev.reloadSnapshots,
       startMining: () => commands.startMining(),
     }),
+    async retire() {
+      mining.schedule.stop()
+      await queue.idle()
+      unfollow()
+      await fork?.remote.close()
+    },
     close() {
       closing ??= (async () => {
         mining.schedule.stop()
         await queue.idle()
         if (options.peers === undefined) await peers.close()
         await chain.store.close()
+        await fork?.remote.close()
       })()
       return closing
     },

@@ -6,6 +6,7 @@ import type { Logger } from '../logger.ts'
 import { isLoopback } from './addresses.ts'
 import { CLUSTER_SETTINGS } from './cluster-settings.ts'
 import { ENGINE_SETTINGS } from './engine-settings.ts'
+import { FORK_SETTINGS, forkSource } from './fork-settings.ts'
 import { LIMIT_SETTINGS } from './limit-settings.ts'
 import { RPC_SETTINGS } from './rpc-settings.ts'
 import { RPC_HANDLER_SETTINGS, SERVE_SETTINGS } from './serve-settings.ts'
@@ -18,6 +19,7 @@ export const NODE_SETTINGS = {
   ...RPC_SETTINGS,
   ...LIMIT_SETTINGS,
   ...CLUSTER_SETTINGS,
+  ...FORK_SETTINGS,
 }
 
 /** The caller of a method, for logs. */
@@ -103,6 +105,19 @@ function checkLocalOptions({ chain, preset }: Values<typeof NODE_SETTINGS>, give
   throw new NodeError('invalid-options', message)
 }
 
+/** Options of a chain that begins with a genesis of its own, which a fork does not. */
+const GENESIS_OPTIONS = ['genesisTime', 'genesis'] as const
+
+/** Throws `invalid-options` for options of a fork that contradict each other, or others. */
+function checkForkOptions(values: Values<typeof NODE_SETTINGS>, given: NodeOptions): void {
+  if (forkSource(values) === undefined) return
+  const isChainNamed = given.chain !== undefined && given.chain !== 'regtest'
+  const key = isChainNamed ? 'chain' : GENESIS_OPTIONS.find((name) => given[name] !== undefined)
+  if (key === undefined) return
+  const message = `Options "fork" and "${key}" contradict each other: a fork goes on from the upstream's chain.`
+  throw new NodeError('invalid-options', message)
+}
+
 /** Checks node options and fills in defaults. Throws `invalid-options` for an unknown, malformed or contradicting option. */
 export function resolveNodeOptions(given: NodeOptions): ResolvedNodeOptions {
   const parts = ['logger', 'now', 'onCall', 'onConsole', 'alloc', 'genesis']
@@ -119,6 +134,7 @@ export function resolveNodeOptions(given: NodeOptions): ResolvedNodeOptions {
     throw new NodeError('invalid-options', message)
   }
   checkLocalOptions(values, given)
+  checkForkOptions(values, given)
   const wallet = values.wallet && !hasNoWallet(values, given)
   const { logger, now, onCall, onConsole, alloc, genesis } = given
   return { ...values, wallet, logger, now, onCall, onConsole, alloc, genesis }

@@ -163,15 +163,13 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
 
   /** Runs a method; a promise, or the result itself. */
   function invoke(method: AnyMethod, params: unknown, session: Session, deadline: number): unknown {
-    return method.call(positional(params), {
-      engine,
-      options,
-      methods,
-      session,
-      filters,
-      subscriptions,
-      deadline,
-    })
+    const given = positional(params)
+    const context = { engine, options, methods, session, filters, subscriptions, deadline }
+    const { fork } = engine
+    if (fork === undefined) return method.call(given, context)
+    // What a fork must fetch first is fetched, and the call runs again: nothing has happened before it was missed.
+    if (method.changesState) return fork.demand.restart(async () => method.call(given, context))
+    return fork.demand.run(() => method.call(given, context))
   }
 
   function report(name: string, started: number, error: unknown, session: Session): void {

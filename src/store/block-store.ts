@@ -19,6 +19,16 @@ const HEIGHT_CACHE_COUNT = 64
 
 const NO_HASHES: readonly Hex[] = []
 
+/** Blocks that the store does not hold because they were before its first one; all of them are canonical. */
+export interface BlockHistory {
+  /** Number of the first block of the store. */
+  readonly above: number
+  block(hash: Hex): ExecutedBlock | undefined
+  header(hash: Hex): Header | undefined
+  hashAt(height: number): Hex | undefined
+  transactionLocation(hash: Hex): TransactionLocation | undefined
+}
+
 /** The chain's part of the database. Reads are synchronous; writes are described and take effect with their batch. */
 export class BlockStore {
   readonly #tables: ChainTables
@@ -33,17 +43,23 @@ export class BlockStore {
   readonly #heights = new LRUCache<number, readonly Hex[]>({ max: HEIGHT_CACHE_COUNT })
   #pooled: readonly Transaction[] = []
   #nextArrival = 1
+  readonly #history: BlockHistory | undefined
   /** No block is known above this height; there may be none at it either. */
   #highest = -1
 
-  private constructor(tables: ChainTables, accounts: AccountIndex) {
+  private constructor(tables: ChainTables, accounts: AccountIndex, history: BlockHistory | undefined) {
+    this.#history = history
     this.#tables = tables
     this.accounts = accounts
   }
 
   /** Reads what must be at hand before the first block: the pool, and how high blocks stand. */
-  static async open(reader: KeyValueReader, config: ChainConfig): Promise<BlockStore> {
-    const blocks = new BlockStore(chainTables(reader, config), new AccountIndex(reader))
+  static async open(
+    reader: KeyValueReader,
+    config: ChainConfig,
+    history?: BlockHistory,
+  ): Promise<BlockStore> {
+    const blocks = new BlockStore(chainTables(reader, config), new AccountIndex(reader), history)
     await blocks.reload()
     return blocks
   }
@@ -83,7 +99,7 @@ export class BlockStore {
     const recent = this.#blocks.get(hash)
     if (recent !== undefined) return recent
     const record = this.#tables.headers.get(hash)
-    if (record === undefined) return undefined
+    if (record === undefined) return this.#history?.block(hash)
     const body = this.#tables.bodies.get(hash)
     const receipts = this.#tables.receipts.get(hash)
     if (body === undefined || receipts === undefined)
@@ -106,12 +122,19 @@ export class BlockStore {
     const recent = this.#headers.get(hash)
     if (recent !== undefined) return recent
     const header = this.#tables.headers.get(hash)?.header
-    if (header !== undefined) this.#headers.set(hash, header)
+    if (header === undefined) return this.#history?.header(hash)
+    this.#headers.set(hash, header)
     return header
+  }
+
+  /** Number of the first block that the store holds: 0, or where a fork began. */
+  get first(): number {
+    return this.#history?.above ?? 0
   }
 
   /** The block at a height that counts; `undefined` above the head. */
   canonicalHash(height: number): Hex | undefined {
+    if (this.#history !== undefined && height < this.#history.above) return this.#history.hashAt(height)
     return this.#tables.canonical.get(height)
   }
 
@@ -127,7 +150,7 @@ export class BlockStore {
 
   /** Where a transaction of the canonical chain stands. */
   transactionLocation(hash: Hex): TransactionLocation | undefined {
-    return this.#tables.transactions.get(hash)
+    return this.#tables.transactions.get(hash) ?? this.#history?.transactionLocation(hash)
   }
 
   /** Tip of the canonical chain; `undefined` in a new database. */
@@ -140,7 +163,7 @@ export class BlockStore {
    * then the result is its genesis.
    */
   requireGenesis(hash: Hex): ExecutedBlock | undefined {
-    const found = this.canonicalHash(0)
+    const found = this.canonicalHash(this.first)
     if (found === undefined || found === hash) return undefined
     if (this.#tables.meta.get(META.loadedGenesis) === found) return this.get(found)
     throw new NodeError(

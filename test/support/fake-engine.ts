@@ -309,6 +309,8 @@ export function fakeEngine(
       follow: note('follow', undefined),
       lead: note('lead', undefined),
     },
+    fork: undefined,
+    retire: note('retire', undefined),
     events: createEmitter((error) => {
       throw error
     }),
