@@ -8,4 +8,7 @@ import { applyTheme } from './theme.ts'
 applyTheme()
 startStore()
 startOutput()
-render(<App />, document.getElementById('app') as HTMLElement)
+const place = document.getElementById('app') as HTMLElement
+// What the document shows before the script runs.
+place.replaceChildren()
+render(<App />, place)

@@ -1,7 +1,7 @@
 /** Results of the node's methods as the pages use them (docs/methods.md has all members). */
 import type { Hex } from './format.ts'
 
-/** `eth_getHeaderByNumber`. */
+/** The header in `eth_getBlockByNumber`. */
 export interface Header {
   readonly number: Hex
   readonly hash: Hex

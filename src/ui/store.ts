@@ -48,7 +48,7 @@ async function update(): Promise<void> {
   timer = undefined
   updatedAt = Date.now()
   try {
-    const latest = await call<Header>('eth_getHeaderByNumber', ['latest'])
+    const latest = await call<Header>('eth_getBlockByNumber', ['latest', false])
     head.value = latest
     version.value++
   } catch {

@@ -33,7 +33,7 @@ async function loadTransaction(hash: string, signal: AbortSignal): Promise<Found
       ? [null, null]
       : await Promise.all([
           call<Receipt | null>('eth_getTransactionReceipt', [hash], signal),
-          call<Header | null>('eth_getHeaderByHash', [blockHash], signal),
+          call<Header | null>('eth_getBlockByHash', [blockHash, false], signal),
         ])
   const [own, ...events] = await decodeAll(
     [
