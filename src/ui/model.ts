@@ -86,3 +86,22 @@ export interface ChainChange {
   readonly removed: readonly Hex[]
   readonly added: readonly Hex[]
 }
+
+/** The part of an OpenRPC document that pages use. */
+export interface OpenRpc {
+  readonly methods: readonly OpenRpcMethod[]
+  readonly components?: { readonly schemas?: Readonly<Record<string, unknown>> }
+}
+
+/** A method of the document. */
+export interface OpenRpcMethod {
+  readonly name: string
+  readonly summary?: string
+  readonly params: readonly {
+    readonly name: string
+    readonly required?: boolean
+    readonly description?: string
+    readonly schema: unknown
+  }[]
+  readonly result?: { readonly name: string; readonly schema: unknown }
+}
