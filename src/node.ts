@@ -208,8 +208,10 @@ export function originOf(node: object): Origin {
 }
 
 /** The mining mode of the options: milliseconds for an interval. */
-function miningOf({ mining }: ResolvedNodeOptions): MiningMode {
-  return typeof mining === 'number' ? Math.round(mining * 1000) : mining
+function miningOf({ mining, mixedMining }: ResolvedNodeOptions): MiningMode {
+  if (typeof mining !== 'number') return mining
+  const milliseconds = Math.round(mining * 1000)
+  return mixedMining ? { mixed: milliseconds } : milliseconds
 }
 
 /**
@@ -276,6 +278,7 @@ export async function createNodeFrom(
       strictCalls: options.strictCalls,
       leastGasPrice: options.gasPrice,
       accountQuota: options.accountQuota,
+      order: options.order,
       accountSlots: options.accountSlots,
       workRateLimitMs: options.workRateLimitMs,
       callGasCap: gasCap(given.callGasCap, options.callGasCap, options.blockGasLimit),
