@@ -87,7 +87,7 @@ async function world() {
         .slice(from, to + 1)
         .filter((block) => termOf(block) === term)
         .map(({ block }) => block.header.number),
-    /** Turns a bit of a stored section, of its checksum unless told otherwise. */
+    /** Turns a bit of a stored section, one of its checksum unless given another place. */
     async damage(section: number, fromEnd = 1) {
       const put = table.put(section, table.get(section) as SectionRecord)
       if (put.type !== 'put') throw new Error('a section is put')
