@@ -15,7 +15,7 @@ import { fromHex, type Hex } from './encoding/hex.ts'
 import { createEngine } from './engine/create-engine.ts'
 import type { Engine } from './engine/engine.ts'
 import type { Peers } from './engine/peers/peer-scoring.ts'
-import { createRandomness, type RandomBytes } from './engine/randomness.ts'
+import { createRandomness } from './engine/randomness.ts'
 import { createAccounts, type LocalAccounts, MINER_ADDRESS } from './engine/wallet/accounts.ts'
 import { openKeyStore } from './engine/wallet/key-store.ts'
 import { createWallet } from './engine/wallet/wallet.ts'
@@ -24,7 +24,7 @@ import { type Logger, silentLogger } from './logger.ts'
 import { type NodeOptions, type ResolvedNodeOptions, resolveNodeOptions } from './options/options.ts'
 import type { Preset } from './options/presets.ts'
 import type { Joining } from './replication/cluster.ts'
-import { createAnswer, createRoute } from './rpc/cluster-routes.ts'
+import { createAnswer, createRoute, withNodeId } from './rpc/cluster-routes.ts'
 import { checkMethodTimeouts } from './rpc/deadlines.ts'
 import { errorObjectIn } from './rpc/dialects.ts'
 import { createDispatcher, type Dispatcher } from './rpc/dispatcher.ts'
@@ -177,15 +177,6 @@ async function joiningOf(
   )
 }
 
-/** Ids of filters begin with that of the node, by which other nodes find it. */
-function withNodeId(random: RandomBytes, id: string): RandomBytes {
-  const head = fromHex(`0x${id}`)
-  return (purpose, length) => {
-    const bytes = random(purpose, length)
-    return purpose === 'filter' ? Uint8Array.from([...head, ...bytes.subarray(head.length)]) : bytes
-  }
-}
-
 /** What a chain of a pool is made from. */
 interface Origin {
   readonly given: NodeOptions
@@ -301,6 +292,7 @@ export async function createNodeFrom(given: NodeOptions, from?: Omit<Origin, 'gi
     logger,
     random: joining === undefined ? random : withNodeId(random, joining.id),
     route: joining && createRoute(() => cluster),
+    position: joining && (() => cluster),
     elapsed: options.now || options.frozenClock !== false ? () => now() * 1000 : undefined,
     onCall: options.onCall,
   })
