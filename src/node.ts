@@ -2,26 +2,28 @@
 import { arch, platform } from 'node:os'
 import { join } from 'node:path'
 import { readArtifacts } from './abi/artifact-files.ts'
-import { type AbiRegistry, createAbiRegistry } from './abi/registry.ts'
-import {
-  CHAINS,
-  type ChainConfig,
-  withBlockGasLimit,
-  withDifficulty,
-  withMinimumGasPrice,
-} from './chain/config.ts'
-import { type Genesis, LOCAL_BALANCE, parseGenesis } from './chain/genesis.ts'
-import { fromHex, type Hex } from './encoding/hex.ts'
+import { type AbiRegistry, copyOnWrite, createAbiRegistry } from './abi/registry.ts'
+import type { ChainConfig } from './chain/config.ts'
+import type { Genesis } from './chain/genesis.ts'
+import type { Hex } from './encoding/hex.ts'
 import type { ForkStart } from './engine/blockchain/chain.ts'
 import { createEngine } from './engine/create-engine.ts'
+import type { NodeModes } from './engine/dev/dev-tools.ts'
 import type { Engine } from './engine/engine.ts'
-import { forkConfig } from './engine/fork/fork.ts'
-import { createForkAnew, openUpstream } from './engine/fork/open-upstream.ts'
+import { createForkAnew, forkStartOf, openUpstream } from './engine/fork/open-upstream.ts'
+import type { MiningMode } from './engine/model.ts'
+import { configOf, genesisEdits, genesisOf } from './engine/network.ts'
 import type { Peers } from './engine/peers/peer-scoring.ts'
 import { createRandomness } from './engine/randomness.ts'
-import { createAccounts, type LocalAccounts, MINER_ADDRESS } from './engine/wallet/accounts.ts'
-import { openKeyStore } from './engine/wallet/key-store.ts'
-import { createWallet } from './engine/wallet/wallet.ts'
+import {
+  type Accounts,
+  accountsOf,
+  createAccounts,
+  type LocalAccounts,
+  MINER_ADDRESS,
+} from './engine/wallet/accounts.ts'
+import { createKeyStore, openKeyStore } from './engine/wallet/key-store.ts'
+import { createWallet, type WalletCopy } from './engine/wallet/wallet.ts'
 import { NodeError } from './errors.ts'
 import { silentLogger } from './logger.ts'
 import { type NodeOptions, type ResolvedNodeOptions, resolveNodeOptions } from './options/options.ts'
@@ -31,15 +33,15 @@ import { errorObjectIn } from './rpc/dialects.ts'
 import { createDispatcher, type Dispatcher } from './rpc/dispatcher.ts'
 import { RpcError } from './rpc/error-codes.ts'
 import { type Health, readHealth } from './rpc/health.ts'
+import type { Load } from './rpc/load.ts'
 import { METHODS } from './rpc/methods/index.ts'
 import { createPermissions } from './rpc/permissions.ts'
 import { checkMethodEntries, methodsOpenIn } from './rpc/profiles.ts'
 import { openSession, type Session } from './rpc/session.ts'
 import type { RemoteChain } from './state/remote/model.ts'
-import { BlockStore } from './store/block-store.ts'
 import { keyFilesIn } from './store/key-files.ts'
 import { openStore, type Store } from './store/level.ts'
-import { packageVersion, readGenesisFile } from './store/package-files.ts'
+import { packageVersion } from './store/package-files.ts'
 
 /** A notification: EIP-1193's `message` event. */
 export interface ProviderMessage {
@@ -86,63 +88,11 @@ function clientVersion(preset: Preset): string {
   return { rsk: own, hardhat: `HardhatNetwork/${own}`, anvil: `anvil/${own}` }[preset]
 }
 
-/** The chain's constants; a fork has those of its upstream, with blocks that can be mined here. */
-function configOf(
-  options: ResolvedNodeOptions,
-  fork: Pick<ForkStart, 'remote' | 'unpaid'> | undefined,
-): ChainConfig {
-  let config = fork === undefined ? CHAINS[options.chain] : forkConfig(fork.remote, fork.unpaid)
-  if (options.blockGasLimit !== undefined) config = withBlockGasLimit(config, options.blockGasLimit)
-  if (options.minGasPrice !== undefined) config = withMinimumGasPrice(config, options.minGasPrice)
-  if (options.chainId !== undefined) config = { ...config, chainId: options.chainId }
-  if (options.difficulty !== undefined) config = withDifficulty(config, options.difficulty)
-  return config
-}
-
 /** The registry of the ABIs that the options name; reads no file when there are none. */
 async function namesOf({ abi }: ResolvedNodeOptions): Promise<AbiRegistry> {
   const names = createAbiRegistry()
   if (abi.length > 0) for (const artifact of await readArtifacts(abi)) await names.add(artifact)
   return names
-}
-
-/** Arachnid's deterministic deployment proxy, through which Foundry's scripts create contracts with CREATE2. */
-const CREATE2_DEPLOYER = '0x4e59b44847b379578588920ca78fbf26c0b4956c'
-const CREATE2_DEPLOYER_CODE = fromHex(
-  '0x7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe03601600081602082378035828234f58015156039578182fd5b8082525050506014600cf3',
-)
-
-/** What a fork begins with: the upstream's state, in which the local accounts have their balance. */
-function forkStart(
-  forked: Pick<ForkStart, 'remote' | 'unpaid'>,
-  { toFund }: LocalAccounts,
-  { accountBalance = LOCAL_BALANCE, create2Deployer, alloc = new Map() }: ResolvedNodeOptions,
-): ForkStart {
-  const edits = [...alloc].map(([address, account]) => ({ address, ...account }))
-  if (create2Deployer) edits.push({ address: CREATE2_DEPLOYER, code: CREATE2_DEPLOYER_CODE })
-  return { ...forked, toFund, balance: accountBalance, edits }
-}
-
-/** The genesis of the chain. A timestamp of `now` is that of the first start: later ones take it from the store. */
-async function genesisOf(
-  { chain, genesis, genesisTime, accountBalance, create2Deployer, alloc = new Map() }: ResolvedNodeOptions,
-  config: ChainConfig,
-  toFund: readonly Hex[],
-  store: Store,
-  now: () => number,
-): Promise<Genesis> {
-  let timestamp = genesisTime
-  if (timestamp === 'now') {
-    const blocks = await BlockStore.open(store, config)
-    const hash = blocks.canonicalHash(0)
-    timestamp = (hash === undefined ? undefined : blocks.header(hash)?.timestamp) ?? now()
-  }
-  return parseGenesis(genesis ?? readGenesisFile(chain), config, {
-    addresses: toFund,
-    balance: accountBalance,
-    timestamp,
-    alloc: create2Deployer ? new Map([[CREATE2_DEPLOYER, { code: CREATE2_DEPLOYER_CODE }], ...alloc]) : alloc,
-  })
 }
 
 /** Unix time of a frozen clock that names none: 14 November 2023, 22:13:20 UTC. */
@@ -173,13 +123,33 @@ function gasCap(given: unknown, resolved: bigint, blockGasLimit: bigint | undefi
     : resolved
 }
 
+/** What a copy of a node begins with, beside the entries of its database. */
+interface Start {
+  readonly genesis: Genesis
+  /** Never changes. */
+  readonly names: AbiRegistry
+  readonly accounts: WalletCopy
+  readonly modes: NodeModes
+  /** Of a fork; the copy does not close it. */
+  readonly upstream: RemoteChain | undefined
+}
+
+/** What a copy has in common with its node, which then has to stay open longer: callers, and the limits of concurrent work. */
+interface Shared {
+  readonly peers: Peers
+  readonly load: Load
+}
+
 /** What a chain of a pool is made from. */
 interface Origin {
   readonly given: NodeOptions
+  /** Closed with the node. */
   readonly store: Store
-  readonly names: AbiRegistry
-  readonly accounts: LocalAccounts
-  readonly genesis: Genesis
+  readonly shared: Shared
+  /** Copies what the node has now. */
+  start(): Start
+  /** Changes with the chain, the state after the head, and the pool. */
+  version(): string
 }
 
 /** A chain that was opened. */
@@ -189,19 +159,25 @@ interface Opened {
 }
 
 /** The same accounts with keys of their own: a wallet wipes the keys that it locks. */
-function copyOf(accounts: LocalAccounts): LocalAccounts {
-  const keys = new Map(accounts.list().map((address) => [address, accounts.key(address)?.slice()]))
-  return { ...accounts, key: (address) => keys.get(address) }
+function copyOf(local: Accounts): LocalAccounts {
+  const keys = new Map<Hex, Uint8Array>()
+  for (const address of local.list()) keys.set(address, (local.key(address) as Uint8Array).slice())
+  return { ...accountsOf(local.enabled, keys), toFund: [] }
 }
 
 /** The origins of open nodes: what another node needs to continue from one, and no user of a node. */
-const origins = new WeakMap<Node, Origin>()
+const origins = new WeakMap<object, Origin>()
 
-/** Where a node came from; its store is closed with it. Throws `invalid-options` for an object of another package. */
-export function originOf(node: Node): Origin {
+/** Where a node came from. Throws `invalid-options` for an object of another package. */
+export function originOf(node: object): Origin {
   const origin = origins.get(node)
   if (origin === undefined) throw new NodeError('invalid-options', 'This is no node of createNode.')
   return origin
+}
+
+/** The mining mode of the options: milliseconds for an interval. */
+function miningOf({ mining }: ResolvedNodeOptions): MiningMode {
+  return typeof mining === 'number' ? Math.round(mining * 1000) : mining
 }
 
 /**
@@ -212,11 +188,14 @@ export function createNode(given: NodeOptions = {}): Promise<Node> {
   return createNodeFrom(given)
 }
 
-/** The same, on a store that is open already and that the node then owns, with the ABIs, accounts and genesis of another node. */
+/**
+ * The same, on a store that is open already and that the node then owns, beginning where another node is, or on an
+ * upstream that is open already.
+ */
 export async function createNodeFrom(
   given: NodeOptions,
-  from?: Omit<Origin, 'given'>,
-  remote?: RemoteChain,
+  from?: Start & { readonly store: Store; readonly shared?: Shared | undefined },
+  remote: RemoteChain | undefined = from?.upstream,
 ): Promise<Node> {
   const options = resolveNodeOptions(given)
   checkMethodEntries(options.methods, options, METHODS)
@@ -224,7 +203,7 @@ export async function createNodeFrom(
   const logger = options.logger ?? silentLogger
   const now = clockOf(options)
   const random = createRandomness(options.seed)
-  const upstream = remote ?? (await openUpstream(options, logger))
+  const upstream = remote ?? (from === undefined ? await openUpstream(options, logger) : undefined)
   const accounts =
     from === undefined
       ? await createAccounts({
@@ -234,25 +213,28 @@ export async function createNodeFrom(
           mnemonic: options.mnemonic,
           derivationPath: options.derivationPath,
         })
-      : copyOf(from.accounts)
-  const kept = copyOf(accounts)
-  const names = from?.names ?? (await namesOf(options))
+      : copyOf(from.accounts.local)
+  const names = from === undefined ? await namesOf(options) : copyOnWrite(from.names)
   const files =
     accounts.enabled && options.dataDir !== undefined
       ? keyFilesIn(join(options.dataDir, KEY_FOLDER))
       : undefined
-  const keyStore = await openKeyStore({ files, milliseconds: Date.now }, logger)
+  const keyParts = { files, milliseconds: Date.now }
+  const keyStore =
+    from === undefined
+      ? await openKeyStore(keyParts, logger)
+      : createKeyStore(keyParts, from.accounts.encrypted)
   const wallet = createWallet({ local: accounts, keyStore, milliseconds: Date.now, random })
   let genesis = from?.genesis
 
   /** Opens the chain of a store of its own, or goes on from the upstream's. */
-  async function start(remote: RemoteChain | undefined, given?: Store): Promise<Opened> {
+  async function start(remote: RemoteChain | undefined, given?: Store, peers?: Peers): Promise<Opened> {
     const forked = remote && { remote, unpaid: new Set<number>() }
     const config = configOf(options, forked)
     const { dataDir, fsync } = options
     const { name: chain, chainId } = config
     const store = given ?? (await openStore({ dataDir, chain, chainId, fork: remote?.point, fsync }))
-    const engine = await engineOn(store, config, forked).catch(async (error) => {
+    const engine = await engineOn(store, config, forked, peers).catch(async (error) => {
       await store.close()
       throw error
     })
@@ -263,12 +245,13 @@ export async function createNodeFrom(
     store: Store,
     config: ChainConfig,
     forked: Pick<ForkStart, 'remote' | 'unpaid'> | undefined,
+    peers: Peers | undefined,
   ): Promise<Engine> {
     genesis ??= await genesisOf(options, config, accounts.toFund, store, now)
     return createEngine({
       config,
       genesis,
-      ...(forked && { fork: forkStart(forked, accounts, options) }),
+      ...(forked && { fork: forkStartOf(forked, accounts.toFund, options, genesisEdits(options)) }),
       store,
       place: options.dataDir ?? 'memory',
       accounts: wallet,
@@ -276,7 +259,9 @@ export async function createNodeFrom(
       logger,
       now,
       random,
-      mining: typeof options.mining === 'number' ? Math.round(options.mining * 1000) : options.mining,
+      mining: from?.modes.mining ?? miningOf(options),
+      modes: from?.modes,
+      peers: peers ?? from?.shared?.peers,
       coinbase: options.coinbase ?? MINER_ADDRESS,
       signature: `TANDEM-${VERSION}`,
       lastingClock: options.lastingClock,
@@ -291,16 +276,22 @@ export async function createNodeFrom(
       maxTraceBytes: options.maxTraceBytes,
     })
   }
-  const { engine, store } = await start(upstream, from?.store).catch(async (error) => {
+  const first = await start(upstream, from?.store).catch(async (error) => {
     await upstream?.close()
     throw error
   })
+  const { engine } = first
+  let { store } = first
   if (from === undefined) {
     engine.forkAnew = createForkAnew({
       engine,
       options,
       logger,
-      start: async (next) => (await start(next)).engine,
+      async start(next) {
+        const opened = await start(next, undefined, engine.peers)
+        store = opened.store
+        return opened.engine
+      },
     })
   }
 
@@ -321,6 +312,7 @@ export async function createNodeFrom(
     random,
     elapsed: options.now || options.frozenClock !== false ? () => now() * 1000 : undefined,
     onCall: options.onCall,
+    load: from?.shared?.load,
   })
   const listeners = new Set<(message: ProviderMessage) => void>()
   const closeListeners: (() => void)[] = []
@@ -369,6 +361,26 @@ export async function createNodeFrom(
       return closing
     },
   }
-  if (genesis !== undefined) origins.set(node, { given, store, names, accounts: kept, genesis })
+  const origin = genesis
+  if (origin === undefined) throw new Error('the engine was created without a genesis')
+  origins.set(node, {
+    given,
+    get store() {
+      return store
+    },
+    shared: { peers: engine.peers, load: dispatcher.load },
+    version() {
+      const { hash, postState } = engine.queries.head()
+      const pool = [...engine.queries.pendingTransactions(), ...engine.queries.queuedTransactions()]
+      return [hash, postState, ...pool.map((transaction) => transaction.hash)].join()
+    },
+    start: () => ({
+      genesis: origin,
+      names: names.copy(),
+      accounts: engine.accounts.copy(),
+      modes: engine.dev.modes(),
+      upstream: engine.fork && { ...engine.fork.remote, close: async () => {} },
+    }),
+  })
   return node
 }

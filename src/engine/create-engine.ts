@@ -10,7 +10,7 @@ import { createChainWriter } from './blockchain/chain-writer.ts'
 import { Clock } from './clock.ts'
 import { createCommands } from './commands.ts'
 import { BlockOverrides } from './dev/block-overrides.ts'
-import { createDev } from './dev/dev-tools.ts'
+import { createDev, type NodeModes } from './dev/dev-tools.ts'
 import { Impersonation } from './dev/impersonation.ts'
 import type { Commands, Engine } from './engine.ts'
 import { createEmitter } from './events.ts'
@@ -18,7 +18,7 @@ import { createChainIndexes } from './index/chain-indexes.ts'
 import { createMining } from './mining/mining.ts'
 import type { EngineEvents, MiningMode } from './model.ts'
 import type { EngineParts } from './parts.ts'
-import { openPeers } from './peers/peer-scoring.ts'
+import { openPeers, type Peers } from './peers/peer-scoring.ts'
 import { PersistedPool } from './pool/persisted-pool.ts'
 import { Pool } from './pool/pool.ts'
 import { createQueries, type QueryOptions } from './queries/queries.ts'
@@ -53,13 +53,17 @@ export interface EngineOptions extends QueryOptions {
   readonly accountQuota: boolean
   /** Number of nonces, from the account's on, that a sender may use in the pool. */
   readonly accountSlots: number
+  /** What the node that this one is a copy of had in memory; its mining mode is in `mining`. */
+  readonly modes?: NodeModes | undefined
+  /** The callers of another engine, which closes them; this engine's own unless given. */
+  readonly peers?: Peers | undefined
   /** Minimum time between two submissions of work, milliseconds; 0 is no limit. */
   readonly workRateLimitMs: number
 }
 
 /** Opens the chain of a store and creates the engine on it. The engine owns the store from then on. */
 export async function createEngine(options: EngineOptions): Promise<Engine> {
-  const { accounts, logger, now } = options
+  const { accounts, logger, now, modes } = options
   const impersonation = new Impersonation()
   const chain = await openChain({ ...options, signatures: impersonation.signatures })
   const events = createEmitter<EngineEvents>((error) => logger.error('a listener failed', { error }))
@@ -67,6 +71,11 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
   const unfollow = events.on('chain', indexes.follow)
   const clock = new Clock(now, { lasting: options.lastingClock })
   const blockOverrides = new BlockOverrides(options.coinbase)
+  if (modes !== undefined) {
+    impersonation.restore(modes.impersonation)
+    clock.restore(modes.clock)
+    blockOverrides.restore(modes.blockOverrides)
+  }
   const pool = new Pool({ ...options, headerOverrides: () => blockOverrides.headerOverrides })
   const persistedPool = new PersistedPool(chain.blocks)
   const nameFailure = createFailureNaming(options.names)
@@ -115,7 +124,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
   const commands: Commands = { ...createCommands(parts), ...dev.snapshotCommands }
 
   await restorePool(parts)
-  const peers = await openPeers(chain.store)
+  const peers = options.peers ?? (await openPeers(chain.store))
   await commands.startMining()
 
   return {
@@ -138,7 +147,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
       closing ??= (async () => {
         mining.schedule.stop()
         await idle()
-        await peers.close()
+        if (options.peers === undefined) await peers.close()
         await chain.store.close()
         await fork?.remote.close()
       })()

@@ -141,7 +141,7 @@ export function resolveServeOptions(
   given: ServeOptions,
   { profile = 'node', preset = 'rsk' }: DefaultsOf = {},
 ): ResolvedServeOptions {
-  const values = resolve(SERVE_SETTINGS, given, { preset }) as ResolvedServeOptions
+  const values = resolve(SERVE_SETTINGS, given, { profile, preset }) as ResolvedServeOptions
   if ((values.tlsCert === undefined) !== (values.tlsKey === undefined)) {
     const message = 'Options "tlsCert" and "tlsKey" go together: a certificate is of no use without its key.'
     throw new NodeError('invalid-options', message)
@@ -161,6 +161,10 @@ export function resolveServeOptions(
     const why = 'anyone who reaches the port could use the accounts, move the chain and read everything'
     const message = `Listening on ${values.host}, beyond this machine, without keys needs the option "unsafeOpen"`
     throw new NodeError('invalid-options', `${message} (--unsafe-open): ${why}.`)
+  }
+  if (profile === 'hosted' && values.pool !== undefined) {
+    const message = 'Options "profile" and "pool" contradict each other: the hosted profile serves one chain.'
+    throw new NodeError('invalid-options', message)
   }
   if (profile === 'hosted' && values.apiKeys === undefined && !values.unsafeOpen) {
     const message = 'The hosted profile asks every caller for a key'

@@ -60,6 +60,8 @@ export interface DispatcherParts {
   readonly random: RandomBytes
   /** Receives each call, answered or refused. */
   readonly onCall?: OnCall | undefined
+  /** Of another dispatcher, with which this one shares its limits of concurrent work; one of its own unless given. */
+  readonly load?: Load | undefined
 }
 
 const INVALID_REQUEST = new NodeError('invalid-request', 'invalid request')
@@ -125,7 +127,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   const methods = parts.methods.filter((method) => parts.permits(method))
   const open = new Set(methods)
 
-  const load = new Load(options)
+  const load = parts.load ?? new Load(options)
   const hint = createPresetHints(options, logger)
   const listeners = new Set<OnCall>()
   if (parts.onCall !== undefined) listeners.add(parts.onCall)

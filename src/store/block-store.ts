@@ -7,8 +7,9 @@ import type { Transaction } from '../chain/transaction.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { NodeError } from '../errors.ts'
 import { AccountIndex } from './account-index.ts'
+import type { PoolEntry, TransactionLocation } from './records.ts'
 import type { KeyValueReader, Write } from './table.ts'
-import { type ChainTables, chainTables, type PoolEntry, type TransactionLocation } from './tables.ts'
+import { type ChainTables, chainTables, META } from './tables.ts'
 
 /** Blocks kept decoded: up to 1,536 empty ones, fewer the more transactions they hold (each weighs as one). */
 const BLOCK_CACHE_WEIGHT = 24_576
@@ -16,8 +17,6 @@ const BLOCK_WEIGHT = 16
 const HEADER_CACHE_COUNT = 1_536
 const HEIGHT_CACHE_COUNT = 64
 
-const HEAD = 'head'
-const LOADED_GENESIS = 'loadedGenesis'
 const NO_HASHES: readonly Hex[] = []
 
 /** Blocks that the store does not hold because they were before its first one; all of them are canonical. */
@@ -73,7 +72,7 @@ export class BlockStore {
     const pooled: PoolEntry[] = []
     for await (const [, entry] of tables.pool.range()) pooled.push(entry)
     pooled.sort((a, b) => a.arrival - b.arrival)
-    const head = tables.meta.get(HEAD)
+    const head = tables.meta.get(META.head)
     const number = head === undefined ? undefined : tables.headers.get(head)?.header.number
     let highest = number ?? -1
     if (number !== undefined) for await (const [height] of tables.heights.range(number)) highest = height
@@ -141,7 +140,7 @@ export class BlockStore {
 
   /** Tip of the canonical chain; `undefined` in a new database. */
   head(): Hex | undefined {
-    return this.#tables.meta.get(HEAD)
+    return this.#tables.meta.get(META.head)
   }
 
   /**
@@ -151,7 +150,7 @@ export class BlockStore {
   requireGenesis(hash: Hex): ExecutedBlock | undefined {
     const found = this.canonicalHash(this.first)
     if (found === undefined || found === hash) return undefined
-    if (this.#tables.meta.get(LOADED_GENESIS) === found) return this.get(found)
+    if (this.#tables.meta.get(META.loadedGenesis) === found) return this.get(found)
     throw new NodeError(
       'database',
       `The database holds a chain that began with block ${found}, not ${hash}: ` +
@@ -252,12 +251,12 @@ export class BlockStore {
 
   /** Moves the tip. */
   putHead(hash: Hex): Write {
-    return this.#tables.meta.put(HEAD, hash)
+    return this.#tables.meta.put(META.head, hash)
   }
 
   /** Notes that the chain was loaded from a file and began with this block, whatever the settings are. */
   putLoadedGenesis(hash: Hex): Write {
-    return this.#tables.meta.put(LOADED_GENESIS, hash)
+    return this.#tables.meta.put(META.loadedGenesis, hash)
   }
 
   /** Notes a transaction that waits, behind those noted before. */

@@ -28,6 +28,8 @@ export interface MonitoringPage {
 export interface MonitoringPages {
   /** The page of a path; `undefined` when there is none. */
   page(path: string): Promise<MonitoringPage | undefined>
+  /** Counts the calls of a further dispatcher with those of the node, until that one ends. */
+  watch(dispatcher: TextDispatcher): void
   /** Stops counting. */
   close(): void
 }
@@ -74,6 +76,7 @@ export function createMonitoringPages(monitored: Monitored): MonitoringPages {
       if (path === '/readyz') return readiness()
       return path === '/metrics' ? figures() : undefined
     },
+    watch: (further) => void further.listen?.(meter.count),
     close: () => stop?.(),
   }
 }

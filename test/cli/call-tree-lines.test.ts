@@ -5,7 +5,7 @@ import { loadAbiCodec } from '../../src/abi/codec.ts'
 import { createAbiRegistry } from '../../src/abi/registry.ts'
 import { callsConsole, callTreeLines, type TreeContext } from '../../src/cli/call-tree-lines.ts'
 import { fromHex, type Hex } from '../../src/encoding/hex.ts'
-import { CONSOLE_ADDRESS } from '../../src/evm/console-calls.ts'
+import { CONSOLE_ADDRESS } from '../../src/abi/console.ts'
 import type { CallFrame, FrameFailure } from '../../src/evm/tracing/call-frame.ts'
 
 const codec = await loadAbiCodec()

@@ -272,6 +272,12 @@ export function fakeEngine(
     },
     miningMode: () => 'auto',
     headerOverrides: () => ({}),
+    modes: () => ({
+      clock: { offset: 0, exact: undefined, interval: undefined },
+      blockOverrides: { coinbase: UNKNOWN, header: {} },
+      impersonation: { addresses: [], everybody: false, signatures: [] },
+      mining: 'auto',
+    }),
     snapshots: () => [{ id: 1, height: 1, hash: block1.hash, name: undefined, time: 5, bytes: 100 }],
     diffSnapshots: () => undefined,
     instanceId: () => UNKNOWN,

@@ -7,7 +7,7 @@ import type { Demand } from '../../state/fork/demand.ts'
 import type { ForkTrie } from '../../state/fork/fork-trie.ts'
 import type { RemoteChain } from '../../state/remote/model.ts'
 import type { BlockHistory } from '../../store/block-store.ts'
-import type { TransactionLocation } from '../../store/tables.ts'
+import type { TransactionLocation } from '../../store/records.ts'
 
 /** Headers, heights and locations kept, of each kind; those that upstream does not have included. */
 const MOST_HEADERS = 20_000
