@@ -107,7 +107,9 @@ async function readBody(request: IncomingMessage): Promise<Message> {
 }
 
 /** Stands in front of `target`, a URL, or answers each request by a function of its body. */
-export async function faultProxy(target: string | ((body: Message) => Message)): Promise<FaultProxy> {
+export async function faultProxy(
+  target: string | ((body: Message) => Message | Promise<Message>),
+): Promise<FaultProxy> {
   const faults: Fault[] = []
   const bodies: Message[] = []
   let usual: Fault | undefined
