@@ -1,8 +1,7 @@
 /** Options → store → engine → dispatcher: builds, starts and closes one node. */
 import { arch, platform } from 'node:os'
 import { join } from 'node:path'
-import { readArtifacts } from './abi/artifact-files.ts'
-import { type AbiRegistry, copyOnWrite, createAbiRegistry } from './abi/registry.ts'
+import { type AbiRegistry, copyOnWrite } from './abi/registry.ts'
 import type { ChainConfig } from './chain/config.ts'
 import type { Genesis } from './chain/genesis.ts'
 import type { Hex } from './encoding/hex.ts'
@@ -10,9 +9,7 @@ import type { ForkStart } from './engine/blockchain/chain.ts'
 import { createEngine } from './engine/create-engine.ts'
 import type { NodeModes } from './engine/dev/dev-tools.ts'
 import type { Engine } from './engine/engine.ts'
-import { createForkAnew, forkStartOf, openUpstream } from './engine/fork/open-upstream.ts'
-import type { MiningMode } from './engine/model.ts'
-import { configOf, genesisEdits, genesisOf } from './engine/network.ts'
+import { createForkAnew, openUpstream } from './engine/fork/open-upstream.ts'
 import type { Peers } from './engine/peers/peer-scoring.ts'
 import { createRandomness } from './engine/randomness.ts'
 import {
@@ -26,8 +23,21 @@ import { createKeyStore, openKeyStore } from './engine/wallet/key-store.ts'
 import { createWallet, type WalletCopy } from './engine/wallet/wallet.ts'
 import { NodeError } from './errors.ts'
 import { silentLogger } from './logger.ts'
+import {
+  clockOf,
+  configOf,
+  forkStart,
+  gasCap,
+  genesisOf,
+  joiningOf,
+  miningOf,
+  namesOf,
+  withNodeId,
+} from './node-parts.ts'
 import { type NodeOptions, type ResolvedNodeOptions, resolveNodeOptions } from './options/options.ts'
 import type { Preset } from './options/presets.ts'
+import type { Joining } from './replication/cluster.ts'
+import { createAnswer, createRoute } from './rpc/cluster-routes.ts'
 import { checkMethodTimeouts } from './rpc/deadlines.ts'
 import { errorObjectIn } from './rpc/dialects.ts'
 import { createDispatcher, type Dispatcher } from './rpc/dispatcher.ts'
@@ -88,40 +98,8 @@ function clientVersion(preset: Preset): string {
   return { rsk: own, hardhat: `HardhatNetwork/${own}`, anvil: `anvil/${own}` }[preset]
 }
 
-/** The registry of the ABIs that the options name; reads no file when there are none. */
-async function namesOf({ abi }: ResolvedNodeOptions): Promise<AbiRegistry> {
-  const names = createAbiRegistry()
-  if (abi.length > 0) for (const artifact of await readArtifacts(abi)) await names.add(artifact)
-  return names
-}
-
-/** Unix time of a frozen clock that names none: 14 November 2023, 22:13:20 UTC. */
-const FROZEN_TIME = 1_700_000_000
-
-/** The node's source of time, Unix seconds. */
-function clockOf({ now, frozenClock }: ResolvedNodeOptions): () => number {
-  if (now !== undefined) return now
-  if (frozenClock === false) return () => Math.floor(Date.now() / 1000)
-  const time = frozenClock === true ? FROZEN_TIME : frozenClock
-  return () => time
-}
-
 /** The folder of a data directory that holds key files. */
 const KEY_FOLDER = 'keystore'
-
-/** The gas of a simulation without a cap (docs/rpc-reference.md#74-calls-and-estimates). */
-const UNLIMITED_GAS = 10n ** 14n
-
-/**
- * The cap on a simulation's gas: the option (0 is none), else the default, which a larger block gas limit raises so that
- * every transaction that fits a block can be simulated.
- */
-function gasCap(given: unknown, resolved: bigint, blockGasLimit: bigint | undefined): bigint {
-  if (resolved === 0n) return UNLIMITED_GAS
-  return given === undefined && blockGasLimit !== undefined && blockGasLimit > resolved
-    ? blockGasLimit
-    : resolved
-}
 
 /** What a copy of a node begins with, beside the entries of its database. */
 interface Start {
@@ -156,6 +134,7 @@ interface Origin {
 interface Opened {
   readonly engine: Engine
   readonly store: Store
+  readonly joining: Joining | undefined
 }
 
 /** The same accounts with keys of their own: a wallet wipes the keys that it locks. */
@@ -175,11 +154,6 @@ export function originOf(node: object): Origin {
   return origin
 }
 
-/** The mining mode of the options: milliseconds for an interval. */
-function miningOf({ mining }: ResolvedNodeOptions): MiningMode {
-  return typeof mining === 'number' ? Math.round(mining * 1000) : mining
-}
-
 /**
  * Starts a node, by default in memory on the local network with automining.
  * Throws `NodeError`: `invalid-options` names the option, `database` the directory and what is wrong with it.
@@ -189,7 +163,7 @@ export function createNode(given: NodeOptions = {}): Promise<Node> {
 }
 
 /**
- * The same, on a store that is open already and that the node then owns, beginning where another node is, or on an
+ * The same, on a store that is open already and that the node then owns, beginning where another node is; or on an
  * upstream that is open already.
  */
 export async function createNodeFrom(
@@ -227,31 +201,36 @@ export async function createNodeFrom(
   const wallet = createWallet({ local: accounts, keyStore, milliseconds: Date.now, random })
   let genesis = from?.genesis
 
-  /** Opens the chain of a store of its own, or goes on from the upstream's. */
+  /** Opens the chain of a store of its own or of a cluster, or goes on from the upstream's. */
   async function start(remote: RemoteChain | undefined, given?: Store, peers?: Peers): Promise<Opened> {
     const forked = remote && { remote, unpaid: new Set<number>() }
     const config = configOf(options, forked)
     const { dataDir, fsync } = options
     const { name: chain, chainId } = config
-    const store = given ?? (await openStore({ dataDir, chain, chainId, fork: remote?.point, fsync }))
-    const engine = await engineOn(store, config, forked, peers).catch(async (error) => {
+    const local = given ?? (await openStore({ dataDir, chain, chainId, fork: remote?.point, fsync }))
+    const joining = await joiningOf(options, config, local, logger)
+    const store = joining?.store ?? local
+    const engine = await engineOn(store, config, joining, forked, peers).catch(async (error) => {
+      await joining?.cancel()
       await store.close()
       throw error
     })
-    return { engine, store }
+    return { engine, store, joining }
   }
 
   async function engineOn(
     store: Store,
     config: ChainConfig,
+    joining: Joining | undefined,
     forked: Pick<ForkStart, 'remote' | 'unpaid'> | undefined,
     peers: Peers | undefined,
   ): Promise<Engine> {
-    genesis ??= await genesisOf(options, config, accounts.toFund, store, now)
+    const blockZeroNow = () => joining?.genesisTime ?? now()
+    genesis ??= await genesisOf(options, config, accounts.toFund, store, blockZeroNow)
     return createEngine({
       config,
       genesis,
-      ...(forked && { fork: forkStartOf(forked, accounts.toFund, options, genesisEdits(options)) }),
+      ...(forked && { fork: forkStart(forked, accounts, options) }),
       store,
       place: options.dataDir ?? 'memory',
       accounts: wallet,
@@ -274,15 +253,16 @@ export async function createNodeFrom(
       gasEstimationCap: gasCap(given.gasEstimationCap, options.gasEstimationCap, options.blockGasLimit),
       timeoutMs: options.rpcTimeoutMs,
       maxTraceBytes: options.maxTraceBytes,
+      admitCommand: joining?.admitCommand,
     })
   }
   const first = await start(upstream, from?.store).catch(async (error) => {
     await upstream?.close()
     throw error
   })
-  const { engine } = first
+  const { engine, joining } = first
   let { store } = first
-  if (from === undefined) {
+  if (from === undefined && joining === undefined) {
     engine.forkAnew = createForkAnew({
       engine,
       options,
@@ -309,10 +289,16 @@ export async function createNodeFrom(
     },
     permits: createPermissions(options.methods, methodsOpenIn(options, METHODS)),
     logger,
-    random,
+    random: joining === undefined ? random : withNodeId(random, joining.id),
+    route: joining && createRoute(() => cluster),
     elapsed: options.now || options.frozenClock !== false ? () => now() * 1000 : undefined,
     onCall: options.onCall,
     load: from?.shared?.load,
+  })
+  const cluster = await joining?.join(engine, createAnswer(dispatcher)).catch(async (error) => {
+    await joining.cancel()
+    await engine.close()
+    throw error
   })
   const listeners = new Set<(message: ProviderMessage) => void>()
   const closeListeners: (() => void)[] = []
@@ -352,10 +338,15 @@ export async function createNodeFrom(
     removeListener(_event, listener) {
       listeners.delete(listener)
     },
-    health: async () => (closing === undefined ? readHealth(engine, options.dataDir) : undefined),
+    async health() {
+      if (closing !== undefined) return undefined
+      const health = await readHealth(engine, options.dataDir)
+      return cluster === undefined ? health : { ...health, cluster: cluster.health() }
+    },
     close() {
       closing ??= (async () => {
         for (const listener of closeListeners) listener()
+        await cluster?.leave()
         await engine.close()
       })()
       return closing

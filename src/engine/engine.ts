@@ -43,6 +43,7 @@ import type { BlockSimulations } from './queries/simulate-blocks.ts'
 import type { StorageQuery, StorageRange } from './queries/storage-range.ts'
 import type { FlatTrace, TraceQuery } from './queries/trace-filter.ts'
 import type { ValueSlots } from './queries/value-slot.ts'
+import type { Replica } from './replica.ts'
 import type { Wallet } from './wallet/wallet.ts'
 
 /** Reads. They never wait for a command: the head is read once, and state roots never change under a reader. */
@@ -209,6 +210,8 @@ export interface Engine {
   /** Scores and bans of remote callers. */
   readonly peers: Peers
   readonly events: Emitter<EngineEvents>
+  /** Follows a database that another node of the cluster changes. */
+  readonly replica: Replica
   /** What the chain goes on from, where it forks another one. Queries then run within `fork.demand.run`. */
   readonly fork: Fork | undefined
   /**

@@ -4,6 +4,7 @@ import type { Hex } from '../encoding/hex.ts'
 import { NodeError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 import { isLoopback } from './addresses.ts'
+import { CLUSTER_SETTINGS } from './cluster-settings.ts'
 import { ENGINE_SETTINGS } from './engine-settings.ts'
 import { FORK_SETTINGS, forkSource } from './fork-settings.ts'
 import { LIMIT_SETTINGS } from './limit-settings.ts'
@@ -13,7 +14,13 @@ import { type DefaultsOf, type Inputs, resolve, type Values } from './setting.ts
 import { TERMINAL_SETTINGS } from './terminal-settings.ts'
 
 /** The settings of the node itself, served or in process. */
-export const NODE_SETTINGS = { ...ENGINE_SETTINGS, ...RPC_SETTINGS, ...LIMIT_SETTINGS, ...FORK_SETTINGS }
+export const NODE_SETTINGS = {
+  ...ENGINE_SETTINGS,
+  ...RPC_SETTINGS,
+  ...LIMIT_SETTINGS,
+  ...CLUSTER_SETTINGS,
+  ...FORK_SETTINGS,
+}
 
 /** The caller of a method, for logs. */
 export interface CallOrigin {

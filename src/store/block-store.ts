@@ -8,8 +8,8 @@ import type { Hex } from '../encoding/hex.ts'
 import { NodeError } from '../errors.ts'
 import { AccountIndex } from './account-index.ts'
 import type { PoolEntry, TransactionLocation } from './records.ts'
-import type { KeyValueReader, Write } from './table.ts'
-import { type ChainTables, chainTables, META } from './tables.ts'
+import type { Change, KeyValueReader, Write } from './table.ts'
+import { type ChainTables, chainTables, META, PREFIX } from './tables.ts'
 
 /** Blocks kept decoded: up to 1,536 empty ones, fewer the more transactions they hold (each weighs as one). */
 const BLOCK_CACHE_WEIGHT = 24_576
@@ -41,25 +41,16 @@ export class BlockStore {
   readonly #headers = new LRUCache<Hex, Header>({ max: HEADER_CACHE_COUNT })
   /** The builder looks through the last few for uncles each time. */
   readonly #heights = new LRUCache<number, readonly Hex[]>({ max: HEIGHT_CACHE_COUNT })
-  readonly #pooled: readonly Transaction[]
+  #pooled: readonly Transaction[] = []
+  #nextArrival = 1
   readonly #history: BlockHistory | undefined
-  #nextArrival: number
   /** No block is known above this height; there may be none at it either. */
-  #highest: number
+  #highest = -1
 
-  private constructor(
-    tables: ChainTables,
-    accounts: AccountIndex,
-    pooled: readonly PoolEntry[],
-    highest: number,
-    history: BlockHistory | undefined,
-  ) {
+  private constructor(tables: ChainTables, accounts: AccountIndex, history: BlockHistory | undefined) {
     this.#history = history
     this.#tables = tables
     this.accounts = accounts
-    this.#highest = highest
-    this.#pooled = pooled.map(({ transaction }) => transaction)
-    this.#nextArrival = (pooled.at(-1)?.arrival ?? 0) + 1
   }
 
   /** Reads what must be at hand before the first block: the pool, and how high blocks stand. */
@@ -68,15 +59,39 @@ export class BlockStore {
     config: ChainConfig,
     history?: BlockHistory,
   ): Promise<BlockStore> {
-    const tables = chainTables(reader, config)
+    const blocks = new BlockStore(chainTables(reader, config), new AccountIndex(reader), history)
+    await blocks.reload()
+    return blocks
+  }
+
+  /** Reads the pool and the greatest height again, after the database was changed by others. */
+  async reload(): Promise<void> {
     const pooled: PoolEntry[] = []
-    for await (const [, entry] of tables.pool.range()) pooled.push(entry)
+    for await (const [, entry] of this.#tables.pool.range()) pooled.push(entry)
     pooled.sort((a, b) => a.arrival - b.arrival)
-    const head = tables.meta.get(META.head)
-    const number = head === undefined ? undefined : tables.headers.get(head)?.header.number
+    this.#pooled = pooled.map(({ transaction }) => transaction)
+    this.#nextArrival = (pooled.at(-1)?.arrival ?? 0) + 1
+    const head = this.head()
+    const number = head === undefined ? undefined : this.#tables.headers.get(head)?.header.number
     let highest = number ?? -1
-    if (number !== undefined) for await (const [height] of tables.heights.range(number)) highest = height
-    return new BlockStore(tables, new AccountIndex(reader), pooled, highest, history)
+    if (number !== undefined) {
+      for await (const [height] of this.#tables.heights.range(number)) highest = height
+    }
+    this.#highest = highest
+  }
+
+  /** Forgets what is cached of these entries, which were changed by others; `undefined` is every entry. */
+  invalidate(changes?: readonly Change[]): void {
+    if (changes === undefined) for (const cache of [this.#blocks, this.#headers, this.#heights]) cache.clear()
+    for (const { prefix, id, type } of changes ?? []) {
+      if (prefix === PREFIX.headers) {
+        this.#blocks.delete(id as Hex)
+        this.#headers.delete(id as Hex)
+      } else if (prefix === PREFIX.heights) {
+        this.#heights.delete(id as number)
+        if (type === 'put') this.#highest = Math.max(this.#highest, id as number)
+      }
+    }
   }
 
   /** A known block, canonical or not. */
@@ -158,7 +173,7 @@ export class BlockStore {
     )
   }
 
-  /** Transactions that waited in the pool when the database was opened, oldest first. */
+  /** Transactions that waited in the pool when the database was opened or read again, oldest first. */
   poolEntries(): readonly Transaction[] {
     return this.#pooled
   }
@@ -262,6 +277,11 @@ export class BlockStore {
   /** Notes a transaction that waits, behind those noted before. */
   putPool(transaction: Transaction): Write {
     return this.#tables.pool.put(transaction.hash, { arrival: this.#nextArrival++, transaction })
+  }
+
+  /** A transaction that waits on disk. */
+  pooled(hash: Hex): Transaction | undefined {
+    return this.#tables.pool.get(hash)?.transaction
   }
 
   dropPool(hash: Hex): Write {

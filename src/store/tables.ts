@@ -33,10 +33,11 @@ import {
   type KeyValueReader,
   nameKey,
   Table,
+  type Write,
 } from './table.ts'
 
 /** First byte of the keys of each table; a number once used is never given to another. */
-const PREFIX = {
+export const PREFIX = {
   headers: 1,
   bodies: 2,
   receipts: 3,
@@ -56,6 +57,7 @@ const PREFIX = {
   accountBlocks: 17,
   creators: 18,
   keptSnapshots: 19,
+  replication: 20,
 } as const
 
 /** Names of hashes. */
@@ -153,6 +155,31 @@ export function snapshotTable(reader: KeyValueReader): Table<number, KeptSnapsho
   return new Table(reader, PREFIX.keptSnapshots, heightKey, checked(jsonValue<KeptSnapshot>()))
 }
 
+/** How much of a cluster's log this database has. */
+export interface LogPosition {
+  /** Which cluster: a random id, made with its log. */
+  readonly cluster: string
+  /** Of the last record whose changes are in the tables. */
+  readonly sequence: number
+  readonly term: number
+}
+
+/** Key of the position. */
+export const POSITION = 'position'
+
+function replicationTable(reader: KeyValueReader): Table<string, LogPosition> {
+  return new Table(reader, PREFIX.replication, nameKey, checked(jsonValue<LogPosition>()))
+}
+
+/** The position over a database, and the write that changes it. */
+export function logPosition(reader: KeyValueReader): {
+  get(): LogPosition | undefined
+  put(position: LogPosition): Write
+} {
+  const table = replicationTable(reader)
+  return { get: () => table.get(POSITION), put: (position) => table.put(POSITION, position) }
+}
+
 /** Who calls the node from elsewhere, by address. */
 export interface PeerTables {
   /** By address or range: in which order they were banned. */
@@ -183,6 +210,7 @@ export function allTables(reader: KeyValueReader, config: ChainConfig) {
     ...accountTables(reader),
     keptSnapshots: snapshotTable(reader),
     ...peerTables(reader),
+    replication: replicationTable(reader),
   } satisfies Record<keyof typeof PREFIX, unknown>
 }
 

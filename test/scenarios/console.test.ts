@@ -1,8 +1,8 @@
 /** Output of console.log in contracts: emitted once, also on failure, at the gas cost of a call to an empty account. */
 import { Interface } from 'ethers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { toHex } from '../../src/encoding/hex.ts'
 import { CONSOLE_ADDRESS } from '../../src/abi/console.ts'
+import { toHex } from '../../src/encoding/hex.ts'
 import { createNode, type Node } from '../../src/node.ts'
 import { openSession } from '../../src/rpc/session.ts'
 import { assemble } from '../support/assembler.ts'

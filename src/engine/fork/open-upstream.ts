@@ -1,14 +1,11 @@
 /** Opens the upstream that the options of a node name, and replaces the chain of a running node by a fork. */
 
-import { type GenesisAlloc, LOCAL_BALANCE } from '../../chain/genesis.ts'
-import type { Hex } from '../../encoding/hex.ts'
 import { invalidParams } from '../../errors.ts'
 import type { Logger } from '../../logger.ts'
 import { forkSource } from '../../options/fork-settings.ts'
 import type { ResolvedNodeOptions } from '../../options/options.ts'
 import type { RemoteChain } from '../../state/remote/model.ts'
 import { readForkedBlock } from '../../store/identity.ts'
-import type { ForkStart } from '../blockchain/chain.ts'
 import type { Engine, ForkChoice } from '../engine.ts'
 import type { EngineEvents } from '../model.ts'
 
@@ -40,17 +37,6 @@ export async function openUpstream(
     )
   }
   return remote
-}
-
-/** What a fork begins with: the upstream's state, in which the local accounts have their balance. */
-export function forkStartOf(
-  forked: Pick<ForkStart, 'remote' | 'unpaid'>,
-  toFund: readonly Hex[],
-  { accountBalance = LOCAL_BALANCE }: ResolvedNodeOptions,
-  alloc: GenesisAlloc,
-): ForkStart {
-  const edits = [...alloc].map(([address, account]) => ({ address, ...account }))
-  return { ...forked, toFund, balance: accountBalance, edits }
 }
 
 /** What replacing the chain of a node needs. */

@@ -56,7 +56,7 @@ export async function verifyStore(options: VerificationOptions): Promise<Verific
   const { checkHeights, checkCanonical, checkHead, checkTransactions, checkPool } = createLookupChecks(tables)
   const { checkInternals, checkEntries } = createAccountChecks(tables)
   const { checkLogSections, checkParticipantSections } = createIndexChecks(tables)
-  const { checkSnapshots, checkPeers } = createRecordChecks(tables)
+  const { checkSnapshots, checkPeers, checkPosition } = createRecordChecks(tables)
   async function checkForeignKeys(): Promise<void> {
     for await (const key of foreignKeys(store)) {
       report({ table: 'none', key: toHex(key), problem: 'the entry belongs to no table' })
@@ -78,6 +78,7 @@ export async function verifyStore(options: VerificationOptions): Promise<Verific
     ['index of logs', checkLogSections],
     ['index of participants', checkParticipantSections],
     ['callers', checkPeers],
+    ['position in a cluster', checkPosition],
     ['other entries', checkForeignKeys],
   ]
   for (const [name, check] of steps) {
