@@ -29,7 +29,7 @@ export interface StateSource {
 }
 
 /**
- * An account without nonce, balance and code: which of those exist, no method tells; those of precompiled contracts do
+ * An account without nonce, balance and code: no method of the upstream shows which of those exist; those of precompiled contracts do
  * (docs/protocol.md#75-activation).
  */
 function accountRecords(
