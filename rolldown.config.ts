@@ -1,4 +1,4 @@
-/** The bundle of the commands: what `tandem` and `tandem-anvil` run, in few files, since finding and compiling hundreds takes half a second. */
+/** The bundles of the commands and of the explorer. `tandem` and `tandem-anvil` run lies in few files, since finding and compiling hundreds takes half a second. */
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { defineConfig, type Plugin } from 'rolldown'
@@ -23,40 +23,66 @@ function noticeOf(folder: string): string {
 }
 
 /** Licences ask that their text goes along with the code: a file beside the bundle holds those of all that is in it. */
-function notices(): Plugin {
+function notices(folder: string): Plugin {
   return {
     name: 'notices',
     generateBundle(_options, bundle) {
       const modules = Object.values(bundle).flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []))
-      const folders = new Set(modules.flatMap((module) => packageOf(module) ?? []))
-      const source = [...folders]
+      const packages = new Set(modules.flatMap((module) => packageOf(module) ?? []))
+      const source = [...packages]
         .map(noticeOf)
         .sort()
         .join(`\n\n${'-'.repeat(80)}\n\n`)
-      this.emitFile({ type: 'asset', fileName: `${CHUNKS}/THIRD-PARTY-NOTICES.txt`, source: `${source}\n` })
+      this.emitFile({
+        type: 'asset',
+        fileName: join(folder, 'THIRD-PARTY-NOTICES.txt'),
+        source: `${source}\n`,
+      })
     },
   }
 }
 
 /** A build leaves its folder without the chunks of earlier ones, whose names were others. */
-function sweep(): Plugin {
+function sweep(within: string): Plugin {
   return {
     name: 'sweep',
     writeBundle({ dir = '.' }, bundle) {
-      const folder = join(dir, CHUNKS)
+      const folder = join(dir, within)
       for (const name of readdirSync(folder)) {
-        if (!(`${CHUNKS}/${name}` in bundle)) rmSync(join(folder, name))
+        if (!(join(within, name) in bundle)) rmSync(join(folder, name))
       }
     },
   }
 }
 
-export default defineConfig({
+/** The files of the explorer that no module imports: its icon, its styles in one file, and the page that names them. */
+function page(folder: string): Plugin {
+  return {
+    name: 'page',
+    generateBundle(_options, bundle) {
+      const script = Object.values(bundle).find((file) => file.type === 'chunk' && file.isEntry)?.fileName
+      const emit = (name: string, source: string) =>
+        this.getFileName(this.emitFile({ type: 'asset', name, source }))
+      const styles = readdirSync(join(folder, 'styles')).sort()
+      const css = styles.map((name) => readFileSync(join(folder, 'styles', name), 'utf8')).join('\n')
+      const names: Readonly<Record<string, string | undefined>> = {
+        script,
+        style: emit('style.css', css.replace(/\/\*.*?\*\//gs, '').replace(/\s*\n\s*/g, '\n')),
+        icon: emit('icon.svg', readFileSync(join(folder, 'icon.svg'), 'utf8')),
+      }
+      const html = readFileSync(join(folder, 'index.html'), 'utf8')
+      const source = html.replace(/\{(\w+)\}/g, (_, name) => `ui/${names[name]}`)
+      this.emitFile({ type: 'asset', fileName: 'index.html', source })
+    },
+  }
+}
+
+const commands = defineConfig({
   input: { main: 'src/cli/main.ts', anvil: 'src/cli/anvil.ts' },
   platform: 'node',
   logLevel: 'warn',
   external: EXTERNAL,
-  plugins: [notices(), sweep()],
+  plugins: [notices(CHUNKS), sweep(CHUNKS)],
   output: {
     dir: 'dist',
     format: 'esm',
@@ -66,3 +92,22 @@ export default defineConfig({
     minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
   },
 })
+
+const explorer = defineConfig({
+  input: 'src/ui/main.tsx',
+  platform: 'browser',
+  logLevel: 'warn',
+  transform: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  plugins: [notices(''), page('src/ui'), sweep('')],
+  output: {
+    dir: 'dist/ui',
+    format: 'esm',
+    entryFileNames: '[name]-[hash].js',
+    assetFileNames: '[name]-[hash][extname]',
+    minify: true,
+  },
+})
+
+const configs = [commands, explorer] as const
+
+export default configs

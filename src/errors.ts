@@ -57,6 +57,8 @@ export type ErrorKind =
   | 'upstream'
   /** The data directory is held, foreign, or of another format; the node does not start. */
   | 'database'
+  /** The cluster cannot be joined; the node does not start. */
+  | 'cluster'
   /** A setting is unknown, malformed or contradicts another; the node does not start. */
   | 'invalid-options'
 

@@ -1,15 +1,16 @@
 /** Many chains in one process, each beginning where one base node stands. */
 import { NodeError } from './errors.ts'
 import { createNode, createNodeFrom, type Node, originOf } from './node.ts'
-import { createMemoryStore, freezeEntries } from './store/memory-store.ts'
+import { createMemoryStore, type FrozenEntries, freezeEntries } from './store/memory-store.ts'
 
 /** What a pool is made of. */
 export interface PoolOptions {
   /** Most chains at once; 1000 unless given. */
   readonly size?: number | undefined
   /**
-   * The node whose blocks, state and pooled transactions each chain begins with, as of the call of `createPool`. Later
-   * changes of it reach no chain; it may be closed then. Without it chains begin at the genesis of a new node.
+   * The node that each chain begins as a copy of, as of the call of `createPool`: blocks, state, pooled transactions,
+   * clock, block overrides, mining mode, impersonated and local accounts, encrypted accounts (locked), registered ABIs.
+   * Later changes of it reach no chain; it may be closed then. Without it chains begin at the genesis of a new node.
    */
   readonly base?: Node | undefined
 }
@@ -27,6 +28,11 @@ export interface Pool {
   close(): Promise<void>
 }
 
+/** A pool that can be asked for a chain without making it. */
+export interface LivePool extends Pool {
+  get(name: string): Promise<Node> | undefined
+}
+
 const DEFAULT_SIZE = 1000
 
 /** Makes a pool. Copies the entries of the base once; a chain copies none of them. Throws `invalid-options`. */
@@ -37,33 +43,59 @@ export async function createPool({ size = DEFAULT_SIZE, base }: PoolOptions = {}
       `Option "size" expects a whole number of chains from 1 on, not ${size}.`,
     )
   }
-  const origin = base ?? (await createNode())
-  const { given, ...shared } = originOf(origin)
-  const frozen = await freezeEntries(shared.store)
-  if (base === undefined) await origin.close()
-  const { dataDir: _dataDir, ...options } = given
+  const node = base ?? (await createNode())
+  const { given, store, start } = originOf(node)
+  const { dataDir: _dataDir, cluster: _cluster, ...options } = given
+  const beginning = start()
+  const frozen = await freezeEntries(store)
+  if (base === undefined) await node.close()
+  return poolOf(size, () => createNodeFrom(options, { ...beginning, store: createMemoryStore(frozen) }))
+}
+
+/**
+ * Makes a pool whose chains begin where the base stands when they are made. They share its callers and its limits of
+ * concurrent work, so it has to stay open. Its entries are copied when they have changed since the chain before.
+ * Throws `invalid-options`.
+ */
+export function createLivePool(size: number, base: object): LivePool {
+  const { given, store, start, shared, version } = originOf(base)
+  const { dataDir: _dataDir, cluster: _cluster, ...options } = given
+  let copied: { readonly version: string; readonly entries: Promise<FrozenEntries> } | undefined
+
+  return poolOf(size, async () => {
+    const current = version()
+    if (copied?.version !== current) {
+      const copy = { version: current, entries: freezeEntries(store) }
+      copied = copy
+      copy.entries.catch(() => {
+        if (copied === copy) copied = undefined
+      })
+    }
+    const beginning = start()
+    const entries = await copied.entries
+    return createNodeFrom(options, { ...beginning, store: createMemoryStore(entries), shared })
+  })
+}
+
+function poolOf(size: number, make: () => Promise<Node>): LivePool {
   const chains = new Map<string, Promise<Node>>()
   let isClosed = false
 
-  async function open(name: string): Promise<Node> {
-    const node = await createNodeFrom(options, { ...shared, store: createMemoryStore(frozen) })
-    return {
-      ...node,
-      close() {
-        chains.delete(name)
-        return node.close()
-      },
-    }
-  }
-
   return {
+    get: (name) => chains.get(name),
     async chain(name) {
       const known = chains.get(name)
       if (known !== undefined) return known
       if (isClosed) throw new NodeError('too-many', 'The pool is closed.')
       if (chains.size >= size)
         throw new NodeError('too-many', `no more than ${size} chains can be open at once`)
-      const opening = open(name)
+      const opening: Promise<Node> = make().then((node) => ({
+        ...node,
+        close() {
+          if (chains.get(name) === opening) chains.delete(name)
+          return node.close()
+        },
+      }))
       chains.set(name, opening)
       opening.catch(() => chains.delete(name))
       return opening

@@ -19,7 +19,9 @@ const LAYERS = [
   'execution',
   'comparison',
   'engine',
+  'replication',
   'rpc',
+  'node-parts.ts',
   'node.ts',
   'pool.ts',
   'transport',
@@ -27,7 +29,7 @@ const LAYERS = [
   'cli',
 ]
 const EVERYWHERE = ['errors.ts', 'logger.ts']
-/** The package's exports: right of all but the command, which uses them. */
+/** The package's exports: right of all but the command, which uses them. Packages of their own, in `packages/`, import the built one. */
 const PUBLIC = 'index.ts'
 
 const LIBRARY_PLACES: Record<string, RegExp> = {
@@ -45,11 +47,23 @@ const LIBRARY_PLACES: Record<string, RegExp> = {
   viem: /^runners\/viem\.ts$/,
   ethers: /^runners\/ethers\.ts$/,
   vitest: /^runners\/vitest\.ts$/,
+  '@nats-io/transport-node': /^replication\//,
+  '@nats-io/jetstream': /^replication\//,
+  '@nats-io/kv': /^replication\//,
+  '@nats-io/obj': /^replication\//,
   redis: /^transport\/keys\//,
   'rate-limiter-flexible': /^transport\/keys\//,
 }
 
-const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
+/** The explorer runs in the browser and reaches the node by JSON-RPC: it imports itself and these, and nothing imports it. */
+const EXPLORER = 'ui'
+/** Modules without imports, which the explorer shares. */
+const EXPLORER_SHARES = ['chain/merged-mining/sha256-midstate.ts']
+const EXPLORER_LIBRARIES = ['preact', 'preact/hooks', '@preact/signals']
+
+const all = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((file) => /\.tsx?$/.test(file))
+const files = all.filter((file) => !file.startsWith(`${EXPLORER}/`))
+const explorer = all.filter((file) => file.startsWith(`${EXPLORER}/`))
 
 const importsOf = (file: string) => importSpecifiers(join(SRC, file))
 
@@ -82,6 +96,31 @@ describe('layers', () => {
     }
   })
 
+  it('the explorer imports itself and its libraries', () => {
+    expect(explorer.length).toBeGreaterThan(0)
+    for (const file of explorer) {
+      for (const path of importsOf(file)) {
+        const target = path.startsWith('.') ? relative(SRC, join(SRC, dirname(file), path)) : path
+        const isAllowed =
+          target.startsWith(`${EXPLORER}/`) ||
+          EXPLORER_LIBRARIES.includes(target) ||
+          EXPLORER_SHARES.includes(target)
+        expect(isAllowed, `${file} → ${target}`).toBe(true)
+      }
+    }
+    expect(EXPLORER_SHARES.flatMap(importsOf)).toEqual([])
+  })
+
+  it('only the client of the explorer reaches the network, and nothing makes markup of text', () => {
+    for (const file of explorer) {
+      const text = readFileSync(join(SRC, file), 'utf8')
+      if (file !== 'ui/client.ts') expect(text, file).not.toMatch(/\bfetch\(|\bWebSocket\(|XMLHttpRequest/)
+      expect(text, file).not.toMatch(
+        /innerHTML|outerHTML|insertAdjacentHTML|document\.write|dangerously|\beval\(/,
+      )
+    }
+  })
+
   it('the rpc layer sees of the EVM tracers and plain data only', () => {
     const allowed =
       /^evm\/(tracing\/(?!frame-|step-recorder|traced-)|failure-message\.ts|precompiles\/bridge\/state\.ts)/
@@ -101,7 +140,7 @@ describe('layers', () => {
   })
 
   it('every file begins with a docstring', () => {
-    for (const file of files) {
+    for (const file of all) {
       expect(readFileSync(join(SRC, file), 'utf8').replace(/^#!.*\n/, ''), file).toMatch(/^\/\*\*/)
     }
   })
@@ -110,10 +149,10 @@ describe('layers', () => {
 describe('sizes', () => {
   const sources = (folder: string) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-      .filter((file) => /\.(ts|mjs|sh)$/.test(file) && !file.includes('node_modules'))
+      .filter((file) => /\.(tsx?|mts|mjs|cjs|sh|css)$/.test(file) && !file.includes('node_modules'))
       .map((file) => join(folder, file))
 
-  it.each(['src', 'test', 'scripts'])('no file of %s has more than 400 lines', (folder) => {
+  it.each(['src', 'test', 'scripts', 'packages'])('no file of %s has more than 400 lines', (folder) => {
     const lines = (file: string) => readFileSync(join(ROOT, file), 'utf8').split('\n').length - 1
     expect(sources(folder).filter((file) => lines(file) > 400)).toEqual([])
   })

@@ -1,4 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { keccakHex } from '../src/encoding/hash.ts'
+import { fromHex, type Hex } from '../src/encoding/hex.ts'
 import { createNode, createPool, type Node, type Pool } from '../src/index.ts'
 import { BOB, COW } from './support/noting-chain.ts'
 
@@ -62,6 +64,57 @@ describe('a pool', () => {
     expect(pool.names()).toEqual([])
     const again = await pool.chain('a')
     expect(await call(again, 'eth_blockNumber')).toBe('0x1')
+  })
+
+  it('has chains with the clock, the modes, the accounts and the names of the base, each of its own', async () => {
+    base = await createNode({ preset: 'hardhat', frozenClock: 1_700_000_000, mining: 'manual' })
+    const stranger = '0x00000000000000000000000000000000deadbeef'
+    const encrypted = await call(base, 'personal_newAccount', 'open')
+    const seeded = await call(base, 'personal_newAccountWithSeed', 'a seed')
+    await call(base, 'evm_increaseTime', 1000)
+    await call(base, 'hardhat_setCoinbase', stranger)
+    await call(base, 'hardhat_impersonateAccount', stranger)
+    await call(base, 'hardhat_setBalance', stranger, '0xde0b6b3a7640000')
+    const abi = (name: string) => [{ type: 'error', name, inputs: [] }]
+    await call(base, 'evm_setAbi', 'Errors', abi('Earlier'))
+    pool = await createPool({ base })
+    await call(base, 'evm_increaseTime', 5000)
+    await call(base, 'evm_setAbi', 'Errors', abi('Later'))
+    await call(base, 'hardhat_stopImpersonatingAccount', stranger)
+    await call(base, 'personal_lockAccount', seeded)
+    const [one, two] = [await pool.chain('one'), await pool.chain('two')]
+
+    expect(one.engine.dev.miningMode()).toBe('manual')
+    await call(one, 'eth_sendTransaction', { from: stranger, to: BOB, value: '0x1' })
+    expect(await call(one, 'eth_blockNumber')).toBe('0x0')
+    await call(one, 'evm_mine')
+    expect(await call(one, 'eth_getBlockByNumber', '0x1', false)).toMatchObject({
+      timestamp: `0x${(1_700_001_000).toString(16)}`,
+      miner: stranger,
+    })
+
+    const selector = (name: string) => keccakHex(new TextEncoder().encode(`${name}()`)).slice(0, 10)
+    const known = (node: Node, name: string) => node.engine.names.error(fromHex(selector(name) as Hex))?.name
+    expect([known(one, 'Earlier'), known(one, 'Later')]).toEqual(['Earlier', undefined])
+    await call(one, 'evm_setAbi', 'Errors', abi('OfOne'))
+    expect([known(one, 'OfOne'), known(one, 'Earlier')]).toEqual(['OfOne', 'Earlier'])
+    expect([known(two, 'OfOne'), known(two, 'Earlier'), known(base, 'OfOne')]).toEqual([
+      undefined,
+      'Earlier',
+      undefined,
+    ])
+
+    // Plain keys sign; encrypted ones have to be unlocked in each chain.
+    expect(await call(two, 'eth_accounts')).toEqual(expect.arrayContaining([seeded, encrypted]))
+    await call(two, 'eth_sign', seeded, '0x00')
+    await expect(call(two, 'eth_sign', encrypted, '0x00')).rejects.toThrow()
+    expect(await call(two, 'personal_unlockAccount', encrypted, 'open', '0x3c')).toBe(true)
+    await call(two, 'eth_sign', encrypted, '0x00')
+    await expect(call(one, 'eth_sign', encrypted, '0x00')).rejects.toThrow()
+    // One that forgets a key wipes its own copy.
+    await call(two, 'personal_lockAccount', seeded)
+    await call(one, 'eth_sign', seeded, '0x00')
+    await call(await pool.chain('three'), 'eth_sign', seeded, '0x00')
   })
 
   it('needs no base, and refuses a size and a base that it cannot use', async () => {

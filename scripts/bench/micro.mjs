@@ -1,19 +1,17 @@
 /**
  * `npm run bench:micro`: processor time of trie updates, reads and block commits alone, nodes and bytes that a block
- * writes, by the built files. `-- --only updates|reads|blocks` takes a part; `-- --blocks 50000 [--disk <dir>]` mines instead that many blocks and prints the resident
- * memory at every tenth of them.
+ * writes, by the built files. `-- --only updates|reads|blocks` takes a part.
  */
 import { parseArgs } from 'node:util'
 import { EMPTY_ACCOUNT, EMPTY_TRIE_ROOT } from '../../dist/chain/account.js'
 import { CHAINS } from '../../dist/chain/config.js'
 import { createVm } from '../../dist/evm/vm.js'
 import { BlockExecution } from '../../dist/execution/apply-block.js'
-import { createNode } from '../../dist/index.js'
 import { Overlay } from '../../dist/state/overlay.js'
 import { StateTrie } from '../../dist/state/state-trie.js'
 
 const { values: flags } = parseArgs({
-  options: { blocks: { type: 'string' }, disk: { type: 'string' }, only: { type: 'string' } },
+  options: { only: { type: 'string' } },
 })
 
 const has = (part) => flags.only === undefined || flags.only === part
@@ -237,40 +235,9 @@ async function benchBlocks(state) {
   }
 }
 
-/** Mines blocks, a transfer in each tenth, and prints what memory stays. */
-async function mineMany(blocks, dataDir) {
-  const node = await createNode({ mining: 'manual', ...(dataDir && { dataDir }) })
-  const call = (method, ...params) => node.request({ method, params })
-  const [from] = await call('eth_accounts')
-  row('blocks', 'resident, MB', 'heap, MB', 'ms a block')
-  row('---:', '---:', '---:', '---:')
-  let began = performance.now()
-  const step = Math.max(1, Math.floor(blocks / 10))
-  for (let block = 1; block <= blocks; block++) {
-    await call('eth_sendTransaction', {
-      from,
-      to: address(10_000 + block),
-      value: '0x1',
-      gas: '0x5208',
-      gasPrice: '0x0',
-    })
-    await call('evm_mine')
-    if (block % step !== 0) continue
-    const { rss, heapUsed } = process.memoryUsage()
-    const each = (performance.now() - began) / step
-    row(block, Math.round(rss / 1e6), Math.round(heapUsed / 1e6), short(each))
-    began = performance.now()
-  }
-  await node.close()
-}
-
-if (flags.blocks !== undefined) {
-  await mineMany(Number(flags.blocks), flags.disk)
-} else {
-  if (has('updates')) benchUpdates()
-  const state = stateOf(100_000)
-  console.log(`\nReads in a state of 100,000 accounts and a contract of ${SLOTS} cells\n`)
-  if (has('reads')) benchReads(state)
-  console.log('\nBlocks on that state\n')
-  if (has('blocks')) await benchBlocks(state)
-}
+if (has('updates')) benchUpdates()
+const state = stateOf(100_000)
+console.log(`\nReads in a state of 100,000 accounts and a contract of ${SLOTS} cells\n`)
+if (has('reads')) benchReads(state)
+console.log('\nBlocks on that state\n')
+if (has('blocks')) await benchBlocks(state)

@@ -11,6 +11,8 @@ const SUITES = [
   ['Hardhat 2, its own network (control)', 'hardhat', 'hardhatControl'],
   ['Hardhat 2, --preset hardhat', 'hardhat', 'hardhatPreset'],
   ['Hardhat Ignition, --preset hardhat', 'hardhat', 'ignition'],
+  ['Hardhat 2, the plugin', 'hardhat-plugin', 'hardhat2Plugin'],
+  ['Hardhat 3, the plugin', 'hardhat-plugin', 'hardhat3Plugin'],
   ['viem test client, mode hardhat', 'viem', 'viemHardhat'],
   ['viem test client, mode anvil', 'viem', 'viemAnvil'],
   ['viem test client, mode ganache', 'viem', 'viemGanache'],

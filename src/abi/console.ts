@@ -3,6 +3,9 @@ import { type Hex, toHex } from '../encoding/hex.ts'
 import type { AbiCodec, AbiValue } from './codec.ts'
 import { type AbiParameter, signatureHash } from './entry.ts'
 
+/** An address without code ("console.log" in ASCII): calls to it cost and do what they do for any empty account. */
+export const CONSOLE_ADDRESS: Hex = '0x000000000000000000636f6e736f6c652e6c6f67'
+
 const TYPES = ['uint256', 'string', 'bool', 'address'] as const
 
 const parameter = (type: string): AbiParameter => ({ name: '', type, components: [], indexed: false })

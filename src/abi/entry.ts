@@ -13,6 +13,9 @@ export interface AbiParameter {
   readonly indexed: boolean
 }
 
+/** Whether a function reads or changes state, and takes value. */
+export type Mutability = 'pure' | 'view' | 'nonpayable' | 'payable'
+
 /** One named thing of a contract. */
 export interface AbiEntry {
   readonly kind: 'function' | 'event' | 'error' | 'constructor'
@@ -22,6 +25,8 @@ export interface AbiEntry {
   readonly outputs: readonly AbiParameter[]
   /** Of events: an anonymous one has no topic to be known by. */
   readonly anonymous: boolean
+  /** Of functions and constructors only. */
+  readonly mutability?: Mutability
 }
 
 const KINDS: ReadonlySet<unknown> = new Set<AbiEntry['kind']>(['function', 'event', 'error', 'constructor'])
@@ -56,6 +61,14 @@ function readParameters(value: unknown, where: string, depth = 0): AbiParameter[
   })
 }
 
+const MUTABILITIES: readonly Mutability[] = ['pure', 'view', 'nonpayable', 'payable']
+
+/** Compilers before Solidity 0.5 wrote `constant` and `payable`. */
+function mutabilityOf({ stateMutability, constant, payable }: Json): Mutability {
+  const named = MUTABILITIES.find((mutability) => mutability === stateMutability)
+  return named ?? (constant === true ? 'view' : payable === true ? 'payable' : 'nonpayable')
+}
+
 /** Reads the entries of an ABI in JSON, as compilers write it. Throws an Error that names the first malformed one. */
 export function readEntries(abi: unknown): AbiEntry[] {
   if (!Array.isArray(abi)) throw new Error('an ABI is a list of entries')
@@ -73,6 +86,7 @@ export function readEntries(abi: unknown): AbiEntry[] {
       inputs: readParameters(inputs, `entry ${i}: inputs`),
       outputs: readParameters(outputs, `entry ${i}: outputs`),
       anonymous: anonymous === true,
+      ...((type === 'function' || type === 'constructor') && { mutability: mutabilityOf(item) }),
     }
   })
 }

@@ -38,6 +38,8 @@ export interface AbiRegistry {
    * Throws an Error in words for one that is too large to be kept.
    */
   register(artifact: Artifact, address?: Hex): Promise<void>
+  /** The same names in a registry of its own. */
+  copy(): AbiRegistry
   call(input: Uint8Array, address?: Hex): DecodedCall | undefined
   /** What a call returned, as text. */
   returned(call: DecodedCall, output: Uint8Array): string | undefined
@@ -48,6 +50,10 @@ export interface AbiRegistry {
   creation(initcode: Uint8Array): Decoded | undefined
   /** Name of the contract at an address; `code` is what stands there. */
   contractName(address: Hex, code?: Uint8Array): string | undefined
+  /** What is known of the contract at an address; `code` is what stands there. */
+  contractAt(address: Hex, code?: Uint8Array): Artifact | undefined
+  /** All contracts: the registered ones, the latest first and some of one address each, then those that were added. */
+  contracts(): Generator<{ readonly artifact: Artifact; readonly address?: Hex }>
 }
 
 /** Longest text of something decoded, characters. */
@@ -91,18 +97,71 @@ interface Registration {
   readonly length: number
 }
 
+/** What a copy of a registry begins with. */
+interface Contents {
+  readonly codec: AbiCodec | undefined
+  /** In the order of their addition. */
+  readonly added: readonly Artifact[]
+  readonly registrations: Iterable<readonly [key: string, registration: Registration]>
+}
+
 /** Makes an empty registry; by default 4096 contracts of 8 Mi characters may be registered. */
-export function createAbiRegistry({
-  most = 4096,
-  mostText = 8_388_608,
-}: RegistrationBounds = {}): AbiRegistry {
+export function createAbiRegistry(bounds: RegistrationBounds = {}): AbiRegistry {
+  return registryOf(bounds, { codec: undefined, added: [], registrations: [] })
+}
+
+/** A registry that reads from another one, which must not change any more, and copies it before its own first change. */
+export function copyOnWrite(shared: AbiRegistry): AbiRegistry {
+  let names = shared
+  const own = (): AbiRegistry => {
+    if (names === shared) names = shared.copy()
+    return names
+  }
+  return {
+    get isEmpty() {
+      return names.isEmpty
+    },
+    add: (artifact) => own().add(artifact),
+    register: (artifact, address) => own().register(artifact, address),
+    copy: () => names.copy(),
+    call: (input, address) => names.call(input, address),
+    returned: (call, output) => names.returned(call, output),
+    event: (log) => names.event(log),
+    error: (payload, address) => names.error(payload, address),
+    creation: (initcode) => names.creation(initcode),
+    contractName: (address, code) => names.contractName(address, code),
+    contractAt: (address, code) => names.contractAt(address, code),
+    contracts: () => names.contracts(),
+  }
+}
+
+function registryOf(bounds: RegistrationBounds, from: Contents): AbiRegistry {
+  const { most = 4096, mostText = 8_388_608 } = bounds
   const added = new KnownNames()
   const registered = new KnownNames()
   const bound = new Map<Hex, Registration>()
   /** By the hash of all they say, the oldest first. */
   const registrations = new Map<string, Registration>()
   let length = 0
-  let codec: AbiCodec | undefined
+  let codec = from.codec
+  const artifacts: Artifact[] = []
+
+  function addArtifact(artifact: Artifact): void {
+    artifacts.push(artifact)
+    added.add(artifact)
+  }
+
+  function enter(key: string, registration: Registration): void {
+    registrations.set(key, registration)
+    registered.add(registration.artifact)
+    if (registration.address !== undefined) bound.set(registration.address, registration)
+  }
+
+  for (const artifact of from.added) addArtifact(artifact)
+  for (const [key, registration] of from.registrations) {
+    length += registration.length
+    enter(key, registration)
+  }
 
   function candidates(table: NameTable, key: Hex, address: Hex | undefined): readonly AbiEntry[] {
     const own = address === undefined ? undefined : bound.get(address)?.own?.entries(table, key)
@@ -153,6 +212,12 @@ export function createAbiRegistry({
     yield* added.creations()
   }
 
+  /** The named contract of which the code is. */
+  function contractOf(code: Uint8Array | undefined): Artifact | undefined {
+    const key = code === undefined ? undefined : codeKey(code)
+    return key === undefined ? undefined : (registered.contract(key) ?? added.contract(key))
+  }
+
   const layouts = new WeakMap<AbiEntry, EventLayout>()
   function layoutOf(entry: AbiEntry): EventLayout {
     const known = layouts.get(entry)
@@ -190,20 +255,19 @@ export function createAbiRegistry({
     },
     async add(artifact) {
       codec ??= await loadAbiCodec()
-      added.add(artifact)
+      addArtifact(artifact)
     },
     async register(artifact, address) {
       const [key, registration] = registrationOf(artifact, address)
       codec ??= await loadAbiCodec()
       if (!registrations.delete(key)) length += registration.length
-      registrations.set(key, registration)
-      registered.add(registration.artifact)
-      if (address !== undefined) bound.set(address, registration)
+      enter(key, registration)
       for (const [oldest, its] of registrations) {
         if (registrations.size <= most && length <= mostText) return
         forget(oldest, its)
       }
     },
+    copy: () => registryOf(bounds, { codec, added: artifacts, registrations }),
     call(input, address) {
       const found = decodeArguments('functions', input, address)
       if (found === undefined) return undefined
@@ -240,9 +304,14 @@ export function createAbiRegistry({
     },
     contractName(address, code) {
       const known = bound.get(address)?.artifact.name
-      if (known !== undefined && known !== '') return known
-      const key = code === undefined ? undefined : codeKey(code)
-      return key === undefined ? undefined : (registered.contract(key) ?? added.contract(key))?.name
+      return known !== undefined && known !== '' ? known : contractOf(code)?.name
+    },
+    contractAt: (address, code) => bound.get(address)?.artifact ?? contractOf(code),
+    *contracts() {
+      for (const { artifact, address } of [...registrations.values()].reverse()) {
+        yield address === undefined ? { artifact } : { artifact, address }
+      }
+      for (const artifact of artifacts) yield { artifact }
     },
   }
 }

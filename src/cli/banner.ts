@@ -1,4 +1,4 @@
-/** The banner of a started node: its chain, data directory, mining mode and accounts. */
+/** The banner of a started node: its chain, data directory, mining mode, explorer and accounts. */
 import pc from 'picocolors'
 import { toHex } from '../encoding/hex.ts'
 import type { Engine } from '../engine/engine.ts'
@@ -12,6 +12,8 @@ export interface BannerParts {
   /** `undefined` for memory. */
   readonly dataDir: string | undefined
   readonly mining: 'auto' | 'manual' | number
+  /** The address of the explorer; `undefined` where it is turned off. */
+  readonly explorer?: string | undefined
 }
 
 function miningText(mode: BannerParts['mining']): string {
@@ -20,7 +22,7 @@ function miningText(mode: BannerParts['mining']): string {
 }
 
 /** The lines of the banner. Keys are shown on local chains only, where they hold nothing of value. */
-export function bannerLines({ engine, dataDir, mining }: BannerParts): string[] {
+export function bannerLines({ engine, dataDir, mining, explorer }: BannerParts): string[] {
   const { config, accounts } = engine
   const isLocal = config.name === 'regtest' || config.name === 'devnet'
   const row = (name: string, value: string) => `${pc.dim(name.padEnd(9))} ${value}`
@@ -30,6 +32,7 @@ export function bannerLines({ engine, dataDir, mining }: BannerParts): string[] 
     row('Chain', `${config.name}, id ${config.chainId} (0x${config.chainId.toString(16)})`),
     row('Data', dataDir ?? 'in memory, forgotten at the end'),
     row('Mining', miningText(mining)),
+    ...(explorer === undefined ? [] : [row('Explorer', explorer)]),
     row('Accounts', listed.length === 0 ? 'none' : `${accounts.list().length}`),
     ...listed.map((address, i) => {
       const key = isLocal ? accounts.key(address) : undefined

@@ -73,6 +73,9 @@ function fromFlags(flags: TypedFlags): Values {
     const typed = flags.get(flagName(setting.flag))
     if (typed === undefined) {
       if (flags.has(`no-${flagName(setting.flag)}`)) values.set(key, false)
+      else if (isNegated(setting.flag) && flags.has(flagName(setting.flag).slice('no-'.length))) {
+        values.set(key, true)
+      }
       continue
     }
     const source = `--${flagName(setting.flag)}`

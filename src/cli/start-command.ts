@@ -29,6 +29,10 @@ export function addStartFlags(command: Command): void {
   addConfigFlag(command)
   for (const [key, setting] of Object.entries(SETTINGS)) {
     addSettingFlag(command, setting)
+    if (setting.flag.startsWith('--no-') && setting.hosted === false) {
+      const name = flagName(setting.flag).slice('no-'.length)
+      command.addOption(new Option(`--${name}`, `the opposite of --no-${name}, for the hosted profile`))
+    }
     if (isSwitchOfPreset(key)) {
       const name = flagName(setting.flag)
       command.addOption(new Option(`--no-${name}`, `leave --${name} off where the preset sets it`))

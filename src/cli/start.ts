@@ -54,7 +54,8 @@ function announceReady(
 ) {
   const { dataDir, mining } = node.options
   if (!terminal.quiet && !terminal.json && isPrinted('info', terminal)) {
-    for (const line of bannerLines({ engine: node.engine, dataDir, mining })) output.write(line)
+    const parts = { engine: node.engine, dataDir, mining, explorer: server.explorerUrl }
+    for (const line of bannerLines(parts)) output.write(line)
   }
   reporter.ready({
     url: server.url,

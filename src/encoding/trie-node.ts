@@ -1,5 +1,5 @@
 /** Nodes of the unified binary trie (RSKIP-107) and their bytes, both ways (docs/protocol.md#57-trie-nodes). */
-import { concat, EMPTY, oneByte } from './bytes.ts'
+import { EMPTY } from './bytes.ts'
 import { keccak256 } from './hash.ts'
 import { type Hex, toHex } from './hex.ts'
 
@@ -108,45 +108,61 @@ export class TrieNode {
   }
 }
 
+/** Writes into one array of the right length: a block encodes dozens of nodes, and a list of parts to join costs more than the bytes. */
 function encodeNode({ path, value, left, right, childrenSize }: TrieNode): Uint8Array {
+  const isLeaf = left === undefined && right === undefined
+  const bytes = new Uint8Array(
+    1 +
+      (path.length > 0 ? pathLengthBytes(path.length) + ((path.length + 7) >> 3) : 0) +
+      referenceBytes(left) +
+      referenceBytes(right) +
+      (isLeaf ? 0 : compactSizeBytes(childrenSize)) +
+      (value === undefined ? 0 : value instanceof Uint8Array ? value.length : value.hash.bytes.length + 3),
+  )
   let flags = VERSION
-  const parts: Uint8Array[] = [EMPTY]
+  let at = 1
   if (path.length > 0) {
     flags |= HAS_PATH
-    parts.push(pathLengthPrefix(path.length), packedBits(path))
+    at = writePath(bytes, at, path)
   }
   if (left !== undefined) {
-    flags |= HAS_LEFT
-    if (pushReference(parts, left)) flags |= LEFT_EMBEDDED
+    flags |= left instanceof TrieNode && left.isEmbedded ? HAS_LEFT | LEFT_EMBEDDED : HAS_LEFT
+    at = writeReference(bytes, at, left)
   }
   if (right !== undefined) {
-    flags |= HAS_RIGHT
-    if (pushReference(parts, right)) flags |= RIGHT_EMBEDDED
+    flags |= right instanceof TrieNode && right.isEmbedded ? HAS_RIGHT | RIGHT_EMBEDDED : HAS_RIGHT
+    at = writeReference(bytes, at, right)
   }
-  if (left !== undefined || right !== undefined) parts.push(compactSize(childrenSize))
+  if (!isLeaf) at = writeCompactSize(bytes, at, childrenSize)
   if (value instanceof Uint8Array) {
-    parts.push(value)
+    bytes.set(value, at)
   } else if (value !== undefined) {
     flags |= LONG_VALUE
-    const { length } = value
-    parts.push(value.hash.bytes, Uint8Array.of(length >> 16, length >> 8, length))
+    const { hash, length } = value
+    bytes.set(hash.bytes, at)
+    bytes[at + 32] = length >> 16
+    bytes[at + 33] = length >> 8
+    bytes[at + 34] = length
   }
-  parts[0] = oneByte(flags)
-  return concat(...parts)
+  bytes[0] = flags
+  return bytes
 }
 
-/** Adds what a parent writes for a child; returns whether the child is embedded. */
-function pushReference(parts: Uint8Array[], child: TrieChild): boolean {
-  if (child instanceof NodeHash) {
-    parts.push(child.bytes)
-    return false
+/** Bytes that a parent writes for a child: an embedded one behind its length, or a hash. */
+function referenceBytes(child: TrieChild | undefined): number {
+  if (child === undefined) return 0
+  return child instanceof TrieNode && child.isEmbedded ? 1 + child.bytes.length : 32
+}
+
+function writeReference(into: Uint8Array, at: number, child: TrieChild): number {
+  if (child instanceof TrieNode && child.isEmbedded) {
+    const { bytes } = child
+    into[at] = bytes.length
+    into.set(bytes, at + 1)
+    return at + 1 + bytes.length
   }
-  if (!child.isEmbedded) {
-    parts.push(child.hash.bytes)
-    return false
-  }
-  parts.push(oneByte(child.bytes.length), child.bytes)
-  return true
+  into.set(child instanceof NodeHash ? child.bytes : child.hash.bytes, at)
+  return at + 32
 }
 
 /** Reads a node. Throws a RangeError when the bytes are not those of a node. */
@@ -232,20 +248,43 @@ export function packedBits(bits: Uint8Array): Uint8Array {
   return out
 }
 
-/** The parent chain's CompactSize. */
-function compactSize(value: number): Uint8Array {
-  if (value < 0xfd) return oneByte(value)
-  if (value <= 0xffff) return Uint8Array.of(0xfd, value & 0xff, value >> 8)
-  const out = new Uint8Array(value <= 0xffff_ffff ? 5 : 9)
-  const view = new DataView(out.buffer)
-  if (out.length === 5) view.setUint32(1, value, true)
-  else view.setBigUint64(1, BigInt(value), true)
-  out[0] = out.length === 5 ? 0xfe : 0xff
-  return out
+/** Length of a number in the parent chain's CompactSize, bytes. */
+function compactSizeBytes(value: number): number {
+  if (value < 0xfd) return 1
+  return value <= 0xffff ? 3 : value <= 0xffff_ffff ? 5 : 9
 }
 
-function pathLengthPrefix(bits: number): Uint8Array {
-  if (bits <= 32) return oneByte(bits - 1)
-  if (bits >= 160 && bits <= 382) return oneByte(bits - 128)
-  return concat(oneByte(0xff), compactSize(bits))
+function writeCompactSize(into: Uint8Array, at: number, value: number): number {
+  const length = compactSizeBytes(value)
+  if (length === 1) {
+    into[at] = value
+    return at + 1
+  }
+  into[at] = length === 3 ? 0xfd : length === 5 ? 0xfe : 0xff
+  let rest = value
+  for (let i = 1; i < length; i++) {
+    into[at + i] = rest % 256
+    rest = Math.floor(rest / 256)
+  }
+  return at + length
+}
+
+function pathLengthBytes(bits: number): number {
+  return bits <= 32 || (bits >= 160 && bits <= 382) ? 1 : 1 + compactSizeBytes(bits)
+}
+
+/** Writes the length of a path and its bits. */
+function writePath(into: Uint8Array, start: number, path: Uint8Array): number {
+  const bits = path.length
+  let at = start
+  if (bits <= 32) into[at++] = bits - 1
+  else if (bits >= 160 && bits <= 382) into[at++] = bits - 128
+  else {
+    into[at] = 0xff
+    at = writeCompactSize(into, at + 1, bits)
+  }
+  for (let i = 0; i < bits; i++) {
+    into[at + (i >> 3)] = (into[at + (i >> 3)] as number) | ((path[i] as number) << (7 - (i & 7)))
+  }
+  return at + ((bits + 7) >> 3)
 }

@@ -1,8 +1,4 @@
 /** Call data to the console contract of Hardhat and Foundry, kept while a message runs. */
-import type { Hex } from '../encoding/hex.ts'
-
-/** An address without code ("console.log" in ASCII): calls to it cost and do what they do for any empty account. */
-export const CONSOLE_ADDRESS: Hex = '0x000000000000000000636f6e736f6c652e6c6f67'
 
 /** Bytes of call data kept per message; more is dropped, so that the memory in use is bounded. */
 const MAX_BYTES = 1_048_576

@@ -3,6 +3,7 @@
  * collisions by docs/protocol.md#63-calls-and-creations. The only class over it in `src/`; every override is a
  * protected method of the library.
  */
+
 import {
   EVM,
   EVMError,
@@ -13,12 +14,13 @@ import {
   type PrecompileInput,
 } from '@ethereumjs/evm'
 import { type Account, type Address, bigIntToBytes, generateAddress } from '@ethereumjs/util'
+import { CONSOLE_ADDRESS } from '../abi/console.ts'
 import { EMPTY_ACCOUNT, withBalance, withNonce } from '../chain/account.ts'
 import { EMPTY } from '../encoding/bytes.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { childMessage } from './child-message.ts'
 import { analyse } from './code-analysis.ts'
-import { CONSOLE_ADDRESS, type ConsoleCalls, keepConsoleCall } from './console-calls.ts'
+import { type ConsoleCalls, keepConsoleCall } from './console-calls.ts'
 import { endEarlierCall, withoutUnstoredCode } from './earlier-frames.ts'
 import { type ChildRequest, FAILURE, Frame } from './frame.ts'
 import { REFUND } from './gas-schedule.ts'

@@ -1,8 +1,9 @@
 /** Runs messages: state, block and rules to an EVM, of which a few idle ones are kept. */
+
 import { type EVMResult, Message as LibraryMessage } from '@ethereumjs/evm'
+import { CONSOLE_ADDRESS } from '../abi/console.ts'
 import { EMPTY } from '../encoding/bytes.ts'
 import { invalidParams } from '../errors.ts'
-import { CONSOLE_ADDRESS } from './console-calls.ts'
 import { type EvmRun, RskEvm } from './evm.ts'
 import { FAILURE } from './frame.ts'
 import { Journal } from './journal.ts'

@@ -4,6 +4,7 @@ import type { Hex } from '../encoding/hex.ts'
 import { NodeError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 import { isLoopback } from './addresses.ts'
+import { CLUSTER_SETTINGS } from './cluster-settings.ts'
 import { ENGINE_SETTINGS } from './engine-settings.ts'
 import { FORK_SETTINGS, forkSource } from './fork-settings.ts'
 import { LIMIT_SETTINGS } from './limit-settings.ts'
@@ -13,7 +14,13 @@ import { type DefaultsOf, type Inputs, resolve, type Values } from './setting.ts
 import { TERMINAL_SETTINGS } from './terminal-settings.ts'
 
 /** The settings of the node itself, served or in process. */
-export const NODE_SETTINGS = { ...ENGINE_SETTINGS, ...RPC_SETTINGS, ...LIMIT_SETTINGS, ...FORK_SETTINGS }
+export const NODE_SETTINGS = {
+  ...ENGINE_SETTINGS,
+  ...RPC_SETTINGS,
+  ...LIMIT_SETTINGS,
+  ...CLUSTER_SETTINGS,
+  ...FORK_SETTINGS,
+}
 
 /** The caller of a method, for logs. */
 export interface CallOrigin {
@@ -141,7 +148,7 @@ export function resolveServeOptions(
   given: ServeOptions,
   { profile = 'node', preset = 'rsk' }: DefaultsOf = {},
 ): ResolvedServeOptions {
-  const values = resolve(SERVE_SETTINGS, given, { preset }) as ResolvedServeOptions
+  const values = resolve(SERVE_SETTINGS, given, { profile, preset }) as ResolvedServeOptions
   if ((values.tlsCert === undefined) !== (values.tlsKey === undefined)) {
     const message = 'Options "tlsCert" and "tlsKey" go together: a certificate is of no use without its key.'
     throw new NodeError('invalid-options', message)
@@ -161,6 +168,10 @@ export function resolveServeOptions(
     const why = 'anyone who reaches the port could use the accounts, move the chain and read everything'
     const message = `Listening on ${values.host}, beyond this machine, without keys needs the option "unsafeOpen"`
     throw new NodeError('invalid-options', `${message} (--unsafe-open): ${why}.`)
+  }
+  if (profile === 'hosted' && values.pool !== undefined) {
+    const message = 'Options "profile" and "pool" contradict each other: the hosted profile serves one chain.'
+    throw new NodeError('invalid-options', message)
   }
   if (profile === 'hosted' && values.apiKeys === undefined && !values.unsafeOpen) {
     const message = 'The hosted profile asks every caller for a key'

@@ -84,6 +84,12 @@ export const SERVE_SETTINGS = {
     fallbackText: 'localhost and IP addresses; beyond loopback all',
     rskjKeys: { 'rpc.providers.web.http.hosts': same },
   }),
+  pool: setting(whole(1, 10_000), {
+    flag: '--pool <count>',
+    help: 'serve up to so many further chains in memory at /c/<name>: each is made by its first request, as a copy of the chain at /, and dropped by DELETE',
+    fallback: undefined,
+    fallbackText: 'none: every path is the chain itself',
+  }),
   maxBodyBytes: setting(whole(1, BYTES), {
     flag: '--max-body-size <bytes>',
     help: 'largest HTTP body or WebSocket message, in bytes',
@@ -119,6 +125,12 @@ export const SERVE_SETTINGS = {
     flag: '--ping-interval <ms>',
     help: 'milliseconds between pings to a WebSocket client; one that has not answered by the next is disconnected',
     fallback: 30_000,
+  }),
+  ui: setting(yesOrNo, {
+    flag: '--no-ui',
+    help: 'serve no explorer; the hosted profile serves it with --ui only, at /<key>/',
+    fallback: true,
+    hosted: false,
   }),
   metricsPort: setting(whole(0, 65_535), {
     flag: '--metrics-port <number>',

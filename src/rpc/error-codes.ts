@@ -39,6 +39,7 @@ export const ERROR_CODES = {
   'too-many-blocks': -38026,
   upstream: -32002,
   database: -32603,
+  cluster: -32603,
   'invalid-options': -32603,
 } as const satisfies Record<ErrorKind, number>
 

@@ -2,7 +2,7 @@
 import type { ErrorKind } from '../errors.ts'
 
 /** An error that a caller can get; the others stop a node that starts. */
-export type AnswerKind = Exclude<ErrorKind, 'database' | 'invalid-options'>
+export type AnswerKind = Exclude<ErrorKind, 'database' | 'cluster' | 'invalid-options'>
 
 /** A new kind does not compile without its meaning. */
 export const ERROR_MEANINGS: Readonly<Record<AnswerKind, string>> = {

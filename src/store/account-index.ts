@@ -5,8 +5,9 @@
 import type { ExecutedBlock } from '../chain/block.ts'
 import { contractAddress } from '../chain/transaction.ts'
 import type { Hex } from '../encoding/hex.ts'
+import type { ContractOrigin } from './records.ts'
 import type { KeyValueReader, Write } from './table.ts'
-import { type AccountTables, accountTables, type ContractOrigin } from './tables.ts'
+import { type AccountTables, accountTables } from './tables.ts'
 
 /** The transactions of one block in which an account takes part. */
 export interface AccountBlock {
@@ -42,10 +43,7 @@ function add(lists: Map<Hex, number[]>, account: Hex, index: number): void {
  * The accounts that take part in the transactions of a block. Sender and receiver of the REMASC transaction, which are
  * the same in every block, are left out.
  */
-function accountsOf(
-  { block }: ExecutedBlock,
-  internals: ExecutedBlock['internals'] = [],
-): Map<Hex, number[]> {
+function accountsOf({ block }: IndexedBlock, internals: ExecutedBlock['internals'] = []): Map<Hex, number[]> {
   const lists = new Map<Hex, number[]>()
   let next = 0
   for (const [index, { from, to, nonce, isRemasc }] of block.transactions.entries()) {
@@ -63,7 +61,7 @@ function accountsOf(
 
 /** The contracts that a block made, each with its last creation. */
 function creationsOf(
-  { block, receipts }: ExecutedBlock,
+  { block, receipts }: IndexedBlock,
   internals: ExecutedBlock['internals'] = [],
 ): Map<Hex, ContractOrigin> {
   const origins = new Map<Hex, ContractOrigin>()
@@ -78,6 +76,46 @@ function creationsOf(
     next++
   }
   return origins
+}
+
+/** What the index needs of a block. */
+type IndexedBlock = Pick<ExecutedBlock, 'block' | 'receipts'>
+
+/** Entries of one table, each with its key. */
+type Entries<V> = readonly (readonly [Hex, V])[]
+
+/** The entries that a canonical block has in the tables. */
+export interface AccountEntries {
+  readonly senderNonces: Entries<Hex>
+  readonly accountBlocks: Entries<readonly number[]>
+  readonly creators: Entries<ContractOrigin>
+}
+
+/** The entries of a block with what an execution shows of it. */
+export function accountEntries(
+  executed: IndexedBlock,
+  internals: ExecutedBlock['internals'],
+): AccountEntries {
+  const { header, transactions } = executed.block
+  const { number } = header
+  const senderNonces: [Hex, Hex][] = []
+  for (const { from, nonce, hash, isRemasc } of transactions) {
+    if (!isRemasc) senderNonces.push([atHeight(nonceKey(from, nonce), number), hash])
+  }
+  const accountBlocks: [Hex, readonly number[]][] = []
+  for (const [account, indexes] of accountsOf(executed, internals)) {
+    accountBlocks.push([atHeight(account, number), indexes])
+  }
+  const creators: [Hex, ContractOrigin][] = []
+  for (const [contract, origin] of creationsOf(executed, internals)) {
+    creators.push([atHeight(contract, number), origin])
+  }
+  return { senderNonces, accountBlocks, creators }
+}
+
+/** The height that a key of the tables ends with. */
+export function heightOfKey(key: Hex): number {
+  return Number.parseInt(key.slice(-HEIGHT_DIGITS), 16)
 }
 
 /** The index. Its changes are described and take effect with their batch. */
@@ -100,37 +138,23 @@ export class AccountIndex {
 
   /** The entries of a block that becomes canonical. */
   extend(executed: ExecutedBlock): Write[] {
-    const { senderNonces, accountBlocks, creators } = this.#tables
-    const { number } = executed.block.header
-    const internals = this.internalsOf(executed)
-    const writes: Write[] = []
-    for (const { from, nonce, hash, isRemasc } of executed.block.transactions) {
-      if (!isRemasc) writes.push(senderNonces.put(atHeight(nonceKey(from, nonce), number), hash))
-    }
-    for (const [account, indexes] of accountsOf(executed, internals)) {
-      writes.push(accountBlocks.put(atHeight(account, number), indexes))
-    }
-    for (const [contract, origin] of creationsOf(executed, internals)) {
-      writes.push(creators.put(atHeight(contract, number), origin))
-    }
-    return writes
+    const tables = this.#tables
+    const { senderNonces, accountBlocks, creators } = accountEntries(executed, this.internalsOf(executed))
+    return [
+      ...senderNonces.map(([key, hash]) => tables.senderNonces.put(key, hash)),
+      ...accountBlocks.map(([key, indexes]) => tables.accountBlocks.put(key, indexes)),
+      ...creators.map(([key, origin]) => tables.creators.put(key, origin)),
+    ]
   }
 
   /** Undoes `extend`; goes before it in a batch that does both. */
   retract(executed: ExecutedBlock): Write[] {
-    const { senderNonces, accountBlocks, creators } = this.#tables
-    const { number } = executed.block.header
-    const internals = this.internalsOf(executed)
+    const tables = this.#tables
+    const { senderNonces, accountBlocks, creators } = accountEntries(executed, this.internalsOf(executed))
     return [
-      ...executed.block.transactions
-        .filter(({ isRemasc }) => !isRemasc)
-        .map(({ from, nonce }) => senderNonces.del(atHeight(nonceKey(from, nonce), number))),
-      ...[...accountsOf(executed, internals).keys()].map((account) =>
-        accountBlocks.del(atHeight(account, number)),
-      ),
-      ...[...creationsOf(executed, internals).keys()].map((contract) =>
-        creators.del(atHeight(contract, number)),
-      ),
+      ...senderNonces.map(([key]) => tables.senderNonces.del(key)),
+      ...accountBlocks.map(([key]) => tables.accountBlocks.del(key)),
+      ...creators.map(([key]) => tables.creators.del(key)),
     ]
   }
 
@@ -157,7 +181,7 @@ export class AccountIndex {
       descending,
     )
     for await (const [key, indexes] of range) {
-      yield { height: Number.parseInt(key.slice(-HEIGHT_DIGITS), 16), indexes }
+      yield { height: heightOfKey(key), indexes }
     }
   }
 

@@ -1,10 +1,11 @@
-/** The Express app of `serve`: health and metrics pages, the OpenRPC document, and JSON-RPC on every other path. */
+/** The Express app of `serve`: health and metrics pages, the explorer, the OpenRPC document, and JSON-RPC on every other path. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express'
 import type { Logger } from '../logger.ts'
 import { METRICS_PAGE } from '../rpc/permissions.ts'
 import { openSession, type Session } from '../rpc/session.ts'
-import { RESERVED_PATHS } from './incoming-request.ts'
+import { assetPath, type Explorer } from './explorer.ts'
+import { pathOf, RESERVED_PATHS } from './incoming-request.ts'
 import { type ApiKeyClient, sessionOf } from './keys/api-key-client.ts'
 import type { Authentication } from './keys/authentication.ts'
 import { type MonitoringPages, sendPage } from './monitoring-pages.ts'
@@ -18,6 +19,8 @@ export interface HttpAppParts {
   /** Absent where no API keys are in use. */
   readonly authentication: Authentication | undefined
   readonly monitoring: MonitoringPages
+  /** Absent where it is turned off. */
+  readonly explorer: Explorer | undefined
   /** False when the metrics page has a port of its own. */
   readonly showsMetrics: boolean
   /** JSON-RPC. */
@@ -32,11 +35,13 @@ const OPEN_PAGES: ReadonlySet<string> = new Set(['/healthz', '/readyz'])
 /** The name that a key has to allow for the metrics page, which shows the calls of all keys. */
 const METRICS = { name: METRICS_PAGE, aliases: [] }
 
-/** The client whose key is the last segment of a path, or the one before the page: `/<key>` and `/<key>/<page>`. */
+/** The client whose key is the last segment of a path, or the one before the page: `/<key>`, `/<key>/<page>` and `/<key>/ui/<file>`. */
 function clientAt(
   path: string,
   authentication: Authentication,
 ): { readonly client: ApiKeyClient | undefined; readonly page: string } {
+  const asset = assetPath(path)
+  if (asset !== undefined) return { client: authentication.authenticate(asset.before), page: asset.page }
   const end = path.lastIndexOf('/')
   const [own, parent] = [authentication.authenticate(path), authentication.authenticate(path.slice(0, end))]
   return own === undefined ? { client: parent, page: path.slice(end) } : { client: own, page: '/' }
@@ -75,6 +80,13 @@ export function createHttpApp(
     if (page === undefined) next()
     else sendPage(response, page)
   })
+
+  const { explorer } = parts
+  if (explorer !== undefined) {
+    app.use((request, response, next) => {
+      if (!explorer.answer(request, response, request.path, pathOf(request.originalUrl))) next()
+    })
+  }
 
   app.get('/openrpc.json', async (_request, response) => {
     const session: Session = response.locals.session ?? SESSION

@@ -1,5 +1,6 @@
 /** The monitoring pages of a node: liveness, readiness and Prometheus metrics. */
 import type { ServerResponse } from 'node:http'
+import type { ClusterHealth } from '../replication/model.ts'
 import { CallMeter } from '../rpc/call-meter.ts'
 import type { Health } from '../rpc/health.ts'
 import { RETRY_SECONDS } from '../rpc/load.ts'
@@ -28,6 +29,8 @@ export interface MonitoringPage {
 export interface MonitoringPages {
   /** The page of a path; `undefined` when there is none. */
   page(path: string): Promise<MonitoringPage | undefined>
+  /** Counts the calls of a further dispatcher with those of the node, until that one ends. */
+  watch(dispatcher: TextDispatcher): void
   /** Stops counting. */
   close(): void
 }
@@ -37,6 +40,11 @@ const statusPage = (status: number, body: object): MonitoringPage => ({
   type: 'application/json; charset=utf-8',
   body: JSON.stringify(body),
 })
+
+/** A node's place in its cluster as the readiness page shows it; `lag` in seconds. */
+function placeOf({ role, term, lag }: ClusterHealth): object {
+  return { role, term, lag: Math.round(lag * 1000) / 1000 }
+}
 
 /** Starts counting the calls of a node, and makes its pages. prom-client is loaded with the first `/metrics` request. */
 export function createMonitoringPages(monitored: Monitored): MonitoringPages {
@@ -49,8 +57,9 @@ export function createMonitoringPages(monitored: Monitored): MonitoringPages {
     if (monitored.isClosing()) return statusPage(503, { status: 'closing' })
     const seen = await health?.()
     if (health !== undefined && seen === undefined) return statusPage(503, { status: 'closed' })
-    const head = seen && { head: seen.head }
+    const head = seen && { head: seen.head, ...(seen.cluster && placeOf(seen.cluster)) }
     if (dispatcher.load?.isFull === true) return statusPage(503, { status: 'busy', ...head })
+    if (seen?.cluster?.isLate === true) return statusPage(503, { status: 'lagging', ...head })
     return statusPage(200, { status: 'ok', ...head })
   }
 
@@ -74,6 +83,7 @@ export function createMonitoringPages(monitored: Monitored): MonitoringPages {
       if (path === '/readyz') return readiness()
       return path === '/metrics' ? figures() : undefined
     },
+    watch: (further) => void further.listen?.(meter.count),
     close: () => stop?.(),
   }
 }

@@ -19,7 +19,13 @@ export const RPC_VERBS = 'POST, OPTIONS'
 /** Verbs of the reserved pages. */
 export const PAGE_VERBS = 'GET, HEAD'
 
-type RefusalKind = 'invalid-request' | 'unauthorized' | 'rate-limited' | 'overloaded' | 'internal'
+type RefusalKind =
+  | 'invalid-request'
+  | 'too-many'
+  | 'unauthorized'
+  | 'rate-limited'
+  | 'overloaded'
+  | 'internal'
 
 function refusal(status: number, kind: RefusalKind, message: string): Refusal {
   const error = toErrorObject(new NodeError(kind, message))
@@ -60,6 +66,18 @@ export const wrongVerb = (allow: string): Refusal => ({
   ...refusal(405, 'invalid-request', `Method not allowed: use ${allow.split(',')[0]}`),
   allow,
 })
+/** Verbs of a chain of the pool. */
+export const CHAIN_VERBS = 'POST, DELETE, OPTIONS'
+/** A path below `/c` that names no chain. */
+export const NO_SUCH_CHAIN = refusal(
+  404,
+  'invalid-request',
+  'No such chain: the path is /c/<name>, a name has 1 to 64 letters, digits, dots, hyphens and underscores and begins with a letter or digit',
+)
+/** A chain that does not exist cannot be dropped. */
+export const NOT_OPEN = refusal(404, 'invalid-request', 'No such chain: it has not been made, or is dropped')
+/** The pool has as many chains as it may. */
+export const full = (message: string): Refusal => refusal(503, 'too-many', message)
 export const NO_SUCH_PAGE = refusal(404, 'invalid-request', 'No such page: JSON-RPC is served by POST')
 /** Bytes that are not HTTP. */
 export const MALFORMED = refusal(400, 'invalid-request', 'Malformed HTTP request')

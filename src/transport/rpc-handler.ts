@@ -1,6 +1,7 @@
 /** JSON-RPC over HTTP as one request handler: `serve` mounts it on its own Express app, `rpcHandler` makes it for others. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline, Readable } from 'node:stream'
+import { NodeError } from '../errors.ts'
 import { type Logger, silentLogger } from '../logger.ts'
 import { type RpcHandlerOptions, resolveRpcHandlerOptions } from '../options/options.ts'
 import type { Preset } from '../options/presets.ts'
@@ -17,6 +18,7 @@ import {
   BROKEN,
   BUSY,
   forbidden,
+  full,
   NO_SUCH_PAGE,
   type Refusal,
   RPC_VERBS,
@@ -30,7 +32,10 @@ import { dispatchLong, type LongReply, type TextDispatcher } from './text-dispat
 
 /** What the JSON-RPC handler is made of. */
 export interface RpcHandlerParts {
-  readonly dispatcher: TextDispatcher
+  /** What answers a request; it may reject with the `NodeError` of a request that it has no room for. */
+  readonly dispatcherOf: (request: IncomingMessage) => TextDispatcher
+  /** The verbs of its paths, for preflights and for the refusal of others. */
+  readonly verbs: string
   readonly remoteAddressOf: RemoteAddressOf
   /** Absent where no API keys are in use. */
   readonly authentication: Authentication | undefined
@@ -123,9 +128,9 @@ export function createAdmission(
 }
 
 /** Answers OPTIONS: a CORS preflight when the origin is allowed, else the verbs alone. */
-function answerPreflight({ headers }: IncomingMessage, response: ServerResponse): void {
+function answerPreflight({ headers }: IncomingMessage, response: ServerResponse, verbs: string): void {
   if (response.hasHeader('Access-Control-Allow-Origin')) {
-    response.setHeader('Access-Control-Allow-Methods', 'POST')
+    response.setHeader('Access-Control-Allow-Methods', verbs.replace(/, OPTIONS$/, ''))
     response.setHeader(
       'Access-Control-Allow-Headers',
       headers['access-control-request-headers'] ?? 'Content-Type',
@@ -135,7 +140,7 @@ function answerPreflight({ headers }: IncomingMessage, response: ServerResponse)
       response.setHeader('Access-Control-Allow-Private-Network', 'true')
     }
   }
-  response.setHeader('Allow', RPC_VERBS)
+  response.setHeader('Allow', verbs)
   response.statusCode = 204
   response.end()
 }
@@ -152,7 +157,8 @@ function parsedBody(request: IncomingMessage): string | undefined {
  * and no other verb is allowed.
  */
 export function createRpcHandler(parts: RpcHandlerParts): RpcHandler {
-  const { dispatcher, maxBodyBytes, readBody, budget, logger, remoteAddressOf, authentication } = parts
+  const { dispatcherOf, verbs, maxBodyBytes, readBody, budget, logger, remoteAddressOf, authentication } =
+    parts
 
   /** The session of an API key's client; a message beyond the key's limits gets status 429. */
   function clientSession(session: Session, client: ApiKeyClient, response: ServerResponse): Session {
@@ -189,8 +195,8 @@ export function createRpcHandler(parts: RpcHandlerParts): RpcHandler {
     return true
   }
 
-  function answer(session: Session, response: ServerResponse, body: string): void {
-    dispatchLong(dispatcher, body, session).then(
+  function answer(request: IncomingMessage, session: Session, response: ServerResponse, body: string): void {
+    dispatchLong(dispatcherOf(request), body, session).then(
       (reply = '') => {
         if (parts.isClosing()) response.setHeader('Connection', 'close')
         response.setHeader('Content-Type', 'application/json')
@@ -203,6 +209,7 @@ export function createRpcHandler(parts: RpcHandlerParts): RpcHandler {
         response.end(reply)
       },
       (error) => {
+        if (error instanceof NodeError) return refuse(response, full(error.message))
         logger.error('a request failed outside its method', { error, request: session.requestId })
         refuse(response, BROKEN)
       },
@@ -236,9 +243,10 @@ export function createRpcHandler(parts: RpcHandlerParts): RpcHandler {
     else {
       withBody(request, response, (body) => {
         const session = requestSession(request, response)
-        if (client === undefined) answer(session, response, body)
+        if (client === undefined) answer(request, session, response, body)
         // The key may have been revoked while the body was arriving.
-        else if (client.key.isGood()) answer(clientSession(session, client, response), response, body)
+        else if (client.key.isGood())
+          answer(request, clientSession(session, client, response), response, body)
         else refuse(response, UNAUTHORIZED)
       })
     }
@@ -247,9 +255,9 @@ export function createRpcHandler(parts: RpcHandlerParts): RpcHandler {
   return (request, response) => {
     const { method } = request
     if (method === 'POST') return answerPost(request, response)
-    if (method === 'OPTIONS') return answerPreflight(request, response)
+    if (method === 'OPTIONS') return answerPreflight(request, response, verbs)
     const isUnknownPage = (method === 'GET' || method === 'HEAD') && pathOf(request.url) !== '/'
-    refuse(response, isUnknownPage ? NO_SUCH_PAGE : wrongVerb(RPC_VERBS))
+    refuse(response, isUnknownPage ? NO_SUCH_PAGE : wrongVerb(verbs))
   }
 }
 
@@ -276,7 +284,8 @@ export function rpcHandler(node: RpcHandlerNode, given: RpcHandlerOptions = {}):
   const admit = createAdmission(createHostCheck({ bindAddress: '127.0.0.1', hosts, cors }), isClosing)
   const { peers = NO_SCORING } = node
   const handle = createRpcHandler({
-    dispatcher: node.dispatcher,
+    dispatcherOf: () => node.dispatcher,
+    verbs: RPC_VERBS,
     remoteAddressOf,
     authentication: undefined,
     maxBodyBytes,

@@ -13,7 +13,6 @@ import { dispatchLong, type LongReply, type TextDispatcher } from './text-dispat
 
 /** What the WebSocket listener is made of. */
 export interface WebSocketParts {
-  readonly dispatcher: TextDispatcher
   /** Bytes of one message. */
   readonly maxMessageBytes: number
   /** Bytes that may wait for a peer that does not read. */
@@ -31,7 +30,15 @@ export interface WebSocketParts {
 /** All sockets of a server. */
 export interface WebSocketListener {
   /** Takes over a connection whose upgrade request was accepted; `client` holds its key where keys are in use. */
-  accept(request: IncomingMessage, socket: Duplex, head: Buffer, client?: ApiKeyClient): void
+  accept(
+    request: IncomingMessage,
+    socket: Duplex,
+    head: Buffer,
+    dispatcher: TextDispatcher,
+    client?: ApiKeyClient,
+  ): void
+  /** Closes the sockets of a dispatcher that ends (1001). */
+  disconnectFrom(dispatcher: TextDispatcher): void
   /** Closes the sockets of callers whose address is banned now (1008). */
   disconnectBanned(isBanned: (address: string) => boolean): void
   /** How many are open. */
@@ -64,6 +71,7 @@ interface Connection {
   readonly socket: WebSocket
   /** The caller's address. */
   readonly remote: string
+  readonly dispatcher: TextDispatcher
 }
 
 /** The part of a session that is known before the first message. */
@@ -75,7 +83,8 @@ function connect(
   stream: Duplex,
   caller: Caller,
   deliveries: DeliveryQueue,
-  { dispatcher, maxBufferBytes, budget, transferTimeoutMs, logger }: WebSocketParts,
+  dispatcher: TextDispatcher,
+  { maxBufferBytes, budget, transferTimeoutMs, logger }: WebSocketParts,
 ): Connection {
   const { label } = caller
   const waiting: string[] = []
@@ -204,6 +213,7 @@ function connect(
   return {
     socket,
     remote: caller.remote ?? '',
+    dispatcher,
     async finish() {
       finishing = true
       await running
@@ -242,7 +252,7 @@ export function createWebSocketListener(parts: WebSocketParts): WebSocketListene
   heartbeat.unref()
 
   return {
-    accept(request, socket, head, client) {
+    accept(request, socket, head, dispatcher, client) {
       const caller = {
         label: `ws ${++count}`,
         remote: parts.remoteAddressOf(request),
@@ -251,7 +261,7 @@ export function createWebSocketListener(parts: WebSocketParts): WebSocketListene
         ...(client !== undefined && sessionOf(client)),
       }
       server.handleUpgrade(request, socket, head, (opened) => {
-        const connection = connect(opened, socket, caller, deliveries, parts)
+        const connection = connect(opened, socket, caller, deliveries, dispatcher, parts)
         connections.add(connection)
         const stopWatching = client?.key.onEnd(() =>
           opened.close(POLICY_VIOLATION, 'API key not valid any more'),
@@ -262,6 +272,11 @@ export function createWebSocketListener(parts: WebSocketParts): WebSocketListene
         })
         if (closing) opened.close(GOING_AWAY, 'The node is closing')
       })
+    },
+    disconnectFrom(dispatcher) {
+      for (const { socket, dispatcher: its } of connections) {
+        if (its === dispatcher) socket.close(GOING_AWAY, 'The chain is dropped')
+      }
     },
     disconnectBanned(isBanned) {
       for (const { socket, remote } of connections) {

@@ -36,6 +36,14 @@ describe('the banner', () => {
     expect(text).not.toMatch(/0x[0-9a-f]{64}/)
   })
 
+  it('shows the address of the explorer', async () => {
+    node = await createNode()
+    const explorer = 'http://127.0.0.1:4444/'
+    const lines = bannerLines({ engine: node.engine, dataDir: undefined, mining: 'auto', explorer })
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are taken off
+    expect(lines.map((line) => line.replace(/\x1b\[\d+m/g, ''))).toContain(`Explorer  ${explorer}`)
+  })
+
   it('lists twenty accounts at most', async () => {
     expect((await banner({ accounts: 50 })).match(/0x[0-9a-f]{40} /g)).toHaveLength(20)
   })

@@ -1,75 +1,28 @@
 import { describe, expect, it } from 'vitest'
-import { PRECOMPILE_ADDRESS } from '../../src/chain/config.ts'
 import { BinaryTrie } from '../../src/encoding/binary-trie.ts'
-import {
-  concat,
-  fromBigInt,
-  fromBigIntFixed,
-  fromBigIntSigned,
-  stripZeros,
-} from '../../src/encoding/bytes.ts'
+import { fromBigIntFixed } from '../../src/encoding/bytes.ts'
 import { keccak256 } from '../../src/encoding/hash.ts'
 import { fromHex, type Hex, toHex } from '../../src/encoding/hex.ts'
-import { encodeRlp } from '../../src/encoding/rlp.ts'
-import { fixture } from '../support/fixture.ts'
+import {
+  account,
+  accountKey,
+  codeKey,
+  markerKey,
+  nameSlot,
+  putGenesis,
+  putRemasc,
+  storageKey,
+  LOCAL_STATE as vector,
+} from '../support/local-state.ts'
 
-interface LocalChainState {
-  readonly roots: readonly Hex[]
-  readonly firstPayout: Hex
-  readonly contract: { readonly created: Hex; readonly slot1Cleared: Hex }
-  readonly cows: readonly Hex[]
-  readonly miner: Hex
-  readonly labs: Hex
-  readonly federators: readonly Hex[]
-  readonly keys: { readonly remascSender: Hex; readonly cow: Hex; readonly slot0: Hex; readonly slot1: Hex }
-}
-
-const vector = fixture<LocalChainState>('binary-trie/local-chain-state.json')
-const ETHER = 10n ** 18n
-const MARKER = Uint8Array.of(1)
-
-function accountKey(address: Uint8Array): Uint8Array {
-  return concat(Uint8Array.of(0), keccak256(address).subarray(0, 10), address)
-}
-
-function markerKey(address: Uint8Array): Uint8Array {
-  return concat(accountKey(address), Uint8Array.of(0))
-}
-
-function storageKey(address: Uint8Array, slot: Uint8Array): Uint8Array {
-  const short = stripZeros(slot)
-  const end = short.length === 0 ? Uint8Array.of(0) : short
-  return concat(markerKey(address), keccak256(slot).subarray(0, 10), end)
-}
-
-function account(nonce: bigint, balance: bigint): Uint8Array {
-  return encodeRlp([fromBigInt(nonce), fromBigIntSigned(balance)])
-}
-
-function nameSlot(name: string): Uint8Array {
-  return fromBigIntFixed(BigInt(toHex(new TextEncoder().encode(name))), 32)
-}
-
-const REMASC = fromHex(PRECOMPILE_ADDRESS.remasc)
+const REMASC = fromHex('0x0000000000000000000000000000000001000008')
 const REMASC_SENDER = Uint8Array.of(0)
-
-function genesisState(): BinaryTrie {
-  const trie = new BinaryTrie()
-  for (const cow of vector.cows) trie.put(accountKey(fromHex(cow)), account(0n, 10n ** 12n * ETHER))
-  for (const address of Object.values(PRECOMPILE_ADDRESS)) {
-    const balance = address === PRECOMPILE_ADDRESS.bridge ? 21_000_000n * ETHER : 0n
-    trie.put(accountKey(fromHex(address)), account(0n, balance))
-    trie.put(markerKey(fromHex(address)), MARKER)
-  }
-  return trie
-}
 
 /** The state after `height` empty blocks, each with its REMASC transaction. */
 function stateAt(height: number): BinaryTrie {
-  const trie = genesisState()
-  if (height === 0) return trie
-  trie.put(accountKey(REMASC_SENDER), account(BigInt(height), 0n))
-  trie.put(storageKey(REMASC, nameSlot('siblings')), Uint8Array.of(0xc0))
+  const trie = new BinaryTrie()
+  putGenesis(trie)
+  if (height > 0) putRemasc(trie, height)
   return trie
 }
 
@@ -104,9 +57,9 @@ describe("the binary trie over the chain's own state keys", () => {
     const slot = (value: bigint | Uint8Array) =>
       storageKey(address, typeof value === 'bigint' ? fromBigIntFixed(value, 32) : value)
     const hashOf = (byte: number) => keccak256(Uint8Array.of(byte))
-    const code = concat(accountKey(address), Uint8Array.of(0x80))
+    const code = codeKey(address)
     trie.put(accountKey(address), account(0n, 128n))
-    trie.put(markerKey(address), MARKER)
+    trie.put(markerKey(address), Uint8Array.of(1))
     trie.put(code, new Uint8Array(100).fill(0x5b))
     trie.put(slot(0n), Uint8Array.of(255))
     trie.put(slot(1n), hashOf(1))

@@ -1,9 +1,9 @@
-/** The bundle of the command, looked into rather than run: what each of its parts loads before it does anything. */
+/** The bundles of the command and of the explorer, looked into rather than run: what each of its parts loads before it does anything. */
 import { isBuiltin } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { type OutputChunk, rolldown } from 'rolldown'
 import { beforeAll, describe, expect, it } from 'vitest'
-import config from '../../rolldown.config.ts'
+import configs from '../../rolldown.config.ts'
 
 const SRC = fileURLToPath(new URL('../../src/', import.meta.url))
 /** What only those pay for who use it, and what it is for. */
@@ -23,6 +23,7 @@ const LAZY = {
 
 let chunks: ReadonlyMap<string, OutputChunk>
 beforeAll(async () => {
+  const [config] = configs
   const bundle = await rolldown(config)
   const { output } = await bundle.generate([config.output].flat()[0])
   await bundle.close()

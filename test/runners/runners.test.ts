@@ -3,8 +3,10 @@
  * side, and in each a failing test before others that need a clean chain. Mocha and Jest are packages of
  * scripts/runners; Jest is of the oldest major version that is supported.
  */
-import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { describeWith, type Tool } from '../support/tools.ts'
@@ -18,13 +20,17 @@ const INSTALLED: Tool = {
   install: 'npm ci --prefix scripts/runners',
 }
 
-/** Runs Node.js to its end; all that it printed, without colours. */
-function run(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<string> {
+/** Where a runner starts: without what this runner has set, and without colours. */
+function optionsOf(env: Readonly<Record<string, string>>) {
   const { NODE_OPTIONS: _options, NODE_TEST_CONTEXT: _context, ...inherited } = process.env
   const clean = Object.fromEntries(Object.entries(inherited).filter(([name]) => !name.startsWith('VITEST')))
-  const options = { cwd: ROOT, env: { ...clean, NO_COLOR: '1', ...env } }
+  return { cwd: ROOT, env: { ...clean, NO_COLOR: '1', ...env } }
+}
+
+/** Runs Node.js to its end; all that it printed. */
+function run(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<string> {
   return new Promise((resolve) => {
-    execFile(process.execPath, args, options, (_error, stdout, stderr) => resolve(stdout + stderr))
+    execFile(process.execPath, args, optionsOf(env), (_error, stdout, stderr) => resolve(stdout + stderr))
   })
 }
 
@@ -41,6 +47,47 @@ describe('a suite of', () => {
     for (const { assertionResults } of report.testResults) {
       const failed = assertionResults.filter(({ status }: { status: string }) => status === 'failed')
       expect(failed.map(({ title }: { title: string }) => title)).toEqual(['fails'])
+    }
+  })
+
+  it('Vitest in watch mode, where a changed file runs again on a new node', async () => {
+    // Below the project, so that the suite finds the package and Vitest.
+    const folder = mkdtempSync(join(ROOT, SUITES, 'watched-'))
+    const suite = (value: string) => `
+      import { test } from 'tandem/vitest'
+      import { expect } from 'vitest'
+      test.beforeAll(({ node }) => node.request({ method: 'evm_mine' }))
+      test('fails', ({ node }) => node.request({ method: 'evm_mine' }).then(() => expect('${value}').toBe('good')))
+      test('is clean', async ({ node }) => {
+        expect(await node.request({ method: 'eth_blockNumber' })).toBe('0x1')
+      })`
+    const file = join(folder, 'one.watched.mjs')
+    writeFileSync(file, suite('bad'))
+    const args = ['node_modules/vitest/vitest.mjs', 'watch', '--config', `${SUITES}/watch.config.mjs`]
+    const child = spawn(process.execPath, args, optionsOf({ WATCHED: folder }))
+    try {
+      let printed = ''
+      const until = (pattern: RegExp) =>
+        new Promise<void>((resolve, reject) => {
+          const check = () => {
+            if (pattern.test(printed)) resolve()
+          }
+          check()
+          child.stdout.on('data', check)
+          child.once('exit', () => reject(new Error(printed)))
+        })
+      child.stdout.on('data', (chunk) => {
+        printed += String(chunk)
+      })
+      await until(/Tests +1 failed \| 1 passed \(2\)[\s\S]*Watching for file changes/)
+      printed = ''
+      writeFileSync(file, suite('good'))
+      await until(/Tests +2 passed \(2\)[\s\S]*Waiting for file changes/)
+      child.kill('SIGINT')
+      await once(child, 'exit')
+    } finally {
+      child.kill('SIGKILL')
+      rmSync(folder, { recursive: true })
     }
   })
 

@@ -1,9 +1,10 @@
 /** Output of console.log in contracts: emitted once, also on failure, at the gas cost of a call to an empty account. */
 import { Interface } from 'ethers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { CONSOLE_ADDRESS } from '../../src/abi/console.ts'
 import { toHex } from '../../src/encoding/hex.ts'
-import { CONSOLE_ADDRESS } from '../../src/evm/console-calls.ts'
 import { createNode, type Node } from '../../src/node.ts'
+import { openSession } from '../../src/rpc/session.ts'
 import { assemble } from '../support/assembler.ts'
 import { run, world } from '../support/execution.ts'
 
@@ -69,6 +70,56 @@ describe('console.log of a running node', () => {
     const hash = await request('eth_sendTransaction', logging())
     await request('evm_mine')
     expect(notes).toEqual([[[hash, { console: ['hello'] }]], []])
+  })
+})
+
+describe('eth_subscribe console', () => {
+  const CALL_HASH = { transactionHash: null }
+  let node: Node
+  beforeEach(async () => {
+    node = await createNode()
+  })
+  afterEach(() => node.close())
+  const request = (method: string, ...params: unknown[]) => node.request({ method, params })
+  const logging = (then: string) => ({
+    from: ALICE,
+    data: toHex(sayer(CONSOLE_ADDRESS, HELLO, then)),
+    gas: '0x186a0',
+  })
+
+  it('notifies of what calls and transactions write, and why they fail; of calls without keys only', async () => {
+    const local: unknown[] = []
+    node.on('message', ({ data }) => void local.push((data as { result: unknown }).result))
+    await request('eth_subscribe', 'console')
+    const keyed: unknown[] = []
+    await node.dispatcher.request('eth_subscribe', ['console'], {
+      ...openSession('test'),
+      owner: 'ci',
+      notify: ({ event }) => void keyed.push(event.value()),
+    })
+    const failing = logging('PUSH1 0 PUSH1 0 REVERT')
+    await request('eth_call', logging('STOP'), 'latest')
+    await expect(request('eth_call', failing, 'latest')).rejects.toThrow('reverted')
+    const hash = await request('eth_sendTransaction', logging('STOP'))
+    await expect(request('eth_sendTransaction', failing)).rejects.toThrow('reverted')
+    const { transactions } = (await request('eth_getBlockByNumber', 'latest', false)) as {
+      transactions: string[]
+    }
+    const mined = [
+      { transactionHash: hash, console: ['hello'], failure: null },
+      {
+        transactionHash: transactions[0],
+        console: ['hello'],
+        failure: expect.stringContaining('revert'),
+      },
+    ]
+    expect(local).toEqual([
+      { ...CALL_HASH, console: ['hello'], failure: null },
+      { ...CALL_HASH, console: ['hello'], failure: null },
+      { ...CALL_HASH, console: [], failure: expect.stringContaining('revert') },
+      ...mined,
+    ])
+    expect(keyed).toEqual(mined)
   })
 })
 

@@ -1,11 +1,21 @@
 /** A seed and a frozen clock: the same calls lead to the same hashes, in process in memory, and as a command on disk. */
-import { computeAddress, decodeRlp, encodeRlp, keccak256, toUtf8Bytes } from 'ethers'
+import { computeAddress, decodeRlp, encodeRlp, getCreateAddress, keccak256, toUtf8Bytes } from 'ethers'
 import { afterEach, describe, expect, it } from 'vitest'
+import { fromHex, type Hex } from '../../src/encoding/hex.ts'
 import { createNode, type Node } from '../../src/index.ts'
 import { type RunningCommand, startCommand } from '../support/command.ts'
 import { fixture } from '../support/fixture.ts'
 import { rpc } from '../support/json-rpc.ts'
-import type { Call } from '../support/noting-chain.ts'
+import {
+  account,
+  accountKey,
+  COW_BALANCE,
+  putContract,
+  putGenesis,
+  putRemasc,
+} from '../support/local-state.ts'
+import { NaiveTrie } from '../support/naive-trie.ts'
+import { type Call, COW } from '../support/noting-chain.ts'
 import { SEEDED, type SeededRun, seededRun } from '../support/seeded-run.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -49,6 +59,47 @@ describe('the golden hashes', () => {
     for (const { hash, header } of mined) expect(blockHash(header)).toBe(hash)
     for (const [index, { header }] of mined.entries()) {
       expect((decodeRlp(header) as string[])[0]).toBe(golden.blocks[index]?.hash)
+    }
+  })
+
+  it('of states are those of the entries that the calls leave, by hand', () => {
+    // Code that returns ten bytes: creation 53,000; 17 bytes and 5 zero bytes of data at 16 and 4; one word of init code 2;
+    // five PUSH1 15, CODECOPY of a word into new memory 9; ten bytes of code at 200.
+    const deployment = 53_000n + 17n * 16n + 5n * 4n + 2n + 15n + 9n + 2_000n
+    // Two writes into empty cells, four opcodes of 2 and 3 gas.
+    const call = 21_000n + 2n * 20_000n + 2n * (2n + 3n)
+    const contract = getCreateAddress({ from: COW, nonce: 0 }).toLowerCase() as Hex
+    const code = fromHex('0x42600055436001550000')
+    // The third signed transaction goes back to the pool with its block, and is mined by the last one. The gas price is 1,
+    // that of the unsigned transaction 0; the values are 1 and 2.
+    const nonces = [0n, 1n, 2n, 2n, 2n, 2n, 4n]
+    const feesAt = [0n, deployment, call, 0n, 0n, 0n, 21_000n]
+    let fees = 0n
+    for (const [height, { header }] of golden.blocks.entries()) {
+      fees += feesAt[height] as bigint
+      const trie = new NaiveTrie()
+      putGenesis(trie)
+      if (height > 0) {
+        putRemasc(trie, height, fees)
+        putContract(
+          trie,
+          contract,
+          code,
+          height < 2
+            ? []
+            : [
+                [0n, 1_700_000_001n],
+                [1n, 2n],
+              ],
+        )
+      }
+      const sent = height === 6 ? 3n : 0n
+      trie.put(accountKey(fromHex(COW)), account(nonces[height] as bigint, COW_BALANCE - fees - sent))
+      const receivers = height === 6 ? golden.created : []
+      for (const [index, address] of receivers.entries()) {
+        trie.put(accountKey(fromHex(address as Hex)), account(0n, BigInt(index + 1)))
+      }
+      expect((decodeRlp(header) as string[])[3], `block ${height}`).toBe(trie.root())
     }
   })
 

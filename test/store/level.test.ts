@@ -91,8 +91,8 @@ describe('openStore', () => {
       const mark = join(dataDir, 'tandem.json')
       const ours = readFileSync(mark, 'utf8')
       const marks = [
-        [JSON.stringify({ ...JSON.parse(ours), format: 3 }), 'has format 3, and this version reads format 4'],
-        [JSON.stringify({ ...JSON.parse(ours), format: 5 }), 'has format 5, and this version reads format 4'],
+        [JSON.stringify({ ...JSON.parse(ours), format: 4 }), 'has format 4, and this version reads format 5'],
+        [JSON.stringify({ ...JSON.parse(ours), format: 6 }), 'has format 6, and this version reads format 5'],
         [JSON.stringify({ ...JSON.parse(ours), chain: 'testnet', chainId: 31 }), 'testnet (chain id 31)'],
         [JSON.stringify({ ...JSON.parse(ours), chainId: 1337 }), 'chain id 1337'],
         ['', 'cannot be read'],

@@ -272,6 +272,12 @@ export function fakeEngine(
     },
     miningMode: () => 'auto',
     headerOverrides: () => ({}),
+    modes: () => ({
+      clock: { offset: 0, exact: undefined, interval: undefined },
+      blockOverrides: { coinbase: UNKNOWN, header: {} },
+      impersonation: { addresses: [], everybody: false, signatures: [] },
+      mining: 'auto',
+    }),
     snapshots: () => [{ id: 1, height: 1, hash: block1.hash, name: undefined, time: 5, bytes: 100 }],
     diffSnapshots: () => undefined,
     instanceId: () => UNKNOWN,
@@ -296,6 +302,15 @@ export function fakeEngine(
     names: createAbiRegistry(),
     dev,
     peers: fakePeers(),
+    replica: {
+      genesis: block0,
+      apply: note('apply', undefined),
+      replaceTables: note('replaceTables', undefined),
+      follow: note('follow', undefined),
+      lead: note('lead', undefined),
+    },
+    fork: undefined,
+    retire: note('retire', undefined),
     events: createEmitter((error) => {
       throw error
     }),

@@ -4,15 +4,25 @@ import type { Hex } from '../../encoding/hex.ts'
 import { invalidParams } from '../../errors.ts'
 import { MAX_GAS } from '../../evm/message.ts'
 import { Overlay } from '../../state/overlay.ts'
+import type { ClockState } from '../clock.ts'
 import type { HeaderOverrides, MiningMode } from '../model.ts'
 import type { EngineParts } from '../parts.ts'
-import type { Impersonation } from './impersonation.ts'
+import type { BlockOverrideState } from './block-overrides.ts'
+import type { Impersonation, ImpersonationState } from './impersonation.ts'
 import { createRewindTools, type RewindTools } from './rewind-tools.ts'
 import { createSnapshots, type SnapshotCommands, type SnapshotView } from './snapshot-commands.ts'
 import type { SnapshotDiff } from './snapshot-diff.ts'
 import { createDump } from './state-dump.ts'
 import { type AccountEdit, applyEdits } from './state-edits.ts'
 import { createLoadCommands, type LoadCommands } from './state-load.ts'
+
+/** What a node keeps in memory only and a copy of it begins with. */
+export interface NodeModes {
+  readonly clock: ClockState
+  readonly blockOverrides: BlockOverrideState
+  readonly impersonation: ImpersonationState
+  readonly mining: MiningMode
+}
 
 /** The tools. Those that return a promise run in the engine's queue of commands. */
 export interface DevTools extends RewindTools, LoadCommands {
@@ -59,6 +69,8 @@ export interface DevTools extends RewindTools, LoadCommands {
   setLoggingEnabled(on: boolean): void
   /** How the node mines by itself now. */
   miningMode(): MiningMode
+  /** What a copy of the node begins with beside its database. */
+  modes(): NodeModes
   /** Fixed fields of the next header. */
   headerOverrides(): HeaderOverrides
   /** Snapshots that the node can revert to, in order of their ids. */
@@ -78,9 +90,11 @@ const MAX_BALANCE = 2n ** 256n - 1n
 const MIN_GAS_LIMIT = 21_000n
 
 /** Makes the tools and the snapshot commands of a node. */
-export async function createDev(
-  parts: EngineParts,
-): Promise<{ tools: DevTools; snapshotCommands: SnapshotCommands }> {
+export async function createDev(parts: EngineParts): Promise<{
+  readonly tools: DevTools
+  readonly snapshotCommands: SnapshotCommands
+  readonly reloadSnapshots: () => Promise<void>
+}> {
   const {
     enqueue,
     store,
@@ -191,11 +205,17 @@ export async function createDev(
       isLoggingEnabled = on
     },
     miningMode: () => mining.schedule.mode,
+    modes: () => ({
+      clock: clock.save(),
+      blockOverrides: blockOverrides.save(),
+      impersonation: parts.impersonation.save(),
+      mining: mining.schedule.mode,
+    }),
     headerOverrides: () => blockOverrides.headerOverrides,
     snapshots: snapshots.list,
     diffSnapshots: snapshots.diff,
     instanceId: snapshots.instanceId,
   }
 
-  return { tools, snapshotCommands: snapshots.commands }
+  return { tools, snapshotCommands: snapshots.commands, reloadSnapshots: snapshots.reload }
 }

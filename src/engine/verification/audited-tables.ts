@@ -1,19 +1,8 @@
 /** The tables of a database for verification: what cannot be read is reported once, and is absent to all other checks. */
 import type { ChainConfig } from '../../chain/config.ts'
-import type { Receipt } from '../../chain/receipt.ts'
-import type { Hex } from '../../encoding/hex.ts'
 import { messageOf } from '../../store/identity.ts'
 import type { Id, KeyValueReader, Table } from '../../store/table.ts'
-import {
-  type Body,
-  chainTables,
-  type HeaderRecord,
-  indexTables,
-  type PoolEntry,
-  type SectionRecord,
-  stateTables,
-  type TransactionLocation,
-} from '../../store/tables.ts'
+import { type AllTables, allTables } from '../../store/tables.ts'
 
 /** One entry of a database that is not what it must be. */
 export interface Fault {
@@ -53,15 +42,25 @@ export class AuditedTable<K extends Id, V> {
   }
 
   /** Entries that can be read, in order of their keys; the others are reported. */
-  async *entries(): AsyncIterable<readonly [K, V]> {
+  entries(): AsyncIterable<readonly [K, V]> {
+    return this.#read(this.#report)
+  }
+
+  /** The same where `entries` has reported the others. */
+  readable(): AsyncIterable<readonly [K, V]> {
+    return this.#read(() => undefined)
+  }
+
+  async *#read(report: Report): AsyncIterable<readonly [K, V]> {
+    const table = this.#name
     try {
       for await (const { key, value, problem } of this.#table.audit()) {
         if (problem === undefined) yield [key, value]
-        else this.fault(key, problem)
+        else report({ table, key: String(key), problem })
       }
     } catch (error) {
       const problem = `the rest of the table cannot be read from the disk: ${messageOf(error)}`
-      this.#report({ table: this.#name, key: 'file', problem })
+      report({ table, key: 'file', problem })
     }
   }
 
@@ -71,40 +70,18 @@ export class AuditedTable<K extends Id, V> {
   }
 }
 
-/** The tables that verification reads. */
-export interface AuditedTables {
-  readonly headers: AuditedTable<Hex, HeaderRecord>
-  readonly bodies: AuditedTable<Hex, Body>
-  readonly receipts: AuditedTable<Hex, readonly Receipt[]>
-  readonly heights: AuditedTable<number, readonly Hex[]>
-  readonly canonical: AuditedTable<number, Hex>
-  readonly transactions: AuditedTable<Hex, TransactionLocation>
-  readonly pool: AuditedTable<Hex, PoolEntry>
-  readonly meta: AuditedTable<string, Hex>
-  readonly nodes: AuditedTable<Hex, Uint8Array>
-  readonly code: AuditedTable<Hex, Uint8Array>
-  readonly logSections: AuditedTable<number, SectionRecord>
-  readonly participantSections: AuditedTable<number, SectionRecord>
+/** All tables of a database, each as verification reads it. */
+export type AuditedTables = {
+  readonly [Name in keyof AllTables]: AllTables[Name] extends Table<infer K, infer V>
+    ? AuditedTable<K, V>
+    : never
 }
 
 /** The tables of a database; `report` receives the entries that cannot be read. */
 export function auditedTables(reader: KeyValueReader, config: ChainConfig, report: Report): AuditedTables {
-  const chain = chainTables(reader, config)
-  const state = stateTables(reader)
-  const index = indexTables(reader)
-  const audited = <K extends Id, V>(name: string, table: Table<K, V>) => new AuditedTable(name, table, report)
-  return {
-    headers: audited('headers', chain.headers),
-    bodies: audited('bodies', chain.bodies),
-    receipts: audited('receipts', chain.receipts),
-    heights: audited('heights', chain.heights),
-    canonical: audited('canonical', chain.canonical),
-    transactions: audited('transactions', chain.transactions),
-    pool: audited('pool', chain.pool),
-    meta: audited('meta', chain.meta),
-    nodes: audited('nodes', state.nodes),
-    code: audited('code', state.code),
-    logSections: audited('logSections', index.logSections),
-    participantSections: audited('participantSections', index.participantSections),
-  }
+  const audited = Object.entries(allTables(reader, config)).map(([name, table]) => [
+    name,
+    new AuditedTable(name, table as Table<Id, unknown>, report),
+  ])
+  return Object.fromEntries(audited) as AuditedTables
 }

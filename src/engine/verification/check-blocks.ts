@@ -10,7 +10,7 @@ import { impersonatedSender, senderPublicKey, type Transaction } from '../../cha
 import { equal } from '../../encoding/bytes.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { brokenRuleOf } from '../../errors.ts'
-import type { HeaderRecord } from '../../store/tables.ts'
+import type { HeaderRecord } from '../../store/records.ts'
 import type { AuditedTables } from './audited-tables.ts'
 
 /** Makes the checks of one block's entries. */

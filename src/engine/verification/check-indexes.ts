@@ -1,52 +1,54 @@
-/** Checks the sections of the indexes that apply to the canonical chain: each is built again from its blocks and compared. */
+/** Checks the sections of the indexes: each is built again from its blocks and compared. */
 import { equal } from '../../encoding/bytes.ts'
+import type { Hex } from '../../encoding/hex.ts'
+import type { SectionRecord } from '../../store/records.ts'
 import { markLogs, participantMarker } from '../index/chain-indexes.ts'
 import { GrowingRows, type Mark, SECTION_BLOCKS } from '../index/section.ts'
 import type { IndexedBlock } from '../index/section-index.ts'
-import type { AuditedTables } from './audited-tables.ts'
+import type { AuditedTable, AuditedTables } from './audited-tables.ts'
 
 /**
- * Checks both indexes. A section whose last block is not canonical does not apply, whatever it holds: the node builds it
- * again when it is needed.
+ * Makes the checks of both indexes. A section of a branch that lost is compared with the blocks of that branch. A section
+ * whose blocks were removed applies to nothing: the node builds it again when it is needed.
  */
-export async function checkIndexes(tables: AuditedTables): Promise<void> {
-  const { headers, bodies, canonical, logSections, participantSections } = tables
+export function createIndexChecks(tables: AuditedTables) {
+  const { headers, bodies, logSections, participantSections } = tables
 
-  function blockAt(height: number): IndexedBlock | undefined {
-    const hash = canonical.get(height)
-    const header = hash === undefined ? undefined : headers.get(hash)?.header
-    return hash === undefined || header === undefined ? undefined : { hash, header }
-  }
-
-  /** The rows that a section must have; `undefined` when a block of it cannot be read. */
-  function rowsOf(
-    section: number,
-    contents: (block: IndexedBlock, mark: Mark) => void,
-  ): Uint8Array | undefined {
-    const rows = new GrowingRows()
-    for (let position = 0; position < SECTION_BLOCKS; position++) {
-      const block = blockAt(section * SECTION_BLOCKS + position)
-      if (block === undefined) return undefined
-      rows.add((mark) => contents(block, mark))
+  /** The blocks of a section, ascending; `undefined` when one of them cannot be read. */
+  function blocksOf(section: number, last: Hex): IndexedBlock[] | undefined {
+    const blocks: IndexedBlock[] = []
+    let hash = last
+    for (let position = SECTION_BLOCKS - 1; position >= 0; position--) {
+      const header = headers.get(hash)?.header
+      if (header?.number !== section * SECTION_BLOCKS + position) return undefined
+      blocks.push({ hash, header })
+      hash = header.parentHash
     }
-    return rows.encode()
+    return blocks.reverse()
   }
 
-  const indexes = [
-    { table: logSections, contents: markLogs },
-    {
-      table: participantSections,
-      contents: participantMarker((hash) => bodies.get(hash)?.transactions ?? []),
-    },
-  ]
-  for (const { table, contents } of indexes) {
+  async function checkSections(
+    table: AuditedTable<number, SectionRecord>,
+    contents: (block: IndexedBlock, mark: Mark) => void,
+  ): Promise<void> {
     for await (const [section, { last, rows }] of table.entries()) {
-      if (canonical.get((section + 1) * SECTION_BLOCKS - 1) !== last) continue
-      const expected = rowsOf(section, contents)
-      if (expected === undefined || equal(expected, rows)) continue
+      const blocks = blocksOf(section, last)
+      if (blocks === undefined) continue
+      const expected = new GrowingRows()
+      for (const block of blocks) expected.add((mark) => contents(block, mark))
+      if (equal(expected.encode(), rows)) continue
       table.fault(section, 'the section of the index is not that of its blocks', {
         height: section * SECTION_BLOCKS,
       })
     }
+  }
+
+  return {
+    checkLogSections: () => checkSections(logSections, markLogs),
+    checkParticipantSections: () =>
+      checkSections(
+        participantSections,
+        participantMarker((hash) => bodies.get(hash)?.transactions ?? []),
+      ),
   }
 }

@@ -5,13 +5,8 @@ import type { Hex } from '../../encoding/hex.ts'
 import { decodeNode, NodeHash, type TrieChild, type TrieNode } from '../../encoding/trie-node.ts'
 import type { AuditedTable, AuditedTables } from './audited-tables.ts'
 
-/** Checks every stored node and code, of all states, against the hash that is its key. */
-export async function checkHashes({ nodes, code }: Pick<AuditedTables, 'nodes' | 'code'>): Promise<void> {
-  await checkTable(nodes)
-  await checkTable(code)
-}
-
-async function checkTable(table: AuditedTable<Hex, Uint8Array>): Promise<void> {
+/** Checks every stored node or code, of all states, against the hash that is its key. */
+export async function checkHashes(table: AuditedTable<Hex, Uint8Array>): Promise<void> {
   for await (const [hash, bytes] of table.entries()) {
     const found = keccakHex(bytes)
     if (found !== hash) table.fault(hash, 'the hash of the bytes is another', { expected: hash, found })

@@ -11,6 +11,7 @@ import { StateTrie } from '../../state/state-trie.ts'
 import { BlockStore } from '../../store/block-store.ts'
 import { messageOf } from '../../store/identity.ts'
 import type { Store } from '../../store/level.ts'
+import { internals } from '../../store/records.ts'
 import { nodeSource } from '../../store/state-nodes.ts'
 import { environmentAt } from '../blockchain/ancestry.ts'
 import {
@@ -96,7 +97,11 @@ export async function createReExecution(store: Store, config: ChainConfig, repor
         table: 'receipts',
       }
     }
-    return undefined
+    const kept = blocks.accounts.internalsOf(executed) ?? []
+    const { hash } = executed
+    if (equal(internals.encode(result.internals, hash), internals.encode(kept, hash))) return undefined
+    const values = { expected: JSON.stringify(result.internals), found: JSON.stringify(kept) }
+    return { ...faultOf(executed, 'its execution gives other internal calls', values), table: 'internals' }
   }
 
   return {

@@ -1,10 +1,14 @@
-/** Verifies a stored chain: every entry by its hash, the lookups, the state of the head, and each block by executing it again. */
+/** Verifies a stored chain: every entry by its hash, the lookups, the states of the head and of kept snapshots, and each block by executing it again. */
 import type { ChainConfig } from '../../chain/config.ts'
+import { toHex } from '../../encoding/hex.ts'
 import type { Store } from '../../store/level.ts'
+import { foreignKeys, META } from '../../store/tables.ts'
 import { auditedTables, type Fault } from './audited-tables.ts'
+import { createAccountChecks } from './check-accounts.ts'
 import { createBlockChecks } from './check-blocks.ts'
-import { checkIndexes } from './check-indexes.ts'
+import { createIndexChecks } from './check-indexes.ts'
 import { createLookupChecks } from './check-lookups.ts'
+import { createRecordChecks } from './check-node-records.ts'
 import { checkHashes, walkState } from './check-state.ts'
 import { createReExecution } from './re-execution.ts'
 
@@ -49,27 +53,45 @@ export async function verifyStore(options: VerificationOptions): Promise<Verific
   }
   const tables = auditedTables(store, config, report)
   const { checkHeaders, checkBodies, checkReceipts } = createBlockChecks(tables, config)
-  const { checkHeights, checkCanonical, checkTransactions, checkPool } = createLookupChecks(tables)
+  const { checkHeights, checkCanonical, checkHead, checkTransactions, checkPool } = createLookupChecks(tables)
+  const { checkInternals, checkEntries } = createAccountChecks(tables)
+  const { checkLogSections, checkParticipantSections } = createIndexChecks(tables)
+  const { checkSnapshots, checkPeers, checkPosition } = createRecordChecks(tables)
+  async function checkForeignKeys(): Promise<void> {
+    for await (const key of foreignKeys(store)) {
+      report({ table: 'none', key: toHex(key), problem: 'the entry belongs to no table' })
+    }
+  }
   const steps: readonly (readonly [string, () => Promise<void>])[] = [
     ['headers', checkHeaders],
     ['bodies', checkBodies],
     ['receipts', checkReceipts],
     ['heights', checkHeights],
     ['canonical chain', checkCanonical],
+    ['head', checkHead],
     ['transactions', checkTransactions],
     ['pool', checkPool],
-    ['nodes and code', () => checkHashes(tables)],
-    ['indexes', () => checkIndexes(tables)],
+    ['internal calls', checkInternals],
+    ['accounts', checkEntries],
+    ['nodes', () => checkHashes(tables.nodes)],
+    ['code', () => checkHashes(tables.code)],
+    ['index of logs', checkLogSections],
+    ['index of participants', checkParticipantSections],
+    ['callers', checkPeers],
+    ['position in a cluster', checkPosition],
+    ['other entries', checkForeignKeys],
   ]
   for (const [name, check] of steps) {
     onStep({ name })
     await check()
   }
   onStep({ name: 'state of the head' })
-  const headHash = tables.meta.get('head')
+  const headHash = tables.meta.get(META.head)
   const head = headHash === undefined ? undefined : tables.headers.get(headHash)
   const height = head?.header.number
   const { nodes } = head === undefined ? { nodes: 0 } : walkState(head.postState, head.header.number, tables)
+  onStep({ name: 'snapshots' })
+  await checkSnapshots(head?.postState)
   if (faults > 0) return { faults, head: height, executed: 0, nodes }
 
   let executed = 0

@@ -61,10 +61,14 @@ export async function createAccounts(options: AccountsOptions): Promise<LocalAcc
   const funded = keysByAddress(await keysFor(wanted, mnemonic, derivationPath))
   const keys = new Map(funded)
   if (enabled && isDefault && isLocal) keys.set(MINER_ADDRESS, keyOf(MINER_SECRET))
+  return { ...accountsOf(enabled, keys), toFund: isLocal ? [...funded.keys()] : [] }
+}
+
+/** The accounts of some keys, listed in their order. */
+export function accountsOf(enabled: boolean, keys: ReadonlyMap<Hex, Uint8Array>): Accounts {
   const addresses = [...keys.keys()]
   return {
     enabled,
-    toFund: isLocal ? [...funded.keys()] : [],
     list: () => addresses,
     has: (address) => keys.has(address),
     key: (address) => keys.get(address),

@@ -16,7 +16,7 @@ import {
 } from './encrypted-key.ts'
 
 /** An encrypted key and the name of its file. */
-interface Entry {
+export interface StoredKey {
   readonly name: string
   readonly encrypted: EncryptedKey
 }
@@ -36,6 +36,8 @@ export interface KeyStore {
   /** In the order of their files' names: the oldest first. */
   list(): readonly Hex[]
   has(address: Hex): boolean
+  /** All keys as they are stored, for another store. */
+  entries(): readonly StoredKey[]
   /** Encrypts and stores a 32-byte key; a known one gets the new passphrase. Throws `overloaded`. */
   add(key: Uint8Array, passphrase: string): Promise<Hex>
   /**
@@ -51,9 +53,9 @@ const MAX_WAITING = 64
 /** Makes a store with the given entries. */
 export function createKeyStore(
   { files, cost = STANDARD_COST, milliseconds }: KeyStoreParts,
-  known: readonly Entry[] = [],
+  known: readonly StoredKey[] = [],
 ): KeyStore {
-  const entries = new Map<Hex, Entry>(known.map((entry) => [addressOfEncrypted(entry.encrypted), entry]))
+  const entries = new Map<Hex, StoredKey>(known.map((entry) => [addressOfEncrypted(entry.encrypted), entry]))
   const { enqueue } = createSerialQueue()
   let waiting = 0
 
@@ -76,6 +78,7 @@ export function createKeyStore(
   return {
     list: () => [...entries.keys()],
     has: (address) => entries.has(address),
+    entries: () => [...entries.values()],
 
     add(key, passphrase) {
       const address = addressOf(key)
@@ -108,7 +111,7 @@ export function createKeyStore(
 
 /** Opens a store with the keys of its files; other files are ignored with a warning. Throws `database` when they cannot be read. */
 export async function openKeyStore(parts: KeyStoreParts, logger: Logger): Promise<KeyStore> {
-  const known: Entry[] = []
+  const known: StoredKey[] = []
   for (const { name, text } of (await parts.files?.read()) ?? []) {
     const encrypted = parseEncryptedKey(text)
     if (encrypted === undefined)

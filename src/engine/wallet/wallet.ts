@@ -3,8 +3,8 @@ import { addressOf } from '../../chain/signature.ts'
 import { keccak256 } from '../../encoding/hash.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import type { RandomBytes } from '../randomness.ts'
-import type { Accounts } from './accounts.ts'
-import type { KeyStore } from './key-store.ts'
+import { type Accounts, accountsOf } from './accounts.ts'
+import type { KeyStore, StoredKey } from './key-store.ts'
 
 /**
  * Accounts that can be created, unlocked and locked (docs/rpc-reference.md#714-personal). A disabled wallet is empty,
@@ -21,11 +21,19 @@ export interface Wallet extends Accounts {
   unlock(address: Hex, passphrase: string, milliseconds: number): Promise<boolean>
   /** Locks an account, and removes it when its key is not encrypted; false when it was not unlocked. */
   lock(address: Hex): boolean
+  /** All accounts for a wallet of another node; keys that were unlocked for a time are locked there. */
+  copy(): WalletCopy
   /**
    * Decrypts the key of an encrypted account without unlocking it; the caller must wipe the key. `undefined` when there is
    * none. Throws `invalid-params` when the passphrase is wrong.
    */
   open(address: Hex, passphrase: string): Promise<Uint8Array | undefined>
+}
+
+/** The accounts of a wallet. */
+export interface WalletCopy {
+  readonly local: Accounts
+  readonly encrypted: readonly StoredKey[]
 }
 
 /** Default time that an account stays unlocked, milliseconds (docs/rpc-reference.md#714-personal). */
@@ -140,6 +148,11 @@ export function createWallet({ local, keyStore, milliseconds, random }: WalletPa
       resident.get(address)?.fill(0)
       resident.delete(address)
       return wasUnlocked
+    },
+
+    copy() {
+      const keys = new Map([...resident].map(([address, key]) => [address, key.slice()]))
+      return { local: accountsOf(local.enabled, keys), encrypted: keyStore.entries() }
     },
 
     open: keyStore.open,

@@ -6,7 +6,7 @@ import type { ExecutedBlock } from '../../chain/block.ts'
 import { bloomMightMatch, prepare } from '../../chain/log-filter.ts'
 import { type Hex, toHex } from '../../encoding/hex.ts'
 import type { Engine } from '../../engine/engine.ts'
-import type { ChainUpdate, PoolUpdate } from '../../engine/model.ts'
+import type { ChainUpdate, ConsoleOutput, FailedCall, PoolUpdate } from '../../engine/model.ts'
 import { type LogCriteria, matchingLogs } from '../../engine/queries/logs.ts'
 import type { RandomBytes } from '../../engine/randomness.ts'
 import { NodeError } from '../../errors.ts'
@@ -15,7 +15,7 @@ import { FeedEvent } from '../notification.ts'
 import type { Session } from '../session.ts'
 import { toRpcHeader } from '../wire/header.ts'
 import { toRpcLog } from '../wire/log.ts'
-import type { SubscriptionKind } from '../wire/subscription.ts'
+import { type SubscriptionKind, toRpcChainUpdate, toRpcConsole } from '../wire/subscription.ts'
 import { weightOf } from './weight.ts'
 
 /** The subscriptions of a node. One ends with its session. */
@@ -61,7 +61,12 @@ export function createSubscriptions({
 
   function listen(): void {
     if (unsubscribe !== undefined) return
-    const stops = [events.on('chain', onChain), events.on('pool', onPool)]
+    const stops = [
+      events.on('chain', onChain),
+      events.on('pool', onPool),
+      events.on('console', onConsole),
+      events.on('failedCall', onFailedCall),
+    ]
     unsubscribe = () => {
       for (const stop of stops) stop()
       unsubscribe = undefined
@@ -72,8 +77,9 @@ export function createSubscriptions({
     return [...groups.values()].filter((group) => group.kind === kind)
   }
 
-  function notify({ members }: Group, event: FeedEvent): void {
+  function notify({ members }: Group, event: FeedEvent, may?: (session: Session) => boolean): void {
     for (const [subscription, session] of members) {
+      if (may?.(session) === false) continue
       try {
         session.notify?.({ method: 'eth_subscription', subscription, event })
       } catch (error) {
@@ -95,14 +101,39 @@ export function createSubscriptions({
     }
   }
 
-  /** Logs of removed blocks, then new headers, then their logs, each in ascending order. */
-  function onChain({ removed, added }: ChainUpdate): void {
+  /** The change as a whole, logs of removed blocks, then new headers, then their logs, each in ascending order. */
+  function onChain(update: ChainUpdate): void {
+    const { removed, added } = update
+    for (const group of of('chain')) notify(group, new FeedEvent(() => toRpcChainUpdate(update)))
+    for (const group of of('console')) {
+      for (const [hash, { console, failure }] of update.notes ?? []) {
+        const notes = { ...(console && { console }), failure: failure?.reason }
+        notify(group, new FeedEvent(() => toRpcConsole(hash, notes)))
+      }
+    }
     const logs = of('logs')
     for (const block of [...removed].reverse()) notifyLogs(logs, block, true)
     for (const group of of('newHeads')) {
       for (const block of added) notify(group, new FeedEvent(() => toRpcHeader(block)))
     }
     for (const block of added) notifyLogs(logs, block, false)
+  }
+
+  /** Simulations of the holder of one key are not for the others. */
+  const isLocal = ({ owner }: Session): boolean => owner === ''
+
+  function onConsole({ texts, transaction }: ConsoleOutput): void {
+    // Those of a transaction come with the change of the chain.
+    if (transaction !== undefined) return
+    for (const group of of('console')) {
+      notify(group, new FeedEvent(() => toRpcConsole(null, { console: texts })), isLocal)
+    }
+  }
+
+  function onFailedCall({ error }: FailedCall): void {
+    for (const group of of('console')) {
+      notify(group, new FeedEvent(() => toRpcConsole(null, { failure: error.message })), isLocal)
+    }
   }
 
   function onPool({ added }: PoolUpdate): void {

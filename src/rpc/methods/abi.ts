@@ -1,12 +1,15 @@
-/** The method that registers the ABIs of contracts with a running node. */
+/** The methods that register the ABIs of contracts with a running node, and answer with those that it has. */
 import { z } from 'zod'
-import { readArtifact } from '../../abi/artifact.ts'
+import { type Artifact, readArtifact } from '../../abi/artifact.ts'
 import { loadAbiCodec } from '../../abi/codec.ts'
+import { type AbiEntry, type AbiParameter, signatureOf, topicOf } from '../../abi/entry.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { invalidParams } from '../../errors.ts'
 import { anyOf, anyText, hex, schemaForm } from '../json-forms.ts'
 import { method } from '../method.ts'
-import { expected, type Parameter, scalar } from '../parameter.ts'
+import { expected, optional, type Parameter, scalar } from '../parameter.ts'
+import { StateBlock } from '../wire/block-reference.ts'
+import { AddressText, DataText } from '../wire/scalars.ts'
 
 /** Longest name of a contract, characters. */
 const MAX_NAME = 256
@@ -69,5 +72,127 @@ export const evm_setAbi = method({
   },
 })
 
+/** Most contracts of an answer. */
+const MOST_CONTRACTS = 10_000
+
+const KnownContract = z.strictObject({
+  name: z.string().nullable(),
+  address: AddressText.nullable(),
+  functions: z.int(),
+  events: z.int(),
+  errors: z.int(),
+})
+
+const nameOrNull = ({ name }: Artifact): string | null => (name === '' ? null : name)
+
+export const evm_contracts = method({
+  name: 'evm_contracts',
+  summary:
+    'The contracts of which the node has the ABI, 10,000 at most: those registered by evm_setAbi, the latest first and with their address where they are of one, then those of artifacts.',
+  params: {},
+  result: z.array(KnownContract),
+  examples: [{ params: [], result: [] }],
+  run(_, { engine }) {
+    const contracts: z.infer<typeof KnownContract>[] = []
+    for (const { artifact, address = null } of engine.names.contracts()) {
+      if (contracts.length === MOST_CONTRACTS) break
+      const count = (kind: AbiEntry['kind']) => artifact.entries.filter((entry) => entry.kind === kind).length
+      contracts.push({
+        name: nameOrNull(artifact),
+        address,
+        functions: count('function'),
+        events: count('event'),
+        errors: count('error'),
+      })
+    }
+    return contracts
+  },
+})
+
+interface RpcParameter {
+  readonly name: string
+  readonly type: string
+  readonly indexed?: boolean | undefined
+  readonly components?: readonly RpcParameter[] | undefined
+}
+
+const ParameterObject: z.ZodType<RpcParameter> = z
+  .strictObject({
+    name: z.string(),
+    type: z.string(),
+    indexed: z.boolean().optional(),
+    components: z.array(z.lazy(() => ParameterObject)).optional(),
+  })
+  .meta({ id: 'AbiParameter', description: 'A parameter in an ABI; of a tuple with its members' })
+
+const EntryObject = z
+  .strictObject({
+    type: z.enum(['function', 'event', 'error', 'constructor']),
+    name: z.string().optional(),
+    inputs: z.array(ParameterObject),
+    outputs: z.array(ParameterObject).optional(),
+    stateMutability: z.enum(['pure', 'view', 'nonpayable', 'payable']).optional(),
+    anonymous: z.boolean().optional(),
+    signature: z.string().optional(),
+    selector: DataText.optional(),
+  })
+  .meta({
+    id: 'AbiEntry',
+    description:
+      'An entry of an ABI as compilers write it, with its signature, and its selector: 4 bytes, or the topic of an event',
+  })
+
+function toRpcParameter(isEvent: boolean): (parameter: AbiParameter) => RpcParameter {
+  return ({ name, type, components, indexed }) => ({
+    name,
+    type,
+    ...(isEvent && { indexed }),
+    ...(components.length > 0 && { components: components.map(toRpcParameter(false)) }),
+  })
+}
+
+function toRpcEntry(entry: AbiEntry): z.infer<typeof EntryObject> {
+  const { kind, name, inputs, outputs, anonymous, mutability } = entry
+  const common = { type: kind, inputs: inputs.map(toRpcParameter(kind === 'event')) }
+  const state = mutability !== undefined && { stateMutability: mutability }
+  if (kind === 'constructor') return { ...common, ...state }
+  const topic = topicOf(entry)
+  return {
+    ...common,
+    name,
+    ...(kind === 'function' && { outputs: outputs.map(toRpcParameter(false)) }),
+    ...state,
+    ...(kind === 'event' && { anonymous }),
+    signature: signatureOf(entry),
+    selector: kind === 'event' ? topic : (topic.slice(0, 10) as Hex),
+  }
+}
+
+export const evm_contractAbi = method({
+  name: 'evm_contractAbi',
+  summary:
+    'The ABI of the contract at an address, or of this name, as the node has it: registered by evm_setAbi, or found by its code among the artifacts; null where none is known.',
+  params: { contract: Contract, block: optional(StateBlock, 'latest') },
+  result: z.strictObject({ name: z.string().nullable(), abi: z.array(EntryObject) }).nullable(),
+  examples: [{ params: ['0x00000000000000000000000000000000000dead1'], result: null }],
+  async run({ contract, block }, { engine }) {
+    const { names } = engine
+    if (names.isEmpty) return null
+    let found: Artifact | undefined
+    if ('address' in contract) {
+      const state = await engine.queries.state(block.reference)
+      const account = state?.account(contract.address)
+      found = names.contractAt(contract.address, account && state?.code(account.codeHash))
+    } else {
+      for (const { artifact } of names.contracts()) {
+        if (artifact.name !== contract.name) continue
+        found = artifact
+        break
+      }
+    }
+    return found === undefined ? null : { name: nameOrNull(found), abi: found.entries.map(toRpcEntry) }
+  },
+})
+
 /** The methods of this file, in the order of the document. */
-export const NAME_METHODS = [evm_setAbi] as const
+export const NAME_METHODS = [evm_setAbi, evm_contracts, evm_contractAbi] as const

@@ -34,6 +34,7 @@ import { TRANSACTION_METHODS } from './eth/transaction.ts'
 import { EVM_METHODS } from './evm.ts'
 import { EXT_METHODS } from './ext.ts'
 import { MNR_METHODS } from './mnr.ts'
+import { DECODING_METHODS } from './names.ts'
 import { NET_METHODS } from './net.ts'
 import { OTS_METHODS } from './ots.ts'
 import { PERSONAL_METHODS } from './personal.ts'
@@ -69,6 +70,7 @@ export const METHODS: readonly AnyMethod[] = [
   ...SCO_METHODS,
   ...EVM_METHODS,
   ...NAME_METHODS,
+  ...DECODING_METHODS,
   ...COMPARISON_METHODS,
   ...EXT_METHODS,
   ...MINING_METHODS,

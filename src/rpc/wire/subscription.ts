@@ -1,12 +1,13 @@
 /** What subscribers ask for (docs/rpc-reference.md#78-subscriptions). */
 import { z } from 'zod'
-import type { Hex } from '../../encoding/hex.ts'
+import { type Hex, toQuantity } from '../../encoding/hex.ts'
+import type { ChainUpdate, TransactionNotes } from '../../engine/model.ts'
 import { NodeError } from '../../errors.ts'
 import { anyOf, integer, literals, text } from '../json-forms.ts'
 import { expected, mapped, object, orNull, type Parameter, scalar } from '../parameter.ts'
 import { CRITERIA, criteriaOf } from './log-filter.ts'
 
-const KINDS = ['newHeads', 'logs', 'newPendingTransactions', 'syncing'] as const
+const KINDS = ['newHeads', 'logs', 'newPendingTransactions', 'syncing', 'chain', 'console'] as const
 
 /** What one can subscribe to. */
 export type SubscriptionKind = (typeof KINDS)[number]
@@ -15,6 +16,38 @@ export type SubscriptionKind = (typeof KINDS)[number]
 export interface SubscriptionOptions {
   readonly addresses: readonly Hex[]
   readonly topics: readonly (readonly Hex[] | null)[]
+}
+
+/** Most hashes of a list of `toRpcChainUpdate`. */
+const MOST_HASHES = 256
+
+/**
+ * A change of the canonical chain: its new head, the last block that it has in common with the chain before, and the
+ * hashes of the blocks that left and came, the highest first and 256 at most. No block comes with a revert to a snapshot.
+ */
+export function toRpcChainUpdate({ removed, added }: ChainUpdate): object {
+  const left = [...removed].sort((a, b) => b.block.header.number - a.block.header.number)
+  const came = [...added].reverse()
+  const lowest = came.at(-1) ?? left.at(-1)
+  const ancestor = (lowest?.block.header.number ?? 1) - 1
+  return {
+    number: toQuantity(came[0]?.block.header.number ?? ancestor),
+    hash: came[0]?.hash ?? lowest?.block.header.parentHash,
+    ancestor: toQuantity(ancestor),
+    removed: left.slice(0, MOST_HASHES).map(({ hash }) => hash),
+    added: came.slice(0, MOST_HASHES).map(({ hash }) => hash),
+  }
+}
+
+/**
+ * What a transaction, or a simulated call where `transactionHash` is null, wrote to the console, and why it failed. The
+ * texts are unescaped: they may contain control characters.
+ */
+export function toRpcConsole(
+  transactionHash: Hex | null,
+  { console = [], failure }: Pick<TransactionNotes, 'console'> & { readonly failure?: string | undefined },
+): object {
+  return { transactionHash, console, failure: failure ?? null }
 }
 
 /** Result: a new subscription's id. */

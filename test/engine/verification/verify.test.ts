@@ -10,12 +10,20 @@ import { CHAINS } from '../../../src/chain/config.ts'
 import { headerHash } from '../../../src/chain/header.ts'
 import { fromHex, type Hex } from '../../../src/encoding/hex.ts'
 import type { AuditedTables } from '../../../src/engine/verification/audited-tables.ts'
-import { checkIndexes } from '../../../src/engine/verification/check-indexes.ts'
+import { createIndexChecks } from '../../../src/engine/verification/check-indexes.ts'
 import { type Fault, verifyStore } from '../../../src/engine/verification/verify.ts'
 import { createNode } from '../../../src/index.ts'
 import { openStoreForReading, type Store } from '../../../src/store/level.ts'
 import { createReadOnlyStore } from '../../../src/store/read-only.ts'
-import { chainTables, type SectionRecord } from '../../../src/store/tables.ts'
+import type { KeptSnapshot, SectionRecord } from '../../../src/store/records.ts'
+import {
+  accountTables,
+  allTables,
+  chainTables,
+  indexTables,
+  logPosition,
+  peerTables,
+} from '../../../src/store/tables.ts'
 import type { Level } from '../../../src/store/write-behind.ts'
 import { mineHeader } from '../../support/mined-header.ts'
 import { referenceBlocks } from '../../support/reference-files.ts'
@@ -34,7 +42,20 @@ const TABLES: Readonly<Record<string, number>> = {
   meta: 8,
   nodes: 9,
   code: 10,
+  logSections: 11,
+  participantSections: 12,
+  bans: 13,
+  peerCounters: 14,
+  internals: 15,
+  senderNonces: 16,
+  accountBlocks: 17,
+  creators: 18,
+  keptSnapshots: 19,
+  replication: 20,
 }
+/** Those whose keys are heights or numbers, and names. */
+const NUMBERED = ['heights', 'canonical', 'logSections', 'participantSections', 'keptSnapshots']
+const NAMED = ['meta', 'bans', 'peerCounters', 'replication']
 
 type Entry = readonly [Uint8Array, Uint8Array]
 
@@ -67,7 +88,10 @@ async function verify(store: Store, from = 1) {
 
 let folder: string
 let entries: Entry[]
-/** The first blocks of the reference node's chain with uncles and contracts, and a transaction that waits. */
+/**
+ * The first blocks of the reference node's chains with uncles, contracts and calls among them, a transaction that waits, a
+ * kept snapshot, a ban with counters, a position in a cluster's log, and a section of each index, which belongs to no block as the chain is too short.
+ */
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'tandem-verify-'))
   const dataDir = join(folder, 'data')
@@ -79,10 +103,24 @@ beforeAll(async () => {
   }
   const [from] = (await node.request({ method: 'eth_accounts' })) as Hex[]
   await node.request({ method: 'eth_sendTransaction', params: [{ from, to: from }] })
+  await node.request({ method: 'evm_snapshot', params: ['here', { keep: true }] })
+  await node.request({ method: 'sco_banAddress', params: ['203.0.113.0/24'] })
   await node.close()
   const { store } = await openStoreForReading(dataDir)
   entries = []
   for await (const entry of store.entries(Uint8Array.of(0), Uint8Array.of(255))) entries.push(entry)
+  const section = { last: `0x${'5a'.repeat(32)}`, rows: Uint8Array.of(0, 0, 0, 0) } as const
+  const { logSections, participantSections } = indexTables(store)
+  const { peerCounters } = peerTables(store)
+  for (const write of [
+    logSections.put(0, section),
+    participantSections.put(0, section),
+    peerCounters.put('203.0.113.9', { score: -5, punishments: 1 }),
+    logPosition(store).put({ cluster: 'c1', sequence: 7, term: 2 }),
+  ]) {
+    if (write.type === 'put') entries.push([write.key, write.value])
+  }
+  entries.sort(([a], [b]) => Buffer.compare(a, b))
   await store.close()
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -102,6 +140,11 @@ describe('a chain that is in order', () => {
 })
 
 describe('a flipped bit', () => {
+  it('is looked for in every table of the disk format', () => {
+    const reader = createReadOnlyStore(levelOf([]), [])
+    expect(Object.keys(allTables(reader, config)).sort()).toEqual(Object.keys(TABLES).sort())
+  })
+
   it.each(Object.keys(TABLES))('in the table %s is found and named', async (table) => {
     const level = levelOf(entries)
     const own = entries.filter(([key]) => key[0] === TABLES[table])
@@ -115,16 +158,13 @@ describe('a flipped bit', () => {
           const [key, stored] = own[i] as Entry
           const value = stored.slice()
           const byte = Math.floor(at * value.length)
-          // The order of arrival of a transaction that waits: any is as good.
-          fc.pre(table !== 'pool' || byte !== 2)
           value[byte] = (value[byte] as number) ^ (1 << bit)
           const { faults } = await verify(createReadOnlyStore(level, [{ type: 'put', key, value }]))
-          const name =
-            table === 'meta'
-              ? 'head'
-              : table === 'heights' || table === 'canonical'
-                ? String(key.slice(1).reduce((height, digit) => height * 256 + digit, 0))
-                : `0x${Buffer.from(key.slice(1)).toString('hex')}`
+          const name = NAMED.includes(table)
+            ? Buffer.from(key.slice(1)).toString()
+            : NUMBERED.includes(table)
+              ? String(key.slice(1).reduce((height, digit) => height * 256 + digit, 0))
+              : `0x${Buffer.from(key.slice(1)).toString('hex')}`
           expect(faults).toContainEqual(expect.objectContaining({ table, key: name }))
         },
       ),
@@ -132,9 +172,30 @@ describe('a flipped bit', () => {
     )
   })
 
+  it.each(Object.keys(TABLES))('in a key of the table %s is found', async (table) => {
+    const own = entries.filter(([key]) => key[0] === TABLES[table])
+    const [old, value] = own[own.length >> 1] as Entry
+    for (const [byte, bit] of [
+      [old.length - 1, 0],
+      [old.length >> 1, 5],
+      [0, 6],
+    ] as const) {
+      const key = old.slice()
+      key[byte] = (key[byte] as number) ^ (1 << bit)
+      const { faults } = await verify(
+        createReadOnlyStore(levelOf(entries), [
+          { type: 'del', key: old },
+          { type: 'put', key, value },
+        ]),
+      )
+      expect(faults.length, `byte ${byte}`).toBeGreaterThan(0)
+    }
+  })
+
   it('that is gone altogether is found: each kind of entry', async () => {
     const level = levelOf(entries)
-    for (const table of ['headers', 'bodies', 'receipts', 'heights', 'canonical', 'transactions', 'meta']) {
+    const chain = ['headers', 'bodies', 'receipts', 'heights', 'canonical', 'transactions', 'meta']
+    for (const table of [...chain, 'internals', 'senderNonces', 'accountBlocks', 'creators']) {
       const [key] = entries.filter((entry) => entry[0][0] === TABLES[table]).at(-1) as Entry
       const { faults } = await verify(createReadOnlyStore(level, [{ type: 'del', key }]))
       expect(faults.length, table).toBeGreaterThan(0)
@@ -186,20 +247,78 @@ describe('a block whose entries fit one another', () => {
   })
 })
 
+describe('an entry of the accounts', () => {
+  it('that belongs to no block is found, beside one that is missing too', async () => {
+    const tables = accountTables(createReadOnlyStore(levelOf(entries), []))
+    const stray: Hex = `0x${'77'.repeat(20)}000000000003`
+    const origin = { hash: `0x${'5a'.repeat(32)}`, creator: `0x${'66'.repeat(20)}` } as const
+    const [gone] = entries.find(([key]) => key[0] === TABLES.creators) as Entry
+    const writes = [tables.creators.put(stray, origin), tables.accountBlocks.put(stray, [0])]
+    for (const without of [[], [{ type: 'del' as const, key: gone }]]) {
+      const operations = [...writes.filter((write) => write.type !== 'after'), ...without]
+      const { faults } = await verify(createReadOnlyStore(levelOf(entries), operations))
+      const problem = 'the canonical block of its height has no such entry'
+      for (const table of ['creators', 'accountBlocks']) {
+        expect(faults).toContainEqual({ table, key: stray, height: 3, problem })
+      }
+      expect(faults).toHaveLength(2 + without.length)
+    }
+  })
+
+  it('of internal calls is compared with the execution of its block', async () => {
+    const tables = accountTables(createReadOnlyStore(levelOf(entries), []))
+    const [key] = entries.findLast(([bytes]) => bytes[0] === TABLES.internals) as Entry
+    const hash: Hex = `0x${Buffer.from(key.slice(1)).toString('hex')}`
+    const list = tables.internals.get(hash) ?? []
+    // The same accounts in another order give the same entries.
+    const changed = list.map((item) => ({ ...item, participants: [...item.participants].reverse() }))
+    expect(changed).not.toEqual(list)
+    const writes = [tables.internals.put(hash, changed)].filter((write) => write.type !== 'after')
+    const { faults } = await verify(createReadOnlyStore(levelOf(entries), writes))
+    expect(faults).toEqual([expect.objectContaining({ table: 'internals', key: hash })])
+  })
+})
+
+describe('a kept snapshot', () => {
+  it('is compared with its block, and its state is walked', async () => {
+    const tables = allTables(createReadOnlyStore(levelOf(entries), []), config)
+    const kept = tables.keptSnapshots.get(1) as KeptSnapshot
+    const postState: Hex = `0x${'77'.repeat(32)}`
+    const faultsOf = async (record: KeptSnapshot): Promise<Fault[]> => {
+      const writes = [tables.keptSnapshots.put(1, record)].filter((write) => write.type !== 'after')
+      return (await verify(createReadOnlyStore(levelOf(entries), writes))).faults
+    }
+    expect(await faultsOf({ ...kept, height: kept.height + 1 })).toEqual([
+      expect.objectContaining({ table: 'keptSnapshots', key: '1', expected: String(kept.height) }),
+    ])
+    expect(await faultsOf({ ...kept, postState })).toEqual([
+      expect.objectContaining({ table: 'nodes', key: postState, height: kept.height }),
+    ])
+    // A block that was removed: the node does not revert to the snapshot.
+    expect(await faultsOf({ ...kept, head: postState, postState })).toEqual([])
+  })
+})
+
 describe('a section of an index', () => {
   const header = decodeBlock(fromHex(referenceBlocks('rpc-chain')[0] as Hex), config).header
-  const hashOf = (height: number): Hex => `0x${height.toString(16).padStart(64, '0')}`
-  /** Every block has the header of one with logs. */
+  /** Hashes of two branches. */
+  const hashOf = (height: number, branch = 0): Hex =>
+    `0x${(branch * 4096 + height).toString(16).padStart(64, '0')}`
+  /** Every block of both branches has the header of one with logs. */
   const bloom = new Uint8Array(256)
   bloom[255] = 1
+  const headers = new Map<Hex, unknown>()
+  for (const branch of [0, 1]) {
+    for (let number = 0; number < 1024; number++) {
+      const parentHash = hashOf(number - 1, branch)
+      headers.set(hashOf(number, branch), { header: { ...header, number, parentHash, logsBloom: bloom } })
+    }
+  }
 
   async function faultsOf(record: SectionRecord): Promise<unknown[]> {
     const faults: unknown[] = []
-    await checkIndexes({
-      canonical: { get: hashOf },
-      headers: { get: () => ({ header: { ...header, logsBloom: bloom } }) },
-      bodies: { get: () => ({ transactions: [], uncles: [] }) },
-      participantSections: { async *entries() {} },
+    const { checkLogSections } = createIndexChecks({
+      headers: { get: (hash: Hex) => headers.get(hash) },
       logSections: {
         async *entries() {
           yield [0, record]
@@ -207,18 +326,21 @@ describe('a section of an index', () => {
         fault: (section: number, problem: string) => faults.push([section, problem]),
       },
     } as unknown as AuditedTables)
+    await checkLogSections()
     return faults
   }
 
-  it('is compared with its blocks while its last block is canonical', async () => {
+  it('is compared with its blocks, on a branch that lost too', async () => {
     // Two rows, of the bloom's bit 0 and of any log (2048): number of rows; term and end of each; 128 bytes each.
     const rows = new Uint8Array(20 + 2 * 128).fill(255)
     const view = new DataView(rows.buffer)
     for (const [i, value] of [2, 0, 20 + 128, 2048, 20 + 256].entries()) view.setUint32(4 * i, value, true)
-    const last = hashOf(1023)
-    expect(await faultsOf({ last, rows })).toEqual([])
+    const lasts = [hashOf(1023), hashOf(1023, 1)]
+    for (const last of lasts) expect(await faultsOf({ last, rows })).toEqual([])
     rows[200] = 254
-    expect(await faultsOf({ last, rows })).toEqual([[0, expect.stringContaining('not that of its blocks')]])
-    expect(await faultsOf({ last: hashOf(1022), rows })).toEqual([])
+    const fault = [0, expect.stringContaining('not that of its blocks')]
+    for (const last of lasts) expect(await faultsOf({ last, rows })).toEqual([fault])
+    // Of blocks that were removed; the record has a checksum.
+    expect(await faultsOf({ last: hashOf(4000), rows })).toEqual([])
   })
 })

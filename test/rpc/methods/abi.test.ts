@@ -105,6 +105,75 @@ describe('evm_setAbi', () => {
   })
 })
 
+describe('evm_contracts and evm_contractAbi', () => {
+  const HERE = '0x00000000000000000000000000000000000dead2'
+  let node: Node
+  // biome-ignore lint/suspicious/noExplicitAny: results are what the tests look into
+  const request = (method: string, ...params: unknown[]): Promise<any> => node.request({ method, params })
+  beforeAll(async () => {
+    node = await createNode()
+  })
+  afterAll(() => node.close())
+
+  it('know nothing at first', async () => {
+    expect(await request('evm_contracts')).toEqual([])
+    expect(await request('evm_contractAbi', 'Probe')).toBeNull()
+    expect(await request('evm_contractAbi', HERE)).toBeNull()
+  })
+
+  it('answer with what was registered, the latest first, with the selectors and mutabilities that ethers finds', async () => {
+    const hash = await request('eth_sendTransaction', { from: ALICE, data: probe.bytecode, gas: '0x4c4b40' })
+    const { contractAddress } = await request('eth_getTransactionReceipt', hash)
+    const deployedBytecode = await request('eth_getCode', contractAddress, 'latest')
+    await request('evm_setAbi', 'Probe', { ...probe, deployedBytecode })
+    const small = new Interface([
+      'function old(tuple(uint8 kind, bytes4[] ids) order) payable returns (bool done)',
+      'event Moved(address indexed from, string what)',
+    ])
+    await request('evm_setAbi', HERE, JSON.parse(small.formatJson()))
+
+    const kinds = (kind: string) => coder.fragments.filter(({ type }) => type === kind).length
+    expect(await request('evm_contracts')).toEqual([
+      { name: null, address: HERE, functions: 1, events: 1, errors: 0 },
+      {
+        name: 'Probe',
+        address: null,
+        functions: kinds('function'),
+        events: kinds('event'),
+        errors: kinds('error'),
+      },
+    ])
+    const byAddress = await request('evm_contractAbi', contractAddress)
+    expect(byAddress).toEqual(await request('evm_contractAbi', 'Probe'))
+    expect(byAddress.name).toBe('Probe')
+    const entries: { type: string; name: string; selector: string; stateMutability: string }[] = byAddress.abi
+    const functions = entries.filter(({ type }) => type === 'function')
+    expect(functions.map(({ name, selector, stateMutability }) => [name, selector, stateMutability])).toEqual(
+      functions.map(({ name }) => {
+        const fragment = coder.getFunction(name)
+        return [name, fragment?.selector, fragment?.stateMutability]
+      }),
+    )
+    const named = coder.format().filter((line) => !/^(receive|fallback)/.test(line))
+    expect(new Interface(byAddress.abi).format()).toEqual(named)
+    const { name, abi } = await request('evm_contractAbi', HERE)
+    expect([name, new Interface(abi).format()]).toEqual([null, small.format()])
+    expect(abi[1].selector).toBe(small.getEvent('Moved')?.topicHash)
+  })
+
+  it('read the mutability of compilers before Solidity 0.5', async () => {
+    await request('evm_setAbi', 'Old', [
+      { type: 'function', name: 'read', constant: true, inputs: [] },
+      { type: 'function', name: 'pay', payable: true, inputs: [] },
+    ])
+    const { abi } = await request('evm_contractAbi', 'Old')
+    expect(abi.map((entry: { stateMutability: string }) => entry.stateMutability)).toEqual([
+      'view',
+      'payable',
+    ])
+  })
+})
+
 describe('the setting abi', () => {
   const fixture = new URL('../../../fixtures/contracts/Probe.json', import.meta.url).pathname
 

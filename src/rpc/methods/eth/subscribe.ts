@@ -17,7 +17,7 @@ export const eth_subscribe = method({
   notifies: true,
   hosted: true,
   summary:
-    'Notifies of new headers, matching logs, pending transactions, or synchronisation, until it is ended.',
+    'Notifies of new headers, matching logs, pending transactions, or synchronisation, until it is ended. `chain` notifies of each change of the canonical chain, reverts included: `{ number, hash, ancestor, removed, added }`. `console` notifies of what transactions wrote to the console and why they failed, and without keys of simulated calls too, whose hash is null: `{ transactionHash, console, failure }`.',
   params: { type: SubscriptionName, filter: optional(SubscriptionFilter, null) },
   result: SubscriptionIdText,
   errors: ['too-many'],

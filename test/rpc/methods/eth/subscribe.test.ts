@@ -72,6 +72,43 @@ describe('eth_subscribe', () => {
     expect(results(id)).toEqual([sent, sent])
   })
 
+  it('to chain notifies of each change: blocks that came, a reorganisation, a revert', async () => {
+    const id = await subscribe('chain')
+    const snapshot = await call('evm_snapshot')
+    await chain.mine()
+    const first = await call('eth_getBlockByNumber', 'latest', false)
+    const { removed, added } = await call('evm_reorg', { depth: 1 })
+    await call('evm_revert', snapshot)
+    const base = await call('eth_getBlockByNumber', 'latest', false)
+    const ancestor = base.number
+    const [came, reorganised, reverted] = results(id)
+    expect(came).toEqual({
+      number: first.number,
+      hash: first.hash,
+      ancestor,
+      removed: [],
+      added: [first.hash],
+    })
+    expect(removed).toEqual([first.hash])
+    expect(added).toHaveLength(2)
+    const [lower, higher] = added
+    expect(reorganised).toEqual({
+      number: `0x${(Number(ancestor) + 2).toString(16)}`,
+      hash: higher,
+      ancestor,
+      removed: [first.hash],
+      added: [higher, lower],
+    })
+    expect(reverted).toEqual({
+      number: ancestor,
+      hash: base.hash,
+      ancestor,
+      removed: [higher, lower],
+      added: [],
+    })
+    expect(results(id)).toHaveLength(3)
+  })
+
   it('to syncing is accepted and never notifies, for the node never synchronises', async () => {
     const id = await subscribe('syncing', {})
     await chain.mine(2)

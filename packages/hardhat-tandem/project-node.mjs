@@ -1,0 +1,62 @@
+/** The node of a Hardhat project: in memory, with the defaults of Hardhat's own network and the names of the project's contracts. */
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** The name of the network. */
+export const NETWORK = 'tandem'
+
+/** The address of the network in the configuration, before its node runs: no request is sent there. */
+export const PLACEHOLDER_URL = 'http://127.0.0.1:4444'
+
+/** Folders of Hardhat's artifacts that hold no contract. */
+const PASSED_OVER = new Set(['build-info'])
+
+/** @param {string} folder */
+async function exists(folder) {
+  return stat(folder).then(
+    () => true,
+    () => false,
+  )
+}
+
+/**
+ * Starts the node of a project.
+ * @param {Pick<typeof import('tandem'), 'createNode'>} tandem
+ * @param {import('tandem').NodeOptions} options those of the configuration; they decide
+ * @param {string} artifacts the folder of the project's artifacts, which need not exist
+ */
+export async function startNode({ createNode }, options, artifacts) {
+  return createNode({
+    preset: 'hardhat',
+    onConsole(texts) {
+      for (const text of texts) console.log(text)
+    },
+    ...options,
+    abi: [...((await exists(artifacts)) ? [artifacts] : []), ...(options.abi ?? [])],
+  })
+}
+
+/** @param {string} folder @returns {Promise<string[]>} */
+async function artifactFiles(folder) {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
+  const nested = entries.map((entry) => {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) return PASSED_OVER.has(entry.name) ? [] : artifactFiles(path)
+    return entry.name.endsWith('.json') && !entry.name.endsWith('.dbg.json') ? [path] : []
+  })
+  return (await Promise.all(nested)).flat()
+}
+
+/**
+ * Registers the artifacts of a folder with a running node, after the project was compiled again.
+ * @param {Pick<import('tandem').Node, 'request'>} node
+ * @param {string} artifacts
+ */
+export async function registerArtifacts(node, artifacts) {
+  for (const file of await artifactFiles(artifacts)) {
+    const artifact = JSON.parse(await readFile(file, 'utf8'))
+    const { contractName, abi } = artifact
+    if (typeof contractName !== 'string' || !Array.isArray(abi)) continue
+    await node.request({ method: 'evm_setAbi', params: [contractName, artifact] })
+  }
+}

@@ -1,0 +1,23 @@
+/** A Hardhat 3 project with the plugin: one line makes the network. */
+import { createRequire } from 'node:module'
+import hardhatEthers from '@nomicfoundation/hardhat-ethers'
+import chaiMatchers from '@nomicfoundation/hardhat-ethers-chai-matchers'
+import hardhatMocha from '@nomicfoundation/hardhat-mocha'
+import networkHelpers from '@nomicfoundation/hardhat-network-helpers'
+import { defineConfig } from 'hardhat/config'
+import { tandem } from 'hardhat-tandem/3'
+
+const require = createRequire(import.meta.url)
+const { MOCHA_REPORT } = process.env
+
+export default defineConfig({
+  plugins: [hardhatEthers, networkHelpers, chaiMatchers, hardhatMocha, tandem],
+  // The compiler of npm, so that nothing is downloaded.
+  solidity: {
+    version: require('solc').version().replace(/\+.*/, ''),
+    path: require.resolve('solc/soljson.js'),
+    settings: { evmVersion: 'cancun', optimizer: { enabled: true, runs: 200 } },
+  },
+  tandem: { chainId: 4242 },
+  test: { mocha: MOCHA_REPORT ? { reporter: 'json', reporterOptions: { output: MOCHA_REPORT } } : {} },
+})

@@ -1,0 +1,71 @@
+/** The projects of `hardhat-plugin/` with the plugin of `packages/hardhat-tandem`, as npm would install it. */
+import { spawnSync } from 'node:child_process'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
+import { HERE, installed, run, withFolder } from '../nodes.mjs'
+import { outcomeOf } from '../suite.mjs'
+
+const ROOT = join(HERE, '../..')
+const HARDHAT_3 = join(ROOT, 'scripts/hardhat-3')
+const RELEASES = join(ROOT, 'scripts/node-versions')
+/** Hardhat 3 needs Node.js 22. */
+const NODE_22 = join(RELEASES, 'node_modules/node-22/bin/node')
+
+/**
+ * Makes a project in a new folder: its files, links to the packages of `modules`, this package, and a copy of the plugin,
+ * which a link would take out of the project.
+ */
+function assemble(version, modules) {
+  const folder = join(ROOT, '.build/tools/hardhat-plugin', version)
+  rmSync(folder, { recursive: true, force: true })
+  cpSync(join(HERE, 'hardhat-plugin', version), folder, { recursive: true })
+  cpSync(join(HERE, 'hardhat/contracts'), join(folder, 'contracts'), { recursive: true })
+  const packages = join(folder, 'node_modules')
+  mkdirSync(packages)
+  for (const name of readdirSync(modules)) {
+    if (!name.startsWith('.')) symlinkSync(join(modules, name), join(packages, name))
+  }
+  symlinkSync(ROOT, join(packages, 'tandem'))
+  cpSync(join(ROOT, 'packages/hardhat-tandem'), join(packages, 'hardhat-tandem'), { recursive: true })
+  return folder
+}
+
+/** Runs `hardhat test` in a project; Mocha's report of it. */
+async function test(cwd, node, args) {
+  return withFolder(async (temporary) => {
+    const report = join(temporary, 'report.json')
+    const env = { HARDHAT_DISABLE_TELEMETRY_PROMPT: 'true', MOCHA_REPORT: report }
+    const { code, stdout, stderr } = await run(node, args, { cwd, env })
+    try {
+      const { passes, failures } = JSON.parse(readFileSync(report, 'utf8'))
+      return {
+        passed: passes.map(({ fullTitle }) => fullTitle),
+        failed: failures.map(({ fullTitle, err }) => ({ title: fullTitle, error: err.stack })),
+      }
+    } catch (cause) {
+      throw new Error(`hardhat test ended with ${code} and no report:\n${stdout}${stderr}`, { cause })
+    }
+  })
+}
+
+export async function hardhat2Plugin() {
+  const folder = assemble('2', installed(''))
+  const hardhat = join(folder, 'node_modules/hardhat/internal/cli/bootstrap.js')
+  return outcomeOf(await test(folder, process.execPath, [hardhat, '--config', 'hardhat.config.cjs', 'test']))
+}
+
+/** Installs the packages of a folder by the npm of this machine on a release of Node.js, which picks their binaries. */
+function install(folder, node) {
+  const env = { ...process.env, PATH: `${dirname(node)}${delimiter}${process.env.PATH}` }
+  const args = ['ci', '--silent', '--ignore-scripts', '--prefix', folder]
+  const { status } = spawnSync('npm', args, { stdio: 'inherit', env })
+  if (status !== 0) throw new Error(`the packages of ${folder} could not be installed`)
+}
+
+export async function hardhat3Plugin() {
+  if (!existsSync(NODE_22)) install(RELEASES, process.execPath)
+  if (!existsSync(join(HARDHAT_3, 'node_modules/.package-lock.json'))) install(HARDHAT_3, NODE_22)
+  const folder = assemble('3', join(HARDHAT_3, 'node_modules'))
+  const hardhat = join(folder, 'node_modules/hardhat/dist/src/cli.js')
+  return outcomeOf(await test(folder, NODE_22, [hardhat, 'test', 'mocha']))
+}

@@ -1,0 +1,44 @@
+/** Checks what a node keeps beside its chain: snapshots, bans, counters of callers, its position in a cluster's log. */
+import type { Hex } from '../../encoding/hex.ts'
+import { POSITION } from '../../store/tables.ts'
+import { parseBannedRange } from '../peers/banned-range.ts'
+import type { AuditedTables } from './audited-tables.ts'
+import { walkState } from './check-state.ts'
+
+/**
+ * Makes the checks. The entries have checksums, which confirm what no block does: a clock, a pool, the counters. A snapshot
+ * may be of a block that was removed since: the node does not revert to it.
+ */
+export function createRecordChecks(tables: AuditedTables) {
+  const { headers, keptSnapshots, bans, peerCounters, replication } = tables
+
+  /** `known`: root of a state that is walked apart. */
+  async function checkSnapshots(known: Hex | undefined): Promise<void> {
+    const walked = new Set([known])
+    for await (const [id, { head, height, postState }] of keptSnapshots.entries()) {
+      const number = headers.get(head)?.header.number
+      if (number === undefined) continue
+      if (number !== height) {
+        const values = { height: number, expected: String(number), found: String(height) }
+        keptSnapshots.fault(id, `its block ${head} has another number`, values)
+      }
+      if (!walked.has(postState)) walkState(postState, height, tables)
+      walked.add(postState)
+    }
+  }
+
+  async function checkPeers(): Promise<void> {
+    for await (const [text] of bans.entries()) {
+      if (parseBannedRange(text) === undefined) bans.fault(text, 'it is no address and no range of addresses')
+    }
+    for await (const _ of peerCounters.entries());
+  }
+
+  async function checkPosition(): Promise<void> {
+    for await (const [name] of replication.entries()) {
+      if (name !== POSITION) replication.fault(name, 'it is no position in the log of a cluster')
+    }
+  }
+
+  return { checkSnapshots, checkPeers, checkPosition }
+}

@@ -1,0 +1,169 @@
+/** The methods that answer with names: those of contracts by address, and of calls, errors and events by their bytes. */
+import { z } from 'zod'
+import { type AbiCodec, type AbiValue, loadAbiCodec } from '../../abi/codec.ts'
+import { CONSOLE_ADDRESS, consoleText } from '../../abi/console.ts'
+import type { AbiParameter } from '../../abi/entry.ts'
+import { panicMessage } from '../../abi/panic.ts'
+import { type AbiRegistry, type Decoded, decodedText } from '../../abi/registry.ts'
+import { valueText } from '../../abi/value-text.ts'
+import { PRECOMPILE_ADDRESS } from '../../chain/config.ts'
+import type { Hex } from '../../encoding/hex.ts'
+import { revertReason } from '../../evm/failure-message.ts'
+import { literals } from '../json-forms.ts'
+import { type Context, method } from '../method.ts'
+import { arrayOf, expected, object, optional, scalar } from '../parameter.ts'
+import { StateBlock } from '../wire/block-reference.ts'
+import { Address, Data, Topic } from '../wire/scalars.ts'
+
+/** Most addresses, or things to decode, of one call. */
+const MOST = 1000
+const NOBODY = '0x00000000000000000000000000000000000dead1'
+const PRECOMPILE_NAMES: ReadonlyMap<Hex, string> = new Map(
+  Object.entries(PRECOMPILE_ADDRESS).map(([name, address]) => [address, name]),
+)
+
+/** The name of what stands at an address: a precompiled contract, or a contract whose ABI or code is known. */
+function nameAt(
+  address: Hex,
+  names: AbiRegistry,
+  codeOf: (address: Hex) => Uint8Array | undefined,
+): string | null {
+  const precompile = PRECOMPILE_NAMES.get(address)
+  if (precompile !== undefined) return precompile
+  return names.contractName(address, names.isEmpty ? undefined : codeOf(address)) ?? null
+}
+
+export const evm_contractNames = method({
+  name: 'evm_contractNames',
+  summary:
+    'Names of the contracts at addresses: those registered by evm_setAbi or found by their code among the artifacts, and those of precompiled contracts; null where none is known.',
+  params: {
+    addresses: arrayOf(Address, { most: MOST, indexed: true }),
+    block: optional(StateBlock, 'latest'),
+  },
+  result: z.array(z.string().nullable()),
+  examples: [{ params: [['0x0000000000000000000000000000000001000008', NOBODY]], result: ['remasc', null] }],
+  async run({ addresses, block }, { engine }: Context) {
+    const state = await engine.queries.state(block.reference)
+    return addresses.map((address) =>
+      nameAt(address, engine.names, (at) => {
+        const account = state?.account(at)
+        return account && state?.code(account.codeHash)
+      }),
+    )
+  },
+})
+
+const Item = object(
+  {
+    kind: scalar({
+      form: literals('call', 'creation', 'error', 'event'),
+      description:
+        'what the data are: the input of a call, init code, the payload of a revert, or the data of a log',
+      decode: (kind) => kind,
+      refusal: (_, name) => expected(name, 'call, creation, error or event'),
+    }),
+    data: Data,
+    address: Address,
+    topics: arrayOf(Topic, { most: 4 }),
+    output: Data,
+  },
+  { required: ['kind', 'data'], nullIsAbsent: true },
+)
+type ItemValue = ReturnType<typeof Item.read>
+
+const Argument = z.strictObject({ name: z.string(), type: z.string(), value: z.string() })
+/** `text` is all in one line; `output` what a call returned, where it was given and the types are known. */
+const DecodedObject = z
+  .strictObject({
+    name: z.string(),
+    arguments: z.array(Argument),
+    text: z.string(),
+    output: z.string().optional(),
+  })
+  .meta({ id: 'DecodedItem', description: 'A decoded call, error or event: its name and arguments as text' })
+type RpcDecoded = z.infer<typeof DecodedObject>
+
+function argumentsOf(
+  parameters: readonly AbiParameter[],
+  values: readonly AbiValue[],
+): z.infer<typeof Argument>[] {
+  return parameters.map((parameter, i) => ({
+    name: parameter.name,
+    type: parameter.type,
+    value: valueText(parameter, values[i] as AbiValue),
+  }))
+}
+
+function toRpcDecoded(decoded: Decoded, output?: string): RpcDecoded {
+  return {
+    name: decoded.name,
+    arguments: argumentsOf(decoded.parameters, decoded.values),
+    text: decodedText(decoded),
+    ...(output !== undefined && { output }),
+  }
+}
+
+/** `Error(string)` and `Panic(uint256)` need no ABI. */
+function builtInError(payload: Uint8Array): RpcDecoded | undefined {
+  const reason = revertReason(payload)
+  if (reason !== undefined) {
+    return { name: 'Error', arguments: [{ name: 'message', type: 'string', value: reason }], text: reason }
+  }
+  const text = panicMessage(payload)
+  return text === undefined ? undefined : { name: 'Panic', arguments: [], text }
+}
+
+function decodedItem(
+  { kind, data, address, topics = [], output }: ItemValue,
+  names: AbiRegistry,
+  codec: AbiCodec,
+): RpcDecoded | null {
+  if (kind === 'error') {
+    const custom = builtInError(data) ?? names.error(data, address)
+    return custom === undefined ? null : 'text' in custom ? custom : toRpcDecoded(custom)
+  }
+  if (kind === 'event') {
+    const event = address && names.event({ address, topics, data })
+    return event === undefined ? null : toRpcDecoded(event)
+  }
+  if (kind === 'creation') {
+    const creation = names.creation(data)
+    return creation === undefined ? null : toRpcDecoded(creation)
+  }
+  if (address === CONSOLE_ADDRESS) {
+    const text = consoleText(data, codec)
+    return { name: 'console.log', arguments: [], text }
+  }
+  const call = names.call(data, address)
+  return call === undefined ? null : toRpcDecoded(call, output && names.returned(call, output))
+}
+
+export const evm_decode = method({
+  name: 'evm_decode',
+  summary:
+    'Decodes inputs of calls, init code, payloads of reverts and logs by the ABIs that the node knows: names, and arguments as text; null for what is not known. `address` is the contract of a call, error or event, `output` what a call returned.',
+  params: { items: arrayOf(Item, { most: MOST, indexed: true }) },
+  result: z.array(DecodedObject.nullable()),
+  examples: [
+    {
+      params: [
+        [
+          {
+            kind: 'error',
+            data: '0x4e487b710000000000000000000000000000000000000000000000000000000000000012',
+          },
+          { kind: 'call', address: NOBODY, data: '0xa9059cbb' },
+        ],
+      ],
+      result: [{ name: 'Panic', arguments: [], text: 'panic 0x12 (division or modulo by zero)' }, null],
+    },
+  ],
+  async run({ items }, { engine }) {
+    const codec = await loadAbiCodec()
+    return items.map((item) => decodedItem(item, engine.names, codec))
+  },
+})
+
+/** The methods of this file, in the order of the document. */
+export const DECODING_METHODS = [evm_contractNames, evm_decode] as const

@@ -1,0 +1,247 @@
+/** What the tables keep, and its bytes. */
+import { crc32 } from 'node:zlib'
+import type { Creation, TransactionInternals } from '../chain/block.ts'
+import type { ChainConfig } from '../chain/config.ts'
+import { decodeHeader, encodeHeader, type Header } from '../chain/header.ts'
+import { decodeReceipt, encodeReceipt, type Receipt } from '../chain/receipt.ts'
+import { restoreTransaction, type Transaction } from '../chain/transaction.ts'
+import { concat, fromBigInt, fromBigIntFixed, toNumber } from '../encoding/bytes.ts'
+import { fromHex, type Hex, toHex } from '../encoding/hex.ts'
+import { asBigInt, asBytes, asList, asNumber, decodeRlp } from '../encoding/rlp.ts'
+import { frameList, frameString, frameStrings } from '../encoding/rlp-frame.ts'
+import type { Id, ValueCodec } from './table.ts'
+
+/** A header and what following the chain needs beside it. */
+export interface HeaderRecord {
+  readonly header: Header
+  readonly totalDifficulty: bigint
+  readonly postState: Hex
+}
+
+/** The rest of a block. */
+export interface Body {
+  readonly transactions: readonly Transaction[]
+  readonly uncles: readonly Header[]
+}
+
+/** Where a transaction stands on the canonical chain. */
+export interface TransactionLocation {
+  readonly blockHash: Hex
+  readonly index: number
+}
+
+/** A transaction that waits, and the order in which it came. */
+export interface PoolEntry {
+  readonly arrival: number
+  readonly transaction: Transaction
+}
+
+/** Header records. */
+export function headerRecord(config: ChainConfig): ValueCodec<HeaderRecord> {
+  return {
+    encode: ({ header, totalDifficulty, postState }) =>
+      frameList([
+        encodeHeader(header, 'full', config.rulesAt(header.number)),
+        frameString(fromBigInt(totalDifficulty)),
+        frameString(fromHex(postState)),
+      ]),
+    decode(bytes) {
+      const [header, totalDifficulty, postState] = asList(decodeRlp(bytes), 'header record')
+      return {
+        header: decodeHeader(asList(header, 'header'), config),
+        totalDifficulty: asBigInt(totalDifficulty, 'total difficulty'),
+        postState: toHex(asBytes(postState, 'state after the block')),
+      }
+    },
+  }
+}
+
+/** Bodies; each transaction with its sender, which costs too much to recover at each read. */
+export function body(config: ChainConfig): ValueCodec<Body> {
+  return {
+    encode: ({ transactions, uncles }) =>
+      frameList([
+        frameStrings(transactions.flatMap(({ raw, from }) => [raw, fromHex(from)])),
+        frameList(uncles.map((uncle) => encodeHeader(uncle, 'full', config.rulesAt(uncle.number)))),
+      ]),
+    decode(bytes) {
+      const [pairs, uncles] = asList(decodeRlp(bytes), 'body')
+      const flat = asList(pairs, 'transactions')
+      const transactions: Transaction[] = []
+      for (let i = 0; i < flat.length; i += 2) {
+        const from = toHex(asBytes(flat[i + 1], 'sender'))
+        transactions.push(restoreTransaction(asBytes(flat[i], 'transaction'), from))
+      }
+      return {
+        transactions,
+        uncles: asList(uncles, 'uncles').map((uncle) => decodeHeader(asList(uncle, 'uncle'), config)),
+      }
+    },
+  }
+}
+
+/** Receipts of a block. */
+export const receipts: ValueCodec<readonly Receipt[]> = {
+  encode: (values) => frameStrings(values.map(encodeReceipt)),
+  decode: (bytes) =>
+    asList(decodeRlp(bytes), 'receipts').map((item) => decodeReceipt(asBytes(item, 'receipt'))),
+}
+
+const HASH_BYTES = 32
+
+/** Hashes, 32 bytes each. */
+export const hashes: ValueCodec<readonly Hex[]> = {
+  encode: (values) => concat(...values.map(fromHex)),
+  decode(bytes) {
+    const values: Hex[] = []
+    for (let at = 0; at < bytes.length; at += HASH_BYTES)
+      values.push(toHex(bytes.subarray(at, at + HASH_BYTES)))
+    return values
+  },
+}
+
+/** Locations of transactions. */
+export const location: ValueCodec<TransactionLocation> = {
+  encode: ({ blockHash, index }) => concat(fromHex(blockHash), fromBigInt(BigInt(index))),
+  decode: (bytes) => ({
+    blockHash: toHex(bytes.subarray(0, HASH_BYTES)),
+    index: toNumber(bytes.subarray(HASH_BYTES)),
+  }),
+}
+
+/** Waiting transactions. */
+export const poolEntry: ValueCodec<PoolEntry> = {
+  encode: ({ arrival, transaction: { raw, from } }) =>
+    frameStrings([fromBigInt(BigInt(arrival)), fromHex(from), raw]),
+  decode(bytes) {
+    const [arrival, from, raw] = asList(decodeRlp(bytes), 'pool entry')
+    const transaction = restoreTransaction(asBytes(raw, 'transaction'), toHex(asBytes(from, 'sender')))
+    return { arrival: asNumber(arrival, 'arrival'), transaction }
+  },
+}
+
+/** A stretch of the canonical chain as an index sees it. */
+export interface SectionRecord {
+  /** Hash of its last block; on a chain with another block there the record does not apply. */
+  readonly last: Hex
+  readonly rows: Uint8Array
+}
+
+/** Sections of an index. */
+export const section: ValueCodec<SectionRecord> = {
+  encode: ({ last, rows }) => concat(fromHex(last), rows),
+  decode: (bytes) => ({ last: toHex(bytes.subarray(0, HASH_BYTES)), rows: bytes.subarray(HASH_BYTES) }),
+}
+
+const ADDRESS_BYTES = 20
+const INDEX_BYTES = 4
+
+/** The two parts of a value whose first part has a fixed length. */
+function halves(bytes: Uint8Array, length: number): readonly [Hex, Hex] {
+  return [toHex(bytes.subarray(0, length)), toHex(bytes.subarray(length))]
+}
+
+function chunks(bytes: Uint8Array, length: number): Uint8Array[] {
+  return Array.from({ length: bytes.length / length }, (_, i) => bytes.subarray(i * length, (i + 1) * length))
+}
+
+/** Internals of a block. */
+export const internals: ValueCodec<readonly TransactionInternals[]> = {
+  encode: (values) =>
+    frameList(
+      values.map(({ index, participants, creations }) =>
+        frameStrings([
+          fromBigInt(BigInt(index)),
+          concat(...participants.map(fromHex)),
+          concat(...creations.flatMap(({ contract, creator }) => [fromHex(contract), fromHex(creator)])),
+        ]),
+      ),
+    ),
+  decode: (bytes) =>
+    asList(decodeRlp(bytes), 'internals').map((item) => {
+      const [index, participants, creations] = asList(item, 'internals of a transaction')
+      return {
+        index: asNumber(index, 'index'),
+        participants: chunks(asBytes(participants, 'participants'), ADDRESS_BYTES).map(toHex),
+        creations: chunks(asBytes(creations, 'creations'), 2 * ADDRESS_BYTES).map((pair): Creation => {
+          const [contract, creator] = halves(pair, ADDRESS_BYTES)
+          return { contract, creator }
+        }),
+      }
+    }),
+}
+
+/** Indexes of transactions, four bytes each. */
+export const indexes: ValueCodec<readonly number[]> = {
+  encode(values) {
+    const bytes = new Uint8Array(values.length * INDEX_BYTES)
+    const view = new DataView(bytes.buffer)
+    for (let i = 0; i < values.length; i++) view.setUint32(i * INDEX_BYTES, values[i] as number)
+    return bytes
+  },
+  decode: (bytes) => chunks(bytes, INDEX_BYTES).map(toNumber),
+}
+
+/** How a contract came to be. */
+export interface ContractOrigin {
+  /** Of the transaction. */
+  readonly hash: Hex
+  readonly creator: Hex
+}
+
+/** Origins of contracts. */
+export const origin: ValueCodec<ContractOrigin> = {
+  encode: ({ hash, creator }) => concat(fromHex(hash), fromHex(creator)),
+  decode(bytes) {
+    const [hash, creator] = halves(bytes, HASH_BYTES)
+    return { hash, creator }
+  },
+}
+
+/** A snapshot that outlives a restart, as JSON: numbers of over 53 bits are hex. */
+export interface KeptSnapshot {
+  readonly head: Hex
+  readonly height: number
+  readonly postState: Hex
+  readonly name?: string | undefined
+  /** Unix seconds. */
+  readonly time: number
+  readonly pool: readonly Hex[]
+  readonly clock: { readonly offset: number; readonly exact?: number; readonly interval?: number }
+  readonly coinbase: Hex
+  readonly gasLimit?: Hex | undefined
+  readonly minimumGasPrice?: Hex | undefined
+}
+
+const CHECKSUM_BYTES = 4
+
+function checksum(bytes: Uint8Array, id: Id): number {
+  return crc32(bytes, crc32(String(id)))
+}
+
+/**
+ * Adds a CRC-32 of id and value to entries that nothing else in the database confirms, as hashes, roots and execution
+ * confirm blocks and states: a changed bit is found.
+ */
+export function checked<V>(codec: ValueCodec<V>): ValueCodec<V> {
+  return {
+    encode(value, id) {
+      const bytes = codec.encode(value, id)
+      return concat(bytes, fromBigIntFixed(BigInt(checksum(bytes, id)), CHECKSUM_BYTES))
+    },
+    decode(stored, id) {
+      const end = Math.max(0, stored.length - CHECKSUM_BYTES)
+      const bytes = stored.subarray(0, end)
+      if (toNumber(stored.subarray(end)) !== checksum(bytes, id)) throw new Error('its checksum is wrong')
+      return codec.decode(bytes, id)
+    },
+  }
+}
+
+/** JSON, for what is small and seldom written. */
+export function jsonValue<T>(): ValueCodec<T> {
+  return {
+    encode: (value) => new TextEncoder().encode(JSON.stringify(value)),
+    decode: (bytes) => JSON.parse(new TextDecoder().decode(bytes)),
+  }
+}

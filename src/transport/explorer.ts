@@ -1,0 +1,105 @@
+/** The explorer's files: the page for browsers that ask for HTML, and its assets under `ui/` by content hash. */
+import { readdirSync, readFileSync } from 'node:fs'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** The built explorer of the package; two folders up, from here as from the bundle of the command. */
+const BUILT = fileURLToPath(new URL('../../dist/ui/', import.meta.url))
+const PAGE = 'index.html'
+
+const TYPES: Readonly<Record<string, string>> = {
+  css: 'text/css; charset=utf-8',
+  html: 'text/html; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  svg: 'image/svg+xml',
+}
+
+/** Only files of this server, no inline script or style, and no frame around the page. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+/** `no-referrer` since the path of the page may hold an API key. */
+const HEADERS = {
+  'Content-Security-Policy': POLICY,
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+}
+
+/** The path of an asset, after a key if there is one. */
+const ASSET = /^(.*)\/ui\/([\w.-]+)$/
+
+/** Splits the path of an asset into what stands before it, such as `/<key>`, and the rest; `undefined` for other paths. */
+export function assetPath(path: string): { readonly before: string; readonly page: string } | undefined {
+  const match = ASSET.exec(path)
+  return match === null ? undefined : { before: match[1] as string, page: `/ui/${match[2]}` }
+}
+
+/** Does the Accept header name HTML? Wildcards do not count: clients other than browsers send them. */
+function acceptsHtml({ headers }: IncomingMessage): boolean {
+  return /(^|[,\s])text\/html\s*($|[,;])/i.test(headers.accept ?? '')
+}
+
+interface File {
+  readonly type: string
+  readonly bytes: Buffer
+}
+
+/** The explorer of a server. */
+export interface Explorer {
+  /**
+   * Sends the page or the asset that a GET asks for; false when it asks for neither. `path` has no key, `asked` is the
+   * path of the request.
+   */
+  answer(request: IncomingMessage, response: ServerResponse, path: string, asked: string): boolean
+}
+
+/** Reads the built explorer; `undefined` when this checkout has not been built. */
+export function openExplorer(folder: string = BUILT): Explorer | undefined {
+  const files = new Map<string, File>()
+  try {
+    for (const name of readdirSync(folder)) {
+      const type = TYPES[name.slice(name.lastIndexOf('.') + 1)]
+      if (type !== undefined) files.set(name, { type, bytes: readFileSync(join(folder, name)) })
+    }
+  } catch {
+    return undefined
+  }
+  const page = files.get(PAGE)
+  if (page === undefined) return undefined
+  files.delete(PAGE)
+
+  function send(response: ServerResponse, { type, bytes }: File, caching: string): true {
+    for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value)
+    response.setHeader('Cache-Control', caching)
+    response.setHeader('Content-Type', type)
+    response.setHeader('Content-Length', bytes.length)
+    response.end(bytes)
+    return true
+  }
+
+  return {
+    answer(request, response, path, asked) {
+      if (request.method !== 'GET') return false
+      if (path === '/' && acceptsHtml(request)) {
+        if (asked.endsWith('/')) return send(response, page, 'no-store')
+        // The page names its assets relative to the key.
+        response.writeHead(308, { ...HEADERS, Location: `${asked.slice(asked.lastIndexOf('/') + 1)}/` }).end()
+        return true
+      }
+      const file = path.startsWith('/ui/') ? files.get(path.slice('/ui/'.length)) : undefined
+      return file !== undefined && send(response, file, 'private, max-age=31536000, immutable')
+    },
+  }
+}

@@ -1,0 +1,115 @@
+/** The frame around the pages: navigation, search, state of the connection, live region. */
+import { useEffect, useRef } from 'preact/hooks'
+import { call } from './client.ts'
+import { ActionButton } from './components/action.tsx'
+import { SearchBox } from './components/search-box.tsx'
+import { grouped, toNumber } from './format.ts'
+import { PAGES } from './pages.tsx'
+import { linkTo, route } from './router.ts'
+import { announcement, connection, head, identity, may } from './store.ts'
+import { nextTheme, theme } from './theme.ts'
+
+function Navigation() {
+  const { page } = route.value
+  return (
+    <nav aria-label="Pages">
+      {Object.entries(PAGES).map(
+        ([name, { link, method }]) =>
+          link !== undefined &&
+          (method === undefined || may(method)) && (
+            <a key={name} href={linkTo(name)} aria-current={page === name ? 'page' : undefined}>
+              {link}
+            </a>
+          ),
+      )}
+    </nav>
+  )
+}
+
+function State() {
+  const state = connection.value
+  const height = head.value === undefined ? undefined : toNumber(head.value.number)
+  const title = state === 'open' ? 'Connected' : state === 'lost' ? 'Connection lost' : 'Connecting'
+  return (
+    <span class="state" data-state={state} title={title}>
+      {height === undefined ? '…' : `#${grouped(height)}`}
+    </span>
+  )
+}
+
+const THEME_SIGNS = { auto: '◐', light: '☀', dark: '☾' } as const
+
+function Top() {
+  return (
+    <header class="top">
+      <a class="brand" href={linkTo('')} title="Overview">
+        <span class="logo" aria-hidden="true" />
+        Tandem
+      </a>
+      <Navigation />
+      <div class="tools">
+        <SearchBox />
+        <State />
+        {may('evm_mine') && <ActionButton label="Mine" run={() => call('evm_mine')} />}
+        <button
+          type="button"
+          class="plain"
+          onClick={nextTheme}
+          aria-label={`Theme: ${theme.value}`}
+          title={`Theme: ${theme.value}`}
+        >
+          <span aria-hidden="true">{THEME_SIGNS[theme.value]}</span>
+        </button>
+      </div>
+    </header>
+  )
+}
+
+function NotFound() {
+  return (
+    <>
+      <h1>No such page</h1>
+      <p>
+        <a href={linkTo('')}>Go to the overview</a>
+      </p>
+    </>
+  )
+}
+
+/** The explorer. */
+export function App() {
+  const { page, argument } = route.value
+  const main = useRef<HTMLElement>(null)
+  const isFirst = useRef(true)
+  useEffect(() => {
+    if (!isFirst.current) {
+      scrollTo(0, 0)
+      main.current?.focus({ preventScroll: true })
+    }
+    isFirst.current = false
+    const heading = main.current?.querySelector('h1')?.textContent
+    document.title = heading ? `${heading} · Tandem` : 'Tandem'
+  }, [page, argument])
+  const Component = PAGES[page]?.component ?? NotFound
+  return (
+    <>
+      <button type="button" class="skip" onClick={() => main.current?.focus()}>
+        Skip to content
+      </button>
+      <Top />
+      <p role="status" class="status" data-lost={connection.value === 'lost'}>
+        {announcement.value}
+      </p>
+      <main id="main" ref={main} tabIndex={-1} key={page}>
+        <Component argument={argument} />
+      </main>
+      <footer>
+        {identity.value !== undefined && (
+          <span>
+            Chain {identity.value.chainId} · {identity.value.version}
+          </span>
+        )}
+      </footer>
+    </>
+  )
+}

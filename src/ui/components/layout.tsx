@@ -1,0 +1,104 @@
+/** Parts of pages: sections, definition lists, tables, and what is shown while something is loaded. */
+import type { ComponentChildren } from 'preact'
+import type { Loaded } from '../query.ts'
+import { ErrorText } from './action.tsx'
+
+/** A section with its heading. */
+export function Section({
+  title,
+  actions,
+  children,
+}: {
+  readonly title: string
+  readonly actions?: ComponentChildren
+  readonly children: ComponentChildren
+}) {
+  return (
+    <section class="card" aria-label={title}>
+      <div class="card-head">
+        <h2>{title}</h2>
+        {actions}
+      </div>
+      {children}
+    </section>
+  )
+}
+
+/** Names and their values; a row without a value is left out. */
+export function Fields({
+  rows,
+}: {
+  readonly rows: readonly (readonly [name: string, value: ComponentChildren | undefined, hint?: string])[]
+}) {
+  return (
+    <dl class="fields">
+      {rows.map(
+        ([name, value, hint]) =>
+          value !== undefined &&
+          value !== null && (
+            <div key={name}>
+              <dt title={hint}>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ),
+      )}
+    </dl>
+  )
+}
+
+/** A table of few rows. A column that is `wide` leaves on a phone. */
+export function Table({
+  label,
+  columns,
+  rows,
+  empty = 'None',
+}: {
+  readonly label: string
+  readonly columns: readonly (string | { readonly name: string; readonly wide?: true; readonly end?: true })[]
+  readonly rows: readonly { readonly key: string | number; readonly cells: readonly ComponentChildren[] }[]
+  readonly empty?: string
+}) {
+  if (rows.length === 0) return <p class="dim empty">{empty}</p>
+  const shapes = columns.map((column) => (typeof column === 'string' ? { name: column } : column))
+  const classOf = (i: number): string | undefined => {
+    const shape: { wide?: true; end?: true } | undefined = shapes[i]
+    const names = [shape?.wide && 'wide', shape?.end && 'end'].filter(Boolean)
+    return names.length === 0 ? undefined : names.join(' ')
+  }
+  return (
+    <table aria-label={label}>
+      <thead>
+        <tr>
+          {shapes.map(({ name }, i) => (
+            <th key={name} scope="col" class={classOf(i)}>
+              {name}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(({ key, cells }) => (
+          <tr key={key}>
+            {cells.map((cell, i) => (
+              <td key={i} class={classOf(i)}>
+                {cell}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+/** Shows what was loaded, or why it was not. */
+export function Show<Value>({
+  loaded,
+  children,
+}: {
+  readonly loaded: Loaded<Value>
+  readonly children: (value: Value) => ComponentChildren
+}) {
+  if (loaded.error !== undefined) return <ErrorText message={loaded.error} />
+  return loaded.value === undefined ? <p class="dim">Loading…</p> : children(loaded.value)
+}

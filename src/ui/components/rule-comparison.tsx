@@ -1,0 +1,154 @@
+/** What a transaction would have done under Ethereum's rules, computed on request. */
+import { useState } from 'preact/hooks'
+import { call } from '../client.ts'
+import { grouped, type Hex, toBigInt } from '../format.ts'
+import { useAction } from '../query.ts'
+import { ErrorText } from './action.tsx'
+import { Fields, Section, Table } from './layout.tsx'
+
+const FORKS = ['cancun', 'shanghai', 'paris', 'london', 'berlin', 'istanbul', 'petersburg']
+
+interface Side {
+  readonly status: string
+  readonly reason: string | null
+  readonly gasUsed: Hex
+  readonly refund: Hex
+}
+interface Step {
+  readonly op: string
+  readonly pc: number
+  readonly depth: number
+  readonly gasCost: number
+}
+interface Report {
+  readonly fork: string
+  readonly chain: Side
+  readonly ethereum: Side
+  readonly sameResult: boolean
+  readonly sameLogs: boolean
+  readonly gas: readonly { readonly group: string; readonly chain: number; readonly ethereum: number }[]
+  readonly firstPriceDifference: {
+    readonly chain: Step
+    readonly ethereum: Step
+    readonly index: number
+  } | null
+  readonly parting: {
+    readonly index: number
+    readonly chain: Step | null
+    readonly ethereum: Step | null
+  } | null
+}
+
+function statusText({ status, reason }: Side): string {
+  return reason === null ? status : `${status}: ${reason}`
+}
+
+function stepText(step: Step | null): string {
+  return step === null
+    ? 'had ended'
+    : `${step.op} at ${step.pc}, depth ${step.depth}, ${grouped(step.gasCost)} gas`
+}
+
+function difference(chain: bigint | number, ethereum: bigint | number): string {
+  const value = BigInt(ethereum) - BigInt(chain)
+  return value === 0n ? '=' : `${value > 0n ? '+' : '\u2212'}${grouped(value > 0n ? value : -value)}`
+}
+
+function ReportView({ report }: { readonly report: Report }) {
+  const { chain, ethereum, gas, firstPriceDifference: price, parting } = report
+  return (
+    <>
+      <Fields
+        rows={[
+          [
+            'Outcome',
+            <span key="outcome" class={report.sameResult ? 'good' : 'bad'}>
+              {report.sameResult ? 'The same result' : 'Another result'},{' '}
+              {report.sameLogs ? 'the same' : 'other'} events
+            </span>,
+          ],
+          ['This chain', statusText(chain)],
+          [`Ethereum (${report.fork})`, statusText(ethereum)],
+          [
+            'First other price',
+            price === null
+              ? undefined
+              : `step ${grouped(price.index)}: ${stepText(price.chain)} here, ${grouped(price.ethereum.gasCost)} gas there`,
+          ],
+          [
+            'First other step',
+            parting === null
+              ? undefined
+              : `step ${grouped(parting.index)}: ${stepText(parting.chain)} here, ${stepText(parting.ethereum)} there`,
+          ],
+        ]}
+      />
+      <Table
+        label="Gas by group"
+        columns={[
+          'Gas',
+          { name: 'This chain', end: true },
+          { name: 'Ethereum', end: true },
+          { name: 'Difference', end: true },
+        ]}
+        rows={[
+          ...gas
+            .filter((row) => row.chain !== 0 || row.ethereum !== 0)
+            .map((row) => ({
+              key: row.group,
+              cells: [
+                row.group,
+                grouped(row.chain),
+                grouped(row.ethereum),
+                difference(row.chain, row.ethereum),
+              ],
+            })),
+          {
+            key: 'total',
+            cells: [
+              <strong key="total">gas used</strong>,
+              grouped(toBigInt(chain.gasUsed)),
+              grouped(toBigInt(ethereum.gasUsed)),
+              difference(toBigInt(chain.gasUsed), toBigInt(ethereum.gasUsed)),
+            ],
+          },
+        ]}
+      />
+    </>
+  )
+}
+
+/** The section, with a choice of the fork. */
+export function RuleComparison({ hash }: { readonly hash: Hex }) {
+  const [fork, setFork] = useState(FORKS[0] as string)
+  const [report, setReport] = useState<Report | null>(null)
+  const action = useAction(async () =>
+    setReport(await call<Report | null>('debug_compareRules', [hash, fork])),
+  )
+  return (
+    <Section
+      title="Under Ethereum's rules"
+      actions={
+        <span class="action">
+          <select aria-label="Fork" value={fork} onChange={(event) => setFork(event.currentTarget.value)}>
+            {FORKS.map((name) => (
+              <option key={name}>{name}</option>
+            ))}
+          </select>
+          <button type="button" class="plain" disabled={action.isRunning} onClick={action.run}>
+            Compare
+          </button>
+        </span>
+      }
+    >
+      <ErrorText message={action.error} />
+      {report === null ? (
+        <p class="dim">
+          Runs the transaction again by the rules of an Ethereum fork, and compares result and gas.
+        </p>
+      ) : (
+        <ReportView report={report} />
+      )}
+    </Section>
+  )
+}

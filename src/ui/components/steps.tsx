@@ -1,0 +1,164 @@
+/** The opcode steps of a transaction, loaded on request: one step's stack, memory and storage at a time. */
+import { useState } from 'preact/hooks'
+import { call } from '../client.ts'
+import { counted, grouped, type Hex } from '../format.ts'
+import { useAction } from '../query.ts'
+import { ErrorText } from './action.tsx'
+import { Section } from './layout.tsx'
+import { Windowed } from './windowed.tsx'
+
+interface Step {
+  readonly pc: number
+  readonly op: string
+  readonly gas: number
+  readonly gasCost: number
+  readonly depth: number
+  readonly error?: string
+  readonly stack?: readonly Hex[]
+  readonly memory?: readonly Hex[]
+  readonly storage?: Readonly<Record<string, string>>
+}
+
+/** Steps of the first request; each further one asks for ten times as many. */
+const FIRST_LIMIT = 2000
+
+/** A word without leading zeros. */
+function short(word: string): string {
+  return `0x${word.replace(/^0x/, '').replace(/^0+(?=.)/, '')}`
+}
+
+function Words({
+  title,
+  rows,
+}: {
+  readonly title: string
+  readonly rows: readonly (readonly [string, string])[]
+}) {
+  return (
+    <>
+      <h3>
+        {title} <span class="dim">{rows.length}</span>
+      </h3>
+      {rows.length === 0 ? (
+        <p class="dim empty">Empty</p>
+      ) : (
+        <ol class="words mono">
+          {rows.slice(0, 256).map(([name, value]) => (
+            <li key={name}>
+              <span class="dim">{name}</span> <span class="wrap">{value}</span>
+            </li>
+          ))}
+        </ol>
+      )}
+    </>
+  )
+}
+
+function StepDetails({ step, index }: { readonly step: Step; readonly index: number }) {
+  const stack = [...(step.stack ?? [])].reverse()
+  return (
+    <section aria-label={`Step ${index}`} class="step-details">
+      <p>
+        <strong class="mono">{step.op}</strong> at {step.pc}, depth {step.depth}
+        {step.error !== undefined && <span class="bad"> {step.error}</span>}
+      </p>
+      <Words title="Stack" rows={stack.map((word, i) => [i === 0 ? 'top' : String(i), short(word)])} />
+      <Words
+        title="Memory"
+        rows={(step.memory ?? []).map((word, i) => [`0x${(32 * i).toString(16).padStart(4, '0')}`, word])}
+      />
+      <Words
+        title="Storage"
+        rows={Object.entries(step.storage ?? {}).map(([slot, word]) => [short(slot), short(word)])}
+      />
+    </section>
+  )
+}
+
+/** The section. */
+export function Steps({ hash }: { readonly hash: Hex }) {
+  const [limit, setLimit] = useState(FIRST_LIMIT)
+  const [steps, setSteps] = useState<readonly Step[] | undefined>(undefined)
+  const [selected, setSelected] = useState(0)
+  const load = useAction(async () => {
+    const options = { tracer: 'structLogger', enableMemory: true, limit }
+    const { structLogs } = await call<{ structLogs: readonly Step[] }>('debug_traceTransaction', [
+      hash,
+      options,
+    ])
+    setSteps(structLogs)
+    setLimit(limit * 10)
+  })
+  const step = steps?.[selected]
+  const isCut = steps !== undefined && steps.length > 0 && steps.length === limit / 10
+  const select = (index: number) => setSelected(Math.max(0, Math.min((steps?.length ?? 1) - 1, index)))
+  return (
+    <Section
+      title="Opcode steps"
+      actions={
+        (steps === undefined || isCut) && (
+          <button type="button" class="plain" disabled={load.isRunning} onClick={load.run}>
+            {steps === undefined ? 'Load steps' : `Load ${grouped(limit)} steps`}
+          </button>
+        )
+      }
+    >
+      <ErrorText message={load.error} />
+      {steps === undefined ? (
+        <p class="dim">Runs the transaction again with the stack, memory and storage of every step.</p>
+      ) : (
+        <>
+          <p class="dim">
+            {counted(steps.length, 'step')}
+            {isCut ? ', more follow' : ''}
+          </p>
+          {step !== undefined && (
+            <div class="steps">
+              {/* biome-ignore lint/a11y/noStaticElementInteractions: keys move the selection of the rows in it */}
+              <div
+                onKeyDown={(event) => {
+                  const move = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0
+                  if (move === 0) return
+                  event.preventDefault()
+                  select(selected + move)
+                }}
+              >
+                <Windowed
+                  label="Steps"
+                  class="step-list"
+                  count={steps.length}
+                  rowHeight={28}
+                  isBox
+                  reveal={selected}
+                  columns={['Step', 'Opcode', 'Cost', 'Gas left']}
+                  row={(index) => {
+                    const each = steps[index]
+                    if (each === undefined) return undefined
+                    return [
+                      index,
+                      <button
+                        key="op"
+                        type="button"
+                        class="link mono"
+                        aria-pressed={index === selected}
+                        onClick={() => select(index)}
+                      >
+                        {'\u00a0'.repeat(Math.min(2 * (each.depth - 1), 12))}
+                        {each.op}
+                      </button>,
+                      <span key="cost" class={each.error === undefined ? undefined : 'bad'}>
+                        {grouped(each.gasCost)}
+                      </span>,
+                      grouped(each.gas),
+                    ]
+                  }}
+                />
+              </div>
+              <StepDetails step={step} index={selected} />
+            </div>
+          )}
+        </>
+      )}
+    </Section>
+  )
+}

@@ -1,0 +1,116 @@
+/** The transactions of one block: only those in view are loaded and in the document. */
+import { useCallback, useRef, useState } from 'preact/hooks'
+import { callAll, RpcError } from '../client.ts'
+import { decodeAll } from '../decode.ts'
+import { byteLength, grouped, type Hex, toBigInt } from '../format.ts'
+import type { Receipt, Transaction } from '../model.ts'
+import { isRemasc } from '../remasc.ts'
+import { AddressLink, Amount, TransactionLink } from './values.tsx'
+import { Windowed } from './windowed.tsx'
+
+const COLUMNS = ['#', 'Hash', 'Method', 'From', 'To', 'Value', 'Gas used']
+
+interface Row {
+  readonly transaction: Transaction
+  readonly receipt: Receipt | undefined
+  readonly method: string
+}
+
+function methodOf(transaction: Transaction, name: string | undefined): string {
+  if (isRemasc(transaction)) return 'REMASC'
+  if (transaction.to === null) return name === undefined ? 'creation' : `new ${name}`
+  if (name !== undefined) return name
+  return byteLength(transaction.input) >= 4 ? transaction.input.slice(0, 10) : 'transfer'
+}
+
+async function loadRows(block: Hex, hashes: readonly Hex[], from: number, to: number): Promise<Row[]> {
+  const indexes = Array.from({ length: to - from }, (_, i) => from + i)
+  const [transactions, receipts] = await Promise.all([
+    callAll<Transaction | null>(
+      indexes.map(
+        (index) => ['eth_getTransactionByBlockHashAndIndex', [block, `0x${index.toString(16)}`]] as const,
+      ),
+    ),
+    callAll<Receipt | null>(indexes.map((index) => ['eth_getTransactionReceipt', [hashes[index]]] as const)),
+  ])
+  const present = transactions.flatMap((transaction, i) => {
+    if (transaction === null || transaction instanceof RpcError) return []
+    const receipt = receipts[i]
+    const own = receipt instanceof RpcError || receipt?.blockHash !== block ? undefined : receipt
+    return [{ transaction, receipt: own ?? undefined }]
+  })
+  const names = await decodeAll(
+    present.map(({ transaction: { to, input } }) =>
+      to === null ? { kind: 'creation', data: input } : { kind: 'call', address: to, data: input },
+    ),
+  )
+  return present.map((each, i) => ({ ...each, method: methodOf(each.transaction, names[i]?.name) }))
+}
+
+/** Marks a failed transaction; nothing for others. */
+function Failure({ receipt }: { readonly receipt: Receipt | undefined }) {
+  return receipt?.status === '0x0' ? <span class="badge bad">failed</span> : null
+}
+
+/** The list; its key has to be the block. */
+export function TransactionList({ block, hashes }: { readonly block: Hex; readonly hashes: readonly Hex[] }) {
+  const [rows, setRows] = useState<ReadonlyMap<number, Row>>(new Map())
+  const asked = useRef(new Set<number>())
+
+  const onRange = useCallback(
+    (from: number, to: number) => {
+      const missing = Array.from({ length: Math.max(0, to - from) }, (_, i) => from + i).filter(
+        (index) => index < hashes.length && !asked.current.has(index),
+      )
+      const [first, last] = [missing[0], missing.at(-1)]
+      if (first === undefined || last === undefined) return
+      for (let index = first; index <= last; index++) asked.current.add(index)
+      const current = asked.current
+      loadRows(block, hashes, first, last + 1).then(
+        (loaded) => {
+          setRows((before) => {
+            const after = new Map(before)
+            for (const [i, row] of loaded.entries()) after.set(first + i, row)
+            return after
+          })
+        },
+        () => {
+          for (const index of missing) current.delete(index)
+        },
+      )
+    },
+    [block, hashes],
+  )
+
+  if (hashes.length === 0) return <p class="dim empty">None</p>
+  return (
+    <Windowed
+      label="Transactions"
+      class="transactions"
+      count={hashes.length}
+      rowHeight={40}
+      columns={COLUMNS}
+      keyOf={(index) => hashes[index] ?? index}
+      onRange={onRange}
+      row={(index) => {
+        const hash = hashes[index]
+        const row = rows.get(index)
+        if (hash === undefined) return undefined
+        const link = <TransactionLink key="link" hash={hash} />
+        if (row === undefined) return [index, link, '…', '', '', '', '']
+        const { transaction, receipt, method } = row
+        return [
+          index,
+          link,
+          <span key="method" class="method" title={method}>
+            <Failure receipt={receipt} /> {method}
+          </span>,
+          isRemasc(transaction) ? '' : <AddressLink key="from" address={transaction.from} />,
+          <AddressLink key="to" address={transaction.to ?? receipt?.contractAddress} />,
+          <Amount key="value" wei={transaction.value} />,
+          receipt === undefined ? '' : grouped(toBigInt(receipt.gasUsed)),
+        ]
+      }}
+    />
+  )
+}

@@ -1,0 +1,81 @@
+/** Values of the chain as text: links to what a hash names, amounts, times. */
+import { ageText, coins, dateText, type Hex, shortened, toBigInt, toNumber } from '../format.ts'
+import { contractName } from '../names.ts'
+import { linkTo } from '../router.ts'
+import { now } from '../store.ts'
+
+/** A link to a block, by its height or its hash. */
+export function BlockLink({ block, text }: { readonly block: Hex | number; readonly text?: string }) {
+  const isHash = typeof block === 'string' && block.length === 66
+  const argument = isHash ? block : toNumber(block)
+  return (
+    <a
+      href={linkTo('block', argument)}
+      class={isHash ? 'mono' : undefined}
+      title={isHash ? block : undefined}
+    >
+      {text ?? (isHash ? shortened(block) : String(argument))}
+    </a>
+  )
+}
+
+/** A link to a transaction. */
+export function TransactionLink({ hash, full }: { readonly hash: Hex; readonly full?: boolean }) {
+  return (
+    <a href={linkTo('tx', hash)} class="mono" title={hash}>
+      {full ? hash : shortened(hash)}
+    </a>
+  )
+}
+
+/** A link to an account, with the name of its contract where it is known; a contract's creation has no address. */
+export function AddressLink({
+  address,
+  full,
+}: {
+  readonly address: Hex | null | undefined
+  readonly full?: boolean
+}) {
+  if (address === null || address === undefined) return <span class="dim">new contract</span>
+  const name = contractName(address)
+  return (
+    <a href={linkTo('address', address)} class={name === undefined ? 'mono' : undefined} title={address}>
+      {name ?? (full ? address : shortened(address))}
+      {name !== undefined && full && <span class="mono dim"> {address}</span>}
+    </a>
+  )
+}
+
+/** Wei as coins; the exact amount is the title. */
+export function Amount({ wei, digits = 6 }: { readonly wei: Hex | bigint; readonly digits?: number }) {
+  const amount = toBigInt(wei)
+  const text = coins(amount, digits)
+  const isCut = amount !== 0n && /^\u2212?0$/.test(text)
+  return (
+    <span class="amount" title={`${amount} wei`}>
+      {isCut ? `< 0.${'0'.repeat(digits - 1)}1` : text}{' '}
+      <span class="dim">{text === '1' ? 'coin' : 'coins'}</span>
+    </span>
+  )
+}
+
+/** How long ago a Unix time was; the date is the title. */
+export function Age({ seconds }: { readonly seconds: Hex | number }) {
+  const at = toNumber(seconds)
+  return (
+    <time dateTime={new Date(at * 1000).toISOString()} title={dateText(at)}>
+      {ageText(at, now.value)}
+    </time>
+  )
+}
+
+/** Bytes in hex; long ones in a box that scrolls, cut at `most` digits until they are asked for. */
+export function Bytes({ hex, label }: { readonly hex: Hex; readonly label: string }) {
+  if (hex.length <= 68) return <span class="mono wrap">{hex}</span>
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable by keyboard
+    <section class="bytes mono" tabIndex={0} aria-label={label}>
+      {hex}
+    </section>
+  )
+}

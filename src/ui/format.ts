@@ -1,0 +1,79 @@
+/** Values of the wire as text: amounts, gas, times and shortened hashes. */
+
+/** A `0x` string. */
+export type Hex = `0x${string}`
+
+const WEI_DIGITS = 18
+
+/** Digits in groups of three, separated by a narrow space. */
+export function grouped(value: bigint | number | string): string {
+  return String(value).replace(/\B(?=(\d{3})+(?!\d))/g, '\u202f')
+}
+
+/** A quantity of the wire as a number; 0 for what is absent. */
+export function toNumber(quantity: string | number | null | undefined): number {
+  return quantity === null || quantity === undefined ? 0 : Number(quantity)
+}
+
+/** A quantity of the wire; 0 for what is absent. */
+export function toBigInt(quantity: string | number | bigint | null | undefined): bigint {
+  return quantity === null || quantity === undefined || quantity === '0x' ? 0n : BigInt(quantity)
+}
+
+/** Wei as coins, without trailing zeros; a remainder below `digits` decimals is cut off. */
+export function coins(wei: bigint, digits: number = WEI_DIGITS): string {
+  const sign = wei < 0n ? '\u2212' : ''
+  const text = (wei < 0n ? -wei : wei).toString().padStart(WEI_DIGITS + 1, '0')
+  const whole = grouped(text.slice(0, -WEI_DIGITS))
+  const fraction = text.slice(-WEI_DIGITS).slice(0, digits).replace(/0+$/, '')
+  return `${sign}${whole}${fraction === '' ? '' : `.${fraction}`}`
+}
+
+/** The first and last digits of a hash or address. */
+export function shortened(hash: string, digits = 6): string {
+  return hash.length <= 2 * digits + 5 ? hash : `${hash.slice(0, 2 + digits)}\u2026${hash.slice(-digits)}`
+}
+
+/** Unix seconds as date and time of this machine's zone. */
+export function dateText(seconds: number): string {
+  return new Date(seconds * 1000).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+}
+
+const UNITS: readonly (readonly [seconds: number, name: string])[] = [
+  [86_400, 'd'],
+  [3600, 'h'],
+  [60, 'min'],
+  [1, 's'],
+]
+
+/** A length of time in its largest unit. */
+export function durationText(seconds: number): string {
+  const [unit, name] = UNITS.find(([unit]) => seconds >= unit) ?? [1, 's']
+  return `${Math.floor(seconds / unit)} ${name}`
+}
+
+/** How long ago a time was, Unix seconds, or how far ahead. */
+export function ageText(seconds: number, now: number): string {
+  const age = now - seconds
+  return age < 0 ? `in ${durationText(-age)}` : `${durationText(age)} ago`
+}
+
+/** A part of a whole in per cent, with one decimal. */
+export function percent(part: bigint | number, whole: bigint | number): string {
+  return Number(whole) === 0 ? '0 %' : `${((100 * Number(part)) / Number(whole)).toFixed(1)} %`
+}
+
+/** How many bytes a hex string holds. */
+export function byteLength(hex: string): number {
+  return Math.max(0, (hex.length - 2) / 2)
+}
+
+/** A count and its noun, which gets an s unless the count is one. */
+export function counted(count: number | bigint, noun: string): string {
+  return `${grouped(count)} ${noun}${count === 1 || count === 1n ? '' : 's'}`
+}
+
+/** The message of anything thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,267 @@
+/** `#/block/<height, hash or tag>`: header, proof of work, uncles, payouts and transactions of a block. */
+import { call, callAll, RpcError } from '../client.ts'
+import { Fields, Section, Show, Table } from '../components/layout.tsx'
+import { MergedMiningSection } from '../components/merged-mining-section.tsx'
+import { TransactionList } from '../components/transaction-list.tsx'
+import { AddressLink, Age, Amount, BlockLink, Bytes, TransactionLink } from '../components/values.tsx'
+import { coins, counted, dateText, grouped, type Hex, percent, toBigInt, toNumber } from '../format.ts'
+import type { Block, Header, Receipt } from '../model.ts'
+import { useQuery } from '../query.ts'
+import { type Payout, payoutsOf } from '../remasc.ts'
+import { linkTo } from '../router.ts'
+import { head, may } from '../store.ts'
+
+interface Loaded {
+  readonly block: Block
+  readonly uncles: readonly Header[]
+  /** Is it on the canonical chain? */
+  readonly isCanonical: boolean
+  /** Other blocks of the same height. */
+  readonly siblings: readonly Hex[]
+  readonly payouts: readonly Payout[]
+}
+
+const HASH = /^0x[0-9a-f]{64}$/i
+
+async function findBlock(argument: string, signal: AbortSignal): Promise<Block | null> {
+  if (HASH.test(argument)) return call('eth_getBlockByHash', [argument, false], signal)
+  const height = /^\d+$/.test(argument) ? `0x${Number(argument).toString(16)}` : argument
+  return call('eth_getBlockByNumber', [height, false], signal)
+}
+
+async function loadPayouts(block: Block, signal: AbortSignal): Promise<readonly Payout[]> {
+  const hash = block.hiddenTransactions?.at(-1) ?? block.transactions.at(-1)
+  if (hash === undefined) return []
+  const receipt = await call<Receipt | null>('eth_getTransactionReceipt', [hash], signal)
+  return receipt?.blockHash === block.hash ? payoutsOf(receipt.logs) : []
+}
+
+async function loadBlock(argument: string, signal: AbortSignal): Promise<Loaded> {
+  const block = await findBlock(argument, signal)
+  if (block === null) throw new Error(`There is no block ${argument}`)
+  const [uncles, known, payouts] = await Promise.all([
+    callAll<Header | null>(
+      block.uncles.map(
+        (_, i) => ['eth_getUncleByBlockHashAndIndex', [block.hash, `0x${i.toString(16)}`]] as const,
+      ),
+      signal,
+    ),
+    call<{ hash: Hex; inMainChain: boolean }[]>('eth_getBlocksByNumber', [block.number], signal).catch(
+      () => [],
+    ),
+    loadPayouts(block, signal).catch(() => []),
+  ])
+  const own = known.find(({ hash }) => hash === block.hash)
+  return {
+    block,
+    uncles: uncles.flatMap((uncle) => (uncle === null || uncle instanceof RpcError ? [] : [uncle])),
+    isCanonical: own?.inMainChain ?? true,
+    siblings: known.flatMap(({ hash }) => (hash === block.hash ? [] : [hash])),
+    payouts,
+  }
+}
+
+function HeaderFields({ block, isCanonical, siblings }: Omit<Loaded, 'uncles' | 'payouts'>) {
+  const height = toNumber(block.number)
+  const used = toBigInt(block.gasUsed)
+  const limit = toBigInt(block.gasLimit)
+  return (
+    <Fields
+      rows={[
+        [
+          'Status',
+          isCanonical ? (
+            <span key="status" class="badge good">
+              Canonical
+            </span>
+          ) : (
+            <span key="status" class="badge bad">
+              Not canonical
+            </span>
+          ),
+        ],
+        [
+          'Hash',
+          <span key="hash" class="mono">
+            {block.hash}
+          </span>,
+        ],
+        [
+          'Time',
+          <>
+            {dateText(toNumber(block.timestamp))}{' '}
+            <span class="dim">
+              (<Age seconds={block.timestamp} />)
+            </span>
+          </>,
+        ],
+        ['Parent', height === 0 ? undefined : <BlockLink key="parent" block={block.parentHash} />],
+        [
+          'Same height',
+          siblings.length === 0
+            ? undefined
+            : siblings.map((hash) => (
+                <span key={hash}>
+                  <BlockLink block={hash} />{' '}
+                </span>
+              )),
+        ],
+        ['Miner', <AddressLink key="miner" address={block.miner} full />],
+        [
+          'Gas used',
+          <>
+            {grouped(used)} of {grouped(limit)} ({percent(used, limit)})
+            <meter min={0} max={Number(limit)} value={Number(used)} aria-label="Gas used of the limit" />
+          </>,
+        ],
+        ['Minimum gas price', `${grouped(toBigInt(block.minimumGasPrice))} wei`],
+        ['Fees', <Amount key="fees" wei={block.paidFees ?? '0x0'} digits={18} />],
+        ['Difficulty', grouped(toBigInt(block.difficulty))],
+        ['Difficulty with uncles', grouped(toBigInt(block.cumulativeDifficulty))],
+        ['Total difficulty', grouped(toBigInt(block.totalDifficulty))],
+        ['Size', counted(toBigInt(block.size), 'byte')],
+        [
+          'State root',
+          <span key="state" class="mono">
+            {block.stateRoot}
+          </span>,
+        ],
+        [
+          'Transactions root',
+          <span key="transactions" class="mono">
+            {block.transactionsRoot}
+          </span>,
+        ],
+        [
+          'Receipts root',
+          <span key="receipts" class="mono">
+            {block.receiptsRoot}
+          </span>,
+        ],
+        [
+          'Uncles hash',
+          <span key="uncles" class="mono">
+            {block.sha3Uncles}
+          </span>,
+        ],
+        ['Extra data', <Bytes key="extra" hex={block.extraData} label="Extra data" />],
+        [
+          'Logs bloom',
+          /^0x0*$/.test(block.logsBloom) ? (
+            <span key="bloom" class="dim">
+              empty
+            </span>
+          ) : (
+            <Bytes key="bloom" hex={block.logsBloom} label="Logs bloom" />
+          ),
+        ],
+      ]}
+    />
+  )
+}
+
+function Uncles({ uncles }: { readonly uncles: readonly Header[] }) {
+  return (
+    <Section title="Uncles">
+      <Table
+        label="Uncles"
+        columns={['Height', 'Hash', { name: 'Miner', wide: true }, { name: 'Difficulty', end: true }]}
+        rows={uncles.map((uncle) => ({
+          key: uncle.hash,
+          cells: [
+            grouped(toNumber(uncle.number)),
+            <BlockLink key="hash" block={uncle.hash} />,
+            <AddressLink key="miner" address={uncle.miner} />,
+            grouped(toBigInt(uncle.difficulty)),
+          ],
+        }))}
+      />
+    </Section>
+  )
+}
+
+function Payouts({ payouts }: { readonly payouts: readonly Payout[] }) {
+  const total = payouts.reduce((sum, { wei }) => sum + wei, 0n)
+  const paid = payouts[0]?.block
+  return (
+    <Section title="REMASC payouts">
+      {paid !== undefined && (
+        <p class="dim">
+          {coins(total)} coins of the fees up to block <BlockLink block={paid} />
+        </p>
+      )}
+      <Table
+        label="REMASC payouts"
+        empty="No payouts: REMASC pays the fees of a block to its miner only after the maturity"
+        columns={['Payee', { name: 'Amount', end: true }]}
+        rows={payouts.map(({ payee, wei }, i) => ({
+          key: i,
+          cells: [
+            <AddressLink key="payee" address={payee} full />,
+            <Amount key="wei" wei={wei} digits={18} />,
+          ],
+        }))}
+      />
+    </Section>
+  )
+}
+
+/** Links to the blocks before and after. */
+function Neighbours({ height }: { readonly height: number }) {
+  const newest = toNumber(head.value?.number)
+  return (
+    <span class="neighbours">
+      {height > 0 && (
+        <a href={linkTo('block', height - 1)} rel="prev" aria-label={`Previous, ${height - 1}`}>
+          ←
+        </a>
+      )}
+      {height < newest && (
+        <a href={linkTo('block', height + 1)} rel="next" aria-label={`Next, ${height + 1}`}>
+          →
+        </a>
+      )}
+    </span>
+  )
+}
+
+/** The page. */
+export function BlockPage({ argument }: { readonly argument: string }) {
+  const loaded = useQuery(`block ${argument}`, (signal) => loadBlock(argument, signal))
+  const height = loaded.value === undefined ? undefined : toNumber(loaded.value.block.number)
+  return (
+    <>
+      <h1>
+        Block {height === undefined ? argument : grouped(height)}
+        {height !== undefined && <Neighbours height={height} />}
+      </h1>
+      <Show loaded={loaded}>
+        {({ block, uncles, payouts, ...rest }) => (
+          <>
+            <Section title="Header">
+              <HeaderFields block={block} {...rest} />
+            </Section>
+            <div class="columns">
+              <Uncles uncles={uncles} />
+              <Payouts payouts={payouts} />
+            </div>
+            <Section title={counted(block.transactions.length, 'transaction')}>
+              <TransactionList key={block.hash} block={block.hash} hashes={block.transactions} />
+              {block.hiddenTransactions?.map((hash) => (
+                <p key={hash} class="dim">
+                  Hidden from other clients: <TransactionLink hash={hash} />
+                </p>
+              ))}
+            </Section>
+            <MergedMiningSection header={block} />
+            {may('eth_getBlocksByNumber') && (
+              <p>
+                <a href={linkTo('tree', block.number)}>Branches around this block</a>
+              </p>
+            )}
+          </>
+        )}
+      </Show>
+    </>
+  )
+}

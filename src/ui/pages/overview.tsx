@@ -1,0 +1,176 @@
+/** The overview: the head, rates, and the latest blocks and transactions, live. */
+import type { ComponentChildren } from 'preact'
+import { call, callAll, RpcError } from '../client.ts'
+import { Section, Show, Table } from '../components/layout.tsx'
+import { AddressLink, Age, Amount, BlockLink, TransactionLink } from '../components/values.tsx'
+import { durationText, grouped, type Hex, percent, toBigInt, toNumber } from '../format.ts'
+import type { Block, Transaction } from '../model.ts'
+import { useQuery } from '../query.ts'
+import { isRemasc } from '../remasc.ts'
+import { head, may } from '../store.ts'
+
+/** Blocks that are loaded, for the list and the figures. */
+const BLOCKS = 12
+const TRANSACTIONS = 12
+
+interface Latest {
+  readonly blocks: readonly Block[]
+  readonly transactions: readonly Transaction[]
+}
+
+/** The results that are there, in order. */
+function present<Value>(outcomes: readonly (Value | null | RpcError)[]): Value[] {
+  return outcomes.flatMap((outcome) => (outcome instanceof RpcError || outcome === null ? [] : [outcome]))
+}
+
+async function loadLatest(signal: AbortSignal): Promise<Latest> {
+  const height = toNumber(await call<Hex>('eth_blockNumber', [], signal))
+  const calls = Array.from(
+    { length: Math.min(BLOCKS, height + 1) },
+    (_, i) => ['eth_getBlockByNumber', [`0x${(height - i).toString(16)}`, false]] as const,
+  )
+  const blocks = present(await callAll<Block | null>(calls, signal))
+  const hashes = blocks.flatMap(({ transactions }) => transactions.slice(-TRANSACTIONS - 1).reverse())
+  const wanted = hashes
+    .slice(0, TRANSACTIONS + BLOCKS)
+    .map((hash) => ['eth_getTransactionByHash', [hash]] as const)
+  const transactions = present(await callAll<Transaction | null>(wanted, signal))
+  return { blocks, transactions: transactions.filter((each) => !isRemasc(each)).slice(0, TRANSACTIONS) }
+}
+
+function Figure({ name, children }: { readonly name: string; readonly children: ComponentChildren }) {
+  return (
+    <div class="figure">
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  )
+}
+
+/** Seconds between the blocks, on average; `undefined` for less than two. */
+function interval(blocks: readonly Block[]): number | undefined {
+  const [newest, oldest] = [blocks[0], blocks.at(-1)]
+  if (newest === undefined || oldest === undefined || newest === oldest) return undefined
+  return (toNumber(newest.timestamp) - toNumber(oldest.timestamp)) / (blocks.length - 1)
+}
+
+function Figures({ blocks }: { readonly blocks: readonly Block[] }) {
+  const pool = useQuery(
+    'pool',
+    async (signal) =>
+      may('txpool_status')
+        ? call<{ pending: string; queued: string }>('txpool_status', [], signal)
+        : undefined,
+    'live',
+  )
+  const latest = head.value
+  const seconds = interval(blocks)
+  const used = blocks.reduce((sum, { gasUsed }) => sum + toBigInt(gasUsed), 0n)
+  const limit = blocks.reduce((sum, { gasLimit }) => sum + toBigInt(gasLimit), 0n)
+  const count = blocks.reduce((sum, { transactions }) => sum + transactions.length, 0)
+  return (
+    <dl class="figures">
+      <Figure name="Head">
+        {latest === undefined ? (
+          '…'
+        ) : (
+          <BlockLink block={latest.number} text={grouped(toNumber(latest.number))} />
+        )}
+        {latest !== undefined && (
+          <small>
+            <Age seconds={latest.timestamp} />
+          </small>
+        )}
+      </Figure>
+      <Figure name="Block interval">
+        {seconds === undefined ? '—' : durationText(Math.round(seconds))}
+        <small>mean of the last {blocks.length}</small>
+      </Figure>
+      <Figure name="Gas used">
+        {percent(used, limit)}
+        <small>of {latest === undefined ? '…' : grouped(toBigInt(latest.gasLimit))} a block</small>
+      </Figure>
+      <Figure name="Transactions">
+        {grouped(count)}
+        <small>in the last {blocks.length} blocks</small>
+      </Figure>
+      {pool.value !== undefined && (
+        <Figure name="In the pool">
+          {grouped(toNumber(pool.value.pending) + toNumber(pool.value.queued))}
+          <small>
+            {toNumber(pool.value.pending)} pending, {toNumber(pool.value.queued)} queued
+          </small>
+        </Figure>
+      )}
+    </dl>
+  )
+}
+
+function BlockTable({ blocks }: { readonly blocks: readonly Block[] }) {
+  return (
+    <Table
+      label="Latest blocks"
+      columns={[
+        'Height',
+        'Age',
+        { name: 'Transactions', end: true },
+        { name: 'Gas used', wide: true, end: true },
+        { name: 'Uncles', wide: true, end: true },
+      ]}
+      rows={blocks.map((block) => ({
+        key: block.hash,
+        cells: [
+          <BlockLink key="link" block={block.number} />,
+          <Age key="age" seconds={block.timestamp} />,
+          block.transactions.length,
+          `${grouped(toBigInt(block.gasUsed))} (${percent(toBigInt(block.gasUsed), toBigInt(block.gasLimit))})`,
+          block.uncles.length,
+        ],
+      }))}
+    />
+  )
+}
+
+function TransactionTable({ transactions }: { readonly transactions: readonly Transaction[] }) {
+  return (
+    <Table
+      label="Latest transactions"
+      empty="No transactions in the last blocks"
+      columns={['Hash', 'From', 'To', { name: 'Value', wide: true, end: true }]}
+      rows={transactions.map(({ hash, from, to, value }) => ({
+        key: hash,
+        cells: [
+          <TransactionLink key="link" hash={hash} />,
+          <AddressLink key="from" address={from} />,
+          <AddressLink key="to" address={to} />,
+          <Amount key="value" wei={value} />,
+        ],
+      }))}
+    />
+  )
+}
+
+/** `#/` */
+export function OverviewPage() {
+  const latest = useQuery('latest', loadLatest, 'live')
+  return (
+    <>
+      <h1>Overview</h1>
+      <Show loaded={latest}>
+        {({ blocks, transactions }) => (
+          <>
+            <Figures blocks={blocks} />
+            <div class="columns">
+              <Section title="Latest blocks">
+                <BlockTable blocks={blocks} />
+              </Section>
+              <Section title="Latest transactions">
+                <TransactionTable transactions={transactions} />
+              </Section>
+            </div>
+          </>
+        )}
+      </Show>
+    </>
+  )
+}

@@ -1,0 +1,315 @@
+/** `#/tx/<hash>`: what a transaction did, how it was called, and why it failed. */
+
+import { call } from '../client.ts'
+import { CallTreeView, frameTitle } from '../components/call-tree.tsx'
+import { Fields, Section, Show, Table } from '../components/layout.tsx'
+import { RuleComparison } from '../components/rule-comparison.tsx'
+import { StateChanges } from '../components/state-changes.tsx'
+import { Steps } from '../components/steps.tsx'
+import { AddressLink, Age, Amount, BlockLink, Bytes } from '../components/values.tsx'
+import { type DecodedItem, decodeAll } from '../decode.ts'
+import { byteLength, counted, dateText, grouped, type Hex, percent, toBigInt, toNumber } from '../format.ts'
+import type { Header, Receipt, Transaction } from '../model.ts'
+import { type Loaded, useQuery } from '../query.ts'
+import { isRemasc, payoutsOf } from '../remasc.ts'
+import { head, may } from '../store.ts'
+import { type CallTree, failurePath, loadCallTree } from '../trace.ts'
+
+interface Found {
+  readonly transaction: Transaction
+  /** Absent while it is pending. */
+  readonly receipt: Receipt | null
+  readonly header: Header | null
+  readonly input: DecodedItem | null
+  readonly events: readonly (DecodedItem | null)[]
+}
+
+async function loadTransaction(hash: string, signal: AbortSignal): Promise<Found> {
+  const transaction = await call<Transaction | null>('eth_getTransactionByHash', [hash], signal)
+  if (transaction === null) throw new Error(`There is no transaction ${hash}`)
+  const { to, input, blockHash } = transaction
+  const [receipt, header] =
+    blockHash === null
+      ? [null, null]
+      : await Promise.all([
+          call<Receipt | null>('eth_getTransactionReceipt', [hash], signal),
+          call<Header | null>('eth_getHeaderByHash', [blockHash], signal),
+        ])
+  const [own, ...events] = await decodeAll(
+    [
+      to === null ? { kind: 'creation', data: input } : { kind: 'call', data: input, address: to },
+      ...(receipt?.logs ?? []).map(({ address, topics, data }) => ({
+        kind: 'event' as const,
+        address,
+        topics,
+        data,
+      })),
+    ],
+    signal,
+  )
+  return { transaction, receipt, header, input: own ?? null, events }
+}
+
+function Status({
+  receipt,
+  tree,
+}: {
+  readonly receipt: Receipt | null
+  readonly tree: CallTree | undefined
+}) {
+  if (receipt === null) return <span class="badge">Pending</span>
+  if (toNumber(receipt.status) === 1) return <span class="badge good">Succeeded</span>
+  const path = tree === undefined ? [] : failurePath(tree.root)
+  const culprit = path.at(-1)
+  return (
+    <>
+      <span class="badge bad">Failed</span>{' '}
+      {culprit !== undefined && (
+        <span class="failure">
+          <strong>{culprit.failure}</strong> in {frameTitle(culprit)}
+          {path.length > 1 && (
+            <span class="dim"> called by {path.slice(0, -1).map(frameTitle).join(' → ')}</span>
+          )}
+        </span>
+      )}
+    </>
+  )
+}
+
+function Summary({ found, tree }: { readonly found: Found; readonly tree: CallTree | undefined }) {
+  const { transaction, receipt, header } = found
+  const limit = toBigInt(transaction.gas)
+  const used = toBigInt(receipt?.gasUsed)
+  const price = toBigInt(transaction.gasPrice)
+  const depth = receipt === null ? 0 : toNumber(head.value?.number) - toNumber(receipt.blockNumber) + 1
+  return (
+    <Fields
+      rows={[
+        ['Status', <Status key="status" receipt={receipt} tree={tree} />],
+        [
+          'Block',
+          receipt === null ? undefined : (
+            <>
+              <BlockLink block={receipt.blockNumber} />{' '}
+              <span class="dim">
+                index {toNumber(receipt.transactionIndex)}
+                {depth > 0 && `, ${counted(depth, 'confirmation')}`}
+              </span>
+            </>
+          ),
+        ],
+        [
+          'Time',
+          header === null ? undefined : (
+            <>
+              {dateText(toNumber(header.timestamp))}{' '}
+              <span class="dim">
+                (<Age seconds={header.timestamp} />)
+              </span>
+            </>
+          ),
+        ],
+        [
+          'From',
+          isRemasc(transaction) ? (
+            'nobody: REMASC ends each block'
+          ) : (
+            <AddressLink key="from" address={transaction.from} full />
+          ),
+        ],
+        ['To', <AddressLink key="to" address={transaction.to} full />],
+        [
+          'Created',
+          receipt?.contractAddress ? (
+            <AddressLink key="created" address={receipt.contractAddress} full />
+          ) : undefined,
+        ],
+        ['Value', <Amount key="value" wei={transaction.value} digits={18} />],
+        ['Fee', receipt === null ? undefined : <Amount key="fee" wei={used * price} digits={18} />],
+        [
+          'Gas',
+          receipt === null
+            ? `limit ${grouped(limit)}`
+            : `${grouped(used)} used of ${grouped(limit)} (${percent(used, limit)})`,
+        ],
+        ['Gas price', `${grouped(price)} wei`],
+        ['Nonce', grouped(toNumber(transaction.nonce))],
+      ]}
+    />
+  )
+}
+
+function Input({
+  transaction,
+  input,
+}: {
+  readonly transaction: Transaction
+  readonly input: DecodedItem | null
+}) {
+  if (byteLength(transaction.input) === 0) return null
+  return (
+    <Section title={transaction.to === null ? 'Init code' : 'Input'}>
+      {input !== null && (
+        <>
+          <p>
+            <strong class="mono">{input.name}</strong>
+          </p>
+          <Table
+            label="Arguments"
+            empty="No arguments"
+            columns={['Name', 'Type', 'Value']}
+            rows={input.arguments.map(({ name, type, value }, i) => ({
+              key: i,
+              cells: [
+                name === '' ? i : name,
+                <span key="type" class="mono dim">
+                  {type}
+                </span>,
+                <span key="value" class="mono wrap">
+                  {value}
+                </span>,
+              ],
+            }))}
+          />
+        </>
+      )}
+      <details open={input === null}>
+        <summary>{counted(byteLength(transaction.input), 'byte')}</summary>
+        <Bytes hex={transaction.input} label="Input" />
+      </details>
+    </Section>
+  )
+}
+
+/** Events beyond so many are counted. */
+const MOST_EVENTS = 200
+
+function Events({
+  receipt,
+  events,
+}: {
+  readonly receipt: Receipt
+  readonly events: readonly (DecodedItem | null)[]
+}) {
+  const { logs } = receipt
+  return (
+    <Section title="Events">
+      <Table
+        label="Events"
+        columns={['#', 'Contract', 'Event']}
+        rows={logs.slice(0, MOST_EVENTS).map((log, i) => {
+          const event = events[i]
+          return {
+            key: log.logIndex,
+            cells: [
+              toNumber(log.logIndex),
+              <AddressLink key="address" address={log.address} />,
+              event ? (
+                <span key="event" class="wrap">
+                  <strong>{event.name}</strong>
+                  {event.text.slice(event.name.length)}
+                </span>
+              ) : (
+                <span key="event" class="mono wrap">
+                  {log.topics.map((topic) => (
+                    <span key={topic} class="topic">
+                      {topic}
+                    </span>
+                  ))}
+                  {byteLength(log.data) > 0 && <Bytes hex={log.data} label="Data" />}
+                </span>
+              ),
+            ],
+          }
+        })}
+      />
+      {logs.length > MOST_EVENTS && <p class="dim">{counted(logs.length - MOST_EVENTS, 'more event')}</p>}
+    </Section>
+  )
+}
+
+function Payouts({ receipt }: { readonly receipt: Receipt }) {
+  const payouts = payoutsOf(receipt.logs)
+  if (payouts.length === 0) return null
+  return (
+    <Section title="REMASC payouts">
+      <Table
+        label="REMASC payouts"
+        columns={['Payee', 'Fees of', { name: 'Amount', end: true }]}
+        rows={payouts.map(({ payee, block, wei }, i) => ({
+          key: i,
+          cells: [
+            <AddressLink key="payee" address={payee} full />,
+            <BlockLink key="block" block={block} />,
+            <Amount key="wei" wei={wei} digits={18} />,
+          ],
+        }))}
+      />
+    </Section>
+  )
+}
+
+/** What is found by running the transaction again. */
+function Traces({ hash, tree }: { readonly hash: Hex; readonly tree: Loaded<CallTree> }) {
+  return (
+    <>
+      <Section title="Call tree">
+        <Show loaded={tree}>{(value) => <CallTreeView tree={value} />}</Show>
+      </Section>
+      <StateChanges hash={hash} />
+      <Steps hash={hash} />
+    </>
+  )
+}
+
+function Mined({ found, receipt }: { readonly found: Found; readonly receipt: Receipt }) {
+  const { transaction, input, events } = found
+  const canTrace = may('debug_traceTransaction')
+  const tree = useQuery(`tree ${transaction.hash} ${receipt.blockHash} ${canTrace}`, (signal) =>
+    canTrace
+      ? loadCallTree(transaction.hash, signal)
+      : Promise.reject(new Error('Tracing is not open to this caller')),
+  )
+  return (
+    <>
+      <Section title="Transaction">
+        <Summary found={found} tree={tree.value} />
+      </Section>
+      <Input transaction={transaction} input={input} />
+      <Payouts receipt={receipt} />
+      <Events receipt={receipt} events={events} />
+      {canTrace && <Traces hash={transaction.hash} tree={tree} />}
+      {may('debug_compareRules') && !isRemasc(transaction) && <RuleComparison hash={transaction.hash} />}
+    </>
+  )
+}
+
+/** The page. */
+export function TransactionPage({ argument }: { readonly argument: string }) {
+  const found = useQuery(
+    `transaction ${argument} ${may('evm_decode')}`,
+    (signal) => loadTransaction(argument, signal),
+    'live',
+  )
+  return (
+    <>
+      <h1>
+        Transaction <span class="mono hash">{argument}</span>
+      </h1>
+      <Show loaded={found}>
+        {(value) =>
+          value.receipt === null ? (
+            <>
+              <Section title="Transaction">
+                <Summary found={value} tree={undefined} />
+              </Section>
+              <Input transaction={value.transaction} input={value.input} />
+            </>
+          ) : (
+            <Mined key={argument} found={value} receipt={value.receipt} />
+          )
+        }
+      </Show>
+    </>
+  )
+}

@@ -1,0 +1,203 @@
+/** `#/tree` and `#/tree/<height>`: the branches of the chain with their weights and uncles, and the last reorganisation. */
+import { headHeight, loadBranches, type TreeBlock } from '../branches.ts'
+import { Section, Show } from '../components/layout.tsx'
+import { AddressLink, Age, BlockLink } from '../components/values.tsx'
+import { counted, grouped, type Hex, toNumber } from '../format.ts'
+import { useQuery } from '../query.ts'
+import { linkTo } from '../router.ts'
+import { lastRemoval } from '../store.ts'
+
+/** Heights on a page. */
+const HEIGHTS = 40
+/** Pixels. */
+const ROW = 34
+const LANE = 22
+const DOT = 5
+/** Lanes beyond so many are drawn over each other. */
+const MOST_LANES = 12
+
+const xOf = (lane: number): number => 14 + Math.min(lane, MOST_LANES) * LANE
+const yOf = (row: number): number => row * ROW + ROW / 2
+
+/** A curve from a block to one below it. */
+function edge(fromLane: number, fromRow: number, toLane: number, toRow: number): string {
+  const [x1, y1, x2, y2] = [xOf(fromLane), yOf(fromRow), xOf(toLane), yOf(toRow)]
+  if (x1 === x2) return `M${x1} ${y1}V${y2}`
+  return `M${x1} ${y1}V${y2 - ROW}C${x1} ${y2 - ROW / 2} ${x2} ${y2 - ROW / 2} ${x2} ${y2}`
+}
+
+/** The drawing beside the rows, which hold all of it as text. */
+function Graph({
+  blocks,
+  replaced,
+}: {
+  readonly blocks: readonly TreeBlock[]
+  readonly replaced: ReadonlySet<Hex>
+}) {
+  const rows = new Map(blocks.map(({ hash }, row) => [hash, row]))
+  const byHash = new Map(blocks.map((block) => [block.hash, block]))
+  const lanes = Math.min(MOST_LANES, Math.max(0, ...blocks.map(({ lane }) => lane)))
+  return (
+    <svg class="graph" width={xOf(lanes) + 14} height={blocks.length * ROW} aria-hidden="true">
+      {blocks.map((block, row) => {
+        const parent = byHash.get(block.parentHash)
+        const toRow = rows.get(block.parentHash)
+        return (
+          <path
+            key={`edge ${block.hash}`}
+            class={block.isCanonical ? 'edge canonical' : 'edge'}
+            d={
+              parent === undefined || toRow === undefined
+                ? `M${xOf(block.lane)} ${yOf(row)}V${blocks.length * ROW}`
+                : edge(block.lane, row, parent.lane, toRow)
+            }
+          />
+        )
+      })}
+      {blocks.flatMap((block, row) =>
+        block.uncles.map((uncle) => {
+          const target = byHash.get(uncle)
+          const toRow = rows.get(uncle)
+          if (target === undefined || toRow === undefined) return null
+          return (
+            <path
+              key={`uncle ${block.hash} ${uncle}`}
+              class="edge uncle"
+              d={`M${xOf(block.lane)} ${yOf(row)}L${xOf(target.lane)} ${yOf(toRow)}`}
+            />
+          )
+        }),
+      )}
+      {blocks.map(({ hash, lane, isCanonical }, row) => (
+        <circle
+          key={hash}
+          class={replaced.has(hash) ? 'dot replaced' : isCanonical ? 'dot canonical' : 'dot'}
+          cx={xOf(lane)}
+          cy={yOf(row)}
+          r={DOT}
+        />
+      ))}
+    </svg>
+  )
+}
+
+function Row({ block, isReplaced }: { readonly block: TreeBlock; readonly isReplaced: boolean }) {
+  const { hash, height, isCanonical, totalDifficulty, uncles, includedBy, transactions } = block
+  return (
+    <div role="row" class="row" style={{ height: `${ROW}px` }} data-canonical={isCanonical}>
+      <span role="cell">{grouped(height)}</span>
+      <span role="cell">
+        <BlockLink block={hash} />
+      </span>
+      <span role="cell" title="Total difficulty of the branch, uncles included">
+        {grouped(totalDifficulty)}
+      </span>
+      <span role="cell">
+        {isCanonical ? 'canonical' : isReplaced ? <span class="badge bad">replaced</span> : 'side branch'}
+        {includedBy !== undefined && <span class="dim">, uncle of {grouped(includedBy)}</span>}
+        {uncles.length > 0 && <span class="dim">, {counted(uncles.length, 'uncle')}</span>}
+      </span>
+      <span role="cell">{counted(transactions, 'transaction')}</span>
+      <span role="cell">
+        <AddressLink address={block.miner} />
+      </span>
+      <span role="cell">
+        <Age seconds={block.timestamp} />
+      </span>
+    </div>
+  )
+}
+
+const COLUMNS = ['Height', 'Hash', 'Weight', 'Branch', 'Content', 'Miner', 'Age']
+
+function Removal() {
+  const change = lastRemoval.value
+  if (change === undefined) return null
+  const ancestor = toNumber(change.ancestor)
+  return (
+    <Section title={change.added.length === 0 ? 'Last revert' : 'Last reorganisation'}>
+      <p>
+        {counted(change.removed.length, 'block')} above block <BlockLink block={ancestor} />{' '}
+        {change.removed.length === 1 ? 'was' : 'were'} removed
+        {change.added.length === 0 ? '.' : `, and ${counted(change.added.length, 'block')} took their place.`}
+      </p>
+      <p>
+        Removed:{' '}
+        {change.removed.slice(0, 20).map((hash) => (
+          <span key={hash}>
+            <BlockLink block={hash} />{' '}
+          </span>
+        ))}
+      </p>
+      {change.added.length > 0 && (
+        <p>
+          Added:{' '}
+          {change.added.slice(0, 20).map((hash) => (
+            <span key={hash}>
+              <BlockLink block={hash} />{' '}
+            </span>
+          ))}
+        </p>
+      )}
+    </Section>
+  )
+}
+
+/** The page. */
+export function TreePage({ argument }: { readonly argument: string }) {
+  const middle = /^(\d+|0x[0-9a-f]+)$/.test(argument) ? Number(argument) : undefined
+  const tree = useQuery(
+    `tree ${argument}`,
+    async (signal) => {
+      const newest = await headHeight(signal)
+      const to = middle === undefined ? newest : Math.min(newest, middle + HEIGHTS / 2)
+      const from = Math.max(0, to - HEIGHTS + 1)
+      return { newest, from, to, blocks: await loadBranches(from, to, signal) }
+    },
+    'live',
+  )
+  const replaced = new Set(lastRemoval.value?.removed)
+  return (
+    <>
+      <h1>Block tree</h1>
+      <Removal />
+      <Show loaded={tree}>
+        {({ blocks, from, to, newest }) => (
+          <Section
+            title={`Heights ${grouped(from)} to ${grouped(to)}`}
+            actions={
+              <span class="neighbours">
+                {to < newest && (
+                  <a href={linkTo('tree', to + HEIGHTS / 2)} aria-label="Newer heights">
+                    ↑ newer
+                  </a>
+                )}
+                {from > 0 && (
+                  <a href={linkTo('tree', Math.max(0, from - HEIGHTS / 2))} aria-label="Older heights">
+                    ↓ older
+                  </a>
+                )}
+              </span>
+            }
+          >
+            <div class="branches">
+              <Graph blocks={blocks} replaced={replaced} />
+              <div role="table" aria-label="Branches" class="windowed">
+                <div role="row" class="row head">
+                  {COLUMNS.map((name) => (
+                    <span role="columnheader" key={name}>
+                      {name}
+                    </span>
+                  ))}
+                </div>
+                {blocks.map((block) => (
+                  <Row key={block.hash} block={block} isReplaced={replaced.has(block.hash)} />
+                ))}
+              </div>
+            </div>
+          </Section>
+        )}
+      </Show>
+    </>
+  )
+}

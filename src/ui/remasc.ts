@@ -1,0 +1,38 @@
+/** The payouts of REMASC, read from the logs of its transaction (docs/protocol.md#54-remasc-payout). */
+import { type Hex, toBigInt } from './format.ts'
+import type { Log, Transaction } from './model.ts'
+
+const REMASC = '0x0000000000000000000000000000000001000008'
+/** "mining_fee_topic", padded to 32 bytes. */
+const TOPIC = '0x000000000000000000000000000000006d696e696e675f6665655f746f706963'
+
+/** Ends each block of the chain: the gas limit of no other transaction is 0. */
+export function isRemasc({ to, gas }: Transaction): boolean {
+  return to === REMASC && toBigInt(gas) === 0n
+}
+
+/** One payout. */
+export interface Payout {
+  readonly payee: Hex
+  /** The block whose fees are paid. */
+  readonly block: Hex
+  readonly wei: bigint
+}
+
+/** Reads rlp([hash, amount]): a list of a string of 32 bytes and an integer; `undefined` for anything else. */
+function readData(data: Hex): { readonly block: Hex; readonly wei: bigint } | undefined {
+  const match = /^0x..a0([0-9a-f]{64})([0-9a-f]{2})([0-9a-f]*)$/.exec(data)
+  if (match === null) return undefined
+  const [, hash = '', first = '', rest = ''] = match
+  const wei = rest === '' && first < '80' ? BigInt(`0x${first}`) : BigInt(`0x${rest === '' ? '0' : rest}`)
+  return { block: `0x${hash}`, wei }
+}
+
+/** The payouts among these logs, in order. */
+export function payoutsOf(logs: readonly Log[]): Payout[] {
+  return logs.flatMap(({ address, topics, data }) => {
+    const [topic, payee] = topics
+    const read = address === REMASC && topic === TOPIC && payee !== undefined ? readData(data) : undefined
+    return read === undefined ? [] : [{ ...read, payee: `0x${(payee as Hex).slice(26)}` as Hex }]
+  })
+}

@@ -1,0 +1,65 @@
+/** The route of the page, kept in the fragment: `#/block/12?tab=header`. */
+import { signal } from '@preact/signals'
+
+/** A page's name, its argument, and parameters. */
+export interface Route {
+  /** Empty on the overview. */
+  readonly page: string
+  readonly argument: string
+  readonly parameters: URLSearchParams
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+function parse(hash: string): Route {
+  const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?', 2)
+  const [page = '', ...rest] = path.split('/')
+  return { page, argument: decoded(rest.join('/')), parameters: new URLSearchParams(query) }
+}
+
+/** The current route. */
+export const route = signal<Route>(parse(location.hash))
+
+addEventListener('hashchange', () => {
+  route.value = parse(location.hash)
+})
+
+/** The address of a page. */
+export function linkTo(
+  page: string,
+  argument: string | number = '',
+  parameters: Readonly<Record<string, string>> = {},
+): string {
+  const query = new URLSearchParams(parameters).toString()
+  const path = argument === '' ? page : `${page}/${encodeURIComponent(argument)}`
+  return `#/${path}${query === '' ? '' : `?${query}`}`
+}
+
+/** Goes to a page, as a link to it does. */
+export function go(page: string, argument: string | number = ''): void {
+  location.hash = linkTo(page, argument)
+}
+
+/** Replaces a parameter of the current route without a new entry in the history. */
+export function setParameter(name: string, value: string | undefined): void {
+  const { page, argument, parameters } = route.value
+  const next = new URLSearchParams(parameters)
+  if (value === undefined) next.delete(name)
+  else next.set(name, value)
+  const hash = linkTo(page, argument, Object.fromEntries(next))
+  history.replaceState(null, '', hash)
+  route.value = parse(hash)
+}
+
+/** Goes to a page in place of the current one, which leaves the history. */
+export function replaceWith(page: string, argument: string | number = ''): void {
+  const hash = linkTo(page, argument)
+  history.replaceState(null, '', hash)
+  route.value = parse(hash)
+}

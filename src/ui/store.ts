@@ -1,0 +1,139 @@
+/** The live state that all pages share: the connection, the head, changes of the chain, and the methods that are open. */
+import { computed, signal } from '@preact/signals'
+import { call, type Feed, openFeed } from './client.ts'
+import { type Hex, toNumber } from './format.ts'
+import type { ChainChange, Header } from './model.ts'
+
+/** `lost` once an open connection has closed. */
+export const connection = signal<'connecting' | 'open' | 'lost'>('connecting')
+/** The newest block. */
+export const head = signal<Header | undefined>(undefined)
+/** The last change of the canonical chain that removed blocks: a reorganisation, or a revert where `added` is empty. */
+export const lastRemoval = signal<ChainChange | undefined>(undefined)
+/** Grows with each change of chain or pool and each reconnection, at most every 250 ms: a page that shows either loads again. */
+export const version = signal(0)
+/** Grows with each reorganisation, revert and reconnection: what is known of mined blocks may be wrong. */
+export const epoch = signal(0)
+/** Text of the live region. */
+export const announcement = signal('')
+/** Unix seconds of this machine, by the second. */
+export const now = signal(Math.floor(Date.now() / 1000))
+/** Chain id and version of the node. */
+export const identity = signal<{ readonly chainId: number; readonly version: string } | undefined>(undefined)
+/** The OpenRPC document of the methods that this caller may use. */
+export const openRpc = signal<OpenRpc | undefined>(undefined)
+
+/** The part of an OpenRPC document that pages use. */
+export interface OpenRpc {
+  readonly methods: readonly OpenRpcMethod[]
+  readonly components?: { readonly schemas?: Readonly<Record<string, unknown>> }
+}
+
+/** A method of the document. */
+export interface OpenRpcMethod {
+  readonly name: string
+  readonly summary?: string
+  readonly params: readonly {
+    readonly name: string
+    readonly required?: boolean
+    readonly description?: string
+    readonly schema: unknown
+  }[]
+  readonly result?: { readonly name: string; readonly schema: unknown }
+}
+
+const openMethods = computed(() => new Set(openRpc.value?.methods.map(({ name }) => name)))
+
+/** May this caller use the method? False until the methods are known. */
+export function may(method: string): boolean {
+  return openMethods.value.has(method)
+}
+
+/** Sets the text of the live region; repeated texts are announced again. */
+export function announce(text: string): void {
+  announcement.value = announcement.value === text ? `${text}\u00a0` : text
+}
+
+/** Milliseconds between two updates of the pages while the chain changes quickly. */
+const THROTTLE_MS = 250
+
+let feed: Feed | undefined
+let timer: ReturnType<typeof setTimeout> | undefined
+let updatedAt = 0
+/** The live region shows the loss of the connection. */
+let announcedLoss = false
+
+async function update(): Promise<void> {
+  timer = undefined
+  updatedAt = Date.now()
+  try {
+    const latest = await call<Header>('eth_getHeaderByNumber', ['latest'])
+    head.value = latest
+    version.value++
+  } catch {
+    // The feed reports a lost connection, and each page its own errors.
+  }
+}
+
+function scheduleUpdate(): void {
+  if (timer !== undefined) return
+  timer = setTimeout(() => void update(), Math.max(0, updatedAt + THROTTLE_MS - Date.now()))
+}
+
+function onChain(event: unknown): void {
+  const change = event as ChainChange
+  if (change.removed.length > 0) {
+    lastRemoval.value = change
+    epoch.value++
+    const height = toNumber(change.number)
+    announce(
+      change.added.length === 0
+        ? `Reverted to block ${height}`
+        : `Reorganisation at block ${toNumber(change.ancestor) + 1}: ${change.removed.length} removed, ${change.added.length} added`,
+    )
+  }
+  scheduleUpdate()
+}
+
+async function loadMethods(): Promise<void> {
+  try {
+    openRpc.value = await call<OpenRpc>('rpc.discover')
+    const [chainId, text] = await Promise.all([
+      may('eth_chainId') ? call<Hex>('eth_chainId') : '0x0',
+      may('web3_clientVersion') ? call<string>('web3_clientVersion') : '',
+    ])
+    identity.value = { chainId: Number(chainId), version: text }
+  } catch {
+    // Without the document no button that changes the chain is shown.
+  }
+}
+
+/** Connects; called once. */
+export function startStore(): void {
+  feed = openFeed({
+    opened() {
+      if (announcedLoss) announce('Connected again')
+      announcedLoss = false
+      connection.value = 'open'
+      epoch.value++
+      void loadMethods()
+      scheduleUpdate()
+    },
+    closed() {
+      if (!announcedLoss) announce('Connection lost')
+      announcedLoss = true
+      connection.value = 'lost'
+    },
+  })
+  feed.subscribe(['chain'], onChain)
+  feed.subscribe(['newPendingTransactions'], scheduleUpdate)
+  setInterval(() => {
+    now.value = Math.floor(Date.now() / 1000)
+  }, 1000)
+  void update()
+}
+
+/** Subscribes to further events, as `eth_subscribe` takes them; the returned function ends it. */
+export function subscribe(params: readonly unknown[], onEvent: (event: unknown) => void): () => void {
+  return feed?.subscribe(params, onEvent) ?? (() => {})
+}

@@ -1,0 +1,109 @@
+/** Names of contracts, and decoding by the ABIs that the node knows; expected values from ethers' codec and Solidity's documents. */
+import { Interface, id } from 'ethers'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Hex } from '../../../src/encoding/hex.ts'
+import { createNode, type Node } from '../../../src/node.ts'
+import { artifact } from '../../support/contracts.ts'
+
+const ALICE = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
+const NOBODY = '0x00000000000000000000000000000000000dead1'
+const CONSOLE = '0x000000000000000000636f6e736f6c652e6c6f67'
+const probe = artifact('Probe')
+const coder = new Interface([
+  'function set(address to, uint256[] amounts) returns (bool, string note)',
+  'event Moved(address indexed from, string what)',
+  'error Refused(address who, uint256 amount)',
+])
+
+let node: Node
+let address: Hex
+// biome-ignore lint/suspicious/noExplicitAny: results are what the tests look into
+const request = (method: string, ...params: unknown[]): Promise<any> => node.request({ method, params })
+
+beforeAll(async () => {
+  node = await createNode()
+  const hash = await request('eth_sendTransaction', { from: ALICE, data: probe.bytecode, gas: '0x4c4b40' })
+  address = (await request('eth_getTransactionReceipt', hash)).contractAddress
+})
+afterAll(() => node.close())
+
+describe('evm_contractNames', () => {
+  it('knows precompiled contracts, registered addresses, and contracts by their code', async () => {
+    const list = ['0x0000000000000000000000000000000001000006', NOBODY, address]
+    expect(await request('evm_contractNames', list)).toEqual(['bridge', null, null])
+    await request('evm_setAbi', 'Probe', {
+      ...probe,
+      deployedBytecode: await request('eth_getCode', address, 'latest'),
+    })
+    expect(await request('evm_contractNames', list)).toEqual(['bridge', null, 'Probe'])
+    expect(await request('evm_contractNames', list, 'earliest')).toEqual(['bridge', null, null])
+  })
+})
+
+describe('evm_decode', () => {
+  it('answers null for what no ABI names, and needs none for a reason, a panic and the console', async () => {
+    const standard = new Interface([
+      'error Error(string)',
+      'error Panic(uint256)',
+      'function log(string,uint256)',
+    ])
+    const items = [
+      { kind: 'call', address: NOBODY, data: '0xa9059cbb' },
+      { kind: 'error', data: standard.encodeErrorResult('Error', ['<b>not today</b>']) },
+      { kind: 'error', data: standard.encodeErrorResult('Panic', [0x11]) },
+      { kind: 'call', address: CONSOLE, data: standard.encodeFunctionData('log', ['paid %d', 7]) },
+      { kind: 'error', data: '0x' },
+      { kind: 'event', address: NOBODY, data: '0x', topics: [id('Unknown()')] },
+      { kind: 'event', data: '0x' },
+    ]
+    expect(await request('evm_decode', items)).toEqual([
+      null,
+      {
+        name: 'Error',
+        arguments: [{ name: 'message', type: 'string', value: '<b>not today</b>' }],
+        text: '<b>not today</b>',
+      },
+      { name: 'Panic', arguments: [], text: 'panic 0x11 (arithmetic overflow or underflow)' },
+      { name: 'console.log', arguments: [], text: 'paid 7' },
+      null,
+      null,
+      null,
+    ])
+  })
+
+  it('names functions, results, events, errors and creations', async () => {
+    await request('evm_setAbi', 'Mover', JSON.parse(coder.formatJson()))
+    const moved = coder.encodeEventLog('Moved', [ALICE, 'a "b"'])
+    const [call, event, error, creation] = await request('evm_decode', [
+      {
+        kind: 'call',
+        address: NOBODY,
+        data: coder.encodeFunctionData('set', [ALICE, [1, 2]]),
+        output: coder.encodeFunctionResult('set', [true, 'done']),
+      },
+      { kind: 'event', address: NOBODY, data: moved.data, topics: moved.topics },
+      { kind: 'error', address: NOBODY, data: coder.encodeErrorResult('Refused', [ALICE, 5]) },
+      { kind: 'creation', data: probe.bytecode },
+    ])
+    expect(call).toEqual({
+      name: 'set',
+      arguments: [
+        { name: 'to', type: 'address', value: ALICE },
+        { name: 'amounts', type: 'uint256[]', value: '[1, 2]' },
+      ],
+      text: `set(to: ${ALICE}, amounts: [1, 2])`,
+      output: 'true, note: "done"',
+    })
+    expect(event.text).toBe(`Moved(from: ${ALICE}, what: "a \\"b\\"")`)
+    expect(error.text).toBe(`Refused(who: ${ALICE}, amount: 5)`)
+    expect(creation.name).toBe('Probe')
+  })
+
+  it.each([
+    [[{ kind: 'other', data: '0x' }], 'Invalid items[0].kind: expected call, creation, error or event.'],
+    [[{ kind: 'call' }], /^Invalid items\[0\]\.data/],
+    [new Array(1001).fill({ kind: 'call', data: '0x' }), 'Invalid items: expected at most 1000 items.'],
+  ])('refuses malformed items', async (items, message) => {
+    await expect(request('evm_decode', items)).rejects.toThrow(message)
+  })
+})

@@ -1,0 +1,143 @@
+/** Serving the explorer: who gets the page, with which headers, behind keys, and where it is off. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { get, type IncomingHttpHeaders } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createNode, type Node, type NodeOptions, type ServeOptions, serve } from '../../src/index.ts'
+import { openExplorer } from '../../src/transport/explorer.ts'
+import type { Server } from '../../src/transport/server.ts'
+import { keyFile } from '../support/api-keys.ts'
+
+const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
+
+let node: Node | undefined
+let server: Server
+afterEach(async () => {
+  await server.close()
+  await node?.close()
+})
+
+async function start(options: ServeOptions = {}, nodeOptions: NodeOptions = {}): Promise<void> {
+  node = await createNode(nodeOptions)
+  server = await serve(node, { port: 0, ...options })
+}
+
+interface Answer {
+  readonly status: number | undefined
+  readonly headers: IncomingHttpHeaders
+  readonly text: string
+}
+
+function fetched(path: string, headers: Record<string, string> = { accept: BROWSER }): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    get(new URL(path, server.url), { headers }, (response) => {
+      let text = ''
+      response.setEncoding('utf8').on('data', (chunk) => {
+        text += chunk
+      })
+      response.on('end', () => resolve({ status: response.statusCode, headers: response.headers, text }))
+    }).on('error', reject)
+  })
+}
+
+const assetsOf = (page: string) =>
+  [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] as string)
+
+describe('a local node', () => {
+  beforeEach(() => start())
+
+  it('serves the page to a GET that names HTML, and nothing changes for other callers', async () => {
+    expect(server.explorerUrl).toBe(`${server.url}/`)
+    expect(await fetched('/')).toMatchObject({ status: 200, text: expect.stringContaining('<title>Tandem') })
+    for (const headers of [{}, { accept: '*/*' }, { accept: 'application/json' }, { accept: 'text/htmlx' }]) {
+      const { status, text } = await fetched('/', headers as Record<string, string>)
+      expect([status, JSON.parse(text).error.message]).toEqual([405, 'Method not allowed: use POST'])
+    }
+    expect((await fetched('/elsewhere')).status).toBe(404)
+  })
+
+  it('allows no inline code, no other host and no frame', async () => {
+    const { headers } = await fetched('/')
+    const policy = String(headers['content-security-policy'])
+    expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'")
+    expect(policy).toContain("frame-ancestors 'none'")
+    expect(policy).not.toMatch(/unsafe|https?:|\*|data:/)
+    expect(headers).toMatchObject({
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+      'cache-control': 'no-store',
+    })
+    expect(headers['set-cookie']).toBeUndefined()
+  })
+
+  it('serves its assets by their hash, all together below 150 kB when compressed', async () => {
+    const { text } = await fetched('/')
+    let bytes = gzipSync(text).length
+    for (const asset of assetsOf(text)) {
+      const answer = await fetched(`/${asset}`, {})
+      expect(answer.status, asset).toBe(200)
+      expect(answer.headers['cache-control']).toContain('immutable')
+      bytes += gzipSync(answer.text).length
+    }
+    expect(bytes).toBeLessThan(150_000)
+    for (const path of ['/ui/', '/ui/index.html', '/ui/..%2findex.html', '/ui/../../package.json']) {
+      expect((await fetched(path)).status, path).toBe(404)
+    }
+  })
+
+  it('checks Host and Origin as JSON-RPC does', async () => {
+    for (const headers of [{ host: 'rebound.example' }, { origin: 'http://page.example' }]) {
+      expect((await fetched('/', { accept: BROWSER, ...headers } as Record<string, string>)).status).toBe(403)
+    }
+  })
+})
+
+describe('where it is not wanted', () => {
+  it('is off with ui: false', async () => {
+    await start({ ui: false })
+    expect(server.explorerUrl).toBeUndefined()
+    expect((await fetched('/')).status).toBe(405)
+  })
+
+  it('is off in the hosted profile', async () => {
+    await start({ unsafeOpen: true }, { profile: 'hosted' })
+    expect((await fetched('/')).status).toBe(405)
+  })
+})
+
+describe('behind keys', () => {
+  let keys: ReturnType<typeof keyFile>
+  beforeEach(() => {
+    keys = keyFile()
+  })
+  afterEach(() => keys.remove())
+
+  it('is at the path of a key, with its assets', async () => {
+    const key = await keys.add('ci')
+    await start({ ui: true, apiKeys: keys.file }, { profile: 'hosted' })
+    expect(server.explorerUrl).toBe(`${server.url}/<key>/`)
+    const { status, text } = await fetched(`/${key}/`)
+    expect(status).toBe(200)
+    for (const asset of assetsOf(text)) {
+      expect((await fetched(`/${key}/${asset}`)).status, asset).toBe(200)
+      expect((await fetched(`/${asset}`)).status, asset).toBe(401)
+    }
+    expect(await fetched(`/v1/${key}`)).toMatchObject({ status: 308, headers: { location: `${key}/` } })
+    for (const path of ['/', '/wrong/', '/wrong']) expect((await fetched(path)).status, path).toBe(401)
+  })
+})
+
+describe('a folder without a built explorer', () => {
+  it('is no explorer', async () => {
+    node = undefined
+    server = { close: async () => {} } as Server
+    const folder = mkdtempSync(join(tmpdir(), 'explorer-'))
+    expect(openExplorer(folder)).toBeUndefined()
+    expect(openExplorer(join(folder, 'missing'))).toBeUndefined()
+    writeFileSync(join(folder, 'index.html'), '<!doctype html>')
+    expect(openExplorer(folder)).toBeDefined()
+    rmSync(folder, { recursive: true })
+  })
+})

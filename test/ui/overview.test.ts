@@ -1,0 +1,76 @@
+/** The overview, and how all pages behave: live updates, announcements, a phone's width. */
+import { expect, it } from 'vitest'
+import { serve } from '../../src/index.ts'
+import { type OpenedExplorer, useExplorer } from '../support/explorer.ts'
+import { CHROMIUM, describeWith } from '../support/tools.ts'
+
+const LINKS = ['Blocks', 'Tree']
+
+describeWith(CHROMIUM, 'the overview', () => {
+  const open = useExplorer()
+
+  async function transfer({ call }: OpenedExplorer): Promise<string> {
+    const [from, to] = await call('eth_accounts')
+    return call('eth_sendTransaction', { from, to, value: '0xde0b6b3a7640000' })
+  }
+
+  it('shows the head, the latest blocks and transactions, and new ones as they come', async () => {
+    const explorer = await open()
+    const { page } = explorer
+    const blocks = page.getByRole('table', { name: 'Latest blocks' })
+    await blocks.getByRole('link', { name: '0', exact: true }).waitFor()
+    const hash = await transfer(explorer)
+    await blocks.getByRole('link', { name: '1', exact: true }).waitFor()
+    const transactions = page.getByRole('table', { name: 'Latest transactions' })
+    await transactions.getByRole('row').nth(1).waitFor()
+    expect(await transactions.getByRole('link').first().getAttribute('href')).toBe(`#/tx/${hash}`)
+    expect(await transactions.getByText('1 coin').count()).toBe(1)
+    for (const name of LINKS) expect(await page.getByRole('link', { name }).count(), name).toBe(1)
+    expect(await page.getByRole('searchbox').count()).toBe(1)
+    expect(await explorer.findings()).toEqual([])
+  })
+
+  it('mines, and announces a revert and a reorganisation', async () => {
+    const explorer = await open()
+    const { page, call } = explorer
+    const status = page.getByRole('status')
+    const snapshot = await call('evm_snapshot')
+    await page.getByRole('button', { name: 'Mine' }).click()
+    await page.getByTitle('Connected').getByText('#1').waitFor()
+    await call('evm_mine')
+    await call('evm_reorg', { depth: 1 })
+    await status.getByText('Reorganisation at block 2: 1 removed, 2 added').waitFor()
+    await call('evm_revert', snapshot)
+    await status.getByText('Reverted to block 0').waitFor()
+    await page.getByTitle('Connected').getByText('#0').waitFor()
+  })
+
+  it('reports that the node is gone, and finds it again', async () => {
+    const explorer = await open()
+    const { page } = explorer
+    await page.getByTitle('Connected').getByText('#0').waitFor()
+    await explorer.server.close({ graceMs: 0 })
+    await page.getByRole('status').getByText('Connection lost').waitFor()
+    const again = await serve(explorer.node, { port: explorer.server.port })
+    try {
+      await page.getByTitle('Connected').getByText('#0').waitFor()
+    } finally {
+      await page.close()
+      await again.close({ graceMs: 0 })
+    }
+  })
+
+  it('fits a phone, and both themes have readable contrasts', async () => {
+    const explorer = await open()
+    const { page } = explorer
+    await transfer(explorer)
+    await page.getByRole('table', { name: 'Latest blocks' }).waitFor()
+    await page.setViewportSize({ width: 400, height: 800 })
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(400)
+    await page.emulateMedia({ colorScheme: 'dark' })
+    expect(await explorer.findings()).toEqual([])
+    await page.getByRole('button', { name: 'Theme' }).click()
+    expect(await page.evaluate('document.documentElement.dataset.theme')).toBe('light')
+    expect(await explorer.findings()).toEqual([])
+  })
+})
