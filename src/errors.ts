@@ -53,8 +53,12 @@ export type ErrorKind =
   | 'timestamp-order'
   | 'initcode-too-long'
   | 'too-many-blocks'
+  /** The chain that this node forks cannot be asked, has not what is needed, or answered wrongly. */
+  | 'upstream'
   /** The data directory is held, foreign, or of another format; the node does not start. */
   | 'database'
+  /** The cluster cannot be joined; the node does not start. */
+  | 'cluster'
   /** A setting is unknown, malformed or contradicts another; the node does not start. */
   | 'invalid-options'
 

@@ -1,21 +1,15 @@
 /** Options → store → engine → dispatcher: builds, starts and closes one node. */
 import { arch, platform } from 'node:os'
 import { join } from 'node:path'
-import { readArtifacts } from './abi/artifact-files.ts'
-import { type AbiRegistry, copyOnWrite, createAbiRegistry } from './abi/registry.ts'
-import {
-  CHAINS,
-  type ChainConfig,
-  withBlockGasLimit,
-  withDifficulty,
-  withMinimumGasPrice,
-} from './chain/config.ts'
-import { type Genesis, parseGenesis } from './chain/genesis.ts'
-import { fromHex, type Hex } from './encoding/hex.ts'
+import { type AbiRegistry, copyOnWrite } from './abi/registry.ts'
+import type { ChainConfig } from './chain/config.ts'
+import type { Genesis } from './chain/genesis.ts'
+import type { Hex } from './encoding/hex.ts'
+import type { ForkStart } from './engine/blockchain/chain.ts'
 import { createEngine } from './engine/create-engine.ts'
 import type { NodeModes } from './engine/dev/dev-tools.ts'
 import type { Engine } from './engine/engine.ts'
-import type { MiningMode } from './engine/model.ts'
+import { createForkAnew, openUpstream } from './engine/fork/open-upstream.ts'
 import type { Peers } from './engine/peers/peer-scoring.ts'
 import { createRandomness } from './engine/randomness.ts'
 import {
@@ -29,8 +23,21 @@ import { createKeyStore, openKeyStore } from './engine/wallet/key-store.ts'
 import { createWallet, type WalletCopy } from './engine/wallet/wallet.ts'
 import { NodeError } from './errors.ts'
 import { silentLogger } from './logger.ts'
+import {
+  clockOf,
+  configOf,
+  forkStart,
+  gasCap,
+  genesisOf,
+  joiningOf,
+  miningOf,
+  namesOf,
+  withNodeId,
+} from './node-parts.ts'
 import { type NodeOptions, type ResolvedNodeOptions, resolveNodeOptions } from './options/options.ts'
 import type { Preset } from './options/presets.ts'
+import type { Joining } from './replication/cluster.ts'
+import { createAnswer, createRoute } from './rpc/cluster-routes.ts'
 import { checkMethodTimeouts } from './rpc/deadlines.ts'
 import { errorObjectIn } from './rpc/dialects.ts'
 import { createDispatcher, type Dispatcher } from './rpc/dispatcher.ts'
@@ -41,10 +48,10 @@ import { METHODS } from './rpc/methods/index.ts'
 import { createPermissions } from './rpc/permissions.ts'
 import { checkMethodEntries, methodsOpenIn } from './rpc/profiles.ts'
 import { openSession, type Session } from './rpc/session.ts'
-import { BlockStore } from './store/block-store.ts'
+import type { RemoteChain } from './state/remote/model.ts'
 import { keyFilesIn } from './store/key-files.ts'
 import { openStore, type Store } from './store/level.ts'
-import { packageVersion, readGenesisFile } from './store/package-files.ts'
+import { packageVersion } from './store/package-files.ts'
 
 /** A notification: EIP-1193's `message` event. */
 export interface ProviderMessage {
@@ -91,77 +98,8 @@ function clientVersion(preset: Preset): string {
   return { rsk: own, hardhat: `HardhatNetwork/${own}`, anvil: `anvil/${own}` }[preset]
 }
 
-function configOf(options: ResolvedNodeOptions): ChainConfig {
-  let config = CHAINS[options.chain]
-  if (options.blockGasLimit !== undefined) config = withBlockGasLimit(config, options.blockGasLimit)
-  if (options.minGasPrice !== undefined) config = withMinimumGasPrice(config, options.minGasPrice)
-  if (options.chainId !== undefined) config = { ...config, chainId: options.chainId }
-  if (options.difficulty !== undefined) config = withDifficulty(config, options.difficulty)
-  return config
-}
-
-/** The registry of the ABIs that the options name; reads no file when there are none. */
-async function namesOf({ abi }: ResolvedNodeOptions): Promise<AbiRegistry> {
-  const names = createAbiRegistry()
-  if (abi.length > 0) for (const artifact of await readArtifacts(abi)) await names.add(artifact)
-  return names
-}
-
-/** Arachnid's deterministic deployment proxy, through which Foundry's scripts create contracts with CREATE2. */
-const CREATE2_DEPLOYER = '0x4e59b44847b379578588920ca78fbf26c0b4956c'
-const CREATE2_DEPLOYER_CODE = fromHex(
-  '0x7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe03601600081602082378035828234f58015156039578182fd5b8082525050506014600cf3',
-)
-
-/** The genesis of the chain. A timestamp of `now` is that of the first start: later ones take it from the store. */
-async function genesisOf(
-  { chain, genesis, genesisTime, accountBalance, create2Deployer, alloc = new Map() }: ResolvedNodeOptions,
-  config: ChainConfig,
-  toFund: readonly Hex[],
-  store: Store,
-  now: () => number,
-): Promise<Genesis> {
-  let timestamp = genesisTime
-  if (timestamp === 'now') {
-    const blocks = await BlockStore.open(store, config)
-    const hash = blocks.canonicalHash(0)
-    timestamp = (hash === undefined ? undefined : blocks.header(hash)?.timestamp) ?? now()
-  }
-  return parseGenesis(genesis ?? readGenesisFile(chain), config, {
-    addresses: toFund,
-    balance: accountBalance,
-    timestamp,
-    alloc: create2Deployer ? new Map([[CREATE2_DEPLOYER, { code: CREATE2_DEPLOYER_CODE }], ...alloc]) : alloc,
-  })
-}
-
-/** Unix time of a frozen clock that names none: 14 November 2023, 22:13:20 UTC. */
-const FROZEN_TIME = 1_700_000_000
-
-/** The node's source of time, Unix seconds. */
-function clockOf({ now, frozenClock }: ResolvedNodeOptions): () => number {
-  if (now !== undefined) return now
-  if (frozenClock === false) return () => Math.floor(Date.now() / 1000)
-  const time = frozenClock === true ? FROZEN_TIME : frozenClock
-  return () => time
-}
-
 /** The folder of a data directory that holds key files. */
 const KEY_FOLDER = 'keystore'
-
-/** The gas of a simulation without a cap (docs/rpc-reference.md#74-calls-and-estimates). */
-const UNLIMITED_GAS = 10n ** 14n
-
-/**
- * The cap on a simulation's gas: the option (0 is none), else the default, which a larger block gas limit raises so that
- * every transaction that fits a block can be simulated.
- */
-function gasCap(given: unknown, resolved: bigint, blockGasLimit: bigint | undefined): bigint {
-  if (resolved === 0n) return UNLIMITED_GAS
-  return given === undefined && blockGasLimit !== undefined && blockGasLimit > resolved
-    ? blockGasLimit
-    : resolved
-}
 
 /** What a copy of a node begins with, beside the entries of its database. */
 interface Start {
@@ -190,6 +128,13 @@ interface Origin {
   version(): string
 }
 
+/** A chain that was opened. */
+interface Opened {
+  readonly engine: Engine
+  readonly store: Store
+  readonly joining: Joining | undefined
+}
+
 /** The same accounts with keys of their own: a wallet wipes the keys that it locks. */
 function copyOf(local: Accounts): LocalAccounts {
   const keys = new Map<Hex, Uint8Array>()
@@ -207,11 +152,6 @@ export function originOf(node: object): Origin {
   return origin
 }
 
-/** The mining mode of the options: milliseconds for an interval. */
-function miningOf({ mining }: ResolvedNodeOptions): MiningMode {
-  return typeof mining === 'number' ? Math.round(mining * 1000) : mining
-}
-
 /**
  * Starts a node, by default in memory on the local network with automining.
  * Throws `NodeError`: `invalid-options` names the option, `database` the directory and what is wrong with it.
@@ -220,10 +160,14 @@ export function createNode(given: NodeOptions = {}): Promise<Node> {
   return createNodeFrom(given)
 }
 
-/** The same, on a store that is open already and that the node then owns, beginning where another node is. */
+/**
+ * The same, on a store that is open already and that the node then owns, beginning where another node is; or on an
+ * upstream that is open already.
+ */
 export async function createNodeFrom(
   given: NodeOptions,
   from?: Start & { readonly store: Store; readonly shared?: Shared | undefined },
+  remote?: RemoteChain,
 ): Promise<Node> {
   const options = resolveNodeOptions(given)
   checkMethodEntries(options.methods, options, METHODS)
@@ -231,7 +175,7 @@ export async function createNodeFrom(
   const logger = options.logger ?? silentLogger
   const now = clockOf(options)
   const random = createRandomness(options.seed)
-  const config = configOf(options)
+  const upstream = remote ?? (await openUpstream(options, logger))
   const accounts =
     from === undefined
       ? await createAccounts({
@@ -252,17 +196,41 @@ export async function createNodeFrom(
     from === undefined
       ? await openKeyStore(keyParts, logger)
       : createKeyStore(keyParts, from.accounts.encrypted)
-  const { dataDir, chain, fsync } = options
-  const store = from?.store ?? (await openStore({ dataDir, chain, chainId: config.chainId, fsync }))
+  const wallet = createWallet({ local: accounts, keyStore, milliseconds: Date.now, random })
   let genesis = from?.genesis
-  const start = async () => {
-    genesis ??= await genesisOf(options, config, accounts.toFund, store, now)
+
+  /** Opens the chain of a store of its own or of a cluster, or goes on from the upstream's. */
+  async function start(remote: RemoteChain | undefined, given?: Store): Promise<Opened> {
+    const forked = remote && { remote, unpaid: new Set<number>() }
+    const config = configOf(options, forked)
+    const { dataDir, fsync } = options
+    const { name: chain, chainId } = config
+    const local = given ?? (await openStore({ dataDir, chain, chainId, fork: remote?.point, fsync }))
+    const joining = await joiningOf(options, config, local, logger)
+    const store = joining?.store ?? local
+    const engine = await engineOn(store, config, joining, forked).catch(async (error) => {
+      await joining?.cancel()
+      await store.close()
+      throw error
+    })
+    return { engine, store, joining }
+  }
+
+  async function engineOn(
+    store: Store,
+    config: ChainConfig,
+    joining: Joining | undefined,
+    forked: Pick<ForkStart, 'remote' | 'unpaid'> | undefined,
+  ): Promise<Engine> {
+    const blockZeroNow = () => joining?.genesisTime ?? now()
+    genesis ??= await genesisOf(options, config, accounts.toFund, store, blockZeroNow)
     return createEngine({
       config,
       genesis,
+      ...(forked && { fork: forkStart(forked, accounts, options) }),
       store,
       place: options.dataDir ?? 'memory',
-      accounts: createWallet({ local: accounts, keyStore, milliseconds: Date.now, random }),
+      accounts: wallet,
       names,
       logger,
       now,
@@ -282,12 +250,21 @@ export async function createNodeFrom(
       gasEstimationCap: gasCap(given.gasEstimationCap, options.gasEstimationCap, options.blockGasLimit),
       timeoutMs: options.rpcTimeoutMs,
       maxTraceBytes: options.maxTraceBytes,
+      admitCommand: joining?.admitCommand,
     })
   }
-  const engine = await start().catch(async (error) => {
-    await store.close()
+  const { engine, store, joining } = await start(upstream, from?.store).catch(async (error) => {
+    await upstream?.close()
     throw error
   })
+  if (from === undefined && joining === undefined) {
+    engine.forkAnew = createForkAnew({
+      engine,
+      options,
+      logger,
+      start: async (next) => (await start(next)).engine,
+    })
+  }
 
   const { onConsole } = options
   if (onConsole !== undefined) {
@@ -303,10 +280,16 @@ export async function createNodeFrom(
     },
     permits: createPermissions(options.methods, methodsOpenIn(options, METHODS)),
     logger,
-    random,
+    random: joining === undefined ? random : withNodeId(random, joining.id),
+    route: joining && createRoute(() => cluster),
     elapsed: options.now || options.frozenClock !== false ? () => now() * 1000 : undefined,
     onCall: options.onCall,
     load: from?.shared?.load,
+  })
+  const cluster = await joining?.join(engine, createAnswer(dispatcher)).catch(async (error) => {
+    await joining.cancel()
+    await engine.close()
+    throw error
   })
   const listeners = new Set<(message: ProviderMessage) => void>()
   const closeListeners: (() => void)[] = []
@@ -346,10 +329,15 @@ export async function createNodeFrom(
     removeListener(_event, listener) {
       listeners.delete(listener)
     },
-    health: async () => (closing === undefined ? readHealth(engine, options.dataDir) : undefined),
+    async health() {
+      if (closing !== undefined) return undefined
+      const health = await readHealth(engine, options.dataDir)
+      return cluster === undefined ? health : { ...health, cluster: cluster.health() }
+    },
     close() {
       closing ??= (async () => {
         for (const listener of closeListeners) listener()
+        await cluster?.leave()
         await engine.close()
       })()
       return closing
@@ -366,12 +354,20 @@ export async function createNodeFrom(
       const pool = [...engine.queries.pendingTransactions(), ...engine.queries.queuedTransactions()]
       return [hash, postState, ...pool.map((transaction) => transaction.hash)].join()
     },
-    start: () => ({
-      genesis: origin,
-      names: names.copy(),
-      accounts: engine.accounts.copy(),
-      modes: engine.dev.modes(),
-    }),
+    start() {
+      if (engine.fork !== undefined) {
+        throw new NodeError(
+          'invalid-options',
+          'A node that forks another chain cannot be the base of a pool.',
+        )
+      }
+      return {
+        genesis: origin,
+        names: names.copy(),
+        accounts: engine.accounts.copy(),
+        modes: engine.dev.modes(),
+      }
+    },
   })
   return node
 }

@@ -45,7 +45,7 @@ export async function createPool({ size = DEFAULT_SIZE, base }: PoolOptions = {}
   }
   const node = base ?? (await createNode())
   const { given, store, start } = originOf(node)
-  const { dataDir: _dataDir, ...options } = given
+  const { dataDir: _dataDir, cluster: _cluster, ...options } = given
   const beginning = start()
   const frozen = await freezeEntries(store)
   if (base === undefined) await node.close()
@@ -59,7 +59,7 @@ export async function createPool({ size = DEFAULT_SIZE, base }: PoolOptions = {}
  */
 export function createLivePool(size: number, base: object): LivePool {
   const { given, store, start, shared, version } = originOf(base)
-  const { dataDir: _dataDir, ...options } = given
+  const { dataDir: _dataDir, cluster: _cluster, ...options } = given
   let copied: { readonly version: string; readonly entries: Promise<FrozenEntries> } | undefined
 
   return poolOf(size, async () => {

@@ -51,6 +51,8 @@ export interface ChainConfig {
   gasPriceCapAt(height: number): bigint | undefined
   /** How collected fees are paid out (docs/protocol.md#54-remasc-payout). */
   readonly reward: RemascParameters
+  /** Height of the block of another chain that a fork goes on from: the state roots of higher blocks are synthetic. */
+  readonly forkedAt?: number
   /** Replaces values of the genesis file, where a setting of the node asks for it. */
   readonly genesis?: { readonly gasLimit?: bigint; readonly minimumGasPrice?: bigint }
 }

@@ -285,6 +285,11 @@ export function headerHash(header: Header, config: ChainConfig): Hex {
   return hash
 }
 
+/** Takes a hash for that of a header which has no encoding here: one of another family's chain, below a fork of it. */
+export function assumeHeaderHash(header: Header, hash: Hex): void {
+  hashes.set(header, hash)
+}
+
 /**
  * What parent-chain miners commit to (docs/protocol.md#15-hashes). The 12 bytes of fork detection data are
  * those given, or else those in the header's own proof; a header that has neither, or is not yet bound to

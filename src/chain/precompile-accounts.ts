@@ -5,7 +5,7 @@
 
 import type { Hex } from '../encoding/hex.ts'
 import { type Account, EMPTY_ACCOUNT, withBalance, withNonce } from './account.ts'
-import { activatingRules, type ChainName } from './activations.ts'
+import { activatingRules, type ChainName, isActive } from './activations.ts'
 import { PRECOMPILE_ADDRESS as AT } from './config.ts'
 import type { RuleName } from './consensus-rules.ts'
 
@@ -56,4 +56,10 @@ export function activatePrecompiles(state: PrecompileState, chain: ChainName, he
     const account = withBalance(withNonce(state.account(address) ?? EMPTY_ACCOUNT, 0n), 0n)
     state.putAccount(address, { ...account, isContract: true })
   }
+}
+
+/** Does the state after a block of this height hold an account of a precompiled contract at this address? */
+export function hasPrecompileAccount(address: Hex, chain: ChainName, height: number): boolean {
+  const rule = FIRST_PRECOMPILES.includes(address) ? 'rskip126' : PRECOMPILE_RULES.get(address)
+  return rule !== undefined && isActive(chain, rule, height)
 }

@@ -17,6 +17,8 @@ export interface RemascParameters {
    * (RSKIP-85); zero before that rule.
    */
   minimumGasAt(height: number): { readonly payout: bigint; readonly federator: bigint }
+  /** Does the block of a height pay? Always, unless given: a fork leaves payouts out whose ancestors its upstream lacks. */
+  readonly isPaidAt?: (height: number) => boolean
 }
 
 /** Which part of what each share is, the same on every network: one fifth for the labs, and so on. */

@@ -8,15 +8,10 @@ import { dumpStored } from '../engine/dev/state-dump.ts'
 import { NodeError } from '../errors.ts'
 import { stateText } from '../rpc/wire/state-file.ts'
 import { openStoreForReading } from '../store/level.ts'
+import { addDirectoryFlags, addUrlFlag, dataDirectory, runningNode } from './chain-place.ts'
 import { createRemote } from './remote.ts'
-import { addDirectoryFlags, dataDirectory, typedFlags } from './setting-flags.ts'
 import type { Writers } from './start.ts'
 import { writeStateText } from './state-files.ts'
-
-interface DumpOptions {
-  readonly url?: string
-  readonly history?: boolean
-}
 
 const DumpAnswer = z.string().regex(/^0x([0-9a-f]{2})+$/)
 
@@ -39,16 +34,16 @@ async function dumpRemote(url: string, file: string, history: boolean): Promise<
 
 /** Fills in the command. Its action throws `NodeError`. */
 export function fillDumpCommand(command: Command, { output }: Writers): void {
-  command
-    .argument('<file>', 'state file to write, replaced whole; compressed where its name ends in .gz')
-    .option('--url <url>', 'a running node to read, in place of a data directory')
-    .option('--history', 'blocks, receipts and the pool too, not only the state after the head')
+  command.argument('<file>', 'state file to write, replaced whole; compressed where its name ends in .gz')
+  addUrlFlag(command, 'to read')
+  command.option('--history', 'blocks, receipts and the pool too, not only the state after the head')
   addDirectoryFlags(command)
-  command.allowExcessArguments(false).action(async (file: string, { url, history = false }: DumpOptions) => {
-    if (url === undefined) await dumpDirectory(dataDirectory(command), file, history)
-    else if (typedFlags(command).has('data-dir')) {
-      throw new NodeError('invalid-options', 'The chain is in --data-dir or at --url, not in both.')
-    } else await dumpRemote(url, file, history)
-    output.write(`Dumped ${history ? 'the chain' : 'the state after the head'} to ${file}.`)
-  })
+  command
+    .allowExcessArguments(false)
+    .action(async (file: string, { history = false }: { history?: boolean }) => {
+      const url = runningNode(command)
+      if (url === undefined) await dumpDirectory(dataDirectory(command), file, history)
+      else await dumpRemote(url, file, history)
+      output.write(`Dumped ${history ? 'the chain' : 'the state after the head'} to ${file}.`)
+    })
 }

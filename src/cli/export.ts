@@ -11,9 +11,9 @@ import { NodeError } from '../errors.ts'
 import { replaceFile } from '../store/atomic-file.ts'
 import { BlockStore } from '../store/block-store.ts'
 import { openStoreForReading } from '../store/level.ts'
+import { addDirectoryFlags, addUrlFlag, dataDirectory, runningNode } from './chain-place.ts'
 import { remoteChain } from './import-target.ts'
 import { createRemote } from './remote.ts'
-import { addDirectoryFlags, dataDirectory } from './setting-flags.ts'
 import type { Writers } from './start.ts'
 
 const FORMATS = ['rlp', 'jsonl'] as const
@@ -98,7 +98,6 @@ async function* contentOf(
 }
 
 interface ExportOptions {
-  readonly url?: string
   readonly from: string
   readonly to?: string
   readonly format?: string
@@ -147,9 +146,9 @@ async function exportBlocks(
 
 /** Fills in the command. Its action throws `NodeError`. */
 export function fillExportCommand(command: Command, writers: Writers): void {
+  command.argument('[file]', 'file to write, replaced whole; - is standard output', '-')
+  addUrlFlag(command, 'to read')
   command
-    .argument('[file]', 'file to write, replaced whole; - is standard output', '-')
-    .option('--url <url>', 'a running node to read, in place of a data directory')
     .option('--from <height>', 'first block', '0')
     .option('--to <height>', 'last block; the head unless given')
     .option(
@@ -158,9 +157,8 @@ export function fillExportCommand(command: Command, writers: Writers): void {
     )
   addDirectoryFlags(command)
   command.allowExcessArguments(false).action(async (file: string, options: ExportOptions) => {
-    const source = await (options.url === undefined
-      ? openDirectory(dataDirectory(command))
-      : openUrl(options.url))
+    const url = runningNode(command)
+    const source = await (url === undefined ? openDirectory(dataDirectory(command)) : openUrl(url))
     try {
       await exportBlocks(source, file, options, writers)
     } finally {

@@ -79,7 +79,9 @@ export function createFailureTrees(): FailureTrees {
   function run(make: (engine: Engine) => Promise<string[]>): Promise<readonly string[]> | undefined {
     if (engine === undefined || running >= MAX_CONCURRENT) return undefined
     running++
-    const work = make(engine).finally(() => {
+    const of = engine
+    const made = of.fork === undefined ? make(of) : of.fork.demand.run(() => make(of))
+    const work = made.finally(() => {
       running--
     })
     return withTimeout(work)

@@ -4,39 +4,26 @@ import { open } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { brokenRuleOf, NodeError } from '../errors.ts'
 import { type RawBlock, readRawBlocks } from './block-stream.ts'
+import { addChainFlags, addUrlFlag, chainOptions, runningNode } from './chain-place.ts'
 import { type ImportTarget, openDirectory, openRemote } from './import-target.ts'
 import { createProgress, type ProgressStream } from './progress.ts'
-import { addSettingFlags, typedFlags } from './setting-flags.ts'
-import { readSettings } from './settings.ts'
 import type { Writers } from './start.ts'
-
-/** The settings that decide which chain a directory holds, and how it is written. */
-const CHAIN_SETTINGS = [
-  'chain',
-  'dataDir',
-  'accounts',
-  'mnemonic',
-  'wallet',
-  'blockGasLimit',
-  'minGasPrice',
-  'difficulty',
-  'fsync',
-]
 
 interface Input {
   readonly stream: AsyncIterable<Uint8Array>
   /** Bytes; `undefined` for a pipe. */
   readonly size: number | undefined
+  close(): void
 }
 
 /** Throws `invalid-options` when there is no such file. */
 async function openInput(path: string): Promise<Input> {
-  if (path === '-') return { stream: process.stdin, size: undefined }
+  if (path === '-') return { stream: process.stdin, size: undefined, close: () => {} }
   try {
     const file = await open(path)
     const stats = await file.stat()
     const stream = createReadStream('', { fd: file, highWaterMark: 1 << 20 })
-    return { stream, size: stats.isFile() ? stats.size : undefined }
+    return { stream, size: stats.isFile() ? stats.size : undefined, close: () => stream.destroy() }
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     throw new NodeError(
@@ -128,37 +115,32 @@ async function interruptible(run: (signal: AbortSignal) => Promise<void>): Promi
   }
 }
 
-async function openTarget(command: Command, url: string | undefined): Promise<ImportTarget> {
-  const flags = typedFlags(command)
-  if (url === undefined) {
-    const { node } = readSettings(flags, process.env)
-    if (node.dataDir !== undefined) return openDirectory(node)
-    throw new NodeError('invalid-options', 'An import needs a data directory: name one with --data-dir.')
-  }
-  if (flags.has('data-dir')) {
-    throw new NodeError('invalid-options', 'Blocks go to --data-dir or to --url, not to both.')
-  }
-  return openRemote(url)
+async function openTarget(command: Command): Promise<ImportTarget> {
+  const url = runningNode(command)
+  return url === undefined ? openDirectory(await chainOptions(command)) : openRemote(url)
 }
 
 /** Fills in the command. Its action throws `NodeError`. */
 export function fillImportCommand(command: Command, { output }: Writers): void {
-  command
-    .argument(
-      '<file>',
-      'raw blocks: RLP one after another, or lines of hex or of JSON with "raw"; - is standard input',
-    )
-    .option('--url <url>', 'a running node to import into, in place of a data directory')
-  addSettingFlags(command, CHAIN_SETTINGS)
-  command.allowExcessArguments(false).action(async (path: string, { url }: { url?: string }) => {
+  command.argument(
+    '<file>',
+    'raw blocks: RLP one after another, or lines of hex or of JSON with "raw"; - is standard input',
+  )
+  addUrlFlag(command, 'to import into')
+  addChainFlags(command)
+  command.allowExcessArguments(false).action(async (path: string) => {
     const input = await openInput(path)
-    const target = await openTarget(command, url)
     try {
-      await interruptible((signal) =>
-        importBlocks(input, target, { output, terminal: process.stderr, signal }),
-      )
+      const target = await openTarget(command)
+      try {
+        await interruptible((signal) =>
+          importBlocks(input, target, { output, terminal: process.stderr, signal }),
+        )
+      } finally {
+        await target.close()
+      }
     } finally {
-      await target.close()
+      input.close()
     }
   })
 }

@@ -2,33 +2,13 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
 import { toHex } from '../encoding/hex.ts'
-import { NodeError } from '../errors.ts'
 import { createNode } from '../node.ts'
 import type { NodeOptions } from '../options/options.ts'
 import { compressed } from '../rpc/wire/state-file.ts'
+import { addChainFlags, addUrlFlag, chainOptions, runningNode } from './chain-place.ts'
 import { createRemote } from './remote.ts'
-import { addSettingFlags, typedFlags } from './setting-flags.ts'
-import { readSettings } from './settings.ts'
 import type { Writers } from './start.ts'
-import { loadStateFile, readStateText, withGenesisFile } from './state-files.ts'
-
-/** The settings that decide which chain a new directory holds, and how it is written. */
-const CHAIN_SETTINGS = [
-  'chain',
-  'chainId',
-  'dataDir',
-  'preset',
-  'init',
-  'genesisTime',
-  'accounts',
-  'accountBalance',
-  'mnemonic',
-  'wallet',
-  'blockGasLimit',
-  'minGasPrice',
-  'difficulty',
-  'fsync',
-]
+import { loadStateFile, readStateText } from './state-files.ts'
 
 /** The head as text. */
 async function loadIntoDirectory(file: string, options: NodeOptions): Promise<string> {
@@ -54,25 +34,17 @@ async function loadIntoRemote(file: string, url: string): Promise<string> {
 
 /** Fills in the command. Its action throws `NodeError`. */
 export function fillLoadCommand(command: Command, { output }: Writers): void {
-  command
-    .argument(
-      '<file>',
-      'state file of tandem dump or Anvil, accounts by address, or a genesis file of geth or the reference node',
-    )
-    .option('--url <url>', 'a running node to load into, in place of a data directory')
-  addSettingFlags(command, CHAIN_SETTINGS)
-  command.allowExcessArguments(false).action(async (file: string, { url }: { url?: string }) => {
-    const flags = typedFlags(command)
-    const { node, files } = readSettings(flags, process.env)
-    if (url !== undefined && flags.has('data-dir')) {
-      throw new NodeError('invalid-options', 'The chain is in --data-dir or at --url, not in both.')
-    }
-    if (url === undefined && node.dataDir === undefined) {
-      throw new NodeError('invalid-options', 'The chain is in memory: name a data directory with --data-dir.')
-    }
+  command.argument(
+    '<file>',
+    'state file of tandem dump or Anvil, accounts by address, or a genesis file of geth or the reference node',
+  )
+  addUrlFlag(command, 'to load into')
+  addChainFlags(command)
+  command.allowExcessArguments(false).action(async (file: string) => {
+    const url = runningNode(command)
     const head =
       url === undefined
-        ? await loadIntoDirectory(file, await withGenesisFile(node, files.init))
+        ? await loadIntoDirectory(file, await chainOptions(command))
         : await loadIntoRemote(file, url)
     output.write(`Loaded ${file}. The head is ${head}.`)
   })

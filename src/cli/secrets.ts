@@ -1,7 +1,16 @@
 /** Hides keys and passwords in error messages and in the list of processes. */
 
 /** Flags whose values can hold a secret. */
-const SECRET_FLAGS: ReadonlySet<string> = new Set(['--url', '--redis', '--mnemonic'])
+const SECRET_FLAGS: ReadonlySet<string> = new Set([
+  '--url',
+  '--redis',
+  '--mnemonic',
+  '--fork',
+  '--fork-header',
+  '--fork-url',
+  '--rpc-url',
+  '--fork-headers',
+])
 const HIDDEN = '***'
 
 /** An address without user, password, and path, whose last segment may be an API key. */

@@ -1,8 +1,7 @@
 /** Flags of settings on a command: read as text, since settings from every source are checked in one place. */
 import { type Command, Option } from 'commander'
-import { NodeError } from '../errors.ts'
 import { describeDefault, type Setting } from '../options/setting.ts'
-import { CONFIG_FLAG, flagName, readSettings, SETTINGS, type TypedFlags, variableOf } from './settings.ts'
+import { CONFIG_FLAG, flagName, SETTINGS, type TypedFlags, variableOf } from './settings.ts'
 
 function helpOf(setting: Setting<unknown, unknown>): string {
   const { help, fallback, fallbackText, flag } = setting
@@ -18,7 +17,14 @@ export function addConfigFlag(command: Command): void {
 
 /** Adds the flag of a setting. */
 export function addSettingFlag(command: Command, setting: Setting<unknown, unknown>): void {
-  command.addOption(new Option(setting.flag, helpOf(setting)))
+  const option = new Option(setting.flag, helpOf(setting))
+  const { repeatable } = setting
+  if (repeatable !== undefined) {
+    option.argParser((text, before: string | undefined) =>
+      before === undefined ? text : `${before}${repeatable}${text}`,
+    )
+  }
+  command.addOption(option)
 }
 
 /** Adds the flag of the configuration file, and those of the settings with these keys. */
@@ -38,16 +44,4 @@ export function typedFlags(command: Command): TypedFlags {
     flags.set(flagName(option.long ?? ''), typeof value === 'string' ? value : true)
   }
   return flags
-}
-
-/** Adds the flags that name the data directory of a chain. */
-export function addDirectoryFlags(command: Command): void {
-  addSettingFlags(command, ['chain', 'dataDir'])
-}
-
-/** The data directory that the flags, the environment or the configuration file name. Throws `invalid-options` when there is none. */
-export function dataDirectory(command: Command): string {
-  const { dataDir } = readSettings(typedFlags(command), process.env).node
-  if (dataDir !== undefined) return dataDir
-  throw new NodeError('invalid-options', 'The chain is in memory: name a data directory with --data-dir.')
 }

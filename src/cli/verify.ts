@@ -4,8 +4,8 @@ import { CHAINS } from '../chain/config.ts'
 import { type Fault, verifyStore } from '../engine/verification/verify.ts'
 import { NodeError } from '../errors.ts'
 import { openStoreForReading } from '../store/level.ts'
+import { addDirectoryFlags, dataDirectory } from './chain-place.ts'
 import { createProgress } from './progress.ts'
-import { addDirectoryFlags, dataDirectory } from './setting-flags.ts'
 import type { Writers } from './start.ts'
 
 /** Faults that are printed; a disk that fails may have one for each entry. */

@@ -5,7 +5,7 @@ import type { Genesis } from '../chain/genesis.ts'
 import type { Hex } from '../encoding/hex.ts'
 import type { Logger } from '../logger.ts'
 import type { Store } from '../store/level.ts'
-import { openChain } from './blockchain/chain.ts'
+import { type ForkStart, openChain } from './blockchain/chain.ts'
 import { createChainWriter } from './blockchain/chain-writer.ts'
 import { Clock } from './clock.ts'
 import { createCommands } from './commands.ts'
@@ -21,9 +21,11 @@ import type { EngineParts } from './parts.ts'
 import { openPeers, type Peers } from './peers/peer-scoring.ts'
 import { PersistedPool } from './pool/persisted-pool.ts'
 import { Pool } from './pool/pool.ts'
+import { refusedOnDisk } from './pool/restore-pool.ts'
 import { createQueries, type QueryOptions } from './queries/queries.ts'
 import type { RandomBytes } from './randomness.ts'
-import { createSerialQueue } from './serial-queue.ts'
+import { createReplica } from './replica.ts'
+import { createSerialQueue, type Enqueue } from './serial-queue.ts'
 import { createFailureNaming } from './transaction-notes.ts'
 import type { Wallet } from './wallet/wallet.ts'
 
@@ -31,6 +33,7 @@ import type { Wallet } from './wallet/wallet.ts'
 export interface EngineOptions extends QueryOptions {
   readonly config: ChainConfig
   readonly genesis: Genesis
+  readonly fork?: ForkStart | undefined
   readonly store: Store
   /** Where the database is, for error messages. */
   readonly place: string
@@ -58,6 +61,11 @@ export interface EngineOptions extends QueryOptions {
   readonly peers?: Peers | undefined
   /** Minimum time between two submissions of work, milliseconds; 0 is no limit. */
   readonly workRateLimitMs: number
+  /**
+   * Runs before each command and throws where it must not run: on the nodes of a cluster that do not lead. With it, the
+   * node mines and writes nothing until `replica.lead`.
+   */
+  readonly admitCommand?: (() => void) | undefined
 }
 
 /** Opens the chain of a store and creates the engine on it. The engine owns the store from then on. */
@@ -67,7 +75,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
   const chain = await openChain({ ...options, signatures: impersonation.signatures })
   const events = createEmitter<EngineEvents>((error) => logger.error('a listener failed', { error }))
   const indexes = createChainIndexes({ ...chain, logger })
-  events.on('chain', indexes.follow)
+  const unfollow = events.on('chain', indexes.follow)
   const clock = new Clock(now, { lasting: options.lastingClock })
   const blockOverrides = new BlockOverrides(options.coinbase)
   if (modes !== undefined) {
@@ -95,7 +103,19 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     isClosing: () => closing !== undefined,
   })
   const { discardPending } = mining
-  const { enqueue, idle } = createSerialQueue()
+  const queue = createSerialQueue()
+  const { admitCommand } = options
+  const { fork } = chain
+  const run: Enqueue =
+    fork === undefined ? queue.enqueue : (job) => queue.enqueue(() => fork.demand.restart(job))
+  const enqueue: Enqueue =
+    admitCommand === undefined
+      ? run
+      : (job) =>
+          run(() => {
+            admitCommand()
+            return job()
+          })
   const parts: EngineParts = {
     ...chain,
     genesis: options.genesis,
@@ -118,9 +138,16 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
   const dev = await createDev(parts)
   const commands: Commands = { ...createCommands(parts), ...dev.snapshotCommands }
 
-  await restorePool(parts)
+  const restorePool = async () => {
+    await parts.onDemand(() => {
+      for (const { from } of chain.blocks.poolEntries()) chain.headState().account(from)
+    })
+    const refused = refusedOnDisk(parts)
+    if (refused.length > 0) await chain.store.batch(persistedPool.drop(refused))
+  }
+  if (admitCommand === undefined) await restorePool()
   const peers = options.peers ?? (await openPeers(chain.store))
-  await commands.startMining()
+  if (admitCommand === undefined) await commands.startMining()
 
   return {
     config: chain.config,
@@ -130,35 +157,29 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     dev: dev.tools,
     peers,
     events,
+    fork,
     queries: createQueries(parts, options),
+    replica: createReplica(parts, {
+      enqueue: queue.enqueue,
+      restorePool,
+      reloadSnapshots: dev.reloadSnapshots,
+      startMining: () => commands.startMining(),
+    }),
+    async retire() {
+      mining.schedule.stop()
+      await queue.idle()
+      unfollow()
+      await fork?.remote.close()
+    },
     close() {
       closing ??= (async () => {
         mining.schedule.stop()
-        await idle()
+        await queue.idle()
         if (options.peers === undefined) await peers.close()
         await chain.store.close()
+        await fork?.remote.close()
       })()
       return closing
     },
-  }
-}
-
-/** Adds the transactions on disk to the pool, and deletes those that are no longer valid. */
-async function restorePool({
-  store,
-  blocks,
-  blockchain,
-  headState,
-  pool,
-  persistedPool,
-  logger,
-}: EngineParts): Promise<void> {
-  for (const transaction of blocks.poolEntries()) {
-    try {
-      pool.add(transaction, blockchain.head, headState())
-    } catch (error) {
-      logger.warn('a pooled transaction is no longer valid and is dropped', { hash: transaction.hash, error })
-      await store.batch(persistedPool.drop([transaction.hash]))
-    }
   }
 }

@@ -12,6 +12,7 @@ import type { StateReader } from '../state/model.ts'
 import type { DevTools } from './dev/dev-tools.ts'
 import type { SnapshotCommands } from './dev/snapshot-commands.ts'
 import type { Emitter } from './events.ts'
+import type { Fork } from './fork/fork.ts'
 import type {
   AccountProof,
   BlockReference,
@@ -42,6 +43,7 @@ import type { BlockSimulations } from './queries/simulate-blocks.ts'
 import type { StorageQuery, StorageRange } from './queries/storage-range.ts'
 import type { FlatTrace, TraceQuery } from './queries/trace-filter.ts'
 import type { ValueSlots } from './queries/value-slot.ts'
+import type { Replica } from './replica.ts'
 import type { Wallet } from './wallet/wallet.ts'
 
 /** Reads. They never wait for a command: the head is read once, and state roots never change under a reader. */
@@ -189,6 +191,13 @@ export interface Commands extends SnapshotCommands {
   stopMining(): Promise<void>
 }
 
+/** Where a fork begins; absent members are as they were. */
+export interface ForkChoice {
+  readonly url?: string | undefined
+  /** The tip unless given. */
+  readonly block?: number | undefined
+}
+
 /** A running node, without JSON. */
 export interface Engine {
   readonly config: ChainConfig
@@ -201,6 +210,17 @@ export interface Engine {
   /** Scores and bans of remote callers. */
   readonly peers: Peers
   readonly events: Emitter<EngineEvents>
+  /** Follows a database that another node of the cluster changes. */
+  readonly replica: Replica
+  /** What the chain goes on from, where it forks another one. Queries then run within `fork.demand.run`. */
+  readonly fork: Fork | undefined
+  /**
+   * Replaces the chain by one that goes on from another block, or another chain. Throws `upstream`, `invalid-params`, with
+   * the chain as it is. Absent where a node shares its chain with others.
+   */
+  forkAnew?: (choice: ForkChoice) => Promise<void>
+  /** Stops the schedule, waits for the running command, and emits nothing more: for an engine that another replaces. */
+  retire(): Promise<void>
   /** Stops the schedule, waits for the running command, closes the database. Idempotent. */
   close(): Promise<void>
 }

@@ -41,8 +41,11 @@ export interface ReceiptView {
 /** A log and its place in the chain; `removed` when its block has left the canonical chain. */
 export interface LogView {
   readonly log: Log
-  readonly block: ExecutedBlock
-  readonly transaction: Transaction
+  readonly block: {
+    readonly hash: Hex
+    readonly block: { readonly header: { readonly number: number } }
+  }
+  readonly transaction: { readonly hash: Hex }
   readonly transactionIndex: number
   /** Index in the block. */
   readonly logIndex: number

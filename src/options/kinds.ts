@@ -30,6 +30,20 @@ export const redisUrl: Kind<string, string> = {
   expects: 'a URL such as redis://127.0.0.1:6379 or rediss://user:password@host:6379/0',
   fromText: same,
 }
+/** URLs of NATS servers; they may hold a password. */
+export const natsUrls: Kind<string, string> = {
+  schema: z.string().refine((urls) => urls.split(',').every((url) => NATS_URL.test(url.trim()))),
+  expects: 'URLs such as nats://127.0.0.1:4222 or tls://user:password@host:4222, separated by commas',
+  fromText: same,
+}
+const NATS_URL = /^(nats|tls):\/\/[^\s,/]+$/
+
+/** A name that is a part of other names. */
+export const word: Kind<string, string> = {
+  schema: z.string().regex(/^[\w-]{1,32}$/),
+  expects: 'up to 32 letters, digits, hyphens and underscores',
+  fromText: same,
+}
 /** BIP-39 words; the word list and checksum are checked when keys are derived. */
 export const mnemonic: Kind<string, string> = {
   schema: z.string().refine((phrase) => [12, 15, 18, 21, 24].includes(phrase.trim().split(/\s+/).length)),

@@ -4,7 +4,9 @@ import type { Hex } from '../encoding/hex.ts'
 import { NodeError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 import { isLoopback } from './addresses.ts'
+import { CLUSTER_SETTINGS } from './cluster-settings.ts'
 import { ENGINE_SETTINGS } from './engine-settings.ts'
+import { FORK_SETTINGS, forkSource } from './fork-settings.ts'
 import { LIMIT_SETTINGS } from './limit-settings.ts'
 import { RPC_SETTINGS } from './rpc-settings.ts'
 import { RPC_HANDLER_SETTINGS, SERVE_SETTINGS } from './serve-settings.ts'
@@ -12,7 +14,13 @@ import { type DefaultsOf, type Inputs, resolve, type Values } from './setting.ts
 import { TERMINAL_SETTINGS } from './terminal-settings.ts'
 
 /** The settings of the node itself, served or in process. */
-export const NODE_SETTINGS = { ...ENGINE_SETTINGS, ...RPC_SETTINGS, ...LIMIT_SETTINGS }
+export const NODE_SETTINGS = {
+  ...ENGINE_SETTINGS,
+  ...RPC_SETTINGS,
+  ...LIMIT_SETTINGS,
+  ...CLUSTER_SETTINGS,
+  ...FORK_SETTINGS,
+}
 
 /** The caller of a method, for logs. */
 export interface CallOrigin {
@@ -97,6 +105,19 @@ function checkLocalOptions({ chain, preset }: Values<typeof NODE_SETTINGS>, give
   throw new NodeError('invalid-options', message)
 }
 
+/** Options of a chain that begins with a genesis of its own, which a fork does not. */
+const GENESIS_OPTIONS = ['genesisTime', 'genesis'] as const
+
+/** Throws `invalid-options` for options of a fork that contradict each other, or others. */
+function checkForkOptions(values: Values<typeof NODE_SETTINGS>, given: NodeOptions): void {
+  if (forkSource(values) === undefined) return
+  const isChainNamed = given.chain !== undefined && given.chain !== 'regtest'
+  const key = isChainNamed ? 'chain' : GENESIS_OPTIONS.find((name) => given[name] !== undefined)
+  if (key === undefined) return
+  const message = `Options "fork" and "${key}" contradict each other: a fork goes on from the upstream's chain.`
+  throw new NodeError('invalid-options', message)
+}
+
 /** Checks node options and fills in defaults. Throws `invalid-options` for an unknown, malformed or contradicting option. */
 export function resolveNodeOptions(given: NodeOptions): ResolvedNodeOptions {
   const parts = ['logger', 'now', 'onCall', 'onConsole', 'alloc', 'genesis']
@@ -113,6 +134,7 @@ export function resolveNodeOptions(given: NodeOptions): ResolvedNodeOptions {
     throw new NodeError('invalid-options', message)
   }
   checkLocalOptions(values, given)
+  checkForkOptions(values, given)
   const wallet = values.wallet && !hasNoWallet(values, given)
   const { logger, now, onCall, onConsole, alloc, genesis } = given
   return { ...values, wallet, logger, now, onCall, onConsole, alloc, genesis }

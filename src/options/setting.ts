@@ -15,6 +15,8 @@ export interface Setting<Value, Input = Value, Fallback extends Value | undefine
   readonly hosted?: Value
   /** Error messages omit the value. */
   readonly secret?: true
+  /** The flag may be given several times: what its texts are joined with. */
+  readonly repeatable?: string
   /** A description of the default, where the value alone does not explain it. */
   readonly fallbackText?: string
   /** The reference node's configuration keys for the same setting, each with the translation of its value. */

@@ -52,7 +52,6 @@ const DEV_METHODS: ReadonlyMap<string, string> = new Map([
   ['setFeeToken', OTHER_CHAIN],
   ['setValidatorFeeToken', OTHER_CHAIN],
   ['setFeeAmmLiquidity', OTHER_CHAIN],
-  ['setRpcUrl', 'this node forks no other chain'],
 ])
 
 function reasonOf(name: string): string | undefined {

@@ -6,6 +6,7 @@ import type { Logger } from '../logger.ts'
 import type { OnCall } from '../options/options.ts'
 import { absenceOf } from './absent-methods.ts'
 import { CallMeter } from './call-meter.ts'
+import type { Route } from './cluster-routes.ts'
 import { createDeadlines, within } from './deadlines.ts'
 import { ERROR_CODES } from './error-codes.ts'
 import { hasInexactId, isExactId, restoreIds } from './exact-ids.ts'
@@ -65,6 +66,8 @@ export interface DispatcherParts {
   readonly onCall?: OnCall | undefined
   /** Of another dispatcher, with which this one shares its limits of concurrent work; one of its own unless given. */
   readonly load?: Load | undefined
+  /** Has other nodes of a cluster answer calls; absent in a node of its own. */
+  readonly route?: Route | undefined
 }
 
 const INVALID_REQUEST = new NodeError('invalid-request', 'invalid request')
@@ -120,7 +123,7 @@ function countRequests(batch: readonly unknown[], limit: number, depth = 1): num
 
 /** Makes the dispatcher of one node. */
 export function createDispatcher(parts: DispatcherParts): Dispatcher {
-  const { engine, options, logger, random, elapsed = () => performance.now() } = parts
+  const { engine, options, logger, random, route, elapsed = () => performance.now() } = parts
   const filters = createFilters({ engine, options, elapsed, random })
   const { maxSubscriptions } = options
   const subscriptions = createSubscriptions({ engine, maxSubscriptions, logger, random })
@@ -172,16 +175,13 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
 
   /** Runs a method; a promise, or the result itself. */
   function invoke(method: AnyMethod, params: unknown, session: Session, deadline: number): unknown {
-    return method.call(positional(params), {
-      engine,
-      options,
-      methods,
-      session,
-      filters,
-      subscriptions,
-      deadline,
-      usage,
-    })
+    const given = positional(params)
+    const context = { engine, options, methods, session, filters, subscriptions, deadline, usage }
+    const { fork } = engine
+    if (fork === undefined) return method.call(given, context)
+    // What a fork must fetch first is fetched, and the call runs again: nothing has happened before it was missed.
+    if (method.changesState) return fork.demand.restart(async () => method.call(given, context))
+    return fork.demand.run(() => method.call(given, context))
   }
 
   function report(name: string, started: number, error: unknown, session: Session): void {
@@ -208,7 +208,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
         place = load.takePlace(session)
         if (place.ready !== undefined) await within(place.ready, deadline)
       }
-      work = invoke(method, params, session, deadline)
+      work = route?.(method, name, params, session, deadline) ?? invoke(method, params, session, deadline)
       const result = work instanceof Promise ? await within(work, deadline) : work
       place?.leave()
       score(name, undefined, session)

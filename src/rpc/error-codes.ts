@@ -37,7 +37,9 @@ export const ERROR_CODES = {
   'timestamp-order': -38021,
   'initcode-too-long': -38025,
   'too-many-blocks': -38026,
+  upstream: -32002,
   database: -32603,
+  cluster: -32603,
   'invalid-options': -32603,
 } as const satisfies Record<ErrorKind, number>
 

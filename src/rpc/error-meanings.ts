@@ -2,7 +2,7 @@
 import type { ErrorKind } from '../errors.ts'
 
 /** An error that a caller can get; the others stop a node that starts. */
-export type AnswerKind = Exclude<ErrorKind, 'database' | 'invalid-options'>
+export type AnswerKind = Exclude<ErrorKind, 'database' | 'cluster' | 'invalid-options'>
 
 /** A new kind does not compile without its meaning. */
 export const ERROR_MEANINGS: Readonly<Record<AnswerKind, string>> = {
@@ -27,6 +27,8 @@ export const ERROR_MEANINGS: Readonly<Record<AnswerKind, string>> = {
   unauthorized: 'The caller has no valid key, or its address or origin is not allowed.',
   overloaded: 'The node has too much to do; try again later.',
   'rate-limited': 'The caller has used up its rate or quota; try again later.',
+  upstream:
+    'The chain that this node forks cannot be asked, or has not what is needed; the message gives the reason.',
   'mining-refused': 'The submitted work is refused; the message gives the reason.',
   'invalid-block':
     'The block breaks a rule of the chain; the message names the first, and data has `rule`, `height` and, where values are compared, `expected` and `found`.',
@@ -51,4 +53,5 @@ export const OF_ANY_CALL: readonly AnswerKind[] = [
   'unauthorized',
   'rate-limited',
   'overloaded',
+  'upstream',
 ]

@@ -1,5 +1,6 @@
 /** The health of a node in figures, for monitoring. */
 import type { Engine } from '../engine/engine.ts'
+import type { ClusterHealth } from '../replication/model.ts'
 import { sizeOfDirectory } from '../store/level.ts'
 
 /** Heights and counts; bytes. */
@@ -14,6 +15,8 @@ export interface Health {
   readonly queued: number
   /** Of the data directory with all it holds; `undefined` in memory. */
   readonly databaseBytes: number | undefined
+  /** Absent in a node of its own. */
+  readonly cluster?: ClusterHealth
 }
 
 /** Reads the health of an engine whose data directory is `dataDir`; `undefined` is memory. */

@@ -190,6 +190,26 @@ export class Overlay implements StateReader {
     while (this.#undo.length > mark) this.#undo.pop()?.()
   }
 
+  /** Reads this view without keeping what it reads below: for one that outlives the run that made it. */
+  view(): StateReader {
+    const known = (address: Hex) => this.#entries.get(address)
+    const cell = (address: Hex, slot: bigint): StorageValue => {
+      const entry = known(address)
+      const value = entry?.cells.get(slot)?.value
+      return value ?? (entry?.wiped === true ? 0n : this.#below.cell(address, slot))
+    }
+    return {
+      account: (address) => {
+        const entry = known(address)
+        return entry === undefined || entry.status === 'unread' ? this.#below.account(address) : entry.account
+      },
+      cell,
+      storage: (address, slot) => cellWord(cell(address, slot)),
+      cells: (address) => this.cells(address),
+      code: (codeHash) => this.code(codeHash),
+    }
+  }
+
   /** What differs from the state below as of now, open checkpoints included. */
   changes(): StateChanges {
     const accounts = new Map<Hex, Account | null>()

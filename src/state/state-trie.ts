@@ -93,6 +93,10 @@ export class StateTrie {
    * The state at a root. Reading throws an Error that names the hash when a node or code is missing.
    */
   reader(root: Hex): StateReader {
+    return this.#readerAt(root)
+  }
+
+  #readerAt(root: Hex): StateReader {
     const known = this.#readers?.get(root)
     if (known !== undefined) return known
     const reader = createStateReader({
@@ -111,7 +115,7 @@ export class StateTrie {
    */
   commit(root: Hex, changes: StateChanges): CommittedState {
     const into: StateEdits = { deletions: [], edits: [], code: new Map() }
-    const { account } = this.reader(root)
+    const { account } = this.#readerAt(root)
     const before = { keys: this.#keys, account, code: (codeHash: Hex) => this.#loadCode(codeHash) }
     for (const address of new Set([...changes.accounts.keys(), ...changes.storage.keys()])) {
       addAccountEdits(into, address, changes, before)
@@ -216,7 +220,7 @@ export class StateTrie {
    * trie's root. The cost is proportional to what differs. Throws when a node is missing.
    */
   *differences(before: Hex, after: Hex): Generator<AccountDifference, undefined> {
-    const states = [this.reader(before), this.reader(after)] as const
+    const states = [this.#readerAt(before), this.#readerAt(after)] as const
     let address: Hex | undefined
     let cells = new Map<bigint, { before: StorageValue; after: StorageValue }>()
     const differenceOf = (of: Hex): AccountDifference => ({

@@ -8,8 +8,8 @@ import type { Hex } from '../encoding/hex.ts'
 import { NodeError } from '../errors.ts'
 import { AccountIndex } from './account-index.ts'
 import type { PoolEntry, TransactionLocation } from './records.ts'
-import type { KeyValueReader, Write } from './table.ts'
-import { type ChainTables, chainTables } from './tables.ts'
+import type { Change, KeyValueReader, Write } from './table.ts'
+import { type ChainTables, chainTables, META, PREFIX } from './tables.ts'
 
 /** Blocks kept decoded: up to 1,536 empty ones, fewer the more transactions they hold (each weighs as one). */
 const BLOCK_CACHE_WEIGHT = 24_576
@@ -17,9 +17,17 @@ const BLOCK_WEIGHT = 16
 const HEADER_CACHE_COUNT = 1_536
 const HEIGHT_CACHE_COUNT = 64
 
-const HEAD = 'head'
-const LOADED_GENESIS = 'loadedGenesis'
 const NO_HASHES: readonly Hex[] = []
+
+/** Blocks that the store does not hold because they were before its first one; all of them are canonical. */
+export interface BlockHistory {
+  /** Number of the first block of the store. */
+  readonly above: number
+  block(hash: Hex): ExecutedBlock | undefined
+  header(hash: Hex): Header | undefined
+  hashAt(height: number): Hex | undefined
+  transactionLocation(hash: Hex): TransactionLocation | undefined
+}
 
 /** The chain's part of the database. Reads are synchronous; writes are described and take effect with their batch. */
 export class BlockStore {
@@ -33,35 +41,57 @@ export class BlockStore {
   readonly #headers = new LRUCache<Hex, Header>({ max: HEADER_CACHE_COUNT })
   /** The builder looks through the last few for uncles each time. */
   readonly #heights = new LRUCache<number, readonly Hex[]>({ max: HEIGHT_CACHE_COUNT })
-  readonly #pooled: readonly Transaction[]
-  #nextArrival: number
+  #pooled: readonly Transaction[] = []
+  #nextArrival = 1
+  readonly #history: BlockHistory | undefined
   /** No block is known above this height; there may be none at it either. */
-  #highest: number
+  #highest = -1
 
-  private constructor(
-    tables: ChainTables,
-    accounts: AccountIndex,
-    pooled: readonly PoolEntry[],
-    highest: number,
-  ) {
+  private constructor(tables: ChainTables, accounts: AccountIndex, history: BlockHistory | undefined) {
+    this.#history = history
     this.#tables = tables
     this.accounts = accounts
-    this.#highest = highest
-    this.#pooled = pooled.map(({ transaction }) => transaction)
-    this.#nextArrival = (pooled.at(-1)?.arrival ?? 0) + 1
   }
 
   /** Reads what must be at hand before the first block: the pool, and how high blocks stand. */
-  static async open(reader: KeyValueReader, config: ChainConfig): Promise<BlockStore> {
-    const tables = chainTables(reader, config)
+  static async open(
+    reader: KeyValueReader,
+    config: ChainConfig,
+    history?: BlockHistory,
+  ): Promise<BlockStore> {
+    const blocks = new BlockStore(chainTables(reader, config), new AccountIndex(reader), history)
+    await blocks.reload()
+    return blocks
+  }
+
+  /** Reads the pool and the greatest height again, after the database was changed by others. */
+  async reload(): Promise<void> {
     const pooled: PoolEntry[] = []
-    for await (const [, entry] of tables.pool.range()) pooled.push(entry)
+    for await (const [, entry] of this.#tables.pool.range()) pooled.push(entry)
     pooled.sort((a, b) => a.arrival - b.arrival)
-    const head = tables.meta.get(HEAD)
-    const number = head === undefined ? undefined : tables.headers.get(head)?.header.number
+    this.#pooled = pooled.map(({ transaction }) => transaction)
+    this.#nextArrival = (pooled.at(-1)?.arrival ?? 0) + 1
+    const head = this.head()
+    const number = head === undefined ? undefined : this.#tables.headers.get(head)?.header.number
     let highest = number ?? -1
-    if (number !== undefined) for await (const [height] of tables.heights.range(number)) highest = height
-    return new BlockStore(tables, new AccountIndex(reader), pooled, highest)
+    if (number !== undefined) {
+      for await (const [height] of this.#tables.heights.range(number)) highest = height
+    }
+    this.#highest = highest
+  }
+
+  /** Forgets what is cached of these entries, which were changed by others; `undefined` is every entry. */
+  invalidate(changes?: readonly Change[]): void {
+    if (changes === undefined) for (const cache of [this.#blocks, this.#headers, this.#heights]) cache.clear()
+    for (const { prefix, id, type } of changes ?? []) {
+      if (prefix === PREFIX.headers) {
+        this.#blocks.delete(id as Hex)
+        this.#headers.delete(id as Hex)
+      } else if (prefix === PREFIX.heights) {
+        this.#heights.delete(id as number)
+        if (type === 'put') this.#highest = Math.max(this.#highest, id as number)
+      }
+    }
   }
 
   /** A known block, canonical or not. */
@@ -69,7 +99,7 @@ export class BlockStore {
     const recent = this.#blocks.get(hash)
     if (recent !== undefined) return recent
     const record = this.#tables.headers.get(hash)
-    if (record === undefined) return undefined
+    if (record === undefined) return this.#history?.block(hash)
     const body = this.#tables.bodies.get(hash)
     const receipts = this.#tables.receipts.get(hash)
     if (body === undefined || receipts === undefined)
@@ -92,12 +122,19 @@ export class BlockStore {
     const recent = this.#headers.get(hash)
     if (recent !== undefined) return recent
     const header = this.#tables.headers.get(hash)?.header
-    if (header !== undefined) this.#headers.set(hash, header)
+    if (header === undefined) return this.#history?.header(hash)
+    this.#headers.set(hash, header)
     return header
+  }
+
+  /** Number of the first block that the store holds: 0, or where a fork began. */
+  get first(): number {
+    return this.#history?.above ?? 0
   }
 
   /** The block at a height that counts; `undefined` above the head. */
   canonicalHash(height: number): Hex | undefined {
+    if (this.#history !== undefined && height < this.#history.above) return this.#history.hashAt(height)
     return this.#tables.canonical.get(height)
   }
 
@@ -113,12 +150,12 @@ export class BlockStore {
 
   /** Where a transaction of the canonical chain stands. */
   transactionLocation(hash: Hex): TransactionLocation | undefined {
-    return this.#tables.transactions.get(hash)
+    return this.#tables.transactions.get(hash) ?? this.#history?.transactionLocation(hash)
   }
 
   /** Tip of the canonical chain; `undefined` in a new database. */
   head(): Hex | undefined {
-    return this.#tables.meta.get(HEAD)
+    return this.#tables.meta.get(META.head)
   }
 
   /**
@@ -126,9 +163,9 @@ export class BlockStore {
    * then the result is its genesis.
    */
   requireGenesis(hash: Hex): ExecutedBlock | undefined {
-    const found = this.canonicalHash(0)
+    const found = this.canonicalHash(this.first)
     if (found === undefined || found === hash) return undefined
-    if (this.#tables.meta.get(LOADED_GENESIS) === found) return this.get(found)
+    if (this.#tables.meta.get(META.loadedGenesis) === found) return this.get(found)
     throw new NodeError(
       'database',
       `The database holds a chain that began with block ${found}, not ${hash}: ` +
@@ -136,7 +173,7 @@ export class BlockStore {
     )
   }
 
-  /** Transactions that waited in the pool when the database was opened, oldest first. */
+  /** Transactions that waited in the pool when the database was opened or read again, oldest first. */
   poolEntries(): readonly Transaction[] {
     return this.#pooled
   }
@@ -229,17 +266,22 @@ export class BlockStore {
 
   /** Moves the tip. */
   putHead(hash: Hex): Write {
-    return this.#tables.meta.put(HEAD, hash)
+    return this.#tables.meta.put(META.head, hash)
   }
 
   /** Notes that the chain was loaded from a file and began with this block, whatever the settings are. */
   putLoadedGenesis(hash: Hex): Write {
-    return this.#tables.meta.put(LOADED_GENESIS, hash)
+    return this.#tables.meta.put(META.loadedGenesis, hash)
   }
 
   /** Notes a transaction that waits, behind those noted before. */
   putPool(transaction: Transaction): Write {
     return this.#tables.pool.put(transaction.hash, { arrival: this.#nextArrival++, transaction })
+  }
+
+  /** A transaction that waits on disk. */
+  pooled(hash: Hex): Transaction | undefined {
+    return this.#tables.pool.get(hash)?.transaction
   }
 
   dropPool(hash: Hex): Write {

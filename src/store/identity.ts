@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import type { ChainName } from '../chain/activations.ts'
 import { CHAINS } from '../chain/config.ts'
+import type { Hex } from '../encoding/hex.ts'
 import { NodeError } from '../errors.ts'
 import { replaceFile } from './atomic-file.ts'
 
@@ -11,6 +12,14 @@ import { replaceFile } from './atomic-file.ts'
 export interface Identity {
   readonly chain: ChainName
   readonly chainId: number
+  /** The block of another chain that the chain goes on from; absent for one that began by itself. */
+  readonly fork?: ForkedBlock | undefined
+}
+
+/** A block by height and hash. */
+export interface ForkedBlock {
+  readonly number: number
+  readonly hash: Hex
 }
 
 /**
@@ -22,7 +31,13 @@ export const FORMAT = 5
 
 const FILE = 'tandem.json'
 
-const identityFile = z.object({ format: z.int(), chain: z.string(), chainId: z.int() })
+const forkedBlock = z.object({ number: z.int(), hash: z.templateLiteral(['0x', z.string()]) })
+const identityFile = z.object({
+  format: z.int(),
+  chain: z.string(),
+  chainId: z.int(),
+  fork: forkedBlock.optional(),
+})
 
 /** Left by the operating system or by a start that was killed; a directory with no more than these counts as empty. */
 function isIncidental(name: string): boolean {
@@ -53,6 +68,37 @@ export async function checkIdentity(directory: string, identity: Identity): Prom
         `not ${identity.chain} (chain id ${identity.chainId}). Choose another directory for this chain.`,
     )
   }
+  if (found.fork?.hash !== identity.fork?.hash) throw otherFork(directory, found.fork, identity.fork)
+}
+
+function otherFork(
+  directory: string,
+  found: ForkedBlock | undefined,
+  wanted: ForkedBlock | undefined,
+): NodeError {
+  const holds = `The database in ${directory} holds`
+  const other = 'choose another directory'
+  if (found === undefined) {
+    return new NodeError(
+      'database',
+      `${holds} a chain of its own, not a fork: start without --fork, or ${other}.`,
+    )
+  }
+  const at = `a fork at block ${found.number} (${found.hash})`
+  const continuing = `--fork <url>@${found.number}`
+  if (wanted === undefined) {
+    return new NodeError('database', `${holds} ${at}: start with ${continuing} to continue it, or ${other}.`)
+  }
+  const not = `not at block ${wanted.number} (${wanted.hash})`
+  return new NodeError(
+    'database',
+    `${holds} ${at}, ${not}: start with ${continuing} to continue it, or ${other}.`,
+  )
+}
+
+/** The block that the chain in a directory goes on from; `undefined` when there is no database, or one of no fork. */
+export async function readForkedBlock(directory: string): Promise<ForkedBlock | undefined> {
+  return (await read(directory))?.fork
 }
 
 /**
@@ -67,7 +113,13 @@ export async function readIdentity(directory: string): Promise<Identity> {
     )
   }
   requireFormat(directory, found.format)
-  const { chain, chainId } = found
+  const { chain, chainId, fork } = found
+  if (fork !== undefined) {
+    throw new NodeError(
+      'database',
+      `The database in ${directory} is of a fork at block ${fork.number}, and holds no blocks below: start a node on it with --fork, and ask that.`,
+    )
+  }
   if (!isChainName(chain)) throw notOurs(directory, `its ${FILE} names the unknown chain ${chain}`)
   return { chain, chainId }
 }
@@ -94,7 +146,7 @@ async function read(directory: string): Promise<z.infer<typeof identityFile> | u
   }
 }
 
-async function claim(directory: string, { chain, chainId }: Identity): Promise<void> {
+async function claim(directory: string, { chain, chainId, fork }: Identity): Promise<void> {
   try {
     await mkdir(directory, { recursive: true })
   } catch (error) {
@@ -106,7 +158,8 @@ async function claim(directory: string, { chain, chainId }: Identity): Promise<v
   const names = await readdir(directory)
   if (!names.every(isIncidental)) throw notOurs(directory, `it holds other files, and no ${FILE}`)
   try {
-    await replaceFile(join(directory, FILE), `${JSON.stringify({ format: FORMAT, chain, chainId })}\n`, 0o666)
+    const identity = { format: FORMAT, chain, chainId, ...(fork && { fork }) }
+    await replaceFile(join(directory, FILE), `${JSON.stringify(identity)}\n`, 0o666)
   } catch (error) {
     throw new NodeError('database', `The data directory ${directory} cannot be written: ${messageOf(error)}`)
   }

@@ -9,7 +9,7 @@ import { concat, fromBigInt, fromBigIntFixed, toNumber } from '../encoding/bytes
 import { fromHex, type Hex, toHex } from '../encoding/hex.ts'
 import { asBigInt, asBytes, asList, asNumber, decodeRlp } from '../encoding/rlp.ts'
 import { frameList, frameString, frameStrings } from '../encoding/rlp-frame.ts'
-import type { ValueCodec } from './table.ts'
+import type { Id, ValueCodec } from './table.ts'
 
 /** A header and what following the chain needs beside it. */
 export interface HeaderRecord {
@@ -215,21 +215,25 @@ export interface KeptSnapshot {
 
 const CHECKSUM_BYTES = 4
 
+function checksum(bytes: Uint8Array, id: Id): number {
+  return crc32(bytes, crc32(String(id)))
+}
+
 /**
- * Adds a CRC-32 to values that nothing else in the database confirms, as hashes, roots and execution confirm blocks and
- * states: a changed bit is found.
+ * Adds a CRC-32 of id and value to entries that nothing else in the database confirms, as hashes, roots and execution
+ * confirm blocks and states: a changed bit is found.
  */
 export function checked<V>(codec: ValueCodec<V>): ValueCodec<V> {
   return {
-    encode(value) {
-      const bytes = codec.encode(value)
-      return concat(bytes, fromBigIntFixed(BigInt(crc32(bytes)), CHECKSUM_BYTES))
+    encode(value, id) {
+      const bytes = codec.encode(value, id)
+      return concat(bytes, fromBigIntFixed(BigInt(checksum(bytes, id)), CHECKSUM_BYTES))
     },
-    decode(stored) {
+    decode(stored, id) {
       const end = Math.max(0, stored.length - CHECKSUM_BYTES)
       const bytes = stored.subarray(0, end)
-      if (toNumber(stored.subarray(end)) !== crc32(bytes)) throw new Error('its checksum is wrong')
-      return codec.decode(bytes)
+      if (toNumber(stored.subarray(end)) !== checksum(bytes, id)) throw new Error('its checksum is wrong')
+      return codec.decode(bytes, id)
     },
   }
 }

@@ -35,10 +35,10 @@ export interface KeyCodec<K extends Id> {
   decode(bytes: Uint8Array): K
 }
 
-/** Values to bytes and back; `decode` may trust its input, for only `encode` wrote it. */
+/** Values to bytes and back, each for the entry with an id; `decode` may trust its input, for only `encode` wrote it. */
 export interface ValueCodec<V> {
-  encode(value: V): Uint8Array
-  decode(bytes: Uint8Array): V
+  encode(value: V, id: Id): Uint8Array
+  decode(bytes: Uint8Array, id: Id): V
 }
 
 const HASH_BYTES = 32
@@ -119,13 +119,13 @@ export class Table<K extends Id, V> {
 
   get(key: K): V | undefined {
     const bytes = this.#reader.get(this.#prefix, key, this.#keys)
-    return bytes === undefined ? undefined : this.#values.decode(bytes)
+    return bytes === undefined ? undefined : this.#values.decode(bytes, key)
   }
 
   put(id: K, value: V): Write {
     const prefix = this.#prefix
     const key = this.#keys.encode(prefix, id)
-    return { type: 'put', prefix, id, key, value: this.#values.encode(value) }
+    return { type: 'put', prefix, id, key, value: this.#values.encode(value, id) }
   }
 
   del(id: K): Write {
@@ -139,8 +139,8 @@ export class Table<K extends Id, V> {
     for await (const [bytes, stored] of this.#reader.entries(...range)) {
       const key = this.#keys.decode(bytes)
       try {
-        const value = this.#values.decode(stored)
-        if (equal(this.#values.encode(value), stored)) yield { key, value }
+        const value = this.#values.decode(stored, key)
+        if (equal(this.#values.encode(value, key), stored)) yield { key, value }
         else yield { key, problem: 'its bytes are not in the form in which they were written' }
       } catch (error) {
         yield { key, problem: `it cannot be read: ${error instanceof Error ? error.message : error}` }
@@ -153,7 +153,8 @@ export class Table<K extends Id, V> {
     const lower = from === undefined ? Uint8Array.of(this.#prefix) : this.#keys.encode(this.#prefix, from)
     const upper = to === undefined ? Uint8Array.of(this.#prefix + 1) : this.#keys.encode(this.#prefix, to)
     for await (const [key, value] of this.#reader.entries(lower, upper, reverse)) {
-      yield [this.#keys.decode(key), this.#values.decode(value)]
+      const id = this.#keys.decode(key)
+      yield [id, this.#values.decode(value, id)]
     }
   }
 }

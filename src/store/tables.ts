@@ -33,10 +33,11 @@ import {
   type KeyValueReader,
   nameKey,
   Table,
+  type Write,
 } from './table.ts'
 
 /** First byte of the keys of each table; a number once used is never given to another. */
-const PREFIX = {
+export const PREFIX = {
   headers: 1,
   bodies: 2,
   receipts: 3,
@@ -56,6 +57,15 @@ const PREFIX = {
   accountBlocks: 17,
   creators: 18,
   keptSnapshots: 19,
+  replication: 20,
+} as const
+
+/** Names of hashes. */
+export const META = {
+  /** Tip of the canonical chain. */
+  head: 'head',
+  /** Present when the chain was loaded from a file: its first block, whatever the settings are. */
+  loadedGenesis: 'loadedGenesis',
 } as const
 
 /** What the chain and the pool keep. */
@@ -71,7 +81,7 @@ export interface ChainTables {
   /** Transactions of canonical blocks. */
   readonly transactions: Table<Hex, TransactionLocation>
   readonly pool: Table<Hex, PoolEntry>
-  /** Hashes with a name: `head`. */
+  /** Hashes with a name: those of `META`. */
   readonly meta: Table<string, Hex>
 }
 
@@ -145,6 +155,31 @@ export function snapshotTable(reader: KeyValueReader): Table<number, KeptSnapsho
   return new Table(reader, PREFIX.keptSnapshots, heightKey, checked(jsonValue<KeptSnapshot>()))
 }
 
+/** How much of a cluster's log this database has. */
+export interface LogPosition {
+  /** Which cluster: a random id, made with its log. */
+  readonly cluster: string
+  /** Of the last record whose changes are in the tables. */
+  readonly sequence: number
+  readonly term: number
+}
+
+/** Key of the position. */
+export const POSITION = 'position'
+
+function replicationTable(reader: KeyValueReader): Table<string, LogPosition> {
+  return new Table(reader, PREFIX.replication, nameKey, checked(jsonValue<LogPosition>()))
+}
+
+/** The position over a database, and the write that changes it. */
+export function logPosition(reader: KeyValueReader): {
+  get(): LogPosition | undefined
+  put(position: LogPosition): Write
+} {
+  const table = replicationTable(reader)
+  return { get: () => table.get(POSITION), put: (position) => table.put(POSITION, position) }
+}
+
 /** Who calls the node from elsewhere, by address. */
 export interface PeerTables {
   /** By address or range: in which order they were banned. */
@@ -175,8 +210,21 @@ export function allTables(reader: KeyValueReader, config: ChainConfig) {
     ...accountTables(reader),
     keptSnapshots: snapshotTable(reader),
     ...peerTables(reader),
+    replication: replicationTable(reader),
   } satisfies Record<keyof typeof PREFIX, unknown>
 }
 
 /** All tables. */
 export type AllTables = ReturnType<typeof allTables>
+
+/** The keys of a database that belong to no table: prefixes are given in order, from 1 on. */
+export async function* foreignKeys(reader: KeyValueReader): AsyncIterable<Uint8Array> {
+  const last = Math.max(...Object.values(PREFIX))
+  const ranges = [
+    [Uint8Array.of(0), Uint8Array.of(1)],
+    [Uint8Array.of(last + 1), Uint8Array.of(0xff)],
+  ] as const
+  for (const [from, to] of ranges) {
+    for await (const [key] of reader.entries(from, to)) yield key
+  }
+}

@@ -23,7 +23,7 @@ import type { Operation } from './table.ts'
 /** Bytes after which a new file is begun. */
 const SEGMENT_BYTES = 4 << 20
 /** Length and checksum, each 4 bytes, in front of a record. */
-const HEADER_BYTES = 8
+export const HEADER_BYTES = 8
 /** In front of a key and of a value: its length, 4 bytes. A value of this length is a deletion. */
 const LENGTH_BYTES = 4
 const DELETED = 0xffff_ffff
@@ -35,7 +35,7 @@ const nameOf = (number: number): string => `${String(number).padStart(10, '0')}.
 let scratch = Buffer.allocUnsafe(1 << 16)
 
 /** One batch as a record: header, then length-prefixed keys and values. Valid until the next call. */
-function encodeRecord(operations: readonly Operation[]): Buffer {
+export function encodeRecord(operations: readonly Operation[]): Buffer {
   let size = HEADER_BYTES
   for (const operation of operations) {
     size += 2 * LENGTH_BYTES + operation.key.length + (operation.type === 'put' ? operation.value.length : 0)
@@ -58,7 +58,8 @@ function encodeRecord(operations: readonly Operation[]): Buffer {
   return record
 }
 
-function decodeRecord(body: Buffer): Operation[] {
+/** The operations of a record without its header. */
+export function decodeRecord(body: Buffer): Operation[] {
   const operations: Operation[] = []
   for (let at = 0; at < body.length; ) {
     const keyEnd = at + LENGTH_BYTES + body.readUInt32LE(at)

@@ -1,5 +1,6 @@
 /** The Prometheus metrics of a served node; loaded with the first `/metrics` request. */
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
+import type { ClusterHealth } from '../replication/model.ts'
 import { type CallMeter, DURATION_BOUNDS } from '../rpc/call-meter.ts'
 import type { Health } from '../rpc/health.ts'
 import type { Load } from '../rpc/load.ts'
@@ -160,6 +161,47 @@ function showOverLimits(overLimits: ReadonlyMap<string, number>, registers: Regi
   })
 }
 
+/** The metrics of a node in a cluster, registered with the first figures; the returned function sets them. */
+function showCluster(registers: Registry[]): (cluster: ClusterHealth) => void {
+  let seen: ClusterHealth | undefined
+  return (cluster) => {
+    const isFirst = seen === undefined
+    seen = cluster
+    if (!isFirst) return
+    const now = cluster
+    const figures = () => (seen ?? now).figures
+    gauge('tandem_cluster_leader', 'Whether this node leads: 1 or 0.', registers, () =>
+      (seen ?? now).role === 'leader' ? 1 : 0,
+    )
+    gauge(
+      'tandem_cluster_term',
+      'Number of the term, one more with each leader.',
+      registers,
+      () => (seen ?? now).term,
+    )
+    gauge(
+      'tandem_cluster_lag_seconds',
+      'Seconds since the node last had all that the leader had announced.',
+      registers,
+      () => (seen ?? now).lag,
+    )
+    counter('tandem_cluster_elections_total', 'Times that this node became the leader.', registers, () => {
+      return figures().elections
+    })
+    counter(
+      'tandem_cluster_forwarded_total',
+      'Calls that other nodes were asked to answer.',
+      registers,
+      () => {
+        return figures().forwarded
+      },
+    )
+    counter('tandem_cluster_unanswered_total', 'Those of them without an answer in time.', registers, () => {
+      return figures().unanswered
+    })
+  }
+}
+
 /** The gauges of chain, pool and database; the returned function sets them. */
 function showHealth(registers: Registry[]): (health: Health) => void {
   const plain = (name: string, help: string) => new Gauge({ name, help, registers })
@@ -198,11 +240,13 @@ export function createMetrics({ meter, load, health, sockets, overLimits }: Metr
   if (load !== undefined) showLoad(load, registers)
   showOverLimits(overLimits, registers)
   const show = health && showHealth(registers)
+  const placeInCluster = showCluster(registers)
   return {
     contentType: registry.contentType,
     async text() {
       const seen = await health?.()
       if (seen !== undefined) show?.(seen)
+      if (seen?.cluster !== undefined) placeInCluster(seen.cluster)
       return `${await registry.metrics()}\n${durationsText(meter)}`
     },
   }

@@ -1,5 +1,6 @@
 /** The monitoring pages of a node: liveness, readiness and Prometheus metrics. */
 import type { ServerResponse } from 'node:http'
+import type { ClusterHealth } from '../replication/model.ts'
 import { CallMeter } from '../rpc/call-meter.ts'
 import type { Health } from '../rpc/health.ts'
 import { RETRY_SECONDS } from '../rpc/load.ts'
@@ -40,6 +41,11 @@ const statusPage = (status: number, body: object): MonitoringPage => ({
   body: JSON.stringify(body),
 })
 
+/** A node's place in its cluster as the readiness page shows it; `lag` in seconds. */
+function placeOf({ role, term, lag }: ClusterHealth): object {
+  return { role, term, lag: Math.round(lag * 1000) / 1000 }
+}
+
 /** Starts counting the calls of a node, and makes its pages. prom-client is loaded with the first `/metrics` request. */
 export function createMonitoringPages(monitored: Monitored): MonitoringPages {
   const { dispatcher, health } = monitored
@@ -51,8 +57,9 @@ export function createMonitoringPages(monitored: Monitored): MonitoringPages {
     if (monitored.isClosing()) return statusPage(503, { status: 'closing' })
     const seen = await health?.()
     if (health !== undefined && seen === undefined) return statusPage(503, { status: 'closed' })
-    const head = seen && { head: seen.head }
+    const head = seen && { head: seen.head, ...(seen.cluster && placeOf(seen.cluster)) }
     if (dispatcher.load?.isFull === true) return statusPage(503, { status: 'busy', ...head })
+    if (seen?.cluster?.isLate === true) return statusPage(503, { status: 'lagging', ...head })
     return statusPage(200, { status: 'ok', ...head })
   }
 

@@ -2,10 +2,10 @@ import { Interface } from 'ethers'
 import { describe, expect, it } from 'vitest'
 import { readArtifact } from '../../src/abi/artifact.ts'
 import { loadAbiCodec } from '../../src/abi/codec.ts'
+import { CONSOLE_ADDRESS } from '../../src/abi/console.ts'
 import { createAbiRegistry } from '../../src/abi/registry.ts'
 import { callsConsole, callTreeLines, type TreeContext } from '../../src/cli/call-tree-lines.ts'
 import { fromHex, type Hex } from '../../src/encoding/hex.ts'
-import { CONSOLE_ADDRESS } from '../../src/abi/console.ts'
 import type { CallFrame, FrameFailure } from '../../src/evm/tracing/call-frame.ts'
 
 const codec = await loadAbiCodec()

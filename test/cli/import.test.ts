@@ -65,6 +65,34 @@ describe('tandem import', () => {
     expect((await headOf(dataDir)).hash).toBe(referenceHead('rpc-chain').hash)
   })
 
+  it('takes a chain with a genesis of its own, which the same flags describe', async () => {
+    const folder = temporaryFolder()
+    const [file, copy] = [join(folder, 'blocks'), join(folder, 'copy')]
+    const genesis = ['--account-balance', '5', '--genesis-time', '1700000000']
+    const node = await createNode({
+      dataDir: join(folder, 'data'),
+      mining: 'manual',
+      accountBalance: '5',
+      genesisTime: 1_700_000_000,
+    })
+    await node.request({ method: 'evm_mine' })
+    const { hash } = node.engine.queries.head()
+    await node.close()
+    await runExport(file, '--data-dir', join(folder, 'data'))
+    const other = ['--data-dir', join(folder, 'other')]
+    expect((await runImport(file, ...other)).error).toMatchObject({ data: { rule: 'genesis', height: 0 } })
+    const { error, output } = await runImport(file, '--data-dir', copy, ...genesis)
+    expect(error).toBeUndefined()
+    expect(output).toContain(hash)
+  })
+
+  it('refuses a directory and a running node at once', async () => {
+    const both = ['--data-dir', temporaryFolder(), '--url', 'http://127.0.0.1:1']
+    for (const { error } of [await runImport('/dev/null', ...both), await runExport('-', ...both)]) {
+      expect(error?.message).toBe('The chain is in --data-dir or at --url, not in both.')
+    }
+  })
+
   it('refuses another genesis, a file that is cut off, and what is no block, with its place', async () => {
     const folder = temporaryFolder()
     const blocks = referenceBlocks('rpc-chain')

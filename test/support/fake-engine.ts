@@ -302,6 +302,15 @@ export function fakeEngine(
     names: createAbiRegistry(),
     dev,
     peers: fakePeers(),
+    replica: {
+      genesis: block0,
+      apply: note('apply', undefined),
+      replaceTables: note('replaceTables', undefined),
+      follow: note('follow', undefined),
+      lead: note('lead', undefined),
+    },
+    fork: undefined,
+    retire: note('retire', undefined),
     events: createEmitter((error) => {
       throw error
     }),

@@ -82,7 +82,7 @@ export async function createForge(): Promise<Forge> {
     return { block, state }
   })
   const chain = { config, blockchain, blocks }
-  const build = createBuilder({ ...chain, vm, trie, logger: silentLogger })
+  const build = createBuilder({ ...chain, vm, trie, logger: silentLogger, fork: undefined })
   const mine = createMiner(chain, () => false)
 
   return {

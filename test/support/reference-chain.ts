@@ -17,6 +17,7 @@ import { createReplays } from '../../src/engine/queries/replay.ts'
 import { createTraceFilter } from '../../src/engine/queries/trace-filter.ts'
 import { createVm } from '../../src/evm/vm.ts'
 import { applyBlock } from '../../src/execution/apply-block.ts'
+import { runOnce } from '../../src/state/fork/demand.ts'
 import { StateTrie } from '../../src/state/state-trie.ts'
 import { fakeEngine } from './fake-engine.ts'
 import { genesisOf } from './replay.ts'
@@ -105,7 +106,14 @@ export async function referenceChain(raw: readonly Hex[]): Promise<ReferenceChai
     return reference.tag === 'earliest' ? genesis : canonical.at(-1)
   }
   const lookup = { stateAfter: (block: ExecutedBlock) => trie.reader(block.postState) }
-  const replays = createReplays({ ...chain, vm, lookup, timeoutMs: 0, maxTraceBytes: 2 ** 28 })
+  const replays = createReplays({
+    ...chain,
+    vm,
+    lookup,
+    timeoutMs: 0,
+    maxTraceBytes: 2 ** 28,
+    onDemand: runOnce,
+  })
   const queries: Partial<Queries> = {
     ...replays,
     head: () => canonical.at(-1) as ExecutedBlock,

@@ -16,8 +16,10 @@ export async function pictureOf(node: Node): Promise<object> {
   for (let height = 0; height <= head; height++) {
     const block = await ask(node, 'eth_getBlockByNumber', `0x${height.toString(16)}`, true)
     const receipts = []
-    for (const { hash } of block.transactions)
+    for (const { hash, from, to } of block.transactions) {
       receipts.push(await ask(node, 'eth_getTransactionReceipt', hash))
+      for (const account of [from, to]) if (account !== null) accounts.add(account)
+    }
     const executed = node.engine.queries.blocksAt(height).find(({ hash }) => hash === block.hash)
     blocks.push({ block, receipts, state: executed?.postState, difficulty: executed?.totalDifficulty })
   }

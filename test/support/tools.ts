@@ -39,7 +39,12 @@ function isExecutable(path: string): boolean {
  */
 function program(
   name: string,
-  { variable, packaged, install }: { variable: string; packaged?: string; install: string },
+  {
+    variable,
+    packaged,
+    install,
+    places: further = [],
+  }: { variable: string; packaged?: string; install: string; places?: readonly string[] },
 ): Program {
   const given = process.env[variable]
   const places =
@@ -47,6 +52,7 @@ function program(
       ? [
           ...(packaged === undefined ? [] : [join(PACKAGES, packaged)]),
           ...(process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, name)),
+          ...further,
         ]
       : [given]
   const path = places.find(isExecutable)
@@ -77,6 +83,13 @@ export const CHROMIUM = program('chromium', {
 export const REDIS_SERVER = program('redis-server', {
   variable: 'REDIS_SERVER_PATH',
   install: 'apt-get install redis-server',
+})
+
+export const NATS_SERVER = program('nats-server', {
+  variable: 'NATS_SERVER_PATH',
+  // Debian has it where only root's PATH looks.
+  places: ['/usr/sbin/nats-server'],
+  install: 'apt-get install nats-server',
 })
 
 /** Declares a group of tests that need a tool. */

@@ -11,6 +11,7 @@ import type { NodeWriters, StartStyle } from '../start.ts'
 import { untilSignal } from '../start-command.ts'
 import type { AnvilSettings } from './flag-values.ts'
 import { ANVIL_FLAGS } from './flags.ts'
+import { checkForkFlags } from './fork-flags.ts'
 
 /** Anvil's port. */
 const PORT = 8545
@@ -99,16 +100,26 @@ function allocOf({ funded, node }: AnvilSettings): GenesisAlloc {
   return new Map([...funded].map(([address, balance]) => [address, { balance: balance ?? usual }]))
 }
 
+/** The values of a flag that was given several times. */
+function joinLines(value: string, before: string | undefined): string {
+  return before === undefined ? value : `${before}\n${value}`
+}
+
 /** Fills in the command; its action throws `NodeError` and `ListenError`. */
 export function fillAnvilCommand(command: Command, { output }: NodeWriters): void {
-  for (const { flags, help, aliases = [] } of ANVIL_FLAGS) {
-    command.addOption(new Option(flags, help))
+  for (const { flags, help, aliases = [], repeatable = false } of ANVIL_FLAGS) {
+    const option = (text: string, about?: string) => {
+      const made = new Option(text, about)
+      return repeatable ? made.argParser(joinLines) : made
+    }
+    command.addOption(option(flags, help))
     const argument = / [<[].*$/.exec(flags)?.[0] ?? ''
-    for (const alias of aliases) command.addOption(new Option(`${alias}${argument}`).hideHelp())
+    for (const alias of aliases) command.addOption(option(`${alias}${argument}`).hideHelp())
   }
   command.allowExcessArguments(false).action(async () => {
     const stopped = untilSignal()
     const asked = settingsOf(command, process.env)
+    checkForkFlags(asked.node)
     await chooseMnemonic(asked)
     allowHost(asked)
     const node = { ...asked.node, alloc: allocOf(asked) }

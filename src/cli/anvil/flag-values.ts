@@ -37,6 +37,8 @@ export interface Flag {
   readonly flags: string
   readonly help: string
   readonly aliases?: readonly string[]
+  /** It may be given several times; its values are joined by line breaks. */
+  readonly repeatable?: true
   apply(value: string, settings: AnvilSettings, flag: string): void
 }
 

@@ -5,6 +5,7 @@
 import { NodeError } from '../../errors.ts'
 import { LONGEST_INTERVAL } from '../../options/kinds.ts'
 import { coins, contradicting, type Flag, fund, hardfork, number, refused } from './flag-values.ts'
+import { FORK_FLAGS } from './fork-flags.ts'
 
 const NOTHING = (): void => {}
 
@@ -25,8 +26,6 @@ const never = (flags: string, reason: string, aliases: readonly string[] = []): 
     throw refused(flag, reason)
   },
 })
-
-const NO_FORKS = 'this node forks no other chain'
 
 /** Gas limit of a block without one: the most that frames count. */
 const UNLIMITED_GAS = 10n ** 12n
@@ -339,18 +338,5 @@ export const ANVIL_FLAGS: readonly Flag[] = [
     '--disable-pool-balance-checks',
     'senders must be able to pay; use --auto-impersonate and anvil_setBalance',
   ),
-  never('-f, --fork-url <url>', NO_FORKS, ['--rpc-url']),
-  never('--fork-block-number <number>', NO_FORKS),
-  never('--fork-transaction-hash <hash>', NO_FORKS),
-  never('--fork-header <header>', NO_FORKS, ['--fork-headers']),
-  never('--fork-retry-backoff <ms>', NO_FORKS),
-  never('--fork-chain-id <number>', NO_FORKS),
-  never('--fork-state-by-number', NO_FORKS),
-  never('--compute-units-per-second <count>', NO_FORKS),
-  never('--no-rate-limit', NO_FORKS),
-  never('--no-storage-caching', NO_FORKS),
-  never('--no-fork-node-info', NO_FORKS),
-  never('--timeout <ms>', NO_FORKS),
-  never('--retries <count>', NO_FORKS),
-  never('--cache-path <dir>', NO_FORKS),
+  ...FORK_FLAGS,
 ]

@@ -45,21 +45,41 @@ function parentHashOf({ block }: ExecutedBlock): Hex {
   return block.header.parentHash
 }
 
+/** Genesis without later state edits, and head, of a store that has a chain. Throws `database`. */
+function storedEnds(
+  { blocks, place }: Pick<Parts, 'blocks' | 'place'>,
+  configured: ExecutedBlock,
+): { pristine: ExecutedBlock; head: ExecutedBlock } {
+  const loaded = blocks.requireGenesis(configured.hash)
+  const headHash = blocks.head()
+  const head = headHash === undefined ? undefined : blocks.get(headHash)
+  if (head === undefined) {
+    throw new NodeError('database', `The database in ${place} lacks its head block ${headHash}.`)
+  }
+  const pristine = loaded === undefined ? configured : { ...loaded, postState: loaded.block.header.stateRoot }
+  return { pristine, head }
+}
+
 /** The canonical chain. Writes must not overlap; reads are possible at any time. */
 export class Blockchain {
   readonly #store: Store
   readonly #blocks: BlockStore
   readonly #trie: StateTrie
+  readonly #place: string
   readonly #recent = new Map<number, { readonly hash: Hex; readonly header: Header }>()
+  /** The genesis of the settings. */
+  readonly #configured: ExecutedBlock
   /** As in the network's file, without later state edits. */
   #pristine: ExecutedBlock
   #head: ExecutedBlock
   #genesis: ExecutedBlock
 
-  private constructor(parts: Parts, pristine: ExecutedBlock, head: ExecutedBlock) {
+  private constructor(parts: Parts, configured: ExecutedBlock, pristine: ExecutedBlock, head: ExecutedBlock) {
     this.#store = parts.store
     this.#blocks = parts.blocks
     this.#trie = parts.trie
+    this.#place = parts.place
+    this.#configured = configured
     this.#pristine = pristine
     this.#genesis = parts.blocks.get(pristine.hash) ?? pristine
     this.#head = head
@@ -83,17 +103,25 @@ export class Blockchain {
         blocks.putHead(block.hash),
       ])
       trie.settle(state)
-      return new Blockchain(parts, block, block)
+      return new Blockchain(parts, block, block, block)
     }
-    const loaded = blocks.requireGenesis(block.hash)
-    const head = blocks.get(headHash)
-    if (head === undefined)
-      throw new NodeError('database', `The database in ${parts.place} lacks its head block ${headHash}.`)
-    return new Blockchain(
-      parts,
-      loaded === undefined ? block : { ...loaded, postState: loaded.block.header.stateRoot },
-      head,
-    )
+    const { pristine, head } = storedEnds(parts, block)
+    return new Blockchain(parts, block, pristine, head)
+  }
+
+  /**
+   * Reads genesis and head again after the store was changed by others; these blocks joined and left the canonical chain,
+   * `undefined` is all of it. Throws `database`.
+   */
+  reload(update: ChainUpdate | undefined): void {
+    const { pristine, head } = storedEnds({ blocks: this.#blocks, place: this.#place }, this.#configured)
+    this.#pristine = pristine
+    this.#genesis = this.#blocks.get(pristine.hash) ?? pristine
+    this.#head = head
+    if (update === undefined) this.#recent.clear()
+    for (const { block } of update?.removed ?? []) this.#recent.delete(block.header.number)
+    for (const block of update?.added.slice(-RECENT_HEIGHTS) ?? []) this.#remember(block)
+    this.#remember(head)
   }
 
   get head(): ExecutedBlock {
@@ -102,6 +130,11 @@ export class Blockchain {
 
   get genesis(): ExecutedBlock {
     return this.#genesis
+  }
+
+  /** The genesis block that the settings make, which is not the chain's where that was loaded from a file. */
+  get configuredGenesis(): ExecutedBlock {
+    return this.#configured
   }
 
   /** The genesis block with its original state, without later state edits. */

@@ -4,6 +4,7 @@ import type { Block, ExecutedBlock } from '../../chain/block.ts'
 import type { ChainConfig } from '../../chain/config.ts'
 import type { Genesis } from '../../chain/genesis.ts'
 import { headerHash } from '../../chain/header.ts'
+import type { Hex } from '../../encoding/hex.ts'
 import {
   type ImpersonatedSignatures,
   precompilesWith,
@@ -11,12 +12,17 @@ import {
 import { type Vm, type VmRules, vmRulesOf } from '../../evm/rules.ts'
 import { createVm } from '../../evm/vm.ts'
 import type { Logger } from '../../logger.ts'
+import { type OnDemand, runOnce } from '../../state/fork/demand.ts'
 import type { CommittedState, StateReader } from '../../state/model.ts'
 import { Overlay } from '../../state/overlay.ts'
+import type { RemoteChain } from '../../state/remote/model.ts'
 import { StateTrie } from '../../state/state-trie.ts'
 import { BlockStore } from '../../store/block-store.ts'
 import type { Store } from '../../store/level.ts'
 import { nodeSource } from '../../store/state-nodes.ts'
+import type { AccountEdit } from '../dev/state-edits.ts'
+import { withUpstreamBridge } from '../fork/bridge-views.ts'
+import { createFork, type Fork } from '../fork/fork.ts'
 import type { ChainAccess } from './ancestry.ts'
 import { Blockchain, type BlockWithState } from './blockchain.ts'
 import { createBlockValidation } from './validate-block.ts'
@@ -29,6 +35,12 @@ export interface Chain extends ChainAccess {
   readonly store: Store
   readonly trie: StateTrie
   readonly vm: Vm
+  /** What the chain stands on where it goes on from a block of another one. */
+  readonly fork: Fork | undefined
+  /** Runs what reads the chain or its states, on a fork again after what it missed was fetched. */
+  readonly onDemand: OnDemand
+  /** Another trie over the same store, whose states no other reader sees. */
+  openTrie(options: { readonly cacheNodes: number }): StateTrie
   /** The state after a stored block; readers of recently used states are shared. */
   stateAfter(block: ExecutedBlock): StateReader
   /** The state after the head. */
@@ -37,10 +49,25 @@ export interface Chain extends ChainAccess {
   validateBlock(block: Block): Promise<BlockWithState>
 }
 
+/** Where a fork begins. */
+export interface ForkStart {
+  readonly remote: RemoteChain
+  /** Accounts that have at least this balance, wei, from the start. */
+  readonly toFund: readonly Hex[]
+  readonly balance: bigint
+  /** Other accounts that are changed. */
+  readonly edits: readonly AccountEdit[]
+  /** Heights of blocks that pay no collected fees out; the fork adds to them. */
+  readonly unpaid: Set<number>
+}
+
 /** What a chain is opened from. */
 export interface ChainOptions {
   readonly config: ChainConfig
+  /** Of a chain that begins by itself. */
   readonly genesis: Genesis
+  /** What the chain goes on from; it has the blocks below and the first state. */
+  readonly fork?: ForkStart | undefined
   readonly store: Store
   /** Where the database is, for error messages. */
   readonly place: string
@@ -54,14 +81,21 @@ export interface ChainOptions {
 /** Opens the chain of the store, or starts it with the genesis. Throws `database`. */
 export async function openChain(options: ChainOptions): Promise<Chain> {
   const { config, genesis, store, place, logger, now } = options
-  const blocks = await BlockStore.open(store, config)
-  const trie = new StateTrie(nodeSource(store), { sharedRoots: SHARED_ROOTS })
+  const source = nodeSource(store)
+  const { fork: from } = options
+  const fork = from && createFork({ ...from, source, sharedRoots: SHARED_ROOTS, config, logger })
+  const blocks = await BlockStore.open(store, config, fork?.history)
+  const trie = fork?.trie ?? new StateTrie(source, { sharedRoots: SHARED_ROOTS })
+  const forked = from && (await fork?.start(from))
+  const networkRules = vmRulesOf(config.name)
+  const rulesAt = fork === undefined ? networkRules : withUpstreamBridge(networkRules, fork)
   const vm = createVm({
     chainId: config.chainId,
-    rulesAt: withSignatures(vmRulesOf(config.name), options.signatures),
+    rulesAt: withSignatures(rulesAt, options.signatures),
     onNotice: (notice) => logger.warn(notice),
   })
   const blockchain = await Blockchain.open({ store, blocks, trie, place }, () => {
+    if (forked !== undefined) return forked
     const known = built.get(genesis) ?? buildGenesis(genesis, trie, config)
     built.set(genesis, known)
     return known
@@ -71,7 +105,7 @@ export async function openChain(options: ChainOptions): Promise<Chain> {
   const notices: string[] = []
   const importVm = createVm({
     chainId: config.chainId,
-    rulesAt: vmRulesOf(config.name),
+    rulesAt,
     onNotice(notice) {
       notices.push(notice)
       logger.warn(notice)
@@ -82,6 +116,9 @@ export async function openChain(options: ChainOptions): Promise<Chain> {
     store,
     trie,
     vm,
+    fork,
+    onDemand: fork?.demand.run ?? runOnce,
+    openTrie: (limits) => fork?.openTrie(limits) ?? new StateTrie(nodeSource(store), limits),
     stateAfter,
     headState: () => stateAfter(blockchain.head),
     validateBlock: createBlockValidation({ ...access, vm: importVm, trie, now, notices }),

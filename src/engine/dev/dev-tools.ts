@@ -90,9 +90,11 @@ const MAX_BALANCE = 2n ** 256n - 1n
 const MIN_GAS_LIMIT = 21_000n
 
 /** Makes the tools and the snapshot commands of a node. */
-export async function createDev(
-  parts: EngineParts,
-): Promise<{ tools: DevTools; snapshotCommands: SnapshotCommands }> {
+export async function createDev(parts: EngineParts): Promise<{
+  readonly tools: DevTools
+  readonly snapshotCommands: SnapshotCommands
+  readonly reloadSnapshots: () => Promise<void>
+}> {
   const {
     enqueue,
     store,
@@ -215,5 +217,5 @@ export async function createDev(
     instanceId: snapshots.instanceId,
   }
 
-  return { tools, snapshotCommands: snapshots.commands }
+  return { tools, snapshotCommands: snapshots.commands, reloadSnapshots: snapshots.reload }
 }

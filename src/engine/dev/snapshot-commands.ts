@@ -52,6 +52,8 @@ export interface NodeSnapshots {
   diff(before: number, after: number | undefined): SnapshotDiff | undefined
   /** 32 random bytes, new for each run of the node and after each reset. */
   instanceId(): Hex
+  /** Forgets all but those that were kept, which are read again. */
+  reload(): Promise<void>
 }
 
 function recordOf({ clock, blockOverrides, pool, isKept: _, ...rest }: Snapshot): KeptSnapshot {
@@ -92,8 +94,14 @@ export async function createSnapshots(parts: EngineParts): Promise<NodeSnapshots
   const newInstanceId = () => toHex(random('instance', 32))
   const table = snapshotTable(store)
   const snapshots = new Snapshots()
-  for await (const [id, record] of table.range()) snapshots.restore(id, snapshotOf(record))
   let instanceId = newInstanceId()
+
+  async function reload(): Promise<void> {
+    snapshots.clear()
+    for await (const [id, record] of table.range()) snapshots.restore(id, snapshotOf(record))
+  }
+
+  await reload()
 
   async function rewind(target: ExecutedBlock, alsoWrite: readonly Write[]): Promise<void> {
     const update = await blockchain.rewind(target, [...persistedPool.clear(), ...alsoWrite])
@@ -192,5 +200,6 @@ export async function createSnapshots(parts: EngineParts): Promise<NodeSnapshots
       return from && to && diff(from, to)
     },
     instanceId: () => instanceId,
+    reload,
   }
 }

@@ -55,11 +55,20 @@ interface Parts {
 /** Makes the indexes of a chain. Opening one reads nothing: what is missing is built on demand. */
 export function createChainIndexes({ blockchain, blocks, store, logger }: Parts): ChainIndexes {
   const { logSections, participantSections } = indexTables(store)
-  const logs = createSectionIndex({ blockchain, store, logger, table: logSections, contents: markLogs })
+  const firstHeight = blocks.first
+  const logs = createSectionIndex({
+    blockchain,
+    store,
+    logger,
+    firstHeight,
+    table: logSections,
+    contents: markLogs,
+  })
   const participants = createSectionIndex({
     blockchain,
     store,
     logger,
+    firstHeight,
     table: participantSections,
     contents: participantMarker((hash) => blocks.get(hash)?.block.transactions ?? []),
   })

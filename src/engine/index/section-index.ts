@@ -38,6 +38,8 @@ interface Parts {
   /** Marks what a block contains. */
   readonly contents: (block: IndexedBlock, mark: Mark) => void
   readonly logger: Logger
+  /** Height of the first block that is indexed; 0 unless given. */
+  readonly firstHeight?: number
 }
 
 /** An index of the canonical chain. */
@@ -70,7 +72,8 @@ interface Finished {
  * Makes an index. It grows with each block, writes each section to disk once that is full, and builds missing sections at
  * the first query that needs them: opening a chain costs nothing.
  */
-export function createSectionIndex({ blockchain, store, table, contents, logger }: Parts): SectionIndex {
+export function createSectionIndex(parts: Parts): SectionIndex {
+  const { blockchain, store, table, contents, logger, firstHeight = 0 } = parts
   const finished = new LRUCache<number, Finished>({
     maxSize: CACHE_BYTES,
     sizeCalculation: ({ size }) => Math.max(1, size),
@@ -129,6 +132,7 @@ export function createSectionIndex({ blockchain, store, table, contents, logger 
   function ready(section: number, upTo: number): Rows | undefined {
     const start = section * SECTION_BLOCKS
     if (open?.start === start && start + open.rows.count > upTo) return open.rows
+    if (start < firstHeight) return undefined
     const last = blockchain.hashAt(start + SECTION_BLOCKS - 1)
     if (last === undefined) return undefined
     const known = finished.get(section)
@@ -183,13 +187,19 @@ export function createSectionIndex({ blockchain, store, table, contents, logger 
 
   return {
     async *candidates(clauses, from, to, yieldIfDue) {
-      for (let section = Math.floor(from / SECTION_BLOCKS); section * SECTION_BLOCKS <= to; section++) {
+      // A fork has no index of the blocks below its first one, so that all of them may match.
+      for (let height = from; height <= to && height < firstHeight; height += SECTION_BLOCKS) {
+        const end = Math.min(to + 1, firstHeight, height + SECTION_BLOCKS)
+        yield Array.from({ length: end - height }, (_, index) => height + index)
+      }
+      const lowest = Math.max(from, firstHeight)
+      for (let section = Math.floor(lowest / SECTION_BLOCKS); section * SECTION_BLOCKS <= to; section++) {
         const start = section * SECTION_BLOCKS
         catchUp()
-        const [first, last] = [Math.max(from, start), Math.min(to, start + SECTION_BLOCKS - 1)]
+        const [first, last] = [Math.max(lowest, start), Math.min(to, start + SECTION_BLOCKS - 1)]
+        const isShort = last - first < SCAN_BLOCKS || start < firstHeight
         const rows =
-          ready(section, last) ??
-          (last - first < SCAN_BLOCKS ? scan(start, first, last) : await build(section, yieldIfDue))
+          ready(section, last) ?? (isShort ? scan(start, first, last) : await build(section, yieldIfDue))
         yield positionsWhere(rows, clauses, first - start, last - start).map((position) => start + position)
       }
     },

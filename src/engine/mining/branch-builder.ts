@@ -5,6 +5,7 @@ import type { Transaction } from '../../chain/transaction.ts'
 import { validateBody } from '../../chain/validation.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { invalidParams, NodeError } from '../../errors.ts'
+import type { OnDemand } from '../../state/fork/demand.ts'
 import type { StateTrie } from '../../state/state-trie.ts'
 import type { BlockStore } from '../../store/block-store.ts'
 import type { BlockReader } from '../blockchain/ancestry.ts'
@@ -24,6 +25,7 @@ interface Parts {
   readonly extraData: Uint8Array
   readonly build: (request: BuildRequest) => Promise<BuiltBlock>
   readonly mine: Miner
+  readonly onDemand: OnDemand
 }
 
 /** How a branch is built. */
@@ -65,15 +67,17 @@ export function createBranchBuilder(parts: Parts): BranchBuilder {
       )
     }
     const transactions = planned.transactions ?? []
-    const built = await parts.build({
-      parent,
-      timestamp,
-      coinbase: planned.coinbase ?? parts.coinbase(),
-      extraData: parts.extraData,
-      candidates: inOrder(transactions),
-      branch: reader,
-      ...(!uncles && { uncles: [] }),
-    })
+    const built = await parts.onDemand(() =>
+      parts.build({
+        parent,
+        timestamp,
+        coinbase: planned.coinbase ?? parts.coinbase(),
+        extraData: parts.extraData,
+        candidates: inOrder(transactions),
+        branch: reader,
+        ...(!uncles && { uncles: [] }),
+      }),
+    )
     const [refused] = [
       ...built.rejected,
       ...built.errored.map((transaction) => ({ transaction, reason: 'it could not be run' })),

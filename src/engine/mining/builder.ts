@@ -18,6 +18,7 @@ import type { StateTrie } from '../../state/state-trie.ts'
 import { ancestryOf, type BlockReader, type ChainAccess, environmentOf } from '../blockchain/ancestry.ts'
 import { uncleCandidates } from '../blockchain/uncles.ts'
 import { createEventLoopYield } from '../event-loop.ts'
+import type { Fork } from '../fork/fork.ts'
 import type { HeaderOverrides } from '../model.ts'
 import type { Candidates } from '../pool/order.ts'
 
@@ -56,6 +57,7 @@ interface Parts extends ChainAccess {
   readonly vm: Vm
   readonly trie: StateTrie
   readonly logger: Logger
+  readonly fork: Fork | undefined
 }
 
 /** Makes the builder. It builds on any parent whose state can be read. */
@@ -95,6 +97,7 @@ export function createBuilder(parts: Parts): (request: BuildRequest) => Promise<
       merkleProof: EMPTY,
       coinbaseTransaction: EMPTY,
     }
+    await parts.fork?.preparePayout(number)
     const ancestry = ancestryOf(tip, blockchain, branch)
     const overlay = new Overlay(trie.reader(parent.postState))
     const execution = new BlockExecution({

@@ -1,7 +1,9 @@
 /** Block production of a node: the pending block, mining work, the local miner, its schedule, and branches for `evm_reorg`. */
 import type { ExecutedBlock } from '../../chain/block.ts'
+import type { Transaction } from '../../chain/transaction.ts'
 import { encodeRlp } from '../../encoding/rlp.ts'
 import type { Logger } from '../../logger.ts'
+import type { StateReader } from '../../state/model.ts'
 import type { Chain } from '../blockchain/chain.ts'
 import type { Clock } from '../clock.ts'
 import type { BlockOverrides } from '../dev/block-overrides.ts'
@@ -54,22 +56,28 @@ export interface MiningParts extends Chain {
 
 /** Makes the block production of a node; its schedule is stopped. */
 export function createMining(parts: MiningParts): Mining {
-  const { config, blockchain, pool, clock, blockOverrides, logger, now } = parts
+  const { config, blockchain, pool, clock, blockOverrides, logger, now, fork } = parts
   const extraData = encodeRlp([Uint8Array.of(1), new TextEncoder().encode(parts.signature)])
   const buildBlock = createBuilder(parts)
   const build = (request: BuildRequest) =>
     buildBlock({ ...request, headerOverrides: blockOverrides.headerOverrides })
   const buildFromPool = (parent: ExecutedBlock, timestamp: number, data: Uint8Array) =>
-    build({
-      parent,
-      timestamp,
-      coinbase: blockOverrides.coinbase,
-      extraData: data,
-      candidates: pool.candidates(),
-    })
+    parts.onDemand(
+      () => {
+        if (fork !== undefined) readParties(parts.stateAfter(parent), pool.pending())
+        return build({
+          parent,
+          timestamp,
+          coinbase: blockOverrides.coinbase,
+          extraData: data,
+          candidates: pool.candidates(),
+        })
+      },
+      () => pool.pending()[0],
+    )
   const buildNext = (data: Uint8Array) =>
     buildFromPool(blockchain.head, clock.nextTimestamp(blockchain.head.block.header.timestamp), data)
-  const pending = createPending(config, buildNext)
+  const pending = createPending(config, buildNext, fork !== undefined)
   const works = createWorks({ ...parts, build: () => buildNext(extraData) })
   const mine = createMiner(parts, parts.isClosing)
   return {
@@ -98,5 +106,16 @@ export function createMining(parts: MiningParts): Mining {
       pending.discard()
       works.discard()
     },
+  }
+}
+
+/** Senders whose accounts are read before a block is built. */
+const MOST_PARTIES = 500
+
+/** Reads the accounts that transactions begin with, so that a fork fetches them together. */
+function readParties(state: StateReader, transactions: readonly Transaction[]): void {
+  for (const { from, to } of transactions.slice(0, MOST_PARTIES)) {
+    state.account(from)
+    if (to !== null) state.account(to)
   }
 }

@@ -25,6 +25,7 @@ export interface Pending {
 export function createPending(
   config: ChainConfig,
   build: (extraData: Uint8Array) => Promise<BuiltBlock>,
+  isFork: boolean,
 ): Pending {
   let cached: Promise<PendingBlock> | undefined
 
@@ -38,7 +39,8 @@ export function createPending(
         totalDifficulty: 0n,
         postState: state.root,
       },
-      state: overlay,
+      // On a fork reads of others may miss something, which an overlay would keep.
+      state: isFork ? overlay.view() : overlay,
       committed: state,
     }
   }

@@ -17,6 +17,12 @@ export class PersistedPool {
     this.#hashes = new Set(blocks.poolEntries().map(({ hash }) => hash))
   }
 
+  /** Reads the hashes again from what the block store read. */
+  reload(): void {
+    this.#hashes = new Set(this.#blocks.poolEntries().map(({ hash }) => hash))
+    this.#isShared = false
+  }
+
   /** The hashes as they are now, in constant time: the next change is made to a copy. */
   share(): ReadonlySet<Hex> {
     this.#isShared = true

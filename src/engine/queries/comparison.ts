@@ -5,6 +5,7 @@ import type { EthereumFork } from '../../comparison/ethereum-forks.ts'
 import type { EthereumBlock, RuleComparison } from '../../comparison/report.ts'
 import { invalidParams, NodeError } from '../../errors.ts'
 import type { Vm } from '../../evm/rules.ts'
+import type { OnDemand } from '../../state/fork/demand.ts'
 import { type ChainAccess, environmentAt } from '../blockchain/ancestry.ts'
 import type { Queries } from '../engine.ts'
 import type { Lookup } from './lookup.ts'
@@ -16,6 +17,7 @@ interface Parts extends ChainAccess {
   readonly replays: Pick<Replays, 'replay'>
   /** Milliseconds of wall clock; 0 is no limit. */
   readonly timeoutMs: number
+  readonly onDemand: OnDemand
 }
 
 /** Blocks under Ethereum's rules that are kept: `tandem drift --all` compares one transaction of a block after another. */
@@ -37,14 +39,16 @@ export function createComparison(parts: Parts): Queries['compareRules'] {
     if (known !== undefined || parent === undefined) return known
     const { executeBlockByEthereumRules } = await import('../../comparison/ethereum-block.ts')
     try {
-      const executed = await executeBlockByEthereumRules({
-        transactions: block.block.transactions.filter(({ isRemasc }) => !isRemasc),
-        state: lookup.stateAfter(parent),
-        env: environmentAt(block.block.header, parts),
-        chainId: config.chainId,
-        fork,
-        ...limit,
-      })
+      const executed = await parts.onDemand(() =>
+        executeBlockByEthereumRules({
+          transactions: block.block.transactions.filter(({ isRemasc }) => !isRemasc),
+          state: lookup.stateAfter(parent),
+          env: environmentAt(block.block.header, parts),
+          chainId: config.chainId,
+          fork,
+          ...limit,
+        }),
+      )
       ethereumBlocks.set(key, executed)
       return executed
     } catch (error) {

@@ -29,7 +29,7 @@ export function createFees({ blockchain, blocks, now, leastGasPrice, headerOverr
   /** Whether the last blocks used at least nine tenths of their gas, so that the price decides what is mined. */
   function areBlocksFull(): boolean {
     const top = blockchain.head.block.header.number
-    if (top < WINDOW) return false
+    if (top - blocks.first < WINDOW) return false
     let used = 0n
     let limit = 0n
     for (let height = top; height > top - WINDOW; height--) {
@@ -43,7 +43,11 @@ export function createFees({ blockchain, blocks, now, leastGasPrice, headerOverr
   /** Lower quartile of the gas prices of recent transactions, wei per gas. */
   function lowerQuartile(): bigint {
     const prices: bigint[] = []
-    for (let height = blockchain.head.block.header.number; height > 0 && prices.length < PRICES; height--) {
+    for (
+      let height = blockchain.head.block.header.number;
+      height > blocks.first && prices.length < PRICES;
+      height--
+    ) {
       const hash = blockchain.headerAt(height)?.hash
       const block = hash === undefined ? undefined : blocks.get(hash)
       for (const transaction of block?.block.transactions ?? []) {
@@ -67,7 +71,7 @@ export function createFees({ blockchain, blocks, now, leastGasPrice, headerOverr
       const since = now() - HOUR_SECONDS
       let own = 0n
       let network = 0n
-      for (let height = blockchain.head.block.header.number; height > 0; height--) {
+      for (let height = blockchain.head.block.header.number; height > blocks.first; height--) {
         const header = blockchain.headerAt(height)?.header
         if (header === undefined || header.timestamp < since) break
         network += header.difficulty

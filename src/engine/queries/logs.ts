@@ -5,6 +5,7 @@ import type { Hex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
 import type { ChainAccess } from '../blockchain/ancestry.ts'
 import { createEventLoopYield, type EventLoopYield } from '../event-loop.ts'
+import type { Fork } from '../fork/fork.ts'
 import type { ChainIndexes } from '../index/chain-indexes.ts'
 import type { LogQuery, LogView } from '../model.ts'
 import { logsOf } from './lookup.ts'
@@ -15,6 +16,7 @@ const neverYield: EventLoopYield = () => undefined
 
 interface Parts extends ChainAccess {
   readonly indexes: Pick<ChainIndexes, 'withLogs'>
+  readonly fork: Fork | undefined
 }
 
 /** Filter for the logs of a block. */
@@ -33,11 +35,16 @@ export function* matchingLogs(
   for (const view of logsOf(block, removed)) if (matchesLog(view.log, addresses, topics)) yield view
 }
 
+function tooManyLogs(maxLogs: number, tooMany: LogQuery['tooMany']): NodeError {
+  return tooMany?.() ?? new NodeError('log-limit', `Filter returned more than ${maxLogs} logs.`)
+}
+
 /** Makes the log query. It throws `log-limit` (docs/rpc-reference.md#77-filters-and-logs). */
 export function createLogs({
   blockchain,
   blocks,
   indexes,
+  fork,
 }: Parts): (query: LogQuery) => Promise<readonly LogView[]> {
   function collect(hash: Hex, query: LogQuery, found: LogView[]): void {
     const block = blocks.get(hash)
@@ -46,7 +53,7 @@ export function createLogs({
     for (const view of matchingLogs(block, query, false)) {
       found.push(view)
       if (maxLogs > 0 && found.length > maxLogs) {
-        throw tooMany?.() ?? new NodeError('log-limit', `Filter returned more than ${maxLogs} logs.`)
+        throw tooManyLogs(maxLogs, tooMany)
       }
     }
   }
@@ -56,8 +63,9 @@ export function createLogs({
     from: number,
     to: number,
     yieldIfDue: EventLoopYield,
+    before: readonly LogView[],
   ): Promise<LogView[]> {
-    const found: LogView[] = []
+    const found = [...before]
     const { addresses, topics } = query
     for await (const heights of indexes.withLogs(addresses, topics, { from, to }, yieldIfDue)) {
       for (const height of heights) {
@@ -68,6 +76,24 @@ export function createLogs({
       }
     }
     return found
+  }
+
+  /** Logs below the first block of a fork. */
+  async function past({ addresses, topics, maxLogs, tooMany }: LogQuery, from: number, to: number) {
+    if (fork === undefined || from > to) return []
+    const found = await fork.remote.logs({ range: { from, to }, addresses, topics })
+    if (maxLogs > 0 && found.length > maxLogs) throw tooManyLogs(maxLogs, tooMany)
+    return found.map(({ log, block, transactionHash, transactionIndex, logIndex }): LogView => {
+      const { hash, number } = block
+      return {
+        log,
+        block: { hash, block: { header: { number } } },
+        transaction: { hash: transactionHash },
+        transactionIndex,
+        logIndex,
+        removed: false,
+      }
+    })
   }
 
   return async function logs(query) {
@@ -85,7 +111,8 @@ export function createLogs({
       // The hash of the last block identifies all blocks below it.
       const tip = blockchain.hashAt(last)
       const yieldIfDue = restarts < MAX_RESTARTS ? createEventLoopYield('query') : neverYield
-      const found = await scan(query, range.from, last, yieldIfDue)
+      const before = await past(query, range.from, Math.min(last, blocks.first - 1))
+      const found = await scan(query, Math.max(range.from, blocks.first), last, yieldIfDue, before)
       if (blockchain.hashAt(last) === tip) return found
     }
   }

@@ -26,7 +26,10 @@ interface Parts extends Pick<Chain, 'blockchain' | 'blocks' | 'stateAfter'> {
 /** Makes the lookup of a node. */
 export function createLookup({ blockchain, blocks, stateAfter, pool, pending }: Parts): Lookup {
   function storedBlock(reference: Exclude<BlockReference, { tag: 'pending' }>): ExecutedBlock | undefined {
-    if ('tag' in reference) return reference.tag === 'earliest' ? blockchain.genesis : blockchain.head
+    if ('tag' in reference) {
+      if (reference.tag === 'latest') return blockchain.head
+      return blocks.first === 0 ? blockchain.genesis : storedBlock({ number: 0 })
+    }
     if ('number' in reference) {
       const hash = blockchain.headerAt(reference.number)?.hash
       return hash === undefined ? undefined : blocks.get(hash)
@@ -51,7 +54,11 @@ export function createLookup({ blockchain, blocks, stateAfter, pool, pending }: 
 
   return {
     block,
-    blocksAt: (height) => blocks.hashesAt(height).flatMap((hash) => blocks.get(hash) ?? []),
+    blocksAt(height) {
+      const canonical = height < blocks.first ? blockchain.hashAt(height) : undefined
+      const hashes = canonical === undefined ? blocks.hashesAt(height) : [canonical]
+      return hashes.flatMap((hash) => blocks.get(hash) ?? [])
+    },
     stateAfter,
     async state(reference) {
       if ('tag' in reference && reference.tag === 'pending') return (await pending.current()).state

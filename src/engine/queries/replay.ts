@@ -10,6 +10,7 @@ import { CallTracer } from '../../evm/tracing/call-tracer.ts'
 import { TraceBudget } from '../../evm/tracing/trace-budget.ts'
 import type { Tracer } from '../../evm/tracing/tracer.ts'
 import { type BlockResult, replayBlock } from '../../execution/apply-block.ts'
+import type { OnDemand } from '../../state/fork/demand.ts'
 import type { Overlay } from '../../state/overlay.ts'
 import { type ChainAccess, environmentAt } from '../blockchain/ancestry.ts'
 import { createEventLoopYield } from '../event-loop.ts'
@@ -67,6 +68,7 @@ interface Parts extends ChainAccess {
   readonly timeoutMs: number
   /** Bytes for the call trees of one replay. */
   readonly maxTraceBytes: number
+  readonly onDemand: OnDemand
 }
 
 interface Traced {
@@ -76,7 +78,7 @@ interface Traced {
 
 /** Makes the replays of one chain. */
 export function createReplays(parts: Parts): Replays {
-  const { config, blocks, vm, lookup, maxTraceBytes } = parts
+  const { config, blocks, vm, lookup, maxTraceBytes, onDemand } = parts
   const known = new LRUCache<Hex, Traced>({
     maxSize: CACHE_BYTES,
     sizeCalculation: ({ bytes }) => Math.max(1, bytes),
@@ -108,12 +110,8 @@ export function createReplays(parts: Parts): Replays {
   }
 
   /** The call trees of all transactions, or of one only. */
-  async function record(
-    block: ExecutedBlock,
-    budget: TraceBudget,
-    timeoutMs: number | undefined,
-    only?: number,
-  ): Promise<readonly TransactionTrace[]> {
+  async function record(block: ExecutedBlock, timeoutMs: number | undefined, only?: number): Promise<Traced> {
+    const budget = new TraceBudget(maxTraceBytes)
     const trees: { transaction: Transaction; index: number; tree: CallTracer }[] = []
     await replay(
       block,
@@ -125,17 +123,22 @@ export function createReplays(parts: Parts): Replays {
       },
       { lastIndex: only, timeoutMs },
     )
-    return trees.map(({ transaction, index, tree }) => ({ block, transaction, index, root: tree.root }))
+    const traces = trees.map(({ transaction, index, tree }) => ({
+      block,
+      transaction,
+      index,
+      root: tree.root,
+    }))
+    return { traces, bytes: budget.used }
   }
 
   async function traces(block: ExecutedBlock, timeoutMs?: number): Promise<readonly TransactionTrace[]> {
     const cached = known.get(block.hash)
     if (cached !== undefined) return cached.traces
     if (block.block.transactions.length === 0) return []
-    const budget = new TraceBudget(maxTraceBytes)
-    const found = await record(block, budget, timeoutMs)
-    if (budget.used <= CACHE_BYTES) known.set(block.hash, { traces: found, bytes: budget.used })
-    return found
+    const found = await onDemand(() => record(block, timeoutMs))
+    if (found.bytes <= CACHE_BYTES) known.set(block.hash, found)
+    return found.traces
   }
 
   /** The call trees of a whole block; `undefined` when they exceed the limit of memory together. */
@@ -161,7 +164,7 @@ export function createReplays(parts: Parts): Replays {
       const found =
         (isSecond || known.get(block.hash) !== undefined
           ? (await wholeBlock(block, timeoutMs))?.[index]
-          : undefined) ?? (await record(block, new TraceBudget(maxTraceBytes), timeoutMs, index))[0]
+          : undefined) ?? (await onDemand(() => record(block, timeoutMs, index))).traces[0]
       if (found === undefined) throw new Error(`block ${block.hash} has no transaction ${index}`)
       return found
     },

@@ -17,10 +17,9 @@ import type { BlockOverrideValues, StateOverrides } from '../../execution/reques
 import { applySimulated, type SimulatedCall } from '../../execution/simulated-transaction.ts'
 import { logsWithTransfers } from '../../execution/transfer-logs.ts'
 import { Overlay } from '../../state/overlay.ts'
-import { StateTrie } from '../../state/state-trie.ts'
-import type { Store } from '../../store/level.ts'
-import { nodeSource } from '../../store/state-nodes.ts'
+import type { StateTrie } from '../../state/state-trie.ts'
 import { ancestryOf, type ChainAccess, environmentOf } from '../blockchain/ancestry.ts'
+import type { Chain } from '../blockchain/chain.ts'
 import { createEventLoopYield } from '../event-loop.ts'
 import type { Pending } from '../mining/pending.ts'
 import type { BlockReference } from '../model.ts'
@@ -72,7 +71,7 @@ export interface BlockSimulations {
 }
 
 interface Parts extends ChainAccess {
-  readonly store: Store
+  readonly openTrie: Chain['openTrie']
   readonly lookup: Lookup
   readonly pending: Pick<Pending, 'current'>
   readonly vm: Vm
@@ -120,7 +119,7 @@ export function createBlockSimulations(parts: Parts): BlockSimulations {
 
   /** The base, and a trie of its own that reads its state: concurrent simulations may write the same nodes. */
   async function open(reference: BlockReference): Promise<{ base: ExecutedBlock; trie: StateTrie }> {
-    const trie = new StateTrie(nodeSource(parts.store), { cacheNodes: CACHE_NODES })
+    const trie = parts.openTrie({ cacheNodes: CACHE_NODES })
     if ('tag' in reference && reference.tag === 'pending') {
       const { executed, committed } = await parts.pending.current()
       trie.remember(committed)

@@ -14,6 +14,7 @@ import { messageCall } from '../../execution/message-call.ts'
 import type { CallRequest, StateOverrides } from '../../execution/request.ts'
 import { tracedState } from '../../execution/traced-state.ts'
 import type { Logger } from '../../logger.ts'
+import type { OnDemand } from '../../state/fork/demand.ts'
 import type { StateReader } from '../../state/model.ts'
 import { Overlay } from '../../state/overlay.ts'
 import { type ChainAccess, environmentAt } from '../blockchain/ancestry.ts'
@@ -77,11 +78,12 @@ interface Parts extends ChainAccess {
   readonly strictCalls: boolean
   readonly nameFailure: NameFailure
   readonly events: Emitter<EngineEvents>
+  readonly onDemand: OnDemand
 }
 
 /** Makes the simulations of a node. */
 export function createSimulations(parts: Parts): Simulations {
-  const { lookup, vm, logger, strictCalls, nameFailure, events } = parts
+  const { lookup, vm, logger, strictCalls, nameFailure, events, onDemand } = parts
   const within = (timeoutMs = parts.timeoutMs) => (timeoutMs > 0 ? { deadlineMs: timeoutMs } : {})
 
   function cap(usual: bigint): bigint {
@@ -105,17 +107,23 @@ export function createSimulations(parts: Parts): Simulations {
 
   return {
     async call(request, reference, overrides, timeoutMs) {
-      const { state, env, at } = await contextOf(reference)
-      const result = await messageCall({
-        request,
-        state,
-        env,
-        vm,
-        gasCap: cap(parts.callGasCap),
-        named: nameFailure,
-        ...(overrides && { overrides }),
-        ...within(timeoutMs),
-      })
+      const { result, at } = await onDemand(
+        async () => {
+          const { state, env, at } = await contextOf(reference)
+          const result = await messageCall({
+            request,
+            state,
+            env,
+            vm,
+            gasCap: cap(parts.callGasCap),
+            named: nameFailure,
+            ...(overrides && { overrides }),
+            ...within(timeoutMs),
+          })
+          return { result, at }
+        },
+        () => request,
+      )
       if (result.consoleCalls !== undefined) {
         events.emit('console', { texts: await consoleTexts(result.consoleCalls) })
       }
@@ -131,17 +139,24 @@ export function createSimulations(parts: Parts): Simulations {
       return new Uint8Array(0)
     },
     async estimateGas(request, reference, timeoutMs) {
-      const { state, env, at } = await contextOf(reference)
+      let at = reference
       try {
-        return await estimateGas({
-          request,
-          state,
-          env,
-          vm,
-          gasCap: cap(parts.gasEstimationCap),
-          named: nameFailure,
-          ...within(timeoutMs),
-        })
+        return await onDemand(
+          async () => {
+            const context = await contextOf(reference)
+            at = context.at
+            return estimateGas({
+              request,
+              state: context.state,
+              env: context.env,
+              vm,
+              gasCap: cap(parts.gasEstimationCap),
+              named: nameFailure,
+              ...within(timeoutMs),
+            })
+          },
+          () => request,
+        )
       } catch (error) {
         if (error instanceof NodeError && error.kind === 'reverted') {
           events.emit('failedCall', { error, request, reference: at })

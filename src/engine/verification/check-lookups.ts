@@ -1,9 +1,8 @@
 /** Checks what finds blocks and transactions against the blocks: heights, the canonical chain, its tip; and the pool. */
 import type { Hex } from '../../encoding/hex.ts'
+import { META } from '../../store/tables.ts'
 import type { AuditedTables } from './audited-tables.ts'
 import { hasItsSender } from './check-blocks.ts'
-
-const HEAD = 'head'
 
 /** Makes the checks of the lookups. */
 export function createLookupChecks(tables: AuditedTables) {
@@ -52,16 +51,20 @@ export function createLookupChecks(tables: AuditedTables) {
 
   /** Compares the head with the canonical chain, which is checked before. */
   async function checkHead(): Promise<void> {
-    for await (const [name, hash] of meta.entries()) {
-      if (name === HEAD && hash !== tip?.hash) {
-        meta.fault(HEAD, 'the head is not the last block of the canonical chain', {
-          height: tip?.height,
-          expected: tip?.hash,
-          found: hash,
-        })
+    for await (const [name, found] of meta.entries()) {
+      if (name === META.head) {
+        if (found === tip?.hash) continue
+        const values = { height: tip?.height, expected: tip?.hash, found }
+        meta.fault(name, 'the head is not the last block of the canonical chain', values)
+      } else if (name === META.loadedGenesis) {
+        const expected = canonical.get(0)
+        if (found === expected) continue
+        meta.fault(name, 'it is not the first block of the canonical chain', { height: 0, expected, found })
+      } else {
+        meta.fault(name, 'no hash has this name', { found })
       }
     }
-    if (meta.get(HEAD) === undefined) meta.fault(HEAD, 'the head is not stored')
+    if (meta.get(META.head) === undefined) meta.fault(META.head, 'the head is not stored')
   }
 
   function checkLocations(height: number, hash: Hex): void {

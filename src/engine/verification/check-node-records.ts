@@ -1,5 +1,6 @@
-/** Checks what a node keeps beside its chain: snapshots, bans, counters of callers. */
+/** Checks what a node keeps beside its chain: snapshots, bans, counters of callers, its position in a cluster's log. */
 import type { Hex } from '../../encoding/hex.ts'
+import { POSITION } from '../../store/tables.ts'
 import { parseBannedRange } from '../peers/banned-range.ts'
 import type { AuditedTables } from './audited-tables.ts'
 import { walkState } from './check-state.ts'
@@ -9,7 +10,7 @@ import { walkState } from './check-state.ts'
  * may be of a block that was removed since: the node does not revert to it.
  */
 export function createRecordChecks(tables: AuditedTables) {
-  const { headers, keptSnapshots, bans, peerCounters } = tables
+  const { headers, keptSnapshots, bans, peerCounters, replication } = tables
 
   /** `known`: root of a state that is walked apart. */
   async function checkSnapshots(known: Hex | undefined): Promise<void> {
@@ -33,5 +34,11 @@ export function createRecordChecks(tables: AuditedTables) {
     for await (const _ of peerCounters.entries());
   }
 
-  return { checkSnapshots, checkPeers }
+  async function checkPosition(): Promise<void> {
+    for await (const [name] of replication.entries()) {
+      if (name !== POSITION) replication.fault(name, 'it is no position in the log of a cluster')
+    }
+  }
+
+  return { checkSnapshots, checkPeers, checkPosition }
 }

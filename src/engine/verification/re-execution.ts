@@ -98,7 +98,8 @@ export async function createReExecution(store: Store, config: ChainConfig, repor
       }
     }
     const kept = blocks.accounts.internalsOf(executed) ?? []
-    if (equal(internals.encode(result.internals), internals.encode(kept))) return undefined
+    const { hash } = executed
+    if (equal(internals.encode(result.internals, hash), internals.encode(kept, hash))) return undefined
     const values = { expected: JSON.stringify(result.internals), found: JSON.stringify(kept) }
     return { ...faultOf(executed, 'its execution gives other internal calls', values), table: 'internals' }
   }

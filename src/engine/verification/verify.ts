@@ -1,6 +1,8 @@
 /** Verifies a stored chain: every entry by its hash, the lookups, the states of the head and of kept snapshots, and each block by executing it again. */
 import type { ChainConfig } from '../../chain/config.ts'
+import { toHex } from '../../encoding/hex.ts'
 import type { Store } from '../../store/level.ts'
+import { foreignKeys, META } from '../../store/tables.ts'
 import { auditedTables, type Fault } from './audited-tables.ts'
 import { createAccountChecks } from './check-accounts.ts'
 import { createBlockChecks } from './check-blocks.ts'
@@ -54,7 +56,12 @@ export async function verifyStore(options: VerificationOptions): Promise<Verific
   const { checkHeights, checkCanonical, checkHead, checkTransactions, checkPool } = createLookupChecks(tables)
   const { checkInternals, checkEntries } = createAccountChecks(tables)
   const { checkLogSections, checkParticipantSections } = createIndexChecks(tables)
-  const { checkSnapshots, checkPeers } = createRecordChecks(tables)
+  const { checkSnapshots, checkPeers, checkPosition } = createRecordChecks(tables)
+  async function checkForeignKeys(): Promise<void> {
+    for await (const key of foreignKeys(store)) {
+      report({ table: 'none', key: toHex(key), problem: 'the entry belongs to no table' })
+    }
+  }
   const steps: readonly (readonly [string, () => Promise<void>])[] = [
     ['headers', checkHeaders],
     ['bodies', checkBodies],
@@ -71,13 +78,15 @@ export async function verifyStore(options: VerificationOptions): Promise<Verific
     ['index of logs', checkLogSections],
     ['index of participants', checkParticipantSections],
     ['callers', checkPeers],
+    ['position in a cluster', checkPosition],
+    ['other entries', checkForeignKeys],
   ]
   for (const [name, check] of steps) {
     onStep({ name })
     await check()
   }
   onStep({ name: 'state of the head' })
-  const headHash = tables.meta.get('head')
+  const headHash = tables.meta.get(META.head)
   const head = headHash === undefined ? undefined : tables.headers.get(headHash)
   const height = head?.header.number
   const { nodes } = head === undefined ? { nodes: 0 } : walkState(head.postState, head.header.number, tables)

@@ -18,7 +18,7 @@ import {
 } from '../../evm/precompiles/remasc-storage.ts'
 import type { Overlay } from '../../state/overlay.ts'
 import { dividePayout, type Payment } from './division.ts'
-import { ancestorAt, breaksSelectionRule, siblingsAt } from './siblings.ts'
+import { ancestorAt, breaksSelectionRule, readAncestors, siblingsAt } from './siblings.ts'
 
 const TOPIC = toFixedHex(toBigInt(new TextEncoder().encode('mining_fee_topic')), 32)
 
@@ -34,6 +34,10 @@ export function payRemasc(
   onPayment: (payment: Payment, log: Log) => void = () => {},
 ): readonly Log[] {
   const { maturity, syntheticSpan, labsAddressAt, minimumGasAt, federators } = config.reward
+  if (config.reward.isPaidAt !== undefined) {
+    if (!config.reward.isPaidAt(env.number)) return []
+    readAncestors(env, env.number - maturity)
+  }
   writeCell(state, REMASC_SLOT.siblings, NO_SIBLINGS)
   const height = env.number - maturity
   if (height < 1) return []

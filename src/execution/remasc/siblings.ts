@@ -57,3 +57,10 @@ export function breaksSelectionRule({ header, hash }: AncestorBlock, siblings: r
       sibling.uncleCount > header.uncleCount || prefers({ ...sibling, totalDifficulty: 0n }, block),
   )
 }
+
+/** Looks at all ancestors that a payout needs, so that a fork fetches them together. */
+export function readAncestors(env: BlockEnvironment, height: number): void {
+  for (let above = 0; above <= GENERATIONS && height >= 1; above++) {
+    env.ancestor(env.number - 1 - height - above)
+  }
+}

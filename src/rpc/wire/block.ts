@@ -48,6 +48,10 @@ export const BlockObject = z
     cumulativeDifficulty: QuantityText,
     rskPteEdges: z.array(z.int()).nullable(),
     baseEvent: DataText.nullable(),
+    syntheticStateRoot: z
+      .literal(true)
+      .optional()
+      .describe('on a fork, in its own blocks: `stateRoot` identifies the state, and is no root of it'),
     hiddenTransactions: z
       .array(HashText)
       .optional()
@@ -104,8 +108,11 @@ function describeBlock(block: Block, hash: Hex, totalDifficulty: bigint, config:
     cumulativeDifficulty: toQuantity(cumulativeDifficulty),
     rskPteEdges: header.edges === undefined ? null : [...header.edges],
     baseEvent: baseEvent === undefined || baseEvent.length === 0 ? null : toHex(baseEvent),
+    ...(config.forkedAt !== undefined && header.number > config.forkedAt && SYNTHETIC),
   }
 }
+
+const SYNTHETIC = { syntheticStateRoot: true } as const
 
 /** Mined blocks never change, and clients request the recent ones repeatedly. */
 const described = new WeakMap<ExecutedBlock, RpcBlock>()

@@ -16,7 +16,14 @@ import { createNode } from '../../../src/index.ts'
 import { openStoreForReading, type Store } from '../../../src/store/level.ts'
 import { createReadOnlyStore } from '../../../src/store/read-only.ts'
 import type { KeptSnapshot, SectionRecord } from '../../../src/store/records.ts'
-import { accountTables, allTables, chainTables, indexTables, peerTables } from '../../../src/store/tables.ts'
+import {
+  accountTables,
+  allTables,
+  chainTables,
+  indexTables,
+  logPosition,
+  peerTables,
+} from '../../../src/store/tables.ts'
 import type { Level } from '../../../src/store/write-behind.ts'
 import { mineHeader } from '../../support/mined-header.ts'
 import { referenceBlocks } from '../../support/reference-files.ts'
@@ -44,10 +51,11 @@ const TABLES: Readonly<Record<string, number>> = {
   accountBlocks: 17,
   creators: 18,
   keptSnapshots: 19,
+  replication: 20,
 }
 /** Those whose keys are heights or numbers, and names. */
 const NUMBERED = ['heights', 'canonical', 'logSections', 'participantSections', 'keptSnapshots']
-const NAMED = ['meta', 'bans', 'peerCounters']
+const NAMED = ['meta', 'bans', 'peerCounters', 'replication']
 
 type Entry = readonly [Uint8Array, Uint8Array]
 
@@ -82,7 +90,7 @@ let folder: string
 let entries: Entry[]
 /**
  * The first blocks of the reference node's chains with uncles, contracts and calls among them, a transaction that waits, a
- * kept snapshot, a ban with counters, and a section of each index, which belongs to no block as the chain is too short.
+ * kept snapshot, a ban with counters, a position in a cluster's log, and a section of each index, which belongs to no block as the chain is too short.
  */
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'tandem-verify-'))
@@ -108,6 +116,7 @@ beforeAll(async () => {
     logSections.put(0, section),
     participantSections.put(0, section),
     peerCounters.put('203.0.113.9', { score: -5, punishments: 1 }),
+    logPosition(store).put({ cluster: 'c1', sequence: 7, term: 2 }),
   ]) {
     if (write.type === 'put') entries.push([write.key, write.value])
   }
@@ -161,6 +170,26 @@ describe('a flipped bit', () => {
       ),
       { numRuns: 10 },
     )
+  })
+
+  it.each(Object.keys(TABLES))('in a key of the table %s is found', async (table) => {
+    const own = entries.filter(([key]) => key[0] === TABLES[table])
+    const [old, value] = own[own.length >> 1] as Entry
+    for (const [byte, bit] of [
+      [old.length - 1, 0],
+      [old.length >> 1, 5],
+      [0, 6],
+    ] as const) {
+      const key = old.slice()
+      key[byte] = (key[byte] as number) ^ (1 << bit)
+      const { faults } = await verify(
+        createReadOnlyStore(levelOf(entries), [
+          { type: 'del', key: old },
+          { type: 'put', key, value },
+        ]),
+      )
+      expect(faults.length, `byte ${byte}`).toBeGreaterThan(0)
+    }
   })
 
   it('that is gone altogether is found: each kind of entry', async () => {

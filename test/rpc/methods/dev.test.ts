@@ -178,17 +178,28 @@ describe('methods of development clients', () => {
     [
       'hardhat_reset',
       [{ forking: { jsonRpcUrl: 'http://localhost:1', blockNumber: 7 } }],
-      'options.forking: this node forks no other chain; without it the chain is reset to its own genesis',
+      'options.forking: a node that shares its chain with others forks no other one',
     ],
     [
       'anvil_reset',
       [{ forking: { blockNumber: 7 } }],
-      'options.forking: this node forks no other chain; without it the chain is reset to its own genesis',
+      'options.forking: a node that shares its chain with others forks no other one',
+    ],
+    [
+      'anvil_setRpcUrl',
+      ['http://localhost:1'],
+      'url: this node forks no other chain; anvil_reset with forking starts a fork',
+    ],
+    ['anvil_setRpcUrl', ['localhost'], 'url: must be a URL of http or https'],
+    [
+      'anvil_reset',
+      [{ forking: { jsonRpcUrl: 'ws://x' } }],
+      'options.forking.jsonRpcUrl: must be a URL of http or https',
     ],
     [
       'anvil_reset',
       [{ jsonRpcUrl: 'http://localhost:1' }],
-      'options.forking: this node forks no other chain; without it the chain is reset to its own genesis',
+      'options.forking: a node that shares its chain with others forks no other one',
     ],
   ])('%s refuses %j', async (method, params, message) => {
     expect(await run(method, ...params)).toEqual({ outcome: { error: { code: -32602, message } }, calls: [] })
@@ -207,7 +218,6 @@ describe('methods of development clients', () => {
     ['anvil_setNextBlockBaseFeePerGas', 'no base fee'],
     ['hardhat_setPrevRandao', 'no random value'],
     ['anvil_setPrevRandao', 'no random value'],
-    ['anvil_setRpcUrl', 'forks no other chain'],
     ['anvil_setNextBlockPrevRandao', 'no random value'],
     ['anvil_getBlobByHash', 'no blobs'],
     ['anvil_getBlobsByTransactionHash', 'no blobs'],

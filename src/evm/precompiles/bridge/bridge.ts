@@ -108,6 +108,32 @@ function stateOf(env: PrecompileEnvironment): CallState {
   return state
 }
 
+/** Answers a view of the Bridge whose cells are another node's; throws PrecompileFailure where that fails. */
+export type BridgeView = (input: Uint8Array, env: PrecompileEnvironment) => Uint8Array
+
+/** The contract on a fork: another node answers the views, whose cells cannot be fetched, and nothing is written. */
+export function bridgeOver(view: BridgeView): MethodContract {
+  const refusal = ({ signature }: BridgeMethod) =>
+    new PrecompileFailure(
+      `${signature} cannot be simulated on a fork: the state of the Bridge is that of the upstream, which a fork only reads`,
+      { isNotSimulated: true },
+    )
+  return {
+    methodGas(input) {
+      const gas = prepare(input)?.method.gas ?? MISS_GAS
+      return typeof gas === 'bigint' ? gas + GAS_PER_BYTE * BigInt(input.length) : MISS_GAS
+    },
+    run(input, env) {
+      const call = prepare(input)
+      if (call === undefined) throw new PrecompileFailure(missMessage(input))
+      const { method } = call
+      checkCaller(method, env)
+      if (!method.isView || typeof method.gas !== 'bigint') throw refusal(method)
+      return view(input, env)
+    },
+  }
+}
+
 /** The contract. A transaction of a federator or voter pays no gas; a simulation has no signature to prove one. */
 export const bridge: MethodContract = {
   methodGas(input, env) {

@@ -1,37 +1,73 @@
 /** Methods of development clients about the node itself: metadata, reset, snapshots. */
 import { z } from 'zod'
 import { type Hex, toQuantity } from '../../../encoding/hex.ts'
-import { literals } from '../../json-forms.ts'
+import { invalidParams } from '../../../errors.ts'
+import { anyText } from '../../json-forms.ts'
 import { method } from '../../method.ts'
-import { either, object, optional, type Parameter, scalar } from '../../parameter.ts'
-import { Flag, HashText, QuantityText } from '../../wire/scalars.ts'
+import { object, optional, orNull, type Parameter, scalar } from '../../parameter.ts'
+import { Flag, HashText, QuantityText, wholeNumber } from '../../wire/scalars.ts'
 import { evm_increaseTime, evm_revert, evm_setNextBlockTimestamp, evm_snapshot } from '../evm.ts'
 import { order, under } from './family.ts'
 
 /** As Foundry spells it. */
 const HARD_FORK = 'Cancun' as const
 
-const NoOtherChain: Parameter<null> = scalar({
-  form: literals(null),
-  decode: (value) => value,
-  refusal: () =>
-    'options.forking: this node forks no other chain; without it the chain is reset to its own genesis',
-})
-const OTHER_CHAIN = { jsonRpcUrl: NoOtherChain, blockNumber: NoOtherChain }
+const isHttpUrl = (value: string): boolean => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)
 
-/** The chain to reset to: only this node's own genesis is supported. Clients may send the members empty. */
-const ResetOptions = either(
-  (value) => typeof value === 'object' && value !== null,
-  object({ ...OTHER_CHAIN, forking: object(OTHER_CHAIN) }, { nullIsAbsent: true }),
-  NoOtherChain,
+const Url: Parameter<string> = scalar({
+  form: anyText({ most: 2048, where: isHttpUrl }),
+  description: 'a URL of http or https',
+  decode: (value) => value,
+  refusal: (_, name) => `${name}: must be a URL of http or https`,
+})
+const FORKING = {
+  jsonRpcUrl: Url,
+  blockNumber: wholeNumber('height of the block to fork, number or hex', Number.MAX_SAFE_INTEGER),
+}
+
+interface ForkingRequest {
+  readonly jsonRpcUrl?: string | undefined
+  readonly blockNumber?: number | undefined
+}
+
+const EMPTY_IS_ABSENT = { nullIsAbsent: true } as const
+
+/** The chain to fork; clients may send the members empty, and Anvil takes those of `forking` at the top as well. */
+const ResetOptions: Parameter<ForkingRequest & { readonly forking?: ForkingRequest | undefined }> = orNull(
+  object({ ...FORKING, forking: object(FORKING, EMPTY_IS_ABSENT) }, EMPTY_IS_ABSENT),
+  {},
 )
 
 const RESET = order({
   name: 'reset',
-  summary: 'Back to genesis; snapshots, pool, clock offset, block overrides and impersonation are dropped.',
-  params: { options: optional(ResetOptions, null) },
+  summary:
+    "Back to genesis, on a fork to its first block; snapshots, pool, clock offset, block overrides and impersonation are dropped. With `forking` the chain becomes a fork of `jsonRpcUrl` (the fork's own upstream unless given) at `blockNumber` (the tip unless given).",
+  params: { options: optional(ResetOptions, {}) },
   example: [],
-  run: (_, { engine }) => engine.commands.reset(),
+  async run({ options }, { engine }) {
+    const url = options.forking?.jsonRpcUrl ?? options.jsonRpcUrl
+    const block = options.forking?.blockNumber ?? options.blockNumber
+    if (url === undefined && block === undefined) return engine.commands.reset()
+    if (engine.forkAnew === undefined)
+      throw invalidParams('options.forking: a node that shares its chain with others forks no other one')
+    return engine.forkAnew({ url, block })
+  },
+})
+
+export const anvil_setRpcUrl = method({
+  name: 'anvil_setRpcUrl',
+  changesState: true,
+  summary:
+    'The URL to ask from now on for what a fork needs of its upstream, which must have the same block.',
+  params: { url: Url },
+  result: z.null(),
+  examples: [],
+  async run({ url }, { engine }) {
+    if (engine.fork === undefined)
+      throw invalidParams('url: this node forks no other chain; anvil_reset with forking starts a fork')
+    await engine.fork.remote.setUrls([url])
+    return null
+  },
 })
 
 const SET_LOGGING = order({
@@ -58,6 +94,10 @@ export const hardhat_metadata = method({
     instanceId: HashText,
     latestBlockNumber: z.int(),
     latestBlockHash: HashText,
+    forkedNetwork: z
+      .object({ chainId: z.int(), forkBlockNumber: z.int(), forkBlockHash: HashText })
+      .optional()
+      .describe('the chain that a fork goes on from'),
     snapshots: z
       .record(z.string(), z.tuple([z.int(), HashText]))
       .describe('by id: height and hash of the head that each goes back to'),
@@ -76,7 +116,7 @@ export const hardhat_metadata = method({
       varies: true,
     },
   ],
-  run(_, { engine: { config, dev, queries }, options }) {
+  run(_, { engine: { config, dev, queries, fork }, options }) {
     const { hash, block } = queries.head()
     return {
       clientVersion: options.clientVersion,
@@ -84,6 +124,13 @@ export const hardhat_metadata = method({
       instanceId: dev.instanceId(),
       latestBlockNumber: block.header.number,
       latestBlockHash: hash,
+      ...(fork && {
+        forkedNetwork: {
+          chainId: fork.remote.point.chainId,
+          forkBlockNumber: fork.remote.point.number,
+          forkBlockHash: fork.remote.point.hash,
+        },
+      }),
       snapshots: Object.fromEntries(
         dev.snapshots().map((saved) => [toQuantity(saved.id), [saved.height, saved.hash] as [number, Hex]]),
       ),
@@ -93,7 +140,8 @@ export const hardhat_metadata = method({
 
 export const anvil_nodeInfo = method({
   name: 'anvil_nodeInfo',
-  summary: 'Head of the chain, and settings of the next block; forking is always null.',
+  summary:
+    'Head of the chain, settings of the next block, and the upstream of a fork: scheme and host of its URL.',
   params: {},
   result: z.object({
     currentBlockNumber: QuantityText,
@@ -110,7 +158,11 @@ export const anvil_nodeInfo = method({
       gasLimit: QuantityText,
       gasPrice: QuantityText,
     }),
-    forkConfig: z.object({ forkUrl: z.null(), forkBlockNumber: z.null(), forkRetryBackoff: z.null() }),
+    forkConfig: z.object({
+      forkUrl: z.string().nullable(),
+      forkBlockNumber: z.int().nullable(),
+      forkRetryBackoff: z.null(),
+    }),
   }),
   examples: [
     {
@@ -127,7 +179,7 @@ export const anvil_nodeInfo = method({
       },
     },
   ],
-  run(_, { engine: { config, dev, queries } }) {
+  run(_, { engine: { config, dev, queries, fork } }) {
     const { hash, block } = queries.head()
     const { header } = block
     const { gasLimit = header.gasLimit, minimumGasPrice = header.minimumGasPrice } = dev.headerOverrides()
@@ -144,7 +196,11 @@ export const anvil_nodeInfo = method({
         gasLimit: toQuantity(gasLimit),
         gasPrice: toQuantity(queries.gasPrice()),
       },
-      forkConfig: { forkUrl: null, forkBlockNumber: null, forkRetryBackoff: null },
+      forkConfig: {
+        forkUrl: fork?.remote.upstream.origin ?? null,
+        forkBlockNumber: fork?.remote.point.number ?? null,
+        forkRetryBackoff: null,
+      },
     }
   },
 })
@@ -153,6 +209,7 @@ export const anvil_nodeInfo = method({
 export const DEV_NODE_METHODS = [
   ...RESET,
   ...SET_LOGGING,
+  anvil_setRpcUrl,
   hardhat_metadata,
   { ...under('anvil_metadata', hardhat_metadata), presets: undefined },
   anvil_nodeInfo,

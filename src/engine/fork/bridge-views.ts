@@ -1,0 +1,87 @@
+/** Views of the Bridge on a fork: its cells are longer than words, which nodes do not give away, so upstream runs them. */
+import { LRUCache } from 'lru-cache'
+import { PRECOMPILE_ADDRESS } from '../../chain/config.ts'
+import { EMPTY } from '../../encoding/bytes.ts'
+import { type Hex, toHex } from '../../encoding/hex.ts'
+import { NodeError } from '../../errors.ts'
+import { type BridgeView, bridgeOver } from '../../evm/precompiles/bridge/bridge.ts'
+import { type PrecompileEnvironment, PrecompileFailure } from '../../evm/precompiles/precompile.ts'
+import type { VmRules } from '../../evm/rules.ts'
+import type { Demand } from '../../state/fork/demand.ts'
+import type { RemoteBlockId, RemoteChain } from '../../state/remote/model.ts'
+import type { BlockHistory } from '../../store/block-store.ts'
+
+/** Answers kept. */
+const MOST_ANSWERS = 10_000
+
+interface Parts {
+  readonly remote: RemoteChain
+  readonly history: BlockHistory
+  readonly demand: Demand
+}
+
+/** What upstream answered: the output, or why it failed. */
+type Answer = { readonly output: Uint8Array } | { readonly failure: string }
+
+/** Rules whose Bridge is that of the upstream. */
+export function withUpstreamBridge(
+  rulesAt: (height: number) => VmRules,
+  parts: Parts,
+): (height: number) => VmRules {
+  const contract = bridgeOver(createBridgeView(parts))
+  const made = new Map<VmRules, VmRules>()
+  return (height) => {
+    const rules = rulesAt(height)
+    let own = made.get(rules)
+    if (own === undefined) {
+      const row = rules.precompiles.get(PRECOMPILE_ADDRESS.bridge)
+      if (row === undefined) throw new Error('the chain has no Bridge')
+      const precompiles = new Map(rules.precompiles).set(PRECOMPILE_ADDRESS.bridge, {
+        name: row.name,
+        requiredGas: contract.methodGas,
+        run: contract.run,
+      })
+      own = { ...rules, precompiles }
+      made.set(rules, own)
+    }
+    return own
+  }
+}
+
+function createBridgeView({ remote, history, demand }: Parts): BridgeView {
+  const answers = new LRUCache<string, Answer>({ max: MOST_ANSWERS })
+
+  /** The block after which the state is that of the call; `undefined` while it is being fetched. */
+  function blockOf({ number, isLocal, ancestor }: PrecompileEnvironment): RemoteBlockId | undefined {
+    if (number > remote.point.number) return remote.point
+    if (isLocal) {
+      const hash = number === remote.point.number ? remote.point.hash : history.hashAt(number)
+      return hash && { number, hash }
+    }
+    const parent = ancestor(0)
+    return parent && { number: parent.header.number, hash: parent.hash }
+  }
+
+  async function ask(key: string, block: RemoteBlockId, from: Hex, data: Uint8Array): Promise<void> {
+    try {
+      const call = { from, to: PRECOMPILE_ADDRESS.bridge, data }
+      answers.set(key, { output: await remote.stateAt(block).call(call) })
+    } catch (error) {
+      if (!(error instanceof NodeError) || error.kind !== 'reverted') throw error
+      answers.set(key, { failure: error.message })
+    }
+  }
+
+  return (input, env) => {
+    const block = blockOf(env)
+    if (block === undefined) return EMPTY
+    const key = `${block.hash} ${env.caller} ${toHex(input)}`
+    const answer = answers.get(key)
+    if (answer === undefined) {
+      demand.missLoad(`Bridge ${key}`, () => ask(key, block, env.caller, input))
+      return EMPTY
+    }
+    if ('failure' in answer) throw new PrecompileFailure(answer.failure)
+    return answer.output
+  }
+}

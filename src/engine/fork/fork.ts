@@ -1,0 +1,118 @@
+/** What a node that forks another chain has beside its own: the upstream, its history, and the state on demand. */
+import { EMPTY_ACCOUNT, withBalance } from '../../chain/account.ts'
+import type { Rules } from '../../chain/activations.ts'
+import type { ExecutedBlock } from '../../chain/block.ts'
+import { CHAINS, type ChainConfig } from '../../chain/config.ts'
+import type { Hex } from '../../encoding/hex.ts'
+import { invalidParams } from '../../errors.ts'
+import type { Logger } from '../../logger.ts'
+import { Demand } from '../../state/fork/demand.ts'
+import { ForkTrie } from '../../state/fork/fork-trie.ts'
+import type { CommittedState } from '../../state/model.ts'
+import { Overlay } from '../../state/overlay.ts'
+import type { RemoteBlockId, RemoteChain } from '../../state/remote/model.ts'
+import type { BlockHistory } from '../../store/block-store.ts'
+import type { StateNodes } from '../../store/state-nodes.ts'
+import { type AccountEdit, applyEdits } from '../dev/state-edits.ts'
+import { createHistory } from './history.ts'
+import { createPayouts, type PreparePayout } from './payouts.ts'
+
+/** What a fork changes of the upstream's state before its first block. */
+interface StartChanges {
+  readonly toFund: readonly Hex[]
+  /** What each of them has at least, wei. */
+  readonly balance: bigint
+  readonly edits: readonly AccountEdit[]
+}
+
+/** A chain that goes on from a block of another one. */
+export interface Fork {
+  readonly remote: RemoteChain
+  readonly demand: Demand
+  readonly trie: ForkTrie
+  readonly history: BlockHistory
+  readonly preparePayout: PreparePayout
+  /**
+   * The block of the upstream whose state has what an account has after `block`. Throws `invalid-params` when the account
+   * was written since: the state of a fork has no true root.
+   */
+  provableAt(block: ExecutedBlock, address: Hex): RemoteBlockId
+  /** Another trie over the same store and upstream. */
+  openTrie(options: { readonly cacheNodes: number }): ForkTrie
+  /** The first block, with the state that local blocks build on. */
+  start(changes: StartChanges): Promise<{ block: ExecutedBlock; state: CommittedState }>
+}
+
+interface ForkParts {
+  readonly remote: RemoteChain
+  readonly source: StateNodes
+  readonly sharedRoots: number
+  readonly config: ChainConfig
+  readonly logger: Logger
+  readonly unpaid: Set<number>
+}
+
+/** Makes the fork; `source` has the nodes of what was written since it began. */
+export function createFork({ remote, source, sharedRoots, config, logger, unpaid }: ForkParts): Fork {
+  const demand = new Demand()
+  const parts = { demand, stateAt: remote.stateAt.bind(remote) }
+  const trie = new ForkTrie(source, { sharedRoots }, parts)
+  const history = createHistory(remote, trie, demand)
+  return {
+    remote,
+    demand,
+    trie,
+    history,
+    preparePayout: createPayouts({ remote, history, demand, config, logger, unpaid }),
+    provableAt({ hash, block: { header }, postState }, address) {
+      const { number } = header
+      if (number < remote.point.number) return { number, hash }
+      if (!trie.isWritten(postState, address)) return remote.point
+      throw invalidParams(
+        `address: ${address} was written since the fork began at block ${remote.point.number}, and the state of a fork has no true root to prove it against`,
+      )
+    },
+    openTrie: (limits) => new ForkTrie(source, limits, parts),
+    async start({ toFund, balance, edits }) {
+      const { root } = trie.remoteState(remote.point)
+      const state = await demand.run(() => {
+        const overlay = new Overlay(trie.reader(root))
+        for (const address of toFund) {
+          const account = overlay.account(address)
+          if (account !== undefined && account.balance >= balance) continue
+          overlay.putAccount(address, withBalance(account ?? EMPTY_ACCOUNT, balance))
+        }
+        applyEdits(overlay, edits)
+        return trie.commit(root, overlay.changes())
+      })
+      return { block: { ...remote.head, postState: state.root }, state }
+    },
+  }
+}
+
+/**
+ * The constants of a fork's chain: the upstream's, at a difficulty that a block can be mined at here, and without the
+ * fork detection data (RSKIP-110) of local blocks, which would need hundreds of the upstream's headers. Blocks at the
+ * heights `unpaid` leave the payout of collected fees out.
+ */
+export function forkConfig({ config, point }: RemoteChain, unpaid: ReadonlySet<number>): ChainConfig {
+  const { difficulty } = CHAINS.regtest
+  const localRules = new Map<Rules, Rules>()
+  const rulesAt = (height: number): Rules => {
+    const rules = config.rulesAt(height)
+    if (height <= point.number) return rules
+    let own = localRules.get(rules)
+    if (own === undefined) {
+      own = { ...rules, forkDetection: false }
+      localRules.set(rules, own)
+    }
+    return own
+  }
+  return {
+    ...config,
+    forkedAt: point.number,
+    rulesAt,
+    reward: { ...config.reward, isPaidAt: (height) => !unpaid.has(height) },
+    difficulty: { ...config.difficulty, minimumAt: difficulty.minimumAt, fixed: difficulty.minimumAt(0) },
+  }
+}

@@ -1,0 +1,91 @@
+/** Opens the upstream that the options of a node name, and replaces the chain of a running node by a fork. */
+
+import { invalidParams } from '../../errors.ts'
+import type { Logger } from '../../logger.ts'
+import { forkSource } from '../../options/fork-settings.ts'
+import type { ResolvedNodeOptions } from '../../options/options.ts'
+import type { RemoteChain } from '../../state/remote/model.ts'
+import { readForkedBlock } from '../../store/identity.ts'
+import type { Engine, ForkChoice } from '../engine.ts'
+import type { EngineEvents } from '../model.ts'
+
+/** The upstream that the options name, `undefined` where they name none. Throws `upstream` and `invalid-options`. */
+export async function openUpstream(
+  options: ResolvedNodeOptions,
+  logger: Logger,
+): Promise<RemoteChain | undefined> {
+  if (options.fork === undefined) return undefined
+  // A node without a fork never loads the client of an upstream.
+  const [{ openRemoteChain }, { remoteSettingsOf, systemDeps }] = await Promise.all([
+    import('../../state/remote/remote-chain.ts'),
+    import('../../state/remote/settings.ts'),
+  ])
+  const settings = remoteSettingsOf(options, process.env)
+  if (settings === undefined) return undefined
+  const { dataDir } = options
+  const isOpen = settings.block === undefined && settings.transaction === undefined
+  // A database that holds a fork goes on with it, unless another block is asked for.
+  const known = isOpen && dataDir !== undefined ? await readForkedBlock(dataDir) : undefined
+  const remote = await openRemoteChain(
+    known === undefined ? settings : { ...settings, block: { hash: known.hash } },
+    systemDeps((message) => logger.warn(message)),
+  )
+  const { origin, client, isSameFamily } = remote.upstream
+  if (!isSameFamily) {
+    logger.warn(
+      `the upstream ${origin} (${client}) is of another family: gas, opcodes and precompiled contracts here are this chain's`,
+    )
+  }
+  return remote
+}
+
+/** What replacing the chain of a node needs. */
+interface Parts {
+  /** Keeps its identity: what it consists of is replaced. */
+  readonly engine: Engine
+  readonly options: ResolvedNodeOptions
+  readonly logger: Logger
+  /** An engine on the upstream, with a store of its own. */
+  readonly start: (remote: RemoteChain | undefined) => Promise<Engine>
+}
+
+const EVENTS: readonly (keyof EngineEvents)[] = ['chain', 'pool', 'console', 'failedCall']
+
+/** Makes `Engine.forkAnew`. */
+export function createForkAnew({ engine, options, logger, start }: Parts): NonNullable<Engine['forkAnew']> {
+  let current = { ...engine }
+
+  return async function forkAnew({ url, block }: ForkChoice) {
+    if (options.dataDir !== undefined) {
+      throw invalidParams(
+        'forking: a node with a data directory goes on with the chain in it; start a node without one to fork at run time',
+      )
+    }
+    const fork = url === undefined ? forkSource(options)?.urls : [url]
+    if (fork === undefined)
+      throw invalidParams('forking.jsonRpcUrl: this node has no upstream yet, so name one')
+    const wanted = { ...options, fork, forkBlock: block ?? 'latest', forkTransactionHash: undefined }
+    const remote = await openUpstream(wanted, logger)
+    const next = await start(remote).catch(async (error) => {
+      await remote?.close()
+      throw error
+    })
+    const { events, close } = engine
+    await current.retire()
+    for (const name of EVENTS) next.events.on(name, (event) => events.emit(name, event))
+    current = next
+    // Whoever holds these objects goes on with the new chain.
+    Object.assign(engine.queries, next.queries)
+    Object.assign(engine.commands, next.commands)
+    Object.assign(engine.dev, next.dev)
+    Object.assign(engine, {
+      config: next.config,
+      fork: next.fork,
+      retire: next.retire,
+      async close() {
+        await next.close()
+        await close()
+      },
+    })
+  }
+}

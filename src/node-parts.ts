@@ -1,0 +1,150 @@
+/** What the parts of a node are created with, out of its options. */
+import { readArtifacts } from './abi/artifact-files.ts'
+import { type AbiRegistry, createAbiRegistry } from './abi/registry.ts'
+import {
+  CHAINS,
+  type ChainConfig,
+  withBlockGasLimit,
+  withDifficulty,
+  withMinimumGasPrice,
+} from './chain/config.ts'
+import { type Genesis, LOCAL_BALANCE, parseGenesis } from './chain/genesis.ts'
+import { fromHex, type Hex } from './encoding/hex.ts'
+import type { ForkStart } from './engine/blockchain/chain.ts'
+import { forkConfig } from './engine/fork/fork.ts'
+import type { MiningMode } from './engine/model.ts'
+import type { RandomBytes } from './engine/randomness.ts'
+import type { LocalAccounts } from './engine/wallet/accounts.ts'
+import { NodeError } from './errors.ts'
+import type { Logger } from './logger.ts'
+import type { ResolvedNodeOptions } from './options/options.ts'
+import type { Joining } from './replication/cluster.ts'
+import { BlockStore } from './store/block-store.ts'
+import type { Store } from './store/level.ts'
+import { readGenesisFile } from './store/package-files.ts'
+
+/** The chain's constants; a fork has those of its upstream, with blocks that can be mined here. */
+export function configOf(
+  options: ResolvedNodeOptions,
+  fork: Pick<ForkStart, 'remote' | 'unpaid'> | undefined,
+): ChainConfig {
+  let config = fork === undefined ? CHAINS[options.chain] : forkConfig(fork.remote, fork.unpaid)
+  if (options.blockGasLimit !== undefined) config = withBlockGasLimit(config, options.blockGasLimit)
+  if (options.minGasPrice !== undefined) config = withMinimumGasPrice(config, options.minGasPrice)
+  if (options.chainId !== undefined) config = { ...config, chainId: options.chainId }
+  if (options.difficulty !== undefined) config = withDifficulty(config, options.difficulty)
+  return config
+}
+
+/** The registry of the ABIs that the options name; reads no file when there are none. */
+export async function namesOf({ abi }: ResolvedNodeOptions): Promise<AbiRegistry> {
+  const names = createAbiRegistry()
+  if (abi.length > 0) for (const artifact of await readArtifacts(abi)) await names.add(artifact)
+  return names
+}
+
+/** Arachnid's deterministic deployment proxy, through which Foundry's scripts create contracts with CREATE2. */
+const CREATE2_DEPLOYER = '0x4e59b44847b379578588920ca78fbf26c0b4956c'
+const CREATE2_DEPLOYER_CODE = fromHex(
+  '0x7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe03601600081602082378035828234f58015156039578182fd5b8082525050506014600cf3',
+)
+
+/** What a fork begins with: the upstream's state, in which the local accounts have their balance. */
+export function forkStart(
+  forked: Pick<ForkStart, 'remote' | 'unpaid'>,
+  { toFund }: LocalAccounts,
+  { accountBalance = LOCAL_BALANCE, create2Deployer, alloc = new Map() }: ResolvedNodeOptions,
+): ForkStart {
+  const edits = [...alloc].map(([address, account]) => ({ address, ...account }))
+  if (create2Deployer) edits.push({ address: CREATE2_DEPLOYER, code: CREATE2_DEPLOYER_CODE })
+  return { ...forked, toFund, balance: accountBalance, edits }
+}
+
+/** The genesis of the chain. A timestamp of `now` is that of the first start: later ones take it from the store. */
+export async function genesisOf(
+  { chain, genesis, genesisTime, accountBalance, create2Deployer, alloc = new Map() }: ResolvedNodeOptions,
+  config: ChainConfig,
+  toFund: readonly Hex[],
+  store: Store,
+  now: () => number,
+): Promise<Genesis> {
+  let timestamp = genesisTime
+  if (timestamp === 'now') {
+    const blocks = await BlockStore.open(store, config)
+    const hash = blocks.canonicalHash(0)
+    timestamp = (hash === undefined ? undefined : blocks.header(hash)?.timestamp) ?? now()
+  }
+  return parseGenesis(genesis ?? readGenesisFile(chain), config, {
+    addresses: toFund,
+    balance: accountBalance,
+    timestamp,
+    alloc: create2Deployer ? new Map([[CREATE2_DEPLOYER, { code: CREATE2_DEPLOYER_CODE }], ...alloc]) : alloc,
+  })
+}
+
+/** Unix time of a frozen clock that names none: 14 November 2023, 22:13:20 UTC. */
+const FROZEN_TIME = 1_700_000_000
+
+/** The node's source of time, Unix seconds. */
+export function clockOf({ now, frozenClock }: ResolvedNodeOptions): () => number {
+  if (now !== undefined) return now
+  if (frozenClock === false) return () => Math.floor(Date.now() / 1000)
+  const time = frozenClock === true ? FROZEN_TIME : frozenClock
+  return () => time
+}
+
+/** The gas of a simulation without a cap (docs/rpc-reference.md#74-calls-and-estimates). */
+const UNLIMITED_GAS = 10n ** 14n
+
+/**
+ * The cap on a simulation's gas: the option (0 is none), else the default, which a larger block gas limit raises so that
+ * every transaction that fits a block can be simulated.
+ */
+export function gasCap(given: unknown, resolved: bigint, blockGasLimit: bigint | undefined): bigint {
+  if (resolved === 0n) return UNLIMITED_GAS
+  return given === undefined && blockGasLimit !== undefined && blockGasLimit > resolved
+    ? blockGasLimit
+    : resolved
+}
+
+/** The mining mode of the options: milliseconds for an interval. */
+export function miningOf({ mining }: ResolvedNodeOptions): MiningMode {
+  return typeof mining === 'number' ? Math.round(mining * 1000) : mining
+}
+
+/** The cluster that the options name, if any; its code is not loaded otherwise. Closes the store where that fails. */
+export async function joiningOf(
+  options: ResolvedNodeOptions,
+  { name: chain, chainId }: ChainConfig,
+  store: Store,
+  logger: Logger,
+): Promise<Joining | undefined> {
+  const { cluster, clusterName, role, maxLag } = options
+  if (cluster === undefined) return undefined
+  if (options.fork !== undefined) {
+    await store.close()
+    throw new NodeError(
+      'invalid-options',
+      'A fork cannot be shared by a cluster: leave out "fork" or "cluster".',
+    )
+  }
+  const { openCluster } = await import('./replication/cluster.ts')
+  const { clusterCreds, clusterCa, clusterReplicas, clusterLogBytes } = options
+  const where = { url: cluster, creds: clusterCreds, ca: clusterCa, name: clusterName }
+  const size = { replicas: clusterReplicas, logBytes: clusterLogBytes }
+  return openCluster({ ...where, ...size, role, maxLag }, { chain, chainId }, store, logger).catch(
+    async (error) => {
+      await store.close()
+      throw error
+    },
+  )
+}
+
+/** Ids of filters begin with that of the node, by which other nodes find it. */
+export function withNodeId(random: RandomBytes, id: string): RandomBytes {
+  const head = fromHex(`0x${id}`)
+  return (purpose, length) => {
+    const bytes = random(purpose, length)
+    return purpose === 'filter' ? Uint8Array.from([...head, ...bytes.subarray(head.length)]) : bytes
+  }
+}

@@ -1,0 +1,323 @@
+/** Joins a node to its cluster: checks, snapshot, the replicating store, the log, and the calls between nodes. */
+import { randomBytes } from 'node:crypto'
+import { jetstream } from '@nats-io/jetstream'
+import { type KV, Kvm } from '@nats-io/kv'
+import { toHex } from '../encoding/hex.ts'
+import type { Engine } from '../engine/engine.ts'
+import { NodeError } from '../errors.ts'
+import type { Logger } from '../logger.ts'
+import { hasBlocks } from '../store/replicated-tables.ts'
+import { logPosition } from '../store/tables.ts'
+import type { Store } from '../store/write-behind.ts'
+import { answerCalls, callNode, NoSuchNodeError, type RemoteReply } from './calls.ts'
+import {
+  type ClusterIdentity,
+  makeClusterIdentity,
+  type OwnIdentity,
+  readClusterIdentity,
+  requireSameChain,
+  requireSameGenesis,
+} from './facts.ts'
+import { LEASE_MS } from './lease.ts'
+import { type Link, type LinkOptions, openLink } from './link.ts'
+import { openLog } from './log.ts'
+import { type Member, startMember, tryAgain } from './member.ts'
+import type { AnswerCall, ClusterHealth, RemoteCall, RoleOption } from './model.ts'
+import { namesOf } from './names.ts'
+import { createPresence } from './presence.ts'
+import { createReplicatedStore } from './replicated-store.ts'
+import { createCompaction, openSnapshots } from './snapshots.ts'
+
+/** The cluster that a node joins. */
+export interface ClusterOptions extends LinkOptions {
+  readonly name: string
+  readonly role: RoleOption
+  /** Seconds of lag beyond which a node is not ready. */
+  readonly maxLag: number
+  /** Most bytes of the log, and copies of log, buckets and snapshots, where this node makes them. */
+  readonly logBytes: number
+  readonly replicas: number
+}
+
+/** What a node is before it has an engine. */
+export interface Joining {
+  /** Of this node: eight hex digits. */
+  readonly id: string
+  /** Replicates once the node has joined. */
+  readonly store: Store
+  /** Timestamp of the cluster's block 0; `undefined` in a new cluster. */
+  readonly genesisTime: number | undefined
+  /** Throws `overloaded` unless this node leads. */
+  admitCommand(): void
+  /** Joins with the engine over the store; resolves once the node is up to date, and leads if it has to. Throws `cluster`. */
+  join(engine: Engine, answer: AnswerCall): Promise<Cluster>
+  /** For a node that does not start. */
+  cancel(): Promise<void>
+}
+
+/** The cluster as a node of it sees it. */
+export interface Cluster {
+  /** Of this node: eight hex digits. */
+  readonly id: string
+  readonly isLeader: boolean
+  /**
+   * Has a node answer a call, the leader unless one is named, and waits until this node has applied what the call
+   * changed. Throws what the call throws, and `overloaded` when no answer comes; `undefined` when a named node is gone.
+   */
+  call(call: RemoteCall, node?: string): Promise<{ readonly result: unknown } | undefined>
+  health(): ClusterHealth
+  /** Lets the running command end, hands the lease over and disconnects. */
+  leave(): Promise<void>
+}
+
+/** Longest wait for the first leader, for a snapshot, and for the lease of a node that has to lead. */
+const START_MS = 30_000
+/** Longest wait of a request to a bucket: a lease has to be lost in time. */
+const BUCKET_MS = 1_000
+const POLL_MS = 200
+
+function refused(message: string): NodeError {
+  return new NodeError('cluster', message)
+}
+
+/** Asks again until there is an answer; throws `cluster` with `what` is missing after `START_MS`. */
+async function waitFor<T>(ask: () => Promise<T | undefined> | T | undefined, what: string): Promise<T> {
+  const until = performance.now() + START_MS
+  while (performance.now() < until) {
+    const answer = await ask()
+    if (answer !== undefined) return answer
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+  }
+  throw refused(`${what} after ${START_MS / 1000} seconds.`)
+}
+
+async function openBuckets(
+  link: Link,
+  names: ReturnType<typeof namesOf>,
+  replicas: number,
+): Promise<{ facts: KV; presence: KV }> {
+  const kvm = new Kvm(jetstream(link.connection, { timeout: BUCKET_MS }))
+  const facts = await kvm.create(names.facts, { history: 1, replicas })
+  return { facts, presence: await kvm.create(names.presence, { history: 1, replicas, ttl: LEASE_MS }) }
+}
+
+/**
+ * Connects a node whose database is open, and loads a snapshot where the log lacks what the database does. Throws
+ * `cluster` in a sentence; the database is left as it is then.
+ */
+export async function openCluster(
+  options: ClusterOptions,
+  own: OwnIdentity,
+  local: Store,
+  logger: Logger,
+): Promise<Joining> {
+  const { name, replicas } = options
+  const names = namesOf(name)
+  const link = await openLink(options)
+  const store = createReplicatedStore(local)
+  const position = logPosition(local)
+  const id = toHex(randomBytes(4)).slice(2)
+  let member: Member | undefined
+  const ownChain = () =>
+    refused(
+      `The data directory has a chain of its own, which is not that of the cluster ${name}. Choose an empty directory.`,
+    )
+
+  const open = async () => {
+    const { facts, presence } = await openBuckets(link, names, replicas)
+    const log = await openLog(link, names, { maxBytes: options.logBytes, replicas })
+    const found =
+      options.role === 'follower'
+        ? await waitFor(() => readClusterIdentity(facts), `The cluster ${name} has no leader yet,`)
+        : await readClusterIdentity(facts)
+    if (found !== undefined) {
+      requireSameChain(name, found, own)
+      const stored = position.get()
+      if (stored === undefined && (await hasBlocks(local))) throw ownChain()
+      if (stored !== undefined && stored.cluster !== found.cluster) {
+        throw refused(
+          `The data directory follows another cluster than the present ${name}. Choose another directory.`,
+        )
+      }
+      if (stored !== undefined && stored.sequence > (await log.bounds()).last) {
+        throw refused(
+          `The log of the cluster ${name} ends before the data directory does: NATS has lost a part of it.`,
+        )
+      }
+    }
+    return { facts, presence, log, found }
+  }
+
+  const snapshotsOf = (facts: KV, { cluster }: ClusterIdentity) =>
+    openSnapshots({ link, names, facts, local, position, cluster, replicas })
+
+  const { facts, presence, log, found } = await open().catch(async (error) => {
+    await link.close()
+    throw error
+  })
+
+  /** Loads a snapshot unless the log has all that the database lacks. */
+  async function bootstrap(identity: ClusterIdentity): Promise<void> {
+    const stored = position.get()
+    const { first } = await log.bounds()
+    if (stored === undefined && identity.base === 'genesis' && first <= 1) return
+    if (stored !== undefined && stored.sequence >= 0 && stored.sequence + 1 >= first) return
+    const snapshots = await snapshotsOf(facts, identity)
+    await waitFor(() => snapshots.latest(), `The cluster ${name} has no snapshot to begin with,`)
+    await snapshots.load()
+  }
+
+  if (found !== undefined) {
+    await bootstrap(found).catch(async (error) => {
+      await link.close()
+      throw error
+    })
+  }
+
+  async function join(engine: Engine, answer: AnswerCall): Promise<Cluster> {
+    const { genesis } = engine.replica
+    const head = engine.queries.head()
+    const hasOwnChain = head.hash !== genesis.hash || head.postState !== genesis.postState
+    const { identity, isOwn } =
+      found === undefined
+        ? await makeClusterIdentity(facts, {
+            ...own,
+            genesis: genesis.hash,
+            genesisTime: genesis.block.header.timestamp,
+            base: hasOwnChain ? 'snapshot' : 'genesis',
+          })
+        : { identity: found, isOwn: false }
+    requireSameChain(name, identity, own)
+    requireSameGenesis(name, identity, genesis.hash)
+    if (isOwn) await local.batch([position.put({ cluster: identity.cluster, sequence: 0, term: 0 })])
+    else if (position.get() === undefined && (hasOwnChain || identity.base === 'snapshot')) throw ownChain()
+    const snapshots = await snapshotsOf(facts, identity)
+    const compaction = createCompaction({
+      snapshots,
+      log,
+      logBytes: options.logBytes,
+      needsFirst: identity.base === 'snapshot',
+      logger,
+      begin: (step) => {
+        const { sequence, term } = position.get() ?? { sequence: 0, term: 0 }
+        return member === undefined
+          ? step({ sequence, term })
+          : member.betweenRecords(() => step(position.get() ?? { sequence, term }))
+      },
+    })
+    const started = await startMember({
+      id,
+      role: options.role,
+      log,
+      presence,
+      local,
+      position,
+      cluster: identity.cluster,
+      engine,
+      logger,
+      loadSnapshot: snapshots.load,
+      compact: compaction,
+    })
+    member = started
+    store.replicateBy(started.replicate)
+    const calls = answerCalls(link, names.calls(id), answer, () => started.sequence)
+    const presenceOf = createPresence({ link, names, bucket: presence, id, member: started, engine })
+    let unanswered = 0
+    let forwarded = 0
+
+    async function call(
+      request: RemoteCall,
+      node?: string,
+    ): Promise<{ readonly result: unknown } | undefined> {
+      const target = node ?? started.leader
+      if (!link.isUp) throw tryAgain('The cluster cannot be reached')
+      if (target === undefined || target === id) throw tryAgain('The cluster has no leader at the moment')
+      const until = performance.now() + request.timeoutMs
+      forwarded++
+      let reply: RemoteReply | undefined
+      try {
+        const signal = node === undefined ? started.termSignal() : undefined
+        reply = await callNode(link, names, target, request, signal)
+      } catch (error) {
+        if (!(error instanceof NoSuchNodeError)) throw error
+        if (node !== undefined) return undefined
+        throw tryAgain('The leader of the cluster has ended: the call had no effect')
+      }
+      if (reply === undefined) {
+        unanswered++
+        throw tryAgain('The node that has to answer this call did not: look for the effect of the call')
+      }
+      // What the call changed is visible here before its caller gets the answer.
+      if (node === undefined && !(await started.reached(reply.sequence, until - performance.now()))) {
+        throw tryAgain('This node has not caught up with the effect of the call')
+      }
+      if (reply.error !== undefined) throw reply.error
+      return { result: reply.result }
+    }
+
+    async function leave(): Promise<void> {
+      await started.leave()
+      presenceOf.stop()
+      calls.unsubscribe()
+      await link.connection.flush().catch(() => {})
+      await link.close()
+    }
+
+    try {
+      await untilReady(options, started, async () => (await log.bounds()).last)
+    } catch (error) {
+      await leave()
+      throw error
+    }
+
+    return {
+      id,
+      get isLeader() {
+        return started.role === 'leader'
+      },
+      call,
+      health() {
+        const lag = presenceOf.lag()
+        return {
+          id,
+          role: started.role,
+          term: started.term,
+          lag,
+          isLate: lag > options.maxLag,
+          figures: { elections: started.elections, forwarded, unanswered },
+        }
+      },
+      leave,
+    }
+  }
+
+  return {
+    id,
+    store,
+    genesisTime: found?.genesisTime,
+    admitCommand() {
+      if (member === undefined) throw tryAgain('This node has not joined its cluster yet')
+      member.requireLeader()
+    },
+    join,
+    cancel: () => link.close(),
+  }
+}
+
+/** Resolves once a node leads if it has to, and has read the log as it was. */
+async function untilReady(
+  { role, name }: ClusterOptions,
+  member: Member,
+  lastOf: () => Promise<number>,
+): Promise<void> {
+  const last = await lastOf()
+  const isReady = () => {
+    if (member.role === 'leader') return true
+    if (role === 'leader' || member.sequence < last) return undefined
+    return role === 'follower' || member.leader !== undefined ? true : undefined
+  }
+  await waitFor(
+    isReady,
+    role === 'leader' ? `Another node leads the cluster ${name},` : `The cluster ${name} has no leader,`,
+  )
+}

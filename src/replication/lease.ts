@@ -1,0 +1,92 @@
+/**
+ * The lease of the leader: an entry of a bucket that expires. It decides who tries to lead; that only one node writes is
+ * up to the log.
+ */
+import { JetStreamApiError } from '@nats-io/jetstream'
+import type { KV } from '@nats-io/kv'
+
+/** How long the entries of the bucket live, milliseconds. */
+export const LEASE_MS = 2_500
+/** Between two attempts to get the lease: its expiry is not announced. */
+const POLL_MS = 200
+const RENEW_MS = 500
+const KEY = 'leader'
+
+/** A lease that is wanted, or held. */
+export interface Lease {
+  /** `performance.now()` until which no other node can hold it; 0 while it is not held. */
+  readonly heldUntil: number
+  /** Gives it up, or stops wanting it. Another node can have it at once. */
+  stop(): Promise<void>
+}
+
+interface Parts {
+  readonly bucket: KV
+  readonly node: string
+  onHeld(): void
+  onLost(): void
+}
+
+const pause = (milliseconds: number): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, milliseconds).unref())
+
+/** Tries to get the lease, holds it, and tries again when it is lost. */
+export function createLease({ bucket, node, onHeld, onLost }: Parts): Lease {
+  let revision: number | undefined
+  let heldUntil = 0
+  let isStopped = false
+
+  function lose(): void {
+    revision = undefined
+    heldUntil = 0
+    onLost()
+  }
+
+  async function acquire(): Promise<void> {
+    const begun = performance.now()
+    try {
+      revision = await bucket.create(KEY, node)
+    } catch {
+      return
+    }
+    if (isStopped) return
+    heldUntil = begun + LEASE_MS
+    onHeld()
+  }
+
+  async function renew(held: number): Promise<void> {
+    const begun = performance.now()
+    try {
+      revision = await bucket.update(KEY, node, held)
+      heldUntil = begun + LEASE_MS
+    } catch (error) {
+      if (error instanceof JetStreamApiError) {
+        // An earlier renewal that NATS did not answer may have changed the revision.
+        const entry = await bucket.get(KEY).catch(() => null)
+        if (entry?.operation === 'PUT' && entry.string() === node) revision = entry.revision
+        else lose()
+      } else if (performance.now() > heldUntil) lose()
+    }
+  }
+
+  const running = (async () => {
+    while (!isStopped) {
+      if (revision === undefined) await acquire()
+      else await renew(revision)
+      await pause(revision === undefined ? POLL_MS : RENEW_MS)
+    }
+  })()
+
+  return {
+    get heldUntil() {
+      return heldUntil
+    },
+    async stop() {
+      isStopped = true
+      heldUntil = 0
+      const held = revision
+      if (held !== undefined) await bucket.delete(KEY, { previousSeq: held }).catch(() => {})
+      await running
+    },
+  }
+}

@@ -1,0 +1,206 @@
+/**
+ * The cluster's log: a JetStream stream. Whoever appends names the last message that it knows, so that of two nodes which
+ * both take themselves for the leader only one can write.
+ */
+import { DeliverPolicy, DiscardPolicy, JetStreamApiError, StorageType } from '@nats-io/jetstream'
+import { RequestError } from '@nats-io/transport-node'
+import type { Link } from './link.ts'
+import type { Names } from './names.ts'
+import {
+  createChunkReader,
+  decodeLogRecord,
+  encodeLogRecord,
+  type LogRecord,
+  splitIntoChunks,
+} from './record.ts'
+
+/** Why a record was not appended. */
+export type AppendFailure =
+  /** The log has no room; the record is not in it. */
+  | 'full'
+  /** NATS cannot be reached; the record is not in the log. */
+  | 'away'
+  /** Another node has appended; the record is not in it. */
+  | 'fenced'
+  /** NATS did not answer in time; the record may be in the log. */
+  | 'unanswered'
+
+/** A record was not appended, or it is not known whether it was. */
+export class AppendError extends Error {
+  readonly failure: AppendFailure
+
+  constructor(failure: AppendFailure, cause?: unknown) {
+    super(`the log refused a record: ${failure}`, { cause })
+    this.failure = failure
+  }
+}
+
+/** A log that is being read. */
+export interface Reading {
+  /** Resolves when `handle` runs no more. */
+  stop(): Promise<void>
+  /** Resolves when reading has ended, rejects with what `handle` threw. */
+  readonly ended: Promise<void>
+}
+
+/** The open log. */
+export interface Log {
+  /**
+   * Appends a record behind message `after`, the last of the stream. Resolves to the sequence of its last message.
+   * Throws `AppendError` within `APPEND_MS` after the last answer of NATS.
+   */
+  append(record: LogRecord, after: number): Promise<number>
+  /** First and last sequence of the stream. */
+  bounds(): Promise<{ readonly first: number; readonly last: number }>
+  /** Bytes of the stream. */
+  bytes(): Promise<number>
+  /**
+   * Reads the messages from a sequence on, one after another: `handle` gets the record that ends with the message, if one
+   * does. Where messages before `from` were dropped as well, the first one has a greater sequence.
+   */
+  follow(
+    from: number,
+    handle: (sequence: number, record: LogRecord | undefined) => Promise<void>,
+  ): Promise<Reading>
+  /** Deletes the messages before a sequence. */
+  dropBefore(sequence: number): Promise<void>
+}
+
+/** Shortest and longest wait for an answer of NATS to one message. */
+const ANSWER_MS = 1_500
+/** Time in which an unanswered message is looked for in the stream. */
+const SEARCH_MS = 1_500
+const WRONG_LAST_SEQUENCE = 10_071
+const NO_MESSAGE_FOUND = 10_037
+/** Messages that a follower asks for at once, and how it notices a lost consumer. */
+const READ_AHEAD = 256
+const IDLE_HEARTBEAT_MS = 1_000
+
+/** Did the server reply that nobody handles the subject? Then the message is nowhere. */
+function isNoResponders(error: unknown): boolean {
+  const cause = error instanceof Error ? (error.cause ?? error) : error
+  return cause instanceof RequestError && cause.isNoResponders()
+}
+
+/** Creates the stream unless it exists, and opens it. `maxBytes` and `replicas` count where it is created. */
+export async function openLog(
+  link: Link,
+  names: Names,
+  options: { readonly maxBytes: number; readonly replicas: number },
+): Promise<Log> {
+  const { js, jsm } = link
+  await jsm.streams.info(names.stream).catch((error) => {
+    if (!(error instanceof JetStreamApiError)) throw error
+    return jsm.streams.add({
+      name: names.stream,
+      subjects: [names.log],
+      storage: StorageType.File,
+      // A full log refuses; what followers have not read is never dropped.
+      discard: DiscardPolicy.New,
+      max_bytes: options.maxBytes,
+      num_replicas: options.replicas,
+      allow_direct: false,
+      duplicate_window: 0,
+    })
+  })
+
+  /** Is this message at the sequence? `undefined` when NATS does not answer, false when nothing or another one is. */
+  async function isAt(sequence: number, message: Uint8Array): Promise<boolean | undefined> {
+    try {
+      const found = await jsm.streams.getMessage(names.stream, { seq: sequence })
+      return found !== null && Buffer.compare(found.data, message) === 0
+    } catch (error) {
+      return error instanceof JetStreamApiError && error.code === NO_MESSAGE_FOUND ? false : undefined
+    }
+  }
+
+  /**
+   * What became of a message that NATS did not answer. That it is not in the stream yet proves nothing, so only its
+   * presence, or another message in its place, ends the search before the time is up.
+   */
+  async function search(message: Uint8Array, sequence: number, cause: unknown): Promise<number> {
+    const until = performance.now() + SEARCH_MS
+    while (performance.now() < until) {
+      if (link.isUp) {
+        if ((await isAt(sequence, message)) === true) return sequence
+        const last = await jsm.streams.info(names.stream).then(
+          ({ state }) => state.last_seq,
+          () => 0,
+        )
+        if (last >= sequence && (await isAt(sequence, message)) === false)
+          throw new AppendError('fenced', cause)
+      }
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+    throw new AppendError('unanswered', cause)
+  }
+
+  async function publish(message: Uint8Array, after: number): Promise<number> {
+    if (!link.isUp) throw new AppendError('away')
+    try {
+      const { seq } = await js.publish(names.log, message, {
+        timeout: ANSWER_MS,
+        // The sequence 0 fences by the subject only.
+        expect: { lastSequence: after, ...(after === 0 && { lastSubjectSequence: 0 }) },
+      })
+      return seq
+    } catch (error) {
+      if (error instanceof JetStreamApiError) {
+        throw new AppendError(error.code === WRONG_LAST_SEQUENCE ? 'fenced' : 'full', error)
+      }
+      if (isNoResponders(error)) throw new AppendError('away', error)
+      return await search(message, after + 1, error)
+    }
+  }
+
+  return {
+    async append(record, after) {
+      let last = after
+      for (const chunk of splitIntoChunks(encodeLogRecord(record), link.messageBytes)) {
+        last = await publish(chunk, last)
+      }
+      return last
+    },
+
+    async bounds() {
+      const { state } = await jsm.streams.info(names.stream)
+      return { first: state.first_seq, last: state.last_seq }
+    },
+
+    bytes: async () => (await jsm.streams.info(names.stream)).state.bytes,
+
+    async follow(from, handle) {
+      const consumer = await js.consumers.get(names.stream, {
+        deliver_policy: DeliverPolicy.StartSequence,
+        opt_start_seq: from,
+      })
+      const messages = await consumer.consume({
+        max_messages: READ_AHEAD,
+        idle_heartbeat: IDLE_HEARTBEAT_MS,
+      })
+      const chunks = createChunkReader()
+      let isStopped = false
+      const ended = (async () => {
+        for await (const message of messages) {
+          if (isStopped) break
+          const bytes = chunks.read(message.data)
+          await handle(message.seq, bytes && decodeLogRecord(bytes))
+          if (isStopped) break
+        }
+      })()
+      ended.catch(() => {})
+      return {
+        async stop() {
+          isStopped = true
+          await messages.close()
+          await ended.catch(() => {})
+        },
+        ended,
+      }
+    },
+
+    async dropBefore(sequence) {
+      await jsm.streams.purge(names.stream, { seq: sequence })
+    },
+  }
+}

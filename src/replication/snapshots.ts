@@ -1,0 +1,210 @@
+/** Snapshots of the shared tables in NATS's object store: where a new node begins, and one that the log has outrun. */
+import type { KV } from '@nats-io/kv'
+import { type ObjectStore, Objm } from '@nats-io/obj'
+import { z } from 'zod'
+import type { Logger } from '../logger.ts'
+import { changeOf, SHARED_PREFIXES } from '../store/replicated-tables.ts'
+import type { Operation, Write } from '../store/table.ts'
+import type { LogPosition } from '../store/tables.ts'
+import { decodeRecord, encodeRecord, HEADER_BYTES } from '../store/write-ahead-log.ts'
+import type { Store } from '../store/write-behind.ts'
+import type { Link } from './link.ts'
+import type { Log } from './log.ts'
+import type { Names } from './names.ts'
+
+const Latest = z.object({
+  object: z.string(),
+  sequence: z.int(),
+  term: z.int(),
+  /** Sequence of the snapshot before it; the log still has what follows that. */
+  before: z.int(),
+})
+
+/** The latest snapshot. */
+export type SnapshotFacts = z.infer<typeof Latest>
+
+/** The snapshots of a cluster. */
+export interface Snapshots {
+  latest(): Promise<SnapshotFacts | undefined>
+  /**
+   * Uploads the shared tables as they are at a position; `begin` runs while no record is written. Resolves when followers
+   * can load it.
+   */
+  take(
+    begin: <T>(step: (position: { sequence: number; term: number }) => Promise<T>) => Promise<T>,
+  ): Promise<SnapshotFacts>
+  /** Replaces the shared tables by the latest snapshot. Throws when there is none, or when it is damaged. */
+  load(): Promise<LogPosition>
+}
+
+const KEY = 'snapshot'
+/** Operations of a batch, and bytes after which one is ended. */
+const BATCH = 1_000
+const BATCH_BYTES = 256 << 10
+
+interface Parts {
+  readonly link: Link
+  readonly names: Names
+  /** Bucket of the pointer to the latest one. */
+  readonly facts: KV
+  readonly local: Store
+  readonly position: { put(position: LogPosition): Write }
+  readonly cluster: string
+  readonly replicas: number
+}
+
+/** All entries of the shared tables, in order. The first one is read before the iterable is returned. */
+async function entriesOf(store: Store): Promise<AsyncIterable<readonly [Uint8Array, Uint8Array]>> {
+  const last = SHARED_PREFIXES.at(-1) ?? 0
+  const iterator = store.entries(Uint8Array.of(0), Uint8Array.of(last + 1))[Symbol.asyncIterator]()
+  const first = await iterator.next()
+  const shared = new Set(SHARED_PREFIXES)
+  return (async function* () {
+    for (let entry = first; !entry.done; entry = await iterator.next()) {
+      if (shared.has(entry.value[0][0] ?? 0)) yield entry.value
+    }
+  })()
+}
+
+/** Entries as records of the write-ahead log. */
+async function* recordsOf(
+  entries: AsyncIterable<readonly [Uint8Array, Uint8Array]>,
+): AsyncGenerator<Uint8Array> {
+  let operations: Operation[] = []
+  let bytes = 0
+  for await (const [key, value] of entries) {
+    operations.push({ type: 'put', key, value })
+    bytes += key.length + value.length
+    if (operations.length < BATCH && bytes < BATCH_BYTES) continue
+    yield new Uint8Array(encodeRecord(operations))
+    operations = []
+    bytes = 0
+  }
+  yield new Uint8Array(encodeRecord(operations))
+}
+
+/** The operations of records that come in pieces of any length. */
+async function* operationsOf(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Operation[]> {
+  let rest = Buffer.alloc(0)
+  for await (const piece of stream) {
+    rest = Buffer.concat([rest, piece])
+    while (rest.length >= HEADER_BYTES) {
+      const end = HEADER_BYTES + rest.readUInt32LE(0)
+      if (rest.length < end) break
+      yield decodeRecord(rest.subarray(HEADER_BYTES, end))
+      rest = rest.subarray(end)
+    }
+  }
+  if (rest.length > 0) throw new Error('the snapshot ends in the middle of a record')
+}
+
+/** Opens the snapshots of a cluster. */
+export async function openSnapshots(parts: Parts): Promise<Snapshots> {
+  const { link, names, facts, local, position, cluster } = parts
+  const objects: ObjectStore = await new Objm(link.connection).create(names.snapshots, {
+    replicas: parts.replicas,
+  })
+
+  async function latest(): Promise<SnapshotFacts | undefined> {
+    const entry = await facts.get(KEY)
+    return entry?.operation === 'PUT' ? Latest.parse(entry.json()) : undefined
+  }
+
+  async function clear(): Promise<void> {
+    let deletions: Write[] = []
+    for await (const [key] of await entriesOf(local)) {
+      deletions.push(changeOf({ type: 'del', key }))
+      if (deletions.length < BATCH) continue
+      await local.batch(deletions)
+      deletions = []
+    }
+    await local.batch(deletions)
+  }
+
+  return {
+    latest,
+    async take(begin) {
+      const before = await latest()
+      const { at, entries } = await begin(async (at) => ({ at, entries: await entriesOf(local) }))
+      const object = `${at.term}-${at.sequence}`
+      await objects.put(
+        { name: object },
+        ReadableStream.from(recordsOf(entries)) as ReadableStream<Uint8Array>,
+        { timeout: 30_000 },
+      )
+      const made: SnapshotFacts = { ...at, object, before: before?.sequence ?? 0 }
+      await facts.put(KEY, JSON.stringify(made))
+      if (before !== undefined && before.object !== object) await objects.delete(before.object)
+      return made
+    },
+
+    async load() {
+      const found = await latest()
+      const result = found && (await objects.get(found.object))
+      if (!found || !result) throw new Error('the cluster has no snapshot')
+      // Until the end of it the tables are of no use, also to a later start.
+      await local.batch([position.put({ cluster, sequence: -1, term: 0 })])
+      await clear()
+      for await (const operations of operationsOf(result.data as unknown as AsyncIterable<Uint8Array>)) {
+        await local.batch(operations.map(changeOf))
+      }
+      const failure = await result.error
+      if (failure !== null) throw failure
+      const loaded = { cluster, sequence: found.sequence, term: found.term }
+      await local.batch([position.put(loaded)])
+      return loaded
+    },
+  }
+}
+
+/** Part of the log's room that is used before a snapshot is made. */
+const SNAPSHOT_SHARE = 1 / 4
+/** Between two looks at the size of the log, milliseconds. */
+const CHECK_MS = 5_000
+
+/**
+ * Makes snapshots and drops what they make superfluous in the log. Normally the log keeps what follows the snapshot before
+ * the latest, so that a follower which is a little behind reads on.
+ */
+export function createCompaction({
+  snapshots,
+  log,
+  logBytes,
+  needsFirst,
+  logger,
+  begin,
+}: {
+  readonly snapshots: Snapshots
+  readonly log: Log
+  readonly logBytes: number
+  /** Does the log continue more than the genesis? Then its first follower needs a snapshot. */
+  readonly needsFirst: boolean
+  readonly logger: Logger
+  readonly begin: Parameters<Snapshots['take']>[0]
+}): (isFull: boolean) => Promise<void> {
+  let hasFirst = !needsFirst
+  let running: Promise<void> | undefined
+  let checked = 0
+
+  async function run(isFull: boolean): Promise<void> {
+    const found = await snapshots.latest()
+    hasFirst ||= found !== undefined
+    const used = await log.bytes()
+    if (hasFirst && !isFull && used < logBytes * SNAPSHOT_SHARE) return
+    const { sequence, before, term } = await snapshots.take(begin)
+    hasFirst = true
+    await log.dropBefore(isFull ? sequence : Math.min(before + 1, sequence))
+    logger.info('a snapshot of the cluster was made', { sequence, term })
+  }
+
+  return (isFull) => {
+    const isDue = isFull || !hasFirst || performance.now() - checked >= CHECK_MS
+    if (!isDue) return Promise.resolve()
+    checked = performance.now()
+    running ??= run(isFull).finally(() => {
+      running = undefined
+    })
+    if (!isFull) running.catch((error) => logger.warn('no snapshot of the cluster was made', { error }))
+    return isFull ? running : Promise.resolve()
+  }
+}

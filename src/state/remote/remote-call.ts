@@ -1,0 +1,115 @@
+/** Calls that the upstream runs: their outputs, and what they touch. */
+import { type Hex, toHex, toQuantity } from '../../encoding/hex.ts'
+import { NodeError } from '../../errors.ts'
+import { type Asker, isUnserved } from './asker.ts'
+import type { BlockCache } from './cache/block-cache.ts'
+import type { RemoteBlockId, RemoteCall, StateItem } from './model.ts'
+import type { RpcCall, RpcFailure } from './replies.ts'
+import { Data, readAnswer, WireAccessList, WirePrestate } from './wire.ts'
+
+/** The methods that name what a call touches, found out with the first call. */
+export interface HintMethods {
+  /** Those still to be tried, the cheaper first. */
+  untried: ('eth_createAccessList' | 'debug_traceCall')[]
+}
+
+/** None was tried yet. */
+export function untriedHints(): HintMethods {
+  return { untried: ['eth_createAccessList', 'debug_traceCall'] }
+}
+
+/** The call object; a price of gas is left out of hints, since it may make the call fail for want of balance. */
+function callObject({ from, to, gas, gasPrice, value, data }: RemoteCall, withPrice: boolean): object {
+  return {
+    ...(from !== undefined && { from }),
+    ...(to !== undefined && to !== null && { to }),
+    ...(gas !== undefined && withPrice && { gas: toQuantity(gas) }),
+    ...(gasPrice !== undefined && withPrice && { gasPrice: toQuantity(gasPrice) }),
+    ...(value !== undefined && { value: toQuantity(value) }),
+    ...(data !== undefined && { data: toHex(data) }),
+  }
+}
+
+/** The payload of a revert in an error: at its data, or below it as Hardhat and Parity have it. */
+function revertData(data: unknown): Hex | undefined {
+  const text = typeof data === 'object' && data !== null ? (data as { readonly data?: unknown }).data : data
+  const [found] = typeof text === 'string' ? (/0x([0-9a-f]{2})*$/i.exec(text) ?? []) : []
+  return found?.toLowerCase() as Hex | undefined
+}
+
+/** A call's error: a revert is the call's own outcome, anything else is the upstream's. */
+function callFailure({ message, data }: RpcFailure, origin: string): NodeError {
+  const payload = revertData(data)
+  if (payload !== undefined || /revert|VM Exception|transaction failed/i.test(message)) {
+    return new NodeError('reverted', message, payload)
+  }
+  return new NodeError('upstream', `The upstream ${origin} refused eth_call: ${message}`)
+}
+
+/** The output of a call after a block. Throws `reverted`, or `upstream`. */
+export async function runCall(
+  call: RemoteCall,
+  block: RemoteBlockId,
+  parameter: unknown,
+  asker: Asker,
+  cache: BlockCache,
+): Promise<Uint8Array> {
+  const request: RpcCall = { method: 'eth_call', params: [callObject(call, true), parameter] }
+  const what = `the output of a call of ${call.to ?? 'new code'} at block ${block.number}`
+  const [outcome] = await asker.sendCached([request], cache, what)
+  if (outcome !== undefined && 'error' in outcome) throw callFailure(outcome.error, asker.origin())
+  return readAnswer(Data, outcome?.result, 'eth_call', asker.origin())
+}
+
+function fromAccessList(result: unknown, origin: string): StateItem[] {
+  const { accessList } = readAnswer(WireAccessList, result, 'eth_createAccessList', origin)
+  return accessList.flatMap(({ address, storageKeys }) => [
+    { kind: 'account' as const, address },
+    ...(storageKeys ?? []).map((slot) => ({ kind: 'cell' as const, address, slot })),
+  ])
+}
+
+function fromPrestate(result: unknown, origin: string): StateItem[] {
+  const accounts = readAnswer(WirePrestate, result, 'debug_traceCall', origin)
+  return Object.entries(accounts).flatMap(([key, { storage }]) => {
+    const address = key.toLowerCase() as Hex
+    const slots = Object.keys(storage ?? {})
+    return [
+      { kind: 'account' as const, address },
+      ...slots.map((slot) => ({ kind: 'cell' as const, address, slot: BigInt(slot) })),
+    ]
+  })
+}
+
+/** What a call touches after a block, as the first method has it that is served; nothing where there is none. */
+export async function hintOf(
+  call: RemoteCall,
+  block: RemoteBlockId,
+  parameter: unknown,
+  asker: Asker,
+  cache: BlockCache,
+  methods: HintMethods,
+): Promise<StateItem[]> {
+  if (asker.isOffline) return []
+  const object = callObject(call, false)
+  for (;;) {
+    const [method] = methods.untried
+    if (method === undefined) return []
+    const params =
+      method === 'debug_traceCall' ? [object, parameter, { tracer: 'prestateTracer' }] : [object, parameter]
+    const [outcome] = await asker.sendCached(
+      [{ method, params }],
+      cache,
+      `what a call touches at block ${block.number}`,
+    )
+    if (outcome === undefined) return []
+    if ('error' in outcome) {
+      // A call that fails there may run here; only a method that is not served is not asked again.
+      if (!isUnserved(outcome.error)) return []
+      if (methods.untried[0] === method) methods.untried = methods.untried.slice(1)
+      continue
+    }
+    const read = method === 'debug_traceCall' ? fromPrestate : fromAccessList
+    return read(outcome.result, asker.origin())
+  }
+}

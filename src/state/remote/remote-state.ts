@@ -1,0 +1,142 @@
+/** The state of one block of the upstream: read out of what was fetched, fetched in batches. */
+import { EMPTY_CODE_HASH } from '../../chain/account.ts'
+import type { ChainConfig } from '../../chain/config.ts'
+import { EMPTY } from '../../encoding/bytes.ts'
+import { type Hex, toQuantity } from '../../encoding/hex.ts'
+import { NodeError } from '../../errors.ts'
+import { type Asker, missingOffline } from './asker.ts'
+import type { BlockCache, RemoteCache } from './cache/block-cache.ts'
+import type { CacheRecord } from './cache/records.ts'
+import { blockParameter, type Capabilities, canonicalCall, checkCanonical } from './capabilities.ts'
+import type { RemoteBlockId, RemoteState, StateItem } from './model.ts'
+import { type HintMethods, hintOf, runCall } from './remote-call.ts'
+import type { RpcCall, RpcOutcome } from './replies.ts'
+import { BATCH_LIMIT } from './rpc-client.ts'
+import { type StateSource, stateRequests } from './state-requests.ts'
+import { readAnswer, WireHeader } from './wire.ts'
+
+/** What the states of all blocks share. */
+export interface StateParts {
+  readonly asker: Asker
+  readonly cache: RemoteCache
+  readonly config: ChainConfig
+  readonly capabilities: Capabilities
+  readonly hints: HintMethods
+}
+
+/** Messages of nodes that have a block and no longer its state. */
+const PRUNED =
+  /missing trie node|pruned|state (is |root )?(not available|unavailable|not found|missing)|historical state|archive|header not found|distance to target block|block not found|unknown block/i
+
+function named(item: StateItem): string {
+  return item.kind === 'account'
+    ? `account ${item.address}`
+    : `slot 0x${item.slot.toString(16)} of ${item.address}`
+}
+
+/** The names of what is missing, the first few. */
+function listed(items: readonly StateItem[]): string {
+  const names = items.slice(0, 3).map(named).join(', ')
+  return items.length > 3 ? `${names} and ${items.length - 3} more` : names
+}
+
+function refusal(
+  { method }: RpcCall,
+  message: string,
+  { number, hash }: RemoteBlockId,
+  origin: string,
+): NodeError {
+  const advice = PRUNED.test(message)
+    ? `It does not have the state of block ${number} (${hash}); nodes that prune keep recent states only. Fork a later block with --fork-block, or name an archive node with --fork.`
+    : 'Try again, or name another upstream with --fork.'
+  return new NodeError(
+    'upstream',
+    `The upstream ${origin} refused ${method} at block ${number}: ${message}. ${advice}`,
+  )
+}
+
+/** Reads what memory has; an account whose code is not there counts as not fetched. */
+function readsOf(cache: () => BlockCache | undefined): Pick<RemoteState, 'account' | 'cell' | 'code'> {
+  const code = (codeHash: Hex) => (codeHash === EMPTY_CODE_HASH ? EMPTY : cache()?.memory.code(codeHash))
+  return {
+    account(address) {
+      const found = cache()?.memory.account(address)
+      if (found?.account === undefined) return found
+      return code(found.account.codeHash) === undefined ? undefined : found
+    },
+    cell: (address, slot) => cache()?.memory.cell(address, slot),
+    code,
+  }
+}
+
+/** The state after a block. Nothing is fetched yet. */
+export function createRemoteState(block: RemoteBlockId, parts: StateParts): RemoteState {
+  const { asker, cache, config, capabilities, hints } = parts
+  let own: BlockCache | undefined = cache.loaded(block.hash)
+  const reads = readsOf(() => own)
+  const anchored = blockParameter(block, capabilities.anchor === 'hash' ? 'object' : capabilities.anchor)
+
+  async function load(): Promise<BlockCache> {
+    own ??= await cache.block(block)
+    return own
+  }
+
+  function unknownOf(items: readonly StateItem[]): StateItem[] {
+    const unknown = new Map<string, StateItem>()
+    for (const item of items) {
+      const known =
+        item.kind === 'account' ? reads.account(item.address) : reads.cell(item.address, item.slot)
+      if (known === undefined) unknown.set(named(item), item)
+    }
+    return [...unknown.values()]
+  }
+
+  /** The outcomes of calls about this block's state; by height only while the block is still at its height. */
+  async function sendAnchored(calls: readonly RpcCall[], what: string): Promise<readonly RpcOutcome[]> {
+    if (capabilities.anchor !== 'number') return asker.send(calls, what)
+    const check = canonicalCall(block.number)
+    let outcomes: readonly RpcOutcome[]
+    if (calls.length < BATCH_LIMIT) outcomes = await asker.send([...calls, check], what)
+    else outcomes = [...(await asker.send(calls, what)), ...(await asker.send([check], what))]
+    const canonical = outcomes.at(-1)
+    const found = canonical !== undefined && 'result' in canonical ? canonical.result : undefined
+    const hash = found ? readAnswer(WireHeader, found, check.method, asker.origin()).hash : undefined
+    checkCanonical(block, hash, asker.origin())
+    return outcomes.slice(0, -1)
+  }
+
+  async function fetch(items: readonly StateItem[]): Promise<void> {
+    const { put } = await load()
+    const missing = unknownOf(items)
+    asker.counts.hits += items.length - missing.length
+    asker.counts.misses += missing.length
+    if (missing.length === 0) return
+    const what = `${listed(missing)} at block ${block.number} (${block.hash})`
+    if (asker.isOffline) throw missingOffline(what)
+    const source: StateSource = { block, capabilities, config, origin: asker.origin() }
+    const requests = stateRequests(missing, source)
+    const calls = requests.flatMap((request) => request.calls)
+    const outcomes = await sendAnchored(calls, what)
+    const results = outcomes.map((outcome, index) => {
+      if ('result' in outcome) return outcome.result
+      throw refusal(calls[index] as RpcCall, outcome.error.message, block, asker.origin())
+    })
+    let at = 0
+    const records: CacheRecord[] = []
+    for (const request of requests) {
+      records.push(...request.records(results.slice(at, at + request.calls.length)))
+      at += request.calls.length
+    }
+    // All or nothing: a wrong answer among them makes the others doubtful.
+    put(records)
+  }
+
+  return {
+    block,
+    ...reads,
+    fetch,
+    // Methods that run code take no bare hash; a hint needs no anchor.
+    hint: async (call) => hintOf(call, block, toQuantity(block.number), asker, await load(), hints),
+    call: async (call) => runCall(call, block, anchored, asker, await load()),
+  }
+}

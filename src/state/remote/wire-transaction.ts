@@ -1,0 +1,114 @@
+/** Transactions out of an upstream's answers: their bytes are rebuilt from the fields, and have to hash to the hash of the answer. */
+import type { ChainConfig } from '../../chain/config.ts'
+import { PRECOMPILE_ADDRESS } from '../../chain/config.ts'
+import {
+  decodeBlockTransaction,
+  impersonatedSender,
+  remascTransaction,
+  restoreTransaction,
+  type Transaction,
+} from '../../chain/transaction.ts'
+import { smallBytes } from '../../chain/transaction-bytes.ts'
+import { EMPTY, fromBigInt, oneByte } from '../../encoding/bytes.ts'
+import { keccakHex } from '../../encoding/hash.ts'
+import { fromHex } from '../../encoding/hex.ts'
+import { frameStrings } from '../../encoding/rlp-frame.ts'
+import type { WireTransaction } from './wire.ts'
+
+/** The values of V that the fields can stand for: older nodes leave the chain id out of it. */
+function possibleV({ v }: WireTransaction, chainId: number): Uint8Array[] {
+  const value = Number(v)
+  const plain = value === 0 || value === 1 ? value : value - 27
+  const candidates = plain === 0 || plain === 1 ? [27 + plain, 35 + 2 * chainId + plain] : [value]
+  return candidates.map(smallBytes)
+}
+
+/** The encodings that the fields can stand for. */
+function* encodings(fields: WireTransaction, chainId: number): Generator<Uint8Array> {
+  const { nonce, gasPrice = 0n, gas, to, value, input, r, s } = fields
+  const prices = gasPrice === 0n ? [oneByte(0), EMPTY] : [fromBigInt(gasPrice)]
+  const limits = gas === 0n ? [oneByte(0)] : [fromBigInt(gas)]
+  for (const v of possibleV(fields, chainId)) {
+    for (const price of prices) {
+      for (const limit of limits) {
+        yield frameStrings([
+          fromBigInt(nonce),
+          price,
+          limit,
+          to === null ? EMPTY : fromHex(to),
+          fromBigInt(value),
+          input,
+          v,
+          fromBigInt(r),
+          fromBigInt(s),
+        ])
+      }
+    }
+  }
+}
+
+function isRemasc({ to, gas, gasPrice, value, r, s }: WireTransaction): boolean {
+  return (
+    to === PRECOMPILE_ADDRESS.remasc &&
+    gas === 0n &&
+    (gasPrice ?? 0n) === 0n &&
+    value === 0n &&
+    r === 0n &&
+    s === 0n
+  )
+}
+
+/** A signed one with its sender recovered; one that was sent for an impersonated account carries its sender. */
+function withSender(raw: Uint8Array, { from }: WireTransaction): Transaction | string {
+  try {
+    const recovered = decodeBlockTransaction(raw, false)
+    if (recovered.from === from) return recovered
+  } catch {
+    // Judged below: only impersonated ones have no valid signature.
+  }
+  const impersonated = from === null ? undefined : restoreTransaction(raw, from)
+  if (impersonated !== undefined && impersonatedSender(impersonated) === from) return impersonated
+  return `is not signed by its sender ${from}`
+}
+
+/** The transaction of an upstream of this family; a text says what is wrong. `isLast` in block `height`. */
+export function readTransaction(
+  fields: WireTransaction,
+  {
+    height,
+    isLast,
+    config,
+  }: { readonly height: number; readonly isLast: boolean; readonly config: ChainConfig },
+): Transaction | string {
+  if (isLast && isRemasc(fields)) {
+    const remasc = remascTransaction(height)
+    if (remasc.hash === fields.hash) return remasc
+  }
+  for (const raw of encodings(fields, config.chainId)) {
+    if (keccakHex(raw) === fields.hash) return withSender(raw, fields)
+  }
+  return 'has fields that do not hash to its hash'
+}
+
+/** A transaction of another family's chain: its fields as they are, without bytes of its own unless it is a legacy one. */
+export function foreignTransaction(fields: WireTransaction, chainId: number): Transaction | string {
+  const { hash, nonce, from, to, gas, gasPrice, maxFeePerGas, value, input, v, r, s } = fields
+  if (from === null) return 'has no sender'
+  const raw = [...encodings(fields, chainId)].find((bytes) => keccakHex(bytes) === hash) ?? EMPTY
+  return {
+    hash,
+    from,
+    nonce,
+    gasPrice: gasPrice ?? maxFeePerGas ?? 0n,
+    gasLimit: gas,
+    to,
+    value,
+    data: input,
+    v: Number(v),
+    r,
+    s,
+    chainId,
+    raw,
+    isRemasc: false,
+  }
+}

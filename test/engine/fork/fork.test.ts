@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Hex } from '../../../src/encoding/hex.ts'
+import { createNode, createNodeFrom, type Node } from '../../../src/node.ts'
+import { type EngineRemote, engineRemote } from '../../support/engine-remote.ts'
+import {
+  LIST_LENGTH,
+  readWord,
+  request,
+  sendCall,
+  tokenAbi,
+  type UpstreamChain,
+  upstreamChain,
+  WALK_LIST,
+} from '../../support/upstream-chain.ts'
+
+let original: Node
+let chain: UpstreamChain
+
+const balanceOf = (account: Hex | undefined) => tokenAbi.encodeFunctionData('balanceOf', [account])
+const transferTo = (account: Hex | undefined, amount: bigint) =>
+  tokenAbi.encodeFunctionData('transfer', [account, amount])
+
+const forks: Node[] = []
+
+async function forkOf(node: Node): Promise<{ fork: Node; remote: EngineRemote }> {
+  const remote = engineRemote(node)
+  const fork = await createNodeFrom({}, undefined, remote)
+  forks.push(fork)
+  return { fork, remote }
+}
+
+beforeAll(async () => {
+  original = await createNode()
+  chain = await upstreamChain(original)
+})
+
+afterAll(async () => {
+  for (const node of [...forks, original]) await node.close()
+})
+
+describe('a fork', () => {
+  it('answers as its upstream', async () => {
+    const { fork } = await forkOf(original)
+    const { accounts, token, list, transfer } = chain
+    for (const [method, ...params] of [
+      ['eth_blockNumber'],
+      ['eth_chainId'],
+      ['eth_getBalance', accounts[3], 'latest'],
+      ['eth_getTransactionCount', accounts[0], 'latest'],
+      ['eth_getCode', token, 'latest'],
+      ['eth_getStorageAt', list, '0x5', 'latest'],
+      ['eth_call', { to: token, data: balanceOf(accounts[1]) }, 'latest'],
+      ['eth_estimateGas', { from: accounts[0], to: token, data: transferTo(accounts[1], 1n) }],
+      ['eth_getBlockByNumber', 'latest', true],
+      ['eth_getBlockByNumber', '0x1', true],
+      ['eth_getBlockByNumber', 'earliest', false],
+      ['eth_getTransactionByHash', transfer],
+      ['eth_getTransactionReceipt', transfer],
+      ['eth_getLogs', { fromBlock: '0x0', toBlock: 'latest' }],
+      ['eth_getBalance', accounts[0], '0x1'],
+      ['eth_getProof', accounts[7], [], 'latest'],
+      ['debug_traceTransaction', transfer, { tracer: 'callTracer' }],
+      ['debug_traceTransaction', transfer, { tracer: 'prestateTracer' }],
+      ['debug_traceBlockByNumber', '0x3', { tracer: 'callTracer' }],
+      ['trace_transaction', transfer],
+      ['trace_filter', { fromBlock: '0x1', toBlock: 'latest', fromAddress: [accounts[0]] }],
+      ['debug_compareRules', transfer],
+      ['eth_getBlockReceipts', '0x3'],
+      ['eth_feeHistory', '0x3', 'latest', [50]],
+    ] as const) {
+      expect(await request(fork, method, ...params), method).toEqual(
+        await request(original, method, ...params),
+      )
+    }
+  })
+
+  it('executes transactions as its upstream would', async () => {
+    const { fork } = await forkOf(original)
+    const { fork: twin } = await forkOf(original)
+    const { accounts, token } = chain
+    const data = transferTo(accounts[2], 5n)
+    const id = await request(original, 'evm_snapshot')
+    const receipts = []
+    for (const node of [original, fork, twin]) {
+      const hash = await sendCall(node, accounts[0], token, data)
+      const { blockHash: _, logs, ...receipt } = await request(node, 'eth_getTransactionReceipt', hash)
+      receipts.push({
+        ...receipt,
+        logs: (logs as Record<string, unknown>[]).map(({ blockHash, ...log }) => log),
+      })
+    }
+    expect(receipts[1]).toEqual(receipts[0])
+    await request(original, 'evm_revert', id)
+    expect(await readWord(fork, token, balanceOf(accounts[2]))).toBe(5n)
+    // The same work elsewhere gives the same synthetic root.
+    expect(fork.engine.queries.head().postState).toBe(twin.engine.queries.head().postState)
+    expect(await request(fork, 'eth_getBlockByNumber', 'latest', false)).toMatchObject({
+      syntheticStateRoot: true,
+    })
+    await expect(request(fork, 'eth_getProof', accounts[0], [], 'latest')).rejects.toThrow(
+      /was written since the fork began/,
+    )
+    expect(await request(fork, 'eth_getProof', accounts[7], [], 'latest')).toEqual(
+      await request(original, 'eth_getProof', accounts[7], [], 'latest'),
+    )
+  })
+
+  it('fetches a linked list in a few requests', async () => {
+    const { fork, remote } = await forkOf(original)
+    const before = remote.fetches.length + remote.loads.length
+    expect(await readWord(fork, chain.list, WALK_LIST)).toBe(BigInt(LIST_LENGTH))
+    expect(remote.fetches.length + remote.loads.length - before).toBeLessThanOrEqual(5)
+  })
+
+  it('reverts to a snapshot, and resets to the fork point', async () => {
+    const { fork } = await forkOf(original)
+    const { accounts, token } = chain
+    const height = await request(fork, 'eth_blockNumber')
+    const id = await request(fork, 'evm_snapshot')
+    await sendCall(fork, accounts[0], token, transferTo(accounts[4], 7n))
+    expect(await request(fork, 'evm_revert', id)).toBe(true)
+    expect(await request(fork, 'eth_blockNumber')).toBe(height)
+    expect(await readWord(fork, token, balanceOf(accounts[4]))).toBe(0n)
+    await sendCall(fork, accounts[0], token, transferTo(accounts[4], 7n))
+    await request(fork, 'hardhat_reset')
+    expect(await request(fork, 'eth_blockNumber')).toBe(height)
+    expect(await readWord(fork, token, balanceOf(accounts[4]))).toBe(0n)
+  })
+
+  it('finds logs on both sides of the block that it began with', async () => {
+    const { fork } = await forkOf(original)
+    const { accounts, token } = chain
+    const past = await request<unknown[]>(original, 'eth_getLogs', { fromBlock: '0x0', address: token })
+    await sendCall(fork, accounts[0], token, transferTo(accounts[4], 7n))
+    const all = await request<unknown[]>(fork, 'eth_getLogs', { fromBlock: '0x0', address: token })
+    expect(all.slice(0, -1)).toEqual(past)
+    expect(all).toHaveLength(past.length + 1)
+    const id = await request(fork, 'eth_newFilter', { fromBlock: '0x0', address: token })
+    expect(await request(fork, 'eth_getFilterLogs', id)).toEqual(all)
+    // The first poll of a filter that begins in the past has what happened since.
+    expect(await request(fork, 'eth_getFilterChanges', id)).toEqual(all)
+    await sendCall(fork, accounts[0], token, transferTo(accounts[4], 7n))
+    expect(await request(fork, 'eth_getFilterChanges', id)).toHaveLength(1)
+  })
+
+  it('edits accounts of its upstream, and reorganises blocks of its own', async () => {
+    const { fork } = await forkOf(original)
+    const { accounts, token } = chain
+    const slot = `0x${'0'.repeat(64)}`
+    await request(fork, 'hardhat_setStorageAt', token, '0x0', slot)
+    expect(await request(fork, 'eth_getStorageAt', token, '0x0', 'latest')).toBe(slot)
+    await request(fork, 'hardhat_setBalance', accounts[9], '0x10')
+    expect(await request(fork, 'eth_getBalance', accounts[9], 'latest')).toBe('0x10')
+    await request(fork, 'evm_mine')
+    await request(fork, 'evm_reorg', { depth: 1 })
+    expect(await request(fork, 'eth_getBalance', accounts[9], 'latest')).toBe('0x10')
+    expect(await request(fork, 'eth_getStorageAt', token, '0x0', 'latest')).toBe(slot)
+  })
+
+  it('answers views of the Bridge by its upstream, and refuses to write to it', async () => {
+    const { fork } = await forkOf(original)
+    const bridge = '0x0000000000000000000000000000000001000006'
+    const data = '0x14c89c01' // getBtcBlockchainBestChainHeight()
+    expect(await request(fork, 'eth_call', { to: bridge, data }, 'latest')).toBe(
+      await request(original, 'eth_call', { to: bridge, data }, 'latest'),
+    )
+  })
+})

@@ -1,0 +1,117 @@
+/** Nodes of one cluster as processes, which are killed and stopped; and clients that note what was acknowledged. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type RunningCommand, startCommand } from './command.ts'
+
+/** A node process. */
+export interface NodeProcess extends RunningCommand {
+  /** Starts it again on its data directory, after its end. */
+  again(): Promise<NodeProcess>
+}
+
+/** What `/readyz` answers. */
+export interface Readiness {
+  readonly status: string
+  readonly head: number
+  readonly role: 'leader' | 'follower'
+  readonly term: number
+  readonly lag: number
+}
+
+/** Nodes of a cluster in processes; `remove` kills them and deletes their files. */
+export function processCluster(natsUrl: string, clusterName: string, flags: readonly string[] = []) {
+  const folder = mkdtempSync(join(tmpdir(), 'cluster-'))
+  const running = new Set<RunningCommand>()
+
+  async function start(name: string, further: readonly string[] = []): Promise<NodeProcess> {
+    const where = ['--data-dir', join(folder, name)]
+    const args = ['--cluster', natsUrl, '--cluster-name', clusterName, ...where, ...flags, ...further]
+    const command = await startCommand(args)
+    running.add(command)
+    return { ...command, again: () => start(name, further) }
+  }
+
+  return {
+    start,
+    async remove() {
+      await Promise.all([...running].map((command) => command.end('SIGKILL')))
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** The readiness page of a node; `undefined` where it does not answer. */
+export async function readinessOf({ url }: Pick<NodeProcess, 'url'>): Promise<Readiness | undefined> {
+  try {
+    const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(1_000) })
+    return (await response.json()) as Readiness
+  } catch {
+    return undefined
+  }
+}
+
+/** The node among these that leads. */
+export async function leaderAmong(nodes: readonly NodeProcess[]): Promise<NodeProcess | undefined> {
+  const states = await Promise.all(nodes.map(readinessOf))
+  return nodes[states.findIndex((state) => state?.role === 'leader')]
+}
+
+/** The error of a JSON-RPC reply. */
+export class RpcFailure extends Error {
+  readonly code: number
+
+  constructor(code: number, message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+/** Calls a method over HTTP. Throws `RpcFailure`, and the errors of `fetch` where the node is gone. */
+// biome-ignore lint/suspicious/noExplicitAny: results are what the tests look into
+export async function callAt(url: string, method: string, ...params: unknown[]): Promise<any> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+    signal: AbortSignal.timeout(15_000),
+  })
+  const { result, error } = (await response.json()) as {
+    result?: unknown
+    error?: { code: number; message: string }
+  }
+  if (error !== undefined) throw new RpcFailure(error.code, error.message)
+  return result
+}
+
+/** Sends transactions one after another until it is stopped, and notes what was acknowledged. */
+export function startClient(url: () => string, from: string) {
+  const acknowledged: string[] = []
+  /** What the node answered in place of a hash; a connection that broke is no answer. */
+  const failures: RpcFailure[] = []
+  let lastAt = 0
+  let isStopped = false
+  const running = (async () => {
+    while (!isStopped) {
+      try {
+        acknowledged.push(await callAt(url(), 'eth_sendTransaction', { from, to: from, value: '0x1' }))
+        lastAt = performance.now()
+      } catch (error) {
+        if (error instanceof RpcFailure) failures.push(error)
+      }
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+  })()
+  return {
+    acknowledged,
+    failures,
+    /** `performance.now()` of the last acknowledgement. */
+    get lastAt() {
+      return lastAt
+    },
+    async stop() {
+      isStopped = true
+      await running
+    },
+  }
+}
