@@ -5,7 +5,7 @@ import { keyFile } from '../support/api-keys.ts'
 import { type OpenedExplorer, useExplorer } from '../support/explorer.ts'
 import { CHROMIUM, describeWith } from '../support/tools.ts'
 
-const LINKS = ['Blocks', 'Tree']
+const LINKS = ['Blocks', 'Contracts', 'Pool', 'Tree', 'Snapshots', 'Console']
 
 describeWith(CHROMIUM, 'the overview', () => {
   const open = useExplorer()
