@@ -5,6 +5,7 @@ import { invalidParams, NodeError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 import type { OnCall } from '../options/options.ts'
 import { absenceOf } from './absent-methods.ts'
+import { CallMeter } from './call-meter.ts'
 import type { Route } from './cluster-routes.ts'
 import { createDeadlines, within } from './deadlines.ts'
 import { ERROR_CODES } from './error-codes.ts'
@@ -38,6 +39,8 @@ export interface Dispatcher {
   readonly load: Load
   /** Receives each call from now on, answered or refused; the returned function unsubscribes. */
   listen(listener: OnCall): () => void
+  /** Counts calls by method and key, from the first time that it is asked for. */
+  meter(): CallMeter
   /** Answers a parsed message; `undefined` when there is nothing to answer. Never rejects. */
   dispatch(message: unknown, session: Session): Promise<Reply | Replies | undefined>
   /** Answers JSON text by JSON text, within the limits of depth and size. Never rejects. */
@@ -134,6 +137,15 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   const hint = createPresetHints(options, logger)
   const listeners = new Set<OnCall>()
   if (parts.onCall !== undefined) listeners.add(parts.onCall)
+  let counting: CallMeter | undefined
+  function meter(): CallMeter {
+    if (counting === undefined) {
+      counting = new CallMeter(methods)
+      listeners.add(counting.count)
+    }
+    return counting
+  }
+  const usage = () => meter().figures()
   const deadlineOf = createDeadlines(options, parts.methods)
   const write = createReplyWriter(options.maxResponseBytes, logger)
 
@@ -164,7 +176,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   /** Runs a method; a promise, or the result itself. */
   function invoke(method: AnyMethod, params: unknown, session: Session, deadline: number): unknown {
     const given = positional(params)
-    const context = { engine, options, methods, session, filters, subscriptions, deadline }
+    const context = { engine, options, methods, session, filters, subscriptions, deadline, usage }
     const { fork } = engine
     if (fork === undefined) return method.call(given, context)
     // What a fork must fetch first is fetched, and the call runs again: nothing has happened before it was missed.
@@ -316,6 +328,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
+    meter,
     dispatch,
     async dispatchText(text, session) {
       return (await answerText(text, session))?.toString()

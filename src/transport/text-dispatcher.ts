@@ -1,5 +1,6 @@
 /** What a transport needs of a node: JSON text in, JSON text out, and its load. */
 import type { OnCall } from '../options/options.ts'
+import type { CallMeter } from '../rpc/call-meter.ts'
 import type { Load } from '../rpc/load.ts'
 import type { AnyMethod } from '../rpc/method.ts'
 import type { Session } from '../rpc/session.ts'
@@ -24,6 +25,8 @@ export interface TextDispatcher {
   readonly load?: Load
   /** Calls back on each call from now on; the returned function stops it. */
   listen?(listener: OnCall): () => void
+  /** Counts calls by method and key; absent for a dispatcher without a list of methods. */
+  meter?(): CallMeter
 }
 
 /** Answers text by text or by its pieces. */

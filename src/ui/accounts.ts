@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals'
 import { call, RpcError } from './client.ts'
 import { decodeAll } from './decode.ts'
-import { type Hex, messageOf } from './format.ts'
+import { failureText, type Hex, messageOf } from './format.ts'
 import type { Receipt } from './model.ts'
 import { type Loaded, useQuery } from './query.ts'
 import { may } from './store.ts'
@@ -101,7 +101,7 @@ async function senderOf(): Promise<Hex> {
 /** Why a message failed, with the name of the error where its ABI is known. */
 async function failureOf(error: unknown, to: Hex | undefined): Promise<Error> {
   if (!(error instanceof RpcError)) return error instanceof Error ? error : new Error(messageOf(error))
-  const message = error.message.replace(/^VM Exception while processing transaction: /, '')
+  const message = failureText(error.message)
   const data = typeof error.data === 'string' && error.data.startsWith('0x') ? (error.data as Hex) : undefined
   if (data === undefined || data === '0x') return new Error(message)
   const [decoded] = await decodeAll([{ kind: 'error', data, address: to }]).catch(() => [])

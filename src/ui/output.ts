@@ -1,6 +1,6 @@
 /** What contracts write to the console, and the failures of calls and transactions, kept while the page is open. */
 import { signal } from '@preact/signals'
-import type { Hex } from './format.ts'
+import { failureText, type Hex } from './format.ts'
 import { subscribe } from './store.ts'
 
 /** One line. */
@@ -35,7 +35,7 @@ function onOutput(event: unknown): void {
   const at = Math.floor(Date.now() / 1000)
   const texts = [
     ...console.map((text) => ({ kind: 'log' as const, text })),
-    ...(failure === null ? [] : [{ kind: 'failure' as const, text: failure }]),
+    ...(failure === null ? [] : [{ kind: 'failure' as const, text: failureText(failure) }]),
   ]
   const lines = texts.map((each): OutputLine => ({ ...each, id: ++lastId, at, transactionHash }))
   output.value = [...output.value, ...lines].slice(-MOST_LINES)

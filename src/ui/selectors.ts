@@ -64,12 +64,16 @@ export const KNOWN_SIGNATURES: readonly (readonly [selector: Hex, signature: str
 ).map(([digits, signature]) => [`0x${digits}`, signature])
 
 const PUSH1 = 0x60
+const PUSH2 = 0x61
+const PUSH3 = 0x62
 const PUSH4 = 0x63
 const PUSH32 = 0x7f
 const DUP1 = 0x80
 const DUP16 = 0x8f
+const EQ = 0x14
+const JUMPI = 0x57
 /** EQ of Solidity, SUB of its optimiser, XOR of Vyper. A search by GT or LT ends in one of these. */
-const COMPARISONS: ReadonlySet<number> = new Set([0x14, 0x03, 0x18])
+const COMPARISONS: ReadonlySet<number> = new Set([EQ, 0x03, 0x18])
 
 /** The selectors in the order of the code: constants of 4 bytes that are compared for equality. Other dispatchers give none. */
 export function selectorsOf(code: Hex): Hex[] {
@@ -85,6 +89,9 @@ export function selectorsOf(code: Hex): Hex[] {
     const comparison = operation >= DUP1 && operation <= DUP16 ? byteAt(next + 1) : operation
     const digits = code.slice(4 + 2 * at, 4 + 2 * next - 2)
     if (opcode === PUSH4 && COMPARISONS.has(comparison) && digits !== 'ffffffff') found.add(`0x${digits}`)
+    // A selector that begins with a zero is a shorter constant: DUP1 PUSH3 EQ PUSH2 JUMPI.
+    const isJump = operation === EQ && byteAt(next + 1) === PUSH2 && byteAt(next + 4) === JUMPI
+    if (opcode === PUSH3 && byteAt(at - 1) === DUP1 && isJump) found.add(`0x00${digits}`)
     at = next - 1
   }
   return [...found]

@@ -95,6 +95,7 @@ describeWith(CHROMIUM, 'the console', () => {
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(400)
     expect(await explorer.findings()).toEqual([])
     await goTo('#/peers')
+    await page.getByRole('table', { name: 'API keys' }).getByText('without a key').waitFor()
     const form = page.getByRole('form', { name: 'Ban' })
     await form.getByRole('textbox').fill('203.0.113.0/24')
     await form.getByRole('button').click()

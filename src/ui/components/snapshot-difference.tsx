@@ -33,7 +33,7 @@ export interface SnapshotDiff {
 /** Rows of the table, slots of an account, and hashes of a list. */
 const MOST_ACCOUNTS = 100
 const MOST_SLOTS = 20
-const MOST_HASHES = 20
+const MOST_HASHES = 6
 
 function signed(from: bigint, to: bigint): string {
   const difference = to - from
@@ -41,7 +41,7 @@ function signed(from: bigint, to: bigint): string {
 }
 
 function Slots({ storage }: { readonly storage: Readonly<Record<Hex, Change>> }) {
-  const slots = Object.entries(storage)
+  const slots = changedCells(storage)
   return (
     <>
       {slots.slice(0, MOST_SLOTS).map(([slot, { from, to }]) => (
@@ -84,15 +84,31 @@ function HashList({
   )
 }
 
+/** Cells whose words differ; an empty cell and one of zero bytes are the same word. */
+function changedCells(storage: Readonly<Record<Hex, Change>> = {}): [Hex, Change][] {
+  return (Object.entries(storage) as [Hex, Change][]).filter(([, { from, to }]) => short(from) !== short(to))
+}
+
+/** The accounts in which something differs that is shown. */
+function changedAccounts({ accounts }: SnapshotDiff): [Hex, SnapshotDiff['accounts'][Hex]][] {
+  return (Object.entries(accounts) as [Hex, SnapshotDiff['accounts'][Hex]][]).filter(
+    ([, { balance, nonce, code, storage }]) =>
+      balance !== undefined ||
+      nonce !== undefined ||
+      (code !== undefined && code.from !== code.to) ||
+      changedCells(storage).length > 0,
+  )
+}
+
 /** The difference. */
 export function SnapshotDifference({ difference }: { readonly difference: SnapshotDiff }) {
-  const accounts = Object.entries(difference.accounts) as [Hex, SnapshotDiff['accounts'][Hex]][]
+  const accounts = changedAccounts(difference)
   return (
     <div aria-live="polite" class="difference">
-      <HashList title="Blocks that left" hashes={difference.blocks?.removed} kind="block" />
-      <HashList title="Blocks that came" hashes={difference.blocks?.added} kind="block" />
-      <HashList title="Left the pool" hashes={difference.pool?.removed} kind="transaction" />
-      <HashList title="Came into the pool" hashes={difference.pool?.added} kind="transaction" />
+      <HashList title="Removed blocks" hashes={difference.blocks?.removed} kind="block" />
+      <HashList title="Added blocks" hashes={difference.blocks?.added} kind="block" />
+      <HashList title="Gone from the pool" hashes={difference.pool?.removed} kind="transaction" />
+      <HashList title="New in the pool" hashes={difference.pool?.added} kind="transaction" />
       <Table
         label="Changed accounts"
         empty="No account differs"

@@ -107,7 +107,7 @@ function AccountTable({ accounts }: { readonly accounts: Loaded<readonly Hex[]> 
                 {mayGive() && (
                   <ActionButton
                     label={`Give ${FAUCET_COINS} coins to ${shortened(address, 4)}`}
-                    text={`Give ${FAUCET_COINS} coins`}
+                    text={`Give ${FAUCET_COINS}`}
                     kind="plain"
                     run={() => give(address, weiOf(FAUCET_COINS))}
                   />

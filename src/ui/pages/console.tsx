@@ -147,7 +147,7 @@ function MethodForm({
         action.run()
       }}
     >
-      {method.summary !== undefined && <p class="dim empty">{method.summary}</p>}
+      {method.summary !== undefined && <p class="dim empty">{method.summary.replaceAll('`', '')}</p>}
       {fields.map((field, i) => (
         <ParameterField
           key={field.name}

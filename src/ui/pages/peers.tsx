@@ -1,9 +1,9 @@
-/** `#/peers`: callers from other machines with their scores, and bans. */
+/** `#/peers`: the use of API keys, callers from other machines with their scores, and bans. */
 import { call } from '../client.ts'
 import { ActionButton } from '../components/action.tsx'
 import { ActionForm, Field, useText } from '../components/form.tsx'
 import { Section, Show, Table } from '../components/layout.tsx'
-import { grouped } from '../format.ts'
+import { grouped, percent } from '../format.ts'
 import { useQuery } from '../query.ts'
 import { may } from '../store.ts'
 
@@ -21,17 +21,71 @@ interface Peer {
   readonly punishments: number
 }
 
+/** `sco_keyUsage`. */
+interface Usage {
+  readonly key: string
+  readonly method: string
+  readonly calls: number
+  readonly errors: number
+  readonly seconds: number
+}
+
 interface Loaded {
+  readonly usage: readonly Usage[]
   readonly peers: readonly Peer[]
   readonly banned: readonly string[]
 }
 
 async function load(signal: AbortSignal): Promise<Loaded> {
-  const [peers, banned] = await Promise.all([
+  const [usage, peers, banned] = await Promise.all([
+    may('sco_keyUsage') ? call<Usage[]>('sco_keyUsage', [], signal) : [],
     may('sco_peerList') ? call<Peer[]>('sco_peerList', [], signal) : [],
     may('sco_bannedAddresses') ? call<string[]>('sco_bannedAddresses', [], signal) : [],
   ])
-  return { peers, banned }
+  return { usage, peers, banned }
+}
+
+/** Methods that are named for a key, those of most calls. */
+const MOST_METHODS = 3
+
+function KeyUsage({ usage }: { readonly usage: readonly Usage[] }) {
+  const byKey = new Map<string, Usage[]>()
+  for (const each of usage) byKey.set(each.key, [...(byKey.get(each.key) ?? []), each])
+  const sum = (list: readonly Usage[], member: 'calls' | 'errors' | 'seconds') =>
+    list.reduce((total, each) => total + each[member], 0)
+  const rows = [...byKey].sort(([, a], [, b]) => sum(b, 'calls') - sum(a, 'calls'))
+  return (
+    <Table
+      label="API keys"
+      columns={[
+        'Key',
+        { name: 'Calls', end: true },
+        { name: 'Errors', end: true },
+        { name: 'Time', end: true, wide: true },
+        { name: 'Most called', wide: true },
+      ]}
+      rows={rows.map(([key, list]) => ({
+        key,
+        cells: [
+          key === '' ? (
+            <span key="key" class="dim">
+              without a key
+            </span>
+          ) : (
+            <strong key="key">{key}</strong>
+          ),
+          grouped(sum(list, 'calls')),
+          `${grouped(sum(list, 'errors'))} (${percent(sum(list, 'errors'), sum(list, 'calls'))})`,
+          `${sum(list, 'seconds').toFixed(2)} s`,
+          [...list]
+            .sort((a, b) => b.calls - a.calls)
+            .slice(0, MOST_METHODS)
+            .map(({ method, calls }) => `${method} ${grouped(calls)}`)
+            .join(', '),
+        ],
+      }))}
+    />
+  )
 }
 
 function Peers({ peers, onChange }: { readonly peers: readonly Peer[]; readonly onChange: () => void }) {
@@ -91,6 +145,11 @@ export function PeersPage() {
   return (
     <>
       <h1>Peers</h1>
+      {may('sco_keyUsage') && (
+        <Section title="Calls by API key">
+          <Show loaded={loaded}>{({ usage }) => <KeyUsage usage={usage} />}</Show>
+        </Section>
+      )}
       <Section title="Callers">
         <Show loaded={loaded}>{({ peers }) => <Peers peers={peers} onChange={loaded.reload} />}</Show>
       </Section>

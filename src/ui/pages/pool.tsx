@@ -76,7 +76,7 @@ function PoolTable({
         columns={[
           'Hash',
           'From',
-          { name: 'Nonce', end: true },
+          { name: 'Nonce', end: true, wide: true },
           'To',
           { name: 'Method', wide: true },
           { name: 'Value', wide: true, end: true },
