@@ -108,8 +108,10 @@ export function gasCap(given: unknown, resolved: bigint, blockGasLimit: bigint |
 }
 
 /** The mining mode of the options: milliseconds for an interval. */
-export function miningOf({ mining }: ResolvedNodeOptions): MiningMode {
-  return typeof mining === 'number' ? Math.round(mining * 1000) : mining
+export function miningOf({ mining, mixedMining }: ResolvedNodeOptions): MiningMode {
+  if (typeof mining !== 'number') return mining
+  const milliseconds = Math.round(mining * 1000)
+  return mixedMining ? { mixed: milliseconds } : milliseconds
 }
 
 /** The cluster that the options name, if any; its code is not loaded otherwise. Closes the store where that fails. */

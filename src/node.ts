@@ -244,6 +244,7 @@ export async function createNodeFrom(
       strictCalls: options.strictCalls,
       leastGasPrice: options.gasPrice,
       accountQuota: options.accountQuota,
+      order: options.order,
       accountSlots: options.accountSlots,
       workRateLimitMs: options.workRateLimitMs,
       callGasCap: gasCap(given.callGasCap, options.callGasCap, options.blockGasLimit),

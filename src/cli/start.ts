@@ -52,9 +52,9 @@ function announceReady(
   reporter: Reporter,
   output: LineWriter,
 ) {
-  const { dataDir, mining } = node.options
+  const { dataDir, mining, mixedMining } = node.options
   if (!terminal.quiet && !terminal.json && isPrinted('info', terminal)) {
-    const parts = { engine: node.engine, dataDir, mining, explorer: server.explorerUrl }
+    const parts = { engine: node.engine, dataDir, mining, mixedMining, explorer: server.explorerUrl }
     for (const line of bannerLines(parts)) output.write(line)
   }
   reporter.ready({

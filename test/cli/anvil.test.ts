@@ -164,8 +164,11 @@ describe('a flag', () => {
   it.each([
     [['--prot', '1'], "tandem: unknown option '--prot' (Did you mean --port?)\n"],
     [['--accounts', 'many'], 'tandem: --accounts expects a whole number from 0 to 10000, not "many".\n'],
-    [['--mixed-mining'], /^tandem: --mixed-mining is not supported: .* anvil_mine at any moment\.\n$/],
-    [['--order', 'fifo'], /use --order fees\.\n$/],
+    [
+      ['--mixed-mining'],
+      'tandem: --mixed-mining needs --block-time: the seconds between the other blocks.\n',
+    ],
+    [['--order', 'lifo'], 'tandem: --order expects fees or fifo, not "lifo".\n'],
     [['--hardfork', 'osaka'], /^tandem: --hardfork osaka is not supported: .*cancun\.\n$/],
     [['--mnemonic', 'a', '--mnemonic-random'], /contradict each other: give one of them\.\n$/],
     [['--gas-limit', '1', '--block-gas-limit', '2'], /are the same flag/],
