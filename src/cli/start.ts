@@ -61,6 +61,7 @@ function announceReady(
     url: server.url,
     ws: server.wsUrl,
     ...(server.metricsUrl !== undefined && { metrics: server.metricsUrl }),
+    ...(server.ipcPath !== undefined && { ipc: server.ipcPath }),
     chainId: node.engine.config.chainId,
     head: node.engine.queries.head().block.header.number,
     pid: process.pid,

@@ -157,7 +157,14 @@ export const ANVIL_FLAGS: readonly Flag[] = [
     help: 'further accounts with a balance: addresses, or address:coins, separated by commas',
     apply: fund,
   },
-  never('--ipc [path]', 'the node serves HTTP and WebSocket; use --port', ['--ipcpath']),
+  {
+    flags: '--ipc [path]',
+    aliases: ['--ipcpath'],
+    help: 'Unix socket that serves JSON-RPC as well; /tmp/anvil.ipc unless given',
+    apply: (value, { serve }) => {
+      serve.ipc = value === '' ? '/tmp/anvil.ipc' : value
+    },
+  },
   {
     flags: '--init <file>',
     help: 'genesis file: chain id, accounts, timestamp and gas limit',
