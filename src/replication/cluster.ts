@@ -198,11 +198,9 @@ export async function openCluster(
       logBytes: options.logBytes,
       needsFirst: identity.base === 'snapshot',
       logger,
-      begin: (step) => {
-        const { sequence, term } = position.get() ?? { sequence: 0, term: 0 }
-        return member === undefined
-          ? step({ sequence, term })
-          : member.betweenRecords(() => step(position.get() ?? { sequence, term }))
+      begin(step) {
+        if (member === undefined) throw new Error('the node has not joined yet')
+        return member.betweenRecords(step)
       },
     })
     const started = await startMember({
@@ -216,7 +214,7 @@ export async function openCluster(
       engine,
       logger,
       loadSnapshot: snapshots.load,
-      compact: compaction,
+      ...compaction,
     })
     member = started
     store.replicateBy(started.replicate)

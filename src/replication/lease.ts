@@ -54,6 +54,20 @@ export function createLease({ bucket, node, onHeld, onLost }: Parts): Lease {
     onHeld()
   }
 
+  /**
+   * The revision after a renewal was refused: an earlier one that NATS did not answer has changed it, or the lease expired
+   * while this process was busy and no other node took it.
+   */
+  async function recover(): Promise<number | undefined> {
+    try {
+      const entry = await bucket.get(KEY)
+      if (entry?.operation !== 'PUT') return await bucket.create(KEY, node)
+      return entry.string() === node ? entry.revision : undefined
+    } catch {
+      return undefined
+    }
+  }
+
   async function renew(held: number): Promise<void> {
     const begun = performance.now()
     try {
@@ -61,10 +75,10 @@ export function createLease({ bucket, node, onHeld, onLost }: Parts): Lease {
       heldUntil = begun + LEASE_MS
     } catch (error) {
       if (error instanceof JetStreamApiError) {
-        // An earlier renewal that NATS did not answer may have changed the revision.
-        const entry = await bucket.get(KEY).catch(() => null)
-        if (entry?.operation === 'PUT' && entry.string() === node) revision = entry.revision
-        else lose()
+        const again = await recover()
+        if (again === undefined) return lose()
+        revision = again
+        heldUntil = begun + LEASE_MS
       } else if (performance.now() > heldUntil) lose()
     }
   }
