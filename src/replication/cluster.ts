@@ -74,7 +74,9 @@ export interface Cluster {
 const START_MS = 30_000
 /** Longest wait of a request to a bucket: a lease has to be lost in time. */
 const BUCKET_MS = 1_000
-const POLL_MS = 200
+const POLL_MS = 50
+/** Time in which the announcement of a leader arrives. */
+const HEAR_MS = 1_500
 
 function refused(message: string): NodeError {
   return new NodeError('cluster', message)
@@ -309,10 +311,13 @@ async function untilReady(
   lastOf: () => Promise<number>,
 ): Promise<void> {
   const last = await lastOf()
+  const begun = performance.now()
   const isReady = () => {
     if (member.role === 'leader') return true
     if (role === 'leader' || member.sequence < last) return undefined
-    return role === 'follower' || member.leader !== undefined ? true : undefined
+    // A follower also starts to answer reads while there is no leader.
+    const mayBeAlone = role === 'follower' && performance.now() - begun > HEAR_MS
+    return member.leader !== undefined || mayBeAlone ? true : undefined
   }
   await waitFor(
     isReady,

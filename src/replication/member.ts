@@ -48,6 +48,8 @@ export interface Member {
   readonly elections: number
   /** Throws `overloaded` unless this node leads. */
   requireLeader(): void
+  /** Notes that a node leads in a term: a record of the term may have been before what this node read. */
+  hear(node: string, inTerm: number): void
   /** Appends changes, then runs `write` with the write of the new position. Throws `overloaded`; then nothing is written. */
   replicate(changes: readonly Change[], write: (position: Write) => Promise<void>): Promise<void>
   /** Resolves to true once the node has dealt with a message, to false after so many milliseconds. */
@@ -312,6 +314,9 @@ export async function startMember(parts: Parts): Promise<Member> {
       return elections
     },
     requireLeader,
+    hear(node, inTerm) {
+      if (role === 'follower' && inTerm >= term) leader = node
+    },
     async replicate(changes, write) {
       await append(changes, write)
       parts.compact()
