@@ -283,6 +283,7 @@ export async function createNodeFrom(
     logger,
     random: joining === undefined ? random : withNodeId(random, joining.id),
     route: joining && createRoute(() => cluster),
+    position: joining && (() => cluster),
     elapsed: options.now || options.frozenClock !== false ? () => now() * 1000 : undefined,
     onCall: options.onCall,
     load: from?.shared?.load,

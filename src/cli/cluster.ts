@@ -11,7 +11,9 @@ function linesOf({ term, leader, nodes }: ClusterStatus): string[] {
   const head = `Term ${term}, ${leader === null ? 'no leader' : `leader ${leader}`}, nodes: ${nodes.length}.`
   return [
     head,
-    ...nodes.map(({ id, role, head: height, lag }) => `${id}  ${role.padEnd(8)}  head ${height}  lag ${lag} s`),
+    ...nodes.map(
+      ({ id, role, head: height, lag }) => `${id}  ${role.padEnd(8)}  head ${height}  lag ${lag} s`,
+    ),
   ]
 }
 

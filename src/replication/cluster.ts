@@ -60,6 +60,10 @@ export interface Cluster {
   /** Of this node: eight hex digits. */
   readonly id: string
   readonly isLeader: boolean
+  /** End of the log as far as this node has applied it. */
+  readonly sequence: number
+  /** Resolves to true once this node has applied so much of the log, to false after so many milliseconds. */
+  reached(sequence: number, milliseconds: number): Promise<boolean>
   /**
    * Has a node answer a call, the leader unless one is named, and waits until this node has applied what the call
    * changed. Throws what the call throws, and `overloaded` when no answer comes; `undefined` when a named node is gone.
@@ -275,6 +279,10 @@ export async function openCluster(
       get isLeader() {
         return started.role === 'leader'
       },
+      get sequence() {
+        return started.sequence
+      },
+      reached: started.reached,
       call,
       health() {
         const lag = presenceOf.lag()

@@ -79,7 +79,10 @@ export function createPresence({ link, names, bucket, id, member, engine }: Part
 
   const beating = setInterval(() => {
     if (member.leadsUntil > performance.now() && link.isUp) {
-      link.connection.publish(names.beat, JSON.stringify({ node: id, term: member.term, sequence: member.sequence } satisfies Beat))
+      link.connection.publish(
+        names.beat,
+        JSON.stringify({ node: id, term: member.term, sequence: member.sequence } satisfies Beat),
+      )
       current = performance.now()
     }
   }, BEAT_MS)

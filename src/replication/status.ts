@@ -17,7 +17,9 @@ export interface ClusterStatus {
 }
 
 /** Reads the state of a cluster. Throws `cluster` when NATS does not answer, or when there is no such cluster. */
-export async function readClusterStatus(options: LinkOptions & { readonly name: string }): Promise<ClusterStatus> {
+export async function readClusterStatus(
+  options: LinkOptions & { readonly name: string },
+): Promise<ClusterStatus> {
   const link = await openLink(options)
   try {
     const names = namesOf(options.name)

@@ -17,6 +17,9 @@ export type Route = (
   deadline: number,
 ) => Promise<unknown> | undefined
 
+/** How much of the cluster's log a node has applied. */
+export type LogProgress = Pick<Cluster, 'sequence' | 'reached'>
+
 /** Namespaces whose methods change or read what only the leader has: its keys, clock, snapshots, overrides and work. */
 const LEADER_NAMESPACES: ReadonlySet<string> = new Set([
   'anvil',
@@ -57,7 +60,7 @@ const FILTER_METHODS: ReadonlySet<string> = new Set([
 
 /** Longest call without a limit of its own, and what is left of a limit for the reply, milliseconds. */
 const LONGEST_MS = 60_000
-const RESERVE_MS = 100
+const RESERVE_MS = 300
 
 /** Does only the leader know the answer? The pending block depends on its pool, clock and overrides. */
 function needsLeader(method: AnyMethod, name: string, params: unknown): boolean {

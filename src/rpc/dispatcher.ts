@@ -5,7 +5,7 @@ import { invalidParams, NodeError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 import type { OnCall } from '../options/options.ts'
 import { absenceOf } from './absent-methods.ts'
-import type { Route } from './cluster-routes.ts'
+import type { LogProgress, Route } from './cluster-routes.ts'
 import { createDeadlines, within } from './deadlines.ts'
 import { ERROR_CODES } from './error-codes.ts'
 import { hasInexactId, isExactId, restoreIds } from './exact-ids.ts'
@@ -36,6 +36,8 @@ export interface Dispatcher {
   readonly methods: readonly AnyMethod[]
   /** What is in progress, and whether more is accepted. */
   readonly load: Load
+  /** How far a node of a cluster is; absent in a node of its own. */
+  readonly position?: (() => LogProgress | undefined) | undefined
   /** Receives each call from now on, answered or refused; the returned function unsubscribes. */
   listen(listener: OnCall): () => void
   /** Answers a parsed message; `undefined` when there is nothing to answer. Never rejects. */
@@ -65,6 +67,8 @@ export interface DispatcherParts {
   readonly load?: Load | undefined
   /** Has other nodes of a cluster answer calls; absent in a node of its own. */
   readonly route?: Route | undefined
+  /** How far a node of a cluster is; absent in a node of its own. */
+  readonly position?: (() => LogProgress | undefined) | undefined
 }
 
 const INVALID_REQUEST = new NodeError('invalid-request', 'invalid request')
@@ -312,6 +316,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   return {
     methods,
     load,
+    position: parts.position,
     listen(listener) {
       listeners.add(listener)
       return () => listeners.delete(listener)

@@ -5,9 +5,9 @@ import type { NodeOptions } from '../../src/index.ts'
 import { createNode } from '../../src/index.ts'
 import { newCluster, rpc, type TestCluster, until } from '../support/cluster.ts'
 import { type NatsServer, natsServer } from '../support/nats-server.ts'
+import { tcpProxy } from '../support/tcp-proxy.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { describeWith, NATS_SERVER } from '../support/tools.ts'
-import { tcpProxy } from '../support/tcp-proxy.ts'
 
 describeWith(NATS_SERVER, 'joining a cluster', () => {
   let nats: NatsServer
@@ -111,7 +111,9 @@ describeWith(NATS_SERVER, 'joining a cluster', () => {
       for (const hash of hashes) {
         expect(await rpc(node, 'eth_getTransactionReceipt', hash)).toMatchObject({ transactionHash: hash })
       }
-      expect(await rpc(node, 'eth_getCode', `0x${'1'.padStart(40, '7')}`, 'latest')).toBe(`0x${'01'.repeat(300_000)}`)
+      expect(await rpc(node, 'eth_getCode', `0x${'1'.padStart(40, '7')}`, 'latest')).toBe(
+        `0x${'01'.repeat(300_000)}`,
+      )
     }
     expect(seen.reduce((sum, [removed, added]) => sum + added - removed, 0)).toBe(2)
     await cluster.stop(behind)

@@ -2,7 +2,13 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { serve } from '../../src/index.ts'
 import { newCluster, type TestCluster, until } from '../support/cluster.ts'
-import { callAt, leaderAmong, processCluster, readinessOf, startClient } from '../support/cluster-processes.ts'
+import {
+  callAt,
+  leaderAmong,
+  processCluster,
+  readinessOf,
+  startClient,
+} from '../support/cluster-processes.ts'
 import { runCommand } from '../support/command.ts'
 import { type NatsServer, natsServer } from '../support/nats-server.ts'
 import { tcpProxy } from '../support/tcp-proxy.ts'
@@ -52,8 +58,12 @@ describeWith(NATS_SERVER, 'operating a cluster', () => {
       lag: expect.any(Number),
     })
     const { stdout } = await runCommand(['cluster', 'status', ...where])
-    expect(stdout).toMatch(/^Term 2, leader ([0-9a-f]{8}), nodes: 1\.\n\1 {2}leader {4}head \d+ {2}lag [\d.]+ s\n$/)
-    expect(await runCommand(['cluster', 'status', '--cluster', nats.url, '--cluster-name', 'none'])).toMatchObject({
+    expect(stdout).toMatch(
+      /^Term 2, leader ([0-9a-f]{8}), nodes: 1\.\n\1 {2}leader {4}head \d+ {2}lag [\d.]+ s\n$/,
+    )
+    expect(
+      await runCommand(['cluster', 'status', '--cluster', nats.url, '--cluster-name', 'none']),
+    ).toMatchObject({
       code: 1,
       stderr: `tandem: There is no cluster none at ${nats.url}.\n`,
     })
