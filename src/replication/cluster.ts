@@ -80,7 +80,7 @@ const START_MS = 30_000
 const BUCKET_MS = 1_000
 const POLL_MS = 50
 /** Time in which the announcement of a leader arrives. */
-const HEAR_MS = 1_500
+const ANNOUNCED_MS = 1_500
 
 function refused(message: string): NodeError {
   return new NodeError('cluster', message)
@@ -324,7 +324,7 @@ async function untilReady(
     if (member.role === 'leader') return true
     if (role === 'leader' || member.sequence < last) return undefined
     // A follower also starts to answer reads while there is no leader.
-    const mayBeAlone = role === 'follower' && performance.now() - begun > HEAR_MS
+    const mayBeAlone = role === 'follower' && performance.now() - begun > ANNOUNCED_MS
     return member.leader !== undefined || mayBeAlone ? true : undefined
   }
   await waitFor(

@@ -49,7 +49,7 @@ export interface Member {
   /** Throws `overloaded` unless this node leads. */
   requireLeader(): void
   /** Notes that a node leads in a term: a record of the term may have been before what this node read. */
-  hear(node: string, inTerm: number): void
+  noteLeader(node: string, inTerm: number): void
   /** Appends changes, then runs `write` with the write of the new position. Throws `overloaded`; then nothing is written. */
   replicate(changes: readonly Change[], write: (position: Write) => Promise<void>): Promise<void>
   /** Resolves to true once the node has dealt with a message, to false after so many milliseconds. */
@@ -314,7 +314,7 @@ export async function startMember(parts: Parts): Promise<Member> {
       return elections
     },
     requireLeader,
-    hear(node, inTerm) {
+    noteLeader(node, inTerm) {
       if (role === 'follower' && inTerm >= term) leader = node
     },
     async replicate(changes, write) {

@@ -71,7 +71,7 @@ export function createPresence({ link, names, bucket, id, member, engine }: Part
       if (error !== null) return
       catchUp()
       const { node, term, sequence } = message.json<Beat>()
-      member.hear(node, term)
+      member.noteLeader(node, term)
       ahead ??= { sequence, at: performance.now() }
       catchUp()
     },

@@ -4,7 +4,7 @@ import { newCluster, rpc, until } from '../support/cluster.ts'
 import { natsCluster } from '../support/nats-server.ts'
 import { describeWith, NATS_SERVER } from '../support/tools.ts'
 
-/** `npm run test:cluster` sets it: each of the servers ends in turn. */
+/** `npm run test:cluster` sets it: the servers end one after another. */
 const IS_LONG = process.env.CLUSTER_ROUNDS !== undefined
 
 describeWith(NATS_SERVER, 'three clustered nats-servers', () => {

@@ -69,7 +69,7 @@ describeWith(NATS_SERVER, 'operating a cluster', () => {
     })
   })
 
-  it('is not ready when it has not heard the leader for longer than --max-lag', async () => {
+  it('is not ready when nothing of the leader has arrived for longer than --max-lag', async () => {
     cluster = newCluster(nats.url, { maxLag: 1 })
     await cluster.start({ role: 'leader' })
     const proxy = await tcpProxy(nats.port)
