@@ -11,7 +11,7 @@ import { createNode, serve } from '../../dist/index.js'
 const { values: flags } = parseArgs({ options: { blocks: { type: 'string', default: '100000' } } })
 const BLOCKS = Number(flags.blocks)
 const LOADS = 5
-/** Blocks of one call, which has a time limit. */
+/** Blocks of one command, so that the node stays responsive. */
 const STEP = 200
 
 const median = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)]
@@ -22,7 +22,7 @@ const row = (name, unit, list) =>
 
 const node = await createNode()
 for (let left = BLOCKS; left > 0; left -= STEP) {
-  await node.request({ method: 'evm_mine', params: [{ blocks: Math.min(left, STEP) }] })
+  await node.engine.commands.mine({ blocks: Math.min(left, STEP) })
 }
 const server = await serve(node, { port: 0 })
 const bare = createServer((_request, response) => {

@@ -72,9 +72,19 @@ const COMMANDS: readonly (readonly [string, string, () => Promise<Filling>])[] =
     () => import('./verify.ts').then(({ fillVerifyCommand }) => fillVerifyCommand),
   ],
   [
+    'fork',
+    'fetch, list, export, import or remove what is kept of forked chains',
+    () => import('./fork.ts').then(({ fillForkCommand }) => fillForkCommand),
+  ],
+  [
     'keys',
     'make, list, rotate and revoke API keys',
     () => import('./keys.ts').then(({ fillKeysCommand }) => fillKeysCommand),
+  ],
+  [
+    'cluster',
+    'print the nodes of a cluster and its leader',
+    () => import('./cluster.ts').then(({ fillClusterCommand }) => fillClusterCommand),
   ],
   [
     'methods',

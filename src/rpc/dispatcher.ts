@@ -6,7 +6,7 @@ import type { Logger } from '../logger.ts'
 import type { OnCall } from '../options/options.ts'
 import { absenceOf } from './absent-methods.ts'
 import { CallMeter } from './call-meter.ts'
-import type { Route } from './cluster-routes.ts'
+import type { LogProgress, Route } from './cluster-routes.ts'
 import { createDeadlines, within } from './deadlines.ts'
 import { ERROR_CODES } from './error-codes.ts'
 import { hasInexactId, isExactId, restoreIds } from './exact-ids.ts'
@@ -37,6 +37,8 @@ export interface Dispatcher {
   readonly methods: readonly AnyMethod[]
   /** What is in progress, and whether more is accepted. */
   readonly load: Load
+  /** How far a node of a cluster is; absent in a node of its own. */
+  readonly position?: (() => LogProgress | undefined) | undefined
   /** Receives each call from now on, answered or refused; the returned function unsubscribes. */
   listen(listener: OnCall): () => void
   /** Counts calls by method and key, from the first time that it is asked for. */
@@ -68,6 +70,8 @@ export interface DispatcherParts {
   readonly load?: Load | undefined
   /** Has other nodes of a cluster answer calls; absent in a node of its own. */
   readonly route?: Route | undefined
+  /** How far a node of a cluster is; absent in a node of its own. */
+  readonly position?: (() => LogProgress | undefined) | undefined
 }
 
 const INVALID_REQUEST = new NodeError('invalid-request', 'invalid request')
@@ -324,6 +328,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   return {
     methods,
     load,
+    position: parts.position,
     listen(listener) {
       listeners.add(listener)
       return () => listeners.delete(listener)

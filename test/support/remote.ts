@@ -6,7 +6,7 @@ import {
   systemDeps,
 } from '../../src/state/remote/settings.ts'
 
-/** A clock whose waits end at once and move it; deadlines pass when the test says so. */
+/** A clock whose waits end at once and move it; deadlines pass when the test ends them. */
 export interface TestClock extends RemoteClock {
   /** The waits so far, milliseconds. */
   readonly waits: number[]

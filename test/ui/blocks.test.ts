@@ -37,11 +37,11 @@ describeWith(CHROMIUM, 'the pages of blocks', () => {
     await call('evm_mine', { blocks: 2 })
     await page.getByRole('button', { name: 'Mine' }).click()
     await page.reload()
+    await page.getByText('Proof of work verified').waitFor()
     const block = await call('eth_getBlockByNumber', '0x1', false)
     for (const name of ['hash', 'stateRoot', 'transactionsRoot', 'receiptsRoot', 'hashForMergedMining']) {
       expect(await page.getByText(block[name]).count(), name).toBe(1)
     }
-    await page.getByText('Proof of work verified').waitFor()
     expect(await page.getByText('is the merged-mining hash of this block').count()).toBe(1)
     await page.getByRole('link', { name: 'Next, 2' }).click()
     await page.getByRole('heading', { name: 'Block 2' }).waitFor()

@@ -10,7 +10,16 @@ import type { BlockCache } from './cache/block-cache.ts'
 import { blockParameter, type Capabilities } from './capabilities.ts'
 import type { ForkPoint, RemoteHeader, RemoteLocation } from './model.ts'
 import type { RpcCall, RpcOutcome } from './replies.ts'
-import { Data, readAnswer, WireBlock, WireHeader, WireLocation, WireReceipt, wrongAnswer } from './wire.ts'
+import {
+  Data,
+  readAnswer,
+  WireBlock,
+  WireHeader,
+  WireLocation,
+  WireReceipt,
+  WireTransaction,
+  wrongAnswer,
+} from './wire.ts'
 import { readBlock } from './wire-block.ts'
 import { readHeader } from './wire-header.ts'
 
@@ -175,6 +184,23 @@ export function createChainBlocks(parts: BlockParts): ChainBlocks {
     return (await results(calls, `the receipts of block ${fields.number}`)).map(read)
   }
 
+  /** The block with the transactions that it was answered without, and their receipts. */
+  async function withHidden(fields: WireBlock): Promise<{ fields: WireBlock; receipts: WireReceipt[] }> {
+    const hidden = fields.hiddenTransactions ?? []
+    const calls = hidden.flatMap((hash): RpcCall[] => [
+      { method: 'eth_getTransactionByHash', params: [hash] },
+      { method: 'eth_getTransactionReceipt', params: [hash] },
+    ])
+    const found = await results(calls, `the hidden transactions of block ${fields.number}`)
+    const transactions = hidden.map((_, index) => {
+      return readAnswer(WireTransaction, found[2 * index], 'eth_getTransactionByHash', asker.origin())
+    })
+    const receipts = hidden.map((_, index) => {
+      return readAnswer(WireReceipt, found[2 * index + 1], 'eth_getTransactionReceipt', asker.origin())
+    })
+    return { fields: { ...fields, transactions: [...fields.transactions, ...transactions] }, receipts }
+  }
+
   async function isCanonical({ number, hash }: WireBlock): Promise<boolean> {
     if (number > point.number) return false
     return (hashes.get(number) ?? (await headerByNumber(number))?.hash) === hash
@@ -194,7 +220,8 @@ export function createChainBlocks(parts: BlockParts): ChainBlocks {
     ]
     const found = await results(calls, `block ${hash}`)
     if (found[0] === null) return undefined
-    const fields = readAnswer(WireBlock, found[0], call.method, asker.origin())
+    const shown = readAnswer(WireBlock, found[0], call.method, asker.origin())
+    const { fields, receipts: hidden } = await withHidden(shown)
     if (fields.hash !== hash) throw wrong(`block ${hash} was asked for, and ${fields.hash} answered`)
     const header = headerOf(fields, isSameFamily ? found[1] : undefined)
     if (!(await isCanonical(fields))) return undefined
@@ -202,9 +229,13 @@ export function createChainBlocks(parts: BlockParts): ChainBlocks {
     keepHeader(fields, header)
     const [uncles, receipts] = await Promise.all([
       unclesOf(fields),
-      receiptsOf(fields, canAskAll ? found.at(-1) : undefined),
+      receiptsOf(shown, canAskAll ? found.at(-1) : undefined),
     ])
-    const block = readBlock({ fields, header, uncles, receipts }, config, isSameFamily)
+    const block = readBlock(
+      { fields, header, uncles, receipts: [...receipts, ...hidden] },
+      config,
+      isSameFamily,
+    )
     if (typeof block === 'string') throw wrong(block)
     blocks.set(hash, block)
     return block

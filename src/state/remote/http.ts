@@ -1,8 +1,8 @@
-/** One HTTP request with JSON-RPC in it, to one URL: what came back, told apart by what to do about it. */
+/** One HTTP request with JSON-RPC in it, to one URL: the outcomes, by what to do about each. */
 import { messageOf } from '../../store/identity.ts'
 import type { RemoteClock } from './settings.ts'
 
-/** Longest answer that is read, bytes: six times the limit of the chain's nodes. */
+/** Longest answer that is read, bytes: six times the limit of the reference node. */
 const LONGEST_ANSWER = 64 * 1024 * 1024
 
 /** What a request came to. */

@@ -50,9 +50,9 @@ export function createPace(perSecond: number, perDay: number, clock: RemoteClock
       counts[slot % SLOTS] = (counts[slot % SLOTS] ?? 0) + calls
       if (perSecond === 0) return
       const now = clock.now()
-      const wait = Math.max(0, paidAt - now)
       // A second's worth may go at once; what exceeds it is waited for.
       paidAt = Math.max(paidAt, now - 1000) + (calls * 1000) / perSecond
+      const wait = paidAt - now
       if (wait > 0) await clock.wait(wait, signal)
     },
   }

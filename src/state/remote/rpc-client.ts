@@ -6,7 +6,7 @@ import { createPace } from './pace.ts'
 import { batchOutcomes, type ItemOutcome, type RpcCall, type RpcOutcome, singleOutcome } from './replies.ts'
 import type { RemoteDeps, RemoteSettings } from './settings.ts'
 
-/** The most calls of a batch, which is the limit of the chain's nodes. */
+/** The most calls of a batch, which is the limit of the reference node. */
 export const BATCH_LIMIT = 50
 /** Requests that are open at once. */
 const CONCURRENT = 8

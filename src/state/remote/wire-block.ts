@@ -37,7 +37,7 @@ function readTransactions({ fields }: BlockAnswer, config: ChainConfig, isSameFa
   return found
 }
 
-/** Puts the parts together. A text says what is wrong. */
+/** Puts the parts together. A text is what is wrong. */
 export function readBlock(
   answer: BlockAnswer,
   config: ChainConfig,

@@ -9,7 +9,7 @@ import type { WireHeader } from './wire.ts'
 /** Networks whose proofs of work cost something; on local ones they prove nothing. */
 const PUBLIC_CHAIN_IDS: readonly number[] = [30, 31]
 
-/** What an answer says of a header: the fields of the block, and the raw bytes, where the upstream serves them. */
+/** What an answer has of a header: the fields of the block, and the raw bytes, where the upstream serves them. */
 export interface HeaderAnswer {
   readonly fields: WireHeader
   readonly raw: Uint8Array | undefined
@@ -93,7 +93,7 @@ function readOwn(answer: HeaderAnswer, config: ChainConfig, chainId: number): He
 
 /**
  * The header of an answer. Of another family's chain the fields are taken, with the hash that the upstream states. A text
- * says what is wrong.
+ * is what is wrong.
  */
 export function readHeader(
   answer: HeaderAnswer,

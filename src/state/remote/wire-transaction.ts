@@ -71,7 +71,7 @@ function withSender(raw: Uint8Array, { from }: WireTransaction): Transaction | s
   return `is not signed by its sender ${from}`
 }
 
-/** The transaction of an upstream of this family; a text says what is wrong. `isLast` in block `height`. */
+/** The transaction of an upstream of this family; a text is what is wrong. `isLast` in block `height`. */
 export function readTransaction(
   fields: WireTransaction,
   {

@@ -95,7 +95,12 @@ export const WireHeader = z.looseObject({
 export type WireHeader = z.output<typeof WireHeader>
 
 /** A block with whole transactions. */
-export const WireBlock = WireHeader.extend({ transactions: z.array(WireTransaction), uncles: z.array(Hash) })
+export const WireBlock = WireHeader.extend({
+  transactions: z.array(WireTransaction),
+  uncles: z.array(Hash),
+  /** What a node of ours leaves out of `transactions` under --hide-remasc. */
+  hiddenTransactions: z.array(Hash).nullish(),
+})
 export type WireBlock = z.output<typeof WireBlock>
 
 /** A log with its place. */

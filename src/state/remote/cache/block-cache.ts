@@ -68,7 +68,8 @@ function isRunning(pid: number): boolean {
   }
 }
 
-const fileName = (): string => `${process.pid}-${randomBytes(6).toString('hex')}${FILE_SUFFIX}`
+/** The name of a new file of records of this process. */
+export const newFileName = (): string => `${process.pid}-${randomBytes(6).toString('hex')}${FILE_SUFFIX}`
 
 /** Reads the files of a folder into memory; those that are corrupt or foreign are put aside, what was read of them stays. */
 async function readFolder(
@@ -102,7 +103,7 @@ async function readFolder(
 }
 
 /** What the files of a block's folder hold, as they are; those that cannot be read are passed over. */
-export async function readCached({ path, block }: CachedBlock): Promise<BlockMemory> {
+export async function readCached({ path, block }: Pick<CachedBlock, 'path' | 'block'>): Promise<BlockMemory> {
   const memory = createBlockMemory()
   for (const name of await namesIn(path)) {
     if (!RECORD_FILE.test(name)) continue
@@ -151,7 +152,7 @@ export function createRemoteCache(limits: CacheLimits | undefined, deps: RemoteD
         return
       }
       if (isFirst) await useFolder(folder, deps.clock.now())
-      entry.path ??= join(folder, fileName())
+      entry.path ??= join(folder, newFileName())
       await appendFile(entry.path, added)
     } catch (error) {
       stop(messageOf(error))

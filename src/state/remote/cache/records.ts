@@ -126,7 +126,9 @@ function recordsIn(payload: Uint8Array): CacheRecord[] | undefined {
 }
 
 /** Reads a file about a block; records of frames whose checksum fails are left out, and what follows them. */
-export function readFileContent(bytes: Uint8Array, blockHash: Hex): FileContent {
+export function readFileContent(file: Uint8Array, blockHash: Hex): FileContent {
+  // Of a Buffer, slices would be views that keep the whole file in memory.
+  const bytes = new Uint8Array(file.buffer, file.byteOffset, file.length)
   if (bytes.length < HEAD_BYTES) return { records: [], state: 'torn' }
   if (!equal(bytes.subarray(0, HEAD_BYTES), fileHead(blockHash))) return { records: [], state: 'foreign' }
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)

@@ -1,0 +1,189 @@
+/** `tandem fork`: what is kept of forked chains: fetched ahead, carried to other machines, listed, removed. */
+import { readFileSync } from 'node:fs'
+import type { Command } from 'commander'
+import type { Hex } from '../encoding/hex.ts'
+import { NodeError } from '../errors.ts'
+import { resolveNodeOptions } from '../options/options.ts'
+import { exportCache, importCache } from '../state/remote/cache/archive.ts'
+import { clearCache, listCache } from '../state/remote/cache/cache-directory.ts'
+import type { RemoteChain, StateItem } from '../state/remote/model.ts'
+import { openRemoteChain } from '../state/remote/remote-chain.ts'
+import {
+  defaultCacheDir,
+  type RemoteSettings,
+  remoteSettingsOf,
+  systemDeps,
+} from '../state/remote/settings.ts'
+import { addSettingFlags, typedFlags } from './setting-flags.ts'
+import { readSettings } from './settings.ts'
+import type { Writers } from './start.ts'
+
+/** Settings that decide what is fetched, and how. */
+const FETCHING = [
+  'fork',
+  'forkBlock',
+  'forkTransactionHash',
+  'forkChainId',
+  'forkHeader',
+  'forkTimeoutMs',
+  'forkRetries',
+  'forkRate',
+  'forkCallsPerDay',
+  'forkCacheDir',
+  'forkCacheSize',
+] as const
+const KEEPING = ['forkChainId', 'forkCacheDir', 'forkCacheSize'] as const
+
+function refused(message: string): NodeError {
+  return new NodeError('invalid-options', message)
+}
+
+/** The settings of the flags, the environment and the configuration file; other settings of a node there do not matter. */
+function optionsOf(command: Command) {
+  return resolveNodeOptions(readSettings(typedFlags(command), process.env, new Map([['memory', true]])).node)
+}
+
+function placeOf(command: Command): { root: string; chainId: number | undefined; bytes: number } {
+  const { forkCacheDir, forkChainId, forkCacheSize } = optionsOf(command)
+  return {
+    root: forkCacheDir ?? defaultCacheDir(process.env),
+    chainId: forkChainId,
+    bytes: forkCacheSize * 1024 * 1024,
+  }
+}
+
+/** Something to fetch: state, a block by height, or the block of a transaction. */
+type Wanted =
+  | StateItem
+  | { readonly kind: 'block'; readonly number: number }
+  | { readonly kind: 'transaction'; readonly hash: Hex }
+
+/** Reads an address, `address:slot`, a height, or the hash of a transaction. Throws `invalid-options`. */
+export function wantedOf(text: string): Wanted {
+  const [, address, slot] = /^(0x[0-9a-f]{40})(?::(0x[0-9a-f]{1,64}|\d{1,78}))?$/i.exec(text) ?? []
+  if (address !== undefined) {
+    const lower = address.toLowerCase() as Hex
+    return slot === undefined
+      ? { kind: 'account', address: lower }
+      : { kind: 'cell', address: lower, slot: BigInt(slot) }
+  }
+  if (/^0x[0-9a-f]{64}$/i.test(text)) return { kind: 'transaction', hash: text.toLowerCase() as Hex }
+  if (/^\d{1,15}$/.test(text)) return { kind: 'block', number: Number(text) }
+  throw refused(`"${text}" is neither an address, address:slot, the hash of a transaction, nor a height.`)
+}
+
+/** The items of the command line and of a file, one a line or more; `#` begins a comment. */
+function itemsOf(words: readonly string[], file: string | undefined): Wanted[] {
+  let text = ''
+  try {
+    if (file !== undefined) text = readFileSync(file, 'utf8')
+  } catch (error) {
+    throw refused(`Cannot read the list ${file}: ${error instanceof Error ? error.message : String(error)}.`)
+  }
+  const lines = text.replace(/#.*$/gm, '').split(/\s+/)
+  return [...words, ...lines].filter((word) => word !== '').map(wantedOf)
+}
+
+async function fetchBlock(chain: RemoteChain, wanted: Exclude<Wanted, StateItem>): Promise<void> {
+  if (wanted.kind === 'block') {
+    if ((await chain.blockByNumber(wanted.number)) !== undefined) return
+    throw new NodeError(
+      'upstream',
+      `Block ${wanted.number} is above the fork point, block ${chain.point.number}.`,
+    )
+  }
+  const location = await chain.transactionLocation(wanted.hash)
+  const block = location && (await chain.blockByHash(location.block.hash))
+  if (block === undefined) {
+    throw new NodeError(
+      'upstream',
+      `There is no transaction ${wanted.hash} up to the fork point, block ${chain.point.number}.`,
+    )
+  }
+  await chain.headerByHash(block.block.header.parentHash)
+}
+
+async function warm(
+  settings: RemoteSettings,
+  items: readonly Wanted[],
+  { output, errors }: Writers,
+): Promise<void> {
+  const chain = await openRemoteChain(
+    settings,
+    systemDeps((message) => errors.write(message)),
+  )
+  try {
+    const state: StateItem[] = []
+    for (const item of items) {
+      if (item.kind === 'account' || item.kind === 'cell') state.push(item)
+      else await fetchBlock(chain, item)
+    }
+    await chain.stateAt(chain.point).fetch(state)
+    const { number, hash, chainId } = chain.point
+    const { requests, calls } = chain.usage()
+    output.write(
+      `Block ${number} (${hash}) of chain ${chainId} is cached with ${items.length} further items: ${calls} calls in ${requests} requests.`,
+    )
+  } finally {
+    await chain.close()
+  }
+}
+
+/** Fills in the command with those below it. Their actions throw `NodeError`. */
+export function fillForkCommand(fork: Command, writers: Writers): void {
+  const { output } = writers
+  fork.allowExcessArguments().action(() => {
+    throw refused('Name a command: tandem fork warm, list, export, import or clear.')
+  })
+
+  const warming = fork
+    .command('warm')
+    .description('fetch a fork point and what is named, so that a later start finds it in the cache')
+    .argument('[items...]', 'address, address:slot, hash of a transaction, height of a block')
+    .option('--list <file>', 'file with further items, separated by white space; # begins a comment')
+  addSettingFlags(warming, FETCHING)
+  warming.action(async (words: readonly string[], { list }: { readonly list?: string }) => {
+    const settings = remoteSettingsOf(optionsOf(warming), process.env)
+    if (settings === undefined) throw refused('Name the node to fetch from: --fork <url>.')
+    await warm(settings, itemsOf(words, list), writers)
+  })
+
+  const listing = fork.command('list').description('list the blocks of the cache, the one used last first')
+  addSettingFlags(listing, KEEPING)
+  listing.allowExcessArguments(false).action(async () => {
+    const { root, chainId } = placeOf(listing)
+    for (const { chainId: chain, block, bytes } of await listCache(root, chainId)) {
+      output.write(`${chain}  ${block.number}  ${block.hash}  ${bytes} bytes`)
+    }
+  })
+
+  const exporting = fork
+    .command('export')
+    .description('write the cache to a file, such as an artifact of a CI run')
+    .argument('<file>', 'file to write')
+  addSettingFlags(exporting, KEEPING)
+  exporting.action(async (file: string) => {
+    const { root, chainId } = placeOf(exporting)
+    const { blocks, records } = await exportCache(root, file, chainId)
+    output.write(`Exported ${records} answers about ${blocks} blocks to ${file}.`)
+  })
+
+  const importing = fork
+    .command('import')
+    .description('add such a file to the cache')
+    .argument('<file>', 'file to read')
+  addSettingFlags(importing, KEEPING)
+  importing.action(async (file: string) => {
+    const { root, bytes } = placeOf(importing)
+    const { blocks, records } = await importCache(root, file, bytes, Date.now())
+    output.write(`Imported ${records} new answers about ${blocks} blocks into ${root}.`)
+  })
+
+  const clearing = fork.command('clear').description('remove the cache, or that of --fork-chain-id alone')
+  addSettingFlags(clearing, KEEPING)
+  clearing.allowExcessArguments(false).action(async () => {
+    const { root, chainId } = placeOf(clearing)
+    const { blocks, bytes } = await clearCache(root, chainId)
+    output.write(`Removed ${blocks} blocks, ${bytes} bytes, from ${root}.`)
+  })
+}

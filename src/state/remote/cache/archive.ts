@@ -1,0 +1,123 @@
+/** A cache, or a part of it, as one file that can be carried to another machine. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import { z } from 'zod'
+import { concat } from '../../../encoding/bytes.ts'
+import type { Hex } from '../../../encoding/hex.ts'
+import { NodeError } from '../../../errors.ts'
+import { replaceFile } from '../../../store/atomic-file.ts'
+import { messageOf } from '../../../store/identity.ts'
+import { newFileName, readCached } from './block-cache.ts'
+import { blockFolder, listCache, useFolder } from './cache-directory.ts'
+import { encodeFrame, fileHead, readFileContent } from './records.ts'
+
+/** First line of an archive. */
+const MAGIC = 'tandem fork archive 1\n'
+
+/** The line above the bytes of a block. */
+const Entry = z.strictObject({
+  chainId: z.int().min(1),
+  number: z.int().min(0),
+  hash: z.string().regex(/^0x[0-9a-f]{64}$/),
+  bytes: z.int().min(0),
+})
+
+/** What was moved. */
+export interface Moved {
+  readonly blocks: number
+  readonly records: number
+}
+
+function refused(path: string, why: string): NodeError {
+  return new NodeError(
+    'upstream',
+    `The file ${path} is not a fork cache of this program (${why}). Nothing of it was taken over.`,
+  )
+}
+
+function writeWhole(path: string, bytes: Uint8Array): Promise<void> {
+  async function* content() {
+    yield bytes
+  }
+  return replaceFile(path, content(), 0o666)
+}
+
+/** Writes the cache below `root`, of one network where `chainId` is given, to a file. Throws `upstream` when there is nothing. */
+export async function exportCache(root: string, path: string, chainId?: number): Promise<Moved> {
+  const parts: Uint8Array[] = [Buffer.from(MAGIC)]
+  let blocks = 0
+  let records = 0
+  for (const cached of await listCache(root, chainId)) {
+    const own = [...(await readCached(cached)).records()]
+    if (own.length === 0) continue
+    const { hash, number } = cached.block
+    const content = concat(fileHead(hash), encodeFrame(hash, own))
+    const entry: z.input<typeof Entry> = { chainId: cached.chainId, number, hash, bytes: content.length }
+    parts.push(Buffer.from(`${JSON.stringify(entry)}\n`), content)
+    blocks++
+    records += own.length
+  }
+  if (blocks === 0)
+    throw new NodeError('upstream', `There is nothing to export: the fork cache in ${root} is empty.`)
+  await writeWhole(path, gzipSync(concat(...parts)))
+  return { blocks, records }
+}
+
+interface ArchivedBlock {
+  readonly chainId: number
+  readonly number: number
+  readonly hash: Hex
+  readonly content: Uint8Array
+}
+
+function blocksIn(path: string, bytes: Buffer): ArchivedBlock[] {
+  if (bytes.subarray(0, MAGIC.length).toString('latin1') !== MAGIC)
+    throw refused(path, 'it begins with something else')
+  const found: ArchivedBlock[] = []
+  for (let at = MAGIC.length; at < bytes.length; ) {
+    const end = bytes.indexOf('\n', at)
+    let line: unknown
+    try {
+      line = JSON.parse(bytes.subarray(at, end).toString('utf8'))
+    } catch {
+      throw refused(path, 'it is damaged')
+    }
+    const entry = Entry.safeParse(line)
+    if (end < 0 || !entry.success) throw refused(path, 'it is damaged')
+    const { chainId, number, hash, bytes: length } = entry.data
+    const content = bytes.subarray(end + 1, end + 1 + length)
+    if (content.length !== length) throw refused(path, 'it is cut off')
+    found.push({ chainId, number, hash: hash as Hex, content })
+    at = end + 1 + length
+  }
+  return found
+}
+
+/** Adds what is in an archive to the cache below `root`; `most` bytes at most are unpacked. Throws `upstream` for a file that is none. */
+export async function importCache(root: string, path: string, most: number, now: number): Promise<Moved> {
+  let bytes: Buffer
+  try {
+    bytes = gunzipSync(await readFile(path), { maxOutputLength: most })
+  } catch (error) {
+    throw refused(path, messageOf(error))
+  }
+  const blocks = blocksIn(path, bytes).map((block) => ({
+    ...block,
+    ...readFileContent(block.content, block.hash),
+  }))
+  // All of it is checked before the first file is written.
+  for (const { state, number } of blocks)
+    if (state !== 'whole') throw refused(path, `block ${number} is ${state}`)
+  let records = 0
+  for (const { chainId, number, hash, records: given } of blocks) {
+    const folder = blockFolder(root, chainId, { number, hash })
+    await useFolder(folder, now)
+    const known = await readCached({ path: folder, block: { number, hash } })
+    const added = given.filter((record) => known.put(record))
+    records += added.length
+    if (added.length === 0) continue
+    await writeWhole(join(folder, newFileName()), concat(fileHead(hash), encodeFrame(hash, added)))
+  }
+  return { blocks: blocks.length, records }
+}

@@ -1,0 +1,181 @@
+/** `tandem fork`, in processes of its own: two on one cache, one killed while it writes, and one on another machine. */
+import { spawn } from 'node:child_process'
+import { readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { wantedOf } from '../../src/cli/fork.ts'
+import { type Hex, toFixedHex } from '../../src/encoding/hex.ts'
+import type { StateItem } from '../../src/state/remote/model.ts'
+import { openRemoteChain } from '../../src/state/remote/remote-chain.ts'
+import { runCommand } from '../support/command.ts'
+import { type FaultProxy, faultProxy } from '../support/fault-proxy.ts'
+import { remoteSettings, testDeps } from '../support/remote.ts'
+import { type ServedNode, servedNode } from '../support/served-node.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
+const STORE: Hex = `0x${'5a'.repeat(20)}`
+const SLOTS = 120
+const BLOCKS = 30
+
+let node: ServedNode
+let proxy: FaultProxy
+let tip: Hex
+
+beforeAll(async () => {
+  node = await servedNode()
+  for (let slot = 0; slot < SLOTS; slot++) {
+    await node.call(
+      'hardhat_setStorageAt',
+      STORE,
+      `0x${slot.toString(16)}`,
+      toFixedHex(BigInt(slot * 7 + 1), 32),
+    )
+  }
+  await node.call('hardhat_mine', `0x${BLOCKS.toString(16)}`)
+  tip = (await node.call('eth_getBlockByNumber', 'latest', false)).hash
+  proxy = await faultProxy(node.url)
+})
+afterAll(async () => {
+  await proxy.close()
+  await node.close()
+})
+
+const items = Array.from(
+  { length: SLOTS },
+  (_, slot): StateItem => ({ kind: 'cell', address: STORE, slot: BigInt(slot) }),
+)
+const listed = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_, index) => `${STORE}:${from + index}`).join('\n')
+
+/** How many of the slots the cache has; each with the value that was stored. */
+async function cached(cacheDir: string): Promise<number> {
+  const chain = await openRemoteChain(remoteSettings([proxy.url], { cacheDir, isOffline: true }), testDeps())
+  const state = chain.stateAt(chain.point)
+  let count = 0
+  for (const item of items) {
+    try {
+      await state.fetch([item])
+    } catch (error) {
+      expect((error as Error).message).toMatch(/^Offline, and the cache has not slot 0x/)
+      continue
+    }
+    if (item.kind === 'cell') expect(state.cell(STORE, item.slot)).toBe(item.slot * 7n + 1n)
+    count++
+  }
+  await chain.close()
+  return count
+}
+
+describe('an item', () => {
+  it.each([
+    [
+      '0xABCDEFabcdefabcdefabcdefabcdefabcdefabcd',
+      { kind: 'account', address: `0x${'abcdef'.repeat(6)}abcd` },
+    ],
+    [`${STORE}:10`, { kind: 'cell', address: STORE, slot: 10n }],
+    [`${STORE}:0x10`, { kind: 'cell', address: STORE, slot: 16n }],
+    ['123', { kind: 'block', number: 123 }],
+    [`0x${'AB'.repeat(32)}`, { kind: 'transaction', hash: `0x${'ab'.repeat(32)}` }],
+  ])('%s is read', (text, wanted) => {
+    expect(wantedOf(text)).toEqual(wanted)
+  })
+
+  it('of another form is refused', () => {
+    expect(() => wantedOf('0x12')).toThrow(/neither an address/)
+  })
+})
+
+describe('tandem fork', () => {
+  it('fetches from two processes into one cache, which goes to another machine', async () => {
+    const [cacheDir, other] = [temporaryFolder(), temporaryFolder()]
+    const list = join(other, 'list.txt')
+    writeFileSync(list, `# half of them\n${listed(60, SLOTS)}\n0 1\n`)
+    const common = ['--fork', `${proxy.url}@${tip}`, '--fork-cache-dir', cacheDir]
+    const outcomes = await Promise.all([
+      runCommand(['fork', 'warm', ...common, ...listed(0, 60).split('\n')]),
+      runCommand(['fork', 'warm', ...common, '--list', list]),
+    ])
+    for (const { code, stdout, stderr } of outcomes) {
+      expect(stderr).toBe('')
+      expect(code).toBe(0)
+      expect(stdout).toContain(`(${tip}) of chain 33 is cached`)
+    }
+    expect(await cached(cacheDir)).toBe(SLOTS)
+
+    const file = join(other, 'fork.gz')
+    const exported = await runCommand(['fork', 'export', file], { TANDEM_FORK_CACHE_DIR: cacheDir })
+    expect(exported).toMatchObject({ code: 0, stdout: expect.stringMatching(/about 1 blocks/) })
+    const XDG_CACHE_HOME = join(other, 'xdg')
+    const imported = await runCommand(['fork', 'import', file], { XDG_CACHE_HOME })
+    expect(imported).toMatchObject({ code: 0, stderr: '' })
+    expect(await cached(join(XDG_CACHE_HOME, 'tandem', 'fork'))).toBe(SLOTS)
+    const lines = await runCommand(['fork', 'list'], { XDG_CACHE_HOME })
+    expect(lines.stdout).toMatch(new RegExp(`^33 {2}\\d+ {2}${tip} {2}\\d+ bytes\n$`))
+    await runCommand(['fork', 'clear'], { XDG_CACHE_HOME })
+    expect(readdirSync(join(XDG_CACHE_HOME, 'tandem', 'fork', '33'))).toEqual([])
+  })
+
+  it('that is killed while it writes leaves a cache that is right, and goes on', async () => {
+    const cacheDir = temporaryFolder()
+    const heights = Array.from({ length: BLOCKS }, (_, height) => height)
+    const args = [
+      'fork',
+      'warm',
+      '--fork',
+      `${proxy.url}@${tip}`,
+      '--fork-cache-dir',
+      cacheDir,
+      ...heights.map(String),
+    ]
+    /** How many of the blocks the cache has, each as the node has it. */
+    const blocksIn = async () => {
+      const chain = await openRemoteChain(
+        remoteSettings([proxy.url], { cacheDir, isOffline: true }),
+        testDeps(),
+      )
+      let count = 0
+      for (const number of heights) {
+        const found = await chain.blockByNumber(number).catch((error: Error) => error.message)
+        if (typeof found === 'string') {
+          expect(found).toMatch(/^Offline, and the cache has not/)
+          continue
+        }
+        expect(found?.hash).toBe((await node.node.engine.queries.block({ number }))?.executed.hash)
+        count++
+      }
+      await chain.close()
+      return count
+    }
+    const before = proxy.bodies.length
+    const child = spawn(process.execPath, [MAIN, ...args])
+    const ended = new Promise((resolve) => child.on('close', (_, signal) => resolve(signal)))
+    while (proxy.bodies.length < before + 25) await proxy.nextRequest()
+    child.kill('SIGKILL')
+    expect(await ended).toBe('SIGKILL')
+    const left = await blocksIn()
+    expect(left).toBeGreaterThan(0)
+    expect(left).toBeLessThan(BLOCKS)
+    expect(await runCommand(args)).toMatchObject({ code: 0, stderr: '' })
+    expect(await blocksIn()).toBe(BLOCKS)
+  })
+
+  it.each([
+    [['fork'], 2, /Name a command: tandem fork warm/],
+    [['fork', 'warm'], 2, /Name the node to fetch from: --fork <url>/],
+    [['fork', 'warm', '--fork', 'nonsense'], 2, /--fork expects URLs such as/],
+    [['fork', 'warm', '--fork', 'http://127.0.0.1:1@12', '--fork-block', '13'], 2, /name different blocks/],
+    [
+      ['fork', 'warm', '--fork', 'http://127.0.0.1:59', '--fork-retries', '0'],
+      1,
+      /cannot be used: ECONNREFUSED/,
+    ],
+    [['fork', 'import', '/dev/null'], 1, /is not a fork cache/],
+  ])('%j ends with %i and a sentence', async (args, code, sentence) => {
+    const XDG_CACHE_HOME = temporaryFolder()
+    const outcome = await runCommand(args, { XDG_CACHE_HOME })
+    expect(outcome.code).toBe(code)
+    expect(outcome.stderr).toMatch(sentence)
+  })
+})
