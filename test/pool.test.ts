@@ -69,7 +69,12 @@ describe('a pool', () => {
 
   it('has chains with the clock, the modes, the accounts and the names of the base, each of its own', async () => {
     // Without a time limit: scrypt is slow on a busy machine.
-    const options = { preset: 'hardhat', frozenClock: 1_700_000_000, mining: 'manual', rpcTimeoutMs: 0 } as const
+    const options = {
+      preset: 'hardhat',
+      frozenClock: 1_700_000_000,
+      mining: 'manual',
+      rpcTimeoutMs: 0,
+    } as const
     base = await createNode(options)
     const stranger = '0x00000000000000000000000000000000deadbeef'
     const encrypted = await call(base, 'personal_newAccount', 'open')
