@@ -1,6 +1,7 @@
 /** The health of a node in figures, for monitoring. */
 import type { Engine } from '../engine/engine.ts'
 import type { ClusterHealth } from '../replication/model.ts'
+import type { RemoteUsage } from '../state/remote/model.ts'
 import { sizeOfDirectory } from '../store/level.ts'
 
 /** Heights and counts; bytes. */
@@ -17,10 +18,15 @@ export interface Health {
   readonly databaseBytes: number | undefined
   /** Absent in a node of its own. */
   readonly cluster?: ClusterHealth
+  /** What a fork sent upstream; absent in a chain of its own. */
+  readonly upstream?: RemoteUsage
 }
 
 /** Reads the health of an engine whose data directory is `dataDir`; `undefined` is memory. */
-export async function readHealth({ config, queries }: Engine, dataDir: string | undefined): Promise<Health> {
+export async function readHealth(
+  { config, fork, queries }: Engine,
+  dataDir: string | undefined,
+): Promise<Health> {
   const { header } = queries.head().block
   return {
     chain: config.name,
@@ -29,5 +35,6 @@ export async function readHealth({ config, queries }: Engine, dataDir: string | 
     headTimestamp: header.timestamp,
     ...queries.poolSize(),
     databaseBytes: dataDir === undefined ? undefined : await sizeOfDirectory(dataDir),
+    ...(fork !== undefined && { upstream: fork.remote.usage() }),
   }
 }

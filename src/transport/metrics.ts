@@ -4,6 +4,7 @@ import type { ClusterHealth } from '../replication/model.ts'
 import { type CallMeter, DURATION_BOUNDS } from '../rpc/call-meter.ts'
 import type { Health } from '../rpc/health.ts'
 import type { Load } from '../rpc/load.ts'
+import type { RemoteUsage } from '../state/remote/model.ts'
 
 /** Connections of a server. */
 export interface SocketFigures {
@@ -202,6 +203,33 @@ function showCluster(registers: Registry[]): (cluster: ClusterHealth) => void {
   }
 }
 
+/** The metrics of a fork, registered with the first figures; the returned function sets them. */
+function showUpstream(registers: Registry[]): (usage: RemoteUsage) => void {
+  let seen: RemoteUsage | undefined
+  return (usage) => {
+    const isFirst = seen === undefined
+    seen = usage
+    if (!isFirst) return
+    const now = () => seen ?? usage
+    gauge('tandem_fork_calls_today', 'Calls to the upstream in the last 24 hours.', registers, () => {
+      return now().callsToday
+    })
+    gauge('tandem_fork_calls_per_day', 'Budget of calls in 24 hours; 0 is none.', registers, () => {
+      return now().callsPerDay
+    })
+    counter('tandem_fork_requests_total', 'HTTP requests to the upstream.', registers, () => now().requests)
+    counter('tandem_fork_calls_total', 'Calls in these requests.', registers, () => now().calls)
+    counter('tandem_fork_retries_total', 'Requests that were sent again.', registers, () => now().retries)
+    counter('tandem_fork_rate_limited_total', 'Refusals for too many requests.', registers, () => {
+      return now().rateLimited
+    })
+    counter('tandem_fork_cache_hits_total', 'Answers taken from the cache.', registers, () => now().cacheHits)
+    counter('tandem_fork_cache_misses_total', 'Answers fetched as the cache lacked them.', registers, () => {
+      return now().cacheMisses
+    })
+  }
+}
+
 /** The gauges of chain, pool and database; the returned function sets them. */
 function showHealth(registers: Registry[]): (health: Health) => void {
   const plain = (name: string, help: string) => new Gauge({ name, help, registers })
@@ -241,12 +269,14 @@ export function createMetrics({ meter, load, health, sockets, overLimits }: Metr
   showOverLimits(overLimits, registers)
   const show = health && showHealth(registers)
   const placeInCluster = showCluster(registers)
+  const showFork = showUpstream(registers)
   return {
     contentType: registry.contentType,
     async text() {
       const seen = await health?.()
       if (seen !== undefined) show?.(seen)
       if (seen?.cluster !== undefined) placeInCluster(seen.cluster)
+      if (seen?.upstream !== undefined) showFork(seen.upstream)
       return `${await registry.metrics()}\n${durationsText(meter)}`
     },
   }
