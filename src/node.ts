@@ -32,12 +32,11 @@ import {
   joiningOf,
   miningOf,
   namesOf,
-  withNodeId,
 } from './node-parts.ts'
 import { type NodeOptions, type ResolvedNodeOptions, resolveNodeOptions } from './options/options.ts'
 import type { Preset } from './options/presets.ts'
 import type { Joining } from './replication/cluster.ts'
-import { createAnswer, createRoute } from './rpc/cluster-routes.ts'
+import { createAnswer, createRoute, withNodeId } from './rpc/cluster-routes.ts'
 import { checkMethodTimeouts } from './rpc/deadlines.ts'
 import { errorObjectIn } from './rpc/dialects.ts'
 import { createDispatcher, type Dispatcher } from './rpc/dispatcher.ts'
@@ -108,6 +107,8 @@ interface Start {
   readonly names: AbiRegistry
   readonly accounts: WalletCopy
   readonly modes: NodeModes
+  /** Of a fork; the copy does not close it. */
+  readonly upstream: RemoteChain | undefined
 }
 
 /** What a copy has in common with its node, which then has to stay open longer: callers, and the limits of concurrent work. */
@@ -167,7 +168,7 @@ export function createNode(given: NodeOptions = {}): Promise<Node> {
 export async function createNodeFrom(
   given: NodeOptions,
   from?: Start & { readonly store: Store; readonly shared?: Shared | undefined },
-  remote?: RemoteChain,
+  remote: RemoteChain | undefined = from?.upstream,
 ): Promise<Node> {
   const options = resolveNodeOptions(given)
   checkMethodEntries(options.methods, options, METHODS)
@@ -175,7 +176,7 @@ export async function createNodeFrom(
   const logger = options.logger ?? silentLogger
   const now = clockOf(options)
   const random = createRandomness(options.seed)
-  const upstream = remote ?? (await openUpstream(options, logger))
+  const upstream = remote ?? (from === undefined ? await openUpstream(options, logger) : undefined)
   const accounts =
     from === undefined
       ? await createAccounts({
@@ -200,7 +201,7 @@ export async function createNodeFrom(
   let genesis = from?.genesis
 
   /** Opens the chain of a store of its own or of a cluster, or goes on from the upstream's. */
-  async function start(remote: RemoteChain | undefined, given?: Store): Promise<Opened> {
+  async function start(remote: RemoteChain | undefined, given?: Store, peers?: Peers): Promise<Opened> {
     const forked = remote && { remote, unpaid: new Set<number>() }
     const config = configOf(options, forked)
     const { dataDir, fsync } = options
@@ -208,7 +209,7 @@ export async function createNodeFrom(
     const local = given ?? (await openStore({ dataDir, chain, chainId, fork: remote?.point, fsync }))
     const joining = await joiningOf(options, config, local, logger)
     const store = joining?.store ?? local
-    const engine = await engineOn(store, config, joining, forked).catch(async (error) => {
+    const engine = await engineOn(store, config, joining, forked, peers).catch(async (error) => {
       await joining?.cancel()
       await store.close()
       throw error
@@ -221,6 +222,7 @@ export async function createNodeFrom(
     config: ChainConfig,
     joining: Joining | undefined,
     forked: Pick<ForkStart, 'remote' | 'unpaid'> | undefined,
+    peers: Peers | undefined,
   ): Promise<Engine> {
     const blockZeroNow = () => joining?.genesisTime ?? now()
     genesis ??= await genesisOf(options, config, accounts.toFund, store, blockZeroNow)
@@ -237,13 +239,14 @@ export async function createNodeFrom(
       random,
       mining: from?.modes.mining ?? miningOf(options),
       modes: from?.modes,
-      peers: from?.shared?.peers,
+      peers: peers ?? from?.shared?.peers,
       coinbase: options.coinbase ?? MINER_ADDRESS,
       signature: `TANDEM-${VERSION}`,
       lastingClock: options.lastingClock,
       strictCalls: options.strictCalls,
       leastGasPrice: options.gasPrice,
       accountQuota: options.accountQuota,
+      order: options.order,
       accountSlots: options.accountSlots,
       workRateLimitMs: options.workRateLimitMs,
       callGasCap: gasCap(given.callGasCap, options.callGasCap, options.blockGasLimit),
@@ -253,16 +256,22 @@ export async function createNodeFrom(
       admitCommand: joining?.admitCommand,
     })
   }
-  const { engine, store, joining } = await start(upstream, from?.store).catch(async (error) => {
+  const first = await start(upstream, from?.store).catch(async (error) => {
     await upstream?.close()
     throw error
   })
+  const { engine, joining } = first
+  let { store } = first
   if (from === undefined && joining === undefined) {
     engine.forkAnew = createForkAnew({
       engine,
       options,
       logger,
-      start: async (next) => (await start(next)).engine,
+      async start(next) {
+        const opened = await start(next, undefined, engine.peers)
+        store = opened.store
+        return opened.engine
+      },
     })
   }
 
@@ -282,6 +291,7 @@ export async function createNodeFrom(
     logger,
     random: joining === undefined ? random : withNodeId(random, joining.id),
     route: joining && createRoute(() => cluster),
+    position: joining && (() => cluster),
     elapsed: options.now || options.frozenClock !== false ? () => now() * 1000 : undefined,
     onCall: options.onCall,
     load: from?.shared?.load,
@@ -347,27 +357,22 @@ export async function createNodeFrom(
   if (origin === undefined) throw new Error('the engine was created without a genesis')
   origins.set(node, {
     given,
-    store,
+    get store() {
+      return store
+    },
     shared: { peers: engine.peers, load: dispatcher.load },
     version() {
       const { hash, postState } = engine.queries.head()
       const pool = [...engine.queries.pendingTransactions(), ...engine.queries.queuedTransactions()]
       return [hash, postState, ...pool.map((transaction) => transaction.hash)].join()
     },
-    start() {
-      if (engine.fork !== undefined) {
-        throw new NodeError(
-          'invalid-options',
-          'A node that forks another chain cannot be the base of a pool.',
-        )
-      }
-      return {
-        genesis: origin,
-        names: names.copy(),
-        accounts: engine.accounts.copy(),
-        modes: engine.dev.modes(),
-      }
-    },
+    start: () => ({
+      genesis: origin,
+      names: names.copy(),
+      accounts: engine.accounts.copy(),
+      modes: engine.dev.modes(),
+      upstream: engine.fork && { ...engine.fork.remote, close: async () => {} },
+    }),
   })
   return node
 }

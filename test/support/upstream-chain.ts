@@ -49,13 +49,13 @@ export const readWord = async (
   block: unknown = 'latest',
 ) => BigInt(await request<Hex>(node, 'eth_call', { to, data }, block))
 
-async function deploy(node: Node, from: Hex | undefined, data: string): Promise<Hex> {
+async function deploy(node: Pick<Node, 'request'>, from: Hex | undefined, data: string): Promise<Hex> {
   const hash = await request<Hex>(node, 'eth_sendTransaction', { from, data, gas: '0x300000' })
   return (await request(node, 'eth_getTransactionReceipt', hash)).contractAddress as Hex
 }
 
 /** Makes the chain on a node that mines each transaction. */
-export async function upstreamChain(node: Node): Promise<UpstreamChain> {
+export async function upstreamChain(node: Pick<Node, 'request'>): Promise<UpstreamChain> {
   const accounts = await request<Hex[]>(node, 'eth_accounts')
   const [owner, other] = accounts
   const address = await deploy(node, owner, token.bytecode + tokenAbi.encodeDeploy([1_000_000n]).slice(2))
