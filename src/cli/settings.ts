@@ -197,7 +197,7 @@ export function readSettings(
   const file = typeof typedFile === 'string' && typedFile !== '' ? fromFile(typedFile) : new Map()
   const values = [file, fromEnvironment(env), fromFlags(flags)].reduce(override, defaults)
   const given: NodeOptions = pick(values, NODE_SETTINGS)
-  const { chain, memory, dataDir, profile, preset } = resolveNodeOptions(given)
+  const { chain, memory, dataDir, profile, preset, fork } = resolveNodeOptions(given)
   const serve: ServeOptions = pick(values, SERVE_SETTINGS)
   resolveServeOptions(serve, { profile, preset })
   const { init, state }: Inputs<typeof FILE_SETTINGS> = pick(values, FILE_SETTINGS)
@@ -206,7 +206,8 @@ export function readSettings(
       'Settings "state" and "dataDir" contradict each other: a state file is for a chain in memory.',
     )
   }
-  const inMemory = memory === true || state !== undefined
+  // A fork is kept only where it is asked for: the default directory is that of a chain of its own.
+  const inMemory = memory === true || state !== undefined || (fork !== undefined && dataDir === undefined)
   return {
     node: inMemory ? given : { ...given, dataDir: dataDir ?? join('.tandem', chain) },
     serve,

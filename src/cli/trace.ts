@@ -8,11 +8,14 @@ import { type AbiRegistry, createAbiRegistry } from '../abi/registry.ts'
 import { fromHex, type Hex } from '../encoding/hex.ts'
 import { NodeError } from '../errors.ts'
 import type { CallFrame } from '../evm/tracing/call-frame.ts'
+import type { Node } from '../node.ts'
 import { paths } from '../options/kinds.ts'
 import { callTreeLines, contractText, type TreeContext } from './call-tree-lines.ts'
 import { printAll } from './line-writer.ts'
 import { createRemote, DEFAULT_URL, type Remote } from './remote.ts'
 import { WireCallTree, WireStateDiff } from './remote-trace.ts'
+import { addSettingFlags, typedFlags } from './setting-flags.ts'
+import { readSettings, type Settings } from './settings.ts'
 import type { Writers } from './start.ts'
 import { stateDiffLines } from './state-diff-lines.ts'
 import { coins } from './terminal-text.ts'
@@ -88,8 +91,7 @@ function headLines(hash: Hex, receipt: Receipt, root: CallFrame): string[] {
   ]
 }
 
-async function trace(hash: Hex, options: TraceOptions, { output }: Writers): Promise<void> {
-  const remote = createRemote(options.url)
+async function trace(hash: Hex, remote: Remote, options: TraceOptions, { output }: Writers): Promise<void> {
   const names = await namesUnder(options.abi)
   const receipt = await receiptOf(remote, hash)
   const traced = (tracer: string, tracerConfig: object) => [hash, { tracer, tracerConfig }] as const
@@ -115,6 +117,48 @@ async function trace(hash: Hex, options: TraceOptions, { output }: Writers): Pro
   await printAll(lines, output)
 }
 
+/** Settings of the fork on which a transaction of another node is traced. */
+const FORK_FLAGS = [
+  'fork',
+  'forkChainId',
+  'forkHeader',
+  'forkTimeoutMs',
+  'forkRetries',
+  'forkRate',
+  'forkCacheDir',
+  'forkCache',
+  'forkOffline',
+] as const
+
+/** A node in this process as a node of a URL is. */
+function remoteOf(node: Node, shown: string): Remote {
+  return {
+    shown,
+    async call(method, params, result) {
+      const found = await node.request({ method, params }).catch((error: Error) => {
+        throw new NodeError('internal', `${method} was refused: ${error.message}`)
+      })
+      return result.parse(found)
+    },
+  }
+}
+
+/** Runs the transaction here, on the state that it met: the other node need not trace. */
+async function traceOnFork(
+  hash: Hex,
+  { node: given }: Settings,
+  options: TraceOptions,
+  writers: Writers,
+): Promise<void> {
+  const { createNode } = await import('../node.ts')
+  const node = await createNode({ ...given, mining: 'manual', rpcTimeoutMs: 0 })
+  try {
+    await trace(hash, remoteOf(node, node.engine.fork?.remote.upstream.origin ?? ''), options, writers)
+  } finally {
+    await node.close()
+  }
+}
+
 /** Fills in the command. Its action throws `NodeError`. */
 export function fillTraceCommand(command: Command, writers: Writers): void {
   command
@@ -125,5 +169,16 @@ export function fillTraceCommand(command: Command, writers: Writers): void {
       'ABI files, artifact folders, Hardhat or Foundry projects: names for what is printed',
     )
     .option('--json', 'print the receipt and both traces as JSON')
-    .action((hash: string, options: TraceOptions) => trace(checkHash(hash), options, writers))
+    .action((given: string, options: TraceOptions) => {
+      const hash = checkHash(given)
+      const typed = typedFlags(command)
+      if (!typed.has('fork')) return trace(hash, createRemote(options.url), options, writers)
+      return traceOnFork(
+        hash,
+        readSettings(typed, process.env, new Map([['memory', true]])),
+        options,
+        writers,
+      )
+    })
+  addSettingFlags(command, FORK_FLAGS)
 }

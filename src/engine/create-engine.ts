@@ -149,6 +149,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     if (refused.length > 0) await chain.store.batch(persistedPool.drop(refused))
   }
   if (admitCommand === undefined) await restorePool()
+  await replayBefore(parts)
   const peers = options.peers ?? (await openPeers(chain.store))
   if (admitCommand === undefined) await commands.startMining()
 
@@ -185,4 +186,19 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
       return closing
     },
   }
+}
+
+/** Mines the transactions before the one by which a fork was chosen, in a block of their own; once only. */
+async function replayBefore({ fork, blockchain, mining, chainWriter, enqueue }: EngineParts): Promise<void> {
+  const chosen = fork?.remote.transaction
+  if (chosen === undefined || chosen.index === 0 || blockchain.head.hash !== fork?.remote.point.hash) return
+  const { header, transactions } = chosen.block.block
+  const planned = {
+    transactions: transactions.slice(0, chosen.index),
+    timestamp: header.timestamp,
+    coinbase: header.coinbase,
+  }
+  await enqueue(() =>
+    mining.buildBranch(blockchain.head, [planned], { uncles: false }, (branch) => chainWriter.insert(branch)),
+  )
 }

@@ -1,6 +1,7 @@
 /** The health of a node in figures, for monitoring. */
 import type { Engine } from '../engine/engine.ts'
 import type { ClusterHealth } from '../replication/model.ts'
+import type { RemoteUsage } from '../state/remote/model.ts'
 import { sizeOfDirectory } from '../store/level.ts'
 
 /** Heights and counts; bytes. */
@@ -15,12 +16,17 @@ export interface Health {
   readonly queued: number
   /** Of the data directory with all it holds; `undefined` in memory. */
   readonly databaseBytes: number | undefined
+  /** What was asked of the upstream; absent in a node that forks no other chain. */
+  readonly upstream?: RemoteUsage
   /** Absent in a node of its own. */
   readonly cluster?: ClusterHealth
 }
 
 /** Reads the health of an engine whose data directory is `dataDir`; `undefined` is memory. */
-export async function readHealth({ config, queries }: Engine, dataDir: string | undefined): Promise<Health> {
+export async function readHealth(
+  { config, queries, fork }: Engine,
+  dataDir: string | undefined,
+): Promise<Health> {
   const { header } = queries.head().block
   return {
     chain: config.name,
@@ -29,5 +35,6 @@ export async function readHealth({ config, queries }: Engine, dataDir: string | 
     headTimestamp: header.timestamp,
     ...queries.poolSize(),
     databaseBytes: dataDir === undefined ? undefined : await sizeOfDirectory(dataDir),
+    ...(fork && { upstream: fork.remote.usage() }),
   }
 }

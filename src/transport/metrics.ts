@@ -4,6 +4,7 @@ import type { ClusterHealth } from '../replication/model.ts'
 import { type CallMeter, DURATION_BOUNDS } from '../rpc/call-meter.ts'
 import type { Health } from '../rpc/health.ts'
 import type { Load } from '../rpc/load.ts'
+import type { RemoteUsage } from '../state/remote/model.ts'
 
 /** Connections of a server. */
 export interface SocketFigures {
@@ -202,6 +203,32 @@ function showCluster(registers: Registry[]): (cluster: ClusterHealth) => void {
   }
 }
 
+/** The metrics of a fork, registered with the first figures; the returned function sets them. */
+function showUpstream(registers: Registry[]): (usage: RemoteUsage) => void {
+  let seen: RemoteUsage | undefined
+  return (usage) => {
+    const isFirst = seen === undefined
+    seen = usage
+    if (!isFirst) return
+    const counts = [
+      ['requests', 'HTTP requests to the upstream of the fork, repeated ones included.', 'requests'],
+      ['calls', 'Calls in them, repeated ones included.', 'calls'],
+      ['retries', 'Answers without a usable result that were asked for again.', 'retries'],
+      ['rate_limited', 'Refusals for too many requests.', 'rateLimited'],
+      ['cache_hits', 'Items that the cache had.', 'cacheHits'],
+      ['cache_misses', 'Items that were fetched.', 'cacheMisses'],
+    ] as const
+    for (const [name, help, key] of counts) {
+      counter(`tandem_upstream_${name}_total`, help, registers, () => (seen ?? usage)[key])
+    }
+    const help = 'Calls to the upstream in the last 24 hours; a hosted key has a daily quota.'
+    gauge('tandem_upstream_calls_today', help, registers, () => (seen ?? usage).callsToday)
+    gauge('tandem_upstream_calls_per_day', 'Budget of calls in 24 hours; 0 is none.', registers, () => {
+      return (seen ?? usage).callsPerDay
+    })
+  }
+}
+
 /** The gauges of chain, pool and database; the returned function sets them. */
 function showHealth(registers: Registry[]): (health: Health) => void {
   const plain = (name: string, help: string) => new Gauge({ name, help, registers })
@@ -241,12 +268,14 @@ export function createMetrics({ meter, load, health, sockets, overLimits }: Metr
   showOverLimits(overLimits, registers)
   const show = health && showHealth(registers)
   const placeInCluster = showCluster(registers)
+  const useOfUpstream = showUpstream(registers)
   return {
     contentType: registry.contentType,
     async text() {
       const seen = await health?.()
       if (seen !== undefined) show?.(seen)
       if (seen?.cluster !== undefined) placeInCluster(seen.cluster)
+      if (seen?.upstream !== undefined) useOfUpstream(seen.upstream)
       return `${await registry.metrics()}\n${durationsText(meter)}`
     },
   }

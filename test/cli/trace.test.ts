@@ -63,6 +63,12 @@ describe('tandem trace', () => {
     ])
   })
 
+  it('runs a transaction of another node here, on a fork of it', async () => {
+    const hash = await invoke('note', [8n, '0x0304'])
+    const lines = await run(hash, '--abi', FIXTURES, '--fork', served.url, '--no-fork-cache')
+    expect(lines).toEqual(await named(hash))
+  })
+
   it('prints inner creations, and of value that moved', async () => {
     const lines = tail(await named(await invoke('spawn', [], { value: '0xde0b6b3a7640000' })))
     const child = /made: (0x[0-9a-f]{40})$/.exec(lines[3] ?? '')?.[1]

@@ -28,7 +28,9 @@ export function withUpstreamBridge(
   rulesAt: (height: number) => VmRules,
   parts: Parts,
 ): (height: number) => VmRules {
-  const contract = bridgeOver(createBridgeView(parts))
+  const isPast = ({ number, isLocal }: PrecompileEnvironment) =>
+    number <= parts.remote.point.number && !isLocal
+  const contract = bridgeOver(createBridgeView(parts), isPast)
   const made = new Map<VmRules, VmRules>()
   return (height) => {
     const rules = rulesAt(height)

@@ -54,7 +54,7 @@ interface ForkParts {
 
 /** Makes the fork; `source` has the nodes of what was written since it began. */
 export function createFork({ remote, source, sharedRoots, config, logger, unpaid }: ForkParts): Fork {
-  const demand = new Demand()
+  const demand = new Demand(createPointCheck(remote, logger))
   const parts = { demand, stateAt: remote.stateAt.bind(remote) }
   const trie = new ForkTrie(source, { sharedRoots }, parts)
   const history = createHistory(remote, trie, demand)
@@ -87,6 +87,30 @@ export function createFork({ remote, source, sharedRoots, config, logger, unpaid
       })
       return { block: { ...remote.head, postState: state.root }, state }
     },
+  }
+}
+
+/** Milliseconds between two looks at whether the upstream still has the block that the fork stands on. */
+const POINT_CHECK_MS = 60_000
+
+/** Looks now and then, after something was fetched, and logs once when the upstream has left the fork's block. */
+function createPointCheck(remote: RemoteChain, logger: Logger): () => void {
+  let last = performance.now()
+  let isLeft = false
+  return () => {
+    const now = performance.now()
+    if (isLeft || now - last < POINT_CHECK_MS) return
+    last = now
+    const check = async () => {
+      isLeft = !(await remote.isPointCanonical())
+      if (!isLeft) return
+      const { number, hash } = remote.point
+      logger.warn(
+        `the upstream reorganised: block ${number} (${hash}), on which this fork stands, is no longer on its chain; the fork goes on as it is, evm_reset with forking begins anew`,
+      )
+    }
+    // A failure shows where something is needed.
+    check().catch(() => {})
   }
 }
 

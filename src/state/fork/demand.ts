@@ -96,6 +96,12 @@ class Misses {
 /** Collects what runs miss. */
 export class Demand {
   readonly #runs = new AsyncLocalStorage<Misses>()
+  readonly #onFetched: () => void
+
+  /** `onFetched` is called after each fetch. */
+  constructor(onFetched: () => void = () => {}) {
+    this.#onFetched = onFetched
+  }
 
   /** A part of a state is missing. Returns to a run that will be repeated; throws `UpstreamMiss` outside of one. */
   missItem(state: RemoteState, item: StateItem): void {
@@ -133,6 +139,7 @@ export class Demand {
       const request = isHinted && round > ROUNDS_BEFORE_HINT ? call?.() : undefined
       if (request !== undefined) isHinted = await misses.addHints(request)
       await misses.fetch()
+      this.#onFetched()
     }
   }
 
@@ -162,6 +169,7 @@ export class Demand {
         if (before !== undefined && misses.isWithin(before)) throw stuck(misses)
         before = misses
         await misses.fetch()
+        this.#onFetched()
       }
     }
   }

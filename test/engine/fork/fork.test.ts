@@ -164,5 +164,36 @@ describe('a fork', () => {
     expect(await request(fork, 'eth_call', { to: bridge, data }, 'latest')).toBe(
       await request(original, 'eth_call', { to: bridge, data }, 'latest'),
     )
+    // receiveHeaders(bytes[]) with an empty list
+    const write = `0xe5400e7b${'20'.padStart(64, '0')}${'0'.repeat(64)}`
+    const tx = { from: chain.accounts[0], to: bridge, data: write, gas: '0x100000' }
+    for (const method of ['eth_call', 'eth_estimateGas']) {
+      await expect(request(fork, method, tx, 'latest')).rejects.toThrow(/cannot be simulated on a fork/)
+    }
+    await expect(request(fork, 'eth_sendTransaction', tx)).rejects.toThrow(/wasn't mined/)
+  })
+
+  it('pays collected fees of blocks before the fork as its upstream does', async () => {
+    const payer = await createNode()
+    const accounts = await request<Hex[]>(payer, 'eth_accounts')
+    for (let i = 0; i < 14; i++) {
+      await request(payer, 'eth_sendTransaction', {
+        from: accounts[0],
+        to: accounts[1],
+        value: '0x1',
+        gasPrice: '0x4000000',
+      })
+    }
+    const { fork } = await forkOf(payer)
+    const paid = []
+    for (const node of [payer, fork]) {
+      await request(node, 'evm_mine')
+      const [receipt] = await request<Record<string, unknown>[]>(node, 'eth_getBlockReceipts', 'latest')
+      const { logs } = receipt as { logs: Record<string, unknown>[] }
+      paid.push(logs.map(({ topics, data }) => ({ topics, data })))
+    }
+    expect(paid[0]).not.toHaveLength(0)
+    expect(paid[1]).toEqual(paid[0])
+    await payer.close()
   })
 })

@@ -74,6 +74,21 @@ describe('a fork over HTTP', () => {
     expect(await request(fork, 'anvil_nodeInfo')).toMatchObject({ forkConfig: { forkBlockNumber: 2 } })
   })
 
+  it('forks the state that a transaction met', async () => {
+    const { accounts, token } = chain
+    await request(upstream.node, 'evm_setAutomine', false)
+    const hashes = [
+      await sendCall(upstream.node, accounts[0], token, transferTo(accounts[8], 11n)),
+      await sendCall(upstream.node, accounts[0], token, transferTo(accounts[8], 22n)),
+    ]
+    await request(upstream.node, 'evm_mine')
+    await request(upstream.node, 'evm_setAutomine', true)
+    const fork = await forkOf({ forkTransactionHash: hashes[1] })
+    expect(await readWord(fork, token, balanceOf(accounts[8]))).toBe(11n)
+    const receipt = await request(fork, 'eth_getTransactionReceipt', hashes[0])
+    expect(receipt).toMatchObject({ status: '0x1', blockNumber: await request(fork, 'eth_blockNumber') })
+  })
+
   it('forks at run time on a node that forked nothing, and keeps its chain where that fails', async () => {
     const node = await createNode({ forkRetries: 0, forkCache: false })
     open.push(node)

@@ -3,6 +3,7 @@ import { FEDERATORS, isFreeBridgeTransaction } from '../../../chain/bridge-sende
 import { PRECOMPILE_ADDRESS } from '../../../chain/config.ts'
 import { toNumber } from '../../../encoding/bytes.ts'
 import { keccak256 } from '../../../encoding/hash.ts'
+import { NodeError } from '../../../errors.ts'
 import type { MethodContract } from '../method-contract.ts'
 import { type PrecompileEnvironment, PrecompileFailure } from '../precompile.ts'
 import { FEDERATION_CHANGE_METHODS } from './federation-change.ts'
@@ -111,13 +112,21 @@ function stateOf(env: PrecompileEnvironment): CallState {
 /** Answers a view of the Bridge whose cells are another node's; throws PrecompileFailure where that fails. */
 export type BridgeView = (input: Uint8Array, env: PrecompileEnvironment) => Uint8Array
 
-/** The contract on a fork: another node answers the views, whose cells cannot be fetched, and nothing is written. */
-export function bridgeOver(view: BridgeView): MethodContract {
-  const refusal = ({ signature }: BridgeMethod) =>
-    new PrecompileFailure(
-      `${signature} cannot be simulated on a fork: the state of the Bridge is that of the upstream, which a fork only reads`,
-      { isNotSimulated: true },
-    )
+/**
+ * The contract on a fork: another node answers the views, whose cells cannot be fetched, and nothing is written. A write
+ * throws `upstream`; where `isPast`, which is in a block of the other node, it fails with a notice, so that the
+ * transactions behind it can be run.
+ */
+export function bridgeOver(
+  view: BridgeView,
+  isPast: (env: PrecompileEnvironment) => boolean,
+): MethodContract {
+  const refusal = ({ signature }: BridgeMethod, env: PrecompileEnvironment) => {
+    const text = `${signature} cannot be simulated on a fork: the state of the Bridge is that of the upstream, which a fork only reads`
+    return isPast(env)
+      ? new PrecompileFailure(text, { isNotSimulated: true })
+      : new NodeError('upstream', text)
+  }
   return {
     methodGas(input) {
       const gas = prepare(input)?.method.gas ?? MISS_GAS
@@ -128,7 +137,7 @@ export function bridgeOver(view: BridgeView): MethodContract {
       if (call === undefined) throw new PrecompileFailure(missMessage(input))
       const { method } = call
       checkCaller(method, env)
-      if (!method.isView || typeof method.gas !== 'bigint') throw refusal(method)
+      if (!method.isView || typeof method.gas !== 'bigint') throw refusal(method, env)
       return view(input, env)
     },
   }
