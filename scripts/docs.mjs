@@ -30,6 +30,7 @@ const COMMANDS = [
   'keys list',
   'keys rotate',
   'keys revoke',
+  'cluster status',
 ]
 
 /** Largest README, bytes. */

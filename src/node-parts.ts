@@ -13,7 +13,6 @@ import { fromHex, type Hex } from './encoding/hex.ts'
 import type { ForkStart } from './engine/blockchain/chain.ts'
 import { forkConfig } from './engine/fork/fork.ts'
 import type { MiningMode } from './engine/model.ts'
-import type { RandomBytes } from './engine/randomness.ts'
 import type { LocalAccounts } from './engine/wallet/accounts.ts'
 import { NodeError } from './errors.ts'
 import type { Logger } from './logger.ts'
@@ -108,8 +107,10 @@ export function gasCap(given: unknown, resolved: bigint, blockGasLimit: bigint |
 }
 
 /** The mining mode of the options: milliseconds for an interval. */
-export function miningOf({ mining }: ResolvedNodeOptions): MiningMode {
-  return typeof mining === 'number' ? Math.round(mining * 1000) : mining
+export function miningOf({ mining, mixedMining }: ResolvedNodeOptions): MiningMode {
+  if (typeof mining !== 'number') return mining
+  const milliseconds = Math.round(mining * 1000)
+  return mixedMining ? { mixed: milliseconds } : milliseconds
 }
 
 /** The cluster that the options name, if any; its code is not loaded otherwise. Closes the store where that fails. */
@@ -138,13 +139,4 @@ export async function joiningOf(
       throw error
     },
   )
-}
-
-/** Ids of filters begin with that of the node, by which other nodes find it. */
-export function withNodeId(random: RandomBytes, id: string): RandomBytes {
-  const head = fromHex(`0x${id}`)
-  return (purpose, length) => {
-    const bytes = random(purpose, length)
-    return purpose === 'filter' ? Uint8Array.from([...head, ...bytes.subarray(head.length)]) : bytes
-  }
 }

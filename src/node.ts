@@ -32,12 +32,11 @@ import {
   joiningOf,
   miningOf,
   namesOf,
-  withNodeId,
 } from './node-parts.ts'
 import { type NodeOptions, type ResolvedNodeOptions, resolveNodeOptions } from './options/options.ts'
 import type { Preset } from './options/presets.ts'
 import type { Joining } from './replication/cluster.ts'
-import { createAnswer, createRoute } from './rpc/cluster-routes.ts'
+import { createAnswer, createRoute, withNodeId } from './rpc/cluster-routes.ts'
 import { checkMethodTimeouts } from './rpc/deadlines.ts'
 import { errorObjectIn } from './rpc/dialects.ts'
 import { createDispatcher, type Dispatcher } from './rpc/dispatcher.ts'
@@ -247,6 +246,7 @@ export async function createNodeFrom(
       strictCalls: options.strictCalls,
       leastGasPrice: options.gasPrice,
       accountQuota: options.accountQuota,
+      order: options.order,
       accountSlots: options.accountSlots,
       workRateLimitMs: options.workRateLimitMs,
       callGasCap: gasCap(given.callGasCap, options.callGasCap, options.blockGasLimit),
@@ -291,6 +291,7 @@ export async function createNodeFrom(
     logger,
     random: joining === undefined ? random : withNodeId(random, joining.id),
     route: joining && createRoute(() => cluster),
+    position: joining && (() => cluster),
     elapsed: options.now || options.frozenClock !== false ? () => now() * 1000 : undefined,
     onCall: options.onCall,
     load: from?.shared?.load,

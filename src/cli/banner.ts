@@ -12,17 +12,26 @@ export interface BannerParts {
   /** `undefined` for memory. */
   readonly dataDir: string | undefined
   readonly mining: 'auto' | 'manual' | number
+  /** With an interval, a block for each transaction as well. */
+  readonly mixedMining?: boolean
   /** The address of the explorer; `undefined` where it is turned off. */
   readonly explorer?: string | undefined
 }
 
-function miningText(mode: BannerParts['mining']): string {
+function miningText(mode: BannerParts['mining'], isMixed: boolean): string {
   if (mode === 'auto') return 'a block for each transaction'
-  return mode === 'manual' ? 'on request' : `a block every ${mode} s`
+  if (mode === 'manual') return 'on request'
+  return `a block every ${mode} s${isMixed ? ', and for each transaction' : ''}`
 }
 
 /** The lines of the banner. Keys are shown on local chains only, where they hold nothing of value. */
-export function bannerLines({ engine, dataDir, mining, explorer }: BannerParts): string[] {
+export function bannerLines({
+  engine,
+  dataDir,
+  mining,
+  mixedMining = false,
+  explorer,
+}: BannerParts): string[] {
   const { config, accounts } = engine
   const isLocal = config.name === 'regtest' || config.name === 'devnet'
   const row = (name: string, value: string) => `${pc.dim(name.padEnd(9))} ${value}`
@@ -31,7 +40,7 @@ export function bannerLines({ engine, dataDir, mining, explorer }: BannerParts):
     pc.bold('Tandem'),
     row('Chain', `${config.name}, id ${config.chainId} (0x${config.chainId.toString(16)})`),
     row('Data', dataDir ?? 'in memory, forgotten at the end'),
-    row('Mining', miningText(mining)),
+    row('Mining', miningText(mining, mixedMining)),
     ...(explorer === undefined ? [] : [row('Explorer', explorer)]),
     row('Accounts', listed.length === 0 ? 'none' : `${accounts.list().length}`),
     ...listed.map((address, i) => {

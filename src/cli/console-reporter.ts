@@ -119,8 +119,9 @@ export function createConsoleReporter(
       if (!isPrinted('info', options) || (hasActivity && transaction !== undefined)) return
       for (const text of texts) for (const line of consoleLines(text, '')) output.write(line)
     },
-    ready({ url, ws, metrics, chainId, head }) {
+    ready({ url, ws, metrics, ipc, chainId, head }) {
       if (metrics !== undefined) output.write(`Metrics on ${metrics}`)
+      if (ipc !== undefined) output.write(`IPC on ${ipc}`)
       output.write(`${pc.green('Ready')} on ${url} and ${ws} (chain id ${chainId}, block ${head})`)
     },
   }

@@ -82,6 +82,11 @@ const COMMANDS: readonly (readonly [string, string, () => Promise<Filling>])[] =
     () => import('./keys.ts').then(({ fillKeysCommand }) => fillKeysCommand),
   ],
   [
+    'cluster',
+    'print the nodes of a cluster and its leader',
+    () => import('./cluster.ts').then(({ fillClusterCommand }) => fillClusterCommand),
+  ],
+  [
     'methods',
     'list the JSON-RPC methods',
     () => import('./methods.ts').then(({ fillMethodsCommand }) => fillMethodsCommand),

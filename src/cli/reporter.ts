@@ -9,6 +9,8 @@ export interface Readiness {
   readonly ws: string
   /** The metrics page, when it has a port of its own. */
   readonly metrics?: string
+  /** The Unix socket, when there is one. */
+  readonly ipc?: string
   readonly chainId: number
   /** Height. */
   readonly head: number

@@ -52,15 +52,16 @@ function announceReady(
   reporter: Reporter,
   output: LineWriter,
 ) {
-  const { dataDir, mining } = node.options
+  const { dataDir, mining, mixedMining } = node.options
   if (!terminal.quiet && !terminal.json && isPrinted('info', terminal)) {
-    const parts = { engine: node.engine, dataDir, mining, explorer: server.explorerUrl }
+    const parts = { engine: node.engine, dataDir, mining, mixedMining, explorer: server.explorerUrl }
     for (const line of bannerLines(parts)) output.write(line)
   }
   reporter.ready({
     url: server.url,
     ws: server.wsUrl,
     ...(server.metricsUrl !== undefined && { metrics: server.metricsUrl }),
+    ...(server.ipcPath !== undefined && { ipc: server.ipcPath }),
     chainId: node.engine.config.chainId,
     head: node.engine.queries.head().block.header.number,
     pid: process.pid,

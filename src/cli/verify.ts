@@ -19,12 +19,13 @@ export function faultLine({ table, key, height, problem, expected, found }: Faul
 }
 
 async function verify(dataDir: string, from: number, { output }: Writers): Promise<void> {
-  const { identity, store } = await openStoreForReading(dataDir)
+  const { identity, store, dropped } = await openStoreForReading(dataDir)
   const progress = createProgress(process.stderr, Date.now)
   let [blocks, gas, printed] = [0, 0n, 0]
   try {
     const { faults, head, executed, nodes } = await verifyStore({
       store,
+      dropped,
       config: { ...CHAINS[identity.chain], chainId: identity.chainId },
       from,
       onFault(fault) {

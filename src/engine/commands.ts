@@ -11,7 +11,16 @@ import type { SnapshotCommands } from './dev/snapshot-commands.ts'
 import type { Commands } from './engine.ts'
 import type { BuiltBlock } from './mining/builder.ts'
 import type { SolvedWork } from './mining/solution.ts'
-import type { ChainUpdate, Imported, MineRequest, ReorgRequest, Submitted, WorkInsertion } from './model.ts'
+import {
+  type ChainUpdate,
+  type Imported,
+  intervalOf,
+  type MineRequest,
+  minesAtOnce,
+  type ReorgRequest,
+  type Submitted,
+  type WorkInsertion,
+} from './model.ts'
 import type { EngineParts } from './parts.ts'
 import { receiptAt } from './queries/lookup.ts'
 import { createRequests } from './wallet/transaction-requests.ts'
@@ -129,7 +138,7 @@ export function createCommands(parts: EngineParts): Omit<Commands, keyof Snapsho
     return status
   }
 
-  async function submit(transaction: Transaction, minesNow = schedule.mode === 'auto'): Promise<Submitted> {
+  async function submit(transaction: Transaction, minesNow = minesAtOnce(schedule.mode)): Promise<Submitted> {
     const status = addToPool(transaction)
     const { hash } = transaction
     if (minesNow && status === 'pending') {
@@ -156,6 +165,12 @@ export function createCommands(parts: EngineParts): Omit<Commands, keyof Snapsho
       throw error
     }
     return { hash }
+  }
+
+  /** Starts the schedule; waiting transactions are mined where each gets a block. */
+  async function start(): Promise<void> {
+    schedule.start()
+    if (minesAtOnce(schedule.mode) && pool.size.pending > 0) await mineOne()
   }
 
   function minedAt(
@@ -222,11 +237,10 @@ export function createCommands(parts: EngineParts): Omit<Commands, keyof Snapsho
 
     setAutomine: (on) =>
       enqueue(async () => {
-        if (on || typeof schedule.mode !== 'number') schedule.setMode(on ? 'auto' : 'manual')
-        if (on) {
-          schedule.start()
-          if (pool.size.pending > 0) await mineOne()
-        }
+        const { mode } = schedule
+        if (!on && typeof mode !== 'number') schedule.setMode(intervalOf(mode) ?? 'manual')
+        if (on && !minesAtOnce(mode)) schedule.setMode('auto')
+        if (on) await start()
       }),
 
     setIntervalMining: (milliseconds) =>
@@ -235,10 +249,12 @@ export function createCommands(parts: EngineParts): Omit<Commands, keyof Snapsho
         if (milliseconds > 0) schedule.start()
       }),
 
-    startMining: () =>
+    startMining: () => enqueue(start),
+
+    setMiningMode: (mode) =>
       enqueue(async () => {
-        schedule.start()
-        if (schedule.mode === 'auto' && pool.size.pending > 0) await mineOne()
+        schedule.setMode(mode)
+        if (mode !== 'manual') await start()
       }),
 
     stopMining: () => enqueue(async () => schedule.stop()),

@@ -4,6 +4,7 @@ import type { ChainConfig } from '../chain/config.ts'
 import type { Genesis } from '../chain/genesis.ts'
 import type { Hex } from '../encoding/hex.ts'
 import type { Logger } from '../logger.ts'
+import type { TransactionOrder } from '../options/engine-settings.ts'
 import type { Store } from '../store/level.ts'
 import { type ForkStart, openChain } from './blockchain/chain.ts'
 import { createChainWriter } from './blockchain/chain-writer.ts'
@@ -51,6 +52,8 @@ export interface EngineOptions extends QueryOptions {
   readonly signature: string
   /** Keep clock offsets for all later blocks instead of the next block only. */
   readonly lastingClock: boolean
+  /** Order of the senders' transactions in a block. */
+  readonly order: TransactionOrder
   /** Apply the reference node's rate limit per sender. */
   readonly accountQuota: boolean
   /** Number of nonces, from the account's on, that a sender may use in the pool. */

@@ -24,6 +24,7 @@ import type {
   LogQuery,
   LogView,
   MineRequest,
+  MiningMode,
   MiningWork,
   ReceiptView,
   ReorgRequest,
@@ -186,6 +187,8 @@ export interface Commands extends SnapshotCommands {
   setAutomine(on: boolean): Promise<void>
   /** A block every so many milliseconds; 0 stops. */
   setIntervalMining(milliseconds: number): Promise<void>
+  /** Sets how the node mines by itself, and starts it. Transactions in the pool are mined where each gets a block. */
+  setMiningMode(mode: MiningMode): Promise<void>
   /** Starts or stops the mining schedule that the node was started with. Idempotent. */
   startMining(): Promise<void>
   stopMining(): Promise<void>

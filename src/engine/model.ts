@@ -150,8 +150,20 @@ export interface MiningWork {
   readonly parentHash: Hex
 }
 
-/** `auto`: a block for each transaction; a number: a block every so many milliseconds; `manual`: on request only. */
-export type MiningMode = 'auto' | 'manual' | number
+/**
+ * `auto`: a block for each transaction; a number: a block every so many milliseconds; `mixed`: both; `manual`: on request
+ * only.
+ */
+export type MiningMode = 'auto' | 'manual' | number | { readonly mixed: number }
+
+/** Is a block mined for each transaction? */
+export const minesAtOnce = (mode: MiningMode): boolean => mode === 'auto' || typeof mode === 'object'
+
+/** Milliseconds between blocks that are mined on a timer; `undefined` without one. */
+export function intervalOf(mode: MiningMode): number | undefined {
+  if (typeof mode === 'object') return mode.mixed
+  return typeof mode === 'number' ? mode : undefined
+}
 
 /** Fields of the next header that a development client has fixed; they replace the values derived from the parent. */
 export interface HeaderOverrides {

@@ -22,6 +22,9 @@ import {
 import type { Preset } from './presets.ts'
 import { setting } from './setting.ts'
 
+/** The order in which a block includes the next transactions of its senders. */
+export type TransactionOrder = 'fees' | 'fifo'
+
 /** Gas in gas, prices in wei, times as named. */
 export const ENGINE_SETTINGS = {
   preset: setting(oneOf('rsk', 'hardhat', 'anvil') satisfies Kind<Preset, Preset>, {
@@ -63,6 +66,16 @@ export const ENGINE_SETTINGS = {
     help: 'auto: a block for each transaction, manual: on request, a number: a block every so many seconds',
     fallback: 'auto',
     rskjKeys: { 'miner.client.autoMine': (on) => (on === true ? 'auto' : on === false ? 'manual' : on) },
+  }),
+  mixedMining: setting(yesOrNo, {
+    flag: '--mixed-mining',
+    help: 'with a number of seconds in --mining: a block for each transaction as well',
+    fallback: false,
+  }),
+  order: setting(oneOf('fees', 'fifo') satisfies Kind<TransactionOrder, TransactionOrder>, {
+    flag: '--order <order>',
+    help: "order of the senders' transactions in a block: fees, the best price first, or fifo, as they arrived; each sender's by nonce",
+    fallback: 'fees',
   }),
   accounts: setting(whole(0, 10_000), {
     flag: '--accounts <count>',

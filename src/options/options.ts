@@ -125,6 +125,10 @@ export function resolveNodeOptions(given: NodeOptions): ResolvedNodeOptions {
   if (values.memory === true && values.dataDir !== undefined) {
     throw new NodeError('invalid-options', 'Options "memory" and "dataDir" contradict each other.')
   }
+  if (values.mixedMining && typeof values.mining !== 'number') {
+    const message = 'Option "mixedMining" needs seconds between blocks in the option "mining".'
+    throw new NodeError('invalid-options', message)
+  }
   if (given.now !== undefined && values.frozenClock !== false) {
     throw new NodeError('invalid-options', 'Options "now" and "frozenClock" contradict each other.')
   }

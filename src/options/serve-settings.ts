@@ -84,6 +84,12 @@ export const SERVE_SETTINGS = {
     fallbackText: 'localhost and IP addresses; beyond loopback all',
     rskjKeys: { 'rpc.providers.web.http.hosts': same },
   }),
+  ipc: setting(text, {
+    flag: '--ipc <path>',
+    help: 'Unix socket that serves JSON-RPC as well, to the user who started the node and without keys',
+    fallback: undefined,
+    fallbackText: 'none',
+  }),
   pool: setting(whole(1, 10_000), {
     flag: '--pool <count>',
     help: 'serve up to so many further chains in memory at /c/<name>: each is made by its first request, as a copy of the chain at /, and dropped by DELETE',

@@ -60,6 +60,10 @@ export interface Cluster {
   /** Of this node: eight hex digits. */
   readonly id: string
   readonly isLeader: boolean
+  /** End of the log as far as this node has applied it. */
+  readonly sequence: number
+  /** Resolves to true once this node has applied so much of the log, to false after so many milliseconds. */
+  reached(sequence: number, milliseconds: number): Promise<boolean>
   /**
    * Has a node answer a call, the leader unless one is named, and waits until this node has applied what the call
    * changed. Throws what the call throws, and `overloaded` when no answer comes; `undefined` when a named node is gone.
@@ -74,7 +78,9 @@ export interface Cluster {
 const START_MS = 30_000
 /** Longest wait of a request to a bucket: a lease has to be lost in time. */
 const BUCKET_MS = 1_000
-const POLL_MS = 200
+const POLL_MS = 50
+/** Time in which the announcement of a leader arrives. */
+const ANNOUNCED_MS = 1_500
 
 function refused(message: string): NodeError {
   return new NodeError('cluster', message)
@@ -198,11 +204,9 @@ export async function openCluster(
       logBytes: options.logBytes,
       needsFirst: identity.base === 'snapshot',
       logger,
-      begin: (step) => {
-        const { sequence, term } = position.get() ?? { sequence: 0, term: 0 }
-        return member === undefined
-          ? step({ sequence, term })
-          : member.betweenRecords(() => step(position.get() ?? { sequence, term }))
+      begin(step) {
+        if (member === undefined) throw new Error('the node has not joined yet')
+        return member.betweenRecords(step)
       },
     })
     const started = await startMember({
@@ -216,7 +220,7 @@ export async function openCluster(
       engine,
       logger,
       loadSnapshot: snapshots.load,
-      compact: compaction,
+      ...compaction,
     })
     member = started
     store.replicateBy(started.replicate)
@@ -275,6 +279,10 @@ export async function openCluster(
       get isLeader() {
         return started.role === 'leader'
       },
+      get sequence() {
+        return started.sequence
+      },
+      reached: started.reached,
       call,
       health() {
         const lag = presenceOf.lag()
@@ -311,10 +319,13 @@ async function untilReady(
   lastOf: () => Promise<number>,
 ): Promise<void> {
   const last = await lastOf()
+  const begun = performance.now()
   const isReady = () => {
     if (member.role === 'leader') return true
     if (role === 'leader' || member.sequence < last) return undefined
-    return role === 'follower' || member.leader !== undefined ? true : undefined
+    // A follower also starts to answer reads while there is no leader.
+    const mayBeAlone = role === 'follower' && performance.now() - begun > ANNOUNCED_MS
+    return member.leader !== undefined || mayBeAlone ? true : undefined
   }
   await waitFor(
     isReady,

@@ -10,7 +10,8 @@ export const LEASE_MS = 2_500
 /** Between two attempts to get the lease: its expiry is not announced. */
 const POLL_MS = 200
 const RENEW_MS = 500
-const KEY = 'leader'
+/** Its key in the bucket; the value is the id of the node. */
+export const LEASE_KEY = 'leader'
 
 /** A lease that is wanted, or held. */
 export interface Lease {
@@ -45,7 +46,7 @@ export function createLease({ bucket, node, onHeld, onLost }: Parts): Lease {
   async function acquire(): Promise<void> {
     const begun = performance.now()
     try {
-      revision = await bucket.create(KEY, node)
+      revision = await bucket.create(LEASE_KEY, node)
     } catch {
       return
     }
@@ -54,17 +55,31 @@ export function createLease({ bucket, node, onHeld, onLost }: Parts): Lease {
     onHeld()
   }
 
+  /**
+   * The revision after a renewal was refused: an earlier one that NATS did not answer has changed it, or the lease expired
+   * while this process was busy and no other node took it.
+   */
+  async function recover(): Promise<number | undefined> {
+    try {
+      const entry = await bucket.get(LEASE_KEY)
+      if (entry?.operation !== 'PUT') return await bucket.create(LEASE_KEY, node)
+      return entry.string() === node ? entry.revision : undefined
+    } catch {
+      return undefined
+    }
+  }
+
   async function renew(held: number): Promise<void> {
     const begun = performance.now()
     try {
-      revision = await bucket.update(KEY, node, held)
+      revision = await bucket.update(LEASE_KEY, node, held)
       heldUntil = begun + LEASE_MS
     } catch (error) {
       if (error instanceof JetStreamApiError) {
-        // An earlier renewal that NATS did not answer may have changed the revision.
-        const entry = await bucket.get(KEY).catch(() => null)
-        if (entry?.operation === 'PUT' && entry.string() === node) revision = entry.revision
-        else lose()
+        const again = await recover()
+        if (again === undefined) return lose()
+        revision = again
+        heldUntil = begun + LEASE_MS
       } else if (performance.now() > heldUntil) lose()
     }
   }
@@ -85,7 +100,7 @@ export function createLease({ bucket, node, onHeld, onLost }: Parts): Lease {
       isStopped = true
       heldUntil = 0
       const held = revision
-      if (held !== undefined) await bucket.delete(KEY, { previousSeq: held }).catch(() => {})
+      if (held !== undefined) await bucket.delete(LEASE_KEY, { previousSeq: held }).catch(() => {})
       await running
     },
   }

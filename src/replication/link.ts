@@ -19,6 +19,8 @@ export interface Link {
   readonly connection: NatsConnection
   readonly js: JetStreamClient
   readonly jsm: JetStreamManager
+  /** The same, with less time for an answer. */
+  readonly quick: JetStreamManager
   /** False from the loss of the connection until it is back. */
   readonly isUp: boolean
   /** Bytes of a message, without headers. */
@@ -32,6 +34,7 @@ const RECONNECT_MS = 200
 /** A server that does not answer two pings is lost. */
 const PING_MS = 2_000
 const CONNECT_MS = 5_000
+const QUICK_MS = 700
 
 /** The URLs without user and password, which the client takes apart from them. */
 function serversOf(url: string): { servers: string[]; user?: string; pass?: string; token?: string } {
@@ -90,6 +93,7 @@ export async function openLink({ url, creds, ca }: LinkOptions): Promise<Link> {
       connection,
       js: jetstream(connection),
       jsm,
+      quick: await jetstreamManager(connection, { timeout: QUICK_MS, checkAPI: false }),
       get isUp() {
         return isUp && !connection.isClosed()
       },

@@ -66,10 +66,10 @@ export interface Log {
   dropBefore(sequence: number): Promise<void>
 }
 
-/** Shortest and longest wait for an answer of NATS to one message. */
+/** Longest wait for the answer of NATS to one message, milliseconds. */
 const ANSWER_MS = 1_500
 /** Time in which an unanswered message is looked for in the stream. */
-const SEARCH_MS = 1_500
+const SEARCH_MS = 1_000
 const WRONG_LAST_SEQUENCE = 10_071
 const NO_MESSAGE_FOUND = 10_037
 /** Messages that a follower asks for at once, and how it notices a lost consumer. */
@@ -88,7 +88,7 @@ export async function openLog(
   names: Names,
   options: { readonly maxBytes: number; readonly replicas: number },
 ): Promise<Log> {
-  const { js, jsm } = link
+  const { js, jsm, quick } = link
   await jsm.streams.info(names.stream).catch((error) => {
     if (!(error instanceof JetStreamApiError)) throw error
     return jsm.streams.add({
@@ -107,7 +107,7 @@ export async function openLog(
   /** Is this message at the sequence? `undefined` when NATS does not answer, false when nothing or another one is. */
   async function isAt(sequence: number, message: Uint8Array): Promise<boolean | undefined> {
     try {
-      const found = await jsm.streams.getMessage(names.stream, { seq: sequence })
+      const found = await quick.streams.getMessage(names.stream, { seq: sequence })
       return found !== null && Buffer.compare(found.data, message) === 0
     } catch (error) {
       return error instanceof JetStreamApiError && error.code === NO_MESSAGE_FOUND ? false : undefined
@@ -123,7 +123,7 @@ export async function openLog(
     while (performance.now() < until) {
       if (link.isUp) {
         if ((await isAt(sequence, message)) === true) return sequence
-        const last = await jsm.streams.info(names.stream).then(
+        const last = await quick.streams.info(names.stream).then(
           ({ state }) => state.last_seq,
           () => 0,
         )

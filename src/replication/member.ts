@@ -29,8 +29,10 @@ interface Parts {
   readonly logger: Logger
   /** Loads the latest snapshot into the tables; resolves to its position. */
   readonly loadSnapshot: () => Promise<LogPosition>
-  /** Runs after each record that this node has appended; `isFull` when the log has no room for one. */
-  readonly compact: (isFull: boolean) => Promise<void>
+  /** Runs after each record that this node has appended. */
+  readonly compact: () => void
+  /** Makes room in a full log, which the node has read to its end. */
+  readonly makeRoom: () => Promise<void>
 }
 
 /** A node in its cluster. */
@@ -46,14 +48,16 @@ export interface Member {
   readonly elections: number
   /** Throws `overloaded` unless this node leads. */
   requireLeader(): void
+  /** Notes that a node leads in a term: a record of the term may have been before what this node read. */
+  noteLeader(node: string, inTerm: number): void
   /** Appends changes, then runs `write` with the write of the new position. Throws `overloaded`; then nothing is written. */
   replicate(changes: readonly Change[], write: (position: Write) => Promise<void>): Promise<void>
   /** Resolves to true once the node has dealt with a message, to false after so many milliseconds. */
   reached(sequence: number, milliseconds: number): Promise<boolean>
   /** Aborts when a node begins another term than the present one: the leader of the present one answers no more. */
   termSignal(): AbortSignal
-  /** Runs a step while no record is written. */
-  betweenRecords<T>(step: () => Promise<T>): Promise<T>
+  /** Runs a step while no record is written, with the position that the tables are at. */
+  betweenRecords<T>(step: (position: { sequence: number; term: number }) => Promise<T>): Promise<T>
   /** Lets the running command end, gives up the lease and stops reading. */
   leave(): Promise<void>
 }
@@ -100,6 +104,8 @@ export async function startMember(parts: Parts): Promise<Member> {
   let tail = applied
   let elections = 0
   let isLeaving = false
+  /** Did the log refuse the last record for want of room? */
+  let isFull = false
   let reading: Reading | undefined
   let lease: Lease | undefined
   let ofTerm = new AbortController()
@@ -205,6 +211,10 @@ export async function startMember(parts: Parts): Promise<Member> {
         const { last } = await log.bounds()
         if (!(await reached(last, 1_000))) continue
         await stopReading()
+        if (isFull) {
+          await parts.makeRoom()
+          isFull = false
+        }
         const wasLeader = leader === id
         const first: LogRecord = { term: term + 1, leader: id, pooled: [], changes: [] }
         const sequence = await log.append(first, tail)
@@ -216,15 +226,11 @@ export async function startMember(parts: Parts): Promise<Member> {
         elections++
         await engine.replica.lead(wasLeader)
         logger.info('this node leads the cluster', { term })
-        void parts.compact(false)
+        parts.compact()
       } catch (error) {
         role = 'follower'
+        isFull ||= error instanceof AppendError && error.failure === 'full'
         logger.debug('this node could not begin to lead', { error })
-        if (error instanceof AppendError && error.failure === 'full') {
-          await parts
-            .compact(true)
-            .catch((failure) => logger.error('no snapshot was made', { error: failure }))
-        }
         if (reading === undefined) await retried(startReading)
         await pause(RETRY_MS)
       }
@@ -247,7 +253,6 @@ export async function startMember(parts: Parts): Promise<Member> {
   function requireLeader(): void {
     if (isLeaving) throw tryAgain('This node leaves the cluster')
     if (role !== 'leader') throw tryAgain('This node does not lead the cluster')
-    if (!holdsLease()) throw tryAgain("This node's lease on the cluster has expired: the change was not made")
   }
 
   /** One record at a time. */
@@ -262,6 +267,7 @@ export async function startMember(parts: Parts): Promise<Member> {
         reach(sequence)
       } catch (error) {
         logger.warn('a record was not appended to the log of the cluster', { error })
+        isFull = error instanceof AppendError && error.failure === 'full'
         stepDown()
         throw refusalOf(error)
       }
@@ -308,13 +314,16 @@ export async function startMember(parts: Parts): Promise<Member> {
       return elections
     },
     requireLeader,
+    noteLeader(node, inTerm) {
+      if (role === 'follower' && inTerm >= term) leader = node
+    },
     async replicate(changes, write) {
       await append(changes, write)
-      void parts.compact(false)
+      parts.compact()
     },
     reached,
     termSignal: () => ofTerm.signal,
-    betweenRecords: (step) => records.enqueue(step),
+    betweenRecords: (step) => records.enqueue(() => step({ sequence: tail, term })),
     async leave() {
       isLeaving = true
       clearTimeout(feeding)

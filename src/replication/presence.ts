@@ -25,6 +25,13 @@ export interface Presence {
   stop(): void
 }
 
+/** What the leader announces. */
+interface Beat {
+  readonly node: string
+  readonly term: number
+  readonly sequence: number
+}
+
 const BEAT_MS = 500
 const ENTRY_MS = 800
 
@@ -63,7 +70,8 @@ export function createPresence({ link, names, bucket, id, member, engine }: Part
     callback(error, message) {
       if (error !== null) return
       catchUp()
-      const { sequence } = message.json<{ sequence: number }>()
+      const { node, term, sequence } = message.json<Beat>()
+      member.noteLeader(node, term)
       ahead ??= { sequence, at: performance.now() }
       catchUp()
     },
@@ -71,7 +79,10 @@ export function createPresence({ link, names, bucket, id, member, engine }: Part
 
   const beating = setInterval(() => {
     if (member.leadsUntil > performance.now() && link.isUp) {
-      link.connection.publish(names.beat, JSON.stringify({ node: id, sequence: member.sequence }))
+      link.connection.publish(
+        names.beat,
+        JSON.stringify({ node: id, term: member.term, sequence: member.sequence } satisfies Beat),
+      )
       current = performance.now()
     }
   }, BEAT_MS)

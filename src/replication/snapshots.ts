@@ -149,7 +149,7 @@ export async function openSnapshots(parts: Parts): Promise<Snapshots> {
         await local.batch(operations.map(changeOf))
       }
       const failure = await result.error
-      if (failure !== null) throw failure
+      if (failure) throw failure
       const loaded = { cluster, sequence: found.sequence, term: found.term }
       await local.batch([position.put(loaded)])
       return loaded
@@ -161,6 +161,14 @@ export async function openSnapshots(parts: Parts): Promise<Snapshots> {
 const SNAPSHOT_SHARE = 1 / 4
 /** Between two looks at the size of the log, milliseconds. */
 const CHECK_MS = 5_000
+
+/** Keeps the log short. */
+export interface Compaction {
+  /** Looks from time to time whether a snapshot is due, and makes it in the background. */
+  compact(): void
+  /** Makes a snapshot and drops all that it covers. */
+  makeRoom(): Promise<void>
+}
 
 /**
  * Makes snapshots and drops what they make superfluous in the log. Normally the log keeps what follows the snapshot before
@@ -181,7 +189,7 @@ export function createCompaction({
   readonly needsFirst: boolean
   readonly logger: Logger
   readonly begin: Parameters<Snapshots['take']>[0]
-}): (isFull: boolean) => Promise<void> {
+}): Compaction {
   let hasFirst = !needsFirst
   let running: Promise<void> | undefined
   let checked = 0
@@ -189,22 +197,29 @@ export function createCompaction({
   async function run(isFull: boolean): Promise<void> {
     const found = await snapshots.latest()
     hasFirst ||= found !== undefined
-    const used = await log.bytes()
-    if (hasFirst && !isFull && used < logBytes * SNAPSHOT_SHARE) return
+    if (hasFirst && !isFull && (await log.bytes()) < logBytes * SNAPSHOT_SHARE) return
     const { sequence, before, term } = await snapshots.take(begin)
     hasFirst = true
     await log.dropBefore(isFull ? sequence : Math.min(before + 1, sequence))
     logger.info('a snapshot of the cluster was made', { sequence, term })
   }
 
-  return (isFull) => {
-    const isDue = isFull || !hasFirst || performance.now() - checked >= CHECK_MS
-    if (!isDue) return Promise.resolve()
-    checked = performance.now()
+  function start(isFull: boolean): Promise<void> {
     running ??= run(isFull).finally(() => {
       running = undefined
     })
-    if (!isFull) running.catch((error) => logger.warn('no snapshot of the cluster was made', { error }))
-    return isFull ? running : Promise.resolve()
+    return running
+  }
+
+  return {
+    compact() {
+      if (hasFirst && performance.now() - checked < CHECK_MS) return
+      checked = performance.now()
+      start(false).catch((error) => logger.warn('no snapshot of the cluster was made', { error }))
+    },
+    async makeRoom() {
+      await running?.catch(() => {})
+      await start(true)
+    },
   }
 }

@@ -1,5 +1,6 @@
 /** Which calls a node of a cluster has another node answer: changes and what only the leader holds, and filters. */
 import { fromHex } from '../encoding/hex.ts'
+import type { RandomBytes } from '../engine/randomness.ts'
 import { NodeError } from '../errors.ts'
 import type { Cluster } from '../replication/cluster.ts'
 import type { AnswerCall } from '../replication/model.ts'
@@ -16,6 +17,9 @@ export type Route = (
   session: Session,
   deadline: number,
 ) => Promise<unknown> | undefined
+
+/** How much of the cluster's log a node has applied. */
+export type LogProgress = Pick<Cluster, 'sequence' | 'reached'>
 
 /** Namespaces whose methods change or read what only the leader has: its keys, clock, snapshots, overrides and work. */
 const LEADER_NAMESPACES: ReadonlySet<string> = new Set([
@@ -57,7 +61,7 @@ const FILTER_METHODS: ReadonlySet<string> = new Set([
 
 /** Longest call without a limit of its own, and what is left of a limit for the reply, milliseconds. */
 const LONGEST_MS = 60_000
-const RESERVE_MS = 100
+const RESERVE_MS = 300
 
 /** Does only the leader know the answer? The pending block depends on its pool, clock and overrides. */
 function needsLeader(method: AnyMethod, name: string, params: unknown): boolean {
@@ -72,6 +76,15 @@ export function ownerOfFilter(params: unknown): string | undefined {
   const [id] = Array.isArray(params) ? params : []
   if (typeof id !== 'string' || !/^0x([0-9a-f]{2}){36}$/.test(id)) return undefined
   return new TextDecoder().decode(fromHex(id as `0x${string}`).subarray(0, 8))
+}
+
+/** Ids of filters begin with that of the node, by which other nodes find it. */
+export function withNodeId(random: RandomBytes, id: string): RandomBytes {
+  const head = fromHex(`0x${id}`)
+  return (purpose, length) => {
+    const bytes = random(purpose, length)
+    return purpose === 'filter' ? Uint8Array.from([...head, ...bytes.subarray(head.length)]) : bytes
+  }
 }
 
 /** Makes the routes of a node, whose cluster is there before its first caller. */

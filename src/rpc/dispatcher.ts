@@ -5,7 +5,8 @@ import { invalidParams, NodeError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 import type { OnCall } from '../options/options.ts'
 import { absenceOf } from './absent-methods.ts'
-import type { Route } from './cluster-routes.ts'
+import { CallMeter } from './call-meter.ts'
+import type { LogProgress, Route } from './cluster-routes.ts'
 import { createDeadlines, within } from './deadlines.ts'
 import { ERROR_CODES } from './error-codes.ts'
 import { hasInexactId, isExactId, restoreIds } from './exact-ids.ts'
@@ -36,8 +37,12 @@ export interface Dispatcher {
   readonly methods: readonly AnyMethod[]
   /** What is in progress, and whether more is accepted. */
   readonly load: Load
+  /** How far a node of a cluster is; absent in a node of its own. */
+  readonly position?: (() => LogProgress | undefined) | undefined
   /** Receives each call from now on, answered or refused; the returned function unsubscribes. */
   listen(listener: OnCall): () => void
+  /** Counts calls by method and key, from the first time that it is asked for. */
+  meter(): CallMeter
   /** Answers a parsed message; `undefined` when there is nothing to answer. Never rejects. */
   dispatch(message: unknown, session: Session): Promise<Reply | Replies | undefined>
   /** Answers JSON text by JSON text, within the limits of depth and size. Never rejects. */
@@ -65,6 +70,8 @@ export interface DispatcherParts {
   readonly load?: Load | undefined
   /** Has other nodes of a cluster answer calls; absent in a node of its own. */
   readonly route?: Route | undefined
+  /** How far a node of a cluster is; absent in a node of its own. */
+  readonly position?: (() => LogProgress | undefined) | undefined
 }
 
 const INVALID_REQUEST = new NodeError('invalid-request', 'invalid request')
@@ -134,6 +141,15 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   const hint = createPresetHints(options, logger)
   const listeners = new Set<OnCall>()
   if (parts.onCall !== undefined) listeners.add(parts.onCall)
+  let counting: CallMeter | undefined
+  function meter(): CallMeter {
+    if (counting === undefined) {
+      counting = new CallMeter(methods)
+      listeners.add(counting.count)
+    }
+    return counting
+  }
+  const usage = () => meter().figures()
   const deadlineOf = createDeadlines(options, parts.methods)
   const write = createReplyWriter(options.maxResponseBytes, logger)
 
@@ -164,7 +180,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   /** Runs a method; a promise, or the result itself. */
   function invoke(method: AnyMethod, params: unknown, session: Session, deadline: number): unknown {
     const given = positional(params)
-    const context = { engine, options, methods, session, filters, subscriptions, deadline }
+    const context = { engine, options, methods, session, filters, subscriptions, deadline, usage }
     const { fork } = engine
     if (fork === undefined) return method.call(given, context)
     // What a fork must fetch first is fetched, and the call runs again: nothing has happened before it was missed.
@@ -312,10 +328,12 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   return {
     methods,
     load,
+    position: parts.position,
     listen(listener) {
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
+    meter,
     dispatch,
     async dispatchText(text, session) {
       return (await answerText(text, session))?.toString()

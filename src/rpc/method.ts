@@ -4,6 +4,7 @@ import type { Engine } from '../engine/engine.ts'
 import type { PeerEvent } from '../engine/peers/score.ts'
 import { invalidParams } from '../errors.ts'
 import type { Preset } from '../options/presets.ts'
+import type { CallFigures } from './call-meter.ts'
 import type { AnswerKind } from './error-meanings.ts'
 import type { Filters } from './feeds/filters.ts'
 import type { Subscriptions } from './feeds/subscriptions.ts'
@@ -40,6 +41,8 @@ export interface Context {
   /** Until when the call may run, milliseconds since 1970; 0 is no limit. */
   readonly deadline: number
   readonly subscriptions: Subscriptions
+  /** The calls by method and key, since a server first answered for this node. */
+  usage(): readonly CallFigures[]
 }
 
 /** What `method` takes. */

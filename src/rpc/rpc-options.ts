@@ -11,6 +11,7 @@ export interface RpcOptions
     | 'hideRemasc'
     | 'stateOverride'
     | 'minedReverts'
+    | 'order'
     | 'maxBatch'
     | 'rpcTimeoutMs'
     | 'maxResponseBytes'

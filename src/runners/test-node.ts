@@ -28,9 +28,7 @@ export interface TestNode extends TestTools {
 }
 
 async function setMining({ commands, dev }: Engine, mode: MiningMode): Promise<void> {
-  if (dev.miningMode() === mode) return
-  await commands.setIntervalMining(typeof mode === 'number' ? mode : 0)
-  if (mode === 'auto') await commands.setAutomine(true)
+  if (dev.miningMode() !== mode) await commands.setMiningMode(mode)
 }
 
 /** Returns to what the engine is now. One snapshot is taken, which copies no state. */

@@ -1,6 +1,6 @@
 /** The database on disk: one ordered keyspace in LevelDB, or the same in memory; opens, writes batches, closes. */
-import { mkdir, readdir, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, readdir, readFile, stat } from 'node:fs/promises'
+import { basename, join } from 'node:path'
 import { NodeError } from '../errors.ts'
 import { checkIdentity, type Identity, messageOf, readIdentity } from './identity.ts'
 import { createMemoryStore } from './memory-store.ts'
@@ -89,10 +89,20 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   }
 }
 
+/** What LevelDB left out of a damaged file. */
+export interface DroppedBytes {
+  readonly file: string
+  readonly bytes: number
+  /** In LevelDB's words. */
+  readonly reason: string
+}
+
 /** A database that is read and never written. */
 export interface ReadOnlyStore {
   readonly identity: Identity
   readonly store: Store
+  /** Found when it was opened, which replays LevelDB's own log: all that follows sees a shorter chain without them. */
+  readonly dropped: readonly DroppedBytes[]
 }
 
 /**
@@ -103,11 +113,24 @@ export async function openStoreForReading(dataDir: string): Promise<ReadOnlyStor
   const identity = await readIdentity(dataDir)
   const level = await openLevel(dataDir, { createIfMissing: false })
   try {
-    return { identity, store: createReadOnlyStore(level, readWriteAheadLog(join(dataDir, JOURNAL_FOLDER))) }
+    const store = createReadOnlyStore(level, readWriteAheadLog(join(dataDir, JOURNAL_FOLDER)))
+    return { identity, store, dropped: await droppedBytes(dataDir) }
   } catch (error) {
     await level.close()
     throw refusal(dataDir, error)
   }
+}
+
+/** Reads what LevelDB noted when it was opened last. It ignores damage of its log without an error. */
+async function droppedBytes(dataDir: string): Promise<DroppedBytes[]> {
+  const notes = await readFile(join(dataDir, DATABASE_FOLDER, 'LOG'), 'utf8')
+  return [...notes.matchAll(/(\S+): dropping (\d+) bytes; (.*)/g)].map(
+    ([, path = '', bytes, reason = '']) => ({
+      file: basename(path),
+      bytes: Number(bytes),
+      reason,
+    }),
+  )
 }
 
 async function openDisk(directory: string, identity: Identity): Promise<Level> {

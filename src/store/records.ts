@@ -9,6 +9,7 @@ import { concat, fromBigInt, fromBigIntFixed, toNumber } from '../encoding/bytes
 import { fromHex, type Hex, toHex } from '../encoding/hex.ts'
 import { asBigInt, asBytes, asList, asNumber, decodeRlp } from '../encoding/rlp.ts'
 import { frameList, frameString, frameStrings } from '../encoding/rlp-frame.ts'
+import { NodeError } from '../errors.ts'
 import type { Id, ValueCodec } from './table.ts'
 
 /** A header and what following the chain needs beside it. */
@@ -221,7 +222,7 @@ function checksum(bytes: Uint8Array, id: Id): number {
 
 /**
  * Adds a CRC-32 of id and value to entries that nothing else in the database confirms, as hashes, roots and execution
- * confirm blocks and states: a changed bit is found.
+ * confirm blocks and states: a changed bit is found. Reading such an entry throws `database`.
  */
 export function checked<V>(codec: ValueCodec<V>): ValueCodec<V> {
   return {
@@ -232,7 +233,12 @@ export function checked<V>(codec: ValueCodec<V>): ValueCodec<V> {
     decode(stored, id) {
       const end = Math.max(0, stored.length - CHECKSUM_BYTES)
       const bytes = stored.subarray(0, end)
-      if (toNumber(stored.subarray(end)) !== checksum(bytes, id)) throw new Error('its checksum is wrong')
+      if (toNumber(stored.subarray(end)) !== checksum(bytes, id)) {
+        throw new NodeError(
+          'database',
+          `The checksum of the entry ${id} is wrong: tandem verify names its table.`,
+        )
+      }
       return codec.decode(bytes, id)
     },
   }

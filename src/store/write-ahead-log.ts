@@ -76,19 +76,37 @@ export function decodeRecord(body: Buffer): Operation[] {
   return operations
 }
 
-/** The whole records at the beginning of a file, and whether that is all of it. */
-function readSegment(path: string): { operations: Operation[]; whole: boolean } {
+/** A record in a file: its body, `undefined` when the checksum is another; where it ends. `undefined` when it is cut off. */
+function recordAt(
+  bytes: Buffer,
+  at: number,
+): { readonly body: Buffer | undefined; readonly end: number } | undefined {
+  if (at + HEADER_BYTES > bytes.length) return undefined
+  const end = at + HEADER_BYTES + bytes.readUInt32LE(at)
+  if (end > bytes.length) return undefined
+  const body = bytes.subarray(at + HEADER_BYTES, end)
+  return { body: crc32(body) === bytes.readUInt32LE(at + 4) ? body : undefined, end }
+}
+
+/** How a file ends: with a whole record, within one, or with a whole record behind a damaged one. */
+type SegmentEnd = 'whole' | 'cut off' | 'damaged'
+
+/** The whole records at the beginning of a file. */
+function readSegment(path: string): { operations: Operation[]; end: SegmentEnd } {
   const bytes = readFileSync(path)
   const operations: Operation[] = []
   let at = 0
-  while (at + HEADER_BYTES <= bytes.length) {
-    const end = at + HEADER_BYTES + bytes.readUInt32LE(at)
-    const body = bytes.subarray(at + HEADER_BYTES, end)
-    if (end > bytes.length || crc32(body) !== bytes.readUInt32LE(at + 4)) break
-    operations.push(...decodeRecord(body))
-    at = end
+  for (;;) {
+    const record = recordAt(bytes, at)
+    if (record?.body === undefined) {
+      // The death of the machine can leave zeros, which are a record of length 0.
+      const next = record === undefined ? undefined : recordAt(bytes, record.end)?.body
+      const isFollowed = next !== undefined && next.length > 0
+      return { operations, end: at === bytes.length ? 'whole' : isFollowed ? 'damaged' : 'cut off' }
+    }
+    operations.push(...decodeRecord(record.body))
+    at = record.end
   }
-  return { operations, whole: at === bytes.length }
 }
 
 /** Numbers of the files of a log, oldest first. */
@@ -99,13 +117,13 @@ function segmentsIn(folder: string): number[] {
     .sort((a, b) => a - b)
 }
 
-/** Throws `database` when a file before the last one is damaged. */
+/** Throws `database` when a file is damaged, or one before the last is cut off. */
 function readSegments(folder: string, numbers: readonly number[]): Operation[] {
   const left: Operation[] = []
   for (const number of numbers) {
     const path = join(folder, nameOf(number))
-    const { operations, whole } = readSegment(path)
-    if (!whole && number !== numbers.at(-1)) {
+    const { operations, end } = readSegment(path)
+    if (end === 'damaged' || (end === 'cut off' && number !== numbers.at(-1))) {
       throw new NodeError('database', `The write-ahead log ${path} is damaged. It is left as it is.`)
     }
     for (const operation of operations) left.push(operation)

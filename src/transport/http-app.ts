@@ -19,7 +19,7 @@ export interface HttpAppParts {
   /** Absent where no API keys are in use. */
   readonly authentication: Authentication | undefined
   readonly monitoring: MonitoringPages
-  /** Absent where it is turned off. */
+  /** Absent where it is turned off, and where no keys are in use: the server answers it itself there. */
   readonly explorer: Explorer | undefined
   /** False when the metrics page has a port of its own. */
   readonly showsMetrics: boolean

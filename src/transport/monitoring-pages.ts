@@ -49,8 +49,8 @@ function placeOf({ role, term, lag }: ClusterHealth): object {
 /** Starts counting the calls of a node, and makes its pages. prom-client is loaded with the first `/metrics` request. */
 export function createMonitoringPages(monitored: Monitored): MonitoringPages {
   const { dispatcher, health } = monitored
-  const meter = new CallMeter(dispatcher.methods ?? [])
-  const stop = dispatcher.listen?.(meter.count)
+  const meter = dispatcher.meter?.() ?? new CallMeter(dispatcher.methods ?? [])
+  const stop = dispatcher.meter === undefined ? dispatcher.listen?.(meter.count) : undefined
   let metrics: Promise<Metrics> | undefined
 
   async function readiness(): Promise<MonitoringPage> {

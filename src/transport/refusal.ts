@@ -49,6 +49,11 @@ export const BUSY: Refusal = {
   ...refusal(503, 'overloaded', `The node is busy, try again in ${RETRY_SECONDS} s`),
   retryAfter: RETRY_SECONDS,
 }
+/** A node of a cluster that lacks what its caller has seen on another one. */
+export const BEHIND: Refusal = {
+  ...refusal(503, 'overloaded', 'This node has not caught up with what the caller has seen; try again'),
+  retryAfter: RETRY_SECONDS,
+}
 /** A body of another type than JSON, or a compressed one. */
 export const WRONG_TYPE = refusal(
   415,

@@ -5,6 +5,7 @@ import { NodeError } from '../errors.ts'
 import { type Logger, silentLogger } from '../logger.ts'
 import { type RpcHandlerOptions, resolveRpcHandlerOptions } from '../options/options.ts'
 import type { Preset } from '../options/presets.ts'
+import type { LogProgress } from '../rpc/cluster-routes.ts'
 import { openSession, type Session } from '../rpc/session.ts'
 import { BANNED, NO_SCORING, type PeerScoring } from './ban-check.ts'
 import { type BodyReader, createBodyReader } from './body.ts'
@@ -14,6 +15,7 @@ import { createRemoteAddressOf, pathOf, type RemoteAddressOf, requestIdOf } from
 import { type ApiKeyClient, sessionOf } from './keys/api-key-client.ts'
 import type { Authentication } from './keys/authentication.ts'
 import {
+  BEHIND,
   BODY_CONSUMED,
   BROKEN,
   BUSY,
@@ -64,6 +66,13 @@ export interface RpcHandlerNode {
 
 /** How long the sender of a body that is too large may go on sending, so that it reads our answer; milliseconds. */
 const LINGER_MS = 2000
+/**
+ * In a cluster: how much of the log was applied before a reply. A caller that sends it with a request to another node
+ * sees there what it has seen here.
+ */
+const SEQUENCE_HEADER = 'x-tandem-sequence'
+/** Longest wait for a node to catch up with that, milliseconds. */
+const CATCH_UP_MS = 4_000
 /** How long a browser may cache a preflight, seconds. */
 const PREFLIGHT_SECONDS = '600'
 const JSON_TYPE = /^\s*application\/json(-rpc)?\s*(;|$)/i
@@ -195,11 +204,41 @@ export function createRpcHandler(parts: RpcHandlerParts): RpcHandler {
     return true
   }
 
+  /**
+   * Waits until this node of a cluster has applied what its caller has seen on another one. False when that takes too
+   * long; the request is refused then.
+   */
+  async function catchUp(progress: LogProgress, seen: string, response: ServerResponse): Promise<boolean> {
+    const isReached = /^\d{1,15}$/.test(seen) && (await progress.reached(Number(seen), CATCH_UP_MS))
+    if (!isReached) refuse(response, BEHIND)
+    return isReached
+  }
+
   function answer(request: IncomingMessage, session: Session, response: ServerResponse, body: string): void {
-    dispatchLong(dispatcherOf(request), body, session).then(
+    const dispatcher = dispatcherOf(request)
+    const progress = dispatcher.position?.()
+    const seen = progress && request.headers[SEQUENCE_HEADER]
+    if (progress === undefined || typeof seen !== 'string') {
+      answerNow(dispatcher, session, response, body)
+      return
+    }
+    void catchUp(progress, seen, response).then((isReached) => {
+      if (isReached) answerNow(dispatcher, session, response, body)
+    })
+  }
+
+  function answerNow(
+    dispatcher: TextDispatcher,
+    session: Session,
+    response: ServerResponse,
+    body: string,
+  ): void {
+    dispatchLong(dispatcher, body, session).then(
       (reply = '') => {
         if (parts.isClosing()) response.setHeader('Connection', 'close')
         response.setHeader('Content-Type', 'application/json')
+        const progress = dispatcher.position?.()
+        if (progress !== undefined) response.setHeader(SEQUENCE_HEADER, progress.sequence)
         const isLong = typeof reply !== 'string'
         const length = isLong ? reply.length : Buffer.byteLength(reply)
         const held = isLong ? Math.ceil(length / PACKED) : length

@@ -1,5 +1,7 @@
 /** What a transport needs of a node: JSON text in, JSON text out, and its load. */
 import type { OnCall } from '../options/options.ts'
+import type { CallMeter } from '../rpc/call-meter.ts'
+import type { LogProgress } from '../rpc/cluster-routes.ts'
 import type { Load } from '../rpc/load.ts'
 import type { AnyMethod } from '../rpc/method.ts'
 import type { Session } from '../rpc/session.ts'
@@ -22,8 +24,12 @@ export interface TextDispatcher {
   readonly methods?: readonly Pick<AnyMethod, 'name' | 'aliases'>[]
   /** What is being answered; absent where nothing is limited. */
   readonly load?: Load
+  /** How far a node of a cluster is; absent in a node of its own. */
+  readonly position?: (() => LogProgress | undefined) | undefined
   /** Calls back on each call from now on; the returned function stops it. */
   listen?(listener: OnCall): () => void
+  /** Counts calls by method and key; absent for a dispatcher without a list of methods. */
+  meter?(): CallMeter
 }
 
 /** Answers text by text or by its pieces. */

@@ -77,3 +77,8 @@ export function counted(count: number | bigint, noun: string): string {
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
+
+/** The reason of a failure without the words that all such messages begin with. */
+export function failureText(message: string): string {
+  return message.replace(/^VM Exception while processing transaction: /, '')
+}

@@ -1,7 +1,7 @@
 /** Results of the node's methods as the pages use them (docs/methods.md has all members). */
 import type { Hex } from './format.ts'
 
-/** `eth_getHeaderByNumber`. */
+/** The header in `eth_getBlockByNumber`. */
 export interface Header {
   readonly number: Hex
   readonly hash: Hex
@@ -85,4 +85,23 @@ export interface ChainChange {
   readonly ancestor: Hex
   readonly removed: readonly Hex[]
   readonly added: readonly Hex[]
+}
+
+/** The part of an OpenRPC document that pages use. */
+export interface OpenRpc {
+  readonly methods: readonly OpenRpcMethod[]
+  readonly components?: { readonly schemas?: Readonly<Record<string, unknown>> }
+}
+
+/** A method of the document. */
+export interface OpenRpcMethod {
+  readonly name: string
+  readonly summary?: string
+  readonly params: readonly {
+    readonly name: string
+    readonly required?: boolean
+    readonly description?: string
+    readonly schema: unknown
+  }[]
+  readonly result?: { readonly name: string; readonly schema: unknown }
 }

@@ -1,6 +1,6 @@
 /** What a text in the search field names: a block, a transaction, an account, or a contract or function by its name. */
-import { call } from './client.ts'
-import type { Hex } from './format.ts'
+import { call, callAll, RpcError } from './client.ts'
+import { type Hex, shortened } from './format.ts'
 import { may } from './store.ts'
 
 /** Where something is. */
@@ -16,19 +16,16 @@ export interface NameMatch extends Place {
   readonly contract: string
 }
 
-/** `evm_contracts`. */
-export interface KnownContract {
+interface KnownContract {
   readonly address: Hex | null
-  readonly name: string
+  readonly name: string | null
+}
+
+interface KnownAbi {
   readonly abi: readonly { readonly type: string; readonly name?: string }[]
 }
 
 const TAGS: ReadonlySet<string> = new Set(['latest', 'earliest', 'pending'])
-
-/** The contracts whose ABIs the node knows; none where the method is closed. */
-export async function knownContracts(signal?: AbortSignal): Promise<readonly KnownContract[]> {
-  return may('evm_contracts') ? call<KnownContract[]>('evm_contracts', [], signal) : []
-}
 
 /** The place that a hash, an address, a height or a tag names alone; `undefined` for a name, or a hash of nothing. */
 export async function findPlace(text: string, signal?: AbortSignal): Promise<Place | undefined> {
@@ -51,19 +48,31 @@ export async function findPlace(text: string, signal?: AbortSignal): Promise<Pla
 
 /** Matches in a list. */
 const MOST_MATCHES = 100
+/** Contracts whose functions are searched. */
+const MOST_CONTRACTS = 300
 
-/** The contracts and entries of ABIs whose names hold the text, exact matches first. */
+/** The contracts and entries of ABIs whose names hold the text, exact matches first; none where `evm_contracts` is closed. */
 export async function findNames(text: string, signal?: AbortSignal): Promise<readonly NameMatch[]> {
+  if (!may('evm_contracts')) return []
   const query = text.trim().toLowerCase()
+  const contracts = await call<readonly KnownContract[]>('evm_contracts', [], signal)
+  const searched = contracts
+    .filter(({ address, name }) => address !== null || name !== null)
+    .slice(0, MOST_CONTRACTS)
+  const abis = await callAll<KnownAbi | null>(
+    searched.map(({ address, name }) => ['evm_contractAbi', [address ?? name]] as const),
+    signal,
+  )
   const matches: NameMatch[] = []
-  for (const { address, name, abi } of await knownContracts(signal)) {
+  for (const [i, { address, name }] of searched.entries()) {
     const place = { page: address === null ? 'contracts' : 'address', argument: address ?? '' }
-    if (name.toLowerCase().includes(query)) matches.push({ ...place, kind: 'contract', name, contract: name })
-    for (const entry of abi) {
-      const own = entry.name?.toLowerCase()
-      if (own === undefined || !own.includes(query)) continue
-      const kind = entry.type === 'event' || entry.type === 'error' ? entry.type : 'function'
-      matches.push({ ...place, kind, name: entry.name ?? '', contract: name })
+    const contract = name ?? shortened(address ?? '')
+    if (name?.toLowerCase().includes(query)) matches.push({ ...place, kind: 'contract', name, contract })
+    const known = abis[i]
+    for (const { type, name: own } of known instanceof RpcError ? [] : (known?.abi ?? [])) {
+      if (!own?.toLowerCase().includes(query)) continue
+      const kind = type === 'event' || type === 'error' ? type : 'function'
+      matches.push({ ...place, kind, name: own, contract })
     }
   }
   const rank = ({ name }: NameMatch): number => (name.toLowerCase() === query ? 0 : 1)

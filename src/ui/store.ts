@@ -2,7 +2,7 @@
 import { computed, signal } from '@preact/signals'
 import { call, type Feed, openFeed } from './client.ts'
 import { type Hex, toNumber } from './format.ts'
-import type { ChainChange, Header } from './model.ts'
+import type { ChainChange, Header, OpenRpc } from './model.ts'
 
 /** `lost` once an open connection has closed. */
 export const connection = signal<'connecting' | 'open' | 'lost'>('connecting')
@@ -22,25 +22,6 @@ export const now = signal(Math.floor(Date.now() / 1000))
 export const identity = signal<{ readonly chainId: number; readonly version: string } | undefined>(undefined)
 /** The OpenRPC document of the methods that this caller may use. */
 export const openRpc = signal<OpenRpc | undefined>(undefined)
-
-/** The part of an OpenRPC document that pages use. */
-export interface OpenRpc {
-  readonly methods: readonly OpenRpcMethod[]
-  readonly components?: { readonly schemas?: Readonly<Record<string, unknown>> }
-}
-
-/** A method of the document. */
-export interface OpenRpcMethod {
-  readonly name: string
-  readonly summary?: string
-  readonly params: readonly {
-    readonly name: string
-    readonly required?: boolean
-    readonly description?: string
-    readonly schema: unknown
-  }[]
-  readonly result?: { readonly name: string; readonly schema: unknown }
-}
 
 const openMethods = computed(() => new Set(openRpc.value?.methods.map(({ name }) => name)))
 
@@ -67,7 +48,7 @@ async function update(): Promise<void> {
   timer = undefined
   updatedAt = Date.now()
   try {
-    const latest = await call<Header>('eth_getHeaderByNumber', ['latest'])
+    const latest = await call<Header>('eth_getBlockByNumber', ['latest', false])
     head.value = latest
     version.value++
   } catch {

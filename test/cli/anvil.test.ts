@@ -4,7 +4,8 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -107,6 +108,32 @@ describe('a launcher', () => {
     }
   })
 
+  it('gets a socket, both ways of mining, and the order of arrival', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'tandem-anvil-'))
+    try {
+      const ipc = join(dir, 'node.ipc')
+      const args = ['-p', '0', '-b', '3600', '--mixed-mining', '--order', 'fifo', '--ipc', ipc]
+      const { child } = launch(args)
+      const { port, lines } = await parseLikeAlloy(child)
+      expect(lines).toContain(`IPC path: ${ipc}`)
+      const url = `http://127.0.0.1:${port}`
+      const [from, to] = [...(await rpc(url, 'eth_accounts'))]
+      await rpc(url, 'eth_sendTransaction', [{ from, to, value: '0x1' }])
+      expect(await rpc(url, 'anvil_getIntervalMining')).toBe(3600)
+      expect(await rpc(url, 'anvil_nodeInfo')).toMatchObject({ transactionOrder: 'fifo' })
+      const socket = connect(ipc)
+      socket.write('{"jsonrpc":"2.0","id":1,"method":"eth_blockNumber","params":[]}')
+      const [answer] = await once(socket, 'data')
+      expect(JSON.parse(String(answer))).toEqual({ jsonrpc: '2.0', id: 1, result: '0x1' })
+      socket.destroy()
+      child.kill('SIGTERM')
+      await once(child, 'close')
+      expect(existsSync(ipc)).toBe(false)
+    } finally {
+      rmSync(dir, { recursive: true, force: true })
+    }
+  })
+
   it('gets what the flags ask for', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'tandem-anvil-'))
     try {
@@ -164,8 +191,11 @@ describe('a flag', () => {
   it.each([
     [['--prot', '1'], "tandem: unknown option '--prot' (Did you mean --port?)\n"],
     [['--accounts', 'many'], 'tandem: --accounts expects a whole number from 0 to 10000, not "many".\n'],
-    [['--mixed-mining'], /^tandem: --mixed-mining is not supported: .* anvil_mine at any moment\.\n$/],
-    [['--order', 'fifo'], /use --order fees\.\n$/],
+    [
+      ['--mixed-mining'],
+      'tandem: --mixed-mining needs --block-time: the seconds between the other blocks.\n',
+    ],
+    [['--order', 'lifo'], 'tandem: --order expects fees or fifo, not "lifo".\n'],
     [['--hardfork', 'osaka'], /^tandem: --hardfork osaka is not supported: .*cancun\.\n$/],
     [['--mnemonic', 'a', '--mnemonic-random'], /contradict each other: give one of them\.\n$/],
     [['--gas-limit', '1', '--block-gas-limit', '2'], /are the same flag/],

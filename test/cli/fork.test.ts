@@ -17,7 +17,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
 const STORE: Hex = `0x${'5a'.repeat(20)}`
 const SLOTS = 120
-const BLOCKS = 80
+const BLOCKS = 30
 
 let node: ServedNode
 let proxy: FaultProxy
@@ -151,7 +151,7 @@ describe('tandem fork', () => {
     const before = proxy.bodies.length
     const child = spawn(process.execPath, [MAIN, ...args])
     const ended = new Promise((resolve) => child.on('close', (_, signal) => resolve(signal)))
-    while (proxy.bodies.length < before + 60) await proxy.nextRequest()
+    while (proxy.bodies.length < before + 25) await proxy.nextRequest()
     child.kill('SIGKILL')
     expect(await ended).toBe('SIGKILL')
     const left = await blocksIn()

@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { faultLine, fillVerifyCommand } from '../../src/cli/verify.ts'
@@ -47,6 +48,22 @@ describe('tandem verify', () => {
     expect((await runVerify('--data-dir', dataDir, '--from', 'x')).error).toMatchObject({
       kind: 'invalid-options',
     })
+  })
+
+  it('names a file of the database whose end is damaged, where the chain would only be shorter', async () => {
+    const dataDir = join(temporaryFolder(), 'data')
+    const node = await createNode({ dataDir, mining: 'manual' })
+    for (let height = 0; height < 3; height++) await node.request({ method: 'evm_mine' })
+    await node.close()
+    const name = readdirSync(join(dataDir, 'db')).find((file) => file.endsWith('.log')) as string
+    const file = join(dataDir, 'db', name)
+    const bytes = readFileSync(file)
+    const at = bytes.length - 100
+    bytes[at] = (bytes[at] as number) ^ 1
+    writeFileSync(file, bytes)
+    const { output, error } = await runVerify('--data-dir', dataDir)
+    expect(output).toMatch(new RegExp(`^file ${name}: LevelDB leaves out \\d+ bytes of it: Corruption: `))
+    expect(error?.message).toContain('faults')
   })
 
   it('writes a fault in one line', () => {

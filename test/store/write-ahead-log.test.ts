@@ -12,7 +12,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { openStore, type Store } from '../../src/store/level.ts'
 import { bytesValue, heightKey, type Operation, Table } from '../../src/store/table.ts'
-import { WriteAheadLog } from '../../src/store/write-ahead-log.ts'
+import { readWriteAheadLog, WriteAheadLog } from '../../src/store/write-ahead-log.ts'
 import { createWriteBehind } from '../../src/store/write-behind.ts'
 import { inDirectory } from './store-cases.ts'
 
@@ -113,6 +113,26 @@ describe('a journal', () => {
       const copy = crash(folder)
       await expect(replayed(copy)).rejects.toMatchObject({ kind: 'database' })
       expect(readdirSync(copy)).toHaveLength(2)
+      log.close()
+    }))
+
+  it('refuses a damaged record that others follow, but not one that zeros follow', () =>
+    inDirectory(async (parent) => {
+      const folder = join(parent, 'journal')
+      const log = await WriteAheadLog.open(folder, false, async () => {})
+      log.append([put(1, 1)])
+      const first = readFileSync(lastFile(folder)).length
+      log.append([put(2, 2)])
+      const second = readFileSync(lastFile(folder)).length
+      log.append([put(3, 3)])
+      const bytes = readFileSync(lastFile(folder))
+      bytes[first + 9] = (bytes[first + 9] as number) ^ 1
+      const copy = crash(folder)
+      writeFileSync(lastFile(copy), bytes)
+      await expect(replayed(copy)).rejects.toMatchObject({ kind: 'database' })
+      expect(() => readWriteAheadLog(copy)).toThrow(/is damaged/)
+      writeFileSync(lastFile(copy), bytes.fill(0, second))
+      expect(await replayed(copy)).toEqual([put(1, 1)])
       log.close()
     }))
 

@@ -210,6 +210,7 @@ export async function withCode(call: Call, frame: RpcFrame): Promise<RpcFrame> {
 
 /** A running Anvil. */
 export interface Anvil {
+  readonly url: string
   readonly call: Call
   close(): Promise<void>
 }
@@ -229,6 +230,7 @@ export async function startAnvil(path: string): Promise<Anvil> {
   const anvil = spawn(path, [...ARGUMENTS, '--mnemonic', MNEMONIC, '--accounts', '1'])
   const url = await listeningUrl(anvil)
   return {
+    url,
     async call(method, params) {
       const headers = { 'Content-Type': 'application/json' }
       const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })

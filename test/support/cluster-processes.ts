@@ -99,7 +99,7 @@ export function startClient(url: () => string, from: string) {
       } catch (error) {
         if (error instanceof RpcFailure) failures.push(error)
       }
-      await new Promise((resolve) => setTimeout(resolve, 20))
+      await new Promise((resolve) => setTimeout(resolve, 50))
     }
   })()
   return {

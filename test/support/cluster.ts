@@ -7,11 +7,15 @@ export function rpc(node: Node, method: string, ...params: unknown[]): Promise<a
   return node.request({ method, params })
 }
 
-/** Resolves once a condition holds; fails after ten seconds. */
-export async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const end = performance.now() + 10_000
+/** Resolves once a condition holds; fails after so many seconds. */
+export async function until(
+  condition: () => boolean | Promise<boolean>,
+  what: string,
+  seconds = 20,
+): Promise<void> {
+  const end = performance.now() + seconds * 1_000
   while (!(await condition())) {
-    if (performance.now() > end) throw new Error(`not after ten seconds: ${what}`)
+    if (performance.now() > end) throw new Error(`not after ${seconds} seconds: ${what}`)
     await new Promise((resolve) => setTimeout(resolve, 5))
   }
 }

@@ -230,6 +230,7 @@ export function fakeEngine(
     setNextBlockTimestamp: note('setNextBlockTimestamp', undefined),
     setAutomine: note('setAutomine', undefined),
     setIntervalMining: note('setIntervalMining', undefined),
+    setMiningMode: note('setMiningMode', undefined),
     startMining: note('startMining', undefined),
     stopMining: note('stopMining', undefined),
     ...parts.commands,

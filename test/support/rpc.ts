@@ -18,6 +18,7 @@ export const OPTIONS: RpcOptions = {
   hideRemasc: false,
   stateOverride: true,
   minedReverts: 'error',
+  order: 'fees',
   maxBatch: 50,
   rpcTimeoutMs: 5000,
   maxResponseBytes: 10_485_760,

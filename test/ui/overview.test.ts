@@ -1,10 +1,11 @@
 /** The overview, and how all pages behave: live updates, announcements, a phone's width. */
 import { expect, it } from 'vitest'
 import { serve } from '../../src/index.ts'
+import { keyFile } from '../support/api-keys.ts'
 import { type OpenedExplorer, useExplorer } from '../support/explorer.ts'
 import { CHROMIUM, describeWith } from '../support/tools.ts'
 
-const LINKS = ['Blocks', 'Tree']
+const LINKS = ['Blocks', 'Contracts', 'Pool', 'Tree', 'Snapshots', 'Console']
 
 describeWith(CHROMIUM, 'the overview', () => {
   const open = useExplorer()
@@ -72,5 +73,41 @@ describeWith(CHROMIUM, 'the overview', () => {
     await page.getByRole('button', { name: 'Theme' }).click()
     expect(await page.evaluate('document.documentElement.dataset.theme')).toBe('light')
     expect(await explorer.findings()).toEqual([])
+  })
+
+  it('is reached by keyboard: search by its key, links in order, and back', async () => {
+    const { page, call } = await open()
+    await call('evm_mine')
+    await page.getByTitle('Connected').getByText('#1').waitFor()
+    await page.keyboard.press('/')
+    await page.keyboard.type('1')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Block 1' }).waitFor()
+    expect(await page.evaluate('document.activeElement.id')).toBe('main')
+    await page.goBack()
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    await page.reload()
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    await page.keyboard.press('Tab')
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to content')
+  })
+
+  it('shows a hosted node to the owner of a key, without what the key may not do', async () => {
+    const keys = keyFile()
+    try {
+      const key = await keys.add('reader')
+      const { page, node } = await open({ profile: 'hosted' }, { ui: true, apiKeys: keys.file }, `${key}/`)
+      const blocks = page.getByRole('table', { name: 'Latest blocks' })
+      await blocks.getByRole('link', { name: '0', exact: true }).waitFor()
+      await page.getByTitle('Connected').getByText('#0').waitFor()
+      await page.getByText('Chain 33').waitFor()
+      expect(await page.getByRole('button', { name: 'Mine' }).count()).toBe(0)
+      await node.engine.commands.mine({})
+      await blocks.getByRole('link', { name: '1', exact: true }).waitFor()
+      await page.goto(`${page.url().replace(/#.*/, '')}#/block/1`)
+      await page.getByText('Proof of work verified').waitFor()
+    } finally {
+      keys.remove()
+    }
   })
 })

@@ -107,5 +107,6 @@ export function announceAnvil(node: Node, server: Server, settings: AnvilSetting
   const { hostname, port } = new URL(server.url)
   const host = settings.serve.host ?? hostname
   const address = `${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${port || 80}`
-  for (const line of [...settings.warnings, ...lines, `Listening on ${address}`]) output.write(line)
+  const ipc = server.ipcPath === undefined ? [] : [`IPC path: ${server.ipcPath}`]
+  for (const line of [...settings.warnings, ...lines, ...ipc, `Listening on ${address}`]) output.write(line)
 }

@@ -43,16 +43,18 @@ function emptySettings(): AnvilSettings {
 function settingsOf(command: Command, env: NodeJS.ProcessEnv): AnvilSettings {
   const settings = emptySettings()
   if (env.ANVIL_IP_ADDR) settings.serve.host = env.ANVIL_IP_ADDR
+  const attributeOf = (long: string) => command.options.find((one) => one.long === long)?.attributeName()
   const typed = (long: string) => {
-    const option = command.options.find((one) => one.long === long)
-    if (option === undefined || command.getOptionValueSource(option.attributeName()) !== 'cli')
-      return undefined
-    const value: unknown = command.getOptionValue(option.attributeName())
+    const attribute = attributeOf(long)
+    if (attribute === undefined || command.getOptionValueSource(attribute) !== 'cli') return undefined
+    const value: unknown = command.getOptionValue(attribute)
     return typeof value === 'string' ? value : ''
   }
   for (const { flags, aliases = [], apply } of ANVIL_FLAGS) {
     const [long = ''] = /--[\w-]+/.exec(flags) ?? []
-    const given = [long, ...aliases].flatMap((name) => {
+    // Commander keeps --block-time and --blockTime as one.
+    const names = aliases.filter((name) => attributeOf(name) !== attributeOf(long))
+    const given = [long, ...names].flatMap((name) => {
       const value = typed(name)
       return value === undefined ? [] : [{ name, value }]
     })

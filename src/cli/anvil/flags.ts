@@ -124,16 +124,25 @@ export const ANVIL_FLAGS: readonly Flag[] = [
       node.mining = 'manual'
     },
   },
-  never('--mixed-mining', 'a node mines by one schedule; -b mines by time, and anvil_mine at any moment'),
+  {
+    flags: '--mixed-mining',
+    help: 'mine a block for each transaction as well as those of --block-time',
+    apply: (_, { node }, flag) => {
+      if (typeof node.mining !== 'number')
+        throw new NodeError(
+          'invalid-options',
+          `${flag} needs --block-time: the seconds between the other blocks.`,
+        )
+      node.mixedMining = true
+    },
+  },
   {
     flags: '--order <order>',
-    help: 'order of transactions in a block; only fees',
-    apply: (value, _, flag) => {
-      if (value !== 'fees')
-        throw refused(
-          `${flag} ${value}`,
-          'blocks of this chain order transactions by price; use --order fees',
-        )
+    help: 'order of transactions in a block: fees, the best price first, or fifo, as they arrived',
+    apply: (value, { node }, flag) => {
+      if (value !== 'fees' && value !== 'fifo')
+        throw new NodeError('invalid-options', `${flag} expects fees or fifo, not "${value}".`)
+      node.order = value
     },
   },
   {
@@ -148,7 +157,14 @@ export const ANVIL_FLAGS: readonly Flag[] = [
     help: 'further accounts with a balance: addresses, or address:coins, separated by commas',
     apply: fund,
   },
-  never('--ipc [path]', 'the node serves HTTP and WebSocket; use --port', ['--ipcpath']),
+  {
+    flags: '--ipc [path]',
+    aliases: ['--ipcpath'],
+    help: 'Unix socket that serves JSON-RPC as well; /tmp/anvil.ipc unless given',
+    apply: (value, { serve }) => {
+      serve.ipc = value === '' ? '/tmp/anvil.ipc' : value
+    },
+  },
   {
     flags: '--init <file>',
     help: 'genesis file: chain id, accounts, timestamp and gas limit',

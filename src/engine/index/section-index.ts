@@ -128,6 +128,16 @@ export function createSectionIndex(parts: Parts): SectionIndex {
     }
   }
 
+  /** The record of a section; a damaged one counts as missing, for it can be made again. */
+  function stored(section: number): SectionRecord | undefined {
+    try {
+      return table.get(section)
+    } catch (error) {
+      logger.warn('a section of an index is damaged; it is built again', { error })
+      return undefined
+    }
+  }
+
   /** The rows of a section up to a height in it, if they are in memory or on disk. */
   function ready(section: number, upTo: number): Rows | undefined {
     const start = section * SECTION_BLOCKS
@@ -137,7 +147,7 @@ export function createSectionIndex(parts: Parts): SectionIndex {
     if (last === undefined) return undefined
     const known = finished.get(section)
     if (known?.last === last) return known.rows
-    const record = table.get(section)
+    const record = stored(section)
     if (record?.last !== last) return undefined
     const rows = readRows(record.rows)
     finished.set(section, { last, rows, size: record.rows.length })

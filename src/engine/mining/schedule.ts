@@ -1,5 +1,5 @@
-/** When the node mines by itself: for each transaction, on a timer, or not at all. Home of the node's mining timer. */
-import type { MiningMode } from '../model.ts'
+/** When the node mines by itself: for each transaction, on a timer, both, or not at all. Home of the node's mining timer. */
+import { intervalOf, type MiningMode } from '../model.ts'
 
 /** The mining schedule: its mode and whether it runs. */
 export interface Schedule {
@@ -12,7 +12,7 @@ export interface Schedule {
   stop(): void
 }
 
-/** Makes a stopped schedule. In interval mode `tick` runs after each interval, which starts when the tick before has settled. */
+/** Makes a stopped schedule. With an interval `tick` runs after each interval, which starts when the tick before has settled. */
 export function createSchedule(initial: MiningMode, tick: () => Promise<void>): Schedule {
   let mode = initial
   let running = false
@@ -21,8 +21,8 @@ export function createSchedule(initial: MiningMode, tick: () => Promise<void>): 
   function arm(): void {
     clearTimeout(timer)
     timer = undefined
-    if (!running || typeof mode !== 'number') return
-    const period = mode
+    const period = intervalOf(mode)
+    if (!running || period === undefined) return
     timer = setTimeout(async () => {
       const current = timer
       await tick()

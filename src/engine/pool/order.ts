@@ -1,6 +1,7 @@
-/** The order in which a block includes runnable transactions: each sender's by nonce, among senders the best price first. */
+/** The order in which a block includes runnable transactions: each sender's by nonce, among senders the best price first, or the earliest. */
 import type { Transaction } from '../../chain/transaction.ts'
 import type { Hex } from '../../encoding/hex.ts'
+import type { TransactionOrder } from '../../options/engine-settings.ts'
 
 /** A pooled transaction and its place in the order of arrival. */
 export interface Arrived {
@@ -32,20 +33,28 @@ interface Head {
  * Equal prices go by arrival: the reference node leaves their order undefined
  * (docs/protocol.md#46-transaction-order), and the order of arrival is the same in every run.
  */
-function isBefore({ arrived: a }: Head, { arrived: b }: Head): boolean {
+function isBetter({ arrived: a }: Head, { arrived: b }: Head): boolean {
   const priceA = a.transaction.gasPrice
   const priceB = b.transaction.gasPrice
   return priceA === priceB ? a.arrival < b.arrival : priceA > priceB
 }
 
+function isEarlier({ arrived: a }: Head, { arrived: b }: Head): boolean {
+  return a.arrival < b.arrival
+}
+
 /** Iterates over the transactions of these queues with a binary heap: O(senders) to start, O(log senders) per transaction. */
-export function createCandidates(queues: Iterable<SenderQueue>): Candidates {
+export function createCandidates(
+  queues: Iterable<SenderQueue>,
+  order: TransactionOrder = 'fees',
+): Candidates {
+  const isBefore = order === 'fees' ? isBetter : isEarlier
   const heap: Head[] = []
   for (const queue of queues) {
     const arrived = queue.first
     if (arrived !== undefined) heap.push({ arrived, queue })
   }
-  for (let i = (heap.length >> 1) - 1; i >= 0; i--) siftDown(heap, i)
+  for (let i = (heap.length >> 1) - 1; i >= 0; i--) siftDown(heap, i, isBefore)
   /** The sender of the transaction returned last; its next one enters the heap at the next call of `next`. */
   let last: Head | undefined
 
@@ -54,8 +63,8 @@ export function createCandidates(queues: Iterable<SenderQueue>): Candidates {
     const arrived = last.queue.after(last.arrived.transaction.nonce)
     if (arrived !== undefined) {
       heap[0] = { arrived, queue: last.queue }
-      siftDown(heap, 0)
-    } else removeFirst(heap)
+      siftDown(heap, 0, isBefore)
+    } else removeFirst(heap, isBefore)
     last = undefined
   }
 
@@ -67,21 +76,23 @@ export function createCandidates(queues: Iterable<SenderQueue>): Candidates {
     },
     skipSender(address) {
       if (last === undefined || last.arrived.transaction.from !== address) return
-      removeFirst(heap)
+      removeFirst(heap, isBefore)
       last = undefined
     },
   }
 }
 
-function removeFirst(heap: Head[]): void {
+type Before = (a: Head, b: Head) => boolean
+
+function removeFirst(heap: Head[], isBefore: Before): void {
   const moved = heap.pop()
   if (moved === undefined || heap.length === 0) return
   heap[0] = moved
-  siftDown(heap, 0)
+  siftDown(heap, 0, isBefore)
 }
 
 /** Sifts the entry at `at` down. */
-function siftDown(heap: Head[], at: number): void {
+function siftDown(heap: Head[], at: number, isBefore: Before): void {
   const moving = heap[at]
   if (moving === undefined) return
   let hole = at

@@ -4,6 +4,7 @@ import type { ExecutedBlock } from '../../chain/block.ts'
 import type { Transaction } from '../../chain/transaction.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
+import type { TransactionOrder } from '../../options/engine-settings.ts'
 import type { StateReader } from '../../state/model.ts'
 import type { ChainUpdate } from '../model.ts'
 import { type Admission, type AdmissionOptions, createAdmission } from './admission.ts'
@@ -14,6 +15,8 @@ import type { SenderBook } from './sender-book.ts'
 
 /** Settings of a pool. */
 export interface PoolOptions extends AdmissionOptions {
+  /** Order of the senders' next transactions in a block; `fees` unless given. */
+  readonly order?: TransactionOrder
   /** A transaction is evicted after more blocks than this; 10 unless given. */
   readonly outdatedBlocks?: number
   /** A transaction is evicted after this many seconds; 650 unless given. */
@@ -32,6 +35,7 @@ export interface Added {
 /** The pool of a node: admits transactions, and updates its books with the chain. */
 export class Pool {
   readonly #now: () => number
+  readonly #order: TransactionOrder
   readonly #outdatedBlocks: number
   readonly #outdatedSeconds: number
   readonly #admission: Admission
@@ -39,6 +43,7 @@ export class Pool {
 
   constructor(options: PoolOptions) {
     this.#now = options.now
+    this.#order = options.order ?? 'fees'
     this.#outdatedBlocks = options.outdatedBlocks ?? 10
     this.#outdatedSeconds = options.outdatedSeconds ?? 650
     this.#admission = createAdmission(options)
@@ -170,7 +175,7 @@ export class Pool {
 
   /** Runnable transactions in the order in which a block includes them. */
   candidates(): Candidates {
-    return createCandidates(this.#books.books())
+    return createCandidates(this.#books.books(), this.#order)
   }
 
   /** The nonce of the sender's next transaction: the first after the runnable ones. */

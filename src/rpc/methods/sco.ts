@@ -172,6 +172,37 @@ export const sco_clearPeerScoring = method({
   },
 })
 
+const UsageObject = z.strictObject({
+  key: z.string().describe('name of the API key; empty for calls without one'),
+  method: z.string(),
+  calls: Counter,
+  errors: Counter,
+  seconds: z.number().describe('of all calls together'),
+})
+
+export const sco_keyUsage = method({
+  name: 'sco_keyUsage',
+  summary:
+    'Calls, errors and seconds by API key and method since the server started; calls of unknown methods count as `unknown`.',
+  params: {},
+  result: z.array(UsageObject),
+  examples: [
+    {
+      params: [],
+      result: [{ key: 'ci', method: 'eth_call', calls: 12, errors: 1, seconds: 0.017 }],
+      varies: true,
+    },
+  ],
+  run: (_, { usage }) =>
+    usage().map(({ key, method: name, classes, errors, seconds }) => ({
+      key,
+      method: name,
+      calls: classes.reduce((sum, count) => sum + count, 0),
+      errors: [...errors.values()].reduce((sum, count) => sum + count, 0),
+      seconds,
+    })),
+})
+
 /** The methods of this file, in the order of the document. */
 export const SCO_METHODS = [
   sco_banAddress,
@@ -180,4 +211,5 @@ export const SCO_METHODS = [
   sco_peerList,
   sco_reputationSummary,
   sco_clearPeerScoring,
+  sco_keyUsage,
 ] as const

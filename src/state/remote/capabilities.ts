@@ -6,15 +6,23 @@ import { fromHex, type Hex, toQuantity } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
 import type { RemoteBlockId } from './model.ts'
 import type { RpcCall, RpcOutcome } from './replies.ts'
-import { AccountInfo, Quantity, StorageValues, Word } from './wire.ts'
+import { AccountInfo, Data, Quantity, StorageValues, Word } from './wire.ts'
+
+/**
+ * The block parameter that reads the state of a block by its hash: the bare hash, an EIP-1898 object, or, where neither is
+ * honoured, only the height, so that each batch has to check that it is still this block's.
+ */
+const Anchor = z.enum(['hash', 'object', 'number'])
+export type Anchor = z.output<typeof Anchor>
 
 /** What an upstream serves. Serialisable: the cache keeps it. */
 export const Capabilities = z.object({
-  /**
-   * The block parameter that reads the state of a block by its hash: the bare hash, an EIP-1898 object, or, where neither is
-   * honoured, only the height, so that each batch has to check that it is still this block's.
-   */
-  anchor: z.enum(['hash', 'object', 'number']),
+  /** Of balances, nonces and storage. */
+  anchor: Anchor,
+  /** Of code: the reference node answers null to a bare hash (docs/rpc-reference.md#31-block-parameters). */
+  codeAnchor: Anchor,
+  /** Of calls: the reference node refuses a bare hash. */
+  callAnchor: Anchor,
   accountInfo: z.boolean(),
   storageValues: z.boolean(),
   blockReceipts: z.boolean(),
@@ -26,7 +34,7 @@ const PROBED = PRECOMPILE_ADDRESS.bridge
 const SLOT = '0x0'
 
 /** The block parameter for a block. */
-export function blockParameter({ number, hash }: RemoteBlockId, anchor: Capabilities['anchor']): unknown {
+export function blockParameter({ number, hash }: RemoteBlockId, anchor: Anchor): unknown {
   if (anchor === 'number') return toQuantity(number)
   return anchor === 'hash' ? hash : { blockHash: hash }
 }
@@ -36,11 +44,24 @@ function noBlock({ number, hash }: RemoteBlockId): RemoteBlockId {
   return { number, hash: keccakHex(fromHex(hash)) }
 }
 
+/**
+ * Does a read in this form have to check that the block is still at its height? Where the bare hash reads balances and not
+ * this, an object is resolved to a height (docs/rpc-reference.md#32-eip-1898).
+ */
+export function needsCheck(anchor: Anchor, { anchor: main }: Capabilities): boolean {
+  return anchor === 'number' || (anchor === 'object' && main === 'hash')
+}
+
 /** The calls of the probe; `readProbe` reads their outcomes. */
 export function probeCalls(block: RemoteBlockId): RpcCall[] {
   const none = noBlock(block)
   const number = toQuantity(block.number)
   const balance = (parameter: unknown): RpcCall => ({ method: 'eth_getBalance', params: [PROBED, parameter] })
+  const code = (parameter: unknown): RpcCall => ({ method: 'eth_getCode', params: [PROBED, parameter] })
+  const call = (parameter: unknown): RpcCall => ({
+    method: 'eth_call',
+    params: [{ to: PRECOMPILE_ADDRESS.identity, data: '0x' }, parameter],
+  })
   return [
     balance(number),
     balance(blockParameter(block, 'hash')),
@@ -51,6 +72,10 @@ export function probeCalls(block: RemoteBlockId): RpcCall[] {
     { method: 'eth_getAccountInfo', params: [PROBED, number] },
     { method: 'eth_getStorageValues', params: [{ [PROBED]: [SLOT] }, number] },
     { method: 'eth_getBlockReceipts', params: [number] },
+    code(blockParameter(block, 'hash')),
+    code(blockParameter(block, 'object')),
+    call(blockParameter(block, 'hash')),
+    call(blockParameter(block, 'object')),
   ]
 }
 
@@ -76,7 +101,8 @@ export function readProbe(
   outcomes: readonly RpcOutcome[],
   origin: string,
 ): Capabilities {
-  const [number, hash, noHash, object, noObject, slot, info, values, receipts] = outcomes
+  const [number, hash, noHash, object, noObject, slot, info, values, receipts, ...rest] = outcomes
+  const [codeByHash, codeByObject, callByHash, callByObject] = rest
   const byNumber = read(Quantity, number)
   const honours = (real: RpcOutcome | undefined, bogus: RpcOutcome | undefined) =>
     read(Quantity, real) !== undefined &&
@@ -85,8 +111,14 @@ export function readProbe(
   const isBare = honours(hash, noHash) && read(Word, slot) !== undefined
   const isObject = honours(object, noObject)
   if (!isBare && !isObject && byNumber === undefined) throw stateMissing(block, origin, number)
+  const anchorOf = (byHash: RpcOutcome | undefined, byObject: RpcOutcome | undefined): Anchor => {
+    if (isBare && read(Data, byHash) !== undefined) return 'hash'
+    return isObject && read(Data, byObject) !== undefined ? 'object' : 'number'
+  }
   return {
     anchor: isBare ? 'hash' : isObject ? 'object' : 'number',
+    codeAnchor: anchorOf(codeByHash, codeByObject),
+    callAnchor: anchorOf(callByHash, callByObject),
     accountInfo: read(AccountInfo, info) !== undefined,
     storageValues: read(StorageValues, values)?.[PROBED]?.length === 1,
     blockReceipts: read(z.array(z.unknown()), receipts) !== undefined,

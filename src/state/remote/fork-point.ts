@@ -32,7 +32,7 @@ export const PointRecord = z.object({
 export type PointRecord = z.output<typeof PointRecord>
 
 /** Keys of the cache that no call has. */
-export const POINT_KEY = 'tandem point'
+export const POINT_KEY = 'tandem point 1'
 export const transactionKey = (hash: Hex): string => `tandem transaction ${hash}`
 
 /** A fork point as it was found. */

@@ -1,11 +1,23 @@
 /** Calls that the upstream runs: their outputs, and what they touch. */
 import { type Hex, toHex, toQuantity } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
-import { type Asker, isUnserved } from './asker.ts'
+import { type Asker, isUnserved, keyOf } from './asker.ts'
 import type { BlockCache } from './cache/block-cache.ts'
+import { canonicalCall, checkCanonical } from './capabilities.ts'
 import type { RemoteBlockId, RemoteCall, StateItem } from './model.ts'
 import type { RpcCall, RpcFailure } from './replies.ts'
-import { Data, readAnswer, WireAccessList, WirePrestate } from './wire.ts'
+import { Data, readAnswer, WireAccessList, WireHeader, WirePrestate } from './wire.ts'
+
+/** Where a call runs. */
+export interface CallPlace {
+  readonly block: RemoteBlockId
+  /** Names the block in a call. */
+  readonly parameter: unknown
+  /** Is the parameter a height, which is the block's only as long as the chain is not reorganised? */
+  readonly isChecked: boolean
+  readonly asker: Asker
+  readonly cache: BlockCache
+}
 
 /** The methods that name what a call touches, found out with the first call. */
 export interface HintMethods {
@@ -47,18 +59,23 @@ function callFailure({ message, data }: RpcFailure, origin: string): NodeError {
 }
 
 /** The output of a call after a block. Throws `reverted`, or `upstream`. */
-export async function runCall(
-  call: RemoteCall,
-  block: RemoteBlockId,
-  parameter: unknown,
-  asker: Asker,
-  cache: BlockCache,
-): Promise<Uint8Array> {
+export async function runCall(call: RemoteCall, place: CallPlace): Promise<Uint8Array> {
+  const { block, asker, cache, parameter, isChecked } = place
   const request: RpcCall = { method: 'eth_call', params: [callObject(call, true), parameter] }
   const what = `the output of a call of ${call.to ?? 'new code'} at block ${block.number}`
-  const [outcome] = await asker.sendCached([request], cache, what)
+  const known = cache.memory.answer(keyOf(request))
+  const check = canonicalCall(block.number)
+  const calls = isChecked && known === undefined ? [request, check] : [request]
+  const [outcome, canonical] = known === undefined ? await asker.send(calls, what) : [{ result: known.value }]
+  if (canonical !== undefined) {
+    const found = 'result' in canonical && canonical.result !== null ? canonical.result : undefined
+    const header = found && readAnswer(WireHeader, found, check.method, asker.origin())
+    checkCanonical(block, header?.hash, asker.origin())
+  }
   if (outcome !== undefined && 'error' in outcome) throw callFailure(outcome.error, asker.origin())
-  return readAnswer(Data, outcome?.result, 'eth_call', asker.origin())
+  const output = readAnswer(Data, outcome?.result, 'eth_call', asker.origin())
+  cache.put([{ kind: 'answer', key: keyOf(request), value: outcome?.result }])
+  return output
 }
 
 function fromAccessList(result: unknown, origin: string): StateItem[] {
@@ -82,14 +99,8 @@ function fromPrestate(result: unknown, origin: string): StateItem[] {
 }
 
 /** What a call touches after a block, as the first method has it that is served; nothing where there is none. */
-export async function hintOf(
-  call: RemoteCall,
-  block: RemoteBlockId,
-  parameter: unknown,
-  asker: Asker,
-  cache: BlockCache,
-  methods: HintMethods,
-): Promise<StateItem[]> {
+export async function hintOf(call: RemoteCall, place: CallPlace, methods: HintMethods): Promise<StateItem[]> {
+  const { block, parameter, asker, cache } = place
   if (asker.isOffline) return []
   const object = callObject(call, false)
   for (;;) {

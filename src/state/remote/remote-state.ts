@@ -2,17 +2,23 @@
 import { EMPTY_CODE_HASH } from '../../chain/account.ts'
 import type { ChainConfig } from '../../chain/config.ts'
 import { EMPTY } from '../../encoding/bytes.ts'
-import { type Hex, toQuantity } from '../../encoding/hex.ts'
+import type { Hex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
 import { type Asker, missingOffline } from './asker.ts'
 import type { BlockCache, RemoteCache } from './cache/block-cache.ts'
 import type { CacheRecord } from './cache/records.ts'
-import { blockParameter, type Capabilities, canonicalCall, checkCanonical } from './capabilities.ts'
+import {
+  blockParameter,
+  type Capabilities,
+  canonicalCall,
+  checkCanonical,
+  needsCheck,
+} from './capabilities.ts'
 import type { RemoteBlockId, RemoteState, StateItem } from './model.ts'
-import { type HintMethods, hintOf, runCall } from './remote-call.ts'
+import { type CallPlace, type HintMethods, hintOf, runCall } from './remote-call.ts'
 import type { RpcCall, RpcOutcome } from './replies.ts'
 import { BATCH_LIMIT } from './rpc-client.ts'
-import { type StateSource, stateRequests } from './state-requests.ts'
+import { areChecked, type StateSource, stateRequests } from './state-requests.ts'
 import { readAnswer, WireHeader } from './wire.ts'
 
 /** What the states of all blocks share. */
@@ -74,7 +80,6 @@ export function createRemoteState(block: RemoteBlockId, parts: StateParts): Remo
   const { asker, cache, config, capabilities, hints } = parts
   let own: BlockCache | undefined = cache.loaded(block.hash)
   const reads = readsOf(() => own)
-  const anchored = blockParameter(block, capabilities.anchor === 'hash' ? 'object' : capabilities.anchor)
 
   async function load(): Promise<BlockCache> {
     own ??= await cache.block(block)
@@ -91,18 +96,16 @@ export function createRemoteState(block: RemoteBlockId, parts: StateParts): Remo
     return [...unknown.values()]
   }
 
-  /** The outcomes of calls about this block's state; by height only while the block is still at its height. */
-  async function sendAnchored(calls: readonly RpcCall[], what: string): Promise<readonly RpcOutcome[]> {
-    if (capabilities.anchor !== 'number') return asker.send(calls, what)
+  /** The outcomes of calls, and with them a check that the block is still at its height. */
+  async function sendChecked(calls: readonly RpcCall[], what: string): Promise<readonly RpcOutcome[]> {
     const check = canonicalCall(block.number)
-    let outcomes: readonly RpcOutcome[]
-    if (calls.length < BATCH_LIMIT) outcomes = await asker.send([...calls, check], what)
-    else outcomes = [...(await asker.send(calls, what)), ...(await asker.send([check], what))]
-    const canonical = outcomes.at(-1)
+    const isOneBatch = calls.length < BATCH_LIMIT
+    const outcomes = await asker.send(isOneBatch ? [...calls, check] : calls, what)
+    const canonical = isOneBatch ? outcomes.at(-1) : (await asker.send([check], what))[0]
     const found = canonical !== undefined && 'result' in canonical ? canonical.result : undefined
     const hash = found ? readAnswer(WireHeader, found, check.method, asker.origin()).hash : undefined
     checkCanonical(block, hash, asker.origin())
-    return outcomes.slice(0, -1)
+    return outcomes.slice(0, calls.length)
   }
 
   async function fetch(items: readonly StateItem[]): Promise<void> {
@@ -116,7 +119,8 @@ export function createRemoteState(block: RemoteBlockId, parts: StateParts): Remo
     const source: StateSource = { block, capabilities, config, origin: asker.origin() }
     const requests = stateRequests(missing, source)
     const calls = requests.flatMap((request) => request.calls)
-    const outcomes = await sendAnchored(calls, what)
+    const send = areChecked(missing, capabilities) ? sendChecked : asker.send
+    const outcomes = await send(calls, what)
     const results = outcomes.map((outcome, index) => {
       if ('result' in outcome) return outcome.result
       throw refusal(calls[index] as RpcCall, outcome.error.message, block, asker.origin())
@@ -131,12 +135,22 @@ export function createRemoteState(block: RemoteBlockId, parts: StateParts): Remo
     put(records)
   }
 
+  async function callPlace(): Promise<CallPlace> {
+    const { callAnchor } = capabilities
+    return {
+      block,
+      parameter: blockParameter(block, callAnchor),
+      isChecked: needsCheck(callAnchor, capabilities),
+      asker,
+      cache: await load(),
+    }
+  }
+
   return {
     block,
     ...reads,
     fetch,
-    // Methods that run code take no bare hash; a hint needs no anchor.
-    hint: async (call) => hintOf(call, block, toQuantity(block.number), asker, await load(), hints),
-    call: async (call) => runCall(call, block, anchored, asker, await load()),
+    hint: async (call) => hintOf(call, await callPlace(), hints),
+    call: async (call) => runCall(call, await callPlace()),
   }
 }

@@ -5,7 +5,7 @@ import { hasPrecompileAccount } from '../../chain/precompile-accounts.ts'
 import { keccakHex } from '../../encoding/hash.ts'
 import { type Hex, toFixedHex, toQuantity } from '../../encoding/hex.ts'
 import type { CacheRecord } from './cache/records.ts'
-import { blockParameter, type Capabilities } from './capabilities.ts'
+import { blockParameter, type Capabilities, needsCheck } from './capabilities.ts'
 import type { RemoteBlockId, StateItem } from './model.ts'
 import type { RpcCall } from './replies.ts'
 import { AccountInfo, Data, Quantity, readAnswer, StorageValues, Word, wrongAnswer } from './wire.ts'
@@ -60,7 +60,7 @@ function accountRequest(address: Hex, source: StateSource): StateRequest {
     calls: [
       { method: 'eth_getBalance', params: [address, at] },
       { method: 'eth_getTransactionCount', params: [address, at] },
-      { method: 'eth_getCode', params: [address, at] },
+      { method: 'eth_getCode', params: [address, blockParameter(block, capabilities.codeAnchor)] },
     ],
     records: ([balance, nonce, code]) =>
       accountRecords(
@@ -121,6 +121,13 @@ function byAccount(cells: readonly Cell[]): Map<Hex, bigint[]> {
     else own.push(slot)
   }
   return slots
+}
+
+/** Do requests for these items have to check that the block is still at its height? */
+export function areChecked(items: readonly StateItem[], capabilities: Capabilities): boolean {
+  const { anchor, codeAnchor, accountInfo } = capabilities
+  if (needsCheck(anchor, capabilities)) return true
+  return !accountInfo && needsCheck(codeAnchor, capabilities) && items.some(({ kind }) => kind === 'account')
 }
 
 /** The requests for items, each of which stands for itself. */

@@ -26,7 +26,7 @@ function Call({ frame }: { readonly frame: Frame }) {
     return (
       <>
         new <strong>{decoded?.name ?? 'contract'}</strong>
-        {decoded !== null && <span class="arguments">{decoded.text.slice(decoded.name.length)}</span>}
+        {decoded !== null && <span class="dim">{decoded.text.slice(decoded.name.length)}</span>}
         {raw.to !== undefined && (
           <>
             {' at '}
@@ -50,11 +50,11 @@ function Call({ frame }: { readonly frame: Frame }) {
       {decoded !== null ? (
         <>
           .<strong>{decoded.name}</strong>
-          <span class="arguments">{decoded.text.slice(decoded.name.length)}</span>
+          <span class="dim">{decoded.text.slice(decoded.name.length)}</span>
         </>
       ) : (
         input > 0 && (
-          <span class="arguments mono" title={raw.input}>
+          <span class="dim mono" title={raw.input}>
             {input >= 4 ? `.${raw.input.slice(0, 10)}` : ''}({counted(input, 'byte')})
           </span>
         )
@@ -65,11 +65,11 @@ function Call({ frame }: { readonly frame: Frame }) {
 
 function Result({ frame: { raw, decoded, failure } }: { readonly frame: Frame }) {
   if (failure !== undefined) return <span class="bad">✗ {failure}</span>
-  if (decoded?.output !== undefined) return <span class="returned">→ {decoded.output}</span>
+  if (decoded?.output !== undefined) return <span class="dim">→ {decoded.output}</span>
   const bytes = creates(raw) ? 0 : byteLength(raw.output ?? '0x')
   if (bytes === 0 || decoded?.name === 'console.log') return null
   return (
-    <span class="returned mono" title={raw.output}>
+    <span class="dim mono" title={raw.output}>
       → {bytes <= 32 ? raw.output : counted(bytes, 'byte')}
     </span>
   )

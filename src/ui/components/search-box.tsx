@@ -1,10 +1,21 @@
 /** The search field of the page's head: it opens what the text names, or a list of what it may name. */
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { go } from '../router.ts'
 
 /** The field; Enter searches. `/` moves the focus to it. */
 export function SearchBox() {
   const [text, setText] = useState('')
+  const field = useRef<HTMLInputElement>(null)
+  useEffect(() => {
+    function onKey(event: KeyboardEvent): void {
+      const isTyping = event.target instanceof Element && event.target.matches('input, textarea, select')
+      if (event.key !== '/' || isTyping || event.ctrlKey || event.metaKey || event.altKey) return
+      event.preventDefault()
+      field.current?.focus()
+    }
+    addEventListener('keydown', onKey)
+    return () => removeEventListener('keydown', onKey)
+  }, [])
   return (
     <form
       aria-label="Search the chain"
@@ -18,6 +29,7 @@ export function SearchBox() {
     >
       <input
         type="search"
+        ref={field}
         aria-label="Search"
         placeholder="Hash, address, height or name"
         value={text}

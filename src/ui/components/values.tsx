@@ -20,10 +20,18 @@ export function BlockLink({ block, text }: { readonly block: Hex | number; reado
 }
 
 /** A link to a transaction. */
-export function TransactionLink({ hash, full }: { readonly hash: Hex; readonly full?: boolean }) {
+export function TransactionLink({
+  hash,
+  full,
+  digits,
+}: {
+  readonly hash: Hex
+  readonly full?: boolean
+  readonly digits?: number
+}) {
   return (
     <a href={linkTo('tx', hash)} class="mono" title={hash}>
-      {full ? hash : shortened(hash)}
+      {full ? hash : shortened(hash, digits)}
     </a>
   )
 }
@@ -32,15 +40,18 @@ export function TransactionLink({ hash, full }: { readonly hash: Hex; readonly f
 export function AddressLink({
   address,
   full,
+  digits,
 }: {
   readonly address: Hex | null | undefined
   readonly full?: boolean
+  /** Digits at each end of a shortened address. */
+  readonly digits?: number
 }) {
   if (address === null || address === undefined) return <span class="dim">new contract</span>
   const name = contractName(address)
   return (
     <a href={linkTo('address', address)} class={name === undefined ? 'mono' : undefined} title={address}>
-      {name ?? (full ? address : shortened(address))}
+      {name ?? (full ? address : shortened(address, digits))}
       {name !== undefined && full && <span class="mono dim"> {address}</span>}
     </a>
   )

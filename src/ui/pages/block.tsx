@@ -36,16 +36,22 @@ async function loadPayouts(block: Block, signal: AbortSignal): Promise<readonly 
   return receipt?.blockHash === block.hash ? payoutsOf(receipt.logs) : []
 }
 
+/** The headers of the uncles; where the method for it is closed, those that the node has as blocks. */
+async function loadUncles(block: Block, signal: AbortSignal): Promise<Header[]> {
+  const calls = block.uncles.map((hash, i) =>
+    may('eth_getUncleByBlockHashAndIndex')
+      ? (['eth_getUncleByBlockHashAndIndex', [block.hash, `0x${i.toString(16)}`]] as const)
+      : (['eth_getBlockByHash', [hash, false]] as const),
+  )
+  const uncles = await callAll<Header | null>(calls, signal)
+  return uncles.flatMap((uncle) => (uncle === null || uncle instanceof RpcError ? [] : [uncle]))
+}
+
 async function loadBlock(argument: string, signal: AbortSignal): Promise<Loaded> {
   const block = await findBlock(argument, signal)
   if (block === null) throw new Error(`There is no block ${argument}`)
   const [uncles, known, payouts] = await Promise.all([
-    callAll<Header | null>(
-      block.uncles.map(
-        (_, i) => ['eth_getUncleByBlockHashAndIndex', [block.hash, `0x${i.toString(16)}`]] as const,
-      ),
-      signal,
-    ),
+    loadUncles(block, signal),
     call<{ hash: Hex; inMainChain: boolean }[]>('eth_getBlocksByNumber', [block.number], signal).catch(
       () => [],
     ),
@@ -54,7 +60,7 @@ async function loadBlock(argument: string, signal: AbortSignal): Promise<Loaded>
   const own = known.find(({ hash }) => hash === block.hash)
   return {
     block,
-    uncles: uncles.flatMap((uncle) => (uncle === null || uncle instanceof RpcError ? [] : [uncle])),
+    uncles,
     isCanonical: own?.inMainChain ?? true,
     siblings: known.flatMap(({ hash }) => (hash === block.hash ? [] : [hash])),
     payouts,
@@ -227,7 +233,9 @@ function Neighbours({ height }: { readonly height: number }) {
 
 /** The page. */
 export function BlockPage({ argument }: { readonly argument: string }) {
-  const loaded = useQuery(`block ${argument}`, (signal) => loadBlock(argument, signal))
+  const loaded = useQuery(`block ${argument} ${may('eth_getUncleByBlockHashAndIndex')}`, (signal) =>
+    loadBlock(argument, signal),
+  )
   const height = loaded.value === undefined ? undefined : toNumber(loaded.value.block.number)
   return (
     <>

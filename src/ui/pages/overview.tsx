@@ -140,9 +140,9 @@ function TransactionTable({ transactions }: { readonly transactions: readonly Tr
       rows={transactions.map(({ hash, from, to, value }) => ({
         key: hash,
         cells: [
-          <TransactionLink key="link" hash={hash} />,
-          <AddressLink key="from" address={from} />,
-          <AddressLink key="to" address={to} />,
+          <TransactionLink key="link" hash={hash} digits={4} />,
+          <AddressLink key="from" address={from} digits={4} />,
+          <AddressLink key="to" address={to} digits={4} />,
           <Amount key="value" wei={value} />,
         ],
       }))}

@@ -8,9 +8,9 @@ import { StateChanges } from '../components/state-changes.tsx'
 import { Steps } from '../components/steps.tsx'
 import { AddressLink, Age, Amount, BlockLink, Bytes } from '../components/values.tsx'
 import { type DecodedItem, decodeAll } from '../decode.ts'
-import { byteLength, counted, dateText, grouped, type Hex, percent, toBigInt, toNumber } from '../format.ts'
+import { byteLength, counted, dateText, grouped, percent, toBigInt, toNumber } from '../format.ts'
 import type { Header, Receipt, Transaction } from '../model.ts'
-import { type Loaded, useQuery } from '../query.ts'
+import { useQuery } from '../query.ts'
 import { isRemasc, payoutsOf } from '../remasc.ts'
 import { head, may } from '../store.ts'
 import { type CallTree, failurePath, loadCallTree } from '../trace.ts'
@@ -33,7 +33,7 @@ async function loadTransaction(hash: string, signal: AbortSignal): Promise<Found
       ? [null, null]
       : await Promise.all([
           call<Receipt | null>('eth_getTransactionReceipt', [hash], signal),
-          call<Header | null>('eth_getHeaderByHash', [blockHash], signal),
+          call<Header | null>('eth_getBlockByHash', [blockHash, false], signal),
         ])
   const [own, ...events] = await decodeAll(
     [
@@ -249,19 +249,6 @@ function Payouts({ receipt }: { readonly receipt: Receipt }) {
   )
 }
 
-/** What is found by running the transaction again. */
-function Traces({ hash, tree }: { readonly hash: Hex; readonly tree: Loaded<CallTree> }) {
-  return (
-    <>
-      <Section title="Call tree">
-        <Show loaded={tree}>{(value) => <CallTreeView tree={value} />}</Show>
-      </Section>
-      <StateChanges hash={hash} />
-      <Steps hash={hash} />
-    </>
-  )
-}
-
 function Mined({ found, receipt }: { readonly found: Found; readonly receipt: Receipt }) {
   const { transaction, input, events } = found
   const canTrace = may('debug_traceTransaction')
@@ -275,10 +262,16 @@ function Mined({ found, receipt }: { readonly found: Found; readonly receipt: Re
       <Section title="Transaction">
         <Summary found={found} tree={tree.value} />
       </Section>
+      {canTrace && (
+        <Section title="Call tree">
+          <Show loaded={tree}>{(value) => <CallTreeView tree={value} />}</Show>
+        </Section>
+      )}
       <Input transaction={transaction} input={input} />
       <Payouts receipt={receipt} />
       <Events receipt={receipt} events={events} />
-      {canTrace && <Traces hash={transaction.hash} tree={tree} />}
+      {canTrace && <StateChanges hash={transaction.hash} />}
+      {canTrace && <Steps hash={transaction.hash} />}
       {may('debug_compareRules') && !isRemasc(transaction) && <RuleComparison hash={transaction.hash} />}
     </>
   )

@@ -1,8 +1,9 @@
 /** `#/tree` and `#/tree/<height>`: the branches of the chain with their weights and uncles, and the last reorganisation. */
-import { headHeight, loadBranches, type TreeBlock } from '../branches.ts'
+import { headHeight, loadBranches } from '../branches.ts'
 import { Section, Show } from '../components/layout.tsx'
 import { AddressLink, Age, BlockLink } from '../components/values.tsx'
 import { counted, grouped, type Hex, toNumber } from '../format.ts'
+import type { TreeBlock } from '../lanes.ts'
 import { useQuery } from '../query.ts'
 import { linkTo } from '../router.ts'
 import { lastRemoval } from '../store.ts'
@@ -40,6 +41,7 @@ function Graph({
   return (
     <svg class="graph" width={xOf(lanes) + 14} height={blocks.length * ROW} aria-hidden="true">
       {blocks.map((block, row) => {
+        if (block.height === 0) return null
         const parent = byHash.get(block.parentHash)
         const toRow = rows.get(block.parentHash)
         return (

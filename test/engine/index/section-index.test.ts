@@ -12,6 +12,7 @@ import {
 } from '../../../src/engine/index/section-index.ts'
 import { silentLogger } from '../../../src/logger.ts'
 import { openStore } from '../../../src/store/level.ts'
+import type { SectionRecord } from '../../../src/store/records.ts'
 import { indexTables } from '../../../src/store/tables.ts'
 
 /** A chain of numbered blocks; a block's only term is decided by its hash, and many have none. */
@@ -86,6 +87,14 @@ async function world() {
         .slice(from, to + 1)
         .filter((block) => termOf(block) === term)
         .map(({ block }) => block.header.number),
+    /** Turns a bit of a stored section, one of its checksum unless given another place. */
+    async damage(section: number, fromEnd = 1) {
+      const put = table.put(section, table.get(section) as SectionRecord)
+      if (put.type !== 'put') throw new Error('a section is put')
+      const value = put.value.slice()
+      value[value.length - fromEnd] = (value[value.length - fromEnd] as number) ^ 1
+      await store.batch([{ ...put, value }])
+    },
     close: () => store.close(),
   }
 }
@@ -128,6 +137,19 @@ describe('a section index', () => {
       }),
       { numRuns: 60 },
     )
+  })
+
+  it('builds a section again whose record is damaged', async () => {
+    const { chain, move, find, bruteForce, looked, reopen, damage, close } = await world()
+    move(0, 2 * SECTION_BLOCKS - 1)
+    await damage(0)
+    await damage(1, 20)
+    reopen()
+    const before = looked()
+    const last = chain.length - 1
+    for (const term of [0, 1, 2]) expect(await find(term, 0, last, never)).toEqual(bruteForce(term, 0, last))
+    expect(looked() - before).toBe(chain.length)
+    await close()
   })
 
   it('looks at each block once as it comes, and never again', async () => {

@@ -20,9 +20,10 @@ function queueOf(
   return { first: all[0], after: (nonce) => all[Number(nonce) + 1] }
 }
 
-/** The rule read literally: of all senders' next transactions, the best price, the earliest of equals. */
+/** The rule read literally: of all senders' next transactions, the best price, the earliest of equals; or the earliest. */
 function plainOrder(
   queues: readonly SenderQueue[],
+  rule: 'fees' | 'fifo',
   skipped: (transaction: Transaction) => boolean,
 ): Transaction[] {
   const order: Transaction[] = []
@@ -31,7 +32,7 @@ function plainOrder(
     heads = heads.filter(({ at }) => at !== undefined)
     const best = [...heads].sort(
       ({ at: a }, { at: b }) =>
-        Number((b?.transaction.gasPrice ?? 0n) - (a?.transaction.gasPrice ?? 0n)) ||
+        (rule === 'fees' && Number((b?.transaction.gasPrice ?? 0n) - (a?.transaction.gasPrice ?? 0n))) ||
         (a?.arrival ?? 0) - (b?.arrival ?? 0),
     )[0]
     if (best?.at === undefined) return order
@@ -41,29 +42,32 @@ function plainOrder(
 }
 
 describe('candidates', () => {
-  it('come by price among senders, by nonce within one, by arrival among equals', () => {
-    const price = fc.nat({ max: 5 })
-    const senders = fc.array(fc.array(price, { maxLength: 6 }), { maxLength: 12 })
-    // No two transactions arrive as the same one, so the rule always names exactly one order.
-    const everyArrival = Array.from({ length: 12 * 6 }, (_, place) => place)
-    const shuffled = fc.shuffledSubarray(everyArrival, { minLength: everyArrival.length })
-    fc.assert(
-      fc.property(senders, shuffled, fc.nat({ max: 7 }), (prices, order, badNonce) => {
-        const arrivals = order.values()
-        const queues = prices.map((list, index) => queueOf(`0x${index.toString(16)}`, list, arrivals))
-        const skipped = ({ nonce, gasPrice }: Transaction) =>
-          nonce === BigInt(badNonce) && gasPrice % 2n === 0n
-        const candidates = createCandidates(queues)
-        const taken: Transaction[] = []
-        for (let next = candidates.next(); next !== undefined; next = candidates.next()) {
-          taken.push(next)
-          if (skipped(next)) candidates.skipSender(next.from)
-        }
-        expect(candidates.next()).toBeUndefined()
-        expect(taken).toEqual(plainOrder(queues, skipped))
-      }),
-    )
-  })
+  it.each(['fees', 'fifo'] as const)(
+    'come by %s among senders, by nonce within one, by arrival among equals',
+    (rule) => {
+      const price = fc.nat({ max: 5 })
+      const senders = fc.array(fc.array(price, { maxLength: 6 }), { maxLength: 12 })
+      // No two transactions arrive as the same one, so the rule always names exactly one order.
+      const everyArrival = Array.from({ length: 12 * 6 }, (_, place) => place)
+      const shuffled = fc.shuffledSubarray(everyArrival, { minLength: everyArrival.length })
+      fc.assert(
+        fc.property(senders, shuffled, fc.nat({ max: 7 }), (prices, order, badNonce) => {
+          const arrivals = order.values()
+          const queues = prices.map((list, index) => queueOf(`0x${index.toString(16)}`, list, arrivals))
+          const skipped = ({ nonce, gasPrice }: Transaction) =>
+            nonce === BigInt(badNonce) && gasPrice % 2n === 0n
+          const candidates = createCandidates(queues, rule)
+          const taken: Transaction[] = []
+          for (let next = candidates.next(); next !== undefined; next = candidates.next()) {
+            taken.push(next)
+            if (skipped(next)) candidates.skipSender(next.from)
+          }
+          expect(candidates.next()).toBeUndefined()
+          expect(taken).toEqual(plainOrder(queues, rule, skipped))
+        }),
+      )
+    },
+  )
 
   it('are none of nobody', () => {
     expect(createCandidates([]).next()).toBeUndefined()

@@ -78,6 +78,7 @@ async function verify(store: Store, from = 1) {
   const faults: Fault[] = []
   const result = await verifyStore({
     store,
+    dropped: [],
     config,
     from,
     onFault: (fault) => faults.push(fault),

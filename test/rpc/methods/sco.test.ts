@@ -1,6 +1,7 @@
 /** Peer scoring over JSON-RPC (acceptance checks 213 to 215). */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createNode, type Node } from '../../../src/index.ts'
+import { openSession } from '../../../src/rpc/session.ts'
 
 let node: Node
 beforeEach(async () => {
@@ -46,5 +47,26 @@ describe('the sco_ methods', () => {
     )
     expect(await call('sco_clearPeerScoring', '203.0.113.7')).toEqual([])
     await expect(call('sco_clearPeerScoring', 'me')).rejects.toMatchObject({ code: -32602 })
+  })
+
+  it('count calls and errors by key and method, from the first time that they are asked', async () => {
+    const ask = (owner: string, method: string, ...params: unknown[]) =>
+      node.dispatcher.request(method, params, { ...openSession('test'), owner })
+    expect(await ask('', 'sco_keyUsage')).toEqual([])
+    await ask('ci', 'eth_chainId')
+    await ask('ci', 'eth_chainId')
+    await ask('dev', 'eth_chainId')
+    await expect(ask('ci', 'eth_getBalance', 'nobody')).rejects.toMatchObject({ kind: 'invalid-params' })
+    await expect(ask('', 'no_such')).rejects.toMatchObject({ kind: 'method-not-found' })
+    const usage = (await ask('', 'sco_keyUsage')) as { key: string; method: string; seconds: number }[]
+    expect(usage.map(({ seconds, ...counts }) => counts)).toEqual(
+      expect.arrayContaining([
+        { key: 'ci', method: 'eth_chainId', calls: 2, errors: 0 },
+        { key: 'ci', method: 'eth_getBalance', calls: 1, errors: 1 },
+        { key: 'dev', method: 'eth_chainId', calls: 1, errors: 0 },
+        { key: '', method: 'unknown', calls: 1, errors: 1 },
+      ]),
+    )
+    for (const { seconds } of usage) expect(seconds).toBeGreaterThanOrEqual(0)
   })
 })

@@ -5,10 +5,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { decodeBlock } from '../../../src/chain/block.ts'
 import { CHAINS } from '../../../src/chain/config.ts'
 import { headerHash } from '../../../src/chain/header.ts'
-import { fromHex, type Hex } from '../../../src/encoding/hex.ts'
+import { fromHex, type Hex, toFixedHex } from '../../../src/encoding/hex.ts'
 import type { RemoteChain } from '../../../src/state/remote/model.ts'
 import { openRemoteChain } from '../../../src/state/remote/remote-chain.ts'
-import { type FaultProxy, faultProxy } from '../../support/fault-proxy.ts'
+import { changed, type FaultProxy, faultProxy, type Message } from '../../support/fault-proxy.ts'
 import { type ReferenceUpstream, referenceUpstream } from '../../support/reference-upstream.ts'
 import { remoteSettings, testDeps } from '../../support/remote.ts'
 
@@ -70,7 +70,7 @@ describe.each([{ old: false }, { old: true }])('a fork of the reference node, $o
     expect(upstream.recorded()).toBeGreaterThan(10)
   })
 
-  it('anchors reads by the bare hash, with three calls an account and one a slot', async () => {
+  it('is read by the bare hash; its code by an object, with a check of the height', async () => {
     const before = proxy.bodies.length
     const state = chain.stateAt(chain.point)
     await state.fetch([
@@ -82,8 +82,12 @@ describe.each([{ old: false }, { old: true }])('a fork of the reference node, $o
     ])
     expect(proxy.bodies.length - before).toBe(1)
     const calls = proxy.bodies.at(-1)
-    expect(calls).toHaveLength(11)
-    for (const { params } of calls) expect(params.at(-1)).toBe(chain.point.hash)
+    expect(calls).toHaveLength(12)
+    for (const { method, params } of calls.slice(0, -1)) {
+      const { hash } = chain.point
+      expect(params.at(-1)).toEqual(method === 'eth_getCode' ? { blockHash: hash } : hash)
+    }
+    expect(calls.at(-1)).toMatchObject({ method: 'eth_getBlockByNumber', params: ['0x12', false] })
     // As recorded for `latest`, which is this block.
     expect(state.account(COW)?.account).toMatchObject({ balance: 0xc9f2c9cd038943736987f41b9n, nonce: 0x13n })
     expect(state.account(NOBODY)).toEqual({ account: undefined })
@@ -93,6 +97,35 @@ describe.each([{ old: false }, { old: true }])('a fork of the reference node, $o
     })
     expect(state.cell(STORE, 1n)).toBe(0xabcdefn)
     expect(state.cell(STORE, 77n)).toBe(0n)
+  })
+
+  it('takes no code over once its chain was reorganised', async () => {
+    const state = chain.stateAt(chain.point)
+    proxy.push(
+      changed((reply) =>
+        reply.map((one: Message) =>
+          one.result?.parentHash === undefined
+            ? one
+            : { ...one, result: { ...one.result, hash: toFixedHex(1n, 32) } },
+        ),
+      ),
+    )
+    await expect(state.fetch([{ kind: 'account', address: STORE }])).rejects.toThrow(
+      /was reorganised: block 18 is 0x0+1, and the fork stands on 0x835f1e2f\w+\. Fork again/,
+    )
+    expect(state.account(STORE)).toBeUndefined()
+    await state.fetch([{ kind: 'account', address: STORE }])
+    expect(state.account(STORE)?.account?.isContract).toBe(true)
+  })
+
+  it('runs calls', async () => {
+    const state = chain.stateAt(chain.point)
+    // getFederationSize() of the Bridge; the local network has three federators.
+    const data = Buffer.from('802ad4b6', 'hex')
+    expect(await state.call({ to: BRIDGE, data })).toEqual(fromHex(toFixedHex(3n, 32)))
+    const before = proxy.bodies.length
+    await state.call({ to: BRIDGE, data })
+    expect(proxy.bodies.length).toBe(before)
   })
 
   it('has no hints, and asks for none again', async () => {

@@ -1,5 +1,6 @@
 /** Methods that mine, and that set the coinbase, gas limit and timestamps of the next blocks. */
 import { z } from 'zod'
+import { intervalOf, minesAtOnce } from '../../../engine/model.ts'
 import { method } from '../../method.ts'
 import { optional, orNull } from '../../parameter.ts'
 import { BlockCount, Timestamp } from '../../wire/fork.ts'
@@ -62,7 +63,7 @@ export const hardhat_getAutomine = method({
   params: {},
   result: z.boolean(),
   examples: [{ params: [], result: true }],
-  run: (_, { engine }) => engine.dev.miningMode() === 'auto',
+  run: (_, { engine }) => minesAtOnce(engine.dev.miningMode()),
 })
 
 export const anvil_setIntervalMining = method({
@@ -85,8 +86,8 @@ export const anvil_getIntervalMining = method({
   result: z.int().nullable(),
   examples: [{ params: [], result: null }],
   run(_, { engine }) {
-    const mode = engine.dev.miningMode()
-    return typeof mode === 'number' ? Math.ceil(mode / 1000) : null
+    const milliseconds = intervalOf(engine.dev.miningMode())
+    return milliseconds === undefined ? null : Math.ceil(milliseconds / 1000)
   },
 })
 

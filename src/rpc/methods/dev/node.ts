@@ -151,7 +151,7 @@ export const anvil_nodeInfo = method({
       .literal(HARD_FORK)
       .describe('the fork of Ethereum whose opcodes the chain has; Foundry accepts no other names'),
     chainName: z.string().describe('the network whose rules hold'),
-    transactionOrder: z.literal('fees'),
+    transactionOrder: z.enum(['fees', 'fifo']),
     environment: z.object({
       baseFee: QuantityText.describe('what the BASEFEE instruction answers: the minimum gas price'),
       chainId: z.int(),
@@ -179,7 +179,7 @@ export const anvil_nodeInfo = method({
       },
     },
   ],
-  run(_, { engine: { config, dev, queries, fork } }) {
+  run(_, { engine: { config, dev, queries, fork }, options }) {
     const { hash, block } = queries.head()
     const { header } = block
     const { gasLimit = header.gasLimit, minimumGasPrice = header.minimumGasPrice } = dev.headerOverrides()
@@ -189,7 +189,7 @@ export const anvil_nodeInfo = method({
       currentBlockHash: hash,
       hardFork: HARD_FORK,
       chainName: config.name,
-      transactionOrder: 'fees' as const,
+      transactionOrder: options.order,
       environment: {
         baseFee: toQuantity(minimumGasPrice),
         chainId: config.chainId,

@@ -1,0 +1,138 @@
+/** The accounts that can send, the one that is chosen, and how a transaction is sent. */
+import { signal } from '@preact/signals'
+import { call, RpcError } from './client.ts'
+import { decodeAll } from './decode.ts'
+import { failureText, type Hex, messageOf } from './format.ts'
+import type { Receipt } from './model.ts'
+import { type Loaded, useQuery } from './query.ts'
+import { may } from './store.ts'
+
+/** The account that forms send from; empty: the first one. */
+export const sender = signal('')
+
+/** Addresses that this page has impersonated. */
+export const impersonated = signal<readonly Hex[]>([])
+
+const ADDRESS = /^0x[0-9a-f]{40}$/i
+const COIN_DIGITS = 18
+
+/** The address that a text is. Throws an Error in words. */
+export function addressOf(text: string): Hex {
+  const plain = text.trim()
+  if (!ADDRESS.test(plain)) throw new Error('Expected an address: 0x and 40 hex digits')
+  return plain.toLowerCase() as Hex
+}
+
+/** Coins as wei; empty is none. Throws an Error in words. */
+export function weiOf(text: string): bigint {
+  const plain = text.replace(/[\s_\u202f]/g, '')
+  if (plain === '') return 0n
+  const match = /^(\d+)(?:\.(\d{0,18}))?$/.exec(plain)
+  if (match === null) throw new Error('Expected an amount of coins, such as 1.5')
+  return BigInt(`${match[1]}${(match[2] ?? '').padEnd(COIN_DIGITS, '0')}`)
+}
+
+/** A quantity of the wire. */
+export function quantity(value: bigint | number): Hex {
+  return `0x${value.toString(16)}`
+}
+
+/** The first of these methods that the caller may use. */
+export function firstOpen(...methods: readonly string[]): string | undefined {
+  return methods.find(may)
+}
+
+/** The method that impersonates an address, where it is open. */
+export function impersonation(): string | undefined {
+  return firstOpen('hardhat_impersonateAccount', 'anvil_impersonateAccount')
+}
+
+/** May this caller have the node send transactions? */
+export function maySend(): boolean {
+  return may('eth_sendTransaction')
+}
+
+/** The accounts that the node signs for. */
+export function useAccounts(): Loaded<readonly Hex[]> {
+  return useQuery(
+    `accounts ${may('eth_accounts')}`,
+    async (signal) => (may('eth_accounts') ? call<Hex[]>('eth_accounts', [], signal) : []),
+    'settled',
+  )
+}
+
+/** Impersonates an address: the node then sends for it without its key. Throws `RpcError`. */
+export async function impersonate(address: Hex): Promise<void> {
+  const method = impersonation()
+  if (method === undefined) throw new Error('The node does not let this caller impersonate accounts')
+  await call(method, [address])
+  if (!impersonated.value.includes(address)) impersonated.value = [...impersonated.value, address]
+}
+
+/** A message to send, or to simulate. */
+export interface Message {
+  readonly to?: Hex
+  readonly data?: Hex
+  readonly value?: bigint
+}
+
+function wireOf({ to, data, value = 0n }: Message, from: Hex | undefined): object {
+  return {
+    ...(from !== undefined && { from }),
+    ...(to !== undefined && { to }),
+    ...(data !== undefined && { data }),
+    ...(value > 0n && { value: quantity(value) }),
+  }
+}
+
+/** The account that is chosen, or the first one; another one is impersonated. */
+async function senderOf(): Promise<Hex> {
+  const accounts = may('eth_accounts') ? await call<Hex[]>('eth_accounts') : []
+  const [first] = accounts
+  if (sender.value === '') {
+    if (first === undefined) throw new Error('The node has no account of its own')
+    return first
+  }
+  const address = addressOf(sender.value)
+  if (!accounts.includes(address) && !impersonated.value.includes(address)) await impersonate(address)
+  return address
+}
+
+/** Why a message failed, with the name of the error where its ABI is known. */
+async function failureOf(error: unknown, to: Hex | undefined): Promise<Error> {
+  if (!(error instanceof RpcError)) return error instanceof Error ? error : new Error(messageOf(error))
+  const message = failureText(error.message)
+  const data = typeof error.data === 'string' && error.data.startsWith('0x') ? (error.data as Hex) : undefined
+  if (data === undefined || data === '0x') return new Error(message)
+  const [decoded] = await decodeAll([{ kind: 'error', data, address: to }]).catch(() => [])
+  const isKnown = decoded === null || decoded === undefined || message.includes(decoded.text)
+  return new Error(isKnown ? message : `${message}: ${decoded.text}`)
+}
+
+/** Sends from the chosen account with the gas that it needs; returns the hash. Throws an Error that gives the failure in words. */
+export async function send(message: Message): Promise<Hex> {
+  const from = await senderOf()
+  const request = wireOf(message, from)
+  try {
+    const gas = may('eth_estimateGas') ? await call<Hex>('eth_estimateGas', [request]) : undefined
+    return await call<Hex>('eth_sendTransaction', [{ ...request, ...(gas !== undefined && { gas }) }])
+  } catch (error) {
+    throw await failureOf(error, message.to)
+  }
+}
+
+/** The receipt of a transaction; null while it waits. */
+export function receiptOf(hash: Hex): Promise<Receipt | null> {
+  return call<Receipt | null>('eth_getTransactionReceipt', [hash])
+}
+
+/** Simulates a message from the chosen account; returns its output. Throws an Error that gives the failure in words. */
+export async function simulate(message: Message): Promise<Hex> {
+  const from = sender.value === '' ? undefined : addressOf(sender.value)
+  try {
+    const [first] = from === undefined && may('eth_accounts') ? await call<Hex[]>('eth_accounts') : [from]
+    return await call<Hex>('eth_call', [wireOf(message, first), 'latest'])
+  } catch (error) {
+    throw await failureOf(error, message.to)
+  }
+}

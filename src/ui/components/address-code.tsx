@@ -1,0 +1,122 @@
+/** The code of a contract: its selectors with their names where they are known, its bytes, and its storage. */
+import { useEffect, useState } from 'preact/hooks'
+import type { AbiEntry } from '../abi.ts'
+import { call } from '../client.ts'
+import { byteLength, counted, type Hex } from '../format.ts'
+import type { Block } from '../model.ts'
+import { useQuery } from '../query.ts'
+import { knownSignature, selectorsOf } from '../selectors.ts'
+import { may } from '../store.ts'
+import { Section, Show, Table } from './layout.tsx'
+import { Pager } from './pager.tsx'
+import { Bytes } from './values.tsx'
+
+/** Selectors in the table; code without a dispatcher can hold any constants. */
+const MOST_SELECTORS = 200
+
+/** The section of the code. */
+export function AddressCode({ code, abi }: { readonly code: Hex; readonly abi: readonly AbiEntry[] }) {
+  const named = new Map(abi.flatMap(({ selector, signature }) => (selector ? [[selector, signature]] : [])))
+  const selectors = selectorsOf(code).slice(0, MOST_SELECTORS)
+  return (
+    <Section title="Code">
+      <p class="dim empty">{counted(byteLength(code), 'byte')}</p>
+      {selectors.length > 0 && (
+        <Table
+          label="Selectors"
+          columns={['Selector', 'Function']}
+          rows={selectors.map((selector) => {
+            const own = named.get(selector)
+            const signature = own ?? knownSignature(selector)
+            return {
+              key: selector,
+              cells: [
+                <code key="selector">{selector}</code>,
+                <span key="name" class={own === undefined ? 'dim wrap' : 'wrap'}>
+                  {signature === undefined
+                    ? 'unknown'
+                    : own === undefined
+                      ? `${signature}, usually`
+                      : signature}
+                </span>,
+              ],
+            }
+          })}
+        />
+      )}
+      <details>
+        <summary>Bytes</summary>
+        <Bytes hex={code} label="Code" />
+      </details>
+    </Section>
+  )
+}
+
+const SLOTS = 32
+
+interface Range {
+  readonly storage: Readonly<Record<Hex, { readonly key: Hex; readonly value: Hex }>>
+  readonly nextKey: Hex | null
+}
+
+async function loadRange(address: Hex, start: Hex, signal: AbortSignal): Promise<Range> {
+  const { hash, transactions } = await call<Block>('eth_getBlockByNumber', ['latest', false], signal)
+  const parameters = [hash, transactions.length, address, start, SLOTS]
+  return (
+    (await call<Range | null>('debug_storageRangeAt', parameters, signal)) ?? { storage: {}, nextKey: null }
+  )
+}
+
+/** A word without its leading zeros. */
+function short(word: Hex): string {
+  return `0x${word.slice(2).replace(/^0+(?=.)/, '')}`
+}
+
+/** The section of the storage after the head, in the order of the hashes of the slots; absent where the caller may not read it. */
+export function AddressStorage({ address }: { readonly address: Hex }) {
+  const [starts, setStarts] = useState<readonly Hex[]>(['0x'])
+  useEffect(() => setStarts(['0x']), [address])
+  const start = starts.at(-1) ?? '0x'
+  const isOpen = may('debug_storageRangeAt')
+  const range = useQuery(
+    `${address} ${start} ${isOpen}`,
+    async (signal) => (isOpen ? loadRange(address, start, signal) : undefined),
+    'live',
+  )
+  if (!isOpen) return null
+  return (
+    <Section title="Storage">
+      <Show loaded={range}>
+        {(value) =>
+          value !== undefined && (
+            <>
+              <Table
+                label="Storage"
+                columns={['Slot', 'Value']}
+                rows={Object.values(value.storage).map(({ key, value }) => ({
+                  key,
+                  cells: [
+                    <span key="slot" class="mono wrap">
+                      {short(key)}
+                    </span>,
+                    <span key="value" class="mono wrap" title={BigInt(value).toString()}>
+                      {short(value)}
+                    </span>,
+                  ],
+                }))}
+              />
+              <Pager
+                label="slots"
+                names={['Back', 'More']}
+                newer={starts.length > 1 ? () => setStarts(starts.slice(0, -1)) : undefined}
+                older={
+                  value.nextKey === null ? undefined : () => setStarts([...starts, value.nextKey as Hex])
+                }
+              />
+            </>
+          )
+        }
+      </Show>
+    </Section>
+  )
+}

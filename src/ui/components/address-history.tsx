@@ -1,0 +1,132 @@
+/** The transactions in which an account takes part, newest first, through the index of the node. */
+import { useEffect, useState } from 'preact/hooks'
+import { call } from '../client.ts'
+import { decodeAll } from '../decode.ts'
+import { byteLength, type Hex, toNumber } from '../format.ts'
+import type { Receipt, Transaction } from '../model.ts'
+import { useQuery } from '../query.ts'
+import { may } from '../store.ts'
+import { Section, Show, Table } from './layout.tsx'
+import { Pager } from './pager.tsx'
+import { AddressLink, Age, Amount, BlockLink, TransactionLink } from './values.tsx'
+
+const PAGE = 25
+
+/** `ots_searchTransactionsBefore`. */
+interface Found {
+  readonly txs: readonly Transaction[]
+  readonly receipts: readonly (Receipt & { readonly timestamp: Hex | number })[]
+  readonly lastPage: boolean
+}
+
+/** Where a page begins: below a height, and so many transactions of that answer later; 0 is the end of the chain. */
+interface Place {
+  readonly below: number
+  readonly skip: number
+}
+
+const NEWEST: Place = { below: 0, skip: 0 }
+
+interface Row {
+  readonly transaction: Transaction
+  readonly receipt: Found['receipts'][number] | undefined
+  readonly method: string
+}
+
+async function load(address: Hex, { below, skip }: Place, signal: AbortSignal) {
+  const found = await call<Found>('ots_searchTransactionsBefore', [address, below, PAGE], signal)
+  const { txs, receipts, lastPage } = found
+  const shown = txs.slice(skip, skip + PAGE)
+  const names = await decodeAll(
+    shown.map(({ to, input }) =>
+      to === null ? { kind: 'creation', data: input } : { kind: 'call', address: to, data: input },
+    ),
+    signal,
+  )
+  const rows = shown.map((transaction, i): Row => {
+    const { to, input } = transaction
+    const selector = byteLength(input) >= 4 ? input.slice(0, 10) : 'transfer'
+    const name = names[i]?.name
+    return {
+      transaction,
+      receipt: receipts[skip + i],
+      method: to === null ? `new ${name ?? 'contract'}` : (name ?? selector),
+    }
+  })
+  const last = txs.at(-1)
+  // A block's transactions come together: an answer can be longer than a page.
+  const next: Place | undefined =
+    skip + PAGE < txs.length
+      ? { below, skip: skip + PAGE }
+      : lastPage || last === undefined
+        ? undefined
+        : { below: toNumber(last.blockNumber), skip: 0 }
+  return { rows, next }
+}
+
+/** The section; absent where the caller may not search. */
+export function AddressHistory({ address }: { readonly address: Hex }) {
+  const [places, setPlaces] = useState<readonly Place[]>([NEWEST])
+  useEffect(() => setPlaces([NEWEST]), [address])
+  const place = places.at(-1) ?? NEWEST
+  const isOpen = may('ots_searchTransactionsBefore')
+  const page = useQuery(
+    `${address} ${place.below} ${place.skip} ${isOpen}`,
+    async (signal) => (isOpen ? load(address, place, signal) : undefined),
+    places.length === 1 ? 'live' : 'settled',
+  )
+  if (!isOpen) return null
+  return (
+    <Section title="Transactions">
+      <Show loaded={page}>
+        {(value) =>
+          value !== undefined && (
+            <>
+              <Table
+                label="Transactions"
+                columns={[
+                  'Hash',
+                  'Method',
+                  { name: 'Block', wide: true },
+                  { name: 'Age', wide: true },
+                  'From / to',
+                  { name: 'Value', end: true },
+                ]}
+                rows={value.rows.map(({ transaction, receipt, method }) => ({
+                  key: transaction.hash,
+                  cells: [
+                    <TransactionLink key="hash" hash={transaction.hash} />,
+                    <span key="method" class="method" title={method}>
+                      {toNumber(receipt?.status ?? '0x1') === 0 && <span class="badge bad">failed</span>}{' '}
+                      {method}
+                    </span>,
+                    <BlockLink key="block" block={transaction.blockNumber ?? '0x0'} />,
+                    receipt?.timestamp === undefined ? '' : <Age key="age" seconds={receipt.timestamp} />,
+                    <span key="other">
+                      {transaction.from === address ? (
+                        <>
+                          <span class="badge">out</span>{' '}
+                          <AddressLink address={transaction.to ?? receipt?.contractAddress} />
+                        </>
+                      ) : (
+                        <>
+                          <span class="badge good">in</span> <AddressLink address={transaction.from} />
+                        </>
+                      )}
+                    </span>,
+                    <Amount key="value" wei={transaction.value} />,
+                  ],
+                }))}
+              />
+              <Pager
+                label="transactions"
+                newer={places.length > 1 ? () => setPlaces(places.slice(0, -1)) : undefined}
+                older={value.next && (() => setPlaces([...places, value.next as Place]))}
+              />
+            </>
+          )
+        }
+      </Show>
+    </Section>
+  )
+}

@@ -1,0 +1,102 @@
+/** Parts of forms: labelled fields, and a form that runs a call and shows why it failed. */
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import { useAction } from '../query.ts'
+import { ErrorText } from './action.tsx'
+
+/** A text that a user edits. */
+export interface Text {
+  readonly value: string
+  set(value: string): void
+}
+
+/** The state of a field. */
+export function useText(initial = ''): Text {
+  const [value, set] = useState(initial)
+  return { value, set }
+}
+
+/** A field of one line with its label. */
+export function Field({
+  label,
+  text,
+  placeholder,
+  wide,
+}: {
+  readonly label: string
+  readonly text: Text
+  readonly placeholder?: string
+  /** It takes the room that is left. */
+  readonly wide?: boolean
+}) {
+  return (
+    <label class={wide ? 'field grows' : 'field'}>
+      <span>{label}</span>
+      <input
+        type="text"
+        value={text.value}
+        placeholder={placeholder}
+        onInput={(event) => text.set(event.currentTarget.value)}
+        autocomplete="off"
+        spellcheck={false}
+      />
+    </label>
+  )
+}
+
+/** A choice among few. */
+export function Choice({
+  label,
+  text,
+  options,
+}: {
+  readonly label: string
+  readonly text: Text
+  readonly options: readonly (readonly [value: string, name: string])[]
+}) {
+  return (
+    <label class="field">
+      <span>{label}</span>
+      <select value={text.value} onChange={(event) => text.set(event.currentTarget.value)}>
+        {options.map(([value, name]) => (
+          <option key={value} value={value}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
+/** Fields and the button that runs; `label` is the accessible name of the form. */
+export function ActionForm({
+  label,
+  button,
+  run,
+  kind,
+  children,
+}: {
+  readonly label: string
+  readonly button: string
+  readonly run: () => Promise<unknown>
+  readonly kind?: 'danger' | 'plain'
+  readonly children?: ComponentChildren
+}) {
+  const action = useAction(run)
+  return (
+    <form
+      aria-label={label}
+      class="line"
+      onSubmit={(event) => {
+        event.preventDefault()
+        action.run()
+      }}
+    >
+      {children}
+      <button type="submit" class={kind} disabled={action.isRunning}>
+        {button}
+      </button>
+      <ErrorText message={action.error} />
+    </form>
+  )
+}

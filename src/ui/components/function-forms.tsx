@@ -1,0 +1,161 @@
+/** A form for each function of a contract: call it or send to it, and see the decoded answer or the failure. */
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import { type AbiEntry, encodeCall, parameterLabel } from '../abi.ts'
+import { maySend, receiptOf, send, simulate, weiOf } from '../accounts.ts'
+import { decodeAll } from '../decode.ts'
+import { grouped, type Hex, toBigInt } from '../format.ts'
+import { useAction } from '../query.ts'
+import { may } from '../store.ts'
+import { ErrorText } from './action.tsx'
+import { Section } from './layout.tsx'
+import { SenderChoice } from './sender.tsx'
+import { Bytes, TransactionLink } from './values.tsx'
+
+const isRead = ({ stateMutability }: AbiEntry): boolean =>
+  stateMutability === 'view' || stateMutability === 'pure'
+
+async function read(entry: AbiEntry, address: Hex, data: Hex, value: bigint): Promise<ComponentChildren> {
+  const output = await simulate({ to: address, data, value })
+  if ((entry.outputs?.length ?? 0) === 0) return 'No failure; the function returns nothing'
+  const [decoded] = await decodeAll([{ kind: 'call', data, address, output }])
+  if (decoded?.output === undefined) return <Bytes hex={output} label="Output" />
+  return (
+    <>
+      <span class="answer">{decoded.output}</span>
+      <details>
+        <summary>Bytes</summary>
+        <Bytes hex={output} label="Output" />
+      </details>
+    </>
+  )
+}
+
+async function write(address: Hex, data: Hex, value: bigint): Promise<ComponentChildren> {
+  const hash = await send({ to: address, data, value })
+  const receipt = await receiptOf(hash)
+  return (
+    <>
+      {receipt === null
+        ? 'Waits in the pool: '
+        : receipt.status === '0x1'
+          ? `Succeeded, ${grouped(toBigInt(receipt.gasUsed))} gas: `
+          : 'Failed: '}
+      <TransactionLink hash={hash} />
+    </>
+  )
+}
+
+/** `label` is the accessible name: the function's name, or its signature where several have the name. */
+function FunctionForm({
+  entry,
+  label,
+  address,
+}: {
+  readonly entry: AbiEntry
+  readonly label: string
+  readonly address: Hex
+}) {
+  const { inputs, outputs = [], stateMutability } = entry
+  const [texts, setTexts] = useState<readonly string[]>(inputs.map(() => ''))
+  const [value, setValue] = useState('')
+  const [outcome, setOutcome] = useState<ComponentChildren>(undefined)
+  const isSent = !isRead(entry) && maySend()
+  const action = useAction(async () => {
+    setOutcome(undefined)
+    const data = encodeCall(entry, texts)
+    const wei = weiOf(value)
+    setOutcome(await (isSent ? write(address, data, wei) : read(entry, address, data, wei)))
+  })
+  return (
+    <form
+      aria-label={label}
+      class="function"
+      onSubmit={(event) => {
+        event.preventDefault()
+        action.run()
+      }}
+    >
+      <div class="function-head">
+        <strong>{label}</strong>
+        {outputs.length > 0 && (
+          <span class="dim">
+            {' '}
+            → {outputs.map(({ name, type }) => (name === '' ? type : `${name} ${type}`)).join(', ')}
+          </span>
+        )}
+      </div>
+      {inputs.map((parameter, i) => (
+        <label class="field" key={i}>
+          <span>{parameterLabel(parameter, i)}</span>
+          <input
+            type="text"
+            value={texts[i]}
+            onInput={(event) => {
+              const { value } = event.currentTarget
+              setTexts((before) => before.map((text, at) => (at === i ? value : text)))
+            }}
+            autocomplete="off"
+            spellcheck={false}
+          />
+        </label>
+      ))}
+      {stateMutability === 'payable' && (
+        <label class="field">
+          <span>Value (coins)</span>
+          <input
+            type="text"
+            value={value}
+            onInput={(event) => setValue(event.currentTarget.value)}
+            autocomplete="off"
+          />
+        </label>
+      )}
+      <div class="line">
+        <button type="submit" class={isSent ? undefined : 'plain'} disabled={action.isRunning}>
+          {isSent ? 'Send' : 'Call'}
+        </button>
+        <div class="outcome" aria-live="polite">
+          {outcome !== undefined && action.error === undefined && outcome}
+          <ErrorText message={action.error} />
+        </div>
+      </div>
+    </form>
+  )
+}
+
+/** The forms of all functions of an ABI, those that read before those that change state. */
+export function FunctionForms({
+  abi,
+  address,
+}: {
+  readonly abi: readonly AbiEntry[]
+  readonly address: Hex
+}) {
+  const functions = abi.filter(({ type }) => type === 'function')
+  if (functions.length === 0 || !may('eth_call')) return null
+  const labelOf = ({ name = '', signature }: AbiEntry): string =>
+    functions.filter((other) => other.name === name).length > 1 ? (signature ?? name) : name
+  const parts = [
+    ['Read', functions.filter(isRead)],
+    ['Write', functions.filter((entry) => !isRead(entry))],
+  ] as const
+  return (
+    <div class="columns">
+      {parts.map(
+        ([title, entries], i) =>
+          entries.length > 0 && (
+            <Section
+              key={title}
+              title={title}
+              actions={(i === 1 || parts[1][1].length === 0) && maySend() && <SenderChoice />}
+            >
+              {entries.map((entry) => (
+                <FunctionForm key={entry.signature} entry={entry} label={labelOf(entry)} address={address} />
+              ))}
+            </Section>
+          ),
+      )}
+    </div>
+  )
+}

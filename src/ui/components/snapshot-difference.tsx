@@ -1,0 +1,138 @@
+/** What differs between two snapshots: accounts with their storage, blocks, pool. */
+import { byteLength, coins, counted, grouped, type Hex, toBigInt } from '../format.ts'
+import { Table } from './layout.tsx'
+import { AddressLink, BlockLink, TransactionLink } from './values.tsx'
+
+interface Change {
+  readonly from: Hex
+  readonly to: Hex
+}
+
+interface Lists {
+  readonly removed: readonly Hex[]
+  readonly added: readonly Hex[]
+}
+
+/** `evm_diff`. */
+export interface SnapshotDiff {
+  readonly accounts: Readonly<
+    Record<
+      Hex,
+      {
+        readonly balance?: Change
+        readonly nonce?: Change
+        readonly code?: Change
+        readonly storage?: Readonly<Record<Hex, Change>>
+      }
+    >
+  >
+  readonly blocks?: Lists
+  readonly pool?: Lists
+}
+
+/** Rows of the table, slots of an account, and hashes of a list. */
+const MOST_ACCOUNTS = 100
+const MOST_SLOTS = 20
+const MOST_HASHES = 6
+
+function signed(from: bigint, to: bigint): string {
+  const difference = to - from
+  return `${difference > 0n ? '+' : ''}${coins(difference)} coins`
+}
+
+function Slots({ storage }: { readonly storage: Readonly<Record<Hex, Change>> }) {
+  const slots = changedCells(storage)
+  return (
+    <>
+      {slots.slice(0, MOST_SLOTS).map(([slot, { from, to }]) => (
+        <div key={slot} class="mono wrap">
+          <span class="dim">{short(slot)}:</span> {short(from)} → {short(to)}
+        </div>
+      ))}
+      {slots.length > MOST_SLOTS && (
+        <span class="dim">{counted(slots.length - MOST_SLOTS, 'further slot')}</span>
+      )}
+    </>
+  )
+}
+
+/** A word without its leading zeros. */
+function short(word: string): string {
+  return `0x${word.slice(2).replace(/^0+(?=.)/, '')}`
+}
+
+function HashList({
+  title,
+  hashes,
+  kind,
+}: {
+  readonly title: string
+  readonly hashes: readonly Hex[] | undefined
+  readonly kind: 'block' | 'transaction'
+}) {
+  if (hashes === undefined || hashes.length === 0) return null
+  return (
+    <p>
+      {title}:{' '}
+      {hashes.slice(0, MOST_HASHES).map((hash) => (
+        <span key={hash}>
+          {kind === 'block' ? <BlockLink block={hash} /> : <TransactionLink hash={hash} />}{' '}
+        </span>
+      ))}
+      {hashes.length > MOST_HASHES && <span class="dim">and {hashes.length - MOST_HASHES} more</span>}
+    </p>
+  )
+}
+
+/** Cells whose words differ; an empty cell and one of zero bytes are the same word. */
+function changedCells(storage: Readonly<Record<Hex, Change>> = {}): [Hex, Change][] {
+  return (Object.entries(storage) as [Hex, Change][]).filter(([, { from, to }]) => short(from) !== short(to))
+}
+
+/** The accounts in which something differs that is shown. */
+function changedAccounts({ accounts }: SnapshotDiff): [Hex, SnapshotDiff['accounts'][Hex]][] {
+  return (Object.entries(accounts) as [Hex, SnapshotDiff['accounts'][Hex]][]).filter(
+    ([, { balance, nonce, code, storage }]) =>
+      balance !== undefined ||
+      nonce !== undefined ||
+      (code !== undefined && code.from !== code.to) ||
+      changedCells(storage).length > 0,
+  )
+}
+
+/** The difference. */
+export function SnapshotDifference({ difference }: { readonly difference: SnapshotDiff }) {
+  const accounts = changedAccounts(difference)
+  return (
+    <div aria-live="polite" class="difference">
+      <HashList title="Removed blocks" hashes={difference.blocks?.removed} kind="block" />
+      <HashList title="Added blocks" hashes={difference.blocks?.added} kind="block" />
+      <HashList title="Gone from the pool" hashes={difference.pool?.removed} kind="transaction" />
+      <HashList title="New in the pool" hashes={difference.pool?.added} kind="transaction" />
+      <Table
+        label="Changed accounts"
+        empty="No account differs"
+        columns={['Account', 'Balance', 'Nonce', 'Code and storage']}
+        rows={accounts.slice(0, MOST_ACCOUNTS).map(([address, { balance, nonce, code, storage }]) => ({
+          key: address,
+          cells: [
+            <AddressLink key="address" address={address} />,
+            balance && signed(toBigInt(balance.from), toBigInt(balance.to)),
+            nonce && `${grouped(toBigInt(nonce.from))} → ${grouped(toBigInt(nonce.to))}`,
+            <span key="state">
+              {code !== undefined && code.from !== code.to && (
+                <div>
+                  code: {byteLength(code.from)} → {counted(byteLength(code.to), 'byte')}
+                </div>
+              )}
+              {storage && <Slots storage={storage} />}
+            </span>,
+          ],
+        }))}
+      />
+      {accounts.length > MOST_ACCOUNTS && (
+        <p class="dim">{counted(accounts.length - MOST_ACCOUNTS, 'further account')}</p>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,218 @@
+/** `#/clock`: the clock of the next block, the mining mode, and blocks on request. */
+import { firstOpen, quantity } from '../accounts.ts'
+import { call } from '../client.ts'
+import { ActionForm, Choice, Field, useText } from '../components/form.tsx'
+import { Fields, Section, Show } from '../components/layout.tsx'
+import { Age } from '../components/values.tsx'
+import { dateText, durationText, toNumber } from '../format.ts'
+import type { Header } from '../model.ts'
+import { type Loaded, useQuery } from '../query.ts'
+import { announce, head, may, now } from '../store.ts'
+
+interface Times {
+  /** Of the block that would be mined now, Unix seconds. */
+  readonly next: number | undefined
+  readonly isAutomatic: boolean | undefined
+  /** Seconds between blocks on a timer. */
+  readonly interval: number | null | undefined
+}
+
+async function loadTimes(signal: AbortSignal): Promise<Times> {
+  const [pending, isAutomatic, interval] = await Promise.all([
+    call<Header | null>('eth_getBlockByNumber', ['pending', false], signal),
+    may('hardhat_getAutomine') ? call<boolean>('hardhat_getAutomine', [], signal) : undefined,
+    may('anvil_getIntervalMining') ? call<number | null>('anvil_getIntervalMining', [], signal) : undefined,
+  ])
+  return { next: pending === null ? undefined : toNumber(pending.timestamp), isAutomatic, interval }
+}
+
+function modeText({ isAutomatic, interval }: Times): string | undefined {
+  if (isAutomatic === undefined && interval === undefined) return undefined
+  if (isAutomatic === true) return 'A block for each transaction'
+  return typeof interval === 'number' ? `A block every ${durationText(interval)}` : 'On request only'
+}
+
+/** Digits as a number. Throws an Error in words. */
+function countOf(text: string, what: string): number {
+  const plain = text.replace(/[\s_]/g, '')
+  if (!/^\d{1,15}$/.test(plain)) throw new Error(`Expected ${what}, a whole number`)
+  return Number(plain)
+}
+
+const UNITS = [
+  ['1', 'seconds'],
+  ['60', 'minutes'],
+  ['3600', 'hours'],
+  ['86400', 'days'],
+] as const
+
+/** A time as a field of date and time takes it, in this machine's zone. */
+function localText(seconds: number): string {
+  const date = new Date(seconds * 1000)
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 19)
+}
+
+function ClockForms({ times }: { readonly times: Loaded<Times> }) {
+  const amount = useText()
+  const unit = useText('3600')
+  const exact = useText()
+  const spacing = useText()
+  return (
+    <Section title="Clock">
+      {may('evm_increaseTime') && (
+        <ActionForm
+          label="Move the clock"
+          button="Move forward"
+          run={async () => {
+            const seconds = countOf(amount.value, 'a length of time') * Number(unit.value)
+            await call('evm_increaseTime', [quantity(seconds)])
+            announce(`The clock was moved by ${durationText(seconds)}`)
+            times.reload()
+          }}
+        >
+          <Field label="By" text={amount} placeholder="1" />
+          <Choice label="Unit" text={unit} options={UNITS} />
+        </ActionForm>
+      )}
+      {may('evm_setNextBlockTimestamp') && (
+        <ActionForm
+          label="Next block"
+          button="Set time"
+          run={async () => {
+            const seconds = Math.floor(new Date(exact.value).getTime() / 1000)
+            if (!(seconds > 0)) throw new Error('Expected a date and a time')
+            await call('evm_setNextBlockTimestamp', [seconds])
+            announce(`The next block has the time ${dateText(seconds)}`)
+            times.reload()
+          }}
+        >
+          <label class="field">
+            <span>Time of the next block, in this machine's zone</span>
+            <input
+              type="datetime-local"
+              step="1"
+              value={exact.value || localText(times.value?.next ?? now.peek())}
+              onInput={(event) => exact.set(event.currentTarget.value)}
+            />
+          </label>
+        </ActionForm>
+      )}
+      {may('anvil_setBlockTimestampInterval') && (
+        <ActionForm
+          label="Fix the time between blocks"
+          button="Fix"
+          kind="plain"
+          run={async () => {
+            const text = spacing.value.trim()
+            await (text === ''
+              ? call('anvil_removeBlockTimestampInterval')
+              : call('anvil_setBlockTimestampInterval', [countOf(text, 'seconds')]))
+            times.reload()
+          }}
+        >
+          <Field label="Seconds between blocks (empty: as the clock)" text={spacing} placeholder="30" />
+        </ActionForm>
+      )}
+    </Section>
+  )
+}
+
+function MiningForms({ times }: { readonly times: Loaded<Times> }) {
+  const count = useText('10')
+  const mode = useText('auto')
+  const seconds = useText('5')
+  return (
+    <Section title="Mining">
+      {may('evm_setAutomine') && may('evm_setIntervalMining') && (
+        <ActionForm
+          label="Mining mode"
+          button="Set mode"
+          run={async () => {
+            if (mode.value === 'interval') {
+              const length = countOf(seconds.value, 'seconds')
+              if (length === 0) throw new Error('Expected at least one second')
+              await call('evm_setIntervalMining', [length * 1000])
+            } else {
+              if (toNumber(times.value?.interval) > 0) await call('evm_setIntervalMining', [0])
+              await call('evm_setAutomine', [mode.value === 'auto'])
+            }
+            times.reload()
+          }}
+        >
+          <Choice
+            label="Mode"
+            text={mode}
+            options={[
+              ['auto', 'a block for each transaction'],
+              ['interval', 'a block every so often'],
+              ['manual', 'on request only'],
+            ]}
+          />
+          {mode.value === 'interval' && <Field label="Seconds" text={seconds} />}
+        </ActionForm>
+      )}
+      {may('evm_mine') && (
+        <ActionForm
+          label="Several blocks"
+          button="Add blocks"
+          run={async () => {
+            const blocks = countOf(count.value, 'a number of blocks')
+            const many = firstOpen('hardhat_mine', 'anvil_mine')
+            await (many === undefined ? call('evm_mine', [{ blocks }]) : call(many, [quantity(blocks)]))
+            times.reload()
+          }}
+        >
+          <Field label="Blocks" text={count} />
+        </ActionForm>
+      )}
+    </Section>
+  )
+}
+
+/** The page. */
+export function ClockPage() {
+  const times = useQuery(
+    `times ${may('hardhat_getAutomine')} ${may('anvil_getIntervalMining')}`,
+    loadTimes,
+    'live',
+  )
+  const latest = head.value
+  return (
+    <>
+      <h1>Clock and mining</h1>
+      <Section title="Now">
+        <Show loaded={times}>
+          {(value) => (
+            <Fields
+              rows={[
+                ['This machine', dateText(now.value)],
+                [
+                  'Head',
+                  latest === undefined ? undefined : (
+                    <span key="head">
+                      {dateText(toNumber(latest.timestamp))} (<Age seconds={latest.timestamp} />)
+                    </span>
+                  ),
+                ],
+                [
+                  'Next block',
+                  value.next === undefined ? undefined : (
+                    <span key="next">
+                      {dateText(value.next)} (<Age seconds={value.next} />)
+                    </span>
+                  ),
+                  'The time that a block would have that was mined when this was loaded',
+                ],
+                ['Mining', modeText(value)],
+              ]}
+            />
+          )}
+        </Show>
+      </Section>
+      <div class="columns">
+        <ClockForms times={times} />
+        <MiningForms times={times} />
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,227 @@
+/** `#/contracts` and `#/contracts/<name>`: the contracts of which the node has the ABI, and those that the last blocks made. */
+import type { AbiEntry } from '../abi.ts'
+import { quantity } from '../accounts.ts'
+import { call, callAll, RpcError } from '../client.ts'
+import { AbiDrop } from '../components/abi-drop.tsx'
+import { ErrorText } from '../components/action.tsx'
+import { Field, useText } from '../components/form.tsx'
+import { Section, Show, Table } from '../components/layout.tsx'
+import { AddressLink, BlockLink, TransactionLink } from '../components/values.tsx'
+import { type KnownContract, loadAbi } from '../contracts.ts'
+import { counted, type Hex, toBigInt, toNumber } from '../format.ts'
+import type { Header, Receipt } from '../model.ts'
+import { useQuery } from '../query.ts'
+import { linkTo } from '../router.ts'
+import { may } from '../store.ts'
+
+/** Contracts in the list; a filter finds the others. */
+const MOST_SHOWN = 100
+/** Blocks that are searched for creations, and how many creations end the search. */
+const BLOCKS = 64
+const CREATIONS = 20
+/** Intrinsic gas of a creation: a block that used less has none. */
+const LEAST_GAS = 53_000n
+
+function NameOf({ contract: { name, address } }: { readonly contract: KnownContract }) {
+  if (address !== null) return <AddressLink address={address} />
+  return <a href={linkTo('contracts', name ?? '')}>{name ?? 'unnamed'}</a>
+}
+
+function KnownContracts() {
+  const filter = useText()
+  const isOpen = may('evm_contracts')
+  const contracts = useQuery(
+    `contracts ${isOpen}`,
+    async (signal) => (isOpen ? call<KnownContract[]>('evm_contracts', [], signal) : undefined),
+    'live',
+  )
+  const query = filter.value.trim().toLowerCase()
+  return (
+    <Section title="Known by ABI">
+      <AbiDrop />
+      <Show loaded={contracts}>
+        {(all) => {
+          if (all === undefined)
+            return <p class="dim empty">The node does not list its ABIs for this caller</p>
+          const matching = all.filter(
+            ({ name, address }) => (name ?? '').toLowerCase().includes(query) || address?.includes(query),
+          )
+          return (
+            <>
+              {all.length > 10 && <Field label="Filter" text={filter} placeholder="Name or address" />}
+              <Table
+                label="Known contracts"
+                empty={query === '' ? 'None yet' : 'None of this name'}
+                columns={[
+                  'Contract',
+                  { name: 'Address', wide: true },
+                  { name: 'Functions', end: true },
+                  { name: 'Events', end: true, wide: true },
+                  { name: 'Errors', end: true, wide: true },
+                ]}
+                rows={matching.slice(0, MOST_SHOWN).map((contract, i) => ({
+                  key: `${contract.address} ${contract.name} ${i}`,
+                  cells: [
+                    <NameOf key="name" contract={contract} />,
+                    contract.address === null ? (
+                      <span key="address" class="dim">
+                        any with its code
+                      </span>
+                    ) : (
+                      <span key="address" class="mono">
+                        {contract.address}
+                      </span>
+                    ),
+                    contract.functions,
+                    contract.events,
+                    contract.errors,
+                  ],
+                }))}
+              />
+              {matching.length > MOST_SHOWN && (
+                <p class="dim">{counted(matching.length - MOST_SHOWN, 'further contract')}</p>
+              )}
+            </>
+          )
+        }}
+      </Show>
+    </Section>
+  )
+}
+
+interface Creation {
+  readonly address: Hex
+  readonly receipt: Receipt
+}
+
+/** Creations by the hash of their block. */
+const creations = new Map<Hex, readonly Creation[]>()
+
+async function creationsOf(block: Header, signal: AbortSignal): Promise<readonly Creation[]> {
+  const known = creations.get(block.hash)
+  if (known !== undefined) return known
+  const receipts =
+    toBigInt(block.gasUsed) < LEAST_GAS
+      ? []
+      : await call<Receipt[] | null>('eth_getBlockReceipts', [block.hash], signal)
+  const found = (receipts ?? []).flatMap((receipt) =>
+    receipt.contractAddress !== null && toNumber(receipt.status) === 1
+      ? [{ address: receipt.contractAddress, receipt }]
+      : [],
+  )
+  if (creations.size >= 8 * BLOCKS) creations.clear()
+  creations.set(block.hash, found)
+  return found
+}
+
+async function loadCreations(signal: AbortSignal): Promise<readonly Creation[]> {
+  const height = toNumber(await call<Hex>('eth_blockNumber', [], signal))
+  const headers = await callAll<Header | null>(
+    Array.from(
+      { length: Math.min(BLOCKS, height + 1) },
+      (_, i) => ['eth_getHeaderByNumber', [quantity(height - i)]] as const,
+    ),
+    signal,
+  )
+  const found: Creation[] = []
+  for (const header of headers) {
+    if (found.length >= CREATIONS) break
+    if (header === null || header instanceof RpcError) continue
+    found.push(...[...(await creationsOf(header, signal))].reverse())
+  }
+  return found.slice(0, CREATIONS)
+}
+
+function NewContracts() {
+  const found = useQuery('creations', loadCreations, 'live')
+  return (
+    <Section title="New contracts">
+      <Show loaded={found}>
+        {(list) => (
+          <Table
+            label="New contracts"
+            empty={`None in the last ${BLOCKS} blocks`}
+            columns={['Contract', 'Block', { name: 'By', wide: true }, { name: 'Transaction', wide: true }]}
+            rows={list.map(({ address, receipt }) => ({
+              key: address,
+              cells: [
+                <AddressLink key="address" address={address} />,
+                <BlockLink key="block" block={receipt.blockNumber} />,
+                <AddressLink key="by" address={receipt.from} />,
+                <TransactionLink key="hash" hash={receipt.transactionHash} />,
+              ],
+            }))}
+          />
+        )}
+      </Show>
+    </Section>
+  )
+}
+
+const KINDS = [
+  ['function', 'Functions'],
+  ['event', 'Events'],
+  ['error', 'Errors'],
+] as const
+
+function Entries({ abi }: { readonly abi: readonly AbiEntry[] }) {
+  return (
+    <>
+      {KINDS.map(([kind, title]) => {
+        const entries = abi.filter(({ type }) => type === kind)
+        return (
+          entries.length > 0 && (
+            <Section key={kind} title={title}>
+              <Table
+                label={title}
+                columns={['Signature', kind === 'event' ? { name: 'Topic', wide: true } : 'Selector']}
+                rows={entries.map(({ signature = '', selector = '0x', stateMutability }) => ({
+                  key: signature,
+                  cells: [
+                    <span key="signature" class="wrap">
+                      {signature}{' '}
+                      {stateMutability !== undefined && <span class="dim">{stateMutability}</span>}
+                    </span>,
+                    <code key="selector" class="wrap">
+                      {selector}
+                    </code>,
+                  ],
+                }))}
+              />
+            </Section>
+          )
+        )
+      })}
+    </>
+  )
+}
+
+function NamedContract({ name }: { readonly name: string }) {
+  const contract = useQuery(`${name} ${may('evm_contractAbi')}`, (signal) => loadAbi(name, signal), 'live')
+  return (
+    <>
+      <h1>{name}</h1>
+      <Show loaded={contract}>
+        {(known) =>
+          known === null ? (
+            <ErrorText message="The node knows no contract of this name" />
+          ) : (
+            <Entries abi={known.abi} />
+          )
+        }
+      </Show>
+    </>
+  )
+}
+
+/** The page. */
+export function ContractsPage({ argument }: { readonly argument: string }) {
+  if (argument !== '') return <NamedContract key={argument} name={argument} />
+  return (
+    <>
+      <h1>Contracts</h1>
+      <KnownContracts />
+      <NewContracts />
+    </>
+  )
+}

@@ -1,0 +1,208 @@
+/** `#/peers`: the use of API keys, callers from other machines with their scores, and bans. */
+import { call } from '../client.ts'
+import { ActionButton } from '../components/action.tsx'
+import { ActionForm, Field, useText } from '../components/form.tsx'
+import { Section, Show, Table } from '../components/layout.tsx'
+import { grouped, percent } from '../format.ts'
+import { useQuery } from '../query.ts'
+import { may } from '../store.ts'
+
+/** `sco_peerList`, the counters that callers over JSON-RPC can have. */
+interface Peer {
+  readonly id: string
+  readonly goodReputation: boolean
+  readonly successfulHandshakes: number
+  readonly failedHandshakes: number
+  readonly validTransactions: number
+  readonly invalidTransactions: number
+  readonly invalidMessages: number
+  readonly timeoutMessages: number
+  readonly score: number
+  readonly punishments: number
+}
+
+/** `sco_keyUsage`. */
+interface Usage {
+  readonly key: string
+  readonly method: string
+  readonly calls: number
+  readonly errors: number
+  readonly seconds: number
+}
+
+interface Loaded {
+  readonly usage: readonly Usage[]
+  readonly peers: readonly Peer[]
+  readonly banned: readonly string[]
+}
+
+async function load(signal: AbortSignal): Promise<Loaded> {
+  const [usage, peers, banned] = await Promise.all([
+    may('sco_keyUsage') ? call<Usage[]>('sco_keyUsage', [], signal) : [],
+    may('sco_peerList') ? call<Peer[]>('sco_peerList', [], signal) : [],
+    may('sco_bannedAddresses') ? call<string[]>('sco_bannedAddresses', [], signal) : [],
+  ])
+  return { usage, peers, banned }
+}
+
+/** Methods that are named for a key, those of most calls. */
+const MOST_METHODS = 3
+
+function KeyUsage({ usage }: { readonly usage: readonly Usage[] }) {
+  const byKey = new Map<string, Usage[]>()
+  for (const each of usage) byKey.set(each.key, [...(byKey.get(each.key) ?? []), each])
+  const sum = (list: readonly Usage[], member: 'calls' | 'errors' | 'seconds') =>
+    list.reduce((total, each) => total + each[member], 0)
+  const rows = [...byKey].sort(([, a], [, b]) => sum(b, 'calls') - sum(a, 'calls'))
+  return (
+    <Table
+      label="API keys"
+      columns={[
+        'Key',
+        { name: 'Calls', end: true },
+        { name: 'Errors', end: true },
+        { name: 'Time', end: true, wide: true },
+        { name: 'Most called', wide: true },
+      ]}
+      rows={rows.map(([key, list]) => ({
+        key,
+        cells: [
+          key === '' ? (
+            <span key="key" class="dim">
+              without a key
+            </span>
+          ) : (
+            <strong key="key">{key}</strong>
+          ),
+          grouped(sum(list, 'calls')),
+          `${grouped(sum(list, 'errors'))} (${percent(sum(list, 'errors'), sum(list, 'calls'))})`,
+          `${sum(list, 'seconds').toFixed(2)} s`,
+          [...list]
+            .sort((a, b) => b.calls - a.calls)
+            .slice(0, MOST_METHODS)
+            .map(({ method, calls }) => `${method} ${grouped(calls)}`)
+            .join(', '),
+        ],
+      }))}
+    />
+  )
+}
+
+function Peers({ peers, onChange }: { readonly peers: readonly Peer[]; readonly onChange: () => void }) {
+  const mayBan = may('sco_banAddress')
+  return (
+    <Table
+      label="Callers"
+      empty="No caller from another machine has been scored; those of this machine are not."
+      columns={[
+        'Address',
+        { name: 'Score', end: true },
+        { name: 'Connections', end: true, wide: true },
+        { name: 'Transactions', end: true, wide: true },
+        { name: 'Invalid', end: true, wide: true },
+        { name: 'Timeouts', end: true, wide: true },
+        { name: 'Punishments', end: true, wide: true },
+        ...(mayBan ? [{ name: 'Action', end: true as const }] : []),
+      ]}
+      rows={peers.map((peer) => ({
+        key: peer.id,
+        cells: [
+          <span key="id" class="mono wrap">
+            {peer.id}
+          </span>,
+          <span key="score" class={peer.goodReputation ? undefined : 'bad'}>
+            {peer.score}
+          </span>,
+          `${grouped(peer.successfulHandshakes)} of ${grouped(peer.successfulHandshakes + peer.failedHandshakes)}`,
+          grouped(peer.validTransactions),
+          grouped(peer.invalidTransactions + peer.invalidMessages),
+          grouped(peer.timeoutMessages),
+          grouped(peer.punishments),
+          ...(mayBan
+            ? [
+                <ActionButton
+                  key="ban"
+                  kind="danger"
+                  label={`Ban ${peer.id}`}
+                  text="Ban"
+                  run={async () => {
+                    await call('sco_banAddress', [peer.id])
+                    onChange()
+                  }}
+                />,
+              ]
+            : []),
+        ],
+      }))}
+    />
+  )
+}
+
+/** The page. */
+export function PeersPage() {
+  const loaded = useQuery(`peers ${may('sco_peerList')}`, load, 'live')
+  const address = useText()
+  return (
+    <>
+      <h1>Peers</h1>
+      {may('sco_keyUsage') && (
+        <Section title="Calls by API key">
+          <Show loaded={loaded}>{({ usage }) => <KeyUsage usage={usage} />}</Show>
+        </Section>
+      )}
+      <Section title="Callers">
+        <Show loaded={loaded}>{({ peers }) => <Peers peers={peers} onChange={loaded.reload} />}</Show>
+      </Section>
+      <Section title="Bans">
+        {may('sco_banAddress') && (
+          <ActionForm
+            label="Ban"
+            button="Ban"
+            kind="danger"
+            run={async () => {
+              await call('sco_banAddress', [address.value.trim()])
+              address.set('')
+              loaded.reload()
+            }}
+          >
+            <Field label="Address or range" text={address} placeholder="192.0.2.0/24" />
+          </ActionForm>
+        )}
+        <Show loaded={loaded}>
+          {({ banned }) => (
+            <Table
+              label="Banned"
+              empty="No address is banned"
+              columns={[
+                'Address',
+                ...(may('sco_unbanAddress') ? [{ name: 'Action', end: true as const }] : []),
+              ]}
+              rows={banned.map((each) => ({
+                key: each,
+                cells: [
+                  <span key="address" class="mono">
+                    {each}
+                  </span>,
+                  ...(may('sco_unbanAddress')
+                    ? [
+                        <ActionButton
+                          key="lift"
+                          kind="plain"
+                          label={`Lift the ban of ${each}`}
+                          text="Lift"
+                          run={async () => {
+                            await call('sco_unbanAddress', [each])
+                            loaded.reload()
+                          }}
+                        />,
+                      ]
+                    : []),
+                ],
+              }))}
+            />
+          )}
+        </Show>
+      </Section>
+    </>
+  )
+}

@@ -1,0 +1,172 @@
+/** `#/pool`: the transactions that wait, runnable or behind a missing nonce, and buttons that drop them. */
+import { useEffect } from 'preact/hooks'
+import { firstOpen } from '../accounts.ts'
+import { call } from '../client.ts'
+import { ActionButton } from '../components/action.tsx'
+import { Section, Show, Table } from '../components/layout.tsx'
+import { AddressLink, Amount, TransactionLink } from '../components/values.tsx'
+import { type DecodedItem, decodeAll } from '../decode.ts'
+import { byteLength, counted, grouped, type Hex, shortened, toBigInt } from '../format.ts'
+import { useQuery } from '../query.ts'
+import { connection, may } from '../store.ts'
+
+/** Transactions of a table. */
+const MOST_SHOWN = 100
+/** Milliseconds between two loads: no subscription reports queued and dropped transactions. */
+const RELOAD_MS = 2000
+
+/** A transaction of `txpool_content`. */
+interface Pooled {
+  readonly hash: Hex
+  readonly from: Hex
+  readonly to: Hex
+  readonly nonce: Hex
+  readonly gas: Hex
+  readonly gasPrice: Hex
+  readonly value: Hex
+  readonly input: Hex
+}
+
+type BySender = Readonly<Record<string, Readonly<Record<string, readonly Pooled[]>>>>
+
+interface List {
+  readonly count: number
+  readonly shown: readonly (Pooled & { readonly decoded: DecodedItem | null })[]
+}
+
+async function listOf(bySender: BySender, signal: AbortSignal): Promise<List> {
+  const all = Object.values(bySender).flatMap((byNonce) => Object.values(byNonce).flat())
+  const shown = all.slice(0, MOST_SHOWN)
+  const decoded = await decodeAll(
+    shown.map(({ to, input }) =>
+      byteLength(to) === 20 ? { kind: 'call', address: to, data: input } : { kind: 'creation', data: input },
+    ),
+    signal,
+  )
+  return { count: all.length, shown: shown.map((each, i) => ({ ...each, decoded: decoded[i] ?? null })) }
+}
+
+async function loadPool(signal: AbortSignal): Promise<{ readonly pending: List; readonly queued: List }> {
+  const content = await call<{ pending: BySender; queued: BySender }>('txpool_content', [], signal)
+  return { pending: await listOf(content.pending, signal), queued: await listOf(content.queued, signal) }
+}
+
+function methodOf({ to, input, decoded }: List['shown'][number]): string {
+  if (byteLength(to) !== 20) return `new ${decoded?.name ?? 'contract'}`
+  return decoded?.name ?? (byteLength(input) >= 4 ? input.slice(0, 10) : 'transfer')
+}
+
+function PoolTable({
+  title,
+  hint,
+  list: { count, shown },
+  onDrop,
+}: {
+  readonly title: string
+  readonly hint: string
+  readonly list: List
+  readonly onDrop: () => void
+}) {
+  const drop = firstOpen('hardhat_dropTransaction', 'anvil_dropTransaction')
+  return (
+    <Section title={title} actions={<span class="dim">{counted(count, 'transaction')}</span>}>
+      <p class="dim empty">{hint}</p>
+      <Table
+        label={title}
+        columns={[
+          'Hash',
+          'From',
+          { name: 'Nonce', end: true, wide: true },
+          'To',
+          { name: 'Method', wide: true },
+          { name: 'Value', wide: true, end: true },
+          { name: 'Gas price (wei)', wide: true, end: true },
+          ...(drop === undefined ? [] : [{ name: 'Action', end: true as const }]),
+        ]}
+        rows={shown.map((transaction) => {
+          const { hash, from, to, nonce, value, gasPrice, decoded } = transaction
+          return {
+            key: hash,
+            cells: [
+              <TransactionLink key="hash" hash={hash} />,
+              <AddressLink key="from" address={from} />,
+              grouped(toBigInt(nonce)),
+              <AddressLink key="to" address={byteLength(to) === 20 ? to : null} />,
+              <span key="method" class="method" title={decoded?.text}>
+                {methodOf(transaction)}
+              </span>,
+              <Amount key="value" wei={toBigInt(value)} />,
+              grouped(toBigInt(gasPrice)),
+              ...(drop === undefined
+                ? []
+                : [
+                    <ActionButton
+                      key="drop"
+                      kind="danger"
+                      label={`Drop ${shortened(hash, 4)}`}
+                      text="Drop"
+                      run={async () => {
+                        await call(drop, [hash])
+                        onDrop()
+                      }}
+                    />,
+                  ]),
+            ],
+          }
+        })}
+      />
+      {count > shown.length && <p class="dim">{counted(count - shown.length, 'further transaction')}</p>}
+    </Section>
+  )
+}
+
+/** The page. */
+export function PoolPage() {
+  const isOpen = may('txpool_content')
+  const pool = useQuery(`pool ${isOpen}`, async (signal) => (isOpen ? loadPool(signal) : undefined), 'live')
+  useEffect(() => {
+    const timer = setInterval(() => {
+      if (!document.hidden && connection.value === 'open') pool.reload()
+    }, RELOAD_MS)
+    return () => clearInterval(timer)
+  }, [])
+  return (
+    <>
+      <div class="card-head">
+        <h1>Pool</h1>
+        {may('anvil_dropAllTransactions') && (
+          <ActionButton
+            label="Empty the pool"
+            kind="danger"
+            run={async () => {
+              await call('anvil_dropAllTransactions')
+              pool.reload()
+            }}
+          />
+        )}
+      </div>
+      <Show loaded={pool}>
+        {(value) =>
+          value === undefined ? (
+            <p class="dim">The node does not list its pool for this caller</p>
+          ) : (
+            <>
+              <PoolTable
+                title="Pending"
+                hint="The next block may contain these."
+                list={value.pending}
+                onDrop={pool.reload}
+              />
+              <PoolTable
+                title="Queued"
+                hint="These wait for a transaction of an earlier nonce."
+                list={value.queued}
+                onDrop={pool.reload}
+              />
+            </>
+          )
+        }
+      </Show>
+    </>
+  )
+}

@@ -1,0 +1,98 @@
+/** What an operator sees of a cluster: its status, readiness and metrics, and the end of its leader. */
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { serve } from '../../src/index.ts'
+import { newCluster, type TestCluster, until } from '../support/cluster.ts'
+import {
+  callAt,
+  leaderAmong,
+  processCluster,
+  readinessOf,
+  startClient,
+} from '../support/cluster-processes.ts'
+import { runCommand } from '../support/command.ts'
+import { type NatsServer, natsServer } from '../support/nats-server.ts'
+import { tcpProxy } from '../support/tcp-proxy.ts'
+import { describeWith, NATS_SERVER } from '../support/tools.ts'
+
+describeWith(NATS_SERVER, 'operating a cluster', () => {
+  let nats: NatsServer
+  let cluster: TestCluster | undefined
+  let processes: ReturnType<typeof processCluster> | undefined
+
+  beforeAll(async () => {
+    nats = await natsServer()
+  })
+  afterEach(async () => {
+    await cluster?.close()
+    await processes?.remove()
+  })
+  afterAll(() => nats.remove())
+
+  it('hands over at once when the leader is asked to end, and shows its nodes', async () => {
+    processes = processCluster(nats.url, 'operating')
+    const leader = await processes.start('a', ['--role', 'leader'])
+    const other = await processes.start('b')
+    const where = ['--cluster', nats.url, '--cluster-name', 'operating']
+    const shown = await runCommand(['cluster', 'status', ...where, '--json'])
+    expect(shown).toMatchObject({ code: 0, stderr: '' })
+    const status = JSON.parse(shown.stdout)
+    expect(Object.keys(status)).toEqual(['term', 'leader', 'nodes'])
+    expect(status.term).toBe(1)
+    expect(status.nodes.map(({ role }: { role: string }) => role).sort()).toEqual(['follower', 'leader'])
+    const leading = status.nodes.find(({ role }: { role: string }) => role === 'leader')
+    expect(leading).toEqual({ id: status.leader, role: 'leader', head: 0, lag: expect.any(Number) })
+
+    const [from] = await callAt(other.url, 'eth_accounts')
+    const client = startClient(() => other.url, from)
+    await until(() => client.acknowledged.length > 3, 'transactions')
+    expect(await leader.end('SIGTERM')).toBe(0)
+    const count = client.acknowledged.length
+    await until(() => client.acknowledged.length > count + 3, 'transactions after the handover')
+    await client.stop()
+    expect(await leaderAmong([other])).toBe(other)
+    expect(await readinessOf(other)).toEqual({
+      status: 'ok',
+      head: client.acknowledged.length,
+      role: 'leader',
+      term: 2,
+      lag: expect.any(Number),
+    })
+    const { stdout } = await runCommand(['cluster', 'status', ...where])
+    expect(stdout).toMatch(
+      /^Term 2, leader ([0-9a-f]{8}), nodes: 1\.\n\1 {2}leader {4}head \d+ {2}lag [\d.]+ s\n$/,
+    )
+    expect(
+      await runCommand(['cluster', 'status', '--cluster', nats.url, '--cluster-name', 'none']),
+    ).toMatchObject({
+      code: 1,
+      stderr: `tandem: There is no cluster none at ${nats.url}.\n`,
+    })
+  })
+
+  it('is not ready when nothing of the leader has arrived for longer than --max-lag', async () => {
+    cluster = newCluster(nats.url, { maxLag: 1 })
+    await cluster.start({ role: 'leader' })
+    const proxy = await tcpProxy(nats.port)
+    const follower = await cluster.start({ role: 'follower', cluster: proxy.url })
+    const server = await serve(follower, { port: 0 })
+    const ready = async () => {
+      const response = await fetch(`${server.url}/readyz`)
+      return { code: response.status, ...((await response.json()) as object) }
+    }
+    expect(await ready()).toMatchObject({ code: 200, status: 'ok', head: 0, role: 'follower', term: 1 })
+    proxy.cut()
+    await until(async () => (await ready()).code === 503, 'a lag')
+    expect(await ready()).toMatchObject({ status: 'lagging', role: 'follower' })
+    proxy.heal()
+    await until(async () => (await ready()).code === 200, 'no lag')
+    const metrics = await (await fetch(`${server.url}/metrics`)).text()
+    expect(metrics).toMatch(/^tandem_cluster_leader 0$/m)
+    expect(metrics).toMatch(/^tandem_cluster_term 1$/m)
+    expect(metrics).toMatch(/^tandem_cluster_lag_seconds \d/m)
+    expect(metrics).toMatch(/^tandem_cluster_elections_total 0$/m)
+    expect(metrics).toMatch(/^tandem_cluster_forwarded_total \d+$/m)
+    await server.close()
+    await cluster.stop(follower)
+    await proxy.close()
+  })
+})

@@ -1,0 +1,117 @@
+/** NATS that is away, full or asked for much: writes are refused in time, reads go on, and all goes on by itself. */
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { type Hex, toHex } from '../../src/encoding/hex.ts'
+import type { Node } from '../../src/index.ts'
+import { newCluster, roleOf, rpc, type TestCluster, until } from '../support/cluster.ts'
+import { type NatsServer, natsServer } from '../support/nats-server.ts'
+import { describeWith, NATS_SERVER } from '../support/tools.ts'
+
+/** JSON-RPC errors as code and message. */
+async function failureOf(call: Promise<unknown>): Promise<string> {
+  return call.then(
+    () => 'none',
+    (error) => `${error.code} ${error.message}`,
+  )
+}
+
+/** Size of the large batch; the script has 20, the suite less. */
+const MEGABYTES = process.env.CLUSTER_ROUNDS === undefined ? 5 : 20
+
+describeWith(NATS_SERVER, 'a cluster whose NATS is in trouble', () => {
+  let nats: NatsServer
+  let cluster: TestCluster
+
+  beforeAll(async () => {
+    nats = await natsServer()
+  })
+  afterEach(() => cluster.close())
+  afterAll(() => nats.remove())
+
+  const sameHead = (nodes: readonly Node[]) =>
+    until(
+      async () => new Set(nodes.map(({ engine }) => engine.queries.head().hash)).size === 1,
+      'the same head',
+    )
+
+  it('refuses writes while NATS is away, does not make them later, and goes on by itself', async () => {
+    cluster = newCluster(nats.url)
+    const leader = await cluster.start({ role: 'leader' })
+    const follower = await cluster.start({ role: 'follower' })
+    const [from] = await rpc(leader, 'eth_accounts')
+    await rpc(follower, 'eth_sendTransaction', { from, to: from })
+    await nats.kill()
+    const begun = performance.now()
+    const value = '0x123456'
+    const refusals = await Promise.all([
+      failureOf(rpc(leader, 'eth_sendTransaction', { from, to: from, value })),
+      failureOf(rpc(follower, 'eth_sendTransaction', { from, to: from, value })),
+      failureOf(rpc(leader, 'evm_mine')),
+    ])
+    expect(performance.now() - begun).toBeLessThan(10_000)
+    for (const refusal of refusals) expect(refusal).toMatch(/^-32002 .*; try again$/)
+    for (const node of [leader, follower]) expect(await rpc(node, 'eth_blockNumber')).toBe('0x1')
+    await nats.restart()
+    await until(async () => (await roleOf(leader)) === 'leader', 'the leader leads again')
+    await until(
+      async () => (await failureOf(rpc(follower, 'eth_sendTransaction', { from, to: from }))) === 'none',
+      'a write through the follower',
+    )
+    await sameHead([leader, follower])
+    const height = Number(await rpc(follower, 'eth_blockNumber'))
+    expect(height).toBe(2)
+    for (let number = 1; number <= height; number++) {
+      const block = await rpc(follower, 'eth_getBlockByNumber', `0x${number.toString(16)}`, true)
+      for (const transaction of block.transactions) expect(transaction.value).not.toBe(value)
+    }
+    expect(leader.engine.queries.poolSize()).toEqual({ pending: 0, queued: 0 })
+  })
+
+  it(`writes a batch of ${MEGABYTES} MB, and passes on calls beyond the limit of a message`, async () => {
+    cluster = newCluster(nats.url)
+    const leader = await cluster.start({ role: 'leader', rpcTimeoutMs: 30_000 })
+    const follower = await cluster.start({ role: 'follower', rpcTimeoutMs: 30_000 })
+    const codeOf = (n: number) => new Uint8Array(1 << 20).fill(n)
+    const addressOf = (n: number): Hex => `0x${n.toString(16).padStart(40, '8')}`
+    const numbers = Array.from({ length: MEGABYTES }, (_, i) => i + 1)
+    await leader.engine.dev.editState(numbers.map((n) => ({ address: addressOf(n), code: codeOf(n) })))
+    // Beyond the limit of a message, to the leader and back.
+    const asked = toHex(new Uint8Array(2 << 20).fill(0x5b))
+    await rpc(follower, 'hardhat_setCode', addressOf(21), asked)
+    expect((await rpc(follower, 'eth_getCode', addressOf(21), 'pending')) === asked).toBe(true)
+    for (const n of numbers) {
+      expect((await rpc(follower, 'eth_getCode', addressOf(n), 'latest')) === toHex(codeOf(n))).toBe(true)
+    }
+  })
+
+  it('makes room when the log is full, and lets a new node and one that fell behind begin with a snapshot', async () => {
+    cluster = newCluster(nats.url, { clusterLogBytes: 1 << 20 })
+    const leader = await cluster.start({ role: 'leader' })
+    const follower = await cluster.start({ role: 'follower' })
+    const [from] = await rpc(leader, 'eth_accounts')
+    const address = (n: number) => `0x${n.toString(16).padStart(40, '0')}`
+    const code = (n: number) => `0x${n.toString(16).padStart(2, '0').repeat(300_000)}`
+    const refusals: string[] = []
+    const written = (call: () => Promise<unknown>) =>
+      until(async () => {
+        const refusal = await failureOf(call())
+        if (refusal !== 'none') refusals.push(refusal)
+        return refusal === 'none'
+      }, 'a write')
+    for (let n = 1; n <= 6; n++) {
+      await written(() => rpc(leader, 'hardhat_setCode', address(0x1000 + n), code(n)))
+    }
+    await written(() => rpc(leader, 'eth_sendTransaction', { from, to: from }))
+    expect(refusals.length).toBeGreaterThan(0)
+    for (const refusal of refusals) expect(refusal).toMatch(/^-32002 .*; try again$/)
+    const late = await cluster.start({ role: 'follower' })
+    await sameHead([leader, follower, late])
+    for (const node of [follower, late]) {
+      for (let n = 1; n <= 6; n++) {
+        expect(await rpc(node, 'eth_getCode', address(0x1000 + n), 'latest')).toBe(code(n))
+      }
+    }
+    expect(await rpc(late, 'eth_getBlockByNumber', '0x1', true)).toEqual(
+      await rpc(leader, 'eth_getBlockByNumber', '0x1', true),
+    )
+  })
+})

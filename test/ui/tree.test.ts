@@ -1,0 +1,78 @@
+/** The block tree, live through a reorganisation, and the search. */
+import { expect, it } from 'vitest'
+import { artifact } from '../support/contracts.ts'
+import { useExplorer } from '../support/explorer.ts'
+import { CHROMIUM, describeWith } from '../support/tools.ts'
+
+describeWith(CHROMIUM, 'the block tree', () => {
+  const open = useExplorer()
+
+  it('shows branches with weights and uncles, and the reorganisation that just happened', async () => {
+    const explorer = await open({}, {}, '#/tree')
+    const { page, call } = explorer
+    const rows = page.getByRole('table', { name: 'Branches' }).getByRole('row')
+    await rows.nth(1).waitFor()
+    await call('evm_mine', { blocks: 3 })
+    const replaced = await call('eth_getBlockByNumber', '0x3', false)
+    const { added } = await call('evm_reorg', { depth: 1, uncles: true })
+    await page.getByRole('heading', { name: 'Last reorganisation' }).waitFor()
+    await page.getByText('1 block above block 2 was removed').waitFor()
+    const row = rows.filter({ hasText: 'replaced' })
+    await row.waitFor()
+    expect(await row.getByRole('link').first().getAttribute('href')).toBe(`#/block/${replaced.hash}`)
+    const weights = await call('eth_getBlocksByNumber', '0x4')
+    const head = rows.filter({ has: page.locator(`a[href="#/block/${added.at(-1)}"]`) })
+    await head.waitFor()
+    expect(await head.getByRole('cell').nth(2).textContent()).toBe(String(Number(weights[0].totalDifficulty)))
+    expect(await page.getByText('uncle of 4').or(page.getByText('1 uncle')).count()).toBeGreaterThan(0)
+    expect(await explorer.findings()).toEqual([])
+  })
+})
+
+describeWith(CHROMIUM, 'the search', () => {
+  const open = useExplorer()
+
+  it('opens what a hash, a height, an address or a name means', async () => {
+    const explorer = await open()
+    const { page, call } = explorer
+    const [from] = await call('eth_accounts')
+    const probe = artifact('Probe')
+    const hash = await call('eth_sendTransaction', { from, data: probe.bytecode, gas: '0x4c4b40' })
+    const { blockHash, contractAddress } = await call('eth_getTransactionReceipt', hash)
+    await call('evm_setAbi', contractAddress, probe)
+    const field = page.getByRole('searchbox')
+    async function find(text: string, fragment: string): Promise<void> {
+      await field.fill(text)
+      await field.press('Enter')
+      await page.waitForURL(({ hash }) => hash === fragment)
+    }
+    await find(hash, `#/tx/${hash}`)
+    await find(blockHash.toUpperCase().replace('0X', '0x'), `#/block/${blockHash}`)
+    await find('1', '#/block/1')
+    await find('0x1', '#/block/1')
+    await find('latest', '#/block/latest')
+    await find(from, `#/address/${from}`)
+    // One step back: the search itself leaves no entry in the history.
+    await page.goBack()
+    await page.waitForURL(({ hash }) => hash === '#/block/latest')
+    await find('no such <b>name</b>', '#/search/no%20such%20%3Cb%3Ename%3C%2Fb%3E')
+    await page.getByText('Nothing is known by the name or hash “no such <b>name</b>”').waitFor()
+    expect(await explorer.findings()).toEqual([])
+  })
+
+  it('lists contracts, functions, events and errors by a part of their names', async () => {
+    const explorer = await open()
+    const { page, call } = explorer
+    const at = '0x00000000000000000000000000000000000dead1'
+    await call('evm_setAbi', at, {
+      contractName: 'Vault',
+      abi: ['function sweepAll()', 'event Swept(uint256)'],
+    })
+    await explorer.goTo('#/search/swe')
+    const names = page.getByRole('table', { name: 'Names' })
+    await names.getByRole('link', { name: 'sweepAll' }).waitFor()
+    expect(await names.getByRole('row').count()).toBe(3)
+    await explorer.goTo('#/search/Vault')
+    await page.waitForURL(({ hash }) => hash === `#/address/${at}`)
+  })
+})
