@@ -11,7 +11,9 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, it } from 'vitest'
+import type { AnvilSettings } from '../../src/cli/anvil/flag-values.ts'
 import { ANVIL_FLAGS } from '../../src/cli/anvil/flags.ts'
+import type { NodeOptions } from '../../src/options/options.ts'
 import { rpc } from '../support/json-rpc.ts'
 
 const MAIN = fileURLToPath(new URL('../../dist/cli/anvil.js', import.meta.url))
@@ -199,10 +201,42 @@ describe('a flag', () => {
     [['--hardfork', 'osaka'], /^tandem: --hardfork osaka is not supported: .*cancun\.\n$/],
     [['--mnemonic', 'a', '--mnemonic-random'], /contradict each other: give one of them\.\n$/],
     [['--gas-limit', '1', '--block-gas-limit', '2'], /are the same flag/],
+    [['--fork-block-number', '7'], /need the URL to fork from: give --fork-url <url>/],
+    [['-f', 'nowhere'], /Option "fork" expects URLs such as/],
   ])('%j ends the start with one sentence and 2', async (args, sentence) => {
     const { code, stderr } = await ended(args)
     expect(code).toBe(2)
     expect(stderr).toEqual(typeof sentence === 'string' ? sentence : expect.stringMatching(sentence))
+  })
+
+  it('of a fork sets what it does in Anvil', () => {
+    const node: NodeOptions = {}
+    const values: Readonly<Record<string, string>> = {
+      '--fork-url': 'http://a.example@7\nhttp://b.example',
+      '--fork-block-number': '-5',
+      '--fork-header': 'a: b\nc: d',
+      '--compute-units-per-second': '340',
+      '--timeout': '1500',
+      '--retries': '2',
+      '--cache-path': '/tmp/cache',
+      '--no-storage-caching': '',
+    }
+    for (const { flags, apply } of ANVIL_FLAGS) {
+      const [name = ''] = /--[\w-]+/.exec(flags) ?? []
+      const value = values[name]
+      if (value !== undefined) apply(value, { node } as AnvilSettings, name)
+    }
+    expect(node).toEqual({
+      fork: ['http://a.example@7', 'http://b.example'],
+      forkBlock: '-5',
+      forkHeader: ['a: b', 'c: d'],
+      // Anvil counts 17 units a request.
+      forkRate: 20,
+      forkTimeoutMs: 1500,
+      forkRetries: 2,
+      forkCacheDir: '/tmp/cache',
+      forkCache: false,
+    })
   })
 
   it('of Anvil 1.7 is understood, each', () => {

@@ -109,6 +109,7 @@ export function engineRemote(node: Node): EngineRemote {
       retries: 0,
       rateLimited: 0,
       callsToday: 0,
+      callsPerDay: 0,
       cacheHits: 0,
       cacheMisses: 0,
     }),

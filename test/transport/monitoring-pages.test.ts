@@ -49,6 +49,18 @@ describe('health and readiness', () => {
 })
 
 describe('figures', () => {
+  it('show what a fork asks upstream, and its budget', async () => {
+    const upstream = await servedNode()
+    served = await servedNode({ fork: upstream.url, forkCache: false, forkCallsPerDay: 1000 })
+    const { text } = await get(served.url, '/metrics')
+    const calls = figure(text, 'tandem_fork_calls_total')
+    expect(calls).toBeGreaterThan(0)
+    expect(figure(text, 'tandem_fork_calls_today')).toBe(calls)
+    expect(figure(text, 'tandem_fork_calls_per_day')).toBe(1000)
+    expect(figure((await get(upstream.url, '/metrics')).text, 'tandem_fork_calls_total')).toBeUndefined()
+    await upstream.close()
+  })
+
   it('count calls, errors and time by method, and show chain, pool, sockets and process', async () => {
     served = await servedNode({ mining: 'manual' })
     const [from] = await served.call('eth_accounts')

@@ -109,6 +109,8 @@ export interface RemoteUsage {
   readonly rateLimited: number
   /** Calls of the last 24 hours; a hosted key has a daily quota. */
   readonly callsToday: number
+  /** Most calls of 24 hours; 0 is no limit. */
+  readonly callsPerDay: number
   /** Items found in the cache, and fetched because they were not there. */
   readonly cacheHits: number
   readonly cacheMisses: number

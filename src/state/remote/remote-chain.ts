@@ -163,6 +163,7 @@ async function build(
     usage: () => ({
       ...client.counts,
       callsToday: client.callsToday(),
+      callsPerDay: settings.callsPerDay,
       cacheHits: asker.counts.hits,
       cacheMisses: asker.counts.misses,
     }),
