@@ -16,15 +16,15 @@ export interface Health {
   readonly queued: number
   /** Of the data directory with all it holds; `undefined` in memory. */
   readonly databaseBytes: number | undefined
+  /** What was asked of the upstream; absent in a node that forks no other chain. */
+  readonly upstream?: RemoteUsage
   /** Absent in a node of its own. */
   readonly cluster?: ClusterHealth
-  /** What a fork sent upstream; absent in a chain of its own. */
-  readonly upstream?: RemoteUsage
 }
 
 /** Reads the health of an engine whose data directory is `dataDir`; `undefined` is memory. */
 export async function readHealth(
-  { config, fork, queries }: Engine,
+  { config, queries, fork }: Engine,
   dataDir: string | undefined,
 ): Promise<Health> {
   const { header } = queries.head().block
@@ -35,6 +35,6 @@ export async function readHealth(
     headTimestamp: header.timestamp,
     ...queries.poolSize(),
     databaseBytes: dataDir === undefined ? undefined : await sizeOfDirectory(dataDir),
-    ...(fork !== undefined && { upstream: fork.remote.usage() }),
+    ...(fork && { upstream: fork.remote.usage() }),
   }
 }

@@ -210,22 +210,21 @@ function showUpstream(registers: Registry[]): (usage: RemoteUsage) => void {
     const isFirst = seen === undefined
     seen = usage
     if (!isFirst) return
-    const now = () => seen ?? usage
-    gauge('tandem_fork_calls_today', 'Calls to the upstream in the last 24 hours.', registers, () => {
-      return now().callsToday
-    })
-    gauge('tandem_fork_calls_per_day', 'Budget of calls in 24 hours; 0 is none.', registers, () => {
-      return now().callsPerDay
-    })
-    counter('tandem_fork_requests_total', 'HTTP requests to the upstream.', registers, () => now().requests)
-    counter('tandem_fork_calls_total', 'Calls in these requests.', registers, () => now().calls)
-    counter('tandem_fork_retries_total', 'Requests that were sent again.', registers, () => now().retries)
-    counter('tandem_fork_rate_limited_total', 'Refusals for too many requests.', registers, () => {
-      return now().rateLimited
-    })
-    counter('tandem_fork_cache_hits_total', 'Answers taken from the cache.', registers, () => now().cacheHits)
-    counter('tandem_fork_cache_misses_total', 'Answers fetched as the cache lacked them.', registers, () => {
-      return now().cacheMisses
+    const counts = [
+      ['requests', 'HTTP requests to the upstream of the fork, repeated ones included.', 'requests'],
+      ['calls', 'Calls in them, repeated ones included.', 'calls'],
+      ['retries', 'Answers without a usable result that were asked for again.', 'retries'],
+      ['rate_limited', 'Refusals for too many requests.', 'rateLimited'],
+      ['cache_hits', 'Items that the cache had.', 'cacheHits'],
+      ['cache_misses', 'Items that were fetched.', 'cacheMisses'],
+    ] as const
+    for (const [name, help, key] of counts) {
+      counter(`tandem_upstream_${name}_total`, help, registers, () => (seen ?? usage)[key])
+    }
+    const help = 'Calls to the upstream in the last 24 hours; a hosted key has a daily quota.'
+    gauge('tandem_upstream_calls_today', help, registers, () => (seen ?? usage).callsToday)
+    gauge('tandem_upstream_calls_per_day', 'Budget of calls in 24 hours; 0 is none.', registers, () => {
+      return (seen ?? usage).callsPerDay
     })
   }
 }
@@ -269,14 +268,14 @@ export function createMetrics({ meter, load, health, sockets, overLimits }: Metr
   showOverLimits(overLimits, registers)
   const show = health && showHealth(registers)
   const placeInCluster = showCluster(registers)
-  const showFork = showUpstream(registers)
+  const useOfUpstream = showUpstream(registers)
   return {
     contentType: registry.contentType,
     async text() {
       const seen = await health?.()
       if (seen !== undefined) show?.(seen)
       if (seen?.cluster !== undefined) placeInCluster(seen.cluster)
-      if (seen?.upstream !== undefined) showFork(seen.upstream)
+      if (seen?.upstream !== undefined) useOfUpstream(seen.upstream)
       return `${await registry.metrics()}\n${durationsText(meter)}`
     },
   }

@@ -107,7 +107,7 @@ describeWith(ANVIL, 'Anvil as a fork of this node', () => {
   })
 })
 
-/** Passes requests on, until it is set to leave them without an answer. */
+/** Passes requests on, until it leaves them without an answer. */
 async function proxyOf(url: string) {
   let isHanging = false
   let hanging: (() => void) | undefined
