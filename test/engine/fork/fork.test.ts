@@ -1,3 +1,4 @@
+import { Interface } from 'ethers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Hex } from '../../../src/encoding/hex.ts'
 import { createNode, createNodeFrom, type Node } from '../../../src/node.ts'
@@ -164,8 +165,9 @@ describe('a fork', () => {
     expect(await request(fork, 'eth_call', { to: bridge, data }, 'latest')).toBe(
       await request(original, 'eth_call', { to: bridge, data }, 'latest'),
     )
-    // receiveHeaders(bytes[]) with an empty list
-    const write = `0xe5400e7b${'20'.padStart(64, '0')}${'0'.repeat(64)}`
+    const write = new Interface(['function receiveHeader(bytes)']).encodeFunctionData('receiveHeader', [
+      '0x00',
+    ])
     const tx = { from: chain.accounts[0], to: bridge, data: write, gas: '0x100000' }
     for (const method of ['eth_call', 'eth_estimateGas']) {
       await expect(request(fork, method, tx, 'latest')).rejects.toThrow(/cannot be simulated on a fork/)
