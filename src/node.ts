@@ -119,6 +119,7 @@ interface Shared {
 
 /** What a chain of a pool is made from. */
 interface Origin {
+  readonly node: Node
   readonly given: NodeOptions
   /** Closed with the node. */
   readonly store: Store
@@ -356,6 +357,7 @@ export async function createNodeFrom(
   const origin = genesis
   if (origin === undefined) throw new Error('the engine was created without a genesis')
   origins.set(node, {
+    node,
     given,
     get store() {
       return store

@@ -45,6 +45,7 @@ export async function createPool({ size = DEFAULT_SIZE, base }: PoolOptions = {}
   }
   const node = base ?? (await createNode())
   const { given, store, start } = originOf(node)
+  checkCopied(node)
   const { dataDir: _dataDir, cluster: _cluster, ...options } = given
   const beginning = start()
   const frozen = await freezeEntries(store)
@@ -58,11 +59,13 @@ export async function createPool({ size = DEFAULT_SIZE, base }: PoolOptions = {}
  * Throws `invalid-options`.
  */
 export function createLivePool(size: number, base: object): LivePool {
-  const { given, store, start, shared, version } = originOf(base)
+  const { node, given, store, start, shared, version } = originOf(base)
+  checkCopied(node)
   const { dataDir: _dataDir, cluster: _cluster, ...options } = given
   let copied: { readonly version: string; readonly entries: Promise<FrozenEntries> } | undefined
 
   return poolOf(size, async () => {
+    checkCopied(node)
     const current = version()
     if (copied?.version !== current) {
       const copy = { version: current, entries: freezeEntries(store) }
@@ -75,6 +78,12 @@ export function createLivePool(size: number, base: object): LivePool {
     const entries = await copied.entries
     return createNodeFrom(options, { ...beginning, store: createMemoryStore(entries), shared })
   })
+}
+
+/** Throws `invalid-options` for a fork, whose states are at the upstream. */
+function checkCopied({ engine }: Node): void {
+  if (engine.fork === undefined) return
+  throw new NodeError('invalid-options', 'A pool cannot copy a fork: name a node with a chain of its own.')
 }
 
 function poolOf(size: number, make: () => Promise<Node>): LivePool {

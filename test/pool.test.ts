@@ -1,8 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { keccakHex } from '../src/encoding/hash.ts'
 import { fromHex, type Hex } from '../src/encoding/hex.ts'
-import { createNode, createPool, type Node, type Pool } from '../src/index.ts'
+import { createNode, createPool, type Node, type Pool, serve } from '../src/index.ts'
 import { BOB, COW } from './support/noting-chain.ts'
+import { servedNode } from './support/served-node.ts'
 
 const CHAINS = 20
 let base: Node | undefined
@@ -67,7 +68,14 @@ describe('a pool', () => {
   })
 
   it('has chains with the clock, the modes, the accounts and the names of the base, each of its own', async () => {
-    base = await createNode({ preset: 'hardhat', frozenClock: 1_700_000_000, mining: 'manual' })
+    // Without a time limit: scrypt is slow on a busy machine.
+    const options = {
+      preset: 'hardhat',
+      frozenClock: 1_700_000_000,
+      mining: 'manual',
+      rpcTimeoutMs: 0,
+    } as const
+    base = await createNode(options)
     const stranger = '0x00000000000000000000000000000000deadbeef'
     const encrypted = await call(base, 'personal_newAccount', 'open')
     const seeded = await call(base, 'personal_newAccountWithSeed', 'a seed')
@@ -121,6 +129,11 @@ describe('a pool', () => {
     pool = await createPool()
     expect(await call(await pool.chain('a'), 'eth_blockNumber')).toBe('0x0')
     await expect(createPool({ size: 0 })).rejects.toThrow('Option "size" expects')
+    const upstream = await servedNode()
+    base = await createNode({ fork: [upstream.url] })
+    await expect(createPool({ base })).rejects.toThrow('A pool cannot copy a fork')
+    await expect(serve(base, { port: 0, pool: 2 })).rejects.toThrow('A pool cannot copy a fork')
+    await upstream.close()
     await expect(createPool({ base: {} as Node })).rejects.toThrow('This is no node of createNode.')
   })
 })

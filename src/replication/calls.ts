@@ -68,6 +68,9 @@ export function answerCalls(
   async function reply(to: string, call: RemoteCall): Promise<void> {
     let json: ReplyJson
     try {
+      if (call.expiresAt !== undefined && performance.now() > call.expiresAt) {
+        throw new NodeError('overloaded', 'This call has arrived too late and had no effect; try again')
+      }
       const result = await answer(call)
       json = { result: result === undefined ? null : result, sequence: sequence() }
     } catch (error) {

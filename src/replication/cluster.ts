@@ -236,12 +236,17 @@ export async function openCluster(
       const target = node ?? started.leader
       if (!link.isUp) throw tryAgain('The cluster cannot be reached')
       if (target === undefined || target === id) throw tryAgain('The cluster has no leader at the moment')
+      if (node === undefined && !started.isCurrent) {
+        throw tryAgain('This node has lost touch with the log of the cluster: the call was not made')
+      }
       const until = performance.now() + request.timeoutMs
+      const clock = presenceOf.clockOf(target)
+      const expiresAt = clock && clock + request.timeoutMs
       forwarded++
       let reply: RemoteReply | undefined
       try {
         const signal = node === undefined ? started.termSignal() : undefined
-        reply = await callNode(link, names, target, request, signal)
+        reply = await callNode(link, names, target, { ...request, expiresAt }, signal)
       } catch (error) {
         if (!(error instanceof NoSuchNodeError)) throw error
         if (node !== undefined) return undefined

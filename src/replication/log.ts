@@ -37,6 +37,8 @@ export class AppendError extends Error {
 
 /** A log that is being read. */
 export interface Reading {
+  /** Has NATS sent a message or a sign of life lately? */
+  readonly isLive: boolean
   /** Resolves when `handle` runs no more. */
   stop(): Promise<void>
   /** Resolves when reading has ended, rejects with what `handle` threw. */
@@ -75,6 +77,8 @@ const NO_MESSAGE_FOUND = 10_037
 /** Messages that a follower asks for at once, and how it notices a lost consumer. */
 const READ_AHEAD = 256
 const IDLE_HEARTBEAT_MS = 1_000
+/** Without a sign of life for this time, what is appended may not arrive here. */
+const LIVE_MS = 2_500
 
 /** Did the server reply that nobody handles the subject? Then the message is nowhere. */
 function isNoResponders(error: unknown): boolean {
@@ -180,9 +184,14 @@ export async function openLog(
       })
       const chunks = createChunkReader()
       let isStopped = false
+      let lastSign = performance.now()
+      void (async () => {
+        for await (const { type } of messages.status()) if (type === 'heartbeat') lastSign = performance.now()
+      })()
       const ended = (async () => {
         for await (const message of messages) {
           if (isStopped) break
+          lastSign = performance.now()
           const bytes = chunks.read(message.data)
           await handle(message.seq, bytes && decodeLogRecord(bytes))
           if (isStopped) break
@@ -190,6 +199,9 @@ export async function openLog(
       })()
       ended.catch(() => {})
       return {
+        get isLive() {
+          return link.isUp && performance.now() - lastSign < LIVE_MS
+        },
         async stop() {
           isStopped = true
           await messages.close()

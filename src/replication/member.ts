@@ -43,6 +43,8 @@ export interface Member {
   readonly leader: string | undefined
   /** Sequence of the last message of the log that this node has dealt with. */
   readonly sequence: number
+  /** Does what is appended to the log arrive here soon? */
+  readonly isCurrent: boolean
   /** `performance.now()` until which no other node can lead; 0 on a follower. */
   readonly leadsUntil: number
   readonly elections: number
@@ -306,6 +308,9 @@ export async function startMember(parts: Parts): Promise<Member> {
     },
     get sequence() {
       return tail
+    },
+    get isCurrent() {
+      return role === 'leader' || reading?.isLive === true
     },
     get leadsUntil() {
       return role === 'leader' ? (lease?.heldUntil ?? 0) : 0

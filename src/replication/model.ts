@@ -40,6 +40,11 @@ export interface RemoteCall {
   readonly entitlements: readonly string[]
   /** Milliseconds that it may take. */
   readonly timeoutMs: number
+  /**
+   * `performance.now()` of the node that answers, beyond which it does not begin: the network may hold a request back
+   * until its caller has been refused. Absent where that clock is not known.
+   */
+  readonly expiresAt?: number | undefined
 }
 
 /** Answers a call of another node; rejects with the `NodeError` that the caller gets. */

@@ -22,6 +22,8 @@ export interface NodeEntry {
 export interface Presence {
   /** Seconds since the node last had all that the leader had announced; for the leader, since it renewed its lease. */
   lag(): number
+  /** `performance.now()` of another node, by its last announcement as the leader. */
+  clockOf(node: string): number | undefined
   stop(): void
 }
 
@@ -30,6 +32,8 @@ interface Beat {
   readonly node: string
   readonly term: number
   readonly sequence: number
+  /** `performance.now()` of the leader. */
+  readonly clock: number
 }
 
 const BEAT_MS = 500
@@ -53,6 +57,9 @@ export function createPresence({ link, names, bucket, id, member, engine }: Part
   let current = performance.now()
   let ahead: { readonly sequence: number; readonly at: number } | undefined
 
+  /** Who announced itself last, and how far its clock is ahead of that of this node. */
+  let announced: { readonly node: string; readonly ahead: number } | undefined
+
   function catchUp(): void {
     if (ahead === undefined || member.sequence < ahead.sequence) return
     current = ahead.at
@@ -70,8 +77,9 @@ export function createPresence({ link, names, bucket, id, member, engine }: Part
     callback(error, message) {
       if (error !== null) return
       catchUp()
-      const { node, term, sequence } = message.json<Beat>()
+      const { node, term, sequence, clock } = message.json<Beat>()
       member.noteLeader(node, term)
+      announced = { node, ahead: clock - performance.now() }
       ahead ??= { sequence, at: performance.now() }
       catchUp()
     },
@@ -81,7 +89,12 @@ export function createPresence({ link, names, bucket, id, member, engine }: Part
     if (member.leadsUntil > performance.now() && link.isUp) {
       link.connection.publish(
         names.beat,
-        JSON.stringify({ node: id, term: member.term, sequence: member.sequence } satisfies Beat),
+        JSON.stringify({
+          node: id,
+          term: member.term,
+          sequence: member.sequence,
+          clock: performance.now(),
+        } satisfies Beat),
       )
       current = performance.now()
     }
@@ -105,6 +118,7 @@ export function createPresence({ link, names, bucket, id, member, engine }: Part
 
   return {
     lag,
+    clockOf: (node) => (announced?.node === node ? performance.now() + announced.ahead : undefined),
     stop() {
       clearInterval(beating)
       clearInterval(announcing)

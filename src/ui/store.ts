@@ -41,24 +41,36 @@ const THROTTLE_MS = 250
 let feed: Feed | undefined
 let timer: ReturnType<typeof setTimeout> | undefined
 let updatedAt = 0
+/** The chain or the pool has changed since the last update began. */
+let isStale = false
 /** The live region shows the loss of the connection. */
 let announcedLoss = false
 
 async function update(): Promise<void> {
-  timer = undefined
-  updatedAt = Date.now()
   try {
     const latest = await call<Header>('eth_getBlockByNumber', ['latest', false])
     head.value = latest
     version.value++
   } catch {
     // The feed reports a lost connection, and each page its own errors.
+  } finally {
+    timer = undefined
+    updatedAt = Date.now()
+    if (isStale) scheduleUpdate()
   }
 }
 
+/** Updates soon; a page that nobody sees does so when it is shown again, so that it costs the node nothing. */
 function scheduleUpdate(): void {
-  if (timer !== undefined) return
-  timer = setTimeout(() => void update(), Math.max(0, updatedAt + THROTTLE_MS - Date.now()))
+  isStale = true
+  if (timer !== undefined || document.hidden) return
+  timer = setTimeout(
+    () => {
+      isStale = false
+      void update()
+    },
+    Math.max(0, updatedAt + THROTTLE_MS - Date.now()),
+  )
 }
 
 function onChain(event: unknown): void {
@@ -108,10 +120,13 @@ export function startStore(): void {
   })
   feed.subscribe(['chain'], onChain)
   feed.subscribe(['newPendingTransactions'], scheduleUpdate)
+  document.addEventListener('visibilitychange', () => {
+    if (isStale) scheduleUpdate()
+  })
   setInterval(() => {
     now.value = Math.floor(Date.now() / 1000)
   }, 1000)
-  void update()
+  scheduleUpdate()
 }
 
 /** Subscribes to further events, as `eth_subscribe` takes them; the returned function ends it. */

@@ -37,6 +37,14 @@ describe('the settings of the command', () => {
     expect(readSettings(flags({ profile: 'hosted', 'unsafe-open': true }), {}).serve.unsafeOpen).toBe(true)
   })
 
+  it('turn the explorer off and on by flags, the environment and the file', () => {
+    expect(readSettings(flags(), {}).serve.ui).toBeUndefined()
+    expect(readSettings(flags({ 'no-ui': true }), {}).serve.ui).toBe(false)
+    expect(readSettings(flags({ ui: true }), { TANDEM_NO_UI: 'true' }).serve.ui).toBe(true)
+    expect(readSettings(flags(), { TANDEM_NO_UI: 'true' }).serve.ui).toBe(false)
+    expect(fromFile({ ui: false }).serve.ui).toBe(false)
+  })
+
   it('refuse what makes no sense together', () => {
     const hosted = { profile: 'hosted', 'unsafe-open': true } as const
     expect(() => readSettings(flags({ ...hosted, accounts: '3' }), {})).toThrow(

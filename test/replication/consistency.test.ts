@@ -59,7 +59,7 @@ describeWith(NATS_SERVER, 'callers of several followers', () => {
     const servers = await Promise.all(nodes.map((node) => serve(node, { port: 0 })))
     const accounts: string[] = await rpc(nodes[0] as Node, 'eth_accounts')
     const history = await Promise.all(
-      accounts.slice(0, 4).map(async (from, index) => {
+      accounts.slice(0, 3).map(async (from, index) => {
         const below = randomNumbers(SEED + index)
         const call = caller(
           servers.map(({ url }) => url),
@@ -68,7 +68,7 @@ describeWith(NATS_SERVER, 'callers of several followers', () => {
         )
         const to = `0x${(index + 1).toString(16).padStart(40, '6')}`
         let [height, sent] = [0, 0]
-        for (let step = 0; step < (IS_LONG ? 2_000 : 60); step++) {
+        for (let step = 0; step < (IS_LONG ? 2_000 : 30); step++) {
           if (below(3) === 0) {
             const hash = await call('eth_sendTransaction', { from, to, value: '0x1' })
             sent++
@@ -86,7 +86,7 @@ describeWith(NATS_SERVER, 'callers of several followers', () => {
         return sent
       }),
     )
-    expect(Math.min(...history)).toBeGreaterThan(5)
+    expect(Math.min(...history)).toBeGreaterThan(3)
     await Promise.all(servers.map((server) => server.close()))
   })
 
