@@ -105,7 +105,7 @@ try {
   }
   if (folder === undefined) {
     for (const [name, scheme] of Object.entries(documented)) {
-      await shoot(name, scheme, 1100, fileURLToPath(new URL(`docs/images/explorer-${name}.png`, ROOT)))
+      await shoot(name, scheme, 1280, fileURLToPath(new URL(`docs/images/explorer-${name}.png`, ROOT)))
     }
   } else {
     for (const name of Object.keys(pages).filter((name) => only.length === 0 || only.includes(name))) {

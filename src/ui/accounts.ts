@@ -90,7 +90,7 @@ async function senderOf(): Promise<Hex> {
   const accounts = may('eth_accounts') ? await call<Hex[]>('eth_accounts') : []
   const [first] = accounts
   if (sender.value === '') {
-    if (first === undefined) throw new Error('The node has no account of its own')
+    if (first === undefined) throw new Error('The node signs for no account')
     return first
   }
   const address = addressOf(sender.value)
