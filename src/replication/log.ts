@@ -39,6 +39,8 @@ export class AppendError extends Error {
 export interface Reading {
   /** Has NATS sent a message or a sign of life lately? */
   readonly isLive: boolean
+  /** Is NATS there, and sends nothing? Then the server that sent has ended, and another one has to be asked. */
+  readonly isStuck: boolean
   /** Resolves when `handle` runs no more. */
   stop(): Promise<void>
   /** Resolves when reading has ended, rejects with what `handle` threw. */
@@ -201,6 +203,9 @@ export async function openLog(
       return {
         get isLive() {
           return link.isUp && performance.now() - lastSign < LIVE_MS
+        },
+        get isStuck() {
+          return link.isUp && performance.now() - lastSign > 2 * LIVE_MS
         },
         async stop() {
           isStopped = true

@@ -70,6 +70,8 @@ class GapError extends Error {}
 /** Transactions that became runnable after the last record are sent after this time without another, milliseconds. */
 const FEED_MS = 10
 const RETRY_MS = 100
+/** Between two looks whether the log is still being read, milliseconds. */
+const WATCH_MS = 1_000
 
 const pause = (milliseconds: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, milliseconds).unref())
@@ -276,6 +278,18 @@ export async function startMember(parts: Parts): Promise<Member> {
     })
   }
 
+  // The client's own attempts to continue after the end of a server take up to a minute.
+  const watching = setInterval(() => {
+    const stuck = reading
+    if (stuck?.isStuck !== true) return
+    void transitions.enqueue(async () => {
+      if (reading !== stuck || !stuck.isStuck) return
+      await stopReading()
+      await retried(startReading)
+    })
+  }, WATCH_MS)
+  watching.unref()
+
   let feeding: NodeJS.Timeout | undefined
   const stopListening = engine.events.on('pool', ({ added }) => {
     if (role !== 'leader') return
@@ -332,6 +346,7 @@ export async function startMember(parts: Parts): Promise<Member> {
     async leave() {
       isLeaving = true
       clearTimeout(feeding)
+      clearInterval(watching)
       stopListening()
       if (role === 'leader') await engine.replica.follow()
       await records.idle()
