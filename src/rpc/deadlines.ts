@@ -32,7 +32,7 @@ export function createDeadlines(
   methods: readonly AnyMethod[],
 ): DeadlineOf {
   const given = new Map(Object.entries(methodTimeouts))
-  if (given.size === 0) return (_method, request) => request
+  if (given.size === 0) return ({ waitsForUpstream }, request) => (waitsForUpstream ? 0 : request)
 
   const limits = new Map<AnyMethod, number>()
   for (const method of methods) {
@@ -42,7 +42,7 @@ export function createDeadlines(
   }
   return (method, request) => {
     const limit = limits.get(method)
-    if (limit === undefined) return request
+    if (limit === undefined) return method.waitsForUpstream ? 0 : request
     if (limit === 0) return 0
     const end = Date.now() + limit
     return request === 0 ? end : Math.min(end, request + Math.max(0, limit - rpcTimeoutMs))

@@ -54,6 +54,8 @@ export interface MethodDefinition<P extends NamedParameters, R> {
   readonly summary: string
   /** Its cost is up to the caller, so only so many run at once: simulations, for example. Absent: as its namespace. */
   readonly heavy?: true
+  /** It waits for requests to the upstream of a fork, which have limits of their own: the default time limit does not apply. */
+  readonly waitsForUpstream?: true
   /** It changes the chain, the pool, the clock, the mining, the keys or the peers of this node. */
   readonly changesState?: true
   /** It is refused where the local wallet is disabled. */
@@ -80,6 +82,7 @@ export interface AnyMethod extends MethodNames {
   /** The name up to `_` or `.`: permissions and keys open and close by it. */
   readonly namespace: string
   readonly heavy: boolean
+  readonly waitsForUpstream: boolean
   readonly changesState: boolean
   readonly notifies: boolean
   readonly hosted: boolean
@@ -106,6 +109,7 @@ export function method<P extends NamedParameters, R>(definition: MethodDefinitio
     aliases: definition.aliases ?? [],
     namespace,
     heavy: definition.heavy ?? namespaceRules(namespace).heavy ?? false,
+    waitsForUpstream: definition.waitsForUpstream ?? false,
     changesState,
     notifies: definition.notifies ?? false,
     hosted,

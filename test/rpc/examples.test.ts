@@ -12,7 +12,7 @@ vi.mock(import('../../src/engine/wallet/encrypted-key.ts'), async (original) => 
 const examples = METHODS.flatMap((method) => method.examples.map((example) => ({ method, example })))
 
 /** They need what only an earlier call gives: the id of a filter, a block, a key under a passphrase, work, or a mined block. */
-const WITHOUT = `anvil_dealERC20 anvil_mine_detailed anvil_setERC20Allowance evm_mine_detailed
+const WITHOUT = `anvil_dealERC20 anvil_mine_detailed anvil_setERC20Allowance anvil_setRpcUrl evm_mine_detailed
 debug_accountInfoAt debug_getModifiedAccountsByHash debug_getModifiedAccountsByNumber
 debug_getRawBlock debug_getRawHeader eth_getFilterChanges eth_getFilterLogs eth_getProof eth_resend eth_simulateV1 evm_diff evm_importBlock evm_reorg
 mnr_submitBitcoinBlock mnr_submitBitcoinBlockTransactions mnr_submitBitcoinBlockPartialMerkle

@@ -103,7 +103,10 @@ describeWith(ANVIL, 'Anvil as a fork of this node', () => {
     const fork = clientOf(url)
     expect(await readWord(fork, chain.token, balanceOf(chain.accounts[1]))).toBe(1000n)
     const hash = await sendCall(fork, chain.accounts[1], chain.token, transferTo(chain.accounts[2], 1n))
-    expect(await request(fork, 'eth_getTransactionReceipt', hash)).toMatchObject({ status: '0x1' })
+    // Anvil answers before it mines.
+    let receipt: unknown = null
+    while (receipt === null) receipt = await request(fork, 'eth_getTransactionReceipt', hash)
+    expect(receipt).toMatchObject({ status: '0x1' })
   })
 })
 

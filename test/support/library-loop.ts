@@ -21,6 +21,7 @@ import { FAILURE, type Session } from '../../src/evm/frame.ts'
 import { REFUND } from '../../src/evm/gas-schedule.ts'
 import { libraryAddress } from '../../src/evm/library-state.ts'
 import type { BlockEnvironment } from '../../src/evm/message.ts'
+import { MAX_CALL_DEPTH } from '../../src/evm/opcodes/calls.ts'
 import type { CalledMessage } from '../../src/evm/precompile-call.ts'
 import { MAX_WORD, wordToAddress } from '../../src/evm/word.ts'
 import { touchesOn } from './petersburg-rules.ts'
@@ -120,7 +121,8 @@ function callGas(operands: 6 | 7, chargesNewAccount: boolean): GasFunction {
     gas += memoryGas(runState, inputAt, inputLength) + memoryGas(runState, outputAt, outputLength)
     const { journal, precompiles } = sessionOf(runState)
     const balance = journal.state.account(runState.env.address.toString())?.balance ?? 0n
-    if (precompiles.has(wordToAddress(target)) && balance < value) {
+    const isTooDeep = runState.env.depth >= MAX_CALL_DEPTH
+    if (isTooDeep || (precompiles.has(wordToAddress(target)) && balance < value)) {
       // Refused before its input is read: the memory for that is paid and not opened.
       Object.assign(runState, { memoryWordCount, highestMemCost })
       memoryGas(runState, outputAt, outputLength)

@@ -12,7 +12,7 @@ import { namespaceOf } from '../../method-names.ts'
 
 /** A method that answers nothing but that it is done. */
 interface Order<P extends NamedParameters>
-  extends Pick<MethodDefinition<P, never>, 'aliases' | 'summary' | 'params' | 'errors'> {
+  extends Pick<MethodDefinition<P, never>, 'aliases' | 'summary' | 'params' | 'errors' | 'waitsForUpstream'> {
   /** Behind `hardhat_` and `anvil_`. */
   readonly name: string
   /** Parameters of a call that changes nothing on a fresh local chain. */
@@ -22,13 +22,14 @@ interface Order<P extends NamedParameters>
 
 /** The two methods of an order: Hardhat's answers true, as do the aliases; Anvil's answers null. */
 export function order<P extends NamedParameters>(definition: Order<P>): readonly [AnyMethod, AnyMethod] {
-  const { name, aliases, summary, params, errors = [], example, run } = definition
+  const { name, aliases, summary, params, errors = [], example, run, waitsForUpstream } = definition
   const examples = (result: true | null) => (example === undefined ? [] : [{ params: example, result }])
   return [
     method({
       name: `hardhat_${name}`,
       ...(aliases && { aliases }),
       changesState: true,
+      ...(waitsForUpstream && { waitsForUpstream }),
       summary,
       params,
       result: z.literal(true),
@@ -42,6 +43,7 @@ export function order<P extends NamedParameters>(definition: Order<P>): readonly
     method({
       name: `anvil_${name}`,
       changesState: true,
+      ...(waitsForUpstream && { waitsForUpstream }),
       summary: `${summary} Anvil's form: answers null.`,
       params,
       result: z.null(),

@@ -40,6 +40,7 @@ const ResetOptions: Parameter<ForkingRequest & { readonly forking?: ForkingReque
 
 const RESET = order({
   name: 'reset',
+  waitsForUpstream: true,
   summary:
     "Back to genesis, on a fork to its first block; snapshots, pool, clock offset, block overrides and impersonation are dropped. With `forking` the chain becomes a fork of `jsonRpcUrl` (the fork's own upstream unless given) at `blockNumber` (the tip unless given).",
   params: { options: optional(ResetOptions, {}) },
@@ -57,6 +58,7 @@ const RESET = order({
 export const anvil_setRpcUrl = method({
   name: 'anvil_setRpcUrl',
   changesState: true,
+  waitsForUpstream: true,
   summary:
     'The URL to ask from now on for what a fork needs of its upstream, which must have the same block.',
   params: { url: Url },
