@@ -21,6 +21,7 @@ import {
   snapshotId,
   toRpcSnapshotDiff,
 } from '../wire/snapshot.ts'
+import { RESET_SUMMARY, ResetOptions, resetChain } from './reset.ts'
 
 /** Longest interval that a Node timer can wait, milliseconds. */
 const MAX_INTERVAL = 2 ** 31 - 1
@@ -135,12 +136,13 @@ export const evm_diff = method({
 export const evm_reset = method({
   name: 'evm_reset',
   changesState: true,
-  summary: 'Back to genesis; snapshots and pool are dropped.',
-  params: {},
+  waitsForUpstream: true,
+  summary: RESET_SUMMARY,
+  params: { options: optional(ResetOptions, {}) },
   result: z.null(),
   examples: [{ params: [], result: null }],
-  async run(_, { engine }) {
-    await engine.commands.reset()
+  async run({ options }, { engine }) {
+    await resetChain(engine, options)
     return null
   },
 })

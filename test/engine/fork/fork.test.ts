@@ -113,6 +113,26 @@ describe('a fork', () => {
     expect(remote.fetches.length + remote.loads.length - before).toBeLessThanOrEqual(5)
   })
 
+  it('mines each block once, with transactions whose state was not read before', async () => {
+    const { fork } = await forkOf(original)
+    const { accounts, token } = chain
+    const added: number[] = []
+    fork.engine.events.on('chain', (update) => {
+      added.push(...update.added.map(({ block }) => block.header.number))
+    })
+    const height = Number(await request(fork, 'eth_blockNumber'))
+    await request(fork, 'evm_setAutomine', false)
+    const senders = [accounts[1], accounts[5], accounts[6]]
+    const hashes: Hex[] = []
+    for (const from of senders) hashes.push(await sendCall(fork, from, token, transferTo(accounts[7], 0n)))
+    await request(fork, 'hardhat_mine', '0x4')
+    expect(added).toEqual([1, 2, 3, 4].map((above) => height + above))
+    for (const hash of hashes) {
+      expect(await request(fork, 'eth_getTransactionReceipt', hash)).toMatchObject({ status: '0x1' })
+    }
+    expect(await request(fork, 'txpool_status')).toEqual({ pending: 0, queued: 0 })
+  })
+
   it('reverts to a snapshot, and resets to the fork point', async () => {
     const { fork } = await forkOf(original)
     const { accounts, token } = chain

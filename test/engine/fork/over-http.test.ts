@@ -64,15 +64,18 @@ describe('a fork over HTTP', () => {
     expect(requests() - before).toBeLessThanOrEqual(10)
   })
 
-  it('forks a block below the tip, and another one at run time', async () => {
-    const fork = await forkOf({ forkBlock: 1 })
-    expect(await request(fork, 'eth_blockNumber')).toBe('0x1')
-    expect(await request(fork, 'eth_getCode', chain.list, 'latest')).toBe('0x')
-    await request(fork, 'hardhat_reset', { forking: { jsonRpcUrl: upstream.url, blockNumber: 2 } })
-    expect(await request(fork, 'eth_blockNumber')).toBe('0x2')
-    expect(await request(fork, 'eth_getCode', chain.list, 'latest')).not.toBe('0x')
-    expect(await request(fork, 'anvil_nodeInfo')).toMatchObject({ forkConfig: { forkBlockNumber: 2 } })
-  })
+  it.each(['evm_reset', 'hardhat_reset', 'anvil_reset'])(
+    'forks another block at run time by %s',
+    async (reset) => {
+      const fork = await forkOf({ forkBlock: 1 })
+      expect(await request(fork, 'eth_blockNumber')).toBe('0x1')
+      expect(await request(fork, 'eth_getCode', chain.list, 'latest')).toBe('0x')
+      await request(fork, reset, { forking: { jsonRpcUrl: upstream.url, blockNumber: 2 } })
+      expect(await request(fork, 'eth_blockNumber')).toBe('0x2')
+      expect(await request(fork, 'eth_getCode', chain.list, 'latest')).not.toBe('0x')
+      expect(await request(fork, 'anvil_nodeInfo')).toMatchObject({ forkConfig: { forkBlockNumber: 2 } })
+    },
+  )
 
   it('forks the state that a transaction met', async () => {
     const { accounts, token } = chain

@@ -2,57 +2,23 @@
 import { z } from 'zod'
 import { type Hex, toQuantity } from '../../../encoding/hex.ts'
 import { invalidParams } from '../../../errors.ts'
-import { anyText } from '../../json-forms.ts'
 import { method } from '../../method.ts'
-import { object, optional, orNull, type Parameter, scalar } from '../../parameter.ts'
-import { Flag, HashText, QuantityText, wholeNumber } from '../../wire/scalars.ts'
+import { optional } from '../../parameter.ts'
+import { Flag, HashText, QuantityText } from '../../wire/scalars.ts'
 import { evm_increaseTime, evm_revert, evm_setNextBlockTimestamp, evm_snapshot } from '../evm.ts'
+import { RESET_SUMMARY, ResetOptions, resetChain, Url } from '../reset.ts'
 import { order, under } from './family.ts'
 
 /** As Foundry spells it. */
 const HARD_FORK = 'Cancun' as const
 
-const isHttpUrl = (value: string): boolean => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)
-
-const Url: Parameter<string> = scalar({
-  form: anyText({ most: 2048, where: isHttpUrl }),
-  description: 'a URL of http or https',
-  decode: (value) => value,
-  refusal: (_, name) => `${name}: must be a URL of http or https`,
-})
-const FORKING = {
-  jsonRpcUrl: Url,
-  blockNumber: wholeNumber('height of the block to fork, number or hex', Number.MAX_SAFE_INTEGER),
-}
-
-interface ForkingRequest {
-  readonly jsonRpcUrl?: string | undefined
-  readonly blockNumber?: number | undefined
-}
-
-const EMPTY_IS_ABSENT = { nullIsAbsent: true } as const
-
-/** The chain to fork; clients may send the members empty, and Anvil takes those of `forking` at the top as well. */
-const ResetOptions: Parameter<ForkingRequest & { readonly forking?: ForkingRequest | undefined }> = orNull(
-  object({ ...FORKING, forking: object(FORKING, EMPTY_IS_ABSENT) }, EMPTY_IS_ABSENT),
-  {},
-)
-
 const RESET = order({
   name: 'reset',
   waitsForUpstream: true,
-  summary:
-    "Back to genesis, on a fork to its first block; snapshots, pool, clock offset, block overrides and impersonation are dropped. With `forking` the chain becomes a fork of `jsonRpcUrl` (the fork's own upstream unless given) at `blockNumber` (the tip unless given).",
+  summary: RESET_SUMMARY,
   params: { options: optional(ResetOptions, {}) },
   example: [],
-  async run({ options }, { engine }) {
-    const url = options.forking?.jsonRpcUrl ?? options.jsonRpcUrl
-    const block = options.forking?.blockNumber ?? options.blockNumber
-    if (url === undefined && block === undefined) return engine.commands.reset()
-    if (engine.forkAnew === undefined)
-      throw invalidParams('options.forking: a node that shares its chain with others forks no other one')
-    return engine.forkAnew({ url, block })
-  },
+  run: ({ options }, { engine }) => resetChain(engine, options),
 })
 
 export const anvil_setRpcUrl = method({

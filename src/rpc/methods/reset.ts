@@ -1,0 +1,51 @@
+/** Back to the beginning, or on to a fork: what `evm_reset`, `hardhat_reset` and `anvil_reset` have in common. */
+import type { Engine } from '../../engine/engine.ts'
+import { invalidParams } from '../../errors.ts'
+import { anyText } from '../json-forms.ts'
+import { object, orNull, type Parameter, scalar } from '../parameter.ts'
+import { wholeNumber } from '../wire/scalars.ts'
+
+const isHttpUrl = (value: string): boolean => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)
+
+/** The URL of an upstream. */
+export const Url: Parameter<string> = scalar({
+  form: anyText({ most: 2048, where: isHttpUrl }),
+  description: 'a URL of http or https',
+  decode: (value) => value,
+  refusal: (_, name) => `${name}: must be a URL of http or https`,
+})
+
+const FORKING = {
+  jsonRpcUrl: Url,
+  blockNumber: wholeNumber('height of the block to fork, number or hex', Number.MAX_SAFE_INTEGER),
+}
+
+interface ForkingRequest {
+  readonly jsonRpcUrl?: string | undefined
+  readonly blockNumber?: number | undefined
+}
+
+const EMPTY_IS_ABSENT = { nullIsAbsent: true } as const
+
+/** What to reset to. */
+type ResetRequest = ForkingRequest & { readonly forking?: ForkingRequest | undefined }
+
+/** The chain to fork; clients may send the members empty, and Anvil takes those of `forking` at the top as well. */
+export const ResetOptions: Parameter<ResetRequest> = orNull(
+  object({ ...FORKING, forking: object(FORKING, EMPTY_IS_ABSENT) }, EMPTY_IS_ABSENT),
+  {},
+)
+
+/** For the methods' documentation. */
+export const RESET_SUMMARY =
+  "Back to genesis, on a fork to its first block; snapshots, pool, clock offset, block overrides and impersonation are dropped. With `forking` the chain becomes a fork of `jsonRpcUrl` (the fork's own upstream unless given) at `blockNumber` (the tip unless given)."
+
+/** Resets the chain, or forks another one. Throws `invalid-params`, `upstream`, with the chain as it was. */
+export async function resetChain(engine: Engine, { forking, ...top }: ResetRequest): Promise<void> {
+  const url = forking?.jsonRpcUrl ?? top.jsonRpcUrl
+  const block = forking?.blockNumber ?? top.blockNumber
+  if (url === undefined && block === undefined) return engine.commands.reset()
+  if (engine.forkAnew === undefined)
+    throw invalidParams('options.forking: a node that shares its chain with others forks no other one')
+  return engine.forkAnew({ url, block })
+}
