@@ -1,28 +1,19 @@
 /** Options → store → engine → dispatcher: builds, starts and closes one node. */
 import { arch, platform } from 'node:os'
 import { join } from 'node:path'
-import { type AbiRegistry, copyOnWrite } from './abi/registry.ts'
+import { copyOnWrite } from './abi/registry.ts'
 import type { ChainConfig } from './chain/config.ts'
-import type { Genesis } from './chain/genesis.ts'
-import type { Hex } from './encoding/hex.ts'
 import type { ForkStart } from './engine/blockchain/chain.ts'
 import { createEngine } from './engine/create-engine.ts'
-import type { NodeModes } from './engine/dev/dev-tools.ts'
 import type { Engine } from './engine/engine.ts'
 import { createForkAnew, openUpstream } from './engine/fork/open-upstream.ts'
 import type { Peers } from './engine/peers/peer-scoring.ts'
 import { createRandomness } from './engine/randomness.ts'
-import {
-  type Accounts,
-  accountsOf,
-  createAccounts,
-  type LocalAccounts,
-  MINER_ADDRESS,
-} from './engine/wallet/accounts.ts'
+import { createAccounts, MINER_ADDRESS } from './engine/wallet/accounts.ts'
 import { createKeyStore, openKeyStore } from './engine/wallet/key-store.ts'
-import { createWallet, type WalletCopy } from './engine/wallet/wallet.ts'
-import { NodeError } from './errors.ts'
+import { createWallet } from './engine/wallet/wallet.ts'
 import { silentLogger } from './logger.ts'
+import { copyOf, type Shared, type Start, setOrigin } from './node-origin.ts'
 import {
   clockOf,
   configOf,
@@ -42,7 +33,6 @@ import { errorObjectIn } from './rpc/dialects.ts'
 import { createDispatcher, type Dispatcher } from './rpc/dispatcher.ts'
 import { RpcError } from './rpc/error-codes.ts'
 import { type Health, readHealth } from './rpc/health.ts'
-import type { Load } from './rpc/load.ts'
 import { METHODS } from './rpc/methods/index.ts'
 import { createPermissions } from './rpc/permissions.ts'
 import { checkMethodEntries, methodsOpenIn } from './rpc/profiles.ts'
@@ -100,58 +90,11 @@ function clientVersion(preset: Preset): string {
 /** The folder of a data directory that holds key files. */
 const KEY_FOLDER = 'keystore'
 
-/** What a copy of a node begins with, beside the entries of its database. */
-interface Start {
-  readonly genesis: Genesis
-  /** Never changes. */
-  readonly names: AbiRegistry
-  readonly accounts: WalletCopy
-  readonly modes: NodeModes
-  /** Of a fork; the copy does not close it. */
-  readonly upstream: RemoteChain | undefined
-}
-
-/** What a copy has in common with its node, which then has to stay open longer: callers, and the limits of concurrent work. */
-interface Shared {
-  readonly peers: Peers
-  readonly load: Load
-}
-
-/** What a chain of a pool is made from. */
-interface Origin {
-  readonly node: Node
-  readonly given: NodeOptions
-  /** Closed with the node. */
-  readonly store: Store
-  readonly shared: Shared
-  /** Copies what the node has now. */
-  start(): Start
-  /** Changes with the chain, the state after the head, and the pool. */
-  version(): string
-}
-
 /** A chain that was opened. */
 interface Opened {
   readonly engine: Engine
   readonly store: Store
   readonly joining: Joining | undefined
-}
-
-/** The same accounts with keys of their own: a wallet wipes the keys that it locks. */
-function copyOf(local: Accounts): LocalAccounts {
-  const keys = new Map<Hex, Uint8Array>()
-  for (const address of local.list()) keys.set(address, (local.key(address) as Uint8Array).slice())
-  return { ...accountsOf(local.enabled, keys), toFund: [] }
-}
-
-/** The origins of open nodes: what another node needs to continue from one, and no user of a node. */
-const origins = new WeakMap<object, Origin>()
-
-/** Where a node came from. Throws `invalid-options` for an object of another package. */
-export function originOf(node: object): Origin {
-  const origin = origins.get(node)
-  if (origin === undefined) throw new NodeError('invalid-options', 'This is no node of createNode.')
-  return origin
 }
 
 /**
@@ -169,7 +112,7 @@ export function createNode(given: NodeOptions = {}): Promise<Node> {
 export async function createNodeFrom(
   given: NodeOptions,
   from?: Start & { readonly store: Store; readonly shared?: Shared | undefined },
-  remote: RemoteChain | undefined = from?.upstream,
+  remote?: RemoteChain,
 ): Promise<Node> {
   const options = resolveNodeOptions(given)
   checkMethodEntries(options.methods, options, METHODS)
@@ -356,8 +299,8 @@ export async function createNodeFrom(
   }
   const origin = genesis
   if (origin === undefined) throw new Error('the engine was created without a genesis')
-  origins.set(node, {
-    node,
+  setOrigin(node, {
+    engine,
     given,
     get store() {
       return store
@@ -373,7 +316,6 @@ export async function createNodeFrom(
       names: names.copy(),
       accounts: engine.accounts.copy(),
       modes: engine.dev.modes(),
-      upstream: engine.fork && { ...engine.fork.remote, close: async () => {} },
     }),
   })
   return node

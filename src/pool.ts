@@ -1,6 +1,7 @@
 /** Many chains in one process, each beginning where one base node stands. */
 import { NodeError } from './errors.ts'
-import { createNode, createNodeFrom, type Node, originOf } from './node.ts'
+import { createNode, createNodeFrom, type Node } from './node.ts'
+import { type Origin, originOf } from './node-origin.ts'
 import { createMemoryStore, type FrozenEntries, freezeEntries } from './store/memory-store.ts'
 
 /** What a pool is made of. */
@@ -44,8 +45,9 @@ export async function createPool({ size = DEFAULT_SIZE, base }: PoolOptions = {}
     )
   }
   const node = base ?? (await createNode())
-  const { given, store, start } = originOf(node)
-  checkCopied(node)
+  const origin = originOf(node)
+  checkCopied(origin)
+  const { given, store, start } = origin
   const { dataDir: _dataDir, cluster: _cluster, ...options } = given
   const beginning = start()
   const frozen = await freezeEntries(store)
@@ -59,13 +61,14 @@ export async function createPool({ size = DEFAULT_SIZE, base }: PoolOptions = {}
  * Throws `invalid-options`.
  */
 export function createLivePool(size: number, base: object): LivePool {
-  const { node, given, store, start, shared, version } = originOf(base)
-  checkCopied(node)
+  const origin = originOf(base)
+  checkCopied(origin)
+  const { given, store, start, shared, version } = origin
   const { dataDir: _dataDir, cluster: _cluster, ...options } = given
   let copied: { readonly version: string; readonly entries: Promise<FrozenEntries> } | undefined
 
   return poolOf(size, async () => {
-    checkCopied(node)
+    checkCopied(origin)
     const current = version()
     if (copied?.version !== current) {
       const copy = { version: current, entries: freezeEntries(store) }
@@ -81,7 +84,7 @@ export function createLivePool(size: number, base: object): LivePool {
 }
 
 /** Throws `invalid-options` for a fork, whose states are at the upstream. */
-function checkCopied({ engine }: Node): void {
+function checkCopied({ engine }: Pick<Origin, 'engine'>): void {
   if (engine.fork === undefined) return
   throw new NodeError('invalid-options', 'A pool cannot copy a fork: name a node with a chain of its own.')
 }

@@ -21,6 +21,7 @@ const LAYERS = [
   'engine',
   'replication',
   'rpc',
+  'node-origin.ts',
   'node-parts.ts',
   'node.ts',
   'pool.ts',

@@ -31,8 +31,8 @@ const MEGABYTE = 1 << 20
 /**
  * Bytes written before LevelDB sorts them into a file, bytes of its files kept in memory, and bytes of a file. Most of
  * what is written are trie nodes under their hashes: they do not compress, and larger buffers and files are merged less
- * often. With 4 MB, files of 2 MB and compression a transfer among 100,000 accounts takes 7.8 to 8.4 ms of processor
- * time, with these values 4.9 to 5.8 ms (two interleaved runs of 2,000); the files are no larger.
+ * often. A transfer among 100,000 accounts took 5.8 and 4.9 ms of processor time, with 4 MB, files of 2 MB and
+ * compression 8.4 and 7.8 ms (two interleaved runs of 2,000 on a busy machine, without a warm-up).
  */
 const TUNING = {
   writeBufferSize: 16 * MEGABYTE,

@@ -40,6 +40,7 @@ describeWith(CHROMIUM, 'the pages of blocks', () => {
     await page.getByText('Proof of work verified').waitFor()
     const block = await call('eth_getBlockByNumber', '0x1', false)
     for (const name of ['hash', 'stateRoot', 'transactionsRoot', 'receiptsRoot', 'hashForMergedMining']) {
+      await page.getByText(block[name]).first().waitFor()
       expect(await page.getByText(block[name]).count(), name).toBe(1)
     }
     expect(await page.getByText('is the merged-mining hash of this block').count()).toBe(1)
