@@ -7,13 +7,22 @@ const FILES = 'test/**/*.test.ts'
 const REPLACES = /\bvi\.(mock|doMock|stubEnv|stubGlobal|useFakeTimers)\(/
 
 /**
+ * Runs the EVM library's loop, which awaits each opcode: once another file of the process has used AsyncLocalStorage, as
+ * forks and the browser's driver do, promises cost several times as much (Node 20).
+ */
+const AWAITS_OPCODES = /\bloop: 'library'/
+
+/**
  * These files have a process each. All others share one process a worker, which loads each module once; loading the
  * node anew for each file takes longer than all of their tests.
  */
 const isolated = readdirSync(new URL('test', import.meta.url), { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.test.ts'))
   .map((file) => `test/${file}`)
-  .filter((file) => REPLACES.test(readFileSync(new URL(file, import.meta.url), 'utf8')))
+  .filter((file) => {
+    const text = readFileSync(new URL(file, import.meta.url), 'utf8')
+    return REPLACES.test(text) || AWAITS_OPCODES.test(text)
+  })
 
 export default defineConfig({
   test: {
