@@ -8,6 +8,7 @@ import { invalidParams, type NodeError } from '../errors.ts'
 import { isFreeBridgeTransaction } from './bridge-senders.ts'
 import { type ChainConfig, PRECOMPILE_ADDRESS, REMASC_SENDER } from './config.ts'
 import {
+  addressOf,
   addressOfPublicKey,
   CURVE_ORDER,
   recoverAddress,
@@ -88,11 +89,15 @@ export function decodeBlockTransaction(raw: Uint8Array, isLast: boolean): Transa
   return isRemasc ? transactionOf(fields, REMASC_SENDER, true) : decodeTransaction(raw)
 }
 
-/** Signs with a 32-byte private key. Throws on a key outside 1..n-1. */
-export function signTransaction(unsigned: UnsignedTransaction, key: Uint8Array): Transaction {
+/** Signs with a 32-byte private key, whose address is `from`. Throws on a key outside 1..n-1. */
+export function signTransaction(
+  unsigned: UnsignedTransaction,
+  key: Uint8Array,
+  from = addressOf(key),
+): Transaction {
   const payload = payloadOf(unsigned)
   const signature = sign(keccak256(signedBytes(payload, unsigned.chainId)), key)
-  return decodeTransaction(encodeSigned(payload, unsigned.chainId, signature))
+  return restoreTransaction(encodeSigned(payload, unsigned.chainId, signature), from)
 }
 
 /**

@@ -52,16 +52,38 @@ export function trieValue(bytes: Uint8Array): TrieValue {
   return { hash: new NodeHash(keccak256(bytes)), length: bytes.length, bytes }
 }
 
+/** Bytes of an array that the encodings of many nodes share. */
+const ENCODINGS = 16 << 10
+let encodings = new ArrayBuffer(ENCODINGS)
+let encoded = 0
+
+/** Arrays up to this many bytes lie on the JavaScript heap. */
+const SMALL = 64
+
+/** Room for the bytes of a node. A larger array of its own takes as much time as what is written into it. */
+function roomFor(length: number): Uint8Array {
+  if (length <= SMALL || length > ENCODINGS >> 3) return new Uint8Array(length)
+  if (encoded + length > ENCODINGS) {
+    encodings = new ArrayBuffer(ENCODINGS)
+    encoded = 0
+  }
+  const room = new Uint8Array(encodings, encoded, length)
+  encoded += length
+  return room
+}
+
 /** One node. Its bytes and hash are computed when they are first asked for. */
 export class TrieNode {
   /** The bits between the branch that leads here and this node, one an element. */
   readonly path: Uint8Array
   readonly value: TrieValue | undefined
-  readonly left: TrieChild | undefined
-  readonly right: TrieChild | undefined
+  #left: TrieChild | undefined
+  #right: TrieChild | undefined
   /** Serialized size of everything below, long values included, bytes. */
   readonly childrenSize: number
   #bytes: Uint8Array | undefined
+  /** Length of `#bytes`; 0 until they are made. */
+  #length: number
   #hash: NodeHash | undefined
 
   constructor(
@@ -74,16 +96,34 @@ export class TrieNode {
   ) {
     this.path = path
     this.value = value
-    this.left = left
-    this.right = right
+    this.#left = left
+    this.#right = right
     this.childrenSize = childrenSize
     this.#bytes = bytes
+    this.#length = bytes?.length ?? 0
+  }
+
+  get left(): TrieChild | undefined {
+    return this.#left
+  }
+
+  get right(): TrieChild | undefined {
+    return this.#right
   }
 
   /** The node's serialization; of what its hash is taken. */
   get bytes(): Uint8Array {
-    this.#bytes ??= encodeNode(this)
-    return this.#bytes
+    if (this.#bytes !== undefined) return this.#bytes
+    const bytes = encodeNode(this)
+    // One that is stored has forgotten them, and would keep the encodings of other nodes in memory.
+    if (this.#length === 0) this.#bytes = bytes
+    this.#length = bytes.length
+    return bytes
+  }
+
+  /** Length of the serialization. */
+  get length(): number {
+    return this.#length === 0 ? this.bytes.length : this.#length
   }
 
   get hash(): NodeHash {
@@ -92,26 +132,36 @@ export class TrieNode {
   }
 
   get isLeaf(): boolean {
-    return this.left === undefined && this.right === undefined
+    return this.#left === undefined && this.#right === undefined
   }
 
   /** Is the node written inside its parent? */
   get isEmbedded(): boolean {
-    return this.isLeaf && this.bytes.length <= MAX_EMBEDDED_BYTES
+    return this.isLeaf && this.length <= MAX_EMBEDDED_BYTES
   }
 
   /** What a parent counts for this node and everything below it, bytes. */
   get size(): number {
     const { value } = this
     const longValue = value === undefined || value instanceof Uint8Array ? 0 : value.length
-    return this.childrenSize + this.bytes.length + longValue
+    return this.childrenSize + this.length + longValue
+  }
+
+  /**
+   * Once the node and its children are stored: puts hashes in place of the children and forgets the bytes, so that
+   * whoever keeps the node keeps nothing else.
+   */
+  detach(): void {
+    if (this.#left instanceof TrieNode && !this.#left.isEmbedded) this.#left = this.#left.hash
+    if (this.#right instanceof TrieNode && !this.#right.isEmbedded) this.#right = this.#right.hash
+    if (!this.isEmbedded) this.#bytes = undefined
   }
 }
 
 /** Writes into one array of the right length: a block encodes dozens of nodes, and a list of parts to join costs more than the bytes. */
 function encodeNode({ path, value, left, right, childrenSize }: TrieNode): Uint8Array {
   const isLeaf = left === undefined && right === undefined
-  const bytes = new Uint8Array(
+  const bytes = roomFor(
     1 +
       (path.length > 0 ? pathLengthBytes(path.length) + ((path.length + 7) >> 3) : 0) +
       referenceBytes(left) +

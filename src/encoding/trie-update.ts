@@ -1,7 +1,7 @@
 /** Many changes to a binary trie in one pass: every changed node is made once (docs/protocol.md#57-trie-nodes). */
 import { concat, oneByte } from './bytes.ts'
 import type { Hex } from './hex.ts'
-import { bitsOf, type LongValue, NodeHash, type TrieChild, TrieNode, trieValue } from './trie-node.ts'
+import { bitsOf, NodeHash, type TrieChild, TrieNode, trieValue } from './trie-node.ts'
 
 /** Finds a stored node; throws when it is missing. */
 export type LoadNode = (hash: NodeHash) => TrieNode
@@ -207,30 +207,26 @@ class Update {
   }
 }
 
-/** Receives what has to be stored: the bytes of nodes and of long values, by their hash. */
-export type StoreBytes = (hash: Hex, bytes: Uint8Array, node: TrieNode | undefined) => void
+/** Receives what has to be stored: a node, or the bytes of a long value, by its hash. */
+export interface NewNodes {
+  node(hash: Hex, node: TrieNode): void
+  value(hash: Hex, bytes: Uint8Array): void
+}
 
 /**
- * Reports every node that `updateTrie` made below and including `root`, children before their parents, and the values
- * that it brought; nodes that are written inside their parent are not reported on their own.
+ * Reports every node that `updateTrie` made below `root`, children before their parents, and the values that it
+ * brought; nodes that are written inside their parent are not reported on their own.
  */
-export function reportNewNodes(root: TrieNode, store: StoreBytes): TrieNode {
-  const left = stored(root.left, store)
-  const right = stored(root.right, store)
-  const { value } = root
-  if (value !== undefined && !(value instanceof Uint8Array)) reportValue(value, store)
-  // The stored form holds hashes in place of children, so that old tries are not kept in memory by new ones.
-  return new TrieNode(root.path, root.value, left, right, root.childrenSize, root.bytes)
+export function reportNewNodes(root: TrieNode, report: NewNodes): void {
+  const { left, right, value } = root
+  if (left instanceof TrieNode) reportChild(left, report)
+  if (right instanceof TrieNode) reportChild(right, report)
+  if (value !== undefined && !(value instanceof Uint8Array) && value.bytes !== undefined) {
+    report.value(value.hash.hex, value.bytes)
+  }
 }
 
-function reportValue({ hash, bytes }: LongValue, store: StoreBytes): void {
-  if (bytes !== undefined) store(hash.hex, bytes, undefined)
-}
-
-function stored(child: TrieChild | undefined, store: StoreBytes): TrieChild | undefined {
-  if (!(child instanceof TrieNode)) return child
-  const node = reportNewNodes(child, store)
-  if (child.isEmbedded) return node
-  store(child.hash.hex, child.bytes, node)
-  return child.hash
+function reportChild(child: TrieNode, report: NewNodes): void {
+  reportNewNodes(child, report)
+  if (!child.isEmbedded) report.node(child.hash.hex, child)
 }

@@ -4,7 +4,7 @@ import { concat, EMPTY } from '../encoding/bytes.ts'
 import { keccakHex } from '../encoding/hash.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { bitsOf, decodeNode, type NodeHash, type TrieNode, type TrieValue } from '../encoding/trie-node.ts'
-import { type LoadNode, reportNewNodes, updateTrie } from '../encoding/trie-update.ts'
+import { type LoadNode, type NewNodes, reportNewNodes, updateTrie } from '../encoding/trie-update.ts'
 import { addAccountEdits, type StateEdits } from './account-edits.ts'
 import { keyDifferences } from './key-differences.ts'
 import type { CommittedState, NodeSource, StateReader } from './model.ts'
@@ -126,15 +126,16 @@ export class StateTrie {
     const nodes = new Map<Hex, Uint8Array>()
     const decoded: [Hex, TrieNode][] = []
     if (updated !== undefined && updated.hash.hex !== root) {
-      const report = (hash: Hex, bytes: Uint8Array, node: TrieNode | undefined): void => {
-        if (node === undefined) {
-          code.set(hash, bytes)
-        } else {
-          nodes.set(hash, bytes)
+      const report: NewNodes = {
+        node(hash, node) {
+          nodes.set(hash, node.bytes)
           decoded.push([hash, node])
-        }
+        },
+        value: (hash, bytes) => code.set(hash, bytes),
       }
-      report(updated.hash.hex, updated.bytes, reportNewNodes(updated, report))
+      reportNewNodes(updated, report)
+      report.node(updated.hash.hex, updated)
+      for (const [, node] of decoded) node.detach()
     }
     const committed = { root: updated?.hash.hex ?? EMPTY_TRIE_ROOT, nodes, code }
     this.#decoded.set(committed, decoded)

@@ -5,24 +5,23 @@ import {
   hashKey,
   heightKey,
   type Id,
+  type KeyCodec,
   type KeyValueReader,
   nameKey,
   type Operation,
 } from './table.ts'
 import { PREFIX } from './tables.ts'
 
-type DecodeKey = (bytes: Uint8Array) => Id
-
-const BY_HASH: DecodeKey = hashKey.decode
-const BY_HEIGHT: DecodeKey = heightKey.decode
-const BY_BYTES: DecodeKey = bytesKey.decode
-const BY_NAME: DecodeKey = nameKey.decode
+const BY_HASH = hashKey as KeyCodec<Id>
+const BY_HEIGHT = heightKey as KeyCodec<Id>
+const BY_BYTES = bytesKey as KeyCodec<Id>
+const BY_NAME = nameKey as KeyCodec<Id>
 
 /**
  * The tables that every node of a cluster holds alike. The others belong to one node: indexes, which it builds from its
  * blocks, the scores and bans of its callers, and its position in the log.
  */
-const SHARED: ReadonlyMap<number, DecodeKey> = new Map([
+const SHARED: ReadonlyMap<number, KeyCodec<Id>> = new Map([
   [PREFIX.headers, BY_HASH],
   [PREFIX.bodies, BY_HASH],
   [PREFIX.receipts, BY_HASH],
@@ -51,9 +50,9 @@ export function isShared({ prefix }: Change): boolean {
 /** The change that an operation on a shared table is. Throws for any other table. */
 export function changeOf(operation: Operation): Change {
   const prefix = operation.key[0] ?? 0
-  const decode = SHARED.get(prefix)
-  if (decode === undefined) throw new Error(`table ${prefix} is not shared by the nodes of a cluster`)
-  return { ...operation, prefix, id: decode(operation.key) }
+  const keys = SHARED.get(prefix)
+  if (keys === undefined) throw new Error(`table ${prefix} is not shared by the nodes of a cluster`)
+  return { ...operation, prefix, id: keys.decode(operation.key), keys }
 }
 
 /** Does the database have a chain beyond its genesis? */

@@ -10,8 +10,11 @@ export type Operation =
 /** A key as a table's users know it. */
 export type Id = Hex | string | number
 
-/** A change of a table's entry, which is found again by the table's prefix and its id without looking at bytes. */
-export type Change = Operation & { readonly prefix: number; readonly id: Id }
+/**
+ * A change of a table's entry, which is found again by the table's prefix and its id without looking at bytes. `key` is
+ * encoded when it is first asked for: a store in memory needs few of them.
+ */
+export type Change = Operation & { readonly prefix: number; readonly id: Id; readonly keys: KeyCodec<Id> }
 
 /** One step of a batch. `after` is no data: it runs once the batch is written, for what is kept in memory beside it. */
 export type Write = Change | { readonly type: 'after'; readonly run: () => void }
@@ -33,6 +36,39 @@ export interface KeyCodec<K extends Id> {
   encode(prefix: number, key: K): Uint8Array
   /** `bytes` include the prefix byte. */
   decode(bytes: Uint8Array): K
+}
+
+/** A change that encodes its key at the first use. */
+class LazyChange {
+  readonly prefix: number
+  readonly id: Id
+  readonly keys: KeyCodec<Id>
+  #key: Uint8Array | undefined
+
+  constructor(prefix: number, id: Id, keys: KeyCodec<Id>) {
+    this.prefix = prefix
+    this.id = id
+    this.keys = keys
+  }
+
+  get key(): Uint8Array {
+    this.#key ??= this.keys.encode(this.prefix, this.id)
+    return this.#key
+  }
+}
+
+class Put extends LazyChange {
+  readonly type = 'put'
+  readonly value: Uint8Array
+
+  constructor(prefix: number, id: Id, keys: KeyCodec<Id>, value: Uint8Array) {
+    super(prefix, id, keys)
+    this.value = value
+  }
+}
+
+class Deletion extends LazyChange {
+  readonly type = 'del'
 }
 
 /** Values to bytes and back, each for the entry with an id; `decode` may trust its input, for only `encode` wrote it. */
@@ -123,14 +159,11 @@ export class Table<K extends Id, V> {
   }
 
   put(id: K, value: V): Write {
-    const prefix = this.#prefix
-    const key = this.#keys.encode(prefix, id)
-    return { type: 'put', prefix, id, key, value: this.#values.encode(value, id) }
+    return new Put(this.#prefix, id, this.#keys as KeyCodec<Id>, this.#values.encode(value, id))
   }
 
   del(id: K): Write {
-    const prefix = this.#prefix
-    return { type: 'del', prefix, id, key: this.#keys.encode(prefix, id) }
+    return new Deletion(this.#prefix, id, this.#keys as KeyCodec<Id>)
   }
 
   /** All entries in order, each read strictly: with what is wrong with its bytes where they are not what `put` writes. */

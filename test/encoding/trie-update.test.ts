@@ -2,7 +2,13 @@
 import { describe, expect, it } from 'vitest'
 import { fromHex, type Hex, toHex } from '../../src/encoding/hex.ts'
 import { decodeNode, type NodeHash, type TrieNode } from '../../src/encoding/trie-node.ts'
-import { type LoadNode, reportNewNodes, type TrieEdit, updateTrie } from '../../src/encoding/trie-update.ts'
+import {
+  type LoadNode,
+  type NewNodes,
+  reportNewNodes,
+  type TrieEdit,
+  updateTrie,
+} from '../../src/encoding/trie-update.ts'
 import { referenceData } from '../support/reference-data.ts'
 
 interface Step {
@@ -36,6 +42,13 @@ function bytesOf({ value, valueRepeat }: Step): Uint8Array {
   if (valueRepeat === undefined) return fromHex(value ?? '0x')
   const [byte, length] = valueRepeat.split(' x ')
   return new Uint8Array(Number(length)).fill(Number(`0x${byte}`))
+}
+
+function intoMap(stored: Map<Hex, Uint8Array>): NewNodes {
+  return {
+    node: (hash, { bytes }) => stored.set(hash, bytes),
+    value: (hash, bytes) => stored.set(hash, bytes),
+  }
 }
 
 function editOf(step: Step): TrieEdit {
@@ -72,7 +85,7 @@ describe.each(sequences)('sequence $name', ({ steps, finalItems, savedNodes = []
         root = undefined
         continue
       }
-      reportNewNodes(updated, (hash, bytes) => stored.set(hash, bytes))
+      reportNewNodes(updated, intoMap(stored))
       root = decodeNode(updated.bytes)
     }
   })
@@ -84,9 +97,10 @@ describe.each(sequences)('sequence $name', ({ steps, finalItems, savedNodes = []
     const root = updateTrie(undefined, edits, nothingStored)
     expect(root?.hash.hex ?? emptyRoot).toBe(steps.at(-1)?.root)
     if (root === undefined) return
-    const stored = new Map<Hex, Hex>([[root.hash.hex, toHex(root.bytes)]])
-    reportNewNodes(root, (hash, bytes) => stored.set(hash, toHex(bytes)))
+    const stored = new Map([[root.hash.hex, root.bytes]])
+    reportNewNodes(root, intoMap(stored))
     const saved = new Map(savedNodes)
-    if (savedNodesComplete === true) for (const [hash, bytes] of stored) expect(saved.get(hash)).toBe(bytes)
+    if (savedNodesComplete === true)
+      for (const [hash, bytes] of stored) expect(saved.get(hash)).toBe(toHex(bytes))
   })
 })

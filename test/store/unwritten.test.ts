@@ -1,13 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Change } from '../../src/store/table.ts'
+import { type Change, type Id, type KeyCodec, nameKey } from '../../src/store/table.ts'
 import { Unwritten } from '../../src/store/unwritten.ts'
 
 function changeOf(prefix: number, id: string | number, value: number | null): Change {
   const key = new TextEncoder().encode(`${prefix} ${id}`)
+  const keys = nameKey as KeyCodec<Id>
   return value === null
-    ? { type: 'del', prefix, id, key }
-    : { type: 'put', prefix, id, key, value: Uint8Array.of(value) }
+    ? { type: 'del', prefix, id, keys, key }
+    : { type: 'put', prefix, id, keys, key, value: Uint8Array.of(value) }
 }
 
 describe('unwritten changes', () => {

@@ -72,7 +72,10 @@ export class ReferenceRepository {
     const stored = new Map(this.#codes)
     if (this.#root !== undefined) {
       stored.set(this.#root.hash.hex, this.#root.bytes)
-      reportNewNodes(this.#root, (hash, bytes) => stored.set(hash, bytes))
+      reportNewNodes(this.#root, {
+        node: (hash, { bytes }) => stored.set(hash, bytes),
+        value: (hash, bytes) => stored.set(hash, bytes),
+      })
     }
     return stored
   }

@@ -51,7 +51,7 @@ export function createRequests({ config, pool, accounts, impersonation, headStat
 
   function sign(request: TransactionRequest, key = accounts.key(request.from)): Transaction {
     if (key === undefined) throw invalidParams(`Could not find account for address: ${request.from}`)
-    return signTransaction(filled(request), key)
+    return signTransaction(filled(request), key, request.from)
   }
 
   return {
