@@ -11,7 +11,6 @@ import { fromHex, type Hex, toHex } from '../encoding/hex.ts'
 import type { Failure } from '../evm/failure-message.ts'
 import { failureOf } from '../evm/failure-message.ts'
 import { Journal } from '../evm/journal.ts'
-import { LibraryState, libraryAddress } from '../evm/library-state.ts'
 import type { BlockEnvironment } from '../evm/message.ts'
 import { RunClock } from '../evm/scheduler.ts'
 import { TransactionRejected } from '../execution/apply-transaction.ts'
@@ -23,6 +22,7 @@ import {
   type EthereumListener,
   type EthereumOpcode,
 } from './ethereum-tracer.ts'
+import { LibraryState, libraryAddress } from './library-state.ts'
 
 const FORKS = [
   'chainstart',

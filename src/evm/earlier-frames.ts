@@ -1,6 +1,6 @@
 /** Ends of calls and creations at heights at which not every rule is in force (docs/protocol.md#75-activation). */
-import type { EVMResult, ExecResult } from '@ethereumjs/evm'
 import { EMPTY } from '../encoding/bytes.ts'
+import type { FrameResult } from './call-message.ts'
 import type { CallRequest, Frame } from './frame.ts'
 import type { PrecompileRun } from './precompile-call.ts'
 import type { VmRules } from './rules.ts'
@@ -15,7 +15,7 @@ export function endEarlierCall(
   frame: Frame,
   child: CallRequest,
   before: Uint8Array,
-  { exceptionError, returnValue }: ExecResult,
+  { failure, output }: FrameResult,
 ): void {
   const { frames } = rules
   const target = wordToAddress(child.target)
@@ -24,14 +24,12 @@ export function endEarlierCall(
     if (!frames.clearsReturnData && isEmpty) frame.returned = before
     return
   }
-  if (exceptionError !== undefined) {
-    if (!frames.catchesPrecompileFailure && exceptionError === failedPrecompile) throw exceptionError
+  if (failure !== undefined) {
+    if (!frames.catchesPrecompileFailure && failure === failedPrecompile) throw failure
     if (!frames.clearsReturnData) frame.returned = before
     return
   }
-  if (!frames.cutsPrecompileOutput && returnValue.length > 0) {
-    frame.writeBeyond(returnValue, child.outputOffset)
-  }
+  if (!frames.cutsPrecompileOutput && output.length > 0) frame.writeBeyond(output, child.outputOffset)
   if (!frames.returnsPrecompileOutput) frame.returned = before
 }
 
@@ -39,13 +37,7 @@ export function endEarlierCall(
  * A creation as it ended before RSKIP-453: when the constructor, which ended as `constructed`, succeeded and only its
  * code could not be stored, the contract stays without code and the price of the code is not paid.
  */
-export function withoutUnstoredCode(result: EVMResult, constructed: ExecResult | undefined): EVMResult {
-  const { createdAddress, execResult } = result
-  if (execResult.exceptionError === undefined) return result
-  if (constructed === undefined || constructed.exceptionError !== undefined) return result
-  const { executionGasUsed } = constructed
-  return {
-    ...(createdAddress !== undefined && { createdAddress }),
-    execResult: { executionGasUsed, returnValue: EMPTY },
-  }
+export function withoutUnstoredCode(result: FrameResult, constructed: FrameResult): FrameResult {
+  if (result.failure === undefined || constructed.failure !== undefined) return result
+  return { gasUsed: constructed.gasUsed, output: EMPTY, failure: undefined, created: result.created }
 }

@@ -1,46 +1,43 @@
 /**
- * The library's EVM with the chain's frames: our interpreter in place of its own, precompiled contracts, creations and
- * collisions by docs/protocol.md#63-calls-and-creations. The only class over it in `src/`; every override is a
- * protected method of the library.
+ * Runs one message with all the frames below it (docs/protocol.md#63-calls-and-creations). The frames wait for each other
+ * in a list, not on the JavaScript stack, so that calls need no promise: only a pause of the scheduler does, and a
+ * precompiled contract that works in chunks.
  */
-
-import {
-  EVM,
-  EVMError,
-  type EVMOpts,
-  type EVMResult,
-  type ExecResult,
-  Message as LibraryMessage,
-  type PrecompileInput,
-} from '@ethereumjs/evm'
-import { type Account, type Address, bigIntToBytes, generateAddress } from '@ethereumjs/util'
+import { EVMError } from '@ethereumjs/evm'
 import { CONSOLE_ADDRESS } from '../abi/console.ts'
 import { EMPTY_ACCOUNT, withBalance, withNonce } from '../chain/account.ts'
 import { EMPTY } from '../encoding/bytes.ts'
 import type { Hex } from '../encoding/hex.ts'
-import { childMessage } from './child-message.ts'
+import {
+  type CallMessage,
+  type CreateMessage,
+  childCall,
+  childCreation,
+  type FrameMessage,
+  type FrameResult,
+} from './call-message.ts'
 import { analyse } from './code-analysis.ts'
 import { type ConsoleCalls, keepConsoleCall } from './console-calls.ts'
+import { addressOfCreation, allGasLost, depositCode, makeAccount, overflow } from './creation.ts'
 import { endEarlierCall, withoutUnstoredCode } from './earlier-frames.ts'
 import { type ChildRequest, FAILURE, Frame } from './frame.ts'
 import { REFUND } from './gas-schedule.ts'
 import { advance } from './interpreter.ts'
-import { libraryAddress } from './library-state.ts'
-import { type CalledMessage, type PrecompileRun, runPrecompile } from './precompile-call.ts'
+import { type PrecompileRun, runPrecompile } from './precompile-call.ts'
 import { PRESENT_FRAMES, type VmRules } from './rules.ts'
-import { callStart, creationStart, reportEnd, reportRefusal } from './tracing/frame-events.ts'
+import { frameStart, reportEnd, reportRefusal } from './tracing/frame-events.ts'
 import { tracedFailure } from './tracing/frame-failure.ts'
 import { advanceTraced } from './tracing/traced-interpreter.ts'
-import { wordToAddress } from './word.ts'
+import type { FrameStart } from './tracing/tracer.ts'
+import { MAX_WORD } from './word.ts'
 
 /** EIP-2681: a nonce of this size cannot grow. */
 const MAX_NONCE = 2n ** 64n - 1n
 
-/** Frames that may stand on the JavaScript stack; only before RSKIP-150 there are more (docs/protocol.md#75-activation). */
-const STACKED_FRAMES = 401
-
 /** A call counts as much time as this many jumps. */
 const TICKS_PER_CALL = 32
+
+const REVERTED = new EVMError(FAILURE.REVERT)
 
 /** What one run gives to the EVM. */
 export interface EvmRun extends PrecompileRun {
@@ -50,185 +47,256 @@ export interface EvmRun extends PrecompileRun {
   consoleCalls: ConsoleCalls | undefined
 }
 
-/** Runs one top-level message at a time. */
-export class RskEvm extends EVM {
-  #run: EvmRun | undefined
-  /** The creation that is being set up. */
-  #creation: LibraryMessage | undefined
-  /** The opcode behind the call that is about to run; a message does not hold it. */
-  #requested: ChildRequest['kind'] | undefined
-  /** How the last constructor ended, before its code is stored. */
-  #constructed: ExecResult | undefined
+/** A message that has begun and not ended. */
+export interface Activation {
+  readonly message: FrameMessage
+  /** The one whose frame made the call; `undefined` for the top-level message. */
+  readonly parent: Activation | undefined
+  /** What that frame requested. */
+  readonly child: ChildRequest | undefined
+  /** The return data that it had. */
+  readonly returnedBefore: Uint8Array
+  /** Refund and number of destroyed contracts before. */
+  readonly refundBefore: number
+  readonly destroyedBefore: number
+  /** What a tracer received of its start. */
+  start: FrameStart | undefined
+  /** Absent until its code runs. */
+  frame: Frame | undefined
+  /** Address of a creation, once it is known. */
+  created: Hex | undefined
+}
 
-  constructor(options: EVMOpts) {
-    super(options)
-    // Every instance listens on the shared Common and none is ever removed; its fork never changes.
-    this.common.events.removeAllListeners('hardforkChanged')
+/** Runs one top-level message. */
+export class Evm {
+  protected readonly run: EvmRun
+
+  constructor(run: EvmRun) {
+    this.run = run
   }
 
-  /** Must be called before `runMessage` and `runCreation`. */
-  begin(run: EvmRun): void {
-    this.#run = run
-    this.#requested = undefined
-  }
-
-  get run(): EvmRun {
-    if (this.#run === undefined) throw new Error('no run has begun')
-    return this.#run
-  }
-
-  /** Runs a call: the library's `runCall` without what only creations need. State changes of a failure are undone. */
-  async runMessage(message: CalledMessage): Promise<EVMResult> {
-    const { journal } = this.run.session
-    journal.checkpoint()
-    const result = await this._executeCall(message)
-    if (result.execResult.exceptionError === undefined) journal.commit()
-    else {
-      journal.revert()
-      if (message.depth === 0) for (const apply of this.run.directEffects) apply()
-    }
-    return result
-  }
-
-  /** Runs a creation, whose creator's nonce has grown already. State changes of a failure are undone. */
-  runCreation(message: LibraryMessage): Promise<EVMResult> {
-    return this.runCall({ message, skipNonceIncrement: true })
-  }
-
-  protected override _executeCall(message: CalledMessage): Promise<EVMResult> {
-    return this.run.session.tracer === undefined ? this.#executeCall(message) : this.#traceCall(message)
-  }
-
-  async #traceCall(message: CalledMessage): Promise<EVMResult> {
-    const { session } = this.run
-    const start = callStart(message, session, this.#requested)
-    session.tracer?.enter?.(start)
-    const result = await this.#executeCall(message)
-    reportEnd(session, start, result)
-    return result
-  }
-
-  /** The library's own path serves precompiled contracts; calls of code take a shorter one, without its accounts. */
-  async #executeCall(message: CalledMessage): Promise<EVMResult> {
-    const { journal, precompiles } = this.run.session
-    const target = message.codeAddress.toString()
-    if (precompiles.has(target)) return super._executeCall(message)
-    if (!message.delegatecall)
-      journal.transfer(message.caller.toString(), message.to.toString(), message.value)
-    const code = journal.codeOf(target)
-    if (code.length === 0) {
-      if (target === CONSOLE_ADDRESS) {
-        this.run.consoleCalls = keepConsoleCall(this.run.consoleCalls, message.data)
-      }
-      return { execResult: { executionGasUsed: 0n, returnValue: EMPTY } }
-    }
-    return { execResult: await this.#runFrame(message, code, message.to.toString()) }
-  }
-
-  protected override async runInterpreter(message: LibraryMessage): Promise<ExecResult> {
-    if (message.to === undefined) throw new Error('a frame has no address')
-    const result = await this.#runFrame(message, message.code as Uint8Array, message.to.toString())
-    // The library adds the price of the code to the result itself.
-    this.#constructed = { ...result }
-    return result
-  }
-
-  async #runFrame(message: LibraryMessage, code: Uint8Array, address: Hex): Promise<ExecResult> {
-    const { session, rules } = this.run
-    const frame = new Frame({
-      session,
-      analysis: analyse(code, rules.codeHeaders),
-      address,
-      caller: message.caller.toString(),
-      value: message.value,
-      input: message.data,
-      isStatic: message.isStatic,
-      depth: message.depth,
-      gas: Number(message.gasLimit),
-    })
-    let failure: EVMError | undefined
-    try {
-      await this.#drive(frame)
-      if (frame.reverted) failure = new EVMError(FAILURE.REVERT)
-    } catch (error) {
-      if (!(error instanceof EVMError)) throw error
-      failure = session.tracer === undefined ? error : tracedFailure(frame, error, rules.opcodes)
-      frame.gas = 0
-      frame.output = EMPTY
-    }
-    const executionGasUsed = message.gasLimit - BigInt(frame.gas)
-    const returnValue = frame.output
-    return failure === undefined
-      ? { executionGasUsed, returnValue }
-      : { executionGasUsed, returnValue, exceptionError: failure }
-  }
-
-  async #drive(frame: Frame): Promise<void> {
-    const { opcodes } = this.run.rules
-    const { clock, tracer } = frame.session
+  /** Runs a message with everything that it calls. State changes of a failure are undone. */
+  async execute(message: FrameMessage): Promise<FrameResult> {
+    const { clock } = this.run.session
+    let current = this.#begin(message, undefined, undefined)
+    let outcome = this.open(current)
     for (;;) {
+      while (outcome === undefined) {
+        const { frame } = current
+        if (frame === undefined) throw new Error('a message without code runs')
+        outcome = this.#advance(frame)
+        if (outcome !== undefined) break
+        const calls = frame.status === 'calling'
+        frame.status = 'running'
+        const child = calls ? this.#request(current, frame) : undefined
+        if (calls) clock.ticks -= TICKS_PER_CALL
+        if (!calls || (clock.ticks <= 0 && clock.mustPause())) await clock.pause()
+        if (child === undefined) continue
+        current = child
+        outcome = this.open(child)
+      }
+      const result = this.close(current, outcome instanceof Promise ? await outcome : outcome)
+      const { parent } = current
+      if (parent === undefined) return result
+      outcome = this.#resume(parent, current, result)
+      current = parent
+    }
+  }
+
+  /** Runs a frame until it ends, which gives a result, or requests a call, or a pause is due. */
+  #advance(frame: Frame): FrameResult | undefined {
+    const { tracer } = frame.session
+    const { opcodes } = this.run.rules
+    try {
       if (tracer?.step === undefined) advance(frame, opcodes)
       else advanceTraced(frame, opcodes, tracer)
-      if (frame.status === 'stopped') return
-      if (frame.status === 'calling') {
-        const { child } = frame
-        frame.status = 'running'
-        frame.child = undefined
-        if (child !== undefined) await this.#call(frame, child)
-        clock.ticks -= TICKS_PER_CALL
-        if (clock.ticks > 0 || !clock.mustPause()) continue
-      }
-      frame.status = 'running'
-      await clock.pause()
+    } catch (error) {
+      return this.#failed(frame, error)
+    }
+    if (frame.status !== 'stopped') return undefined
+    const failure = frame.reverted ? REVERTED : undefined
+    return { gasUsed: frame.gasGiven - frame.gas, output: frame.output, failure }
+  }
+
+  /** The end of a frame by an error of its code; any other error is thrown. */
+  #failed(frame: Frame, error: unknown): FrameResult {
+    if (!(error instanceof EVMError)) throw error
+    const { tracer } = frame.session
+    const failure = tracer === undefined ? error : tracedFailure(frame, error, this.run.rules.opcodes)
+    return { gasUsed: frame.gasGiven, output: EMPTY, failure }
+  }
+
+  #begin(
+    message: FrameMessage,
+    parent: Activation | undefined,
+    child: ChildRequest | undefined,
+    returnedBefore: Uint8Array = EMPTY,
+  ): Activation {
+    const { refund, destroyed } = this.run.session.journal
+    return {
+      message,
+      parent,
+      child,
+      returnedBefore,
+      refundBefore: refund,
+      destroyedBefore: destroyed.length,
+      start: undefined,
+      frame: undefined,
+      created: undefined,
     }
   }
 
-  /** Makes the call that a frame requests, and pushes the result. */
-  async #call(frame: Frame, child: ChildRequest): Promise<void> {
-    const { session, rules } = this.run
+  /** The message of the call that a frame requests; `undefined` when it is refused, and the frame has its 0 already. */
+  #request(current: Activation, frame: Frame): Activation | undefined {
+    const { child, session } = frame
+    frame.child = undefined
+    if (child === undefined) throw new Error('a frame calls without a request')
+    const { rules } = this.run
     const { state } = session.journal
     const creates = 'initcode' in child
-    const own = state.account(frame.address) ?? EMPTY_ACCOUNT
     const isTooDeep = frame.depth >= rules.maxDepth
-    const isRefused = isTooDeep || own.balance < child.value || (creates && own.nonce >= MAX_NONCE)
-    const before = frame.returned
+    const { returned } = frame
+    let isRefused = isTooDeep
+    if (creates || child.value !== 0n) {
+      const own = state.account(frame.address) ?? EMPTY_ACCOUNT
+      isRefused ||= own.balance < child.value || (creates && own.nonce >= MAX_NONCE)
+      // The nonce stays when the creation fails.
+      if (creates && !isRefused) state.putAccount(frame.address, withNonce(own, own.nonce + 1n))
+    }
     if (!(isRefused && this.keepsReturnData(creates, isTooDeep))) frame.returned = EMPTY
     if (isRefused) {
       if (session.tracer !== undefined) reportRefusal(frame, child, rules.maxDepth)
       frame.push(0n)
-      return
+      return undefined
     }
-    // The nonce stays when the creation fails.
-    if (creates) state.putAccount(frame.address, withNonce(own, own.nonce + 1n))
-    // Frames call each other on the JavaScript stack until one awaits; it holds some 500 of them.
-    if (frame.depth % STACKED_FRAMES === STACKED_FRAMES - 1) await undefined
-    this.#requested = child.kind
-    const { refund, destroyed } = session.journal
-    const destroyedBefore = destroyed.length
-    const message = childMessage(frame, child)
-    const { execResult, createdAddress } = creates
-      ? await this.runCreation(message)
-      : await this.runMessage(message as CalledMessage)
-    frame.charge(Number(execResult.executionGasUsed))
-    const failure = execResult.exceptionError?.error
-    const made = failure === undefined ? createdAddress?.toString() : undefined
-    if (creates && made !== undefined)
-      session.journal.creations.push({ contract: made, creator: frame.address })
-    session.journal.involve(frame.address, creates ? (made ?? frame.address) : message.codeAddress.toString())
-    if ('initcode' in child) {
-      frame.returned = this.returnDataOfCreation(execResult)
-      if (this.chainCreations) {
-        session.journal.refund = refund + REFUND.selfDestruct * (destroyed.length - destroyedBefore)
+    const message = creates ? childCreation(frame, child) : childCall(frame, child)
+    return this.#begin(message, current, child, returned)
+  }
+
+  /**
+   * Opens a checkpoint and begins a message. The result when it ends without code, a promise of it from a precompiled
+   * contract that works in chunks, or `undefined` when there is a frame to run.
+   */
+  protected open(activation: Activation): FrameResult | Promise<FrameResult> | undefined {
+    const { session } = this.run
+    const { message } = activation
+    session.journal.checkpoint()
+    if (session.tracer !== undefined) {
+      activation.start = frameStart(message, session)
+      session.tracer.enter?.(activation.start)
+    }
+    return 'target' in message ? this.#call(activation, message) : this.#create(activation, message)
+  }
+
+  #call(activation: Activation, message: CallMessage): FrameResult | Promise<FrameResult> | undefined {
+    const { target, address, caller, value, input } = message
+    const { journal, precompiles } = this.run.session
+    const isPrecompile = precompiles.has(target)
+    if (message.kind !== 'delegatecall') {
+      if (isPrecompile && value > 0n && address !== caller) {
+        const balance = journal.state.account(address)?.balance ?? 0n
+        if (balance + value > MAX_WORD) return overflow()
       }
-      frame.push(failure === undefined && createdAddress ? BigInt(createdAddress.toString()) : 0n)
-      return
+      journal.transfer(caller, address, value)
     }
-    if (failure === undefined || failure === FAILURE.REVERT) frame.returned = execResult.returnValue
+    if (isPrecompile) return this.callPrecompile(message)
+    const code = journal.codeOf(target)
+    if (code.length > 0) {
+      activation.frame = this.#frame(message, code, address, input, message.isStatic)
+      return undefined
+    }
+    if (target === CONSOLE_ADDRESS) this.run.consoleCalls = keepConsoleCall(this.run.consoleCalls, input)
+    return { gasUsed: 0, output: EMPTY, failure: undefined }
+  }
+
+  /** Runs the precompiled contract at the target. */
+  protected callPrecompile(message: CallMessage): FrameResult | Promise<FrameResult> {
+    const precompile = this.run.session.precompiles.get(message.target)
+    if (precompile === undefined) throw new Error(`no precompiled contract at ${message.target}`)
+    return runPrecompile(precompile, message, this.run)
+  }
+
+  #create(activation: Activation, message: CreateMessage): FrameResult | undefined {
+    const { destroyedEarlier, rules, session } = this.run
+    const { depth, gas, initcode } = message
+    const { journal } = session
+    if (depth > 0 && destroyedEarlier !== undefined && destroyedEarlier.size > 0) {
+      const wanted = addressOfCreation(message, journal)
+      if (destroyedEarlier.has(wanted)) return allGasLost(gas, FAILURE.CREATE_COLLISION)
+    }
+    if (initcode.length > rules.maxInitcodeSize) return allGasLost(gas, FAILURE.INITCODE_SIZE_VIOLATION)
+    const address = this.takeAddress(message)
+    activation.created = address
+    const refused = makeAccount(message, address, this.nonceOfCreated(depth), journal)
+    if (refused !== undefined) return refused
+    // A creation transaction without init code makes an account that is no contract.
+    if (depth > 0 || initcode.length > 0) journal.state.markContract(address)
+    if (initcode.length === 0) return { gasUsed: 0, output: EMPTY, failure: undefined }
+    activation.frame = this.#frame(message, initcode, address, EMPTY, false)
+    return undefined
+  }
+
+  #frame(message: FrameMessage, code: Uint8Array, address: Hex, input: Uint8Array, isStatic: boolean): Frame {
+    const { session, rules } = this.run
+    const { caller, value, depth, gas } = message
+    const analysis = analyse(code, rules.codeHeaders)
+    return new Frame({ session, analysis, address, caller, value, input, isStatic, depth, gas })
+  }
+
+  /** Ends a message: stores the code of a creation, reports the end to the tracer, keeps or undoes what was changed. */
+  protected close(activation: Activation, ended: FrameResult): FrameResult {
+    const { session, directEffects } = this.run
+    const { message, start } = activation
+    const result = 'target' in message ? ended : this.#endCreation(activation, message, ended)
+    if (start !== undefined) reportEnd(session, start, result)
+    if (result.failure === undefined) session.journal.commit()
+    else {
+      session.journal.revert()
+      if (message.depth === 0 && 'target' in message) for (const apply of directEffects) apply()
+    }
+    return result
+  }
+
+  #endCreation({ frame, created }: Activation, message: CreateMessage, ended: FrameResult): FrameResult {
+    if (frame === undefined || created === undefined) return { ...ended, created }
+    const { frames } = this.run.rules
+    const { journal } = this.run.session
+    const result = depositCode(ended, created, message.gas, frames, journal)
+    return frames.failsUnstoredCode || message.depth === 0 ? result : withoutUnstoredCode(result, ended)
+  }
+
+  /** Continues the frame whose call has ended; the result when that fails the frame (RSKIP-197). */
+  #resume({ frame }: Activation, ended: Activation, result: FrameResult): FrameResult | undefined {
+    const { child } = ended
+    if (frame === undefined || child === undefined) throw new Error('a call has ended that no frame made')
+    const { journal } = this.run.session
+    const { failure, output } = result
+    frame.charge(result.gasUsed)
+    if ('initcode' in child) {
+      const created = failure === undefined ? result.created : undefined
+      if (created !== undefined) journal.creations.push({ contract: created, creator: frame.address })
+      journal.involve(frame.address, created ?? frame.address)
+      frame.returned = this.returnDataOfCreation(result)
+      if (this.chainCreations) {
+        const destroyed = journal.destroyed.length - ended.destroyedBefore
+        journal.refund = ended.refundBefore + REFUND.selfDestruct * destroyed
+      }
+      frame.push(created === undefined ? 0n : BigInt(created))
+      return undefined
+    }
+    journal.involve(frame.address, (ended.message as CallMessage).target)
+    if (failure === undefined || failure.error === FAILURE.REVERT) frame.returned = output
     frame.push(failure === undefined ? 1n : 0n)
     if (child.outputLength > 0) {
       frame.memory.set(frame.returned.subarray(0, child.outputLength), child.outputOffset)
     }
-    if (rules.frames !== PRESENT_FRAMES) endEarlierCall(this.run, frame, child, before, execResult)
+    if (this.run.rules.frames === PRESENT_FRAMES) return undefined
+    try {
+      endEarlierCall(this.run, frame, child, ended.returnedBefore, result)
+      return undefined
+    } catch (error) {
+      return this.#failed(frame, error)
+    }
   }
 
   /**
@@ -248,86 +316,27 @@ export class RskEvm extends EVM {
   }
 
   /** The creator's return data: none, also after a REVERT (docs/protocol.md#63-calls-and-creations). */
-  protected returnDataOfCreation(_result: ExecResult): Uint8Array {
+  protected returnDataOfCreation(_result: FrameResult): Uint8Array {
     return EMPTY
   }
 
-  protected override async _loadCode(message: LibraryMessage): Promise<void> {
-    const { precompiles } = this.run.session
-    const precompile =
-      message.code === undefined ? precompiles.get(message.codeAddress.toString()) : undefined
-    if (precompile === undefined) return super._loadCode(message)
-    message.code = (input: PrecompileInput) =>
-      runPrecompile(precompile, message as CalledMessage, input, this.run)
-    message.isCompiled = true
-  }
-
-  protected override _executeCreate(message: LibraryMessage): Promise<EVMResult> {
-    return this.run.session.tracer === undefined ? this.#executeCreate(message) : this.#traceCreate(message)
-  }
-
-  async #traceCreate(message: LibraryMessage): Promise<EVMResult> {
-    const { session } = this.run
-    const start = creationStart(message)
-    session.tracer?.enter?.(start)
-    const result = await this.#executeCreate(message)
-    reportEnd(session, start, result)
-    return result
-  }
-
-  async #executeCreate(message: LibraryMessage): Promise<EVMResult> {
-    if (message.depth > 0 && (await this.#collidesWithDestroyed(message))) {
-      const exceptionError = new EVMError(FAILURE.CREATE_COLLISION)
-      return { execResult: { executionGasUsed: message.gasLimit, returnValue: EMPTY, exceptionError } }
-    }
-    const { failsUnstoredCode } = this.run.rules.frames
-    if (failsUnstoredCode || message.depth === 0) return super._executeCreate(message)
-    this.#constructed = undefined
-    const result = await super._executeCreate(message)
-    return withoutUnstoredCode(result, this.#constructed)
-  }
-
-  /** Would the contract take the address of one that an earlier transaction of the list destroyed? */
-  async #collidesWithDestroyed(message: LibraryMessage): Promise<boolean> {
-    const destroyed = this.run.destroyedEarlier
-    if (destroyed === undefined || destroyed.size === 0) return false
-    const { caller, salt, gasLimit } = message
-    const probe = new LibraryMessage({ caller, gasLimit, code: message.data, ...(salt && { salt }) })
-    return destroyed.has((await super._generateAddress(probe)).toString())
-  }
-
-  protected override async _generateAddress(message: LibraryMessage): Promise<Address> {
-    this.#creation = message
-    if (message.depth > 0) return super._generateAddress(message)
-    const { journal } = this.run.session
-    const sender = journal.state.account(message.caller.toString()) ?? EMPTY_ACCOUNT
-    const bytes = generateAddress(message.caller.bytes, bigIntToBytes(sender.nonce - 1n))
-    const address = libraryAddress(wordToAddress(BigInt(`0x${Buffer.from(bytes).toString('hex')}`)))
-    // A creation transaction checks no collision: an account at the address is replaced, but for its balance (RSKIP-174).
-    const replaced = journal.state.account(address.toString())
-    if (replaced !== undefined) {
-      const balance = this.run.rules.frames.keepsBalance ? replaced.balance : 0n
-      journal.state.putAccount(address.toString(), withBalance(EMPTY_ACCOUNT, balance))
-    }
-    return address
-  }
-
-  /** A message without value writes nothing: the sender exists already. */
-  protected override async _reduceSenderBalance(account: Account, message: LibraryMessage): Promise<void> {
-    if (message.value !== 0n) await super._reduceSenderBalance(account, message)
+  /** A contract made by a transaction begins with nonce 0 (docs/protocol.md#51-execution), one made by code with 1. */
+  protected nonceOfCreated(depth: number): bigint {
+    return depth > 0 && this.run.rules.frames.createsWithNonce ? 1n : 0n
   }
 
   /**
-   * Also stores a created account: one made by a transaction keeps nonce 0, which the library has made 1
-   * (docs/protocol.md#51-execution).
+   * The address of a creation. A creation transaction checks no collision: an account at the address is replaced, but
+   * for its balance (RSKIP-174).
    */
-  protected override async _addToBalance(account: Account, message: CalledMessage): Promise<void> {
-    const { createsWithNonce } = this.run.rules.frames
-    if (message === this.#creation && (message.depth === 0 || !createsWithNonce)) account.nonce = 0n
-    await super._addToBalance(account, message)
-    // A creation transaction without init code makes an account that is no contract.
-    if (message === this.#creation && (message.depth > 0 || (message.code as Uint8Array).length > 0)) {
-      this.run.session.journal.state.markContract(message.to.toString())
+  protected takeAddress(message: CreateMessage): Hex {
+    const { journal } = this.run.session
+    const address = addressOfCreation(message, journal)
+    const replaced = message.depth === 0 ? journal.state.account(address) : undefined
+    if (replaced !== undefined) {
+      const balance = this.run.rules.frames.keepsBalance ? replaced.balance : 0n
+      journal.state.putAccount(address, withBalance(EMPTY_ACCOUNT, balance))
     }
+    return address
   }
 }

@@ -40,16 +40,16 @@ export interface CallRequest {
   readonly outputLength: number
 }
 
-/** A call or creation that the running code requests. `salt` is of CREATE2 only. */
-export type ChildRequest =
-  | CallRequest
-  | {
-      readonly kind: 'create' | 'create2'
-      readonly value: bigint
-      readonly initcode: Uint8Array
-      readonly gas: number
-      readonly salt: bigint | undefined
-    }
+/** A creation that the running code requests. `salt` is of CREATE2 only. */
+export interface CreateRequest {
+  readonly kind: 'create' | 'create2'
+  readonly value: bigint
+  readonly initcode: Uint8Array
+  readonly gas: number
+  readonly salt: bigint | undefined
+}
+
+export type ChildRequest = CallRequest | CreateRequest
 
 /** Why the interpreter has stopped: not at all, the frame has ended, a call is requested, a pause is due. */
 export type FrameStatus = 'running' | 'stopped' | 'calling' | 'due'
@@ -93,6 +93,8 @@ export class Frame implements FrameView {
   readonly depth: number
 
   pc: number
+  /** Gas that the frame began with. */
+  readonly gasGiven: number
   /** Gas left; a safe integer. */
   gas: number
   /** Slots at and above `sp` are stale. */
@@ -137,6 +139,7 @@ export class Frame implements FrameView {
     this.input = parts.input
     this.isStatic = parts.isStatic
     this.depth = parts.depth
+    this.gasGiven = parts.gas
     this.gas = parts.gas
     this.pc = parts.analysis.start
   }

@@ -1,13 +1,8 @@
-/** Runs a precompiled contract for a message of the library (docs/protocol.md#65-precompiled-contracts). */
-import {
-  EVMError,
-  type ExecResult,
-  type Message as LibraryMessage,
-  type PrecompileInput,
-} from '@ethereumjs/evm'
-import type { Address } from '@ethereumjs/util'
+/** Runs a precompiled contract for a message (docs/protocol.md#65-precompiled-contracts). */
+import { EVMError } from '@ethereumjs/evm'
 import { EMPTY } from '../encoding/bytes.ts'
 import { cellBytes, storageValue } from '../state/state-keys.ts'
+import type { CallMessage, FrameResult } from './call-message.ts'
 import { FAILURE, type Session } from './frame.ts'
 import {
   type Chunks,
@@ -23,9 +18,6 @@ import { precompileFailure } from './tracing/frame-failure.ts'
 const GAS_PER_TICK = 32
 /** Bytes of its input that take about as long to read, at worst: a list of them, a member each. */
 const BYTES_PER_TICK = 64
-
-/** A message that calls, as the library knows it. */
-export type CalledMessage = LibraryMessage & { to: Address }
 
 /** What a precompiled contract's call needs and reports beside its session. */
 export interface PrecompileRun {
@@ -44,19 +36,17 @@ export interface PrecompileRun {
   readonly directEffects: (() => void)[]
 }
 
-function kindOf(message: CalledMessage): PrecompileCallKind {
-  if (message.delegatecall) return 'delegatecall'
-  if (message.codeAddress.toString() !== message.to.toString()) return 'callcode'
-  return message.isStatic ? 'staticcall' : 'call'
+function kindOf({ kind, isStatic }: CallMessage): PrecompileCallKind {
+  return kind === 'call' && isStatic ? 'staticcall' : kind
 }
 
 /** The contract's storage is that of its own account, by whatever kind of call. */
 function environmentOf(
-  message: CalledMessage,
+  message: CallMessage,
   { session, isLocal, directEffects }: PrecompileRun,
 ): PrecompileEnvironment {
   const { env, journal, transaction } = session
-  const address = message.codeAddress.toString()
+  const address = message.target
   const isTop = message.depth === 0
   const apply = (effect: () => void) => {
     if (isTop) directEffects.push(effect)
@@ -64,7 +54,7 @@ function environmentOf(
   }
   return {
     depth: isTop ? 0 : message.depth - 1,
-    caller: message.caller.toString(),
+    caller: message.caller,
     value: message.value,
     isStatic: message.isStatic,
     kind: kindOf(message),
@@ -96,10 +86,10 @@ async function finish(work: Chunks, clock: RunClock): Promise<Uint8Array> {
 /** Unaffordable gas takes all; a failing execution takes only what is required (RSKIP-197). */
 export function runPrecompile(
   precompile: Precompile,
-  message: CalledMessage,
-  { data, gasLimit }: PrecompileInput,
+  message: CallMessage,
   run: PrecompileRun,
-): ExecResult | Promise<ExecResult> {
+): FrameResult | Promise<FrameResult> {
+  const { input: data, gas } = message
   const isTop = message.depth === 0
   const input = isTop ? data : data.subarray(0, precompile.maxInputFromContract ?? data.length)
   const environment = environmentOf(message, run)
@@ -107,20 +97,20 @@ export function runPrecompile(
   // Arguments are read before gas is looked at.
   clock.ticks -= input.length / BYTES_PER_TICK
   const required = precompile.requiredGas(input, environment)
-  if (required > gasLimit) {
-    const exceptionError = new EVMError(FAILURE.OUT_OF_GAS)
-    return { executionGasUsed: gasLimit, returnValue: EMPTY, exceptionError }
+  if (required > gas) {
+    return { gasUsed: gas, output: EMPTY, failure: new EVMError(FAILURE.OUT_OF_GAS) }
   }
-  const succeeded = (returnValue: Uint8Array): ExecResult => ({ executionGasUsed: required, returnValue })
-  const failed = (error: unknown): ExecResult => {
+  const gasUsed = Number(required)
+  const succeeded = (output: Uint8Array): FrameResult => ({ gasUsed, output, failure: undefined })
+  const failed = (error: unknown): FrameResult => {
     if (!(error instanceof PrecompileFailure)) throw error
     if (error.isNotSimulated) run.onNotice(error.message)
     if (isTop) run.precompileFailed = true
-    const exceptionError = precompileFailure(error.message)
-    run.failedPrecompile = exceptionError
-    return { executionGasUsed: required, returnValue: EMPTY, exceptionError }
+    const failure = precompileFailure(error.message)
+    run.failedPrecompile = failure
+    return { gasUsed, output: EMPTY, failure }
   }
-  clock.ticks -= Number(required) / GAS_PER_TICK
+  clock.ticks -= gasUsed / GAS_PER_TICK
   if (precompile.chunks !== undefined) return finish(precompile.chunks(input), clock).then(succeeded, failed)
   try {
     return succeeded(precompile.run(input, environment))

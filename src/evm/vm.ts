@@ -1,21 +1,14 @@
-/** Runs messages: state, block and rules to an EVM, of which a few idle ones are kept. */
-
-import { type EVMResult, Message as LibraryMessage } from '@ethereumjs/evm'
+/** Runs messages: gives state, block and rules to an EVM. */
 import { CONSOLE_ADDRESS } from '../abi/console.ts'
 import { EMPTY } from '../encoding/bytes.ts'
 import { invalidParams } from '../errors.ts'
-import { type EvmRun, RskEvm } from './evm.ts'
+import { type FrameResult, topMessage } from './call-message.ts'
+import { Evm, type EvmRun } from './evm.ts'
 import { FAILURE } from './frame.ts'
 import { Journal } from './journal.ts'
-import { libraryCommon } from './library-common.ts'
-import { LibraryState, libraryAddress } from './library-state.ts'
 import type { Message, MessageResult } from './message.ts'
-import type { CalledMessage } from './precompile-call.ts'
 import { CHAIN_RULES, type Vm, type VmRules } from './rules.ts'
 import { RunClock } from './scheduler.ts'
-
-/** How many idle EVMs are kept. Making one costs half a millisecond. */
-const POOL_SIZE = 8
 
 /** What a VM is made of. */
 export interface VmParts {
@@ -25,30 +18,14 @@ export interface VmParts {
   readonly onNotice?: (notice: string) => void
   /** Rules by height. Default: the chain's with all of them in force, at every height. */
   readonly rulesAt?: (height: number) => VmRules
-  /** Makes the EVM of a run on this journal. Default: an RskEvm for the chain. */
-  readonly makeEvm?: (journal: Journal, rules: VmRules) => RskEvm
+  /** Makes the EVM of a run. Default: the chain's. */
+  readonly makeEvm?: (run: EvmRun) => Pick<Evm, 'execute'>
 }
 
-/** Makes a VM; its EVMs are made as they are needed. */
+/** Makes a VM. */
 export function createVm(parts: VmParts): Vm {
   const { chainId, onNotice = () => {}, rulesAt = () => CHAIN_RULES } = parts
-  const makeEvm = parts.makeEvm ?? chainEvm
-  /** An EVM serves one set of rules. */
-  const idleByRules = new WeakMap<VmRules, RskEvm[]>()
-
-  function chainEvm(journal: Journal, { frames }: VmRules): RskEvm {
-    const common = libraryCommon(chainId, frames)
-    return new RskEvm({ common, stateManager: new LibraryState(journal), params: {} })
-  }
-
-  function idleOf(rules: VmRules): RskEvm[] {
-    let idle = idleByRules.get(rules)
-    if (idle === undefined) {
-      idle = []
-      idleByRules.set(rules, idle)
-    }
-    return idle
-  }
+  const makeEvm = parts.makeEvm ?? ((run: EvmRun) => new Evm(run))
 
   /** Does a message go to an account that runs no code? */
   function isTransfer({ to }: Message, journal: Journal, rules: VmRules): boolean {
@@ -90,22 +67,7 @@ export function createVm(parts: VmParts): Vm {
         directEffects: [],
         consoleCalls: undefined,
       }
-      const idle = idleOf(rules)
-      const evm = idle.pop() ?? makeEvm(journal, rules)
-      const adapter = new LibraryState(journal)
-      evm.stateManager = adapter
-      evm.journal = adapter as unknown as RskEvm['journal']
-      evm.begin(run)
-      const { value, data, gas: gasLimit, to } = message
-      const caller = libraryAddress(message.from)
-      const result =
-        to === null
-          ? await evm.runCreation(new LibraryMessage({ caller, value, data, gasLimit }))
-          : await evm.runMessage(
-              new LibraryMessage({ caller, to: libraryAddress(to), value, data, gasLimit }) as CalledMessage,
-            )
-      // Not reached after a throw: such an EVM is not used again.
-      if (idle.length < POOL_SIZE) idle.push(evm)
+      const result = await makeEvm(run).execute(topMessage(message))
       return toResult(message, result, run)
     },
   }
@@ -127,19 +89,19 @@ function transferred({ from, to, value }: Message, journal: Journal): MessageRes
   }
 }
 
-function toResult(message: Message, { execResult, createdAddress }: EVMResult, run: EvmRun): MessageResult {
+function toResult(message: Message, result: FrameResult, run: EvmRun): MessageResult {
   const { journal } = run.session
-  const failure = execResult.exceptionError?.error
+  const failure = result.failure?.error
   const status =
     failure === undefined ? 'succeeded' : failure === FAILURE.REVERT ? 'reverted' : ('failed' as const)
   return {
     status,
     failure: status === 'failed' ? failure : undefined,
-    output: status === 'failed' ? EMPTY : execResult.returnValue,
-    gasUsed: execResult.executionGasUsed,
+    output: status === 'failed' ? EMPTY : result.output,
+    gasUsed: BigInt(result.gasUsed),
     refund: status === 'succeeded' ? BigInt(journal.refund) : 0n,
     logs: journal.logs,
-    created: message.to === null ? createdAddress?.toString() : undefined,
+    created: message.to === null ? result.created : undefined,
     destroyed: journal.destroyed,
     participants: journal.participants,
     creations: journal.creations,

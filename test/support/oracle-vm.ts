@@ -1,63 +1,134 @@
 /** VMs for tests: the chain's rules or Petersburg's, by our interpreter or by the library's. */
-import { type EVMResult, type ExecResult, type Message as LibraryMessage, NobleBN254 } from '@ethereumjs/evm'
-import { EMPTY_ACCOUNT, withBalance } from '../../src/chain/account.ts'
+import {
+  EVM,
+  type EVMOpts,
+  type EVMResult,
+  type Message as LibraryMessage,
+  NobleBN254,
+  type PrecompileInput,
+} from '@ethereumjs/evm'
+import type { Address } from '@ethereumjs/util'
+import { EMPTY_ACCOUNT, EMPTY_CODE_HASH, withBalance } from '../../src/chain/account.ts'
+import { libraryAddress } from '../../src/comparison/library-state.ts'
 import type { Hex } from '../../src/encoding/hex.ts'
-import { RskEvm } from '../../src/evm/evm.ts'
+import type { CallMessage, CreateMessage, FrameResult } from '../../src/evm/call-message.ts'
+import { addressOfCreation } from '../../src/evm/creation.ts'
+import { type Activation, Evm, type EvmRun } from '../../src/evm/evm.ts'
 import { FAILURE } from '../../src/evm/frame.ts'
-import { LibraryState } from '../../src/evm/library-state.ts'
 import { type BlockEnvironment, MAX_GAS, type Message, type MessageResult } from '../../src/evm/message.ts'
-import type { CalledMessage } from '../../src/evm/precompile-call.ts'
 import type { Vm } from '../../src/evm/rules.ts'
 import { createVm } from '../../src/evm/vm.ts'
 import type { Overlay } from '../../src/state/overlay.ts'
-import { LIBRARY, LibraryLoopEvm, oracleCommon, oracleOpcodes, type RuleSet } from './library-loop.ts'
+import {
+  type CalledMessage,
+  LIBRARY,
+  LibraryLoopEvm,
+  oracleCommon,
+  oracleOpcodes,
+  type RuleSet,
+} from './library-loop.ts'
 import { forgetTouches, isEmpty, PETERSBURG, touchesOn } from './petersburg-rules.ts'
 
-/** An EVM by Ethereum's rules: the library's own precompiled contracts, collisions and nonces; touches are noted. */
-function withEthereumRules(Base: typeof RskEvm): typeof RskEvm {
-  return class extends Base {
-    async #touching(run: () => Promise<EVMResult>, touched?: Hex): Promise<EVMResult> {
-      const touches = touchesOn(this.run.session.journal.state)
-      const { length } = touches
-      if (touched !== undefined) touches.add(touched)
-      const result = await run()
-      if (result.execResult.exceptionError !== undefined) touches.revert(length)
-      return result
-    }
+/** The library's loop by Ethereum's rules: its own precompiled contracts, collisions and nonces; touches are noted. */
+class EthereumLoopEvm extends LibraryLoopEvm {
+  async #touching(run: () => Promise<EVMResult>, touched?: Hex): Promise<EVMResult> {
+    const touches = touchesOn(this.run.session.journal.state)
+    const { length } = touches
+    if (touched !== undefined) touches.add(touched)
+    const result = await run()
+    if (result.execResult.exceptionError !== undefined) touches.revert(length)
+    return result
+  }
 
-    protected override _executeCall(message: CalledMessage): Promise<EVMResult> {
-      const touched = message.delegatecall ? undefined : message.to.toString()
-      return this.#touching(() => super._executeCall(message), touched)
-    }
+  protected override _executeCall(message: CalledMessage): Promise<EVMResult> {
+    const touched = message.delegatecall ? undefined : message.to.toString()
+    return this.#touching(() => super._executeCall(message), touched)
+  }
 
-    protected override _executeCreate(message: LibraryMessage): Promise<EVMResult> {
-      return this.#touching(() => super._executeCreate(message))
-    }
+  protected override _executeCreate(message: LibraryMessage): Promise<EVMResult> {
+    return this.#touching(() => super._executeCreate(message))
+  }
 
-    protected override _loadCode(message: LibraryMessage): Promise<void> {
-      return LIBRARY._loadCode.call(this, message)
-    }
+  protected override _loadCode(message: LibraryMessage): Promise<void> {
+    return LIBRARY._loadCode.call(this, message)
+  }
 
-    protected override _generateAddress(message: LibraryMessage): ReturnType<RskEvm['_generateAddress']> {
-      return LIBRARY._generateAddress.call(this, message)
-    }
+  protected override _generateAddress(message: LibraryMessage): Promise<Address> {
+    return LIBRARY._generateAddress.call(this, message)
+  }
 
-    protected override _addToBalance(...parts: Parameters<RskEvm['_addToBalance']>): Promise<void> {
-      return LIBRARY._addToBalance.call(this, ...parts)
-    }
+  protected override _addToBalance(
+    ...parts: Parameters<EthereumLoopEvm['_reduceSenderBalance']>
+  ): Promise<void> {
+    return LIBRARY._addToBalance.call(this, parts[0], parts[1] as CalledMessage)
+  }
+}
 
-    protected override get chainCreations(): boolean {
-      return false
-    }
+/** Our loop by Ethereum's rules. */
+class EthereumEvm extends Evm {
+  readonly #library: EVM
+  readonly #touchesBefore = new WeakMap<Activation, number>()
 
-    protected override keepsReturnData(): boolean {
-      return false
-    }
+  constructor(run: EvmRun, options: EVMOpts) {
+    super(run)
+    this.#library = new EVM(options)
+    this.#library.common.events.removeAllListeners('hardforkChanged')
+  }
 
-    protected override returnDataOfCreation({ exceptionError, returnValue }: ExecResult): Uint8Array {
-      const reverted = exceptionError?.error === FAILURE.REVERT
-      return reverted ? returnValue : super.returnDataOfCreation({ executionGasUsed: 0n, returnValue })
-    }
+  protected override open(activation: Activation): ReturnType<Evm['open']> {
+    const touches = touchesOn(this.run.session.journal.state)
+    const { message } = activation
+    this.#touchesBefore.set(activation, touches.length)
+    if ('target' in message && message.kind !== 'delegatecall') touches.add(message.address)
+    const outcome = super.open(activation)
+    if (!('target' in message)) this.#unmark(activation.created)
+    return outcome
+  }
+
+  /** Ethereum's accounts have no mark of a contract before they have code. */
+  #unmark(created: Hex | undefined): void {
+    const { state } = this.run.session.journal
+    const account = created === undefined ? undefined : state.account(created)
+    if (created === undefined || account?.codeHash !== EMPTY_CODE_HASH) return
+    state.putAccount(created, { ...account, isContract: false })
+  }
+
+  protected override close(activation: Activation, ended: FrameResult): FrameResult {
+    const result = super.close(activation, ended)
+    const { state } = this.run.session.journal
+    if (result.failure !== undefined) touchesOn(state).revert(this.#touchesBefore.get(activation) ?? 0)
+    return result
+  }
+
+  protected override async callPrecompile({ target, input, gas }: CallMessage): Promise<FrameResult> {
+    const precompile = this.#library.getPrecompile(libraryAddress(target))
+    if (precompile === undefined) throw new Error(`the library has no precompile at ${target}`)
+    const { common } = this.#library
+    const parts = { data: input, gasLimit: BigInt(gas), common, _EVM: this.#library } as PrecompileInput
+    const result = await precompile(parts)
+    const { executionGasUsed, returnValue, exceptionError: failure } = result
+    return { gasUsed: Number(executionGasUsed), output: returnValue, failure }
+  }
+
+  protected override takeAddress(message: CreateMessage): Hex {
+    return addressOfCreation(message, this.run.session.journal)
+  }
+
+  protected override nonceOfCreated(): bigint {
+    return 1n
+  }
+
+  protected override get chainCreations(): boolean {
+    return false
+  }
+
+  protected override keepsReturnData(): boolean {
+    return false
+  }
+
+  protected override returnDataOfCreation(result: FrameResult): Uint8Array {
+    const reverted = result.failure?.error === FAILURE.REVERT
+    return reverted ? result.output : super.returnDataOfCreation(result)
   }
 }
 
@@ -101,21 +172,16 @@ export function createOracleVm(parts: {
   const { chainId, ruleSet = 'chain', loop = 'own' } = parts
   if (ruleSet === 'chain' && loop === 'own') return createVm({ chainId })
   const beyond = loop === 'own' ? createOracleVm({ chainId, ruleSet, loop: 'library' }) : undefined
-  const Loop = loop === 'own' ? RskEvm : LibraryLoopEvm
-  const Evm = ruleSet === 'chain' ? Loop : withEthereumRules(Loop)
   const common = oracleCommon(chainId, ruleSet)
   const customOpcodes = loop === 'own' ? [] : oracleOpcodes(common, ruleSet)
+  const options = { common, bn254: new NobleBN254(), customOpcodes, params: {} } as unknown as EVMOpts
   const vm = createVm({
     chainId,
     ...(ruleSet === 'petersburg' && { rulesAt: () => PETERSBURG }),
-    makeEvm: (journal) =>
-      new Evm({
-        common,
-        stateManager: new LibraryState(journal),
-        bn254: new NobleBN254(),
-        customOpcodes,
-        params: {},
-      }),
+    makeEvm: (run) => {
+      if (loop === 'own') return new EthereumEvm(run, options)
+      return ruleSet === 'chain' ? new LibraryLoopEvm(run, options) : new EthereumLoopEvm(run, options)
+    },
   })
   return {
     rulesAt: vm.rulesAt,

@@ -172,6 +172,6 @@ export const PETERSBURG: VmRules = {
   codeHeaders: false,
   maxGas: 2n ** 64n,
   maxInitcodeSize: Number.POSITIVE_INFINITY,
-  frames: PRESENT_FRAMES,
+  frames: { ...PRESENT_FRAMES, refusesEfCode: false },
   intrinsicGas,
 }

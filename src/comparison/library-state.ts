@@ -4,8 +4,8 @@ import { Account, Address, KECCAK256_NULL, KECCAK256_RLP } from '@ethereumjs/uti
 import { EMPTY_ACCOUNT, EMPTY_CODE_HASH, type Account as OwnAccount } from '../chain/account.ts'
 import { EMPTY, fromBigInt, toBigInt } from '../encoding/bytes.ts'
 import { fromHex, type Hex, toHex } from '../encoding/hex.ts'
+import type { Journal } from '../evm/journal.ts'
 import { RecentMap } from '../state/recent-map.ts'
-import type { Journal } from './journal.ts'
 
 /** An address that keeps its text, the key of all state. */
 class NamedAddress extends Address {

@@ -1,0 +1,81 @@
+/** The messages that open a frame, what a running frame asks for in that form, and how they end. */
+import type { EVMError } from '@ethereumjs/evm'
+import type { Hex } from '../encoding/hex.ts'
+import type { CallRequest, CreateRequest, Frame } from './frame.ts'
+import type { Message } from './message.ts'
+import { wordToAddress } from './word.ts'
+
+/** A call that is about to run. Gas in gas, value in wei. */
+export interface CallMessage {
+  readonly kind: CallRequest['kind']
+  /** 0 for the call of a transaction. */
+  readonly depth: number
+  /** What CALLER answers. */
+  readonly caller: Hex
+  /** Account whose storage the code uses. */
+  readonly address: Hex
+  /** Account whose code runs. */
+  readonly target: Hex
+  readonly value: bigint
+  readonly input: Uint8Array
+  readonly gas: number
+  readonly isStatic: boolean
+}
+
+/** A creation that is about to run; the creator's nonce has grown already. */
+export interface CreateMessage {
+  readonly kind: 'create' | 'create2'
+  readonly depth: number
+  readonly caller: Hex
+  readonly value: bigint
+  readonly initcode: Uint8Array
+  readonly gas: number
+  /** Of CREATE2 only. */
+  readonly salt: bigint | undefined
+}
+
+export type FrameMessage = CallMessage | CreateMessage
+
+/** How a message ended. */
+export interface FrameResult {
+  readonly gasUsed: number
+  /** Returned bytes, payload of a REVERT, new code; empty after any other failure. */
+  readonly output: Uint8Array
+  /** `undefined` when it succeeded. */
+  readonly failure: EVMError | undefined
+  /** The address of a creation, once it was computed. */
+  readonly created?: Hex | undefined
+}
+
+/** The message of a transaction or simulation itself; its gas fits a safe integer. */
+export function topMessage({ from, to, value, data, gas }: Message): FrameMessage {
+  const shared = { depth: 0, caller: from, value, gas: Number(gas) }
+  return to === null
+    ? { ...shared, kind: 'create', initcode: data, salt: undefined }
+    : { ...shared, kind: 'call', address: to, target: to, input: data, isStatic: false }
+}
+
+/** The creation that a frame requests, one level below it. */
+export function childCreation({ address, depth }: Frame, child: CreateRequest): CreateMessage {
+  const { kind, value, initcode, gas, salt } = child
+  return { kind, depth: depth + 1, caller: address, value, initcode, gas, salt }
+}
+
+/** The call that a frame requests, one level below it. */
+export function childCall(frame: Frame, child: CallRequest): CallMessage {
+  const { kind, input, gas } = child
+  const target = wordToAddress(child.target)
+  const borrows = kind === 'callcode' || kind === 'delegatecall'
+  const delegates = kind === 'delegatecall'
+  return {
+    kind,
+    depth: frame.depth + 1,
+    caller: delegates ? frame.caller : frame.address,
+    address: borrows ? frame.address : target,
+    target,
+    value: delegates ? frame.value : child.value,
+    input,
+    gas,
+    isStatic: kind === 'staticcall' || frame.isStatic,
+  }
+}
