@@ -49,6 +49,8 @@ export interface Member {
   /** `performance.now()` until which no other node can lead; 0 on a follower. */
   readonly leadsUntil: number
   readonly elections: number
+  /** What last kept this node from leading, other than another leader. */
+  readonly obstacle: unknown
   /** Throws `overloaded` unless this node leads. */
   requireLeader(): void
   /** Notes that a node leads in a term: a record of the term may have been before what this node read. */
@@ -100,6 +102,7 @@ export async function startMember(parts: Parts): Promise<Member> {
   let term = stored?.term ?? 0
   let leader: string | undefined
   let elections = 0
+  let obstacle: unknown
   let isLeaving = false
   /** Did the log refuse the last record for want of room? */
   let isFull = false
@@ -164,6 +167,7 @@ export async function startMember(parts: Parts): Promise<Member> {
         parts.compact()
       } catch (error) {
         role = 'follower'
+        obstacle = error
         isFull ||= error instanceof AppendError && error.failure === 'full'
         logger.debug('this node could not begin to lead', { error })
         if (!reader.isReading) await reader.restart()
@@ -225,6 +229,9 @@ export async function startMember(parts: Parts): Promise<Member> {
       node: id,
       onHeld: () => void transitions.enqueue(takeOver),
       onLost: stepDown,
+      onFailed(reason) {
+        obstacle = reason
+      },
     })
   }
 
@@ -249,6 +256,9 @@ export async function startMember(parts: Parts): Promise<Member> {
     },
     get elections() {
       return elections
+    },
+    get obstacle() {
+      return obstacle
     },
     requireLeader,
     noteLeader(node, inTerm) {

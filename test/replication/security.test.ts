@@ -125,6 +125,16 @@ describeWith(NATS_SERVER, 'a NATS server that not everybody may use', () => {
       writeFileSync(file, text)
       return file
     }
+    for (const index of subjects.keys()) {
+      // A small cluster has no snapshots.
+      if (subjects[index]?.startsWith('$O.')) continue
+      const clusterName = `${cluster.clusterName}-${index}`
+      const rights = documentedSubjects(clusterName).filter((_, i) => i !== index)
+      const clusterCreds = credentials('lacking.creds', operator.credentials(rights))
+      expect(await refusal({ clusterName, clusterCreds, role: 'leader' })).toMatch(
+        /^cluster: NATS at \S+ cannot be used: Permissions Violation for \S+ to ".*"\.$/,
+      )
+    }
     const good = credentials('good.creds', operator.credentials(subjects))
     await requireWorking({ clusterCreds: good })
     const shown = await status('--cluster', nats.url, '--cluster-creds', good)
