@@ -9,7 +9,7 @@ import type { Logger } from '../logger.ts'
 import { hasBlocks } from '../store/replicated-tables.ts'
 import { logPosition } from '../store/tables.ts'
 import type { Store } from '../store/write-behind.ts'
-import { answerCalls, callNode, NoSuchNodeError, type RemoteReply } from './calls.ts'
+import { answerCalls } from './calls.ts'
 import {
   type ClusterIdentity,
   makeClusterIdentity,
@@ -18,15 +18,17 @@ import {
   requireSameChain,
   requireSameGenesis,
 } from './facts.ts'
+import { createForwarding, type Forwarding } from './forwarding.ts'
 import { LEASE_MS } from './lease.ts'
 import { type Link, type LinkOptions, openLink } from './link.ts'
 import { openLog } from './log.ts'
 import { type Member, startMember, tryAgain } from './member.ts'
-import type { AnswerCall, ClusterHealth, RemoteCall, RoleOption } from './model.ts'
+import type { AnswerCall, ClusterHealth, RoleOption } from './model.ts'
 import { namesOf } from './names.ts'
 import { createPresence } from './presence.ts'
 import { createReplicatedStore } from './replicated-store.ts'
 import { createCompaction, openSnapshots } from './snapshots.ts'
+import { untilReady, waitFor } from './start.ts'
 
 /** The cluster that a node joins. */
 export interface ClusterOptions extends LinkOptions {
@@ -64,37 +66,17 @@ export interface Cluster {
   readonly sequence: number
   /** Resolves to true once this node has applied so much of the log, to false after so many milliseconds. */
   reached(sequence: number, milliseconds: number): Promise<boolean>
-  /**
-   * Has a node answer a call, the leader unless one is named, and waits until this node has applied what the call
-   * changed. Throws what the call throws, and `overloaded` when no answer comes; `undefined` when a named node is gone.
-   */
-  call(call: RemoteCall, node?: string): Promise<{ readonly result: unknown } | undefined>
+  readonly call: Forwarding['call']
   health(): ClusterHealth
   /** Lets the running command end, hands the lease over and disconnects. */
   leave(): Promise<void>
 }
 
-/** Longest wait for the first leader, for a snapshot, and for the lease of a node that has to lead. */
-const START_MS = 30_000
 /** Longest wait of a request to a bucket: a lease has to be lost in time. */
 const BUCKET_MS = 1_000
-const POLL_MS = 50
-/** Time in which the announcement of a leader arrives. */
-const ANNOUNCED_MS = 1_500
 
 function refused(message: string): NodeError {
   return new NodeError('cluster', message)
-}
-
-/** Asks again until there is an answer; throws `cluster` with `what` is missing after `START_MS`. */
-async function waitFor<T>(ask: () => Promise<T | undefined> | T | undefined, what: string): Promise<T> {
-  const until = performance.now() + START_MS
-  while (performance.now() < until) {
-    const answer = await ask()
-    if (answer !== undefined) return answer
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
-  }
-  throw refused(`${what} after ${START_MS / 1000} seconds.`)
 }
 
 async function openBuckets(
@@ -159,7 +141,7 @@ export async function openCluster(
 
   const { facts, presence, log, found } = await open().catch(async (error) => {
     await link.close()
-    throw error
+    throw link.refusal(error)
   })
 
   /** Loads a snapshot unless the log has all that the database lacks. */
@@ -176,7 +158,7 @@ export async function openCluster(
   if (found !== undefined) {
     await bootstrap(found).catch(async (error) => {
       await link.close()
-      throw error
+      throw link.refusal(error)
     })
   }
 
@@ -226,43 +208,7 @@ export async function openCluster(
     store.replicateBy(started.replicate)
     const calls = answerCalls(link, names.calls(id), answer, () => started.sequence)
     const presenceOf = createPresence({ link, names, bucket: presence, id, member: started, engine })
-    let unanswered = 0
-    let forwarded = 0
-
-    async function call(
-      request: RemoteCall,
-      node?: string,
-    ): Promise<{ readonly result: unknown } | undefined> {
-      const target = node ?? started.leader
-      if (!link.isUp) throw tryAgain('The cluster cannot be reached')
-      if (target === undefined || target === id) throw tryAgain('The cluster has no leader at the moment')
-      if (node === undefined && !started.isCurrent) {
-        throw tryAgain('This node has lost touch with the log of the cluster: the call was not made')
-      }
-      const until = performance.now() + request.timeoutMs
-      const clock = presenceOf.clockOf(target)
-      const expiresAt = clock && clock + request.timeoutMs
-      forwarded++
-      let reply: RemoteReply | undefined
-      try {
-        const signal = node === undefined ? started.termSignal() : undefined
-        reply = await callNode(link, names, target, { ...request, expiresAt }, signal)
-      } catch (error) {
-        if (!(error instanceof NoSuchNodeError)) throw error
-        if (node !== undefined) return undefined
-        throw tryAgain('The leader of the cluster has ended: the call had no effect')
-      }
-      if (reply === undefined) {
-        unanswered++
-        throw tryAgain('The node that has to answer this call did not: look for the effect of the call')
-      }
-      // What the call changed is visible here before its caller gets the answer.
-      if (node === undefined && !(await started.reached(reply.sequence, until - performance.now()))) {
-        throw tryAgain('This node has not caught up with the effect of the call')
-      }
-      if (reply.error !== undefined) throw reply.error
-      return { result: reply.result }
-    }
+    const forwarding = createForwarding({ link, names, id, member: started, clockOf: presenceOf.clockOf })
 
     async function leave(): Promise<void> {
       await started.leave()
@@ -273,7 +219,7 @@ export async function openCluster(
     }
 
     try {
-      await untilReady(options, started, async () => (await log.bounds()).last)
+      await untilReady(options, started, (await log.bounds()).last)
     } catch (error) {
       await leave()
       throw error
@@ -288,7 +234,7 @@ export async function openCluster(
         return started.sequence
       },
       reached: started.reached,
-      call,
+      call: forwarding.call,
       health() {
         const lag = presenceOf.lag()
         return {
@@ -297,7 +243,7 @@ export async function openCluster(
           term: started.term,
           lag,
           isLate: lag > options.maxLag,
-          figures: { elections: started.elections, forwarded, unanswered },
+          figures: { elections: started.elections, ...forwarding.figures },
         }
       },
       leave,
@@ -312,28 +258,10 @@ export async function openCluster(
       if (member === undefined) throw tryAgain('This node has not joined its cluster yet')
       member.requireLeader()
     },
-    join,
+    join: (engine, answer) =>
+      join(engine, answer).catch((error) => {
+        throw link.refusal(error)
+      }),
     cancel: () => link.close(),
   }
-}
-
-/** Resolves once a node leads if it has to, and has read the log as it was. */
-async function untilReady(
-  { role, name }: ClusterOptions,
-  member: Member,
-  lastOf: () => Promise<number>,
-): Promise<void> {
-  const last = await lastOf()
-  const begun = performance.now()
-  const isReady = () => {
-    if (member.role === 'leader') return true
-    if (role === 'leader' || member.sequence < last) return undefined
-    // A follower also starts to answer reads while there is no leader.
-    const mayBeAlone = role === 'follower' && performance.now() - begun > ANNOUNCED_MS
-    return member.leader !== undefined || mayBeAlone ? true : undefined
-  }
-  await waitFor(
-    isReady,
-    role === 'leader' ? `Another node leads the cluster ${name},` : `The cluster ${name} has no leader,`,
-  )
 }

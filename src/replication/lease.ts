@@ -26,13 +26,15 @@ interface Parts {
   readonly node: string
   onHeld(): void
   onLost(): void
+  /** An attempt failed: since another node holds the lease, without a `reason`. */
+  onFailed(reason: unknown): void
 }
 
 const pause = (milliseconds: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, milliseconds).unref())
 
 /** Tries to get the lease, holds it, and tries again when it is lost. */
-export function createLease({ bucket, node, onHeld, onLost }: Parts): Lease {
+export function createLease({ bucket, node, onHeld, onLost, onFailed }: Parts): Lease {
   let revision: number | undefined
   let heldUntil = 0
   let isStopped = false
@@ -47,7 +49,8 @@ export function createLease({ bucket, node, onHeld, onLost }: Parts): Lease {
     const begun = performance.now()
     try {
       revision = await bucket.create(LEASE_KEY, node)
-    } catch {
+    } catch (error) {
+      onFailed(error instanceof JetStreamApiError ? undefined : error)
       return
     }
     if (isStopped) return

@@ -1,7 +1,14 @@
 /** The connection to NATS. Home of the cluster's sockets. */
 import { readFileSync } from 'node:fs'
-import { type JetStreamClient, type JetStreamManager, jetstream, jetstreamManager } from '@nats-io/jetstream'
-import { connect, credsAuthenticator, type NatsConnection } from '@nats-io/transport-node'
+import {
+  JetStreamApiError,
+  type JetStreamClient,
+  JetStreamError,
+  type JetStreamManager,
+  jetstream,
+  jetstreamManager,
+} from '@nats-io/jetstream'
+import { connect, credsAuthenticator, errors, type NatsConnection } from '@nats-io/transport-node'
 import { NodeError } from '../errors.ts'
 
 /** How NATS is reached. */
@@ -25,6 +32,8 @@ export interface Link {
   readonly isUp: boolean
   /** Bytes of a message, without headers. */
   readonly messageBytes: number
+  /** An error of NATS as the `cluster` error of a node that does not start; any other one as it is. */
+  refusal(error: unknown): unknown
   close(): Promise<void>
 }
 
@@ -55,16 +64,30 @@ function readOption(name: string, file: string): Uint8Array {
   }
 }
 
+/** What an operator does about an error of the JetStream API, by its code. */
+const ADVICE: Readonly<Record<number, string>> = {
+  10005: 'choose a smaller --cluster-replicas, or start more servers',
+  10047: 'choose a smaller --cluster-log-size, or give its JetStream more room',
+  10074: 'choose --cluster-replicas 1, or servers that form a NATS cluster',
+}
+
+const isOfNats = (error: unknown): boolean =>
+  [JetStreamApiError, JetStreamError, ...Object.values(errors)].some((kind) => error instanceof kind)
+
+function reasonOf(error: unknown): string {
+  const why = error instanceof Error ? error.message : String(error)
+  const advice = error instanceof JetStreamApiError ? ADVICE[error.code] : undefined
+  return advice === undefined ? why : `${why} (${advice})`
+}
+
 /** Connects. Throws `cluster` in a sentence when no server answers, refuses the credentials, or has no JetStream. */
 export async function openLink({ url, creds, ca }: LinkOptions): Promise<Link> {
   const { servers, ...login } = serversOf(url)
   const authenticator = creds === undefined ? undefined : readOption('clusterCreds', creds)
   const authority = ca === undefined ? undefined : readOption('clusterCa', ca)
   const isTls = servers.some((server) => server.startsWith('tls://'))
-  const refused = (error: unknown) => {
-    const why = error instanceof Error ? error.message : String(error)
-    return new NodeError('cluster', `NATS at ${servers.join(', ')} cannot be used: ${why}.`)
-  }
+  const refused = (error: unknown) =>
+    new NodeError('cluster', `NATS at ${servers.join(', ')} cannot be used: ${reasonOf(error)}.`)
   const connection = await connect({
     servers,
     ...login,
@@ -98,6 +121,7 @@ export async function openLink({ url, creds, ca }: LinkOptions): Promise<Link> {
         return isUp && !connection.isClosed()
       },
       messageBytes: Math.min(connection.info?.max_payload ?? 1 << 20, 8 << 20) - HEADROOM,
+      refusal: (error) => (isOfNats(error) ? refused(error) : error),
       close: () => connection.close(),
     }
   } catch (error) {

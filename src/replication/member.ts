@@ -1,4 +1,4 @@
-/** A node in its cluster: follows the log, or leads and appends to it; changes between the two with the lease. */
+/** A node in its cluster: a follower, or the leader that appends to the log; it changes between the two with the lease. */
 import type { KV } from '@nats-io/kv'
 import type { Transaction } from '../chain/transaction.ts'
 import type { Engine } from '../engine/engine.ts'
@@ -10,8 +10,9 @@ import type { Change, Write } from '../store/table.ts'
 import type { LogPosition } from '../store/tables.ts'
 import type { Store } from '../store/write-behind.ts'
 import { createLease, type Lease } from './lease.ts'
-import { AppendError, type Log, type Reading } from './log.ts'
+import { AppendError, type Log } from './log.ts'
 import type { Role, RoleOption } from './model.ts'
+import { createReader } from './reader.ts'
 import type { LogRecord } from './record.ts'
 
 interface Parts {
@@ -48,6 +49,8 @@ export interface Member {
   /** `performance.now()` until which no other node can lead; 0 on a follower. */
   readonly leadsUntil: number
   readonly elections: number
+  /** What last kept this node from leading, other than another leader. */
+  readonly obstacle: unknown
   /** Throws `overloaded` unless this node leads. */
   requireLeader(): void
   /** Notes that a node leads in a term: a record of the term may have been before what this node read. */
@@ -64,14 +67,9 @@ export interface Member {
   leave(): Promise<void>
 }
 
-/** Messages before the one that was read have been dropped. */
-class GapError extends Error {}
-
 /** Transactions that became runnable after the last record are sent after this time without another, milliseconds. */
 const FEED_MS = 10
 const RETRY_MS = 100
-/** Between two looks whether the log is still being read, milliseconds. */
-const WATCH_MS = 1_000
 
 const pause = (milliseconds: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, milliseconds).unref())
@@ -103,22 +101,18 @@ export async function startMember(parts: Parts): Promise<Member> {
   let role: Role = 'follower'
   let term = stored?.term ?? 0
   let leader: string | undefined
-  /** Last message of the last record that is in the tables, and last message of all. */
-  let applied = stored?.sequence ?? 0
-  let tail = applied
   let elections = 0
+  let obstacle: unknown
   let isLeaving = false
   /** Did the log refuse the last record for want of room? */
   let isFull = false
-  let reading: Reading | undefined
   let lease: Lease | undefined
   let ofTerm = new AbortController()
   const pooled: Transaction[] = []
-  const waiting = new Set<{ readonly sequence: number; readonly reached: () => void }>()
   const transitions = createSerialQueue()
   const records = createSerialQueue()
 
-  function beginTerm(next: number, by: string): void {
+  function beginTerm(next: number, by: string | undefined): void {
     leader = by
     if (next === term) return
     term = next
@@ -126,85 +120,26 @@ export async function startMember(parts: Parts): Promise<Member> {
     ofTerm = new AbortController()
   }
 
-  function reach(sequence: number): void {
-    tail = sequence
-    for (const waiter of waiting) if (waiter.sequence <= sequence) waiter.reached()
-  }
-
-  function reached(sequence: number, milliseconds: number): Promise<boolean> {
-    if (tail >= sequence) return Promise.resolve(true)
-    return new Promise((resolve) => {
-      const settle = (isReached: boolean) => {
-        clearTimeout(timer)
-        waiting.delete(waiter)
-        resolve(isReached)
-      }
-      const waiter = { sequence, reached: () => settle(true) }
-      const timer = setTimeout(() => settle(false), milliseconds)
-      waiting.add(waiter)
-    })
-  }
-
-  async function take(sequence: number, record: LogRecord | undefined): Promise<void> {
-    if (sequence !== tail + 1) throw new GapError()
-    if (record !== undefined) {
-      const { changes } = record
+  const reader = createReader({
+    log,
+    applied: stored?.sequence ?? 0,
+    enqueue: transitions.enqueue,
+    logger,
+    async apply({ changes, pooled, ...record }, sequence) {
       const next = position.put({ cluster, sequence, term: record.term })
-      await engine.replica.apply(changes, record.pooled, () => local.batch([...changes, next]))
+      await engine.replica.apply(changes, pooled, () => local.batch([...changes, next]))
       beginTerm(record.term, record.leader)
-      applied = sequence
-    }
-    reach(sequence)
-  }
-
-  async function startReading(): Promise<void> {
-    if (isLeaving) return
-    tail = applied
-    const started = await log.follow(applied + 1, take)
-    reading = started
-    started.ended.then(
-      () => resume(started, undefined),
-      (error) => resume(started, error),
-    )
-  }
-
-  async function stopReading(): Promise<void> {
-    const stopped = reading
-    reading = undefined
-    await stopped?.stop()
-  }
-
-  /** Reads on after reading has ended without a request, from a snapshot where the log no longer has what is next. */
-  function resume(ended: Reading, error: unknown): void {
-    if (reading !== ended || isLeaving) return
-    void transitions.enqueue(async () => {
-      if (reading !== ended) return
-      reading = undefined
-      if (error instanceof GapError) await retried(bootstrap)
-      else if (error !== undefined) logger.error('a record of the cluster cannot be taken over', { error })
-      await retried(startReading)
-    })
-  }
-
-  async function bootstrap(): Promise<void> {
-    logger.info("the cluster's log has dropped what this node lacks: it loads a snapshot")
-    await engine.replica.replaceTables(async () => {
-      const loaded = await parts.loadSnapshot()
-      applied = loaded.sequence
-      term = loaded.term
-    })
-  }
-
-  async function retried(step: () => Promise<void>): Promise<void> {
-    while (!isLeaving) {
-      try {
-        return await step()
-      } catch (error) {
-        logger.debug('the cluster does not answer', { error })
-        await pause(RETRY_MS)
-      }
-    }
-  }
+    },
+    async loadSnapshot() {
+      let applied = 0
+      await engine.replica.replaceTables(async () => {
+        const loaded = await parts.loadSnapshot()
+        applied = loaded.sequence
+        if (loaded.term !== term) beginTerm(loaded.term, undefined)
+      })
+      return applied
+    },
+  })
 
   const holdsLease = () => lease !== undefined && performance.now() < lease.heldUntil
 
@@ -213,19 +148,18 @@ export async function startMember(parts: Parts): Promise<Member> {
     while (role !== 'leader' && holdsLease() && !isLeaving) {
       try {
         const { last } = await log.bounds()
-        if (!(await reached(last, 1_000))) continue
-        await stopReading()
+        if (!(await reader.reached(last, 1_000))) continue
+        await reader.stop()
         if (isFull) {
           await parts.makeRoom()
           isFull = false
         }
         const wasLeader = leader === id
         const first: LogRecord = { term: term + 1, leader: id, pooled: [], changes: [] }
-        const sequence = await log.append(first, tail)
+        const sequence = await log.append(first, reader.sequence)
         await local.batch([position.put({ cluster, sequence, term: first.term })])
         beginTerm(first.term, id)
-        applied = sequence
-        reach(sequence)
+        reader.appended(sequence)
         role = 'leader'
         elections++
         await engine.replica.lead(wasLeader)
@@ -233,9 +167,10 @@ export async function startMember(parts: Parts): Promise<Member> {
         parts.compact()
       } catch (error) {
         role = 'follower'
+        obstacle = error
         isFull ||= error instanceof AppendError && error.failure === 'full'
         logger.debug('this node could not begin to lead', { error })
-        if (reading === undefined) await retried(startReading)
+        if (!reader.isReading) await reader.restart()
         await pause(RETRY_MS)
       }
     }
@@ -248,7 +183,7 @@ export async function startMember(parts: Parts): Promise<Member> {
     pooled.length = 0
     void transitions.enqueue(async () => {
       await engine.replica.follow()
-      await retried(startReading)
+      await reader.restart()
       logger.info('this node follows the leader of the cluster', { term })
       await takeOver()
     })
@@ -265,10 +200,9 @@ export async function startMember(parts: Parts): Promise<Member> {
       requireLeader()
       try {
         const record = { term, leader: id, pooled: pooled.splice(0), changes: changes.filter(isShared) }
-        const sequence = await log.append(record, tail)
+        const sequence = await log.append(record, reader.sequence)
         await write(position.put({ cluster, sequence, term }))
-        applied = sequence
-        reach(sequence)
+        reader.appended(sequence)
       } catch (error) {
         logger.warn('a record was not appended to the log of the cluster', { error })
         isFull = error instanceof AppendError && error.failure === 'full'
@@ -277,18 +211,6 @@ export async function startMember(parts: Parts): Promise<Member> {
       }
     })
   }
-
-  // The client's own attempts to continue after the end of a server take up to a minute.
-  const watching = setInterval(() => {
-    const stuck = reading
-    if (stuck?.isStuck !== true) return
-    void transitions.enqueue(async () => {
-      if (reading !== stuck || !stuck.isStuck) return
-      await stopReading()
-      await retried(startReading)
-    })
-  }, WATCH_MS)
-  watching.unref()
 
   let feeding: NodeJS.Timeout | undefined
   const stopListening = engine.events.on('pool', ({ added }) => {
@@ -300,13 +222,16 @@ export async function startMember(parts: Parts): Promise<Member> {
     }, FEED_MS)
   })
 
-  await startReading()
+  await reader.start()
   if (parts.role !== 'follower') {
     lease = createLease({
       bucket: parts.presence,
       node: id,
       onHeld: () => void transitions.enqueue(takeOver),
       onLost: stepDown,
+      onFailed(reason) {
+        obstacle = reason
+      },
     })
   }
 
@@ -321,16 +246,19 @@ export async function startMember(parts: Parts): Promise<Member> {
       return leader
     },
     get sequence() {
-      return tail
+      return reader.sequence
     },
     get isCurrent() {
-      return role === 'leader' || reading?.isLive === true
+      return role === 'leader' || reader.isLive
     },
     get leadsUntil() {
       return role === 'leader' ? (lease?.heldUntil ?? 0) : 0
     },
     get elections() {
       return elections
+    },
+    get obstacle() {
+      return obstacle
     },
     requireLeader,
     noteLeader(node, inTerm) {
@@ -340,20 +268,20 @@ export async function startMember(parts: Parts): Promise<Member> {
       await append(changes, write)
       parts.compact()
     },
-    reached,
+    reached: reader.reached,
     termSignal: () => ofTerm.signal,
-    betweenRecords: (step) => records.enqueue(() => step({ sequence: tail, term })),
+    betweenRecords: (step) => records.enqueue(() => step({ sequence: reader.sequence, term })),
     async leave() {
       isLeaving = true
+      reader.end()
       clearTimeout(feeding)
-      clearInterval(watching)
       stopListening()
       if (role === 'leader') await engine.replica.follow()
       await records.idle()
       role = 'follower'
       await lease?.stop()
       await transitions.idle()
-      await stopReading()
+      await reader.stop()
     },
   }
 }

@@ -131,13 +131,19 @@ async function noSockets(of: number): Promise<void> {
 
 describe('a peer that does not read', () => {
   it('what it asked for is hung up on', async () => {
-    await noSockets(port())
-    const socket = await openFrames(port())
+    // No ping ends this connection: only the transfer timeout can.
+    const served = await servedNode({}, { transferTimeoutMs: 200, pingIntervalMs: 600_000 })
+    const { port } = served.server
+    const socket = await openFrames(port)
     socket.pause()
-    const batch = `[${new Array(50).fill('{"jsonrpc":"2.0","id":1,"method":"rpc.discover"}').join(',')}]`
-    socket.send(frame(batch))
-    await noSockets(port())
+    const call = '{"jsonrpc":"2.0","id":1,"method":"rpc.discover"}'
+    const { length } = (await served.post(call)).text
+    // Each answer is just below the limit of 10 MiB; four are more than the system's own buffers take.
+    const batch = `[${new Array(Math.floor(10_000_000 / length)).fill(call).join(',')}]`
+    for (let i = 0; i < 4; i++) socket.send(frame(batch))
+    await noSockets(port)
     socket.close()
+    await served.close()
   })
 
   it('the pongs that it asks for gets no more of them than there is room for', async () => {

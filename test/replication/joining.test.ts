@@ -64,6 +64,16 @@ describeWith(NATS_SERVER, 'joining a cluster', () => {
     )
   })
 
+  it('is refused where NATS has no room for the log, or too few servers, with what to do about it', async () => {
+    cluster = newCluster(nats.url)
+    expect(await refusal({ clusterReplicas: 3 })).toMatch(
+      /^cluster: NATS at \S+ cannot be used: .* \(choose --cluster-replicas 1, or servers that form a NATS cluster\)\.$/,
+    )
+    expect(await refusal({ clusterLogBytes: 2 ** 52 })).toMatch(
+      /^cluster: NATS at \S+ cannot be used: .* \(choose a smaller --cluster-log-size, or give its JetStream more room\)\.$/,
+    )
+  })
+
   it('begins with the chain of the directory that the first leader has', async () => {
     const dataDir = join(temporaryFolder(), 'first')
     const alone = await createNode({ dataDir })

@@ -39,7 +39,7 @@ describe.each(['http', 'webSocket', 'in process'] as const)('viem, %s', (name) =
     name === 'http'
       ? http(served.url)
       : name === 'webSocket'
-        ? webSocket(served.wsUrl)
+        ? webSocket(served.wsUrl, { reconnect: false, keepAlive: false })
         : custom({ request: (call) => served.node.request(call) })
 
   it('deploys, sends, reads, decodes a revert, and uses snapshots', async () => {

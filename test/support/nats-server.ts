@@ -1,7 +1,7 @@
 /** Real nats-servers with JetStream: one, or three that form a NATS cluster. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -44,9 +44,15 @@ export interface NatsServer {
   remove(): Promise<void>
 }
 
-async function server(port: number, further: readonly string[], isReady: RegExp): Promise<NatsServer> {
+/** A server that is not started yet. */
+function server(port: number, isReady: RegExp, further: readonly string[], config?: string): NatsServer {
   const folder = mkdtempSync(join(tmpdir(), 'nats-'))
   const args = ['-js', '-sd', folder, '-a', '127.0.0.1', '-p', String(port), ...further]
+  if (config !== undefined) {
+    const file = join(folder, 'server.conf')
+    writeFileSync(file, config)
+    args.push('-c', file)
+  }
   let child: ChildProcess | undefined
   const start = async () => {
     child = await launch(args, isReady)
@@ -59,7 +65,6 @@ async function server(port: number, further: readonly string[], isReady: RegExp)
     killed.kill('SIGKILL')
     await ended
   }
-  if (further.length === 0) await start()
   return {
     url: `nats://127.0.0.1:${port}`,
     port,
@@ -74,9 +79,11 @@ async function server(port: number, further: readonly string[], isReady: RegExp)
   }
 }
 
-/** Starts one server on a free port. */
-export async function natsServer(): Promise<NatsServer> {
-  return server(await freePort(), [], /Server is ready/)
+/** Starts one server on a free port, with the text of a configuration file. */
+export async function natsServer(config?: string): Promise<NatsServer> {
+  const started = server(await freePort(), /Server is ready/, [], config)
+  await started.restart()
+  return started
 }
 
 /** Starts three servers that keep copies of each other's streams; `url` names them all. */
@@ -86,16 +93,14 @@ export async function natsCluster(): Promise<{
 }> {
   const ports = await Promise.all(Array.from({ length: 6 }, freePort))
   const routes = ports.slice(3).map((port) => `nats-route://127.0.0.1:${port}`)
-  const servers = await Promise.all(
-    routes.map((route, index) =>
-      server(
-        ports[index] as number,
-        [
-          ...['-n', `server-${index}`, '--cluster_name', 'test'],
-          ...['--cluster', route.replace('nats-route', 'nats'), '--routes', routes.join(',')],
-        ],
-        /JetStream cluster new metadata leader|JetStream cluster recovered state|Self is new JetStream cluster metadata leader/,
-      ),
+  const servers = routes.map((route, index) =>
+    server(
+      ports[index] as number,
+      /JetStream cluster new metadata leader|JetStream cluster recovered state|Self is new JetStream cluster metadata leader/,
+      [
+        ...['-n', `server-${index}`, '--cluster_name', 'test'],
+        ...['--cluster', route.replace('nats-route', 'nats'), '--routes', routes.join(',')],
+      ],
     ),
   )
   await Promise.all(servers.map(({ restart }) => restart()))
