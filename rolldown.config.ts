@@ -1,7 +1,8 @@
 /** The bundles of the commands and of the explorer. `tandem` and `tandem-anvil` run lies in few files, since finding and compiling hundreds takes half a second. */
-import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { defineConfig, type Plugin } from 'rolldown'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { defineConfig, type OutputBundle, type Plugin } from 'rolldown'
 
 /** Where the chunks lie: as deep under the package as the modules do, so that both find its files. */
 const CHUNKS = 'command'
@@ -55,24 +56,66 @@ function sweep(within: string): Plugin {
   }
 }
 
-/** The files of the explorer that no module imports: its icon, its styles in one file, and the page that names them. */
+/** A chunk and those that it needs to run, by file name. */
+function withImports(bundle: OutputBundle, fileName: string, found: Set<string> = new Set()): Set<string> {
+  const chunk = bundle[fileName]
+  if (chunk?.type !== 'chunk' || found.has(fileName)) return found
+  found.add(fileName)
+  for (const name of chunk.imports) withImports(bundle, name, found)
+  return found
+}
+
+/** The chunk that a module begins. */
+function chunkOf(bundle: OutputBundle, module: string): string {
+  const chunk = Object.values(bundle).find(
+    (file) => file.type === 'chunk' && file.facadeModuleId?.endsWith(`/${module}`),
+  )
+  if (chunk === undefined) throw new Error(`No chunk begins with ${module}`)
+  return chunk.fileName
+}
+
+/**
+ * The files of the explorer that no module imports: its icon, its styles in one file, and the page that names them. The
+ * page also names the scripts of the overview, so that a browser asks for all of them at once.
+ */
 function page(folder: string): Plugin {
   return {
     name: 'page',
     generateBundle(_options, bundle) {
-      const script = Object.values(bundle).find((file) => file.type === 'chunk' && file.isEntry)?.fileName
       const emit = (name: string, source: string) =>
         this.getFileName(this.emitFile({ type: 'asset', name, source }))
       const styles = readdirSync(join(folder, 'styles')).sort()
       const css = styles.map((name) => readFileSync(join(folder, 'styles', name), 'utf8')).join('\n')
-      const names: Readonly<Record<string, string | undefined>> = {
-        script,
-        style: emit('style.css', css.replace(/\/\*.*?\*\//gs, '').replace(/\s*\n\s*/g, '\n')),
-        icon: emit('icon.svg', readFileSync(join(folder, 'icon.svg'), 'utf8')),
+      const script = chunkOf(bundle, 'ui/main.ts')
+      const first = ['ui/start.tsx', 'ui/pages/overview.tsx'].flatMap((module) => [
+        ...withImports(bundle, chunkOf(bundle, module)),
+      ])
+      const preloads = [...new Set(first)].filter((name) => name !== script)
+      const parts: Readonly<Record<string, string>> = {
+        script: `ui/${script}`,
+        style: `ui/${emit('style.css', css.replace(/\/\*.*?\*\//gs, '').replace(/\s*\n\s*/g, '\n'))}`,
+        icon: `ui/${emit('icon.svg', readFileSync(join(folder, 'icon.svg'), 'utf8'))}`,
+        preloads: preloads.map((name) => `<link rel="modulepreload" href="ui/${name}">`).join('\n'),
       }
       const html = readFileSync(join(folder, 'index.html'), 'utf8')
-      const source = html.replace(/\{(\w+)\}/g, (_, name) => `ui/${names[name]}`)
+      const source = html.replace(/\{(\w+)\}/g, (_, name) => parts[name] ?? '')
       this.emitFile({ type: 'asset', fileName: 'index.html', source })
+    },
+  }
+}
+
+/** Writes each file of a folder a second and third time, compressed for browsers that take it so. */
+function compressed(within: string): Plugin {
+  return {
+    name: 'compressed',
+    writeBundle({ dir = '.' }) {
+      const folder = join(dir, within)
+      for (const name of readdirSync(folder)) {
+        if (!/\.(js|css|html|svg)$/.test(name)) continue
+        const bytes = readFileSync(join(folder, name))
+        writeFileSync(join(folder, `${name}.br`), brotliCompressSync(bytes))
+        writeFileSync(join(folder, `${name}.gz`), gzipSync(bytes, { level: 9 }))
+      }
     },
   }
 }
@@ -94,17 +137,20 @@ const commands = defineConfig({
 })
 
 const explorer = defineConfig({
-  input: 'src/ui/main.tsx',
+  input: 'src/ui/main.ts',
   platform: 'browser',
   logLevel: 'warn',
   transform: { jsx: { runtime: 'automatic', importSource: 'preact' } },
-  plugins: [notices(''), page('src/ui'), sweep('')],
+  plugins: [notices(''), page('src/ui'), sweep(''), compressed('')],
   output: {
     dir: 'dist/ui',
     format: 'esm',
     entryFileNames: '[name]-[hash].js',
+    chunkFileNames: '[name]-[hash].js',
     assetFileNames: '[name]-[hash][extname]',
     minify: true,
+    // What two pages need is one file, not one for each set of pages.
+    codeSplitting: { groups: [{ name: 'shared', minShareCount: 2 }] },
   },
 })
 

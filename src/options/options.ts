@@ -105,6 +105,12 @@ function checkLocalOptions({ chain, preset }: Values<typeof NODE_SETTINGS>, give
   throw new NodeError('invalid-options', message)
 }
 
+/**
+ * Calls of a batch where REMASC transactions are hidden, unless `maxBatch` is given: as many as ethers puts into one, by
+ * which the explorer Otterscan asks for the 75 answers of a page of an account.
+ */
+const BATCH_OF_ETHERS = 100
+
 /** Options of a chain that begins with a genesis of its own, which a fork does not. */
 const GENESIS_OPTIONS = ['genesisTime', 'genesis'] as const
 
@@ -140,8 +146,10 @@ export function resolveNodeOptions(given: NodeOptions): ResolvedNodeOptions {
   checkLocalOptions(values, given)
   checkForkOptions(values, given)
   const wallet = values.wallet && !hasNoWallet(values, given)
+  const isRaised = values.hideRemasc && given.maxBatch === undefined
+  const maxBatch = isRaised ? Math.max(values.maxBatch, BATCH_OF_ETHERS) : values.maxBatch
   const { logger, now, onCall, onConsole, alloc, genesis } = given
-  return { ...values, wallet, logger, now, onCall, onConsole, alloc, genesis }
+  return { ...values, maxBatch, wallet, logger, now, onCall, onConsole, alloc, genesis }
 }
 
 /**

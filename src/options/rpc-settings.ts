@@ -89,6 +89,7 @@ export const RPC_SETTINGS = {
     flag: '--max-batch <count>',
     help: 'most requests in a batch',
     fallback: 50,
+    fallbackText: '50, with hideRemasc 100',
     rskjKeys: { 'rpc.providers.web.max_batch_requests_size': same },
   }),
   maxLogBlocks: setting(whole(0, BYTES), {

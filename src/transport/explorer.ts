@@ -51,9 +51,28 @@ function acceptsHtml({ headers }: IncomingMessage): boolean {
   return /(^|[,\s])text\/html\s*($|[,;])/i.test(headers.accept ?? '')
 }
 
+/** Content codings of the built files by the ending of their names, the smaller one first. */
+const CODINGS = { br: 'br', gzip: 'gz' } as const
+type Coding = keyof typeof CODINGS
+
 interface File {
   readonly type: string
   readonly bytes: Buffer
+  /** What the build has compressed of it. */
+  readonly coded: Readonly<Partial<Record<Coding, Buffer>>>
+}
+
+/** The first coding that a browser takes and a file has; a quality of 0 refuses it. */
+function codingFor({ headers }: IncomingMessage, { coded }: File): Coding | undefined {
+  const accepted = String(headers['accept-encoding'] ?? '')
+    .toLowerCase()
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => !/;\s*q=0(\.0*)?$/.test(entry))
+    .map((entry) => entry.replace(/\s*;.*/, ''))
+  return (Object.keys(CODINGS) as Coding[]).find(
+    (name) => coded[name] !== undefined && accepted.includes(name),
+  )
 }
 
 /** The explorer of a server. */
@@ -69,9 +88,15 @@ export interface Explorer {
 export function openExplorer(folder: string = BUILT): Explorer | undefined {
   const files = new Map<string, File>()
   try {
-    for (const name of readdirSync(folder)) {
+    const names = new Set(readdirSync(folder))
+    for (const name of names) {
       const type = TYPES[name.slice(name.lastIndexOf('.') + 1)]
-      if (type !== undefined) files.set(name, { type, bytes: readFileSync(join(folder, name)) })
+      if (type === undefined) continue
+      const coded = Object.entries(CODINGS)
+        .map(([coding, ending]) => [coding, `${name}.${ending}`] as const)
+        .filter(([, file]) => names.has(file))
+        .map(([coding, file]) => [coding, readFileSync(join(folder, file))])
+      files.set(name, { type, bytes: readFileSync(join(folder, name)), coded: Object.fromEntries(coded) })
     }
   } catch {
     return undefined
@@ -80,10 +105,14 @@ export function openExplorer(folder: string = BUILT): Explorer | undefined {
   if (page === undefined) return undefined
   files.delete(PAGE)
 
-  function send(response: ServerResponse, { type, bytes }: File, caching: string): true {
+  function send(request: IncomingMessage, response: ServerResponse, file: File, caching: string): true {
+    const coding = codingFor(request, file)
+    const bytes = (coding && file.coded[coding]) ?? file.bytes
     for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value)
     response.setHeader('Cache-Control', caching)
-    response.setHeader('Content-Type', type)
+    response.setHeader('Content-Type', file.type)
+    response.setHeader('Vary', 'Accept-Encoding')
+    if (coding !== undefined) response.setHeader('Content-Encoding', coding)
     response.setHeader('Content-Length', bytes.length)
     response.end(bytes)
     return true
@@ -93,13 +122,13 @@ export function openExplorer(folder: string = BUILT): Explorer | undefined {
     answer(request, response, path, asked) {
       if (request.method !== 'GET') return false
       if (path === '/' && acceptsHtml(request)) {
-        if (asked.endsWith('/')) return send(response, page, 'no-store')
+        if (asked.endsWith('/')) return send(request, response, page, 'no-store')
         // The page names its assets relative to the key.
         response.writeHead(308, { ...HEADERS, Location: `${asked.slice(asked.lastIndexOf('/') + 1)}/` }).end()
         return true
       }
       const file = path.startsWith('/ui/') ? files.get(path.slice('/ui/'.length)) : undefined
-      return file !== undefined && send(response, file, 'private, max-age=31536000, immutable')
+      return file !== undefined && send(request, response, file, 'private, max-age=31536000, immutable')
     },
   }
 }

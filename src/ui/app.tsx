@@ -1,10 +1,10 @@
 /** The frame around the pages: navigation, search, state of the connection, live region. */
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { call } from './client.ts'
-import { ActionButton } from './components/action.tsx'
+import { ActionButton, ErrorText } from './components/action.tsx'
 import { SearchBox } from './components/search-box.tsx'
 import { grouped, toNumber } from './format.ts'
-import { PAGES } from './pages.tsx'
+import { loadAllPages, loadedPage, loadPage, PAGES, type PageComponent } from './pages.tsx'
 import { linkTo, route } from './router.ts'
 import { announcement, connection, head, identity, may } from './store.ts'
 import { nextTheme, theme } from './theme.ts'
@@ -76,6 +76,45 @@ function NotFound() {
   )
 }
 
+/** Milliseconds after the first page before the scripts of the others are loaded. */
+const OTHERS_AFTER_MS = 1000
+
+/** The component of a page, `undefined` while its script is loaded, and whether the node did not send it. */
+function usePage(name: string): { readonly Page: PageComponent | undefined; readonly hasFailed: boolean } {
+  const [failed, setFailed] = useState<string>()
+  const [, setLoaded] = useState<string>()
+  useEffect(() => {
+    let isCurrent = true
+    loadPage(name).then(
+      () => {
+        if (isCurrent) setLoaded(name)
+      },
+      () => {
+        if (isCurrent) setFailed(name)
+      },
+    )
+    return () => {
+      isCurrent = false
+    }
+  }, [name])
+  useEffect(() => {
+    const timer = setTimeout(() => void loadAllPages(), OTHERS_AFTER_MS)
+    return () => clearTimeout(timer)
+  }, [])
+  return { Page: Object.hasOwn(PAGES, name) ? loadedPage(name) : NotFound, hasFailed: failed === name }
+}
+
+function Unsent() {
+  return (
+    <p>
+      <ErrorText message="The node did not send this page" />{' '}
+      <button type="button" class="plain" onClick={() => location.reload()}>
+        Load again
+      </button>
+    </p>
+  )
+}
+
 /** The explorer. */
 export function App() {
   const { page, argument } = route.value
@@ -87,10 +126,12 @@ export function App() {
       main.current?.focus({ preventScroll: true })
     }
     isFirst.current = false
+  }, [page, argument])
+  const { Page, hasFailed } = usePage(page)
+  useEffect(() => {
     const heading = main.current?.querySelector('h1')?.textContent
     document.title = heading ? `${heading} · Tandem` : 'Tandem'
-  }, [page, argument])
-  const Component = PAGES[page]?.component ?? NotFound
+  }, [page, argument, Page])
   return (
     <>
       <button type="button" class="skip" onClick={() => main.current?.focus()}>
@@ -101,7 +142,13 @@ export function App() {
         {announcement.value}
       </p>
       <main id="main" ref={main} tabIndex={-1} key={page}>
-        <Component argument={argument} />
+        {Page !== undefined ? (
+          <Page argument={argument} />
+        ) : hasFailed ? (
+          <Unsent />
+        ) : (
+          <p class="dim">Loading…</p>
+        )}
       </main>
       <footer>
         {identity.value !== undefined && (

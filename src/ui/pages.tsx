@@ -1,23 +1,13 @@
 /** The pages by the first part of their fragment, and the links to them. A new page is a file in `pages/` and a row here. */
 import type { ComponentType } from 'preact'
-import { AccountsPage } from './pages/accounts.tsx'
-import { AddressPage } from './pages/address.tsx'
-import { BlockPage } from './pages/block.tsx'
-import { BlocksPage } from './pages/blocks.tsx'
-import { ClockPage } from './pages/clock.tsx'
-import { ConsolePage } from './pages/console.tsx'
-import { ContractsPage } from './pages/contracts.tsx'
-import { OverviewPage } from './pages/overview.tsx'
-import { PeersPage } from './pages/peers.tsx'
-import { PoolPage } from './pages/pool.tsx'
-import { SearchPage } from './pages/search.tsx'
-import { SnapshotsPage } from './pages/snapshots.tsx'
-import { TransactionPage } from './pages/transaction.tsx'
-import { TreePage } from './pages/tree.tsx'
+
+/** What shows a page. */
+export type PageComponent = ComponentType<{ readonly argument: string }>
 
 /** A page. */
 export interface Page {
-  readonly component: ComponentType<{ readonly argument: string }>
+  /** Loads its script, which is a file of its own. */
+  readonly load: () => Promise<PageComponent>
   /** Text of its navigation link; absent for pages of one item. */
   readonly link?: string
   /** The link is there where the caller may use this method. */
@@ -26,18 +16,62 @@ export interface Page {
 
 /** All pages, the navigation links in this order. */
 export const PAGES: Readonly<Record<string, Page>> = {
-  '': { component: OverviewPage },
-  blocks: { component: BlocksPage, link: 'Blocks' },
-  contracts: { component: ContractsPage, link: 'Contracts' },
-  pool: { component: PoolPage, link: 'Pool', method: 'txpool_content' },
-  tree: { component: TreePage, link: 'Tree', method: 'eth_getBlocksByNumber' },
-  snapshots: { component: SnapshotsPage, link: 'Snapshots', method: 'evm_snapshots' },
-  console: { component: ConsolePage, link: 'Console' },
-  accounts: { component: AccountsPage, link: 'Accounts', method: 'eth_accounts' },
-  clock: { component: ClockPage, link: 'Clock', method: 'evm_increaseTime' },
-  peers: { component: PeersPage, link: 'Peers', method: 'sco_peerList' },
-  block: { component: BlockPage },
-  tx: { component: TransactionPage },
-  address: { component: AddressPage },
-  search: { component: SearchPage },
+  '': { load: async () => (await import('./pages/overview.tsx')).OverviewPage },
+  blocks: { load: async () => (await import('./pages/blocks.tsx')).BlocksPage, link: 'Blocks' },
+  contracts: { load: async () => (await import('./pages/contracts.tsx')).ContractsPage, link: 'Contracts' },
+  pool: {
+    load: async () => (await import('./pages/pool.tsx')).PoolPage,
+    link: 'Pool',
+    method: 'txpool_content',
+  },
+  tree: {
+    load: async () => (await import('./pages/tree.tsx')).TreePage,
+    link: 'Tree',
+    method: 'eth_getBlocksByNumber',
+  },
+  snapshots: {
+    load: async () => (await import('./pages/snapshots.tsx')).SnapshotsPage,
+    link: 'Snapshots',
+    method: 'evm_snapshots',
+  },
+  console: { load: async () => (await import('./pages/console.tsx')).ConsolePage, link: 'Console' },
+  accounts: {
+    load: async () => (await import('./pages/accounts.tsx')).AccountsPage,
+    link: 'Accounts',
+    method: 'eth_accounts',
+  },
+  clock: {
+    load: async () => (await import('./pages/clock.tsx')).ClockPage,
+    link: 'Clock',
+    method: 'evm_increaseTime',
+  },
+  peers: {
+    load: async () => (await import('./pages/peers.tsx')).PeersPage,
+    link: 'Peers',
+    method: 'sco_peerList',
+  },
+  block: { load: async () => (await import('./pages/block.tsx')).BlockPage },
+  tx: { load: async () => (await import('./pages/transaction.tsx')).TransactionPage },
+  address: { load: async () => (await import('./pages/address.tsx')).AddressPage },
+  search: { load: async () => (await import('./pages/search.tsx')).SearchPage },
+}
+
+/** The scripts that are there. */
+const loaded = new Map<string, PageComponent>()
+
+/** The component of a page whose script is there. */
+export function loadedPage(name: string): PageComponent | undefined {
+  return loaded.get(name)
+}
+
+/** Loads the script of a page once; `undefined` for a name that is no page. Throws when the node does not send it. */
+export async function loadPage(name: string): Promise<PageComponent | undefined> {
+  const component = loaded.get(name) ?? (Object.hasOwn(PAGES, name) ? await PAGES[name]?.load() : undefined)
+  if (component !== undefined) loaded.set(name, component)
+  return component
+}
+
+/** Loads the scripts of all pages, so that they open without a request, also while the node is gone. */
+export async function loadAllPages(): Promise<void> {
+  await Promise.allSettled(Object.keys(PAGES).map(loadPage))
 }

@@ -43,14 +43,21 @@ let timer: ReturnType<typeof setTimeout> | undefined
 let updatedAt = 0
 /** The chain or the pool has changed since the last update began. */
 let isStale = false
+/** An update has followed the opening of the socket. */
+let isFollowing = false
 /** The live region shows the loss of the connection. */
 let announcedLoss = false
 
 async function update(): Promise<void> {
   try {
     const latest = await call<Header>('eth_getBlockByNumber', ['latest', false])
+    const before = head.value
     head.value = latest
-    version.value++
+    // What pages load until the first head is known is as new as it.
+    if (before !== undefined) version.value++
+    // Until the socket is open nothing reports what replaces the blocks that pages have loaded.
+    if (before !== undefined && before.hash !== latest.hash && !isFollowing) epoch.value++
+    isFollowing = connection.value === 'open'
   } catch {
     // The feed reports a lost connection, and each page its own errors.
   } finally {
@@ -107,9 +114,12 @@ export function startStore(): void {
     opened() {
       if (announcedLoss) announce('Connected again')
       announcedLoss = false
+      // What the first pages load on their way needs no second load.
+      if (connection.value === 'lost') {
+        epoch.value++
+        void loadMethods()
+      }
       connection.value = 'open'
-      epoch.value++
-      void loadMethods()
       scheduleUpdate()
     },
     closed() {
@@ -126,6 +136,7 @@ export function startStore(): void {
   setInterval(() => {
     now.value = Math.floor(Date.now() / 1000)
   }, 1000)
+  void loadMethods()
   scheduleUpdate()
 }
 

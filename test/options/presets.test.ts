@@ -27,6 +27,12 @@ describe('presets', () => {
     })
   })
 
+  it('let batches be as large as those of ethers where REMASC transactions are hidden', () => {
+    expect(resolveNodeOptions({ hideRemasc: true }).maxBatch).toBe(100)
+    expect(resolveNodeOptions({ hideRemasc: true, maxBatch: 20 }).maxBatch).toBe(20)
+    expect(resolveNodeOptions({ hideRemasc: true, maxBatch: 300 }).maxBatch).toBe(300)
+  })
+
   it('give way to each setting that is given', () => {
     const options = resolveNodeOptions({
       preset: 'hardhat',

@@ -1,15 +1,17 @@
 /** Serving the explorer: who gets the page, with which headers, behind keys, and where it is off. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { get, type IncomingHttpHeaders } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { gzipSync } from 'node:zlib'
+import { fileURLToPath } from 'node:url'
+import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createNode, type Node, type NodeOptions, type ServeOptions, serve } from '../../src/index.ts'
 import { openExplorer } from '../../src/transport/explorer.ts'
 import type { Server } from '../../src/transport/server.ts'
 import { keyFile } from '../support/api-keys.ts'
 
+const BUILT = fileURLToPath(new URL('../../dist/ui/', import.meta.url))
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
 
 let node: Node | undefined
@@ -27,17 +29,19 @@ async function start(options: ServeOptions = {}, nodeOptions: NodeOptions = {}):
 interface Answer {
   readonly status: number | undefined
   readonly headers: IncomingHttpHeaders
+  readonly bytes: Buffer
   readonly text: string
 }
 
 function fetched(path: string, headers: Record<string, string> = { accept: BROWSER }): Promise<Answer> {
   return new Promise((resolve, reject) => {
     get(new URL(path, server.url), { headers }, (response) => {
-      let text = ''
-      response.setEncoding('utf8').on('data', (chunk) => {
-        text += chunk
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.on('end', () => {
+        const bytes = Buffer.concat(chunks)
+        resolve({ status: response.statusCode, headers: response.headers, bytes, text: bytes.toString() })
       })
-      response.on('end', () => resolve({ status: response.statusCode, headers: response.headers, text }))
     }).on('error', reject)
   })
 }
@@ -74,10 +78,12 @@ describe('a local node', () => {
 
   it('serves its assets by their hash, all together below 150 kB when compressed', async () => {
     const { text } = await fetched('/')
+    const built = readdirSync(BUILT).filter((name) => /\.(js|css|svg)$/.test(name))
+    expect(built.map((name) => `ui/${name}`)).toEqual(expect.arrayContaining(assetsOf(text)))
     let bytes = gzipSync(text).length
-    for (const asset of assetsOf(text)) {
-      const answer = await fetched(`/${asset}`, {})
-      expect(answer.status, asset).toBe(200)
+    for (const name of built) {
+      const answer = await fetched(`/ui/${name}`, {})
+      expect(answer.status, name).toBe(200)
       expect(answer.headers['cache-control']).toContain('immutable')
       bytes += gzipSync(answer.text).length
     }
@@ -85,6 +91,41 @@ describe('a local node', () => {
     for (const path of ['/ui/', '/ui/index.html', '/ui/..%2findex.html', '/ui/../../package.json']) {
       expect((await fetched(path)).status, path).toBe(404)
     }
+  })
+
+  it('sends what the build has compressed to browsers that take it', async () => {
+    const { text } = await fetched('/')
+    const decoders = { br: brotliDecompressSync, gzip: gunzipSync }
+    for (const path of ['/', ...assetsOf(text).map((asset) => `/${asset}`)]) {
+      const plain = await fetched(path, { accept: BROWSER })
+      expect([plain.headers['content-encoding'], plain.headers.vary], path).toEqual([
+        undefined,
+        'Accept-Encoding',
+      ])
+      for (const [accepted, coding] of [
+        ['gzip, deflate, br, zstd', 'br'],
+        ['gzip;q=0.5, br;q=0', 'gzip'],
+      ] as const) {
+        const { headers, bytes } = await fetched(path, { accept: BROWSER, 'accept-encoding': accepted })
+        expect([headers['content-encoding'], headers.vary], path).toEqual([coding, 'Accept-Encoding'])
+        expect(Number(headers['content-length'])).toBe(bytes.length)
+        expect(decoders[coding](bytes).toString(), path).toBe(plain.text)
+      }
+    }
+  })
+
+  it('names the scripts of the first page, so that a browser asks for all at once', async () => {
+    const { text } = await fetched('/')
+    const preloaded = [...text.matchAll(/modulepreload" href="([^"]+)"/g)].map((match) => match[1] as string)
+    const scripts = await Promise.all(
+      preloaded.map(async (path) => [path, (await fetched(`/${path}`, {})).text] as const),
+    )
+    for (const [path, script] of scripts) {
+      for (const [, imported] of script.matchAll(/(?:from|import)\s*"\.\/([^"]+)"/g)) {
+        expect(assetsOf(text), path).toContain(`ui/${imported}`)
+      }
+    }
+    expect(preloaded.some((path) => path.includes('overview'))).toBe(true)
   })
 
   it('checks Host and Origin as JSON-RPC does', async () => {

@@ -23,19 +23,55 @@ function present<Value>(outcomes: readonly (Value | null | RpcError)[]): Value[]
   return outcomes.flatMap((outcome) => (outcome instanceof RpcError || outcome === null ? [] : [outcome]))
 }
 
-async function loadLatest(signal: AbortSignal): Promise<Latest> {
-  const height = toNumber(await call<Hex>('eth_blockNumber', [], signal))
+/** What earlier loads of the lists brought; both are named by hashes and never change. */
+let knownBlocks: ReadonlyMap<Hex, Block> = new Map()
+let knownTransactions: ReadonlyMap<Hex, Transaction> = new Map()
+
+function byHash<Value extends { readonly hash: Hex }>(values: readonly Value[]): ReadonlyMap<Hex, Value> {
+  return new Map(values.map((value) => [value.hash, value]))
+}
+
+/** The newest blocks, down from this one; only those that no earlier load brought are asked for. */
+async function loadBlocks(newest: Block, signal: AbortSignal): Promise<readonly Block[]> {
+  const blocks = [newest]
+  const count = Math.min(BLOCKS, toNumber(newest.number) + 1)
+  let parent = knownBlocks.get(newest.parentHash)
+  while (parent !== undefined && blocks.length < count) {
+    blocks.push(parent)
+    parent = knownBlocks.get(parent.parentHash)
+  }
+  const height = toNumber(newest.number)
   const calls = Array.from(
-    { length: Math.min(BLOCKS, height + 1) },
-    (_, i) => ['eth_getBlockByNumber', [`0x${(height - i).toString(16)}`, false]] as const,
+    { length: count - blocks.length },
+    (_, i) => ['eth_getBlockByNumber', [`0x${(height - blocks.length - i).toString(16)}`, false]] as const,
   )
-  const blocks = present(await callAll<Block | null>(calls, signal))
-  const hashes = blocks.flatMap(({ transactions }) => transactions.slice(-TRANSACTIONS - 1).reverse())
-  const wanted = hashes
+  blocks.push(...present(await callAll<Block | null>(calls, signal)))
+  knownBlocks = byHash(blocks)
+  return blocks
+}
+
+/** The newest transactions of these blocks, without REMASC's. */
+async function loadTransactions(
+  blocks: readonly Block[],
+  signal: AbortSignal,
+): Promise<readonly Transaction[]> {
+  // The last transaction of a block is REMASC's.
+  const hashes = blocks
+    .flatMap(({ transactions }) => transactions.slice(-TRANSACTIONS - 1).reverse())
     .slice(0, TRANSACTIONS + BLOCKS)
+  const calls = hashes
+    .filter((hash) => !knownTransactions.has(hash))
     .map((hash) => ['eth_getTransactionByHash', [hash]] as const)
-  const transactions = present(await callAll<Transaction | null>(wanted, signal))
-  return { blocks, transactions: transactions.filter((each) => !isRemasc(each)).slice(0, TRANSACTIONS) }
+  const loaded = byHash(present(await callAll<Transaction | null>(calls, signal)))
+  const all = hashes.flatMap((hash) => loaded.get(hash) ?? knownTransactions.get(hash) ?? [])
+  knownTransactions = byHash(all)
+  return all.filter((each) => !isRemasc(each)).slice(0, TRANSACTIONS)
+}
+
+async function loadLatest(signal: AbortSignal): Promise<Latest> {
+  const newest = (head.peek() ?? (await call('eth_getBlockByNumber', ['latest', false], signal))) as Block
+  const blocks = await loadBlocks(newest, signal)
+  return { blocks, transactions: await loadTransactions(blocks, signal) }
 }
 
 function Figure({ name, children }: { readonly name: string; readonly children: ComponentChildren }) {
@@ -56,7 +92,7 @@ function interval(blocks: readonly Block[]): number | undefined {
 
 function Figures({ blocks }: { readonly blocks: readonly Block[] }) {
   const pool = useQuery(
-    'pool',
+    `pool ${may('txpool_status')}`,
     async (signal) =>
       may('txpool_status')
         ? call<{ pending: string; queued: string }>('txpool_status', [], signal)
