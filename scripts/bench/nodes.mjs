@@ -1,47 +1,165 @@
-/** The nodes under comparison: how to start each one with the same chain id, accounts, gas limit and automining. */
-import { spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
+/**
+ * The nodes under comparison: how to start each one with the same chain id, accounts, block gas limit and automining, and
+ * whatever else makes it fast on this work. A record has
+ * - `kind`: tandem, peer (what limits compare with) or floor (what any server or program in this runtime costs)
+ * - `command`, `file`: the program, and the script that it runs
+ * - `needs`: what has to be there, and how it gets there
+ * - `settings`: what differs from the node's defaults and why, for the report
+ * - `args(port, folder)`: its arguments; `folder` is new and its own
+ */
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { createClient } from './client.mjs'
+import { createSocketClient } from './client.mjs'
 
-const here = fileURLToPath(new URL('.', import.meta.url))
-const root = join(here, '../..')
+const HERE = fileURLToPath(new URL('.', import.meta.url))
+const ROOT = join(HERE, '../..')
 
 export const MNEMONIC = 'test test test test test test test test test test test junk'
 export const ACCOUNTS = 100
 export const CHAIN_ID = 33
-const GAS_LIMIT = 30_000_000
+export const BLOCK_GAS_LIMIT = 30_000_000
 
-const NODES = {
+/** Runs the command of this package, and what stands in its bundle. */
+export const TANDEM = join(ROOT, 'dist/cli/main.js')
+const HARDHAT_2 = join(ROOT, 'scripts/tools/node_modules')
+const HARDHAT_3 = join(ROOT, 'scripts/hardhat-3/node_modules')
+const NODE_22 = join(ROOT, 'scripts/node-versions/node_modules/node-22/bin/node')
+const PEERS = join(HERE, 'node_modules')
+
+const tandem = (port, ...storage) => [
+  ...['start', '--port', port, '--quiet', '--log-level', 'error', ...storage],
+  ...['--accounts', ACCOUNTS, '--mnemonic', MNEMONIC, '--block-gas-limit', BLOCK_GAS_LIMIT],
+  ...['--call-gas-cap', BLOCK_GAS_LIMIT, '--rpc-timeout', 0],
+  ...['--max-log-blocks', 0, '--max-logs', 0, '--max-trace-size', 2_000_000_000],
+]
+const TANDEM_SETTINGS =
+  'preset rsk (the default), chain regtest, log level error, no limits of time, of log queries and of traces'
+
+/**
+ * A Hardhat project in a folder: a configuration, and a link to the packages. Blocks have no base fee, as those of
+ * Tandem, and follow the rules of Cancun: later ones call system contracts in every block.
+ */
+function hardhatProject(folder, packages, { module, network }) {
+  const settings = {
+    chainId: CHAIN_ID,
+    blockGasLimit: BLOCK_GAS_LIMIT,
+    hardfork: 'cancun',
+    initialBaseFeePerGas: 0,
+    loggingEnabled: false,
+    accounts: { mnemonic: MNEMONIC, count: ACCOUNTS },
+  }
+  const text = JSON.stringify({
+    networks: { [network]: { ...settings, ...(module && { type: 'edr-simulated' }) } },
+  })
+  mkdirSync(folder, { recursive: true })
+  symlinkSync(packages, join(folder, 'node_modules'))
+  writeFileSync(join(folder, 'package.json'), JSON.stringify(module ? { type: 'module' } : {}))
+  const config = join(folder, `hardhat.config.${module ? 'js' : 'cjs'}`)
+  writeFileSync(config, `${module ? 'export default' : 'module.exports ='} ${text}\n`)
+  return config
+}
+
+const HARDHAT_SETTINGS =
+  'hardhat node, rules of Cancun, base fee 0, logging switched off by hardhat_setLoggingEnabled'
+const HARDHAT_ENV = { HARDHAT_DISABLE_TELEMETRY_PROMPT: 'true', DO_NOT_TRACK: '1' }
+
+/** `hardhat node` switches the log of requests on, whatever the configuration states. */
+const quietHardhat = (client) => client.call('hardhat_setLoggingEnabled', [false])
+
+const setAutomine = (client, on) => client.call('evm_setAutomine', [on])
+
+/** Mines empty blocks by as few requests as the node allows. */
+async function mineBy(client, count, most, mine) {
+  for (let left = count; left > 0; left -= most) await mine(client, Math.min(left, most))
+}
+const oneByOne = (client, count) => mineBy(client, count, 1, () => client.call('evm_mine'))
+const quantity = (number) => `0x${number.toString(16)}`
+const hardhatMine = (client, count) =>
+  mineBy(client, count, 1000, (_, part) => client.call('hardhat_mine', [quantity(part)]))
+
+export const NODES = {
   tandem: {
+    kind: 'tandem',
+    settings: `in memory; ${TANDEM_SETTINGS}`,
     command: process.execPath,
-    file: join(root, 'dist/cli/main.js'),
-    args: (port, dir) => [
-      ...['start', '--port', port, '--quiet', '--log-level', 'error', '--data-dir', dir],
-      ...['--accounts', ACCOUNTS, '--mnemonic', MNEMONIC, '--block-gas-limit', GAS_LIMIT],
-      ...['--call-gas-cap', GAS_LIMIT],
-    ],
-    automine: (client, on) => client.call('evm_setAutomine', [on]),
-    tracing: ['--max-trace-size', 2_000_000_000, '--rpc-timeout', 60_000],
+    file: TANDEM,
+    args: (port) => tandem(port, '--memory'),
+    automine: setAutomine,
+    mine: hardhatMine,
+  },
+  'tandem-disk': {
+    kind: 'tandem',
+    settings: `on LevelDB, without --fsync; ${TANDEM_SETTINGS}`,
+    command: process.execPath,
+    file: TANDEM,
+    args: (port, folder) => tandem(port, '--data-dir', folder),
+    automine: setAutomine,
+    mine: hardhatMine,
+  },
+  'tandem-ws': {
+    kind: 'tandem',
+    settings: `as tandem, over WebSockets`,
+    command: process.execPath,
+    file: TANDEM,
+    args: (port) => tandem(port, '--memory'),
+    automine: setAutomine,
+    mine: hardhatMine,
+    client: createSocketClient,
   },
   anvil: {
-    command: join(here, 'node_modules/@foundry-rs/anvil-linux-amd64/bin/anvil'),
-    args: (port, dir) => [
-      ...['--port', port, '--chain-id', CHAIN_ID, '--silent', '--state', join(dir, 'state.json')],
-      ...['--accounts', ACCOUNTS, '--mnemonic', MNEMONIC, '--gas-limit', GAS_LIMIT],
+    kind: 'peer',
+    settings: 'release binary, rules of Cancun, base fee 0, no output, no CORS, all states kept',
+    command: join(PEERS, '@foundry-rs/anvil-linux-amd64/bin/anvil'),
+    needs: 'npm ci --prefix scripts/bench',
+    args: (port) => [
+      ...['--port', port, '--chain-id', CHAIN_ID, '--silent', '--no-cors', '--hardfork', 'cancun'],
+      ...['--accounts', ACCOUNTS, '--mnemonic', MNEMONIC, '--gas-limit', BLOCK_GAS_LIMIT],
       ...['--block-base-fee-per-gas', 0],
     ],
     tracing: ['--steps-tracing'],
-    automine: (client, on) => client.call('evm_setAutomine', [on]),
+    automine: setAutomine,
+    mine: (client, count) =>
+      mineBy(client, count, 1000, (_, part) => client.call('anvil_mine', [quantity(part)])),
+  },
+  'hardhat-3': {
+    kind: 'peer',
+    settings: HARDHAT_SETTINGS,
+    command: NODE_22,
+    file: join(HARDHAT_3, 'hardhat/dist/src/cli.js'),
+    needs: 'npm ci --prefix scripts/node-versions, and by its Node.js 22 npm ci --prefix scripts/hardhat-3',
+    args: (port, folder) => {
+      const config = hardhatProject(folder, HARDHAT_3, { module: true, network: 'node' })
+      return ['--config', config, 'node', '--port', port, '--hostname', '127.0.0.1']
+    },
+    env: HARDHAT_ENV,
+    ready: quietHardhat,
+    automine: setAutomine,
+    mine: oneByOne,
+  },
+  'hardhat-2': {
+    kind: 'peer',
+    settings: HARDHAT_SETTINGS,
+    command: process.execPath,
+    file: join(HARDHAT_2, 'hardhat/internal/cli/bootstrap.js'),
+    needs: 'npm ci --prefix scripts/tools',
+    args: (port, folder) => {
+      const config = hardhatProject(folder, HARDHAT_2, { module: false, network: 'hardhat' })
+      return ['--config', config, 'node', '--port', port, '--hostname', '127.0.0.1']
+    },
+    env: HARDHAT_ENV,
+    ready: quietHardhat,
+    automine: setAutomine,
+    mine: oneByOne,
   },
   ganache: {
+    kind: 'peer',
+    settings: 'in memory, no output',
     command: process.execPath,
-    file: join(here, 'node_modules/ganache/dist/node/cli.js'),
-    args: (port, dir) => [
-      ...['--server.port', port, '--chain.chainId', CHAIN_ID, '--logging.quiet', '--database.dbPath', dir],
+    file: join(PEERS, 'ganache/dist/node/cli.js'),
+    needs: 'npm ci --prefix scripts/bench',
+    args: (port) => [
+      ...['--server.port', port, '--chain.chainId', CHAIN_ID, '--logging.quiet'],
       ...[
         '--wallet.totalAccounts',
         ACCOUNTS,
@@ -50,82 +168,28 @@ const NODES = {
         '--wallet.defaultBalance',
         10000,
       ],
-      ...['--miner.blockGasLimit', GAS_LIMIT, '--miner.callGasLimit', GAS_LIMIT],
+      ...['--miner.blockGasLimit', BLOCK_GAS_LIMIT, '--miner.callGasLimit', BLOCK_GAS_LIMIT],
     ],
     automine: (client, on) => client.call(on ? 'miner_start' : 'miner_stop'),
+    mine: (client, count) => mineBy(client, count, 500, (_, blocks) => client.call('evm_mine', [{ blocks }])),
+  },
+  http: {
+    kind: 'floor',
+    settings: 'a node:http server that reads a request to its end and writes a fixed reply',
+    command: process.execPath,
+    file: join(HERE, 'bare-server.mjs'),
+    args: (port) => [port],
   },
 }
 
+/** Programs and scripts that a node lacks here. */
+const lacks = ({ command, file }) => [command, file].filter((path) => path !== undefined && !existsSync(path))
+
 /** Names of the nodes that can be started here. */
-export function available() {
-  return Object.keys(NODES).filter((name) => existsSync(NODES[name].file ?? NODES[name].command))
-}
+export const available = () => Object.keys(NODES).filter((name) => lacks(NODES[name]).length === 0)
 
-function freePort() {
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.on('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address()
-      server.close(() => resolve(port))
-    })
-  })
-}
-
-/**
- * Starts a node and waits for its first answer. `dir` continues an earlier node's database; `traces`: it will be asked
- * for struct logs.
- */
-export async function start(
-  name,
-  dir = mkdtempSync(join(tmpdir(), `bench-${name}-`)),
-  { traces = false } = {},
-) {
-  const node = NODES[name]
-  const port = await freePort()
-  const args = [...node.args(port, dir), ...(traces ? (node.tracing ?? []) : [])].map(String)
-  const began = performance.now()
-  const child = spawn(node.command, node.file ? [node.file, ...args] : args, { stdio: 'ignore' })
-  let dead
-  child.on('exit', (code) => {
-    dead = code ?? 'signal'
-  })
-  const client = createClient(port)
-  for (;;) {
-    if (dead !== undefined) throw new Error(`${name} ended with ${dead}`)
-    try {
-      await client.call('eth_blockNumber')
-      break
-    } catch {
-      await new Promise((resolve) => setTimeout(resolve, 2))
-    }
-  }
-  return {
-    name,
-    dir,
-    client,
-    startMs: performance.now() - began,
-    automine: (on) => node.automine(client, on),
-    /** Processor time of all its threads so far, user and system, in milliseconds. */
-    cpuMs() {
-      const tasks = `/proc/${child.pid}/task`
-      const nanoseconds = readdirSync(tasks).map((task) => {
-        return Number(readFileSync(join(tasks, task, 'schedstat'), 'utf8').split(' ')[0])
-      })
-      return nanoseconds.reduce((sum, time) => sum + time, 0) / 1e6
-    },
-    /** Resident memory in MB. */
-    memory() {
-      const kilobytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]
-      return Number(kilobytes) / 1024
-    },
-    async stop({ keep = false } = {}) {
-      client.close()
-      if (dead === undefined) {
-        child.kill('SIGTERM')
-        await new Promise((resolve) => child.once('exit', resolve))
-      }
-      if (!keep) rmSync(dir, { recursive: true, force: true })
-    },
-  }
-}
+/** The nodes that cannot, each with the commands that install it. */
+export const missing = () =>
+  Object.entries(NODES)
+    .filter(([, node]) => lacks(node).length > 0)
+    .map(([name, { needs }]) => ({ name, needs: needs ?? 'npm run build' }))

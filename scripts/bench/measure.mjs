@@ -1,0 +1,124 @@
+/** Processor time, wall time and resident memory of a process and its children, and what others took of the machine. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+
+/** Milliseconds of one tick of /proc (`CLK_TCK` is 100 on every Linux that Node.js runs on). */
+const TICK_MS = 10
+
+/** A sample is marked when others took more than this share of the machine meanwhile. */
+export const MOST_DISTURBANCE = 0.1
+
+function read(path) {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    // The process or the thread has ended since it was listed.
+    return undefined
+  }
+}
+
+/** Fields of /proc/<pid>/stat from the third on; the second, the name, may hold blanks. */
+const fieldsOf = (stat) => stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+
+/** The process and everything below it. */
+function family(pid) {
+  const children = new Map()
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue
+    const stat = read(`/proc/${name}/stat`)
+    if (stat === undefined) continue
+    const parent = Number(fieldsOf(stat)[1])
+    children.set(parent, [...(children.get(parent) ?? []), Number(name)])
+  }
+  const found = [pid]
+  for (const one of found) found.push(...(children.get(one) ?? []))
+  return found
+}
+
+/**
+ * Reads the processor time of a process. The kernel gives that of each running thread in nanoseconds, and that of the
+ * whole process, threads and children that have ended included, in ticks: the first is used, and the second to find the
+ * time of what has ended, which is exact to two ticks.
+ * @param {number} pid
+ * @returns {() => number} milliseconds so far: user and system, all threads, all children
+ */
+export function processorTime(pid) {
+  /** Last reading of each thread, in ms: that of threads which have ended since. */
+  const seen = new Map()
+  return () => {
+    let live = 0
+    let ticks = 0
+    for (const one of family(pid)) {
+      const stat = read(`/proc/${one}/stat`)
+      if (stat === undefined) continue
+      const fields = fieldsOf(stat)
+      // utime, stime, cutime, cstime
+      for (const index of [11, 12, 13, 14]) ticks += Number(fields[index])
+      const tasks = `/proc/${one}/task`
+      for (const task of readdirSync(tasks)) {
+        const schedule = read(`${tasks}/${task}/schedstat`)
+        if (schedule === undefined) continue
+        const ms = Number(schedule.split(' ')[0]) / 1e6
+        seen.set(task, ms)
+        live += ms
+      }
+    }
+    const ended = [...seen.values()].reduce((sum, ms) => sum + ms, 0) - live
+    return live + Math.max(ended, ticks * TICK_MS - live, 0)
+  }
+}
+
+/** Resident memory of a process and its children, MB of a million bytes. */
+export function residentMemory(pid) {
+  return family(pid)
+    .map((one) => Number(/VmRSS:\s+(\d+)/.exec(read(`/proc/${one}/status`) ?? '')?.[1] ?? 0) * 1024e-6)
+    .reduce((sum, megabytes) => sum + megabytes, 0)
+}
+
+/** Milliseconds that all processors of the machine have worked, or were taken by its host. */
+function machineTime() {
+  const [user, nice, system, , , irq, softirq, steal] = readFileSync('/proc/stat', 'utf8')
+    .split('\n', 1)[0]
+    .split(/\s+/)
+    .slice(1)
+    .map(Number)
+  return (user + nice + system + irq + softirq + steal) * TICK_MS
+}
+
+/** Share of the machine, 0 to 1, that others had in a time of `wallMs`, when `busyMs` were worked and `ownMs` were ours. */
+export function disturbance({ busyMs, ownMs, wallMs, processors = availableParallelism() }) {
+  return Math.min(1, Math.max(0, (busyMs - ownMs) / (wallMs * processors)))
+}
+
+/**
+ * Runs work and measures it.
+ * @param {object} sample
+ * @param {number} sample.operations that the work consists of
+ * @param {() => unknown} sample.work
+ * @param {() => number} [cpuMs] reads the server's processor time; without it the work runs in this very process
+ * @returns {Promise<{ cpuMs: number, wallMs: number, disturbance: number, window: [number, number] }>} times of one
+ *   operation, and when the work ran on the monotonic clock, in µs
+ */
+export async function measure({ operations, work }, cpuMs) {
+  const own = () => {
+    const { user, system } = process.cpuUsage()
+    return (user + system) / 1000
+  }
+  const before = { at: performance.now(), machine: machineTime(), own: own(), server: cpuMs?.() ?? 0 }
+  const began = process.hrtime.bigint()
+  await work()
+  const ended = process.hrtime.bigint()
+  const after = { server: cpuMs?.() ?? 0, own: own(), machine: machineTime(), at: performance.now() }
+  const server = after.server - before.server
+  const client = after.own - before.own
+  return {
+    cpuMs: (cpuMs === undefined ? client : server) / operations,
+    wallMs: Number(ended - began) / 1e6 / operations,
+    disturbance: disturbance({
+      busyMs: after.machine - before.machine,
+      ownMs: server + client,
+      wallMs: after.at - before.at,
+    }),
+    window: [Number(began / 1000n), Number(ended / 1000n)],
+  }
+}
