@@ -1,14 +1,33 @@
-/** The bundles of the commands and of the explorer. `tandem` and `tandem-anvil` run lies in few files, since finding and compiling hundreds takes half a second. */
+/**
+ * The bundles of the commands, of the package's exports and of the explorer. What `tandem` and an importer run lies in
+ * few files, since finding and compiling hundreds takes half a second.
+ */
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { defineConfig, type OutputBundle, type Plugin } from 'rolldown'
 
 /** Where the chunks lie: as deep under the package as the modules do, so that both find its files. */
-const CHUNKS = 'command'
+const CHUNKS = 'chunks'
 
 /** Native code, which has to lie where its package puts it; and what a library takes if it happens to be there. */
-const EXTERNAL = ['classic-level', /^secp256k1(\/|$)/, 'bufferutil', 'utf-8-validate', '@node-rs/xxhash']
+const NATIVE = ['classic-level', /^secp256k1(\/|$)/, 'bufferutil', 'utf-8-validate', '@node-rs/xxhash']
+
+/** What the importer of an export has, and gives its own of. */
+const PEERS = ['vitest', 'ethers', 'viem']
+
+/** The entries of the package: the commands, and every file that `exports` in package.json names. */
+const ENTRIES = {
+  'cli/main': 'src/cli/main.ts',
+  'cli/anvil': 'src/cli/anvil.ts',
+  index: 'src/index.ts',
+  ...Object.fromEntries(
+    ['ethers', 'jest', 'mocha', 'node-test', 'viem', 'vitest'].map((name) => [
+      `runners/${name}`,
+      `src/runners/${name}.ts`,
+    ]),
+  ),
+}
 
 /** The folder of the package that a module is of; `undefined` for our own, and for what the bundler made up. */
 function packageOf(module: string): string | undefined {
@@ -120,16 +139,16 @@ function compressed(within: string): Plugin {
   }
 }
 
-const commands = defineConfig({
-  input: { main: 'src/cli/main.ts', anvil: 'src/cli/anvil.ts' },
+const node = defineConfig({
+  input: ENTRIES,
   platform: 'node',
   logLevel: 'warn',
-  external: EXTERNAL,
+  external: [...NATIVE, ...PEERS],
   plugins: [notices(CHUNKS), sweep(CHUNKS)],
   output: {
     dir: 'dist',
     format: 'esm',
-    entryFileNames: 'cli/[name].js',
+    entryFileNames: '[name].js',
     chunkFileNames: `${CHUNKS}/[name]-[hash].js`,
     // Blanks are most of what can be saved; with the names kept, the traces of errors can be read.
     minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
@@ -154,6 +173,6 @@ const explorer = defineConfig({
   },
 })
 
-const configs = [commands, explorer] as const
+const configs = [node, explorer] as const
 
 export default configs

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import type { ChainName } from '../chain/activations.ts'
 
-/** Two folders up, from here as from the bundle of the command, which lies as deep. */
+/** Two folders up, from here as from the chunks of the bundle, which lie as deep. */
 const PACKAGE = new URL('../../', import.meta.url)
 
 function readJson(name: string): unknown {

@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** The built explorer of the package; two folders up, from here as from the bundle of the command. */
+/** The built explorer of the package; two folders up, from here as from the chunks of the bundle. */
 const BUILT = fileURLToPath(new URL('../../dist/ui/', import.meta.url))
 const PAGE = 'index.html'
 

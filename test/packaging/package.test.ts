@@ -112,18 +112,22 @@ describe('the packed package', () => {
       .map((name) => `docs/${name}`)
     const top = ['package.json', 'README.md', 'CONTRIBUTING.md', 'LICENSE']
     const expected = [...built, ...documents, ...genesis, ...top]
-    const chunk = /^package\/dist\/command\/[\w-]+\.js$/
-    const bundled = contents.filter((name) => name.startsWith('package/dist/command/'))
+    const chunk = /^package\/dist\/chunks\/[\w-]+\.js$/
+    const bundled = contents.filter((name) => name.startsWith('package/dist/chunks/'))
     expect(bundled.filter((name) => !chunk.test(name))).toEqual([
-      'package/dist/command/THIRD-PARTY-NOTICES.txt',
+      'package/dist/chunks/THIRD-PARTY-NOTICES.txt',
     ])
     // The explorer is there as its bundle alone, whose names carry a hash of their content.
     const explorer = contents.filter((name) => name.startsWith('package/dist/ui/'))
-    expect(explorer.map((name) => name.replace(/-[\w-]{8}\./, '-*.')).toSorted()).toEqual(
-      ['THIRD-PARTY-NOTICES.txt', 'icon-*.svg', 'index.html', 'main-*.js', 'style-*.css'].map(
-        (name) => `package/dist/ui/${name}`,
-      ),
-    )
+    const named = (name: string) => /^package\/dist\/ui\/[\w-]+-[\w-]{8}\.(js|css|svg)$/.test(name)
+    // Each as it is and compressed, but for the licences.
+    const plain = explorer.filter((name) => !/\.(br|gz)$/.test(name)).filter((name) => !named(name))
+    expect(plain.toSorted()).toEqual([
+      'package/dist/ui/THIRD-PARTY-NOTICES.txt',
+      'package/dist/ui/index.html',
+    ])
+    const compressed = explorer.filter((name) => named(name) || name.endsWith('.html'))
+    expect(explorer.length).toBe(1 + 3 * compressed.length)
     const others = contents.filter((name) => !bundled.includes(name) && !explorer.includes(name))
     expect(others.toSorted()).toEqual(expected.map((name) => `package/${name}`).toSorted())
     expect(readFileSync(join(clean, 'node_modules/tandem/dist/index.js'), 'utf8')).not.toContain(
@@ -215,7 +219,7 @@ describe('the packed package', () => {
   it('goes on answering when a part that it loads late is missing', async () => {
     const torn = join(folder, 'torn')
     const place = await unpackInto(torn)
-    const chunks = join(place, 'dist/command')
+    const chunks = join(place, 'dist/chunks')
     const [app] = readdirSync(chunks).filter((name) => /^http-app-/.test(name))
     rmSync(join(chunks, app as string))
     const node = await startCommand(['--memory'], { main: join(place, manifest.bin.tandem), cwd: torn })
