@@ -23,8 +23,8 @@ export function createClient(port) {
 
   /** @returns {Promise<Buffer[]>} the body in pieces */
   function post(body) {
+    const text = JSON.stringify(body)
     return new Promise((resolve, reject) => {
-      const text = JSON.stringify(body)
       const call = request(
         {
           agent,
@@ -40,7 +40,11 @@ export function createClient(port) {
           response.on('error', reject)
         },
       )
-      call.on('error', reject)
+      call.on('error', (error) => {
+        // Servers close connections that were idle for some seconds, maybe just as one is used again.
+        if (call.reusedSocket && error.code === 'ECONNRESET') resolve(post(body))
+        else reject(error)
+      })
       call.end(text)
     })
   }

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 
 /** Milliseconds of one tick of /proc (`CLK_TCK` is 100 on every Linux that Node.js runs on). */
-const TICK_MS = 10
+export const TICK_MS = 10
 
 /** A sample is marked when others took more than this share of the machine meanwhile. */
 export const MOST_DISTURBANCE = 0.1
@@ -20,33 +20,40 @@ function read(path) {
 /** Fields of /proc/<pid>/stat from the third on; the second, the name, may hold blanks. */
 const fieldsOf = (stat) => stat.slice(stat.lastIndexOf(')') + 2).split(' ')
 
+/** Threads of a process; none when it has ended. */
+function threads(pid) {
+  try {
+    return readdirSync(`/proc/${pid}/task`)
+  } catch {
+    return []
+  }
+}
+
 /** The process and everything below it. */
 function family(pid) {
-  const children = new Map()
-  for (const name of readdirSync('/proc')) {
-    if (!/^\d+$/.test(name)) continue
-    const stat = read(`/proc/${name}/stat`)
-    if (stat === undefined) continue
-    const parent = Number(fieldsOf(stat)[1])
-    children.set(parent, [...(children.get(parent) ?? []), Number(name)])
+  const found = [String(pid)]
+  for (const one of found) {
+    for (const thread of threads(one)) {
+      const children = read(`/proc/${one}/task/${thread}/children`) ?? ''
+      found.push(...children.split(' ').filter((child) => child !== ''))
+    }
   }
-  const found = [pid]
-  for (const one of found) found.push(...(children.get(one) ?? []))
   return found
 }
 
 /**
  * Reads the processor time of a process. The kernel gives that of each running thread in nanoseconds, and that of the
- * whole process, threads and children that have ended included, in ticks: the first is used, and the second to find the
- * time of what has ended, which is exact to two ticks.
+ * whole process, threads and children that have ended included, in ticks rounded down. So the threads are added up, and
+ * what the ticks exceed that sum by is the time of threads that ended unseen: at least as much as they exceeded it at
+ * any reading. The more readings, the closer this comes, from two ticks on.
  * @param {number} pid
  * @returns {() => number} milliseconds so far: user and system, all threads, all children
  */
 export function processorTime(pid) {
-  /** Last reading of each thread, in ms: that of threads which have ended since. */
+  /** Last reading of each thread, ms; that of a thread which has ended stays. */
   const seen = new Map()
+  let unseen = 0
   return () => {
-    let live = 0
     let ticks = 0
     for (const one of family(pid)) {
       const stat = read(`/proc/${one}/stat`)
@@ -54,17 +61,15 @@ export function processorTime(pid) {
       const fields = fieldsOf(stat)
       // utime, stime, cutime, cstime
       for (const index of [11, 12, 13, 14]) ticks += Number(fields[index])
-      const tasks = `/proc/${one}/task`
-      for (const task of readdirSync(tasks)) {
-        const schedule = read(`${tasks}/${task}/schedstat`)
-        if (schedule === undefined) continue
-        const ms = Number(schedule.split(' ')[0]) / 1e6
-        seen.set(task, ms)
-        live += ms
+      for (const thread of threads(one)) {
+        const schedule = read(`/proc/${one}/task/${thread}/schedstat`)
+        if (schedule !== undefined) seen.set(thread, Number(schedule.split(' ')[0]) / 1e6)
       }
     }
-    const ended = [...seen.values()].reduce((sum, ms) => sum + ms, 0) - live
-    return live + Math.max(ended, ticks * TICK_MS - live, 0)
+    let sum = 0
+    for (const ms of seen.values()) sum += ms
+    unseen = Math.max(unseen, ticks * TICK_MS - sum)
+    return sum + unseen
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * `npm run bench:micro`: processor time of trie updates, reads and block commits alone, nodes and bytes that a block
- * writes, by the built files. `-- --only updates|reads|blocks` takes a part.
+ * `npm run bench:micro`: processor time of transactions' decoding, trie updates, reads and block commits alone, nodes and
+ * bytes that a block writes, by the built files. `-- --only transactions|updates|reads|blocks` takes a part.
  */
 import { parseArgs } from 'node:util'
 import { EMPTY_ACCOUNT, EMPTY_TRIE_ROOT } from '../../dist/chain/account.js'
@@ -9,6 +9,8 @@ import { createVm } from '../../dist/evm/vm.js'
 import { BlockExecution } from '../../dist/execution/apply-block.js'
 import { Overlay } from '../../dist/state/overlay.js'
 import { StateTrie } from '../../dist/state/state-trie.js'
+import { row, SAMPLES, spreadOf, time, timed } from './micro-table.mjs'
+import { benchTransactions } from './micro-transactions.mjs'
 
 const { values: flags } = parseArgs({
   options: { only: { type: 'string' } },
@@ -16,7 +18,6 @@ const { values: flags } = parseArgs({
 
 const has = (part) => flags.only === undefined || flags.only === part
 
-const SAMPLES = 7
 const SLOTS = 10_000n
 const address = (index) => `0x${BigInt(index).toString(16).padStart(40, '0')}`
 const CONTRACT = address(7)
@@ -74,23 +75,6 @@ function stateOf(accounts) {
   })
   return { ...state, root: state.keep(filled) }
 }
-
-/** Microseconds of processor time of `run`, by operation, over several samples: median, least, most. */
-function time(operations, run) {
-  const figures = []
-  for (let sample = 0; sample < SAMPLES; sample++) {
-    const before = process.cpuUsage()
-    run(sample)
-    const { user, system } = process.cpuUsage(before)
-    figures.push((user + system) / operations)
-  }
-  figures.sort((a, b) => a - b)
-  return { median: figures[SAMPLES >> 1], least: figures[0], most: figures[SAMPLES - 1] }
-}
-
-const short = (figure) => figure.toFixed(figure >= 100 ? 0 : figure >= 10 ? 1 : 2)
-const row = (...cells) => console.log(`| ${cells.join(' | ')} |`)
-const timed = ({ median, least, most }) => [short(median), `${short(least)}–${short(most)}`]
 
 function benchUpdates() {
   row('accounts', 'update', 'batch', 'µs an operation', 'spread', 'nodes a batch', 'bytes a batch')
@@ -225,19 +209,25 @@ async function benchBlocks(state) {
       executions.push(between.user + between.system - before.user - before.system)
       commits.push(after.user + after.system - between.user - between.system)
     }
-    const spread = (list) => {
-      const sorted = [...list].sort((a, b) => a - b)
-      return timed({ median: sorted[SAMPLES >> 1], least: sorted[0], most: sorted[SAMPLES - 1] })
-    }
+    const spread = (figures) => timed(spreadOf(figures))
     const ofNodes = bytesOf({ ...committed, code: new Map() })
     const ofCode = bytesOf({ ...committed, nodes: new Map() })
     row(name, ...spread(executions), ...spread(commits), committed.nodes.size, ofNodes, ofCode)
   }
 }
 
-if (has('updates')) benchUpdates()
-const state = stateOf(100_000)
-console.log(`\nReads in a state of 100,000 accounts and a contract of ${SLOTS} cells\n`)
-if (has('reads')) benchReads(state)
-console.log('\nBlocks on that state\n')
-if (has('blocks')) await benchBlocks(state)
+/** Prints a part under its heading. */
+async function part(name, heading, bench) {
+  if (!has(name)) return
+  console.log(`\n${heading}\n`)
+  await bench()
+}
+
+await part('transactions', 'Transactions', benchTransactions)
+await part('updates', 'Updates of the state trie', benchUpdates)
+if (has('reads') || has('blocks')) {
+  const state = stateOf(100_000)
+  const size = `a state of 100,000 accounts and a contract of ${SLOTS} cells`
+  await part('reads', `Reads in ${size}`, () => benchReads(state))
+  await part('blocks', `Blocks on ${size}`, () => benchBlocks(state))
+}

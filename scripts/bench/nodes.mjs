@@ -3,11 +3,11 @@
  * whatever else makes it fast on this work. A record has
  * - `kind`: tandem, peer (what limits compare with) or floor (what any server or program in this runtime costs)
  * - `command`, `file`: the program, and the script that it runs
- * - `needs`: what has to be there, and how it gets there
+ * - `needs`: what has to be run where they are missing; `manifest`: of the package that they come from
  * - `settings`: what differs from the node's defaults and why, for the report
  * - `args(port, folder)`: its arguments; `folder` is new and its own
  */
-import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createSocketClient } from './client.mjs'
@@ -110,6 +110,7 @@ export const NODES = {
   anvil: {
     kind: 'peer',
     settings: 'release binary, rules of Cancun, base fee 0, no output, no CORS, all states kept',
+    manifest: join(PEERS, '@foundry-rs/anvil-linux-amd64/package.json'),
     command: join(PEERS, '@foundry-rs/anvil-linux-amd64/bin/anvil'),
     needs: 'npm ci --prefix scripts/bench',
     args: (port) => [
@@ -126,8 +127,10 @@ export const NODES = {
     kind: 'peer',
     settings: HARDHAT_SETTINGS,
     command: NODE_22,
+    manifest: join(HARDHAT_3, 'hardhat/package.json'),
     file: join(HARDHAT_3, 'hardhat/dist/src/cli.js'),
-    needs: 'npm ci --prefix scripts/node-versions, and by its Node.js 22 npm ci --prefix scripts/hardhat-3',
+    needs:
+      'npm ci --prefix scripts/node-versions; npm install --prefix scripts/hardhat-3 with its Node.js 22 first in PATH',
     args: (port, folder) => {
       const config = hardhatProject(folder, HARDHAT_3, { module: true, network: 'node' })
       return ['--config', config, 'node', '--port', port, '--hostname', '127.0.0.1']
@@ -141,6 +144,7 @@ export const NODES = {
     kind: 'peer',
     settings: HARDHAT_SETTINGS,
     command: process.execPath,
+    manifest: join(HARDHAT_2, 'hardhat/package.json'),
     file: join(HARDHAT_2, 'hardhat/internal/cli/bootstrap.js'),
     needs: 'npm ci --prefix scripts/tools',
     args: (port, folder) => {
@@ -156,6 +160,7 @@ export const NODES = {
     kind: 'peer',
     settings: 'in memory, no output',
     command: process.execPath,
+    manifest: join(PEERS, 'ganache/package.json'),
     file: join(PEERS, 'ganache/dist/node/cli.js'),
     needs: 'npm ci --prefix scripts/bench',
     args: (port) => [
@@ -180,7 +185,15 @@ export const NODES = {
     file: join(HERE, 'bare-server.mjs'),
     args: (port) => [port],
   },
+  node: {
+    kind: 'floor',
+    settings: 'node -e 0: the runtime of Tandem, which starts and ends',
+    command: process.execPath,
+  },
 }
+
+/** Nodes with a chain behind HTTP: those that most rows run on. */
+export const HTTP_NODES = ['tandem', 'tandem-disk', 'anvil', 'hardhat-3', 'hardhat-2', 'ganache']
 
 /** Programs and scripts that a node lacks here. */
 const lacks = ({ command, file }) => [command, file].filter((path) => path !== undefined && !existsSync(path))
@@ -193,3 +206,9 @@ export const missing = () =>
   Object.entries(NODES)
     .filter(([, node]) => lacks(node).length > 0)
     .map(([name, { needs }]) => ({ name, needs: needs ?? 'npm run build' }))
+
+/** The version of the package that a node comes from. */
+export function versionOf({ kind, manifest = join(ROOT, 'package.json') }) {
+  if (kind === 'floor') return process.version
+  return JSON.parse(readFileSync(manifest, 'utf8')).version
+}

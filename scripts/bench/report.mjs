@@ -6,16 +6,20 @@ export function short(figure) {
   if (figure === undefined || Number.isNaN(figure)) return ''
   if (figure >= 100) return figure.toFixed(0)
   if (figure >= 10) return figure.toFixed(1)
-  return figure >= 1 ? figure.toFixed(2) : figure.toPrecision(2)
+  return figure.toFixed(figure >= 1 ? 2 : 3)
 }
 
 const percent = (share) => `${Math.round(share * 100)} %`
 
-/** What a row is judged by, with its unit. */
-const UNITS = { cpuMs: 'ms of processor time', wallMs: 'ms', memoryMb: 'MB resident' }
-const unitOf = (row) => `${UNITS[row.figure ?? 'cpuMs']} of one ${row.operation}`
+/** How many of a row's unit its kept figure, ms or MB, comes to. */
+const SCALES = { ns: 1e6, µs: 1e3, ms: 1, s: 1e-3, MB: 1 }
+const scaleOf = (row) => SCALES[row.unit ?? 'ms']
 
-const spreadOf = ({ least, most }) => `${short(least)}–${short(most)}`
+/** What a row measures, in its unit. */
+export function unitOf(row) {
+  if (row.figure === 'memoryMb') return 'MB'
+  return `${row.unit ?? 'ms'} of processor time of one ${row.operation}`
+}
 
 /** A limit and whether it holds, in a sentence. */
 function verdict({ node, of, row, ratio, most, holds }) {
@@ -23,35 +27,40 @@ function verdict({ node, of, row, ratio, most, holds }) {
   return `${node} takes ${ratio.toFixed(2)} of ${other}; at most ${most}: ${holds ? 'holds' : 'does not hold'}`
 }
 
-/** Cells of each node of a row: name, figure, spread, wall time, its spread, ratio to tandem, disturbance. */
-function cellsOf(row) {
+/**
+ * The cells of a row's table.
+ * @returns {{ node: string, median: string, spread: string, wall: string, wallSpread: string, ratio: string,
+ *   others: string }[]} `ratio`: Tandem's figure as a multiple of this one; `others`: the highest share that others had
+ */
+export function cellsOf(row) {
+  const scale = scaleOf(row)
+  const text = (summary) => ({
+    median: short(summary.median * scale),
+    spread: `${short(summary.least * scale)}–${short(summary.most * scale)}`,
+  })
   const own = figureOf(row, row.nodes.tandem)
-  return Object.entries(row.nodes).map(([name, node]) => {
-    const figure = figureOf(row, node)
-    const ratio = own === undefined || name === 'tandem' ? '' : (own / figure).toFixed(2)
-    const marked = node.disturbance === undefined ? '' : percent(node.disturbance)
-    const wall = row.figure === undefined && node.wallMs !== undefined
-    return [
-      name,
-      short(figure),
-      spreadOf(node[row.figure ?? 'cpuMs']),
-      wall ? short(node.wallMs.median) : '',
-      wall ? spreadOf(node.wallMs) : '',
-      ratio,
-      `${marked}${node.disturbed ? ' (disturbed)' : ''}`,
-    ]
+  return Object.entries(row.nodes).map(([node, summary]) => {
+    const wall = row.figure === undefined ? text(summary.wallMs) : { median: '', spread: '' }
+    const others = summary.disturbance === undefined ? '' : percent(summary.disturbance)
+    return {
+      node,
+      ...text(summary[row.figure ?? 'cpuMs']),
+      wall: wall.median,
+      wallSpread: wall.spread,
+      ratio: own === undefined || node === 'tandem' ? '' : short(own / figureOf(row, summary)),
+      others: `${others}${summary.disturbed ? ' (disturbed)' : ''}`,
+    }
   })
 }
 
 /** The lines that a row prints in the terminal. */
 export function rowLines(row) {
-  const widths = [12, 9, 15, 9, 15, 8, 0]
-  const head = ['', 'median', 'spread', 'wall, ms', 'spread', 'tandem/', 'others']
+  const widths = [12, 9, 15, 9, 15, 9, 0]
   const line = (cells) => `  ${cells.map((cell, i) => cell.padEnd(widths[i])).join('')}`.trimEnd()
   return [
     `${row.name}: ${row.title}; ${unitOf(row)}`,
-    line(head),
-    ...cellsOf(row).map(line),
+    line(['', 'median', 'spread', 'wall', 'spread', 'tandem/', 'others']),
+    ...cellsOf(row).map((cells) => line(Object.values(cells))),
     ...Object.entries(row.errors).map(([name, message]) => `  ${name}: ${message}`),
   ]
 }
@@ -81,4 +90,14 @@ export function compare(rows, earlier) {
       },
     ]
   })
+}
+
+/** The lines about an earlier run. */
+export function changeLines(rows, earlier) {
+  return [
+    `Against the run of ${earlier.recorded} (${earlier.commit}): Tandem now/then, ratio to the best peer now, then`,
+    ...compare(rows, earlier.rows).map(({ name, own, ratio, before }) =>
+      `  ${name.padEnd(24)}${short(own).padEnd(8)}${short(ratio).padEnd(8)}${short(before)}`.trimEnd(),
+    ),
+  ]
 }

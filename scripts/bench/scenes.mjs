@@ -3,8 +3,9 @@
  * transactions, signed here ahead of time.
  */
 import { readFileSync } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
 import { HDNodeWallet, Interface, Mnemonic, parseUnits } from 'ethers'
-import { ACCOUNTS, CHAIN_ID, MNEMONIC } from './nodes.mjs'
+import { ACCOUNTS, CHAIN_ID, MNEMONIC, NODES } from './nodes.mjs'
 import { start } from './start.mjs'
 
 const GAS_PRICE = parseUnits('3', 'gwei')
@@ -32,17 +33,30 @@ export const quantity = (value) => `0x${value.toString(16)}`
 
 /** Transfers, and as many token transfers, with receipts, that a warm node has executed. They stay in its chain. */
 export const WARM_OPERATIONS = 1000
-/** Height of a long chain: half transfers, half token transfers, one in each block, and a few of another token. */
+/** Blocks of a long chain after the deployments: half transfers, half token transfers, one in each block, and a few of another token. */
 export const LONG_BLOCKS = 5000
 /** Transfers of that other token in a long chain. */
 export const SPARSE_LOGS = 10
 
-/** The receipt of a transaction, asked for until it is there: one of the nodes answers before it mines. */
+/** Gas of the transactions of a traced chain as this chain's rules count it. */
+export const TRACED_GAS = { '1m': '1,000,000', '10m': '10,000,000' }
+/** Rounds of the probe's arithmetic that take so much. */
+const TRACED_ROUNDS = { '1m': 10_750, '10m': 110_700 }
+
+/** Requests for a receipt after which a transaction counts as lost. */
+const MOST_REQUESTS = 5000
+
+/**
+ * The receipt of a transaction, asked for until it is there: Anvil answers before it mines. A pause before each further
+ * request keeps what it spends on them low. Throws when the transaction is lost.
+ */
 export async function receiptOf(client, hash) {
-  for (;;) {
+  for (let i = 0; i < MOST_REQUESTS; i++) {
     const receipt = await client.call('eth_getTransactionReceipt', [hash])
     if (receipt !== null) return receipt
+    await setTimeout(1)
   }
+  throw new Error(`there is no receipt of ${hash}`)
 }
 
 /** A transfer of one wei. */
@@ -140,10 +154,22 @@ const CHAINS = {
   async long(node) {
     const scene = await deployed(node)
     scene.rareToken = await scene.deployToken()
-    const part = Math.floor((LONG_BLOCKS - (await scene.height())) / SPARSE_LOGS) - 1
+    scene.firstBlock = (await scene.height()) + 1
+    const part = Math.floor(LONG_BLOCKS / SPARSE_LOGS) - 1
     for (let n = 0; n < SPARSE_LOGS; n++) {
       await grow(scene, part, (i) => (i % 2 === 0 ? transfer() : tokenTransfer(scene.token)))
       await grow(scene, 1, () => tokenTransfer(scene.rareToken))
+    }
+    return scene
+  },
+  /** Transactions of much gas, and `traced`: their hashes by size. */
+  async traced(node) {
+    const scene = await deployed(node)
+    scene.traced = {}
+    for (const [size, rounds] of Object.entries(TRACED_ROUNDS)) {
+      const data = probeAbi.encodeFunctionData('arithmetic', [rounds])
+      const [raw] = await scene.sign(4, 1, () => ({ to: scene.probe, gasLimit: 25_000_000n, data }))
+      scene.traced[size] = (await scene.send(raw)).transactionHash
     }
     return scene
   },
@@ -152,13 +178,14 @@ const CHAINS = {
 /**
  * Starts a node and makes its chain.
  * @param {string} name of the node
- * @param {'fresh' | 'warm' | 'long'} chain
+ * @param {'fresh' | 'warm' | 'long' | 'traced'} chain
  * @param {object} [options] of `start`
  */
 export async function open(name, chain, options) {
-  const node = await start(name, options)
+  const node = await start(name, { ...options, traces: chain === 'traced' })
   try {
-    return await CHAINS[chain](node)
+    // A floor has no chain.
+    return NODES[name].kind === 'floor' ? new Scene(node) : await CHAINS[chain](node)
   } catch (error) {
     await node.stop()
     throw error

@@ -12,6 +12,19 @@ import { NODES } from './nodes.mjs'
 /** How often a starting node is asked, ms. */
 const POLL_MS = 2
 
+/** How often the processor time of a node is read beside its measurements, ms, so that few threads end unseen. */
+const WATCH_MS = 100
+
+/** Processes that run, and their folders: an end of the bench by a signal ends them too. */
+const running = new Map()
+process.once('exit', () => {
+  for (const [child, folder] of running) {
+    child.kill('SIGKILL')
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
+
 async function freePort() {
   const server = createServer()
   server.listen(0, '127.0.0.1')
@@ -58,15 +71,19 @@ export async function start(name, { traces = false, nodeFlags = [] } = {}) {
     stdio: 'ignore',
     env: { ...process.env, ...node.env },
   })
+  running.set(child, folder)
   const cpuMs = processorTime(child.pid)
+  const watching = setInterval(cpuMs, WATCH_MS)
   const client = (node.client ?? createClient)(port)
 
   async function stop() {
+    clearInterval(watching)
     client.close()
     if (child.exitCode === null && child.signalCode === null) {
       child.kill('SIGTERM')
       await once(child, 'exit')
     }
+    running.delete(child)
     rmSync(folder, { recursive: true, force: true })
   }
 

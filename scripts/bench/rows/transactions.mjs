@@ -7,15 +7,15 @@ const KINDS = {
 }
 
 /** Where in the life of a node transactions are sent: the chain that they find, and how many. */
-const TIMES = {
-  100: { chain: 'fresh', count: 100, title: 'the first 100 after the start' },
-  500: { chain: 'fresh', count: 500, title: 'the first 500 after the start', most: 0.5 },
-  warm: { chain: 'warm', count: 200, title: 'warm', most: 0.5 },
-  5000: { chain: 'long', count: 200, title: 'after 5,000 blocks', most: 0.5 },
-}
+const TIMES = [
+  { time: '100', chain: 'fresh', count: 100, title: 'the first 100 after the start' },
+  { time: '500', chain: 'fresh', count: 500, title: 'the first 500 after the start', most: 0.5 },
+  { time: 'warm', chain: 'warm', count: 200, title: 'warm', most: 0.5 },
+  { time: '5000', chain: 'long', count: 200, title: 'after 5,000 blocks', most: 0.5 },
+]
 
 const sequences = Object.entries(KINDS).flatMap(([kind, { title, fields }]) =>
-  Object.entries(TIMES).map(([time, { chain, count, title: when, most }]) => ({
+  TIMES.map(({ time, chain, count, title: when, most }) => ({
     name: `${kind}-${time}`,
     title: `${title} over HTTP, ${when}`,
     operation: 'transaction',

@@ -1,0 +1,36 @@
+/** Rows of traces: a mined transaction of arithmetic looked into again. One of the peers notes every step as it first runs. */
+import { TRACED_GAS } from '../scenes.mjs'
+
+const CALL_TRACER = {
+  title: 'callTracer',
+  work: ({ client }, hash) => client.call('debug_traceTransaction', [hash, { tracer: 'callTracer' }]),
+}
+const STRUCT_LOGS = {
+  title: 'struct logs without memory, read to the end,',
+  async work({ client, node }, hash) {
+    const options = node.name.startsWith('tandem') ? { tracer: 'structLogger' } : { disableMemory: true }
+    const bytes = await client.size('debug_traceTransaction', [hash, options])
+    if (bytes < 10_000_000) throw new Error(`${node.name} gave ${bytes} bytes`)
+  },
+}
+
+const trace = (name, size, nodes, { title, work }) => ({
+  name: `trace-${name}-${size}`,
+  title: `${title} of a transaction of ${TRACED_GAS[size]} gas`,
+  operation: 'trace',
+  chain: 'traced',
+  nodes,
+  rounds: 3,
+  sample: async (scene) => ({ operations: 1, work: () => work(scene, scene.traced[size]) }),
+})
+
+const ALL = ['tandem', 'anvil', 'hardhat-3', 'hardhat-2']
+/** The others take minutes for struct logs of ten million gas. */
+const FAST = ['tandem', 'anvil']
+
+export const TRACE_ROWS = [
+  trace('calls', '1m', ALL, CALL_TRACER),
+  trace('calls', '10m', FAST, CALL_TRACER),
+  trace('steps', '1m', ALL, STRUCT_LOGS),
+  trace('steps', '10m', FAST, STRUCT_LOGS),
+]
