@@ -3,7 +3,7 @@ import { short } from './report.mjs'
 import { judge } from './statistics.mjs'
 
 /** Pixels. */
-const [LABELS, PLOT, FIGURES, ROW, HEAD] = [330, 420, 70, 22, 44]
+const [LABELS, PLOT, FIGURES, ROW, HEAD] = [440, 420, 70, 22, 44]
 /** Ends of the scale, ratios. */
 const [LEAST, MOST] = [0.05, 20]
 const GRID = [0.1, 0.2, 0.5, 1, 2, 5, 10]
@@ -50,7 +50,7 @@ export function chart(rows) {
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size}" role="img">
 <title>Tandem's figure as a multiple of another one's; the marks are the limits</title>
 <style>${STYLE}</style>
-<text x="8" y="16">Tandem as a multiple of; the mark is the limit</text>
+<text x="8" y="16">Tandem as a multiple of the other; the mark is the limit</text>
 ${lines.join('\n')}
 ${judged.map(bar).join('\n')}
 </svg>
