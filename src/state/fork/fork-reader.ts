@@ -28,15 +28,33 @@ interface Known {
   cells: Map<bigint, StorageValue> | undefined
 }
 
+/** What a reader has read, by address. */
+type Knowledge = ReadonlyMap<Hex, Known>
+
 /** A fork's state at one root. Nothing is kept of what was missing. */
 export interface ForkReader extends StateReader {
+  readonly known: Knowledge
   /** Was the account, or a cell of its storage, written since the fork began? */
   isWritten(address: Hex): boolean
   readonly remote: RemoteState
 }
 
-/** Reads `local` over `remote`; what is not fetched yet is missed (`Demand`), and reads as if it did not exist. */
-export function createForkReader(local: LocalState, remote: RemoteState, demand: Demand): ForkReader {
+/** What is known of the state before a commit, and the accounts that the commit wrote or whose storage it did. */
+export interface Before {
+  readonly known: Knowledge
+  readonly written: ReadonlySet<Hex>
+}
+
+/**
+ * Reads `local` over `remote`; what is not fetched yet is missed (`Demand`), and reads as if it did not exist. What
+ * `before` has of accounts that were not written since is taken from there.
+ */
+export function createForkReader(
+  local: LocalState,
+  remote: RemoteState,
+  demand: Demand,
+  before?: Before,
+): ForkReader {
   const known = new Map<Hex, Known>()
   let size = 0
 
@@ -62,7 +80,8 @@ export function createForkReader(local: LocalState, remote: RemoteState, demand:
   function look(address: Hex): Known | undefined {
     const entry = known.get(address)
     if (entry !== undefined) return entry
-    const found = find(address)
+    const kept = before?.written.has(address) === false ? before.known.get(address) : undefined
+    const found = kept ?? find(address)
     if (found === undefined) return undefined
     limitSize()
     known.set(address, found)
@@ -95,6 +114,7 @@ export function createForkReader(local: LocalState, remote: RemoteState, demand:
 
   return {
     remote,
+    known,
     account(address) {
       const entry = look(address)
       if (entry === undefined) demand.missItem(remote, { kind: 'account', address })
