@@ -61,7 +61,8 @@ export function available() {
   return Object.keys(NODES).filter((name) => existsSync(NODES[name].file ?? NODES[name].command))
 }
 
-function freePort() {
+/** A TCP port that nobody listens on. */
+export function freePort() {
   return new Promise((resolve, reject) => {
     const server = createServer()
     server.on('error', reject)
@@ -70,6 +71,15 @@ function freePort() {
       server.close(() => resolve(port))
     })
   })
+}
+
+/** Processor time of all threads of a process so far, user and system, in milliseconds. */
+export function processorMs(pid) {
+  const tasks = `/proc/${pid}/task`
+  const nanoseconds = readdirSync(tasks).map((task) => {
+    return Number(readFileSync(join(tasks, task, 'schedstat'), 'utf8').split(' ')[0])
+  })
+  return nanoseconds.reduce((sum, time) => sum + time, 0) / 1e6
 }
 
 /**
@@ -106,14 +116,8 @@ export async function start(
     client,
     startMs: performance.now() - began,
     automine: (on) => node.automine(client, on),
-    /** Processor time of all its threads so far, user and system, in milliseconds. */
-    cpuMs() {
-      const tasks = `/proc/${child.pid}/task`
-      const nanoseconds = readdirSync(tasks).map((task) => {
-        return Number(readFileSync(join(tasks, task, 'schedstat'), 'utf8').split(' ')[0])
-      })
-      return nanoseconds.reduce((sum, time) => sum + time, 0) / 1e6
-    },
+    /** Processor time of all its threads so far, in milliseconds. */
+    cpuMs: () => processorMs(child.pid),
     /** Resident memory in MB. */
     memory() {
       const kilobytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]
