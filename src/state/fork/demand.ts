@@ -6,6 +6,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Hex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
 import type { RemoteCall, RemoteState, StateItem } from '../remote/model.ts'
+import { isFetched, itemKey, TouchedItems } from './touched.ts'
 
 /** Runs again what missed something, after that was fetched. */
 export type OnDemand = <T>(run: () => T | Promise<T>, call?: () => RemoteCall | undefined) => Promise<T>
@@ -27,16 +28,6 @@ export class UpstreamMiss extends Error {
 /** Rounds of a run in which it asks for more before the upstream is asked what it will touch. */
 const ROUNDS_BEFORE_HINT = 1
 
-/** Of a call to code that is not here yet, which may read anything, it is asked at once. */
-const isCallOf = (call: RemoteCall, misses: Misses): boolean =>
-  call.to != null && (call.data?.length ?? 0) > 0 && misses.lacksAccount(call.to)
-
-const isKnown = (state: RemoteState, item: StateItem): boolean =>
-  (item.kind === 'account' ? state.account(item.address) : state.cell(item.address, item.slot)) !== undefined
-
-const keyOf = (item: StateItem): string =>
-  item.kind === 'account' ? item.address : `${item.address}${item.slot}`
-
 /** What a run missed, each once. */
 class Misses {
   readonly #states = new Map<RemoteState, Map<string, StateItem>>()
@@ -52,7 +43,7 @@ class Misses {
       items = new Map()
       this.#states.set(state, items)
     }
-    items.set(keyOf(item), item)
+    items.set(itemKey(item), item)
   }
 
   addLoad(key: string, load: () => Promise<unknown>): void {
@@ -78,21 +69,28 @@ class Misses {
    * Fetches what a call touches by the access list of the upstream, in the states of which something is missing. False
    * when the upstream names nothing new.
    */
-  async fetchHints(call: RemoteCall): Promise<boolean> {
+  async fetchHints(call: RemoteCall, touched: TouchedItems): Promise<boolean> {
     const fetches = [...this.#states].map(async ([state, items]) => {
       const hints = await state.hint(call).catch(() => [])
-      const unknown = hints.filter((item) => !items.has(keyOf(item)) && !isKnown(state, item))
-      if (unknown.length > 0) await state.fetch(unknown)
-      return unknown.length > 0
+      const unknown = hints.filter((item) => !items.has(itemKey(item)) && !isFetched(state, item))
+      if (unknown.length === 0) return false
+      await state.fetch(unknown)
+      touched.note(state, unknown, call.to ?? undefined)
+      return true
     })
     return (await Promise.all(fetches)).includes(true)
   }
 
-  async fetch(): Promise<void> {
-    await Promise.all([
-      ...[...this.#states].map(([state, items]) => state.fetch([...items.values()])),
-      ...[...this.#loads.values()].map((load) => load()),
-    ])
+  /** Fetches all, with what code at the same addresses touched before; `called`: the address that the run calls. */
+  async fetch(touched: TouchedItems, called: Hex | undefined): Promise<void> {
+    const fetches = [...this.#states].map(async ([state, items]) => {
+      const missed = [...items.values()]
+      const ahead = touched.itemsBeside(state, missed)
+      await state.fetch(missed, ahead)
+      touched.noteAhead(state, ahead)
+      touched.note(state, missed, called)
+    })
+    await Promise.all([...fetches, ...[...this.#loads.values()].map((load) => load())])
   }
 
   get names(): string {
@@ -105,6 +103,8 @@ class Misses {
 export class Demand {
   readonly #runs = new AsyncLocalStorage<Misses>()
   readonly #onFetched: () => void
+  /** What code touched in its last runs. */
+  readonly touched = new TouchedItems()
   /** Misses outside of a run so far, each of which was thrown. */
   #missedOutside = 0
 
@@ -157,13 +157,23 @@ export class Demand {
       }
       if (before !== undefined && misses.isWithin(before)) throw stuck(misses)
       before = misses
-      const request = isHinted ? call?.() : undefined
-      const asks = request !== undefined && (round > ROUNDS_BEFORE_HINT || isCallOf(request, misses))
+      const request = call?.()
+      const asks =
+        isHinted && request !== undefined && (round > ROUNDS_BEFORE_HINT || this.#isNewCode(request, misses))
       // Both at once: what the upstream names costs no round trip more.
-      const [named] = await Promise.all([asks ? misses.fetchHints(request) : isHinted, misses.fetch()])
+      const [named] = await Promise.all([
+        asks ? misses.fetchHints(request, this.touched) : isHinted,
+        misses.fetch(this.touched, request?.to ?? undefined),
+      ])
       isHinted = named
       this.#onFetched()
     }
+  }
+
+  /** Does it call code that is not here yet and did not run before? It may read anything, so the upstream is asked at once. */
+  #isNewCode({ to, data }: RemoteCall, misses: Misses): boolean {
+    if (to == null || data === undefined || data.length === 0) return false
+    return misses.lacksAccount(to) && !this.touched.knows(to)
   }
 
   /**
@@ -180,7 +190,7 @@ export class Demand {
         const { misses } = error
         if (before !== undefined && misses.isWithin(before)) throw stuck(misses)
         before = misses
-        await misses.fetch()
+        await misses.fetch(this.touched, undefined)
         this.#onFetched()
       }
     }

@@ -74,6 +74,7 @@ export function createForkReader(
     const found = remote.account(address)
     const isHidden = isWiped(flags) || (found !== undefined && found.account === undefined)
     if (own !== undefined) return { account: own, isHidden, cells: undefined }
+    if (found !== undefined) demand.touched.noteRead(remote, { kind: 'account', address })
     return found && { account: found.account, isHidden, cells: undefined }
   }
 
@@ -109,7 +110,10 @@ export function createForkReader(
     const own = local.reader.cell(address, slot)
     if (isTombstone(own)) return 0n
     if (own !== 0n) return unescaped(own)
-    return isHidden ? 0n : remote.cell(address, slot)
+    if (isHidden) return 0n
+    const found = remote.cell(address, slot)
+    if (found !== undefined) demand.touched.noteRead(remote, { kind: 'cell', address, slot })
+    return found
   }
 
   return {

@@ -40,7 +40,7 @@ function walk(demand: Demand, state: RemoteState, heads: readonly bigint[]): num
   let count = 0
   for (const head of heads) {
     for (let slot = head; slot !== 0n; count++) {
-      const next = state.cell(CODE, slot)
+      const next = state.cell(CODE, slot) as bigint | undefined
       if (next === undefined) demand.missItem(state, cell(slot))
       slot = next ?? 0n
     }
