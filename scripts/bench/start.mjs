@@ -25,7 +25,8 @@ process.once('exit', () => {
 })
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
 
-async function freePort() {
+/** A TCP port that nobody listens on. */
+export async function freePort() {
   const server = createServer()
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

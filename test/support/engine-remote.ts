@@ -32,7 +32,8 @@ export function engineRemote(node: Node): EngineRemote {
       account: (address) => accounts.get(address),
       cell: (address, slot) => cells.get(`${address}${slot}`),
       code: (hash) => code.get(hash),
-      async fetch(items) {
+      async fetch(wanted, ahead = []) {
+        const items = [...wanted, ...ahead]
         fetches.push(items)
         const reader = await queries.state({ hash: block.hash })
         if (reader === undefined) throw new Error('no such block')

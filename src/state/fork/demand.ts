@@ -3,8 +3,10 @@
  * yet. All that it missed is then fetched together, and it runs again until nothing is missing.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Hex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
 import type { RemoteCall, RemoteState, StateItem } from '../remote/model.ts'
+import { isFetched, itemKey, TouchedItems } from './touched.ts'
 
 /** Runs again what missed something, after that was fetched. */
 export type OnDemand = <T>(run: () => T | Promise<T>, call?: () => RemoteCall | undefined) => Promise<T>
@@ -26,9 +28,6 @@ export class UpstreamMiss extends Error {
 /** Rounds of a run in which it asks for more before the upstream is asked what it will touch. */
 const ROUNDS_BEFORE_HINT = 1
 
-const keyOf = (item: StateItem): string =>
-  item.kind === 'account' ? item.address : `${item.address}${item.slot}`
-
 /** What a run missed, each once. */
 class Misses {
   readonly #states = new Map<RemoteState, Map<string, StateItem>>()
@@ -44,7 +43,7 @@ class Misses {
       items = new Map()
       this.#states.set(state, items)
     }
-    items.set(keyOf(item), item)
+    items.set(itemKey(item), item)
   }
 
   addLoad(key: string, load: () => Promise<unknown>): void {
@@ -61,30 +60,37 @@ class Misses {
     return true
   }
 
-  /**
-   * Adds what a call touches by the access list of the upstream, in the states of which something is missing. False when
-   * the upstream names nothing new.
-   */
-  async addHints(call: RemoteCall): Promise<boolean> {
-    let isNew = false
-    for (const state of [...this.#states.keys()]) {
-      const items = await state.hint(call).catch(() => [])
-      for (const item of items) {
-        const isKnown =
-          item.kind === 'account' ? state.account(item.address) : state.cell(item.address, item.slot)
-        if (isKnown !== undefined) continue
-        isNew = true
-        this.addItem(state, item)
-      }
-    }
-    return isNew
+  /** Is an account missing in any state? */
+  lacksAccount(address: Hex): boolean {
+    return [...this.#states.values()].some((items) => items.has(address))
   }
 
-  async fetch(): Promise<void> {
-    await Promise.all([
-      ...[...this.#states].map(([state, items]) => state.fetch([...items.values()])),
-      ...[...this.#loads.values()].map((load) => load()),
-    ])
+  /**
+   * Fetches what a call touches by the access list of the upstream, in the states of which something is missing. False
+   * when the upstream names nothing new.
+   */
+  async fetchHints(call: RemoteCall, touched: TouchedItems): Promise<boolean> {
+    const fetches = [...this.#states].map(async ([state, items]) => {
+      const hints = await state.hint(call).catch(() => [])
+      const unknown = hints.filter((item) => !items.has(itemKey(item)) && !isFetched(state, item))
+      if (unknown.length === 0) return false
+      await state.fetch(unknown)
+      touched.note(state, unknown, call.to ?? undefined)
+      return true
+    })
+    return (await Promise.all(fetches)).includes(true)
+  }
+
+  /** Fetches all, with what code at the same addresses touched before; `called`: the address that the run calls. */
+  async fetch(touched: TouchedItems, called: Hex | undefined): Promise<void> {
+    const fetches = [...this.#states].map(async ([state, items]) => {
+      const missed = [...items.values()]
+      const ahead = touched.itemsBeside(state, missed)
+      await state.fetch(missed, ahead)
+      touched.noteAhead(state, ahead)
+      touched.note(state, missed, called)
+    })
+    await Promise.all([...fetches, ...[...this.#loads.values()].map((load) => load())])
   }
 
   get names(): string {
@@ -97,6 +103,10 @@ class Misses {
 export class Demand {
   readonly #runs = new AsyncLocalStorage<Misses>()
   readonly #onFetched: () => void
+  /** What code touched in its last runs. */
+  readonly touched = new TouchedItems()
+  /** Misses outside of a run so far, each of which was thrown. */
+  #missedOutside = 0
 
   /** `onFetched` is called after each fetch. */
   constructor(onFetched: () => void = () => {}) {
@@ -117,7 +127,9 @@ export class Demand {
     const run = this.#runs.getStore()
     const misses = run ?? new Misses()
     add(misses)
-    if (run === undefined) throw new UpstreamMiss(misses)
+    if (run !== undefined) return
+    this.#missedOutside++
+    throw new UpstreamMiss(misses)
   }
 
   /**
@@ -125,33 +137,43 @@ export class Demand {
    * `call` is what it runs, for the upstream to foresee what it touches. Throws the NodeError of a failed fetch.
    */
   readonly run: OnDemand = async (run, call) => {
+    // Without a context first: on Node.js 20 the first one slows down every promise of the process from then on.
+    if (this.#runs.getStore() === undefined) {
+      const missed = this.#missedOutside
+      const outcome = await outcomeOf(run)
+      if (this.#missedOutside === missed) {
+        if ('error' in outcome) throw outcome.error
+        return outcome.value
+      }
+    }
     let before: Misses | undefined
     let isHinted = call !== undefined
     for (let round = 1; ; round++) {
       const misses = new Misses()
-      const outcome = await this.#attempt(run, misses)
+      const outcome = await this.#runs.run(misses, () => outcomeOf(run))
       if (misses.isEmpty) {
         if ('error' in outcome) throw outcome.error
         return outcome.value
       }
       if (before !== undefined && misses.isWithin(before)) throw stuck(misses)
       before = misses
-      const request = isHinted && round > ROUNDS_BEFORE_HINT ? call?.() : undefined
-      if (request !== undefined) isHinted = await misses.addHints(request)
-      await misses.fetch()
+      const request = call?.()
+      const asks =
+        isHinted && request !== undefined && (round > ROUNDS_BEFORE_HINT || this.#isNewCode(request, misses))
+      // Both at once: what the upstream names costs no round trip more.
+      const [named] = await Promise.all([
+        asks ? misses.fetchHints(request, this.touched) : isHinted,
+        misses.fetch(this.touched, request?.to ?? undefined),
+      ])
+      isHinted = named
       this.#onFetched()
     }
   }
 
-  async #attempt<T>(
-    run: () => T | Promise<T>,
-    misses: Misses,
-  ): Promise<{ readonly value: T } | { readonly error: unknown }> {
-    try {
-      return { value: await this.#runs.run(misses, async () => run()) }
-    } catch (error) {
-      return { error }
-    }
+  /** Does it call code that is not here yet and did not run before? It may read anything, so the upstream is asked at once. */
+  #isNewCode({ to, data }: RemoteCall, misses: Misses): boolean {
+    if (to == null || data === undefined || data.length === 0) return false
+    return misses.lacksAccount(to) && !this.touched.knows(to)
   }
 
   /**
@@ -168,10 +190,21 @@ export class Demand {
         const { misses } = error
         if (before !== undefined && misses.isWithin(before)) throw stuck(misses)
         before = misses
-        await misses.fetch()
+        await misses.fetch(this.touched, undefined)
         this.#onFetched()
       }
     }
+  }
+}
+
+/** What a run returned or threw. */
+async function outcomeOf<T>(
+  run: () => T | Promise<T>,
+): Promise<{ readonly value: T } | { readonly error: unknown }> {
+  try {
+    return { value: await run() }
+  } catch (error) {
+    return { error }
   }
 }
 

@@ -28,15 +28,33 @@ interface Known {
   cells: Map<bigint, StorageValue> | undefined
 }
 
+/** What a reader has read, by address. */
+type Knowledge = ReadonlyMap<Hex, Known>
+
 /** A fork's state at one root. Nothing is kept of what was missing. */
 export interface ForkReader extends StateReader {
+  readonly known: Knowledge
   /** Was the account, or a cell of its storage, written since the fork began? */
   isWritten(address: Hex): boolean
   readonly remote: RemoteState
 }
 
-/** Reads `local` over `remote`; what is not fetched yet is missed (`Demand`), and reads as if it did not exist. */
-export function createForkReader(local: LocalState, remote: RemoteState, demand: Demand): ForkReader {
+/** What is known of the state before a commit, and the accounts that the commit wrote or whose storage it did. */
+export interface Before {
+  readonly known: Knowledge
+  readonly written: ReadonlySet<Hex>
+}
+
+/**
+ * Reads `local` over `remote`; what is not fetched yet is missed (`Demand`), and reads as if it did not exist. What
+ * `before` has of accounts that were not written since is taken from there.
+ */
+export function createForkReader(
+  local: LocalState,
+  remote: RemoteState,
+  demand: Demand,
+  before?: Before,
+): ForkReader {
   const known = new Map<Hex, Known>()
   let size = 0
 
@@ -56,13 +74,15 @@ export function createForkReader(local: LocalState, remote: RemoteState, demand:
     const found = remote.account(address)
     const isHidden = isWiped(flags) || (found !== undefined && found.account === undefined)
     if (own !== undefined) return { account: own, isHidden, cells: undefined }
+    if (found !== undefined) demand.touched.noteRead(remote, { kind: 'account', address })
     return found && { account: found.account, isHidden, cells: undefined }
   }
 
   function look(address: Hex): Known | undefined {
     const entry = known.get(address)
     if (entry !== undefined) return entry
-    const found = find(address)
+    const kept = before?.written.has(address) === false ? before.known.get(address) : undefined
+    const found = kept ?? find(address)
     if (found === undefined) return undefined
     limitSize()
     known.set(address, found)
@@ -90,11 +110,15 @@ export function createForkReader(local: LocalState, remote: RemoteState, demand:
     const own = local.reader.cell(address, slot)
     if (isTombstone(own)) return 0n
     if (own !== 0n) return unescaped(own)
-    return isHidden ? 0n : remote.cell(address, slot)
+    if (isHidden) return 0n
+    const found = remote.cell(address, slot)
+    if (found !== undefined) demand.touched.noteRead(remote, { kind: 'cell', address, slot })
+    return found
   }
 
   return {
     remote,
+    known,
     account(address) {
       const entry = look(address)
       if (entry === undefined) demand.missItem(remote, { kind: 'account', address })

@@ -12,7 +12,7 @@ import type { RemoteBlockId, RemoteState } from '../remote/model.ts'
 import { cellWord, type StorageValue } from '../state-keys.ts'
 import { type AccountDifference, type StateProof, StateTrie } from '../state-trie.ts'
 import type { Demand } from './demand.ts'
-import { createForkReader, type ForkReader } from './fork-reader.ts'
+import { type Before, createForkReader, type ForkReader } from './fork-reader.ts'
 import {
   escaped,
   FORK_ACCOUNT,
@@ -43,6 +43,7 @@ export interface ForkStates {
 export class ForkTrie extends StateTrie {
   readonly #fork: ForkStates
   readonly #readers = new RecentMap<Hex, ForkReader>(READERS)
+  readonly #before = new WeakMap<CommittedState, Before>()
   readonly #roots = new RecentMap<Hex, CommittedState>(ROOTS)
 
   constructor(source: NodeSource, options: ConstructorParameters<typeof StateTrie>[1], fork: ForkStates) {
@@ -65,22 +66,38 @@ export class ForkTrie extends StateTrie {
     return this.#readerAt(root) ?? super.reader(root)
   }
 
-  /** `undefined` for the empty state. */
-  #readerAt(root: Hex): ForkReader | undefined {
+  /** `undefined` for the empty state. `before`: what is known of the state that it came out of. */
+  #readerAt(root: Hex, before?: Before): ForkReader | undefined {
     const known = this.#readers.get(root)
     if (known !== undefined) return known
     const local = super.reader(root)
     const point = forkPointIn(local)
     if (point === undefined) return undefined
     const flags = (address: Hex) => cellWord(local.cell(FORK_ACCOUNT, flagSlot(address)))
-    const reader = createForkReader({ reader: local, flags }, this.#fork.stateAt(point), this.#fork.demand)
+    const reader = createForkReader(
+      { reader: local, flags },
+      this.#fork.stateAt(point),
+      this.#fork.demand,
+      before,
+    )
     this.#readers.set(root, reader)
     return reader
   }
 
   override commit(root: Hex, changes: StateChanges): CommittedState {
     const before = this.#readerAt(root)
-    return super.commit(root, before === undefined ? changes : this.#recorded(before, root, changes))
+    if (before === undefined) return super.commit(root, changes)
+    const recorded = this.#recorded(before, root, changes)
+    const state = super.commit(root, recorded)
+    const written = new Set([...recorded.accounts.keys(), ...recorded.storage.keys()])
+    this.#before.set(state, { known: before.known, written })
+    return state
+  }
+
+  override remember(state: CommittedState): void {
+    super.remember(state)
+    const before = this.#before.get(state)
+    if (before !== undefined) this.#readerAt(state.root, before)
   }
 
   /** The changes as the trie keeps them: accounts in full, tombstones for what is emptied, flags. */

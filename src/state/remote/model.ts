@@ -48,8 +48,11 @@ export interface RemoteState {
   cell(address: Hex, slot: bigint): StorageValue | undefined
   /** `undefined`: not fetched. The same array each time for the same hash. */
   code(codeHash: Hex): Uint8Array | undefined
-  /** Fetches all of them in as few requests as the upstream's limits allow; those known cost nothing. Throws a NodeError. */
-  fetch(items: readonly StateItem[]): Promise<void>
+  /**
+   * Fetches all of them in as few requests as the upstream's limits allow; those known cost nothing. With them goes what
+   * may be needed next, `ahead`: where the upstream refuses it, or nothing is sent, it is left out. Throws a NodeError.
+   */
+  fetch(items: readonly StateItem[], ahead?: readonly StateItem[]): Promise<void>
   /** What a call will touch, as the upstream's access list or prestate tracer has it; empty where it serves neither. */
   hint(call: RemoteCall): Promise<readonly StateItem[]>
   /** The output of a call run by the upstream at this block. Throws a NodeError: `reverted` where the call reverts. */

@@ -108,7 +108,7 @@ export function createRemoteState(block: RemoteBlockId, parts: StateParts): Remo
     return outcomes.slice(0, calls.length)
   }
 
-  async function fetch(items: readonly StateItem[]): Promise<void> {
+  async function fetch(items: readonly StateItem[], ahead: readonly StateItem[] = []): Promise<void> {
     const { put } = await load()
     const missing = unknownOf(items)
     asker.counts.hits += items.length - missing.length
@@ -116,11 +116,24 @@ export function createRemoteState(block: RemoteBlockId, parts: StateParts): Remo
     if (missing.length === 0) return
     const what = `${listed(missing)} at block ${block.number} (${block.hash})`
     if (asker.isOffline) throw missingOffline(what)
+    const wanted = unknownOf([...missing, ...ahead])
+    const records = await ask(wanted, what, wanted.length > missing.length)
+    // All or nothing: a wrong answer among them makes the others doubtful.
+    put(records ?? (await ask(missing, what, false)) ?? [])
+  }
+
+  /** What the upstream answers; nothing where it refuses a call and `mayRefuse`. */
+  async function ask(
+    items: readonly StateItem[],
+    what: string,
+    mayRefuse: boolean,
+  ): Promise<CacheRecord[] | undefined> {
     const source: StateSource = { block, capabilities, config, origin: asker.origin() }
-    const requests = stateRequests(missing, source)
+    const requests = stateRequests(items, source)
     const calls = requests.flatMap((request) => request.calls)
-    const send = areChecked(missing, capabilities) ? sendChecked : asker.send
+    const send = areChecked(items, capabilities) ? sendChecked : asker.send
     const outcomes = await send(calls, what)
+    if (mayRefuse && outcomes.some((outcome) => 'error' in outcome)) return undefined
     const results = outcomes.map((outcome, index) => {
       if ('result' in outcome) return outcome.result
       throw refusal(calls[index] as RpcCall, outcome.error.message, block, asker.origin())
@@ -131,8 +144,7 @@ export function createRemoteState(block: RemoteBlockId, parts: StateParts): Remo
       records.push(...request.records(results.slice(at, at + request.calls.length)))
       at += request.calls.length
     }
-    // All or nothing: a wrong answer among them makes the others doubtful.
-    put(records)
+    return records
   }
 
   async function callPlace(): Promise<CallPlace> {

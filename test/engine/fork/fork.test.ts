@@ -113,6 +113,26 @@ describe('a fork', () => {
     expect(remote.fetches.length + remote.loads.length - before).toBeLessThanOrEqual(5)
   })
 
+  it('fetches at another block at once what the same code touched before', async () => {
+    const { fork, remote } = await forkOf(original)
+    const { accounts, token } = chain
+    const height = Number(await request(fork, 'eth_blockNumber'))
+    const data = balanceOf(accounts[1])
+    const fetchesAt = async (number: number) => {
+      await request(fork, 'eth_getBlockByNumber', `0x${number.toString(16)}`, false)
+      const before = remote.fetches.length
+      expect(await readWord(fork, token, data, `0x${number.toString(16)}`)).toBe(
+        await readWord(original, token, data, `0x${number.toString(16)}`),
+      )
+      return remote.fetches.length - before
+    }
+    expect(await fetchesAt(height)).toBe(2)
+    expect(await fetchesAt(height - 1)).toBe(1)
+    const { items, read } = fork.engine.fork?.demand.touched.counts ?? { items: 0, read: 0 }
+    expect(read).toBeGreaterThan(0)
+    expect(read).toBeLessThanOrEqual(items)
+  })
+
   it('mines each block once, with transactions whose state was not read before', async () => {
     const { fork } = await forkOf(original)
     const { accounts, token } = chain
