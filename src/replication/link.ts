@@ -37,7 +37,9 @@ export interface Link {
   close(): Promise<void>
 }
 
-/** Left of the server's message limit for headers. */
+/** Largest message where the server's limit is above it: that of a server without settings. */
+export const MESSAGE_BYTES = 1 << 20
+/** Left of the message limit for headers. */
 const HEADROOM = 4096
 const RECONNECT_MS = 200
 /** A server that does not answer two pings is lost. */
@@ -120,7 +122,7 @@ export async function openLink({ url, creds, ca }: LinkOptions): Promise<Link> {
       get isUp() {
         return isUp && !connection.isClosed()
       },
-      messageBytes: Math.min(connection.info?.max_payload ?? 1 << 20, 8 << 20) - HEADROOM,
+      messageBytes: Math.min(connection.info?.max_payload ?? MESSAGE_BYTES, MESSAGE_BYTES) - HEADROOM,
       refusal: (error) => (isOfNats(error) ? refused(error) : error),
       close: () => connection.close(),
     }

@@ -4,7 +4,7 @@
  */
 import { DeliverPolicy, DiscardPolicy, JetStreamApiError, StorageType } from '@nats-io/jetstream'
 import { RequestError } from '@nats-io/transport-node'
-import type { Link } from './link.ts'
+import { type Link, MESSAGE_BYTES } from './link.ts'
 import type { Names } from './names.ts'
 import {
   createChunkReader,
@@ -76,8 +76,9 @@ const ANSWER_MS = 1_500
 const SEARCH_MS = 1_000
 const WRONG_LAST_SEQUENCE = 10_071
 const NO_MESSAGE_FOUND = 10_037
-/** Messages that a follower asks for at once, and how it notices a lost consumer. */
-const READ_AHEAD = 256
+/** Bytes that a follower asks for at once. A server disconnects a client for which it holds 64 MiB. */
+const READ_AHEAD_BYTES = 32 << 20
+/** How a follower notices a lost consumer. */
 const IDLE_HEARTBEAT_MS = 1_000
 /** Without a sign of life for this time, what is appended may not arrive here. */
 const LIVE_MS = 2_500
@@ -181,7 +182,7 @@ export async function openLog(
         opt_start_seq: from,
       })
       const messages = await consumer.consume({
-        max_messages: READ_AHEAD,
+        max_messages: READ_AHEAD_BYTES / MESSAGE_BYTES,
         idle_heartbeat: IDLE_HEARTBEAT_MS,
       })
       const chunks = createChunkReader()

@@ -22,7 +22,7 @@ interface Parts {
 
 /** The log as this node has dealt with it. */
 export interface Reader {
-  /** Sequence of the last message that this node has dealt with: has read, or appended. */
+  /** Sequence of the last message that this node has read or appended: what it answers is no newer. */
   readonly sequence: number
   readonly isReading: boolean
   /** Does what is appended to the log arrive here soon? */
@@ -33,9 +33,12 @@ export interface Reader {
   restart(): Promise<void>
   /** Resolves when no record is being taken over any more. */
   stop(): Promise<void>
-  /** Notes that the tables have what this node appended up to a sequence. */
+  /**
+   * Notes that the tables have what this node appended up to a sequence; what is in memory follows in the continuations of
+   * the batch's promise.
+   */
   appended(sequence: number): void
-  /** Resolves to true once the node has dealt with a message, to false after so many milliseconds. */
+  /** Resolves to true once what the node answers is as new as a message, to false after so many milliseconds. */
   reached(sequence: number, milliseconds: number): Promise<boolean>
   /** Starts nothing any more; `stop` is still to be called. */
   end(): void
@@ -54,30 +57,33 @@ const pause = (milliseconds: number): Promise<void> =>
 /** Makes a reader, which does not read yet. */
 export function createReader(parts: Parts): Reader {
   const { log, enqueue, logger } = parts
-  /** Last message of the last record that is in the tables, and last message of all. */
+  /** Last message of the last record that is in the tables, last message of all, and the last that every answer has. */
   let { applied } = parts
   let tail = applied
+  let shown = applied
   let reading: Reading | undefined
   let isEnded = false
   const waiting = new Set<{ readonly sequence: number; readonly reached: () => void }>()
 
-  function reach(sequence: number): void {
-    tail = sequence
+  function show(sequence: number): void {
+    shown = sequence
     for (const waiter of waiting) if (waiter.sequence <= sequence) waiter.reached()
   }
 
   async function take(sequence: number, record: LogRecord | undefined): Promise<void> {
     if (sequence !== tail + 1) throw new GapError()
+    tail = sequence
     if (record !== undefined) {
       await parts.apply(record, sequence)
       applied = sequence
     }
-    reach(sequence)
+    show(sequence)
   }
 
   async function start(): Promise<void> {
     if (isEnded) return
-    reach(applied)
+    tail = applied
+    show(applied)
     const started = await log.follow(applied + 1, take)
     reading = started
     started.ended.then(
@@ -150,10 +156,11 @@ export function createReader(parts: Parts): Reader {
     stop,
     appended(sequence) {
       applied = sequence
-      reach(sequence)
+      tail = sequence
+      setImmediate(show, sequence)
     },
     reached(sequence, milliseconds) {
-      if (tail >= sequence) return Promise.resolve(true)
+      if (shown >= sequence) return Promise.resolve(true)
       return new Promise((resolve) => {
         const settle = (isReached: boolean) => {
           clearTimeout(timer)

@@ -43,6 +43,10 @@ describeWith(NATS_SERVER, 'operating a cluster', () => {
     const count = client.acknowledged.length
     await until(() => client.acknowledged.length > count + 3, 'transactions after the handover')
     await client.stop()
+    for (const failure of client.failures) expect(failure).toMatch(/^-32002 .*; try again$/)
+    for (const hash of client.acknowledged) {
+      expect(await callAt(other.url, 'eth_getTransactionReceipt', hash)).toMatchObject({ status: '0x1' })
+    }
     await until(async () => (await leaderAmong([other])) === other, 'an answer of the new leader')
     expect(await (await fetch(`${other.url}/readyz`)).json()).toEqual({
       status: 'ok',

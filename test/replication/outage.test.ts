@@ -110,6 +110,45 @@ describeWith(NATS_SERVER, 'a cluster whose NATS is in trouble', () => {
     }
   })
 
+  it('refuses writes while NATS has no room for log and snapshot, goes on reading, and goes on by itself', async () => {
+    const room = (megabytes: number) => `jetstream { max_file_store: ${megabytes}MB }\n`
+    const small = await natsServer(room(5))
+    cluster = newCluster(small.url, { clusterLogBytes: 4 << 20 })
+    const leader = await cluster.start({ role: 'leader' })
+    const follower = await cluster.start({ role: 'follower' })
+    const [from] = await rpc(leader, 'eth_accounts')
+    const hash = await rpc(follower, 'eth_sendTransaction', { from, to: from })
+    const address = (n: number) => `0x${n.toString(16).padStart(40, '6')}`
+    const setCode = (n: number) =>
+      failureOf(rpc(leader, 'hardhat_setCode', address(n), `0x${'5b'.repeat(900_000)}`))
+    let written = 0
+    let refusal = 'none'
+    // Snapshots fail from the first one on.
+    while (refusal === 'none' && written < 10) {
+      refusal = await setCode(written + 1)
+      if (refusal === 'none') written++
+    }
+    expect(refusal).toMatch(/^-32002 .*; try again$/)
+    for (const node of [leader, follower]) {
+      expect(await failureOf(rpc(node, 'evm_mine'))).toMatch(/^-32002 .*; try again$/)
+      expect(await rpc(node, 'eth_getTransactionReceipt', hash)).toMatchObject({ blockNumber: '0x1' })
+      expect(await rpc(node, 'eth_blockNumber')).toBe('0x1')
+    }
+    await small.kill()
+    await small.restart(room(100))
+    await until(async () => (await failureOf(rpc(follower, 'evm_mine'))) === 'none', 'a write with room')
+    await sameHead([leader, follower])
+    expect(await rpc(follower, 'eth_blockNumber')).toBe('0x2')
+    for (const [n, size] of [
+      [written, 900_000],
+      [written + 1, 0],
+    ] as const) {
+      expect((await rpc(follower, 'eth_getCode', address(n), 'latest')).length).toBe(2 + 2 * size)
+    }
+    await cluster.close()
+    await small.remove()
+  })
+
   it('makes room when the log is full, and lets a new node and one that fell behind begin with a snapshot', async () => {
     cluster = newCluster(nats.url, { clusterLogBytes: 1 << 20 })
     const leader = await cluster.start({ role: 'leader' })

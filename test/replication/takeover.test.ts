@@ -2,7 +2,7 @@
  * Leaders that are killed and stopped, as processes: what was acknowledged stays, and one chain goes on. `npm run
  * test:cluster` runs many rounds.
  */
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { afterEach, expect, it } from 'vitest'
 import { until } from '../support/cluster.ts'
 import {
   callAt,
@@ -13,22 +13,31 @@ import {
   startClient,
 } from '../support/cluster-processes.ts'
 import { logTerms } from '../support/nats-log.ts'
-import { type NatsServer, natsServer } from '../support/nats-server.ts'
+import { type NatsServer, natsCluster, natsServer } from '../support/nats-server.ts'
 import { describeWith, NATS_SERVER } from '../support/tools.ts'
 
-const ROUNDS = Number(process.env.CLUSTER_ROUNDS ?? 5)
+const ROUNDS = process.env.CLUSTER_ROUNDS
 /** Longest time without a leader after a kill, as the script requires it; the suite runs on busy machines. */
 const TAKEOVER_MS = process.env.CLUSTER_ROUNDS === undefined ? 15_000 : 5_000
 
 describeWith(NATS_SERVER, 'a leader that ends', () => {
-  let nats: NatsServer
+  let url: string
+  let servers: readonly NatsServer[] = []
   let cluster: ReturnType<typeof processCluster>
 
-  beforeAll(async () => {
-    nats = await natsServer()
+  afterEach(async () => {
+    await cluster.remove()
+    await Promise.all(servers.map((server) => server.remove()))
   })
-  afterEach(() => cluster.remove())
-  afterAll(() => nats.remove())
+
+  /** Starts one nats-server, or three that keep copies. */
+  async function startServers(count: number): Promise<void> {
+    if (count === 1) {
+      const server = await natsServer()
+      ;({ url } = server)
+      servers = [server]
+    } else ({ url, servers } = await natsCluster())
+  }
 
   /** Waits until all nodes have one head: its hash covers the chain below it. */
   async function requireOneChain(nodes: readonly NodeProcess[]): Promise<void> {
@@ -47,30 +56,37 @@ describeWith(NATS_SERVER, 'a leader that ends', () => {
   }
 
   async function requireOrderedTerms(name: string): Promise<void> {
-    const terms = await logTerms(nats.url, name)
+    const terms = await logTerms(url, name)
     expect(terms).toEqual([...terms].sort((a, b) => a - b))
   }
 
   function requireOnlyTryAgain(clients: readonly ReturnType<typeof startClient>[]): void {
-    const answers = clients.flatMap(({ failures }) =>
-      failures.map(({ code, message }) => `${code} ${message}`),
-    )
-    for (const answer of new Set(answers)) expect(answer).toMatch(/^-32002 .*; try again$/)
+    for (const answer of new Set(clients.flatMap(({ failures }) => failures)))
+      expect(answer).toMatch(/^-32002 .*; try again$/)
   }
 
-  it(
-    `is replaced within seconds, ${ROUNDS} times under load, and no acknowledged block is lost`,
-    async () => {
-      cluster = processCluster(nats.url, 'kill')
+  it.each([
+    { count: 1, rounds: Number(ROUNDS ?? 5) },
+    { count: 3, rounds: Number(ROUNDS ?? 2) },
+  ])(
+    'is replaced within seconds, $rounds times under load with $count nats-servers, and no acknowledged block is lost',
+    async ({ count, rounds }) => {
+      await startServers(count)
+      cluster = processCluster(url, 'kill', ['--cluster-replicas', String(count)])
       const nodes = await Promise.all(['a', 'b', 'c'].map((name) => cluster.start(name)))
       const accounts: string[] = await callAt((nodes[0] as NodeProcess).url, 'eth_accounts')
+      const down = new Set<number>()
       const clients = nodes.map((_, index) =>
-        startClient(() => (nodes[index] as NodeProcess).url, accounts[index] as string),
+        startClient(
+          () => (nodes[index] as NodeProcess).url,
+          accounts[index] as string,
+          () => !down.has(index),
+        ),
       )
       const times: number[] = []
       /** The node that was killed last, while it starts again. */
       let starting: { readonly index: number; readonly done: Promise<void> } | undefined
-      for (let round = 0; round < ROUNDS; round++) {
+      for (let round = 0; round < rounds; round++) {
         await until(async () => (await leaderAmong(nodes)) !== undefined, 'a leader')
         const live = clients.filter((_, index) => index !== starting?.index)
         const counts = live.map(({ acknowledged }) => acknowledged.length)
@@ -80,6 +96,7 @@ describeWith(NATS_SERVER, 'a leader that ends', () => {
         )
         const leader = (await leaderAmong(nodes)) as NodeProcess
         const index = nodes.indexOf(leader)
+        down.add(index)
         await leader.end('SIGKILL')
         const begun = performance.now()
         const others = clients.filter((client) => client !== clients[index])
@@ -88,34 +105,43 @@ describeWith(NATS_SERVER, 'a leader that ends', () => {
         await starting?.done
         const done = leader.again().then((node) => {
           nodes[index] = node
+          down.delete(index)
         })
         starting = { index, done }
       }
       await starting?.done
       await Promise.all(clients.map((client) => client.stop()))
-      console.info(`leaders killed: ${ROUNDS}; ms without writes: ${times.join(' ')}`)
+      console.info(`nats-servers: ${count}, leaders killed: ${rounds}; ms without writes: ${times.join(' ')}`)
       await requireOneChain(nodes)
       for (const { acknowledged } of clients) await requireMined(nodes[0] as NodeProcess, acknowledged)
       expect(Math.max(...times)).toBeLessThan(TAKEOVER_MS)
       requireOnlyTryAgain(clients)
       await requireOrderedTerms('kill')
     },
-    40_000 * ROUNDS,
+    40_000 * Number(ROUNDS ?? 5),
   )
 
   it('writes nothing when it was stopped beyond its lease', async () => {
-    cluster = processCluster(nats.url, 'stop')
+    await startServers(1)
+    cluster = processCluster(url, 'stop')
     const nodes = await Promise.all(['a', 'b'].map((name) => cluster.start(name)))
     await until(async () => (await leaderAmong(nodes)) !== undefined, 'a leader')
     const old = (await leaderAmong(nodes)) as NodeProcess
     const other = nodes.find((node) => node !== old) as NodeProcess
     const [from] = await callAt(old.url, 'eth_accounts')
-    const client = startClient(() => old.url, from)
+    let isStopped = false
+    const client = startClient(
+      () => old.url,
+      from,
+      () => !isStopped,
+    )
     await until(() => client.acknowledged.length > 5, 'transactions before the stop')
+    isStopped = true
     old.child.kill('SIGSTOP')
     await until(async () => (await leaderAmong([other])) === other, 'another leader')
     const mined = await callAt(other.url, 'eth_sendTransaction', { from, to: from })
     old.child.kill('SIGCONT')
+    isStopped = false
     const resumed = client.acknowledged.length
     await until(() => client.acknowledged.length > resumed + 5, 'transactions after the stop')
     await client.stop()

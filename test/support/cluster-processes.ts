@@ -84,20 +84,25 @@ export async function callAt(url: string, method: string, ...params: unknown[]):
   return result
 }
 
-/** Sends transactions one after another until it is stopped, and notes what was acknowledged. */
-export function startClient(url: () => string, from: string) {
+/**
+ * Sends transactions one after another until it is stopped, and notes what was acknowledged. A connection may break while
+ * the node is not `expected` to live.
+ */
+export function startClient(url: () => string, from: string, expected: () => boolean = () => true) {
   const acknowledged: string[] = []
-  /** What the node answered in place of a hash; a connection that broke is no answer. */
-  const failures: RpcFailure[] = []
+  /** Code and message in place of a hash; of a broken connection to a node that should live as well. */
+  const failures: string[] = []
   let lastAt = 0
   let isStopped = false
   const running = (async () => {
     while (!isStopped) {
+      const lived = expected()
       try {
         acknowledged.push(await callAt(url(), 'eth_sendTransaction', { from, to: from, value: '0x1' }))
         lastAt = performance.now()
       } catch (error) {
-        if (error instanceof RpcFailure) failures.push(error)
+        if (error instanceof RpcFailure) failures.push(`${error.code} ${error.message}`)
+        else if (lived && expected()) failures.push(String(error))
       }
       await new Promise((resolve) => setTimeout(resolve, 50))
     }

@@ -105,8 +105,11 @@ export function randomNumbers(seed: number): (bound: number) => number {
   }
 }
 
-/** Random changes of a chain through any of its nodes: transactions with logs, blocks, reorganisations, reverts, edits. */
-export async function randomChanges(nodes: readonly Node[], count: number, seed: number): Promise<void> {
+/**
+ * Random changes of a chain through any of its nodes: transactions with logs, blocks, reorganisations, reverts, edits.
+ * Resolves to the number of reorganisations and reverts among them.
+ */
+export async function randomChanges(nodes: readonly Node[], count: number, seed: number): Promise<number> {
   const below = randomNumbers(seed)
   const any = () => nodes[below(nodes.length)] as Node
   const first = any()
@@ -114,6 +117,7 @@ export async function randomChanges(nodes: readonly Node[], count: number, seed:
   const deployed = await rpc(first, 'eth_sendTransaction', { from, data: LOGGER_CODE, gas: '0x30000' })
   const { contractAddress: to } = await rpc(first, 'eth_getTransactionReceipt', deployed)
   let snapshots: string[] = []
+  let undone = 0
   for (let step = 0; step < count; step++) {
     const kind = below(10)
     if (kind < 4) await rpc(any(), 'eth_sendTransaction', { from, to, gas: '0x30000' })
@@ -121,12 +125,17 @@ export async function randomChanges(nodes: readonly Node[], count: number, seed:
     else if (kind < 7) {
       // A node that lags behind the leader knows a smaller height, or that of a chain which was reverted since.
       const { number } = await rpc(first, 'eth_getBlockByNumber', 'pending', false)
-      if (Number(number) > 5) await rpc(any(), 'evm_reorg', { depth: 1 + below(3) })
+      if (Number(number) > 5) {
+        await rpc(any(), 'evm_reorg', { depth: 1 + below(3) })
+        undone++
+      }
     } else if (kind < 8) snapshots.push(await rpc(any(), 'evm_snapshot'))
     else if (kind < 9 && snapshots.length > 0) {
       const index = below(snapshots.length)
       await rpc(any(), 'evm_revert', snapshots[index])
       snapshots = snapshots.slice(0, index)
+      undone++
     } else await rpc(any(), 'hardhat_setBalance', `0x${'99'.repeat(20)}`, `0x${(step + 1).toString(16)}`)
   }
+  return undone
 }

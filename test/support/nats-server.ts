@@ -38,8 +38,8 @@ export interface NatsServer {
   /** SIGSTOP, and SIGCONT. */
   hold(): void
   resume(): void
-  /** Starts it again after `kill`. */
-  restart(): Promise<void>
+  /** Starts it again after `kill`, with the text of another configuration file where one is given. */
+  restart(config?: string): Promise<void>
   /** Kills it and removes its files. */
   remove(): Promise<void>
 }
@@ -48,14 +48,13 @@ export interface NatsServer {
 function server(port: number, isReady: RegExp, further: readonly string[], config?: string): NatsServer {
   const folder = mkdtempSync(join(tmpdir(), 'nats-'))
   const args = ['-js', '-sd', folder, '-a', '127.0.0.1', '-p', String(port), ...further]
-  if (config !== undefined) {
-    const file = join(folder, 'server.conf')
-    writeFileSync(file, config)
-    args.push('-c', file)
-  }
   let child: ChildProcess | undefined
-  const start = async () => {
-    child = await launch(args, isReady)
+  let configured = config
+  const start = async (other?: string) => {
+    configured = other ?? configured
+    const file = join(folder, 'server.conf')
+    if (configured !== undefined) writeFileSync(file, configured)
+    child = await launch(configured === undefined ? args : [...args, '-c', file], isReady)
   }
   const kill = async () => {
     const killed = child
