@@ -161,6 +161,8 @@ const explorer = defineConfig({
   logLevel: 'warn',
   transform: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   plugins: [notices(''), page('src/ui'), sweep(''), compressed('')],
+  // Compressing takes most of the time that this build takes.
+  checks: { bundlerTimings: false },
   output: {
     dir: 'dist/ui',
     format: 'esm',
