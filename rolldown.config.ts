@@ -93,9 +93,18 @@ function chunkOf(bundle: OutputBundle, module: string): string {
   return chunk.fileName
 }
 
+/** Styles without comments and without the blanks around lines. */
+function shortened(css: string): string {
+  return css
+    .replace(/\/\*.*?\*\//gs, '')
+    .replace(/\s*\n\s*/g, '\n')
+    .trim()
+}
+
 /**
  * The files of the explorer that no module imports: its icon, its styles in one file, and the page that names them. The
- * page also names the scripts of the overview, so that a browser asks for all of them at once.
+ * first file of styles is in the page itself, so that the page is painted before anything else has come. The page also
+ * names the scripts of the overview, so that a browser asks for all of them at once.
  */
 function page(folder: string): Plugin {
   return {
@@ -103,21 +112,23 @@ function page(folder: string): Plugin {
     generateBundle(_options, bundle) {
       const emit = (name: string, source: string) =>
         this.getFileName(this.emitFile({ type: 'asset', name, source }))
-      const styles = readdirSync(join(folder, 'styles')).sort()
-      const css = styles.map((name) => readFileSync(join(folder, 'styles', name), 'utf8')).join('\n')
+      const [first, ...styles] = readdirSync(join(folder, 'styles'))
+        .sort()
+        .map((name) => shortened(readFileSync(join(folder, 'styles', name), 'utf8')))
       const script = chunkOf(bundle, 'ui/main.ts')
-      const first = ['ui/start.tsx', 'ui/pages/overview.tsx'].flatMap((module) => [
+      const scripts = ['ui/start.tsx', 'ui/pages/overview.tsx'].flatMap((module) => [
         ...withImports(bundle, chunkOf(bundle, module)),
       ])
-      const preloads = [...new Set(first)].filter((name) => name !== script)
+      const preloads = [...new Set(scripts)].filter((name) => name !== script)
       const parts: Readonly<Record<string, string>> = {
         script: `ui/${script}`,
-        style: `ui/${emit('style.css', css.replace(/\/\*.*?\*\//gs, '').replace(/\s*\n\s*/g, '\n'))}`,
+        first: first ?? '',
+        style: `ui/${emit('style.css', styles.join('\n'))}`,
         icon: `ui/${emit('icon.svg', readFileSync(join(folder, 'icon.svg'), 'utf8'))}`,
         preloads: preloads.map((name) => `<link rel="modulepreload" href="ui/${name}">`).join('\n'),
       }
       const html = readFileSync(join(folder, 'index.html'), 'utf8')
-      const source = html.replace(/\{(\w+)\}/g, (_, name) => parts[name] ?? '')
+      const source = html.replace(/(?:\/\*)?\{(\w+)\}(?:\*\/)?/g, (_, name) => parts[name] ?? '')
       this.emitFile({ type: 'asset', fileName: 'index.html', source })
     },
   }
@@ -161,6 +172,8 @@ const explorer = defineConfig({
   logLevel: 'warn',
   transform: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   plugins: [notices(''), page('src/ui'), sweep(''), compressed('')],
+  // Compressing takes most of the time that this build takes.
+  checks: { bundlerTimings: false },
   output: {
     dir: 'dist/ui',
     format: 'esm',

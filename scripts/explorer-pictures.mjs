@@ -1,121 +1,215 @@
 /**
- * Takes pictures of the explorer's pages, on a chain with trades, failures, an uncle and a reorganisation:
+ * Takes pictures of the explorer's pages, on the chain of scripts/explorer-chain.mjs:
  *
  *     npm run build && node scripts/explorer-pictures.mjs [folder] [page …]
  *
  * Without a folder it writes the pictures of the documents to docs/images. With one it writes every page, in light and
  * dark and as wide as a phone.
  */
-import { readFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { Interface } from 'ethers'
 import { chromium } from 'playwright-core'
 import { createNode, serve } from '../dist/index.js'
+import { clientOf, populate } from './explorer-chain.mjs'
 
 const ROOT = new URL('../', import.meta.url)
 const [folder, ...only] = process.argv.slice(2)
-const contract = (name) => JSON.parse(readFileSync(new URL(`fixtures/contracts/${name}.json`, ROOT), 'utf8'))
 
-/** 2026-01-01, so that pictures differ only where pages do. */
-const START = 1_767_225_600
-
-async function populate(request) {
-  const [alice, bob, ...others] = await request('eth_accounts')
-  const [shop, stock, token] = [contract('Shop'), contract('Stock'), contract('Token')]
-  const send = (to, data, more = {}) =>
-    request('eth_sendTransaction', { from: alice, to, data, gas: '0x1e8480', gasPrice: '0x3938700', ...more })
-  const deployed = async (hash) => (await request('eth_getTransactionReceipt', hash)).contractAddress
-  const at = await deployed(await send(undefined, shop.bytecode))
-  const supply = new Interface(token.abi).encodeDeploy([10n ** 24n]).slice(2)
-  const tokenAt = await deployed(await send(undefined, token.bytecode + supply))
-  await request('evm_setAbi', at, shop)
-  await request('evm_setAbi', tokenAt, token)
-  await request('evm_setAbi', 'Stock', stock)
-  const shopAbi = new Interface(shop.abi)
-  const tokenAbi = new Interface(token.abi)
-  await send(tokenAt, tokenAbi.encodeFunctionData('transfer', [bob, 250n * 10n ** 18n]))
-  const sale = await send(at, shopAbi.encodeFunctionData('buy', [7, 1]), { value: '0xde0b6b3a7640000' })
-  await request('evm_setAutomine', false)
-  for (let i = 0; i < 24; i++) {
-    const value = `0x${(10n ** 17n * BigInt(i + 1)).toString(16)}`
-    await send(bob, '0x', { value, from: others[i % 4] })
-  }
-  await request('evm_mine')
-  await request('evm_setAutomine', true)
-  const parent = (await request('eth_getBlockByNumber', 'latest', false)).parentHash
-  await request('evm_mine', { parent })
-  await request('evm_mine', { blocks: 8 })
-  await request('evm_reorg', { depth: 2, uncles: true })
-  await send(at, shopAbi.encodeFunctionData('buy', [7, 9])).catch(() => {})
-  const [failed] = (await request('eth_getBlockByNumber', 'latest', false)).transactions
-  await send(bob, '0x', { value: '0x1bc16d674ec80000' })
-  await request('evm_snapshot', 'before the sale')
-  return { shop: at, token: tokenAt, sale, failed, alice, bob }
+/** 2026-01-01, the clock of nodes and browser, so that pictures differ only where pages do. */
+let now = 1_767_225_600
+const pass = (seconds) => {
+  now += seconds
 }
 
-const node = await createNode({ genesisTime: START })
-const server = await serve(node, { port: 0 })
-const request = async (method, ...params) => {
-  const response = await fetch(server.url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-  })
-  const { result, error } = await response.json()
-  if (error !== undefined) throw Object.assign(new Error(error.message), { data: error.data })
-  return result
-}
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM_PATH ?? '/usr/bin/chromium',
   args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
 })
-try {
-  const chain = await populate(request)
-  const latest = await request('eth_getBlockByNumber', 'latest', false)
-  const withUncles = Number(latest.number) - 2
-  const pages = {
-    overview: '',
-    blocks: '#/blocks',
-    block: '#/block/6',
-    'block-uncles': `#/block/${withUncles}`,
-    transaction: `#/tx/${chain.sale}`,
-    failure: `#/tx/${chain.failed}`,
-    tree: '#/tree',
-    search: '#/search/transfer',
-    address: `#/address/${chain.shop}`,
-    account: `#/address/${chain.alice}`,
-    contracts: '#/contracts',
-    pool: '#/pool',
-    snapshots: '#/snapshots',
-    console: '#/console',
-    clock: '#/clock',
-    accounts: '#/accounts',
-  }
-  /** The pictures of the documents. */
-  const documented = { overview: 'light', failure: 'dark', tree: 'light' }
-  const shoot = async (name, colorScheme, width, file) => {
-    const page = await browser.newPage({ viewport: { width, height: 800 }, colorScheme })
-    page.on('console', (message) => {
-      if (message.type() === 'error') console.error(name, message.text())
+
+/** Opens a page at the time of the chain, in one of the widths and schemes. */
+async function open(url, { colorScheme = 'light', width = 1280, height = 800 }) {
+  const page = await browser.newPage({ viewport: { width, height }, colorScheme, timezoneId: 'UTC' })
+  page.on('console', (message) => {
+    if (message.type() === 'error') console.error(url, message.text())
+  })
+  await page.clock.setFixedTime((now + 5) * 1000)
+  await page.goto(url)
+  await page.getByTitle('Connected').waitFor()
+  await page.waitForLoadState('networkidle')
+  return page
+}
+
+const LOOKS = {
+  light: { colorScheme: 'light' },
+  dark: { colorScheme: 'dark' },
+  phone: { colorScheme: 'light', width: 400 },
+}
+
+/** A hosted node with the use of two keys, one of which may see it. */
+async function hosted() {
+  const dir = mkdtempSync(join(tmpdir(), 'explorer-pictures-'))
+  const file = join(dir, 'keys.json')
+  const command = fileURLToPath(new URL('dist/cli/main.js', ROOT))
+  const create = (name, ...more) =>
+    execFileSync(process.execPath, [command, 'keys', 'create', '--api-keys', file, '--name', name, ...more], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
     })
-    await page.goto(`${server.url}/${pages[name]}`)
-    await page.waitForLoadState('networkidle')
-    await page.screenshot({ path: file, fullPage: folder !== undefined })
-    await page.close()
+      .trim()
+      .split('\n')
+      .at(0)
+  const operator = create('operator', '--allow', 'eth,web3,net,rpc,sco')
+  const shopper = create('web-shop')
+  const node = await createNode({
+    profile: 'hosted',
+    genesisTime: now,
+    now: () => now,
+    methods: ['+sco'],
+  })
+  await node.engine.commands.mine({ blocks: 40 })
+  const server = await serve(node, { port: 0, ui: true, apiKeys: file })
+  const call = clientOf(`${server.url}/${shopper}`)
+  for (let i = 0; i < 25; i++) await call('eth_getBlockByNumber', `0x${i.toString(16)}`, true)
+  for (let i = 0; i < 9; i++) await call('eth_getLogs', { fromBlock: '0x0', toBlock: 'latest' })
+  for (let i = 0; i < 3; i++) await call('eth_getBalance', '0x1').catch(() => {})
+  const admin = clientOf(`${server.url}/${operator}`)
+  await admin('sco_banAddress', '192.0.2.0/24').catch((error) => console.error(error.message))
+  return {
+    url: `${server.url}/${operator}/`,
+    async close() {
+      await server.close({ graceMs: 0 })
+      await node.close()
+      rmSync(dir, { recursive: true })
+    },
   }
-  if (folder === undefined) {
-    for (const [name, scheme] of Object.entries(documented)) {
-      await shoot(name, scheme, 1280, fileURLToPath(new URL(`docs/images/explorer-${name}.png`, ROOT)))
-    }
-  } else {
-    for (const name of Object.keys(pages).filter((name) => only.length === 0 || only.includes(name))) {
-      await shoot(name, 'light', 1280, `${folder}/${name}-light.png`)
-      await shoot(name, 'dark', 1280, `${folder}/${name}-dark.png`)
-      await shoot(name, 'light', 400, `${folder}/${name}-phone.png`)
+}
+
+const node = await createNode({ genesisTime: now, now: () => now })
+const server = await serve(node, { port: 0 })
+const request = clientOf(server.url)
+const closing = []
+try {
+  const chain = await populate(request, pass)
+  const url = `${server.url}/`
+  /**
+   * The pages: the fragment that shows them, what is done in the page before its picture is taken, what is done once
+   * before, and the node of a page that shows another one.
+   */
+  const pages = {
+    overview: {},
+    blocks: { at: '#/blocks' },
+    block: { at: '#/block/5' },
+    'block-uncles': { at: '#/block/6' },
+    transaction: { at: `#/tx/${chain.sale}` },
+    creation: { at: `#/tx/${chain.creation}` },
+    failure: { at: `#/tx/${chain.failed}` },
+    'failure-token': { at: `#/tx/${chain.tooMuch}` },
+    steps: {
+      at: `#/tx/${chain.sale}`,
+      async act(page) {
+        await page.getByRole('button', { name: 'Load steps' }).click()
+        await page
+          .getByRole('button', { name: 'CALLER' })
+          .or(page.getByRole('button', { name: 'CALLDATALOAD' }))
+          .first()
+          .click()
+        await page.getByRole('button', { name: 'Compare' }).click()
+        await page.getByText('Gas used').last().waitFor()
+      },
+    },
+    contract: {
+      at: `#/address/${chain.token}`,
+      async act(page) {
+        const form = page.getByRole('form', { name: 'balanceOf' })
+        await form.getByRole('textbox').fill(chain.bob)
+        await form.getByRole('button', { name: 'Call' }).click()
+        await form.locator('.answer').waitFor()
+      },
+    },
+    shop: { at: `#/address/${chain.shop}` },
+    account: { at: `#/address/${chain.alice}` },
+    contracts: { at: '#/contracts' },
+    search: { at: '#/search/transfer' },
+    snapshots: {
+      at: '#/snapshots',
+      async act(page) {
+        await page.getByRole('button', { name: 'Compare' }).click()
+        await page.getByRole('table', { name: 'Changed accounts' }).waitFor()
+      },
+    },
+    clock: { at: '#/clock' },
+    accounts: { at: '#/accounts' },
+    console: {
+      at: '#/console/eth_getBlockByNumber',
+      async act(page) {
+        await chain.trade()
+        await page.getByText('buying 7').first().waitFor()
+        const form = page.getByRole('form', { name: 'eth_getBlockByNumber' })
+        await form.getByRole('textbox').first().fill('latest')
+        await form.getByRole('button', { name: 'Call' }).click()
+        await page.getByText('parentHash').waitFor()
+      },
+    },
+    tree: {
+      at: '#/tree',
+      async act(page) {
+        pass(12)
+        await request('evm_reorg', { depth: 2, uncles: true })
+        await page.getByRole('status').getByText('Reorganisation').waitFor()
+        await page.getByRole('heading', { name: 'Last reorganisation' }).waitFor()
+        const head = Number(await request('eth_blockNumber'))
+        await page.getByTitle('Connected').getByText(`#${head}`).waitFor()
+        await page
+          .getByRole('cell', { name: String(head), exact: true })
+          .first()
+          .waitFor()
+        pass(15)
+        await page.clock.setFixedTime(now * 1000)
+        await page
+          .getByText(/^in \d+ s$/)
+          .first()
+          .waitFor({ state: 'detached' })
+      },
+    },
+    peers: { at: '#/peers', host: hosted },
+    pool: { at: '#/pool', once: chain.fill },
+  }
+  /** The pictures of the documents: their looks, and the height of what is shown. */
+  const documented = {
+    overview: { colorScheme: 'light', height: 720 },
+    failure: { colorScheme: 'dark', height: 720 },
+    tree: { colorScheme: 'light', height: 720 },
+    contract: { colorScheme: 'light', height: 720 },
+  }
+  const chosen = Object.keys(pages).filter((name) =>
+    folder === undefined ? name in documented : only.length === 0 || only.includes(name),
+  )
+  if (folder !== undefined) mkdirSync(folder, { recursive: true })
+  for (const name of chosen) {
+    const { at = '', act, once, host } = pages[name]
+    await once?.()
+    const shown = await host?.()
+    if (shown !== undefined) closing.push(shown)
+    const looks = folder === undefined ? { document: documented[name] } : LOOKS
+    for (const [look, options] of Object.entries(looks)) {
+      const page = await open(`${shown?.url ?? url}${at}`, options)
+      await act?.(page)
+      const path =
+        folder === undefined
+          ? fileURLToPath(new URL(`docs/images/explorer-${name}.png`, ROOT))
+          : `${folder}/${name}-${look}.png`
+      // Else the head of the page stands where the last click has scrolled to.
+      if (folder !== undefined) await page.evaluate('scrollTo(0, 0)')
+      await page.screenshot({ path, fullPage: folder !== undefined })
+      await page.close()
     }
   }
 } finally {
   await browser.close()
+  for (const each of closing) await each.close()
   await server.close({ graceMs: 0 })
   await node.close()
 }

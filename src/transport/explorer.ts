@@ -1,4 +1,5 @@
 /** The explorer's files: the page for browsers that ask for HTML, and its assets under `ui/` by content hash. */
+import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
@@ -15,21 +16,29 @@ const TYPES: Readonly<Record<string, string>> = {
   svg: 'image/svg+xml',
 }
 
-/** Only files of this server, no inline script or style, and no frame around the page. */
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
+/** The hashes of a page's own styles as a policy names them. */
+function styleHashes(html: string): string[] {
+  return [...html.matchAll(/<style>([^<]*)<\/style>/g)].map(
+    ([, css = '']) => `'sha256-${createHash('sha256').update(css).digest('base64')}'`,
+  )
+}
+
+/** Only files of this server and the styles of the page itself, no inline script, and no frame around the page. */
+function policyOf(html: string): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    ["style-src 'self'", ...styleHashes(html)].join(' '),
+    "img-src 'self'",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ')
+}
 
 /** `no-referrer` since the path of the page may hold an API key. */
 const HEADERS = {
-  'Content-Security-Policy': POLICY,
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Resource-Policy': 'same-origin',
   'Referrer-Policy': 'no-referrer',
@@ -104,11 +113,12 @@ export function openExplorer(folder: string = BUILT): Explorer | undefined {
   const page = files.get(PAGE)
   if (page === undefined) return undefined
   files.delete(PAGE)
+  const headers = { 'Content-Security-Policy': policyOf(page.bytes.toString()), ...HEADERS }
 
   function send(request: IncomingMessage, response: ServerResponse, file: File, caching: string): true {
     const coding = codingFor(request, file)
     const bytes = (coding && file.coded[coding]) ?? file.bytes
-    for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value)
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
     response.setHeader('Cache-Control', caching)
     response.setHeader('Content-Type', file.type)
     response.setHeader('Vary', 'Accept-Encoding')
@@ -124,7 +134,7 @@ export function openExplorer(folder: string = BUILT): Explorer | undefined {
       if (path === '/' && acceptsHtml(request)) {
         if (asked.endsWith('/')) return send(request, response, page, 'no-store')
         // The page names its assets relative to the key.
-        response.writeHead(308, { ...HEADERS, Location: `${asked.slice(asked.lastIndexOf('/') + 1)}/` }).end()
+        response.writeHead(308, { ...headers, Location: `${asked.slice(asked.lastIndexOf('/') + 1)}/` }).end()
         return true
       }
       const file = path.startsWith('/ui/') ? files.get(path.slice('/ui/'.length)) : undefined

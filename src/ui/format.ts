@@ -60,7 +60,9 @@ export function ageText(seconds: number, now: number): string {
 
 /** A part of a whole in per cent, with one decimal. */
 export function percent(part: bigint | number, whole: bigint | number): string {
-  return Number(whole) === 0 ? '0 %' : `${((100 * Number(part)) / Number(whole)).toFixed(1)} %`
+  return Number(whole) === 0 || Number(part) === 0
+    ? '0 %'
+    : `${((100 * Number(part)) / Number(whole)).toFixed(1)} %`
 }
 
 /** How many bytes a hex string holds. */

@@ -3,10 +3,16 @@ import { showTheme, storedTheme } from './stored-theme.ts'
 
 showTheme(storedTheme())
 
-function start(): void {
-  void import('./start.tsx')
+async function start(): Promise<void> {
+  try {
+    await import('./start.tsx')
+  } catch {
+    document
+      .querySelector('main')
+      ?.replaceChildren('The node did not send the explorer: load the page again.')
+  }
 }
 
 // A page that is hidden has no frames until it is shown.
-if (document.hidden) start()
+if (document.hidden) void start()
 else requestAnimationFrame(() => setTimeout(start))

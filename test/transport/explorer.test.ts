@@ -1,4 +1,5 @@
 /** Serving the explorer: who gets the page, with which headers, behind keys, and where it is off. */
+import { createHash } from 'node:crypto'
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { get, type IncomingHttpHeaders } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -62,10 +63,15 @@ describe('a local node', () => {
     expect((await fetched('/elsewhere')).status).toBe(404)
   })
 
-  it('allows no inline code, no other host and no frame', async () => {
-    const { headers } = await fetched('/')
+  it('allows no inline code, no other host and no frame, and of inline styles those of the page', async () => {
+    const { headers, text } = await fetched('/')
     const policy = String(headers['content-security-policy'])
-    expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'")
+    const [, style = ''] = /<style>([^<]*)<\/style>/.exec(text) ?? []
+    const hash = createHash('sha256').update(style).digest('base64')
+    expect(style).toContain('.top')
+    expect(policy).toContain(
+      `default-src 'none'; script-src 'self'; style-src 'self' 'sha256-${hash}'; img-src 'self'`,
+    )
     expect(policy).toContain("frame-ancestors 'none'")
     expect(policy).not.toMatch(/unsafe|https?:|\*|data:/)
     expect(headers).toMatchObject({

@@ -61,6 +61,42 @@ describeWith(CHROMIUM, 'the overview', () => {
     }
   })
 
+  it('opens each page while the node is gone, once their scripts are there', async () => {
+    const explorer = await open()
+    const { page, goTo } = explorer
+    const script = page.waitForResponse(/\/ui\/clock-/)
+    await page.getByTitle('Connected').getByText('#0').waitFor()
+    await (await script).finished()
+    await explorer.server.close({ graceMs: 0 })
+    await page.getByRole('status').getByText('Connection lost').waitFor()
+    await goTo('#/clock')
+    await page.getByRole('heading', { name: 'Clock and mining' }).waitFor()
+  })
+
+  it('reports a page whose script the node does not send, and loads it again', async () => {
+    const { page, goTo } = await open()
+    await page.getByTitle('Connected').getByText('#0').waitFor()
+    await page.route(/\/ui\/tree-/, (route) => route.abort('connectionrefused'))
+    await page.reload()
+    await goTo('#/tree')
+    await page.getByRole('alert').getByText('The node did not send this page').waitFor()
+    await page.unroute(/\/ui\/tree-/)
+    await page.getByRole('button', { name: 'Load again' }).click()
+    await page.getByRole('heading', { name: 'Block tree' }).waitFor()
+  })
+
+  it('keeps the chosen theme, and reports that its scripts do not come', async () => {
+    const { page } = await open()
+    const button = page.getByRole('button', { name: 'Theme' })
+    await button.click()
+    await button.click()
+    await page.route(/\/ui\/start-/, (route) => route.abort('connectionrefused'))
+    await page.reload()
+    await page.getByText('The node did not send the explorer').waitFor()
+    expect(await page.evaluate('document.documentElement.dataset.theme')).toBe('dark')
+    expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe('rgb(16, 20, 19)')
+  })
+
   it('fits a phone, and both themes have readable contrasts', async () => {
     const explorer = await open()
     const { page } = explorer

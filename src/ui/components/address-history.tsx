@@ -95,7 +95,7 @@ export function AddressHistory({ address }: { readonly address: Hex }) {
                 rows={value.rows.map(({ transaction, receipt, method }) => ({
                   key: transaction.hash,
                   cells: [
-                    <TransactionLink key="hash" hash={transaction.hash} />,
+                    <TransactionLink key="hash" hash={transaction.hash} digits={4} />,
                     <span key="method" class="method" title={method}>
                       {toNumber(receipt?.status ?? '0x1') === 0 && <span class="badge bad">failed</span>}{' '}
                       {method}
@@ -106,11 +106,12 @@ export function AddressHistory({ address }: { readonly address: Hex }) {
                       {transaction.from === address ? (
                         <>
                           <span class="badge">out</span>{' '}
-                          <AddressLink address={transaction.to ?? receipt?.contractAddress} />
+                          <AddressLink address={transaction.to ?? receipt?.contractAddress} digits={4} />
                         </>
                       ) : (
                         <>
-                          <span class="badge good">in</span> <AddressLink address={transaction.from} />
+                          <span class="badge good">in</span>{' '}
+                          <AddressLink address={transaction.from} digits={4} />
                         </>
                       )}
                     </span>,

@@ -46,14 +46,16 @@ export function Fields({
   )
 }
 
-/** A table of few rows. A column that is `wide` leaves on a phone. */
+/** A table of few rows. A column that is `wide` leaves on a phone; where the table is `stacked`, each row is a list of names and values there. */
 export function Table({
   label,
   columns,
   rows,
   empty = 'None',
+  stacked = false,
 }: {
   readonly label: string
+  readonly stacked?: boolean
   readonly columns: readonly (string | { readonly name: string; readonly wide?: true; readonly end?: true })[]
   readonly rows: readonly { readonly key: string | number; readonly cells: readonly ComponentChildren[] }[]
   readonly empty?: string
@@ -66,7 +68,7 @@ export function Table({
     return names.length === 0 ? undefined : names.join(' ')
   }
   return (
-    <table aria-label={label}>
+    <table aria-label={label} class={stacked ? 'stacked' : undefined}>
       <thead>
         <tr>
           {shapes.map(({ name }, i) => (
@@ -80,8 +82,8 @@ export function Table({
         {rows.map(({ key, cells }) => (
           <tr key={key}>
             {cells.map((cell, i) => (
-              <td key={i} class={classOf(i)}>
-                {cell}
+              <td key={i} class={classOf(i)} data-label={stacked ? shapes[i]?.name : undefined}>
+                {cell === '' || !stacked ? cell : <span>{cell}</span>}
               </td>
             ))}
           </tr>

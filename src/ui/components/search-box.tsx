@@ -31,7 +31,7 @@ export function SearchBox() {
         type="search"
         ref={field}
         aria-label="Search"
-        placeholder="Hash, address, height or name"
+        placeholder="Hash, height, address, name"
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}
         autocomplete="off"

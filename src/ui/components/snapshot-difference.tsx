@@ -111,6 +111,7 @@ export function SnapshotDifference({ difference }: { readonly difference: Snapsh
       <HashList title="New in the pool" hashes={difference.pool?.added} kind="transaction" />
       <Table
         label="Changed accounts"
+        stacked
         empty="No account differs"
         columns={['Account', 'Balance', 'Nonce', 'Code and storage']}
         rows={accounts.slice(0, MOST_ACCOUNTS).map(([address, { balance, nonce, code, storage }]) => ({
@@ -118,7 +119,11 @@ export function SnapshotDifference({ difference }: { readonly difference: Snapsh
           cells: [
             <AddressLink key="address" address={address} />,
             balance && signed(toBigInt(balance.from), toBigInt(balance.to)),
-            nonce && `${grouped(toBigInt(nonce.from))} → ${grouped(toBigInt(nonce.to))}`,
+            nonce && (
+              <span key="nonce" class="short">
+                {grouped(toBigInt(nonce.from))} → {grouped(toBigInt(nonce.to))}
+              </span>
+            ),
             <span key="state">
               {code !== undefined && code.from !== code.to && (
                 <div>

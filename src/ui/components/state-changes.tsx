@@ -23,7 +23,8 @@ interface Row {
 const MOST_SLOTS = 200
 
 function amount(wei: bigint): string {
-  return `${coins(wei)} coins`
+  const text = coins(wei)
+  return `${text} ${text === '1' ? 'coin' : 'coins'}`
 }
 
 /** A storage word without its leading zeros. */
@@ -97,6 +98,7 @@ export function StateChanges({ hash }: { readonly hash: Hex }) {
         {({ pre, post }) => (
           <Table
             label="State before and after"
+            stacked
             empty="No changes"
             columns={['Account', 'What', 'Before', 'After']}
             rows={[...new Set([...Object.keys(pre), ...Object.keys(post)])].flatMap((address) =>

@@ -11,7 +11,7 @@ export function BlockLink({ block, text }: { readonly block: Hex | number; reado
   return (
     <a
       href={linkTo('block', argument)}
-      class={isHash ? 'mono' : undefined}
+      class={isHash ? 'mono short' : undefined}
       title={isHash ? block : undefined}
     >
       {text ?? (isHash ? shortened(block) : String(argument))}
@@ -30,7 +30,7 @@ export function TransactionLink({
   readonly digits?: number
 }) {
   return (
-    <a href={linkTo('tx', hash)} class="mono" title={hash}>
+    <a href={linkTo('tx', hash)} class={full ? 'mono' : 'mono short'} title={hash}>
       {full ? hash : shortened(hash, digits)}
     </a>
   )
@@ -50,7 +50,11 @@ export function AddressLink({
   if (address === null || address === undefined) return <span class="dim">new contract</span>
   const name = contractName(address)
   return (
-    <a href={linkTo('address', address)} class={name === undefined ? 'mono' : undefined} title={address}>
+    <a
+      href={linkTo('address', address)}
+      class={name === undefined ? (full ? 'mono' : 'mono short') : undefined}
+      title={address}
+    >
       {name ?? (full ? address : shortened(address, digits))}
       {name !== undefined && full && <span class="mono dim"> {address}</span>}
     </a>

@@ -98,7 +98,7 @@ function AccountTable({ accounts }: { readonly accounts: Loaded<readonly Hex[]> 
             cells: [
               i + 1,
               <span key="address">
-                <AddressLink address={address} />{' '}
+                <AddressLink address={address} digits={4} />{' '}
                 {i >= local.length && <span class="badge">impersonated</span>}
               </span>,
               balance && <Amount key="balance" wei={balance} digits={4} />,
@@ -213,7 +213,7 @@ export function AccountsPage() {
       <Section title="Accounts">
         <AccountTable accounts={accounts} />
       </Section>
-      <div class="columns">
+      <div class="columns three">
         {maySend() && <Transfer />}
         {mayGive() && <Faucet />}
         {impersonation() !== undefined && maySend() && <Impersonate />}

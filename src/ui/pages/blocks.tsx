@@ -120,7 +120,9 @@ export function BlocksPage() {
               <BlockLink key="link" block={height} />,
               <Age key="age" seconds={block.timestamp} />,
               grouped(block.transactions.length),
-              `${grouped(used)} (${percent(used, toBigInt(block.gasLimit))})`,
+              <span key="gas">
+                {grouped(used)} <span class="wide">({percent(used, toBigInt(block.gasLimit))})</span>
+              </span>,
               block.uncles.length,
               <AddressLink key="miner" address={block.miner} />,
               <span key="hash" class="mono dim">

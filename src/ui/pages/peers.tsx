@@ -57,12 +57,13 @@ function KeyUsage({ usage }: { readonly usage: readonly Usage[] }) {
   return (
     <Table
       label="API keys"
+      stacked
       columns={[
         'Key',
         { name: 'Calls', end: true },
         { name: 'Errors', end: true },
-        { name: 'Time', end: true, wide: true },
-        { name: 'Most called', wide: true },
+        { name: 'Time', end: true },
+        'Most called',
       ]}
       rows={rows.map(([key, list]) => ({
         key,

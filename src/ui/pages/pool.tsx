@@ -88,10 +88,10 @@ function PoolTable({
           return {
             key: hash,
             cells: [
-              <TransactionLink key="hash" hash={hash} />,
-              <AddressLink key="from" address={from} />,
+              <TransactionLink key="hash" hash={hash} digits={4} />,
+              <AddressLink key="from" address={from} digits={4} />,
               grouped(toBigInt(nonce)),
-              <AddressLink key="to" address={byteLength(to) === 20 ? to : null} />,
+              <AddressLink key="to" address={byteLength(to) === 20 ? to : null} digits={4} />,
               <span key="method" class="method" title={decoded?.text}>
                 {methodOf(transaction)}
               </span>,
@@ -132,7 +132,7 @@ export function PoolPage() {
   }, [])
   return (
     <>
-      <div class="card-head">
+      <div class="page-head">
         <h1>Pool</h1>
         {may('anvil_dropAllTransactions') && (
           <ActionButton

@@ -152,7 +152,10 @@ function Input({
       {input !== null && (
         <>
           <p>
-            <strong class="mono">{input.name}</strong>
+            <span class="mono wrap">
+              <strong>{input.name}</strong>(
+              {input.arguments.map(({ type, name }) => `${type} ${name}`.trim()).join(', ')})
+            </span>
           </p>
           <Table
             label="Arguments"

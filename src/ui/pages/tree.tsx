@@ -2,7 +2,7 @@
 import { headHeight, loadBranches } from '../branches.ts'
 import { Section, Show } from '../components/layout.tsx'
 import { AddressLink, Age, BlockLink } from '../components/values.tsx'
-import { counted, grouped, type Hex, toNumber } from '../format.ts'
+import { counted, grouped, type Hex, shortened, toNumber } from '../format.ts'
 import type { TreeBlock } from '../lanes.ts'
 import { useQuery } from '../query.ts'
 import { linkTo } from '../router.ts'
@@ -89,15 +89,19 @@ function Row({ block, isReplaced }: { readonly block: TreeBlock; readonly isRepl
     <div role="row" class="row" style={{ height: `${ROW}px` }} data-canonical={isCanonical}>
       <span role="cell">{grouped(height)}</span>
       <span role="cell">
-        <BlockLink block={hash} />
+        <BlockLink block={hash} text={shortened(hash, 4)} />
       </span>
       <span role="cell" title="Total difficulty of the branch, uncles included">
         {grouped(totalDifficulty)}
       </span>
       <span role="cell">
         {isCanonical ? 'canonical' : isReplaced ? <span class="badge bad">replaced</span> : 'side branch'}
-        {includedBy !== undefined && <span class="dim">, uncle of {grouped(includedBy)}</span>}
-        {uncles.length > 0 && <span class="dim">, {counted(uncles.length, 'uncle')}</span>}
+        {includedBy !== undefined && (
+          <span class="dim">
+            {isReplaced ? ' ' : ', '}uncle of {grouped(includedBy)}
+          </span>
+        )}
+        {uncles.length > 0 && <span class="dim wide">, {counted(uncles.length, 'uncle')}</span>}
       </span>
       <span role="cell">{counted(transactions, 'transaction')}</span>
       <span role="cell">
