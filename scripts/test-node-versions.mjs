@@ -15,6 +15,7 @@ const TESTS = [
   'chain/signature',
   'cli/command',
   'cli/compile-cache',
+  'cli/tier-up',
   'scenarios/clients',
   'scenarios/determinism',
   'scenarios/foundry',

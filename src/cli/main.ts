@@ -8,6 +8,7 @@ import { useCompileCache } from './compile-cache.ts'
 import { createLineWriter } from './line-writer.ts'
 import { shownCommandLine } from './secrets.ts'
 import type { NodeWriters } from './start.ts'
+import { delayOptimization } from './tier-up.ts'
 
 /** Success, failure at the start or later, wrong usage. */
 const EXIT = { done: 0, failed: 1, misused: 2 } as const
@@ -116,6 +117,7 @@ function program(): Command {
   }
   command.hook('preSubcommand', async (_command, asked) => {
     useCompileCache()
+    delayOptimization()
     const fill = await loaders.get(asked)?.()
     fill?.(asked, { output, errors })
   })
