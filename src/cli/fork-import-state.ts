@@ -15,7 +15,7 @@ import type { Writers } from './start.ts'
 async function* linesOf(file: string): AsyncGenerator<string> {
   const bytes = createReadStream(file)
   const input = file.endsWith('.gz') ? bytes.pipe(createGunzip()) : bytes
-  // The end of a pipe does not hear of its beginning.
+  // A pipe does not pass errors on.
   bytes.on('error', (error) => input.destroy(error))
   try {
     for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) yield line

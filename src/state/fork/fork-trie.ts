@@ -179,7 +179,7 @@ export class ForkTrie extends StateTrie {
     return [...this.differences(before, after)].map(({ address }) => address)
   }
 
-  /** Throws where one state is whole and the other is not: what differs cannot be told from what was never read. */
+  /** Throws where one state is whole and the other is not: what differs and what was never read look alike. */
   #areWhole(before: Hex, after: Hex): boolean {
     const [old, now] = [before, after].map((root) => this.#readerAt(root) === undefined)
     if (old === now) return old === true
