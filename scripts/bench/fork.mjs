@@ -119,7 +119,7 @@ async function sample(name, { fork, home, work }) {
 const middle = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)]
 const median = (samples, key) => middle(samples.map((each) => each[key]))
 
-/** Runs the contenders of a row in turn, round by round, and prints them. */
+/** Runs the contenders of a row interleaved, round by round, and prints them. */
 async function row(title, contenders) {
   if (!title.includes(flags.only)) return undefined
   const samples = Object.fromEntries(Object.keys(contenders).map((name) => [name, []]))

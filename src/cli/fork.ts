@@ -14,6 +14,7 @@ import {
   remoteSettingsOf,
   systemDeps,
 } from '../state/remote/settings.ts'
+import { importStateFile } from './fork-import-state.ts'
 import { addSettingFlags, typedFlags } from './setting-flags.ts'
 import { readSettings } from './settings.ts'
 import type { Writers } from './start.ts'
@@ -133,7 +134,7 @@ async function warm(
 export function fillForkCommand(fork: Command, writers: Writers): void {
   const { output } = writers
   fork.allowExcessArguments().action(() => {
-    throw refused('Name a command: tandem fork warm, list, export, import or clear.')
+    throw refused('Name a command: tandem fork warm, list, export, import, import-state or clear.')
   })
 
   const warming = fork
@@ -177,6 +178,22 @@ export function fillForkCommand(fork: Command, writers: Writers): void {
     const { root, bytes } = placeOf(importing)
     const { blocks, records } = await importCache(root, file, bytes, Date.now())
     output.write(`Imported ${records} new answers about ${blocks} blocks into ${root}.`)
+  })
+
+  const stating = fork
+    .command('import-state')
+    .description(
+      'make a data directory of a fork whose whole state is in a file, as ExportState of RSKj writes it',
+    )
+    .argument('<file>', 'file to read; compressed where it ends in .gz')
+  addSettingFlags(stating, [...FETCHING, 'dataDir'])
+  stating.action(async (file: string) => {
+    const options = optionsOf(stating)
+    const settings = remoteSettingsOf(options, process.env)
+    if (settings === undefined) throw refused('Name the node that has the block: --fork <url>@<block>.')
+    const { dataDir } = options
+    if (dataDir === undefined) throw refused('Name the directory of the fork: --data-dir <dir>.')
+    await importStateFile(settings, dataDir, file, writers)
   })
 
   const clearing = fork.command('clear').description('remove the cache, or that of --fork-chain-id alone')

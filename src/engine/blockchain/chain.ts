@@ -78,12 +78,19 @@ export interface ChainOptions {
   readonly signatures: ImpersonatedSignatures
 }
 
+/** The constants of a fork whose roots are those of whole states. */
+function withTrueRoots({ forkedAt: _forkedAt, ...config }: ChainConfig): ChainConfig {
+  return config
+}
+
 /** Opens the chain of the store, or starts it with the genesis. Throws `database`. */
 export async function openChain(options: ChainOptions): Promise<Chain> {
-  const { config, genesis, store, place, logger, now } = options
+  const { genesis, store, place, logger, now } = options
   const source = nodeSource(store)
   const { fork: from } = options
-  const fork = from && createFork({ ...from, source, sharedRoots: SHARED_ROOTS, config, logger })
+  const fork =
+    from && createFork({ ...from, source, sharedRoots: SHARED_ROOTS, config: options.config, logger })
+  const config = fork?.isExact === true ? withTrueRoots(options.config) : options.config
   const blocks = await BlockStore.open(store, config, fork?.history)
   const trie = fork?.trie ?? new StateTrie(source, { sharedRoots: SHARED_ROOTS })
   const forked = from && (await fork?.start(from))

@@ -16,6 +16,8 @@ const MOST_ANSWERS = 10_000
 
 interface Parts {
   readonly remote: RemoteChain
+  /** Is the state of the Bridge here from the fork's block on? */
+  readonly isExact: boolean
   readonly history: BlockHistory
   readonly demand: Demand
 }
@@ -23,13 +25,15 @@ interface Parts {
 /** What upstream answered: the output, or why it failed. */
 type Answer = { readonly output: Uint8Array } | { readonly failure: string }
 
-/** Rules whose Bridge is that of the upstream. */
+/** Rules whose Bridge is that of the upstream, in all states that are not here. */
 export function withUpstreamBridge(
   rulesAt: (height: number) => VmRules,
   parts: Parts,
 ): (height: number) => VmRules {
   const isPast = ({ number, isLocal }: PrecompileEnvironment) =>
     number <= parts.remote.point.number && !isLocal
+  const isHere = ({ number, isLocal }: PrecompileEnvironment) =>
+    parts.isExact && (number > parts.remote.point.number || (isLocal && number === parts.remote.point.number))
   const contract = bridgeOver(createBridgeView(parts), isPast)
   const made = new Map<VmRules, VmRules>()
   return (height) => {
@@ -40,8 +44,8 @@ export function withUpstreamBridge(
       if (row === undefined) throw new Error('the chain has no Bridge')
       const precompiles = new Map(rules.precompiles).set(PRECOMPILE_ADDRESS.bridge, {
         name: row.name,
-        requiredGas: contract.methodGas,
-        run: contract.run,
+        requiredGas: (input, env) => (isHere(env) ? row.requiredGas : contract.methodGas)(input, env),
+        run: (input, env) => (isHere(env) ? row.run : contract.run)(input, env),
       })
       own = { ...rules, precompiles }
       made.set(rules, own)

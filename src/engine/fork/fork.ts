@@ -28,15 +28,17 @@ interface StartChanges {
 /** A chain that goes on from a block of another one. */
 export interface Fork {
   readonly remote: RemoteChain
+  /** Is the whole state at the fork's block here? Roots are true then, and nothing of it is fetched. */
+  readonly isExact: boolean
   readonly demand: Demand
   readonly trie: ForkTrie
   readonly history: BlockHistory
   readonly preparePayout: PreparePayout
   /**
-   * The block of the upstream whose state has what an account has after `block`. Throws `invalid-params` when the account
-   * was written since: the state of a fork has no true root.
+   * The block of the upstream whose state has what an account has after `block`; `undefined` where the proof can be made
+   * here. Throws `invalid-params` when the account was written since: the state of a fork that is not exact has no true root.
    */
-  provableAt(block: ExecutedBlock, address: Hex): RemoteBlockId
+  provableAt(block: ExecutedBlock, address: Hex): RemoteBlockId | undefined
   /** Another trie over the same store and upstream. */
   openTrie(options: { readonly cacheNodes: number }): ForkTrie
   /** The first block, with the state that local blocks build on. */
@@ -58,8 +60,12 @@ export function createFork({ remote, source, sharedRoots, config, logger, unpaid
   const parts = { demand, stateAt: remote.stateAt.bind(remote) }
   const trie = new ForkTrie(source, { sharedRoots }, parts)
   const history = createHistory(remote, trie, demand)
+  const { stateRoot } = remote.head.block.header
+  // An import writes the root last, so what is below it is there too; states of what was read have other roots.
+  const isExact = source.node(stateRoot) !== undefined
   return {
     remote,
+    isExact,
     demand,
     trie,
     history,
@@ -67,6 +73,7 @@ export function createFork({ remote, source, sharedRoots, config, logger, unpaid
     provableAt({ hash, block: { header }, postState }, address) {
       const { number } = header
       if (number < remote.point.number) return { number, hash }
+      if (isExact) return undefined
       if (!trie.isWritten(postState, address)) return remote.point
       throw invalidParams(
         `address: ${address} was written since the fork began at block ${remote.point.number}, and the state of a fork has no true root to prove it against`,
@@ -74,10 +81,11 @@ export function createFork({ remote, source, sharedRoots, config, logger, unpaid
     },
     openTrie: (limits) => new ForkTrie(source, limits, parts),
     async start({ toFund, balance, edits }) {
-      const { root } = trie.remoteState(remote.point)
+      const root = isExact ? stateRoot : trie.remoteState(remote.point).root
       const state = await demand.run(() => {
         const overlay = new Overlay(trie.reader(root))
-        for (const address of toFund) {
+        // An exact state stays as the header has it; what the options name is changed all the same.
+        for (const address of isExact ? [] : toFund) {
           const account = overlay.account(address)
           if (account !== undefined && account.balance >= balance) continue
           overlay.putAccount(address, withBalance(account ?? EMPTY_ACCOUNT, balance))

@@ -1,6 +1,7 @@
 /**
  * The states of a fork. The trie holds only what was written since the fork began; the rest is the upstream's. Roots are
- * synthetic, yet deterministic: they depend on the block on which the fork stands and on what was written.
+ * synthetic, yet deterministic: they depend on the block on which the fork stands and on what was written. States that
+ * come out of an imported one are whole, as those of any chain.
  */
 import { type Account, EMPTY_CODE_HASH, EMPTY_TRIE_ROOT } from '../../chain/account.ts'
 import type { Hex } from '../../encoding/hex.ts'
@@ -39,7 +40,7 @@ export interface ForkStates {
   stateAt(block: RemoteBlockId): RemoteState
 }
 
-/** All states of a fork, those of the upstream's past included. */
+/** All states of a fork, those of the upstream's past included. A whole state is read and written as in any trie. */
 export class ForkTrie extends StateTrie {
   readonly #fork: ForkStates
   readonly #readers = new RecentMap<Hex, ForkReader>(READERS)
@@ -142,8 +143,8 @@ export class ForkTrie extends StateTrie {
   }
 
   /** The state root of a header before RSKIP-126 is as synthetic as any other. */
-  override orchidRoot({ root }: CommittedState): Hex {
-    return root
+  override orchidRoot(state: CommittedState): Hex {
+    return this.#before.has(state) ? state.root : super.orchidRoot(state)
   }
 
   /** Was the account, or its storage, written since the fork began? */
@@ -151,7 +152,8 @@ export class ForkTrie extends StateTrie {
     return this.#readerAt(root)?.isWritten(address) ?? true
   }
 
-  override prove(_root: Hex, address: Hex): StateProof {
+  override prove(root: Hex, address: Hex, slots: readonly bigint[]): StateProof {
+    if (this.#readerAt(root) === undefined) return super.prove(root, address, slots)
     throw new NodeError(
       'upstream',
       `There is no proof of ${address}: the state of a fork has no true root once it was written to.`,
@@ -164,18 +166,31 @@ export class ForkTrie extends StateTrie {
     start: Hex,
   ): Generator<readonly [slot: bigint, value: StorageValue]> {
     const reader = this.#readerAt(root)
+    if (reader === undefined) return yield* super.cellsFrom(root, address, start)
     // Throws where the upstream's storage counts, which cannot be listed.
-    if (reader?.cells(address).size === 0) return
+    if (reader.cells(address).size === 0) return
     for (const [slot, value] of super.cellsFrom(root, address, start)) {
       if (!isTombstone(value)) yield [slot, unescaped(value)]
     }
   }
 
   override changedAccounts(before: Hex, after: Hex): readonly Hex[] {
+    if (this.#areWhole(before, after)) return super.changedAccounts(before, after)
     return [...this.differences(before, after)].map(({ address }) => address)
   }
 
+  /** Throws where one state is whole and the other is not: what differs and what was never read look alike. */
+  #areWhole(before: Hex, after: Hex): boolean {
+    const [old, now] = [before, after].map((root) => this.#readerAt(root) === undefined)
+    if (old === now) return old === true
+    throw new NodeError(
+      'upstream',
+      'The state of the block on which the fork stands cannot be compared with those before it, which are the upstream’s.',
+    )
+  }
+
   override *differences(before: Hex, after: Hex): Generator<AccountDifference, undefined> {
+    if (this.#areWhole(before, after)) return yield* super.differences(before, after)
     const [old, now] = [this.reader(before), this.reader(after)]
     const seen = new Set<Hex>()
     const flagged: Hex[] = []

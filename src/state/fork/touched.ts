@@ -110,7 +110,7 @@ export class TouchedItems {
 
   /**
    * What code at the addresses of `items` touched in earlier runs and is not in memory: no more than fits into the same
-   * request, so that what turns out useless costs no round trip.
+   * request, so that a useless item costs no round trip.
    */
   itemsBeside(state: RemoteState, items: readonly StateItem[]): StateItem[] {
     const known = new Set(items.map(itemKey))
@@ -124,7 +124,7 @@ export class TouchedItems {
       known.add(key)
       found.push(item)
     }
-    // Called accounts are added while this runs, and looked at in their turn.
+    // Called accounts are added while this runs, and looked at too.
     const addresses = new Set(items.map(({ address }) => address))
     for (const address of addresses) {
       if (room <= 0) break

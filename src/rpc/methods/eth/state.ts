@@ -101,9 +101,11 @@ export const eth_getProof = method({
     const { fork } = engine
     const view = fork && (await engine.queries.block(block.reference))
     if (fork !== undefined && view !== undefined) {
-      const { hash } = fork.provableAt(view.executed, address)
+      const there = fork.provableAt(view.executed, address)
       const keys = storageKeys.map((slot) => toFixedHex(slot, 32))
-      return ProofObject.parse(await fork.remote.request('eth_getProof', [address, keys, hash]))
+      if (there !== undefined) {
+        return ProofObject.parse(await fork.remote.request('eth_getProof', [address, keys, there.hash]))
+      }
     }
     const proof = await engine.queries.proof(address, storageKeys, block.reference)
     if (proof === undefined) throw new NodeError('block-not-found', `${block.label} not found`)
