@@ -63,7 +63,7 @@ export function createPayouts({ remote, history, demand, config, logger, unpaid 
       await load(Math.max(first, loaded + 1), end)
       loaded = end
     } catch (error) {
-      leaveOut(height, `a block from ${first} to ${last} cannot be fetched: ${messageOf(error)}`)
+      leaveOut(height, `a block that it needs cannot be fetched: ${messageOf(error)}`)
     }
   }
 }

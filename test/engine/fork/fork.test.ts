@@ -1,6 +1,7 @@
 import { Interface } from 'ethers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Hex } from '../../../src/encoding/hex.ts'
+import { NodeError } from '../../../src/errors.ts'
 import { createNode, createNodeFrom, type Node } from '../../../src/node.ts'
 import { type EngineRemote, engineRemote } from '../../support/engine-remote.ts'
 import {
@@ -236,6 +237,38 @@ describe('a fork', () => {
     }
     expect(paid[0]).not.toHaveLength(0)
     expect(paid[1]).toEqual(paid[0])
+    await payer.close()
+  })
+
+  it('leaves payouts out whose headers its upstream does not give, with one notice', async () => {
+    const payer = await createNode()
+    const accounts = await request<Hex[]>(payer, 'eth_accounts')
+    for (let i = 0; i < 14; i++) {
+      const transfer = { from: accounts[0], to: accounts[1], value: '0x1', gasPrice: '0x4000000' }
+      await request(payer, 'eth_sendTransaction', transfer)
+    }
+    const remote = engineRemote(payer)
+    const pruned = async () => {
+      throw new NodeError('upstream', 'The upstream does not have this block.')
+    }
+    const warnings: string[] = []
+    const logger = { info() {}, warn: (text: string) => void warnings.push(text), error() {}, debug() {} }
+    const without = { ...remote, headerByNumber: pruned, headerByHash: pruned, blockByHash: pruned }
+    const fork = await createNodeFrom({ logger }, undefined, without)
+    forks.push(fork)
+    for (let i = 0; i < 3; i++) {
+      await request(fork, 'evm_mine')
+      const receipts = await request<{ logs: unknown[]; status: Hex }[]>(
+        fork,
+        'eth_getBlockReceipts',
+        'latest',
+      )
+      // That of REMASC, which has a log for each payment.
+      expect(receipts).toMatchObject([{ status: '0x1', logs: [] }])
+    }
+    const left = warnings.filter((text) => text.includes('pays no collected fees out'))
+    expect(left).toHaveLength(1)
+    expect(left[0]).toMatch(/^block 15 pays no collected fees out: .*The upstream does not have this block/)
     await payer.close()
   })
 })
