@@ -27,14 +27,14 @@ function splitUrl(given: string): { readonly url: string; readonly block: BlockC
 }
 
 const isUpstream = (given: string): boolean =>
-  URL.canParse(splitUrl(given).url) && /^https?:$/.test(new URL(splitUrl(given).url).protocol)
+  URL.canParse(splitUrl(given).url) && /^(https?|wss?):$/.test(new URL(splitUrl(given).url).protocol)
 
 const upstreams: Kind<readonly string[], string | readonly string[]> = {
   schema: z
     .union([z.string(), z.array(z.string()).min(1).readonly()])
     .transform((given) => (typeof given === 'string' ? [given] : given))
     .refine((urls) => urls.every(isUpstream)),
-  expects: 'URLs such as https://node.example or http://127.0.0.1:4444@latest, of http or https',
+  expects: 'URLs such as https://node.example or ws://127.0.0.1:4445@latest, of http, https, ws or wss',
   fromText: (given) => given.split(/\s+/).filter((url) => url !== ''),
 }
 

@@ -5,14 +5,15 @@ import { anyText } from '../json-forms.ts'
 import { object, orNull, type Parameter, scalar } from '../parameter.ts'
 import { wholeNumber } from '../wire/scalars.ts'
 
-const isHttpUrl = (value: string): boolean => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)
+const isUpstreamUrl = (value: string): boolean =>
+  URL.canParse(value) && /^(https?|wss?):$/.test(new URL(value).protocol)
 
 /** The URL of an upstream. */
 export const Url: Parameter<string> = scalar({
-  form: anyText({ most: 2048, where: isHttpUrl }),
-  description: 'a URL of http or https',
+  form: anyText({ most: 2048, where: isUpstreamUrl }),
+  description: 'a URL of http, https, ws or wss',
   decode: (value) => value,
-  refusal: (_, name) => `${name}: must be a URL of http or https`,
+  refusal: (_, name) => `${name}: must be a URL of http, https, ws or wss`,
 })
 
 const FORKING = {

@@ -3,7 +3,7 @@ import { messageOf } from '../../store/identity.ts'
 import type { RemoteClock } from './settings.ts'
 
 /** Longest answer that is read, bytes: six times the limit of the reference node. */
-const LONGEST_ANSWER = 64 * 1024 * 1024
+export const LONGEST_ANSWER = 64 * 1024 * 1024
 
 /** What a request came to. */
 export type HttpOutcome =

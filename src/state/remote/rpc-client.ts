@@ -1,10 +1,11 @@
-/** JSON-RPC over HTTP to an upstream: batches, repetition, failover, limits. */
+/** JSON-RPC over HTTP or WebSocket to an upstream: batches, repetition, failover, limits. */
 import { NodeError } from '../../errors.ts'
 import { createEndpoints, type Endpoint, type Endpoints } from './endpoints.ts'
 import { post } from './http.ts'
 import { createPace } from './pace.ts'
 import { batchOutcomes, type ItemOutcome, type RpcCall, type RpcOutcome, singleOutcome } from './replies.ts'
 import type { RemoteDeps, RemoteSettings } from './settings.ts'
+import { createSocketSender, isSocketUrl } from './socket.ts'
 
 /** The most calls of a batch, which is the limit of the reference node. */
 export const BATCH_LIMIT = 50
@@ -69,6 +70,7 @@ export function createRpcClient(settings: RemoteSettings, deps: RemoteDeps): Rpc
   const counts: ClientCounts = { requests: 0, calls: 0, retries: 0, rateLimited: 0 }
   const closing = new AbortController()
   const gate = createGate()
+  const sockets = createSocketSender(closing.signal)
   let endpoints: Endpoints = createEndpoints(settings.urls, deps)
   let lastOrigin = endpoints.next().origin
   let batchLimit = BATCH_LIMIT
@@ -111,7 +113,8 @@ export function createRpcClient(settings: RemoteSettings, deps: RemoteDeps): Rpc
     counts.calls += asked.length
     const target = { url: endpoint.url, headers: settings.headers, timeoutMs: settings.timeoutMs }
     const body = JSON.stringify(asked.length === 1 ? requests[0] : requests)
-    const answer = await post(target, body, clock, closing.signal)
+    const send = isSocketUrl(endpoint.url) ? sockets.post : post
+    const answer = await send(target, body, clock, closing.signal)
     if (answer.kind === 'refused') {
       endpoints.failed(endpoint, answer.why)
       // Another URL may do; without one, repeating is of no use.

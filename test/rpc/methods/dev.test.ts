@@ -190,11 +190,11 @@ describe('methods of development clients', () => {
       ['http://localhost:1'],
       'url: this node forks no other chain; anvil_reset with forking starts a fork',
     ],
-    ['anvil_setRpcUrl', ['localhost'], 'url: must be a URL of http or https'],
+    ['anvil_setRpcUrl', ['localhost'], 'url: must be a URL of http, https, ws or wss'],
     [
       'anvil_reset',
-      [{ forking: { jsonRpcUrl: 'ws://x' } }],
-      'options.forking.jsonRpcUrl: must be a URL of http or https',
+      [{ forking: { jsonRpcUrl: 'ftp://x' } }],
+      'options.forking.jsonRpcUrl: must be a URL of http, https, ws or wss',
     ],
     [
       'anvil_reset',

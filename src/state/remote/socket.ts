@@ -1,0 +1,125 @@
+/** JSON-RPC over WebSocket to one URL: one connection, opened when it is needed, replies matched by their ids. */
+import { type RawData, WebSocket } from 'ws'
+import { messageOf } from '../../store/identity.ts'
+import { type HttpOutcome, type HttpTarget, LONGEST_ANSWER } from './http.ts'
+import type { RemoteClock } from './settings.ts'
+
+/** A request that has no answer yet. */
+interface Waiting {
+  readonly ids: ReadonlySet<unknown>
+  readonly settle: (outcome: HttpOutcome) => void
+}
+
+/** Sends bodies with JSON-RPC in them. */
+export interface SocketSender {
+  /** The same as `post` of `http.ts`, over WebSocket. */
+  post(target: HttpTarget, body: string, clock: RemoteClock, signal: AbortSignal): Promise<HttpOutcome>
+}
+
+/** Is the URL one of WebSocket? */
+export const isSocketUrl = (url: string): boolean => /^wss?:/i.test(url)
+
+const idsIn = (message: unknown): unknown[] =>
+  (Array.isArray(message) ? message : [message]).map((part) => (part as { id?: unknown } | null)?.id)
+
+const failed = (why: string): HttpOutcome => ({ kind: 'failed', why })
+
+/** A connection that was opened, or is being opened. */
+class Connection {
+  readonly #waiting = new Set<Waiting>()
+  readonly #socket: WebSocket
+  readonly opened: Promise<void>
+  isClosed = false
+
+  constructor({ url, headers }: HttpTarget) {
+    this.#socket = new WebSocket(url, { headers: Object.fromEntries(headers), maxPayload: LONGEST_ANSWER })
+    this.opened = new Promise((resolve, reject) => {
+      this.#socket.once('open', resolve)
+      this.#socket.on('error', (error) => {
+        reject(error)
+        this.#end(messageOf(error))
+      })
+      this.#socket.on('close', () => {
+        reject(new Error('the connection was closed'))
+        this.#end('the connection was closed')
+      })
+    })
+    // Whoever sends waits for it too; nobody else has to.
+    this.opened.catch(() => {})
+    this.#socket.on('message', (data) => this.#receive(data))
+  }
+
+  #end(why: string): void {
+    this.isClosed = true
+    for (const { settle } of this.#waiting) settle(failed(why))
+    this.#waiting.clear()
+  }
+
+  #receive(data: RawData): void {
+    let message: unknown
+    try {
+      message = JSON.parse(String(data))
+    } catch {
+      this.#end('the answer is not JSON')
+      return
+    }
+    const ids = idsIn(message)
+    // An error that concerns no request in particular has the id null: it can only be given to a request that is alone.
+    const entry =
+      [...this.#waiting].find(({ ids: own }) => ids.some((id) => own.has(id))) ??
+      (ids.every((id) => id == null) && this.#waiting.size === 1 ? [...this.#waiting][0] : undefined)
+    entry?.settle({ kind: 'answered', body: message, retryAfterMs: undefined })
+  }
+
+  /** Sends a body; its answer goes to `settle`. The returned function stops waiting. */
+  send(body: string, settle: (outcome: HttpOutcome) => void): () => void {
+    const entry: Waiting = { ids: new Set(idsIn(JSON.parse(body))), settle }
+    this.#waiting.add(entry)
+    this.#socket.send(body)
+    return () => this.#waiting.delete(entry)
+  }
+
+  close(): void {
+    this.#socket.terminate()
+  }
+}
+
+/** Opens nothing yet; all connections are closed when `closing` is aborted. */
+export function createSocketSender(closing: AbortSignal): SocketSender {
+  const connections = new Map<string, Connection>()
+  closing.addEventListener('abort', () => {
+    for (const connection of connections.values()) connection.close()
+  })
+
+  function connectionTo(target: HttpTarget): Connection {
+    let connection = connections.get(target.url)
+    if (connection === undefined || connection.isClosed) {
+      connection = new Connection(target)
+      connections.set(target.url, connection)
+    }
+    return connection
+  }
+
+  return {
+    async post(target, body, clock, signal) {
+      const connection = connectionTo(target)
+      const endings: (() => void)[] = []
+      const outcome = new Promise<HttpOutcome>((resolve) => {
+        const abort = () => resolve(failed('the fork was closed'))
+        signal.addEventListener('abort', abort, { once: true })
+        endings.push(
+          () => signal.removeEventListener('abort', abort),
+          clock.deadline(target.timeoutMs, () => resolve(failed(`no answer within ${target.timeoutMs} ms`))),
+        )
+        connection.opened
+          .then(() => endings.push(connection.send(body, resolve)))
+          .catch((error) => resolve(failed(messageOf(error))))
+      })
+      try {
+        return await outcome
+      } finally {
+        for (const end of endings) end()
+      }
+    },
+  }
+}
