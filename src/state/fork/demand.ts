@@ -105,8 +105,6 @@ export class Demand {
   readonly #onFetched: () => void
   /** What code touched in its last runs. */
   readonly touched = new TouchedItems()
-  /** Misses outside of a run so far, each of which was thrown. */
-  #missedOutside = 0
 
   /** `onFetched` is called after each fetch. */
   constructor(onFetched: () => void = () => {}) {
@@ -127,9 +125,7 @@ export class Demand {
     const run = this.#runs.getStore()
     const misses = run ?? new Misses()
     add(misses)
-    if (run !== undefined) return
-    this.#missedOutside++
-    throw new UpstreamMiss(misses)
+    if (run === undefined) throw new UpstreamMiss(misses)
   }
 
   /**
@@ -137,15 +133,6 @@ export class Demand {
    * `call` is what it runs, for the upstream to foresee what it touches. Throws the NodeError of a failed fetch.
    */
   readonly run: OnDemand = async (run, call) => {
-    // Without a context first: on Node.js 20 the first one slows down every promise of the process from then on.
-    if (this.#runs.getStore() === undefined) {
-      const missed = this.#missedOutside
-      const outcome = await outcomeOf(run)
-      if (this.#missedOutside === missed) {
-        if ('error' in outcome) throw outcome.error
-        return outcome.value
-      }
-    }
     let before: Misses | undefined
     let isHinted = call !== undefined
     for (let round = 1; ; round++) {
