@@ -41,10 +41,15 @@ export function fromHex(hex: string): Uint8Array {
     return new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length)
   }
   const bytes = new Uint8Array(length)
-  for (let i = 0, at = 2; i < length; i++, at += 2) {
-    bytes[i] = (digitOf(hex.charCodeAt(at)) << 4) | digitOf(hex.charCodeAt(at + 1))
-  }
+  writeHex(bytes, 0, hex)
   return bytes
+}
+
+/** Writes the bytes of a short `0x` text (an even number of valid digits, already checked) at a place. */
+export function writeHex(into: Uint8Array, start: number, hex: string): void {
+  for (let i = start, at = 2; at < hex.length; i++, at += 2) {
+    into[i] = (digitOf(hex.charCodeAt(at)) << 4) | digitOf(hex.charCodeAt(at + 1))
+  }
 }
 
 /** Is this text hex digits only (no prefix), of any case? The empty text is. */

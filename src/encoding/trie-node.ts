@@ -1,12 +1,13 @@
 /** Nodes of the unified binary trie (RSKIP-107) and their bytes, both ways (docs/protocol.md#57-trie-nodes). */
 import { EMPTY } from './bytes.ts'
-import { keccak256 } from './hash.ts'
-import { type Hex, toHex } from './hex.ts'
+import { keccakHex } from './hash.ts'
+import { fromHex, type Hex, toHex, writeHex } from './hex.ts'
 
 /** A leaf whose bytes are no longer than this is written inside its parent. */
 const MAX_EMBEDDED_BYTES = 44
 /** A longer value stands outside its node, under its hash. */
 const MAX_SHORT_VALUE = 32
+const HASH_BYTES = 32
 
 const VERSION = 0x40
 const LONG_VALUE = 0x20
@@ -18,18 +19,42 @@ const RIGHT_EMBEDDED = 0x01
 
 const NO_BITS = EMPTY
 
-/** A hash as bytes, for the parent's encoding, and as text, for lookups. */
+/** The hash of a stored node or value. Read from a node, it is a view of that node's bytes until it is looked up. */
 export class NodeHash {
-  readonly bytes: Uint8Array
+  #bytes: Uint8Array | undefined
   #hex: Hex | undefined
 
-  constructor(bytes: Uint8Array) {
-    this.bytes = bytes
+  private constructor(bytes: Uint8Array | undefined, hex: Hex | undefined) {
+    this.#bytes = bytes
+    this.#hex = hex
+  }
+
+  /** That of these bytes, kept as text alone: an array of 32 bytes takes twice as much memory. */
+  static of(bytes: Uint8Array): NodeHash {
+    return new NodeHash(undefined, keccakHex(bytes))
+  }
+
+  static fromBytes(hash: Uint8Array): NodeHash {
+    return new NodeHash(hash, undefined)
+  }
+
+  static fromHex(hash: Hex): NodeHash {
+    return new NodeHash(undefined, hash)
   }
 
   get hex(): Hex {
-    this.#hex ??= toHex(this.bytes)
+    this.#hex ??= toHex(this.#bytes as Uint8Array)
     return this.#hex
+  }
+
+  get bytes(): Uint8Array {
+    return this.#bytes ?? fromHex(this.#hex as Hex)
+  }
+
+  /** Writes the 32 bytes. */
+  writeTo(into: Uint8Array, at: number): void {
+    if (this.#bytes === undefined) writeHex(into, at, this.#hex as Hex)
+    else into.set(this.#bytes, at)
   }
 }
 
@@ -49,7 +74,7 @@ export type TrieChild = TrieNode | NodeHash
 /** The value of these bytes, at most 2^24 - 1 of them. */
 export function trieValue(bytes: Uint8Array): TrieValue {
   if (bytes.length <= MAX_SHORT_VALUE) return bytes
-  return { hash: new NodeHash(keccak256(bytes)), length: bytes.length, bytes }
+  return { hash: NodeHash.of(bytes), length: bytes.length, bytes }
 }
 
 /** Bytes of an array that the encodings of many nodes share. */
@@ -127,7 +152,7 @@ export class TrieNode {
   }
 
   get hash(): NodeHash {
-    this.#hash ??= new NodeHash(keccak256(this.bytes))
+    this.#hash ??= NodeHash.of(this.bytes)
     return this.#hash
   }
 
@@ -167,7 +192,7 @@ function encodeNode({ path, value, left, right, childrenSize }: TrieNode): Uint8
       referenceBytes(left) +
       referenceBytes(right) +
       (isLeaf ? 0 : compactSizeBytes(childrenSize)) +
-      (value === undefined ? 0 : value instanceof Uint8Array ? value.length : value.hash.bytes.length + 3),
+      (value === undefined ? 0 : value instanceof Uint8Array ? value.length : HASH_BYTES + 3),
   )
   let flags = VERSION
   let at = 1
@@ -189,10 +214,10 @@ function encodeNode({ path, value, left, right, childrenSize }: TrieNode): Uint8
   } else if (value !== undefined) {
     flags |= LONG_VALUE
     const { hash, length } = value
-    bytes.set(hash.bytes, at)
-    bytes[at + 32] = length >> 16
-    bytes[at + 33] = length >> 8
-    bytes[at + 34] = length
+    hash.writeTo(bytes, at)
+    bytes[at + HASH_BYTES] = length >> 16
+    bytes[at + HASH_BYTES + 1] = length >> 8
+    bytes[at + HASH_BYTES + 2] = length
   }
   bytes[0] = flags
   return bytes
@@ -201,7 +226,7 @@ function encodeNode({ path, value, left, right, childrenSize }: TrieNode): Uint8
 /** Bytes that a parent writes for a child: an embedded one behind its length, or a hash. */
 function referenceBytes(child: TrieChild | undefined): number {
   if (child === undefined) return 0
-  return child instanceof TrieNode && child.isEmbedded ? 1 + child.bytes.length : 32
+  return child instanceof TrieNode && child.isEmbedded ? 1 + child.length : HASH_BYTES
 }
 
 function writeReference(into: Uint8Array, at: number, child: TrieChild): number {
@@ -211,8 +236,9 @@ function writeReference(into: Uint8Array, at: number, child: TrieChild): number 
     into.set(bytes, at + 1)
     return at + 1 + bytes.length
   }
-  into.set(child instanceof NodeHash ? child.bytes : child.hash.bytes, at)
-  return at + 32
+  const hash = child instanceof NodeHash ? child : child.hash
+  hash.writeTo(into, at)
+  return at + HASH_BYTES
 }
 
 /** Reads a node. Throws a RangeError when the bytes are not those of a node. */
@@ -255,7 +281,7 @@ class NodeReader {
   }
 
   child(isEmbedded: boolean): TrieChild {
-    return isEmbedded ? decodeNode(this.#take(this.#byte())) : new NodeHash(this.#take(32))
+    return isEmbedded ? decodeNode(this.#take(this.#byte())) : NodeHash.fromBytes(this.#take(HASH_BYTES))
   }
 
   compactSize(): number {
@@ -268,7 +294,7 @@ class NodeReader {
   }
 
   longValue(): LongValue {
-    const hash = new NodeHash(this.#take(32))
+    const hash = NodeHash.fromBytes(this.#take(HASH_BYTES))
     const [high = 0, middle = 0, low = 0] = this.#take(3)
     return { hash, length: (high << 16) | (middle << 8) | low, bytes: undefined }
   }

@@ -3,7 +3,7 @@ import { type Account, EMPTY_CODE_HASH, EMPTY_TRIE_ROOT } from '../chain/account
 import { concat, EMPTY } from '../encoding/bytes.ts'
 import { keccakHex } from '../encoding/hash.ts'
 import type { Hex } from '../encoding/hex.ts'
-import { bitsOf, decodeNode, type NodeHash, type TrieNode, type TrieValue } from '../encoding/trie-node.ts'
+import { bitsOf, decodeNode, NodeHash, type TrieNode, type TrieValue } from '../encoding/trie-node.ts'
 import { type LoadNode, type NewNodes, reportNewNodes, updateTrie } from '../encoding/trie-update.ts'
 import { addAccountEdits, type StateEdits } from './account-edits.ts'
 import { keyDifferences } from './key-differences.ts'
@@ -67,8 +67,11 @@ export class StateTrie {
   readonly #nodes: RecentMap<Hex, TrieNode>
   readonly #code = new RecentMap<Hex, Uint8Array>(CACHE_CODE)
   readonly #readers: RecentMap<Hex, StateReader> | undefined
-  /** Nodes of states committed here, decoded. */
-  readonly #decoded = new WeakMap<CommittedState, readonly [Hex, TrieNode][]>()
+  /** Nodes of states committed here, decoded, and the nodes of the state before that they replace. */
+  readonly #decoded = new WeakMap<
+    CommittedState,
+    { readonly nodes: ReadonlyMap<Hex, TrieNode>; readonly replaced: readonly Hex[] }
+  >()
   /** Committed and not yet on disk. */
   readonly #unsettledNodes = new Map<Hex, Uint8Array>()
   readonly #unsettledCode = new Map<Hex, Uint8Array>()
@@ -121,45 +124,54 @@ export class StateTrie {
       addAccountEdits(into, address, changes, before)
     }
     const { deletions, edits, code } = into
-    const below = updateTrie(this.#root(root), deletions, this.#load)
-    const updated = updateTrie(below, edits, this.#load)
+    const replaced: Hex[] = [root]
+    const load: LoadNode = (hash) => {
+      replaced.push(hash.hex)
+      return this.#load(hash)
+    }
+    const below = updateTrie(this.#root(root), deletions, load)
+    const updated = updateTrie(below, edits, load)
     const nodes = new Map<Hex, Uint8Array>()
-    const decoded: [Hex, TrieNode][] = []
+    const decoded = new Map<Hex, TrieNode>()
     if (updated !== undefined && updated.hash.hex !== root) {
       const report: NewNodes = {
         node(hash, node) {
           nodes.set(hash, node.bytes)
-          decoded.push([hash, node])
+          decoded.set(hash, node)
         },
         value: (hash, bytes) => code.set(hash, bytes),
       }
       reportNewNodes(updated, report)
       report.node(updated.hash.hex, updated)
-      for (const [, node] of decoded) node.detach()
+      for (const node of decoded.values()) node.detach()
     }
     const committed = { root: updated?.hash.hex ?? EMPTY_TRIE_ROOT, nodes, code }
-    this.#decoded.set(committed, decoded)
+    this.#decoded.set(committed, { nodes: decoded, replaced })
     return committed
   }
 
   /** The root of a committed state in the format before RSKIP-126 (docs/protocol.md#58-state-root). */
   orchidRoot(committed: CommittedState): Hex {
     const { root, code } = committed
-    const fresh = new Map(this.#decoded.get(committed))
-    const load: LoadNode = (hash) => fresh.get(hash.hex) ?? this.#load(hash)
+    const fresh = this.#decoded.get(committed)?.nodes
+    const load: LoadNode = (hash) => fresh?.get(hash.hex) ?? this.#load(hash)
     const bytes = (value: TrieValue): Uint8Array =>
       value instanceof Uint8Array || value.bytes !== undefined
         ? this.#bytes(value)
         : (code.get(value.hash.hex) ?? this.#bytes(value))
     this.#orchidRoots ??= new OrchidRoots()
-    const top = root === EMPTY_TRIE_ROOT ? undefined : load({ hex: root } as NodeHash)
+    const top = root === EMPTY_TRIE_ROOT ? undefined : load(NodeHash.fromHex(root))
     return this.#orchidRoots.root(top, { load, bytes })
   }
 
   /** Makes a committed state readable without the source, and keeps it until `settle`. */
   remember(committed: CommittedState): void {
-    // The next block begins with these nodes; as they are here decoded, they need not be read and decoded again.
-    for (const [hash, node] of this.#decoded.get(committed) ?? []) this.#nodes.set(hash, node)
+    // The next block begins with these nodes; as they are here decoded, they need not be read and decoded again. Those
+    // that they replace are seldom read again, and would be most of what is kept in memory.
+    const { nodes, replaced } = this.#decoded.get(committed) ?? {}
+    for (const hash of replaced ?? []) this.#nodes.delete(hash)
+    for (const [hash, node] of nodes ?? []) this.#nodes.set(hash, node)
+    this.#decoded.delete(committed)
     for (const [hash, bytes] of committed.nodes) this.#unsettledNodes.set(hash, bytes)
     for (const [hash, bytes] of committed.code) this.#unsettledCode.set(hash, bytes)
   }
@@ -257,7 +269,7 @@ export class StateTrie {
   }
 
   #root(root: Hex): TrieNode | undefined {
-    return root === EMPTY_TRIE_ROOT ? undefined : this.#load({ hex: root } as NodeHash)
+    return root === EMPTY_TRIE_ROOT ? undefined : this.#load(NodeHash.fromHex(root))
   }
 
   #loadCode(codeHash: Hex): Uint8Array {

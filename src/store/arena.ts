@@ -1,46 +1,46 @@
 /**
  * Byte strings one behind the other in a few large arrays, found again by a small number. A chain in memory keeps some
- * fifty values a block: as arrays of their own each is three objects that every garbage collection visits.
+ * sixty values a block: as arrays of their own each is three objects that every garbage collection visits.
  */
 
-/** Bytes of the first array; each later one is twice as large, up to the last size. */
-const FIRST_SLAB_BYTES = 4 << 10
-const LAST_SLAB_BYTES = 1 << 20
+/** Bytes of an array; the first one grows to it, so that a short chain takes little. */
+const SLAB_BYTES = 1 << 20
+const FIRST_BYTES = 4 << 10
 /** Places of values are multiples of this, so that their numbers stay below 2^31 up to 16 GiB. */
 const ALIGNMENT = 8
+/** Places in a slab, as a power of two. */
+const SLAB_PLACES = Math.log2(SLAB_BYTES / ALIGNMENT)
 /** The length in front of a value. */
 const LENGTH_BYTES = 4
 
-/** Where a value is. */
+/** Bytes of discarded values up to which they stay where they are. */
+const LITTLE_WASTE = 64 << 10
+
+/** Where a value is: a number below 2^31. */
 export type Location = number
 
 /** Values that are added and read. What was read stays as it is, also when the arena is dropped. */
 export class Arena {
+  /** A value that is larger than a slab has an array of its own, which stands for several. */
   readonly #slabs: Uint8Array[] = []
-  /** Where each slab begins, in units of `ALIGNMENT`. */
-  readonly #starts: number[] = []
-  #slab: Uint8Array = new Uint8Array(0)
-  #used = 0
-  /** End of all slabs before the one in use, in units of `ALIGNMENT`. */
-  #start = 0
+  /** Number of the slab in use, and the bytes that are used of it. */
+  #current = -1
+  #used = SLAB_BYTES
+  /** Bytes of all values, and of those that are not needed any more. */
   #size = 0
+  #waste = 0
 
-  /** Bytes of all values, with what their places take. */
-  get size(): number {
-    return this.#size
-  }
-
-  /** Bytes that a value takes. */
-  static sizeOf(length: number): number {
-    return Math.ceil((LENGTH_BYTES + length) / ALIGNMENT) * ALIGNMENT
+  /** Are most of the values not needed any more, so that the others should be copied into a new arena? */
+  get isWasted(): boolean {
+    return this.#waste > LITTLE_WASTE && 2 * this.#waste > this.#size
   }
 
   /** Copies a value into the arena. */
   add(value: Uint8Array): Location {
     const { length } = value
-    const size = Arena.sizeOf(length)
-    if (this.#used + size > this.#slab.length) this.#open(size)
-    const slab = this.#slab
+    const size = sizeOf(length)
+    this.#open(size)
+    const slab = this.#slabs[this.#current] as Uint8Array
     const at = this.#used
     slab[at] = length >>> 24
     slab[at + 1] = length >>> 16
@@ -49,38 +49,62 @@ export class Arena {
     slab.set(value, at + LENGTH_BYTES)
     this.#used = at + size
     this.#size += size
-    return this.#start + at / ALIGNMENT
+    return (this.#current << SLAB_PLACES) + at / ALIGNMENT
   }
 
-  /** The value at a location, not copied. */
-  at(location: Location): Uint8Array {
-    let index = this.#slabs.length - 1
-    if (location < this.#start) {
-      let low = 0
-      while (low < index) {
-        const middle = (low + index + 1) >>> 1
-        if ((this.#starts[middle] as number) <= location) low = middle
-        else index = middle - 1
-      }
-    }
-    const slab = this.#slabs[index] as Uint8Array
-    const at = (location - (this.#starts[index] as number)) * ALIGNMENT
+  /** The value at a location, not copied, without its first `skip` bytes. */
+  at(location: Location, skip = 0): Uint8Array {
+    const slab = this.#slabs[location >>> SLAB_PLACES] as Uint8Array
+    const at = this.#offset(location)
     const length =
       (((slab[at] as number) << 24) |
         ((slab[at + 1] as number) << 16) |
         ((slab[at + 2] as number) << 8) |
         (slab[at + 3] as number)) >>>
       0
-    return slab.subarray(at + LENGTH_BYTES, at + LENGTH_BYTES + length)
+    return slab.subarray(at + LENGTH_BYTES + skip, at + LENGTH_BYTES + length)
   }
 
-  /** Begins a slab that has room for this many bytes. */
-  #open(size: number): void {
-    this.#start += this.#slab.length / ALIGNMENT
-    const length = Math.min(Math.max(FIRST_SLAB_BYTES, 2 * this.#slab.length), LAST_SLAB_BYTES)
-    this.#slab = new Uint8Array(Math.max(length, size))
-    this.#used = 0
-    this.#slabs.push(this.#slab)
-    this.#starts.push(this.#start)
+  /** Counts a value that is not needed any more. */
+  discard(location: Location): void {
+    this.#waste += sizeOf(this.at(location).length)
   }
+
+  /** Does the value at a location begin with these bytes? */
+  beginsWith(location: Location, bytes: Uint8Array): boolean {
+    const slab = this.#slabs[location >>> SLAB_PLACES] as Uint8Array
+    const at = this.#offset(location) + LENGTH_BYTES
+    for (let i = 0; i < bytes.length; i++) if (slab[at + i] !== bytes[i]) return false
+    return true
+  }
+
+  #offset(location: Location): number {
+    return (location & ((1 << SLAB_PLACES) - 1)) * ALIGNMENT
+  }
+
+  /** Makes room for this many bytes. */
+  #open(size: number): void {
+    if (this.#used + size > SLAB_BYTES) {
+      this.#current = this.#slabs.length
+      this.#used = 0
+      const first = this.#current === 0 ? FIRST_BYTES : SLAB_BYTES
+      this.#slabs.push(new Uint8Array(Math.max(first, size)))
+      // Numbers of slabs that a larger one covers.
+      for (let covered = SLAB_BYTES; covered < size; covered += SLAB_BYTES) this.#slabs.push(NO_SLAB)
+      return
+    }
+    const slab = this.#slabs[this.#current] as Uint8Array
+    const needed = this.#used + size
+    if (needed <= slab.length) return
+    const larger = new Uint8Array(Math.min(SLAB_BYTES, Math.max(2 * slab.length, needed)))
+    larger.set(slab)
+    this.#slabs[this.#current] = larger
+  }
+}
+
+const NO_SLAB = new Uint8Array(0)
+
+/** Bytes that a value takes. */
+function sizeOf(length: number): number {
+  return Math.ceil((LENGTH_BYTES + length) / ALIGNMENT) * ALIGNMENT
 }

@@ -1,12 +1,13 @@
 /**
- * A database in memory: a map for each table, so that reads and writes cost the same however much it holds; keys are
- * sorted when a range is first asked for. Any number of stores can share one immutable set of entries below their own.
+ * A database in memory: tables in which reads and writes cost the same however much they hold; keys are sorted when a
+ * range is asked for. Any number of stores can share one immutable set of entries below their own.
  * Measured against memory-level 3, which copies a path of its sorted tree with every write: a transfer among 100,000
  * accounts takes 3.8 to 4.9 ms of processor time (4 runs of 800) instead of 7.9 to 10.0 ms (3 runs).
  */
 import { compare } from '../encoding/bytes.ts'
-import { Arena, type Location } from './arena.ts'
-import type { Id, KeyCodec, KeyValueReader } from './table.ts'
+import { createHashTable } from './hash-table.ts'
+import { createOrderedTable, lowerBound, type MemoryTable, type TableEntry } from './memory-table.ts'
+import { hashKey, type KeyValueReader } from './table.ts'
 import type { Store } from './write-behind.ts'
 
 type Entry = readonly [key: Uint8Array, value: Uint8Array]
@@ -20,17 +21,6 @@ export interface FrozenEntries {
 
 /** No entries. */
 const NOTHING: FrozenEntries = { get: () => undefined, range: () => [] }
-
-/** Position of the first item whose key is not below the bound; the items are in the order of their keys. */
-function lowerBound<T>(items: readonly T[], bound: Uint8Array, keyOf: (item: T) => Uint8Array): number {
-  let [low, high] = [0, items.length]
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (compare(keyOf(items[middle] as T), bound) < 0) low = middle + 1
-    else high = middle
-  }
-  return low
-}
 
 /** Keys as text of one character a byte, which a `Map` compares by value. */
 function textOf(key: Uint8Array): string {
@@ -54,132 +44,8 @@ export async function freezeEntries(reader: KeyValueReader): Promise<FrozenEntri
   }
 }
 
-/** A key and the id that it encodes. */
-interface SortedKey {
-  readonly key: Uint8Array
-  readonly id: Id
-}
-
-const keyOf = ({ key }: SortedKey): Uint8Array => key
-
-/** New keys up to this many are inserted one by one; more are sorted with the rest. */
-const FEW = 32
-
-/** Bytes of replaced and removed values up to which they stay where they are. */
-const LITTLE_WASTE = 64 << 10
-
-/** In place of a location: the entry hides one of the base. */
-const HIDDEN = -1
-
-/** One table: where the value of each id is, and the order of the keys once a range was asked for. */
-class MemoryTable {
-  readonly #prefix: number
-  readonly #keys: KeyCodec<Id>
-  readonly #locations = new Map<Id, Location>()
-  #values = new Arena()
-  /** Bytes of values that no id has any more. */
-  #waste = 0
-  /** The keys in their order but those of `#added`, some of removed entries; `undefined` until a range needs the order. */
-  #sorted: SortedKey[] | undefined
-  #added: Id[] = []
-
-  constructor(prefix: number, keys: KeyCodec<Id>) {
-    this.#prefix = prefix
-    this.#keys = keys
-  }
-
-  /** Is the entry here, with a value or hidden? */
-  has(id: Id): boolean {
-    return this.#locations.has(id)
-  }
-
-  get(id: Id): Uint8Array | undefined {
-    const location = this.#locations.get(id)
-    return location === undefined || location === HIDDEN ? undefined : this.#values.at(location)
-  }
-
-  put(id: Id, value: Uint8Array): void {
-    this.#place(id, this.#values.add(value))
-  }
-
-  /** Keeps the id without a value. */
-  hide(id: Id): void {
-    this.#place(id, HIDDEN)
-  }
-
-  remove(id: Id): void {
-    const location = this.#locations.get(id)
-    if (location === undefined) return
-    this.#locations.delete(id)
-    this.#discard(location)
-    if (this.#sorted !== undefined && this.#sorted.length > 2 * this.#locations.size + FEW)
-      this.#forgetOrder()
-  }
-
-  /** Entries with `from` <= key < `to` in order; hidden ones have no value. */
-  range(from: Uint8Array, to: Uint8Array): (readonly [key: Uint8Array, value: Uint8Array | undefined])[] {
-    const sorted = this.#inOrder()
-    return sorted
-      .slice(lowerBound(sorted, from, keyOf), lowerBound(sorted, to, keyOf))
-      .filter(({ id }) => this.#locations.has(id))
-      .map(({ key, id }) => [key, this.get(id)])
-  }
-
-  #place(id: Id, location: Location): void {
-    const known = this.#locations.get(id)
-    this.#locations.set(id, location)
-    if (known !== undefined) {
-      this.#discard(known)
-      return
-    }
-    if (this.#sorted === undefined) return
-    this.#added.push(id)
-    // Nobody has asked for a long time, or entries come and go: the order is made anew when it is needed.
-    if (this.#added.length > this.#locations.size + FEW) this.#forgetOrder()
-  }
-
-  /** Counts a value that is not needed any more, and copies the others when most are not. */
-  #discard(location: Location): void {
-    if (location === HIDDEN) return
-    this.#waste += Arena.sizeOf(this.#values.at(location).length)
-    if (this.#waste <= LITTLE_WASTE || 2 * this.#waste <= this.#values.size) return
-    const values = new Arena()
-    for (const [id, at] of this.#locations) {
-      if (at !== HIDDEN) this.#locations.set(id, values.add(this.#values.at(at)))
-    }
-    this.#values = values
-    this.#waste = 0
-  }
-
-  #forgetOrder(): void {
-    this.#sorted = undefined
-    this.#added = []
-  }
-
-  #inOrder(): SortedKey[] {
-    const added = this.#added
-    const sortedKey = (id: Id): SortedKey => ({ key: this.#keys.encode(this.#prefix, id), id })
-    if (this.#sorted === undefined || added.length > FEW) {
-      const byKey = (a: SortedKey, b: SortedKey): number => compare(a.key, b.key)
-      this.#sorted = Array.from(this.#locations.keys(), sortedKey).sort(byKey)
-    } else {
-      for (const item of added.map(sortedKey)) {
-        const at = lowerBound(this.#sorted, item.key, keyOf)
-        const there = this.#sorted[at]
-        // An entry that was removed and put again is still in its place.
-        if (there === undefined || compare(there.key, item.key) !== 0) this.#sorted.splice(at, 0, item)
-      }
-    }
-    this.#added = []
-    return this.#sorted
-  }
-}
-
 /** Two lists in the order of their keys as one; of two entries with one key the second list's counts. */
-function merged(
-  below: readonly Entry[],
-  above: readonly (readonly [key: Uint8Array, value: Uint8Array | undefined])[],
-): Entry[] {
+function merged(below: readonly Entry[], above: readonly TableEntry[]): Entry[] {
   const entries: Entry[] = []
   let at = 0
   for (const [key, value] of above) {
@@ -218,7 +84,7 @@ export function createMemoryStore(base: FrozenEntries = NOTHING): Store {
         const { prefix, id, keys } = write
         let table = tables[prefix]
         if (table === undefined) {
-          table = new MemoryTable(prefix, keys)
+          table = (keys as unknown) === hashKey ? createHashTable(prefix) : createOrderedTable(prefix, keys)
           tables[prefix] = table
         }
         if (write.type === 'put') table.put(id, write.value)

@@ -1,8 +1,9 @@
 /** Stores in memory, alone and above shared entries, against a plain map that is sorted for each query. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { Hex } from '../../src/encoding/hex.ts'
 import { createMemoryStore, freezeEntries } from '../../src/store/memory-store.ts'
-import { bytesValue, heightKey, Table } from '../../src/store/table.ts'
+import { bytesValue, hashKey, heightKey, Table } from '../../src/store/table.ts'
 import type { Store } from '../../src/store/write-behind.ts'
 
 const KEYS = 90
@@ -19,9 +20,35 @@ const steps = fc.array(
   { maxLength: 12 },
 )
 
-const tableOf = (store: Store) => new Table(store, 4, heightKey, bytesValue)
+/** Half of the hashes begin alike; they sort as their numbers do. */
+const hashOf = (id: number): Hex =>
+  `0x${(id < KEYS / 2 ? 0 : id).toString(16).padStart(8, '0')}${id.toString(16).padStart(56, '0')}`
 
-async function write(store: Store, model: Map<number, number>, changes: readonly Change[]): Promise<void> {
+/** Tables of either kind, as tables of numbers. */
+const TABLES = {
+  heights: (store: Store) => new Table(store, 4, heightKey, bytesValue),
+  hashes(store: Store) {
+    const table = new Table(store, 5, hashKey, bytesValue)
+    return {
+      get: (id: number) => table.get(hashOf(id)),
+      put: (id: number, bytes: Uint8Array) => table.put(hashOf(id), bytes),
+      del: (id: number) => table.del(hashOf(id)),
+      async *range(from = 0, to = KEYS, reverse = false) {
+        const entries = table.range(hashOf(from), hashOf(to), reverse)
+        for await (const [hash, bytes] of entries) yield [Number(`0x${hash.slice(-2)}`), bytes] as const
+      },
+    }
+  },
+}
+
+type TableOf = (typeof TABLES)[keyof typeof TABLES]
+
+async function write(
+  tableOf: TableOf,
+  store: Store,
+  model: Map<number, number>,
+  changes: readonly Change[],
+): Promise<void> {
   const table = tableOf(store)
   await store.batch(
     changes.map(([id, content]) => {
@@ -33,6 +60,7 @@ async function write(store: Store, model: Map<number, number>, changes: readonly
 }
 
 async function expectEqual(
+  tableOf: TableOf,
   store: Store,
   model: ReadonlyMap<number, number>,
   [from, to, reverse]: readonly [number, number, boolean],
@@ -44,22 +72,26 @@ async function expectEqual(
   for (let id = 0; id < KEYS; id++) expect(tableOf(store).get(id)?.[0]).toBe(model.get(id))
 }
 
-describe.each(['alone', 'above shared entries'] as const)('a store in memory %s', (kind) => {
+const CASES = (['alone', 'above shared entries'] as const).flatMap((kind) =>
+  (['heights', 'hashes'] as const).map((keys) => ({ kind, keys, tableOf: TABLES[keys] })),
+)
+
+describe.each(CASES)('a store in memory $kind, entries under $keys', ({ kind, tableOf }) => {
   it('answers as a sorted map does, whatever was written and asked before', async () => {
     const below = kind === 'alone' ? fc.constant([]) : fc.array(change, { maxLength: 60 })
     await fc.assert(
       fc.asyncProperty(below, steps, async (shared, all) => {
         const lower = createMemoryStore()
         const model = new Map<number, number>()
-        await write(lower, model, shared)
+        await write(tableOf, lower, model, shared)
         const base = new Map(model)
         const store = kind === 'alone' ? lower : createMemoryStore(await freezeEntries(lower))
         for (const { changes, query } of all) {
-          await write(store, model, changes)
-          if (query !== null) await expectEqual(store, model, query)
+          await write(tableOf, store, model, changes)
+          if (query !== null) await expectEqual(tableOf, store, model, query)
         }
-        await expectEqual(store, model, [0, KEYS, true])
-        if (kind !== 'alone') await expectEqual(lower, base, [0, KEYS, false])
+        await expectEqual(tableOf, store, model, [0, KEYS, true])
+        if (kind !== 'alone') await expectEqual(tableOf, lower, base, [0, KEYS, false])
       }),
       { numRuns: 150 },
     )

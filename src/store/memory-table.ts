@@ -1,0 +1,127 @@
+/** A table in memory: entries by id, and in the order of their keys. */
+import { compare } from '../encoding/bytes.ts'
+import { Arena, type Location } from './arena.ts'
+import type { Id, KeyCodec } from './table.ts'
+
+/** A key with its value; without one where the entry is hidden. */
+export type TableEntry = readonly [key: Uint8Array, value: Uint8Array | undefined]
+
+/** The entries that a store in memory has of a table, above those of its base. */
+export interface MemoryTable {
+  /** Is the entry here, with a value or hidden? */
+  has(id: Id): boolean
+  get(id: Id): Uint8Array | undefined
+  put(id: Id, value: Uint8Array): void
+  /** Keeps the id without a value, so that the base's entry is not seen. */
+  hide(id: Id): void
+  remove(id: Id): void
+  /** Entries with `from` <= key < `to` in order. */
+  range(from: Uint8Array, to: Uint8Array): TableEntry[]
+}
+
+/** A key and the id that it encodes. */
+interface SortedKey {
+  readonly key: Uint8Array
+  readonly id: Id
+}
+
+const keyOf = ({ key }: SortedKey): Uint8Array => key
+
+/** New keys up to this many are inserted one by one; more are sorted with the rest. */
+const FEW = 32
+
+/** In place of a location: the entry hides one of the base. */
+const HIDDEN = -1
+
+/** Position of the first item whose key is not below the bound; the items are in the order of their keys. */
+export function lowerBound<T>(
+  items: readonly T[],
+  bound: Uint8Array,
+  keyOfItem: (item: T) => Uint8Array,
+): number {
+  let [low, high] = [0, items.length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (compare(keyOfItem(items[middle] as T), bound) < 0) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** Makes a table whose keys are sorted when a range is first asked for, and kept in order from then on. */
+export function createOrderedTable(prefix: number, keys: KeyCodec<Id>): MemoryTable {
+  const locations = new Map<Id, Location>()
+  let values = new Arena()
+  /** The keys in their order but those of `added`, some of removed entries; `undefined` until a range needs the order. */
+  let sorted: SortedKey[] | undefined
+  let added: Id[] = []
+
+  function forgetOrder(): void {
+    sorted = undefined
+    added = []
+  }
+
+  function discard(location: Location): void {
+    if (location === HIDDEN) return
+    values.discard(location)
+    if (!values.isWasted) return
+    const fresh = new Arena()
+    for (const [id, at] of locations) if (at !== HIDDEN) locations.set(id, fresh.add(values.at(at)))
+    values = fresh
+  }
+
+  function place(id: Id, location: Location): void {
+    const known = locations.get(id)
+    locations.set(id, location)
+    if (known !== undefined) {
+      discard(known)
+      return
+    }
+    if (sorted === undefined) return
+    added.push(id)
+    // Nobody has asked for a long time, or entries come and go: the order is made anew when it is needed.
+    if (added.length > locations.size + FEW) forgetOrder()
+  }
+
+  function inOrder(): readonly SortedKey[] {
+    const sortedKey = (id: Id): SortedKey => ({ key: keys.encode(prefix, id), id })
+    if (sorted === undefined || added.length > FEW) {
+      sorted = Array.from(locations.keys(), sortedKey).sort((a, b) => compare(a.key, b.key))
+    } else {
+      for (const item of added.map(sortedKey)) {
+        const at = lowerBound(sorted, item.key, keyOf)
+        const there = sorted[at]
+        // An entry that was removed and put again is still in its place.
+        if (there === undefined || compare(there.key, item.key) !== 0) sorted.splice(at, 0, item)
+      }
+    }
+    added = []
+    return sorted
+  }
+
+  function get(id: Id): Uint8Array | undefined {
+    const location = locations.get(id)
+    return location === undefined || location === HIDDEN ? undefined : values.at(location)
+  }
+
+  return {
+    has: (id) => locations.has(id),
+    get,
+    put: (id, value) => place(id, values.add(value)),
+    hide: (id) => place(id, HIDDEN),
+    remove(id) {
+      const location = locations.get(id)
+      if (location === undefined) return
+      locations.delete(id)
+      discard(location)
+      if (sorted !== undefined && sorted.length > 2 * locations.size + FEW) forgetOrder()
+    },
+    range(from, to) {
+      const all = inOrder()
+      return all
+        .slice(lowerBound(all, from, keyOf), lowerBound(all, to, keyOf))
+        .filter(({ id }) => locations.has(id))
+        .map(({ key, id }) => [key, get(id)])
+    },
+  }
+}
