@@ -41,7 +41,7 @@ const LIBRARY_PLACES: Record<string, RegExp> = {
   '@ethereumjs/rlp': /^encoding\/rlp\.ts$/,
   '@scure/base': /^encoding\/base58\.ts$/,
   express: /^transport\//,
-  ws: /^transport\//,
+  ws: /^(transport|state\/remote)\//,
   'classic-level': /^store\//,
   level: /^store\//,
   commander: /^cli\//,
