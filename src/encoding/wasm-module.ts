@@ -3,11 +3,10 @@
 /** Types of values, as the format numbers them. */
 export const I32 = 0x7f
 export const I64 = 0x7e
-export const F64 = 0x7c
 const V128 = 0x7b
 const EMPTY_BLOCK = 0x40
 
-export type ValueType = typeof I32 | typeof I64 | typeof F64 | typeof V128
+export type ValueType = typeof I32 | typeof I64 | typeof V128
 
 /** The opcodes in use, by the specification's names with `_` for `.`. */
 export const OP = {
@@ -21,37 +20,26 @@ export const OP = {
   i32_load: 0x28,
   i64_load: 0x29,
   f64_load: 0x2b,
-  i32_load8_u: 0x2d,
-  i64_load8_u: 0x31,
   i32_store: 0x36,
   i64_store: 0x37,
   f64_store: 0x39,
   i32_store8: 0x3a,
   i32_eqz: 0x45,
-  i32_eq: 0x46,
-  i32_ne: 0x47,
   i32_lt_s: 0x48,
   i32_lt_u: 0x49,
   i32_gt_s: 0x4a,
   i32_gt_u: 0x4b,
-  i32_le_u: 0x4d,
-  i32_ge_u: 0x4f,
   i64_eqz: 0x50,
   i64_eq: 0x51,
-  i64_ne: 0x52,
   i64_lt_s: 0x53,
   i64_lt_u: 0x54,
-  i64_gt_s: 0x55,
   i64_gt_u: 0x56,
   i64_ge_u: 0x5a,
   f64_lt: 0x63,
   i32_add: 0x6a,
   i32_sub: 0x6b,
-  i32_mul: 0x6c,
   i32_and: 0x71,
   i32_or: 0x72,
-  i32_shl: 0x74,
-  i32_shr_u: 0x76,
   i64_add: 0x7c,
   i64_sub: 0x7d,
   i64_mul: 0x7e,
@@ -61,10 +49,8 @@ export const OP = {
   i64_or: 0x84,
   i64_xor: 0x85,
   i64_shl: 0x86,
-  i64_shr_s: 0x87,
   i64_shr_u: 0x88,
   f64_add: 0xa0,
-  f64_sub: 0xa1,
   i32_wrap_i64: 0xa7,
   i64_extend_i32_u: 0xad,
   i64_trunc_f64_u: 0xb1,
@@ -190,12 +176,7 @@ export class FunctionBody {
     this.bytes.push(0x0b)
   }
 
-  /** To a block or loop so many levels up. */
-  branch(levels: number): void {
-    this.bytes.push(0x0c)
-    unsigned(this.bytes, levels)
-  }
-
+  /** To a block or loop so many levels up, when the i32 on the stack is not 0. */
   branchIf(levels: number): void {
     this.bytes.push(0x0d)
     unsigned(this.bytes, levels)

@@ -27,6 +27,9 @@ import {
 const PAGE = 65_536
 /** Bytes of an arena at first, and at most while no message uses it. */
 const SMALL = 16 * PAGE
+/** Bytes that an arena grows by at once, and that it may have: addresses are signed numbers of 32 bits. */
+const STEP = 1024 * PAGE
+const LARGEST = 2 ** 31 - PAGE
 /** No region begins below: offsets from a frame's base may be that much lower. */
 const FIRST = PAGE
 
@@ -123,7 +126,7 @@ export class Arena {
   /** Makes room for the memory of the last frame. */
   resize(region: ArenaRegion, bytes: number): void {
     const room = region.end - region.base - MEMORY_AT
-    region.end = region.base + MEMORY_AT + Math.max(bytes, 2 * room)
+    region.end = region.base + MEMORY_AT + Math.max(bytes, room + Math.min(room, STEP))
     if (!this.#reserve(region.end)) this.#give(region)
   }
 
@@ -282,7 +285,9 @@ export class Arena {
   #reserve(end: number): boolean {
     const { byteLength } = this.memory.buffer
     if (end <= byteLength) return false
-    this.memory.grow(Math.ceil((Math.max(end, byteLength * 2) - byteLength) / PAGE))
+    if (end > LARGEST) throw new RangeError(`the frames of a message need ${end} bytes of memory`)
+    const more = Math.max(end - byteLength, Math.min(byteLength, STEP, LARGEST - byteLength))
+    this.memory.grow(Math.ceil(more / PAGE))
     const { buffer } = this.memory
     this.#halves = new Uint32Array(buffer)
     this.#lanes = new BigUint64Array(buffer)

@@ -12,8 +12,9 @@ import { addRoutines } from './routines.ts'
 const CODES = 64
 /** Groups of regions that a code may get; what becomes hot later stays with the interpreter. */
 const MAX_GROUPS = 24
-/** Regions compiled at a time. */
+/** Regions compiled at a time, and their bytes. */
 const MAX_REGIONS = 256
+const MAX_BYTES = 2 ** 19
 
 /** Of one code, by one table of opcodes. */
 export class CompiledCode {
@@ -56,11 +57,14 @@ export class CompiledCode {
     const roots: number[] = []
     // Frames enter at the start, which no jump counts.
     const wanted = [this.#analysis.start, pc]
-    for (let root = wanted.pop(); root !== undefined && roots.length < MAX_REGIONS; root = wanted.pop()) {
+    let bytes = 0
+    for (let root = wanted.pop(); root !== undefined; root = wanted.pop()) {
+      if (roots.length >= MAX_REGIONS || bytes > MAX_BYTES) break
       if (this.#known.has(root)) continue
       this.#known.add(root)
       roots.push(root)
       const { body, exits, continuations } = compileRegion(parts, root)
+      bytes += body.bytes.length
       module.add(`at${root}`, REGION_SIGNATURE, body)
       for (const exit of exits) if ((counts[exit] ?? 0) > hotAfter >> 3) wanted.push(exit)
       wanted.push(...continuations)
