@@ -1,6 +1,7 @@
 /**
  * Runs Ethereum's official state tests through our overlay, journal and transaction code: `npm run test:state` those of
- * fixtures/state-tests, `npm run test:state -- <path>` those of another folder or file.
+ * fixtures/state-tests, `npm run test:state -- <path>` those of another folder or file; `--compiled` compiles all code
+ * before it runs.
  */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, join, relative } from 'node:path'
@@ -172,7 +173,11 @@ async function runFolder(folder: string, vm: Vm, verbose: boolean): Promise<Tall
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { loop: { type: 'string', default: 'own' }, verbose: { type: 'boolean', default: false } },
+    options: {
+      loop: { type: 'string', default: 'own' },
+      compiled: { type: 'boolean', default: false },
+      verbose: { type: 'boolean', default: false },
+    },
   })
   const folder = positionals[0] ?? FIXTURES
   if (!existsSync(folder)) {
@@ -181,7 +186,12 @@ async function main(): Promise<void> {
     return
   }
   const loop = values.loop === 'library' ? 'library' : 'own'
-  const vm = createOracleVm({ chainId: 1, ruleSet: 'petersburg', loop })
+  const vm = createOracleVm({
+    chainId: 1,
+    ruleSet: 'petersburg',
+    loop,
+    ...(values.compiled && { hotAfter: 0 }),
+  })
   const start = performance.now()
   const { files, passed, failed, excepted } = await runFolder(folder, vm, values.verbose)
   for (const line of failed) console.log(`FAIL ${line}`)

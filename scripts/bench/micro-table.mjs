@@ -21,7 +21,7 @@ export function time(operations, run) {
   return spreadOf(figures)
 }
 
-const short = (figure) => figure.toFixed(figure >= 100 ? 0 : figure >= 10 ? 1 : 2)
+const short = (figure) => figure.toFixed(figure >= 100 ? 0 : figure >= 10 ? 1 : figure >= 1 ? 2 : 3)
 
 /** Prints a line of a table. */
 export const row = (...cells) => console.log(`| ${cells.join(' | ')} |`)

@@ -1,7 +1,9 @@
 /**
  * `npm run bench:micro`: processor time of transactions' decoding, trie updates, reads and block commits alone, nodes and
- * bytes that a block writes, by the built files. `-- --only transactions|updates|reads|blocks` takes a part.
+ * bytes that a block writes, by the built files. `-- --only transactions|evm|updates|reads|blocks` takes a part.
+ * With `--before <folder>` the part `evm` compares with the earlier build there, else compiled code with the interpreter.
  */
+import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { EMPTY_ACCOUNT, EMPTY_TRIE_ROOT } from '../../dist/chain/account.js'
 import { CHAINS } from '../../dist/chain/config.js'
@@ -9,11 +11,12 @@ import { createVm } from '../../dist/evm/vm.js'
 import { BlockExecution } from '../../dist/execution/apply-block.js'
 import { Overlay } from '../../dist/state/overlay.js'
 import { StateTrie } from '../../dist/state/state-trie.js'
+import { benchEvm } from './micro-evm.mjs'
 import { row, SAMPLES, spreadOf, time, timed } from './micro-table.mjs'
 import { benchTransactions } from './micro-transactions.mjs'
 
 const { values: flags } = parseArgs({
-  options: { only: { type: 'string' } },
+  options: { only: { type: 'string' }, before: { type: 'string' } },
 })
 
 const has = (part) => flags.only === undefined || flags.only === part
@@ -224,6 +227,9 @@ async function part(name, heading, bench) {
 }
 
 await part('transactions', 'Transactions', benchTransactions)
+await part('evm', 'Loops of opcodes, and calls of contracts', () =>
+  benchEvm(flags.before === undefined ? undefined : resolve(flags.before)),
+)
 await part('updates', 'Updates of the state trie', benchUpdates)
 if (has('reads') || has('blocks')) {
   const state = stateOf(100_000)

@@ -49,10 +49,20 @@ export interface FrameResult {
 
 /** The message of a transaction or simulation itself; its gas fits a safe integer. */
 export function topMessage({ from, to, value, data, gas }: Message): FrameMessage {
-  const shared = { depth: 0, caller: from, value, gas: Number(gas) }
+  const depth = 0
   return to === null
-    ? { ...shared, kind: 'create', initcode: data, salt: undefined }
-    : { ...shared, kind: 'call', address: to, target: to, input: data, isStatic: false }
+    ? { kind: 'create', depth, caller: from, value, initcode: data, gas: Number(gas), salt: undefined }
+    : {
+        kind: 'call',
+        depth,
+        caller: from,
+        address: to,
+        target: to,
+        value,
+        input: data,
+        gas: Number(gas),
+        isStatic: false,
+      }
 }
 
 /** The creation that a frame requests, one level below it. */

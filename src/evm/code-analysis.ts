@@ -8,6 +8,8 @@ export interface CodeAnalysis {
   readonly jumpDestinations: Uint8Array
   /** The word that a push at this pc pushes, computed at its first use. */
   readonly pushes: (bigint | undefined)[]
+  /** How often a jump went to each pc, or a JUMPI went on to it; wraps at 2^15. */
+  readonly counts: Int16Array
   /** Where execution begins: 0, or behind a code header (docs/protocol.md#64-code-header). */
   readonly start: number
 }
@@ -24,7 +26,8 @@ export function analyse(code: Uint8Array, hasHeaders: boolean): CodeAnalysis {
   let analysis = analyses.get(code)
   const start = hasHeaders ? headerLength(code) : 0
   if (analysis === undefined || analysis.start !== start) {
-    analysis = { code, jumpDestinations: findJumpDestinations(code, start), pushes: [], start }
+    const jumpDestinations = findJumpDestinations(code, start)
+    analysis = { code, jumpDestinations, pushes: [], counts: new Int16Array(code.length + 1), start }
     analyses.set(code, analysis)
   }
   return analysis

@@ -8,6 +8,7 @@ import { CONSOLE_ADDRESS } from '../abi/console.ts'
 import { EMPTY_ACCOUNT, withBalance, withNonce } from '../chain/account.ts'
 import { EMPTY } from '../encoding/bytes.ts'
 import type { Hex } from '../encoding/hex.ts'
+import { hasWebAssembly } from '../encoding/web-assembly.ts'
 import {
   type CallMessage,
   type CreateMessage,
@@ -17,6 +18,7 @@ import {
   type FrameResult,
 } from './call-message.ts'
 import { analyse } from './code-analysis.ts'
+import { Execution } from './compiled/execution.ts'
 import { type ConsoleCalls, keepConsoleCall } from './console-calls.ts'
 import { addressOfCreation, allGasLost, depositCode, makeAccount, overflow } from './creation.ts'
 import { endEarlierCall, withoutUnstoredCode } from './earlier-frames.ts'
@@ -43,6 +45,8 @@ const REVERTED = new EVMError(FAILURE.REVERT)
 export interface EvmRun extends PrecompileRun {
   readonly rules: VmRules
   readonly destroyedEarlier: ReadonlySet<Hex> | undefined
+  /** Jumps to a place in code after which it is compiled; infinite for never. */
+  readonly hotAfter: number
   /** Call data to the console contract; a failure takes none of it back. */
   consoleCalls: ConsoleCalls | undefined
 }
@@ -70,9 +74,14 @@ export interface Activation {
 /** Runs one top-level message. */
 export class Evm {
   protected readonly run: EvmRun
+  /** Absent while a tracer watches, which sees frames as the interpreter leaves them. */
+  readonly #execution: Execution | undefined
 
   constructor(run: EvmRun) {
     this.run = run
+    const { rules, session, hotAfter } = run
+    const compiles = hasWebAssembly && Number.isFinite(hotAfter) && session.tracer === undefined
+    this.#execution = compiles ? new Execution(rules.opcodes, hotAfter) : undefined
   }
 
   /** Runs a message with everything that it calls. State changes of a failure are undone. */
@@ -97,7 +106,10 @@ export class Evm {
       }
       const result = this.close(current, outcome instanceof Promise ? await outcome : outcome)
       const { parent } = current
-      if (parent === undefined) return result
+      if (parent === undefined) {
+        this.#execution?.release()
+        return result
+      }
       outcome = this.#resume(parent, current, result)
       current = parent
     }
@@ -108,7 +120,8 @@ export class Evm {
     const { tracer } = frame.session
     const { opcodes } = this.run.rules
     try {
-      if (tracer?.step === undefined) advance(frame, opcodes)
+      if (this.#execution !== undefined) this.#execution.advance(frame)
+      else if (tracer?.step === undefined) advance(frame, opcodes, Number.POSITIVE_INFINITY)
       else advanceTraced(frame, opcodes, tracer)
     } catch (error) {
       return this.#failed(frame, error)
@@ -246,7 +259,8 @@ export class Evm {
   /** Ends a message: stores the code of a creation, reports the end to the tracer, keeps or undoes what was changed. */
   protected close(activation: Activation, ended: FrameResult): FrameResult {
     const { session, directEffects } = this.run
-    const { message, start } = activation
+    const { message, start, frame } = activation
+    if (frame !== undefined) this.#execution?.leave(frame)
     const result = 'target' in message ? ended : this.#endCreation(activation, message, ended)
     if (start !== undefined) reportEnd(session, start, result)
     if (result.failure === undefined) session.journal.commit()

@@ -51,8 +51,17 @@ export interface CreateRequest {
 
 export type ChildRequest = CallRequest | CreateRequest
 
-/** Why the interpreter has stopped: not at all, the frame has ended, a call is requested, a pause is due. */
-export type FrameStatus = 'running' | 'stopped' | 'calling' | 'due'
+/**
+ * Why the interpreter has stopped: not at all, the frame has ended, a call is requested, a pause is due, or the code
+ * from here on has run so often that it is to be compiled, or is so already.
+ */
+export type FrameStatus = 'running' | 'stopped' | 'calling' | 'due' | 'hot'
+
+/** The place of a frame in the linear memory of compiled code; the frame's memory stays there until it ends. */
+export interface FrameRegion {
+  /** Makes room for so many bytes of memory, and gives the frame its memory anew. */
+  resize(bytes: number): void
+}
 
 /** How code fails: the library's error messages. */
 export const FAILURE = {
@@ -75,8 +84,6 @@ export type FailureMessage = (typeof FAILURE)[keyof typeof FAILURE]
 export function fail(failure: FailureMessage): never {
   throw new EVMError(failure)
 }
-
-const NO_MEMORY = new DataView(new ArrayBuffer(0))
 
 /** Bytes of memory beyond which no gas suffices (docs/protocol.md#62-gas-schedule). */
 const MEMORY_LIMIT = 2 ** 30
@@ -101,8 +108,7 @@ export class Frame implements FrameView {
   readonly stack: bigint[] = []
   sp = 0
   memory: Uint8Array = EMPTY
-  /** The same bytes, to read and write words. */
-  memoryView = NO_MEMORY
+  #memoryView: DataView | undefined
   /** Memory in use, 32-byte words. */
   memoryWords = 0
   #memoryCost = 0
@@ -117,6 +123,8 @@ export class Frame implements FrameView {
   /** Did the frame end by REVERT? */
   reverted = false
   status: FrameStatus = 'running'
+  /** Where the frame is while compiled code has run in it. */
+  region: FrameRegion | undefined
   /** The call to make while `status` is `calling`. */
   child: ChildRequest | undefined
 
@@ -204,9 +212,13 @@ export class Frame implements FrameView {
     if (length === 0n) return 0
     const end = offset + length
     if (end > MEMORY_LIMIT) this.failForGas(Number.MAX_SAFE_INTEGER)
-    const words = Math.ceil(Number(end) / 32)
-    if (words <= this.memoryWords) return 0
-    return memoryGas(words) - this.#memoryCost
+    return this.costTo(Number(end))
+  }
+
+  /** Cost of memory up to `end` bytes, which are no more than the limit, beyond what is paid already. */
+  costTo(end: number): number {
+    const words = Math.ceil(end / 32)
+    return words <= this.memoryWords ? 0 : memoryGas(words) - this.#memoryCost
   }
 
   /**
@@ -223,14 +235,33 @@ export class Frame implements FrameView {
   /** Opens memory up to `end` bytes, already paid. */
   grow(end: number): void {
     const words = Math.ceil(end / 32)
-    if (words <= this.memoryWords) return
+    const before = this.memoryWords
+    if (words <= before) return
     this.memoryWords = words
     this.#memoryCost = memoryGas(words)
+    if (this.region !== undefined) {
+      if (words * 32 > this.memory.length) this.region.resize(words * 32)
+      // Other frames were there.
+      this.memory.fill(0, before * 32, words * 32)
+      return
+    }
     if (words * 32 <= this.memory.length) return
     const memory = new Uint8Array(Math.max(words * 32, this.memory.length * 2, 256))
     memory.set(this.memory)
+    this.useMemory(memory)
+  }
+
+  /** Puts the memory elsewhere; the bytes in use are there already. */
+  useMemory(memory: Uint8Array): void {
     this.memory = memory
-    this.memoryView = new DataView(memory.buffer)
+    this.#memoryView = undefined
+  }
+
+  /** The same bytes as `memory`, to read and write words; made when it is first used. */
+  get memoryView(): DataView {
+    const { buffer, byteOffset, length } = this.memory
+    this.#memoryView ??= new DataView(buffer, byteOffset, length)
+    return this.#memoryView
   }
 
   /** A copy of memory that is open. */

@@ -6,12 +6,13 @@ import { MAX_WORD, MODULUS } from './word.ts'
 
 /**
  * Runs until `frame.status` is no longer `running`, or the clock requires a pause.
+ * A jump to where `hotAfter` jumps went before also ends it, with the status `hot`.
  * Throws the library's EVMError when the code fails and `limit-exceeded` when time is up.
  * The most frequent opcodes are here as well as in the table: the stack pointer and gas then stay in registers.
  */
-export function advance(frame: Frame, { fees, needs, room, run }: OpcodeTable): void {
+export function advance(frame: Frame, { fees, needs, room, run }: OpcodeTable, hotAfter: number): void {
   const { clock } = frame.session
-  const { code, jumpDestinations, pushes } = frame.analysis
+  const { code, counts, jumpDestinations, pushes } = frame.analysis
   const { stack } = frame
   const end = code.length
   let pc = frame.pc
@@ -86,12 +87,18 @@ export function advance(frame: Frame, { fees, needs, room, run }: OpcodeTable): 
       case 0x56:
       case 0x57: {
         const target = stack[--sp] as bigint
-        if (op === 0x57 && stack[--sp] === 0n) break
+        if (op === 0x57 && stack[--sp] === 0n) {
+          ;(counts[pc + 1] as number)++
+          break
+        }
         // Far targets lose precision as numbers, but stay beyond the code.
         const destination = Number(target)
         if (jumpDestinations[destination] !== 1) frame.failAt(FAILURE.INVALID_JUMP, pc, sp, gas)
         pc = destination
-        if (--clock.ticks > 0 || !clock.mustPause()) continue
+        const count = (counts[destination] as number) + 1
+        counts[destination] = count
+        if (count >= hotAfter) frame.status = 'hot'
+        else if (--clock.ticks > 0 || !clock.mustPause()) continue
         frame.pc = pc
         frame.sp = sp
         frame.gas = gas

@@ -10,6 +10,9 @@ import type { Message, MessageResult } from './message.ts'
 import { CHAIN_RULES, type Vm, type VmRules } from './rules.ts'
 import { RunClock } from './scheduler.ts'
 
+/** Jumps to a place in code after which compiling it pays. */
+const HOT_AFTER = 400
+
 /** What a VM is made of. */
 export interface VmParts {
   /** Value of CHAINID. */
@@ -18,13 +21,18 @@ export interface VmParts {
   readonly onNotice?: (notice: string) => void
   /** Rules by height. Default: the chain's with all of them in force, at every height. */
   readonly rulesAt?: (height: number) => VmRules
+  /**
+   * Jumps to a place in code after which the code there is compiled; 0 for all code before it runs, infinite for none.
+   * Default: 400.
+   */
+  readonly hotAfter?: number
   /** Makes the EVM of a run. Default: the chain's. */
   readonly makeEvm?: (run: EvmRun) => Pick<Evm, 'execute'>
 }
 
 /** Makes a VM. */
 export function createVm(parts: VmParts): Vm {
-  const { chainId, onNotice = () => {}, rulesAt = () => CHAIN_RULES } = parts
+  const { chainId, onNotice = () => {}, rulesAt = () => CHAIN_RULES, hotAfter = HOT_AFTER } = parts
   const makeEvm = parts.makeEvm ?? ((run: EvmRun) => new Evm(run))
 
   /** Does a message go to an account that runs no code? */
@@ -59,6 +67,7 @@ export function createVm(parts: VmParts): Vm {
           tracer,
         },
         rules,
+        hotAfter,
         destroyedEarlier: options.destroyedEarlier,
         isLocal: options.isLocal ?? false,
         onNotice,

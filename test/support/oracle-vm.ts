@@ -19,14 +19,8 @@ import { type BlockEnvironment, MAX_GAS, type Message, type MessageResult } from
 import type { Vm } from '../../src/evm/rules.ts'
 import { createVm } from '../../src/evm/vm.ts'
 import type { Overlay } from '../../src/state/overlay.ts'
-import {
-  type CalledMessage,
-  LIBRARY,
-  LibraryLoopEvm,
-  oracleCommon,
-  oracleOpcodes,
-  type RuleSet,
-} from './library-loop.ts'
+import { type CalledMessage, LIBRARY, LibraryLoopEvm } from './library-evm.ts'
+import { oracleCommon, oracleOpcodes, type RuleSet } from './library-loop.ts'
 import { forgetTouches, isEmpty, PETERSBURG, touchesOn } from './petersburg-rules.ts'
 
 /** The library's loop by Ethereum's rules: its own precompiled contracts, collisions and nonces; touches are noted. */
@@ -168,15 +162,19 @@ export function createOracleVm(parts: {
   readonly chainId: number
   readonly ruleSet?: RuleSet
   readonly loop?: 'own' | 'library'
+  /** As of `createVm`; for our interpreter. */
+  readonly hotAfter?: number
 }): Vm {
-  const { chainId, ruleSet = 'chain', loop = 'own' } = parts
-  if (ruleSet === 'chain' && loop === 'own') return createVm({ chainId })
+  const { chainId, ruleSet = 'chain', loop = 'own', hotAfter } = parts
+  const hot = hotAfter === undefined ? {} : { hotAfter }
+  if (ruleSet === 'chain' && loop === 'own') return createVm({ chainId, ...hot })
   const beyond = loop === 'own' ? createOracleVm({ chainId, ruleSet, loop: 'library' }) : undefined
   const common = oracleCommon(chainId, ruleSet)
   const customOpcodes = loop === 'own' ? [] : oracleOpcodes(common, ruleSet)
   const options = { common, bn254: new NobleBN254(), customOpcodes, params: {} } as unknown as EVMOpts
   const vm = createVm({
     chainId,
+    ...hot,
     ...(ruleSet === 'petersburg' && { rulesAt: () => PETERSBURG }),
     makeEvm: (run) => {
       if (loop === 'own') return new EthereumEvm(run, options)

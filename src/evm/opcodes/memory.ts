@@ -14,9 +14,14 @@ export function words(length: bigint): number {
   return Math.ceil(Number(length) / 32)
 }
 
+/** Jumps that take as long as to hash or copy so many bytes. */
+export function ticksOfBytes(length: number): number {
+  return Math.floor(length / (32 * WORDS_PER_TICK))
+}
+
 /** Work that is not a jump takes time as well; the clock is looked at accordingly sooner. */
 function spendTime(frame: Frame, length: bigint): void {
-  frame.spend(Math.floor(Number(length) / (32 * WORDS_PER_TICK)))
+  frame.spend(ticksOfBytes(Number(length)))
 }
 
 /** Copies from a byte string that zeros follow for ever; pays per word and for memory. */

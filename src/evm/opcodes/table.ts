@@ -17,6 +17,8 @@ export interface OpcodeTable {
   readonly fees: Int32Array
   /** Words that must be on the stack before. */
   readonly needs: Int32Array
+  /** Words that it leaves in their place. */
+  readonly pushes: Int32Array
   /** Words that may at most be on the stack before. */
   readonly room: Int32Array
   readonly run: readonly ((frame: Frame) => void)[]
@@ -42,6 +44,7 @@ export function opcodeTable(operations: readonly Operation[]): OpcodeTable {
   const table = {
     fees: new Int32Array(256).fill(-1),
     needs: new Int32Array(256),
+    pushes: new Int32Array(256),
     room: new Int32Array(256).fill(STACK_LIMIT),
     run: new Array<(frame: Frame) => void>(256).fill(absent),
     names: new Array<string | undefined>(256).fill(undefined),
@@ -49,6 +52,7 @@ export function opcodeTable(operations: readonly Operation[]): OpcodeTable {
   for (const { code, name, fee, pops, pushes, run } of operations) {
     table.fees[code] = fee
     table.needs[code] = pops
+    table.pushes[code] = pushes
     table.room[code] = STACK_LIMIT - Math.max(pushes - pops, 0)
     table.run[code] = run
     table.names[code] = name

@@ -1,0 +1,51 @@
+/** The part of the WebAssembly interface that generated code needs; its declarations come with those of browsers only. */
+
+export interface WasmMemory {
+  readonly buffer: ArrayBuffer
+  /** Adds pages of 64 KiB; what was `buffer` is then detached. */
+  grow(pages: number): number
+}
+
+/** A compiled module. */
+export type WasmModule = object
+
+export interface WasmInstance {
+  readonly exports: Readonly<Record<string, unknown>>
+}
+
+interface WebAssemblyInterface {
+  readonly Memory: new (limits: { readonly initial: number }) => WasmMemory
+  readonly Module: new (bytes: Uint8Array) => WasmModule
+  readonly Instance: new (
+    module: WasmModule,
+    imports: Readonly<Record<string, Readonly<Record<string, unknown>>>>,
+  ) => WasmInstance
+}
+
+const found = (globalThis as { readonly WebAssembly?: WebAssemblyInterface }).WebAssembly
+
+/** Is there WebAssembly? Not where V8 may not make code (`--jitless`). */
+export const hasWebAssembly = found !== undefined
+
+function webAssembly(): WebAssemblyInterface {
+  if (found === undefined) throw new Error('there is no WebAssembly')
+  return found
+}
+
+/** Zeros, so many pages of 64 KiB. */
+export function createMemory(pages: number): WasmMemory {
+  return new (webAssembly().Memory)({ initial: pages })
+}
+
+/** Compiles a module. Throws the platform's CompileError when it is malformed. */
+export function compileModule(bytes: Uint8Array): WasmModule {
+  return new (webAssembly().Module)(bytes)
+}
+
+/** Instantiates a module whose imports are all of `host`; its exports. */
+export function instantiate(
+  module: WasmModule,
+  host: Readonly<Record<string, unknown>>,
+): WasmInstance['exports'] {
+  return new (webAssembly().Instance)(module, { host }).exports
+}

@@ -1,0 +1,141 @@
+/** 256-bit words in WebAssembly: four 64-bit lanes, in locals or known when the code is written. */
+import { type FunctionBody, I64, OP } from '../../encoding/wasm-module.ts'
+
+/** 64 bits: a constant, or the number of a local. */
+export type Lane = bigint | number
+
+/** Lowest lane first. */
+export type Word = readonly [Lane, Lane, Lane, Lane]
+
+export const LANE_MASK = (1n << 64n) - 1n
+
+export const ZERO: Word = [0n, 0n, 0n, 0n]
+
+/** A word that is known. */
+export function constant(value: bigint): Word {
+  const lane = (i: bigint) => (value >> (64n * i)) & LANE_MASK
+  return [lane(0n), lane(1n), lane(2n), lane(3n)]
+}
+
+/** The value of a word that is known; `undefined` of any other. */
+export function knownValue(word: Word): bigint | undefined {
+  let value = 0n
+  for (let i = 3; i >= 0; i--) {
+    const lane = word[i] as Lane
+    if (typeof lane !== 'bigint') return undefined
+    value = (value << 64n) | lane
+  }
+  return value
+}
+
+const indexes = [0, 1, 2, 3] as const
+
+/** Writes into one function; its locals are used again when no word has them any more. */
+export class LaneWriter {
+  readonly body: FunctionBody
+  #free: number[] = []
+  readonly #all: number[] = []
+
+  constructor(body: FunctionBody) {
+    this.body = body
+  }
+
+  /** A local for a lane. */
+  local(): number {
+    const free = this.#free.pop()
+    if (free !== undefined) return free
+    const made = this.body.local(I64)
+    this.#all.push(made)
+    return made
+  }
+
+  /** Frees the locals that none of these words has. */
+  keepOnly(words: Iterable<Word>): void {
+    const used = new Set<Lane>()
+    for (const word of words) for (const lane of word) used.add(lane)
+    this.#free = this.#all.filter((local) => !used.has(local))
+  }
+
+  push(lane: Lane): void {
+    if (typeof lane === 'bigint') this.body.i64(lane)
+    else this.body.get(lane)
+  }
+
+  /** Pops a lane into a new local. */
+  take(): number {
+    const local = this.local()
+    this.body.set(local)
+    return local
+  }
+
+  /** The word at the address in a local plus `offset`. */
+  load(address: number, offset: number): Word {
+    return this.lanes((i) => {
+      this.body.get(address)
+      this.body.memory(OP.i64_load, offset + 8 * i)
+      return this.take()
+    })
+  }
+
+  store(address: number, offset: number, word: Word): void {
+    for (const i of indexes) {
+      this.body.get(address)
+      this.push(word[i])
+      this.body.memory(OP.i64_store, offset + 8 * i)
+    }
+  }
+
+  /** The word in the EVM's memory at an address on the WebAssembly stack plus `offset`, kept in `scratch`. */
+  loadBytes(address: number, offset: number, vector: number): Word {
+    const lanes: number[] = []
+    for (const at of [16, 0]) {
+      this.body.get(address)
+      this.body.loadReversed(offset + at)
+      this.body.set(vector)
+      for (const half of [0, 1] as const) {
+        this.body.get(vector)
+        this.body.extract(half)
+        lanes.push(this.take())
+      }
+    }
+    return lanes as unknown as Word
+  }
+
+  storeBytes(address: number, offset: number, word: Word): void {
+    for (const [at, low, high] of [
+      [16, 0, 1],
+      [0, 2, 3],
+    ] as const) {
+      this.body.get(address)
+      this.push(word[low])
+      this.body.splat()
+      this.push(word[high])
+      this.body.replace(1)
+      this.body.storeReversed(offset + at)
+    }
+  }
+
+  protected lanes(make: (i: 0 | 1 | 2 | 3) => Lane): Word {
+    return [make(0), make(1), make(2), make(3)]
+  }
+
+  protected combined(code: number, x: Lane, y: Lane): number {
+    this.push(x)
+    this.push(y)
+    this.body.op(code)
+    return this.take()
+  }
+
+  /** A comparison as a lane, 0 or 1. */
+  protected compared(code: number, x: Lane, y: Lane): number {
+    this.push(x)
+    this.push(y)
+    this.body.op(code, OP.i64_extend_i32_u)
+    return this.take()
+  }
+
+  protected flag(): Word {
+    this.body.op(OP.i64_extend_i32_u)
+    return [this.take(), 0n, 0n, 0n]
+  }
+}

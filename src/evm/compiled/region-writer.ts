@@ -1,0 +1,152 @@
+/** Writes what the opcodes of a region share: the stack, of which words stay in locals, gas, and exits. */
+import { FunctionBody, I32, OP } from '../../encoding/wasm-module.ts'
+import type { OpcodeTable } from '../opcodes/table.ts'
+import type { Word } from './lanes.ts'
+import { EXIT, EXIT_SHIFT, GAS_AT, STACK_BYTES, STACK_END_AT } from './layout.ts'
+import type { Routines } from './routines.ts'
+import { WordWriter } from './words.ts'
+
+/** The local of the stack's end is this much lower, since offsets of loads and stores cannot be negative. */
+export const BIAS = STACK_BYTES
+
+/** Drops the value on top of WebAssembly's stack. */
+export const DROP = 0x1a
+
+/** Opcodes that end the frame or request a call: nothing follows in the region. */
+export const LAST: ReadonlySet<number> = new Set([0x00, 0xf0, 0xf1, 0xf2, 0xf3, 0xf4, 0xf5, 0xfa, 0xfd, 0xff])
+
+/** Writes one region, a function `(base) → exit`. */
+export class RegionWriter {
+  readonly table: OpcodeTable
+  readonly routines: Routines
+  readonly body = new FunctionBody(1)
+  readonly words = new WordWriter(this.body)
+  readonly base = 0
+  /** The stack's end at the region's start, less BIAS. */
+  readonly stack = this.body.local(I32)
+  /** Locals for what one opcode needs. */
+  readonly address = this.body.local(I32)
+  readonly vector = this.body.vector()
+  /** Words that are known, by place relative to the stack's end at the start; the others are where the stack is. */
+  readonly #known = new Map<number, Word>()
+  /** Places whose word differs from what is where the stack is. */
+  readonly #dirty = new Set<number>()
+  /** The stack's end. */
+  top = 0
+  /** Bytes of memory that are open for certain. */
+  openMemory = 0n
+  /** Gas that is paid for opcodes of the segment that have not run, the present one included. */
+  prepaid = 0
+  /** The present opcode. */
+  pc: number
+
+  constructor(table: OpcodeTable, routines: Routines, pc: number) {
+    this.table = table
+    this.routines = routines
+    this.pc = pc
+  }
+
+  /** Frees the locals that no word on the stack has. */
+  freeLocals(): void {
+    this.words.keepOnly(this.#known.values())
+  }
+
+  addGas(gas: number): void {
+    if (gas === 0) return
+    const body = this.body
+    body.get(this.base)
+    body.get(this.base)
+    body.memory(OP.f64_load, GAS_AT)
+    body.f64(gas)
+    body.op(OP.f64_add)
+    body.memory(OP.f64_store, GAS_AT)
+  }
+
+  /** The word so many places below the top; loaded when it is not known. */
+  peek(below = 0): Word {
+    const place = this.top - 1 - below
+    let word = this.#known.get(place)
+    if (word === undefined) {
+      word = this.words.load(this.stack, BIAS + 32 * place)
+      this.#known.set(place, word)
+    }
+    return word
+  }
+
+  drop(count: number): void {
+    for (let i = 0; i < count; i++) {
+      this.top--
+      this.#known.delete(this.top)
+      this.#dirty.delete(this.top)
+    }
+  }
+
+  push(word: Word): void {
+    this.#known.set(this.top, word)
+    this.#dirty.add(this.top)
+    this.top++
+  }
+
+  /** Stores the words at these places and above that are not where the stack is. Changes nothing that is known. */
+  flush(from = Number.NEGATIVE_INFINITY): void {
+    for (const place of this.#dirty) {
+      if (place < from) continue
+      this.words.store(this.stack, BIAS + 32 * place, this.#known.get(place) as Word)
+    }
+  }
+
+  pushStackEnd(): void {
+    this.body.get(this.stack)
+    this.body.i32(BIAS + 32 * this.top)
+    this.body.op(OP.i32_add)
+  }
+
+  /** Stores the stack and its end. */
+  settle(): void {
+    this.flush()
+    this.body.get(this.base)
+    this.pushStackEnd()
+    this.body.memory(OP.i32_store, STACK_END_AT)
+  }
+
+  exit(kind: number, pc: number): void {
+    this.settle()
+    this.body.i32((kind << EXIT_SHIFT) | pc)
+    this.body.op(OP.return)
+  }
+
+  /** Leaves the present opcode to the interpreter, with the gas of what has not run. */
+  interpretInstead(): void {
+    this.addGas(this.prepaid)
+    this.exit(EXIT.INTERPRET, this.pc)
+  }
+
+  callRun(opcode: number): void {
+    const body = this.body
+    const { run, load, hash } = this.routines
+    this.flush(this.top - (this.table.needs[opcode] as number))
+    body.get(this.base)
+    this.pushStackEnd()
+    if (opcode === 0x54) body.call(load)
+    else if (opcode === 0x20) body.call(hash)
+    else {
+      body.i32(opcode)
+      body.call(run)
+    }
+  }
+
+  /** The operands are gone, and the result is where the stack is; that of a call comes when the callee has ended. */
+  settleOperands(opcode: number): void {
+    this.drop(this.table.needs[opcode] as number)
+    if (!LAST.has(opcode)) this.top += this.table.pushes[opcode] as number
+  }
+
+  swap(depth: number): void {
+    const top = this.peek()
+    const other = this.peek(depth)
+    const [high, low] = [this.top - 1, this.top - 1 - depth]
+    this.#known.set(high, other)
+    this.#known.set(low, top)
+    this.#dirty.add(high).add(low)
+  }
+}

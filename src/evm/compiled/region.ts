@@ -1,0 +1,295 @@
+/**
+ * Compiles a region: the code that runs from a program counter on, along the branches that were taken most often. Words
+ * stay in locals along the way, and jumps to known destinations cost nothing. Where it cannot go on, or must not, it
+ * leaves the frame as the interpreter would have it, and returns the program counter.
+ */
+import { type FunctionBody, I32, OP } from '../../encoding/wasm-module.ts'
+import type { CodeAnalysis } from '../code-analysis.ts'
+import type { OpcodeTable } from '../opcodes/table.ts'
+import { inlineOpcode } from './inline-opcodes.ts'
+import { knownValue, type Word } from './lanes.ts'
+import { EXIT, EXIT_SHIFT, GAS_AT, PC_MASK, STACK_AT, STACK_BYTES, STACK_END_AT, TICKS_AT } from './layout.ts'
+import { BIAS, DROP, LAST, RegionWriter } from './region-writer.ts'
+import type { Routines } from './routines.ts'
+import { segmentAt, sizeOf, treatmentOf } from './segment.ts'
+
+/** Opcodes that a region holds at most, and times that it passes one place. */
+const MAX_OPCODES = 800
+const MAX_VISITS = 2
+
+export interface RegionParts {
+  readonly analysis: CodeAnalysis
+  readonly table: OpcodeTable
+  readonly routines: Routines
+}
+
+/** A compiled region, and where code goes on after it. */
+export interface Region {
+  readonly body: FunctionBody
+  /** Branches that were taken less often, or not at all. */
+  readonly exits: ReadonlySet<number>
+  /** Places that are reached as often as the region itself, at most. */
+  readonly continuations: ReadonlySet<number>
+}
+
+/** Compiles the region that starts at `root`; the function is `(base) → exit`. */
+export function compileRegion(parts: RegionParts, root: number): Region {
+  return new RegionCompiler(parts, root).compile()
+}
+
+class RegionCompiler {
+  readonly #code: Uint8Array
+  readonly #analysis: CodeAnalysis
+  readonly #table: OpcodeTable
+  readonly #root: number
+  readonly #writer: RegionWriter
+  readonly #exits = new Set<number>()
+  readonly #continuations = new Set<number>()
+  readonly #visits = new Map<number, number>()
+  /** Stack that is checked to be there, and to be free. */
+  #checkedDepth = 0
+  #checkedGrowth = 0
+  #segmentEnd = -1
+
+  constructor({ analysis, table, routines }: RegionParts, root: number) {
+    this.#analysis = analysis
+    this.#code = analysis.code
+    this.#table = table
+    this.#root = root
+    this.#writer = new RegionWriter(table, routines, root)
+  }
+
+  compile(): Region {
+    const body = this.#writer.body
+    body.loop()
+    body.get(this.#writer.base)
+    body.memory(OP.i32_load, STACK_END_AT)
+    body.i32(BIAS)
+    body.op(OP.i32_sub)
+    body.set(this.#writer.stack)
+    let opcodes = 0
+    while (this.#step()) {
+      const isBetween = this.#segmentEnd < 0 || this.#writer.pc === this.#segmentEnd
+      if (++opcodes < MAX_OPCODES || !isBetween) continue
+      this.#pauseAt(this.#writer.pc)
+      break
+    }
+    body.end()
+    body.op(OP.unreachable)
+    return { body, exits: this.#exits, continuations: this.#continuations }
+  }
+
+  /** Compiles the opcode at the program counter; false when the region ends there. */
+  #step(): boolean {
+    const opcode = this.#writer.pc < this.#code.length ? (this.#code[this.#writer.pc] as number) : 0
+    if (this.#segmentEnd < 0 || this.#writer.pc === this.#segmentEnd) {
+      const visits = (this.#visits.get(this.#writer.pc) ?? 0) + 1
+      this.#visits.set(this.#writer.pc, visits)
+      if (visits > MAX_VISITS) {
+        this.#pauseAt(this.#writer.pc)
+        return false
+      }
+      this.#beginSegment()
+    }
+    if (treatmentOf(opcode, this.#table) === 'interpret') {
+      this.#writer.exit(EXIT.INTERPRET, this.#writer.pc)
+      return false
+    }
+    this.#writer.freeLocals()
+    const fee = this.#table.fees[opcode] as number
+    if (opcode === 0x56) return this.#jump()
+    if (opcode === 0x57) return this.#jumpIf()
+    if (!inlineOpcode(this.#writer, this.#code, opcode)) {
+      const goesOn = this.#runOpcode(opcode)
+      if (!goesOn) return false
+    }
+    this.#writer.prepaid -= fee
+    this.#writer.pc += sizeOf(opcode)
+    return true
+  }
+
+  /** Checks gas and stack for all opcodes up to the next place that needs a check. */
+  #beginSegment(): void {
+    const body = this.#writer.body
+    const { gas, depth, growth, end } = segmentAt(this.#code, this.#writer.pc, this.#table)
+    this.#segmentEnd = end
+    this.#writer.prepaid = 0
+    if (end === this.#writer.pc) return
+    let checks = 0
+    if (gas > 0) {
+      body.get(this.#writer.base)
+      body.memory(OP.f64_load, GAS_AT)
+      body.f64(gas)
+      body.op(OP.f64_lt)
+      checks++
+    }
+    const lowest = depth - this.#writer.top
+    if (lowest > this.#checkedDepth) {
+      this.#checkedDepth = lowest
+      body.get(this.#writer.stack)
+      body.get(this.#writer.base)
+      body.i32(STACK_AT + 32 * lowest - BIAS)
+      body.op(OP.i32_add, OP.i32_lt_s)
+      if (checks++ > 0) body.op(OP.i32_or)
+    }
+    const highest = this.#writer.top + growth
+    if (highest > this.#checkedGrowth) {
+      this.#checkedGrowth = highest
+      body.get(this.#writer.stack)
+      body.get(this.#writer.base)
+      body.i32(STACK_AT + STACK_BYTES - 32 * highest - BIAS)
+      body.op(OP.i32_add, OP.i32_gt_s)
+      if (checks++ > 0) body.op(OP.i32_or)
+    }
+    if (checks > 0) {
+      body.if()
+      this.#writer.exit(EXIT.INTERPRET, this.#writer.pc)
+      body.end()
+    }
+    this.#writer.addGas(-gas)
+    this.#writer.prepaid = gas
+  }
+
+  /** Ends the region; another one goes on. */
+  #pauseAt(pc: number): void {
+    this.#continuations.add(pc)
+    this.#writer.exit(EXIT.JUMP, pc)
+  }
+
+  /** Leaves for a place that may be compiled as well. */
+  #leaveTo(pc: number): void {
+    this.#exits.add(pc)
+    this.#writer.exit(EXIT.JUMP, pc)
+  }
+
+  /** Back to the region's start; `levels` is how many blocks are open within its loop. */
+  #repeat(levels: number): void {
+    const body = this.#writer.body
+    this.#writer.settle()
+    body.get(this.#writer.base)
+    body.get(this.#writer.base)
+    body.memory(OP.i32_load, TICKS_AT)
+    body.i32(1)
+    body.op(OP.i32_sub)
+    body.memory(OP.i32_store, TICKS_AT)
+    body.get(this.#writer.base)
+    body.memory(OP.i32_load, TICKS_AT)
+    body.i32(0)
+    body.op(OP.i32_gt_s)
+    body.branchIf(levels)
+    body.i32((EXIT.JUMP << EXIT_SHIFT) | this.#root)
+    body.op(OP.return)
+  }
+
+  #isDestination(target: bigint): boolean {
+    return this.#analysis.jumpDestinations[Number(target)] === 1
+  }
+
+  /** Goes on at a jump destination; false when the region ends with the jump. */
+  #goTo(target: number): boolean {
+    this.#segmentEnd = -1
+    if (target !== this.#root) {
+      this.#writer.pc = target
+      return true
+    }
+    this.#repeat(0)
+    return false
+  }
+
+  #jump(): boolean {
+    const target = this.#writer.peek()
+    const known = knownValue(target)
+    if (known !== undefined && this.#isDestination(known)) {
+      this.#writer.drop(1)
+      return this.#goTo(Number(known))
+    }
+    if (known !== undefined) {
+      this.#writer.interpretInstead()
+      return false
+    }
+    const body = this.#writer.body
+    this.#writer.drop(1)
+    this.#writer.settle()
+    // A destination that no code is long enough for counts as the largest one.
+    const [low, ...high] = target
+    this.#writer.words.push(low)
+    body.op(OP.i32_wrap_i64)
+    body.i32(PC_MASK)
+    this.#writer.words.pushTruth([0n, ...high] as unknown as Word)
+    this.#writer.words.push(low)
+    body.i64(BigInt(PC_MASK))
+    body.op(OP.i64_gt_u, OP.i32_or, OP.i32_eqz, OP.select)
+    body.i32(EXIT.DYNAMIC << EXIT_SHIFT)
+    body.op(OP.i32_or, OP.return)
+    return false
+  }
+
+  #jumpIf(): boolean {
+    const body = this.#writer.body
+    const target = knownValue(this.#writer.peek())
+    const condition = this.#writer.peek(1)
+    const next = this.#writer.pc + 1
+    if (target === undefined) {
+      this.#writer.interpretInstead()
+      return false
+    }
+    const known = knownValue(condition)
+    const isValid = this.#isDestination(target)
+    if (known !== undefined && known !== 0n && !isValid) {
+      this.#writer.interpretInstead()
+      return false
+    }
+    this.#writer.drop(2)
+    if (known === 0n) return this.#fallThrough(next)
+    if (known !== undefined) return this.#goTo(Number(target))
+    const { counts } = this.#analysis
+    const taken = isValid ? (counts[Number(target)] as number) : -1
+    const passed = counts[next] ?? 0
+    const destination = Number(target)
+    this.#writer.words.pushTruth(condition)
+    if (isValid && destination !== this.#root && taken > passed) {
+      body.op(OP.i32_eqz)
+      body.if()
+      this.#leaveTo(next)
+      body.end()
+      return this.#goTo(destination)
+    }
+    body.if()
+    if (!isValid) this.#writer.exit(EXIT.DYNAMIC, target > PC_MASK ? PC_MASK : destination)
+    else if (destination === this.#root) this.#repeat(1)
+    else this.#leaveTo(destination)
+    body.end()
+    return this.#fallThrough(next)
+  }
+
+  #fallThrough(next: number): boolean {
+    this.#writer.pc = next
+    this.#segmentEnd = -1
+    return true
+  }
+
+  /** Calls an opcode of the table, on operands where the stack is; false when the region ends with it. */
+  #runOpcode(opcode: number): boolean {
+    const body = this.#writer.body
+    this.#writer.callRun(opcode)
+    const next = this.#writer.pc + 1
+    this.#writer.settleOperands(opcode)
+    if (treatmentOf(opcode, this.#table) !== 'gas') {
+      body.op(DROP)
+      return true
+    }
+    if (LAST.has(opcode)) {
+      body.op(DROP)
+      if (opcode >= 0xf0 && opcode !== 0xf3 && opcode < 0xfb) this.#continuations.add(next)
+      this.#writer.exit(EXIT.STATUS, next)
+      return false
+    }
+    body.if()
+    this.#writer.exit(EXIT.STATUS, next)
+    body.end()
+    return true
+  }
+}
+
+/** The signature of a region. */
+export const REGION_SIGNATURE = { parameters: [I32], results: [I32] } as const

@@ -1,0 +1,78 @@
+/** Where compiled code begins and ends: hot loops, failures, pauses, memory of several frames. */
+import { describe, expect, it } from 'vitest'
+import { createVm } from '../../../src/evm/vm.ts'
+import { CONTRACT, OTHER, RETURN_TOP, run, stepping, word, world } from '../../support/execution.ts'
+
+const interpreted = createVm({ chainId: 33, hotAfter: Number.POSITIVE_INFINITY })
+const hot = createVm({ chainId: 33, hotAfter: 10 })
+const compiled = createVm({ chainId: 33, hotAfter: 0 })
+
+/** Counts down from a number and adds it all up; the sum is on top at the end. */
+const sum = (from: number) =>
+  `0 ${from} JUMPDEST DUP1 SWAP2 ADD SWAP1 1 SWAP1 SUB DUP1 ${from > 255 ? 5 : 4} JUMPI POP ${RETURN_TOP}`
+
+async function everywhere(code: string, gas: bigint, others = {}) {
+  const results = []
+  for (const vm of [interpreted, hot, compiled]) {
+    const state = world({ [CONTRACT]: { code, balance: 100n }, ...others })
+    const { status, failure, gasUsed, output, logs } = await run(state, { gas }, { vm })
+    results.push({ status, failure, gasUsed, output, logs, storage: state.storage(CONTRACT, 1n) })
+  }
+  return results
+}
+
+describe('compiled code', () => {
+  it('goes on from the interpreter in the middle of a loop', async () => {
+    const [plain, ...others] = await everywhere(sum(2000), 1_000_000n)
+    expect(plain?.status).toBe('succeeded')
+    expect(BigInt(`0x${Buffer.from(plain?.output ?? []).toString('hex')}`)).toBe(2001n * 1000n)
+    for (const other of others) expect(other).toEqual(plain)
+  })
+
+  it('runs out of gas at the same opcode, whatever the gas', async () => {
+    const code = '0 JUMPDEST 1 ADD DUP1 DUP1 DUP1 1 SSTORE 7 MUL MSTORE DUP1 100 GT 2 JUMPI 0 0 REVERT'
+    for (let gas = 4000n; gas < 60_000n; gas += 1237n) {
+      const [plain, ...others] = await everywhere(code, gas)
+      for (const other of others) expect(other).toEqual(plain)
+    }
+  })
+
+  it('fails on the limits of the stack as the interpreter does', async () => {
+    for (const code of [
+      'JUMPDEST 1 0 JUMP',
+      '1 1 JUMPDEST POP 4 JUMP',
+      'JUMPDEST 3 JUMP',
+      'JUMPDEST 1 ADD',
+    ]) {
+      const [plain, ...others] = await everywhere(code, 500_000n)
+      expect(plain?.status).toBe('failed')
+      for (const other of others) expect(other).toEqual(plain)
+    }
+  })
+
+  it('gives each frame memory of its own, zero at first', async () => {
+    const callee = `1 0 NOT 640 MSTORE 0 NOT 0 MSTORE STOP`
+    const reader = `960 MLOAD 0 MLOAD OR 640 MLOAD OR ${RETURN_TOP}`
+    const call = (to: string) => `32 0 0 0 ${to} GAS STATICCALL POP`
+    const code = `${call(OTHER)} ${call('0x3000000000000000000000000000000000000004')} 0 MLOAD ${RETURN_TOP}`
+    const others = {
+      [OTHER]: { code: callee },
+      '0x3000000000000000000000000000000000000004': { code: reader },
+    }
+    const [plain, ...rest] = await everywhere(code, 1_000_000n, others)
+    expect(plain?.output).toEqual(new Uint8Array(32))
+    for (const other of rest) expect(other).toEqual(plain)
+  })
+
+  it('yields and ends when its time is up', async () => {
+    const state = world({ [CONTRACT]: { code: 'JUMPDEST 0 JUMP' } })
+    const late = run(state, { gas: 10n ** 12n }, { vm: compiled, deadlineMs: 20 })
+    await expect(late).rejects.toMatchObject({ kind: 'limit-exceeded' })
+  })
+
+  it('leaves traced runs to the interpreter', async () => {
+    const state = world({ [CONTRACT]: { code: sum(200) } })
+    const result = await run(state, {}, { vm: stepping(compiled) })
+    expect(word(result)).toBe(201n * 100n)
+  })
+})
