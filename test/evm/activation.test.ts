@@ -235,6 +235,14 @@ describe('creations', () => {
     expect(await outcome(8_804_200)).toBe('failed')
   })
 
+  it('may revert with a payload that begins with 0xef, which is no code', async () => {
+    const data = assemble('0xef 0 MSTORE8 1 0 REVERT')
+    const env = { ...ENVIRONMENT, number: 8_804_200 }
+    const { status, gasUsed, output } = await run(world(), { to: null, data }, { vm, env })
+    expect({ status, output }).toEqual({ status: 'reverted', output: Uint8Array.of(0xef) })
+    expect(gasUsed).toBeLessThan(100n)
+  })
+
   it('have init code of any length, without a price of its own, before RSKIP-438', async () => {
     const code = '49153 0 0 CREATE'
     expect(await failure(7_338_023, `${code} STOP`)).toBeUndefined()
