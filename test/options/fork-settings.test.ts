@@ -19,17 +19,18 @@ describe('the URL', () => {
     [`${URL}@-10`, { urls: [URL], block: { number: -10 }, headers: [] }],
     [`${URL}@0x10`, { urls: [URL], block: { number: 16 }, headers: [] }],
     [`${URL}@${HASH.toUpperCase().replace('0X', '0x')}`, { urls: [URL], block: { hash: HASH }, headers: [] }],
+    ['wss://host/key@latest', { urls: ['wss://host/key'], block: { tag: 'latest' }, headers: [] }],
     ['http://user:word@host:4444/', { urls: ['http://user:word@host:4444/'], headers: [] }],
   ])('%s is read', (fork, source) => {
     expect(sourceOf({ fork })).toEqual(source)
   })
 
-  it.each(['node.example', 'ftp://node.example', 'ws://node.example', ''])('"%s" is refused', (fork) => {
+  it.each(['node.example', 'ftp://node.example', 'ipc://node.example', ''])('"%s" is refused', (fork) => {
     expect(() => resolveNodeOptions({ fork })).toThrow(/^Option "fork" expects URLs such as/)
   })
 
   it('is not repeated by the refusal, since it may hold a key', () => {
-    expect(() => resolveNodeOptions({ fork: 'wss://node.example/secret' })).toThrow(/^((?!secret).)*$/)
+    expect(() => resolveNodeOptions({ fork: 'ftp://node.example/secret' })).toThrow(/^((?!secret).)*$/)
   })
 
   it('may be given several times, as may a header', () => {
