@@ -207,6 +207,14 @@ describe('rpc.discover', () => {
     expect(methods.map(({ name }) => name)).toEqual(['rpc_modules', 'rpc.discover', 'eth_chainId'])
   })
 
+  it('names the methods alone when asked for their names', async () => {
+    const dispatcher = dispatcherOf(engine, {}, { switched: ['rpc', 'eth_chainId'] })
+    const names = { methods: [{ name: 'rpc_modules' }, { name: 'rpc.discover' }, { name: 'eth_chainId' }] }
+    expect((await ask(dispatcher, 'rpc.discover', [true])).result).toEqual(names)
+    expect((await ask(dispatcher, 'rpc.discover', [false])).result).toHaveProperty('openrpc')
+    expect((await ask(dispatcher, 'rpc.discover', [{}])).error).toMatchObject({ code: -32602 })
+  })
+
   async function discover(switched: readonly string[] = []): Promise<Document> {
     return (await ask(dispatcherOf(engine, {}, { switched }), 'rpc.discover')).result as Document
   }

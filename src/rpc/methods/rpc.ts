@@ -3,6 +3,8 @@ import { z } from 'zod'
 import { type Context, method } from '../method.ts'
 import { namesOf, namespaceOf } from '../method-names.ts'
 import { openRpcDocument } from '../openrpc.ts'
+import { optional } from '../parameter.ts'
+import { Flag } from '../wire/scalars.ts'
 
 /** What this caller may use. */
 function openTo({ methods, session }: Context) {
@@ -26,11 +28,15 @@ export const rpc_modules = method({
 export const rpc_discover = method({
   name: 'rpc.discover',
   hosted: true,
-  summary: 'An OpenRPC document of the methods that the caller may use.',
-  params: {},
+  summary: 'An OpenRPC document of the methods that the caller may use; with the flag only their names.',
+  params: { namesOnly: optional(Flag, false) },
   result: z.record(z.string(), z.unknown()),
-  examples: [],
-  run: (_, context) => openRpcDocument(openTo(context), context.options.release),
+  examples: [{ params: [true], result: { methods: [{ name: 'web3_clientVersion' }] }, varies: true }],
+  // The document has hundreds of kilobytes, and its schemas are made on the first request.
+  run: ({ namesOnly }, context) =>
+    namesOnly
+      ? { methods: openTo(context).map(({ name }) => ({ name })) }
+      : openRpcDocument(openTo(context), context.options.release),
 })
 
 /** The methods of this file, in the order of the document. */
