@@ -70,11 +70,24 @@ function failureText({ error, revertReason }: RawFrame, decoded: DecodedItem | n
   return revertReason ?? error
 }
 
+/**
+ * Traces a mined transaction with the options of `debug_traceTransaction`. Throws `RpcError`, and an Error in words when
+ * it is in no block any more: a reorganisation or a revert has removed it.
+ */
+export async function traceTransaction<Result>(
+  hash: Hex,
+  options: object,
+  signal?: AbortSignal,
+): Promise<Result> {
+  const result = await call<Result | null>('debug_traceTransaction', [hash, options], signal)
+  if (result === null) throw new Error('The transaction is in no block')
+  return result
+}
+
 /** Loads and decodes the tree of a mined transaction. */
 export async function loadCallTree(hash: Hex, signal: AbortSignal): Promise<CallTree> {
   const options = { tracer: 'callTracer', tracerConfig: { withLog: true } }
-  const root = await call<RawFrame>('debug_traceTransaction', [hash, options], signal)
-  return decodeTree(root, signal)
+  return decodeTree(await traceTransaction<RawFrame>(hash, options, signal), signal)
 }
 
 /** Decodes the calls, failures and events of a tree. */

@@ -147,6 +147,22 @@ describeWith(CHROMIUM, 'the page of a transaction', () => {
     expect(dialogs).toEqual([])
   })
 
+  it('follows a transaction that a reorganisation makes pending and a revert forgets', async () => {
+    const explorer = await open()
+    const { page, call } = explorer
+    const shop = await deployedShop(explorer)
+    const snapshot = await call('evm_snapshot')
+    const hash = await shop.buy(7, 1)
+    await explorer.goTo(`#/tx/${hash}`)
+    await page.getByRole('table', { name: 'State before and after' }).waitFor()
+    await call('evm_reorg', { depth: 1 })
+    await page.getByText('Pending', { exact: true }).waitFor()
+    await call('evm_mine')
+    await page.getByRole('table', { name: 'State before and after' }).waitFor()
+    await call('evm_revert', snapshot)
+    await page.getByRole('alert').getByText(`There is no transaction ${hash}`).waitFor()
+  })
+
   it('shows a pending transaction until it is mined', async () => {
     const explorer = await open({ mining: 'manual' })
     const { page, call } = explorer

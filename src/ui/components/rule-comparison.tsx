@@ -122,9 +122,11 @@ function ReportView({ report }: { readonly report: Report }) {
 export function RuleComparison({ hash }: { readonly hash: Hex }) {
   const [fork, setFork] = useState(FORKS[0] as string)
   const [report, setReport] = useState<Report | null>(null)
-  const action = useAction(async () =>
-    setReport(await call<Report | null>('debug_compareRules', [hash, fork])),
-  )
+  const action = useAction(async () => {
+    const compared = await call<Report | null>('debug_compareRules', [hash, fork])
+    if (compared === null) throw new Error('The transaction is in no block')
+    setReport(compared)
+  })
   return (
     <Section
       title="Under Ethereum's rules"

@@ -1,8 +1,8 @@
 /** The accounts that a transaction changed: balance, nonce, code and storage before and after. */
 import type { ComponentChildren } from 'preact'
-import { call } from '../client.ts'
 import { byteLength, coins, counted, grouped, type Hex, shortened, toBigInt } from '../format.ts'
 import { useQuery } from '../query.ts'
+import { traceTransaction } from '../trace.ts'
 import { Section, Show, Table } from './layout.tsx'
 import { AddressLink } from './values.tsx'
 
@@ -85,9 +85,9 @@ export function StateChanges({ hash }: { readonly hash: Hex }) {
   const changes = useQuery(
     `state ${hash}`,
     (signal) =>
-      call<{ pre: States; post: States }>(
-        'debug_traceTransaction',
-        [hash, { tracer: 'prestateTracer', tracerConfig: { diffMode: true } }],
+      traceTransaction<{ pre: States; post: States }>(
+        hash,
+        { tracer: 'prestateTracer', tracerConfig: { diffMode: true } },
         signal,
       ),
     'settled',

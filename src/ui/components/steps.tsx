@@ -1,8 +1,8 @@
 /** The opcode steps of a transaction, loaded on request: one step's stack, memory and storage at a time. */
 import { useState } from 'preact/hooks'
-import { call } from '../client.ts'
 import { counted, grouped, type Hex } from '../format.ts'
 import { useAction } from '../query.ts'
+import { traceTransaction } from '../trace.ts'
 import { ErrorText } from './action.tsx'
 import { Section } from './layout.tsx'
 import { Windowed } from './windowed.tsx'
@@ -82,10 +82,7 @@ export function Steps({ hash }: { readonly hash: Hex }) {
   const [selected, setSelected] = useState(0)
   const load = useAction(async () => {
     const options = { tracer: 'structLogger', enableMemory: true, limit }
-    const { structLogs } = await call<{ structLogs: readonly Step[] }>('debug_traceTransaction', [
-      hash,
-      options,
-    ])
+    const { structLogs } = await traceTransaction<{ structLogs: readonly Step[] }>(hash, options)
     setSteps(structLogs)
     setLimit(limit * 10)
   })
