@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { call } from './client.ts'
 import { ActionButton, ErrorText } from './components/action.tsx'
+import { Heading } from './components/layout.tsx'
 import { SearchBox } from './components/search-box.tsx'
 import { grouped, toNumber } from './format.ts'
 import { loadAllPages, loadedPage, loadPage, PAGES, type PageComponent } from './pages.tsx'
@@ -68,7 +69,7 @@ function Top() {
 function NotFound() {
   return (
     <>
-      <h1>No such page</h1>
+      <Heading title="No such page" />
       <p>
         <a href={linkTo('')}>Go to the overview</a>
       </p>
@@ -128,10 +129,6 @@ export function App() {
     isFirst.current = false
   }, [page, argument])
   const { Page, hasFailed } = usePage(page)
-  useEffect(() => {
-    const heading = main.current?.querySelector('h1')?.textContent
-    document.title = heading ? `${heading} · Tandem` : 'Tandem'
-  }, [page, argument, Page])
   return (
     <>
       <button type="button" class="skip" onClick={() => main.current?.focus()}>

@@ -1,8 +1,8 @@
 /** The live state that all pages share: the connection, the head, changes of the chain, and the methods that are open. */
-import { computed, signal } from '@preact/signals'
+import { signal } from '@preact/signals'
 import { call, type Feed, openFeed } from './client.ts'
 import { type Hex, toNumber } from './format.ts'
-import type { ChainChange, Header, OpenRpc } from './model.ts'
+import type { ChainChange, Header } from './model.ts'
 
 /** `lost` once an open connection has closed. */
 export const connection = signal<'connecting' | 'open' | 'lost'>('connecting')
@@ -20,14 +20,14 @@ export const announcement = signal('')
 export const now = signal(Math.floor(Date.now() / 1000))
 /** Chain id and version of the node. */
 export const identity = signal<{ readonly chainId: number; readonly version: string } | undefined>(undefined)
-/** The OpenRPC document of the methods that this caller may use. */
-export const openRpc = signal<OpenRpc | undefined>(undefined)
-
-const openMethods = computed(() => new Set(openRpc.value?.methods.map(({ name }) => name)))
+/** Grows with each reconnection: the node may be another one, with other methods. */
+export const reconnections = signal(0)
+/** The names of the methods that this caller may use; `undefined` until they are known. */
+export const openMethods = signal<ReadonlySet<string> | undefined>(undefined)
 
 /** May this caller use the method? False until the methods are known. */
 export function may(method: string): boolean {
-  return openMethods.value.has(method)
+  return openMethods.value?.has(method) ?? false
 }
 
 /** Sets the text of the live region; repeated texts are announced again. */
@@ -97,14 +97,15 @@ function onChain(event: unknown): void {
 
 async function loadMethods(): Promise<void> {
   try {
-    openRpc.value = await call<OpenRpc>('rpc.discover')
+    const { methods } = await call<{ methods: readonly { name: string }[] }>('rpc.discover', [true])
+    openMethods.value = new Set(methods.map(({ name }) => name))
     const [chainId, text] = await Promise.all([
       may('eth_chainId') ? call<Hex>('eth_chainId') : '0x0',
       may('web3_clientVersion') ? call<string>('web3_clientVersion') : '',
     ])
     identity.value = { chainId: Number(chainId), version: text }
   } catch {
-    // Without the document no button that changes the chain is shown.
+    // Without the names no button that changes the chain is shown.
   }
 }
 
@@ -117,6 +118,7 @@ export function startStore(): void {
       // What the first pages load on their way needs no second load.
       if (connection.value === 'lost') {
         epoch.value++
+        reconnections.value++
         void loadMethods()
       }
       connection.value = 'open'

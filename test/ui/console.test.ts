@@ -86,6 +86,25 @@ describeWith(CHROMIUM, 'the console', () => {
     await form('eth_getUncleByBlockHashAndIndex').waitFor()
   })
 
+  it('alone asks for the whole document of the methods, and once', async () => {
+    const { page, goTo, url } = await open()
+    const asked: unknown[] = []
+    page.on('request', (request) => {
+      const body = request.postDataJSON() as { method?: string; params?: unknown } | null
+      if (body?.method === 'rpc.discover') asked.push(body.params)
+    })
+    await page.goto('about:blank')
+    await page.goto(url)
+    await page.getByRole('button', { name: 'Mine' }).waitFor()
+    for (const fragment of ['#/console', '#/clock', '#/console/evm_mine']) {
+      await goTo(fragment)
+      const [, name = 'eth_blockNumber'] = /console\/(.*)/.exec(fragment) ?? []
+      if (fragment !== '#/clock') await page.getByRole('form', { name, exact: true }).waitFor()
+      else await page.getByRole('heading', { name: 'Clock and mining' }).waitFor()
+    }
+    expect(asked).toEqual([[true], []])
+  })
+
   it('fits a phone in the dark, as the page of peers does, where addresses are banned', async () => {
     const explorer = await open({}, {}, '#/console')
     const { page, call, goTo } = explorer

@@ -128,6 +128,64 @@ describeWith(CHROMIUM, 'the overview', () => {
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to content')
   })
 
+  it('asks for no method that the key does not open, whichever page is opened', async () => {
+    const keys = keyFile()
+    try {
+      const key = await keys.add('reader')
+      const { page, node, goTo } = await open(
+        { profile: 'hosted' },
+        { ui: true, apiKeys: keys.file },
+        `${key}/`,
+      )
+      const refused: string[] = []
+      const asked: Promise<void>[] = []
+      page.on('requestfinished', (request) => {
+        const sent = request.postDataJSON() as { method: string } | { method: string }[] | null
+        if (sent === null) return
+        asked.push(
+          request.response().then(async (response) => {
+            const replies = [(await response?.json()) as { error?: object } | { error?: object }[]].flat()
+            replies.forEach((reply, i) => {
+              if (reply.error !== undefined) refused.push([sent].flat()[i]?.method ?? '')
+            })
+          }),
+        )
+      })
+      await page.getByText('Chain 33').waitFor()
+      await node.engine.commands.mine({ blocks: 2 })
+      const { transactions, miner } = (await node.request({
+        method: 'eth_getBlockByNumber',
+        params: ['0x2', false],
+      })) as { transactions: string[]; miner: string }
+      for (const [fragment, heading] of [
+        ['#/blocks', 'Blocks'],
+        ['#/block/2', 'Block 2'],
+        [`#/tx/${transactions[0]}`, 'Transaction'],
+        [`#/address/${miner}`, 'Address'],
+        ['#/contracts', 'Contracts'],
+        ['#/pool', 'Pool'],
+        ['#/tree', 'Block tree'],
+        ['#/snapshots', 'Snapshots'],
+        ['#/accounts', 'Accounts'],
+        ['#/clock', 'Clock and mining'],
+        ['#/peers', 'Peers'],
+        ['#/search/token', 'Search: token'],
+        ['#/console', 'Console'],
+        ['#/', 'Overview'],
+      ] as const) {
+        await goTo(fragment)
+        await page.getByRole('heading', { level: 1, name: heading }).waitFor()
+        if (fragment === '#/pool') await page.getByText('does not list its pool').waitFor()
+        await page.locator('main', { hasText: 'Loading…' }).waitFor({ state: 'detached' })
+      }
+      await Promise.all(asked)
+      expect(asked.length).toBeGreaterThan(10)
+      expect(refused).toEqual([])
+    } finally {
+      keys.remove()
+    }
+  })
+
   it('shows a hosted node to the owner of a key, without what the key may not do', async () => {
     const keys = keyFile()
     try {

@@ -1,7 +1,22 @@
 /** Parts of pages: sections, definition lists, tables, and what is shown while something is loaded. */
 import type { ComponentChildren } from 'preact'
+import { useEffect } from 'preact/hooks'
 import type { Loaded } from '../query.ts'
 import { ErrorText } from './action.tsx'
+
+/** The heading of a page: its title, which is the document's as well, or `children` in place of it. */
+export function Heading({
+  title,
+  children = title,
+}: {
+  readonly title: string
+  readonly children?: ComponentChildren
+}) {
+  useEffect(() => {
+    document.title = `${title} · Tandem`
+  }, [title])
+  return <h1>{children}</h1>
+}
 
 /** A section with its heading. */
 export function Section({
@@ -93,7 +108,7 @@ export function Table({
   )
 }
 
-/** Shows what was loaded, or why it was not. */
+/** Shows what was loaded, or why it was not. `undefined` is not loaded yet: a query that found nothing to load gives null. */
 export function Show<Value>({
   loaded,
   children,

@@ -16,7 +16,7 @@ import {
 import { call, callAll, RpcError } from '../client.ts'
 import { ActionButton } from '../components/action.tsx'
 import { ActionForm, Field, useText } from '../components/form.tsx'
-import { Section, Show, Table } from '../components/layout.tsx'
+import { Heading, Section, Show, Table } from '../components/layout.tsx'
 import { SenderChoice } from '../components/sender.tsx'
 import { AddressLink, Amount, TransactionLink } from '../components/values.tsx'
 import { grouped, type Hex, shortened, toBigInt } from '../format.ts'
@@ -209,7 +209,7 @@ export function AccountsPage() {
   const accounts = useAccounts()
   return (
     <>
-      <h1>Accounts</h1>
+      <Heading title="Accounts" />
       <Section title="Accounts">
         <AccountTable accounts={accounts} />
       </Section>

@@ -6,7 +6,7 @@ import { AddressCode, AddressStorage } from '../components/address-code.tsx'
 import { AddressEvents } from '../components/address-events.tsx'
 import { AddressHistory } from '../components/address-history.tsx'
 import { FunctionForms } from '../components/function-forms.tsx'
-import { Fields, Section, Show } from '../components/layout.tsx'
+import { Fields, Heading, Section, Show } from '../components/layout.tsx'
 import { AddressLink, Amount, TransactionLink } from '../components/values.tsx'
 import { type ContractAbi, loadAbi } from '../contracts.ts'
 import { grouped, type Hex, toBigInt } from '../format.ts'
@@ -104,9 +104,9 @@ export function AddressPage({ argument }: { readonly argument: string }) {
   const name = isAddress ? contractName(address) : undefined
   return (
     <>
-      <h1>
+      <Heading title={`${name ?? 'Address'} ${argument}`}>
         {name ?? 'Address'} <span class="mono subtitle">{argument}</span>
-      </h1>
+      </Heading>
       {isAddress ? (
         <AccountView address={address} />
       ) : (

@@ -1,6 +1,6 @@
 /** `#/block/<height, hash or tag>`: header, proof of work, uncles, payouts and transactions of a block. */
 import { call, callAll, RpcError } from '../client.ts'
-import { Fields, Section, Show, Table } from '../components/layout.tsx'
+import { Fields, Heading, Section, Show, Table } from '../components/layout.tsx'
 import { MergedMiningSection } from '../components/merged-mining-section.tsx'
 import { TransactionList } from '../components/transaction-list.tsx'
 import { AddressLink, Age, Amount, BlockLink, Bytes, TransactionLink } from '../components/values.tsx'
@@ -52,9 +52,9 @@ async function loadBlock(argument: string, signal: AbortSignal): Promise<Loaded>
   if (block === null) throw new Error(`There is no block ${argument}`)
   const [uncles, known, payouts] = await Promise.all([
     loadUncles(block, signal),
-    call<{ hash: Hex; inMainChain: boolean }[]>('eth_getBlocksByNumber', [block.number], signal).catch(
-      () => [],
-    ),
+    may('eth_getBlocksByNumber')
+      ? call<{ hash: Hex; inMainChain: boolean }[]>('eth_getBlocksByNumber', [block.number], signal)
+      : [],
     loadPayouts(block, signal).catch(() => []),
   ])
   const own = known.find(({ hash }) => hash === block.hash)
@@ -233,16 +233,16 @@ function Neighbours({ height }: { readonly height: number }) {
 
 /** The page. */
 export function BlockPage({ argument }: { readonly argument: string }) {
-  const loaded = useQuery(`block ${argument} ${may('eth_getUncleByBlockHashAndIndex')}`, (signal) =>
-    loadBlock(argument, signal),
-  )
+  const open = [may('eth_getUncleByBlockHashAndIndex'), may('eth_getBlocksByNumber')]
+  const loaded = useQuery(`block ${argument} ${open}`, (signal) => loadBlock(argument, signal))
   const height = loaded.value === undefined ? undefined : toNumber(loaded.value.block.number)
+  const title = `Block ${height === undefined ? argument : grouped(height)}`
   return (
     <>
-      <h1>
-        Block {height === undefined ? argument : grouped(height)}
+      <Heading title={title}>
+        {title}
         {height !== undefined && <Neighbours height={height} />}
-      </h1>
+      </Heading>
       <Show loaded={loaded}>
         {({ block, uncles, payouts, ...rest }) => (
           <>

@@ -1,6 +1,7 @@
 /** `#/blocks`: all blocks, newest first. Only those in view are loaded and in the document. */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { callAll, RpcError } from '../client.ts'
+import { Heading } from '../components/layout.tsx'
 import { AddressLink, Age, BlockLink } from '../components/values.tsx'
 import { Windowed } from '../components/windowed.tsx'
 import { counted, grouped, percent, shortened, toBigInt, toNumber } from '../format.ts'
@@ -83,11 +84,11 @@ export function BlocksPage() {
   }, [newest, anchor])
   const top = anchor ?? 0
   const onRange = useCallback((from: number, to: number) => want(top - to + 1, top - from + 1), [top, want])
-  if (newest === undefined || anchor === undefined) return <h1>Blocks</h1>
+  if (newest === undefined || anchor === undefined) return <Heading title="Blocks" />
   const behind = newest - anchor
   return (
     <>
-      <h1>Blocks</h1>
+      <Heading title="Blocks" />
       <section class="card" aria-label="All blocks">
         {behind > 0 && (
           <p>

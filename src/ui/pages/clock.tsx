@@ -2,7 +2,7 @@
 import { firstOpen, quantity } from '../accounts.ts'
 import { call } from '../client.ts'
 import { ActionForm, Choice, Field, useText } from '../components/form.tsx'
-import { Fields, Section, Show } from '../components/layout.tsx'
+import { Fields, Heading, Section, Show } from '../components/layout.tsx'
 import { Age } from '../components/values.tsx'
 import { dateText, durationText, toNumber } from '../format.ts'
 import type { Header } from '../model.ts'
@@ -179,7 +179,7 @@ export function ClockPage() {
   const latest = head.value
   return (
     <>
-      <h1>Clock and mining</h1>
+      <Heading title="Clock and mining" />
       <Section title="Now">
         <Show loaded={times}>
           {(value) => (

@@ -2,15 +2,15 @@
 import { useEffect, useState } from 'preact/hooks'
 import { call, RpcError } from '../client.ts'
 import { ErrorText } from '../components/action.tsx'
-import { Section, Table } from '../components/layout.tsx'
+import { Heading, Section, Table } from '../components/layout.tsx'
 import { Age, TransactionLink } from '../components/values.tsx'
 import { messageOf } from '../format.ts'
-import type { OpenRpcMethod } from '../model.ts'
+import type { OpenRpc, OpenRpcMethod } from '../model.ts'
 import { clearOutput, output } from '../output.ts'
-import { useAction } from '../query.ts'
+import { useAction, useQuery } from '../query.ts'
 import { linkTo } from '../router.ts'
 import { fieldsOf, parametersOf, type SchemaField } from '../schema-fields.ts'
-import { openRpc } from '../store.ts'
+import { reconnections } from '../store.ts'
 
 const FIRST_METHOD = 'eth_blockNumber'
 /** Characters of a result in the page. */
@@ -179,11 +179,26 @@ function MethodForm({
   )
 }
 
+/** The document that was loaded last, and after which reconnection: it is large, so only this page asks for it, once. */
+let known: { readonly reconnection: number; readonly document: OpenRpc } | undefined
+
+async function loadDocument(signal: AbortSignal): Promise<OpenRpc> {
+  const reconnection = reconnections.peek()
+  if (known?.reconnection !== reconnection) {
+    known = { reconnection, document: await call<OpenRpc>('rpc.discover', [], signal) }
+  }
+  return known.document
+}
+
 function MethodConsole({ name }: { readonly name: string }) {
-  const document = openRpc.value
+  const loaded = useQuery(`document ${reconnections.value}`, loadDocument, 'once')
+  // Forms that are being filled in stay until a new document is there.
+  const document = loaded.value ?? known?.document
   const [filter, setFilter] = useState(name)
   useEffect(() => setFilter(name), [name])
-  if (document === undefined) return <p class="dim">Loading…</p>
+  if (document === undefined) {
+    return loaded.error === undefined ? <p class="dim">Loading…</p> : <ErrorText message={loaded.error} />
+  }
   const names = document.methods.map((each) => each.name)
   const method = document.methods.find((each) => each.name === filter.trim())
   return (
@@ -227,7 +242,7 @@ function MethodConsole({ name }: { readonly name: string }) {
 export function ConsolePage({ argument }: { readonly argument: string }) {
   return (
     <>
-      <h1>Console</h1>
+      <Heading title="Console" />
       <div class="columns">
         <Output />
         <MethodConsole name={argument === '' ? FIRST_METHOD : argument} />

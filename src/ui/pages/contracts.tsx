@@ -5,7 +5,7 @@ import { call, callAll, RpcError } from '../client.ts'
 import { AbiDrop } from '../components/abi-drop.tsx'
 import { ErrorText } from '../components/action.tsx'
 import { Field, useText } from '../components/form.tsx'
-import { Section, Show, Table } from '../components/layout.tsx'
+import { Heading, Section, Show, Table } from '../components/layout.tsx'
 import { AddressLink, BlockLink, TransactionLink } from '../components/values.tsx'
 import { type KnownContract, loadAbi } from '../contracts.ts'
 import { counted, type Hex, toBigInt, toNumber } from '../format.ts'
@@ -32,7 +32,7 @@ function KnownContracts() {
   const isOpen = may('evm_contracts')
   const contracts = useQuery(
     `contracts ${isOpen}`,
-    async (signal) => (isOpen ? call<KnownContract[]>('evm_contracts', [], signal) : undefined),
+    async (signal) => (isOpen ? call<KnownContract[]>('evm_contracts', [], signal) : null),
     'live',
   )
   const query = filter.value.trim().toLowerCase()
@@ -41,8 +41,7 @@ function KnownContracts() {
       <AbiDrop />
       <Show loaded={contracts}>
         {(all) => {
-          if (all === undefined)
-            return <p class="dim empty">The node does not list its ABIs for this caller</p>
+          if (all === null) return <p class="dim empty">The node does not list its ABIs for this caller</p>
           const matching = all.filter(
             ({ name, address }) => (name ?? '').toLowerCase().includes(query) || address?.includes(query),
           )
@@ -200,7 +199,7 @@ function NamedContract({ name }: { readonly name: string }) {
   const contract = useQuery(`${name} ${may('evm_contractAbi')}`, (signal) => loadAbi(name, signal), 'live')
   return (
     <>
-      <h1>{name}</h1>
+      <Heading title={name} />
       <Show loaded={contract}>
         {(known) =>
           known === null ? (
@@ -219,9 +218,9 @@ export function ContractsPage({ argument }: { readonly argument: string }) {
   if (argument !== '') return <NamedContract key={argument} name={argument} />
   return (
     <>
-      <h1>Contracts</h1>
+      <Heading title="Contracts" />
       <KnownContracts />
-      <NewContracts />
+      {may('eth_getHeaderByNumber') && may('eth_getBlockReceipts') && <NewContracts />}
     </>
   )
 }

@@ -1,7 +1,7 @@
 /** The overview: the head, rates, and the latest blocks and transactions, live. */
 import type { ComponentChildren } from 'preact'
 import { call, callAll, RpcError } from '../client.ts'
-import { Section, Show, Table } from '../components/layout.tsx'
+import { Heading, Section, Show, Table } from '../components/layout.tsx'
 import { AddressLink, Age, Amount, BlockLink, TransactionLink } from '../components/values.tsx'
 import { durationText, grouped, type Hex, percent, toBigInt, toNumber } from '../format.ts'
 import type { Block, Transaction } from '../model.ts'
@@ -191,7 +191,7 @@ export function OverviewPage() {
   const latest = useQuery('latest', loadLatest, 'live')
   return (
     <>
-      <h1>Overview</h1>
+      <Heading title="Overview" />
       <Show loaded={latest}>
         {({ blocks, transactions }) => (
           <>

@@ -2,7 +2,7 @@
 import { call } from '../client.ts'
 import { ActionButton } from '../components/action.tsx'
 import { ActionForm, Field, useText } from '../components/form.tsx'
-import { Section, Show, Table } from '../components/layout.tsx'
+import { Heading, Section, Show, Table } from '../components/layout.tsx'
 import { grouped, percent } from '../format.ts'
 import { useQuery } from '../query.ts'
 import { may } from '../store.ts'
@@ -145,7 +145,7 @@ export function PeersPage() {
   const address = useText()
   return (
     <>
-      <h1>Peers</h1>
+      <Heading title="Peers" />
       {may('sco_keyUsage') && (
         <Section title="Calls by API key">
           <Show loaded={loaded}>{({ usage }) => <KeyUsage usage={usage} />}</Show>

@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks'
 import { firstOpen } from '../accounts.ts'
 import { call } from '../client.ts'
 import { ActionButton } from '../components/action.tsx'
-import { Section, Show, Table } from '../components/layout.tsx'
+import { Heading, Section, Show, Table } from '../components/layout.tsx'
 import { AddressLink, Amount, TransactionLink } from '../components/values.tsx'
 import { type DecodedItem, decodeAll } from '../decode.ts'
 import { byteLength, counted, grouped, type Hex, shortened, toBigInt } from '../format.ts'
@@ -123,7 +123,7 @@ function PoolTable({
 /** The page. */
 export function PoolPage() {
   const isOpen = may('txpool_content')
-  const pool = useQuery(`pool ${isOpen}`, async (signal) => (isOpen ? loadPool(signal) : undefined), 'live')
+  const pool = useQuery(`pool ${isOpen}`, async (signal) => (isOpen ? loadPool(signal) : null), 'live')
   useEffect(() => {
     const timer = setInterval(() => {
       if (!document.hidden && connection.value === 'open') pool.reload()
@@ -133,7 +133,7 @@ export function PoolPage() {
   return (
     <>
       <div class="page-head">
-        <h1>Pool</h1>
+        <Heading title="Pool" />
         {may('anvil_dropAllTransactions') && (
           <ActionButton
             label="Empty the pool"
@@ -147,7 +147,7 @@ export function PoolPage() {
       </div>
       <Show loaded={pool}>
         {(value) =>
-          value === undefined ? (
+          value === null ? (
             <p class="dim">The node does not list its pool for this caller</p>
           ) : (
             <>

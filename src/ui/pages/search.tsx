@@ -1,10 +1,10 @@
 /** `#/search/<text>`: goes to what the text names, or lists the contracts and functions of that name. */
 import { useEffect } from 'preact/hooks'
-import { Section, Show, Table } from '../components/layout.tsx'
+import { Heading, Section, Show, Table } from '../components/layout.tsx'
 import { useQuery } from '../query.ts'
 import { linkTo, replaceWith } from '../router.ts'
 import { findNames, findPlace, type NameMatch } from '../search.ts'
-import { openRpc } from '../store.ts'
+import { openMethods } from '../store.ts'
 
 async function search(text: string, signal: AbortSignal) {
   const place = await findPlace(text, signal)
@@ -38,7 +38,7 @@ function Names({ names, text }: { readonly names: readonly NameMatch[]; readonly
 
 /** The page. */
 export function SearchPage({ argument }: { readonly argument: string }) {
-  const isReady = openRpc.value !== undefined
+  const isReady = openMethods.value !== undefined
   const found = useQuery(`search ${argument} ${isReady}`, (signal) => search(argument, signal))
   const place = found.value?.place
   const only = found.value?.names.length === 1 ? found.value.names[0] : undefined
@@ -48,7 +48,7 @@ export function SearchPage({ argument }: { readonly argument: string }) {
   }, [place, only])
   return (
     <>
-      <h1>Search: {argument}</h1>
+      <Heading title={`Search: ${argument}`} />
       <Show loaded={found}>
         {({ names }) => (place === undefined ? <Names names={names} text={argument} /> : null)}
       </Show>

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { call } from '../client.ts'
 import { ActionButton } from '../components/action.tsx'
 import { ActionForm, Choice, Field, useText } from '../components/form.tsx'
-import { Section, Show, Table } from '../components/layout.tsx'
+import { Heading, Section, Show, Table } from '../components/layout.tsx'
 import { type SnapshotDiff, SnapshotDifference } from '../components/snapshot-difference.tsx'
 import { Age, BlockLink } from '../components/values.tsx'
 import type { Hex } from '../format.ts'
@@ -138,7 +138,7 @@ export function SnapshotsPage() {
   )
   return (
     <>
-      <h1>Snapshots</h1>
+      <Heading title="Snapshots" />
       <Section title="Snapshots">
         {may('evm_snapshot') && <TakeForm onTaken={snapshots.reload} />}
         <Show loaded={snapshots}>

@@ -2,7 +2,7 @@
 
 import { call } from '../client.ts'
 import { CallTreeView, frameTitle } from '../components/call-tree.tsx'
-import { Fields, Section, Show, Table } from '../components/layout.tsx'
+import { Fields, Heading, Section, Show, Table } from '../components/layout.tsx'
 import { RuleComparison } from '../components/rule-comparison.tsx'
 import { StateChanges } from '../components/state-changes.tsx'
 import { Steps } from '../components/steps.tsx'
@@ -289,9 +289,9 @@ export function TransactionPage({ argument }: { readonly argument: string }) {
   )
   return (
     <>
-      <h1>
+      <Heading title={`Transaction ${argument}`}>
         Transaction <span class="mono hash">{argument}</span>
-      </h1>
+      </Heading>
       <Show loaded={found}>
         {(value) =>
           value.receipt === null ? (

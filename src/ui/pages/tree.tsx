@@ -1,12 +1,12 @@
 /** `#/tree` and `#/tree/<height>`: the branches of the chain with their weights and uncles, and the last reorganisation. */
 import { headHeight, loadBranches } from '../branches.ts'
-import { Section, Show } from '../components/layout.tsx'
+import { Heading, Section, Show } from '../components/layout.tsx'
 import { AddressLink, Age, BlockLink } from '../components/values.tsx'
 import { counted, grouped, type Hex, shortened, toNumber } from '../format.ts'
 import type { TreeBlock } from '../lanes.ts'
 import { useQuery } from '../query.ts'
 import { linkTo } from '../router.ts'
-import { lastRemoval } from '../store.ts'
+import { lastRemoval, may } from '../store.ts'
 
 /** Heights on a page. */
 const HEIGHTS = 40
@@ -149,12 +149,61 @@ function Removal() {
   )
 }
 
+interface Tree {
+  /** Height of the head. */
+  readonly newest: number
+  readonly from: number
+  readonly to: number
+  readonly blocks: readonly TreeBlock[]
+}
+
+function Branches({ tree: { blocks, from, to, newest } }: { readonly tree: Tree }) {
+  const replaced = new Set(lastRemoval.value?.removed)
+  return (
+    <Section
+      title={`Heights ${grouped(from)} to ${grouped(to)}`}
+      actions={
+        <span class="neighbours">
+          {to < newest && (
+            <a href={linkTo('tree', to + HEIGHTS / 2)} aria-label="Newer heights">
+              ↑ newer
+            </a>
+          )}
+          {from > 0 && (
+            <a href={linkTo('tree', Math.max(0, from - HEIGHTS / 2))} aria-label="Older heights">
+              ↓ older
+            </a>
+          )}
+        </span>
+      }
+    >
+      <div class="branches">
+        <Graph blocks={blocks} replaced={replaced} />
+        <div role="table" aria-label="Branches" class="windowed">
+          <div role="row" class="row head">
+            {COLUMNS.map((name) => (
+              <span role="columnheader" key={name}>
+                {name}
+              </span>
+            ))}
+          </div>
+          {blocks.map((block) => (
+            <Row key={block.hash} block={block} isReplaced={replaced.has(block.hash)} />
+          ))}
+        </div>
+      </div>
+    </Section>
+  )
+}
+
 /** The page. */
 export function TreePage({ argument }: { readonly argument: string }) {
   const middle = /^(\d+|0x[0-9a-f]+)$/.test(argument) ? Number(argument) : undefined
+  const isOpen = may('eth_getBlocksByNumber')
   const tree = useQuery(
-    `tree ${argument}`,
+    `tree ${argument} ${isOpen}`,
     async (signal) => {
+      if (!isOpen) return null
       const newest = await headHeight(signal)
       const to = middle === undefined ? newest : Math.min(newest, middle + HEIGHTS / 2)
       const from = Math.max(0, to - HEIGHTS + 1)
@@ -162,47 +211,18 @@ export function TreePage({ argument }: { readonly argument: string }) {
     },
     'live',
   )
-  const replaced = new Set(lastRemoval.value?.removed)
   return (
     <>
-      <h1>Block tree</h1>
+      <Heading title="Block tree" />
       <Removal />
       <Show loaded={tree}>
-        {({ blocks, from, to, newest }) => (
-          <Section
-            title={`Heights ${grouped(from)} to ${grouped(to)}`}
-            actions={
-              <span class="neighbours">
-                {to < newest && (
-                  <a href={linkTo('tree', to + HEIGHTS / 2)} aria-label="Newer heights">
-                    ↑ newer
-                  </a>
-                )}
-                {from > 0 && (
-                  <a href={linkTo('tree', Math.max(0, from - HEIGHTS / 2))} aria-label="Older heights">
-                    ↓ older
-                  </a>
-                )}
-              </span>
-            }
-          >
-            <div class="branches">
-              <Graph blocks={blocks} replaced={replaced} />
-              <div role="table" aria-label="Branches" class="windowed">
-                <div role="row" class="row head">
-                  {COLUMNS.map((name) => (
-                    <span role="columnheader" key={name}>
-                      {name}
-                    </span>
-                  ))}
-                </div>
-                {blocks.map((block) => (
-                  <Row key={block.hash} block={block} isReplaced={replaced.has(block.hash)} />
-                ))}
-              </div>
-            </div>
-          </Section>
-        )}
+        {(value) =>
+          value === null ? (
+            <p class="dim">The node does not list its branches for this caller</p>
+          ) : (
+            <Branches tree={value} />
+          )
+        }
       </Show>
     </>
   )
