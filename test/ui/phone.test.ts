@@ -25,11 +25,15 @@ async function populate({ call }: OpenedExplorer) {
   return { from, shop, sale }
 }
 
-/** The sections whose content is wider than they are, and the width of the page. */
+/** The sections whose content is wider than they are, or whose tables reach into their padding, and the width of the page. */
 const OVERFLOW = `({
   page: document.documentElement.scrollWidth,
   sections: [...document.querySelectorAll('section.card')]
-    .filter((card) => card.scrollWidth > card.clientWidth)
+    .filter((card) => {
+      const end = card.getBoundingClientRect().right - parseFloat(getComputedStyle(card).paddingRight)
+      const tables = [...card.querySelectorAll('table')]
+      return card.scrollWidth > card.clientWidth || tables.some((table) => table.getBoundingClientRect().right > end)
+    })
     .map((card) => card.getAttribute('aria-label') + ' ' + (card.scrollWidth - card.clientWidth)),
 })`
 

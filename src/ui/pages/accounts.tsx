@@ -85,6 +85,7 @@ function AccountTable({ accounts }: { readonly accounts: Loaded<readonly Hex[]> 
       {(list) => (
         <Table
           label="Accounts"
+          stacked
           empty="The node signs for no account"
           columns={[
             { name: '#', wide: true },

@@ -159,6 +159,7 @@ function Input({
           </p>
           <Table
             label="Arguments"
+            stacked
             empty="No arguments"
             columns={['Name', 'Type', 'Value']}
             rows={input.arguments.map(({ name, type, value }, i) => ({
