@@ -80,7 +80,7 @@ export function createFailureTrees(): FailureTrees {
     if (engine === undefined || running >= MAX_CONCURRENT) return undefined
     running++
     const of = engine
-    const made = of.fork === undefined ? make(of) : of.fork.demand.run(() => make(of))
+    const made = of.fork === undefined ? make(of) : of.fork.demand.query(() => make(of))
     const work = made.finally(() => {
       running--
     })

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import type { Hex } from '../encoding/hex.ts'
+import { createAccounts } from '../engine/wallet/accounts.ts'
 import { NodeError } from '../errors.ts'
 import { resolveNodeOptions } from '../options/options.ts'
 import { exportCache, importCache } from '../state/remote/cache/archive.ts'
@@ -33,6 +34,8 @@ const FETCHING = [
   'forkCacheDir',
   'forkCacheSize',
 ] as const
+/** Settings that decide which accounts a start reads, to give them a balance. */
+const ACCOUNTS = ['wallet', 'accounts', 'mnemonic', 'derivationPath'] as const
 const KEEPING = ['forkChainId', 'forkCacheDir', 'forkCacheSize'] as const
 
 function refused(message: string): NodeError {
@@ -106,6 +109,7 @@ async function fetchBlock(chain: RemoteChain, wanted: Exclude<Wanted, StateItem>
 
 async function warm(
   settings: RemoteSettings,
+  local: readonly Hex[],
   items: readonly Wanted[],
   { output, errors }: Writers,
 ): Promise<void> {
@@ -114,7 +118,7 @@ async function warm(
     systemDeps((message) => errors.write(message)),
   )
   try {
-    const state: StateItem[] = []
+    const state: StateItem[] = local.map((address) => ({ kind: 'account', address }))
     for (const item of items) {
       if (item.kind === 'account' || item.kind === 'cell') state.push(item)
       else await fetchBlock(chain, item)
@@ -123,7 +127,7 @@ async function warm(
     const { number, hash, chainId } = chain.point
     const { requests, calls } = chain.usage()
     output.write(
-      `Block ${number} (${hash}) of chain ${chainId} is cached with ${items.length} further items: ${calls} calls in ${requests} requests.`,
+      `Block ${number} (${hash}) of chain ${chainId} is cached with ${local.length} local accounts and ${items.length} further items: ${calls} calls in ${requests} requests.`,
     )
   } finally {
     await chain.close()
@@ -142,11 +146,14 @@ export function fillForkCommand(fork: Command, writers: Writers): void {
     .description('fetch a fork point and what is named, so that a later start finds it in the cache')
     .argument('[items...]', 'address, address:slot, hash of a transaction, height of a block')
     .option('--list <file>', 'file with further items, separated by white space; # begins a comment')
-  addSettingFlags(warming, FETCHING)
+  addSettingFlags(warming, [...FETCHING, ...ACCOUNTS])
   warming.action(async (words: readonly string[], { list }: { readonly list?: string }) => {
-    const settings = remoteSettingsOf(optionsOf(warming), process.env)
+    const options = optionsOf(warming)
+    const settings = remoteSettingsOf(options, process.env)
     if (settings === undefined) throw refused('Name the node to fetch from: --fork <url>.')
-    await warm(settings, itemsOf(words, list), writers)
+    const { wallet: enabled, chain, accounts: count, mnemonic, derivationPath } = options
+    const { toFund } = await createAccounts({ enabled, chain, count, mnemonic, derivationPath })
+    await warm(settings, toFund, itemsOf(words, list), writers)
   })
 
   const listing = fork.command('list').description('list the blocks of the cache, the one used last first')

@@ -215,7 +215,7 @@ export interface Engine {
   readonly events: Emitter<EngineEvents>
   /** Follows a database that another node of the cluster changes. */
   readonly replica: Replica
-  /** What the chain goes on from, where it forks another one. Queries then run within `fork.demand.run`. */
+  /** What the chain goes on from, where it forks another one. Queries then run within `fork.demand.query`. */
   readonly fork: Fork | undefined
   /**
    * Replaces the chain by one that goes on from another block, or another chain. Throws `upstream`, `invalid-params`, with

@@ -185,7 +185,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     if (fork === undefined) return method.call(given, context)
     // What a fork must fetch first is fetched, and the call runs again: nothing has happened before it was missed.
     if (method.changesState) return fork.demand.restart(async () => method.call(given, context))
-    return fork.demand.run(() => method.call(given, context))
+    return fork.demand.query(() => method.call(given, context))
   }
 
   function report(name: string, started: number, error: unknown, session: Session): void {

@@ -1,5 +1,6 @@
 /** `tandem fork`, in processes of its own: two on one cache, one killed while it writes, and one on another machine. */
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -115,6 +116,36 @@ describe('tandem fork', () => {
     expect(lines.stdout).toMatch(new RegExp(`^33 {2}\\d+ {2}${tip} {2}\\d+ bytes\n$`))
     await runCommand(['fork', 'clear'], { XDG_CACHE_HOME })
     expect(readdirSync(join(XDG_CACHE_HOME, 'tandem', 'fork', '33'))).toEqual([])
+  })
+
+  it('fetches what a start without network reads, with the accounts of a mnemonic', async () => {
+    const cacheDir = temporaryFolder()
+    const words = [
+      '--mnemonic',
+      'test test test test test test test test test test test junk',
+      '--accounts',
+      '3',
+    ]
+    const fork = ['--fork', `${proxy.url}@${tip}`, '--fork-cache-dir', cacheDir]
+    const common = ['start', ...fork, '--fork-offline', '--port', '0']
+    const none = await runCommand(['fork', 'warm', ...fork, '--no-wallet'])
+    expect(none).toMatchObject({ code: 0, stdout: expect.stringContaining('with 0 local accounts') })
+    expect(await runCommand(common)).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/Offline, and the cache has not account 0x/),
+    })
+    for (const flags of [[], words]) {
+      expect(await runCommand(['fork', 'warm', ...fork, ...flags])).toMatchObject({ code: 0, stderr: '' })
+      const started = spawn(process.execPath, [MAIN, ...common, ...flags], { stdio: 'pipe' })
+      let output = ''
+      for (const stream of [started.stdout, started.stderr])
+        stream.on('data', (chunk) => {
+          output += chunk
+          if (/^Accounts /m.test(output)) started.kill('SIGTERM')
+        })
+      const [code] = await once(started, 'exit')
+      expect([code, output]).toEqual([0, expect.stringMatching(/^Accounts /m)])
+    }
   })
 
   it('that is killed while it writes leaves a cache that is right, and goes on', async () => {

@@ -12,6 +12,7 @@ import type { Vm } from '../../evm/rules.ts'
 import { BlockExecution, type BlockResult } from '../../execution/apply-block.ts'
 import { TransactionRejected } from '../../execution/apply-transaction.ts'
 import type { Logger } from '../../logger.ts'
+import { UpstreamMiss } from '../../state/fork/demand.ts'
 import type { CommittedState } from '../../state/model.ts'
 import { Overlay } from '../../state/overlay.ts'
 import type { StateTrie } from '../../state/state-trie.ts'
@@ -117,6 +118,7 @@ export function createBuilder(parts: Parts): (request: BuildRequest) => Promise<
         await yieldIfDue()
         await execution.add(transaction)
       } catch (error) {
+        if (error instanceof UpstreamMiss) throw error
         // A transaction that does not fit stays for a later block, and so do the sender's later ones.
         candidates.skipSender(transaction.from)
         if (error instanceof TransactionRejected) {

@@ -1,12 +1,16 @@
 /**
  * State on demand: running code reads synchronously, so a run goes on with a placeholder where something was not fetched
  * yet. All that it missed is then fetched together, and it runs again until nothing is missing.
+ *
+ * What is missed is assigned to its run by an async context. Node.js 20 has hooks on every promise of the process while
+ * one is in use, which costs a fifth of a suite's time, so a run is attempted without one first: a miss is then thrown.
+ * It is noted as well, since code that runs may catch what it does not know.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { Hex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
 import type { RemoteCall, RemoteState, StateItem } from '../remote/model.ts'
-import { isFetched, itemKey, TouchedItems } from './touched.ts'
+import { Misses } from './misses.ts'
+import { TouchedItems } from './touched.ts'
 
 /** Runs again what missed something, after that was fetched. */
 export type OnDemand = <T>(run: () => T | Promise<T>, call?: () => RemoteCall | undefined) => Promise<T>
@@ -14,9 +18,11 @@ export type OnDemand = <T>(run: () => T | Promise<T>, call?: () => RemoteCall | 
 /** What a node without a fork uses: everything is there. */
 export const runOnce: OnDemand = async (run) => run()
 
-/** Something was read outside of a run that could be repeated. */
+/** Something was read before it was fetched, where the read cannot go on with a placeholder. */
 export class UpstreamMiss extends Error {
   readonly misses: Misses
+  /** Has a run taken charge of what was missed? */
+  isTaken = false
 
   constructor(misses: Misses) {
     super('the state of a fork was read before it was fetched')
@@ -28,80 +34,29 @@ export class UpstreamMiss extends Error {
 /** Rounds of a run in which it asks for more before the upstream is asked what it will touch. */
 const ROUNDS_BEFORE_HINT = 1
 
-/** What a run missed, each once. */
-class Misses {
-  readonly #states = new Map<RemoteState, Map<string, StateItem>>()
-  readonly #loads = new Map<string, () => Promise<unknown>>()
+/** What reads of one attempt belong to. Work that an attempt left behind may hold it after the end. */
+interface Context {
+  /** Where misses are collected; without it each is thrown. */
+  readonly misses: Misses | undefined
+  isOpen: boolean
+}
 
-  get isEmpty(): boolean {
-    return this.#states.size === 0 && this.#loads.size === 0
-  }
-
-  addItem(state: RemoteState, item: StateItem): void {
-    let items = this.#states.get(state)
-    if (items === undefined) {
-      items = new Map()
-      this.#states.set(state, items)
-    }
-    items.set(itemKey(item), item)
-  }
-
-  addLoad(key: string, load: () => Promise<unknown>): void {
-    this.#loads.set(key, load)
-  }
-
-  /** Is all of this missed in `earlier` too? */
-  isWithin(earlier: Misses): boolean {
-    for (const key of this.#loads.keys()) if (!earlier.#loads.has(key)) return false
-    for (const [state, items] of this.#states) {
-      const before = earlier.#states.get(state)
-      for (const key of items.keys()) if (before?.has(key) !== true) return false
-    }
-    return true
-  }
-
-  /** Is an account missing in any state? */
-  lacksAccount(address: Hex): boolean {
-    return [...this.#states.values()].some((items) => items.has(address))
-  }
-
-  /**
-   * Fetches what a call touches by the access list of the upstream, in the states of which something is missing. False
-   * when the upstream names nothing new.
-   */
-  async fetchHints(call: RemoteCall, touched: TouchedItems): Promise<boolean> {
-    const fetches = [...this.#states].map(async ([state, items]) => {
-      const hints = await state.hint(call).catch(() => [])
-      const unknown = hints.filter((item) => !items.has(itemKey(item)) && !isFetched(state, item))
-      if (unknown.length === 0) return false
-      await state.fetch(unknown)
-      touched.note(state, unknown, call.to ?? undefined)
-      return true
-    })
-    return (await Promise.all(fetches)).includes(true)
-  }
-
-  /** Fetches all, with what code at the same addresses touched before; `called`: the address that the run calls. */
-  async fetch(touched: TouchedItems, called: Hex | undefined): Promise<void> {
-    const fetches = [...this.#states].map(async ([state, items]) => {
-      const missed = [...items.values()]
-      const ahead = touched.itemsBeside(state, missed)
-      await state.fetch(missed, ahead)
-      touched.noteAhead(state, ahead)
-      touched.note(state, missed, called)
-    })
-    await Promise.all([...fetches, ...[...this.#loads.values()].map((load) => load())])
-  }
-
-  get names(): string {
-    const items = [...this.#states.values()].flatMap((of) => [...of.keys()])
-    return [...this.#loads.keys(), ...items].slice(0, 5).join(', ')
-  }
+/** A run that is attempted without a context, and what was missed meanwhile. */
+interface Attempt {
+  readonly missed: UpstreamMiss[]
 }
 
 /** Collects what runs miss. */
 export class Demand {
-  readonly #runs = new AsyncLocalStorage<Misses>()
+  readonly #contexts = new AsyncLocalStorage<Context>()
+  /** Contexts in use. */
+  #open = 0
+  /** Runs that are attempted without a context. */
+  readonly #attempts = new Set<Attempt>()
+  /** Is one of them a query? What is missed is its own then, since nothing beside it is without a context. */
+  #hasQuery = false
+  /** Jobs without a context. */
+  #jobs = 0
   readonly #onFetched: () => void
   /** What code touched in its last runs. */
   readonly touched = new TouchedItems()
@@ -111,7 +66,7 @@ export class Demand {
     this.#onFetched = onFetched
   }
 
-  /** A part of a state is missing. Returns to a run that will be repeated; throws `UpstreamMiss` outside of one. */
+  /** A part of a state is missing. Returns to a run that will be repeated; throws `UpstreamMiss` otherwise. */
   missItem(state: RemoteState, item: StateItem): void {
     this.#miss((misses) => misses.addItem(state, item))
   }
@@ -122,10 +77,34 @@ export class Demand {
   }
 
   #miss(add: (misses: Misses) => void): void {
-    const run = this.#runs.getStore()
-    const misses = run ?? new Misses()
+    const context = this.#context()
+    if (context?.misses !== undefined) {
+      add(context.misses)
+      return
+    }
+    const misses = new Misses()
     add(misses)
-    if (run === undefined) throw new UpstreamMiss(misses)
+    const miss = new UpstreamMiss(misses)
+    if (context === undefined) for (const { missed } of this.#attempts) missed.push(miss)
+    throw miss
+  }
+
+  /** The context that a read belongs to. What an attempt left behind belongs to none once it ended. */
+  #context(): Context | undefined {
+    const context = this.#contexts.getStore()
+    return context?.isOpen === true ? context : undefined
+  }
+
+  async #within<T>(misses: Misses | undefined, job: () => Promise<T>): Promise<T> {
+    const context = { misses, isOpen: true }
+    this.#open++
+    try {
+      return await this.#contexts.run(context, job)
+    } finally {
+      context.isOpen = false
+      // Removes the hooks from the promises of the process.
+      if (--this.#open === 0) this.#contexts.disable()
+    }
   }
 
   /**
@@ -133,15 +112,58 @@ export class Demand {
    * `call` is what it runs, for the upstream to foresee what it touches. Throws the NodeError of a failed fetch.
    */
   readonly run: OnDemand = async (run, call) => {
+    if (this.#context() !== undefined) return this.#repeat(run, call, [])
+    return this.#attempt(run, call)
+  }
+
+  /**
+   * The same for a query from outside, which may have runs of its own within. It has a context from the first attempt on
+   * where it could not be distinguished from others that have none.
+   */
+  readonly query: OnDemand = async (run, call) => {
+    if (this.#context() !== undefined || this.#hasQuery || this.#jobs > 0) return this.#repeat(run, call, [])
+    this.#hasQuery = true
+    try {
+      return await this.#attempt(run, call)
+    } finally {
+      this.#hasQuery = false
+    }
+  }
+
+  /** Runs without a context, and again with one where something was missed that no run within took charge of. */
+  async #attempt<T>(run: () => T | Promise<T>, call: (() => RemoteCall | undefined) | undefined): Promise<T> {
+    const attempt: Attempt = { missed: [] }
+    this.#attempts.add(attempt)
+    let outcome: Outcome<T>
+    try {
+      outcome = await outcomeOf(run)
+    } finally {
+      this.#attempts.delete(attempt)
+    }
+    const thrown = 'error' in outcome && outcome.error instanceof UpstreamMiss ? outcome.error : undefined
+    if (thrown !== undefined) thrown.isTaken = true
+    const open = attempt.missed.filter(({ isTaken }) => !isTaken)
+    if (thrown !== undefined || open.length > 0) return this.#repeat(run, call, open)
+    if ('error' in outcome) throw outcome.error
+    return outcome.value
+  }
+
+  /** Runs with a context until nothing is missing. Takes charge of those of `suspects` that it misses as well. */
+  async #repeat<T>(
+    run: () => T | Promise<T>,
+    call: (() => RemoteCall | undefined) | undefined,
+    suspects: readonly UpstreamMiss[],
+  ): Promise<T> {
     let before: Misses | undefined
     let isHinted = call !== undefined
     for (let round = 1; ; round++) {
       const misses = new Misses()
-      const outcome = await this.#runs.run(misses, () => outcomeOf(run))
+      const outcome = await this.#within(misses, () => outcomeOf(run))
       if (misses.isEmpty) {
         if ('error' in outcome) throw outcome.error
         return outcome.value
       }
+      for (const miss of suspects) if (miss.misses.isWithin(misses)) miss.isTaken = true
       if (before !== undefined && misses.isWithin(before)) throw stuck(misses)
       before = misses
       const request = call?.()
@@ -171,7 +193,7 @@ export class Demand {
     let before: Misses | undefined
     for (;;) {
       try {
-        return await this.#runs.exit(job)
+        return await this.#throwing(job)
       } catch (error) {
         if (!(error instanceof UpstreamMiss)) throw error
         const { misses } = error
@@ -182,12 +204,23 @@ export class Demand {
       }
     }
   }
+
+  /** Runs a job whose misses are thrown. It needs a context where they could be taken for those of a query. */
+  async #throwing<T>(job: () => Promise<T>): Promise<T> {
+    if (this.#context() !== undefined || this.#hasQuery) return this.#within(undefined, job)
+    this.#jobs++
+    try {
+      return await job()
+    } finally {
+      this.#jobs--
+    }
+  }
 }
 
+type Outcome<T> = { readonly value: T } | { readonly error: unknown }
+
 /** What a run returned or threw. */
-async function outcomeOf<T>(
-  run: () => T | Promise<T>,
-): Promise<{ readonly value: T } | { readonly error: unknown }> {
+async function outcomeOf<T>(run: () => T | Promise<T>): Promise<Outcome<T>> {
   try {
     return { value: await run() }
   } catch (error) {

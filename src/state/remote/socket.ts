@@ -30,6 +30,8 @@ class Connection {
   readonly #socket: WebSocket
   readonly opened: Promise<void>
   isClosed = false
+  /** Messages that came. */
+  received = 0
 
   constructor({ url, headers }: HttpTarget) {
     this.#socket = new WebSocket(url, { headers: Object.fromEntries(headers), maxPayload: LONGEST_ANSWER })
@@ -56,11 +58,13 @@ class Connection {
   }
 
   #receive(data: RawData): void {
+    this.received++
     let message: unknown
     try {
       message = JSON.parse(String(data))
     } catch {
-      this.#end('the answer is not JSON')
+      // What comes later cannot be distinguished from the answer to another request.
+      this.abandon('the answer is not JSON')
       return
     }
     const ids = idsIn(message)
@@ -79,7 +83,9 @@ class Connection {
     return () => this.#waiting.delete(entry)
   }
 
-  close(): void {
+  /** Ends all that waits, with the reason, and the connection. */
+  abandon(why: string): void {
+    this.#end(why)
     this.#socket.terminate()
   }
 }
@@ -88,7 +94,7 @@ class Connection {
 export function createSocketSender(closing: AbortSignal): SocketSender {
   const connections = new Map<string, Connection>()
   closing.addEventListener('abort', () => {
-    for (const connection of connections.values()) connection.close()
+    for (const connection of connections.values()) connection.abandon('the fork was closed')
   })
 
   function connectionTo(target: HttpTarget): Connection {
@@ -104,12 +110,18 @@ export function createSocketSender(closing: AbortSignal): SocketSender {
     async post(target, body, clock, signal) {
       const connection = connectionTo(target)
       const endings: (() => void)[] = []
+      const before = connection.received
       const outcome = new Promise<HttpOutcome>((resolve) => {
         const abort = () => resolve(failed('the fork was closed'))
         signal.addEventListener('abort', abort, { once: true })
         endings.push(
           () => signal.removeEventListener('abort', abort),
-          clock.deadline(target.timeoutMs, () => resolve(failed(`no answer within ${target.timeoutMs} ms`))),
+          clock.deadline(target.timeoutMs, () => {
+            const why = `no answer within ${target.timeoutMs} ms`
+            resolve(failed(why))
+            // Not open yet, or dead: it would hang the next request too.
+            if (connection.received === before) connection.abandon(why)
+          }),
         )
         connection.opened
           .then(() => endings.push(connection.send(body, resolve)))

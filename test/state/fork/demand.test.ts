@@ -1,4 +1,6 @@
-import { describe, expect, it } from 'vitest'
+import { AsyncLocalStorage } from 'node:async_hooks'
+import fc from 'fast-check'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Hex } from '../../../src/encoding/hex.ts'
 import { NodeError } from '../../../src/errors.ts'
 import { Demand } from '../../../src/state/fork/demand.ts'
@@ -144,6 +146,191 @@ describe('a run', () => {
     expect(counts).toEqual([2, 1])
     expect(first.log).toEqual(['fetch account 59', 'fetch 60'])
     expect(second.log).toEqual(['fetch account 60'])
+  })
+})
+
+/** A promise and what settles it. */
+function gate() {
+  let open = () => {}
+  const passed = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return { passed, open }
+}
+
+describe('what was missed', () => {
+  /** Reads a slot, and takes a miss for an answer. */
+  function readAnyhow(demand: Demand, state: RemoteState, slot: bigint): string {
+    try {
+      const value = state.cell(CODE, slot) as bigint | undefined
+      if (value === undefined) demand.missItem(state, cell(slot))
+      return String(value)
+    } catch {
+      return 'caught'
+    }
+  }
+
+  it('is fetched where the code that reads it catches every error', async () => {
+    const { state, log } = listState()
+    const demand = new Demand()
+    expect(await demand.run(() => readAnyhow(demand, state, 60n))).toBe('0')
+    expect(await demand.query(() => readAnyhow(demand, state, 59n))).toBe('60')
+    expect(log).toEqual(['fetch 60', 'fetch 59'])
+  })
+
+  it('within a run of a query repeats that run alone', async () => {
+    const { state } = listState()
+    const demand = new Demand()
+    let queries = 0
+    const value = await demand.query(async () => {
+      queries++
+      await Promise.resolve()
+      return demand.run(async () => {
+        await Promise.resolve()
+        return readAnyhow(demand, state, 60n)
+      })
+    })
+    expect([value, queries]).toEqual(['0', 1])
+  })
+
+  it('beside a run of a query repeats the query, also where it is caught', async () => {
+    const { state } = listState()
+    const demand = new Demand()
+    let queries = 0
+    const values = await demand.query(() => {
+      queries++
+      return Promise.all([
+        demand.run(async () => {
+          await Promise.resolve()
+          return 'none'
+        }),
+        readAnyhow(demand, state, 60n),
+      ])
+    })
+    expect([values, queries > 1]).toEqual([['none', '0'], true])
+  })
+
+  it('is not mixed between queries, jobs and their runs, in any order of their starts and reads', async () => {
+    const order = fc.array(fc.nat({ max: 5 }), { minLength: 6, maxLength: 24 })
+    const kinds = fc.array(fc.constantFrom('query', 'queryWithRun', 'job', 'jobWithRun'), {
+      minLength: 2,
+      maxLength: 5,
+    })
+    await fc.assert(
+      fc.asyncProperty(kinds, order, async (work, turns) => {
+        const demand = new Demand()
+        const waiting: (() => void)[] = []
+        const turn = () => new Promise<void>((resolve) => waiting.push(resolve))
+        /** What each reads, in order; a caught miss would show as another text. */
+        const states = work.map(() => listState())
+        const read = async (index: number) => {
+          const { state } = states[index] as ReturnType<typeof listState>
+          const texts: string[] = []
+          for (const slot of [58n, 59n, 60n]) {
+            await turn()
+            // A job throws what it misses; all else may swallow it.
+            if (work[index] !== 'job') texts.push(readAnyhow(demand, state, slot))
+            else {
+              const value = state.cell(CODE, slot) as bigint | undefined
+              if (value === undefined) demand.missItem(state, cell(slot))
+              texts.push(String(value))
+            }
+          }
+          return texts.join(' ')
+        }
+        let ended = 0
+        const effects = work.map(() => 0)
+        const results = work.map(async (kind, index) => {
+          await turn()
+          const ran = {
+            query: () => demand.query(() => read(index)),
+            queryWithRun: () =>
+              demand.query(async () => {
+                const texts = await demand.run(() => read(index))
+                effects[index] = (effects[index] ?? 0) + 1
+                return texts
+              }),
+            job: () => demand.restart(() => read(index)),
+            jobWithRun: () => demand.restart(() => demand.run(() => read(index))),
+          }[kind]
+          const text = await ran()
+          ended++
+          return text
+        })
+        // Lets one after another go on, in the order of the schedule, until all have ended.
+        for (let step = 0; ended < work.length; step++) {
+          await new Promise((resolve) => setImmediate(resolve))
+          const [next] = waiting.splice(
+            (turns[step % turns.length] as number) % Math.max(1, waiting.length),
+            1,
+          )
+          next?.()
+        }
+        expect(await Promise.all(results)).toEqual(work.map(() => '59 60 0'))
+        // A query whose runs missed something goes on after them once.
+        expect(effects).toEqual(work.map((kind) => (kind === 'queryWithRun' ? 1 : 0)))
+        // What one missed was fetched for it alone.
+        for (const { log } of states)
+          expect(log.join(' ').replaceAll('fetch ', '').split(' ').sort()).toEqual(['58', '59', '60'])
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  it('by work that a run left behind is thrown', async () => {
+    const { state } = listState()
+    const demand = new Demand()
+    const { passed, open } = gate()
+    const left: Promise<unknown>[] = []
+    for (const kind of ['run', 'query'] as const) {
+      // The first attempt misses, so that the second has a context.
+      await demand[kind](() => {
+        left.push(
+          passed.then(() => {
+            demand.missItem(state, cell(7n))
+          }),
+        )
+        return walk(demand, state, [60n])
+      })
+    }
+    // The second has a context, so that those of before count again.
+    const others = [demand.query(() => passed), demand.query(() => passed)]
+    open()
+    for (const { status } of await Promise.allSettled(left)) expect(status).toBe('rejected')
+    await Promise.all(others)
+  })
+})
+
+describe('async contexts', () => {
+  it('are not used where nothing is missing, by queries one after another, jobs and their runs', async () => {
+    const used = vi.spyOn(AsyncLocalStorage.prototype, 'run')
+    onTestFinished(() => used.mockRestore())
+    const demand = new Demand()
+    for (let i = 0; i < 3; i++) {
+      await demand.query(() => demand.run(async () => i))
+      await demand.restart(() => demand.restart(() => demand.run(async () => i)))
+    }
+    await Promise.all([demand.restart(async () => 1), demand.restart(() => demand.run(async () => 2))])
+    expect(used).not.toHaveBeenCalled()
+  })
+
+  it('are given up when the last of them has ended', async () => {
+    const used = vi.spyOn(AsyncLocalStorage.prototype, 'run')
+    const disabled = vi.spyOn(AsyncLocalStorage.prototype, 'disable')
+    onTestFinished(() => {
+      used.mockRestore()
+      disabled.mockRestore()
+    })
+    const { state } = listState()
+    const demand = new Demand()
+    await Promise.all([
+      demand.query(async () => walk(demand, state, [57n])),
+      demand.query(async () => walk(demand, state, [58n])),
+    ])
+    expect(used.mock.calls.length).toBeGreaterThan(1)
+    expect(disabled.mock.calls.length).toBeGreaterThan(0)
+    const [lastUse, lastEnd] = [used, disabled].map(({ mock }) => mock.invocationCallOrder.at(-1) ?? 0)
+    expect(lastEnd).toBeGreaterThan(lastUse as number)
   })
 })
 

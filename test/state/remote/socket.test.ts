@@ -1,6 +1,13 @@
 /** Upstreams behind WebSocket URLs. */
+import { execFile } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { createNode } from '../../../src/node.ts'
@@ -32,7 +39,11 @@ async function socketServer(answer: (message: Message, socket: WebSocket, connec
     server.close()
     await once(server, 'close')
   })
-  return { url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`, connections: () => connections }
+  return {
+    url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    connections: () => connections,
+    open: () => server.clients.size,
+  }
 }
 
 function clientOf(url: string, clock = testClock()) {
@@ -80,6 +91,83 @@ describe('a client over WebSocket', () => {
     )
   })
 
+  it('closes a connection whose reply is not JSON, and repeats the request on another', async () => {
+    const closed: Promise<unknown>[] = []
+    const server = await socketServer((message, socket, connection) => {
+      if (connection === 1) closed.push(once(socket, 'close'))
+      socket.send(connection === 1 ? '{"jsonrpc":' : JSON.stringify(result(message, 7)))
+    })
+    expect(await clientOf(server.url).send([call('a')])).toEqual([{ result: 7 }])
+    await Promise.all(closed)
+    expect(closed).toHaveLength(1)
+    expect(server.open()).toBe(1)
+  })
+
+  it('drops a request whose deadline passed before the connection was open', async () => {
+    const clock = testClock()
+    const server = createServer()
+    const sockets: Duplex[] = []
+    const messages: Message[] = []
+    const accepting = new WebSocketServer({ noServer: true })
+    accepting.on('connection', (socket) => {
+      socket.on('message', (data) => {
+        messages.push(JSON.parse(String(data)))
+        socket.send(JSON.stringify(result(messages.at(-1), 7)))
+      })
+    })
+    server.on('upgrade', (request, socket, head) => {
+      sockets.push(socket)
+      // The first handshake has no end.
+      if (sockets.length > 1)
+        accepting.handleUpgrade(request, socket, head, (made) => accepting.emit('connection', made))
+      else {
+        socket.once('end', () => accepting.emit('given up')).resume()
+        clock.expire()
+      }
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    onTestFinished(() => {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+    })
+    const givenUp = once(accepting, 'given up')
+    const { port } = server.address() as AddressInfo
+    const client = clientOf(`ws://127.0.0.1:${port}`, clock)
+    expect(await client.send([call('a')])).toEqual([{ result: 7 }])
+    await givenUp
+    expect(messages.map(({ method }) => method)).toEqual(['a'])
+    expect(clock.running()).toBe(0)
+  })
+
+  it('opens another connection where one gives no answer any more', async () => {
+    const clock = testClock()
+    const server = await socketServer((message, socket, connection) => {
+      if (connection > 1 || message.method === 'a') socket.send(JSON.stringify(result(message, connection)))
+      else clock.expire()
+    })
+    const client = clientOf(server.url, clock)
+    expect(await client.send([call('a')])).toEqual([{ result: 1 }])
+    expect(await client.send([call('b')])).toEqual([{ result: 2 }])
+  })
+
+  it('keeps a connection that answers others while one request takes too long', async () => {
+    const clock = testClock()
+    const held: (() => void)[] = []
+    const server = await socketServer((message, socket) => {
+      const reply = () => socket.send(JSON.stringify(result(message, message.method)))
+      if (message.method !== 'slow' || held.length > 0) reply()
+      else held.push(reply)
+    })
+    const client = clientOf(server.url, clock)
+    const slow = client.send([call('slow')])
+    expect(await client.send([call('a')])).toEqual([{ result: 'a' }])
+    expect(held).toHaveLength(1)
+    clock.expire()
+    expect(await slow).toEqual([{ result: 'slow' }])
+    expect(server.connections()).toBe(1)
+  })
+
   it('ends what it waits for when it is closed', async () => {
     let asked = () => {}
     const isAsked = new Promise<void>((resolve) => {
@@ -91,6 +179,56 @@ describe('a client over WebSocket', () => {
     await isAsked
     client.close()
     await expect(waiting).rejects.toThrow(/The fork was closed/)
+  })
+})
+
+/** The program of a process, which reads what it trusts at its start: one call by the built client to the URL it is given. */
+const ASK = `
+  import { createRpcClient } from './dist/state/remote/rpc-client.js'
+  import { systemDeps } from './dist/state/remote/settings.js'
+  const settings = { urls: [process.argv[1]], headers: [], timeoutMs: 5000, retries: 0, rate: 0, callsPerDay: 0 }
+  const client = createRpcClient(settings, systemDeps(() => {}))
+  const answer = await client.send([{ method: 'a', params: [] }]).catch((error) => error.message)
+  process.stdout.write(typeof answer === 'string' ? answer : JSON.stringify(answer))
+  client.close()
+`
+
+describe('wss', () => {
+  const fixture = (name: string) => fileURLToPath(new URL(`../../../fixtures/tls/${name}`, import.meta.url))
+
+  /** A server with the first certificate, and a process that asks it, which trusts another one or none. */
+  async function ask(trusted: string | undefined): Promise<string> {
+    const server = createTlsServer({
+      cert: readFileSync(fixture('first.cert.pem')),
+      key: readFileSync(fixture('first.key.pem')),
+    })
+    const sockets = new WebSocketServer({ server })
+    sockets.on('connection', (socket) => {
+      socket.on('message', (data) => socket.send(JSON.stringify(result(JSON.parse(String(data)), 'asked'))))
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    onTestFinished(() => {
+      for (const socket of sockets.clients) socket.terminate()
+      server.close()
+    })
+    const url = `wss://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', ASK, url], {
+      cwd: fileURLToPath(new URL('../../../', import.meta.url)),
+      env: trusted === undefined ? env : { ...env, NODE_EXTRA_CA_CERTS: fixture(trusted) },
+    })
+    return stdout
+  }
+
+  it('is used where its certificate is trusted', async () => {
+    expect(await ask('first.cert.pem')).toBe('[{"result":"asked"}]')
+  })
+
+  it.each([undefined, 'second.cert.pem'])('is refused where its certificate is not: %s', async (trusted) => {
+    expect(await ask(trusted)).toMatch(
+      /The upstream wss:\/\/127\.0\.0\.1:\d+ cannot be used: .*(certificate|signature)/,
+    )
   })
 })
 
