@@ -136,7 +136,8 @@ describe('tandem fork', () => {
     })
     for (const flags of [[], words]) {
       expect(await runCommand(['fork', 'warm', ...fork, ...flags])).toMatchObject({ code: 0, stderr: '' })
-      const started = spawn(process.execPath, [MAIN, ...common, ...flags], { stdio: 'pipe' })
+      const env = { ...process.env, NO_COLOR: '1' }
+      const started = spawn(process.execPath, [MAIN, ...common, ...flags], { stdio: 'pipe', env })
       let output = ''
       for (const stream of [started.stdout, started.stderr])
         stream.on('data', (chunk) => {

@@ -16,7 +16,7 @@ const WITHOUT = `anvil_dealERC20 anvil_mine_detailed anvil_setERC20Allowance anv
 debug_accountInfoAt debug_getModifiedAccountsByHash debug_getModifiedAccountsByNumber
 debug_getRawBlock debug_getRawHeader eth_getFilterChanges eth_getFilterLogs eth_getProof eth_resend eth_simulateV1 evm_diff evm_importBlock evm_reorg
 mnr_submitBitcoinBlock mnr_submitBitcoinBlockTransactions mnr_submitBitcoinBlockPartialMerkle
-personal_sendTransaction rpc.discover`
+personal_sendTransaction`
 
 describe('the examples in the methods’ own words', () => {
   it('are there for all methods but those that nothing can be asked on a fresh chain', () => {
