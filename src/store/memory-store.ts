@@ -71,8 +71,10 @@ export function createMemoryStore(base: FrozenEntries = NOTHING): Store {
       return table?.has(id) ? table.get(id) : base.get(keys.encode(prefix, id))
     },
     async *entries(from, to, reverse = false) {
+      // A bound that is a prefix alone ends before the first key of its table, which need not be sorted for it.
+      const last = (to[0] ?? 0) + (to.length > 1 ? 1 : 0)
       const own = tables
-        .slice(from[0] ?? 0, (to[0] ?? 0) + 1)
+        .slice(from[0] ?? 0, last)
         .flatMap((table) => table?.range(from, to) ?? [])
       const entries = merged(base.range(from, to), own)
       yield* reverse ? entries.reverse() : entries
