@@ -6,7 +6,8 @@ import { concat, equal, fromBigInt, fromBigIntFixed, oneByte, toBigInt } from '.
 import { keccak256 } from '../encoding/hash.ts'
 import { fromHex, type Hex, toHex } from '../encoding/hex.ts'
 import { asBigInt, asBytes, asList, decodeRlp } from '../encoding/rlp.ts'
-import { bitsOf, decodeNode, NodeHash, type TrieChild, type TrieValue } from '../encoding/trie-node.ts'
+import { decodeNode, NodeHash, type TrieChild, type TrieValue } from '../encoding/trie-node.ts'
+import { bitsOf } from '../encoding/trie-path.ts'
 import { invalidParams } from '../errors.ts'
 
 /** The proofs of `eth_getProof`, as they are on the wire: each node the RLP of its bytes, leaf first. */

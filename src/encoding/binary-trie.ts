@@ -4,7 +4,8 @@ import { keccak256 } from './hash.ts'
 import { type Hex, toHex } from './hex.ts'
 import { orchidNodeHash } from './orchid-node.ts'
 import { encodeRlp, RLP_EMPTY } from './rlp.ts'
-import { bitsOf, NodeHash, type TrieNode } from './trie-node.ts'
+import { NodeHash, type TrieNode } from './trie-node.ts'
+import { bitsOf } from './trie-path.ts'
 import { type LoadNode, type TrieEdit, updateTrie } from './trie-update.ts'
 
 /** Root hash of a trie without keys: keccak-256 of 0x80. */

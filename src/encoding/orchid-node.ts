@@ -4,7 +4,7 @@
  */
 import { concat, EMPTY, oneByte } from './bytes.ts'
 import { keccak256 } from './hash.ts'
-import { packedBits } from './trie-node.ts'
+import { packedBits } from './trie-path.ts'
 
 const ARITY = oneByte(2)
 const SECURE = 1

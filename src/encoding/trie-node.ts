@@ -2,6 +2,7 @@
 import { EMPTY } from './bytes.ts'
 import { keccakHex } from './hash.ts'
 import { fromHex, type Hex, toHex, writeHex } from './hex.ts'
+import { bitsOf, compactSizeBytes, pathLengthBytes, writeCompactSize, writePath } from './trie-path.ts'
 
 /** A leaf whose bytes are no longer than this is written inside its parent. */
 const MAX_EMBEDDED_BYTES = 44
@@ -302,65 +303,4 @@ class NodeReader {
   rest(): Uint8Array | undefined {
     return this.#at === this.#bytes.length ? undefined : this.#bytes.subarray(this.#at)
   }
-}
-
-/** The bits of a byte string, most significant first, one an element. */
-export function bitsOf(key: Uint8Array): Uint8Array {
-  const bits = new Uint8Array(key.length * 8)
-  for (let i = 0; i < key.length; i++) {
-    const byte = key[i] as number
-    const at = i * 8
-    for (let bit = 0; bit < 8; bit++) bits[at + bit] = (byte >> (7 - bit)) & 1
-  }
-  return bits
-}
-
-/** Bits, one an element, as bytes, most significant first; the last byte is filled with zeros. */
-export function packedBits(bits: Uint8Array): Uint8Array {
-  const out = new Uint8Array((bits.length + 7) >> 3)
-  for (let i = 0; i < bits.length; i++) {
-    out[i >> 3] = (out[i >> 3] as number) | ((bits[i] as number) << (7 - (i & 7)))
-  }
-  return out
-}
-
-/** Length of a number in the parent chain's CompactSize, bytes. */
-function compactSizeBytes(value: number): number {
-  if (value < 0xfd) return 1
-  return value <= 0xffff ? 3 : value <= 0xffff_ffff ? 5 : 9
-}
-
-function writeCompactSize(into: Uint8Array, at: number, value: number): number {
-  const length = compactSizeBytes(value)
-  if (length === 1) {
-    into[at] = value
-    return at + 1
-  }
-  into[at] = length === 3 ? 0xfd : length === 5 ? 0xfe : 0xff
-  let rest = value
-  for (let i = 1; i < length; i++) {
-    into[at + i] = rest % 256
-    rest = Math.floor(rest / 256)
-  }
-  return at + length
-}
-
-function pathLengthBytes(bits: number): number {
-  return bits <= 32 || (bits >= 160 && bits <= 382) ? 1 : 1 + compactSizeBytes(bits)
-}
-
-/** Writes the length of a path and its bits. */
-function writePath(into: Uint8Array, start: number, path: Uint8Array): number {
-  const bits = path.length
-  let at = start
-  if (bits <= 32) into[at++] = bits - 1
-  else if (bits >= 160 && bits <= 382) into[at++] = bits - 128
-  else {
-    into[at] = 0xff
-    at = writeCompactSize(into, at + 1, bits)
-  }
-  for (let i = 0; i < bits; i++) {
-    into[at + (i >> 3)] = (into[at + (i >> 3)] as number) | ((path[i] as number) << (7 - (i & 7)))
-  }
-  return at + ((bits + 7) >> 3)
 }

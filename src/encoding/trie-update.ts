@@ -1,7 +1,8 @@
 /** Many changes to a binary trie in one pass: every changed node is made once (docs/protocol.md#57-trie-nodes). */
 import { concat, oneByte } from './bytes.ts'
 import type { Hex } from './hex.ts'
-import { bitsOf, NodeHash, type TrieChild, TrieNode, trieValue } from './trie-node.ts'
+import { NodeHash, type TrieChild, TrieNode, trieValue } from './trie-node.ts'
+import { bitsOf } from './trie-path.ts'
 
 /** Finds a stored node; throws when it is missing. */
 export type LoadNode = (hash: NodeHash) => TrieNode

@@ -9,14 +9,8 @@ import { keccak256 } from '../encoding/hash.ts'
 import { fromHex, type Hex, toHex } from '../encoding/hex.ts'
 import { type OrchidNode, orchidNodeHash } from '../encoding/orchid-node.ts'
 import { frameStrings } from '../encoding/rlp-frame.ts'
-import {
-  bitsOf,
-  NodeHash,
-  packedBits,
-  type TrieChild,
-  type TrieNode,
-  type TrieValue,
-} from '../encoding/trie-node.ts'
+import { NodeHash, type TrieChild, type TrieNode, type TrieValue } from '../encoding/trie-node.ts'
+import { bitsOf, packedBits } from '../encoding/trie-path.ts'
 import type { LoadNode } from '../encoding/trie-update.ts'
 import { RecentMap } from './recent-map.ts'
 import { decodeAccount } from './state-keys.ts'

@@ -1,5 +1,6 @@
 /** Reading one key of the unified trie, and the nodes that prove what was read. */
-import { bitsOf, NodeHash, type TrieChild, type TrieNode } from '../encoding/trie-node.ts'
+import { NodeHash, type TrieChild, type TrieNode } from '../encoding/trie-node.ts'
+import { bitsOf } from '../encoding/trie-path.ts'
 import type { LoadNode } from '../encoding/trie-update.ts'
 
 function resolve(child: TrieChild, load: LoadNode): TrieNode {

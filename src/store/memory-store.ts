@@ -73,9 +73,7 @@ export function createMemoryStore(base: FrozenEntries = NOTHING): Store {
     async *entries(from, to, reverse = false) {
       // A bound that is a prefix alone ends before the first key of its table, which need not be sorted for it.
       const last = (to[0] ?? 0) + (to.length > 1 ? 1 : 0)
-      const own = tables
-        .slice(from[0] ?? 0, last)
-        .flatMap((table) => table?.range(from, to) ?? [])
+      const own = tables.slice(from[0] ?? 0, last).flatMap((table) => table?.range(from, to) ?? [])
       const entries = merged(base.range(from, to), own)
       yield* reverse ? entries.reverse() : entries
     },

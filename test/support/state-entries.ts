@@ -1,7 +1,8 @@
 /** All keys of a state trie with their values, read from its stored nodes alone. */
 import { EMPTY_TRIE_ROOT } from '../../src/chain/account.ts'
 import type { Hex } from '../../src/encoding/hex.ts'
-import { decodeNode, NodeHash, packedBits, type TrieNode } from '../../src/encoding/trie-node.ts'
+import { decodeNode, NodeHash, type TrieNode } from '../../src/encoding/trie-node.ts'
+import { packedBits } from '../../src/encoding/trie-path.ts'
 
 /** The entries below a root, in order of their keys. `stored` reads nodes and long values by hash. */
 export function stateEntries(
