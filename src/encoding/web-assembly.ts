@@ -1,5 +1,6 @@
 /** The part of the WebAssembly interface that generated code needs; its declarations come with those of browsers only. */
 
+/** A linear memory. */
 export interface WasmMemory {
   readonly buffer: ArrayBuffer
   /** Adds pages of 64 KiB; what was `buffer` is then detached. */
@@ -9,6 +10,7 @@ export interface WasmMemory {
 /** A compiled module. */
 export type WasmModule = object
 
+/** A module on one memory. */
 export interface WasmInstance {
   readonly exports: Readonly<Record<string, unknown>>
 }

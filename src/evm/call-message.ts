@@ -34,6 +34,7 @@ export interface CreateMessage {
   readonly salt: bigint | undefined
 }
 
+/** What opens a frame. */
 export type FrameMessage = CallMessage | CreateMessage
 
 /** How a message ended. */

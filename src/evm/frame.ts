@@ -49,6 +49,7 @@ export interface CreateRequest {
   readonly salt: bigint | undefined
 }
 
+/** A call or creation that the running code requests. */
 export type ChildRequest = CallRequest | CreateRequest
 
 /**

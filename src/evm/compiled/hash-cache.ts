@@ -1,6 +1,6 @@
 /**
  * Hashes of 64 bytes, kept: Solidity hashes a key and a slot at each access to a mapping, and contracts access the same
- * entries again and again. A hit costs a twentieth of a hash.
+ * entries again and again.
  */
 import { keccak256 } from '../../encoding/hash.ts'
 

@@ -17,6 +17,7 @@ import { segmentAt, sizeOf, treatmentOf } from './segment.ts'
 const MAX_OPCODES = 800
 const MAX_VISITS = 2
 
+/** What a region is compiled from. */
 export interface RegionParts {
   readonly analysis: CodeAnalysis
   readonly table: OpcodeTable

@@ -37,6 +37,7 @@ export interface PrefetchCounts {
   read: number
 }
 
+/** A key of the item among those of one state. */
 export const itemKey = (item: StateItem): string =>
   item.kind === 'account' ? item.address : `${item.address}${item.slot}`
 
