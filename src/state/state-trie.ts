@@ -147,7 +147,7 @@ export class StateTrie {
       for (const node of decoded.values()) node.detach()
     }
     const committed = { root: updated?.hash.hex ?? EMPTY_TRIE_ROOT, nodes, code }
-    this.#decoded.set(committed, { nodes: decoded, replaced })
+    this.#decoded.set(committed, { nodes: decoded, replaced: decoded.size === 0 ? [] : replaced })
     return committed
   }
 
