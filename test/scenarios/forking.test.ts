@@ -12,6 +12,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 import { ANVIL, describeWith } from '../support/tools.ts'
 import {
   readWord,
+  receiptOf,
   request,
   sendCall,
   tokenAbi,
@@ -103,10 +104,7 @@ describeWith(ANVIL, 'Anvil as a fork of this node', () => {
     const fork = clientOf(url)
     expect(await readWord(fork, chain.token, balanceOf(chain.accounts[1]))).toBe(1000n)
     const hash = await sendCall(fork, chain.accounts[1], chain.token, transferTo(chain.accounts[2], 1n))
-    // Anvil answers before it mines.
-    let receipt: unknown = null
-    while (receipt === null) receipt = await request(fork, 'eth_getTransactionReceipt', hash)
-    expect(receipt).toMatchObject({ status: '0x1' })
+    expect(await receiptOf(fork, hash)).toMatchObject({ status: '0x1' })
   })
 })
 

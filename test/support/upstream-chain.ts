@@ -49,9 +49,22 @@ export const readWord = async (
   block: unknown = 'latest',
 ) => BigInt(await request<Hex>(node, 'eth_call', { to, data }, block))
 
+interface Receipt {
+  readonly status: Hex
+  readonly contractAddress: Hex | null
+}
+
+/** The receipt of a transaction, once it is there: Anvil answers before it mines. */
+export async function receiptOf(node: Pick<Node, 'request'>, hash: Hex): Promise<Receipt> {
+  for (;;) {
+    const receipt = await request<Receipt | null>(node, 'eth_getTransactionReceipt', hash)
+    if (receipt !== null) return receipt
+  }
+}
+
 async function deploy(node: Pick<Node, 'request'>, from: Hex | undefined, data: string): Promise<Hex> {
   const hash = await request<Hex>(node, 'eth_sendTransaction', { from, data, gas: '0x300000' })
-  return (await request(node, 'eth_getTransactionReceipt', hash)).contractAddress as Hex
+  return (await receiptOf(node, hash)).contractAddress as Hex
 }
 
 /** Makes the chain on a node that mines each transaction. */
@@ -70,6 +83,7 @@ export async function upstreamChain(node: Pick<Node, 'request'>): Promise<Upstre
     address,
     tokenAbi.encodeFunctionData('transfer', [other, 1000n]),
   )
+  await receiptOf(node, transfer)
   await request(node, 'evm_mine')
   return { accounts, token: address, list, transfer }
 }
