@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { jetstream } from '@nats-io/jetstream'
 import { type KV, Kvm } from '@nats-io/kv'
+import { errors } from '@nats-io/transport-node'
 import { toHex } from '../encoding/hex.ts'
 import type { Engine } from '../engine/engine.ts'
 import { NodeError } from '../errors.ts'
@@ -139,7 +140,17 @@ export async function openCluster(
   const snapshotsOf = (facts: KV, { cluster }: ClusterIdentity) =>
     openSnapshots({ link, names, facts, local, position, cluster, replicas })
 
-  const { facts, presence, log, found } = await open().catch(async (error) => {
+  // Servers that have just formed a NATS cluster need longer to create a stream than a request waits; it is there the
+  // next time.
+  const openInTime = () =>
+    open().catch((error) => {
+      if (error instanceof errors.TimeoutError) return undefined
+      throw error
+    })
+  const { facts, presence, log, found } = await waitFor(
+    openInTime,
+    `JetStream does not open the streams of the cluster ${name},`,
+  ).catch(async (error) => {
     await link.close()
     throw link.refusal(error)
   })

@@ -88,6 +88,8 @@ describeWith(CHROMIUM, 'the console', () => {
 
   it('alone asks for the whole document of the methods, and once', async () => {
     const { page, goTo, url } = await open()
+    // The first page has its names.
+    await page.getByRole('button', { name: 'Mine' }).waitFor()
     const asked: unknown[] = []
     page.on('request', (request) => {
       const body = request.postDataJSON() as { method?: string; params?: unknown } | null
