@@ -61,6 +61,9 @@ export async function checkIdentity(directory: string, identity: Identity): Prom
   const found = await read(directory)
   if (found === undefined) return claim(directory, identity)
   requireFormat(directory, found.format)
+  // A fork has its upstream's network: without --fork, the network is wrong too, but only because of that.
+  if (found.fork !== undefined && identity.fork === undefined)
+    throw otherFork(directory, found.fork, undefined)
   if (found.chain !== identity.chain || found.chainId !== identity.chainId) {
     throw new NodeError(
       'database',

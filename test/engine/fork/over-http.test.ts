@@ -124,6 +124,10 @@ describe('a fork over HTTP', () => {
     await expect(createNode({ fork: upstream.url, forkCache: false, dataDir, forkBlock: 1 })).rejects.toThrow(
       /holds a fork at block \d+ .* to continue it, or choose another directory/,
     )
-    await expect(createNode({ dataDir })).rejects.toThrow(/holds a fork at block/)
+    for (const settings of [{ dataDir }, { dataDir, chain: 'testnet' }] as const) {
+      await expect(createNode(settings)).rejects.toThrow(
+        /holds a fork at block \d+ .*: start with --fork <url>@\d+ to continue it/,
+      )
+    }
   })
 })
