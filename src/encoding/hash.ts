@@ -1,19 +1,36 @@
 /** Hash functions: WebAssembly where it loads, `@noble/hashes` as reference and fallback. */
 import { sha256 as nobleSha256 } from '@noble/hashes/sha2.js'
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import { createKeccak, createSHA256, type IHasher } from 'hash-wasm'
+import { createSHA256 } from 'hash-wasm'
 import { type Hex, toHex } from './hex.ts'
+import { KECCAK_BYTES, keccakOn } from './keccak-module.ts'
+import { createMemory, hasWebAssembly } from './web-assembly.ts'
 
-const keccakHasher = await createKeccak(256).catch(() => undefined)
 const sha256Hasher = await createSHA256().catch(() => undefined)
 
-function run(hasher: IHasher, bytes: Uint8Array): Uint8Array {
-  return hasher.init().update(bytes).digest('binary')
+const PAGE = 65_536
+const DIGEST_AT = KECCAK_BYTES
+const INPUT_AT = DIGEST_AT + 32
+
+/** Hashes on a memory that grows to the longest input. */
+function createKeccak(): (bytes: Uint8Array) => Uint8Array {
+  const memory = createMemory(1)
+  const hash = keccakOn(memory)
+  let all = new Uint8Array(memory.buffer)
+  return (bytes) => {
+    const { length } = bytes
+    if (INPUT_AT + length > all.length) {
+      memory.grow(Math.ceil((INPUT_AT + length - all.length) / PAGE))
+      all = new Uint8Array(memory.buffer)
+    }
+    all.set(bytes, INPUT_AT)
+    hash(INPUT_AT, length, DIGEST_AT)
+    return all.slice(DIGEST_AT, DIGEST_AT + 32)
+  }
 }
 
-/** keccak-256, 32 bytes. Synchronous; the hasher is kept, so a call costs about a microsecond. */
-export const keccak256: (bytes: Uint8Array) => Uint8Array =
-  keccakHasher === undefined ? keccak_256 : (bytes) => run(keccakHasher, bytes)
+/** keccak-256, 32 bytes. Synchronous. */
+export const keccak256: (bytes: Uint8Array) => Uint8Array = hasWebAssembly ? createKeccak() : keccak_256
 
 /** keccak-256 as `0x` text. */
 export function keccakHex(bytes: Uint8Array): Hex {
@@ -22,7 +39,7 @@ export function keccakHex(bytes: Uint8Array): Hex {
 
 /** SHA-256, 32 bytes. */
 export const sha256: (bytes: Uint8Array) => Uint8Array =
-  sha256Hasher === undefined ? nobleSha256 : (bytes) => run(sha256Hasher, bytes)
+  sha256Hasher === undefined ? nobleSha256 : (bytes) => sha256Hasher.init().update(bytes).digest('binary')
 
 /** SHA-256 of SHA-256, as the parent chain hashes its headers and transactions; raw byte order. */
 export function doubleSha256(bytes: Uint8Array): Uint8Array {

@@ -20,6 +20,7 @@ export const OP = {
   i32_load: 0x28,
   i64_load: 0x29,
   f64_load: 0x2b,
+  i32_load8_u: 0x2d,
   i32_store: 0x36,
   i64_store: 0x37,
   f64_store: 0x39,
@@ -29,8 +30,10 @@ export const OP = {
   i32_lt_u: 0x49,
   i32_gt_s: 0x4a,
   i32_gt_u: 0x4b,
+  i32_ge_u: 0x4f,
   i64_eqz: 0x50,
   i64_eq: 0x51,
+  i64_ne: 0x52,
   i64_lt_s: 0x53,
   i64_lt_u: 0x54,
   i64_gt_u: 0x56,
@@ -38,8 +41,11 @@ export const OP = {
   f64_lt: 0x63,
   i32_add: 0x6a,
   i32_sub: 0x6b,
+  i32_mul: 0x6c,
   i32_and: 0x71,
   i32_or: 0x72,
+  i32_xor: 0x73,
+  i32_shr_u: 0x76,
   i64_add: 0x7c,
   i64_sub: 0x7d,
   i64_mul: 0x7e,
@@ -50,10 +56,13 @@ export const OP = {
   i64_xor: 0x85,
   i64_shl: 0x86,
   i64_shr_u: 0x88,
+  i64_rotl: 0x89,
   f64_add: 0xa0,
+  f64_sub: 0xa1,
   i32_wrap_i64: 0xa7,
   i64_extend_i32_u: 0xad,
   i64_trunc_f64_u: 0xb1,
+  f64_convert_i32_u: 0xb8,
 } as const
 
 /** Of the group behind the prefix 0xfd. */
@@ -176,6 +185,12 @@ export class FunctionBody {
     this.bytes.push(0x0b)
   }
 
+  /** To a block or loop so many levels up. */
+  branch(levels: number): void {
+    this.bytes.push(0x0c)
+    unsigned(this.bytes, levels)
+  }
+
   /** To a block or loop so many levels up, when the i32 on the stack is not 0. */
   branchIf(levels: number): void {
     this.bytes.push(0x0d)
@@ -198,6 +213,11 @@ export class FunctionBody {
   /** Stores the 16 bytes on the stack, in reverse order, at the address below them plus `offset`. */
   storeReversed(offset: number): void {
     this.#reverse()
+    this.storeVector(offset)
+  }
+
+  /** Stores the 16 bytes on the stack at the address below them plus `offset`. */
+  storeVector(offset: number): void {
     this.#simd(V128_STORE)
     this.bytes.push(0)
     unsigned(this.bytes, offset)
@@ -268,6 +288,7 @@ export class ModuleWriter {
   readonly #types: Signature[] = []
   readonly #imports: { readonly name: string; readonly type: number }[] = []
   readonly #functions: { readonly name: string; readonly type: number; readonly body: FunctionBody }[] = []
+  readonly #data: { readonly at: number; readonly bytes: Uint8Array }[] = []
 
   /** Imports a function of the module `host`; its index. All imports come before the first `add`. */
   import(name: string, signature: Signature): number {
@@ -279,6 +300,11 @@ export class ModuleWriter {
   add(name: string, signature: Signature, body: FunctionBody): number {
     this.#functions.push({ name, type: this.#type(signature), body })
     return this.#imports.length + this.#functions.length - 1
+  }
+
+  /** Puts bytes at an address of the memory whenever the module is instantiated. */
+  data(at: number, bytes: Uint8Array): void {
+    this.#data.push({ at, bytes })
   }
 
   /** The module; its memory is the import `host.memory`. */
@@ -303,6 +329,11 @@ export class ModuleWriter {
     section(out, 3, this.#functions, ({ type }) => length(type))
     section(out, 7, this.#functions, ({ name }, i) => [...text(name), 0, ...length(this.#imports.length + i)])
     section(out, 10, this.#functions, ({ body }) => body.encode())
+    section(out, 11, this.#data, ({ at, bytes }) => {
+      const entry = [0, 0x41]
+      signed(entry, BigInt(at))
+      return [...entry, 0x0b, ...length(bytes.length), ...bytes]
+    })
     return Uint8Array.from(out)
   }
 
