@@ -3,7 +3,6 @@ import type { EVMError } from '@ethereumjs/evm'
 import type { Hex } from '../encoding/hex.ts'
 import type { CallRequest, CreateRequest, Frame } from './frame.ts'
 import type { Message } from './message.ts'
-import { wordToAddress } from './word.ts'
 
 /** A call that is about to run. Gas in gas, value in wei. */
 export interface CallMessage {
@@ -74,8 +73,7 @@ export function childCreation({ address, depth }: Frame, child: CreateRequest): 
 
 /** The call that a frame requests, one level below it. */
 export function childCall(frame: Frame, child: CallRequest): CallMessage {
-  const { kind, input, gas } = child
-  const target = wordToAddress(child.target)
+  const { kind, target, input, gas } = child
   const borrows = kind === 'callcode' || kind === 'delegatecall'
   const delegates = kind === 'delegatecall'
   return {

@@ -4,7 +4,6 @@ import type { FrameResult } from './call-message.ts'
 import type { CallRequest, Frame } from './frame.ts'
 import type { PrecompileRun } from './precompile-call.ts'
 import type { VmRules } from './rules.ts'
-import { wordToAddress } from './word.ts'
 
 /**
  * What the end of a call changes at earlier heights in the frame that made it. `before` is the return data that the
@@ -18,7 +17,7 @@ export function endEarlierCall(
   { failure, output }: FrameResult,
 ): void {
   const { frames } = rules
-  const target = wordToAddress(child.target)
+  const { target } = child
   if (!session.precompiles.has(target)) {
     const isEmpty = session.journal.codeOf(target).length === 0
     if (!frames.clearsReturnData && isEmpty) frame.returned = before

@@ -301,8 +301,10 @@ export class Evm {
     journal.involve(frame.address, (ended.message as CallMessage).target)
     if (failure === undefined || failure.error === FAILURE.REVERT) frame.returned = output
     frame.push(failure === undefined ? 1n : 0n)
-    if (child.outputLength > 0) {
-      frame.memory.set(frame.returned.subarray(0, child.outputLength), child.outputOffset)
+    if (child.outputLength > 0 && frame.returned.length > 0) {
+      const { returned } = frame
+      const isLonger = returned.length > child.outputLength
+      frame.write(isLonger ? returned.subarray(0, child.outputLength) : returned, child.outputOffset)
     }
     if (this.run.rules.frames === PRESENT_FRAMES) return undefined
     try {

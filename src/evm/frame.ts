@@ -32,7 +32,8 @@ export interface Session {
 /** A call that the running code requests; gas in gas. */
 export interface CallRequest {
   readonly kind: 'call' | 'callcode' | 'delegatecall' | 'staticcall'
-  readonly target: bigint
+  /** Account whose code is called. */
+  readonly target: Hex
   readonly value: bigint
   readonly input: Uint8Array
   readonly gas: number
@@ -60,8 +61,14 @@ export type FrameStatus = 'running' | 'stopped' | 'calling' | 'due' | 'hot'
 
 /** The place of a frame in the linear memory of compiled code; the frame's memory stays there until it ends. */
 export interface FrameRegion {
-  /** Makes room for so many bytes of memory, and gives the frame its memory anew. */
-  resize(bytes: number): void
+  /** The memory that there is room for; valid until a frame of the message needs more. */
+  memory(): Uint8Array
+  /** Opens memory from one length in bytes to another; it holds zeros. */
+  open(from: number, to: number): void
+  /** A copy of memory that is open. */
+  read(offset: number, length: number): Uint8Array
+  /** Writes to memory that is open. */
+  write(bytes: Uint8Array, offset: number): void
 }
 
 /** How code fails: the library's error messages. */
@@ -108,11 +115,11 @@ export class Frame implements FrameView {
   /** Slots at and above `sp` are stale. */
   readonly stack: bigint[] = []
   sp = 0
-  memory: Uint8Array = EMPTY
+  /** `undefined` when the frame's region has it, and nobody has asked for it. */
+  #memory: Uint8Array | undefined = EMPTY
   #memoryView: DataView | undefined
-  /** Memory in use, 32-byte words. */
+  /** Memory in use, 32-byte words; all of them are paid. */
   memoryWords = 0
-  #memoryCost = 0
   /** Gas that the failing opcode required beyond its fee, when that was too much; for traces. */
   lacking = 0
   /** Did RETURNDATACOPY fail because the return data are too short? For traces. */
@@ -219,7 +226,7 @@ export class Frame implements FrameView {
   /** Cost of memory up to `end` bytes, which are no more than the limit, beyond what is paid already. */
   costTo(end: number): number {
     const words = Math.ceil(end / 32)
-    return words <= this.memoryWords ? 0 : memoryGas(words) - this.#memoryCost
+    return words <= this.memoryWords ? 0 : memoryGas(words) - memoryGas(this.memoryWords)
   }
 
   /**
@@ -239,22 +246,27 @@ export class Frame implements FrameView {
     const before = this.memoryWords
     if (words <= before) return
     this.memoryWords = words
-    this.#memoryCost = memoryGas(words)
     if (this.region !== undefined) {
-      if (words * 32 > this.memory.length) this.region.resize(words * 32)
-      // Other frames were there.
-      this.memory.fill(0, before * 32, words * 32)
+      this.region.open(before * 32, words * 32)
       return
     }
-    if (words * 32 <= this.memory.length) return
-    const memory = new Uint8Array(Math.max(words * 32, this.memory.length * 2, 256))
-    memory.set(this.memory)
-    this.useMemory(memory)
+    const { memory } = this
+    if (words * 32 <= memory.length) return
+    const larger = new Uint8Array(Math.max(words * 32, memory.length * 2, 256))
+    larger.set(memory)
+    this.#memory = larger
+    this.#memoryView = undefined
   }
 
-  /** Puts the memory elsewhere; the bytes in use are there already. */
-  useMemory(memory: Uint8Array): void {
-    this.memory = memory
+  /** Longer than the memory in use. Not to be kept while memory may grow. */
+  get memory(): Uint8Array {
+    this.#memory ??= (this.region as FrameRegion).memory()
+    return this.#memory
+  }
+
+  /** The memory is elsewhere in the frame's region; the bytes in use are there already. */
+  moveMemory(): void {
+    this.#memory = undefined
     this.#memoryView = undefined
   }
 
@@ -267,13 +279,21 @@ export class Frame implements FrameView {
 
   /** A copy of memory that is open. */
   read(offset: number, length: number): Uint8Array {
-    return length === 0 ? EMPTY : this.memory.slice(offset, offset + length)
+    if (length === 0) return EMPTY
+    if (this.region !== undefined) return this.region.read(offset, length)
+    return this.memory.slice(offset, offset + length)
+  }
+
+  /** Writes to memory that is open. */
+  write(bytes: Uint8Array, offset: number): void {
+    if (this.region !== undefined) this.region.write(bytes, offset)
+    else this.memory.set(bytes, offset)
   }
 
   /** Writes all of a precompiled contract's output where the last call wants it, as before RSKIP-150; free of charge. */
   writeBeyond(output: Uint8Array, offset: number): void {
     this.grow(offset + output.length)
-    this.memory.set(output, offset)
+    this.write(output, offset)
   }
 
   /** Fails in a frame that may not change state. */

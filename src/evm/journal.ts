@@ -10,7 +10,6 @@ import type { Overlay } from '../state/overlay.ts'
 class TransientStorage {
   readonly #words = new Map<Hex, Map<bigint, bigint>>()
   readonly #undo: { readonly words: Map<bigint, bigint>; readonly slot: bigint; readonly old: bigint }[] = []
-  readonly #marks: number[] = []
 
   get(address: Hex, slot: bigint): bigint {
     return this.#words.get(address)?.get(slot) ?? 0n
@@ -26,16 +25,12 @@ class TransientStorage {
     words.set(slot, value)
   }
 
-  checkpoint(): void {
-    this.#marks.push(this.#undo.length)
+  /** What `revert` returns to. */
+  mark(): number {
+    return this.#undo.length
   }
 
-  commit(): void {
-    this.#marks.pop()
-  }
-
-  revert(): void {
-    const mark = this.#marks.pop() ?? 0
+  revert(mark: number): void {
     while (this.#undo.length > mark) {
       const change = this.#undo.pop()
       change?.words.set(change.slot, change.old)
@@ -43,13 +38,8 @@ class TransientStorage {
   }
 }
 
-/** Lengths to return to. */
-interface Mark {
-  readonly logs: number
-  readonly destroyed: number
-  readonly refund: number
-  readonly creations: number
-}
+/** Numbers that a checkpoint consists of. */
+const MARKS = 5
 
 /** The effects of one top-level message: one checkpoint a frame, reverted when the frame does not succeed. */
 export class Journal {
@@ -62,7 +52,12 @@ export class Journal {
   readonly creations: Creation[] = []
   /** Accounts of the calls, creations and self-destructs below the top frame; those of reverted frames stay. */
   participants: Set<Hex> | undefined
-  readonly #marks: Mark[] = []
+  /** Of each open checkpoint what to return to: logs, destroyed contracts, creations, refund, transient storage. */
+  readonly #marks: number[] = []
+  /** How many of these numbers are in use; the others are stale. */
+  #marked = 0
+  #lastInvolved: Hex | undefined
+  #lastCaller: Hex | undefined
   /** Gas to give back. */
   refund = 0
   /** Did a CALL with value happen? Stays set when its frame is reverted. */
@@ -74,34 +69,38 @@ export class Journal {
 
   checkpoint(): void {
     this.state.checkpoint()
-    this.transient.checkpoint()
-    this.#marks.push({
-      logs: this.logs.length,
-      destroyed: this.destroyed.length,
-      refund: this.refund,
-      creations: this.creations.length,
-    })
+    const marks = this.#marks
+    const at = this.#marked
+    marks[at] = this.logs.length
+    marks[at + 1] = this.destroyed.length
+    marks[at + 2] = this.creations.length
+    marks[at + 3] = this.refund
+    marks[at + 4] = this.transient.mark()
+    this.#marked = at + MARKS
   }
 
   commit(): void {
-    this.#marks.pop()
-    this.transient.commit()
     this.state.commit()
+    this.#marked -= MARKS
   }
 
   revert(): void {
-    const mark = this.#marks.pop()
-    if (mark === undefined) throw new Error('no checkpoint is open')
     this.state.revert()
-    this.transient.revert()
-    this.logs.length = mark.logs
-    this.destroyed.length = mark.destroyed
-    this.refund = mark.refund
-    this.creations.length = mark.creations
+    const marks = this.#marks
+    const at = this.#marked - MARKS
+    this.#marked = at
+    this.logs.length = marks[at] as number
+    this.destroyed.length = marks[at + 1] as number
+    this.creations.length = marks[at + 2] as number
+    this.refund = marks[at + 3] as number
+    this.transient.revert(marks[at + 4] as number)
   }
 
   /** Counts two accounts as participants. */
   involve(caller: Hex, other: Hex): void {
+    if (other === this.#lastInvolved && caller === this.#lastCaller) return
+    this.#lastInvolved = other
+    this.#lastCaller = caller
     this.participants ??= new Set()
     this.participants.add(caller).add(other)
   }

@@ -9,9 +9,19 @@ export const MAX_WORD = MODULUS - 1n
 
 const ADDRESS_MASK = (1n << 160n) - 1n
 
-/** The address in the low 20 bytes of a word. */
+/** The addresses of words that were asked for last, each at the place that its low bits give: the text takes longest. */
+const PLACE_BITS = 9
+const words: (bigint | undefined)[] = new Array(1 << PLACE_BITS).fill(undefined)
+const addresses: Hex[] = new Array(1 << PLACE_BITS).fill('0x')
+
+/** The address in the low 20 bytes of a word; mostly the same string for the same word. */
 export function wordToAddress(word: bigint): Hex {
-  return `0x${(word & ADDRESS_MASK).toString(16).padStart(40, '0')}`
+  const place = Number(BigInt.asUintN(PLACE_BITS, word))
+  if (words[place] === word) return addresses[place] as Hex
+  const address: Hex = `0x${(word & ADDRESS_MASK).toString(16).padStart(40, '0')}`
+  words[place] = word
+  addresses[place] = address
+  return address
 }
 
 const LOW_64 = (1n << 64n) - 1n

@@ -59,6 +59,8 @@ export class Overlay implements StateReader {
   readonly #undo: (() => void)[] = []
   /** Length of the undo list at each open checkpoint. */
   readonly #marks: number[] = []
+  /** Counts the changes of storage, also those taken back. */
+  storageVersion = 0
   /** The inner loop of a contract reads one address again and again. */
   #lastAddress: Hex | undefined
   #lastEntry: Entry | undefined
@@ -148,6 +150,7 @@ export class Overlay implements StateReader {
     }
     cell.value = value
     cell.written = true
+    this.storageVersion++
   }
 
   /** Empties the whole storage of an address. */
@@ -187,6 +190,7 @@ export class Overlay implements StateReader {
   /** Takes back what was done since the last checkpoint. Throws when none is open. */
   revert(): void {
     const mark = this.#closeCheckpoint()
+    if (this.#undo.length > mark) this.storageVersion++
     while (this.#undo.length > mark) this.#undo.pop()?.()
   }
 
@@ -260,6 +264,7 @@ export class Overlay implements StateReader {
     }
     entry.cells = NO_CELLS
     entry.wiped = true
+    this.storageVersion++
   }
 
   #closeCheckpoint(): number {

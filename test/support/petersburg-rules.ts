@@ -83,14 +83,14 @@ function caller(
   const takesValue = kind === 'call' || kind === 'callcode'
   return operation(code, name, GAS.call, takesValue ? 7 : 6, 1, (frame) => {
     const requested = frame.pop()
-    const target = frame.pop()
+    const target = wordToAddress(frame.pop())
     const value = takesValue ? frame.pop() : 0n
     const inputAt = frame.pop()
     const inputLength = frame.pop()
     const outputAt = frame.pop()
     const outputLength = frame.pop()
     if (kind === 'call' && value !== 0n) frame.forbidStatic()
-    const isNew = kind === 'call' && costsCreation(frame, wordToAddress(target), value)
+    const isNew = kind === 'call' && costsCreation(frame, target, value)
     frame.charge((value === 0n ? 0 : GAS.callValue) + (isNew ? GAS.newAccount : 0))
     const inputOffset = frame.expand(inputAt, inputLength)
     const outputOffset = frame.expand(outputAt, outputLength)

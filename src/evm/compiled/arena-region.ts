@@ -10,15 +10,32 @@ export class ArenaRegion implements FrameRegion {
   readonly base: number
   /** Where its memory ends, which only the last frame's can move. */
   end: number
+  /** The number of its contract among the owners of storage cells; 0 until it has used one. */
+  contract = 0
 
-  constructor(arena: Arena, frame: Frame, base: number) {
+  constructor(arena: Arena, frame: Frame, base: number, end: number) {
     this.arena = arena
     this.frame = frame
     this.base = base
-    this.end = base + MEMORY_AT
+    this.end = end
   }
 
-  resize(bytes: number): void {
-    this.arena.resize(this, bytes)
+  memory(): Uint8Array {
+    return this.arena.linear.bytes.subarray(this.base + MEMORY_AT, this.end)
+  }
+
+  open(from: number, to: number): void {
+    const start = this.base + MEMORY_AT
+    if (start + to > this.end) this.arena.resize(this, to)
+    // Other frames were there.
+    this.arena.linear.bytes.fill(0, start + from, start + to)
+  }
+
+  read(offset: number, length: number): Uint8Array {
+    return this.arena.linear.copyOut(this.base + MEMORY_AT + offset, length)
+  }
+
+  write(bytes: Uint8Array, offset: number): void {
+    this.arena.linear.copyIn(bytes, this.base + MEMORY_AT + offset)
   }
 }

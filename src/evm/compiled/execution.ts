@@ -47,7 +47,7 @@ export class Execution {
   release(): void {
     const arena = this.#arena
     this.#arena = undefined
-    if (arena?.isSmall === true && idle.length < POOL_SIZE) idle.push(arena)
+    if (arena?.reset() === true && idle.length < POOL_SIZE) idle.push(arena)
   }
 
   /** Runs compiled code from the program counter on; false when the interpreter is to go on. */

@@ -28,6 +28,15 @@ export function knownValue(word: Word): bigint | undefined {
   return value
 }
 
+/** Pushes whether the three upper lanes of the word that begins at a local are not all 0. */
+export function pushHigh(body: FunctionBody, first: number): void {
+  body.get(first + 1)
+  body.get(first + 2)
+  body.op(OP.i64_or)
+  body.get(first + 3)
+  body.op(OP.i64_or, OP.i64_eqz, OP.i32_eqz)
+}
+
 const indexes = [0, 1, 2, 3] as const
 
 /** Writes into one function; its locals are used again when no word has them any more. */

@@ -1,4 +1,36 @@
-/** Where the parts of a frame are in the linear memory of compiled code, in bytes from the frame's base. */
+/** Where things are in the linear memory of compiled code, in bytes. */
+import { KECCAK_BYTES } from '../../encoding/keccak-module.ts'
+
+// At the start of the memory, what all frames share.
+
+/** Where keccak-256 writes digests; what is before is its own. */
+export const DIGEST_AT = KECCAK_BYTES
+/** The place of the slot that was looked for last; how many writes are not in the state yet. */
+export const PLACE_AT = DIGEST_AT + 32
+export const WRITES_AT = PLACE_AT + 4
+/** Digests of 64 bytes: entries of the input and the digest, as a word. */
+export const HASHES_AT = 4096
+export const HASH_BYTES = 96
+export const HASH_BITS = 11
+/** Storage cells that were used last: entries of 128 bytes, and the addresses of those that are not in the state yet. */
+export const SLOTS_AT = 0x40000
+export const SLOT_BITS = 10
+export const SLOT_BYTES = 128
+export const WRITTEN_AT = SLOTS_AT + (SLOT_BYTES << SLOT_BITS)
+/** Where frames begin. */
+export const FRAMES_AT = WRITTEN_AT + (4 << SLOT_BITS)
+
+// Of an entry of a storage cell, from its address.
+
+/** Whose cell it is, and until when that is valid: two numbers of 32 bits that a frame has as well. */
+export const ENTRY_TAG_AT = 0
+/** Is its word not in the state yet? */
+export const ENTRY_WRITTEN_AT = 8
+/** Slot, and the word there. */
+export const ENTRY_SLOT_AT = 16
+export const ENTRY_VALUE_AT = 48
+
+// Of a frame, from its base.
 
 /** Gas left, a float; exact, since gas is a safe integer. */
 export const GAS_AT = 0
@@ -11,12 +43,18 @@ export const MEMORY_SIZE_AT = 16
 /** Length and address of the call data, which zero bytes follow. */
 export const INPUT_LENGTH_AT = 20
 export const INPUT_ADDRESS_AT = 24
+/** Is the frame static? */
+export const STATIC_AT = 28
 /** Words: what CALLER, ADDRESS and CALLVALUE answer. */
 export const CALLER_AT = 32
 export const ADDRESS_AT = 64
 export const VALUE_AT = 96
+/** The tag of the entries of its storage cells: the period in which they are valid, and a number for the contract. */
+export const TAG_AT = 128
+/** Bytes that its memory may grow to without being moved. */
+export const ROOM_AT = 136
 /** The stack: words of four 64-bit lanes, the lowest first, each little-endian. */
-export const STACK_AT = 128
+export const STACK_AT = 160
 export const STACK_BYTES = 1024 * 32
 /** The EVM's memory, to the end of what the frame has. */
 export const MEMORY_AT = STACK_AT + STACK_BYTES

@@ -15,6 +15,10 @@ export const DROP = 0x1a
 /** Opcodes that end the frame or request a call: nothing follows in the region. */
 export const LAST: ReadonlySet<number> = new Set([0x00, 0xf0, 0xf1, 0xf2, 0xf3, 0xf4, 0xf5, 0xfa, 0xfd, 0xff])
 
+/** Opcodes that end a frame without failure, but for that which destroys the contract; opcodes that call. */
+const ENDS: ReadonlySet<number> = new Set([0x00, 0xf3, 0xfd])
+const CALLS: ReadonlySet<number> = new Set([0xf1, 0xf2, 0xf4, 0xfa])
+
 /** Writes one region, a function `(base) → exit`. */
 export class RegionWriter {
   readonly table: OpcodeTable
@@ -123,15 +127,16 @@ export class RegionWriter {
 
   callRun(opcode: number): void {
     const body = this.body
-    const { run, load, hash } = this.routines
+    const { run, call, finish, load, store, hash } = this.routines
     this.flush(this.top - (this.table.needs[opcode] as number))
     body.get(this.base)
     this.pushStackEnd()
     if (opcode === 0x54) body.call(load)
+    else if (opcode === 0x55) body.call(store)
     else if (opcode === 0x20) body.call(hash)
     else {
       body.i32(opcode)
-      body.call(run)
+      body.call(CALLS.has(opcode) ? call : ENDS.has(opcode) ? finish : run)
     }
   }
 

@@ -1,14 +1,23 @@
 /** Functions that every module of compiled code has beside its regions: what is too long to write out at each use. */
 import { FunctionBody, I32, I64, type ModuleWriter, OP } from '../../encoding/wasm-module.ts'
-import { INPUT_ADDRESS_AT, INPUT_LENGTH_AT, MEMORY_SIZE_AT } from './layout.ts'
+import { GAS } from '../gas-schedule.ts'
+import { hashBody } from './hash-routine.ts'
+import { pushHigh } from './lanes.ts'
+import { GAS_AT, INPUT_ADDRESS_AT, INPUT_LENGTH_AT, MEMORY_AT, MEMORY_SIZE_AT, ROOM_AT } from './layout.ts'
+import { multiplyBody, wideBody } from './multiply-routine.ts'
+import { findBody, loadBody, storeBody } from './slot-routines.ts'
 
 /** Indexes of functions in a module. */
 export interface Routines {
   /** `(base, stack end, opcode) → status`: runs an opcode of the table; not 0 when the frame does not go on. */
   readonly run: number
-  /** `(base, stack end) → status`: SLOAD, and SHA3. */
+  /** `(base, stack end) → status`: SLOAD, SSTORE, and SHA3. */
   readonly load: number
+  readonly store: number
   readonly hash: number
+  /** `(base, stack end, opcode) → status`: calls; STOP, RETURN and REVERT. */
+  readonly call: number
+  readonly finish: number
   /** `(base, end) → paid`: opens the EVM's memory up to `end`; 0 when the gas does not suffice. */
   readonly expand: number
   /** `(base, offset: 4 × i64, length) → offset`: opens memory; -1 when it cannot be paid. */
@@ -24,9 +33,19 @@ const WORD = [I64, I64, I64, I64] as const
 /** Imports and writes them. */
 export function addRoutines(module: ModuleWriter): Routines {
   const run = module.import('run', { parameters: [I32, I32, I32], results: [I32] })
-  const load = module.import('load', { parameters: [I32, I32], results: [I32] })
-  const hash = module.import('hash', { parameters: [I32, I32], results: [I32] })
-  const expand = module.import('expand', { parameters: [I32, I32], results: [I32] })
+  const call = module.import('call', { parameters: [I32, I32, I32], results: [I32] })
+  const finish = module.import('finish', { parameters: [I32, I32, I32], results: [I32] })
+  const opcode = { parameters: [I32, I32], results: [I32] } as const
+  const loadOutside = module.import('load', opcode)
+  const storeOutside = module.import('store', opcode)
+  const hashOutside = module.import('hash', opcode)
+  const keccak = module.import('keccak', { parameters: [I32, I32, I32], results: [] })
+  const expandOutside = module.import('expand', opcode)
+  const expand = module.add('expand', opcode, expandBody(expandOutside))
+  const find = module.add('find', opcode, findBody())
+  const load = module.add('load', opcode, loadBody(find, loadOutside))
+  const store = module.add('store', opcode, storeBody(find, storeOutside))
+  const hash = module.add('hash', opcode, hashBody(keccak, hashOutside))
   const touch = module.add('touch', { parameters: [I32, ...WORD, I32], results: [I32] }, touchBody(expand))
   const input = module.add('input', { parameters: [I32, ...WORD], results: [I32] }, inputBody())
   const wide = module.add('wide', { parameters: [I64, I64], results: [I64, I64] }, wideBody())
@@ -35,19 +54,97 @@ export function addRoutines(module: ModuleWriter): Routines {
     { parameters: [...WORD, ...WORD], results: WORD },
     multiplyBody(wide),
   )
-  return { run, load, hash, expand, touch, input, multiply }
+  return { run, load, store, hash, call, finish, expand, touch, input, multiply }
 }
 
 /** Bytes of memory beyond which no gas suffices (docs/protocol.md#62-gas-schedule). */
 const MEMORY_LIMIT = 2 ** 30
 
-/** Pushes whether the three upper lanes of the word that begins at a local are not all 0. */
-function pushHigh(body: FunctionBody, first: number): void {
-  body.get(first + 1)
-  body.get(first + 2)
-  body.op(OP.i64_or)
-  body.get(first + 3)
-  body.op(OP.i64_or, OP.i64_eqz, OP.i32_eqz)
+/** Words of memory that are opened without leaving compiled code; their squares fit 32 bits. */
+const FEW_WORDS = 4096
+
+function expandBody(expand: number): FunctionBody {
+  const body = new FunctionBody(2)
+  const [base, end] = [0, 1]
+  const [after, before, cost] = [body.local(I32), body.local(I32), body.local(I32)]
+  body.get(end)
+  body.i32(31)
+  body.op(OP.i32_add)
+  body.i32(5)
+  body.op(OP.i32_shr_u)
+  body.tee(after)
+  body.i32(FEW_WORDS)
+  body.op(OP.i32_gt_u)
+  body.get(end)
+  body.get(base)
+  body.memory(OP.i32_load, ROOM_AT)
+  body.op(OP.i32_gt_u, OP.i32_or)
+  body.if()
+  body.get(base)
+  body.get(end)
+  body.call(expand)
+  body.op(OP.return)
+  body.end()
+  body.get(base)
+  body.memory(OP.i32_load, MEMORY_SIZE_AT)
+  body.i32(5)
+  body.op(OP.i32_shr_u)
+  body.set(before)
+  /** As `memoryGas`. */
+  const pushGas = (words: number) => {
+    body.get(words)
+    body.i32(GAS.memoryWord)
+    body.op(OP.i32_mul)
+    body.get(words)
+    body.get(words)
+    body.op(OP.i32_mul)
+    body.i32(9)
+    body.op(OP.i32_shr_u, OP.i32_add)
+  }
+  pushGas(after)
+  pushGas(before)
+  body.op(OP.i32_sub)
+  body.set(cost)
+  body.get(base)
+  body.memory(OP.f64_load, GAS_AT)
+  body.get(cost)
+  body.op(OP.f64_convert_i32_u, OP.f64_lt)
+  body.if()
+  body.i32(0)
+  body.op(OP.return)
+  body.end()
+  body.get(base)
+  body.get(base)
+  body.memory(OP.f64_load, GAS_AT)
+  body.get(cost)
+  body.op(OP.f64_convert_i32_u, OP.f64_sub)
+  body.memory(OP.f64_store, GAS_AT)
+  // Other frames were there.
+  body.loop()
+  for (let i = 0; i < 32; i += 8) {
+    body.get(before)
+    body.i32(32)
+    body.op(OP.i32_mul)
+    body.get(base)
+    body.op(OP.i32_add)
+    body.i64(0n)
+    body.memory(OP.i64_store, MEMORY_AT + i)
+  }
+  body.get(before)
+  body.i32(1)
+  body.op(OP.i32_add)
+  body.tee(before)
+  body.get(after)
+  body.op(OP.i32_lt_u)
+  body.branchIf(0)
+  body.end()
+  body.get(base)
+  body.get(after)
+  body.i32(32)
+  body.op(OP.i32_mul)
+  body.memory(OP.i32_store, MEMORY_SIZE_AT)
+  body.i32(1)
+  return body
 }
 
 function touchBody(expand: number): FunctionBody {
@@ -106,118 +203,5 @@ function inputBody(): FunctionBody {
   body.memory(OP.i32_load, INPUT_ADDRESS_AT)
   body.get(offset)
   body.op(OP.i32_wrap_i64, OP.i32_add)
-  return body
-}
-
-/** The product of two lanes in 128 bits, low lane first: WebAssembly multiplies to 64. */
-function wideBody(): FunctionBody {
-  const body = new FunctionBody(2)
-  const [a, b] = [0, 1]
-  const LOW = 0xffff_ffffn
-  const half = (local: number, high: boolean) => {
-    body.get(local)
-    body.i64(high ? 32n : LOW)
-    body.op(high ? OP.i64_shr_u : OP.i64_and)
-  }
-  const lowLow = body.local(I64)
-  const cross = body.local(I64)
-  const carried = body.local(I64)
-  half(a, false)
-  half(b, false)
-  body.op(OP.i64_mul)
-  body.set(lowLow)
-  // cross = aHigh bLow + (aLow bLow >> 32): fits, as does what follows.
-  half(a, true)
-  half(b, false)
-  body.op(OP.i64_mul)
-  half(lowLow, true)
-  body.op(OP.i64_add)
-  body.set(cross)
-  half(a, false)
-  half(b, true)
-  body.op(OP.i64_mul)
-  half(cross, false)
-  body.op(OP.i64_add)
-  body.set(carried)
-  body.get(a)
-  body.get(b)
-  body.op(OP.i64_mul)
-  half(a, true)
-  half(b, true)
-  body.op(OP.i64_mul)
-  half(cross, true)
-  body.op(OP.i64_add)
-  half(carried, true)
-  body.op(OP.i64_add)
-  return body
-}
-
-function multiplyBody(wide: number): FunctionBody {
-  const body = new FunctionBody(8)
-  const [a, b] = [0, 4]
-  const result = [0, 1, 2, 3].map(() => body.local(I64))
-  const [low, high, before] = [body.local(I64), body.local(I64), body.local(I64)]
-  // Two operands below 2^32 are by far the most frequent.
-  pushHigh(body, a)
-  pushHigh(body, b)
-  body.op(OP.i32_or)
-  body.get(a)
-  body.get(b)
-  body.op(OP.i64_or)
-  body.i64(32n)
-  body.op(OP.i64_shr_u, OP.i64_eqz, OP.i32_eqz, OP.i32_or, OP.i32_eqz)
-  body.if()
-  body.get(a)
-  body.get(b)
-  body.op(OP.i64_mul)
-  for (let i = 0; i < 3; i++) body.i64(0n)
-  body.op(OP.return)
-  body.end()
-  /** Adds the local `value` to lane `at` of the result, and what that carries to the lanes above. */
-  const add = (value: number, at: number) => {
-    const target = result[at] as number
-    body.get(target)
-    body.set(before)
-    body.get(before)
-    body.get(value)
-    body.op(OP.i64_add)
-    body.set(target)
-    if (at === 3) return
-    body.get(target)
-    body.get(before)
-    body.op(OP.i64_lt_u)
-    body.if()
-    for (let lane = at + 1; lane < 4; lane++) {
-      body.get(result[lane] as number)
-      body.i64(1n)
-      body.op(OP.i64_add)
-      body.tee(result[lane] as number)
-      if (lane === 3) body.op(0x1a)
-      else {
-        // No further carry: leave the chain.
-        body.op(OP.i64_eqz)
-        body.if()
-      }
-    }
-    for (let lane = at + 1; lane < 3; lane++) body.end()
-    body.end()
-  }
-  for (let i = 0; i < 4; i++) {
-    for (let j = 0; i + j < 4; j++) {
-      body.get(a + i)
-      body.get(b + j)
-      if (i + j === 3) {
-        body.op(OP.i64_mul)
-        body.set(low)
-      } else {
-        body.call(wide)
-        body.set(high)
-        body.set(low)
-      }
-      add(low, i + j)
-      if (i + j < 3) add(high, i + j + 1)
-    }
-  }
-  for (const lane of result) body.get(lane)
   return body
 }

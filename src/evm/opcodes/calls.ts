@@ -39,10 +39,10 @@ const MAX_LONG = 2n ** 63n - 1n
  * it is refused to a precompiled contract for want of balance, and no more than a precompiled contract's maximum input
  * (RSKIP-516). Of an ordinary contract the balance is looked at later.
  */
-function inputRead(frame: Frame, target: bigint, value: bigint, length: bigint, maxDepth: number): bigint {
+function inputRead(frame: Frame, target: Hex, value: bigint, length: bigint, maxDepth: number): bigint {
   if (frame.depth >= maxDepth) return 0n
   const { precompiles, journal } = frame.session
-  const precompile = precompiles.get(wordToAddress(target))
+  const precompile = precompiles.get(target)
   if (precompile === undefined) return length
   if (value !== 0n && (journal.state.account(frame.address)?.balance ?? 0n) < value) return 0n
   const most = precompile.maxInputFromContract
@@ -76,7 +76,7 @@ export function caller(
   const takesValue = kind === 'call' || kind === 'callcode' || (kind === 'staticcall' && staticTakesValue)
   return operation(code, name, GAS.call, takesValue ? 7 : 6, 1, (frame) => {
     const requested = frame.pop()
-    const target = frame.pop()
+    const target = wordToAddress(frame.pop())
     const value = takesValue ? frame.pop() : 0n
     const inputAt = frame.pop()
     const inputLength = frame.pop()
@@ -86,7 +86,7 @@ export function caller(
       frame.forbidStatic()
       frame.session.journal.valueCallSeen = true
     }
-    const creates = kind === 'call' && isNew(frame, wordToAddress(target))
+    const creates = kind === 'call' && isNew(frame, target)
     // The gas is that of the whole input, but memory grows by what is read, so the rest is charged again later.
     const memory = Math.max(
       frame.expansionCost(inputAt, inputLength),

@@ -1,0 +1,136 @@
+/** A linear memory of compiled code as JavaScript reads and writes it. */
+import { createMemory } from '../../encoding/web-assembly.ts'
+
+/** Bytes of a page, by which memories grow. */
+export const PAGE = 65_536
+
+/** No more than memory may have bytes (docs/protocol.md#62-gas-schedule), halved for sums. */
+const SMALL_NUMBERS = 2 ** 29
+
+const LOW_64 = (1n << 64n) - 1n
+
+/** To make a bigint of a number takes longer than to look one up. */
+const FEW = Array.from({ length: 256 }, (_, i) => BigInt(i))
+
+/** Bytes that are copied one by one. */
+const FEW_BYTES = 64
+
+/** Views of the memory, which are others after it has grown, and the words in it. */
+export class LinearMemory {
+  readonly memory
+  halves: Uint32Array
+  lanes: BigUint64Array
+  floats: Float64Array
+  bytes: Uint8Array
+
+  /** `size` in bytes, whole pages. */
+  constructor(size: number) {
+    this.memory = createMemory(size / PAGE)
+    const { buffer } = this.memory
+    this.halves = new Uint32Array(buffer)
+    this.lanes = new BigUint64Array(buffer)
+    this.floats = new Float64Array(buffer)
+    this.bytes = new Uint8Array(buffer)
+  }
+
+  get size(): number {
+    return this.bytes.length
+  }
+
+  /** Adds so many bytes, at least. */
+  grow(bytes: number): void {
+    this.memory.grow(Math.ceil(bytes / PAGE))
+    const { buffer } = this.memory
+    this.halves = new Uint32Array(buffer)
+    this.lanes = new BigUint64Array(buffer)
+    this.floats = new Float64Array(buffer)
+    this.bytes = new Uint8Array(buffer)
+  }
+
+  /** The word at an address: four 64-bit lanes, the lowest first. */
+  read(at: number): bigint {
+    const { halves, lanes } = this
+    const half = at >> 2
+    const first = at >> 3
+    const above =
+      (halves[half + 2] as number) |
+      (halves[half + 3] as number) |
+      (halves[half + 4] as number) |
+      (halves[half + 5] as number) |
+      (halves[half + 6] as number) |
+      (halves[half + 7] as number)
+    if (above === 0) {
+      if (halves[half + 1] !== 0) return lanes[first] as bigint
+      const low = halves[half] as number
+      return low < FEW.length ? (FEW[low] as bigint) : BigInt(low)
+    }
+    const high = ((lanes[first + 3] as bigint) << 64n) | (lanes[first + 2] as bigint)
+    return (high << 128n) | ((lanes[first + 1] as bigint) << 64n) | (lanes[first] as bigint)
+  }
+
+  write(at: number, word: bigint): void {
+    const { lanes, floats } = this
+    const first = at >> 3
+    // An element keeps the low 64 bits.
+    lanes[first] = word
+    if (word <= LOW_64) {
+      floats[first + 1] = 0
+      floats[first + 2] = 0
+      floats[first + 3] = 0
+      return
+    }
+    lanes[first + 1] = word >> 64n
+    lanes[first + 2] = word >> 128n
+    lanes[first + 3] = word >> 192n
+  }
+
+  /** A copy of some bytes; for a few, the platform's copies take longer than a loop. */
+  copyOut(at: number, length: number): Uint8Array {
+    const { bytes } = this
+    if (length > FEW_BYTES) return bytes.slice(at, at + length)
+    const copy = new Uint8Array(length)
+    for (let i = 0; i < length; i++) copy[i] = bytes[at + i] as number
+    return copy
+  }
+
+  /** Writes bytes. */
+  copyIn(source: Uint8Array, at: number): void {
+    const { bytes } = this
+    const { length } = source
+    if (length > FEW_BYTES) bytes.set(source, at)
+    else for (let i = 0; i < length; i++) bytes[at + i] = source[i] as number
+  }
+
+  /** Copies a word. */
+  copyWord(from: number, to: number): void {
+    const { halves } = this
+    const source = from >> 2
+    const target = to >> 2
+    for (let i = 0; i < 8; i++) halves[target + i] = halves[source + i] as number
+  }
+
+  /** Are two words equal? */
+  isSame(one: number, other: number): boolean {
+    const { halves } = this
+    const first = one >> 2
+    const second = other >> 2
+    for (let i = 0; i < 8; i++) if (halves[first + i] !== halves[second + i]) return false
+    return true
+  }
+
+  /** The word at an address when it is a small number; else -1. */
+  small(at: number): number {
+    const { halves } = this
+    const half = at >> 2
+    const above =
+      (halves[half + 1] as number) |
+      (halves[half + 2] as number) |
+      (halves[half + 3] as number) |
+      (halves[half + 4] as number) |
+      (halves[half + 5] as number) |
+      (halves[half + 6] as number) |
+      (halves[half + 7] as number)
+    const low = halves[half] as number
+    return above === 0 && low < SMALL_NUMBERS ? low : -1
+  }
+}
