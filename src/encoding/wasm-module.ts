@@ -50,6 +50,7 @@ export const OP = {
   i64_xor: 0x85,
   i64_shl: 0x86,
   i64_shr_u: 0x88,
+  i64_rotl: 0x89,
   f64_add: 0xa0,
   i32_wrap_i64: 0xa7,
   i64_extend_i32_u: 0xad,
