@@ -1,9 +1,9 @@
 /** Receipts and logs: their fields, their RLP, and the root that a header commits to. */
 import { binaryTrieRoot, orchidListRoot } from '../encoding/binary-trie.ts'
-import { EMPTY, fromBigInt } from '../encoding/bytes.ts'
-import { fromHex, type Hex, toHex } from '../encoding/hex.ts'
+import { EMPTY, fromBigInt, oneByte } from '../encoding/bytes.ts'
+import { type Hex, toHex, writeHex } from '../encoding/hex.ts'
 import { asBigInt, asBytes, asList, decodeRlp, type RlpItem } from '../encoding/rlp.ts'
-import { frameList, frameString, frameStrings } from '../encoding/rlp-frame.ts'
+import { framedLength, LIST, STRING, stringLength, writePrefix, writeString } from '../encoding/rlp-frame.ts'
 import { type Rules, UNIFIED } from './activations.ts'
 
 /** One event. */
@@ -25,11 +25,29 @@ export interface Receipt {
   readonly logs: readonly Log[]
 }
 
-const SUCCEEDED = Uint8Array.of(1)
-const NO_ITEMS = frameList([])
+const ADDRESS_BYTES = 20
+const TOPIC_BYTES = 32
 
-function encodeLog({ address, topics, data }: Log): Uint8Array {
-  return frameList([frameString(fromHex(address)), frameStrings(topics.map(fromHex)), frameString(data)])
+/** Payload lengths of a log's topics and of the log. */
+function logLengths({ topics, data }: Log): { readonly topics: number; readonly log: number } {
+  const length = topics.length * framedLength(TOPIC_BYTES)
+  return { topics: length, log: framedLength(ADDRESS_BYTES) + framedLength(length) + stringLength(data) }
+}
+
+/** Writes bytes of hex text as a string at `at`; the result is where it ends. */
+function writeHexString(out: Uint8Array, at: number, hex: Hex, length: number): number {
+  const start = writePrefix(out, at, STRING, length)
+  writeHex(out, start, hex)
+  return start + length
+}
+
+function writeLog(out: Uint8Array, at: number, log: Log): number {
+  const lengths = logLengths(log)
+  let next = writePrefix(out, at, LIST, lengths.log)
+  next = writeHexString(out, next, log.address, ADDRESS_BYTES)
+  next = writePrefix(out, next, LIST, lengths.topics)
+  for (const topic of log.topics) next = writeHexString(out, next, topic, TOPIC_BYTES)
+  return writeString(out, next, log.data)
 }
 
 /** A receipt's bytes are wanted for its block's root and again for the disk. */
@@ -47,16 +65,24 @@ export function encodeReceipt(receipt: Receipt): Uint8Array {
   return bytes
 }
 
-function encode(receipt: Receipt): Uint8Array {
-  const status = frameString(receipt.succeeded ? SUCCEEDED : EMPTY)
-  return frameList([
-    status,
-    frameString(fromBigInt(receipt.cumulativeGasUsed)),
-    frameString(receipt.logsBloom),
-    receipt.logs.length === 0 ? NO_ITEMS : frameList(receipt.logs.map(encodeLog)),
-    frameString(fromBigInt(receipt.gasUsed)),
-    status,
-  ])
+/** Writes into one array: every block pays several receivers, and joining the parts of a log takes longer than the log. */
+function encode({ succeeded, cumulativeGasUsed, gasUsed, logsBloom, logs }: Receipt): Uint8Array {
+  const status = succeeded ? oneByte(1) : EMPTY
+  const [cumulative, own] = [fromBigInt(cumulativeGasUsed), fromBigInt(gasUsed)]
+  let logsLength = 0
+  for (const log of logs) logsLength += framedLength(logLengths(log).log)
+  const strings = 2 * stringLength(status) + stringLength(cumulative) + stringLength(own)
+  const length = strings + stringLength(logsBloom) + framedLength(logsLength)
+  const out = new Uint8Array(framedLength(length))
+  let at = writePrefix(out, 0, LIST, length)
+  at = writeString(out, at, status)
+  at = writeString(out, at, cumulative)
+  at = writeString(out, at, logsBloom)
+  at = writePrefix(out, at, LIST, logsLength)
+  for (const log of logs) at = writeLog(out, at, log)
+  at = writeString(out, at, own)
+  writeString(out, at, status)
+  return out
 }
 
 function decodeLog(item: RlpItem): Log {

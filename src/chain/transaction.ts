@@ -2,8 +2,7 @@
 import { EMPTY, fromBigInt, fromBigIntFixed, oneByte } from '../encoding/bytes.ts'
 import { keccak256, keccakHex } from '../encoding/hash.ts'
 import { fromHex, type Hex, toHex } from '../encoding/hex.ts'
-import { asBytes, asList, decodeRlp } from '../encoding/rlp.ts'
-import { frameStrings } from '../encoding/rlp-frame.ts'
+import { frameStrings, itemEnd, payloadStart } from '../encoding/rlp-frame.ts'
 import { invalidParams, type NodeError } from '../errors.ts'
 import { isFreeBridgeTransaction } from './bridge-senders.ts'
 import { type ChainConfig, PRECOMPILE_ADDRESS, REMASC_SENDER } from './config.ts'
@@ -240,8 +239,9 @@ export function intrinsicGas(
  * The nonce's bytes as encoded, for the pool's rule that they be few and without a leading zero
  * (docs/protocol.md#45-pool-admission).
  */
-export function encodedNonce(transaction: Transaction): Uint8Array {
-  return asBytes(asList(decodeRlp(transaction.raw), 'transaction')[0], 'nonce')
+export function encodedNonce({ raw }: Transaction): Uint8Array {
+  const nonce = payloadStart(raw, 0)
+  return raw.subarray(payloadStart(raw, nonce), itemEnd(raw, nonce))
 }
 
 /** Spelled out: all transactions have one shape in memory, and copying by name would be a slow way to it. */

@@ -11,30 +11,39 @@ const sha256Hasher = await createSHA256().catch(() => undefined)
 const PAGE = 65_536
 const DIGEST_AT = KECCAK_BYTES
 const INPUT_AT = DIGEST_AT + 32
+/** Longer input is hashed by the library: the memory would keep its size. */
+const MOST_INPUT = 16 << 20
 
-/** Hashes on a memory that grows to the longest input. */
+/** Hashes on a memory that grows to the longest input. The digest is a view that is valid until the next call. */
 function createKeccak(): (bytes: Uint8Array) => Uint8Array {
   const memory = createMemory(1)
   const hash = keccakOn(memory)
   let all = new Uint8Array(memory.buffer)
+  let digest = all.subarray(DIGEST_AT, DIGEST_AT + 32)
   return (bytes) => {
     const { length } = bytes
+    if (length > MOST_INPUT) return keccak_256(bytes)
     if (INPUT_AT + length > all.length) {
       memory.grow(Math.ceil((INPUT_AT + length - all.length) / PAGE))
       all = new Uint8Array(memory.buffer)
+      digest = all.subarray(DIGEST_AT, DIGEST_AT + 32)
     }
     all.set(bytes, INPUT_AT)
     hash(INPUT_AT, length, DIGEST_AT)
-    return all.slice(DIGEST_AT, DIGEST_AT + 32)
+    return digest
   }
 }
 
+const keccak = hasWebAssembly ? createKeccak() : keccak_256
+
 /** keccak-256, 32 bytes. Synchronous. */
-export const keccak256: (bytes: Uint8Array) => Uint8Array = hasWebAssembly ? createKeccak() : keccak_256
+export function keccak256(bytes: Uint8Array): Uint8Array {
+  return keccak(bytes).slice()
+}
 
 /** keccak-256 as `0x` text. */
 export function keccakHex(bytes: Uint8Array): Hex {
-  return toHex(keccak256(bytes))
+  return toHex(keccak(bytes))
 }
 
 /** SHA-256, 32 bytes. */

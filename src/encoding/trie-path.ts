@@ -57,8 +57,13 @@ export function writePath(into: Uint8Array, start: number, path: Uint8Array): nu
     into[at] = 0xff
     at = writeCompactSize(into, at + 1, bits)
   }
+  let byte = 0
   for (let i = 0; i < bits; i++) {
-    into[at + (i >> 3)] = (into[at + (i >> 3)] as number) | ((path[i] as number) << (7 - (i & 7)))
+    byte = (byte << 1) | (path[i] as number)
+    if ((i & 7) !== 7) continue
+    into[at++] = byte
+    byte = 0
   }
-  return at + ((bits + 7) >> 3)
+  if ((bits & 7) !== 0) into[at++] = byte << (8 - (bits & 7))
+  return at
 }

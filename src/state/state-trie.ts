@@ -23,7 +23,7 @@ import {
   slotOf,
   storageValue,
 } from './state-keys.ts'
-import { type AccountAt, createStateReader } from './state-reader.ts'
+import { type AccountAt, createStateReader, type KeepingReader, type StateKnowledge } from './state-reader.ts'
 import { findBelow, findNode, nodesFrom, nodesTo } from './trie-read.ts'
 
 /** Decoded nodes kept by default; one takes about 400 bytes. */
@@ -61,18 +61,24 @@ export interface AccountDifference {
   readonly cells: ReadonlyMap<bigint, { readonly before: StorageValue; readonly after: StorageValue }>
 }
 
+/** What is known of a state that was committed here, until it is remembered. */
+interface FreshState {
+  /** The new nodes, decoded, and the nodes of the state before that they replace. */
+  readonly nodes: readonly TrieNode[]
+  readonly replaced: readonly Hex[]
+  /** Root of the state before, and what was changed. */
+  readonly before: Hex
+  readonly changes: StateChanges
+}
+
 /** All states that the nodes of a source make up. Every read and every commit is synchronous. */
 export class StateTrie {
   readonly #source: NodeSource
   readonly #keys = createStateKeys(CACHE_KEYS)
   readonly #nodes: RecentMap<Hex, TrieNode>
   readonly #code = new RecentMap<Hex, Uint8Array>(CACHE_CODE)
-  readonly #readers: RecentMap<Hex, StateReader> | undefined
-  /** Nodes of states committed here, decoded, and the nodes of the state before that they replace. */
-  readonly #decoded = new WeakMap<
-    CommittedState,
-    { readonly nodes: ReadonlyMap<Hex, TrieNode>; readonly replaced: readonly Hex[] }
-  >()
+  readonly #readers: RecentMap<Hex, KeepingReader> | undefined
+  readonly #fresh = new WeakMap<CommittedState, FreshState>()
   /** Committed and not yet on disk. */
   readonly #unsettledNodes = new Map<Hex, Uint8Array>()
   readonly #unsettledCode = new Map<Hex, Uint8Array>()
@@ -101,16 +107,28 @@ export class StateTrie {
   }
 
   #readerAt(root: Hex): StateReader {
-    const known = this.#readers?.get(root)
-    if (known !== undefined) return known
-    const reader = createStateReader({
-      account: (address) => this.#accountAt(root, address),
-      cell: (node, slot) => this.#cell(node, slot),
-      cells: (node) => new Map(this.#cells(node, EMPTY)),
-      code: (codeHash) => this.#loadCode(codeHash),
-    })
+    return this.#readers?.get(root) ?? this.#addReader(root)
+  }
+
+  #addReader(root: Hex, knowledge?: StateKnowledge): StateReader {
+    const lookups = {
+      account: (address: Hex) => this.#accountAt(root, address),
+      cell: (node: TrieNode, slot: bigint) => this.#cell(node, slot),
+      cells: (node: TrieNode) => new Map(this.#cells(node, EMPTY)),
+      code: (codeHash: Hex) => this.#loadCode(codeHash),
+    }
+    const reader = createStateReader(lookups, knowledge)
     this.#readers?.set(root, reader)
     return reader
+  }
+
+  /** Who reads the new state begins with what was read of the state before it, which is seldom read from here on. */
+  #handReaderOver({ before, changes }: FreshState, root: Hex): void {
+    const reader = this.#readers?.get(before)
+    if (reader === undefined || this.#readers?.get(root) !== undefined) return
+    const knowledge = reader.handOver()
+    knowledge.apply(changes)
+    this.#addReader(root, knowledge)
   }
 
   /**
@@ -133,29 +151,34 @@ export class StateTrie {
     const below = updateTrie(this.#root(root), deletions, load)
     const updated = updateTrie(below, edits, load)
     const nodes = new Map<Hex, Uint8Array>()
-    const decoded = new Map<Hex, TrieNode>()
+    const decoded: TrieNode[] = []
     if (updated !== undefined && updated.hash.hex !== root) {
       const report: NewNodes = {
         node(hash, node) {
           nodes.set(hash, node.bytes)
-          decoded.set(hash, node)
+          decoded.push(node)
         },
         value: (hash, bytes) => code.set(hash, bytes),
       }
       reportNewNodes(updated, report)
       report.node(updated.hash.hex, updated)
-      for (const node of decoded.values()) node.detach()
+      for (const node of decoded) node.detach()
     }
     const committed = { root: updated?.hash.hex ?? EMPTY_TRIE_ROOT, nodes, code }
-    this.#decoded.set(committed, { nodes: decoded, replaced: decoded.size === 0 ? [] : replaced })
+    this.#fresh.set(committed, {
+      nodes: decoded,
+      replaced: decoded.length === 0 ? [] : replaced,
+      before: root,
+      changes,
+    })
     return committed
   }
 
   /** The root of a committed state in the format before RSKIP-126 (docs/protocol.md#58-state-root). */
   orchidRoot(committed: CommittedState): Hex {
     const { root, code } = committed
-    const fresh = this.#decoded.get(committed)?.nodes
-    const load: LoadNode = (hash) => fresh?.get(hash.hex) ?? this.#load(hash)
+    const fresh = new Map(this.#fresh.get(committed)?.nodes.map((node) => [node.hash.hex, node]))
+    const load: LoadNode = (hash) => fresh.get(hash.hex) ?? this.#load(hash)
     const bytes = (value: TrieValue): Uint8Array =>
       value instanceof Uint8Array || value.bytes !== undefined
         ? this.#bytes(value)
@@ -169,10 +192,13 @@ export class StateTrie {
   remember(committed: CommittedState): void {
     // The next block begins with these nodes; as they are here decoded, they need not be read and decoded again. Those
     // that they replace are seldom read again, and would be most of what is kept in memory.
-    const { nodes, replaced } = this.#decoded.get(committed) ?? {}
-    for (const hash of replaced ?? []) this.#nodes.delete(hash)
-    for (const [hash, node] of nodes ?? []) this.#nodes.set(hash, node)
-    this.#decoded.delete(committed)
+    const fresh = this.#fresh.get(committed)
+    if (fresh !== undefined) {
+      for (const hash of fresh.replaced) this.#nodes.delete(hash)
+      for (const node of fresh.nodes) this.#nodes.set(node.hash.hex, node)
+      this.#handReaderOver(fresh, committed.root)
+      this.#fresh.delete(committed)
+    }
     for (const [hash, bytes] of committed.nodes) this.#unsettledNodes.set(hash, bytes)
     for (const [hash, bytes] of committed.code) this.#unsettledCode.set(hash, bytes)
   }

@@ -16,6 +16,8 @@ const LENGTH_BYTES = 4
 /** Bytes of discarded values up to which they stay where they are. */
 const LITTLE_WASTE = 64 << 10
 
+const NOTHING = new Uint8Array(0)
+
 /** Where a value is: a number below 2^31. */
 export type Location = number
 
@@ -35,9 +37,9 @@ export class Arena {
     return this.#waste > LITTLE_WASTE && 2 * this.#waste > this.#size
   }
 
-  /** Copies a value into the arena. */
-  add(value: Uint8Array): Location {
-    const { length } = value
+  /** Copies a value into the arena, with other bytes in front of it if there are any. */
+  add(value: Uint8Array, front: Uint8Array = NOTHING): Location {
+    const length = front.length + value.length
     const size = sizeOf(length)
     this.#open(size)
     const slab = this.#slabs[this.#current] as Uint8Array
@@ -46,7 +48,8 @@ export class Arena {
     slab[at + 1] = length >>> 16
     slab[at + 2] = length >>> 8
     slab[at + 3] = length
-    slab.set(value, at + LENGTH_BYTES)
+    if (front.length > 0) slab.set(front, at + LENGTH_BYTES)
+    slab.set(value, at + LENGTH_BYTES + front.length)
     this.#used = at + size
     this.#size += size
     return (this.#current << SLAB_PLACES) + at / ALIGNMENT
@@ -56,18 +59,19 @@ export class Arena {
   at(location: Location, skip = 0): Uint8Array {
     const slab = this.#slabs[location >>> SLAB_PLACES] as Uint8Array
     const at = this.#offset(location)
-    const length =
-      (((slab[at] as number) << 24) |
-        ((slab[at + 1] as number) << 16) |
-        ((slab[at + 2] as number) << 8) |
-        (slab[at + 3] as number)) >>>
-      0
+    const length = wordAt(slab, at) >>> 0
     return slab.subarray(at + LENGTH_BYTES + skip, at + LENGTH_BYTES + length)
   }
 
   /** Counts a value that is not needed any more. */
   discard(location: Location): void {
     this.#waste += sizeOf(this.at(location).length)
+  }
+
+  /** The first four bytes of the value at a location, which has as many, as a number of 32 bits. */
+  firstWord(location: Location): number {
+    const slab = this.#slabs[location >>> SLAB_PLACES] as Uint8Array
+    return wordAt(slab, this.#offset(location) + LENGTH_BYTES)
   }
 
   /** Does the value at a location begin with these bytes? */
@@ -90,7 +94,7 @@ export class Arena {
       const first = this.#current === 0 ? FIRST_BYTES : SLAB_BYTES
       this.#slabs.push(new Uint8Array(Math.max(first, size)))
       // Numbers of slabs that a larger one covers.
-      for (let covered = SLAB_BYTES; covered < size; covered += SLAB_BYTES) this.#slabs.push(NO_SLAB)
+      for (let covered = SLAB_BYTES; covered < size; covered += SLAB_BYTES) this.#slabs.push(NOTHING)
       return
     }
     const slab = this.#slabs[this.#current] as Uint8Array
@@ -102,7 +106,15 @@ export class Arena {
   }
 }
 
-const NO_SLAB = new Uint8Array(0)
+/** Four bytes, the highest first, as a number of 32 bits with a sign. */
+export function wordAt(bytes: Uint8Array, at: number): number {
+  return (
+    ((bytes[at] as number) << 24) |
+    ((bytes[at + 1] as number) << 16) |
+    ((bytes[at + 2] as number) << 8) |
+    (bytes[at + 3] as number)
+  )
+}
 
 /** Bytes that a value takes. */
 function sizeOf(length: number): number {

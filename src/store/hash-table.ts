@@ -4,7 +4,7 @@
  */
 import { compare, concat, oneByte } from '../encoding/bytes.ts'
 import { writeHex } from '../encoding/hex.ts'
-import { Arena } from './arena.ts'
+import { Arena, wordAt } from './arena.ts'
 import { lowerBound, type MemoryTable, type TableEntry } from './memory-table.ts'
 
 const HASH_BYTES = 32
@@ -14,15 +14,8 @@ const FIRST_SLOTS = 64
 const EMPTY = 0
 const REMOVED = -1
 
-/** The bytes of the hash that is looked for, and a value behind its hash; valid within one call. */
+/** The bytes of the hash that is looked for; valid within one call. */
 const wanted = new Uint8Array(HASH_BYTES)
-let entry = new Uint8Array(1024)
-
-/** Where the search for a hash begins: hashes are spread evenly by their first bytes. */
-function startOf(hash: Uint8Array): number {
-  const [a = 0, b = 0, c = 0, d = 0] = [hash[0], hash[1], hash[2], hash[3]]
-  return (a << 23) | (b << 15) | (c << 7) | (d >> 1)
-}
 
 /** Makes a table whose ids are hashes as `0x` text. A range sorts all entries, which nothing does but to copy or check a chain. */
 export function createHashTable(prefix: number): MemoryTable {
@@ -38,7 +31,8 @@ export function createHashTable(prefix: number): MemoryTable {
   function find(hash: string): number {
     writeHex(wanted, 0, hash)
     const mask = slots.length - 1
-    for (let slot = startOf(wanted) & mask; ; slot = (slot + 1) & mask) {
+    // Hashes are spread evenly by their first bytes.
+    for (let slot = wordAt(wanted, 0) & mask; ; slot = (slot + 1) & mask) {
       const value = slots[slot] as number
       if (value === EMPTY || (value > 0 && values.beginsWith(value - 1, wanted))) return slot
     }
@@ -61,7 +55,7 @@ export function createHashTable(prefix: number): MemoryTable {
     const fresh = new Int32Array(length)
     for (const value of slots) {
       if (value <= 0) continue
-      let slot = startOf(values.at(value - 1)) & (length - 1)
+      let slot = values.firstWord(value - 1) & (length - 1)
       while (fresh[slot] !== EMPTY) slot = (slot + 1) & (length - 1)
       fresh[slot] = value
     }
@@ -89,13 +83,9 @@ export function createHashTable(prefix: number): MemoryTable {
       return location < 0 ? undefined : values.at(location, HASH_BYTES)
     },
     put(id, value) {
-      const length = HASH_BYTES + value.length
       const slot = find(String(id))
       const known = slots[slot] as number
-      if (entry.length < length) entry = new Uint8Array(2 * length)
-      entry.set(wanted)
-      entry.set(value, HASH_BYTES)
-      slots[slot] = values.add(entry.subarray(0, length)) + 1
+      slots[slot] = values.add(value, wanted) + 1
       if (hidden.size > 0) hidden.delete(String(id))
       if (known > 0) {
         discard(known - 1)

@@ -79,14 +79,15 @@ class World {
   readonly #nodes = new Map<Hex, Uint8Array>()
   readonly #code = new Map<Hex, Uint8Array>()
   readonly source = { node: (hash: Hex) => this.#nodes.get(hash), code: (hash: Hex) => this.#code.get(hash) }
-  readonly #trie = new StateTrie(this.source, { cacheNodes: 4 })
+  readonly trie: StateTrie
   readonly committed: { root: Hex; model: Model }[] = []
   root: Hex = EMPTY_TRIE_ROOT
   model: Model = new Map()
   layers: { overlay: Overlay; before: Model; checkpoints: Model[] }[] = []
 
-  constructor() {
-    this.#open(this.#trie.reader(this.root))
+  constructor(options: { readonly sharedRoots?: number }) {
+    this.trie = new StateTrie(this.source, { cacheNodes: 4, ...options })
+    this.#open(this.trie.reader(this.root))
   }
 
   get overlay(): Overlay {
@@ -170,17 +171,17 @@ class World {
   }
 
   async #commitState(): Promise<void> {
-    const state: CommittedState = this.#trie.commit(this.root, this.#top.overlay.changes())
+    const state: CommittedState = this.trie.commit(this.root, this.#top.overlay.changes())
     expect(state.root).toBe(modelRoot(this.model))
     this.root = state.root
     this.committed.push({ root: state.root, model: new Map(this.model) })
-    this.#trie.remember(state)
-    expectSame(this.#trie.reader(state.root), this.model)
+    this.trie.remember(state)
+    expectSame(this.trie.reader(state.root), this.model)
     for (const [hash, rlp] of state.nodes) this.#nodes.set(hash, rlp)
     for (const [hash, code] of state.code) this.#code.set(hash, code)
-    this.#trie.settle(state)
+    this.trie.settle(state)
     this.layers = []
-    this.#open(this.#trie.reader(state.root))
+    this.#open(this.trie.reader(state.root))
   }
 
   #open(below: StateReader): void {
@@ -189,10 +190,13 @@ class World {
 }
 
 describe('overlay and state trie', () => {
-  it('read at each step and commit to the roots that a plain model and the library give', async () => {
+  it.each([
+    ['a reader for each use', {}],
+    ['readers that hand on what they have read', { sharedRoots: 2 }],
+  ])('read at each step and commit to the roots that a plain model gives, with %s', async (_, options) => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 200, size: 'max' }), async (steps) => {
-        const world = new World()
+        const world = new World(options)
         for (const each of steps) {
           await world.run(each)
           expectSame(world.overlay, world.model)
@@ -203,6 +207,7 @@ describe('overlay and state trie', () => {
           const state = afresh.reader(root)
           expectSame(state, model)
           expectSame(state, model)
+          expectSame(world.trie.reader(root), model)
         }
       }),
       { numRuns: 60 },
