@@ -79,34 +79,38 @@ async function reorganiseAndKill(round: number): Promise<Killed> {
 }
 
 describe('a process killed with -9 while it reorganises', () => {
-  it(`reopens to either side, never between, ${ROUNDS} times over`, async () => {
-    for (let round = 0; round < ROUNDS; round++) {
-      const { oldHeight, sent, heads } = await reorganiseAndKill(round)
-      const node = await createNode({ dataDir, mining: 'manual' })
-      try {
-        const { queries } = node.engine
-        const { hash, block } = queries.head()
-        // Whole reorganisations only: all that were acknowledged, and perhaps more.
-        const chainWriter = block.header.number - oldHeight
-        expect(chainWriter).toBeGreaterThanOrEqual(heads.length - 1)
-        expect(chainWriter).toBeLessThanOrEqual(REORGS)
-        if (chainWriter === heads.length - 1) expect(hash).toBe(heads.at(-1))
-        for (const [index, head] of heads.entries())
-          expect(queries.isCanonical(head)).toBe(index === chainWriter)
-        for (let above = 0; above <= chainWriter; above++) {
-          expect(queries.blocksAt(oldHeight + above)).toHaveLength(chainWriter - above + 1)
+  it(
+    `reopens to either side, never between, ${ROUNDS} times over`,
+    async () => {
+      for (let round = 0; round < ROUNDS; round++) {
+        const { oldHeight, sent, heads } = await reorganiseAndKill(round)
+        const node = await createNode({ dataDir, mining: 'manual' })
+        try {
+          const { queries } = node.engine
+          const { hash, block } = queries.head()
+          // Whole reorganisations only: all that were acknowledged, and perhaps more.
+          const chainWriter = block.header.number - oldHeight
+          expect(chainWriter).toBeGreaterThanOrEqual(heads.length - 1)
+          expect(chainWriter).toBeLessThanOrEqual(REORGS)
+          if (chainWriter === heads.length - 1) expect(hash).toBe(heads.at(-1))
+          for (const [index, head] of heads.entries())
+            expect(queries.isCanonical(head)).toBe(index === chainWriter)
+          for (let above = 0; above <= chainWriter; above++) {
+            expect(queries.blocksAt(oldHeight + above)).toHaveLength(chainWriter - above + 1)
+          }
+          expect(queries.blocksAt(oldHeight + chainWriter + 1)).toEqual([])
+          // The transactions are mined, or all wait again.
+          const mined = chainWriter % 2 === 0
+          for (const transaction of sent) {
+            expect(queries.transaction(transaction)?.block !== undefined).toBe(mined)
+          }
+          expect(queries.pendingTransactions()).toHaveLength(mined ? 0 : sent.length)
+          await replayFromGenesis(node)
+        } finally {
+          await node.close()
         }
-        expect(queries.blocksAt(oldHeight + chainWriter + 1)).toEqual([])
-        // The transactions are mined, or all wait again.
-        const mined = chainWriter % 2 === 0
-        for (const transaction of sent) {
-          expect(queries.transaction(transaction)?.block !== undefined).toBe(mined)
-        }
-        expect(queries.pendingTransactions()).toHaveLength(mined ? 0 : sent.length)
-        await replayFromGenesis(node)
-      } finally {
-        await node.close()
       }
-    }
-  }, 24_000 * ROUNDS)
+    },
+    24_000 * ROUNDS,
+  )
 })

@@ -210,7 +210,7 @@ describe('overlay and state trie', () => {
           expectSame(world.trie.reader(root), model)
         }
       }),
-      { numRuns: 60 },
+      { numRuns: 30 },
     )
   })
 })
