@@ -262,7 +262,7 @@ describe('bugs', () => {
     name: 'eth_broken',
     summary: 'Fails.',
     params: {},
-    result: z.null(),
+    result: () => z.null(),
     examples: [],
     run() {
       throw new TypeError('at /secret/path.ts: undefined is not a function')
