@@ -5,7 +5,13 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
-import { defineConfig, type OutputBundle, type Plugin } from 'rolldown'
+import {
+  type ChunkingContext,
+  type CodeSplittingGroup,
+  defineConfig,
+  type OutputBundle,
+  type Plugin,
+} from 'rolldown'
 
 /** Where the chunks lie: as deep under the package as the modules do, so that both find its files. */
 const CHUNKS = 'chunks'
@@ -150,6 +156,25 @@ function compressed(within: string): Plugin {
   }
 }
 
+/** Is a module imported by another, directly? */
+const isImportedBy = (importer: RegExp, module: string, context: ChunkingContext): boolean =>
+  context.getModuleInfo(module)?.importers.some((name) => importer.test(name)) ?? false
+
+/**
+ * What every start of a node loads, in three files instead of one for each set of commands that share something: finding,
+ * reading and linking some seventy files took a fifth of the start. A group holds what its modules import as well. The
+ * command's first module is in none, since what it awaits imports the first group.
+ */
+const START_GROUPS: CodeSplittingGroup[] = [
+  {
+    debugName: 'command',
+    name: (module, context) => (isImportedBy(/\/src\/cli\/main\.ts$/, module, context) ? 'command' : null),
+    priority: 3,
+  },
+  { name: 'settings', test: /\/src\/cli\/start-command\.ts$/, priority: 2 },
+  { name: 'node', test: /\/src\/index\.ts$/, priority: 1 },
+]
+
 const node = defineConfig({
   input: ENTRIES,
   platform: 'node',
@@ -161,6 +186,7 @@ const node = defineConfig({
     format: 'esm',
     entryFileNames: '[name].js',
     chunkFileNames: `${CHUNKS}/[name]-[hash].js`,
+    codeSplitting: { groups: START_GROUPS },
     // Blanks are most of what can be saved; with the names kept, the traces of errors can be read.
     minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
   },

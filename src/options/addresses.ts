@@ -30,7 +30,7 @@ function isRange(text: string): boolean {
 
 /** A list of addresses and ranges such as `10.0.0.0/8`. */
 export const addressRanges: Kind<readonly string[], readonly string[]> = {
-  schema: z.array(z.string().refine(isRange)).readonly(),
+  schema: () => z.array(z.string().refine(isRange)).readonly(),
   expects: 'IP addresses, or ranges such as 10.0.0.0/8',
   fromText: splitList,
 }

@@ -30,26 +30,28 @@ const isUpstream = (given: string): boolean =>
   URL.canParse(splitUrl(given).url) && /^(https?|wss?):$/.test(new URL(splitUrl(given).url).protocol)
 
 const upstreams: Kind<readonly string[], string | readonly string[]> = {
-  schema: z
-    .union([z.string(), z.array(z.string()).min(1).readonly()])
-    .transform((given) => (typeof given === 'string' ? [given] : given))
-    .refine((urls) => urls.every(isUpstream)),
+  schema: () =>
+    z
+      .union([z.string(), z.array(z.string()).min(1).readonly()])
+      .transform((given) => (typeof given === 'string' ? [given] : given))
+      .refine((urls) => urls.every(isUpstream)),
   expects: 'URLs such as https://node.example or ws://127.0.0.1:4445@latest, of http, https, ws or wss',
   fromText: (given) => given.split(/\s+/).filter((url) => url !== ''),
 }
 
 const block: Kind<number | string, number | string> = {
-  schema: z.union([z.int(), z.string()]).refine((given) => blockChoice(String(given)) !== undefined),
+  schema: () => z.union([z.int(), z.string()]).refine((given) => blockChoice(String(given)) !== undefined),
   expects:
     'a height, a negative number of blocks below the tip, latest, earliest, safe, finalized, or a hash',
   fromText: same,
 }
 
 const hash: Kind<Hex, string> = {
-  schema: z
-    .string()
-    .regex(HASH)
-    .transform((given) => given.toLowerCase() as Hex),
+  schema: () =>
+    z
+      .string()
+      .regex(HASH)
+      .transform((given) => given.toLowerCase() as Hex),
   expects: 'a hash of 32 bytes in hex, with 0x',
   fromText: same,
 }
@@ -57,10 +59,11 @@ const hash: Kind<Hex, string> = {
 const HEADER = /^([!#$%&'*+.^_`|~0-9a-z-]+):[ \t]*([^\r\n]*)$/i
 
 const headers: Kind<readonly string[], string | readonly string[]> = {
-  schema: z
-    .union([z.string(), z.array(z.string()).readonly()])
-    .transform((given) => (typeof given === 'string' ? [given] : given))
-    .refine((lines) => lines.every((line) => HEADER.test(line))),
+  schema: () =>
+    z
+      .union([z.string(), z.array(z.string()).readonly()])
+      .transform((given) => (typeof given === 'string' ? [given] : given))
+      .refine((lines) => lines.every((line) => HEADER.test(line))),
   expects: "HTTP headers such as 'Authorization: Bearer …'",
   fromText: (given) => given.split('\n').filter((line) => line !== ''),
 }

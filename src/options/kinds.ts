@@ -4,7 +4,8 @@ import type { Hex } from '../encoding/hex.ts'
 
 /** How a value is checked and described, and how the text of a flag or environment variable is read. */
 export interface Kind<Value, Input> {
-  readonly schema: z.ZodType<Value, Input>
+  /** Made when a value is given: most settings keep their defaults. */
+  schema(): z.ZodType<Value, Input>
   /** The end of the error message "expects …". */
   readonly expects: string
   /** Text to a value for `schema`; malformed text is returned as it is, so that `schema` refuses it. */
@@ -18,21 +19,25 @@ export const splitList = (text: string): string[] => text.split(/[\s,]+/).filter
 
 /** True or false. */
 export const yesOrNo: Kind<boolean, boolean> = {
-  schema: z.boolean(),
+  schema: () => z.boolean(),
   expects: 'true or false',
   fromText: (text) => ({ true: true, 1: true, false: false, 0: false })[text.toLowerCase()] ?? text,
 }
 /** Any text but the empty one. */
-export const text: Kind<string, string> = { schema: z.string().min(1), expects: 'a text', fromText: same }
+export const text: Kind<string, string> = {
+  schema: () => z.string().min(1),
+  expects: 'a text',
+  fromText: same,
+}
 /** Where a Redis listens; it may hold a password. */
 export const redisUrl: Kind<string, string> = {
-  schema: z.url({ protocol: /^rediss?$/ }),
+  schema: () => z.url({ protocol: /^rediss?$/ }),
   expects: 'a URL such as redis://127.0.0.1:6379 or rediss://user:password@host:6379/0',
   fromText: same,
 }
 /** URLs of NATS servers; they may hold a password. */
 export const natsUrls: Kind<string, string> = {
-  schema: z.string().refine((urls) => urls.split(',').every((url) => NATS_URL.test(url.trim()))),
+  schema: () => z.string().refine((urls) => urls.split(',').every((url) => NATS_URL.test(url.trim()))),
   expects: 'URLs such as nats://127.0.0.1:4222 or tls://user:password@host:4222, separated by commas',
   fromText: same,
 }
@@ -40,22 +45,24 @@ const NATS_URL = /^(nats|tls):\/\/[^\s,/]+$/
 
 /** A name that is a part of other names. */
 export const word: Kind<string, string> = {
-  schema: z.string().regex(/^[\w-]{1,32}$/),
+  schema: () => z.string().regex(/^[\w-]{1,32}$/),
   expects: 'up to 32 letters, digits, hyphens and underscores',
   fromText: same,
 }
 /** BIP-39 words; the word list and checksum are checked when keys are derived. */
 export const mnemonic: Kind<string, string> = {
-  schema: z.string().refine((phrase) => [12, 15, 18, 21, 24].includes(phrase.trim().split(/\s+/).length)),
+  schema: () =>
+    z.string().refine((phrase) => [12, 15, 18, 21, 24].includes(phrase.trim().split(/\s+/).length)),
   expects: '12, 15, 18, 21 or 24 words',
   fromText: same,
 }
 /** An address, converted to lower case. */
 export const address: Kind<Hex, string> = {
-  schema: z
-    .string()
-    .regex(/^0x[0-9a-f]{40}$/i)
-    .transform((value) => value.toLowerCase() as Hex),
+  schema: () =>
+    z
+      .string()
+      .regex(/^0x[0-9a-f]{40}$/i)
+      .transform((value) => value.toLowerCase() as Hex),
   expects: 'an address of 20 bytes in hex, with 0x',
   fromText: same,
 }
@@ -67,7 +74,7 @@ function numberFromText(value: string): unknown {
 /** A whole number within bounds, both included. */
 export function whole(minimum: number, maximum: number): Kind<number, number> {
   return {
-    schema: z.int().min(minimum).max(maximum),
+    schema: () => z.int().min(minimum).max(maximum),
     expects: `a whole number from ${minimum} to ${maximum}`,
     fromText: numberFromText,
   }
@@ -79,10 +86,11 @@ export const GAS_BITS = 53
 /** Gas or wei: in code a bigint, in JSON a number or text (decimal, or hex with 0x). */
 export function quantity(minimum: bigint, bits: number): Kind<bigint, bigint | number | string> {
   return {
-    schema: z
-      .union([z.bigint(), z.int(), z.string().regex(/^(0x[0-9a-f]+|\d+)$/i)])
-      .transform((value) => BigInt(value))
-      .refine((value) => value >= minimum && value < 1n << BigInt(bits)),
+    schema: () =>
+      z
+        .union([z.bigint(), z.int(), z.string().regex(/^(0x[0-9a-f]+|\d+)$/i)])
+        .transform((value) => BigInt(value))
+        .refine((value) => value >= minimum && value < 1n << BigInt(bits)),
     expects: `a whole number from ${minimum} to 2^${bits} - 1, decimal or hex with 0x`,
     fromText: same,
   }
@@ -90,17 +98,17 @@ export function quantity(minimum: bigint, bits: number): Kind<bigint, bigint | n
 
 /** One of a few names. */
 export function oneOf<const Name extends string>(...names: readonly [Name, ...Name[]]): Kind<Name, Name> {
-  return { schema: z.enum(names), expects: `one of ${names.join(', ')}`, fromText: same }
+  return { schema: () => z.enum(names), expects: `one of ${names.join(', ')}`, fromText: same }
 }
 
 /** A list of items of one form. */
 export function listOf(item: RegExp, expects: string): Kind<readonly string[], readonly string[]> {
-  return { schema: z.array(z.string().regex(item)).readonly(), expects, fromText: splitList }
+  return { schema: () => z.array(z.string().regex(item)).readonly(), expects, fromText: splitList }
 }
 
 /** Paths, separated by commas: they may contain spaces. */
 export const paths: Kind<readonly string[], readonly string[]> = {
-  schema: z.array(z.string().min(1)).readonly(),
+  schema: () => z.array(z.string().min(1)).readonly(),
   expects: 'paths, separated by commas',
   fromText: (value) =>
     value
@@ -116,13 +124,14 @@ export const BYTES = 1_073_741_824
 
 /** Milliseconds by the name of a method or namespace. */
 export const timesByName: Kind<Readonly<Record<string, number>>, Readonly<Record<string, number>>> = {
-  schema: z.record(
-    z.string().regex(/^[a-zA-Z0-9]+([._]\w+)?$/),
-    z
-      .int()
-      .min(0)
-      .max(LONGEST_INTERVAL * 1000),
-  ),
+  schema: () =>
+    z.record(
+      z.string().regex(/^[a-zA-Z0-9]+([._]\w+)?$/),
+      z
+        .int()
+        .min(0)
+        .max(LONGEST_INTERVAL * 1000),
+    ),
   expects: 'milliseconds by method or namespace, such as eth_call=2000',
   fromText(value) {
     const items = splitList(value).map((item) => item.split('='))
@@ -133,7 +142,8 @@ export const timesByName: Kind<Readonly<Record<string, number>>, Readonly<Record
 
 /** When to mine: `auto`, `manual`, or every so many seconds. */
 export const mining: Kind<'auto' | 'manual' | number, 'auto' | 'manual' | number> = {
-  schema: z.union([z.literal('auto'), z.literal('manual'), z.number().min(0.001).max(LONGEST_INTERVAL)]),
+  schema: () =>
+    z.union([z.literal('auto'), z.literal('manual'), z.number().min(0.001).max(LONGEST_INTERVAL)]),
   expects: `auto, manual or seconds from 0.001 to ${LONGEST_INTERVAL}`,
   fromText: numberFromText,
 }
@@ -146,26 +156,27 @@ const LATEST_TIME = 8_640_000_000_000
 
 /** The timestamp of block 0: `now`, or seconds since 1970. */
 export const genesisTime: Kind<'now' | number, 'now' | number> = {
-  schema: z.union([z.literal('now'), z.int().min(0).max(LATEST_TIME)]),
+  schema: () => z.union([z.literal('now'), z.int().min(0).max(LATEST_TIME)]),
   expects: 'now, or whole seconds since 1970',
   fromText: numberFromText,
 }
 
 /** A clock that stands still: whether it does, or at which time, in seconds since 1970. */
 export const frozenClock: Kind<boolean | number, boolean | number> = {
-  schema: z.union([z.boolean(), z.int().min(0).max(LATEST_TIME)]),
+  schema: () => z.union([z.boolean(), z.int().min(0).max(LATEST_TIME)]),
   expects: 'true, false, or whole seconds since 1970',
   fromText: (text) => ({ true: true, false: false })[text.toLowerCase()] ?? numberFromText(text),
 }
 
 /** A BIP-32 path such as `m/44'/60'/0'/0/`. */
 export const derivationPath: Kind<string, string> = {
-  schema: z
-    .string()
-    .regex(/^m(\/\d{1,10}'?)*\/?$/)
-    .refine((path) =>
-      path.split('/').every((part) => part === 'm' || Number.parseInt(part || '0', 10) < 2 ** 31),
-    ),
+  schema: () =>
+    z
+      .string()
+      .regex(/^m(\/\d{1,10}'?)*\/?$/)
+      .refine((path) =>
+        path.split('/').every((part) => part === 'm' || Number.parseInt(part || '0', 10) < 2 ** 31),
+      ),
   expects: "a BIP-32 path such as m/44'/60'/0'/0/",
   fromText: same,
 }

@@ -62,7 +62,7 @@ function shown(value: unknown): string {
 
 /** Checks one value; `source` names it in the error message (a flag, a variable, a key). Throws `invalid-options`. */
 export function checkSetting(definition: Setting<unknown, unknown>, value: unknown, source: string): unknown {
-  const outcome = definition.schema.safeParse(value)
+  const outcome = definition.schema().safeParse(value)
   if (outcome.success) return outcome.data
   if (definition.secret) throw new NodeError('invalid-options', `${source} expects ${definition.expects}.`)
   const message = `${source} expects ${definition.expects}, not ${shown(value)}.`

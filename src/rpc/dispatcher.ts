@@ -31,6 +31,9 @@ import {
 import type { RpcOptions } from './rpc-options.ts'
 import type { Session } from './session.ts'
 
+/** What is known at once, or a promise of it: a wait for what is there already takes as long as a small call. */
+export type Settled<T> = T | Promise<T>
+
 /** Takes requests from any transport. */
 export interface Dispatcher {
   /** The methods that are open on this node. */
@@ -47,8 +50,8 @@ export interface Dispatcher {
   dispatch(message: unknown, session: Session): Promise<Reply | Replies | undefined>
   /** Answers JSON text by JSON text, within the limits of depth and size. Never rejects. */
   dispatchText(text: string, session: Session): Promise<string | undefined>
-  /** The same; a long reply in pieces of ASCII, to be sent one after another. */
-  dispatchPieces(text: string, session: Session): Promise<string | RawJson | undefined>
+  /** The same, at once where the method answers at once; a long reply in pieces of ASCII, to be sent one after another. */
+  dispatchPieces(text: string, session: Session): Settled<string | RawJson | undefined>
   /** Runs one method and returns its result; rejects with the `NodeError` that a reply would carry. */
   request(name: string, params: unknown, session: Session): Promise<unknown>
 }
@@ -195,30 +198,26 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     for (const listener of listeners) listener(name, milliseconds, error, session)
   }
 
-  async function run(
+  /** Runs a method within its limits; the result, or a promise of it. Throws, or rejects with, what the call is refused by. */
+  function run(
     name: string,
     params: unknown,
     session: Session,
     requestDeadline: number,
     isBounded: boolean,
-  ): Promise<unknown> {
+  ): unknown {
     const started = listeners.size === 0 ? 0 : performance.now()
     let place: Place | undefined
     let work: unknown
-    try {
-      const method = find(name, session)
-      const deadline = deadlineOf(method, requestDeadline)
-      if (method.heavy && isBounded) {
-        place = load.takePlace(session)
-        if (place.ready !== undefined) await within(place.ready, deadline)
-      }
-      work = route?.(method, name, params, session, deadline) ?? invoke(method, params, session, deadline)
-      const result = work instanceof Promise ? await within(work, deadline) : work
+
+    function succeed(result: unknown): unknown {
       place?.leave()
       score(name, undefined, session)
       report(name, started, undefined, session)
       return result
-    } catch (error) {
+    }
+
+    function fail(error: unknown): never {
       // Work that ran out of time goes on until its next check, and keeps its place until then.
       if (place !== undefined && work instanceof Promise) work.then(place.leave, place.leave)
       else place?.leave()
@@ -231,9 +230,28 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
       report(name, started, error, session)
       throw error
     }
+
+    function begin(method: AnyMethod, deadline: number): unknown {
+      work = route?.(method, name, params, session, deadline) ?? invoke(method, params, session, deadline)
+      return work instanceof Promise ? within(work, deadline) : work
+    }
+
+    let outcome: unknown
+    try {
+      const method = find(name, session)
+      const deadline = deadlineOf(method, requestDeadline)
+      if (method.heavy && isBounded) place = load.takePlace(session)
+      outcome =
+        place?.ready === undefined
+          ? begin(method, deadline)
+          : within(place.ready, deadline).then(() => begin(method, deadline))
+    } catch (error) {
+      return fail(error)
+    }
+    return outcome instanceof Promise ? outcome.then(succeed, fail) : succeed(outcome)
   }
 
-  async function answerOne(request: unknown, session: Session, deadline: number): Promise<Reply | undefined> {
+  function answerOne(request: unknown, session: Session, deadline: number): Settled<Reply | undefined> {
     if (!isObject(request)) return refusal(INVALID_REQUEST)
     const { id, method: name } = request
     if (id !== undefined && !isId(id)) return refusal(INVALID_REQUEST)
@@ -242,14 +260,17 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     const jsonrpc = typeof request.jsonrpc === 'string' ? request.jsonrpc : '2.0'
     const badId = id === undefined ? undefined : idRefusal(name, id, session)
     if (badId !== undefined) return refusal(badId, id)
+    const succeed = (result: unknown): Reply | undefined =>
+      id === undefined ? undefined : { jsonrpc, id, result: result === undefined ? null : result }
+    const fail = (error: unknown): Reply | undefined =>
+      id === undefined ? undefined : refusal(error, id, known.has(name) ? jsonrpc : '2.0', options.dialect)
+    let outcome: unknown
     try {
-      const result = await run(name, request.params, session, deadline, true)
-      return id === undefined ? undefined : { jsonrpc, id, result: result === undefined ? null : result }
+      outcome = run(name, request.params, session, deadline, true)
     } catch (error) {
-      return id === undefined
-        ? undefined
-        : refusal(error, id, known.has(name) ? jsonrpc : '2.0', options.dialect)
+      return fail(error)
     }
+    return outcome instanceof Promise ? outcome.then(succeed, fail) : succeed(outcome)
   }
 
   async function answerBatch(
@@ -271,17 +292,36 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     return replies.length === 0 ? undefined : replies
   }
 
-  function dispatch(message: unknown, session: Session): Promise<Reply | Replies | undefined> {
-    const full = load.enter()
-    if (full === undefined) return answer(message, session)
-    session.shed?.(RETRY_SECONDS)
-    return Promise.resolve(refusal(full, idOf(message)))
+  const requestDeadline = () => (options.rpcTimeoutMs === 0 ? 0 : Date.now() + options.rpcTimeoutMs)
+
+  function noteOverload(reply: Reply | undefined, session: Session): Reply | undefined {
+    if (reply !== undefined && 'error' in reply && reply.error.code === ERROR_CODES.overloaded) {
+      session.shed?.(RETRY_SECONDS)
+    }
+    return reply
   }
 
-  /** Answers a message that was accepted. */
+  function dispatch(message: unknown, session: Session): Settled<Reply | Replies | undefined> {
+    const full = load.enter()
+    if (full !== undefined) {
+      session.shed?.(RETRY_SECONDS)
+      return refusal(full, idOf(message))
+    }
+    if (session.charge !== undefined || (Array.isArray(message) && message.length > 0)) {
+      return answer(message, session)
+    }
+    const end = (reply: Reply | undefined) => {
+      load.leave()
+      return noteOverload(reply, session)
+    }
+    const reply = answerOne(message, session, requestDeadline())
+    return reply instanceof Promise ? reply.then(end) : end(reply)
+  }
+
+  /** Answers a batch that was accepted, or a call that is charged first. */
   async function answer(message: unknown, session: Session): Promise<Reply | Replies | undefined> {
     try {
-      const deadline = options.rpcTimeoutMs === 0 ? 0 : Date.now() + options.rpcTimeoutMs
+      const deadline = requestDeadline()
       const isBatch = Array.isArray(message) && message.length > 0
       const calls = isBatch ? countRequests(message, options.maxDepth) : 1
       if (calls > options.maxBatch) {
@@ -293,11 +333,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
         if (unpaid !== undefined) return refusal(unpaid, idOf(message))
       }
       if (isBatch) return await answerBatch(message, session, deadline)
-      const reply = await answerOne(message, session, deadline)
-      if (reply !== undefined && 'error' in reply && reply.error.code === ERROR_CODES.overloaded) {
-        session.shed?.(RETRY_SECONDS)
-      }
-      return reply
+      return noteOverload(await answerOne(message, session, deadline), session)
     } catch (error) {
       return refuseWhole(error, session)
     } finally {
@@ -311,18 +347,22 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     return refusal((await session.charge?.(1)) ?? error)
   }
 
+  const refuseText = async (error: NodeError, session: Session) =>
+    JSON.stringify(await refuseWhole(error, session))
+
   /** Answers a message as text. */
-  async function answerText(text: string, session: Session): Promise<string | RawJson | undefined> {
-    if (isTooDeep(text, options.maxDepth)) return JSON.stringify(await refuseWhole(TOO_DEEP, session))
+  function answerText(text: string, session: Session): Settled<string | RawJson | undefined> {
+    if (isTooDeep(text, options.maxDepth)) return refuseText(TOO_DEEP, session)
     let message: unknown
     try {
       message = JSON.parse(text)
     } catch {
-      return JSON.stringify(await refuseWhole(PARSE_ERROR, session))
+      return refuseText(PARSE_ERROR, session)
     }
     if (hasInexactId(message)) restoreIds(message, text)
-    const reply = await dispatch(message, session)
-    return reply === undefined ? undefined : write(reply)
+    const written = (reply: Reply | Replies | undefined) => (reply === undefined ? undefined : write(reply))
+    const reply = dispatch(message, session)
+    return reply instanceof Promise ? reply.then(written) : written(reply)
   }
 
   return {
@@ -334,7 +374,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
       return () => listeners.delete(listener)
     },
     meter,
-    dispatch,
+    dispatch: async (message, session) => dispatch(message, session),
     async dispatchText(text, session) {
       return (await answerText(text, session))?.toString()
     },

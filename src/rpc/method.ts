@@ -69,8 +69,11 @@ export interface MethodDefinition<P extends NamedParameters, R> {
   /** The event that a successful call counts as in the scores of callers. */
   readonly counts?: PeerEvent
   readonly params: P
-  /** The wire form of the answer; `run` is held to it by the compiler, and by the tests. */
-  readonly result: z.ZodType<R>
+  /**
+   * Makes the wire form of the answer; `run` is held to it by the compiler, and by the tests. A function, since making
+   * the schemas of all methods takes a fifth of the start of a node, and calls need none of them.
+   */
+  readonly result: () => z.ZodType<R>
   /** How `run` may refuse, beside what any call may meet (`OF_ANY_CALL`); the tests hold it to that. */
   readonly errors?: readonly AnswerKind[]
   readonly examples: readonly Example[]
@@ -90,7 +93,8 @@ export interface AnyMethod extends MethodNames {
   readonly counts: PeerEvent | undefined
   readonly summary: string
   readonly params: readonly { readonly name: string; readonly parameter: Parameter<unknown> }[]
-  readonly result: z.ZodType
+  /** Makes the schema of the answer. */
+  result(): z.ZodType
   /** How it may refuse a call, beside what any call may meet. */
   readonly errors: readonly AnswerKind[]
   readonly examples: readonly Example[]

@@ -67,10 +67,10 @@ function describeMethod(method: AnyMethod): Entry {
       required: absent === undefined,
       schema:
         absent === undefined
-          ? jsonSchema(schema, schemas)
-          : { ...jsonSchema(schema, schemas), default: absent.wire },
+          ? jsonSchema(schema(), schemas)
+          : { ...jsonSchema(schema(), schemas), default: absent.wire },
     })),
-    result: { name: 'result', schema: jsonSchema(method.result, schemas) },
+    result: { name: 'result', schema: jsonSchema(method.result(), schemas) },
     errors: errorsOf(method),
     examples: method.examples.map(({ params, result, varies }, i) => ({
       name: `${method.name} ${i + 1}`,

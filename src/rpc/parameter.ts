@@ -10,8 +10,8 @@ import type { Form } from './json-forms.ts'
 
 /** One parameter: how JSON becomes the value that `run` receives, and how it is documented. */
 export interface Parameter<T> {
-  /** The wire form. It accepts exactly the JSON values that `read` accepts. */
-  readonly schema: z.ZodType
+  /** Makes the wire form. It accepts exactly the JSON values that `read` accepts. */
+  schema(): z.ZodType
   /** JSON to a domain value; `name` is the parameter's. Throws `invalid-params`. */
   read(value: unknown, name: string): T
   /** What leaving it out means; without it the parameter is required. */
@@ -50,7 +50,7 @@ interface Scalar<W, T> {
 /** A parameter that is one JSON scalar. */
 export function scalar<W, T>({ form, description, decode, refusal }: Scalar<W, T>): Parameter<T> {
   return {
-    schema: description === undefined ? form.schema : form.schema.describe(description),
+    schema: description === undefined ? form.schema : () => form.schema().describe(description),
     read(value, name) {
       if (form.accepts(value)) return decode(value)
       throw refusalOf(refusal(value, name))
@@ -75,7 +75,7 @@ export function refine<T, U = T>(
     schema:
       where === undefined
         ? base.schema
-        : base.schema.refine((value) => isAccepted(base, value, (decoded) => where(decoded))),
+        : () => base.schema().refine((value) => isAccepted(base, value, (decoded) => where(decoded))),
     read(value, name) {
       const decoded = base.read(value, name)
       if (where !== undefined && !where(decoded)) refuse(name, what ?? 'another value')
@@ -90,7 +90,7 @@ export function mapped<T, U>(base: Parameter<T>, decode: (value: T) => U): Param
 }
 
 /** Null or absent only. */
-export const NOTHING: Parameter<undefined> = { schema: z.null().optional(), read: () => undefined }
+export const NOTHING: Parameter<undefined> = { schema: () => z.null().optional(), read: () => undefined }
 
 /** The value, and as the caller wrote it; `as` is what refusals call it. */
 export function withText<T>(
@@ -103,7 +103,7 @@ export function withText<T>(
 /** Lets null stand for a value. */
 export function orNull<T, U>(parameter: Parameter<T>, value: U): Parameter<T | U> {
   return {
-    schema: parameter.schema.nullable(),
+    schema: () => parameter.schema().nullable(),
     read: (given, name) => (given === null ? value : parameter.read(given, name)),
   }
 }
@@ -115,7 +115,7 @@ export function either<T, U>(
   second: Parameter<U>,
 ): Parameter<T | U> {
   return {
-    schema: z.union([first.schema, second.schema]),
+    schema: () => z.union([first.schema(), second.schema()]),
     read: (value, name) => (test(value) ? first.read(value, name) : second.read(value, name)),
   }
 }
@@ -136,10 +136,12 @@ interface ListRules {
 export function arrayOf<T>(item: Parameter<T>, rules: ListRules = {}): Parameter<readonly T[]> {
   const { most = Number.POSITIVE_INFINITY, size, what = 'an array', indexed = false } = rules
   const whatAtMost = rules.whatAtMost ?? `at most ${most} items`
-  const list = z.array(item.schema)
-  const limited = Number.isFinite(most) && size === undefined ? list.max(most) : list
   return {
-    schema: size === undefined ? limited : limited.refine((items) => size(items) <= most),
+    schema() {
+      const list = z.array(item.schema())
+      if (size !== undefined) return list.refine((items) => size(items) <= most)
+      return Number.isFinite(most) ? list.max(most) : list
+    },
     read(value, name) {
       if (!Array.isArray(value)) refuse(name, what)
       if ((size === undefined ? value.length : size(value)) > most) refuse(name, whatAtMost)
@@ -184,15 +186,18 @@ export function object<M extends Members, Required extends keyof M = never>(
   const names = Object.keys(members)
   const parameters = Object.values(members)
   const isRequired = names.map((name) => required.includes(name as Required))
-  const shape = Object.fromEntries(
-    Object.entries(members).map(([name, { schema }], at) => {
-      if (isRequired[at]) return [name, schema]
-      return [name, nullIsAbsent ? schema.nullish() : schema.optional()]
-    }),
-  )
-  const plain = closed ? z.strictObject(shape) : z.object(shape)
   return {
-    schema: check === undefined ? plain : plain.refine((value) => check(value, '') === undefined),
+    schema() {
+      const shape = Object.fromEntries(
+        Object.entries(members).map(([name, member], at) => {
+          const schema = member.schema()
+          if (isRequired[at]) return [name, schema]
+          return [name, nullIsAbsent ? schema.nullish() : schema.optional()]
+        }),
+      )
+      const plain = closed ? z.strictObject(shape) : z.object(shape)
+      return check === undefined ? plain : plain.refine((value) => check(value, '') === undefined)
+    },
     read(value, name) {
       if (!isObject(value)) refuse(name, what)
       if (closed) {
@@ -221,7 +226,7 @@ export function mapOf<K, V>(
   keyName: (name: string, key: string) => string,
 ): Parameter<ReadonlyMap<K, V>> {
   return {
-    schema: z.record(key.schema as z.ZodType<string, string>, value.schema),
+    schema: () => z.record(key.schema() as z.ZodType<string, string>, value.schema()),
     read(given, name) {
       if (!isObject(given)) refuse(name, 'an object')
       const entries = new Map<K, V>()

@@ -100,9 +100,10 @@ export function createOutbox({
   let overflowed = false
 
   function send(most: number): void {
+    if (gathered.length === 0) return
     const now = gathered.slice(0, most)
     gathered = gathered.slice(most)
-    if (now.length === 0 || socket.readyState !== socket.OPEN) return
+    if (socket.readyState !== socket.OPEN) return
     stream.cork()
     for (const notification of now) {
       bytes -= lengthOf(notification)

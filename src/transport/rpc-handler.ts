@@ -233,26 +233,31 @@ export function createRpcHandler(parts: RpcHandlerParts): RpcHandler {
     response: ServerResponse,
     body: string,
   ): void {
-    dispatchLong(dispatcher, body, session).then(
-      (reply = '') => {
-        if (parts.isClosing()) response.setHeader('Connection', 'close')
-        response.setHeader('Content-Type', 'application/json')
-        const progress = dispatcher.position?.()
-        if (progress !== undefined) response.setHeader(SEQUENCE_HEADER, progress.sequence)
-        const isLong = typeof reply !== 'string'
-        const length = isLong ? reply.length : Buffer.byteLength(reply)
-        const held = isLong ? Math.ceil(length / PACKED) : length
-        if (length > SMALL_BYTES && !reserve(response, held)) return refuse(response, BUSY)
-        if (isLong) return sendPieces(response, reply)
-        response.setHeader('Content-Length', length)
-        response.end(reply)
-      },
-      (error) => {
-        if (error instanceof NodeError) return refuse(response, full(error.message))
-        logger.error('a request failed outside its method', { error, request: session.requestId })
-        refuse(response, BROKEN)
-      },
-    )
+    const send = (reply: string | LongReply = '') => {
+      if (parts.isClosing()) response.setHeader('Connection', 'close')
+      response.setHeader('Content-Type', 'application/json')
+      const progress = dispatcher.position?.()
+      if (progress !== undefined) response.setHeader(SEQUENCE_HEADER, progress.sequence)
+      const isLong = typeof reply !== 'string'
+      const length = isLong ? reply.length : Buffer.byteLength(reply)
+      const held = isLong ? Math.ceil(length / PACKED) : length
+      if (length > SMALL_BYTES && !reserve(response, held)) return refuse(response, BUSY)
+      if (isLong) return sendPieces(response, reply)
+      response.setHeader('Content-Length', length)
+      response.end(reply)
+    }
+    const fail = (error: unknown) => {
+      if (error instanceof NodeError) return refuse(response, full(error.message))
+      logger.error('a request failed outside its method', { error, request: session.requestId })
+      refuse(response, BROKEN)
+    }
+    try {
+      const reply = dispatchLong(dispatcher, body, session)
+      if (reply instanceof Promise) reply.then(send, fail)
+      else send(reply)
+    } catch (error) {
+      fail(error)
+    }
   }
 
   /** Calls back with the body once it is there; refuses one that is too large, or that nothing is left of. */

@@ -2,6 +2,7 @@
 import type { OnCall } from '../options/options.ts'
 import type { CallMeter } from '../rpc/call-meter.ts'
 import type { LogProgress } from '../rpc/cluster-routes.ts'
+import type { Settled } from '../rpc/dispatcher.ts'
 import type { Load } from '../rpc/load.ts'
 import type { AnyMethod } from '../rpc/method.ts'
 import type { Session } from '../rpc/session.ts'
@@ -18,8 +19,8 @@ export interface LongReply {
 export interface TextDispatcher {
   /** Answers JSON text by JSON text; `undefined` when there is nothing to answer. */
   dispatchText(text: string, session: Session): Promise<string | undefined>
-  /** The same; a long reply in pieces. Absent where replies are never long. */
-  dispatchPieces?(text: string, session: Session): Promise<string | LongReply | undefined>
+  /** The same, at once where the answer is there at once; a long reply in pieces. Absent where replies are never long. */
+  dispatchPieces?(text: string, session: Session): Settled<string | LongReply | undefined>
   /** The enabled methods of this node; absent for a dispatcher without a list. */
   readonly methods?: readonly Pick<AnyMethod, 'name' | 'aliases'>[]
   /** What is being answered; absent where nothing is limited. */
@@ -37,6 +38,8 @@ export function dispatchLong(
   dispatcher: TextDispatcher,
   text: string,
   session: Session,
-): Promise<string | LongReply | undefined> {
-  return dispatcher.dispatchPieces?.(text, session) ?? dispatcher.dispatchText(text, session)
+): Settled<string | LongReply | undefined> {
+  return dispatcher.dispatchPieces === undefined
+    ? dispatcher.dispatchText(text, session)
+    : dispatcher.dispatchPieces(text, session)
 }

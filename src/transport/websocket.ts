@@ -149,11 +149,8 @@ function connect(
     budget.give(data.length)
   }
 
-  async function reply(text: string): Promise<void> {
-    if (!isOpen()) return
-    if (text.length <= SMALL_BYTES && socket.bufferedAmount < SLOW_BYTES) socket.send(text)
-    else await sendAndDrain(text)
-  }
+  const canSendAtOnce = ({ length }: string): boolean =>
+    length <= SMALL_BYTES && socket.bufferedAmount < SLOW_BYTES
 
   /** One message in several frames. */
   async function replyInPieces(long: LongReply): Promise<void> {
@@ -174,9 +171,13 @@ function connect(
       for (let text = waiting.shift(); text !== undefined && isOpen() && !finishing; text = waiting.shift()) {
         waitingLength -= text.length
         outbox.flush()
-        const answer = await dispatchLong(dispatcher, text, session)
-        if (typeof answer === 'string') await reply(answer)
-        else if (answer !== undefined) await replyInPieces(answer)
+        const settled = dispatchLong(dispatcher, text, session)
+        const answer = settled instanceof Promise ? await settled : settled
+        if (answer !== undefined && isOpen()) {
+          if (typeof answer !== 'string') await replyInPieces(answer)
+          else if (canSendAtOnce(answer)) socket.send(answer)
+          else await sendAndDrain(answer)
+        }
         outbox.flush()
         if (socket.isPaused && waiting.length < MAX_WAITING / 2 && waitingLength < MAX_WAITING_LENGTH)
           socket.resume()

@@ -146,7 +146,7 @@ describe('a key', () => {
     }
     const able = METHODS.filter(({ params }) =>
       params.some(({ parameter }) =>
-        JSON.stringify(z.toJSONSchema(parameter.schema, { unrepresentable: 'any', io: 'input' })).includes(
+        JSON.stringify(z.toJSONSchema(parameter.schema(), { unrepresentable: 'any', io: 'input' })).includes(
           '"stateDiff":',
         ),
       ),

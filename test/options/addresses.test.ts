@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { addressRanges, createAddressSet, isLoopback, plainAddress } from '../../src/options/addresses.ts'
 
-const isRange = (text: string) => addressRanges.schema.safeParse([text]).success
+const isRange = (text: string) => addressRanges.schema().safeParse([text]).success
 
 describe('addresses', () => {
   it('know which are this machine', () => {

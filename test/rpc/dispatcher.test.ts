@@ -57,6 +57,26 @@ describe('unreadable messages', () => {
   })
 })
 
+describe('answers at once', () => {
+  const pieces = (text: string) => dispatcherOf(engine).dispatchPieces(text, SESSION)
+
+  it('what a method answers at once, and what is refused at once', () => {
+    expect(pieces('{"id":1,"method":"eth_chainId"}')).toBe('{"jsonrpc":"2.0","id":1,"result":"0x21"}')
+    expect(pieces('{"id":1,"method":"eth_nope"}')).toContain('"code":-32601')
+    expect(pieces('5')).toContain('"code":-32600')
+    expect(pieces('{"method":"eth_chainId"}')).toBeUndefined()
+  })
+
+  it('and frees the place of each call', () => {
+    const small = dispatcherOf(engine, { maxPending: 1 })
+    for (let i = 0; i < 3; i++) {
+      expect(small.dispatchPieces('{"id":1,"method":"eth_chainId"}', SESSION)).toContain('"result"')
+      expect(small.dispatchPieces('{"id":1,"method":"eth_nope"}', SESSION)).toContain('"code":-32601')
+    }
+    expect(small.load.figures.pending).toBe(0)
+  })
+})
+
 describe('envelope', () => {
   it('answers with jsonrpc, id and result, in this order', async () => {
     const text = await dispatcher.dispatchText('{"method":"eth_chainId","id":7,"extra":1}', SESSION)
@@ -262,7 +282,7 @@ describe('bugs', () => {
     name: 'eth_broken',
     summary: 'Fails.',
     params: {},
-    result: z.null(),
+    result: () => z.null(),
     examples: [],
     run() {
       throw new TypeError('at /secret/path.ts: undefined is not a function')

@@ -35,7 +35,7 @@ describe('the examples in the methods’ own words', () => {
       const answer = await node.request({ method: method.name, params })
       if (varies) expect(typeof answer).toBe(typeof result)
       else expect(answer).toEqual(result)
-      expect(method.result.safeParse(answer).error).toBeUndefined()
+      expect(method.result().safeParse(answer).error).toBeUndefined()
     } finally {
       await node.close()
     }

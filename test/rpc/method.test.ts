@@ -8,19 +8,19 @@ import { ask, dispatcherOf } from '../support/rpc.ts'
 import { takeViolations } from '../support/schema-violations.ts'
 
 const parts = { params: {}, examples: [], summary: 'Answers.' }
-const early = method({ ...parts, name: 'a_b', result: z.literal(1), run: () => 2 as 1 })
-const late = method({ ...parts, name: 'a_c', result: z.literal(1), run: async () => 2 as 1 })
-const right = method({ ...parts, name: 'a_d', result: z.literal(1), run: async () => 1 as const })
+const early = method({ ...parts, name: 'a_b', result: () => z.literal(1), run: () => 2 as 1 })
+const late = method({ ...parts, name: 'a_c', result: () => z.literal(1), run: async () => 2 as 1 })
+const right = method({ ...parts, name: 'a_d', result: () => z.literal(1), run: async () => 1 as const })
 const raw = method({
   ...parts,
   name: 'a_e',
-  result: z.array(z.literal(1)),
+  result: () => z.array(z.literal(1)),
   run: () => rawJson('[1,2]') as never,
 })
 const rawRight = method({
   ...parts,
   name: 'a_f',
-  result: z.array(z.literal(1)),
+  result: () => z.array(z.literal(1)),
   run: () => rawJson('[1,1]') as never,
 })
 

@@ -105,8 +105,8 @@ describe('method list', () => {
     const optional = method.params.map(({ parameter }) => parameter.absent !== undefined)
     expect(optional.indexOf(true) === -1 || optional.slice(optional.indexOf(true)).every(Boolean)).toBe(true)
     for (const { params, result } of method.examples) {
-      method.result.parse(result)
-      for (const [i, param] of params.entries()) method.params[i]?.parameter.schema.parse(param)
+      method.result().parse(result)
+      for (const [i, param] of params.entries()) method.params[i]?.parameter.schema().parse(param)
     }
   })
 })
@@ -192,7 +192,7 @@ describe('rpc.discover', () => {
       name: 'a_b',
       summary: 'Refuses.',
       params: {},
-      result: z.null(),
+      result: () => z.null(),
       errors: ['insufficient-funds', 'filter-not-found'],
       examples: [],
       run: () => null,

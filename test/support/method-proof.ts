@@ -21,8 +21,10 @@ vi.mock(import('../../src/rpc/method.ts'), async (original) => {
     ...actual,
     method(definition) {
       const made = actual.method(definition)
+      let schema: ReturnType<typeof made.result> | undefined
       const checkResult = (result: unknown): unknown => {
-        const { error } = made.result.safeParse(received(result))
+        schema ??= made.result()
+        const { error } = schema.safeParse(received(result))
         if (error !== undefined) {
           addViolation(`${made.name} answers what it does not describe: ${error.message}`)
         }

@@ -89,6 +89,6 @@ function fits(schema: JsonSchema, root: JsonSchema): fc.Arbitrary<unknown> {
 
 /** Values that fit a parameter. */
 export function valuesOf({ schema }: Pick<Parameter<unknown>, 'schema'>): fc.Arbitrary<unknown> {
-  const made = z.toJSONSchema(schema, { unrepresentable: 'any', io: 'input' }) as JsonSchema
+  const made = z.toJSONSchema(schema(), { unrepresentable: 'any', io: 'input' }) as JsonSchema
   return fits(made, made)
 }

@@ -31,12 +31,12 @@ const Contract: Parameter<{ readonly address: Hex } | { readonly name: string }>
 /** Most entries of an ABI: each is hashed. No compiler's comes near it. */
 const MOST_ENTRIES = 5000
 
-const Entry = z.union([z.string(), z.looseObject({ type: z.string().optional() })])
-const Entries = z.array(Entry).max(MOST_ENTRIES)
+const Entry = z.lazy(() => z.union([z.string(), z.looseObject({ type: z.string().optional() })]))
+const Entries = z.lazy(() => z.array(Entry).max(MOST_ENTRIES))
 
 /** What the entries hold is validated when they are registered. */
 const Abi: Parameter<readonly unknown[] | object> = scalar({
-  form: schemaForm(z.union([Entries, z.looseObject({ abi: Entries })])),
+  form: schemaForm(() => z.union([Entries, z.looseObject({ abi: Entries })])),
   description: 'entries of an ABI, human-readable signatures, or the artifact of a compiler',
   decode: (value) => value,
   refusal(value, name) {
@@ -56,7 +56,7 @@ export const evm_setAbi = method({
   summary:
     'Registers the ABI of a contract, for reasons of failures, call trees and the terminal; beyond 4096 contracts, or 8 MiB of names, the oldest registrations are dropped.',
   params: { contract: Contract, abi: Abi },
-  result: z.literal(true),
+  result: () => z.literal(true),
   examples: [
     { params: ['0x00000000000000000000000000000000000dead1', ['error Refused(uint256)']], result: true },
   ],
@@ -75,13 +75,15 @@ export const evm_setAbi = method({
 /** Most contracts of an answer. */
 const MOST_CONTRACTS = 10_000
 
-const KnownContract = z.strictObject({
-  name: z.string().nullable(),
-  address: AddressText.nullable(),
-  functions: z.int(),
-  events: z.int(),
-  errors: z.int(),
-})
+const KnownContract = z.lazy(() =>
+  z.strictObject({
+    name: z.string().nullable(),
+    address: AddressText.nullable(),
+    functions: z.int(),
+    events: z.int(),
+    errors: z.int(),
+  }),
+)
 
 const nameOrNull = ({ name }: Artifact): string | null => (name === '' ? null : name)
 
@@ -90,7 +92,7 @@ export const evm_contracts = method({
   summary:
     'The contracts of which the node has the ABI, 10,000 at most: those registered by evm_setAbi, the latest first and with their address where they are of one, then those of artifacts.',
   params: {},
-  result: z.array(KnownContract),
+  result: () => z.array(KnownContract),
   examples: [{ params: [], result: [] }],
   run(_, { engine }) {
     const contracts: z.infer<typeof KnownContract>[] = []
@@ -125,22 +127,24 @@ const ParameterObject: z.ZodType<RpcParameter> = z
   })
   .meta({ id: 'AbiParameter', description: 'A parameter in an ABI; of a tuple with its members' })
 
-const EntryObject = z
-  .strictObject({
-    type: z.enum(['function', 'event', 'error', 'constructor']),
-    name: z.string().optional(),
-    inputs: z.array(ParameterObject),
-    outputs: z.array(ParameterObject).optional(),
-    stateMutability: z.enum(['pure', 'view', 'nonpayable', 'payable']).optional(),
-    anonymous: z.boolean().optional(),
-    signature: z.string().optional(),
-    selector: DataText.optional(),
-  })
-  .meta({
-    id: 'AbiEntry',
-    description:
-      'An entry of an ABI as compilers write it, with its signature, and its selector: 4 bytes, or the topic of an event',
-  })
+const EntryObject = z.lazy(() =>
+  z
+    .strictObject({
+      type: z.enum(['function', 'event', 'error', 'constructor']),
+      name: z.string().optional(),
+      inputs: z.array(ParameterObject),
+      outputs: z.array(ParameterObject).optional(),
+      stateMutability: z.enum(['pure', 'view', 'nonpayable', 'payable']).optional(),
+      anonymous: z.boolean().optional(),
+      signature: z.string().optional(),
+      selector: DataText.optional(),
+    })
+    .meta({
+      id: 'AbiEntry',
+      description:
+        'An entry of an ABI as compilers write it, with its signature, and its selector: 4 bytes, or the topic of an event',
+    }),
+)
 
 function toRpcParameter(isEvent: boolean): (parameter: AbiParameter) => RpcParameter {
   return ({ name, type, components, indexed }) => ({
@@ -173,7 +177,7 @@ export const evm_contractAbi = method({
   summary:
     'The ABI of the contract at an address, or of this name, as the node has it: registered by evm_setAbi, or found by its code among the artifacts; null where none is known.',
   params: { contract: Contract, block: optional(StateBlock, 'latest') },
-  result: z.strictObject({ name: z.string().nullable(), abi: z.array(EntryObject) }).nullable(),
+  result: () => z.strictObject({ name: z.string().nullable(), abi: z.array(EntryObject) }).nullable(),
   examples: [{ params: ['0x00000000000000000000000000000000000dead1'], result: null }],
   async run({ contract, block }, { engine }) {
     const { names } = engine

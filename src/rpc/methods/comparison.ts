@@ -23,46 +23,54 @@ const Fork: Parameter<EthereumFork> = scalar({
   refusal: (_, name) => expected(name, `one of ${ETHEREUM_FORKS.join(', ')}`),
 })
 
-const Side = z.object({
-  status: z.enum(['succeeded', 'reverted', 'failed', 'rejected']),
-  reason: z.string().nullable(),
-  gasUsed: QuantityText,
-  refund: QuantityText,
-  output: DataText,
-  contractAddress: AddressText.nullable(),
-  logs: z.array(z.object({ address: AddressText, topics: z.array(HashText), data: DataText })),
-})
+const Side = z.lazy(() =>
+  z.object({
+    status: z.enum(['succeeded', 'reverted', 'failed', 'rejected']),
+    reason: z.string().nullable(),
+    gasUsed: QuantityText,
+    refund: QuantityText,
+    output: DataText,
+    contractAddress: AddressText.nullable(),
+    logs: z.array(z.object({ address: AddressText, topics: z.array(HashText), data: DataText })),
+  }),
+)
 
-const Step = z.object({
-  op: z.string(),
-  pc: z.int(),
-  depth: z.int(),
-  gasCost: z.int(),
-})
+const Step = z.lazy(() =>
+  z.object({
+    op: z.string(),
+    pc: z.int(),
+    depth: z.int(),
+    gasCost: z.int(),
+  }),
+)
 
 /** The block of the transaction, run by Ethereum's rules on its parent's state without the REMASC transaction. */
-const EthereumBlockReport = z.object({
-  transactions: z.int(),
-  rejected: z.array(z.object({ hash: HashText, reason: z.string() })),
-  gasUsed: QuantityText,
-  transactionsRoot: HashText,
-  receiptsRoot: HashText,
-})
+const EthereumBlockReport = z.lazy(() =>
+  z.object({
+    transactions: z.int(),
+    rejected: z.array(z.object({ hash: HashText, reason: z.string() })),
+    gasUsed: QuantityText,
+    transactionsRoot: HashText,
+    receiptsRoot: HashText,
+  }),
+)
 
 /** The wire form of a report. Gas of groups and steps in plain numbers. */
-export const ComparisonReport = z.object({
-  fork: z.string(),
-  chain: Side,
-  ethereum: Side,
-  sameResult: z.boolean(),
-  sameLogs: z.boolean(),
-  gas: z.array(z.object({ group: z.enum(GAS_GROUPS), chain: z.int(), ethereum: z.int() })),
-  firstPriceDifference: z
-    .object({ index: z.int(), address: AddressText, chain: Step, ethereum: Step })
-    .nullable(),
-  parting: z.object({ index: z.int(), chain: Step.nullable(), ethereum: Step.nullable() }).nullable(),
-  ethereumBlock: EthereumBlockReport.nullable(),
-})
+export const ComparisonReport = z.lazy(() =>
+  z.object({
+    fork: z.string(),
+    chain: Side,
+    ethereum: Side,
+    sameResult: z.boolean(),
+    sameLogs: z.boolean(),
+    gas: z.array(z.object({ group: z.enum(GAS_GROUPS), chain: z.int(), ethereum: z.int() })),
+    firstPriceDifference: z
+      .object({ index: z.int(), address: AddressText, chain: Step, ethereum: Step })
+      .nullable(),
+    parting: z.object({ index: z.int(), chain: Step.nullable(), ethereum: Step.nullable() }).nullable(),
+    ethereumBlock: EthereumBlockReport.nullable(),
+  }),
+)
 
 function sideOf({
   status,
@@ -139,7 +147,7 @@ export const debug_compareRules = method({
   summary:
     "A mined transaction under this chain's rules and under Ethereum's, and the roots of its block under Ethereum's.",
   params: { transaction: TransactionHash, fork: optional(Fork, 'cancun') },
-  result: ComparisonReport.nullable(),
+  result: () => ComparisonReport.nullable(),
   errors: ['block-not-found', 'limit-exceeded'],
   examples: [{ params: [UNKNOWN, 'london'], result: null }],
   async run({ transaction, fork }, context) {

@@ -23,7 +23,7 @@ export const debug_traceBlock = method({
   summary:
     'Runs a block, given as RLP, on its parent and returns the trace of each transaction; an unknown one has to be valid.',
   params: { block: Data, options: optional(TraceOptionsObject, {}) },
-  result: BlockTraces,
+  result: () => BlockTraces,
   errors: ['invalid-block', 'block-not-found'],
   examples: [{ params: [GENESIS], result: [] }],
   async run({ block, options }, context) {
@@ -51,12 +51,13 @@ export const debug_storageRangeAt = method({
     keyStart: HashStart,
     maxResult: wholeNumber('Slots at most', MOST_SLOTS),
   },
-  result: z
-    .strictObject({
-      storage: z.record(HashText, z.strictObject({ key: HashText, value: HashText })),
-      nextKey: HashText.nullable(),
-    })
-    .nullable(),
+  result: () =>
+    z
+      .strictObject({
+        storage: z.record(HashText, z.strictObject({ key: HashText, value: HashText })),
+        nextKey: HashText.nullable(),
+      })
+      .nullable(),
   errors: ['block-not-found'],
   examples: [
     { params: ['0xffffff', 0, NOBODY, '0x', 10], result: null },

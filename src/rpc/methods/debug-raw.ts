@@ -15,7 +15,7 @@ export const debug_getRawBlock = method({
   name: 'debug_getRawBlock',
   summary: 'RLP of a block: header in full, transactions, uncle headers.',
   params: { block: LookupBlock },
-  result: DataText,
+  result: () => DataText,
   errors: ['block-not-found'],
   examples: [],
   async run({ block }, { engine }) {
@@ -27,7 +27,7 @@ export const debug_getRawHeader = method({
   name: 'debug_getRawHeader',
   summary: 'RLP of the header of a block in full, as the block carries it, proof of work included.',
   params: { block: LookupBlock },
-  result: DataText,
+  result: () => DataText,
   errors: ['block-not-found'],
   examples: [],
   async run({ block }, { engine }) {
@@ -40,7 +40,7 @@ export const debug_getRawReceipts = method({
   name: 'debug_getRawReceipts',
   summary: 'RLP of each receipt of a block.',
   params: { block: LookupBlock },
-  result: z.array(DataText),
+  result: () => z.array(DataText),
   errors: ['block-not-found'],
   examples: [{ params: ['earliest'], result: [] }],
   async run({ block }, { engine }) {
@@ -54,7 +54,7 @@ export const debug_getRawTransaction = method({
   summary:
     'RLP of a transaction of the canonical chain, or of a runnable one of the pool; null when unknown.',
   params: { transactionHash: TransactionHash },
-  result: DataText.nullable(),
+  result: () => DataText.nullable(),
   examples: [{ params: [UNKNOWN], result: null }],
   run({ transactionHash }, { engine }) {
     const view = engine.queries.transaction(transactionHash)
@@ -66,7 +66,7 @@ export const debug_getRawTransactions = method({
   name: 'debug_getRawTransactions',
   summary: 'RLP of each transaction of a block, the REMASC transaction included; none of an unknown block.',
   params: { block: LookupBlock },
-  result: z.array(DataText),
+  result: () => z.array(DataText),
   examples: [{ params: ['0xffffff'], result: [] }],
   async run({ block }, { engine }) {
     const view = await engine.queries.block(block.reference)

@@ -23,7 +23,7 @@ export const debug_accountInfoAt = method({
   name: 'debug_accountInfoAt',
   summary: 'Balance, nonce and code of an account after the transaction at an index of a block.',
   params: { block: LookupBlock, index: Index, address: Address },
-  result: AccountInfoObject,
+  result: () => AccountInfoObject,
   errors: ['block-not-found'],
   examples: [],
   async run({ block, index, address }, context) {
@@ -55,7 +55,7 @@ export const debug_codeByHash = method({
   name: 'debug_codeByHash',
   summary: 'Code that some account has or had, by its hash; null when the node has none.',
   params: { codeHash: CodeHash },
-  result: DataText.nullable(),
+  result: () => DataText.nullable(),
   examples: [{ params: [UNKNOWN], result: null }],
   run: ({ codeHash }, { engine }) => codeOf(codeHash, engine),
 })
@@ -63,7 +63,7 @@ export const debug_codeByHash = method({
 /** The key of a code: the prefix and the hash. */
 const CodeKey: Parameter<Hex> = scalar({
   form: {
-    schema: z.string().regex(/^0x63[0-9a-fA-F]{64}$/),
+    schema: () => z.string().regex(/^0x63[0-9a-fA-F]{64}$/),
     accepts: (value): value is string => typeof value === 'string' && /^0x63[0-9a-fA-F]{64}$/.test(value),
   },
   description: 'the byte 63 and the hash of a code',
@@ -76,7 +76,7 @@ export const debug_dbGet = method({
   summary:
     'Code under a key of a geth database: the byte 63 and the hash of the code; other keys have no counterpart here.',
   params: { key: CodeKey },
-  result: DataText.nullable(),
+  result: () => DataText.nullable(),
   examples: [{ params: [`${CODE_KEY_PREFIX}${UNKNOWN.slice(2)}`], result: null }],
   run: ({ key }, { engine }) => codeOf(key, engine),
 })
@@ -121,7 +121,7 @@ export const debug_getModifiedAccountsByNumber = method({
   name: 'debug_getModifiedAccountsByNumber',
   summary: CHANGED,
   params: { start: Height, end: optional(orNull(Height, undefined), null) },
-  result: z.array(AddressText),
+  result: () => z.array(AddressText),
   errors: ['block-not-found'],
   examples: [],
   run: ({ start, end }, { engine }) =>
@@ -132,7 +132,7 @@ export const debug_getModifiedAccountsByHash = method({
   name: 'debug_getModifiedAccountsByHash',
   summary: CHANGED,
   params: { start: BlockHash, end: optional(orNull(BlockHash, undefined), null) },
-  result: z.array(AddressText),
+  result: () => z.array(AddressText),
   errors: ['block-not-found'],
   examples: [],
   run: ({ start, end }, { engine }) =>

@@ -120,7 +120,7 @@ export const debug_traceTransaction = method({
   summary:
     'Runs a mined transaction again and returns its trace: struct logs, or the result of another tracer.',
   params: { transactionHash: LooseHash, options: optional(TraceOptionsObject, {}) },
-  result: TraceResult.nullable(),
+  result: () => TraceResult.nullable(),
   errors: ['block-not-found'],
   examples: [{ params: [UNKNOWN], result: null }],
   async run({ transactionHash, options }, context) {
@@ -135,7 +135,7 @@ export const debug_traceBlockByHash = method({
   name: 'debug_traceBlockByHash',
   summary: 'Runs a block again and returns the trace of each transaction.',
   params: { blockHash: BlockHash, options: optional(TraceOptionsObject, {}) },
-  result: BlockTraces.nullable(),
+  result: () => BlockTraces.nullable(),
   errors: ['block-not-found'],
   examples: [{ params: [UNKNOWN], result: null }],
   async run({ blockHash, options }, context) {
@@ -147,7 +147,7 @@ export const debug_traceBlockByNumber = method({
   name: 'debug_traceBlockByNumber',
   summary: 'Runs a block again and returns the trace of each transaction.',
   params: { block: NumberedBlock, options: optional(TraceOptionsObject, {}) },
-  result: BlockTraces.nullable(),
+  result: () => BlockTraces.nullable(),
   errors: ['block-not-found'],
   examples: [
     { params: ['earliest'], result: [] },
@@ -171,7 +171,7 @@ const Overrides = object({
 
 /** The options of a traced call: those of a trace, and state overrides. */
 const CallTraceOptions: Parameter<{ options: TraceOptions; overrides: StateOverrides }> = {
-  schema: z.intersection(TraceOptionsObject.schema, Overrides.schema),
+  schema: () => z.intersection(TraceOptionsObject.schema(), Overrides.schema()),
   read(value, name) {
     const options = TraceOptionsObject.read(value, name)
     const { stateOverrides = NO_OVERRIDES } = Overrides.read(value, name)
@@ -187,7 +187,7 @@ export const debug_traceCall = method({
     block: optional(CallBlock, 'latest'),
     options: optional(CallTraceOptions, {}),
   },
-  result: TraceResult,
+  result: () => TraceResult,
   errors: ['block-not-found'],
   examples: [
     {
@@ -225,7 +225,7 @@ export const debug_wireProtocolQueueSize = method({
   name: 'debug_wireProtocolQueueSize',
   summary: 'Number of queued messages of peers: none, since this node has no peers.',
   params: {},
-  result: QuantityText,
+  result: () => QuantityText,
   examples: [{ params: [], result: '0x0' }],
   run: () => '0x0' as const,
 })
@@ -234,7 +234,7 @@ export const debug_accountTransactionQuota = method({
   name: 'debug_accountTransactionQuota',
   summary: 'Virtual gas left to a sender under --account-quota; null for a sender without transactions.',
   params: { address: ExactAddress },
-  result: z.strictObject({ timestamp: z.int(), availableVirtualGas: z.number() }).nullable(),
+  result: () => z.strictObject({ timestamp: z.int(), availableVirtualGas: z.number() }).nullable(),
   examples: [{ params: [COW], result: null }],
   run({ address }, { engine }) {
     const quota = engine.queries.accountQuota(address)

@@ -72,7 +72,7 @@ export const evm_snapshot = method({
     name: optional(orNull(SnapshotName, undefined), null),
     options: optional(orNull(SnapshotOptions, {}), null),
   },
-  result: QuantityText,
+  result: () => QuantityText,
   examples: [{ params: [], result: '0x1' }],
   async run({ name, options }, { engine }) {
     const request = { ...options, ...(name !== undefined && { name }) }
@@ -85,15 +85,16 @@ export const evm_snapshots = method({
   name: 'evm_snapshots',
   summary: 'The snapshots that can be reverted to.',
   params: {},
-  result: z.array(
-    z.object({
-      id: QuantityText,
-      name: z.string().nullable(),
-      height: z.int(),
-      time: z.int().describe('when it was taken, seconds since 1970'),
-      bytes: z.int().describe('length of its record; blocks and states belong to the chain'),
-    }),
-  ),
+  result: () =>
+    z.array(
+      z.object({
+        id: QuantityText,
+        name: z.string().nullable(),
+        height: z.int(),
+        time: z.int().describe('when it was taken, seconds since 1970'),
+        bytes: z.int().describe('length of its record; blocks and states belong to the chain'),
+      }),
+    ),
   examples: [{ params: [], result: [] }],
   run: (_, { engine }) =>
     engine.dev.snapshots().map(({ id, name, height, time, bytes }) => ({
@@ -111,7 +112,7 @@ export const evm_revert = method({
   summary:
     'Back to a snapshot by id or name, which stays valid while later ones are dropped; false when there is no such one.',
   params: { snapshot: SnapshotReference },
-  result: z.boolean(),
+  result: () => z.boolean(),
   examples: [{ params: ['0x63'], result: false }],
   run: ({ snapshot }, { engine }) => engine.commands.revert(snapshotId(snapshot, engine)),
 })
@@ -122,7 +123,7 @@ export const evm_diff = method({
   summary:
     'What differs between two snapshots by id or name, or between one and now: accounts with their storage, blocks, pool. The cost is proportional to the difference.',
   params: { before: SnapshotReference, after: optional(orNull(SnapshotReference, undefined), null) },
-  result: SnapshotDiffObject,
+  result: () => SnapshotDiffObject,
   errors: ['block-not-found'],
   examples: [],
   run({ before, after }, { engine }) {
@@ -139,7 +140,7 @@ export const evm_reset = method({
   waitsForUpstream: true,
   summary: RESET_SUMMARY,
   params: { options: optional(ResetOptions, {}) },
-  result: z.null(),
+  result: () => z.null(),
   examples: [{ params: [], result: null }],
   async run({ options }, { engine }) {
     await resetChain(engine, options)
@@ -153,7 +154,7 @@ export const evm_mine = method({
   summary:
     'Mines now: one block, one with a timestamp, or `{ timestamp, blocks, parent }`; with a parent beside the head, a sibling.',
   params: { options: optional(MineOptions, {}) },
-  result: z.null(),
+  result: () => z.null(),
   errors: ['mining-refused'],
   examples: [
     { params: [], result: null },
@@ -171,11 +172,12 @@ export const evm_importBlock = method({
   counts: 'validBlocks',
   summary: 'Takes in a whole block in raw bytes; a refusal names the first rule that it breaks.',
   params: { block: Data },
-  result: z.object({
-    result: z.enum(IMPORT_RESULTS).describe('the new head, a block beside the chain, or known already'),
-    hash: HashText,
-    number: QuantityText,
-  }),
+  result: () =>
+    z.object({
+      result: z.enum(IMPORT_RESULTS).describe('the new head, a block beside the chain, or known already'),
+      hash: HashText,
+      number: QuantityText,
+    }),
   errors: ['invalid-block'],
   examples: [],
   async run({ block: bytes }, { engine }) {
@@ -192,10 +194,11 @@ export const evm_reorg = method({
     'Replaces the last `depth` blocks by a heavier branch: the given blocks, or empty ones, at least one more than leave. ' +
     'With `uncles`, the branch names what it replaces wherever the rules allow.',
   params: { options: ReorgOptions },
-  result: z.object({
-    removed: z.array(HashText).describe('from the old head down'),
-    added: z.array(HashText).describe('up to the new head'),
-  }),
+  result: () =>
+    z.object({
+      removed: z.array(HashText).describe('from the old head down'),
+      added: z.array(HashText).describe('up to the new head'),
+    }),
   errors: ['mining-refused'],
   examples: [],
   async run({ options }, { engine }) {
@@ -210,7 +213,7 @@ export const evm_increaseTime = method({
   summary:
     'Adds seconds to the clock of the next block; the total of such seconds, 0 while the clock is behind.',
   params: { seconds: Seconds },
-  result: QuantityText,
+  result: () => QuantityText,
   examples: [{ params: ['0x3c'], result: '0x3c' }],
   async run({ seconds }, { engine }) {
     return toQuantity(Math.max(0, await engine.commands.increaseTime(seconds)))
@@ -222,7 +225,7 @@ export const evm_setNextBlockTimestamp = method({
   changesState: true,
   summary: 'Sets the exact timestamp of the next block, in seconds since 1970.',
   params: { timestamp: Timestamp },
-  result: z.null(),
+  result: () => z.null(),
   examples: [{ params: [4_102_444_800], result: null }],
   async run({ timestamp }, { engine }) {
     await engine.commands.setNextBlockTimestamp(timestamp)
@@ -235,7 +238,7 @@ export const evm_startMining = method({
   changesState: true,
   summary: 'Starts the mining schedule that the node was started with.',
   params: {},
-  result: z.null(),
+  result: () => z.null(),
   errors: ['mining-refused'],
   examples: [{ params: [], result: null }],
   async run(_, { engine }) {
@@ -249,7 +252,7 @@ export const evm_stopMining = method({
   changesState: true,
   summary: 'Stops mining by schedule; `evm_mine` still mines.',
   params: {},
-  result: z.null(),
+  result: () => z.null(),
   examples: [{ params: [], result: null }],
   async run(_, { engine }) {
     await engine.commands.stopMining()
@@ -264,7 +267,7 @@ export const evm_setAutomine = method({
   changesState: true,
   summary: 'Switches mining a block for each transaction on or off.',
   params: { on: Flag },
-  result: z.literal(true),
+  result: () => z.literal(true),
   errors: ['mining-refused'],
   examples: [{ params: [false], result: true }],
   async run({ on }, { engine }) {
@@ -278,7 +281,7 @@ export const evm_setIntervalMining = method({
   changesState: true,
   summary: 'Mines a block every so many milliseconds; 0 stops.',
   params: { milliseconds: wholeNumber('milliseconds; 0 stops', MAX_INTERVAL) },
-  result: z.literal(true),
+  result: () => z.literal(true),
   examples: [{ params: [5000], result: true }],
   async run({ milliseconds }, { engine }) {
     await engine.commands.setIntervalMining(milliseconds)

@@ -57,7 +57,7 @@ export const ext_getRawBlockHeaderByHash = method({
   summary:
     'RLP of the header of a block by its hash, with parent-chain header, without coinbase and merkle proof; null when unknown.',
   params: { blockHash: BlockHash },
-  result: DataText.nullable(),
+  result: () => DataText.nullable(),
   examples: [{ params: [UNKNOWN], result: null }],
   run: ({ blockHash }, { engine }) => rawHeader({ hash: blockHash }, engine),
 })
@@ -68,7 +68,7 @@ export const ext_getRawBlockHeaderByNumber = method({
   aliases: ['rsk_getRawBlockHeaderByNumber'],
   summary: 'RLP of the header of a block by number, tag or hash; null when there is no such block.',
   params: { block: HeaderBlock },
-  result: DataText.nullable(),
+  result: () => DataText.nullable(),
   examples: [{ params: ['0xffffff'], result: null }],
   run: ({ block }, { engine }) => rawHeader(block.reference, engine),
 })
@@ -79,7 +79,7 @@ export const ext_getRawTransactionReceiptByHash = method({
   aliases: ['rsk_getRawTransactionReceiptByHash'],
   summary: 'RLP of the receipt of a transaction of the canonical chain; null when there is none.',
   params: { transactionHash: AnyHash },
-  result: DataText.nullable(),
+  result: () => DataText.nullable(),
   examples: [{ params: [UNKNOWN], result: null }],
   run({ transactionHash }, { engine }) {
     if (transactionHash.length !== HASH_LENGTH) return null
@@ -95,7 +95,7 @@ export const ext_getTransactionReceiptNodesByHash = method({
   summary:
     "Nodes of the receipts trie that prove a transaction's receipt, leaf first, root last; null when the block does not hold it.",
   params: { blockHash: BlockHash, transactionHash: TransactionHash },
-  result: z.array(DataText).nullable(),
+  result: () => z.array(DataText).nullable(),
   examples: [{ params: [UNKNOWN, UNKNOWN], result: null }],
   async run({ blockHash, transactionHash }, { engine }) {
     const view = await engine.queries.block({ hash: blockHash })
@@ -112,7 +112,7 @@ export const ext_protocolVersion = method({
   aliases: ['rsk_protocolVersion'],
   summary: "Version of the chain's wire protocol.",
   params: {},
-  result: QuantityText,
+  result: () => QuantityText,
   examples: [{ params: [], result: '0x3e' }],
   run: () => toQuantity(PROTOCOL_VERSION),
 })
@@ -123,7 +123,7 @@ export const ext_getStorageBytesAt = method({
   summary:
     'What a storage slot of an account holds at a block, without leading zeros; `0x0` when it is empty.',
   params: { address: Address, position: StoragePosition, block: StateBlock },
-  result: z.union([DataText, z.literal('0x0')]),
+  result: () => z.union([DataText, z.literal('0x0')]),
   errors: ['block-not-found'],
   examples: [{ params: [NOBODY, '0x0', 'latest'], result: '0x0' }],
   async run({ address, position, block }, { engine }) {

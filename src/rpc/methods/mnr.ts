@@ -61,11 +61,13 @@ function readable<T>(name: string, read: () => T): T {
   }
 }
 
-const SubmittedBlock = z.object({
-  blockImportedResult: DataText,
-  blockHash: HashText,
-  blockIncludedHeight: QuantityText,
-})
+const SubmittedBlock = z.lazy(() =>
+  z.object({
+    blockImportedResult: DataText,
+    blockHash: HashText,
+    blockIncludedHeight: QuantityText,
+  }),
+)
 
 async function submit(solution: Solution, engine: Engine): Promise<z.infer<typeof SubmittedBlock>> {
   const { outcome, hash, height } = await engine.commands.submitWork(solution)
@@ -85,13 +87,14 @@ export const mnr_getWork = method({
   summary:
     'Work for merged mining on the head; `notify` is true once for each parent, and when fees have grown by a tenth.',
   params: {},
-  result: z.object({
-    blockHashForMergedMining: HashText,
-    target: HashText,
-    feesPaidToMiner: z.string().regex(/^\d+$/),
-    notify: z.boolean(),
-    parentBlockHash: HashText,
-  }),
+  result: () =>
+    z.object({
+      blockHashForMergedMining: HashText,
+      target: HashText,
+      feesPaidToMiner: z.string().regex(/^\d+$/),
+      notify: z.boolean(),
+      parentBlockHash: HashText,
+    }),
   examples: [
     {
       params: [],
@@ -123,7 +126,7 @@ export const mnr_submitBitcoinBlock = method({
   counts: 'validBlocks',
   summary: 'Hands in a whole parent-chain block whose coinbase commits to one of the last 20 works.',
   params: { block: plainText('parent-chain block, in hex without 0x') },
-  result: SubmittedBlock,
+  result: () => SubmittedBlock,
   errors: ['mining-refused'],
   examples: [],
   run({ block }, { engine }) {
@@ -147,7 +150,7 @@ export const mnr_submitBitcoinBlockTransactions = method({
     coinbase: Coinbase,
     transactionHashes: plainText('transaction ids from the coinbase on, display order, separated by spaces'),
   },
-  result: SubmittedBlock,
+  result: () => SubmittedBlock,
   errors: ['mining-refused'],
   examples: [],
   run({ header, coinbase, transactionHashes }, { engine }) {
@@ -181,7 +184,7 @@ export const mnr_submitBitcoinBlockPartialMerkle = method({
     ),
     transactionCount: plainText('how many transactions the block has, in hex'),
   },
-  result: SubmittedBlock,
+  result: () => SubmittedBlock,
   errors: ['mining-refused'],
   examples: [],
   run({ header, coinbase, merkleHashes, transactionCount }, { engine }) {

@@ -41,7 +41,7 @@ export const evm_contractNames = method({
     addresses: arrayOf(Address, { most: MOST, indexed: true }),
     block: optional(StateBlock, 'latest'),
   },
-  result: z.array(z.string().nullable()),
+  result: () => z.array(z.string().nullable()),
   examples: [{ params: [['0x0000000000000000000000000000000001000008', NOBODY]], result: ['remasc', null] }],
   async run({ addresses, block }, { engine }: Context) {
     const state = await engine.queries.state(block.reference)
@@ -72,16 +72,21 @@ const Item = object(
 )
 type ItemValue = ReturnType<typeof Item.read>
 
-const Argument = z.strictObject({ name: z.string(), type: z.string(), value: z.string() })
+const Argument = z.lazy(() => z.strictObject({ name: z.string(), type: z.string(), value: z.string() }))
 /** `text` is all in one line; `output` what a call returned, where it was given and the types are known. */
-const DecodedObject = z
-  .strictObject({
-    name: z.string(),
-    arguments: z.array(Argument),
-    text: z.string(),
-    output: z.string().optional(),
-  })
-  .meta({ id: 'DecodedItem', description: 'A decoded call, error or event: its name and arguments as text' })
+const DecodedObject = z.lazy(() =>
+  z
+    .strictObject({
+      name: z.string(),
+      arguments: z.array(Argument),
+      text: z.string(),
+      output: z.string().optional(),
+    })
+    .meta({
+      id: 'DecodedItem',
+      description: 'A decoded call, error or event: its name and arguments as text',
+    }),
+)
 type RpcDecoded = z.infer<typeof DecodedObject>
 
 function argumentsOf(
@@ -144,7 +149,7 @@ export const evm_decode = method({
   summary:
     'Decodes inputs of calls, init code, payloads of reverts and logs by the ABIs that the node knows: names, and arguments as text; null for what is not known. `address` is the contract of a call, error or event, `output` what a call returned.',
   params: { items: arrayOf(Item, { most: MOST, indexed: true }) },
-  result: z.array(DecodedObject.nullable()),
+  result: () => z.array(DecodedObject.nullable()),
   examples: [
     {
       params: [

@@ -9,7 +9,7 @@ export const net_version = method({
   hosted: true,
   summary: 'Network id, in decimal; the same number as the chain id.',
   params: {},
-  result: z.string(),
+  result: () => z.string(),
   examples: [{ params: [], result: '33' }],
   run: (_, { engine }) => String(engine.config.chainId),
 })
@@ -19,7 +19,7 @@ export const net_listening = method({
   summary:
     'Does the node listen for peers? This one never does; under another dialect than rsk it answers true.',
   params: {},
-  result: z.boolean(),
+  result: () => z.boolean(),
   examples: [{ params: [], result: false }],
   // web3.js reads it as whether the node is there; Hardhat and Anvil answer true.
   run: (_, { options }) => options.dialect !== 'rsk',
@@ -29,7 +29,7 @@ export const net_peerCount = method({
   name: 'net_peerCount',
   summary: 'How many peers are connected.',
   params: {},
-  result: QuantityText,
+  result: () => QuantityText,
   examples: [{ params: [], result: '0x0' }],
   run: () => toQuantity(0),
 })
@@ -38,7 +38,7 @@ export const net_peerList = method({
   name: 'net_peerList',
   summary: 'The connected peers.',
   params: {},
-  result: z.array(z.string()),
+  result: () => z.array(z.string()),
   examples: [{ params: [], result: [] }],
   run: () => [],
 })

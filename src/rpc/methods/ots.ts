@@ -48,7 +48,7 @@ export const erigon_getHeaderByNumber = method({
   name: 'erigon_getHeaderByNumber',
   summary: 'The header of a block; null when there is no such block.',
   params: { block: NumberedBlock },
-  result: ErigonHeader.nullable(),
+  result: () => ErigonHeader.nullable(),
   examples: [{ params: [16777215], result: null }],
   async run({ block }, { engine }) {
     const view = await engine.queries.block(block.reference)
@@ -60,7 +60,7 @@ export const ots_getApiLevel = method({
   name: 'ots_getApiLevel',
   summary: "Version of Otterscan's API.",
   params: {},
-  result: z.int(),
+  result: () => z.int(),
   examples: [{ params: [], result: API_LEVEL }],
   run: () => API_LEVEL,
 })
@@ -79,7 +79,7 @@ export const ots_getBlockDetails = method({
   name: 'ots_getBlockDetails',
   summary: 'A block by number without its transactions, with their number and fees; null when unknown.',
   params: { block: NumberedBlock },
-  result: BlockDetails.nullable(),
+  result: () => BlockDetails.nullable(),
   examples: [{ params: [16777215], result: null }],
   run: ({ block }, context) => blockDetails(block.reference, context),
 })
@@ -88,7 +88,7 @@ export const ots_getBlockDetailsByHash = method({
   name: 'ots_getBlockDetailsByHash',
   summary: 'A block by hash without its transactions, with their number and fees; null when unknown.',
   params: { blockHash: BlockHash },
-  result: BlockDetails.nullable(),
+  result: () => BlockDetails.nullable(),
   examples: [{ params: [UNKNOWN], result: null }],
   run: ({ blockHash }, context) => blockDetails({ hash: blockHash }, context),
 })
@@ -98,7 +98,7 @@ export const ots_getBlockTransactions = method({
   summary:
     'A page of the transactions of a block and their receipts; page 0 holds the last ones. Null when the block is unknown.',
   params: { block: NumberedBlock, page: PageNumber, size: PageSize },
-  result: BlockTransactions.nullable(),
+  result: () => BlockTransactions.nullable(),
   examples: [{ params: [16777215, 0, 25], result: null }],
   async run({ block, page, size }, { engine, options }) {
     const view = await engine.queries.block(block.reference)
@@ -169,7 +169,7 @@ export const ots_searchTransactionsBefore = method({
   summary:
     'Transactions in which an account takes part, also in a call below, in whole blocks below a height, newest first.',
   params: { address: Address, height: Height, size: PageSize },
-  result: AccountTransactions,
+  result: () => AccountTransactions,
   examples: [{ params: [NOBODY, 0, 25], result: NOTHING }],
   run: ({ address, height, size }, context) => accountTransactions(address, 'before', height, size, context),
 })
@@ -179,7 +179,7 @@ export const ots_searchTransactionsAfter = method({
   summary:
     'Transactions in which an account takes part, also in a call below, in whole blocks above a height, newest first.',
   params: { address: Address, height: Height, size: PageSize },
-  result: AccountTransactions,
+  result: () => AccountTransactions,
   examples: [{ params: [NOBODY, 0, 25], result: NOTHING }],
   run: ({ address, height, size }, context) => accountTransactions(address, 'after', height, size, context),
 })
@@ -188,7 +188,7 @@ export const ots_hasCode = method({
   name: 'ots_hasCode',
   summary: 'Does an account have code at a block? False when there is no such block.',
   params: { address: Address, block: NumberedBlock },
-  result: z.boolean(),
+  result: () => z.boolean(),
   examples: [{ params: [NOBODY, 'latest'], result: false }],
   async run({ address, block }, { engine }) {
     const account = (await engine.queries.state(block.reference))?.account(address)
@@ -200,7 +200,7 @@ export const ots_getTransactionBySenderAndNonce = method({
   name: 'ots_getTransactionBySenderAndNonce',
   summary: 'Hash of the mined transaction of a sender with a nonce; null when there is none.',
   params: { sender: Address, nonce: Quantity },
-  result: HashText.nullable(),
+  result: () => HashText.nullable(),
   examples: [{ params: [NOBODY, 0], result: null }],
   async run({ sender, nonce }, { engine }) {
     const view = await engine.queries.transactionBySenderAndNonce(sender, nonce)
@@ -213,7 +213,7 @@ export const ots_getContractCreator = method({
   summary:
     'The transaction that made a contract, and the account or contract that did; null for other accounts.',
   params: { address: Address },
-  result: z.strictObject({ hash: HashText, creator: AddressText }).nullable(),
+  result: () => z.strictObject({ hash: HashText, creator: AddressText }).nullable(),
   examples: [{ params: [NOBODY], result: null }],
   async run({ address }, { engine }) {
     return (await engine.queries.contractOrigin(address)) ?? null
@@ -240,7 +240,7 @@ export const ots_getTransactionError = method({
   heavy: true,
   summary: 'What a failed transaction returned; 0x for one that succeeded, null for an unknown one.',
   params: { transactionHash: TransactionHash },
-  result: DataText.nullable(),
+  result: () => DataText.nullable(),
   errors: ['block-not-found'],
   examples: [{ params: [UNKNOWN], result: null }],
   async run({ transactionHash }, context) {
@@ -258,7 +258,7 @@ export const ots_getInternalOperations = method({
   summary:
     "Transfers, creations and self-destructs below a transaction's own call, without those that were undone.",
   params: { transactionHash: TransactionHash },
-  result: z.array(InternalOperation),
+  result: () => z.array(InternalOperation),
   errors: ['block-not-found'],
   examples: [{ params: [UNKNOWN], result: [] }],
   async run({ transactionHash }, context) {
@@ -272,7 +272,7 @@ export const ots_traceTransaction = method({
   heavy: true,
   summary: 'The calls of a mined transaction as a list with depths; empty when it is unknown.',
   params: { transactionHash: TransactionHash },
-  result: z.array(TraceEntry),
+  result: () => z.array(TraceEntry),
   errors: ['block-not-found'],
   examples: [{ params: [UNKNOWN], result: [] }],
   async run({ transactionHash }, context) {

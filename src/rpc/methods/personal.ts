@@ -24,7 +24,7 @@ export const personal_newAccount = method({
   needsWallet: true,
   summary: 'Makes an account with a random key, kept under a passphrase and unlocked for half an hour.',
   params: { passphrase: Passphrase },
-  result: AddressText,
+  result: () => AddressText,
   examples: [
     { params: ['correct horse'], result: '0xde393a5f9e2b910927dbff7886b8f1f1a003b121', varies: true },
   ],
@@ -38,7 +38,7 @@ export const personal_newAccountWithSeed = method({
   summary:
     'Makes an account whose key is the keccak-256 of a text, unlocked until the node ends; not kept on disk.',
   params: { seed: Seed },
-  result: AddressText,
+  result: () => AddressText,
   examples: [{ params: ['cow'], result: COW }],
   run: ({ seed }, { engine }) => engine.accounts.addSeed(seed),
 })
@@ -50,7 +50,7 @@ export const personal_importRawKey = method({
   summary:
     'Keeps a private key under a passphrase, in place of an earlier one, and unlocks it for half an hour.',
   params: { key: PrivateKey, passphrase: Passphrase },
-  result: AddressText,
+  result: () => AddressText,
   examples: [{ params: [FIRST_KEY, 'correct horse'], result: COW }],
   run: ({ key, passphrase }, { engine }) => engine.accounts.importKey(key, passphrase),
 })
@@ -60,7 +60,7 @@ export const personal_dumpRawKey = method({
   needsWallet: true,
   summary: 'Private key of an unlocked account.',
   params: { address: Address },
-  result: DataText,
+  result: () => DataText,
   examples: [{ params: [COW], result: FIRST_KEY }],
   run({ address }, { engine }) {
     const key = engine.accounts.key(address)
@@ -76,7 +76,7 @@ export const personal_listAccounts = method({
   needsWallet: true,
   summary: 'Accounts of the wallet, locked ones among them.',
   params: {},
-  result: z.array(AddressText),
+  result: () => z.array(AddressText),
   examples: [
     {
       params: [],
@@ -92,7 +92,7 @@ export const personal_unlockAccount = method({
   needsWallet: true,
   summary: 'Unlocks an account for so many milliseconds; false when no key of it is kept under a passphrase.',
   params: { address: Address, passphrase: Passphrase, duration: Duration },
-  result: z.boolean(),
+  result: () => z.boolean(),
   errors: ['wrong-passphrase'],
   examples: [{ params: [COW1, 'moo', '0x927c0'], result: false }],
   run: ({ address, passphrase, duration }, { engine }) =>
@@ -106,7 +106,7 @@ export const personal_lockAccount = method({
   summary:
     'Locks an account, and forgets one that is kept under no passphrase; false when it was not unlocked.',
   params: { address: Address },
-  result: z.boolean(),
+  result: () => z.boolean(),
   examples: [{ params: ['0x00000000000000000000000000000000000dead1'], result: false }],
   run: ({ address }, { engine }) => engine.accounts.lock(address),
 })
@@ -119,7 +119,7 @@ export const personal_sendTransaction = method({
   summary:
     'Signs a transaction with a key kept under a passphrase, which stays locked, and sends it; automining leaves it to the next block.',
   params: { transaction: CallObject, passphrase: Passphrase },
-  result: HashText,
+  result: () => HashText,
   errors: ['wrong-passphrase', 'transaction-refused', 'reverted', 'not-mined', 'mining-refused'],
   examples: [],
   async run({ transaction, passphrase }, { engine }) {
@@ -161,7 +161,7 @@ export const personal_sign = method({
   summary:
     'Signs a personal message (EIP-191) with an account that is unlocked, or whose passphrase is given.',
   params: { message: Data, address: Data, passphrase: optional(orNull(Passphrase, undefined), null) },
-  result: DataText,
+  result: () => DataText,
   errors: ['wrong-passphrase'],
   examples: [{ params: ['0xdeadbeef', COW], result: SIGNED }],
   async run({ message, address, passphrase }, { engine }) {
@@ -183,7 +183,7 @@ export const personal_ecRecover = method({
   needsWallet: true,
   summary: 'Who signed a personal message (EIP-191).',
   params: { message: Data, signature: Data },
-  result: AddressText,
+  result: () => AddressText,
   examples: [{ params: ['0xdeadbeef', SIGNED], result: COW }],
   run({ message, signature }) {
     const signer = recoverSigner(personalMessageHash(message), signature)

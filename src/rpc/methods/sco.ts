@@ -35,46 +35,50 @@ const Counter = z.int().nonnegative()
 const AlwaysZero = Counter.describe('always 0: this node has no peers of the chain’s own protocol')
 
 /** The score of a caller; `punishedUntil` is 0, since a ban has no end of its own. */
-const PeerObject = z.strictObject({
-  id: z.string(),
-  type: z.enum(['node', 'address']),
-  goodReputation: z.boolean(),
-  punishedUntil: Counter.describe('always 0: a ban lasts until it is lifted'),
-  successfulHandshakes: Counter,
-  failedHandshakes: Counter,
-  invalidNetworks: AlwaysZero,
-  repeatedMessages: Counter,
-  validBlocks: Counter,
-  validTransactions: Counter,
-  invalidBlocks: Counter,
-  invalidTransactions: Counter,
-  invalidMessages: Counter,
-  timeoutMessages: Counter,
-  unexpectedMessages: Counter,
-  invalidHeader: AlwaysZero,
-  score: z.int(),
-  punishments: Counter,
-})
+const PeerObject = z.lazy(() =>
+  z.strictObject({
+    id: z.string(),
+    type: z.enum(['node', 'address']),
+    goodReputation: z.boolean(),
+    punishedUntil: Counter.describe('always 0: a ban lasts until it is lifted'),
+    successfulHandshakes: Counter,
+    failedHandshakes: Counter,
+    invalidNetworks: AlwaysZero,
+    repeatedMessages: Counter,
+    validBlocks: Counter,
+    validTransactions: Counter,
+    invalidBlocks: Counter,
+    invalidTransactions: Counter,
+    invalidMessages: Counter,
+    timeoutMessages: Counter,
+    unexpectedMessages: Counter,
+    invalidHeader: AlwaysZero,
+    score: z.int(),
+    punishments: Counter,
+  }),
+)
 
-const SummaryObject = z.strictObject({
-  count: Counter,
-  successfulHandshakes: Counter,
-  failedHandshakes: Counter,
-  invalidHeader: AlwaysZero,
-  validBlocks: Counter,
-  invalidBlocks: Counter,
-  validTransactions: Counter,
-  invalidTransactions: Counter,
-  invalidNetworks: AlwaysZero,
-  invalidMessages: Counter,
-  repeatedMessages: Counter,
-  timeoutMessages: Counter,
-  unexpectedMessages: Counter,
-  peersTotalScore: z.int(),
-  punishments: Counter,
-  goodReputationCount: Counter,
-  badReputationCount: Counter,
-})
+const SummaryObject = z.lazy(() =>
+  z.strictObject({
+    count: Counter,
+    successfulHandshakes: Counter,
+    failedHandshakes: Counter,
+    invalidHeader: AlwaysZero,
+    validBlocks: Counter,
+    invalidBlocks: Counter,
+    validTransactions: Counter,
+    invalidTransactions: Counter,
+    invalidNetworks: AlwaysZero,
+    invalidMessages: Counter,
+    repeatedMessages: Counter,
+    timeoutMessages: Counter,
+    unexpectedMessages: Counter,
+    peersTotalScore: z.int(),
+    punishments: Counter,
+    goodReputationCount: Counter,
+    badReputationCount: Counter,
+  }),
+)
 
 function toPeerObject({ address, isBanned, score, punishments, ...counters }: PeerRecord) {
   const head = { id: address, type: 'address' as const, goodReputation: !isBanned, punishedUntil: 0 }
@@ -111,7 +115,7 @@ export const sco_banAddress = method({
   changesState: true,
   summary: 'Bans an address or a range: its connections are closed, and new ones refused. Kept on disk.',
   params: { address: BannedText },
-  result: z.null(),
+  result: () => z.null(),
   examples: [{ params: ['203.0.113.0/24'], result: null }],
   async run({ address }, { engine }) {
     if (!(await engine.peers.ban(address))) throw invalidParams(`invalid banned address ${address}`)
@@ -124,7 +128,7 @@ export const sco_unbanAddress = method({
   changesState: true,
   summary: 'Lifts the ban of an address or range.',
   params: { address: BannedText },
-  result: z.null(),
+  result: () => z.null(),
   examples: [{ params: ['203.0.113.0/24'], result: null }],
   async run({ address }, { engine }) {
     if (!(await engine.peers.unban(address))) throw invalidParams(`invalid banned address ${address}`)
@@ -136,7 +140,7 @@ export const sco_bannedAddresses = method({
   name: 'sco_bannedAddresses',
   summary: 'The banned addresses, then the banned ranges.',
   params: {},
-  result: z.array(z.string()),
+  result: () => z.array(z.string()),
   examples: [{ params: [], result: [] }],
   run: (_, { engine }) => [...engine.peers.banned()],
 })
@@ -145,7 +149,7 @@ export const sco_peerList = method({
   name: 'sco_peerList',
   summary: 'Event counters and score of each caller on another machine; callers on this one are not scored.',
   params: {},
-  result: z.array(PeerObject),
+  result: () => z.array(PeerObject),
   examples: [{ params: [], result: [] }],
   run: (_, { engine }) => engine.peers.list().map(toPeerObject),
 })
@@ -154,7 +158,7 @@ export const sco_reputationSummary = method({
   name: 'sco_reputationSummary',
   summary: 'The counters of sco_peerList, summed over all callers.',
   params: {},
-  result: SummaryObject,
+  result: () => SummaryObject,
   examples: [{ params: [], result: toSummary([]) }],
   run: (_, { engine }) => toSummary(engine.peers.list()),
 })
@@ -164,7 +168,7 @@ export const sco_clearPeerScoring = method({
   changesState: true,
   summary: 'Resets the counters of a caller, and lists the others; a ban stays.',
   params: { id: PeerId },
-  result: z.array(PeerObject),
+  result: () => z.array(PeerObject),
   examples: [{ params: ['203.0.113.7'], result: [] }],
   async run({ id }, { engine }) {
     await engine.peers.clearScore(id)
@@ -172,20 +176,22 @@ export const sco_clearPeerScoring = method({
   },
 })
 
-const UsageObject = z.strictObject({
-  key: z.string().describe('name of the API key; empty for calls without one'),
-  method: z.string(),
-  calls: Counter,
-  errors: Counter,
-  seconds: z.number().describe('of all calls together'),
-})
+const UsageObject = z.lazy(() =>
+  z.strictObject({
+    key: z.string().describe('name of the API key; empty for calls without one'),
+    method: z.string(),
+    calls: Counter,
+    errors: Counter,
+    seconds: z.number().describe('of all calls together'),
+  }),
+)
 
 export const sco_keyUsage = method({
   name: 'sco_keyUsage',
   summary:
     'Calls, errors and seconds by API key and method since the server started; calls of unknown methods count as `unknown`.',
   params: {},
-  result: z.array(UsageObject),
+  result: () => z.array(UsageObject),
   examples: [
     {
       params: [],

@@ -39,7 +39,7 @@ export const trace_call = method({
   name: 'trace_call',
   summary: 'Runs a message as eth_call does and returns its traces: trace, stateDiff, vmTrace.',
   params: { transaction: CallObject, traceTypes: TraceTypes, block: optional(CallBlock, 'latest') },
-  result: ReplayObject,
+  result: () => ReplayObject,
   errors: ['block-not-found'],
   examples: [{ params: [{ from: COW, to: COW1, value: '0x1' }, [], 'latest'], result: BARE }],
   async run({ transaction, traceTypes, block }, context) {
@@ -58,7 +58,7 @@ interface Step {
 
 /** A call and its trace types. */
 const TracedCall: Parameter<Step> = {
-  schema: z.tuple([CallObject.schema, TraceTypes.schema]),
+  schema: () => z.tuple([CallObject.schema(), TraceTypes.schema()]),
   read(value, name) {
     if (!Array.isArray(value) || value.length !== 2) refuse(name, 'a call and its trace types')
     return {
@@ -75,7 +75,7 @@ export const trace_callMany = method({
     calls: arrayOf(TracedCall, { most: MOST_CALLS, indexed: true }),
     block: optional(CallBlock, 'latest'),
   },
-  result: z.array(ReplayObject),
+  result: () => z.array(ReplayObject),
   errors: ['block-not-found'],
   examples: [{ params: [[[{ from: COW, to: COW1, value: '0x1' }, []]], 'latest'], result: [BARE] }],
   async run({ calls, block }, context) {
@@ -96,7 +96,7 @@ export const trace_rawTransaction = method({
   name: 'trace_rawTransaction',
   summary: 'Runs a signed transaction on the state of the head without sending it, and returns its traces.',
   params: { transaction: Data, traceTypes: TraceTypes },
-  result: ReplayObject,
+  result: () => ReplayObject,
   errors: ['transaction-refused'],
   examples: [
     {
@@ -125,7 +125,7 @@ export const trace_replayTransaction = method({
   summary:
     'Runs a mined transaction again and returns its traces: trace, stateDiff, vmTrace; null when unknown.',
   params: { transactionHash: TransactionHash, traceTypes: TraceTypes },
-  result: ReplayObject.nullable(),
+  result: () => ReplayObject.nullable(),
   errors: ['block-not-found'],
   examples: [{ params: [UNKNOWN, ['stateDiff']], result: null }],
   async run({ transactionHash, traceTypes }, context) {
@@ -145,7 +145,7 @@ export const trace_replayBlockTransactions = method({
   name: 'trace_replayBlockTransactions',
   summary: 'Runs a block again and returns the traces of each transaction, REMASC last; null when unknown.',
   params: { block: TraceBlock, traceTypes: TraceTypes },
-  result: z.array(BlockReplayObject).nullable(),
+  result: () => z.array(BlockReplayObject).nullable(),
   errors: ['block-not-found'],
   examples: [
     { params: ['earliest', ['trace']], result: [] },

@@ -57,7 +57,7 @@ export const trace_transaction = method({
   hosted: true,
   summary: 'All calls, creations and self-destructs of a mined transaction, in order.',
   params: { transactionHash: LooseHash },
-  result: z.array(TraceObject).nullable(),
+  result: () => z.array(TraceObject).nullable(),
   errors: ['block-not-found'],
   examples: [{ params: [UNKNOWN], result: null }],
   async run({ transactionHash }, context) {
@@ -71,7 +71,7 @@ export const trace_block = method({
   hosted: true,
   summary: 'The traces of every transaction of a block, REMASC last.',
   params: { block: TraceBlock },
-  result: z.array(TraceObject).nullable(),
+  result: () => z.array(TraceObject).nullable(),
   errors: ['block-not-found'],
   examples: [
     { params: ['earliest'], result: [] },
@@ -91,7 +91,7 @@ export const trace_filter = method({
   hosted: true,
   summary: 'Traces of transactions by sender and receiver over a range of blocks, page by page.',
   params: { filter: TraceFilterObject },
-  result: z.array(TraceObject),
+  result: () => z.array(TraceObject),
   errors: ['block-not-found', 'too-many'],
   examples: [{ params: [{ fromBlock: '0x0', toBlock: 'latest', fromAddress: NOBODY }], result: [] }],
   async run({ filter }, context) {
@@ -114,7 +114,7 @@ export const trace_get = method({
   name: 'trace_get',
   summary: 'One trace of a mined transaction by its index, counted from 0 in the order of trace_transaction.',
   params: { transactionHash: NonEmptyHash, positions: TracePosition },
-  result: TraceObject.nullable(),
+  result: () => TraceObject.nullable(),
   errors: ['block-not-found'],
   examples: [{ params: [UNKNOWN, ['0x0']], result: null }],
   async run({ transactionHash, positions }, context) {

@@ -42,10 +42,11 @@ export const txpool_content = method({
   name: 'txpool_content',
   summary: 'The transactions of the pool, by sender and nonce.',
   params: {},
-  result: z.strictObject({
-    pending: bySender(PooledTransactionObject),
-    queued: bySender(PooledTransactionObject),
-  }),
+  result: () =>
+    z.strictObject({
+      pending: bySender(PooledTransactionObject),
+      queued: bySender(PooledTransactionObject),
+    }),
   examples: [{ params: [], result: { pending: {}, queued: {} } }],
   run: (_, { engine }) => wholePool(engine.queries, toPooledTransaction),
 })
@@ -54,7 +55,7 @@ export const txpool_inspect = method({
   name: 'txpool_inspect',
   summary: 'The transactions of the pool, each in a line, by sender and nonce.',
   params: {},
-  result: z.strictObject({ pending: bySender(z.string()), queued: bySender(z.string()) }),
+  result: () => z.strictObject({ pending: bySender(z.string()), queued: bySender(z.string()) }),
   examples: [{ params: [], result: { pending: {}, queued: {} } }],
   run: (_, { engine }) => wholePool(engine.queries, toPooledLine),
 })
@@ -64,7 +65,7 @@ export const txpool_status = method({
   summary:
     'How many transactions of the pool are runnable, and how many wait for an earlier nonce; JSON integers.',
   params: {},
-  result: z.strictObject({ pending: z.int(), queued: z.int() }),
+  result: () => z.strictObject({ pending: z.int(), queued: z.int() }),
   examples: [{ params: [], result: { pending: 0, queued: 0 } }],
   run: (_, { engine }) => engine.queries.poolSize(),
 })
@@ -74,10 +75,11 @@ export const txpool_contentFrom = method({
   summary:
     "The pooled transactions of one sender by nonce, as transaction objects. Geth's form: the reference node has no such method.",
   params: { address: Address },
-  result: z.strictObject({
-    pending: z.record(Nonce, TransactionObject),
-    queued: z.record(Nonce, TransactionObject),
-  }),
+  result: () =>
+    z.strictObject({
+      pending: z.record(Nonce, TransactionObject),
+      queued: z.record(Nonce, TransactionObject),
+    }),
   examples: [{ params: [COW], result: { pending: {}, queued: {} } }],
   run({ address }, { engine: { queries } }) {
     const ofSender = (transactions: readonly Transaction[]) =>

@@ -20,7 +20,7 @@ export const web3_clientVersion = method({
   hosted: true,
   summary: 'Name, version and platform of the node.',
   params: {},
-  result: z.string(),
+  result: () => z.string(),
   examples: [{ params: [], result: 'Tandem/0.1.0/linux-x64/Node20/EMULATOR', varies: true }],
   run: (_, { options }) => options.clientVersion,
 })
@@ -30,7 +30,7 @@ export const web3_sha3 = method({
   hosted: true,
   summary: 'keccak-256 of bytes.',
   params: { data: HashedData },
-  result: HashText,
+  result: () => HashText,
   examples: [
     {
       params: ['0x68656c6c6f20776f726c64'],

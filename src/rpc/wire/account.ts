@@ -6,11 +6,13 @@ import type { StateReader } from '../../state/model.ts'
 import { DataText, QuantityText } from './scalars.ts'
 
 /** Balance, nonce and code. */
-export const AccountInfoObject = z.strictObject({
-  balance: QuantityText,
-  nonce: QuantityText,
-  code: DataText,
-})
+export const AccountInfoObject = z.lazy(() =>
+  z.strictObject({
+    balance: QuantityText,
+    nonce: QuantityText,
+    code: DataText,
+  }),
+)
 
 /** An account of a state; one that does not exist shows as an empty one. */
 export function toRpcAccountInfo(state: StateReader, address: Hex): z.infer<typeof AccountInfoObject> {

@@ -100,7 +100,7 @@ const ByNumber = mapped(
 
 /** EIP-1898: `blockHash` wins over `blockNumber`; booleans and numbers are taken as such and as text. */
 const BlockObject: Parameter<BlockArgument> = {
-  schema: z.union([ByHash.schema, ByNumber.schema]),
+  schema: () => z.union([ByHash.schema(), ByNumber.schema()]),
   read(value, name) {
     if (value === null) refuse(name, 'a block number, tag, hash or object')
     if (typeof value !== 'object' || Array.isArray(value)) throw invalidParams('Invalid input')
@@ -122,7 +122,7 @@ const DESCRIPTION = 'Block: number, tag, hash or EIP-1898 object'
 /** The forms that accept objects take no bare JSON numbers, and tags in lower case only. */
 function withObjects(plain: Parameter<BlockArgument>): Parameter<BlockArgument> {
   const { schema, read } = either(isText, plain, BlockObject)
-  return { schema: schema.describe(DESCRIPTION), read }
+  return { schema: () => schema().describe(DESCRIPTION), read }
 }
 
 /** Where state is read: tag, hex number, block hash, EIP-1898 object. */

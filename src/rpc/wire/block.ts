@@ -17,57 +17,59 @@ export const IMPORT_RESULTS = {
 } as const satisfies Record<Imported['outcome'], string>
 
 /** Key order is that of the reference node; null where a pending block has no answer yet. */
-export const BlockObject = z
-  .strictObject({
-    number: QuantityText.nullable(),
-    hash: HashText.nullable(),
-    parentHash: HashText,
-    mixHash: HashText,
-    nonce: DataText.nullable(),
-    sha3Uncles: HashText,
-    logsBloom: BloomText.nullable(),
-    transactionsRoot: HashText,
-    stateRoot: HashText,
-    receiptsRoot: HashText,
-    miner: AddressText.nullable(),
-    difficulty: QuantityText,
-    totalDifficulty: QuantityText,
-    extraData: DataText,
-    size: QuantityText,
-    gasLimit: QuantityText,
-    gasUsed: QuantityText,
-    timestamp: QuantityText,
-    transactions: z.array(z.union([HashText, TransactionObject])),
-    uncles: z.array(HashText),
-    minimumGasPrice: QuantityText,
-    bitcoinMergedMiningHeader: DataText,
-    bitcoinMergedMiningCoinbaseTransaction: DataText,
-    bitcoinMergedMiningMerkleProof: DataText,
-    hashForMergedMining: HashText,
-    paidFees: QuantityText,
-    cumulativeDifficulty: QuantityText,
-    rskPteEdges: z.array(z.int()).nullable(),
-    baseEvent: DataText.nullable(),
-    syntheticStateRoot: z
-      .literal(true)
-      .optional()
-      .describe('on a fork, in its own blocks: `stateRoot` identifies the state, and is no root of it'),
-    hiddenTransactions: z
-      .array(HashText)
-      .optional()
-      .describe('under --hide-remasc: what `transactions` leaves out'),
-  })
-  .meta({ id: 'Block' })
+export const BlockObject = z.lazy(() =>
+  z
+    .strictObject({
+      number: QuantityText.nullable(),
+      hash: HashText.nullable(),
+      parentHash: HashText,
+      mixHash: HashText,
+      nonce: DataText.nullable(),
+      sha3Uncles: HashText,
+      logsBloom: BloomText.nullable(),
+      transactionsRoot: HashText,
+      stateRoot: HashText,
+      receiptsRoot: HashText,
+      miner: AddressText.nullable(),
+      difficulty: QuantityText,
+      totalDifficulty: QuantityText,
+      extraData: DataText,
+      size: QuantityText,
+      gasLimit: QuantityText,
+      gasUsed: QuantityText,
+      timestamp: QuantityText,
+      transactions: z.array(z.union([HashText, TransactionObject])),
+      uncles: z.array(HashText),
+      minimumGasPrice: QuantityText,
+      bitcoinMergedMiningHeader: DataText,
+      bitcoinMergedMiningCoinbaseTransaction: DataText,
+      bitcoinMergedMiningMerkleProof: DataText,
+      hashForMergedMining: HashText,
+      paidFees: QuantityText,
+      cumulativeDifficulty: QuantityText,
+      rskPteEdges: z.array(z.int()).nullable(),
+      baseEvent: DataText.nullable(),
+      syntheticStateRoot: z
+        .literal(true)
+        .optional()
+        .describe('on a fork, in its own blocks: `stateRoot` identifies the state, and is no root of it'),
+      hiddenTransactions: z
+        .array(HashText)
+        .optional()
+        .describe('under --hide-remasc: what `transactions` leaves out'),
+    })
+    .meta({ id: 'Block' }),
+)
 
 /** A block object. */
 export type RpcBlock = z.infer<typeof BlockObject>
 
 /** The members of a block that its header determines. */
-export const HeaderObject = BlockObject.omit({
-  transactions: true,
-  uncles: true,
-  hiddenTransactions: true,
-}).meta({ id: 'Header' })
+export const HeaderObject = z.lazy(() =>
+  BlockObject.unwrap()
+    .omit({ transactions: true, uncles: true, hiddenTransactions: true })
+    .meta({ id: 'Header' }),
+)
 
 // The proof of work is another chain's, so these two only keep Ethereum's clients content.
 const ZERO_MIX_HASH: Hex = `0x${'00'.repeat(32)}`

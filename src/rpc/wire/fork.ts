@@ -54,7 +54,7 @@ const ReorgPair: Parameter<{
   readonly transaction: ValueOf<typeof ReorgTransaction>
   readonly block: number
 }> = {
-  schema: z.tuple([ReorgTransaction.schema, BlockIndex.schema]),
+  schema: () => z.tuple([ReorgTransaction.schema(), BlockIndex.schema()]),
   read(value, name) {
     if (!Array.isArray(value) || value.length !== 2) refuse(name, 'a pair of a transaction and a block index')
     return {

@@ -5,23 +5,25 @@ import { toHex, toQuantity } from '../../encoding/hex.ts'
 import { AddressText, BloomText, DataText, HashText, QuantityText } from './scalars.ts'
 
 /** Key order is that of the reference node. */
-export const HeaderObject = z.strictObject({
-  difficulty: QuantityText,
-  extraData: DataText,
-  gasLimit: QuantityText,
-  gasUsed: QuantityText,
-  logsBloom: BloomText,
-  miner: AddressText,
-  number: QuantityText,
-  parentHash: HashText,
-  receiptsRoot: HashText,
-  sha3Uncles: HashText,
-  stateRoot: HashText,
-  timestamp: QuantityText,
-  transactionsRoot: HashText,
-  hash: HashText,
-  baseEvent: DataText,
-})
+export const HeaderObject = z.lazy(() =>
+  z.strictObject({
+    difficulty: QuantityText,
+    extraData: DataText,
+    gasLimit: QuantityText,
+    gasUsed: QuantityText,
+    logsBloom: BloomText,
+    miner: AddressText,
+    number: QuantityText,
+    parentHash: HashText,
+    receiptsRoot: HashText,
+    sha3Uncles: HashText,
+    stateRoot: HashText,
+    timestamp: QuantityText,
+    transactionsRoot: HashText,
+    hash: HashText,
+    baseEvent: DataText,
+  }),
+)
 
 /** The header of a block; a base event that is none shows as a zero byte, as in the reference node. */
 export function toRpcHeader({ hash, block: { header } }: ExecutedBlock): z.infer<typeof HeaderObject> {

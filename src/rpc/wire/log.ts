@@ -6,19 +6,23 @@ import type { LogView } from '../../engine/model.ts'
 import { AddressText, DataText, HashText, QuantityText } from './scalars.ts'
 
 /** A log within its receipt. */
-export const ReceiptLogObject = z.strictObject({
-  logIndex: QuantityText,
-  blockNumber: QuantityText,
-  blockHash: HashText,
-  transactionHash: HashText,
-  transactionIndex: QuantityText,
-  address: AddressText,
-  data: DataText,
-  topics: z.array(HashText),
-})
+export const ReceiptLogObject = z.lazy(() =>
+  z.strictObject({
+    logIndex: QuantityText,
+    blockNumber: QuantityText,
+    blockHash: HashText,
+    transactionHash: HashText,
+    transactionIndex: QuantityText,
+    address: AddressText,
+    data: DataText,
+    topics: z.array(HashText),
+  }),
+)
 
 /** A log on its own. */
-export const LogObject = ReceiptLogObject.extend({ removed: z.boolean() }).meta({ id: 'Log' })
+export const LogObject = z.lazy(() =>
+  ReceiptLogObject.unwrap().extend({ removed: z.boolean() }).meta({ id: 'Log' }),
+)
 
 /** Where a log stands; `logIndex` counts over the block. */
 export interface LogPlace {

@@ -25,23 +25,24 @@ export function jsonInteger(description: string, least: number, most: number): P
   })
 }
 
-const OtsBlock = BlockObject.omit({ transactions: true }).extend({
-  logsBloom: z.null(),
-  transactionCount: count,
-})
+const OtsBlock = z.lazy(() =>
+  BlockObject.unwrap().omit({ transactions: true }).extend({ logsBloom: z.null(), transactionCount: count }),
+)
 
 /** This chain issues nothing: miners live on fees. */
-export const BlockDetails = z
-  .strictObject({
-    block: OtsBlock,
-    issuance: z.strictObject({
-      blockReward: QuantityText,
-      uncleReward: QuantityText,
-      issuance: QuantityText,
-    }),
-    totalFees: QuantityText,
-  })
-  .meta({ id: 'BlockDetails', description: 'A block without its transactions (ots_getBlockDetails)' })
+export const BlockDetails = z.lazy(() =>
+  z
+    .strictObject({
+      block: OtsBlock,
+      issuance: z.strictObject({
+        blockReward: QuantityText,
+        uncleReward: QuantityText,
+        issuance: QuantityText,
+      }),
+      totalFees: QuantityText,
+    })
+    .meta({ id: 'BlockDetails', description: 'A block without its transactions (ots_getBlockDetails)' }),
+)
 
 /** A block without its transactions and bloom. */
 export function toBlockDetails({ executed }: BlockView, described: RpcBlock): z.infer<typeof BlockDetails> {
@@ -54,20 +55,26 @@ export function toBlockDetails({ executed }: BlockView, described: RpcBlock): z.
 }
 
 /** Receipts leave out what is long and not shown. */
-export const BlockTransactions = z.strictObject({
-  fullblock: OtsBlock.extend({ transactions: z.array(TransactionObject) }),
-  receipts: z.array(ReceiptObject.extend({ logs: z.null(), logsBloom: z.null() })),
-})
+export const BlockTransactions = z.lazy(() =>
+  z.strictObject({
+    fullblock: OtsBlock.unwrap().extend({ transactions: z.array(TransactionObject) }),
+    receipts: z.array(ReceiptObject.unwrap().extend({ logs: z.null(), logsBloom: z.null() })),
+  }),
+)
 
-const TimedReceipt = ReceiptObject.extend({ logs: z.array(LogObject), timestamp: count })
+const TimedReceipt = z.lazy(() =>
+  ReceiptObject.unwrap().extend({ logs: z.array(LogObject), timestamp: count }),
+)
 
 /** Newest first; `firstPage` when none is newer, `lastPage` when none is older. */
-export const AccountTransactions = z.strictObject({
-  txs: z.array(TransactionObject),
-  receipts: z.array(TimedReceipt),
-  firstPage: z.boolean(),
-  lastPage: z.boolean(),
-})
+export const AccountTransactions = z.lazy(() =>
+  z.strictObject({
+    txs: z.array(TransactionObject),
+    receipts: z.array(TimedReceipt),
+    firstPage: z.boolean(),
+    lastPage: z.boolean(),
+  }),
+)
 
 /** A receipt with the time of its block, Unix seconds. */
 export function toTimedReceipt(view: ReceiptView): z.infer<typeof TimedReceipt> {
@@ -80,7 +87,7 @@ export function toTimedReceipt(view: ReceiptView): z.infer<typeof TimedReceipt> 
 }
 
 /** A header; mix hash and nonce as in blocks. */
-export const ErigonHeader = HeaderObject.extend({ mixHash: HashText, nonce: DataText })
+export const ErigonHeader = z.lazy(() => HeaderObject.unwrap().extend({ mixHash: HashText, nonce: DataText }))
 
 /** The header of a block. */
 export function toErigonHeader({ executed }: BlockView): z.infer<typeof ErigonHeader> {
@@ -90,12 +97,14 @@ export function toErigonHeader({ executed }: BlockView): z.infer<typeof ErigonHe
 const OPERATIONS = { call: 0, selfdestruct: 1, create: 2, create2: 3 } as const
 
 /** `type`: 0 transfer, 1 self-destruct, 2 CREATE, 3 CREATE2. */
-export const InternalOperation = z.strictObject({
-  type: z.union([z.literal(0), z.literal(1), z.literal(2), z.literal(3)]),
-  from: AddressText,
-  to: AddressText,
-  value: QuantityText,
-})
+export const InternalOperation = z.lazy(() =>
+  z.strictObject({
+    type: z.union([z.literal(0), z.literal(1), z.literal(2), z.literal(3)]),
+    from: AddressText,
+    to: AddressText,
+    value: QuantityText,
+  }),
+)
 
 /** Transfers, creations and self-destructs below a transaction's own frame, without those that a failure undid. */
 export function toInternalOperations({ calls, failure }: CallFrame): z.infer<typeof InternalOperation>[] {
@@ -111,23 +120,25 @@ export function toInternalOperations({ calls, failure }: CallFrame): z.infer<typ
 }
 
 /** `value` is null where a call moves none by its kind. */
-export const TraceEntry = z.strictObject({
-  type: z.enum([
-    'CALL',
-    'CALLCODE',
-    'DELEGATECALL',
-    'STATICCALL',
-    'CREATE',
-    'CREATE2',
-    'SELFDESTRUCT',
-  ] satisfies Uppercase<CallFrame['kind']>[]),
-  depth: count,
-  from: AddressText,
-  to: AddressText,
-  value: QuantityText.nullable(),
-  input: DataText,
-  output: DataText,
-})
+export const TraceEntry = z.lazy(() =>
+  z.strictObject({
+    type: z.enum([
+      'CALL',
+      'CALLCODE',
+      'DELEGATECALL',
+      'STATICCALL',
+      'CREATE',
+      'CREATE2',
+      'SELFDESTRUCT',
+    ] satisfies Uppercase<CallFrame['kind']>[]),
+    depth: count,
+    from: AddressText,
+    to: AddressText,
+    value: QuantityText.nullable(),
+    input: DataText,
+    output: DataText,
+  }),
+)
 
 /** A call tree as a list, parents before children; calls that were not made are left out, as in `vmTrace`. */
 export function toTraceEntries(frame: CallFrame): z.infer<typeof TraceEntry>[] {

@@ -89,13 +89,14 @@ export function requireSupported(overrides: ReadonlyMap<Hex, SentOverride>, name
 
 /** Accounts to override, in the order sent; null members count as absent, unknown ones are ignored. */
 export const OverrideSet: Parameter<StateOverrides> = {
-  schema: SentOverrideSet.schema.refine((sent) => {
-    try {
-      requireSupported(SentOverrideSet.read(sent, ''), '')
-      return true
-    } catch {
-      return false
-    }
-  }),
+  schema: () =>
+    SentOverrideSet.schema().refine((sent) => {
+      try {
+        requireSupported(SentOverrideSet.read(sent, ''), '')
+        return true
+      } catch {
+        return false
+      }
+    }),
   read: (sent, name) => requireSupported(SentOverrideSet.read(sent, name), name),
 }

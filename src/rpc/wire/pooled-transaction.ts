@@ -10,21 +10,23 @@ const NO_BLOCK: Hex = `0x${'0'.repeat(64)}`
 const NOBODY = '0x00'
 
 /** Here price and value are signed bytes, not quantities: 128 is `0x0080`. */
-export const PooledTransactionObject = z
-  .strictObject({
-    blockHash: HashText,
-    blockNumber: z.null(),
-    transactionIndex: z.null(),
-    from: AddressText,
-    gas: QuantityText,
-    gasPrice: DataText,
-    hash: HashText,
-    input: DataText,
-    nonce: QuantityText,
-    to: z.union([AddressText, z.literal(NOBODY)]),
-    value: DataText,
-  })
-  .meta({ id: 'PooledTransaction' })
+export const PooledTransactionObject = z.lazy(() =>
+  z
+    .strictObject({
+      blockHash: HashText,
+      blockNumber: z.null(),
+      transactionIndex: z.null(),
+      from: AddressText,
+      gas: QuantityText,
+      gasPrice: DataText,
+      hash: HashText,
+      input: DataText,
+      nonce: QuantityText,
+      to: z.union([AddressText, z.literal(NOBODY)]),
+      value: DataText,
+    })
+    .meta({ id: 'PooledTransaction' }),
+)
 
 /** A transaction that waits for a block. */
 export function toPooledTransaction(transaction: Transaction): z.infer<typeof PooledTransactionObject> {

@@ -29,17 +29,19 @@ export const SlotsByAccount: Parameter<ReadonlyMap<Hex, readonly bigint[]>> = re
 )
 
 /** The proof object; nodes are RLP, root first. */
-export const ProofObject = z
-  .strictObject({
-    address: AddressText,
-    accountProof: z.array(DataText),
-    balance: QuantityText,
-    codeHash: HashText,
-    nonce: QuantityText,
-    storageHash: HashText,
-    storageProof: z.array(z.strictObject({ key: HashText, value: QuantityText, proof: z.array(DataText) })),
-  })
-  .meta({ id: 'AccountProof' })
+export const ProofObject = z.lazy(() =>
+  z
+    .strictObject({
+      address: AddressText,
+      accountProof: z.array(DataText),
+      balance: QuantityText,
+      codeHash: HashText,
+      nonce: QuantityText,
+      storageHash: HashText,
+      storageProof: z.array(z.strictObject({ key: HashText, value: QuantityText, proof: z.array(DataText) })),
+    })
+    .meta({ id: 'AccountProof' }),
+)
 
 const rlpText = (node: Uint8Array): Hex => toHex(encodeRlp(node))
 

@@ -8,24 +8,26 @@ import { AddressText, BloomText, HashText, QuantityText } from './scalars.ts'
 import { toRpcSender } from './transaction.ts'
 
 /** Key order is that of the reference node. */
-export const ReceiptObject = z
-  .strictObject({
-    transactionHash: HashText,
-    transactionIndex: QuantityText,
-    blockHash: HashText,
-    blockNumber: QuantityText,
-    cumulativeGasUsed: QuantityText,
-    gasUsed: QuantityText,
-    contractAddress: AddressText.nullable(),
-    logs: z.array(ReceiptLogObject),
-    from: AddressText,
-    to: AddressText.nullable(),
-    status: z.enum(['0x0', '0x1']),
-    logsBloom: BloomText,
-    type: z.literal('0x0'),
-    effectiveGasPrice: QuantityText,
-  })
-  .meta({ id: 'Receipt' })
+export const ReceiptObject = z.lazy(() =>
+  z
+    .strictObject({
+      transactionHash: HashText,
+      transactionIndex: QuantityText,
+      blockHash: HashText,
+      blockNumber: QuantityText,
+      cumulativeGasUsed: QuantityText,
+      gasUsed: QuantityText,
+      contractAddress: AddressText.nullable(),
+      logs: z.array(ReceiptLogObject),
+      from: AddressText,
+      to: AddressText.nullable(),
+      status: z.enum(['0x0', '0x1']),
+      logsBloom: BloomText,
+      type: z.literal('0x0'),
+      effectiveGasPrice: QuantityText,
+    })
+    .meta({ id: 'Receipt' }),
+)
 
 /** A receipt; `contractAddress` is that of every creation, also of one that failed. */
 export function toRpcReceipt(view: ReceiptView): z.infer<typeof ReceiptObject> {

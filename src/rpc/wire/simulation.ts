@@ -37,20 +37,24 @@ export const SimulationObject = object(
 const REVERTED = 3
 const FAILED = -32015
 
-const CallResultObject = z.strictObject({
-  status: z.enum(['0x0', '0x1']),
-  returnData: DataText,
-  gasUsed: QuantityText,
-  logs: z.array(LogObject),
-  error: z
-    .strictObject({ code: z.literal([REVERTED, FAILED]), message: z.string(), data: DataText.optional() })
-    .optional(),
-})
+const CallResultObject = z.lazy(() =>
+  z.strictObject({
+    status: z.enum(['0x0', '0x1']),
+    returnData: DataText,
+    gasUsed: QuantityText,
+    logs: z.array(LogObject),
+    error: z
+      .strictObject({ code: z.literal([REVERTED, FAILED]), message: z.string(), data: DataText.optional() })
+      .optional(),
+  }),
+)
 
 /** A block object with the results of its calls. */
-export const SimulatedBlockObject = BlockObject.extend({ calls: z.array(CallResultObject) }).meta({
-  id: 'SimulatedBlock',
-})
+export const SimulatedBlockObject = z.lazy(() =>
+  BlockObject.unwrap()
+    .extend({ calls: z.array(CallResultObject) })
+    .meta({ id: 'SimulatedBlock' }),
+)
 
 function errorOf({ kind, reason, output }: Failure): z.infer<typeof CallResultObject>['error'] {
   if (kind === 'failed') return { code: FAILED, message: `vm execution error: ${reason}` }

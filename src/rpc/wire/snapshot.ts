@@ -44,25 +44,32 @@ export function snapshotId(reference: number | string, { dev }: Engine): number 
 }
 
 const change = <T extends z.ZodType>(value: T) => z.strictObject({ from: value, to: value }).optional()
-const Word = z.union([HashText, DataText])
-const Lists = z.strictObject({ removed: z.array(HashText), added: z.array(HashText) }).optional()
+const Word = z.lazy(() => z.union([HashText, DataText]))
+const Lists = z.lazy(() =>
+  z.strictObject({ removed: z.array(HashText), added: z.array(HashText) }).optional(),
+)
 
 /** What differs between two snapshots; what does not is left out. */
-export const SnapshotDiffObject = z
-  .strictObject({
-    accounts: z.record(
-      AddressText,
-      z.strictObject({
-        balance: change(QuantityText),
-        nonce: change(QuantityText),
-        code: change(DataText),
-        storage: z.record(HashText, z.strictObject({ from: Word, to: Word })).optional(),
-      }),
-    ),
-    blocks: Lists.describe('hashes: removed from the first head down, added up to the second'),
-    pool: Lists.describe('hashes of transactions'),
-  })
-  .meta({ id: 'SnapshotDiff', description: 'What differs between two snapshots; what does not is left out' })
+export const SnapshotDiffObject = z.lazy(() =>
+  z
+    .strictObject({
+      accounts: z.record(
+        AddressText,
+        z.strictObject({
+          balance: change(QuantityText),
+          nonce: change(QuantityText),
+          code: change(DataText),
+          storage: z.record(HashText, z.strictObject({ from: Word, to: Word })).optional(),
+        }),
+      ),
+      blocks: Lists.describe('hashes: removed from the first head down, added up to the second'),
+      pool: Lists.describe('hashes of transactions'),
+    })
+    .meta({
+      id: 'SnapshotDiff',
+      description: 'What differs between two snapshots; what does not is left out',
+    }),
+)
 
 type RpcSnapshotDiff = z.infer<typeof SnapshotDiffObject>
 

@@ -63,7 +63,7 @@ export const SubscriptionName: Parameter<SubscriptionKind> = scalar({
   refusal: () => new NodeError('method-not-found', 'method not found'),
 })
 
-const Ignored: Parameter<undefined> = { schema: z.unknown(), read: () => undefined }
+const Ignored: Parameter<undefined> = { schema: () => z.unknown(), read: () => undefined }
 
 /**
  * `address` and `topics` as in a filter; the bounds of a range are taken and mean nothing, since a subscription begins

@@ -9,25 +9,27 @@ import { AddressText, DataText, HashText, QuantityText } from './scalars.ts'
 const ZERO_ADDRESS: Hex = '0x0000000000000000000000000000000000000000'
 
 /** Key order is that of the reference node. `r` and `s` are quantities, `v` has at least two digits unless it is 0. */
-export const TransactionObject = z
-  .strictObject({
-    hash: HashText,
-    nonce: QuantityText,
-    blockHash: HashText.nullable(),
-    blockNumber: QuantityText.nullable(),
-    transactionIndex: QuantityText.nullable(),
-    from: AddressText,
-    to: AddressText.nullable(),
-    gas: QuantityText,
-    gasPrice: QuantityText,
-    value: QuantityText,
-    input: DataText,
-    v: QuantityText,
-    r: QuantityText,
-    s: QuantityText,
-    type: z.literal('0x0'),
-  })
-  .meta({ id: 'Transaction' })
+export const TransactionObject = z.lazy(() =>
+  z
+    .strictObject({
+      hash: HashText,
+      nonce: QuantityText,
+      blockHash: HashText.nullable(),
+      blockNumber: QuantityText.nullable(),
+      transactionIndex: QuantityText.nullable(),
+      from: AddressText,
+      to: AddressText.nullable(),
+      gas: QuantityText,
+      gasPrice: QuantityText,
+      value: QuantityText,
+      input: DataText,
+      v: QuantityText,
+      r: QuantityText,
+      s: QuantityText,
+      type: z.literal('0x0'),
+    })
+    .meta({ id: 'Transaction' }),
+)
 
 /** A transaction object. */
 export type RpcTransaction = z.infer<typeof TransactionObject>

@@ -4,12 +4,14 @@ import type { TypedData } from '../../chain/typed-data.ts'
 import { anyOf, anyText, schemaForm } from '../json-forms.ts'
 import { expected, type Parameter, scalar } from '../parameter.ts'
 
-const typedData = z.object({
-  types: z.record(z.string(), z.array(z.object({ name: z.string(), type: z.string() }))),
-  primaryType: z.string(),
-  domain: z.record(z.string(), z.unknown()),
-  message: z.record(z.string(), z.unknown()),
-})
+const typedData = z.lazy(() =>
+  z.object({
+    types: z.record(z.string(), z.array(z.object({ name: z.string(), type: z.string() }))),
+    primaryType: z.string(),
+    domain: z.record(z.string(), z.unknown()),
+    message: z.record(z.string(), z.unknown()),
+  }),
+)
 
 function parsed(value: unknown): unknown {
   if (typeof value !== 'string') return value
@@ -20,7 +22,7 @@ function parsed(value: unknown): unknown {
   }
 }
 
-const Members = schemaForm(typedData)
+const Members = schemaForm(() => typedData)
 const JsonText = anyText({ where: (value) => Members.accepts(parsed(value)) })
 
 /** Types, primary type, domain and message. Decoded by the schema itself: a signature costs far more. */

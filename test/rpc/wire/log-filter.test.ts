@@ -18,14 +18,14 @@ describe('a filter of logs', () => {
     [{ topics: [[null], [], TOPIC] }, { addresses: [], topics: [null, null, [TOPIC]] }],
   ])('%j is understood and described', (filter, meaning) => {
     expect(FilterObject.read(filter, 'filter')).toEqual(meaning)
-    expect(FilterObject.schema.safeParse(filter).error).toBeUndefined()
+    expect(FilterObject.schema().safeParse(filter).error).toBeUndefined()
   })
 
   it.each([null, [], 'x', { address: 5 }, { topics: [5] }, { topics: ['0x11'] }, { fromBlock: null }])(
     '%j is neither',
     (filter) => {
       expect(() => FilterObject.read(filter, 'filter')).toThrow()
-      expect(FilterObject.schema.safeParse(filter).success).toBe(false)
+      expect(FilterObject.schema().safeParse(filter).success).toBe(false)
     },
   )
 })

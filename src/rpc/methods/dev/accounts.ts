@@ -25,7 +25,7 @@ export const hardhat_stopImpersonatingAccount = method({
   changesState: true,
   summary: 'Takes that back; false when the address was not impersonated.',
   params: { address: Address },
-  result: z.boolean(),
+  result: () => z.boolean(),
   examples: [{ params: [`0x${'1b'.repeat(20)}`], result: false }],
   run: ({ address }, { engine }) => engine.dev.impersonation.stop(address),
 })
@@ -35,7 +35,7 @@ export const anvil_stopImpersonatingAccount = method({
   changesState: true,
   summary: "Takes that back. Anvil's form: answers null.",
   params: { address: Address },
-  result: z.null(),
+  result: () => z.null(),
   examples: [{ params: [EXAMPLE], result: null }],
   run({ address }, { engine }) {
     engine.dev.impersonation.stop(address)
@@ -49,7 +49,7 @@ export const anvil_autoImpersonateAccount = method({
   aliases: ['hardhat_autoImpersonateAccount'],
   summary: 'Impersonates every address, or only those that were named.',
   params: { on: Flag },
-  result: z.null(),
+  result: () => z.null(),
   examples: [{ params: [false], result: null }],
   run({ on }, { engine }) {
     engine.dev.impersonation.setEverybody(on)
@@ -69,7 +69,7 @@ export const anvil_impersonateSignature = method({
   summary:
     'Lets ECRECOVER answer this address for a signature (r, s, v), whatever was signed. Kept in memory until a reset: code that ran with it gives other results where it is unknown.',
   params: { signature: Signature, address: Address },
-  result: z.null(),
+  result: () => z.null(),
   examples: [{ params: [`0x${'11'.repeat(64)}1b`, EXAMPLE], result: null }],
   run({ signature, address }, { engine }) {
     engine.dev.impersonation.impersonateSignature(signature, address)
@@ -83,7 +83,7 @@ export const evm_addAccount = method({
   summary:
     'Lets `eth_sendTransaction` send from an address without its key, as Ganache does; false when it already can. No passphrase guards it.',
   params: { address: Address, passphrase: optional(orNull(Passphrase, ''), null) },
-  result: z.boolean(),
+  result: () => z.boolean(),
   examples: [{ params: [EXAMPLE, ''], result: true }],
   run({ address }, { engine: { accounts, dev } }) {
     if (accounts.has(address) || dev.impersonation.covers(address)) return false

@@ -21,7 +21,7 @@ export const anvil_rollback = method({
   summary:
     'Takes the last blocks off the chain, one by default; their transactions do not return to the pool.',
   params: { depth: optional(orNull(BlockCount, 1), 1) },
-  result: z.null(),
+  result: () => z.null(),
   examples: [{ params: [0], result: null }],
   async run({ depth }, { engine }) {
     await engine.dev.rollback(depth)
@@ -46,7 +46,7 @@ export const anvil_reorg = method({
   summary:
     'Replaces the last `depth` blocks by as many others, whatever their difficulty. `transactions` are pairs of a signed transaction or a call object and the index of its block, from 0; blocks without any are empty.',
   params: { depth: BlockCount, transactions: optional(ReorgTransactions, []) },
-  result: z.null(),
+  result: () => z.null(),
   errors: ['transaction-refused', 'mining-refused'],
   examples: [{ params: [0, []], result: null }],
   async run({ depth, transactions }, { engine }) {
@@ -55,11 +55,18 @@ export const anvil_reorg = method({
   },
 })
 
-const DetailedBlockObject = BlockObject.extend({
-  transactions: z.array(
-    TransactionObject.extend({ output: DataText.optional(), revertReason: z.string().optional() }),
-  ),
-}).meta({ id: 'DetailedBlock' })
+const DetailedBlockObject = z.lazy(() =>
+  BlockObject.unwrap()
+    .extend({
+      transactions: z.array(
+        TransactionObject.unwrap().extend({
+          output: DataText.optional(),
+          revertReason: z.string().optional(),
+        }),
+      ),
+    })
+    .meta({ id: 'DetailedBlock' }),
+)
 
 async function mineDetailed(wanted: ValueOf<typeof MineOptions>, context: Context) {
   const { engine, options } = context
@@ -94,7 +101,7 @@ export const anvil_mine_detailed = method({
   summary:
     'Mines as evm_mine does, and answers the blocks with their transactions, their outputs and the reasons of reverts.',
   params: { options: optional(MineOptions, {}) },
-  result: z.array(DetailedBlockObject),
+  result: () => z.array(DetailedBlockObject),
   errors: ['mining-refused'],
   examples: [],
   run: ({ options }, context) => mineDetailed(options, context),
@@ -104,7 +111,7 @@ export const anvil_getGenesisTime = method({
   name: 'anvil_getGenesisTime',
   summary: 'Timestamp of the genesis block, seconds since 1970, a JSON integer.',
   params: {},
-  result: z.int(),
+  result: () => z.int(),
   errors: ['block-not-found'],
   examples: [{ params: [], result: 0 }],
   async run(_, { engine }) {
@@ -118,7 +125,7 @@ export const anvil_getLastBlockWallTime = method({
   summary:
     'When the head became the head by the wall clock, or the node started, in milliseconds since 1970 to the second; a JSON integer.',
   params: {},
-  result: z.int(),
+  result: () => z.int(),
   examples: [{ params: [], result: 1_795_327_675_000, varies: true }],
   run: (_, { engine }) => engine.dev.lastBlockTime() * 1000,
 })

@@ -37,7 +37,7 @@ export const anvil_dealERC20 = method({
   summary:
     'Sets the balance of an account in a token. The slot is found by overriding those that `balanceOf` reads, so the layout does not matter, and proxies are served; a balance that is computed or packed with other values is refused.',
   params: { address: Address, token: Address, balance: Quantity },
-  result: z.null(),
+  result: () => z.null(),
   examples: [],
   run: ({ address, token, balance }, context) => setAnswer(token, BALANCE_OF, [address], balance, context),
 })
@@ -48,7 +48,7 @@ export const anvil_setERC20Allowance = method({
   changesState: true,
   summary: 'Sets what a spender may spend of a token for its owner; the slot is found as that of a balance.',
   params: { owner: Address, spender: Address, token: Address, amount: Quantity },
-  result: z.null(),
+  result: () => z.null(),
   examples: [],
   run: ({ owner, spender, token, amount }, context) =>
     setAnswer(token, ALLOWANCE, [owner, spender], amount, context),

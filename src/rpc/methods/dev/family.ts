@@ -32,7 +32,7 @@ export function order<P extends NamedParameters>(definition: Order<P>): readonly
       ...(waitsForUpstream && { waitsForUpstream }),
       summary,
       params,
-      result: z.literal(true),
+      result: () => z.literal(true),
       errors,
       examples: examples(true),
       async run(args, context) {
@@ -46,7 +46,7 @@ export function order<P extends NamedParameters>(definition: Order<P>): readonly
       ...(waitsForUpstream && { waitsForUpstream }),
       summary: `${summary} Anvil's form: answers null.`,
       params,
-      result: z.null(),
+      result: () => z.null(),
       errors,
       examples: examples(null),
       async run(args, context) {

@@ -48,7 +48,7 @@ export const evm_setBlockGasLimit = method({
   summary:
     'Sets the gas limit of all blocks mined here from now on, at once and not by small steps; one transaction may take it all.',
   params: { gasLimit: Quantity },
-  result: z.literal(true),
+  result: () => z.literal(true),
   examples: [{ params: ['0x1c9c380'], result: true }],
   async run({ gasLimit }, { engine }) {
     await engine.dev.setBlockGasLimit(gasLimit)
@@ -61,7 +61,7 @@ export const hardhat_getAutomine = method({
   aliases: ['anvil_getAutomine'],
   summary: 'Is a block mined for each transaction?',
   params: {},
-  result: z.boolean(),
+  result: () => z.boolean(),
   examples: [{ params: [], result: true }],
   run: (_, { engine }) => minesAtOnce(engine.dev.miningMode()),
 })
@@ -71,7 +71,7 @@ export const anvil_setIntervalMining = method({
   changesState: true,
   summary: 'Mines a block every so many seconds, where `evm_setIntervalMining` takes milliseconds; 0 stops.',
   params: { seconds: wholeNumber('seconds; 0 stops', MAX_INTERVAL) },
-  result: z.null(),
+  result: () => z.null(),
   examples: [{ params: [5], result: null }],
   async run({ seconds }, { engine }) {
     await engine.commands.setIntervalMining(seconds * 1000)
@@ -83,7 +83,7 @@ export const anvil_getIntervalMining = method({
   name: 'anvil_getIntervalMining',
   summary: 'Seconds between blocks mined on a timer, rounded up, or null without a timer.',
   params: {},
-  result: z.int().nullable(),
+  result: () => z.int().nullable(),
   examples: [{ params: [], result: null }],
   run(_, { engine }) {
     const milliseconds = intervalOf(engine.dev.miningMode())
@@ -97,7 +97,7 @@ export const evm_setTime = method({
   summary:
     'Sets the clock of the next block, in milliseconds since 1970 (a smaller number than 10^11 is one of seconds); the seconds by which it was moved.',
   params: { time: Timestamp },
-  result: z.int(),
+  result: () => z.int(),
   examples: [{ params: [4_102_444_800_000], result: 2_307_194_960, varies: true }],
   run: ({ time }, { engine }) =>
     engine.dev.setTime(time < FIRST_MILLISECONDS ? time : Math.floor(time / 1000)),
@@ -108,7 +108,7 @@ export const anvil_setBlockTimestampInterval = method({
   changesState: true,
   summary: 'Gives each block the timestamp of the one before and so many seconds, whatever the clock is.',
   params: { seconds: wholeNumber('seconds; at least 1 passes between blocks', 10 ** 9) },
-  result: z.null(),
+  result: () => z.null(),
   examples: [{ params: [12], result: null }],
   async run({ seconds }, { engine }) {
     await engine.dev.setBlockTimestampInterval(seconds)
@@ -121,7 +121,7 @@ export const anvil_removeBlockTimestampInterval = method({
   changesState: true,
   summary: 'Lets timestamps follow the clock again; false when they did.',
   params: {},
-  result: z.boolean(),
+  result: () => z.boolean(),
   examples: [{ params: [], result: false }],
   run: (_, { engine }) => engine.dev.setBlockTimestampInterval(undefined),
 })
@@ -132,7 +132,7 @@ export const miner_start = method({
   changesState: true,
   summary: 'Mines by itself again: as the node was started to, else a block for each transaction.',
   params: { threads: optional(orNull(wholeNumber('ignored', 2 ** 31), 0), 0) },
-  result: z.literal(true),
+  result: () => z.literal(true),
   errors: ['mining-refused'],
   examples: [{ params: [], result: true }],
   async run(_, { engine }) {
@@ -147,7 +147,7 @@ export const miner_stop = method({
   changesState: true,
   summary: 'Stops mining by itself; transactions wait until blocks are mined on request.',
   params: {},
-  result: z.literal(true),
+  result: () => z.literal(true),
   examples: [{ params: [], result: true }],
   async run(_, { engine }) {
     await engine.commands.stopMining()

@@ -28,7 +28,7 @@ export const anvil_setRpcUrl = method({
   summary:
     'The URL to ask from now on for what a fork needs of its upstream, which must have the same block.',
   params: { url: Url },
-  result: z.null(),
+  result: () => z.null(),
   examples: [],
   async run({ url }, { engine }) {
     if (engine.fork === undefined)
@@ -56,20 +56,21 @@ export const hardhat_metadata = method({
   summary:
     'Version of the node, head of its chain, and its snapshots; `instanceId` is new after each start and reset. Open with --preset hardhat or anvil.',
   params: {},
-  result: z.object({
-    clientVersion: z.string(),
-    chainId: z.int(),
-    instanceId: HashText,
-    latestBlockNumber: z.int(),
-    latestBlockHash: HashText,
-    forkedNetwork: z
-      .object({ chainId: z.int(), forkBlockNumber: z.int(), forkBlockHash: HashText })
-      .optional()
-      .describe('the chain that a fork goes on from'),
-    snapshots: z
-      .record(z.string(), z.tuple([z.int(), HashText]))
-      .describe('by id: height and hash of the head that each goes back to'),
-  }),
+  result: () =>
+    z.object({
+      clientVersion: z.string(),
+      chainId: z.int(),
+      instanceId: HashText,
+      latestBlockNumber: z.int(),
+      latestBlockHash: HashText,
+      forkedNetwork: z
+        .object({ chainId: z.int(), forkBlockNumber: z.int(), forkBlockHash: HashText })
+        .optional()
+        .describe('the chain that a fork goes on from'),
+      snapshots: z
+        .record(z.string(), z.tuple([z.int(), HashText]))
+        .describe('by id: height and hash of the head that each goes back to'),
+    }),
   examples: [
     {
       params: [],
@@ -111,27 +112,28 @@ export const anvil_nodeInfo = method({
   summary:
     'Head of the chain, settings of the next block, and the upstream of a fork: scheme and host of its URL.',
   params: {},
-  result: z.object({
-    currentBlockNumber: QuantityText,
-    currentBlockTimestamp: z.int().describe('seconds since 1970'),
-    currentBlockHash: HashText,
-    hardFork: z
-      .literal(HARD_FORK)
-      .describe('the fork of Ethereum whose opcodes the chain has; Foundry accepts no other names'),
-    chainName: z.string().describe('the network whose rules hold'),
-    transactionOrder: z.enum(['fees', 'fifo']),
-    environment: z.object({
-      baseFee: QuantityText.describe('what the BASEFEE instruction answers: the minimum gas price'),
-      chainId: z.int(),
-      gasLimit: QuantityText,
-      gasPrice: QuantityText,
+  result: () =>
+    z.object({
+      currentBlockNumber: QuantityText,
+      currentBlockTimestamp: z.int().describe('seconds since 1970'),
+      currentBlockHash: HashText,
+      hardFork: z
+        .literal(HARD_FORK)
+        .describe('the fork of Ethereum whose opcodes the chain has; Foundry accepts no other names'),
+      chainName: z.string().describe('the network whose rules hold'),
+      transactionOrder: z.enum(['fees', 'fifo']),
+      environment: z.object({
+        baseFee: QuantityText.describe('what the BASEFEE instruction answers: the minimum gas price'),
+        chainId: z.int(),
+        gasLimit: QuantityText,
+        gasPrice: QuantityText,
+      }),
+      forkConfig: z.object({
+        forkUrl: z.string().nullable(),
+        forkBlockNumber: z.int().nullable(),
+        forkRetryBackoff: z.null(),
+      }),
     }),
-    forkConfig: z.object({
-      forkUrl: z.string().nullable(),
-      forkBlockNumber: z.int().nullable(),
-      forkRetryBackoff: z.null(),
-    }),
-  }),
   examples: [
     {
       params: [],

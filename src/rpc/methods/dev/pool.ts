@@ -19,7 +19,7 @@ export const hardhat_dropTransaction = method({
   changesState: true,
   summary: 'Takes a waiting transaction out of the pool; false when there is none of this hash.',
   params: { transaction: TransactionHash },
-  result: z.boolean(),
+  result: () => z.boolean(),
   examples: [{ params: [`0x${'1c'.repeat(32)}`], result: false }],
   run: ({ transaction }, { engine }) => drop(transaction, engine),
 })
@@ -29,7 +29,7 @@ export const anvil_dropTransaction = method({
   changesState: true,
   summary: 'Takes a waiting transaction out of the pool; its hash, or null when there is none of this hash.',
   params: { transaction: TransactionHash },
-  result: HashText.nullable(),
+  result: () => HashText.nullable(),
   examples: [{ params: [`0x${'1c'.repeat(32)}`], result: null }],
   run: async ({ transaction }, { engine }) => ((await drop(transaction, engine)) ? transaction : null),
 })
@@ -40,7 +40,7 @@ export const anvil_dropAllTransactions = method({
   aliases: ['hardhat_dropAllTransactions'],
   summary: 'Empties the pool.',
   params: {},
-  result: z.null(),
+  result: () => z.null(),
   examples: [{ params: [], result: null }],
   async run(_, { engine }) {
     await engine.dev.dropAllTransactions()
@@ -53,7 +53,7 @@ export const anvil_removePoolTransactions = method({
   changesState: true,
   summary: 'Takes the waiting transactions of a sender out of the pool.',
   params: { address: Address },
-  result: z.null(),
+  result: () => z.null(),
   examples: [{ params: [COW], result: null }],
   async run({ address }, { engine }) {
     await engine.dev.dropTransactionsOf(address)
@@ -66,7 +66,7 @@ export const debug_clearTxpool = method({
   changesState: true,
   summary: 'Empties the pool.',
   params: {},
-  result: z.null(),
+  result: () => z.null(),
   examples: [{ params: [], result: null }],
   async run(_, { engine }) {
     await engine.dev.dropAllTransactions()

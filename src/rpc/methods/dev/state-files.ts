@@ -9,9 +9,10 @@ import { under } from './family.ts'
 
 /** Hex of a compressed or plain state file, or its JSON. */
 const State: Parameter<string | object> = {
-  schema: z
-    .union([z.string().refine(isStateText), z.record(z.string(), z.unknown())])
-    .describe('hex of the gzip of a state file, or its JSON'),
+  schema: () =>
+    z
+      .union([z.string().refine(isStateText), z.record(z.string(), z.unknown())])
+      .describe('hex of the gzip of a state file, or its JSON'),
   read(value, name) {
     if (typeof value === 'string' && isStateText(value)) return value
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
@@ -26,7 +27,7 @@ export const anvil_dumpState = method({
   summary:
     'The state after the head as hex of the gzip of a state file, which Anvil loads as well; with `history` all blocks, receipts and the pool too.',
   params: { history: optional(orNull(Flag, false), false) },
-  result: DataText,
+  result: () => DataText,
   errors: ['block-not-found'],
   examples: [{ params: [], result: '0x1f8b0800000000000003', varies: true }],
   run: async ({ history }, { engine }) => toHex(await compressed(dumpText(engine, history))),
@@ -40,7 +41,7 @@ export const anvil_loadState = method({
   summary:
     'Loads a state file of this node, a dump of Anvil, accounts by address, or a genesis file of geth or the reference node: its accounts replace those of the same address after the head, where no nonce is lowered; a file with history replaces the chain. A file of another version or chain, or with a wrong checksum, changes nothing.',
   params: { state: State },
-  result: z.literal(true),
+  result: () => z.literal(true),
   examples: [{ params: [{ accounts: {} }], result: true }],
   async run({ state }, { engine }) {
     await loadStateText(engine, await textOfState(state))

@@ -67,7 +67,7 @@ export const hardhat_setStorageAt = method({
   aliases: ['anvil_setStorageAt', 'evm_setAccountStorageAt'],
   summary: 'Writes one word of the storage of an account.',
   params: { address: Address, slot: Word, value: Word },
-  result: z.literal(true),
+  result: () => z.literal(true),
   examples: [{ params: [COW, '0x0', `0x${'0'.repeat(64)}`], result: true }],
   async run({ address, slot, value }, { engine }) {
     await edit(engine, { address, storage: new Map([[slot, value]]) })

@@ -47,7 +47,7 @@ export const eth_getBlockByHash = method({
   hosted: true,
   summary: 'A block by its hash, canonical or not; null when unknown.',
   params: { blockHash: BlockHash, fullTransactions: optional(Flag, false) },
-  result: BlockObject.nullable(),
+  result: () => BlockObject.nullable(),
   examples: [{ params: [UNKNOWN, false], result: null }],
   async run({ blockHash, fullTransactions }, { engine, options }) {
     const view = await engine.queries.block({ hash: blockHash })
@@ -60,7 +60,7 @@ export const eth_getBlockByNumber = method({
   hosted: true,
   summary: 'A block by number or tag; `pending` is the block that the node would mine now.',
   params: { block: LookupBlock, fullTransactions: optional(Flag, false) },
-  result: BlockObject.nullable(),
+  result: () => BlockObject.nullable(),
   examples: [{ params: ['0xffffff', false], result: null }],
   async run({ block, fullTransactions }, { engine, options }) {
     const view = await engine.queries.block(block.reference)
@@ -72,7 +72,7 @@ export const eth_getHeaderByHash = method({
   name: 'eth_getHeaderByHash',
   summary: 'The block object without transactions and uncles, by the hash of the block; null when unknown.',
   params: { blockHash: BlockHash },
-  result: HeaderObject.nullable(),
+  result: () => HeaderObject.nullable(),
   examples: [{ params: [UNKNOWN], result: null }],
   async run({ blockHash }, { engine }) {
     const view = await engine.queries.block({ hash: blockHash })
@@ -84,7 +84,7 @@ export const eth_getHeaderByNumber = method({
   name: 'eth_getHeaderByNumber',
   summary: 'The block object without transactions and uncles, by number or tag.',
   params: { block: LookupBlock },
-  result: HeaderObject.nullable(),
+  result: () => HeaderObject.nullable(),
   examples: [{ params: ['0xffffff'], result: null }],
   async run({ block }, { engine }) {
     const view = await engine.queries.block(block.reference)
@@ -98,7 +98,7 @@ export const eth_getBlockTransactionCountByHash = method({
   summary:
     'How many transactions a block has, the REMASC transaction included; null when the block is unknown.',
   params: { blockHash: BlockHash },
-  result: QuantityText.nullable(),
+  result: () => QuantityText.nullable(),
   examples: [{ params: [UNKNOWN], result: null }],
   async run({ blockHash }, { engine, options: { hideRemasc } }) {
     const view = await engine.queries.block({ hash: blockHash })
@@ -112,7 +112,7 @@ export const eth_getBlockTransactionCountByNumber = method({
   hosted: true,
   summary: 'How many transactions a block has; for `pending`, how many runnable ones wait in the pool.',
   params: { block: LookupBlock },
-  result: QuantityText,
+  result: () => QuantityText,
   errors: ['block-not-found'],
   examples: [{ params: ['pending'], result: '0x0' }],
   async run({ block }, { engine, options: { hideRemasc } }) {
@@ -127,7 +127,7 @@ export const eth_getUncleCountByBlockHash = method({
   hosted: true,
   summary: 'How many uncles a block names.',
   params: { blockHash: BlockHash },
-  result: QuantityText,
+  result: () => QuantityText,
   errors: ['block-not-found'],
   examples: [
     { params: ['0x8ea789fabef0dd4946ed53f001e7b6f8a8d0c22a612a6099fc7f93c990af68fe'], result: '0x0' },
@@ -146,7 +146,7 @@ export const eth_getUncleCountByBlockNumber = method({
   hosted: true,
   summary: 'How many uncles a block names.',
   params: { block: LookupBlock },
-  result: QuantityText,
+  result: () => QuantityText,
   errors: ['block-not-found'],
   examples: [{ params: ['latest'], result: '0x0' }],
   async run({ block }, { engine }) {
@@ -159,7 +159,7 @@ export const eth_getUncleByBlockHashAndIndex = method({
   name: 'eth_getUncleByBlockHashAndIndex',
   summary: 'An uncle that a block names, without transactions; null when there is none.',
   params: { blockHash: BlockHash, index: Index },
-  result: BlockObject.nullable(),
+  result: () => BlockObject.nullable(),
   examples: [{ params: [UNKNOWN, '0x0'], result: null }],
   async run({ blockHash, index }, { engine }) {
     return uncleAt(await engine.queries.block({ hash: blockHash }), index, engine)
@@ -170,7 +170,7 @@ export const eth_getUncleByBlockNumberAndIndex = method({
   name: 'eth_getUncleByBlockNumberAndIndex',
   summary: 'An uncle that a block names, without transactions; null when there is none.',
   params: { block: LookupBlock, index: Index },
-  result: BlockObject.nullable(),
+  result: () => BlockObject.nullable(),
   examples: [{ params: ['latest', '0x0'], result: null }],
   async run({ block, index }, { engine }) {
     return uncleAt(await engine.queries.block(block.reference), index, engine)
@@ -181,9 +181,8 @@ export const eth_getBlocksByNumber = method({
   name: 'eth_getBlocksByNumber',
   summary: 'All blocks that the node knows at a height, those beside the canonical chain too.',
   params: { height: Height },
-  result: z.array(
-    z.strictObject({ hash: HashText, totalDifficulty: QuantityText, inMainChain: z.boolean() }),
-  ),
+  result: () =>
+    z.array(z.strictObject({ hash: HashText, totalDifficulty: QuantityText, inMainChain: z.boolean() })),
   examples: [{ params: ['0xffffff'], result: [] }],
   run: ({ height }, { engine: { queries } }) =>
     queries.blocksAt(height).map(({ hash, totalDifficulty }) => ({

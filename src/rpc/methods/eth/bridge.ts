@@ -11,10 +11,11 @@ export const eth_bridgeState = method({
   summary:
     "The bridge at the head: height of the parent chain's headers, and peg-outs that wait for signatures (none here).",
   params: {},
-  result: z.strictObject({
-    btcBlockchainBestChainHeight: z.int(),
-    rskTxsWaitingForSignatures: z.array(z.string()),
-  }),
+  result: () =>
+    z.strictObject({
+      btcBlockchainBestChainHeight: z.int(),
+      rskTxsWaitingForSignatures: z.array(z.string()),
+    }),
   examples: [{ params: [], result: { btcBlockchainBestChainHeight: 0, rskTxsWaitingForSignatures: [] } }],
   async run(_, { engine }) {
     const state = await engine.queries.state({ tag: 'latest' })

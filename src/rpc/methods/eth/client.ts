@@ -13,7 +13,7 @@ export const eth_chainId = method({
   hosted: true,
   summary: 'Chain id that signatures are bound to (EIP-155), two digits per byte.',
   params: {},
-  result: DataText,
+  result: () => DataText,
   examples: [{ params: [], result: '0x21' }],
   run: (_, { engine }) => bigIntToHex(BigInt(engine.config.chainId)),
 })
@@ -23,7 +23,7 @@ export const eth_protocolVersion = method({
   hosted: true,
   summary: "Version of the chain's wire protocol.",
   params: {},
-  result: QuantityText,
+  result: () => QuantityText,
   examples: [{ params: [], result: '0x3e' }],
   run: () => toQuantity(PROTOCOL_VERSION),
 })
@@ -33,7 +33,7 @@ export const eth_blockNumber = method({
   hosted: true,
   summary: 'Height of the head.',
   params: {},
-  result: QuantityText,
+  result: () => QuantityText,
   examples: [{ params: [], result: '0x0' }],
   run: (_, { engine }) => toQuantity(engine.queries.head().block.header.number),
 })
@@ -43,7 +43,7 @@ export const eth_gasPrice = method({
   hosted: true,
   summary: 'Price that a new transaction should offer, in wei per gas.',
   params: {},
-  result: QuantityText,
+  result: () => QuantityText,
   examples: [{ params: [], result: '0x0' }],
   run: (_, { engine }) => toQuantity(engine.queries.gasPrice()),
 })
@@ -53,7 +53,7 @@ export const eth_accounts = method({
   hosted: true,
   summary: 'Accounts that the node signs for.',
   params: {},
-  result: z.array(AddressText),
+  result: () => z.array(AddressText),
   examples: [
     {
       params: [],
@@ -67,7 +67,7 @@ export const eth_requestAccounts = method({
   name: 'eth_requestAccounts',
   summary: 'Accounts that the node signs for, as wallets answer it (EIP-1102): nobody is asked.',
   params: {},
-  result: z.array(AddressText),
+  result: () => z.array(AddressText),
   examples: [{ params: [], result: LOCAL_ACCOUNTS }],
   run: (_, { engine }) => [...engine.accounts.list()],
 })
@@ -76,7 +76,7 @@ export const eth_networkId = method({
   name: 'eth_networkId',
   summary: 'Network id, in decimal, as net_version answers it.',
   params: {},
-  result: z.string(),
+  result: () => z.string(),
   examples: [{ params: [], result: '33' }],
   run: (_, { engine }) => String(engine.config.chainId),
 })
@@ -85,7 +85,7 @@ export const eth_coinbase = method({
   name: 'eth_coinbase',
   summary: 'Who is rewarded for blocks mined here.',
   params: {},
-  result: AddressText,
+  result: () => AddressText,
   examples: [{ params: [], result: '0xec4ddeb4380ad69b3e509baad9f158cdf4e4681d' }],
   run: (_, { engine }) => engine.queries.coinbase(),
 })
@@ -94,7 +94,7 @@ export const eth_mining = method({
   name: 'eth_mining',
   summary: 'Does the node mine by itself?',
   params: {},
-  result: z.boolean(),
+  result: () => z.boolean(),
   examples: [{ params: [], result: true }],
   run: (_, { engine }) => engine.queries.isMining(),
 })
@@ -104,7 +104,7 @@ export const eth_hashrate = method({
   summary:
     'Hashes per second of the blocks mined here over the last hour, and what running miners report of their own.',
   params: {},
-  result: QuantityText,
+  result: () => QuantityText,
   examples: [{ params: [], result: '0x0' }],
   run: (_, { engine }) => toQuantity(engine.queries.hashrate().own),
 })
@@ -113,7 +113,7 @@ export const eth_netHashrate = method({
   name: 'eth_netHashrate',
   summary: 'Hashes per second of all blocks, over the last hour; a JSON integer, unlike every other figure.',
   params: {},
-  result: z.int(),
+  result: () => z.int(),
   examples: [{ params: [], result: 0 }],
   run: (_, { engine }) => Number(engine.queries.hashrate().network),
 })
@@ -122,7 +122,7 @@ export const eth_syncing = method({
   name: 'eth_syncing',
   summary: 'Progress of synchronisation, or false; this node has no peers to synchronise with.',
   params: {},
-  result: z.literal(false),
+  result: () => z.literal(false),
   examples: [{ params: [], result: false }],
   run: () => false as const,
 })

@@ -45,7 +45,7 @@ export const eth_sendRawTransactionConditional = method({
   summary:
     'Sends a signed transaction if known storage, block number and timestamp are as given (EIP-7796). The condition is checked when it is sent, on the state after the head and for the next block.',
   params: { transaction: Data, condition: ConditionObject },
-  result: HashText,
+  result: () => HashText,
   errors: ['transaction-refused', 'reverted', 'not-mined', 'mining-refused'],
   examples: [
     {

@@ -37,7 +37,7 @@ export const eth_call = method({
     block: optional(CallBlock, 'latest'),
     stateOverrides: optional(SentOverrideSet, {}),
   },
-  result: DataText,
+  result: () => DataText,
   errors: ['block-not-found', 'reverted'],
   examples: [
     { params: [{ to: NOBODY }, 'latest'], result: '0x' },
@@ -62,7 +62,7 @@ export const eth_estimateGas = method({
   heavy: true,
   summary: 'Gas that a transaction needs to succeed.',
   params: { transaction: CallObject, block: optional(EstimateBlock, 'latest') },
-  result: QuantityText,
+  result: () => QuantityText,
   errors: ['block-not-found', 'reverted', 'insufficient-funds'],
   examples: [{ params: [{ from: COW, to: COW1, value: '0x1' }], result: '0x5208' }],
   async run({ transaction, block }, context) {
@@ -79,11 +79,12 @@ export const eth_createAccessList = method({
   summary:
     'Accounts and slots that a message touches, and the gas it uses; `error` is the reason of one that fails.',
   params: { transaction: CallObject, block: optional(CallBlock, 'latest') },
-  result: z.strictObject({
-    accessList: z.array(z.strictObject({ address: AddressText, storageKeys: z.array(HashText) })),
-    gasUsed: QuantityText,
-    error: z.string().optional(),
-  }),
+  result: () =>
+    z.strictObject({
+      accessList: z.array(z.strictObject({ address: AddressText, storageKeys: z.array(HashText) })),
+      gasUsed: QuantityText,
+      error: z.string().optional(),
+    }),
   errors: ['block-not-found'],
   examples: [
     { params: [{ from: COW, to: COW1, value: '0x1' }], result: { accessList: [], gasUsed: '0x5208' } },

@@ -29,7 +29,7 @@ function isAscending(percentages: readonly unknown[]): boolean {
 /** Ascending percentages; null is none. */
 const Percentiles: Parameter<readonly number[]> = orNull(
   scalar({
-    form: schemaForm(z.array(z.number().min(0).max(100)).max(MAX_PERCENTILES).refine(isAscending)),
+    form: schemaForm(() => z.array(z.number().min(0).max(100)).max(MAX_PERCENTILES).refine(isAscending)),
     description: 'Ascending percentages',
     decode: (percentages) => percentages,
     refusal: (_, name) => expected(name, `at most ${MAX_PERCENTILES} ascending numbers from 0 to 100`),
@@ -46,12 +46,13 @@ export const eth_feeHistory = method({
     newestBlock: LookupBlock,
     rewardPercentiles: optional(Percentiles, []),
   },
-  result: z.strictObject({
-    oldestBlock: QuantityText,
-    baseFeePerGas: z.array(QuantityText),
-    gasUsedRatio: z.array(z.number()),
-    reward: z.array(z.array(QuantityText)).optional(),
-  }),
+  result: () =>
+    z.strictObject({
+      oldestBlock: QuantityText,
+      baseFeePerGas: z.array(QuantityText),
+      gasUsedRatio: z.array(z.number()),
+      reward: z.array(z.array(QuantityText)).optional(),
+    }),
   errors: ['block-not-found'],
   examples: [
     {
@@ -81,7 +82,7 @@ export const eth_maxPriorityFeePerGas = method({
   name: 'eth_maxPriorityFeePerGas',
   summary: 'The same price as eth_gasPrice: without a base fee the miner gets all of it.',
   params: {},
-  result: QuantityText,
+  result: () => QuantityText,
   examples: [{ params: [], result: '0x0' }],
   run: (_, { engine }) => toQuantity(engine.queries.gasPrice()),
 })

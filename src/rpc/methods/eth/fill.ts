@@ -18,7 +18,7 @@ export const eth_fillTransaction = method({
   summary:
     'Fills in nonce, gas (by estimate on the pending block) and gas price; the RLP with an empty signature, and the transaction object. `maxFeePerGas` becomes the gas price of a legacy transaction.',
   params: { transaction: PricedCallObject },
-  result: z.strictObject({ raw: DataText, tx: TransactionObject }),
+  result: () => z.strictObject({ raw: DataText, tx: TransactionObject }),
   errors: ['block-not-found', 'reverted', 'insufficient-funds'],
   examples: [
     {

@@ -9,7 +9,7 @@ import { LogObject, toRpcLog } from '../../wire/log.ts'
 import { FilterObject } from '../../wire/log-filter.ts'
 import { HashText, HEX_DIGITS, lowerCase, textOf } from '../../wire/scalars.ts'
 
-const EntriesArray = z.union([z.array(HashText), z.array(LogObject)])
+const EntriesArray = z.lazy(() => z.union([z.array(HashText), z.array(LogObject)]))
 
 function toRpcEntries(entries: Entries): z.infer<typeof EntriesArray> {
   return entries.map((entry) => (typeof entry === 'string' ? entry : toRpcLog(entry))) as z.infer<
@@ -38,7 +38,7 @@ export const eth_newFilter = method({
   name: 'eth_newFilter',
   summary: 'Makes a filter on logs; one that begins in the past begins filled with what matched until now.',
   params: { filter: FilterObject },
-  result: FilterIdText,
+  result: () => FilterIdText,
   errors: ['log-limit', 'too-many'],
   examples: [
     {
@@ -54,7 +54,7 @@ export const eth_newBlockFilter = method({
   name: 'eth_newBlockFilter',
   summary: 'Makes a filter on the hashes of blocks that join the canonical chain.',
   params: {},
-  result: FilterIdText,
+  result: () => FilterIdText,
   errors: ['too-many'],
   examples: [
     {
@@ -70,7 +70,7 @@ export const eth_newPendingTransactionFilter = method({
   name: 'eth_newPendingTransactionFilter',
   summary: 'Makes a filter on the hashes of transactions that become pending.',
   params: {},
-  result: FilterIdText,
+  result: () => FilterIdText,
   errors: ['too-many'],
   examples: [
     {
@@ -87,7 +87,7 @@ export const eth_getFilterChanges = method({
   summary:
     'What came to a filter since the last call; logs whose block left the chain come again, as removed.',
   params: { id: FilterId },
-  result: EntriesArray,
+  result: () => EntriesArray,
   errors: ['filter-not-found'],
   examples: [],
   async run({ id }, context) {
@@ -101,7 +101,7 @@ export const eth_getFilterLogs = method({
   heavy: true,
   summary: 'All that a filter holds: of one on logs all that match now, of the others the latest entries.',
   params: { id: FilterId },
-  result: EntriesArray,
+  result: () => EntriesArray,
   errors: ['filter-not-found', 'log-limit', 'too-many'],
   examples: [],
   run: async ({ id }, { filters, session }) => toRpcEntries(await filters.all(id, session.owner)),
@@ -111,7 +111,7 @@ export const eth_uninstallFilter = method({
   name: 'eth_uninstallFilter',
   summary: 'Gives a filter up; false when there is none of this id.',
   params: { id: orNull(FilterId, '') },
-  result: z.boolean(),
+  result: () => z.boolean(),
   examples: [{ params: ['0x1'], result: false }],
   run: ({ id }, { filters, session }) => filters.remove(id, session.owner),
 })

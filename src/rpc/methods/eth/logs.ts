@@ -11,7 +11,7 @@ export const eth_getLogs = method({
   heavy: true,
   summary: 'Logs of a range of blocks or of one block, in order; of the head when no range is given.',
   params: { filter: FilterObject },
-  result: z.array(LogObject),
+  result: () => z.array(LogObject),
   errors: ['log-limit', 'too-many'],
   examples: [{ params: [{}], result: [] }],
   async run({ filter }, { engine, options }) {

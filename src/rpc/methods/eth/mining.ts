@@ -14,7 +14,7 @@ export const eth_getWork = method({
   summary:
     'Work on the head: hash for merged mining, a seed that this chain does not have (zero), and the target.',
   params: {},
-  result: z.tuple([HashText, HashText, HashText]),
+  result: () => z.tuple([HashText, HashText, HashText]),
   examples: [
     {
       params: [],
@@ -44,7 +44,7 @@ export const eth_submitWork = method({
   summary:
     "Tries a nonce on the node's own parent-chain block for a work; true when that meets the target and the block is imported.",
   params: { nonce: sizedData(8, 8), powHash: Hash, mixDigest: Hash },
-  result: z.boolean(),
+  result: () => z.boolean(),
   errors: ['mining-refused'],
   examples: [{ params: ['0x0000000000000001', UNKNOWN, UNKNOWN], result: false }],
   async run({ nonce, powHash }, { engine }) {
@@ -59,7 +59,7 @@ export const eth_submitHashrate = method({
   summary:
     'Reports the hashrate of a miner in hashes per second, under an id of its choice; valid for a minute.',
   params: { hashrate: sizedData(1, HASH_BYTES), clientId: Hash },
-  result: z.boolean(),
+  result: () => z.boolean(),
   examples: [{ params: [`0x${'0'.repeat(64)}`, UNKNOWN], result: true }],
   run({ hashrate, clientId }, { engine }) {
     engine.commands.reportHashrate(toHex(clientId), BigInt(toHex(hashrate)))

@@ -16,7 +16,7 @@ export const eth_sign = method({
   summary:
     'Signs a message with an unlocked account, in the form of personal messages: r, s and v (27 or 28).',
   params: { address: Address, message: Data },
-  result: DataText,
+  result: () => DataText,
   examples: [
     {
       params: [COW, '0xdeadbeef'],
@@ -35,7 +35,7 @@ export const eth_signTransaction = method({
   summary:
     'Signs a transaction with an unlocked account and gives its bytes, ready for eth_sendRawTransaction.',
   params: { transaction: CallObject },
-  result: DataText,
+  result: () => DataText,
   examples: [
     {
       params: [{ from: COW, to: COW1, value: '0x1', gas: '0x5208', gasPrice: '0x1' }],
@@ -59,7 +59,7 @@ export const eth_signTypedData_v4 = method({
   aliases: ['eth_signTypedData', 'eth_signTypedData_v3'],
   summary: 'Signs typed data (EIP-712) with an unlocked account: r, s and v (27 or 28).',
   params: { address: Address, typedData: TypedDataObject },
-  result: DataText,
+  result: () => DataText,
   examples: [
     {
       params: [

@@ -38,7 +38,7 @@ export const eth_simulateV1 = method({
   summary:
     'Runs blocks of calls on top of a block, each on the state after the one before, and answers the blocks with the results of their calls. The blocks have no REMASC transaction; `baseFeePerGas` overrides the minimum gas price.',
   params: { payload: SimulationObject, block: optional(StateBlock, 'latest') },
-  result: z.array(SimulatedBlockObject),
+  result: () => z.array(SimulatedBlockObject),
   errors: [
     'block-not-found',
     'nonce-too-low',
@@ -121,9 +121,8 @@ export const eth_callMany = method({
     context: optional(StateContext, null),
     stateOverrides: optional(orNull(OverrideSet, undefined), null),
   },
-  result: z.array(
-    z.array(z.union([z.strictObject({ value: DataText }), z.strictObject({ error: z.string() })])),
-  ),
+  result: () =>
+    z.array(z.array(z.union([z.strictObject({ value: DataText }), z.strictObject({ error: z.string() })]))),
   errors: ['block-not-found'],
   examples: [
     {
@@ -181,30 +180,31 @@ export const eth_callBundle = method({
   summary:
     'Runs signed transactions in a row in one block on the state of another, and answers what each did and paid. `gasFees` go to the REMASC contract, which pays the coinbase later; they count as paid to it here.',
   params: { bundle: BundleObject },
-  result: z.strictObject({
-    bundleGasPrice: Decimal,
-    bundleHash: HashText,
-    coinbaseDiff: Decimal,
-    ethSentToCoinbase: Decimal,
-    gasFees: Decimal,
-    results: z.array(
-      z.strictObject({
-        coinbaseDiff: Decimal,
-        ethSentToCoinbase: Decimal,
-        fromAddress: AddressText,
-        gasFees: Decimal,
-        gasPrice: Decimal,
-        gasUsed: z.int(),
-        toAddress: AddressText.nullable(),
-        txHash: HashText,
-        value: DataText.optional(),
-        revert: DataText.optional(),
-        error: z.string().optional(),
-      }),
-    ),
-    stateBlockNumber: z.int(),
-    totalGasUsed: z.int(),
-  }),
+  result: () =>
+    z.strictObject({
+      bundleGasPrice: Decimal,
+      bundleHash: HashText,
+      coinbaseDiff: Decimal,
+      ethSentToCoinbase: Decimal,
+      gasFees: Decimal,
+      results: z.array(
+        z.strictObject({
+          coinbaseDiff: Decimal,
+          ethSentToCoinbase: Decimal,
+          fromAddress: AddressText,
+          gasFees: Decimal,
+          gasPrice: Decimal,
+          gasUsed: z.int(),
+          toAddress: AddressText.nullable(),
+          txHash: HashText,
+          value: DataText.optional(),
+          revert: DataText.optional(),
+          error: z.string().optional(),
+        }),
+      ),
+      stateBlockNumber: z.int(),
+      totalGasUsed: z.int(),
+    }),
   errors: ['block-not-found', 'transaction-refused'],
   examples: [
     {

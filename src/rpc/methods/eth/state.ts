@@ -27,7 +27,7 @@ export const eth_getBalance = method({
   hosted: true,
   summary: 'Balance of an account at a block, in wei.',
   params: { address: Address, block: optional(StateBlock, 'latest') },
-  result: QuantityText,
+  result: () => QuantityText,
   errors: ['block-not-found'],
   examples: [{ params: [COW, 'earliest'], result: '0xc9f2c9cd04674edea40000000' }],
   async run({ address, block }, { engine }) {
@@ -41,7 +41,7 @@ export const eth_getTransactionCount = method({
   hosted: true,
   summary: 'How many transactions an account has sent; with `pending`, the next nonce counting pooled ones.',
   params: { address: Address, block: optional(StateBlock, 'latest') },
-  result: QuantityText,
+  result: () => QuantityText,
   errors: ['block-not-found'],
   examples: [{ params: [COW, 'latest'], result: '0x0' }],
   async run({ address, block }, { engine }) {
@@ -58,7 +58,7 @@ export const eth_getCode = method({
   hosted: true,
   summary: 'Code of an account at a block; null at a block that does not exist.',
   params: { address: Address, block: StateBlock },
-  result: DataText.nullable(),
+  result: () => DataText.nullable(),
   errors: ['block-not-found'],
   examples: [
     { params: [NOBODY, 'latest'], result: '0x' },
@@ -79,7 +79,7 @@ export const eth_getStorageAt = method({
   hosted: true,
   summary: 'The word in a storage slot of an account at a block, always 32 bytes.',
   params: { address: Address, position: StoragePosition, block: StateBlock },
-  result: HashText,
+  result: () => HashText,
   errors: ['block-not-found'],
   examples: [{ params: [NOBODY, '0x0', 'latest'], result: ZERO_WORD }],
   async run({ address, position, block }, { engine }) {
@@ -93,7 +93,7 @@ export const eth_getProof = method({
   summary:
     'Proofs of an account and of some of its storage cells against the state root of a block: nodes of the unified trie in RLP, leaf first.',
   params: { address: Address, storageKeys: StorageKeys, block: StateBlock },
-  result: ProofObject,
+  result: () => ProofObject,
   errors: ['block-not-found'],
   examples: [],
   async run({ address, storageKeys, block }, { engine }) {
@@ -118,14 +118,15 @@ export const eth_getAccount = method({
   summary:
     'Nonce, balance, code hash and storage root of an account at a mined block; those of an empty account where there is none.',
   params: { address: Address, block: optional(StateBlock, 'latest') },
-  result: z.strictObject({
-    nonce: QuantityText,
-    balance: QuantityText,
-    storageRoot: HashText.describe(
-      'hash of the trie node above the storage; of an empty trie when there is none',
-    ),
-    codeHash: HashText,
-  }),
+  result: () =>
+    z.strictObject({
+      nonce: QuantityText,
+      balance: QuantityText,
+      storageRoot: HashText.describe(
+        'hash of the trie node above the storage; of an empty trie when there is none',
+      ),
+      codeHash: HashText,
+    }),
   errors: ['block-not-found'],
   examples: [
     {
@@ -156,7 +157,7 @@ export const eth_getAccountInfo = method({
   name: 'eth_getAccountInfo',
   summary: 'Balance, nonce and code of an account at a block.',
   params: { address: Address, block: optional(StateBlock, 'latest') },
-  result: AccountInfoObject,
+  result: () => AccountInfoObject,
   errors: ['block-not-found'],
   examples: [{ params: [COW], result: { balance: '0xc9f2c9cd04674edea40000000', nonce: '0x0', code: '0x' } }],
   run: async ({ address, block }, { engine }) => toRpcAccountInfo(await stateAt(block, engine), address),
@@ -166,7 +167,7 @@ export const eth_getStorageValues = method({
   name: 'eth_getStorageValues',
   summary: 'The words in storage slots of one or more accounts at a block, 1024 at most, by account.',
   params: { slots: SlotsByAccount, block: optional(StateBlock, 'latest') },
-  result: z.record(AddressText, z.array(HashText)),
+  result: () => z.record(AddressText, z.array(HashText)),
   errors: ['block-not-found'],
   examples: [{ params: [{ [NOBODY]: ['0x0', ZERO_WORD] }], result: { [NOBODY]: [ZERO_WORD, ZERO_WORD] } }],
   async run({ slots, block }, { engine }) {

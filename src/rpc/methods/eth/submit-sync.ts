@@ -91,7 +91,7 @@ export const eth_sendRawTransactionSync = method({
   summary:
     'Sends a signed transaction and answers its receipt once it is mined, failed or not; after the timeout, an error with its hash (EIP-7966).',
   params: { transaction: Data, timeout: optional(Timeout, null) },
-  result: ReceiptObject,
+  result: () => ReceiptObject,
   errors: ['transaction-refused', 'not-mined', 'mining-refused', 'receipt-timeout', 'not-runnable'],
   examples: [
     {
@@ -117,7 +117,7 @@ export const eth_sendTransactionSync = method({
   summary:
     'Signs a transaction with an unlocked account, sends it, and answers its receipt as eth_sendRawTransactionSync does.',
   params: { transaction: PricedCallObject, timeout: optional(Timeout, null) },
-  result: ReceiptObject,
+  result: () => ReceiptObject,
   errors: ['transaction-refused', 'not-mined', 'mining-refused', 'receipt-timeout', 'not-runnable'],
   examples: [
     {

@@ -78,7 +78,7 @@ export const eth_sendRawTransaction = method({
   counts: 'validTransactions',
   summary: 'Sends a signed transaction. Under automining it is mined when the answer comes.',
   params: { transaction: Data },
-  result: HashText,
+  result: () => HashText,
   errors: ['transaction-refused', 'reverted', 'not-mined', 'mining-refused'],
   examples: [
     {
@@ -101,7 +101,7 @@ export const eth_sendTransaction = method({
   counts: 'validTransactions',
   summary: 'Signs a transaction with an unlocked account and sends it.',
   params: { transaction: CallObject },
-  result: HashText,
+  result: () => HashText,
   errors: ['transaction-refused', 'reverted', 'not-mined', 'mining-refused'],
   examples: [
     {
@@ -129,7 +129,7 @@ export const eth_sendUnsignedTransaction = method({
   summary:
     'Sends a transaction from any account without its key, impersonated or not. An API key opens it only by its name.',
   params: { transaction: PricedCallObject },
-  result: HashText,
+  result: () => HashText,
   errors: ['transaction-refused', 'reverted', 'not-mined', 'mining-refused'],
   examples: [
     {
@@ -162,7 +162,7 @@ export const eth_resend = method({
     gasPrice: optional(Replacement, null),
     gasLimit: optional(Replacement, null),
   },
-  result: HashText,
+  result: () => HashText,
   errors: ['transaction-refused', 'reverted', 'not-mined', 'mining-refused'],
   examples: [],
   async run({ transaction, gasPrice, gasLimit }, { engine, options }) {
@@ -188,7 +188,7 @@ export const eth_pendingTransactions = method({
   name: 'eth_pendingTransactions',
   summary: 'Runnable transactions of the pool that local accounts have sent.',
   params: {},
-  result: z.array(TransactionObject),
+  result: () => z.array(TransactionObject),
   examples: [{ params: [], result: [] }],
   run(_, { engine }) {
     const own = engine.queries.pendingTransactions().filter(({ from }) => engine.accounts.has(from))

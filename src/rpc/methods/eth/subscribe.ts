@@ -19,7 +19,7 @@ export const eth_subscribe = method({
   summary:
     'Notifies of new headers, matching logs, pending transactions, or synchronisation, until it is ended. `chain` notifies of each change of the canonical chain, reverts included: `{ number, hash, ancestor, removed, added }`. `console` notifies of what transactions wrote to the console and why they failed, and without keys of simulated calls too, whose hash is null: `{ transactionHash, console, failure }`.',
   params: { type: SubscriptionName, filter: optional(SubscriptionFilter, null) },
-  result: SubscriptionIdText,
+  result: () => SubscriptionIdText,
   errors: ['too-many'],
   examples: [
     { params: ['newHeads'], result: '0x9847e55bc15f40005ae4dbd2037bf06f', varies: true },
@@ -38,7 +38,7 @@ export const eth_unsubscribe = method({
   hosted: true,
   summary: 'Ends a subscription of this connection; false when it has none of this id.',
   params: { id: SubscriptionId },
-  result: z.boolean(),
+  result: () => z.boolean(),
   examples: [{ params: ['0x1'], result: false }],
   run: ({ id }, { subscriptions, session }) => subscriptions.remove(id, session),
 })

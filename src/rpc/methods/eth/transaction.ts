@@ -49,7 +49,7 @@ export const eth_getTransactionByHash = method({
   hosted: true,
   summary: 'A transaction of the canonical chain, or a runnable one of the pool; null when unknown.',
   params: { transactionHash: TransactionHash },
-  result: TransactionObject.nullable(),
+  result: () => TransactionObject.nullable(),
   examples: [{ params: [UNKNOWN], result: null }],
   run({ transactionHash }, { engine }) {
     const view = engine.queries.transaction(transactionHash)
@@ -62,7 +62,7 @@ export const eth_getTransactionByBlockHashAndIndex = method({
   hosted: true,
   summary: 'A transaction by its block and position; null when there is none.',
   params: { blockHash: BlockHash, index: Index },
-  result: TransactionObject.nullable(),
+  result: () => TransactionObject.nullable(),
   examples: [{ params: [UNKNOWN, '0x0'], result: null }],
   async run({ blockHash, index }, { engine, options }) {
     return transactionIn(await engine.queries.block({ hash: blockHash }), index, options.hideRemasc)
@@ -75,7 +75,7 @@ export const eth_getTransactionByBlockNumberAndIndex = method({
   summary:
     'A transaction by its block and position; with `pending`, by its position among the runnable ones of the pool.',
   params: { block: LookupBlock, index: Index },
-  result: TransactionObject.nullable(),
+  result: () => TransactionObject.nullable(),
   examples: [{ params: ['pending', '0x0'], result: null }],
   async run({ block, index }, { engine, options }) {
     if ('tag' in block.reference && block.reference.tag === 'pending') {
@@ -91,7 +91,7 @@ export const eth_getRawTransactionByHash = method({
   summary:
     'RLP of a transaction of the canonical chain, or of a runnable one of the pool; null when unknown.',
   params: { transactionHash: TransactionHash },
-  result: DataText.nullable(),
+  result: () => DataText.nullable(),
   examples: [{ params: [UNKNOWN], result: null }],
   run: ({ transactionHash }, { engine }) => bytesOf(engine.queries.transaction(transactionHash)?.transaction),
 })
@@ -100,7 +100,7 @@ export const eth_getRawTransactionByBlockHashAndIndex = method({
   name: 'eth_getRawTransactionByBlockHashAndIndex',
   summary: 'RLP of a transaction by its block and position; null when there is none.',
   params: { blockHash: BlockHash, index: Index },
-  result: DataText.nullable(),
+  result: () => DataText.nullable(),
   examples: [{ params: [UNKNOWN, '0x0'], result: null }],
   async run({ blockHash, index }, { engine, options }) {
     const view = await engine.queries.block({ hash: blockHash })
@@ -113,7 +113,7 @@ export const eth_getRawTransactionByBlockNumberAndIndex = method({
   summary:
     'RLP of a transaction by its block and position; with `pending`, by its position among the runnable ones of the pool.',
   params: { block: LookupBlock, index: Index },
-  result: DataText.nullable(),
+  result: () => DataText.nullable(),
   examples: [{ params: ['pending', '0x0'], result: null }],
   async run({ block, index }, { engine, options }) {
     if ('tag' in block.reference && block.reference.tag === 'pending') {
@@ -129,7 +129,7 @@ export const eth_getTransactionReceipt = method({
   hosted: true,
   summary: 'What a mined transaction did; null while it is pending, unknown, or beside the canonical chain.',
   params: { transactionHash: TransactionHash },
-  result: ReceiptObject.nullable(),
+  result: () => ReceiptObject.nullable(),
   examples: [{ params: [UNKNOWN], result: null }],
   run({ transactionHash }, { engine }) {
     const view = engine.queries.receipt(transactionHash)
@@ -141,7 +141,7 @@ export const eth_getBlockReceipts = method({
   name: 'eth_getBlockReceipts',
   summary: 'The receipts of all transactions of a block; null when it is unknown or pending.',
   params: { block: StateBlock },
-  result: z.array(ReceiptObject).nullable(),
+  result: () => z.array(ReceiptObject).nullable(),
   examples: [
     { params: ['earliest'], result: [] },
     { params: ['0xffffff'], result: null },
@@ -158,7 +158,7 @@ export const eth_getTransactionBySenderAndNonce = method({
   summary:
     'The transaction of a sender with a nonce, of the canonical chain or a runnable one of the pool; null when there is none.',
   params: { sender: Address, nonce: Quantity },
-  result: TransactionObject.nullable(),
+  result: () => TransactionObject.nullable(),
   examples: [{ params: ['0x00000000000000000000000000000000000dead1', '0x0'], result: null }],
   async run({ sender, nonce }, { engine: { queries } }) {
     const mined = await queries.transactionBySenderAndNonce(sender, nonce)

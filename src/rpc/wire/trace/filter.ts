@@ -161,9 +161,10 @@ const Position = scalar({
 
 /** The index of a trace: one hex index, alone or in an array. */
 export const TracePosition: Parameter<number> = {
-  schema: z
-    .union([Position.schema, z.array(Position.schema).length(1)])
-    .describe('Index of a trace: 0x and hex digits'),
+  schema: () =>
+    z
+      .union([Position.schema(), z.array(Position.schema()).length(1)])
+      .describe('Index of a trace: 0x and hex digits'),
   read(value, name) {
     if (!Array.isArray(value)) return Position.read(value, name)
     if (value.length > 1) throw invalidParams(`'${name}' accepts only one index`)

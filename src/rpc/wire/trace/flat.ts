@@ -10,42 +10,52 @@ import { shownFailure, shownGas } from './shown-frame.ts'
 
 const count = z.int().nonnegative()
 
-const CallAction = z.strictObject({
-  callType: z.enum(['call', 'callcode', 'delegatecall', 'staticcall']),
-  from: AddressText,
-  to: AddressText,
-  gas: QuantityText,
-  input: DataText,
-  value: QuantityText,
-})
-const CreateAction = z.strictObject({
-  from: AddressText,
-  gas: QuantityText,
-  init: DataText,
-  value: QuantityText,
-  creationMethod: z.enum(['create', 'create2']).optional(),
-})
-const SuicideAction = z.strictObject({
-  address: AddressText,
-  refundAddress: AddressText,
-  balance: QuantityText,
-})
-const CallResult = z.strictObject({ gasUsed: QuantityText, output: DataText })
-const CreateResult = z.strictObject({ gasUsed: QuantityText, code: DataText, address: AddressText })
+const CallAction = z.lazy(() =>
+  z.strictObject({
+    callType: z.enum(['call', 'callcode', 'delegatecall', 'staticcall']),
+    from: AddressText,
+    to: AddressText,
+    gas: QuantityText,
+    input: DataText,
+    value: QuantityText,
+  }),
+)
+const CreateAction = z.lazy(() =>
+  z.strictObject({
+    from: AddressText,
+    gas: QuantityText,
+    init: DataText,
+    value: QuantityText,
+    creationMethod: z.enum(['create', 'create2']).optional(),
+  }),
+)
+const SuicideAction = z.lazy(() =>
+  z.strictObject({
+    address: AddressText,
+    refundAddress: AddressText,
+    balance: QuantityText,
+  }),
+)
+const CallResult = z.lazy(() => z.strictObject({ gasUsed: QuantityText, output: DataText }))
+const CreateResult = z.lazy(() =>
+  z.strictObject({ gasUsed: QuantityText, code: DataText, address: AddressText }),
+)
 
 /** Key order is that of the reference node; `error` is absent without a failure. */
-export const TraceObject = z.strictObject({
-  action: z.union([CallAction, CreateAction, SuicideAction]),
-  blockHash: HashText,
-  blockNumber: count,
-  transactionHash: HashText,
-  transactionPosition: count,
-  type: z.enum(['call', 'create', 'suicide']),
-  subtraces: count,
-  traceAddress: z.array(count),
-  result: z.union([CallResult, CreateResult]).nullable(),
-  error: z.string().optional(),
-})
+export const TraceObject = z.lazy(() =>
+  z.strictObject({
+    action: z.union([CallAction, CreateAction, SuicideAction]),
+    blockHash: HashText,
+    blockNumber: count,
+    transactionHash: HashText,
+    transactionPosition: count,
+    type: z.enum(['call', 'create', 'suicide']),
+    subtraces: count,
+    traceAddress: z.array(count),
+    result: z.union([CallResult, CreateResult]).nullable(),
+    error: z.string().optional(),
+  }),
+)
 
 type RpcTrace = z.infer<typeof TraceObject>
 

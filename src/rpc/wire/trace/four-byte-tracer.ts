@@ -8,9 +8,11 @@ export const fourByteTracer = tracer({
   name: '4byteTracer',
   summary: 'counts of calls by selector and length of arguments',
   options: {},
-  result: z
-    .record(z.string().regex(/^0x[0-9a-f]{8}-\d+$/), z.int().positive())
-    .meta({ id: 'SelectorCounts', description: 'Counts by `selector-bytes` (4byteTracer)' }),
+  result: z.lazy(() =>
+    z
+      .record(z.string().regex(/^0x[0-9a-f]{8}-\d+$/), z.int().positive())
+      .meta({ id: 'SelectorCounts', description: 'Counts by `selector-bytes` (4byteTracer)' }),
+  ),
   start() {
     const selectors = new FourByteTracer()
     return { tracer: selectors, result: () => Object.fromEntries(selectors.counts) }

@@ -10,9 +10,11 @@ export function createMuxTracer(tracers: readonly TracerRecord[]): CombinedTrace
     name: 'muxTracer',
     summary: 'an object with the result of each tracer that its tracerConfig names',
     options: {},
-    result: z
-      .strictObject(Object.fromEntries(tracers.map(({ name, result }) => [name, result.optional()])))
-      .meta({ id: 'MuxTrace', description: 'Results by tracer (muxTracer)' }),
+    result: z.lazy(() =>
+      z
+        .strictObject(Object.fromEntries(tracers.map(({ name, result }) => [name, result.optional()])))
+        .meta({ id: 'MuxTrace', description: 'Results by tracer (muxTracer)' }),
+    ),
     isBareInBlocks: false,
     combine(parts) {
       return {

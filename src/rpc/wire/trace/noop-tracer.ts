@@ -7,6 +7,6 @@ export const noopTracer = tracer({
   name: 'noopTracer',
   summary: 'an empty object',
   options: {},
-  result: z.strictObject({}).meta({ id: 'EmptyTrace', description: 'Nothing (noopTracer)' }),
+  result: z.lazy(() => z.strictObject({}).meta({ id: 'EmptyTrace', description: 'Nothing (noopTracer)' })),
   start: () => ({ tracer: {}, result: () => ({}) }),
 })

@@ -14,21 +14,25 @@ import { ITEM_BYTES, type ReplySize } from './reply-size.ts'
 import { tracer } from './tracer-record.ts'
 
 /** Zero and empty values are omitted, except the balance before the transaction. */
-const AccountStates = z
-  .record(
-    AddressText,
-    z.strictObject({
-      balance: QuantityText.optional(),
-      nonce: z.int().nonnegative().optional(),
-      code: DataText.optional(),
-      storage: z.record(HashText, HashText).optional(),
-    }),
-  )
-  .meta({ id: 'AccountStates', description: 'Accounts by address (prestateTracer)' })
-const AccountChanges = z.strictObject({ pre: AccountStates, post: AccountStates }).meta({
-  id: 'AccountChanges',
-  description: 'Changed accounts before and after (prestateTracer in diffMode)',
-})
+const AccountStates = z.lazy(() =>
+  z
+    .record(
+      AddressText,
+      z.strictObject({
+        balance: QuantityText.optional(),
+        nonce: z.int().nonnegative().optional(),
+        code: DataText.optional(),
+        storage: z.record(HashText, HashText).optional(),
+      }),
+    )
+    .meta({ id: 'AccountStates', description: 'Accounts by address (prestateTracer)' }),
+)
+const AccountChanges = z.lazy(() =>
+  z.strictObject({ pre: AccountStates, post: AccountStates }).meta({
+    id: 'AccountChanges',
+    description: 'Changed accounts before and after (prestateTracer in diffMode)',
+  }),
+)
 
 type RpcAccountStates = z.infer<typeof AccountStates>
 type RpcAccountState = RpcAccountStates[Hex]
@@ -44,7 +48,7 @@ export const prestateTracer = tracer<Flags, RpcAccountStates | z.infer<typeof Ac
   name: 'prestateTracer',
   summary: 'touched accounts before the transaction, in diffMode also after it',
   options: { diffMode: OFF, disableCode: OFF, disableStorage: OFF },
-  result: z.union([AccountChanges, AccountStates]),
+  result: z.lazy(() => z.union([AccountChanges, AccountStates])),
   start(flags, { size }) {
     const recorder = new PrestateTracer()
     return { tracer: recorder, result: () => toRpcPrestate(recorder.touched, flags, size) }

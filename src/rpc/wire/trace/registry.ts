@@ -29,11 +29,13 @@ export const TRACERS: readonly TracerDescription[] = [...SINGLE, mux]
 export const TraceOptionsObject = traceOptionsObject(SINGLE, mux)
 
 /** The result of any tracer. */
-export const TraceResult: z.ZodType<object> = z.union(TRACERS.map(({ result }) => result))
+export const TraceResult: z.ZodType<object> = z.lazy(() => z.union(TRACERS.map(({ result }) => result)))
 
 /** The traces of a block, by any tracer. */
-export const BlockTraces: z.ZodType<object> = z.union(
-  TRACERS.map(({ result, isBareInBlocks }) =>
-    z.array(isBareInBlocks ? result : z.strictObject({ txHash: HashText, result })),
+export const BlockTraces: z.ZodType<object> = z.lazy(() =>
+  z.union(
+    TRACERS.map(({ result, isBareInBlocks }) =>
+      z.array(isBareInBlocks ? result : z.strictObject({ txHash: HashText, result })),
+    ),
   ),
 )

@@ -27,23 +27,25 @@ export const TraceTypes: Parameter<readonly ('trace' | 'stateDiff' | 'vmTrace')[
 )
 
 /** Traces that were not asked for are null, or an empty list. */
-export const ReplayObject = z
-  .strictObject({
-    output: DataText,
-    stateDiff: StateDiff.nullable(),
-    trace: z.array(
-      TraceObject.omit({
-        blockHash: true,
-        blockNumber: true,
-        transactionHash: true,
-        transactionPosition: true,
-      }),
-    ),
-    vmTrace: VmTrace.nullable(),
-  })
-  .meta({ id: 'Replay', description: 'Traces of one run' })
+export const ReplayObject = z.lazy(() =>
+  z
+    .strictObject({
+      output: DataText,
+      stateDiff: StateDiff.nullable(),
+      trace: z.array(
+        TraceObject.unwrap().omit({
+          blockHash: true,
+          blockNumber: true,
+          transactionHash: true,
+          transactionPosition: true,
+        }),
+      ),
+      vmTrace: VmTrace.nullable(),
+    })
+    .meta({ id: 'Replay', description: 'Traces of one run' }),
+)
 /** A replay with the transaction's hash. */
-export const BlockReplayObject = ReplayObject.extend({ transactionHash: HashText })
+export const BlockReplayObject = z.lazy(() => ReplayObject.unwrap().extend({ transactionHash: HashText }))
 
 /** A run that is traced. */
 export interface ReplayRun {

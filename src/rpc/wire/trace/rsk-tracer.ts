@@ -15,37 +15,41 @@ import { tracer } from './tracer-record.ts'
 const count = z.int().nonnegative()
 const bareHex = z.string().regex(/^([0-9a-f]{2})*$/)
 
-const ProgramObject = z
-  .strictObject({
-    contractAddress: z.string().regex(/^([0-9a-f]{40})?$/),
-    initStorage: SlotsObject,
-    structLogs: z.array(
-      z.strictObject({
-        op: z.string().nullable(),
-        depth: count,
-        pc: count,
-        gas: count,
-        gasCost: count,
-        memory: z.array(WordText).optional(),
-        stack: z.array(WordText).optional(),
-        storage: SlotsObject.optional(),
-      }),
-    ),
-    result: bareHex,
-    error: z.string(),
-    reverted: z.boolean(),
-    storageSize: count,
-    currentStorage: SlotsObject,
-  })
-  .meta({ id: 'RskStructLogs', description: "Steps in the reference node's shape (rskTracer)" })
+const ProgramObject = z.lazy(() =>
+  z
+    .strictObject({
+      contractAddress: z.string().regex(/^([0-9a-f]{40})?$/),
+      initStorage: SlotsObject,
+      structLogs: z.array(
+        z.strictObject({
+          op: z.string().nullable(),
+          depth: count,
+          pc: count,
+          gas: count,
+          gasCost: count,
+          memory: z.array(WordText).optional(),
+          stack: z.array(WordText).optional(),
+          storage: SlotsObject.optional(),
+        }),
+      ),
+      result: bareHex,
+      error: z.string(),
+      reverted: z.boolean(),
+      storageSize: count,
+      currentStorage: SlotsObject,
+    })
+    .meta({ id: 'RskStructLogs', description: "Steps in the reference node's shape (rskTracer)" }),
+)
 
-const Invoke = z.strictObject({
-  ownerAddress: WordText,
-  callerAddress: WordText,
-  gas: count,
-  callValue: WordText,
-  msgData: z.base64(),
-})
+const Invoke = z.lazy(() =>
+  z.strictObject({
+    ownerAddress: WordText,
+    callerAddress: WordText,
+    gas: count,
+    callValue: WordText,
+    msgData: z.base64(),
+  }),
+)
 
 /** The result of a payment by REMASC: the reference node prints its own record of it. */
 const PAID = {
@@ -66,29 +70,33 @@ const PAID = {
   gasUsedBeforeRefunds: 0,
 } as const
 
-const PaymentObject = z.strictObject({
-  traceType: z.literal('CALL'),
-  callType: z.literal('CALL'),
-  creationData: z.null(),
-  creationMethod: z.null(),
-  invokeData: Invoke,
-  programResult: z.strictObject(
-    Object.fromEntries(Object.entries(PAID).map(([name, value]) => [name, z.literal(value)])),
-  ),
-  codeAddress: z.null(),
-  subtraces: z.tuple([]),
-})
+const PaymentObject = z.lazy(() =>
+  z.strictObject({
+    traceType: z.literal('CALL'),
+    callType: z.literal('CALL'),
+    creationData: z.null(),
+    creationMethod: z.null(),
+    invokeData: Invoke,
+    programResult: z.strictObject(
+      Object.fromEntries(Object.entries(PAID).map(([name, value]) => [name, z.literal(value)])),
+    ),
+    codeAddress: z.null(),
+    subtraces: z.tuple([]),
+  }),
+)
 
-const TransferObject = z
-  .strictObject({
-    programInvoke: z.null(),
-    transferInvoke: Invoke,
-    subtraces: z.array(PaymentObject),
-    result: z.null(),
-    error: z.null(),
-    reverted: z.literal(false),
-  })
-  .meta({ id: 'RskTransfer', description: 'A transaction without code (rskTracer)' })
+const TransferObject = z.lazy(() =>
+  z
+    .strictObject({
+      programInvoke: z.null(),
+      transferInvoke: Invoke,
+      subtraces: z.array(PaymentObject),
+      result: z.null(),
+      error: z.null(),
+      reverted: z.literal(false),
+    })
+    .meta({ id: 'RskTransfer', description: 'A transaction without code (rskTracer)' }),
+)
 
 type Transfer = z.infer<typeof TransferObject>
 
@@ -97,7 +105,7 @@ export const rskTracer = tracer({
   name: 'rskTracer',
   summary: "steps in the reference node's shape, the default",
   options: { disableStack: OFF, disableMemory: OFF, disableStorage: OFF },
-  result: z.union([ProgramObject, TransferObject]),
+  result: z.lazy(() => z.union([ProgramObject, TransferObject])),
   isBareInBlocks: true,
   start(options, { budget }) {
     const steps = new StepText(

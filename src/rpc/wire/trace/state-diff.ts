@@ -17,17 +17,21 @@ function changeOf<T extends z.ZodType<Hex>>(value: T) {
   ])
 }
 
-const AccountDiff = z.strictObject({
-  balance: changeOf(QuantityText),
-  code: changeOf(DataText),
-  nonce: changeOf(QuantityText),
-  storage: z.record(HashText, changeOf(HashText)),
-})
+const AccountDiff = z.lazy(() =>
+  z.strictObject({
+    balance: changeOf(QuantityText),
+    code: changeOf(DataText),
+    nonce: changeOf(QuantityText),
+    storage: z.record(HashText, changeOf(HashText)),
+  }),
+)
 
 /** Accounts by address; those that stayed as they were are left out. */
-export const StateDiff = z
-  .record(AddressText, AccountDiff)
-  .meta({ id: 'StateDiff', description: 'Changed accounts (trace type stateDiff)' })
+export const StateDiff = z.lazy(() =>
+  z
+    .record(AddressText, AccountDiff)
+    .meta({ id: 'StateDiff', description: 'Changed accounts (trace type stateDiff)' }),
+)
 
 type Change = '=' | { '+': Hex } | { '-': Hex } | { '*': { from: Hex; to: Hex } }
 

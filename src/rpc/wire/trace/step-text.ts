@@ -12,7 +12,7 @@ export const WordText = z
   .regex(/^[0-9a-f]{64}$/)
   .meta({ id: 'Word', description: '32 bytes as 64 hex digits without prefix' })
 /** Result: storage slots, keys and values without prefix. */
-export const SlotsObject = z.record(WordText, WordText)
+export const SlotsObject = z.lazy(() => z.record(WordText, WordText))
 
 /** Which parts of a step are written, and how. */
 export interface StepFormat {

@@ -11,28 +11,30 @@ import { tracer } from './tracer-record.ts'
 
 const count = z.int().nonnegative()
 
-const StructLogs = z
-  .strictObject({
-    gas: count,
-    failed: z.boolean(),
-    returnValue: DataText,
-    structLogs: z.array(
-      z.strictObject({
-        pc: count,
-        op: z.string(),
-        gas: count,
-        gasCost: count,
-        depth: z.int().positive(),
-        refund: count.optional(),
-        error: z.string().optional(),
-        stack: z.array(QuantityText).optional(),
-        memory: z.array(WordText).optional(),
-        storage: SlotsObject.optional(),
-        returnData: DataText.optional(),
-      }),
-    ),
-  })
-  .meta({ id: 'StructLogs', description: "Steps in geth's shape (structLogger)" })
+const StructLogs = z.lazy(() =>
+  z
+    .strictObject({
+      gas: count,
+      failed: z.boolean(),
+      returnValue: DataText,
+      structLogs: z.array(
+        z.strictObject({
+          pc: count,
+          op: z.string(),
+          gas: count,
+          gasCost: count,
+          depth: z.int().positive(),
+          refund: count.optional(),
+          error: z.string().optional(),
+          stack: z.array(QuantityText).optional(),
+          memory: z.array(WordText).optional(),
+          storage: SlotsObject.optional(),
+          returnData: DataText.optional(),
+        }),
+      ),
+    })
+    .meta({ id: 'StructLogs', description: "Steps in geth's shape (structLogger)" }),
+)
 
 /** Ethereum's names of opcodes that this chain names differently. */
 export const ETHEREUM_NAMES: Readonly<Record<string, string>> = { SHA3: 'KECCAK256', SUICIDE: 'SELFDESTRUCT' }

@@ -27,7 +27,7 @@ describe('the tracers', () => {
       const schema = z.toJSONSchema(tracer.result) as object
       expect(Object.keys(schema).filter((key) => key !== '$schema')).not.toEqual([])
       for (const option of Object.values(tracer.options)) expect(option).toHaveProperty('absent')
-      expect(JSON.stringify(z.toJSONSchema(TraceOptionsObject.schema))).toContain(`"${name}"`)
+      expect(JSON.stringify(z.toJSONSchema(TraceOptionsObject.schema()))).toContain(`"${name}"`)
     },
   )
 
