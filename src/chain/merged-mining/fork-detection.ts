@@ -12,16 +12,44 @@ const CHECKPOINTS = 7
 const CHECKPOINT_DISTANCE = 64
 const UNCLE_WINDOW = 32
 
-const hashBytesOf = new WeakMap<Header, number>()
+/** The first byte of the hash of a header's parent-chain header. */
+function hashByteOf({ bitcoinHeader }: Header): number {
+  return doubleSha256(bitcoinHeader)[0] as number
+}
 
-/** The first byte of the hash of a header's parent-chain header; hashed once, for 64 blocks look at the same ones. */
-function hashByteOf(header: Header): number {
-  let byte = hashBytesOf.get(header)
-  if (byte === undefined) {
-    byte = doubleSha256(header.bitcoinHeader)[0] as number
-    hashBytesOf.set(header, byte)
+/** Uncles of 32 headers, by the last of them. Each block looks at 31 of those that the block before looked at. */
+const windowUncles = new WeakMap<Header, number>()
+
+/** Uncles of the window that ends at a height, from those of the one below it where they are known. */
+function unclesUpTo(height: number, ancestor: (height: number) => Header): number {
+  const header = ancestor(height)
+  let uncles = windowUncles.get(header)
+  if (uncles !== undefined) return uncles
+  const below = windowUncles.get(ancestor(height - 1))
+  if (below === undefined) {
+    uncles = 0
+    for (let i = 0; i < UNCLE_WINDOW; i++) uncles += ancestor(height - i).uncleCount
+  } else {
+    uncles = below + header.uncleCount - ancestor(height - UNCLE_WINDOW).uncleCount
   }
-  return byte
+  windowUncles.set(header, uncles)
+  return uncles
+}
+
+/** Hash bytes of seven checkpoints, by the newest of them: 64 blocks look at the same ones. */
+const checkpointBytes = new WeakMap<Header, Uint8Array>()
+
+/** The bytes of the checkpoints that end at a height. */
+function checkpointsUpTo(newest: number, ancestor: (height: number) => Header): Uint8Array {
+  const header = ancestor(newest)
+  let bytes = checkpointBytes.get(header)
+  if (bytes === undefined) {
+    bytes = Uint8Array.from({ length: CHECKPOINTS }, (_, i) =>
+      hashByteOf(ancestor(newest - CHECKPOINT_DISTANCE * i)),
+    )
+    checkpointBytes.set(header, bytes)
+  }
+  return bytes
 }
 
 /**
@@ -32,9 +60,7 @@ export function forkDetectionData(ancestor: (height: number) => Header, parentHe
   const number = parentHeight + 1
   if (number < REQUIRED_HEADERS) return EMPTY
   const newest = parentHeight - (parentHeight % CHECKPOINT_DISTANCE)
-  const hashBytes = new Uint8Array(CHECKPOINTS)
-  for (let i = 0; i < CHECKPOINTS; i++) hashBytes[i] = hashByteOf(ancestor(newest - CHECKPOINT_DISTANCE * i))
-  let uncles = 0
-  for (let i = 0; i < UNCLE_WINDOW; i++) uncles += ancestor(parentHeight - i).uncleCount
+  const hashBytes = checkpointsUpTo(newest, ancestor)
+  const uncles = unclesUpTo(parentHeight, ancestor)
   return concat(hashBytes, Uint8Array.of(Math.min(uncles, 255)), fromBigIntFixed(BigInt(number), 4))
 }

@@ -13,6 +13,7 @@ import {
   PARENT_HEADER_BYTES,
   PARENT_HEADER_OFFSET,
   targetOf,
+  writeInteger,
 } from './parent-header.ts'
 import { BLOCK_BYTES, compress, INITIAL_STATE, midstateOf, padTail, stateBytes } from './sha256-midstate.ts'
 
@@ -102,13 +103,12 @@ export function createProofSearch(
   })
   const firstBlock = midstateOf(bytes, BLOCK_BYTES)
   const lastBlock = padTail(BLOCK_BYTES, bytes.subarray(BLOCK_BYTES))
-  const last = new DataView(lastBlock.buffer)
   const inner = padTail(0, new Uint8Array(32))
   const state = INITIAL_STATE.slice()
 
   /** Double SHA-256 of the header with the current nonce, left in `state`. */
   function hash(): void {
-    last.setUint32(PARENT_HEADER_OFFSET.nonce - BLOCK_BYTES, nonce, true)
+    writeInteger(lastBlock, PARENT_HEADER_OFFSET.nonce - BLOCK_BYTES, nonce)
     state.set(firstBlock)
     compress(state, lastBlock, 0)
     inner.set(stateBytes(state))
@@ -129,7 +129,7 @@ export function createProofSearch(
     }
     nonce = 0
     time = seconds(time + 1)
-    last.setUint32(PARENT_HEADER_OFFSET.time - BLOCK_BYTES, time, true)
+    writeInteger(lastBlock, PARENT_HEADER_OFFSET.time - BLOCK_BYTES, time)
   }
 
   return {

@@ -19,16 +19,23 @@ export interface ParentHeader {
 /** Offsets of the fields in the 80 bytes; integers are little-endian. */
 export const PARENT_HEADER_OFFSET = { merkleRoot: 36, time: 68, bits: 72, nonce: 76 } as const
 
+/** Writes the four bytes of an integer, the lowest first. A `DataView` would move a small array out of the heap. */
+export function writeInteger(into: Uint8Array, at: number, value: number): void {
+  into[at] = value
+  into[at + 1] = value >>> 8
+  into[at + 2] = value >>> 16
+  into[at + 3] = value >>> 24
+}
+
 /** The 80 bytes of a parent-chain header. */
 export function encodeParentHeader(header: ParentHeader): Uint8Array {
   const out = new Uint8Array(PARENT_HEADER_BYTES)
-  const view = new DataView(out.buffer)
-  view.setUint32(0, header.version, true)
+  writeInteger(out, 0, header.version)
   out.set(header.previousHash, 4)
   out.set(header.merkleRoot, PARENT_HEADER_OFFSET.merkleRoot)
-  view.setUint32(PARENT_HEADER_OFFSET.time, header.time, true)
-  view.setUint32(PARENT_HEADER_OFFSET.bits, header.bits, true)
-  view.setUint32(PARENT_HEADER_OFFSET.nonce, header.nonce, true)
+  writeInteger(out, PARENT_HEADER_OFFSET.time, header.time)
+  writeInteger(out, PARENT_HEADER_OFFSET.bits, header.bits)
+  writeInteger(out, PARENT_HEADER_OFFSET.nonce, header.nonce)
   return out
 }
 

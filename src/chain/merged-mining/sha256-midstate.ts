@@ -107,7 +107,11 @@ export function padTail(before: number, tail: Uint8Array): Uint8Array {
   const padded = new Uint8Array(Math.ceil((tail.length + 9) / BLOCK_BYTES) * BLOCK_BYTES)
   padded.set(tail)
   padded[tail.length] = 0x80
-  new DataView(padded.buffer).setBigUint64(padded.length - 8, BigInt(before + tail.length) * 8n)
+  let bits = (before + tail.length) * 8
+  for (let at = padded.length - 1; bits > 0; at--) {
+    padded[at] = bits % 256
+    bits = Math.floor(bits / 256)
+  }
   return padded
 }
 

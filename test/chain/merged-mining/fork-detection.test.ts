@@ -49,6 +49,29 @@ describe('fork detection data', () => {
     expect(data[0]).toBe(firstHashByte(1280))
   })
 
+  it('is that of its own branch in a row of blocks, on either side of a fork', () => {
+    const unclesAt = (height: number) => (height * 7) % 11
+    const stored = new Map<string, Header>()
+    /** The same header each time, as a chain has it; of the other branch from `fork` on. */
+    const branch = (fork: number) => (height: number) => {
+      const isOther = height >= fork
+      const key = `${isOther} ${height}`
+      const header = stored.get(key) ?? chain((at) => unclesAt(at) + (isOther ? 3 : 0)).at(height)
+      stored.set(key, header)
+      return header
+    }
+    const counted = (at: (height: number) => Header, height: number) =>
+      Array.from({ length: 32 }, (_, i) => at(height - i).uncleCount).reduce((sum, count) => sum + count)
+    for (const fork of [Number.POSITIVE_INFINITY, 520]) {
+      for (let height = 460; height < 600; height++) {
+        const data = forkDetectionData(branch(fork), height)
+        expect(data[7]).toBe(Math.min(255, counted(branch(fork), height)))
+        const newest = height - (height % 64)
+        expect(data[0]).toBe(firstHashByte(newest))
+      }
+    }
+  })
+
   it('counts no more than 255 uncles', () => {
     expect(forkDetectionData(chain(() => 10).at, 1000)[7]).toBe(255)
   })
