@@ -89,7 +89,8 @@ export function parseTransaction(raw: Uint8Array): Parsed {
       r: signed ? r : 0n,
       s: signed ? s : 0n,
       chainId,
-      raw: encoded,
+      // A copy: what was encoded shares its array with others.
+      raw: encoded.slice(),
     },
     chainId,
     parity,

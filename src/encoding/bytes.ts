@@ -10,6 +10,29 @@ export function oneByte(value: number): Uint8Array {
   return SINGLE_BYTES[value & 0xff] as Uint8Array
 }
 
+/** Bytes of an array that many byte strings share. */
+const SHARED = 16 << 10
+let shared = new ArrayBuffer(SHARED)
+let taken = 0
+
+/** Arrays up to this many bytes lie on the JavaScript heap. */
+const ON_HEAP = 64
+
+/**
+ * Zeros to write an encoding into that is hashed, stored or sent soon. A larger array of its own takes as much time as
+ * what is written into it; what is kept for long should be copied out, since it keeps the shared array in memory.
+ */
+export function roomFor(length: number): Uint8Array {
+  if (length <= ON_HEAP || length > SHARED >> 3) return new Uint8Array(length)
+  if (taken + length > SHARED) {
+    shared = new ArrayBuffer(SHARED)
+    taken = 0
+  }
+  const room = new Uint8Array(shared, taken, length)
+  taken += length
+  return room
+}
+
 /** Joins byte strings in order into a new one. */
 export function concat(...parts: readonly Uint8Array[]): Uint8Array {
   let length = 0

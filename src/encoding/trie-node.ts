@@ -1,5 +1,5 @@
 /** Nodes of the unified binary trie (RSKIP-107) and their bytes, both ways (docs/protocol.md#57-trie-nodes). */
-import { EMPTY } from './bytes.ts'
+import { EMPTY, roomFor } from './bytes.ts'
 import { keccakHex } from './hash.ts'
 import { fromHex, type Hex, toHex, writeHex } from './hex.ts'
 import { bitsOf, compactSizeBytes, pathLengthBytes, writeCompactSize, writePath } from './trie-path.ts'
@@ -76,26 +76,6 @@ export type TrieChild = TrieNode | NodeHash
 export function trieValue(bytes: Uint8Array): TrieValue {
   if (bytes.length <= MAX_SHORT_VALUE) return bytes
   return { hash: NodeHash.of(bytes), length: bytes.length, bytes }
-}
-
-/** Bytes of an array that the encodings of many nodes share. */
-const ENCODINGS = 16 << 10
-let encodings = new ArrayBuffer(ENCODINGS)
-let encoded = 0
-
-/** Arrays up to this many bytes lie on the JavaScript heap. */
-const SMALL = 64
-
-/** Room for the bytes of a node. A larger array of its own takes as much time as what is written into it. */
-function roomFor(length: number): Uint8Array {
-  if (length <= SMALL || length > ENCODINGS >> 3) return new Uint8Array(length)
-  if (encoded + length > ENCODINGS) {
-    encodings = new ArrayBuffer(ENCODINGS)
-    encoded = 0
-  }
-  const room = new Uint8Array(encodings, encoded, length)
-  encoded += length
-  return room
 }
 
 /** One node. Its bytes and hash are computed when they are first asked for. */

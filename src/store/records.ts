@@ -5,8 +5,8 @@ import type { ChainConfig } from '../chain/config.ts'
 import { decodeHeader, encodeHeader, type Header } from '../chain/header.ts'
 import { decodeReceipt, encodeReceipt, type Receipt } from '../chain/receipt.ts'
 import { restoreTransaction, type Transaction } from '../chain/transaction.ts'
-import { concat, fromBigInt, fromBigIntFixed, toNumber } from '../encoding/bytes.ts'
-import { fromHex, type Hex, toHex } from '../encoding/hex.ts'
+import { concat, fromBigInt, roomFor, toNumber } from '../encoding/bytes.ts'
+import { fromHex, type Hex, toHex, writeHex } from '../encoding/hex.ts'
 import { asBigInt, asBytes, asList, asNumber, decodeRlp } from '../encoding/rlp.ts'
 import { frameList, frameString, frameStrings } from '../encoding/rlp-frame.ts'
 import { NodeError } from '../errors.ts'
@@ -88,11 +88,24 @@ export const receipts: ValueCodec<readonly Receipt[]> = {
     asList(decodeRlp(bytes), 'receipts').map((item) => decodeReceipt(asBytes(item, 'receipt'))),
 }
 
+/** Hashes or addresses as bytes, one behind the other. */
+function joined(values: readonly Hex[]): Uint8Array {
+  let length = 0
+  for (const value of values) length += (value.length - 2) / 2
+  const bytes = roomFor(length)
+  let at = 0
+  for (const value of values) {
+    writeHex(bytes, at, value)
+    at += (value.length - 2) / 2
+  }
+  return bytes
+}
+
 const HASH_BYTES = 32
 
 /** Hashes, 32 bytes each. */
 export const hashes: ValueCodec<readonly Hex[]> = {
-  encode: (values) => concat(...values.map(fromHex)),
+  encode: joined,
   decode(bytes) {
     const values: Hex[] = []
     for (let at = 0; at < bytes.length; at += HASH_BYTES)
@@ -153,8 +166,8 @@ export const internals: ValueCodec<readonly TransactionInternals[]> = {
       values.map(({ index, participants, creations }) =>
         frameStrings([
           fromBigInt(BigInt(index)),
-          concat(...participants.map(fromHex)),
-          concat(...creations.flatMap(({ contract, creator }) => [fromHex(contract), fromHex(creator)])),
+          joined(participants),
+          joined(creations.flatMap(({ contract, creator }) => [contract, creator])),
         ]),
       ),
     ),
@@ -228,7 +241,11 @@ export function checked<V>(codec: ValueCodec<V>): ValueCodec<V> {
   return {
     encode(value, id) {
       const bytes = codec.encode(value, id)
-      return concat(bytes, fromBigIntFixed(BigInt(checksum(bytes, id)), CHECKSUM_BYTES))
+      const stored = roomFor(bytes.length + CHECKSUM_BYTES)
+      stored.set(bytes)
+      const sum = checksum(bytes, id)
+      for (let i = 0; i < CHECKSUM_BYTES; i++) stored[bytes.length + i] = sum >>> (24 - 8 * i)
+      return stored
     },
     decode(stored, id) {
       const end = Math.max(0, stored.length - CHECKSUM_BYTES)
