@@ -79,9 +79,10 @@ export class StateTrie {
   readonly #code = new RecentMap<Hex, Uint8Array>(CACHE_CODE)
   readonly #readers: RecentMap<Hex, KeepingReader> | undefined
   readonly #fresh = new WeakMap<CommittedState, FreshState>()
-  /** Committed and not yet on disk. */
-  readonly #unsettledNodes = new Map<Hex, Uint8Array>()
-  readonly #unsettledCode = new Map<Hex, Uint8Array>()
+  /** Committed and not yet on disk; a few at a time. */
+  readonly #unsettled = new Set<CommittedState>()
+  /** Nodes and code that are never on disk, by hash. */
+  readonly #kept = new Map<Hex, Uint8Array>()
   /** Made when a network's early blocks ask for it. */
   #orchidRoots: OrchidRoots | undefined
 
@@ -199,14 +200,19 @@ export class StateTrie {
       this.#handReaderOver(fresh, committed.root)
       this.#fresh.delete(committed)
     }
-    for (const [hash, bytes] of committed.nodes) this.#unsettledNodes.set(hash, bytes)
-    for (const [hash, bytes] of committed.code) this.#unsettledCode.set(hash, bytes)
+    this.#unsettled.add(committed)
+  }
+
+  /** Makes a committed state readable without the source for good. */
+  protected keep(committed: CommittedState): void {
+    this.remember(committed)
+    this.settle(committed)
+    for (const [hash, bytes] of [...committed.nodes, ...committed.code]) this.#kept.set(hash, bytes)
   }
 
   /** The source now has what `remember` was given; from here on it may be forgotten. */
   settle(committed: CommittedState): void {
-    for (const hash of committed.nodes.keys()) this.#unsettledNodes.delete(hash)
-    for (const hash of committed.code.keys()) this.#unsettledCode.delete(hash)
+    this.#unsettled.delete(committed)
   }
 
   /** Proofs of an account, present or not, and of cells in its storage. Throws when a node is missing. */
@@ -244,7 +250,7 @@ export class StateTrie {
   /** The code with this hash, of whatever account and state; `undefined` when there is none. */
   codeByHash(codeHash: Hex): Uint8Array | undefined {
     if (codeHash === EMPTY_CODE_HASH) return EMPTY
-    return this.#unsettledCode.get(codeHash) ?? this.#source.code(codeHash)
+    return this.#unsettledBytes('code', codeHash) ?? this.#source.code(codeHash)
   }
 
   /** Addresses of the accounts in which two states differ, in the order of their keys. Throws when a node is missing. */
@@ -287,12 +293,21 @@ export class StateTrie {
   readonly #load: LoadNode = ({ hex }) => {
     let node = this.#nodes.get(hex)
     if (node === undefined) {
-      const bytes = this.#unsettledNodes.get(hex) ?? this.#source.node(hex)
+      const bytes = this.#unsettledBytes('nodes', hex) ?? this.#source.node(hex)
       if (bytes === undefined) throw new Error(`the state lacks trie node ${hex}`)
       node = decodeNode(bytes)
       this.#nodes.set(hex, node)
     }
     return node
+  }
+
+  /** What is not on disk. */
+  #unsettledBytes(kind: 'nodes' | 'code', hash: Hex): Uint8Array | undefined {
+    for (const state of this.#unsettled) {
+      const bytes = state[kind].get(hash)
+      if (bytes !== undefined) return bytes
+    }
+    return this.#kept.get(hash)
   }
 
   #root(root: Hex): TrieNode | undefined {
@@ -303,7 +318,7 @@ export class StateTrie {
     if (codeHash === EMPTY_CODE_HASH) return EMPTY
     let code = this.#code.get(codeHash)
     if (code === undefined) {
-      code = this.#unsettledCode.get(codeHash) ?? this.#source.code(codeHash)
+      code = this.#unsettledBytes('code', codeHash) ?? this.#source.code(codeHash)
       if (code === undefined) throw new Error(`the state lacks code ${codeHash}`)
       this.#code.set(codeHash, code)
     }

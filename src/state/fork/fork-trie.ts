@@ -57,7 +57,7 @@ export class ForkTrie extends StateTrie {
     let state = this.#roots.get(block.hash)
     if (state === undefined) {
       state = super.commit(EMPTY_TRIE_ROOT, forkPointChanges(block))
-      this.remember(state)
+      this.keep(state)
       this.#roots.set(block.hash, state)
     }
     return state
