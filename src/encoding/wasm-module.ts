@@ -63,6 +63,7 @@ export const OP = {
   i64_extend_i32_u: 0xad,
   i64_trunc_f64_u: 0xb1,
   f64_convert_i32_u: 0xb8,
+  f64_convert_i64_u: 0xba,
 } as const
 
 /** Of the group behind the prefix 0xfd. */

@@ -26,6 +26,8 @@ export interface StateChanges {
 interface Cell {
   value: StorageValue | undefined
   written: boolean
+  /** The number of the last change of it that can be taken back; -1 when there is none. */
+  change: number
 }
 
 /** All that is known of one address. */
@@ -59,11 +61,16 @@ export class Overlay implements StateReader {
   readonly #undo: (() => void)[] = []
   /** Length of the undo list at each open checkpoint. */
   readonly #marks: number[] = []
+  /** Changes that were dropped from the undo list; the others are numbered from it on. */
+  #dropped = 0
   /** Counts the changes of storage, also those taken back. */
   storageVersion = 0
   /** The inner loop of a contract reads one address again and again. */
   #lastAddress: Hex | undefined
   #lastEntry: Entry | undefined
+  /** SSTORE reads a cell of that entry before it writes it. */
+  #lastSlot: bigint | undefined
+  #lastCell: Cell | undefined
 
   constructor(below: StateReader) {
     this.#below = below
@@ -90,10 +97,14 @@ export class Overlay implements StateReader {
   cell(address: Hex, slot: bigint): StorageValue {
     const entry = this.#entry(address)
     const cell = entry.cells.get(slot)
-    if (cell?.value !== undefined) return cell.value
+    if (cell?.value !== undefined) {
+      this.#lastSlot = slot
+      this.#lastCell = cell
+      return cell.value
+    }
     if (entry.wiped) return 0n
     const value = this.#below.cell(address, slot)
-    if (cell === undefined) cellsOf(entry).set(slot, { value, written: false })
+    if (cell === undefined) cellsOf(entry).set(slot, { value, written: false, change: -1 })
     else cell.value = value
     return value
   }
@@ -134,18 +145,16 @@ export class Overlay implements StateReader {
 
   /** Sets a storage cell; 0 empties it. Does not create the account. */
   putCell(address: Hex, slot: bigint, value: StorageValue): void {
-    const cells = cellsOf(this.#entry(address))
-    let cell = cells.get(slot)
-    if (cell === undefined) {
-      cell = { value: undefined, written: false }
-      cells.set(slot, cell)
-    }
-    if (this.#marks.length > 0) {
-      const target = cell
-      const { value: oldValue, written } = cell
+    const cell = this.#cellToWrite(this.#entry(address), slot)
+    const mark = this.#marks.at(-1)
+    // What the cell was at the last checkpoint is enough to take back all changes since.
+    if (mark !== undefined && cell.change < this.#dropped + mark) {
+      const { value: oldValue, written, change } = cell
+      cell.change = this.#dropped + this.#undo.length
       this.#undo.push(() => {
-        target.value = oldValue
-        target.written = written
+        cell.value = oldValue
+        cell.written = written
+        cell.change = change
       })
     }
     cell.value = value
@@ -184,13 +193,16 @@ export class Overlay implements StateReader {
   /** Keeps what was done since the last checkpoint. Throws when none is open. */
   commit(): void {
     this.#closeCheckpoint()
-    if (this.#marks.length === 0) this.#undo.length = 0
+    if (this.#marks.length > 0) return
+    this.#dropped += this.#undo.length
+    this.#undo.length = 0
   }
 
   /** Takes back what was done since the last checkpoint. Throws when none is open. */
   revert(): void {
     const mark = this.#closeCheckpoint()
     if (this.#undo.length > mark) this.storageVersion++
+    this.#lastCell = undefined
     while (this.#undo.length > mark) this.#undo.pop()?.()
   }
 
@@ -239,7 +251,19 @@ export class Overlay implements StateReader {
     }
     this.#lastAddress = address
     this.#lastEntry = entry
+    this.#lastCell = undefined
     return entry
+  }
+
+  #cellToWrite(entry: Entry, slot: bigint): Cell {
+    if (this.#lastCell !== undefined && this.#lastSlot === slot) return this.#lastCell
+    const cells = cellsOf(entry)
+    let cell = cells.get(slot)
+    if (cell === undefined) {
+      cell = { value: undefined, written: false, change: -1 }
+      cells.set(slot, cell)
+    }
+    return cell
   }
 
   #setAccount(entry: Entry, account: Account | undefined): void {
@@ -262,6 +286,7 @@ export class Overlay implements StateReader {
         entry.wiped = wiped
       })
     }
+    this.#lastCell = undefined
     entry.cells = NO_CELLS
     entry.wiped = true
     this.storageVersion++

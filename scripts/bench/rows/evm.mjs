@@ -19,7 +19,7 @@ const KINDS = {
     calls: 3,
   },
   memory: { loop: 'memoryWords', title: 'memory', iterations: 40_000, calls: 3 },
-  keccak: { title: 'keccak256 of 64 bytes', iterations: 40_000, calls: 3 },
+  keccak: { title: 'keccak256 of 64 bytes', iterations: 20_000, calls: 6 },
   sload: { loop: 'storageLoads', title: 'SLOAD of 64 cells one after another', iterations: 30_000, calls: 3 },
   sstore: { loop: 'storageStores', title: 'SSTORE to 64 cells', iterations: 2_500, calls: 10 },
   calls: { title: 'calls of the contract itself', iterations: 10_000, calls: 3 },

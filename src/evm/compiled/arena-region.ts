@@ -32,7 +32,8 @@ export class ArenaRegion implements FrameRegion {
   }
 
   read(offset: number, length: number): Uint8Array {
-    return this.arena.linear.copyOut(this.base + MEMORY_AT + offset, length)
+    const start = this.base + MEMORY_AT + offset
+    return this.arena.linear.bytes.slice(start, start + length)
   }
 
   write(bytes: Uint8Array, offset: number): void {

@@ -21,6 +21,7 @@ import {
   INPUT_LENGTH_AT,
   MEMORY_AT,
   MEMORY_SIZE_AT,
+  RETURNED_AT,
   ROOM_AT,
   STACK_AT,
   STACK_END_AT,
@@ -31,7 +32,7 @@ import {
 import { LinearMemory, PAGE } from './linear-memory.ts'
 import { SlotCache } from './slot-cache.ts'
 
-/** Bytes of an arena at first, and at most while no message uses it. */
+/** Bytes of an arena at first. */
 const SMALL = 24 * PAGE
 /** Bytes that an arena grows by at once, and that it may have: addresses are signed numbers of 32 bits. */
 const STEP = 1024 * PAGE
@@ -72,10 +73,15 @@ export class Arena {
   #running: ArenaRegion | undefined
   #table: OpcodeTable | undefined
 
-  /** Readies it for another message; false when it has become too large for that. */
+  /** Its size in bytes. */
+  get size(): number {
+    return this.linear.size
+  }
+
+  /** Readies it for another message; false when the one before did not end. */
   reset(): boolean {
     this.#slots.reset()
-    return this.linear.size <= SMALL && this.#frames.length === 0
+    return this.#frames.length === 0
   }
 
   /** The functions of a module, on this memory. */
@@ -159,6 +165,7 @@ export class Arena {
     linear.floats[(base + GAS_AT) >> 3] = frame.gas
     linear.halves[(base + TICKS_AT) >> 2] = ticks
     linear.halves[(base + MEMORY_SIZE_AT) >> 2] = frame.memoryWords * 32
+    linear.halves[(base + RETURNED_AT) >> 2] = frame.returned.length
     this.#slots.begin(region, journal.state)
     const exit = code(base)
     this.#slots.flush()

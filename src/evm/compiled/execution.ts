@@ -7,9 +7,16 @@ import type { ArenaRegion } from './arena-region.ts'
 import { type CompiledCode, compileAt, compiledCode } from './compiled-code.ts'
 import { EXIT, EXIT_SHIFT, PC_MASK } from './layout.ts'
 
-/** Arenas that are kept for later messages. */
+/** Arenas that are kept for later messages, and the bytes that they may have together. */
 const POOL_SIZE = 4
+const POOL_BYTES = 2 ** 24
 const idle: Arena[] = []
+
+function keepArena(arena: Arena): void {
+  let size = arena.size
+  for (const other of idle) size += other.size
+  if (idle.length < POOL_SIZE && size <= POOL_BYTES && arena.reset()) idle.push(arena)
+}
 
 /** Runs the frames of one message. */
 export class Execution {
@@ -47,7 +54,7 @@ export class Execution {
   release(): void {
     const arena = this.#arena
     this.#arena = undefined
-    if (arena?.reset() === true && idle.length < POOL_SIZE) idle.push(arena)
+    if (arena !== undefined) keepArena(arena)
   }
 
   /** Runs compiled code from the program counter on; false when the interpreter is to go on. */

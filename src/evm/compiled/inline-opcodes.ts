@@ -9,6 +9,7 @@ import {
   INPUT_LENGTH_AT,
   MEMORY_AT,
   MEMORY_SIZE_AT,
+  RETURNED_AT,
   VALUE_AT,
 } from './layout.ts'
 import { BIAS, DROP, type RegionWriter } from './region-writer.ts'
@@ -98,6 +99,9 @@ export function inlineOpcode(writer: RegionWriter, code: Uint8Array, opcode: num
       return true
     case 0x38:
       writer.push(constant(BigInt(code.length)))
+      return true
+    case 0x3d:
+      pushHeader(writer, RETURNED_AT)
       return true
     case 0x50:
       writer.drop(1)

@@ -53,6 +53,8 @@ export const VALUE_AT = 96
 export const TAG_AT = 128
 /** Bytes that its memory may grow to without being moved. */
 export const ROOM_AT = 136
+/** Bytes of return data. */
+export const RETURNED_AT = 140
 /** The stack: words of four 64-bit lanes, the lowest first, each little-endian. */
 export const STACK_AT = 160
 export const STACK_BYTES = 1024 * 32

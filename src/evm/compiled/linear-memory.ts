@@ -84,16 +84,7 @@ export class LinearMemory {
     lanes[first + 3] = word >> 192n
   }
 
-  /** A copy of some bytes; for a few, the platform's copies take longer than a loop. */
-  copyOut(at: number, length: number): Uint8Array {
-    const { bytes } = this
-    if (length > FEW_BYTES) return bytes.slice(at, at + length)
-    const copy = new Uint8Array(length)
-    for (let i = 0; i < length; i++) copy[i] = bytes[at + i] as number
-    return copy
-  }
-
-  /** Writes bytes. */
+  /** Writes bytes; a few in a loop, which takes less time than the platform's copy. */
   copyIn(source: Uint8Array, at: number): void {
     const { bytes } = this
     const { length } = source

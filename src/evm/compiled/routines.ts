@@ -60,31 +60,28 @@ export function addRoutines(module: ModuleWriter): Routines {
 /** Bytes of memory beyond which no gas suffices (docs/protocol.md#62-gas-schedule). */
 const MEMORY_LIMIT = 2 ** 30
 
-/** Words of memory that are opened without leaving compiled code; their squares fit 32 bits. */
-const FEW_WORDS = 4096
-
+/** Opens memory that there is room for; `expand` is the import for any other. */
 function expandBody(expand: number): FunctionBody {
   const body = new FunctionBody(2)
   const [base, end] = [0, 1]
-  const [after, before, cost] = [body.local(I32), body.local(I32), body.local(I32)]
-  body.get(end)
-  body.i32(31)
-  body.op(OP.i32_add)
-  body.i32(5)
-  body.op(OP.i32_shr_u)
-  body.tee(after)
-  body.i32(FEW_WORDS)
-  body.op(OP.i32_gt_u)
+  const [after, before] = [body.local(I32), body.local(I32)]
+  const cost = body.local(I64)
   body.get(end)
   body.get(base)
   body.memory(OP.i32_load, ROOM_AT)
-  body.op(OP.i32_gt_u, OP.i32_or)
+  body.op(OP.i32_gt_u)
   body.if()
   body.get(base)
   body.get(end)
   body.call(expand)
   body.op(OP.return)
   body.end()
+  body.get(end)
+  body.i32(31)
+  body.op(OP.i32_add)
+  body.i32(5)
+  body.op(OP.i32_shr_u)
+  body.set(after)
   body.get(base)
   body.memory(OP.i32_load, MEMORY_SIZE_AT)
   body.i32(5)
@@ -93,22 +90,24 @@ function expandBody(expand: number): FunctionBody {
   /** As `memoryGas`. */
   const pushGas = (words: number) => {
     body.get(words)
-    body.i32(GAS.memoryWord)
-    body.op(OP.i32_mul)
+    body.op(OP.i64_extend_i32_u)
+    body.i64(BigInt(GAS.memoryWord))
+    body.op(OP.i64_mul)
     body.get(words)
+    body.op(OP.i64_extend_i32_u)
     body.get(words)
-    body.op(OP.i32_mul)
-    body.i32(9)
-    body.op(OP.i32_shr_u, OP.i32_add)
+    body.op(OP.i64_extend_i32_u, OP.i64_mul)
+    body.i64(9n)
+    body.op(OP.i64_shr_u, OP.i64_add)
   }
   pushGas(after)
   pushGas(before)
-  body.op(OP.i32_sub)
+  body.op(OP.i64_sub)
   body.set(cost)
   body.get(base)
   body.memory(OP.f64_load, GAS_AT)
   body.get(cost)
-  body.op(OP.f64_convert_i32_u, OP.f64_lt)
+  body.op(OP.f64_convert_i64_u, OP.f64_lt)
   body.if()
   body.i32(0)
   body.op(OP.return)
@@ -117,7 +116,7 @@ function expandBody(expand: number): FunctionBody {
   body.get(base)
   body.memory(OP.f64_load, GAS_AT)
   body.get(cost)
-  body.op(OP.f64_convert_i32_u, OP.f64_sub)
+  body.op(OP.f64_convert_i64_u, OP.f64_sub)
   body.memory(OP.f64_store, GAS_AT)
   // Other frames were there.
   body.loop()

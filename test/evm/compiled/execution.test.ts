@@ -64,6 +64,16 @@ describe('compiled code', () => {
     for (const other of rest) expect(other).toEqual(plain)
   })
 
+  it('opens memory of all sizes at the same price', async () => {
+    const ends = [1, 32, 33, 1000, 1024, 1025, 40_000, 131_072, 131_073, 1_500_000]
+    const stores = ends.map((end) => `${end} ${end - 1} MSTORE8 ${end - 1} MLOAD POP MSIZE`).join(' ADD ')
+    const code = `0 ${stores} ADD GAS ADD ${RETURN_TOP}`
+    for (let gas = 9_000_000n; gas > 100n; gas = (gas * 3n) / 4n) {
+      const [plain, ...others] = await everywhere(code, gas)
+      for (const other of others) expect(other).toEqual(plain)
+    }
+  })
+
   it('yields and ends when its time is up', async () => {
     const state = world({ [CONTRACT]: { code: 'JUMPDEST 0 JUMP' } })
     const late = run(state, { gas: 10n ** 12n }, { vm: compiled, deadlineMs: 20 })
