@@ -5,7 +5,7 @@ import { decodeAll } from './decode.ts'
 import { failureText, type Hex, messageOf } from './format.ts'
 import type { Receipt } from './model.ts'
 import { type Loaded, useQuery } from './query.ts'
-import { may } from './store.ts'
+import { hasAccounts, may } from './store.ts'
 
 /** The account that forms send from; empty: the first one. */
 export const sender = signal('')
@@ -45,6 +45,17 @@ export function firstOpen(...methods: readonly string[]): string | undefined {
 /** The method that impersonates an address, where it is open. */
 export function impersonation(): string | undefined {
   return firstOpen('hardhat_impersonateAccount', 'anvil_impersonateAccount')
+}
+
+/** The methods that add to a balance, and that set one, where they are open. */
+export const addingBalance = () => firstOpen('hardhat_addBalance', 'anvil_addBalance')
+export const settingBalance = () => firstOpen('hardhat_setBalance', 'anvil_setBalance')
+
+/** Is there an account that the node signs for or may impersonate, or a balance that may be set? */
+export function hasUseOfAccounts(): boolean {
+  return (
+    hasAccounts.value || [impersonation, addingBalance, settingBalance].some((open) => open() !== undefined)
+  )
 }
 
 /** May this caller have the node send transactions? */

@@ -15,9 +15,9 @@ function Navigation() {
   return (
     <nav aria-label="Pages">
       {Object.entries(PAGES).map(
-        ([name, { link, method }]) =>
+        ([name, { link, isOpen }]) =>
           link !== undefined &&
-          (method === undefined || may(method)) && (
+          isOpen?.() !== false && (
             <a key={name} href={linkTo(name)} aria-current={page === name ? 'page' : undefined}>
               {link}
             </a>

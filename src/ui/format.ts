@@ -29,6 +29,22 @@ export function coins(wei: bigint, digits: number = WEI_DIGITS): string {
   return `${sign}${whole}${fraction === '' ? '' : `.${fraction}`}`
 }
 
+/** The unit of an amount that `coins` has written. */
+export function coinUnit(text: string): string {
+  return /^[+\u2212]?1$/.test(text) ? 'coin' : 'coins'
+}
+
+/** Wei as coins with their unit. */
+export function amountText(wei: bigint): string {
+  const text = coins(wei)
+  return `${text} ${coinUnit(text)}`
+}
+
+/** A change in wei as coins with its sign and unit. */
+export function changeText(wei: bigint): string {
+  return `${wei > 0n ? '+' : ''}${amountText(wei)}`
+}
+
 /** The first and last digits of a hash or address. */
 export function shortened(hash: string, digits = 6): string {
   return hash.length <= 2 * digits + 5 ? hash : `${hash.slice(0, 2 + digits)}\u2026${hash.slice(-digits)}`

@@ -1,5 +1,7 @@
 /** The pages by the first part of their fragment, and the links to them. A new page is a file in `pages/` and a row here. */
 import type { ComponentType } from 'preact'
+import { hasUseOfAccounts } from './accounts.ts'
+import { may } from './store.ts'
 
 /** What shows a page. */
 export type PageComponent = ComponentType<{ readonly argument: string }>
@@ -10,8 +12,8 @@ export interface Page {
   readonly load: () => Promise<PageComponent>
   /** Text of its navigation link; absent for pages of one item. */
   readonly link?: string
-  /** The link is there where the caller may use this method. */
-  readonly method?: string
+  /** Where it is false, the page has nothing to show to this caller, and the link is not there. */
+  readonly isOpen?: () => boolean
 }
 
 /** All pages, the navigation links in this order. */
@@ -22,33 +24,33 @@ export const PAGES: Readonly<Record<string, Page>> = {
   pool: {
     load: async () => (await import('./pages/pool.tsx')).PoolPage,
     link: 'Pool',
-    method: 'txpool_content',
+    isOpen: () => may('txpool_content'),
   },
   tree: {
     load: async () => (await import('./pages/tree.tsx')).TreePage,
     link: 'Tree',
-    method: 'eth_getBlocksByNumber',
+    isOpen: () => may('eth_getBlocksByNumber'),
   },
   snapshots: {
     load: async () => (await import('./pages/snapshots.tsx')).SnapshotsPage,
     link: 'Snapshots',
-    method: 'evm_snapshots',
+    isOpen: () => may('evm_snapshots'),
   },
   console: { load: async () => (await import('./pages/console.tsx')).ConsolePage, link: 'Console' },
   accounts: {
     load: async () => (await import('./pages/accounts.tsx')).AccountsPage,
     link: 'Accounts',
-    method: 'eth_accounts',
+    isOpen: hasUseOfAccounts,
   },
   clock: {
     load: async () => (await import('./pages/clock.tsx')).ClockPage,
     link: 'Clock',
-    method: 'evm_increaseTime',
+    isOpen: () => may('evm_increaseTime'),
   },
   peers: {
     load: async () => (await import('./pages/peers.tsx')).PeersPage,
     link: 'Peers',
-    method: 'sco_peerList',
+    isOpen: () => may('sco_peerList'),
   },
   block: { load: async () => (await import('./pages/block.tsx')).BlockPage },
   tx: { load: async () => (await import('./pages/transaction.tsx')).TransactionPage },

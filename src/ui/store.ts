@@ -20,6 +20,8 @@ export const announcement = signal('')
 export const now = signal(Math.floor(Date.now() / 1000))
 /** Chain id and version of the node. */
 export const identity = signal<{ readonly chainId: number; readonly version: string } | undefined>(undefined)
+/** Does the node sign for any account that it lists to this caller? */
+export const hasAccounts = signal(false)
 /** Grows with each reconnection: the node may be another one, with other methods. */
 export const reconnections = signal(0)
 /** The names of the methods that this caller may use; `undefined` until they are known. */
@@ -99,11 +101,13 @@ async function loadMethods(): Promise<void> {
   try {
     const { methods } = await call<{ methods: readonly { name: string }[] }>('rpc.discover', [true])
     openMethods.value = new Set(methods.map(({ name }) => name))
-    const [chainId, text] = await Promise.all([
+    const [chainId, text, accounts] = await Promise.all([
       may('eth_chainId') ? call<Hex>('eth_chainId') : '0x0',
       may('web3_clientVersion') ? call<string>('web3_clientVersion') : '',
+      may('eth_accounts') ? call<Hex[]>('eth_accounts') : [],
     ])
     identity.value = { chainId: Number(chainId), version: text }
+    hasAccounts.value = accounts.length > 0
   } catch {
     // Without the names no button that changes the chain is shown.
   }

@@ -1,5 +1,6 @@
 /** The pages that change the chain: pool, snapshots, clock and mining, accounts. */
 import { expect, it } from 'vitest'
+import { keyFile } from '../support/api-keys.ts'
 import { type OpenedExplorer, useExplorer } from '../support/explorer.ts'
 import { CHROMIUM, describeWith } from '../support/tools.ts'
 
@@ -39,8 +40,8 @@ describeWith(CHROMIUM, 'the pages that change the chain', () => {
     await call('eth_sendTransaction', { from, to, value: COIN })
     await page.getByTitle('Connected').getByText('#1').waitFor()
     await page.getByRole('button', { name: 'Compare' }).click()
-    await page.getByText('+1 coins').waitFor()
-    expect(await page.getByRole('table', { name: 'Changed accounts' }).getByText('−1 coins').count()).toBe(1)
+    await page.getByText('+1 coin').waitFor()
+    expect(await page.getByRole('table', { name: 'Changed accounts' }).getByText('−1 coin').count()).toBe(1)
     expect(await explorer.findings()).toEqual([])
     await row.getByRole('button', { name: 'Revert' }).click()
     await page.getByRole('status').getByText('Reverted to block 0').waitFor()
@@ -118,6 +119,28 @@ describeWith(CHROMIUM, 'the pages that change the chain', () => {
     await form('Transfer').getByRole('button').click()
     await page.getByText('Expected an address').waitFor()
     expect(await explorer.findings()).toEqual([])
+  })
+
+  it('accounts: say why there are none, and have no link where nothing can be done with any', async () => {
+    const keys = keyFile()
+    try {
+      const key = await keys.add('reader')
+      const hosted = await open({ profile: 'hosted' }, { ui: true, apiKeys: keys.file }, `${key}/#/accounts`)
+      await hosted.page.getByText('The node holds no keys').waitFor()
+      await hosted.page.getByText('Chain 33').waitFor()
+      const links = hosted.page.getByRole('navigation').getByRole('link')
+      expect(await links.allTextContents()).not.toContain('Accounts')
+      expect(await hosted.page.locator('main').getByRole('button').count()).toBe(0)
+      expect(await hosted.findings()).toEqual([])
+      await hosted.page.getByRole('link', { name: 'eth_sendRawTransaction' }).click()
+      await hosted.page.getByRole('form', { name: 'eth_sendRawTransaction' }).waitFor()
+    } finally {
+      keys.remove()
+    }
+    const { page } = await open({ accounts: 0 })
+    await page.getByRole('navigation').getByRole('link', { name: 'Accounts' }).click()
+    await page.getByText('The node holds no keys').waitFor()
+    await page.getByRole('form', { name: 'Impersonate' }).waitFor()
   })
 
   it('are without buttons for what the caller may not, and fit a phone in the dark', async () => {

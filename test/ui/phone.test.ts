@@ -25,9 +25,12 @@ async function populate({ call }: OpenedExplorer) {
   return { from, shop, sale }
 }
 
-/** The sections whose content is wider than they are, or whose tables reach into their padding, and the width of the page. */
+/** The width of the page, the amounts that are broken over lines, and the sections whose content is wider than they are, or whose tables reach into their padding. */
 const OVERFLOW = `({
   page: document.documentElement.scrollWidth,
+  broken: [...document.querySelectorAll('.amount')]
+    .filter((amount) => amount.lastElementChild.getBoundingClientRect().top >= amount.getClientRects()[0]?.bottom)
+    .map((amount) => amount.textContent),
   sections: [...document.querySelectorAll('section.card')]
     .filter((card) => {
       const end = card.getBoundingClientRect().right - parseFloat(getComputedStyle(card).paddingRight)
@@ -36,6 +39,8 @@ const OVERFLOW = `({
     })
     .map((card) => card.getAttribute('aria-label') + ' ' + (card.scrollWidth - card.clientWidth)),
 })`
+
+const FITS = { page: 400, broken: [], sections: [] }
 
 describeWith(CHROMIUM, 'on a phone', () => {
   const open = useExplorer()
@@ -60,11 +65,11 @@ describeWith(CHROMIUM, 'on a phone', () => {
     ] as const) {
       await goTo(fragment)
       await page.getByRole('table', { name: table }).getByRole('link').first().waitFor()
-      expect(await page.evaluate(OVERFLOW), fragment).toEqual({ page: 400, sections: [] })
+      expect(await page.evaluate(OVERFLOW), fragment).toEqual(FITS)
     }
     await page.getByRole('button', { name: 'Compare' }).click()
     await page.getByRole('table', { name: 'Changed accounts' }).getByRole('link').first().waitFor()
-    expect(await page.evaluate(OVERFLOW)).toEqual({ page: 400, sections: [] })
+    expect(await page.evaluate(OVERFLOW)).toEqual(FITS)
   })
 
   it('a row of many columns is a list of names and values', async () => {

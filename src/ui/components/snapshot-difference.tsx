@@ -1,5 +1,5 @@
 /** What differs between two snapshots: accounts with their storage, blocks, pool. */
-import { byteLength, coins, counted, grouped, type Hex, toBigInt } from '../format.ts'
+import { byteLength, changeText, counted, grouped, type Hex, toBigInt } from '../format.ts'
 import { Table } from './layout.tsx'
 import { AddressLink, BlockLink, TransactionLink } from './values.tsx'
 
@@ -34,11 +34,6 @@ export interface SnapshotDiff {
 const MOST_ACCOUNTS = 100
 const MOST_SLOTS = 20
 const MOST_HASHES = 6
-
-function signed(from: bigint, to: bigint): string {
-  const difference = to - from
-  return `${difference > 0n ? '+' : ''}${coins(difference)} coins`
-}
 
 function Slots({ storage }: { readonly storage: Readonly<Record<Hex, Change>> }) {
   const slots = changedCells(storage)
@@ -118,7 +113,7 @@ export function SnapshotDifference({ difference }: { readonly difference: Snapsh
           key: address,
           cells: [
             <AddressLink key="address" address={address} />,
-            balance && signed(toBigInt(balance.from), toBigInt(balance.to)),
+            balance && changeText(toBigInt(balance.to) - toBigInt(balance.from)),
             nonce && (
               <span key="nonce" class="short">
                 {grouped(toBigInt(nonce.from))} → {grouped(toBigInt(nonce.to))}

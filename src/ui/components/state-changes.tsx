@@ -22,11 +22,6 @@ interface Row {
 /** Slots beyond so many of one account are counted. */
 const MOST_SLOTS = 200
 
-function amount(wei: bigint): string {
-  const text = coins(wei)
-  return `${text} ${text === '1' ? 'coin' : 'coins'}`
-}
-
 /** A storage word without its leading zeros. */
 function word(value: Hex | undefined): string {
   return value === undefined ? '0x0' : `0x${value.slice(2).replace(/^0+(?=.)/, '')}`
@@ -38,10 +33,10 @@ function rowsOf(address: Hex, before: AccountState, after: AccountState): Row[] 
   if (from !== to) {
     const change = to - from
     rows.push([
-      'Balance',
-      amount(from),
+      'Balance (coins)',
+      coins(from),
       <>
-        {amount(to)}{' '}
+        {coins(to)}{' '}
         <span class={change > 0n ? 'good' : 'bad'}>
           ({change > 0n ? '+' : ''}
           {coins(change)})

@@ -1,5 +1,5 @@
 /** Values of the chain as text: links to what a hash names, amounts, times. */
-import { ageText, coins, dateText, type Hex, shortened, toBigInt, toNumber } from '../format.ts'
+import { ageText, coins, coinUnit, dateText, type Hex, shortened, toBigInt, toNumber } from '../format.ts'
 import { contractName } from '../names.ts'
 import { linkTo } from '../router.ts'
 import { now } from '../store.ts'
@@ -68,8 +68,7 @@ export function Amount({ wei, digits = 6 }: { readonly wei: Hex | bigint; readon
   const isCut = amount !== 0n && /^\u2212?0$/.test(text)
   return (
     <span class="amount" title={`${amount} wei`}>
-      {isCut ? `< 0.${'0'.repeat(digits - 1)}1` : text}{' '}
-      <span class="dim">{text === '1' ? 'coin' : 'coins'}</span>
+      {isCut ? `< 0.${'0'.repeat(digits - 1)}1` : text} <span class="dim">{coinUnit(text)}</span>
     </span>
   )
 }

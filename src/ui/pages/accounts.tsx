@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import {
+  addingBalance,
   addressOf,
   firstOpen,
   impersonate,
@@ -10,6 +11,7 @@ import {
   maySend,
   quantity,
   send,
+  settingBalance,
   useAccounts,
   weiOf,
 } from '../accounts.ts'
@@ -21,23 +23,24 @@ import { SenderChoice } from '../components/sender.tsx'
 import { AddressLink, Amount, TransactionLink } from '../components/values.tsx'
 import { grouped, type Hex, shortened, toBigInt } from '../format.ts'
 import { type Loaded, useQuery } from '../query.ts'
-import { announce, may, version } from '../store.ts'
+import { linkTo } from '../router.ts'
+import { announce, hasAccounts, may, openMethods, version } from '../store.ts'
 
 /** Accounts of the table. */
 const MOST_SHOWN = 100
 /** Coins that the faucet gives unless another amount is entered. */
 const FAUCET_COINS = '100'
 
-/** The methods that add to a balance, and that set one. */
-const adding = () => firstOpen('hardhat_addBalance', 'anvil_addBalance')
-const setting = () => firstOpen('hardhat_setBalance', 'anvil_setBalance')
+/** Is there an account that transactions can be sent from? */
+const canSend = (): boolean => maySend() && (hasAccounts.value || impersonation() !== undefined)
 
 /** Is there a way to give coins? */
-const mayGive = (): boolean => adding() !== undefined || setting() !== undefined || maySend()
+const mayGive = (): boolean =>
+  addingBalance() !== undefined || settingBalance() !== undefined || (maySend() && hasAccounts.value)
 
 /** Gives coins: by a change of the balance, or where that is closed by a transfer from the chosen account. */
 async function give(address: Hex, wei: bigint): Promise<Hex | undefined> {
-  const [add, set] = [adding(), setting()]
+  const [add, set] = [addingBalance(), settingBalance()]
   if (add !== undefined) await call(add, [address, quantity(wei)])
   else if (set !== undefined) {
     const balance = toBigInt(await call<Hex>('eth_getBalance', [address, 'latest']))
@@ -71,6 +74,56 @@ async function loadRows(addresses: readonly Hex[], signal: AbortSignal): Promise
   }))
 }
 
+/** Why there are no accounts, and what to do without them. */
+function NoAccounts() {
+  return (
+    <>
+      <p class="empty">
+        {may('eth_accounts')
+          ? 'The node holds no keys, so there is no account that it signs for.'
+          : 'The node does not list its accounts to this caller.'}
+      </p>
+      <p class="dim empty">
+        Sign transactions with a wallet or a library
+        {may('eth_sendRawTransaction') && (
+          <>
+            , and send them by{' '}
+            <a href={linkTo('console', 'eth_sendRawTransaction')}>eth_sendRawTransaction</a>
+          </>
+        )}
+        . The search field opens any address: its balance, code and transactions.
+      </p>
+    </>
+  )
+}
+
+/** The buttons of an account; `stop` is the method that ends its impersonation. */
+function AccountActions({ address, stop }: { readonly address: Hex; readonly stop: string | undefined }) {
+  return (
+    <>
+      {mayGive() && (
+        <ActionButton
+          label={`Give ${FAUCET_COINS} coins to ${shortened(address, 4)}`}
+          text={`Give ${FAUCET_COINS}`}
+          kind="plain"
+          run={() => give(address, weiOf(FAUCET_COINS))}
+        />
+      )}
+      {stop !== undefined && (
+        <ActionButton
+          label={`Stop impersonating ${shortened(address, 4)}`}
+          text="Stop"
+          kind="plain"
+          run={async () => {
+            await call(stop, [address])
+            impersonated.value = impersonated.value.filter((each) => each !== address)
+          }}
+        />
+      )}
+    </>
+  )
+}
+
 function AccountTable({ accounts }: { readonly accounts: Loaded<readonly Hex[]> }) {
   const local = accounts.value ?? []
   const addresses = [...local, ...impersonated.value.filter((address) => !local.includes(address))]
@@ -80,51 +133,46 @@ function AccountTable({ accounts }: { readonly accounts: Loaded<readonly Hex[]> 
     'live',
   )
   const stop = firstOpen('hardhat_stopImpersonatingAccount', 'anvil_stopImpersonatingAccount')
+  const hasActions = mayGive() || (stop !== undefined && impersonated.value.length > 0)
+  if (addresses.length === 0) {
+    return (
+      <Show loaded={accounts}>
+        {() => (openMethods.value === undefined ? <p class="dim">Loading…</p> : <NoAccounts />)}
+      </Show>
+    )
+  }
   return (
     <Show loaded={rows}>
       {(list) => (
         <Table
           label="Accounts"
           stacked
-          empty="The node signs for no account"
           columns={[
             { name: '#', wide: true },
             'Address',
             { name: 'Balance', end: true },
             { name: 'Nonce', end: true, wide: true },
-            { name: 'Action', end: true },
+            ...(hasActions ? [{ name: 'Action', end: true as const }] : []),
           ]}
           rows={list.map(({ address, balance, nonce }, i) => ({
             key: address,
             cells: [
               i + 1,
               <span key="address">
-                <AddressLink address={address} digits={4} />{' '}
+                <AddressLink address={address} full />{' '}
                 {i >= local.length && <span class="badge">impersonated</span>}
               </span>,
               balance && <Amount key="balance" wei={balance} digits={4} />,
               nonce && grouped(toBigInt(nonce)),
-              <span key="actions">
-                {mayGive() && (
-                  <ActionButton
-                    label={`Give ${FAUCET_COINS} coins to ${shortened(address, 4)}`}
-                    text={`Give ${FAUCET_COINS}`}
-                    kind="plain"
-                    run={() => give(address, weiOf(FAUCET_COINS))}
-                  />
-                )}
-                {i >= local.length && stop !== undefined && (
-                  <ActionButton
-                    label={`Stop impersonating ${shortened(address, 4)}`}
-                    text="Stop"
-                    kind="plain"
-                    run={async () => {
-                      await call(stop, [address])
-                      impersonated.value = impersonated.value.filter((each) => each !== address)
-                    }}
-                  />
-                )}
-              </span>,
+              ...(hasActions
+                ? [
+                    <AccountActions
+                      key="actions"
+                      address={address}
+                      stop={i < local.length ? undefined : stop}
+                    />,
+                  ]
+                : []),
             ],
           }))}
         />
@@ -139,7 +187,7 @@ function Faucet() {
   return (
     <Section title="Faucet">
       <p class="dim empty">
-        {adding() !== undefined || setting() !== undefined
+        {addingBalance() !== undefined || settingBalance() !== undefined
           ? 'Adds to the balance of any address without a transaction.'
           : 'Sends from the first account.'}
       </p>
@@ -215,11 +263,10 @@ export function AccountsPage() {
         <AccountTable accounts={accounts} />
       </Section>
       <div class="columns three">
-        {maySend() && <Transfer />}
+        {canSend() && <Transfer />}
         {mayGive() && <Faucet />}
         {impersonation() !== undefined && maySend() && <Impersonate />}
       </div>
-      {!may('eth_accounts') && <p class="dim">The node does not list its accounts for this caller</p>}
     </>
   )
 }

@@ -4,7 +4,7 @@ import { Fields, Heading, Section, Show, Table } from '../components/layout.tsx'
 import { MergedMiningSection } from '../components/merged-mining-section.tsx'
 import { TransactionList } from '../components/transaction-list.tsx'
 import { AddressLink, Age, Amount, BlockLink, Bytes, TransactionLink } from '../components/values.tsx'
-import { coins, counted, dateText, grouped, type Hex, percent, toBigInt, toNumber } from '../format.ts'
+import { amountText, counted, dateText, grouped, type Hex, percent, toBigInt, toNumber } from '../format.ts'
 import type { Block, Header, Receipt } from '../model.ts'
 import { useQuery } from '../query.ts'
 import { type Payout, payoutsOf } from '../remasc.ts'
@@ -193,12 +193,12 @@ function Payouts({ payouts }: { readonly payouts: readonly Payout[] }) {
     <Section title="REMASC payouts">
       {paid !== undefined && (
         <p class="dim">
-          {coins(total)} coins of the fees up to block <BlockLink block={paid} />
+          {amountText(total)} of the fees up to block <BlockLink block={paid} />
         </p>
       )}
       <Table
         label="REMASC payouts"
-        empty="No payouts: REMASC pays the fees of a block to its miner only after the maturity"
+        empty="No payouts: REMASC pays the fees of a block to its miner only after the maturity."
         columns={['Payee', { name: 'Amount', end: true }]}
         rows={payouts.map(({ payee, wei }, i) => ({
           key: i,

@@ -81,7 +81,7 @@ function KeyUsage({ usage }: { readonly usage: readonly Usage[] }) {
           [...list]
             .sort((a, b) => b.calls - a.calls)
             .slice(0, MOST_METHODS)
-            .map(({ method, calls }) => `${method} ${grouped(calls)}`)
+            .map(({ method, calls }) => `${method}\u00a0${grouped(calls)}`)
             .join(', '),
         ],
       }))}

@@ -200,7 +200,7 @@ function Events({
     <Section title="Events">
       <Table
         label="Events"
-        columns={['#', 'Contract', 'Event']}
+        columns={[{ name: '#', wide: true }, 'Contract', 'Event']}
         rows={logs.slice(0, MOST_EVENTS).map((log, i) => {
           const event = events[i]
           return {
