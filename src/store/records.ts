@@ -88,6 +88,14 @@ export const receipts: ValueCodec<readonly Receipt[]> = {
     asList(decodeRlp(bytes), 'receipts').map((item) => decodeReceipt(asBytes(item, 'receipt'))),
 }
 
+/** Writes the four bytes of an integer, the highest first. A `DataView` would move a small array out of the heap. */
+function writeInteger(into: Uint8Array, at: number, value: number): void {
+  into[at] = value >>> 24
+  into[at + 1] = value >>> 16
+  into[at + 2] = value >>> 8
+  into[at + 3] = value
+}
+
 /** Hashes or addresses as bytes, one behind the other. */
 function joined(values: readonly Hex[]): Uint8Array {
   let length = 0
@@ -189,8 +197,7 @@ export const internals: ValueCodec<readonly TransactionInternals[]> = {
 export const indexes: ValueCodec<readonly number[]> = {
   encode(values) {
     const bytes = new Uint8Array(values.length * INDEX_BYTES)
-    const view = new DataView(bytes.buffer)
-    for (let i = 0; i < values.length; i++) view.setUint32(i * INDEX_BYTES, values[i] as number)
+    for (let i = 0; i < values.length; i++) writeInteger(bytes, i * INDEX_BYTES, values[i] as number)
     return bytes
   },
   decode: (bytes) => chunks(bytes, INDEX_BYTES).map(toNumber),
@@ -243,8 +250,7 @@ export function checked<V>(codec: ValueCodec<V>): ValueCodec<V> {
       const bytes = codec.encode(value, id)
       const stored = roomFor(bytes.length + CHECKSUM_BYTES)
       stored.set(bytes)
-      const sum = checksum(bytes, id)
-      for (let i = 0; i < CHECKSUM_BYTES; i++) stored[bytes.length + i] = sum >>> (24 - 8 * i)
+      writeInteger(stored, bytes.length, checksum(bytes, id))
       return stored
     },
     decode(stored, id) {

@@ -88,7 +88,7 @@ export function createProofSearch(
     tail: concat(TAIL_START, commitment, LOCK_TIME),
   }
   const target = targetOf(header.difficulty)
-  // The bytes of a hash that weigh most: a cheap test that nearly all failures fail.
+  // The bytes of a hash that weigh most, which nearly always decide.
   const targetTop = Number(target >> 224n)
 
   let time = seconds(options.time)
@@ -119,7 +119,7 @@ export function createProofSearch(
   function meets(): boolean {
     const word = state[7] as number
     const top = ((word & 0xff) << 24) | ((word & 0xff00) << 8) | ((word >>> 8) & 0xff00) | (word >>> 24)
-    return top >>> 0 <= targetTop && hashValue(stateBytes(state)) <= target
+    return top >>> 0 < targetTop || (top >>> 0 === targetTop && hashValue(stateBytes(state)) <= target)
   }
 
   function step(): void {
