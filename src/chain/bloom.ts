@@ -44,14 +44,9 @@ function setBits(bloom: Uint8Array, bits: readonly [number, number, number]): vo
 export function logsBloom(logs: readonly Log[]): Uint8Array {
   if (logs.length === 0) return ZERO_BLOOM
   const bloom = new Uint8Array(BYTES)
-  // The logs of one transaction mostly repeat an address and a first topic.
-  const added = new Set<Hex>()
   for (const { address, topics } of logs) {
-    for (const item of [address, ...topics]) {
-      if (added.has(item)) continue
-      added.add(item)
-      setBits(bloom, bloomBits(item))
-    }
+    setBits(bloom, bloomBits(address))
+    for (const topic of topics) setBits(bloom, bloomBits(topic))
   }
   return bloom
 }

@@ -215,19 +215,22 @@ export class Blockchain {
       throw new Error(`the parent of block ${first.block.hash} is not known`)
     }
     const update = this.planUpdate(fresh.map(({ block }) => block))
-    const writes: Write[] = fresh.flatMap(({ block, state }) => [
-      ...putCommitted(state),
-      ...this.#blocks.put(block),
-    ])
+    // Pushed one by one: a block has some seventy, and each spread copies them.
+    const writes: Write[] = []
+    for (const { block, state } of fresh) {
+      for (const write of putCommitted(state)) writes.push(write)
+      for (const write of this.#blocks.put(block)) writes.push(write)
+    }
     if (update !== undefined) {
       for (const block of update.removed) writes.push(...this.#blocks.retract(block))
       for (const block of update.added) writes.push(...this.#blocks.extend(block))
     }
     const head = update?.added.at(-1) ?? this.#head
     if (head !== this.#head) writes.push(this.#blocks.putHead(head.hash))
+    for (const write of alsoWrite) writes.push(write)
     for (const { state } of fresh) this.#trie.remember(state)
     try {
-      await this.#store.batch([...writes, ...alsoWrite])
+      await this.#store.batch(writes)
     } finally {
       for (const { state } of fresh) this.#trie.settle(state)
     }
