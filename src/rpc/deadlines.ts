@@ -57,8 +57,11 @@ export function timeLeft({ deadline }: Pick<Context, 'deadline'>): number {
 }
 
 /** Settles as `work`, or fails when the deadline (ms since 1970; 0 is none) passes first. The work itself goes on. */
-export async function within(work: Promise<unknown>, deadline: number): Promise<unknown> {
-  if (deadline === 0) return work
+export function within(work: Promise<unknown>, deadline: number): Promise<unknown> {
+  return deadline === 0 ? work : until(work, deadline)
+}
+
+async function until(work: Promise<unknown>, deadline: number): Promise<unknown> {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<never>((_, reject) => {
     const fail = () => reject(new NodeError('limit-exceeded', 'Execution has got timeout out.'))

@@ -1,6 +1,7 @@
 /** The checks of Host (against DNS rebinding) and Origin (against foreign web pages). */
 import { isIP } from 'node:net'
 import { isLoopback } from '../options/addresses.ts'
+import { withLast } from './incoming-request.ts'
 
 /** The name by which the node was called, and the web page that called it. */
 export interface CallerHeaders {
@@ -46,19 +47,20 @@ export function createHostCheck(options: {
   const isListed = (origin: string): boolean => origins.has(origin) || (localPages && LOCAL_PAGE.test(origin))
 
   const isOwnName = (name: string): boolean => name === 'localhost' || isIP(name) !== 0 || names.has(name)
+  const isOwnHost = withLast((host) => isOwnName(nameOf(host)))
 
   /**
    * Clients other than browsers sometimes send the server's own address as their origin. The scheme is ignored: in
    * front of a proxy that terminates TLS the client uses another one than this server.
    */
   function isSameOrigin(origin: string, host: string | undefined): boolean {
-    if (host === undefined || !isOwnName(nameOf(host))) return false
+    if (host === undefined || !isOwnHost(host)) return false
     return OWN_SCHEMES.some((scheme) => origin === `${scheme}://${host.toLowerCase()}`)
   }
 
   return {
     refusal({ host, origin }) {
-      if (host !== undefined && host !== '' && !anyName && !isOwnName(nameOf(host))) {
+      if (host !== undefined && host !== '' && !anyName && !isOwnHost(host)) {
         return 'Host not allowed: see the setting hosts'
       }
       if (origin === undefined || anyOrigin) return undefined

@@ -6,6 +6,7 @@ import { createAddressSet, plainAddress } from '../options/addresses.ts'
 
 /** The path of a request target, without query; an absolute target (as a proxy's client sends) loses its origin. */
 export function pathOf(url: string | undefined): string {
+  if (url === '/') return url
   const target = url?.startsWith('/') === false ? url.replace(/^[a-z]+:\/\/[^/]*/i, '') : (url ?? '')
   const end = target.search(/[?#]/)
   return (end === -1 ? target : target.slice(0, end)) || '/'
@@ -34,6 +35,15 @@ export function requestIdOf(headers: IncomingHttpHeaders): string {
     : `${ID_PREFIX}-${(++idCount).toString(36)}`
 }
 
+/** Keeps the last value of a function of a text: requests of the same caller follow one another. */
+export function withLast<T>(compute: (text: string) => T): (text: string) => T {
+  let last: { readonly text: string; readonly value: T } | undefined
+  return (text) => {
+    if (last?.text !== text) last = { text, value: compute(text) }
+    return last.value
+  }
+}
+
 /** The address of a request's caller, IPv4-mapped ones as IPv4; empty when the socket is already closed. */
 export type RemoteAddressOf = (request: Pick<IncomingMessage, 'headers' | 'socket'>) => string
 
@@ -50,7 +60,10 @@ function entryAddress(entry: string): string | undefined {
  * the first that is no trusted proxy is the caller, and the entries left of it are unverified.
  */
 export function createRemoteAddressOf(trustedProxies: readonly string[]): RemoteAddressOf {
-  if (trustedProxies.length === 0) return ({ socket }) => plainAddress(socket.remoteAddress ?? '')
+  if (trustedProxies.length === 0) {
+    const plain = withLast(plainAddress)
+    return ({ socket }) => plain(socket.remoteAddress ?? '')
+  }
   const isTrusted = createAddressSet(trustedProxies)
   return ({ headers, socket }) => {
     let address = plainAddress(socket.remoteAddress ?? '')

@@ -5,6 +5,18 @@ const check = (options: Partial<Parameters<typeof createHostCheck>[0]> = {}) =>
   createHostCheck({ bindAddress: '127.0.0.1', hosts: [], cors: [], ...options })
 
 describe('the host check', () => {
+  it('answers each of several callers by its own host', () => {
+    const one = check()
+    const callers = ['localhost:4444', 'evil.example', '127.0.0.1', 'evil.example', 'localhost:4444']
+    expect(callers.map((host) => one.refusal({ host }) === undefined)).toEqual([
+      true,
+      false,
+      true,
+      false,
+      true,
+    ])
+  })
+
   it.each([
     'localhost',
     'LOCALHOST:4444',

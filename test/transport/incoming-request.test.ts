@@ -57,6 +57,19 @@ function seen(proxies: readonly string[], peer: string | undefined, forwarded?: 
 }
 
 describe('the remote address', () => {
+  it('is that of each connection, whichever asked before', () => {
+    const addressOf = createRemoteAddressOf([])
+    const peers = ['::ffff:9.8.7.6', '1.2.3.4', '1.2.3.4', '::ffff:9.8.7.6', undefined]
+    const requests = peers.map((remoteAddress) => ({ headers: {}, socket: { remoteAddress } }))
+    expect(requests.map((request) => addressOf(request as unknown as IncomingMessage))).toEqual([
+      '9.8.7.6',
+      '1.2.3.4',
+      '1.2.3.4',
+      '9.8.7.6',
+      '',
+    ])
+  })
+
   it('is the socket’s where no proxy is trusted', () => {
     expect(seen([], '::ffff:9.9.9.9', '1.1.1.1')).toBe('9.9.9.9')
     expect(seen([], undefined)).toBe('')
