@@ -177,12 +177,12 @@ try {
     peers: { at: '#/peers', host: hosted },
     pool: { at: '#/pool', once: chain.fill },
   }
-  /** The pictures of the documents: their looks, and the height of what is shown. */
+  /** The pictures of the documents: their looks, and the height of what is shown, which cuts no line of text. */
   const documented = {
     overview: { colorScheme: 'light', height: 720 },
     failure: { colorScheme: 'dark', height: 720 },
-    tree: { colorScheme: 'light', height: 720 },
-    contract: { colorScheme: 'light', height: 720 },
+    tree: { colorScheme: 'light', height: 694 },
+    contract: { colorScheme: 'light', height: 712 },
   }
   const chosen = Object.keys(pages).filter((name) =>
     folder === undefined ? name in documented : only.length === 0 || only.includes(name),
@@ -201,6 +201,8 @@ try {
         folder === undefined
           ? fileURLToPath(new URL(`docs/images/explorer-${name}.png`, ROOT))
           : `${folder}/${name}-${look}.png`
+      // Else the button that was clicked looks as under the pointer.
+      await page.mouse.move(0, 0)
       // Else the head of the page stands where the last click has scrolled to.
       if (folder !== undefined) await page.evaluate('scrollTo(0, 0)')
       await page.screenshot({ path, fullPage: folder !== undefined })

@@ -31,18 +31,7 @@ export function coins(wei: bigint, digits: number = WEI_DIGITS): string {
 
 /** The unit of an amount that `coins` has written. */
 export function coinUnit(text: string): string {
-  return /^[+\u2212]?1$/.test(text) ? 'coin' : 'coins'
-}
-
-/** Wei as coins with their unit. */
-export function amountText(wei: bigint): string {
-  const text = coins(wei)
-  return `${text} ${coinUnit(text)}`
-}
-
-/** A change in wei as coins with its sign and unit. */
-export function changeText(wei: bigint): string {
-  return `${wei > 0n ? '+' : ''}${amountText(wei)}`
+  return /^\u2212?1$/.test(text) ? 'coin' : 'coins'
 }
 
 /** The first and last digits of a hash or address. */

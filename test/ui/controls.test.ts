@@ -7,6 +7,12 @@ import { CHROMIUM, describeWith } from '../support/tools.ts'
 const NOBODY = '0x00000000000000000000000000000000000dead1'
 const COIN = '0xde0b6b3a7640000'
 
+/** The names of the sections that hold nothing but their heading. */
+const EMPTY_SECTIONS = `[...document.querySelectorAll('section.card')]
+  .map((card) => [card.getAttribute('aria-label'), card.textContent.trim()])
+  .filter(([name, text]) => text === name || text === '')
+  .map(([name]) => name)`
+
 describeWith(CHROMIUM, 'the pages that change the chain', () => {
   const open = useExplorer()
 
@@ -121,15 +127,27 @@ describeWith(CHROMIUM, 'the pages that change the chain', () => {
     expect(await explorer.findings()).toEqual([])
   })
 
-  it('accounts: say why there are none, and have no link where nothing can be done with any', async () => {
+  it('say what they do not show to a caller, and have no link there', async () => {
     const keys = keyFile()
     try {
       const key = await keys.add('reader')
       const hosted = await open({ profile: 'hosted' }, { ui: true, apiKeys: keys.file }, `${key}/#/accounts`)
-      await hosted.page.getByText('The node holds no keys').waitFor()
       await hosted.page.getByText('Chain 33').waitFor()
+      for (const [name, text] of [
+        ['contracts', 'does not list its ABIs'],
+        ['pool', 'does not list its pool'],
+        ['tree', 'does not list its branches'],
+        ['snapshots', 'does not list its snapshots'],
+        ['clock', 'does not let this caller move its clock'],
+        ['peers', 'does not list its callers'],
+        ['accounts', 'holds no keys'],
+      ]) {
+        await hosted.goTo(`#/${name}`)
+        await hosted.page.getByText(text as string).waitFor()
+        expect(await hosted.page.evaluate(EMPTY_SECTIONS), name as string).toEqual([])
+      }
       const links = hosted.page.getByRole('navigation').getByRole('link')
-      expect(await links.allTextContents()).not.toContain('Accounts')
+      expect(await links.allTextContents()).toEqual(['Blocks', 'Contracts', 'Console'])
       expect(await hosted.page.locator('main').getByRole('button').count()).toBe(0)
       expect(await hosted.findings()).toEqual([])
       await hosted.page.getByRole('link', { name: 'eth_sendRawTransaction' }).click()

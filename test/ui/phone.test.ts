@@ -1,4 +1,4 @@
-/** The width of a phone: no page is wider than the screen, and no table wider than its card. */
+/** The widths of a phone and a tablet: no page is wider than the screen, and no table wider than its card. */
 import { Interface } from 'ethers'
 import { expect, it } from 'vitest'
 import { artifact } from '../support/contracts.ts'
@@ -40,16 +40,19 @@ const OVERFLOW = `({
     .map((card) => card.getAttribute('aria-label') + ' ' + (card.scrollWidth - card.clientWidth)),
 })`
 
-const FITS = { page: 400, broken: [], sections: [] }
+/** Pixels. */
+const PHONE = 400
+const TABLET = 768
 
-describeWith(CHROMIUM, 'on a phone', () => {
+const FITS = { broken: [], sections: [] }
+
+describeWith(CHROMIUM, 'on a narrow screen', () => {
   const open = useExplorer()
 
   it('no page is wider than the screen, and no table wider than its card', async () => {
     const explorer = await open()
     const { page, goTo } = explorer
     const { from, shop, sale } = await populate(explorer)
-    await page.setViewportSize({ width: 400, height: 800 })
     for (const [fragment, table] of [
       ['#/', 'Latest transactions'],
       ['#/blocks', 'Blocks'],
@@ -65,18 +68,21 @@ describeWith(CHROMIUM, 'on a phone', () => {
     ] as const) {
       await goTo(fragment)
       await page.getByRole('table', { name: table }).getByRole('link').first().waitFor()
-      expect(await page.evaluate(OVERFLOW), fragment).toEqual(FITS)
+      for (const width of [TABLET, PHONE]) {
+        await page.setViewportSize({ width, height: 800 })
+        expect(await page.evaluate(OVERFLOW), `${fragment} at ${width}`).toEqual({ page: width, ...FITS })
+      }
     }
     await page.getByRole('button', { name: 'Compare' }).click()
     await page.getByRole('table', { name: 'Changed accounts' }).getByRole('link').first().waitFor()
-    expect(await page.evaluate(OVERFLOW)).toEqual(FITS)
+    expect(await page.evaluate(OVERFLOW)).toEqual({ page: PHONE, ...FITS })
   })
 
   it('a row of many columns is a list of names and values', async () => {
     const explorer = await open()
     const { page, goTo } = explorer
     const { sale } = await populate(explorer)
-    await page.setViewportSize({ width: 400, height: 800 })
+    await page.setViewportSize({ width: PHONE, height: 800 })
     await goTo(`#/tx/${sale}`)
     const table = page.getByLabel('State before and after').locator('table')
     await table.getByRole('link', { name: 'Shop' }).waitFor()

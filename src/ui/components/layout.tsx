@@ -61,7 +61,7 @@ export function Fields({
   )
 }
 
-/** A table of few rows. A column that is `wide` leaves on a phone; where the table is `stacked`, each row is a list of names and values there. */
+/** A table of few rows. A column that is `wide` leaves on a narrow screen; where the table is `stacked`, each row is a list of names and values there. */
 export function Table({
   label,
   columns,

@@ -1,7 +1,7 @@
 /** What differs between two snapshots: accounts with their storage, blocks, pool. */
-import { byteLength, changeText, counted, grouped, type Hex, toBigInt } from '../format.ts'
+import { byteLength, counted, grouped, type Hex, toBigInt } from '../format.ts'
 import { Table } from './layout.tsx'
-import { AddressLink, BlockLink, TransactionLink } from './values.tsx'
+import { AddressLink, Amount, BlockLink, TransactionLink } from './values.tsx'
 
 interface Change {
   readonly from: Hex
@@ -113,7 +113,14 @@ export function SnapshotDifference({ difference }: { readonly difference: Snapsh
           key: address,
           cells: [
             <AddressLink key="address" address={address} />,
-            balance && changeText(toBigInt(balance.to) - toBigInt(balance.from)),
+            balance && (
+              <Amount
+                key="balance"
+                wei={toBigInt(balance.to) - toBigInt(balance.from)}
+                digits={18}
+                isChange
+              />
+            ),
             nonce && (
               <span key="nonce" class="short">
                 {grouped(toBigInt(nonce.from))} → {grouped(toBigInt(nonce.to))}

@@ -61,13 +61,22 @@ export function AddressLink({
   )
 }
 
-/** Wei as coins; the exact amount is the title. */
-export function Amount({ wei, digits = 6 }: { readonly wei: Hex | bigint; readonly digits?: number }) {
+/** Wei as coins; the exact amount is the title. A change of a balance has its sign. */
+export function Amount({
+  wei,
+  digits = 6,
+  isChange = false,
+}: {
+  readonly wei: Hex | bigint
+  readonly digits?: number
+  readonly isChange?: boolean
+}) {
   const amount = toBigInt(wei)
   const text = coins(amount, digits)
   const isCut = amount !== 0n && /^\u2212?0$/.test(text)
   return (
     <span class="amount" title={`${amount} wei`}>
+      {isChange && amount > 0n && '+'}
       {isCut ? `< 0.${'0'.repeat(digits - 1)}1` : text} <span class="dim">{coinUnit(text)}</span>
     </span>
   )

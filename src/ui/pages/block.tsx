@@ -4,7 +4,7 @@ import { Fields, Heading, Section, Show, Table } from '../components/layout.tsx'
 import { MergedMiningSection } from '../components/merged-mining-section.tsx'
 import { TransactionList } from '../components/transaction-list.tsx'
 import { AddressLink, Age, Amount, BlockLink, Bytes, TransactionLink } from '../components/values.tsx'
-import { amountText, counted, dateText, grouped, type Hex, percent, toBigInt, toNumber } from '../format.ts'
+import { counted, dateText, grouped, type Hex, percent, toBigInt, toNumber } from '../format.ts'
 import type { Block, Header, Receipt } from '../model.ts'
 import { useQuery } from '../query.ts'
 import { type Payout, payoutsOf } from '../remasc.ts'
@@ -193,7 +193,7 @@ function Payouts({ payouts }: { readonly payouts: readonly Payout[] }) {
     <Section title="REMASC payouts">
       {paid !== undefined && (
         <p class="dim">
-          {amountText(total)} of the fees up to block <BlockLink block={paid} />
+          <Amount wei={total} digits={18} /> of the fees up to block <BlockLink block={paid} />
         </p>
       )}
       <Table

@@ -52,6 +52,10 @@ function localText(seconds: number): string {
   return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 19)
 }
 
+/** The methods of which one at least has to be open for a section to hold a form. */
+const CLOCK_METHODS = ['evm_increaseTime', 'evm_setNextBlockTimestamp', 'anvil_setBlockTimestampInterval']
+const MINING_METHODS = ['evm_setAutomine', 'evm_mine']
+
 function ClockForms({ times }: { readonly times: Loaded<Times> }) {
   const amount = useText()
   const unit = useText('3600')
@@ -210,9 +214,12 @@ export function ClockPage() {
         </Show>
       </Section>
       <div class="columns">
-        <ClockForms times={times} />
-        <MiningForms times={times} />
+        {CLOCK_METHODS.some(may) && <ClockForms times={times} />}
+        {MINING_METHODS.some(may) && <MiningForms times={times} />}
       </div>
+      {![...CLOCK_METHODS, ...MINING_METHODS].some(may) && (
+        <p class="dim">The node does not let this caller move its clock or mine</p>
+      )}
     </>
   )
 }

@@ -4,7 +4,7 @@ import { ActionButton } from '../components/action.tsx'
 import { ActionForm, Field, useText } from '../components/form.tsx'
 import { Heading, Section, Show, Table } from '../components/layout.tsx'
 import { grouped, percent } from '../format.ts'
-import { useQuery } from '../query.ts'
+import { type Loaded as Query, useQuery } from '../query.ts'
 import { may } from '../store.ts'
 
 /** `sco_peerList`, the counters that callers over JSON-RPC can have. */
@@ -139,10 +139,64 @@ function Peers({ peers, onChange }: { readonly peers: readonly Peer[]; readonly 
   )
 }
 
+/** The banned addresses, and a form that bans one. */
+function Bans({ loaded }: { readonly loaded: Query<Loaded> }) {
+  const address = useText()
+  const mayLift = may('sco_unbanAddress')
+  return (
+    <Section title="Bans">
+      {may('sco_banAddress') && (
+        <ActionForm
+          label="Ban"
+          button="Ban"
+          kind="danger"
+          run={async () => {
+            await call('sco_banAddress', [address.value.trim()])
+            address.set('')
+            loaded.reload()
+          }}
+        >
+          <Field label="Address or range" text={address} placeholder="192.0.2.0/24" />
+        </ActionForm>
+      )}
+      <Show loaded={loaded}>
+        {({ banned }) => (
+          <Table
+            label="Banned"
+            empty="No address is banned"
+            columns={['Address', ...(mayLift ? [{ name: 'Action', end: true as const }] : [])]}
+            rows={banned.map((each) => ({
+              key: each,
+              cells: [
+                <span key="address" class="mono">
+                  {each}
+                </span>,
+                ...(mayLift
+                  ? [
+                      <ActionButton
+                        key="lift"
+                        kind="plain"
+                        label={`Lift the ban of ${each}`}
+                        text="Lift"
+                        run={async () => {
+                          await call('sco_unbanAddress', [each])
+                          loaded.reload()
+                        }}
+                      />,
+                    ]
+                  : []),
+              ],
+            }))}
+          />
+        )}
+      </Show>
+    </Section>
+  )
+}
+
 /** The page. */
 export function PeersPage() {
   const loaded = useQuery(`peers ${may('sco_peerList')}`, load, 'live')
-  const address = useText()
   return (
     <>
       <Heading title="Peers" />
@@ -151,59 +205,14 @@ export function PeersPage() {
           <Show loaded={loaded}>{({ usage }) => <KeyUsage usage={usage} />}</Show>
         </Section>
       )}
-      <Section title="Callers">
-        <Show loaded={loaded}>{({ peers }) => <Peers peers={peers} onChange={loaded.reload} />}</Show>
-      </Section>
-      <Section title="Bans">
-        {may('sco_banAddress') && (
-          <ActionForm
-            label="Ban"
-            button="Ban"
-            kind="danger"
-            run={async () => {
-              await call('sco_banAddress', [address.value.trim()])
-              address.set('')
-              loaded.reload()
-            }}
-          >
-            <Field label="Address or range" text={address} placeholder="192.0.2.0/24" />
-          </ActionForm>
-        )}
-        <Show loaded={loaded}>
-          {({ banned }) => (
-            <Table
-              label="Banned"
-              empty="No address is banned"
-              columns={[
-                'Address',
-                ...(may('sco_unbanAddress') ? [{ name: 'Action', end: true as const }] : []),
-              ]}
-              rows={banned.map((each) => ({
-                key: each,
-                cells: [
-                  <span key="address" class="mono">
-                    {each}
-                  </span>,
-                  ...(may('sco_unbanAddress')
-                    ? [
-                        <ActionButton
-                          key="lift"
-                          kind="plain"
-                          label={`Lift the ban of ${each}`}
-                          text="Lift"
-                          run={async () => {
-                            await call('sco_unbanAddress', [each])
-                            loaded.reload()
-                          }}
-                        />,
-                      ]
-                    : []),
-                ],
-              }))}
-            />
-          )}
-        </Show>
-      </Section>
+      {may('sco_peerList') ? (
+        <Section title="Callers">
+          <Show loaded={loaded}>{({ peers }) => <Peers peers={peers} onChange={loaded.reload} />}</Show>
+        </Section>
+      ) : (
+        <p class="dim">The node does not list its callers for this one</p>
+      )}
+      {may('sco_bannedAddresses') && <Bans loaded={loaded} />}
     </>
   )
 }

@@ -133,7 +133,7 @@ export function SnapshotsPage() {
   const isOpen = may('evm_snapshots')
   const snapshots = useQuery(
     `snapshots ${isOpen}`,
-    async (signal) => (isOpen ? call<Snapshot[]>('evm_snapshots', [], signal) : []),
+    async (signal) => (isOpen ? call<Snapshot[]>('evm_snapshots', [], signal) : null),
     'live',
   )
   return (
@@ -142,7 +142,13 @@ export function SnapshotsPage() {
       <Section title="Snapshots">
         {may('evm_snapshot') && <TakeForm onTaken={snapshots.reload} />}
         <Show loaded={snapshots}>
-          {(list) => <SnapshotTable snapshots={list} onRevert={snapshots.reload} />}
+          {(list) =>
+            list === null ? (
+              <p class="dim empty">The node does not list its snapshots for this caller</p>
+            ) : (
+              <SnapshotTable snapshots={list} onRevert={snapshots.reload} />
+            )
+          }
         </Show>
       </Section>
       {may('evm_diff') && (snapshots.value?.length ?? 0) > 0 && (
