@@ -2,6 +2,7 @@
 import type { EVMError } from '@ethereumjs/evm'
 import type { Hex } from '../encoding/hex.ts'
 import type { CallRequest, CreateRequest, Frame } from './frame.ts'
+import type { CallData } from './memory-range.ts'
 import type { Message } from './message.ts'
 
 /** A call that is about to run. Gas in gas, value in wei. */
@@ -16,7 +17,7 @@ export interface CallMessage {
   /** Account whose code runs. */
   readonly target: Hex
   readonly value: bigint
-  readonly input: Uint8Array
+  readonly input: CallData
   readonly gas: number
   readonly isStatic: boolean
 }

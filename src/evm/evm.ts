@@ -25,6 +25,7 @@ import { endEarlierCall, withoutUnstoredCode } from './earlier-frames.ts'
 import { type ChildRequest, FAILURE, Frame } from './frame.ts'
 import { REFUND } from './gas-schedule.ts'
 import { advance } from './interpreter.ts'
+import { bytesOf, type CallData } from './memory-range.ts'
 import { type PrecompileRun, runPrecompile } from './precompile-call.ts'
 import { PRESENT_FRAMES, type VmRules } from './rules.ts'
 import { frameStart, reportEnd, reportRefusal } from './tracing/frame-events.ts'
@@ -218,7 +219,8 @@ export class Evm {
       activation.frame = this.#frame(message, code, address, input, message.isStatic)
       return undefined
     }
-    if (target === CONSOLE_ADDRESS) this.run.consoleCalls = keepConsoleCall(this.run.consoleCalls, input)
+    if (target === CONSOLE_ADDRESS)
+      this.run.consoleCalls = keepConsoleCall(this.run.consoleCalls, bytesOf(input))
     return { gasUsed: 0, output: EMPTY, failure: undefined }
   }
 
@@ -249,7 +251,7 @@ export class Evm {
     return undefined
   }
 
-  #frame(message: FrameMessage, code: Uint8Array, address: Hex, input: Uint8Array, isStatic: boolean): Frame {
+  #frame(message: FrameMessage, code: Uint8Array, address: Hex, input: CallData, isStatic: boolean): Frame {
     const { session, rules } = this.run
     const { caller, value, depth, gas } = message
     const analysis = analyse(code, rules.codeHeaders)

@@ -7,6 +7,7 @@ import type { StorageValue } from '../state/state-keys.ts'
 import type { CodeAnalysis } from './code-analysis.ts'
 import { memoryGas } from './gas-schedule.ts'
 import type { Journal } from './journal.ts'
+import { bytesOf, type CallData } from './memory-range.ts'
 import type { BlockEnvironment } from './message.ts'
 import type { Precompile } from './precompiles/precompile.ts'
 import type { RunClock } from './scheduler.ts'
@@ -35,7 +36,7 @@ export interface CallRequest {
   /** Account whose code is called. */
   readonly target: Hex
   readonly value: bigint
-  readonly input: Uint8Array
+  readonly input: CallData
   readonly gas: number
   readonly outputOffset: number
   readonly outputLength: number
@@ -103,7 +104,7 @@ export class Frame implements FrameView {
   readonly address: Hex
   readonly caller: Hex
   readonly value: bigint
-  readonly input: Uint8Array
+  #input: CallData
   readonly isStatic: boolean
   readonly depth: number
 
@@ -142,7 +143,7 @@ export class Frame implements FrameView {
     address: Hex
     caller: Hex
     value: bigint
-    input: Uint8Array
+    input: CallData
     isStatic: boolean
     depth: number
     gas: number
@@ -152,7 +153,7 @@ export class Frame implements FrameView {
     this.address = parts.address
     this.caller = parts.caller
     this.value = parts.value
-    this.input = parts.input
+    this.#input = parts.input
     this.isStatic = parts.isStatic
     this.depth = parts.depth
     this.gasGiven = parts.gas
@@ -162,6 +163,18 @@ export class Frame implements FrameView {
 
   get code(): Uint8Array {
     return this.analysis.code
+  }
+
+  /** The call data; copied from the caller's memory when somebody asks for them. */
+  get input(): Uint8Array {
+    const input = bytesOf(this.#input)
+    this.#input = input
+    return input
+  }
+
+  /** The call data where they are. */
+  get callData(): CallData {
+    return this.#input
   }
 
   get refund(): number {

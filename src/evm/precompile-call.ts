@@ -4,6 +4,7 @@ import { EMPTY } from '../encoding/bytes.ts'
 import { cellBytes, storageValue } from '../state/state-keys.ts'
 import type { CallMessage, FrameResult } from './call-message.ts'
 import { FAILURE, type Session } from './frame.ts'
+import { bytesOf } from './memory-range.ts'
 import {
   type Chunks,
   type Precompile,
@@ -89,7 +90,8 @@ export function runPrecompile(
   message: CallMessage,
   run: PrecompileRun,
 ): FrameResult | Promise<FrameResult> {
-  const { input: data, gas } = message
+  const { gas } = message
+  const data = bytesOf(message.input)
   const isTop = message.depth === 0
   const input = isTop ? data : data.subarray(0, precompile.maxInputFromContract ?? data.length)
   const environment = environmentOf(message, run)

@@ -19,6 +19,7 @@ import type { FrameMessage, FrameResult } from '../../src/evm/call-message.ts'
 import { analyse } from '../../src/evm/code-analysis.ts'
 import type { EvmRun } from '../../src/evm/evm.ts'
 import { FAILURE } from '../../src/evm/frame.ts'
+import { bytesOf } from '../../src/evm/memory-range.ts'
 import type { BlockEnvironment } from '../../src/evm/message.ts'
 import { runPrecompile } from '../../src/evm/precompile-call.ts'
 
@@ -66,7 +67,7 @@ function libraryMessage(message: FrameMessage): LibraryMessage {
   const { depth, value } = message
   const shared = { depth, value, caller: libraryAddress(message.caller), gasLimit: BigInt(message.gas) }
   return 'target' in message
-    ? new LibraryMessage({ ...shared, to: libraryAddress(message.address), data: message.input })
+    ? new LibraryMessage({ ...shared, to: libraryAddress(message.address), data: bytesOf(message.input) })
     : new LibraryMessage({ ...shared, data: message.initcode })
 }
 

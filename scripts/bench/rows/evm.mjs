@@ -30,9 +30,12 @@ const KINDS = {
  * calls of a sample are the same.
  */
 async function iterate({ node, client, kept }, loop, { iterations, calls }) {
-  const call = (rounds) => {
+  const returns = abi.getFunction(loop).outputs.length > 0
+  const call = async (rounds) => {
     const data = abi.encodeFunctionData(loop, [rounds])
-    return client.call('eth_call', [{ to: kept.loops, data, gas: quantity(GAS) }, 'latest'])
+    const output = await client.call('eth_call', [{ to: kept.loops, data, gas: quantity(GAS) }, 'latest'])
+    // Some nodes answer a call that runs out of gas with nothing, and no error.
+    if (returns && output === '0x') throw new Error(`${loop} did not end within ${GAS} gas`)
   }
   const repeat = async (rounds) => {
     for (let i = 0; i < calls; i++) await call(rounds(i))

@@ -1,6 +1,7 @@
 /** Where a frame is in an arena. */
 import type { Frame, FrameRegion } from '../frame.ts'
-import type { Arena } from './arena.ts'
+import type { Arena, RegionFunction } from './arena.ts'
+import type { CompiledCode } from './compiled-code.ts'
 import { MEMORY_AT } from './layout.ts'
 
 /** The place of one frame in an arena. */
@@ -12,6 +13,9 @@ export class ArenaRegion implements FrameRegion {
   end: number
   /** The number of its contract among the owners of storage cells; 0 until it has used one. */
   contract = 0
+  /** The frame's compiled code, and its functions by program counter; `undefined` while nothing is compiled. */
+  code: CompiledCode | undefined
+  functions: readonly (RegionFunction | undefined)[] | undefined
 
   constructor(arena: Arena, frame: Frame, base: number, end: number) {
     this.arena = arena

@@ -6,6 +6,7 @@ import { instantiate, type WasmInstance, type WasmModule } from '../../encoding/
 import { RecentMap } from '../../state/recent-map.ts'
 import type { Frame } from '../frame.ts'
 import { GAS } from '../gas-schedule.ts'
+import { MemoryRange } from '../memory-range.ts'
 import { ticksOfBytes } from '../opcodes/memory.ts'
 import { STATE_TICKS } from '../opcodes/operation.ts'
 import type { OpcodeTable } from '../opcodes/table.ts'
@@ -108,7 +109,8 @@ export class Arena {
   /** Gives a frame a region, behind those of the frames that called it. */
   enter(frame: Frame): ArenaRegion {
     const start = this.#frames.at(-1)?.end ?? FRAMES_AT
-    const { length } = frame.input
+    const { callData } = frame
+    const { length } = callData
     const base = (start + length + 32 + 31) & ~31
     const end = base + MEMORY_AT + Math.max(LEAST_MEMORY, frame.memoryWords * 32)
     this.#reserve(end)
@@ -117,7 +119,9 @@ export class Arena {
     const inputAt = base - length - 32
     const { linear } = this
     const { floats, halves } = linear
-    linear.copyIn(frame.input, inputAt)
+    if (callData instanceof MemoryRange && callData.memory instanceof ArenaRegion) {
+      linear.copyWithin(callData.memory.base + MEMORY_AT + callData.offset, length, inputAt)
+    } else linear.copyIn(frame.input, inputAt)
     for (let i = 1; i <= 4; i++) floats[(base >> 3) - i] = 0
     halves[(base + INPUT_LENGTH_AT) >> 2] = length
     halves[(base + INPUT_ADDRESS_AT) >> 2] = inputAt

@@ -1,6 +1,8 @@
 /** Calls that compiled code makes, from operands in linear memory: most are without value, and their numbers are small. */
+import { EMPTY } from '../../encoding/bytes.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import type { CallRequest, Frame } from '../frame.ts'
+import { MemoryRange } from '../memory-range.ts'
 import { CALLS, MAX_CALL_DEPTH } from '../opcodes/calls.ts'
 import { wordToAddress } from '../word.ts'
 import type { LinearMemory } from './linear-memory.ts'
@@ -75,7 +77,9 @@ export function requestCall(linear: LinearMemory, end: number, opcode: number, f
   frame.gas -= cost
   frame.grow(last)
   const gas = Math.min(gasAt(linear, end - 32), frame.gas)
-  const input = frame.read(inputAt, inputLength)
+  const { region } = frame
+  if (region === undefined) throw new Error('compiled code calls from outside a region')
+  const input = inputLength === 0 ? EMPTY : new MemoryRange(region, inputAt, inputLength)
   const outputOffset = outputLength === 0 ? 0 : outputAt
   frame.request({ kind, target, value: 0n, input, gas, outputOffset, outputLength })
   return true

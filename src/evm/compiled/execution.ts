@@ -33,9 +33,10 @@ export class Execution {
   /** As the interpreter's `advance`; the status is never `hot`. */
   advance(frame: Frame): void {
     const { analysis } = frame
-    let code = compiledCode(analysis, this.#table)
+    const region = frame.region as ArenaRegion | undefined
+    let code = region?.code ?? compiledCode(analysis, this.#table)
     if (this.#hotAfter === 0) code = compileAt(analysis, this.#table, frame.pc, 0)
-    if ((code !== undefined || frame.region !== undefined) && this.#runCompiled(frame, code)) return
+    if ((code !== undefined || region !== undefined) && this.#runCompiled(frame, code)) return
     for (;;) {
       advance(frame, this.#table, this.#hotAfter)
       if (frame.status !== 'hot') return
@@ -63,12 +64,14 @@ export class Execution {
     const arena = this.#arena
     const { analysis, session } = frame
     const { clock } = session
-    let functions = code?.functionsOn(arena)
     let region = frame.region as ArenaRegion | undefined
+    let functions = region !== undefined && region.code === code ? region.functions : code?.functionsOn(arena)
     if (region === undefined) {
       if (functions?.[frame.pc] === undefined) return false
       region = arena.enter(frame)
     }
+    region.code = code
+    region.functions = functions
     arena.putStack(region)
     for (;;) {
       let run = functions?.[frame.pc]

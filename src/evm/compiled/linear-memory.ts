@@ -84,6 +84,13 @@ export class LinearMemory {
     lanes[first + 3] = word >> 192n
   }
 
+  /** Copies bytes; a few in a loop, as below. */
+  copyWithin(from: number, length: number, to: number): void {
+    const { bytes } = this
+    if (length > FEW_BYTES) bytes.copyWithin(to, from, from + length)
+    else for (let i = 0; i < length; i++) bytes[to + i] = bytes[from + i] as number
+  }
+
   /** Writes bytes; a few in a loop, which takes less time than the platform's copy. */
   copyIn(source: Uint8Array, at: number): void {
     const { bytes } = this

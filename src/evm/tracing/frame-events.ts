@@ -8,6 +8,7 @@ import {
   type FrameResult,
 } from '../call-message.ts'
 import { type ChildRequest, FAILURE, type Frame, type Session } from '../frame.ts'
+import { bytesOf } from '../memory-range.ts'
 import { frameFailure } from './frame-failure.ts'
 import type { FrameStart } from './tracer.ts'
 
@@ -16,7 +17,8 @@ export function frameStart(message: FrameMessage, session: Session): FrameStart 
   const { kind, depth, value } = message
   const gas = BigInt(message.gas)
   if ('target' in message) {
-    const { target: to, input } = message
+    const { target: to } = message
+    const input = bytesOf(message.input)
     const isPrecompile = session.precompiles.has(to)
     const runsCode = !isPrecompile && session.journal.codeOf(to).length > 0
     return { kind, depth, from: callerOf(message), to, value, gas, input, isPrecompile, runsCode }
