@@ -31,8 +31,12 @@ export async function readClusterStatus(
     const presence = await kvm.open(names.presence)
     const lease = await presence.get(LEASE_KEY)
     const nodes: NodeEntry[] = []
-    for await (const key of await presence.keys(`${NODE_KEY}*`)) {
-      const entry = await presence.get(key)
+    // Not by `keys`, which lists a key again whenever its node announces itself meanwhile.
+    const prefix = `$KV.${names.presence}.`
+    const filter = { subjects_filter: `${prefix}${NODE_KEY}*` }
+    const { state } = await link.jsm.streams.info(`KV_${names.presence}`, filter)
+    for (const subject of Object.keys(state.subjects ?? {})) {
+      const entry = await presence.get(subject.slice(prefix.length))
       if (entry?.operation === 'PUT') nodes.push(entry.json<NodeEntry>())
     }
     nodes.sort((a, b) => (a.id < b.id ? -1 : 1))

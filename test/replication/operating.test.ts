@@ -1,6 +1,9 @@
 /** What an operator sees of a cluster: its status, readiness and metrics, and the end of its leader. */
+import { Kvm } from '@nats-io/kv'
+import { connect } from '@nats-io/transport-node'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { serve } from '../../src/index.ts'
+import { readClusterStatus } from '../../src/replication/status.ts'
 import { newCluster, type TestCluster, until } from '../support/cluster.ts'
 import { callAt, leaderAmong, processCluster, startClient } from '../support/cluster-processes.ts'
 import { runCommand } from '../support/command.ts'
@@ -65,6 +68,25 @@ describeWith(NATS_SERVER, 'operating a cluster', () => {
       code: 1,
       stderr: `tandem: There is no cluster none at ${nats.url}.\n`,
     })
+  })
+
+  it('shows each node once, also while nodes announce themselves', async () => {
+    cluster = newCluster(nats.url)
+    await cluster.start({ role: 'leader' })
+    const connection = await connect({ servers: nats.url })
+    const bucket = await new Kvm(connection).open(`tandem-${cluster.clusterName}-presence`)
+    const entry = { role: 'follower', head: 0, lag: 0, term: 1 }
+    let isReading = true
+    const announcing = ['a', 'b', 'c'].map(async (id) => {
+      while (isReading) await bucket.put(`node.${id}`, JSON.stringify({ id, ...entry }))
+    })
+    for (let i = 0; i < 20; i++) {
+      const { nodes } = await readClusterStatus({ url: nats.url, name: cluster.clusterName })
+      expect(nodes.map(({ id }) => id)).toEqual([...new Set(nodes.map(({ id }) => id))])
+    }
+    isReading = false
+    await Promise.all(announcing)
+    await connection.close()
   })
 
   it('is not ready when nothing of the leader has arrived for longer than --max-lag', async () => {
