@@ -111,7 +111,7 @@ describe('any call', () => {
     const property = fc.asyncProperty(fc.oneof(...METHODS.map(callOf)), async ({ name, params }) => {
       expect(faults([params], await conversation.callAll(name, [params]))).toEqual([])
     })
-    await fc.assert(property, { numRuns: 500 })
+    await fc.assert(property, { numRuns: 300 })
     expect(await served.call('net_version')).toBe('33')
     expectCleanPrototypes()
   })

@@ -66,8 +66,8 @@ describeWith(NATS_SERVER, 'a leader that ends', () => {
   }
 
   it.each([
-    { count: 1, rounds: Number(ROUNDS ?? 5) },
-    { count: 3, rounds: Number(ROUNDS ?? 2) },
+    { count: 1, rounds: Number(ROUNDS ?? 3) },
+    { count: 3, rounds: Number(ROUNDS ?? 1) },
   ])(
     'is replaced within seconds, $rounds times under load with $count nats-servers, and no acknowledged block is lost',
     async ({ count, rounds }) => {
