@@ -39,10 +39,9 @@ export default defineConfig({
           include: [FILES],
           exclude: isolated,
           isolate: false,
-          sequence: { groupOrder: 1 },
         },
       },
-      { extends: true, test: { name: 'isolated', include: isolated, sequence: { groupOrder: 2 } } },
+      { extends: true, test: { name: 'isolated', include: isolated } },
     ],
   },
 })
