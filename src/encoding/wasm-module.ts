@@ -13,6 +13,7 @@ export const OP = {
   unreachable: 0x00,
   return: 0x0f,
   call: 0x10,
+  drop: 0x1a,
   select: 0x1b,
   local_get: 0x20,
   local_set: 0x21,

@@ -4,8 +4,9 @@
  */
 import { FunctionBody, I32, I64, OP } from '../../encoding/wasm-module.ts'
 import { GAS } from '../gas-schedule.ts'
-import { DIGEST_AT, GAS_AT, HASH_BITS, HASH_BYTES, HASHES_AT, MEMORY_AT, MEMORY_SIZE_AT } from './layout.ts'
+import { DIGEST_AT, HASH_BITS, HASH_BYTES, HASHES_AT, MEMORY_AT, MEMORY_SIZE_AT } from './layout.ts'
 import { MULTIPLIERS } from './multipliers.ts'
+import { leaveIf, pay, pushLacks } from './routine-steps.ts'
 
 /** Bytes of a key and a slot. */
 const PAIR = 64
@@ -23,14 +24,6 @@ export function hashBody(keccak: number, hash: number): FunctionBody {
   const local = () => body.local(I32)
   const [operands, length, from, cost, entry] = [local(), local(), local(), local(), local()]
   const mixed = body.local(I64)
-  const leave = () => {
-    body.if()
-    body.get(base)
-    body.get(end)
-    body.call(hash)
-    body.op(OP.return)
-    body.end()
-  }
   body.get(end)
   body.i32(64)
   body.op(OP.i32_sub)
@@ -63,7 +56,7 @@ export function hashBody(keccak: number, hash: number): FunctionBody {
   body.get(base)
   body.memory(OP.i32_load, MEMORY_SIZE_AT)
   body.op(OP.i32_gt_u, OP.i32_or)
-  leave()
+  leaveIf(body, hash)
   body.get(length)
   body.i32(31)
   body.op(OP.i32_add)
@@ -72,17 +65,9 @@ export function hashBody(keccak: number, hash: number): FunctionBody {
   body.i32(GAS.keccak256Word)
   body.op(OP.i32_mul)
   body.set(cost)
-  body.get(base)
-  body.memory(OP.f64_load, GAS_AT)
-  body.get(cost)
-  body.op(OP.f64_convert_i32_u, OP.f64_lt)
-  leave()
-  body.get(base)
-  body.get(base)
-  body.memory(OP.f64_load, GAS_AT)
-  body.get(cost)
-  body.op(OP.f64_convert_i32_u, OP.f64_sub)
-  body.memory(OP.f64_store, GAS_AT)
+  pushLacks(body, cost, OP.f64_convert_i32_u)
+  leaveIf(body, hash)
+  pay(body, cost, OP.f64_convert_i32_u)
   body.get(from)
   body.get(base)
   body.op(OP.i32_add)

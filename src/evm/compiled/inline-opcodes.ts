@@ -12,7 +12,7 @@ import {
   RETURNED_AT,
   VALUE_AT,
 } from './layout.ts'
-import { BIAS, DROP, type RegionWriter } from './region-writer.ts'
+import { BIAS, type RegionWriter } from './region-writer.ts'
 
 /** Offsets in memory from it on are not compiled as constants. */
 const FAR = 2n ** 20n
@@ -165,7 +165,7 @@ function divide(writer: RegionWriter, opcode: number, divide: number): true {
   }
   body.else()
   writer.callRun(opcode)
-  body.op(DROP)
+  body.op(OP.drop)
   for (const [i, lane] of result.entries()) {
     body.get(writer.stack)
     body.memory(OP.i64_load, BIAS + 32 * (writer.top - 2) + 8 * i)

@@ -86,7 +86,7 @@ export function multiplyBody(wide: number): FunctionBody {
       body.i64(1n)
       body.op(OP.i64_add)
       body.tee(result[lane] as number)
-      if (lane === 3) body.op(0x1a)
+      if (lane === 3) body.op(OP.drop)
       else {
         // No further carry: leave the chain.
         body.op(OP.i64_eqz)

@@ -9,9 +9,6 @@ import { WordWriter } from './words.ts'
 /** The local of the stack's end is this much lower, since offsets of loads and stores cannot be negative. */
 export const BIAS = STACK_BYTES
 
-/** Drops the value on top of WebAssembly's stack. */
-export const DROP = 0x1a
-
 /** Opcodes that end the frame or request a call: nothing follows in the region. */
 export const LAST: ReadonlySet<number> = new Set([0x00, 0xf0, 0xf1, 0xf2, 0xf3, 0xf4, 0xf5, 0xfa, 0xfd, 0xff])
 

@@ -9,7 +9,7 @@ import type { OpcodeTable } from '../opcodes/table.ts'
 import { inlineOpcode } from './inline-opcodes.ts'
 import { knownValue, type Word } from './lanes.ts'
 import { EXIT, EXIT_SHIFT, GAS_AT, PC_MASK, STACK_AT, STACK_BYTES, STACK_END_AT, TICKS_AT } from './layout.ts'
-import { BIAS, DROP, LAST, RegionWriter } from './region-writer.ts'
+import { BIAS, LAST, RegionWriter } from './region-writer.ts'
 import type { Routines } from './routines.ts'
 import { segmentAt, sizeOf, treatmentOf } from './segment.ts'
 
@@ -276,11 +276,11 @@ class RegionCompiler {
     const next = this.#writer.pc + 1
     this.#writer.settleOperands(opcode)
     if (treatmentOf(opcode, this.#table) !== 'gas') {
-      body.op(DROP)
+      body.op(OP.drop)
       return true
     }
     if (LAST.has(opcode)) {
-      body.op(DROP)
+      body.op(OP.drop)
       if (opcode >= 0xf0 && opcode !== 0xf3 && opcode < 0xfb) this.#continuations.add(next)
       this.#writer.exit(EXIT.STATUS, next)
       return false

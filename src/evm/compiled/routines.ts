@@ -3,8 +3,9 @@ import { FunctionBody, I32, I64, type ModuleWriter, OP } from '../../encoding/wa
 import { GAS } from '../gas-schedule.ts'
 import { hashBody } from './hash-routine.ts'
 import { pushHigh } from './lanes.ts'
-import { GAS_AT, INPUT_ADDRESS_AT, INPUT_LENGTH_AT, MEMORY_AT, MEMORY_SIZE_AT, ROOM_AT } from './layout.ts'
+import { INPUT_ADDRESS_AT, INPUT_LENGTH_AT, MEMORY_AT, MEMORY_SIZE_AT, ROOM_AT } from './layout.ts'
 import { multiplyBody, wideBody } from './multiply-routine.ts'
+import { leaveIf, pay, pushLacks } from './routine-steps.ts'
 import { findBody, loadBody, storeBody } from './slot-routines.ts'
 
 /** Indexes of functions in a module. */
@@ -70,12 +71,7 @@ function expandBody(expand: number): FunctionBody {
   body.get(base)
   body.memory(OP.i32_load, ROOM_AT)
   body.op(OP.i32_gt_u)
-  body.if()
-  body.get(base)
-  body.get(end)
-  body.call(expand)
-  body.op(OP.return)
-  body.end()
+  leaveIf(body, expand)
   body.get(end)
   body.i32(31)
   body.op(OP.i32_add)
@@ -104,20 +100,12 @@ function expandBody(expand: number): FunctionBody {
   pushGas(before)
   body.op(OP.i64_sub)
   body.set(cost)
-  body.get(base)
-  body.memory(OP.f64_load, GAS_AT)
-  body.get(cost)
-  body.op(OP.f64_convert_i64_u, OP.f64_lt)
+  pushLacks(body, cost, OP.f64_convert_i64_u)
   body.if()
   body.i32(0)
   body.op(OP.return)
   body.end()
-  body.get(base)
-  body.get(base)
-  body.memory(OP.f64_load, GAS_AT)
-  body.get(cost)
-  body.op(OP.f64_convert_i64_u, OP.f64_sub)
-  body.memory(OP.f64_store, GAS_AT)
+  pay(body, cost, OP.f64_convert_i64_u)
   // Other frames were there.
   body.loop()
   for (let i = 0; i < 32; i += 8) {

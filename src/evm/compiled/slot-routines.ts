@@ -6,7 +6,6 @@ import {
   ENTRY_TAG_AT,
   ENTRY_VALUE_AT,
   ENTRY_WRITTEN_AT,
-  GAS_AT,
   PLACE_AT,
   SLOT_BITS,
   SLOT_BYTES,
@@ -17,6 +16,7 @@ import {
   WRITTEN_AT,
 } from './layout.ts'
 import { MULTIPLIERS } from './multipliers.ts'
+import { leaveIf, pay, pushLacks } from './routine-steps.ts'
 
 const LANES = [0, 8, 16, 24] as const
 
@@ -86,12 +86,7 @@ export function loadBody(find: number, load: number): FunctionBody {
   body.call(find)
   body.tee(entry)
   body.op(OP.i32_eqz)
-  body.if()
-  body.get(base)
-  body.get(end)
-  body.call(load)
-  body.op(OP.return)
-  body.end()
+  leaveIf(body, load)
   for (const lane of LANES) {
     body.get(operand)
     body.get(entry)
@@ -110,14 +105,6 @@ export function storeBody(find: number, store: number): FunctionBody {
   const [operands, entry, cost, count] = [local(), local(), local(), local()]
   const old = LANES.map(() => body.local(I64))
   const value = LANES.map(() => body.local(I64))
-  const leave = () => {
-    body.if()
-    body.get(base)
-    body.get(end)
-    body.call(store)
-    body.op(OP.return)
-    body.end()
-  }
   const pushUnion = (lanes: readonly number[]) => {
     for (const [i, lane] of lanes.entries()) {
       body.get(lane)
@@ -126,7 +113,7 @@ export function storeBody(find: number, store: number): FunctionBody {
   }
   body.get(base)
   body.memory(OP.i32_load, STATIC_AT)
-  leave()
+  leaveIf(body, store)
   body.get(base)
   body.get(end)
   body.i32(64)
@@ -137,7 +124,7 @@ export function storeBody(find: number, store: number): FunctionBody {
   body.call(find)
   body.tee(entry)
   body.op(OP.i32_eqz)
-  leave()
+  leaveIf(body, store)
   for (const i of [0, 1, 2, 3]) {
     body.get(entry)
     body.memory(OP.i64_load, ENTRY_VALUE_AT + 8 * i)
@@ -151,7 +138,7 @@ export function storeBody(find: number, store: number): FunctionBody {
   body.op(OP.i64_eqz, OP.i32_eqz)
   pushUnion(value)
   body.op(OP.i64_eqz, OP.i32_and)
-  leave()
+  leaveIf(body, store)
   body.i32(GAS.storageSet)
   body.i32(GAS.storageReset)
   pushUnion(old)
@@ -159,17 +146,9 @@ export function storeBody(find: number, store: number): FunctionBody {
   pushUnion(value)
   body.op(OP.i64_eqz, OP.i32_eqz, OP.i32_and, OP.select)
   body.set(cost)
-  body.get(base)
-  body.memory(OP.f64_load, GAS_AT)
-  body.get(cost)
-  body.op(OP.f64_convert_i32_u, OP.f64_lt)
-  leave()
-  body.get(base)
-  body.get(base)
-  body.memory(OP.f64_load, GAS_AT)
-  body.get(cost)
-  body.op(OP.f64_convert_i32_u, OP.f64_sub)
-  body.memory(OP.f64_store, GAS_AT)
+  pushLacks(body, cost, OP.f64_convert_i32_u)
+  leaveIf(body, store)
+  pay(body, cost, OP.f64_convert_i32_u)
   for (const i of [0, 1, 2, 3]) {
     body.get(old[i] as number)
     body.get(value[i] as number)

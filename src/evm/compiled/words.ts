@@ -96,7 +96,7 @@ export class WordWriter extends LaneWriter {
       const signed = isSigned && i === 3
       if (typeof x === 'bigint' && typeof y === 'bigint') {
         if (x === y) continue
-        if (isWritten) body.op(0x1a)
+        if (isWritten) body.op(OP.drop)
         isWritten = false
         known = signed ? BigInt.asIntN(64, x) < BigInt.asIntN(64, y) : x < y
         continue
