@@ -10,6 +10,7 @@ import { HeaderObject, toRpcHeader } from './header.ts'
 import { LogObject } from './log.ts'
 import { ReceiptObject, toRpcReceipt } from './receipt.ts'
 import { AddressText, DataText, HashText, QuantityText } from './scalars.ts'
+import { FrameType } from './trace/shown-frame.ts'
 import { TransactionObject, toRpcSender } from './transaction.ts'
 
 const count = z.int().nonnegative()
@@ -122,15 +123,7 @@ export function toInternalOperations({ calls, failure }: CallFrame): z.infer<typ
 /** `value` is null where a call moves none by its kind. */
 export const TraceEntry = z.lazy(() =>
   z.strictObject({
-    type: z.enum([
-      'CALL',
-      'CALLCODE',
-      'DELEGATECALL',
-      'STATICCALL',
-      'CREATE',
-      'CREATE2',
-      'SELFDESTRUCT',
-    ] satisfies Uppercase<CallFrame['kind']>[]),
+    type: FrameType,
     depth: count,
     from: AddressText,
     to: AddressText,

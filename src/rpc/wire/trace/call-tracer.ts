@@ -8,7 +8,7 @@ import { toRpcSender } from '../transaction.ts'
 import { javaException, transactionException } from './java-exception.ts'
 import { OFF } from './options.ts'
 import { ITEM_BYTES, type ReplySize } from './reply-size.ts'
-import { shownFailure, shownGas } from './shown-frame.ts'
+import { FrameType, shownFailure, shownGas } from './shown-frame.ts'
 import { type TracePlace, tracer } from './tracer-record.ts'
 
 /** `index` within the block; `position` is the number of child frames before the log. */
@@ -21,15 +21,7 @@ const FrameLogObject = z.strictObject({
 })
 
 const CallFrameObject = z.strictObject({
-  type: z.enum([
-    'CALL',
-    'CALLCODE',
-    'DELEGATECALL',
-    'STATICCALL',
-    'CREATE',
-    'CREATE2',
-    'SELFDESTRUCT',
-  ] satisfies Uppercase<FrameKind>[]),
+  type: FrameType,
   from: AddressText,
   to: AddressText.optional(),
   value: QuantityText,

@@ -1,5 +1,17 @@
-/** What the reference node shows of a transaction that runs no code (docs/rpc-reference.md#68-flat-trace). */
-import type { CallFrame, FrameFailure } from '../../../evm/tracing/call-frame.ts'
+/** The types of call frames, and what the reference node shows of a transaction that runs no code (docs/rpc-reference.md#68-flat-trace). */
+import { z } from 'zod'
+import type { CallFrame, FrameFailure, FrameKind } from '../../../evm/tracing/call-frame.ts'
+
+/** The opcode that made a frame, as tracers name it. */
+export const FrameType = z.enum([
+  'CALL',
+  'CALLCODE',
+  'DELEGATECALL',
+  'STATICCALL',
+  'CREATE',
+  'CREATE2',
+  'SELFDESTRUCT',
+] satisfies Uppercase<FrameKind>[])
 
 function runsNoCode({ depth, ranCode }: CallFrame): boolean {
   return depth === 0 && !ranCode
