@@ -47,6 +47,15 @@ export function textOf(reply: Reply): string {
   return rawLength(reply) > 0 ? String(inPieces(reply)) : JSON.stringify(reply)
 }
 
+/** JSON of replies without raw parts. Most are one result, whose members need no walk over an object. */
+function plainText(reply: Reply | Replies): string {
+  if (!('result' in reply)) return JSON.stringify(reply)
+  const { jsonrpc, id, result } = reply
+  const version = jsonrpc === '2.0' ? '"2.0"' : JSON.stringify(jsonrpc)
+  const number = Number.isSafeInteger(id) ? id : JSON.stringify(id)
+  return `{"jsonrpc":${version},"id":${number},"result":${JSON.stringify(result)}}`
+}
+
 /**
  * Writes replies as text, in pieces where they are long already. One of more than `limit` bytes of UTF-8, raw results
  * not counted, becomes its own refusal; 0 is no limit. Never throws.
@@ -65,7 +74,7 @@ export function createReplyWriter(
     }
     let text: string
     try {
-      text = JSON.stringify(reply)
+      text = plainText(reply)
     } catch (error) {
       // A string beyond what V8 can hold; without a limit of ours the message must not name one.
       logger.error('a reply could not be written', { error })

@@ -38,5 +38,7 @@ export function createBodyReader(maxBodyBytes: number, budget: ByteBudget): Body
     const onEnd = () =>
       done(chunks.length === 1 ? (chunks[0] as Buffer).toString() : Buffer.concat(chunks, length).toString())
     request.on('data', onData).on('end', onEnd)
+    // Starts to read now and not in the next tick: a body that is there already is then passed on without a buffer.
+    request.read(0)
   }
 }

@@ -18,7 +18,7 @@ import {
   UNAUTHORIZED,
   wrongVerb,
 } from './refusal.ts'
-import { createRpcHandler, type RpcHandler, type RpcHandlerParts } from './rpc-handler.ts'
+import { type AdmittedHandler, createRpcHandler, type RpcHandlerParts } from './rpc-handler.ts'
 import { dispatchLong, type TextDispatcher } from './text-dispatcher.ts'
 import { refuseSocket } from './upgrade.ts'
 import type { WebSocketListener } from './websocket.ts'
@@ -41,8 +41,8 @@ export interface ChainsParts extends Pick<RpcHandlerParts, 'authentication' | 'l
 export interface Chains {
   /** Does a path belong to the chains? */
   covers(path: string): boolean
-  /** Answers a request that has passed `createAdmission`; the first POST to a name makes its chain, DELETE drops it. */
-  readonly handle: RpcHandler
+  /** Answers a request that has passed `createAdmission`, and whose response has its ID; the first POST to a name makes its chain, DELETE drops it. */
+  readonly handle: AdmittedHandler
   /** Takes over a connection whose upgrade request was accepted. */
   accept(request: IncomingMessage, socket: Duplex, head: Buffer, client?: ApiKeyClient): void
   close(): Promise<void>
@@ -107,13 +107,13 @@ export function createChains(parts: ChainsParts): Chains {
   return {
     covers: (path) => path.startsWith(`${PREFIX}/`) || path === PREFIX,
 
-    handle(request, response) {
+    handle(request, response, requestId) {
       const path = pathOf(request.url)
       const needsKey = request.method !== 'OPTIONS' && authentication !== undefined
       if (needsKey && authentication.authenticate(path) === undefined) return refuse(response, UNAUTHORIZED)
       const name = nameIn(path)
       if (name === undefined) return refuse(response, NO_SUCH_CHAIN)
-      if (request.method !== 'DELETE') return handleRpc(request, response)
+      if (request.method !== 'DELETE') return handleRpc(request, response, requestId)
       drop(name, path, response).catch((error) => {
         logger.error('a chain was not dropped', { error, name })
         refuse(response, BROKEN)

@@ -4,13 +4,14 @@ import express, { type ErrorRequestHandler, type RequestHandler } from 'express'
 import type { Logger } from '../logger.ts'
 import { METRICS_PAGE } from '../rpc/permissions.ts'
 import { openSession, type Session } from '../rpc/session.ts'
+import { REQUEST_ID_HEADER } from './admission.ts'
 import { assetPath, type Explorer } from './explorer.ts'
 import { pathOf, RESERVED_PATHS } from './incoming-request.ts'
 import { type ApiKeyClient, sessionOf } from './keys/api-key-client.ts'
 import type { Authentication } from './keys/authentication.ts'
 import { type MonitoringPages, sendPage } from './monitoring-pages.ts'
 import { BROKEN, NO_SUCH_PAGE, PAGE_VERBS, refuse, spentLimit, UNAUTHORIZED, wrongVerb } from './refusal.ts'
-import type { RpcHandler } from './rpc-handler.ts'
+import type { AdmittedHandler } from './rpc-handler.ts'
 import type { TextDispatcher } from './text-dispatcher.ts'
 
 /** What the app is made of. */
@@ -24,7 +25,7 @@ export interface HttpAppParts {
   /** False when the metrics page has a port of its own. */
   readonly showsMetrics: boolean
   /** JSON-RPC. */
-  readonly handleRpc: RpcHandler
+  readonly handleRpc: AdmittedHandler
   readonly logger: Logger
 }
 
@@ -64,7 +65,7 @@ function requireKey(authentication: Authentication): RequestHandler {
   }
 }
 
-/** Makes the app, for requests that have passed `createAdmission`. */
+/** Makes the app, for requests that have passed `createAdmission` and whose responses have their IDs. */
 export function createHttpApp(
   parts: HttpAppParts,
 ): (request: IncomingMessage, response: ServerResponse) => void {
@@ -101,7 +102,9 @@ export function createHttpApp(
     else refuse(response, wrongVerb(PAGE_VERBS))
   })
 
-  app.use(parts.handleRpc)
+  app.use((request, response) => {
+    parts.handleRpc(request, response, String(response.getHeader(REQUEST_ID_HEADER)))
+  })
 
   // Express recognises an error handler by its four parameters.
   const onError: ErrorRequestHandler = (error, _request, response, _next) => {

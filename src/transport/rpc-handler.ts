@@ -7,11 +7,12 @@ import { type RpcHandlerOptions, resolveRpcHandlerOptions } from '../options/opt
 import type { Preset } from '../options/presets.ts'
 import type { LogProgress } from '../rpc/cluster-routes.ts'
 import { openSession, type Session } from '../rpc/session.ts'
+import { createAdmission, REQUEST_ID_HEADER } from './admission.ts'
 import { BANNED, NO_SCORING, type PeerScoring } from './ban-check.ts'
 import { type BodyReader, createBodyReader } from './body.ts'
 import { type ByteBudget, createByteBudget, PACKED, SMALL_BYTES } from './byte-budget.ts'
-import { createHostCheck, type HostCheck } from './host-check.ts'
-import { createRemoteAddressOf, pathOf, type RemoteAddressOf, requestIdOf } from './incoming-request.ts'
+import { createHostCheck } from './host-check.ts'
+import { createRemoteAddressOf, pathOf, type RemoteAddressOf, withLast } from './incoming-request.ts'
 import { type ApiKeyClient, sessionOf } from './keys/api-key-client.ts'
 import type { Authentication } from './keys/authentication.ts'
 import {
@@ -19,7 +20,6 @@ import {
   BODY_CONSUMED,
   BROKEN,
   BUSY,
-  forbidden,
   full,
   NO_SUCH_PAGE,
   type Refusal,
@@ -49,12 +49,17 @@ export interface RpcHandlerParts {
   /** How long a caller may read nothing of a large answer, milliseconds. */
   readonly transferTimeoutMs: number
   readonly logger: Logger
+  /** Is the handler a part of somebody's app, whose middleware may change the header until the end of the response? */
+  readonly isMounted: boolean
   /** While true, each response ends its connection. */
   isClosing(): boolean
 }
 
 /** Answers one request; fits Express 4 and 5 and a plain `node:http` server. */
 export type RpcHandler = (request: IncomingMessage, response: ServerResponse) => void
+
+/** The same for a request that has passed `createAdmission`, which gave it its ID. */
+export type AdmittedHandler = (request: IncomingMessage, response: ServerResponse, requestId: string) => void
 
 /** A node that `rpcHandler` can answer for: a `Node`, or anything with a dispatcher. */
 export interface RpcHandlerNode {
@@ -76,64 +81,14 @@ const CATCH_UP_MS = 4_000
 /** How long a browser may cache a preflight, seconds. */
 const PREFLIGHT_SECONDS = '600'
 const JSON_TYPE = /^\s*application\/json(-rpc)?\s*(;|$)/i
+const isJson = withLast((type) => JSON_TYPE.test(type))
 /** What the sessions of all requests have in common. */
 const SESSION = openSession('http')
 
-/** Refuses a body that is still arriving: answers at once, and lets the sender finish for a moment before the end. */
-function refuseUnread(
-  request: IncomingMessage,
-  response: ServerResponse,
-  { status, body, retryAfter }: Refusal,
-): void {
-  response.writeHead(status, {
-    'Content-Type': 'application/json',
-    'Content-Length': Buffer.byteLength(body),
-    Connection: 'close',
-    ...(retryAfter !== undefined && { 'Retry-After': retryAfter }),
-  })
-  response.write(body)
-  const end = () => {
-    clearTimeout(timer)
-    response.end()
-  }
-  const timer = setTimeout(end, LINGER_MS)
-  request.on('end', end).on('close', end).resume()
-}
-
-/** Sends a long body without joining it, each piece after the one before has been taken. */
+/** Sends a long body, whose header is there, without joining it: each piece after the one before has been taken. */
 function sendPieces(response: ServerResponse, reply: LongReply): void {
-  response.setHeader('Content-Length', reply.length)
   // A caller that disconnects in the middle is not an error of the node.
   pipeline(Readable.from(reply.pieces(), { objectMode: false, highWaterMark: 1 }), response, () => {})
-}
-
-/**
- * Makes the checks that every HTTP request passes first, whatever its path and verb: they set its ID, refuse a foreign
- * Host or Origin, and set the CORS headers. False when the request has been refused.
- */
-export function createAdmission(
-  check: HostCheck,
-  isClosing: () => boolean,
-): (request: IncomingMessage, response: ServerResponse) => boolean {
-  return (request, response) => {
-    // A caller that disconnects in the middle is not an error of the node.
-    request.on('error', () => {})
-    if (isClosing()) response.setHeader('Connection', 'close')
-    const { headers } = request
-    response.setHeader('X-Request-Id', requestIdOf(headers))
-    const reason = check.refusal(headers)
-    if (reason !== undefined) {
-      refuse(response, forbidden(reason))
-      return false
-    }
-    const origin = check.corsOrigin(headers)
-    if (origin !== undefined) {
-      response.setHeader('Access-Control-Allow-Origin', origin)
-      response.setHeader('Access-Control-Expose-Headers', 'Retry-After, X-Request-Id')
-      if (origin !== '*') response.setHeader('Vary', 'Origin')
-    }
-    return true
-  }
 }
 
 /** Answers OPTIONS: a CORS preflight when the origin is allowed, else the verbs alone. */
@@ -161,11 +116,45 @@ function parsedBody(request: IncomingMessage): string | undefined {
   return body instanceof Uint8Array ? Buffer.from(body).toString() : JSON.stringify(body)
 }
 
+/** A POST that has passed `createAdmission`. */
+interface Exchange {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly requestId: string
+}
+
+/** Refuses a POST, before its response has begun. */
+function decline({ response, requestId }: Exchange, refusal: Refusal): void {
+  response.setHeader(REQUEST_ID_HEADER, requestId)
+  refuse(response, refusal)
+}
+
+/** Refuses a body that is still arriving: answers at once, and lets the sender finish for a moment before the end. */
+function declineUnread(
+  { request, response, requestId }: Exchange,
+  { status, body, retryAfter }: Refusal,
+): void {
+  response.writeHead(status, {
+    [REQUEST_ID_HEADER]: requestId,
+    'Content-Type': 'application/json',
+    'Content-Length': Buffer.byteLength(body),
+    Connection: 'close',
+    ...(retryAfter !== undefined && { 'Retry-After': retryAfter }),
+  })
+  response.write(body)
+  const end = () => {
+    clearTimeout(timer)
+    response.end()
+  }
+  const timer = setTimeout(end, LINGER_MS)
+  request.on('end', end).on('close', end).resume()
+}
+
 /**
  * Makes the JSON-RPC handler, for requests that have passed `createAdmission`: POST is a message, OPTIONS a preflight,
  * and no other verb is allowed.
  */
-export function createRpcHandler(parts: RpcHandlerParts): RpcHandler {
+export function createRpcHandler(parts: RpcHandlerParts): AdmittedHandler {
   const { dispatcherOf, verbs, maxBodyBytes, readBody, budget, logger, remoteAddressOf, authentication } =
     parts
 
@@ -179,14 +168,14 @@ export function createRpcHandler(parts: RpcHandlerParts): RpcHandler {
   }
 
   /** The session of one request; a message that the node is too busy for gets status 503. */
-  function requestSession(request: IncomingMessage, response: ServerResponse): Session {
+  function requestSession({ request, response, requestId }: Exchange): Session {
     return {
       label: SESSION.label,
       owner: SESSION.owner,
       entitlements: SESSION.entitlements,
       allows: SESSION.allows,
       remote: remoteAddressOf(request),
-      requestId: response.getHeader('X-Request-Id') as string,
+      requestId,
       userAgent: request.headers['user-agent'],
       shed(retrySeconds) {
         response.statusCode = 503
@@ -208,48 +197,50 @@ export function createRpcHandler(parts: RpcHandlerParts): RpcHandler {
    * Waits until this node of a cluster has applied what its caller has seen on another one. False when that takes too
    * long; the request is refused then.
    */
-  async function catchUp(progress: LogProgress, seen: string, response: ServerResponse): Promise<boolean> {
+  async function catchUp(progress: LogProgress, seen: string, exchange: Exchange): Promise<boolean> {
     const isReached = /^\d{1,15}$/.test(seen) && (await progress.reached(Number(seen), CATCH_UP_MS))
-    if (!isReached) refuse(response, BEHIND)
+    if (!isReached) decline(exchange, BEHIND)
     return isReached
   }
 
-  function answer(request: IncomingMessage, session: Session, response: ServerResponse, body: string): void {
+  function answer(exchange: Exchange, session: Session, body: string): void {
+    const { request } = exchange
     const dispatcher = dispatcherOf(request)
     const progress = dispatcher.position?.()
     const seen = progress && request.headers[SEQUENCE_HEADER]
     if (progress === undefined || typeof seen !== 'string') {
-      answerNow(dispatcher, session, response, body)
+      answerNow(exchange, dispatcher, session, body)
       return
     }
-    void catchUp(progress, seen, response).then((isReached) => {
-      if (isReached) answerNow(dispatcher, session, response, body)
+    void catchUp(progress, seen, exchange).then((isReached) => {
+      if (isReached) answerNow(exchange, dispatcher, session, body)
     })
   }
 
-  function answerNow(
-    dispatcher: TextDispatcher,
-    session: Session,
-    response: ServerResponse,
-    body: string,
-  ): void {
+  function answerNow(exchange: Exchange, dispatcher: TextDispatcher, session: Session, body: string): void {
     const send = (reply: string | LongReply = '') => {
-      if (parts.isClosing()) response.setHeader('Connection', 'close')
-      response.setHeader('Content-Type', 'application/json')
-      const progress = dispatcher.position?.()
-      if (progress !== undefined) response.setHeader(SEQUENCE_HEADER, progress.sequence)
+      const { response, requestId } = exchange
       const isLong = typeof reply !== 'string'
       const length = isLong ? reply.length : Buffer.byteLength(reply)
       const held = isLong ? Math.ceil(length / PACKED) : length
-      if (length > SMALL_BYTES && !reserve(response, held)) return refuse(response, BUSY)
-      if (isLong) return sendPieces(response, reply)
-      response.setHeader('Content-Length', length)
-      response.end(reply)
+      if (parts.isClosing()) response.setHeader('Connection', 'close')
+      const progress = dispatcher.position?.()
+      if (progress !== undefined) response.setHeader(SEQUENCE_HEADER, progress.sequence)
+      if (length > SMALL_BYTES && !reserve(response, held)) return decline(exchange, BUSY)
+      writeHeader(response, {
+        [REQUEST_ID_HEADER]: requestId,
+        'Content-Type': 'application/json',
+        'Content-Length': length,
+      })
+      if (isLong) sendPieces(response, reply)
+      // Of ASCII alone, which takes no conversion.
+      else if (length === reply.length) response.end(reply, 'latin1')
+      else response.end(reply)
     }
     const fail = (error: unknown) => {
-      if (error instanceof NodeError) return refuse(response, full(error.message))
+      if (error instanceof NodeError) return decline(exchange, full(error.message))
       logger.error('a request failed outside its method', { error, request: session.requestId })
-      refuse(response, BROKEN)
+      decline(exchange, BROKEN)
     }
     try {
       const reply = dispatchLong(dispatcher, body, session)
@@ -260,45 +251,53 @@ export function createRpcHandler(parts: RpcHandlerParts): RpcHandler {
     }
   }
 
+  /** At once where nothing may change the header any more, since Node checks and keeps each header that is set alone. */
+  function writeHeader(response: ServerResponse, headers: Readonly<Record<string, string | number>>): void {
+    if (!parts.isMounted) response.writeHead(response.statusCode, headers)
+    else for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+  }
+
   /** Calls back with the body once it is there; refuses one that is too large, or that nothing is left of. */
-  function withBody(request: IncomingMessage, response: ServerResponse, done: (body: string) => void): void {
+  function withBody(exchange: Exchange, done: (body: string) => void): void {
+    const { request, response } = exchange
     if (request.readableDidRead || request.readableEnded) {
       const body = parsedBody(request)
-      if (body === undefined) refuse(response, BODY_CONSUMED)
+      if (body === undefined) decline(exchange, BODY_CONSUMED)
       else done(body)
       return
     }
     if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes) {
-      refuseUnread(request, response, tooLarge(maxBodyBytes))
+      declineUnread(exchange, tooLarge(maxBodyBytes))
       return
     }
     readBody(request, response, (body, unread) => {
-      if (unread === 'no room') refuseUnread(request, response, BUSY)
-      else if (body === undefined) refuseUnread(request, response, tooLarge(maxBodyBytes))
+      if (unread === 'no room') declineUnread(exchange, BUSY)
+      else if (body === undefined) declineUnread(exchange, tooLarge(maxBodyBytes))
       else done(body)
     })
   }
 
-  function answerPost(request: IncomingMessage, response: ServerResponse): void {
+  function answerPost(exchange: Exchange): void {
+    const { request, response } = exchange
     const client = authentication?.authenticate(pathOf(request.url))
     const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = request.headers
-    if (authentication !== undefined && client === undefined) refuse(response, UNAUTHORIZED)
-    else if (!JSON_TYPE.test(type) || encoding !== 'identity') refuse(response, WRONG_TYPE)
+    if (authentication !== undefined && client === undefined) decline(exchange, UNAUTHORIZED)
+    else if (!isJson(type) || encoding !== 'identity') decline(exchange, WRONG_TYPE)
     else {
-      withBody(request, response, (body) => {
-        const session = requestSession(request, response)
-        if (client === undefined) answer(request, session, response, body)
+      withBody(exchange, (body) => {
+        const session = requestSession(exchange)
+        if (client === undefined) answer(exchange, session, body)
         // The key may have been revoked while the body was arriving.
-        else if (client.key.isGood())
-          answer(request, clientSession(session, client, response), response, body)
-        else refuse(response, UNAUTHORIZED)
+        else if (client.key.isGood()) answer(exchange, clientSession(session, client, response), body)
+        else decline(exchange, UNAUTHORIZED)
       })
     }
   }
 
-  return (request, response) => {
+  return (request, response, requestId) => {
     const { method } = request
-    if (method === 'POST') return answerPost(request, response)
+    if (method === 'POST') return answerPost({ request, response, requestId })
+    response.setHeader(REQUEST_ID_HEADER, requestId)
     if (method === 'OPTIONS') return answerPreflight(request, response, verbs)
     const isUnknownPage = (method === 'GET' || method === 'HEAD') && pathOf(request.url) !== '/'
     refuse(response, isUnknownPage ? NO_SUCH_PAGE : wrongVerb(verbs))
@@ -337,10 +336,14 @@ export function rpcHandler(node: RpcHandlerNode, given: RpcHandlerOptions = {}):
     budget,
     transferTimeoutMs,
     logger: node.options?.logger ?? silentLogger,
+    isMounted: true,
     isClosing,
   })
   return (request, response) => {
-    if (peers.isBanned(remoteAddressOf(request))) refuse(response, BANNED)
-    else if (admit(request, response)) handle(request, response)
+    if (peers.isBanned(remoteAddressOf(request))) return refuse(response, BANNED)
+    const requestId = admit(request, response)
+    if (requestId === undefined) return
+    response.setHeader(REQUEST_ID_HEADER, requestId)
+    handle(request, response, requestId)
   }
 }

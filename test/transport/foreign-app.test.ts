@@ -97,6 +97,21 @@ describe('a middleware in front of rpcHandler', () => {
     expect((await post(' [1 ]')).text).toBe('echo: [1 ]')
   })
 
+  it('may change the header until the end of the response', async () => {
+    const app = express()
+    app.use((_request, response, next) => {
+      const end = response.end.bind(response) as (body: string, encoding?: BufferEncoding) => typeof response
+      response.end = ((body: string, encoding: BufferEncoding) => {
+        response.setHeader('X-Late', 'yes')
+        return end(body, encoding)
+      }) as typeof response.end
+      next()
+    })
+    await listen(app.use(mounted()))
+    const { headers, text } = await post(CHAIN_ID)
+    expect([headers.get('x-late'), text]).toEqual(['yes', '{"jsonrpc":"2.0","id":1,"result":"0x21"}'])
+  })
+
   it.each([
     ['express.json()', express.json()],
     ['express.text()', express.text({ type: '*/*' })],
