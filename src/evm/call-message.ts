@@ -2,7 +2,7 @@
 import type { EVMError } from '@ethereumjs/evm'
 import type { Hex } from '../encoding/hex.ts'
 import type { CallRequest, CreateRequest, Frame } from './frame.ts'
-import type { CallData } from './memory-range.ts'
+import type { FrameData } from './memory-range.ts'
 import type { Message } from './message.ts'
 
 /** A call that is about to run. Gas in gas, value in wei. */
@@ -17,7 +17,7 @@ export interface CallMessage {
   /** Account whose code runs. */
   readonly target: Hex
   readonly value: bigint
-  readonly input: CallData
+  readonly input: FrameData
   readonly gas: number
   readonly isStatic: boolean
 }
@@ -41,7 +41,7 @@ export type FrameMessage = CallMessage | CreateMessage
 export interface FrameResult {
   readonly gasUsed: number
   /** Returned bytes, payload of a REVERT, new code; empty after any other failure. */
-  readonly output: Uint8Array
+  readonly output: FrameData
   /** `undefined` when it succeeded. */
   readonly failure: EVMError | undefined
   /** The address of a creation, once it was computed. */

@@ -9,6 +9,7 @@ import type { CreateMessage, FrameResult } from './call-message.ts'
 import { FAILURE } from './frame.ts'
 import { GAS } from './gas-schedule.ts'
 import type { Journal } from './journal.ts'
+import { bytesOf } from './memory-range.ts'
 import type { FrameRules } from './rules.ts'
 import { MAX_WORD } from './word.ts'
 
@@ -69,8 +70,9 @@ export function depositCode(
   { refusesEfCode }: FrameRules,
   { state }: Journal,
 ): FrameResult {
-  const { output: code, failure } = ended
+  const { failure } = ended
   if (failure !== undefined) return { ...ended, created: address }
+  const code = bytesOf(ended.output)
   if (code.length > MAX_CODE_SIZE) {
     return allGasLost(gas, EVMError.errorMessages.CODESIZE_EXCEEDS_MAXIMUM, address)
   }

@@ -2,6 +2,7 @@
 import { EMPTY } from '../encoding/bytes.ts'
 import type { FrameResult } from './call-message.ts'
 import type { CallRequest, Frame } from './frame.ts'
+import { bytesOf } from './memory-range.ts'
 import type { PrecompileRun } from './precompile-call.ts'
 import type { VmRules } from './rules.ts'
 
@@ -28,7 +29,8 @@ export function endEarlierCall(
     if (!frames.clearsReturnData) frame.returned = before
     return
   }
-  if (!frames.cutsPrecompileOutput && output.length > 0) frame.writeBeyond(output, child.outputOffset)
+  if (!frames.cutsPrecompileOutput && output.length > 0)
+    frame.writeBeyond(bytesOf(output), child.outputOffset)
   if (!frames.returnsPrecompileOutput) frame.returned = before
 }
 

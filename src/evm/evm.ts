@@ -25,7 +25,7 @@ import { endEarlierCall, withoutUnstoredCode } from './earlier-frames.ts'
 import { type ChildRequest, FAILURE, Frame } from './frame.ts'
 import { REFUND } from './gas-schedule.ts'
 import { advance } from './interpreter.ts'
-import { bytesOf, type CallData } from './memory-range.ts'
+import { bytesOf, type FrameData } from './memory-range.ts'
 import { type PrecompileRun, runPrecompile } from './precompile-call.ts'
 import { PRESENT_FRAMES, type VmRules } from './rules.ts'
 import { frameStart, reportEnd, reportRefusal } from './tracing/frame-events.ts'
@@ -169,7 +169,8 @@ export class Evm {
     const { state } = session.journal
     const creates = 'initcode' in child
     const isTooDeep = frame.depth >= rules.maxDepth
-    const { returned } = frame
+    // Earlier rules may give it back; otherwise it is gone when the callee runs, where it may be.
+    const returned = rules.frames === PRESENT_FRAMES ? EMPTY : frame.returned
     let isRefused = isTooDeep
     if (creates || child.value !== 0n) {
       const own = state.account(frame.address) ?? EMPTY_ACCOUNT
@@ -251,7 +252,7 @@ export class Evm {
     return undefined
   }
 
-  #frame(message: FrameMessage, code: Uint8Array, address: Hex, input: CallData, isStatic: boolean): Frame {
+  #frame(message: FrameMessage, code: Uint8Array, address: Hex, input: FrameData, isStatic: boolean): Frame {
     const { session, rules } = this.run
     const { caller, value, depth, gas } = message
     const analysis = analyse(code, rules.codeHeaders)
@@ -303,11 +304,7 @@ export class Evm {
     journal.involve(frame.address, (ended.message as CallMessage).target)
     if (failure === undefined || failure.error === FAILURE.REVERT) frame.returned = output
     frame.push(failure === undefined ? 1n : 0n)
-    if (child.outputLength > 0 && frame.returned.length > 0) {
-      const { returned } = frame
-      const isLonger = returned.length > child.outputLength
-      frame.write(isLonger ? returned.subarray(0, child.outputLength) : returned, child.outputOffset)
-    }
+    frame.writeReturned(child.outputOffset, child.outputLength)
     if (this.run.rules.frames === PRESENT_FRAMES) return undefined
     try {
       endEarlierCall(this.run, frame, child, ended.returnedBefore, result)

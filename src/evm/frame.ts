@@ -7,7 +7,7 @@ import type { StorageValue } from '../state/state-keys.ts'
 import type { CodeAnalysis } from './code-analysis.ts'
 import { memoryGas } from './gas-schedule.ts'
 import type { Journal } from './journal.ts'
-import { bytesOf, type CallData } from './memory-range.ts'
+import { bytesOf, type FrameData } from './memory-range.ts'
 import type { BlockEnvironment } from './message.ts'
 import type { Precompile } from './precompiles/precompile.ts'
 import type { RunClock } from './scheduler.ts'
@@ -36,7 +36,7 @@ export interface CallRequest {
   /** Account whose code is called. */
   readonly target: Hex
   readonly value: bigint
-  readonly input: CallData
+  readonly input: FrameData
   readonly gas: number
   readonly outputOffset: number
   readonly outputLength: number
@@ -68,8 +68,8 @@ export interface FrameRegion {
   open(from: number, to: number): void
   /** A copy of memory that is open. */
   read(offset: number, length: number): Uint8Array
-  /** Writes to memory that is open. */
-  write(bytes: Uint8Array, offset: number): void
+  /** Writes the first `length` bytes of data to memory that is open. */
+  write(data: FrameData, offset: number, length: number): void
 }
 
 /** How code fails: the library's error messages. */
@@ -104,7 +104,7 @@ export class Frame implements FrameView {
   readonly address: Hex
   readonly caller: Hex
   readonly value: bigint
-  #input: CallData
+  #input: FrameData
   readonly isStatic: boolean
   readonly depth: number
 
@@ -125,10 +125,9 @@ export class Frame implements FrameView {
   lacking = 0
   /** Did RETURNDATACOPY fail because the return data are too short? For traces. */
   isOutOfBounds = false
-  /** What the last child returned. */
-  returned: Uint8Array = EMPTY
+  #returned: FrameData = EMPTY
   /** What this frame returns. */
-  output: Uint8Array = EMPTY
+  output: FrameData = EMPTY
   /** Did the frame end by REVERT? */
   reverted = false
   status: FrameStatus = 'running'
@@ -143,7 +142,7 @@ export class Frame implements FrameView {
     address: Hex
     caller: Hex
     value: bigint
-    input: CallData
+    input: FrameData
     isStatic: boolean
     depth: number
     gas: number
@@ -173,8 +172,29 @@ export class Frame implements FrameView {
   }
 
   /** The call data where they are. */
-  get callData(): CallData {
+  get callData(): FrameData {
     return this.#input
+  }
+
+  /** What the last child returned; copied from its memory when somebody asks for it. */
+  get returned(): Uint8Array {
+    const returned = bytesOf(this.#returned)
+    this.#returned = returned
+    return returned
+  }
+
+  set returned(data: FrameData) {
+    this.#returned = data
+  }
+
+  /** Copies what the last child returned, before something else is where it was. */
+  keepReturned(): void {
+    this.#returned = bytesOf(this.#returned)
+  }
+
+  /** The length of what the last child returned. */
+  get returnedLength(): number {
+    return this.#returned.length
   }
 
   get refund(): number {
@@ -299,8 +319,15 @@ export class Frame implements FrameView {
 
   /** Writes to memory that is open. */
   write(bytes: Uint8Array, offset: number): void {
-    if (this.region !== undefined) this.region.write(bytes, offset)
+    if (this.region !== undefined) this.region.write(bytes, offset, bytes.length)
     else this.memory.set(bytes, offset)
+  }
+
+  /** Writes what the last child returned, at most `most` bytes, to memory that is open. */
+  writeReturned(offset: number, most: number): void {
+    const data = this.#returned
+    if (this.region !== undefined) this.region.write(data, offset, Math.min(most, data.length))
+    else if (most > 0) this.memory.set(this.returned.subarray(0, most), offset)
   }
 
   /** Writes all of a precompiled contract's output where the last call wants it, as before RSKIP-150; free of charge. */
@@ -322,7 +349,7 @@ export class Frame implements FrameView {
   }
 
   /** Ends the frame without failure. */
-  stop(output: Uint8Array): void {
+  stop(output: FrameData): void {
     this.output = output
     this.status = 'stopped'
   }

@@ -56,6 +56,8 @@ export class Journal {
   readonly #marks: number[] = []
   /** How many of these numbers are in use; the others are stale. */
   #marked = 0
+  /** Codes of this message by hash: a state looks for them in several places. */
+  readonly #codes = new Map<Hex, Uint8Array>()
   #lastInvolved: Hex | undefined
   #lastCaller: Hex | undefined
   /** Gas to give back. */
@@ -126,6 +128,11 @@ export class Journal {
   codeOf(address: Hex): Uint8Array {
     const account = this.state.account(address)
     if (account === undefined || account.codeHash === EMPTY_CODE_HASH) return EMPTY
-    return this.state.code(account.codeHash)
+    let code = this.#codes.get(account.codeHash)
+    if (code === undefined) {
+      code = this.state.code(account.codeHash)
+      this.#codes.set(account.codeHash, code)
+    }
+    return code
   }
 }

@@ -1,11 +1,11 @@
-/** Call data that are still where the calling frame has them. */
+/** Call data and return data that are still where a frame has them. */
 
 /** Memory that bytes can be read from. */
 interface ReadableMemory {
   read(offset: number, length: number): Uint8Array
 }
 
-/** A part of a frame's memory, which does not change while the frame waits for its callee. */
+/** A part of a frame's memory, which does not change while the frame waits for its callee, nor after it has ended. */
 export class MemoryRange {
   readonly memory: ReadableMemory
   readonly offset: number
@@ -18,10 +18,10 @@ export class MemoryRange {
   }
 }
 
-/** Call data: copied, or where they are. */
-export type CallData = Uint8Array | MemoryRange
+/** Call data or return data: copied, or where they are. */
+export type FrameData = Uint8Array | MemoryRange
 
-/** Call data as bytes; a copy where they are in memory. */
-export function bytesOf(data: CallData): Uint8Array {
+/** The data as bytes; a copy where they are in memory. */
+export function bytesOf(data: FrameData): Uint8Array {
   return data instanceof MemoryRange ? data.memory.read(data.offset, data.length) : data
 }

@@ -6,6 +6,7 @@ import { type FrameResult, topMessage } from './call-message.ts'
 import { Evm, type EvmRun } from './evm.ts'
 import { FAILURE } from './frame.ts'
 import { Journal } from './journal.ts'
+import { bytesOf } from './memory-range.ts'
 import type { Message, MessageResult } from './message.ts'
 import { CHAIN_RULES, type Vm, type VmRules } from './rules.ts'
 import { RunClock } from './scheduler.ts'
@@ -106,7 +107,7 @@ function toResult(message: Message, result: FrameResult, run: EvmRun): MessageRe
   return {
     status,
     failure: status === 'failed' ? failure : undefined,
-    output: status === 'failed' ? EMPTY : result.output,
+    output: status === 'failed' ? EMPTY : bytesOf(result.output),
     gasUsed: BigInt(result.gasUsed),
     refund: status === 'succeeded' ? BigInt(journal.refund) : 0n,
     logs: journal.logs,

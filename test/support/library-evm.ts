@@ -140,7 +140,7 @@ export class LibraryLoopEvm extends EVM {
       const shared = { depth, address, target, value, input: data, gas, isStatic }
       const ended = await runPrecompile(precompile, { ...shared, kind, caller: caller.toString() }, this.run)
       const { failure, gasUsed, output } = ended
-      const result = { executionGasUsed: BigInt(gasUsed), returnValue: output }
+      const result = { executionGasUsed: BigInt(gasUsed), returnValue: bytesOf(output) }
       return failure === undefined ? result : { ...result, exceptionError: failure }
     }
     message.isCompiled = true

@@ -15,6 +15,7 @@ import type { CallMessage, CreateMessage, FrameResult } from '../../src/evm/call
 import { addressOfCreation } from '../../src/evm/creation.ts'
 import { type Activation, Evm, type EvmRun } from '../../src/evm/evm.ts'
 import { FAILURE } from '../../src/evm/frame.ts'
+import { bytesOf } from '../../src/evm/memory-range.ts'
 import { type BlockEnvironment, MAX_GAS, type Message, type MessageResult } from '../../src/evm/message.ts'
 import type { Vm } from '../../src/evm/rules.ts'
 import { createVm } from '../../src/evm/vm.ts'
@@ -122,7 +123,7 @@ class EthereumEvm extends Evm {
 
   protected override returnDataOfCreation(result: FrameResult): Uint8Array {
     const reverted = result.failure?.error === FAILURE.REVERT
-    return reverted ? result.output : super.returnDataOfCreation(result)
+    return reverted ? bytesOf(result.output) : super.returnDataOfCreation(result)
   }
 }
 

@@ -1,5 +1,6 @@
 /** Where a frame is in an arena. */
 import type { Frame, FrameRegion } from '../frame.ts'
+import type { FrameData } from '../memory-range.ts'
 import type { Arena, RegionFunction } from './arena.ts'
 import type { CompiledCode } from './compiled-code.ts'
 import { MEMORY_AT } from './layout.ts'
@@ -40,7 +41,7 @@ export class ArenaRegion implements FrameRegion {
     return this.arena.linear.bytes.slice(start, start + length)
   }
 
-  write(bytes: Uint8Array, offset: number): void {
-    this.arena.linear.copyIn(bytes, this.base + MEMORY_AT + offset)
+  write(data: FrameData, offset: number, length: number): void {
+    this.arena.copyIn(data, length, this.base + MEMORY_AT + offset)
   }
 }

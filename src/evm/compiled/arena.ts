@@ -6,7 +6,7 @@ import { instantiate, type WasmInstance, type WasmModule } from '../../encoding/
 import { RecentMap } from '../../state/recent-map.ts'
 import type { Frame } from '../frame.ts'
 import { GAS } from '../gas-schedule.ts'
-import { MemoryRange } from '../memory-range.ts'
+import { bytesOf, type FrameData, MemoryRange } from '../memory-range.ts'
 import { ticksOfBytes } from '../opcodes/memory.ts'
 import { STATE_TICKS } from '../opcodes/operation.ts'
 import type { OpcodeTable } from '../opcodes/table.ts'
@@ -108,7 +108,10 @@ export class Arena {
 
   /** Gives a frame a region, behind those of the frames that called it. */
   enter(frame: Frame): ArenaRegion {
-    const start = this.#frames.at(-1)?.end ?? FRAMES_AT
+    const caller = this.#frames.at(-1)
+    const start = caller?.end ?? FRAMES_AT
+    // That of its last callee may be where the region will be.
+    frame.keepReturned()
     const { callData } = frame
     const { length } = callData
     const base = (start + length + 32 + 31) & ~31
@@ -119,19 +122,13 @@ export class Arena {
     const inputAt = base - length - 32
     const { linear } = this
     const { floats, halves } = linear
-    if (callData instanceof MemoryRange && callData.memory instanceof ArenaRegion) {
-      linear.copyWithin(callData.memory.base + MEMORY_AT + callData.offset, length, inputAt)
-    } else linear.copyIn(frame.input, inputAt)
+    this.copyIn(callData, length, inputAt)
     for (let i = 1; i <= 4; i++) floats[(base >> 3) - i] = 0
     halves[(base + INPUT_LENGTH_AT) >> 2] = length
     halves[(base + INPUT_ADDRESS_AT) >> 2] = inputAt
     halves[(base + STATIC_AT) >> 2] = frame.isStatic ? 1 : 0
-    const caller = addressWord(frame.caller)
-    const address = addressWord(frame.address)
-    for (let i = 0; i < 8; i++) {
-      halves[((base + CALLER_AT) >> 2) + i] = caller[i] as number
-      halves[((base + ADDRESS_AT) >> 2) + i] = address[i] as number
-    }
+    this.#putAddress(frame.caller, base + CALLER_AT, caller)
+    this.#putAddress(frame.address, base + ADDRESS_AT, caller)
     linear.write(base + VALUE_AT, frame.value)
     halves[(base + STACK_END_AT) >> 2] = base + STACK_AT
     halves[(base + ROOM_AT) >> 2] = end - base - MEMORY_AT
@@ -142,7 +139,26 @@ export class Arena {
     return region
   }
 
-  /** Frees the region of a frame that has ended. */
+  /** Writes an address as a word, which is often that of the frame before. */
+  #putAddress(address: Hex, at: number, before: ArenaRegion | undefined): void {
+    const { linear } = this
+    if (before?.frame.address === address) {
+      linear.copyWord(before.base + ADDRESS_AT, at)
+      return
+    }
+    const word = addressWord(address)
+    for (let i = 0; i < 8; i++) linear.halves[(at >> 2) + i] = word[i] as number
+  }
+
+  /** Writes the first `length` bytes of data. */
+  copyIn(data: FrameData, length: number, at: number): void {
+    const { linear } = this
+    if (data instanceof MemoryRange && data.memory instanceof ArenaRegion) {
+      linear.copyWithin(data.memory.base + MEMORY_AT + data.offset, length, at)
+    } else linear.copyIn(bytesOf(data), length, at)
+  }
+
+  /** Frees the region of a frame that has ended; its memory stays as it is until another is there. */
   leave(region: ArenaRegion): void {
     if (this.#frames.pop() !== region) throw new Error('a frame ends before those that it called')
     if (this.#running === region) this.#running = undefined
@@ -151,6 +167,7 @@ export class Arena {
 
   /** Makes room for the memory of the last frame. */
   resize(region: ArenaRegion, bytes: number): void {
+    region.frame.keepReturned()
     const room = region.end - region.base - MEMORY_AT
     region.end = region.base + MEMORY_AT + Math.max(bytes, room + Math.min(room, STEP))
     this.#reserve(region.end)
@@ -169,7 +186,7 @@ export class Arena {
     linear.floats[(base + GAS_AT) >> 3] = frame.gas
     linear.halves[(base + TICKS_AT) >> 2] = ticks
     linear.halves[(base + MEMORY_SIZE_AT) >> 2] = frame.memoryWords * 32
-    linear.halves[(base + RETURNED_AT) >> 2] = frame.returned.length
+    linear.halves[(base + RETURNED_AT) >> 2] = frame.returnedLength
     this.#slots.begin(region, journal.state)
     const exit = code(base)
     this.#slots.flush()
@@ -276,7 +293,8 @@ export class Arena {
 
   /** STOP, RETURN and REVERT. */
   #finish(base: number, end: number, opcode: number): number {
-    const { frame } = this.#current()
+    const region = this.#current()
+    const { frame } = region
     if (opcode === STOP) {
       frame.stop(EMPTY)
       return 1
@@ -292,7 +310,9 @@ export class Arena {
     if (cost > gas) return this.#runOpcode(base, end, opcode)
     linear.floats[gasAt] = gas - cost
     frame.grow(last)
-    frame.stop(frame.read(offset, length))
+    // The arena does not outlive the message.
+    const stays = length > 0 && frame.depth > 0
+    frame.stop(stays ? new MemoryRange(region, offset, length) : frame.read(offset, length))
     frame.reverted = opcode === REVERT
     return 1
   }

@@ -91,11 +91,10 @@ export class LinearMemory {
     else for (let i = 0; i < length; i++) bytes[to + i] = bytes[from + i] as number
   }
 
-  /** Writes bytes; a few in a loop, which takes less time than the platform's copy. */
-  copyIn(source: Uint8Array, at: number): void {
+  /** Writes the first `length` bytes; a few in a loop, which takes less time than the platform's copy. */
+  copyIn(source: Uint8Array, length: number, at: number): void {
     const { bytes } = this
-    const { length } = source
-    if (length > FEW_BYTES) bytes.set(source, at)
+    if (length > FEW_BYTES) bytes.set(source.subarray(0, length), at)
     else for (let i = 0; i < length; i++) bytes[at + i] = source[i] as number
   }
 

@@ -35,7 +35,8 @@ function callerOf({ kind, address, caller }: CallMessage): FrameStart['from'] {
 
 /** Reports the end of a frame to the tracer; `start` is what was reported of its start. */
 export function reportEnd({ tracer }: Session, start: FrameStart, result: FrameResult): void {
-  const { failure, created, output } = result
+  const { failure, created } = result
+  const output = bytesOf(result.output)
   const keepsOutput = failure === undefined || failure.error === FAILURE.REVERT
   tracer?.exit?.({
     gasUsed: BigInt(result.gasUsed),

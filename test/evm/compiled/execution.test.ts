@@ -64,6 +64,19 @@ describe('compiled code', () => {
     for (const other of rest) expect(other).toEqual(plain)
   })
 
+  it('keeps return data when the caller opens memory, or is compiled after the call', async () => {
+    const callee = '30 JUMPDEST 1 SWAP1 SUB DUP1 2 JUMPI POP 7 0 MSTORE 9 32 MSTORE 64 0 RETURN'
+    const call = `0 0 0 0 ${OTHER} GAS STATICCALL POP`
+    const add = '64 0 64 RETURNDATACOPY 64 MLOAD 96 MLOAD MUL 128 MLOAD ADD 128 MSTORE'
+    for (const between of ['80 JUMP JUMPDEST', '80 JUMP JUMPDEST 1 40000 MSTORE']) {
+      const round = `JUMPDEST ${call} ${call} ${between} ${add} 1 SWAP1 SUB DUP1 12 JUMPI`
+      const code = `5 0 MSTORE 5 32 MSTORE 20 ${round} 128 MLOAD ${RETURN_TOP}`
+      const [plain, ...rest] = await everywhere(code, 1_000_000n, { [OTHER]: { code: callee } })
+      expect(BigInt(`0x${Buffer.from(plain?.output ?? []).toString('hex')}`)).toBe(20n * 63n)
+      for (const other of rest) expect(other).toEqual(plain)
+    }
+  })
+
   it('opens memory of all sizes at the same price', async () => {
     const ends = [1, 32, 33, 1000, 1024, 1025, 40_000, 131_072, 131_073, 1_500_000]
     const stores = ends.map((end) => `${end} ${end - 1} MSTORE8 ${end - 1} MLOAD POP MSIZE`).join(' ADD ')
