@@ -69,11 +69,11 @@ export interface TransactionParts {
 /** Runs a transaction. Throws TransactionRejected when it cannot be included. */
 export async function applyTransaction(parts: TransactionParts): Promise<TransactionOutcome> {
   const { state } = parts
-  checkIncludable(parts)
+  const intrinsic = checkIncludable(parts)
   const depth = state.depth
   state.checkpoint()
   try {
-    const outcome = await run(parts)
+    const outcome = await run(parts, intrinsic)
     state.commit()
     return outcome
   } catch (error) {
@@ -82,7 +82,8 @@ export async function applyTransaction(parts: TransactionParts): Promise<Transac
   }
 }
 
-function checkIncludable({ transaction, state, env, vm, gasAvailable }: TransactionParts): void {
+/** The intrinsic gas of a transaction that can be included; throws TransactionRejected for any other. */
+function checkIncludable({ transaction, state, env, vm, gasAvailable }: TransactionParts): bigint {
   const rules = vm.rulesAt(env.number)
   const { from, gasLimit, gasPrice, value, nonce, to, data } = transaction
   const { nonce: expected, balance } = state.account(from) ?? EMPTY_ACCOUNT
@@ -109,13 +110,12 @@ function checkIncludable({ transaction, state, env, vm, gasAvailable }: Transact
   if (price > balance) {
     throw new TransactionRejected(`balance ${balance} does not cover ${price}`, `at least ${price}`, balance)
   }
+  return intrinsic
 }
 
-async function run(parts: TransactionParts): Promise<TransactionOutcome> {
+async function run(parts: TransactionParts, intrinsic: bigint): Promise<TransactionOutcome> {
   const { transaction, transactionIndex, state, env, vm, destroyedEarlier, deadlineMs, tracer } = parts
   const { from, to, value, data, gasLimit, gasPrice } = transaction
-  const intrinsic = vm.rulesAt(env.number).intrinsicGas(transaction)
-
   const sender = state.account(from) ?? EMPTY_ACCOUNT
   state.putAccount(
     from,
