@@ -31,76 +31,78 @@ export interface TransactionFields {
 /** A transaction as read from its bytes. */
 export interface Parsed {
   readonly fields: TransactionFields
-  readonly chainId: number
   /** `undefined` when unsigned. */
   readonly parity: 0 | 1 | undefined
-  readonly r: bigint
-  readonly s: bigint
-  /** The first six elements in the form that is hashed. */
-  readonly payload: readonly Uint8Array[]
 }
 
 /** nonce, gas price, gas limit, receiver, value, data, V, r, s. */
-const ELEMENTS = 9
+type Elements = readonly [
+  ...[Uint8Array, Uint8Array, Uint8Array, Uint8Array, Uint8Array, Uint8Array],
+  ...[Uint8Array, Uint8Array, Uint8Array],
+]
 
 /**
  * Reads the bytes of a transaction. The reference node hashes what it would write, not what it read; the quirks are those of
  * docs/protocol.md#43-transactions. Throws `invalid-params` with the messages of docs/rpc-reference.md#75-sending.
  */
 export function parseTransaction(raw: Uint8Array): Parsed {
-  const elements = readElements(raw)
-  const at = (index: number) => elements[index] as Uint8Array
-  const receiver = at(3)
+  const flat = readFlatStrings(raw)
+  const elements = checkElements(raw, flat)
+  const [nonce, price, gasLimit, receiver, value, data, vBytes, r, s] = elements
   if (receiver.length !== 0 && receiver.length !== 20) {
     throw invalidParams(
       `invalid argument 0: hex string has length ${2 * raw.length}, want 40 for RSK address`,
     )
   }
-  if (at(2).length === 0) throw invalidParams('Missing parameter, gasPrice, gas or value')
-  const { v, chainId, parity } = readV(at(6))
-  const r = toBigInt(at(7))
-  const s = toBigInt(at(8))
-  const payload = [
-    isZeroByte(at(0)) ? EMPTY : at(0),
-    priceBytes(at(1)),
-    at(2),
-    receiver,
-    stripZeros(at(4)),
-    at(5),
-  ]
-  const signed = parity !== undefined
-  const encoded = frameStrings([
-    ...payload,
-    signed ? smallBytes(v) : EMPTY,
-    signed ? stripZeros(at(7)) : EMPTY,
-    signed ? stripZeros(at(8)) : EMPTY,
-  ])
+  if (gasLimit.length === 0) throw invalidParams('Missing parameter, gasPrice, gas or value')
+  const { encodedV, v, chainId, parity } = readV(vBytes)
+  const isSigned = parity !== undefined
+  const isAsWritten = flat !== undefined && encodedV === v && isMinimal(elements, isSigned)
+  // A copy: what came in may be a view into a large request, and what is encoded shares its array with others.
+  const written = (isAsWritten ? raw : rewritten(elements, v, isSigned)).slice()
   return {
     fields: {
-      hash: keccakHex(encoded),
-      nonce: toBigInt(at(0)),
-      gasPrice: toBigInt(at(1)),
-      gasLimit: toBigInt(at(2)),
+      hash: keccakHex(written),
+      nonce: toBigInt(nonce),
+      gasPrice: toBigInt(price),
+      gasLimit: toBigInt(gasLimit),
       to: receiver.length === 0 ? null : toHex(receiver),
-      value: toBigInt(at(4)),
-      // A copy: what came in may be a view into a large request.
-      data: at(5).slice(),
+      value: toBigInt(value),
+      data: data.length === 0 ? EMPTY : data.slice(),
       v,
-      r: signed ? r : 0n,
-      s: signed ? s : 0n,
+      r: isSigned ? toBigInt(r) : 0n,
+      s: isSigned ? toBigInt(s) : 0n,
       chainId,
-      // A copy: what was encoded shares its array with others.
-      raw: encoded.slice(),
+      raw: written,
     },
-    chainId,
     parity,
-    r,
-    s,
-    payload,
   }
 }
 
-function readElements(raw: Uint8Array): readonly Uint8Array[] {
+/** Does `rewritten` give these elements back, apart from V? */
+function isMinimal([nonce, price, , , value, , , r, s]: Elements, isSigned: boolean): boolean {
+  if (isZeroByte(nonce) || (price.length > 1 && price[0] === 0) || value[0] === 0) return false
+  return isSigned ? r[0] !== 0 && s[0] !== 0 : r.length === 0 && s.length === 0
+}
+
+/** The bytes that are hashed. */
+function rewritten(elements: Elements, v: number, isSigned: boolean): Uint8Array {
+  const [nonce, price, gasLimit, receiver, value, data, , r, s] = elements
+  return frameStrings([
+    isZeroByte(nonce) ? EMPTY : nonce,
+    priceBytes(price),
+    gasLimit,
+    receiver,
+    stripZeros(value),
+    data,
+    isSigned ? smallBytes(v) : EMPTY,
+    isSigned ? stripZeros(r) : EMPTY,
+    isSigned ? stripZeros(s) : EMPTY,
+  ])
+}
+
+/** `flat`: what `readFlatStrings` gave. Throws unless the bytes are a list of nine strings of possible lengths. */
+function checkElements(raw: Uint8Array, flat: readonly Uint8Array[] | undefined): Elements {
   const first = raw[0]
   if (first === undefined) throw invalidParams('Invalid raw transaction: it is empty')
   if (first >= 0x01 && first <= 0x04) {
@@ -108,15 +110,14 @@ function readElements(raw: Uint8Array): readonly Uint8Array[] {
       `Invalid raw transaction: typed transactions (type 0x${first.toString(16)}) are not accepted by this chain, only legacy ones`,
     )
   }
-  const item = readFlatStrings(raw) ?? readRlp(raw)
+  const item = flat ?? readRlp(raw)
   if (item instanceof Uint8Array) throw invalidParams('Invalid raw transaction: it is not an RLP list')
-  if (item.length !== ELEMENTS) {
+  if (item.length !== NAMES.length) {
     throw invalidParams(
-      `Invalid raw transaction: it must have exactly ${ELEMENTS} elements, not ${item.length}`,
+      `Invalid raw transaction: it must have exactly ${NAMES.length} elements, not ${item.length}`,
     )
   }
-  const elements: Uint8Array[] = []
-  for (let i = 0; i < ELEMENTS; i++) {
+  for (let i = 0; i < NAMES.length; i++) {
     const element = item[i]
     if (!(element instanceof Uint8Array)) {
       throw invalidParams(`Invalid raw transaction: ${NAMES[i]} must not be a list`)
@@ -124,9 +125,8 @@ function readElements(raw: Uint8Array): readonly Uint8Array[] {
     if (i !== DATA && element.length > 32) {
       throw invalidParams(`Invalid raw transaction: ${NAMES[i]} is longer than 32 bytes`)
     }
-    elements.push(element)
   }
-  return elements
+  return item as readonly Uint8Array[] as Elements
 }
 
 const NAMES = ['nonce', 'gasPrice', 'gas', 'to', 'value', 'data', 'V', 'R', 'S']
@@ -157,16 +157,21 @@ const MAX_V_BYTES = 6
  * V to chain id and parity as the reference node computes them: division towards zero, so 34 to 36 are unprotected too.
  * The reference node reads one byte; more are for local chains with an id of their own, and name no other chain.
  */
-function readV(bytes: Uint8Array): { v: number; chainId: number; parity: 0 | 1 | undefined } {
-  if (bytes.length === 0) return { v: 0, chainId: 0, parity: undefined }
+function readV(bytes: Uint8Array): {
+  encodedV: number
+  v: number
+  chainId: number
+  parity: 0 | 1 | undefined
+} {
+  if (bytes.length === 0) return { encodedV: 0, v: 0, chainId: 0, parity: undefined }
   if (bytes.length > MAX_V_BYTES || (bytes.length > 1 && bytes[0] === 0)) {
     throw invalidParams('Invalid raw transaction: V must be a number of 1 to 6 bytes without leading zeros')
   }
-  const encoded = toNumber(bytes)
-  const isPlain = encoded === 27 || encoded === 28
-  const chainId = isPlain ? 0 : Math.trunc((encoded - 35) / 2) + 0
-  const parity = encoded % 2 === 0 ? 1 : 0
-  return { v: (chainId === 0 ? 27 : 35 + 2 * chainId) + parity, chainId, parity }
+  const encodedV = toNumber(bytes)
+  const isPlain = encodedV === 27 || encodedV === 28
+  const chainId = isPlain ? 0 : Math.trunc((encodedV - 35) / 2) + 0
+  const parity = encodedV % 2 === 0 ? 1 : 0
+  return { encodedV, v: (chainId === 0 ? 27 : 35 + 2 * chainId) + parity, chainId, parity }
 }
 
 /** An absent price stays absent; a zero price is the one byte 00; others are minimal. */

@@ -2,7 +2,7 @@
 import { EMPTY, fromBigInt, fromBigIntFixed, oneByte } from '../encoding/bytes.ts'
 import { keccak256, keccakHex } from '../encoding/hash.ts'
 import { fromHex, type Hex, toHex } from '../encoding/hex.ts'
-import { frameStrings, itemEnd, payloadStart } from '../encoding/rlp-frame.ts'
+import { frameList, frameString, frameStrings, itemEnd, payloadStart, STRING } from '../encoding/rlp-frame.ts'
 import { invalidParams, type NodeError } from '../errors.ts'
 import { isFreeBridgeTransaction } from './bridge-senders.ts'
 import { type ChainConfig, PRECOMPILE_ADDRESS, REMASC_SENDER } from './config.ts'
@@ -41,6 +41,11 @@ export interface UnsignedTransaction {
   readonly chainId: number
 }
 
+/** nonce, gas price, gas limit, receiver, value, data. */
+const UNSIGNED_ITEMS = 6
+/** RLP of the empty r and s behind a chain id, without their list. */
+const NO_SIGNATURE = Uint8Array.of(STRING, STRING)
+
 const REWARD_RECEIVER = fromHex(PRECOMPILE_ADDRESS.remasc)
 
 /**
@@ -56,9 +61,10 @@ const S_BOUND = CURVE_ORDER / 2n
  * Whether the chain id fits is for `checkChainId`.
  */
 export function decodeTransaction(raw: Uint8Array): Transaction {
-  const { fields, chainId, parity, r, s, payload } = parseTransaction(raw)
+  const { fields, parity } = parseTransaction(raw)
+  const { chainId, r, s } = fields
   if (parity === undefined || s >= S_BOUND) throw invalidChainId(chainId)
-  const from = recoverAddress(keccak256(signedBytes(payload, chainId)), r, s, parity)
+  const from = recoverAddress(keccak256(signedBytes(unsignedItems(fields.raw), chainId)), r, s, parity)
   if (from === undefined) throw invalidChainId(chainId)
   return transactionOf(fields, from, false)
 }
@@ -94,9 +100,9 @@ export function signTransaction(
   key: Uint8Array,
   from = addressOf(key),
 ): Transaction {
-  const payload = payloadOf(unsigned)
-  const signature = sign(keccak256(signedBytes(payload, unsigned.chainId)), key)
-  return restoreTransaction(encodeSigned(payload, unsigned.chainId, signature), from)
+  const items = unsignedItems(frameStrings(payloadOf(unsigned)))
+  const signature = sign(keccak256(signedBytes(items, unsigned.chainId)), key)
+  return restoreTransaction(encodeSigned(items, unsigned.chainId, signature), from)
 }
 
 /**
@@ -105,7 +111,8 @@ export function signTransaction(
  */
 export function impersonatedTransaction(unsigned: UnsignedTransaction, from: Hex): Transaction {
   const standIn: Signature = { r: BigInt(from), s: 1n, parity: 0 }
-  return restoreTransaction(encodeSigned(payloadOf(unsigned), unsigned.chainId, standIn), from)
+  const items = unsignedItems(frameStrings(payloadOf(unsigned)))
+  return restoreTransaction(encodeSigned(items, unsigned.chainId, standIn), from)
 }
 
 /** The sender that an impersonated transaction carries in place of a signature; `undefined` for any other. */
@@ -124,9 +131,10 @@ export function encodeUnsigned(unsigned: UnsignedTransaction): Uint8Array {
 
 /** The sender's public key (64 bytes, x and y); `undefined` when no signature of its own is there to recover it from. */
 export function senderPublicKey({ raw, from }: Transaction): Uint8Array | undefined {
-  const { chainId, parity, r, s, payload } = parseTransaction(raw)
+  const { fields, parity } = parseTransaction(raw)
+  const { chainId, r, s } = fields
   if (parity === undefined) return undefined
-  const key = recoverPublicKey(keccak256(signedBytes(payload, chainId)), r, s, parity)
+  const key = recoverPublicKey(keccak256(signedBytes(unsignedItems(fields.raw), chainId)), r, s, parity)
   return key !== undefined && addressOfPublicKey(key) === from ? key : undefined
 }
 
@@ -141,9 +149,14 @@ function payloadOf({ nonce, gasPrice, gasLimit, to, value, data }: UnsignedTrans
   ]
 }
 
-function encodeSigned(payload: readonly Uint8Array[], chainId: number, { r, s, parity }: Signature) {
+function encodeSigned(items: Uint8Array, chainId: number, { r, s, parity }: Signature): Uint8Array {
   const v = (chainId === 0 ? 27 : 35 + 2 * chainId) + parity
-  return frameStrings([...payload, smallBytes(v), fromBigInt(r), fromBigInt(s)])
+  return frameList([
+    items,
+    frameString(smallBytes(v)),
+    frameString(fromBigInt(r)),
+    frameString(fromBigInt(s)),
+  ])
 }
 
 /**
@@ -250,9 +263,20 @@ function transactionOf(fields: TransactionFields, from: Hex, isRemasc: boolean):
   return { hash, from, nonce, gasPrice, gasLimit, to, value, data, v, r, s, chainId, raw, isRemasc }
 }
 
-/** The bytes that the sender signed: with a chain id it stands where V will, so that other networks cannot use them (EIP-155). */
-function signedBytes(payload: readonly Uint8Array[], chainId: number): Uint8Array {
-  return frameStrings(chainId === 0 ? payload : [...payload, smallBytes(chainId), EMPTY, EMPTY])
+/** The items of a transaction's RLP that come before its signature, one behind the other: a view into it. */
+function unsignedItems(raw: Uint8Array): Uint8Array {
+  const start = payloadStart(raw, 0)
+  let end = start
+  for (let i = 0; i < UNSIGNED_ITEMS; i++) end = itemEnd(raw, end)
+  return raw.subarray(start, end)
+}
+
+/**
+ * The bytes that the sender signed, with the items as `unsignedItems` gives them: a chain id stands where V will, so that
+ * other networks cannot use them (EIP-155).
+ */
+function signedBytes(items: Uint8Array, chainId: number): Uint8Array {
+  return frameList(chainId === 0 ? [items] : [items, frameString(smallBytes(chainId)), NO_SIGNATURE])
 }
 
 function invalidChainId(chainId: number): NodeError {

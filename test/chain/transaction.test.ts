@@ -177,6 +177,18 @@ describe('encodings that the chain rewrites', () => {
     expect(encodedNonce(signed)).toEqual(Uint8Array.of(7))
   })
 
+  it.each([7, 8])('drops a leading zero of signature element %d', (element) => {
+    const itemOf = ({ raw }: { raw: Uint8Array }) =>
+      (decodeRlp(raw) as readonly Uint8Array[])[element] as Uint8Array
+    let signed = signTransaction(PLAIN, KEY)
+    for (let nonce = 1n; itemOf(signed).length === 32; nonce++) {
+      signed = signTransaction({ ...PLAIN, nonce }, KEY)
+    }
+    const elements = [...(decodeRlp(signed.raw) as readonly RlpItem[])]
+    elements[element] = Uint8Array.of(0, ...itemOf(signed))
+    expect(decodeTransaction(encodeRlp(elements))).toEqual(signed)
+  })
+
   it('reads V 34 to 36 as unprotected, and writes 27 or 28', () => {
     const signed = signTransaction({ ...PLAIN, chainId: 0 }, KEY)
     const elements = decodeRlp(signed.raw) as readonly Uint8Array[]
