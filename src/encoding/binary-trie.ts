@@ -3,7 +3,8 @@ import { concat, EMPTY, equal, oneByte } from './bytes.ts'
 import { keccak256 } from './hash.ts'
 import { type Hex, toHex } from './hex.ts'
 import { orchidNodeHash } from './orchid-node.ts'
-import { encodeRlp, RLP_EMPTY } from './rlp.ts'
+import { RLP_EMPTY } from './rlp.ts'
+import { frameString } from './rlp-frame.ts'
 import { NodeHash, type TrieNode } from './trie-node.ts'
 import { bitsOf } from './trie-path.ts'
 import { type LoadNode, type TrieEdit, updateTrie } from './trie-update.ts'
@@ -98,7 +99,7 @@ function orchidHash({ path, value, left, right }: TrieNode): Uint8Array {
 
 /** RLP of a list index, the key of an item: 80, 01, …, 7f, 8180, … */
 function indexKey(index: number): Uint8Array {
-  return encodeRlp(index === 0 ? EMPTY : indexBytes(index))
+  return index === 0 ? RLP_EMPTY : frameString(indexBytes(index))
 }
 
 function indexBytes(index: number): Uint8Array {

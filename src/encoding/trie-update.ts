@@ -1,5 +1,5 @@
 /** Many changes to a binary trie in one pass: every changed node is made once (docs/protocol.md#57-trie-nodes). */
-import { concat, oneByte } from './bytes.ts'
+import { compare, concat, oneByte } from './bytes.ts'
 import type { Hex } from './hex.ts'
 import { NodeHash, type TrieChild, TrieNode, trieValue } from './trie-node.ts'
 import { bitsOf } from './trie-path.ts'
@@ -22,16 +22,6 @@ interface BitEdit {
   readonly subtree: boolean
 }
 
-/** Orders keys by their bits, a prefix before what it begins. */
-function compareBits({ bits: a }: BitEdit, { bits: b }: BitEdit): number {
-  const length = Math.min(a.length, b.length)
-  for (let i = 0; i < length; i++) {
-    const difference = (a[i] as number) - (b[i] as number)
-    if (difference !== 0) return difference
-  }
-  return a.length - b.length
-}
-
 /** How many bits of `path` follow in `bits` from `from` on. */
 function sharedBits(path: Uint8Array, bits: Uint8Array, from: number): number {
   const length = Math.min(path.length, bits.length - from)
@@ -49,13 +39,15 @@ export function updateTrie(
   edits: readonly TrieEdit[],
   load: LoadNode,
 ): TrieNode | undefined {
-  const sorted = edits
-    .map(({ key, value, subtree = false }) => ({
+  if (edits.length === 0) return root
+  // The order of the bytes is that of their bits, a prefix before what it begins.
+  const sorted = [...edits]
+    .sort((a, b) => compare(a.key, b.key))
+    .map(({ key, value, subtree }) => ({
       bits: bitsOf(key),
       value: value?.length === 0 ? undefined : value,
-      subtree,
+      subtree: subtree === true,
     }))
-    .sort(compareBits)
   return new Update(sorted, load).apply(root, 0, sorted.length, 0)
 }
 
