@@ -1,6 +1,6 @@
 /** Receipts and logs: their fields, their RLP, and the root that a header commits to. */
 import { binaryTrieRoot, orchidListRoot } from '../encoding/binary-trie.ts'
-import { EMPTY, fromBigInt, oneByte } from '../encoding/bytes.ts'
+import { EMPTY, fromBigInt, oneByte, roomFor } from '../encoding/bytes.ts'
 import { type Hex, toHex, writeHex } from '../encoding/hex.ts'
 import { asBigInt, asBytes, asList, decodeRlp, type RlpItem } from '../encoding/rlp.ts'
 import { framedLength, LIST, STRING, stringLength, writePrefix, writeString } from '../encoding/rlp-frame.ts'
@@ -50,30 +50,33 @@ function writeLog(out: Uint8Array, at: number, log: Log): number {
   return writeString(out, next, log.data)
 }
 
-/** A receipt's bytes are wanted for its block's root and again for the disk. */
-const encoded = new WeakMap<Receipt, Uint8Array>()
+/** The receipts that were encoded last: those of a block are wanted for its root and again for the disk. */
+let latest: { readonly receipts: readonly Receipt[]; readonly encoded: readonly Uint8Array[] } | undefined
 
-/**
- * RLP of the six items of a receipt; the status stands first and last (docs/protocol.md#55-receipts). The
- * same array each time.
- */
-export function encodeReceipt(receipt: Receipt): Uint8Array {
-  const known = encoded.get(receipt)
-  if (known !== undefined) return known
-  const bytes = encode(receipt)
-  encoded.set(receipt, bytes)
-  return bytes
+/** The bytes of each receipt of a block, whose list does not change any more. */
+export function encodeReceipts(receipts: readonly Receipt[]): readonly Uint8Array[] {
+  if (latest?.receipts !== receipts) latest = { receipts, encoded: receipts.map(encodeReceipt) }
+  return latest.encoded
 }
 
-/** Writes into one array: every block pays several receivers, and joining the parts of a log takes longer than the log. */
-function encode({ succeeded, cumulativeGasUsed, gasUsed, logsBloom, logs }: Receipt): Uint8Array {
+/**
+ * RLP of the six items of a receipt; the status stands first and last (docs/protocol.md#55-receipts). Written into one
+ * array: every block pays several receivers, and joining the parts of a log takes longer than the log.
+ */
+export function encodeReceipt({
+  succeeded,
+  cumulativeGasUsed,
+  gasUsed,
+  logsBloom,
+  logs,
+}: Receipt): Uint8Array {
   const status = succeeded ? oneByte(1) : EMPTY
   const [cumulative, own] = [fromBigInt(cumulativeGasUsed), fromBigInt(gasUsed)]
   let logsLength = 0
   for (const log of logs) logsLength += framedLength(logLengths(log).log)
   const strings = 2 * stringLength(status) + stringLength(cumulative) + stringLength(own)
   const length = strings + stringLength(logsBloom) + framedLength(logsLength)
-  const out = new Uint8Array(framedLength(length))
+  const out = roomFor(framedLength(length))
   let at = writePrefix(out, 0, LIST, length)
   at = writeString(out, at, status)
   at = writeString(out, at, cumulative)
@@ -116,6 +119,6 @@ export function receiptsRoot(
   receipts: readonly Receipt[],
   { unifiedTrie }: Pick<Rules, 'unifiedTrie'> = UNIFIED,
 ): Hex {
-  const values = receipts.map(encodeReceipt)
+  const values = encodeReceipts(receipts)
   return unifiedTrie ? binaryTrieRoot(values) : orchidListRoot(values)
 }

@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib'
 import type { Creation, TransactionInternals } from '../chain/block.ts'
 import type { ChainConfig } from '../chain/config.ts'
 import { decodeHeader, encodeHeader, type Header } from '../chain/header.ts'
-import { decodeReceipt, encodeReceipt, type Receipt } from '../chain/receipt.ts'
+import { decodeReceipt, encodeReceipts, type Receipt } from '../chain/receipt.ts'
 import { restoreTransaction, type Transaction } from '../chain/transaction.ts'
 import { concat, fromBigInt, roomFor, toNumber } from '../encoding/bytes.ts'
 import { fromHex, type Hex, toHex, writeHex } from '../encoding/hex.ts'
@@ -83,7 +83,7 @@ export function body(config: ChainConfig): ValueCodec<Body> {
 
 /** Receipts of a block. */
 export const receipts: ValueCodec<readonly Receipt[]> = {
-  encode: (values) => frameStrings(values.map(encodeReceipt)),
+  encode: (values) => frameStrings(encodeReceipts(values)),
   decode: (bytes) =>
     asList(decodeRlp(bytes), 'receipts').map((item) => decodeReceipt(asBytes(item, 'receipt'))),
 }
