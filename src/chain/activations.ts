@@ -143,8 +143,5 @@ export function gasPriceCapAt(name: ChainName): (height: number) => bigint | und
 export function remascRulesAt(
   name: ChainName,
 ): (height: number) => { readonly rskip85: boolean; readonly rskip218: boolean } {
-  return (height) => ({
-    rskip85: isActive(name, 'rskip85', height),
-    rskip218: isActive(name, 'rskip218', height),
-  })
+  return byStretch(name, (holds) => ({ rskip85: holds('rskip85'), rskip218: holds('rskip218') }))
 }
