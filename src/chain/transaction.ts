@@ -210,6 +210,9 @@ export function contractAddress(sender: Hex, nonce: bigint): Hex {
   return toHex(keccak256(frameStrings([fromHex(sender), fromBigInt(nonce)])).subarray(12))
 }
 
+/** Gas of a byte of data that is zero. */
+const ZERO_BYTE_GAS = 4
+
 /** Gas per whole or started word of init code (EIP-3860, RSKIP-438). */
 export const INITCODE_WORD_GAS = 2
 
@@ -243,9 +246,16 @@ export function intrinsicGas(
 ): bigint {
   const { from, to, data } = transaction
   if (freeBridge && from !== undefined && isFreeBridgeTransaction(from, to)) return 0n
-  let gas = to === null ? 53_000 + initcodeWord * Math.ceil(data.length / 32) : 21_000
-  for (const byte of data) gas += byte === 0 ? 4 : dataByte
-  return BigInt(gas)
+  const base = to === null ? 53_000 + initcodeWord * Math.ceil(data.length / 32) : 21_000
+  const zeros = countZeros(data)
+  return BigInt(base + ZERO_BYTE_GAS * zeros + dataByte * (data.length - zeros))
+}
+
+/** By index, which V8 runs faster than an iterator: init code has tens of thousands of bytes. */
+function countZeros(bytes: Uint8Array): number {
+  let zeros = 0
+  for (let i = 0; i < bytes.length; i++) if (bytes[i] === 0) zeros++
+  return zeros
 }
 
 /**
