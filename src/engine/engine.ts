@@ -28,6 +28,7 @@ import type {
   MiningWork,
   ReceiptView,
   ReorgRequest,
+  Settled,
   Submitted,
   TransactionRequest,
   TransactionView,
@@ -64,7 +65,7 @@ export interface Queries
   /** Whether a known block is on the canonical chain; `undefined` for an unknown hash. */
   isCanonical(hash: Hex): boolean | undefined
   /** State after a block (for `pending`: after the pooled transactions that it holds); `undefined` when there is no such block. */
-  state(reference: BlockReference): Promise<StateReader | undefined>
+  state(reference: BlockReference): Settled<StateReader | undefined>
   /** Searches the canonical chain first, then the runnable part of the pool. */
   transaction(hash: Hex): TransactionView | undefined
   receipt(hash: Hex): ReceiptView | undefined

@@ -3,7 +3,7 @@
  * (docs/rpc-reference.md#31-block-parameters, docs/rpc-reference.md#32-eip-1898).
  */
 import type { Engine, Queries } from '../engine/engine.ts'
-import type { BlockView } from '../engine/model.ts'
+import type { BlockView, Settled } from '../engine/model.ts'
 import { invalidParams, NodeError } from '../errors.ts'
 import type { StateReader } from '../state/model.ts'
 import type { BlockArgument } from './wire/block-reference.ts'
@@ -35,12 +35,24 @@ export function requireCallable(block: BlockArgument, queries: Queries): void {
   requireKnown(block, queries)
 }
 
+/** What is read from the state after a block, at once where that is there. Throws, or rejects with, `block-not-found`. */
+export function readState<T>(
+  argument: BlockArgument,
+  { queries }: Engine,
+  read: (state: StateReader) => T,
+): Settled<T> {
+  requireKnown(argument, queries)
+  const readIn = (state: StateReader | undefined) => {
+    if (state === undefined) throw notFound(argument)
+    return read(state)
+  }
+  const state = queries.state(argument.reference)
+  return state instanceof Promise ? state.then(readIn) : readIn(state)
+}
+
 /** The state after a block. Throws `block-not-found`. */
 export async function stateAt(argument: BlockArgument, engine: Engine): Promise<StateReader> {
-  requireKnown(argument, engine.queries)
-  const state = await engine.queries.state(argument.reference)
-  if (state === undefined) throw notFound(argument)
-  return state
+  return readState(argument, engine, (state) => state)
 }
 
 /** A block. Throws `block-not-found`. */

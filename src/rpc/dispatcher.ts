@@ -1,5 +1,6 @@
 /** The entry point of every transport: envelope, batch, permission, parameters → run → reply (JSON-RPC 2.0). */
 import type { Engine } from '../engine/engine.ts'
+import type { Settled } from '../engine/model.ts'
 import type { RandomBytes } from '../engine/randomness.ts'
 import { invalidParams, NodeError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
@@ -30,9 +31,6 @@ import {
 } from './reply.ts'
 import type { RpcOptions } from './rpc-options.ts'
 import type { Session } from './session.ts'
-
-/** What is known at once, or a promise of it: a wait for what is there already takes as long as a small call. */
-export type Settled<T> = T | Promise<T>
 
 /** Takes requests from any transport. */
 export interface Dispatcher {

@@ -1,8 +1,8 @@
 /** What a transport needs of a node: JSON text in, JSON text out, and its load. */
+import type { Settled } from '../engine/model.ts'
 import type { OnCall } from '../options/options.ts'
 import type { CallMeter } from '../rpc/call-meter.ts'
 import type { LogProgress } from '../rpc/cluster-routes.ts'
-import type { Settled } from '../rpc/dispatcher.ts'
 import type { Load } from '../rpc/load.ts'
 import type { AnyMethod } from '../rpc/method.ts'
 import type { Session } from '../rpc/session.ts'

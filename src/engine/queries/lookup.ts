@@ -4,14 +4,14 @@ import type { Hex } from '../../encoding/hex.ts'
 import type { StateReader } from '../../state/model.ts'
 import type { Chain } from '../blockchain/chain.ts'
 import type { Pending } from '../mining/pending.ts'
-import type { BlockReference, BlockView, LogView, ReceiptView, TransactionView } from '../model.ts'
+import type { BlockReference, BlockView, LogView, ReceiptView, Settled, TransactionView } from '../model.ts'
 import type { Pool } from '../pool/pool.ts'
 
 /** Reads of the chain and the pool. */
 export interface Lookup {
-  block(reference: BlockReference): Promise<BlockView | undefined>
+  block(reference: BlockReference): Settled<BlockView | undefined>
   blocksAt(height: number): readonly ExecutedBlock[]
-  state(reference: BlockReference): Promise<StateReader | undefined>
+  state(reference: BlockReference): Settled<StateReader | undefined>
   /** The state after a stored block. */
   stateAfter(block: ExecutedBlock): StateReader
   transaction(hash: Hex): TransactionView | undefined
@@ -38,9 +38,9 @@ export function createLookup({ blockchain, blocks, stateAfter, pool, pending }: 
     return blocks.get(reference.hash)
   }
 
-  async function block(reference: BlockReference): Promise<BlockView | undefined> {
+  function block(reference: BlockReference): Settled<BlockView | undefined> {
     if ('tag' in reference && reference.tag === 'pending') {
-      return { executed: (await pending.current()).executed, pending: true }
+      return pending.current().then(({ executed }) => ({ executed, pending: true }))
     }
     const executed = storedBlock(reference)
     return executed && { executed, pending: false }
@@ -60,8 +60,9 @@ export function createLookup({ blockchain, blocks, stateAfter, pool, pending }: 
       return hashes.flatMap((hash) => blocks.get(hash) ?? [])
     },
     stateAfter,
-    async state(reference) {
-      if ('tag' in reference && reference.tag === 'pending') return (await pending.current()).state
+    state(reference) {
+      if ('tag' in reference && reference.tag === 'pending')
+        return pending.current().then(({ state }) => state)
       const executed = storedBlock(reference)
       return executed && stateAfter(executed)
     },

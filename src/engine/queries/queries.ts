@@ -56,7 +56,7 @@ export function createQueries(parts: EngineParts, options: QueryOptions): Querie
 
   return {
     head: () => blockchain.head,
-    block: lookup.block,
+    block: async (reference) => lookup.block(reference),
     blocksAt: lookup.blocksAt,
     isCanonical: (hash) => blockchain.isCanonical(hash),
     state: lookup.state,

@@ -19,7 +19,7 @@ import type { StateReader } from '../../state/model.ts'
 import { Overlay } from '../../state/overlay.ts'
 import { type ChainAccess, environmentAt } from '../blockchain/ancestry.ts'
 import type { Emitter } from '../events.ts'
-import type { BlockReference, EngineEvents, HeaderOverrides } from '../model.ts'
+import type { BlockReference, BlockView, EngineEvents, HeaderOverrides, Settled } from '../model.ts'
 import { consoleTexts, type NameFailure } from '../transaction-notes.ts'
 import type { Lookup } from './lookup.ts'
 
@@ -97,19 +97,29 @@ export function createSimulations(parts: Parts): Simulations {
     readonly at: BlockReference
   }
 
-  async function contextOf(reference: BlockReference): Promise<Context> {
-    const view = await lookup.block(reference)
-    const state = await lookup.state(reference)
+  function contextIn(
+    reference: BlockReference,
+    view: BlockView | undefined,
+    state: StateReader | undefined,
+  ): Context {
     if (view === undefined || state === undefined) throw new NodeError('block-not-found', 'Block not found')
     const { hash, block } = view.executed
     return { state, env: environmentAt(block.header, parts), at: view.pending ? reference : { hash } }
+  }
+
+  function contextOf(reference: BlockReference): Settled<Context> {
+    const view = lookup.block(reference)
+    const state = lookup.state(reference)
+    if (!(view instanceof Promise) && !(state instanceof Promise)) return contextIn(reference, view, state)
+    return Promise.all([view, state]).then((found) => contextIn(reference, ...found))
   }
 
   return {
     async call(request, reference, overrides, timeoutMs) {
       const { result, at } = await onDemand(
         async () => {
-          const { state, env, at } = await contextOf(reference)
+          const context = contextOf(reference)
+          const { state, env, at } = context instanceof Promise ? await context : context
           const result = await messageCall({
             request,
             state,

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { EMPTY_ACCOUNT, EMPTY_CODE_HASH } from '../../../chain/account.ts'
 import { toFixedHex, toHex, toQuantity } from '../../../encoding/hex.ts'
 import { invalidParams, NodeError } from '../../../errors.ts'
-import { blockAt, requireKnown, stateAt } from '../../block-lookup.ts'
+import { blockAt, readState, requireKnown, stateAt } from '../../block-lookup.ts'
 import { method } from '../../method.ts'
 import { optional } from '../../parameter.ts'
 import { AccountInfoObject, toRpcAccountInfo } from '../../wire/account.ts'
@@ -30,10 +30,8 @@ export const eth_getBalance = method({
   result: () => QuantityText,
   errors: ['block-not-found'],
   examples: [{ params: [COW, 'earliest'], result: '0xc9f2c9cd04674edea40000000' }],
-  async run({ address, block }, { engine }) {
-    const state = await stateAt(block, engine)
-    return toQuantity(state.account(address)?.balance ?? 0n)
-  },
+  run: ({ address, block }, { engine }) =>
+    readState(block, engine, (state) => toQuantity(state.account(address)?.balance ?? 0n)),
 })
 
 export const eth_getTransactionCount = method({
@@ -44,12 +42,11 @@ export const eth_getTransactionCount = method({
   result: () => QuantityText,
   errors: ['block-not-found'],
   examples: [{ params: [COW, 'latest'], result: '0x0' }],
-  async run({ address, block }, { engine }) {
+  run({ address, block }, { engine }) {
     if ('tag' in block.reference && block.reference.tag === 'pending') {
       return toQuantity(engine.queries.pendingNonce(address))
     }
-    const state = await stateAt(block, engine)
-    return toQuantity(state.account(address)?.nonce ?? 0n)
+    return readState(block, engine, (state) => toQuantity(state.account(address)?.nonce ?? 0n))
   },
 })
 
@@ -82,10 +79,8 @@ export const eth_getStorageAt = method({
   result: () => HashText,
   errors: ['block-not-found'],
   examples: [{ params: [NOBODY, '0x0', 'latest'], result: ZERO_WORD }],
-  async run({ address, position, block }, { engine }) {
-    const state = await stateAt(block, engine)
-    return toFixedHex(state.storage(address, position), 32)
-  },
+  run: ({ address, position, block }, { engine }) =>
+    readState(block, engine, (state) => toFixedHex(state.storage(address, position), 32)),
 })
 
 export const eth_getProof = method({
