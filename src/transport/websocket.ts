@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream'
 import { type RawData, WebSocket, WebSocketServer } from 'ws'
 import type { Logger } from '../logger.ts'
 import { openSession, type Session } from '../rpc/session.ts'
+import { asciiFrame } from './ascii-frame.ts'
 import { type ByteBudget, PACKED, SMALL_BYTES } from './byte-budget.ts'
 import { countIncomingBytes } from './incoming-bytes.ts'
 import { type RemoteAddressOf, requestIdOf } from './incoming-request.ts'
@@ -152,6 +153,13 @@ function connect(
   const canSendAtOnce = ({ length }: string): boolean =>
     length <= SMALL_BYTES && socket.bufferedAmount < SLOW_BYTES
 
+  /** One message of at most `SMALL_BYTES`. ws writes its header and its text on their own. */
+  function sendShort(text: string): void {
+    const frame = asciiFrame(text)
+    if (frame === undefined) socket.send(text)
+    else stream.write(frame, 'latin1')
+  }
+
   /** One message in several frames. */
   async function replyInPieces(long: LongReply): Promise<void> {
     const held = Math.ceil(long.length / PACKED)
@@ -175,7 +183,7 @@ function connect(
         const answer = settled instanceof Promise ? await settled : settled
         if (answer !== undefined && isOpen()) {
           if (typeof answer !== 'string') await replyInPieces(answer)
-          else if (canSendAtOnce(answer)) socket.send(answer)
+          else if (canSendAtOnce(answer)) sendShort(answer)
           else await sendAndDrain(answer)
         }
         outbox.flush()
