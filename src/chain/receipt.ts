@@ -1,9 +1,18 @@
 /** Receipts and logs: their fields, their RLP, and the root that a header commits to. */
 import { binaryTrieRoot, orchidListRoot } from '../encoding/binary-trie.ts'
 import { EMPTY, fromBigInt, oneByte, roomFor } from '../encoding/bytes.ts'
-import { type Hex, toHex, writeHex } from '../encoding/hex.ts'
+import { type Hex, sliceHex, toHex, writeHex } from '../encoding/hex.ts'
 import { asBigInt, asBytes, asList, decodeRlp, type RlpItem } from '../encoding/rlp.ts'
-import { framedLength, LIST, STRING, stringLength, writePrefix, writeString } from '../encoding/rlp-frame.ts'
+import {
+  framedLength,
+  itemEnd,
+  LIST,
+  payloadStart,
+  STRING,
+  stringLength,
+  writePrefix,
+  writeString,
+} from '../encoding/rlp-frame.ts'
 import { type Rules, UNIFIED } from './activations.ts'
 
 /** One event. */
@@ -95,6 +104,65 @@ function decodeLog(item: RlpItem): Log {
     topics: asList(topics, 'log topics').map((topic) => toHex(asBytes(topic, 'log topic'))),
     data: asBytes(data, 'log data'),
   }
+}
+
+/** A log that decodes its parts when they are asked for: of most logs, a query compares the address alone. */
+class EncodedLog implements Log {
+  readonly #bytes: Uint8Array
+  /** Where its address begins, with the prefix. */
+  readonly #at: number
+  #address: Hex | undefined
+  #topics: readonly Hex[] | undefined
+
+  constructor(bytes: Uint8Array, at: number) {
+    this.#bytes = bytes
+    this.#at = payloadStart(bytes, at)
+  }
+
+  get address(): Hex {
+    this.#address ??= hexAt(this.#bytes, this.#at)
+    return this.#address
+  }
+
+  get topics(): readonly Hex[] {
+    if (this.#topics !== undefined) return this.#topics
+    const topics: Hex[] = []
+    const list = itemEnd(this.#bytes, this.#at)
+    const end = itemEnd(this.#bytes, list)
+    for (let at = payloadStart(this.#bytes, list); at < end; at = itemEnd(this.#bytes, at)) {
+      topics.push(hexAt(this.#bytes, at))
+    }
+    this.#topics = topics
+    return topics
+  }
+
+  get data(): Uint8Array {
+    const at = itemEnd(this.#bytes, itemEnd(this.#bytes, this.#at))
+    return this.#bytes.subarray(payloadStart(this.#bytes, at), itemEnd(this.#bytes, at))
+  }
+}
+
+function hexAt(bytes: Uint8Array, at: number): Hex {
+  return sliceHex(bytes, payloadStart(bytes, at), itemEnd(bytes, at))
+}
+
+/** Status, cumulative gas and bloom stand before the logs. */
+const BEFORE_LOGS = 3
+
+/**
+ * The logs of what `encodeReceipt` wrote at a place of `bytes`, as views into these. Throws a RangeError when the bytes are too short; they
+ * are not checked further.
+ */
+export function readLogs(bytes: Uint8Array, start: number): readonly Log[] {
+  let at = payloadStart(bytes, start)
+  for (let i = 0; i < BEFORE_LOGS; i++) at = itemEnd(bytes, at)
+  const end = itemEnd(bytes, at)
+  if (!(end <= bytes.length)) throw new RangeError('a receipt ends before its logs')
+  const logs: Log[] = []
+  for (let next = payloadStart(bytes, at); next < end; next = itemEnd(bytes, next)) {
+    logs.push(new EncodedLog(bytes, next))
+  }
+  return logs
 }
 
 /** Reads what `encodeReceipt` writes. Throws a RangeError or an Error when the bytes are not a receipt. */

@@ -16,10 +16,16 @@ const text = Buffer.from(`0x${'0'.repeat(2 * SHORT)}`, 'latin1')
 
 /** Bytes to `0x` text; empty is `0x`. */
 export function toHex(bytes: Uint8Array): Hex {
-  const { length } = bytes
-  if (length > SHORT) return `0x${Buffer.from(bytes.buffer, bytes.byteOffset, length).toString('hex')}`
+  return sliceHex(bytes, 0, bytes.length)
+}
+
+/** The bytes from `start` to `end` (not included) to `0x` text. */
+export function sliceHex(bytes: Uint8Array, start: number, end: number): Hex {
+  const length = end - start
+  if (length > SHORT)
+    return `0x${Buffer.from(bytes.buffer, bytes.byteOffset + start, length).toString('hex')}`
   let at = 2
-  for (let i = 0; i < length; i++) {
+  for (let i = start; i < end; i++) {
     const digits = DIGITS_OF[bytes[i] as number] as number
     text[at++] = digits >> 8
     text[at++] = digits & 0xff

@@ -7,6 +7,7 @@ import type { Transaction } from '../chain/transaction.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { NodeError } from '../errors.ts'
 import { AccountIndex } from './account-index.ts'
+import { type LogBlock, storedLogBlock } from './log-block.ts'
 import type { PoolEntry, TransactionLocation } from './records.ts'
 import type { Change, KeyValueReader, Write } from './table.ts'
 import { type ChainTables, chainTables, META, PREFIX } from './tables.ts'
@@ -14,6 +15,8 @@ import { type ChainTables, chainTables, META, PREFIX } from './tables.ts'
 /** Blocks kept decoded: up to 1,536 empty ones, fewer the more transactions they hold (each weighs as one). */
 const BLOCK_CACHE_WEIGHT = 24_576
 const BLOCK_WEIGHT = 16
+/** Bytes of the receipts of blocks that are kept for queries for logs. */
+const LOG_CACHE_BYTES = 4 << 20
 const HEADER_CACHE_COUNT = 1_536
 const HEIGHT_CACHE_COUNT = 64
 
@@ -38,6 +41,7 @@ export class BlockStore {
     maxSize: BLOCK_CACHE_WEIGHT,
     sizeCalculation: ({ block }) => BLOCK_WEIGHT + block.transactions.length,
   })
+  readonly #logBlocks = new LRUCache<Hex, LogBlock>({ maxSize: LOG_CACHE_BYTES })
   readonly #headers = new LRUCache<Hex, Header>({ max: HEADER_CACHE_COUNT })
   /** The builder looks through the last few for uncles each time. */
   readonly #heights = new LRUCache<number, readonly Hex[]>({ max: HEIGHT_CACHE_COUNT })
@@ -82,10 +86,13 @@ export class BlockStore {
 
   /** Forgets what is cached of these entries, which were changed by others; `undefined` is every entry. */
   invalidate(changes?: readonly Change[]): void {
-    if (changes === undefined) for (const cache of [this.#blocks, this.#headers, this.#heights]) cache.clear()
+    if (changes === undefined) {
+      for (const cache of [this.#blocks, this.#logBlocks, this.#headers, this.#heights]) cache.clear()
+    }
     for (const { prefix, id, type } of changes ?? []) {
       if (prefix === PREFIX.headers) {
         this.#blocks.delete(id as Hex)
+        this.#logBlocks.delete(id as Hex)
         this.#headers.delete(id as Hex)
       } else if (prefix === PREFIX.heights) {
         this.#heights.delete(id as number)
@@ -115,6 +122,23 @@ export class BlockStore {
     }
     this.#remember(executed)
     return executed
+  }
+
+  /** The block of this hash and number as a query for logs reads it; one that is not at hand is not decoded. */
+  logBlock(hash: Hex, number: number): LogBlock | undefined {
+    const recent = this.#blocks.get(hash)
+    if (recent !== undefined) return recent
+    const known = this.#logBlocks.get(hash)
+    if (known !== undefined) return known
+    const receipts = this.#tables.receipts.bytes(hash)
+    if (receipts === undefined) return this.#history?.block(hash)
+    const read = storedLogBlock(hash, number, receipts, () => {
+      const body = this.#tables.bodies.bytes(hash)
+      if (body === undefined) throw new Error(`block ${hash} is incomplete in the store`)
+      return body
+    })
+    this.#logBlocks.set(hash, read, { size: receipts.length })
+    return read
   }
 
   /** Its header alone, without reading the rest. */
@@ -256,6 +280,7 @@ export class BlockStore {
         run: () => {
           for (const hash of hashes) {
             this.#blocks.delete(hash)
+            this.#logBlocks.delete(hash)
             this.#headers.delete(hash)
           }
           this.#heights.delete(height)

@@ -158,6 +158,11 @@ export class Table<K extends Id, V> {
     return bytes === undefined ? undefined : this.#values.decode(bytes, key)
   }
 
+  /** The bytes of an entry, for a reader that needs little of them. */
+  bytes(key: K): Uint8Array | undefined {
+    return this.#reader.get(this.#prefix, key, this.#keys)
+  }
+
   put(id: K, value: V): Write {
     return new Put(this.#prefix, id, this.#keys as KeyCodec<Id>, this.#values.encode(value, id))
   }

@@ -1,7 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ZERO_BLOOM } from '../../src/chain/bloom.ts'
-import { decodeReceipt, encodeReceipt, type Receipt, receiptsRoot } from '../../src/chain/receipt.ts'
+import {
+  decodeReceipt,
+  encodeReceipt,
+  type Receipt,
+  readLogs,
+  receiptsRoot,
+} from '../../src/chain/receipt.ts'
 import { BinaryTrie } from '../../src/encoding/binary-trie.ts'
 import { fromBigInt } from '../../src/encoding/bytes.ts'
 import { fromHex, type Hex, toHex } from '../../src/encoding/hex.ts'
@@ -47,6 +53,23 @@ describe('receipts', () => {
         const { logsBloom: bloom, ...expected } = receipt
         expect(rest).toEqual(expected)
         expect(toHex(logsBloom)).toBe(toHex(bloom))
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  it('show their logs without being decoded, wherever their bytes stand', () => {
+    fc.assert(
+      fc.property(receipts, fc.nat({ max: 9 }), (receipt, start) => {
+        const bytes = Buffer.concat([new Uint8Array(start), encodeReceipt(receipt)])
+        const logs = readLogs(bytes, start)
+        expect(logs.map(({ address, topics, data }) => [address, topics, toHex(data)])).toEqual(
+          receipt.logs.map(({ address, topics, data }) => [address, topics, toHex(data)]),
+        )
+        expect(logs.map(({ address, topics }) => [address, topics])).toEqual(
+          receipt.logs.map(({ address, topics }) => [address, topics]),
+        )
+        expect(() => readLogs(bytes.subarray(0, start + 40), start)).toThrow(RangeError)
       }),
       { numRuns: 50 },
     )

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { ExecutedBlock } from '../../src/chain/block.ts'
+import { ZERO_BLOOM } from '../../src/chain/bloom.ts'
+import type { Log, Receipt } from '../../src/chain/receipt.ts'
+import { toHex } from '../../src/encoding/hex.ts'
 import { BlockStore } from '../../src/store/block-store.ts'
 import { openStore, type Store } from '../../src/store/level.ts'
 import { blockOf, CONFIG, ENGINES, inDirectory, NO_PARENT, transfer } from './store-cases.ts'
@@ -8,6 +11,19 @@ const genesis = blockOf(NO_PARENT, 0, 0)
 const one = blockOf(genesis.hash, 1, 1, [transfer(0), transfer(1)])
 const sibling = blockOf(genesis.hash, 1, 2, [transfer(0)])
 const two = blockOf(one.hash, 2, 3, [], [sibling.block.header])
+
+const logOf = (byte: number): Log => ({
+  address: toHex(new Uint8Array(20).fill(byte)),
+  topics: [toHex(new Uint8Array(32).fill(byte)), toHex(new Uint8Array(32))].slice(byte % 2),
+  data: new Uint8Array(byte * 40).fill(byte),
+})
+const receiptOf = (logs: readonly Log[]): Receipt => ({
+  succeeded: true,
+  cumulativeGasUsed: 50_000n,
+  gasUsed: 25_000n,
+  logsBloom: ZERO_BLOOM,
+  logs,
+})
 
 async function extendBy(store: Store, blocks: BlockStore, block: ExecutedBlock): Promise<void> {
   await store.batch([...blocks.put(block), ...blocks.extend(block), blocks.putHead(block.hash)])
@@ -52,6 +68,30 @@ describe.each(ENGINES)('a block store in $name', ({ withStore }) => {
         expect(read?.block.header).toBe(reader.header(block.hash))
       }
       expect(reader.head()).toBe(two.hash)
+    }))
+
+  it('shows queries for logs the transactions and logs of a block, and no block that was forgotten', () =>
+    withStore(async (store) => {
+      const [transactions, log] = [[transfer(0), transfer(1)], logOf(1)]
+      const receipts = [receiptOf([log, logOf(2)]), receiptOf([logOf(3)])]
+      const block = { ...one, block: { ...one.block, transactions }, receipts }
+      const writer = await BlockStore.open(store, CONFIG)
+      await extendBy(store, writer, genesis)
+      await extendBy(store, writer, block)
+      expect(writer.logBlock(block.hash, 1)).toBe(block)
+      const reader = await BlockStore.open(store, CONFIG)
+      const read = reader.logBlock(block.hash, 1)
+      expect(read?.hash).toBe(block.hash)
+      expect(read?.block.header.number).toBe(1)
+      expect(read?.block.transactions.map(({ hash }) => hash)).toEqual(transactions.map(({ hash }) => hash))
+      const shown = read?.receipts.map(({ logs }) =>
+        logs.map(({ address, topics, data }) => ({ address, topics, data: Uint8Array.from(data) })),
+      )
+      expect(shown).toEqual(receipts.map(({ logs }) => logs))
+      expect(reader.logBlock(block.hash, 1)).toBe(read)
+      await store.batch(reader.forgetHeight(1))
+      expect(reader.logBlock(block.hash, 1)).toBeUndefined()
+      expect(reader.logBlock(two.hash, 2)).toBeUndefined()
     }))
 
   it('shows nothing of a batch before it is written', () =>

@@ -1,14 +1,13 @@
 /** Logs of the canonical chain: the index finds the blocks, their receipts hold the logs. */
-import type { ExecutedBlock } from '../../chain/block.ts'
 import { matchesLog, type TopicFilter } from '../../chain/log-filter.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
+import type { LogBlock } from '../../store/log-block.ts'
 import type { ChainAccess } from '../blockchain/ancestry.ts'
 import { createEventLoopYield, type EventLoopYield } from '../event-loop.ts'
 import type { Fork } from '../fork/fork.ts'
 import type { ChainIndexes } from '../index/chain-indexes.ts'
 import type { LogQuery, LogView } from '../model.ts'
-import { logsOf } from './lookup.ts'
 
 /** Number of restarts because the chain changed during a query; after them the query runs without yielding. */
 const MAX_RESTARTS = 3
@@ -27,12 +26,24 @@ export interface LogCriteria {
 }
 
 /** The matching logs of a block, in order. */
-export function* matchingLogs(
-  block: ExecutedBlock,
+export function matchingLogs(
+  block: LogBlock,
   { addresses, topics }: LogCriteria,
   removed: boolean,
-): Generator<LogView> {
-  for (const view of logsOf(block, removed)) if (matchesLog(view.log, addresses, topics)) yield view
+): LogView[] {
+  const found: LogView[] = []
+  let logIndex = 0
+  for (let transactionIndex = 0; transactionIndex < block.receipts.length; transactionIndex++) {
+    for (const log of block.receipts[transactionIndex]?.logs ?? []) {
+      const index = logIndex++
+      if (!matchesLog(log, addresses, topics)) continue
+      const transaction = block.block.transactions[transactionIndex]
+      if (transaction === undefined)
+        throw new Error(`block ${block.hash} has more receipts than transactions`)
+      found.push({ log, block, transaction, transactionIndex, logIndex: index, removed })
+    }
+  }
+  return found
 }
 
 function tooManyLogs(maxLogs: number, tooMany: LogQuery['tooMany']): NodeError {
@@ -46,8 +57,7 @@ export function createLogs({
   indexes,
   fork,
 }: Parts): (query: LogQuery) => Promise<readonly LogView[]> {
-  function collect(hash: Hex, query: LogQuery, found: LogView[]): void {
-    const block = blocks.get(hash)
+  function collect(block: LogBlock | undefined, query: LogQuery, found: LogView[]): void {
     if (block === undefined) return
     const { maxLogs, tooMany } = query
     for (const view of matchingLogs(block, query, false)) {
@@ -70,7 +80,7 @@ export function createLogs({
     for await (const heights of indexes.withLogs(addresses, topics, { from, to }, yieldIfDue)) {
       for (const height of heights) {
         const hash = blockchain.hashAt(height)
-        if (hash !== undefined) collect(hash, query, found)
+        if (hash !== undefined) collect(blocks.logBlock(hash, height), query, found)
         const wait = yieldIfDue()
         if (wait !== undefined) await wait
       }
@@ -100,7 +110,7 @@ export function createLogs({
     const { range, maxBlocks } = query
     if ('blockHash' in range) {
       const found: LogView[] = []
-      collect(range.blockHash, query, found)
+      collect(blocks.get(range.blockHash), query, found)
       return found
     }
     for (let restarts = 0; ; restarts++) {

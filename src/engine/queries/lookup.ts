@@ -4,7 +4,7 @@ import type { Hex } from '../../encoding/hex.ts'
 import type { StateReader } from '../../state/model.ts'
 import type { Chain } from '../blockchain/chain.ts'
 import type { Pending } from '../mining/pending.ts'
-import type { BlockReference, BlockView, LogView, ReceiptView, Settled, TransactionView } from '../model.ts'
+import type { BlockReference, BlockView, ReceiptView, Settled, TransactionView } from '../model.ts'
 import type { Pool } from '../pool/pool.ts'
 
 /** Reads of the chain and the pool. */
@@ -88,16 +88,4 @@ export function receiptAt(block: ExecutedBlock, index: number): ReceiptView | un
   let firstLogIndex = 0
   for (let i = 0; i < index; i++) firstLogIndex += block.receipts[i]?.logs.length ?? 0
   return { transaction, receipt, block, index, firstLogIndex }
-}
-
-/** All logs of a block in order. */
-export function* logsOf(block: ExecutedBlock, removed: boolean): Generator<LogView> {
-  let logIndex = 0
-  for (const [transactionIndex, receipt] of block.receipts.entries()) {
-    const transaction = block.block.transactions[transactionIndex]
-    if (transaction === undefined) throw new Error(`block ${block.hash} has more receipts than transactions`)
-    for (const log of receipt.logs) {
-      yield { log, block, transaction, transactionIndex, logIndex: logIndex++, removed }
-    }
-  }
 }
