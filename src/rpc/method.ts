@@ -10,6 +10,7 @@ import type { Filters } from './feeds/filters.ts'
 import type { Subscriptions } from './feeds/subscriptions.ts'
 import { type MethodNames, namespaceOf, namespaceRules } from './method-names.ts'
 import type { Parameter } from './parameter.ts'
+import type { WrittenJson } from './raw-json.ts'
 import type { RpcOptions } from './rpc-options.ts'
 import type { Session } from './session.ts'
 import { requireWallet } from './signing.ts'
@@ -77,7 +78,8 @@ export interface MethodDefinition<P extends NamedParameters, R> {
   /** How `run` may refuse, beside what any call may meet (`OF_ANY_CALL`); the tests hold it to that. */
   readonly errors?: readonly AnswerKind[]
   readonly examples: readonly Example[]
-  run(args: Arguments<P>, context: Context): NoInfer<R> | Promise<NoInfer<R>>
+  /** The answer, or its text where that is long. */
+  run(args: Arguments<P>, context: Context): NoInfer<R> | WrittenJson | Promise<NoInfer<R> | WrittenJson>
 }
 
 /** A method as the dispatcher and the document see it. */

@@ -59,6 +59,39 @@ export class RawJson {
   }
 }
 
+/** A result as text because it is long; unlike other raw results it counts towards the limit of a reply's size. */
+export class WrittenJson extends RawJson {}
+
+/** Bytes of a piece of written text; a longer value is a piece of its own. */
+const PIECE = 256 << 10
+/** By how much the texts of similar values differ, roughly. */
+const SPREAD = 16
+
+/**
+ * The array of values that `write` makes the JSON of, ASCII only. Each is copied out at once: a text that is joined of
+ * thousands of parts takes longer to flatten than all parts.
+ */
+export function writtenArray<T>(
+  values: readonly T[],
+  write: (value: T, index: number) => string,
+): WrittenJson {
+  const chunks: Buffer[] = []
+  let piece = Buffer.alloc(0)
+  let used = 0
+  for (let i = 0; i < values.length; i++) {
+    const text = (i === 0 ? '[' : ',') + write(values[i] as T, i)
+    if (used + text.length > piece.length) {
+      chunks.push(piece.subarray(0, used))
+      const rest = (values.length - i) * (text.length + SPREAD)
+      piece = Buffer.allocUnsafe(Math.max(text.length, Math.min(PIECE, rest)))
+      used = 0
+    }
+    used += piece.write(text, used, 'latin1')
+  }
+  chunks.push(piece.subarray(0, used), Buffer.from(values.length === 0 ? '[]' : ']'))
+  return new WrittenJson(chunks.filter(({ length }) => length > 0))
+}
+
 /** JSON of a value without characters beyond ASCII. */
 export function asciiJson(value: unknown): string {
   return JSON.stringify(value).replace(
@@ -67,11 +100,24 @@ export function asciiJson(value: unknown): string {
   )
 }
 
-/** Strings, and values as JSON, after one another. */
+/** Strings, and values as JSON, after one another. Each chunk is written on its own, so strings side by side are one. */
 export function rawJson(...parts: readonly (string | RawJson)[]): RawJson {
-  return new RawJson(
-    parts.flatMap((part) => (typeof part === 'string' ? Buffer.from(part, 'latin1') : part.chunks)),
-  )
+  const chunks: JsonChunk[] = []
+  let text = ''
+  const endText = () => {
+    if (text !== '') chunks.push(Buffer.from(text, 'latin1'))
+    text = ''
+  }
+  for (const part of parts) {
+    if (typeof part === 'string') {
+      text += part
+      continue
+    }
+    endText()
+    for (const chunk of part.chunks) chunks.push(chunk)
+  }
+  endText()
+  return new RawJson(chunks)
 }
 
 /** A value, raw or not, as a piece of a larger raw one. */

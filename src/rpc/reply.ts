@@ -3,7 +3,7 @@ import { textLimitExceeded } from '../evm/tracing/trace-budget.ts'
 import type { Logger } from '../logger.ts'
 import { type Dialect, errorObjectIn } from './dialects.ts'
 import { type ErrorObject, responseTooLong } from './error-codes.ts'
-import { jsonArray, jsonObject, RawJson } from './raw-json.ts'
+import { jsonArray, jsonObject, RawJson, WrittenJson } from './raw-json.ts'
 
 /** A request's id; `null` when it could not be read, JSON text when it is a number of more digits than JavaScript's have. */
 export type Id = string | number | null | RawJson
@@ -20,11 +20,18 @@ export function refusal(error: unknown, id: Id = null, jsonrpc = '2.0', dialect:
   return { jsonrpc, id, error: errorObjectIn(dialect, error) }
 }
 
-/** Bytes of what is JSON text already: raw results, which have a limit of their own, and ids. */
+/** Bytes of what is JSON text already and has a limit of its own: raw results, and ids. */
 export function rawLength(reply: Reply | Replies): number {
   if (!('jsonrpc' in reply)) return reply.reduce((sum, one) => sum + rawLength(one), 0)
   const idLength = reply.id instanceof RawJson ? reply.id.length : 0
-  return 'result' in reply && reply.result instanceof RawJson ? reply.result.length + idLength : idLength
+  if (!('result' in reply) || !(reply.result instanceof RawJson)) return idLength
+  return reply.result instanceof WrittenJson ? idLength : reply.result.length + idLength
+}
+
+/** Is any of it JSON text already? */
+function holdsText(reply: Reply | Replies): boolean {
+  if (!('jsonrpc' in reply)) return reply.some(holdsText)
+  return reply.id instanceof RawJson || ('result' in reply && reply.result instanceof RawJson)
 }
 
 /** What a batch answers from where its raw results are more than `limit` bytes together. */
@@ -39,12 +46,12 @@ function idOf(reply: Reply | Replies): Id {
 /** A reply, or replies, as text in pieces: raw results stand in it as they are. */
 function inPieces(reply: Reply | Replies): unknown {
   if (!('jsonrpc' in reply)) return jsonArray(reply.map(inPieces))
-  return rawLength(reply) > 0 ? jsonObject(Object.entries(reply)) : reply
+  return holdsText(reply) ? jsonObject(Object.entries(reply)) : reply
 }
 
 /** A short reply as text. */
 export function textOf(reply: Reply): string {
-  return rawLength(reply) > 0 ? String(inPieces(reply)) : JSON.stringify(reply)
+  return holdsText(reply) ? String(inPieces(reply)) : JSON.stringify(reply)
 }
 
 /** JSON of replies without raw parts. Most are one result, whose members need no walk over an object. */
@@ -67,10 +74,9 @@ export function createReplyWriter(
   const tooLong = (reply: Reply | Replies) => textOf(refusal(responseTooLong(limit), idOf(reply)))
 
   return (reply) => {
-    const raw = rawLength(reply)
-    if (raw > 0) {
+    if (holdsText(reply)) {
       const pieces = inPieces(reply) as RawJson
-      return limit > 0 && pieces.length - raw > limit ? tooLong(reply) : pieces
+      return limit > 0 && pieces.length - rawLength(reply) > limit ? tooLong(reply) : pieces
     }
     let text: string
     try {

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { NodeError } from '../../src/errors.ts'
 import { type Logger, silentLogger } from '../../src/logger.ts'
-import { RawJson, rawJson } from '../../src/rpc/raw-json.ts'
+import { RawJson, rawJson, writtenArray } from '../../src/rpc/raw-json.ts'
 import {
   createReplyWriter,
   type Id,
@@ -96,4 +96,32 @@ it('writes the same JSON whether results are raw or not, in any nesting', () => 
       expect(writer(0)(asRaw(batch)).toString()).toBe(plain.replace(/[\u0080-\uffff]/g, '?'))
     }),
   )
+})
+
+describe('a result that was written as text', () => {
+  it('is the JSON of its values, in pieces where it is long', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.nat(), { maxLength: 40 }),
+        fc.constantFrom(1, 20_000, 400_000),
+        (values, size) => {
+          const texts = values.map((value) => `${value}-${'x'.repeat(size)}`)
+          const written = writtenArray(texts, (text, index) => JSON.stringify({ index, text }))
+          expect(written.toJSON()).toEqual(texts.map((text, index) => ({ index, text })))
+          expect(written.length).toBe(written.toString().length)
+        },
+      ),
+      { numRuns: 20 },
+    )
+  })
+
+  it('counts towards the limit of a reply, alone and in a batch', () => {
+    const reply = answer(writtenArray(['a'.repeat(50)], (text) => JSON.stringify(text)))
+    const text = writer(0)(reply).toString()
+    expect(JSON.parse(text)).toEqual(answer(['a'.repeat(50)]))
+    expect(writer(text.length)(reply).toString()).toBe(text)
+    expect(JSON.parse(writer(text.length - 1)(reply).toString())).toEqual(tooLong(text.length - 1, 1))
+    expect(JSON.parse(writer(text.length)([reply]).toString())).toEqual(tooLong(text.length, null))
+    expect(rawLength(reply)).toBe(0)
+  })
 })

@@ -1,20 +1,24 @@
 /** Filters to poll: on logs, blocks and transactions that wait (docs/rpc-reference.md#77-filters-and-logs). */
 import { z } from 'zod'
+import type { Hex } from '../../../encoding/hex.ts'
 import { timeLeft } from '../../deadlines.ts'
 import type { Entries } from '../../feeds/filters.ts'
 import { anyOf, DIGITS } from '../../json-forms.ts'
 import { method } from '../../method.ts'
 import { expected, orNull, type Parameter, scalar } from '../../parameter.ts'
-import { LogObject, toRpcLog } from '../../wire/log.ts'
+import type { WrittenJson } from '../../raw-json.ts'
+import { LogObject, type RpcLog, toRpcLogs } from '../../wire/log.ts'
 import { FilterObject } from '../../wire/log-filter.ts'
 import { HashText, HEX_DIGITS, lowerCase, textOf } from '../../wire/scalars.ts'
 
 const EntriesArray = z.lazy(() => z.union([z.array(HashText), z.array(LogObject)]))
 
-function toRpcEntries(entries: Entries): z.infer<typeof EntriesArray> {
-  return entries.map((entry) => (typeof entry === 'string' ? entry : toRpcLog(entry))) as z.infer<
-    typeof EntriesArray
-  >
+function toRpcEntries(entries: Entries): Hex[] | RpcLog[] | WrittenJson {
+  return isHashes(entries) ? [...entries] : toRpcLogs(entries)
+}
+
+function isHashes(entries: Entries): entries is readonly Hex[] {
+  return typeof entries[0] === 'string'
 }
 
 /** Result: a new filter's id, the bytes of a random text. */

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { toLogQuery } from '../../log-range.ts'
 import { method } from '../../method.ts'
-import { LogObject, toRpcLog } from '../../wire/log.ts'
+import { LogObject, toRpcLogs } from '../../wire/log.ts'
 import { FilterObject } from '../../wire/log-filter.ts'
 
 export const eth_getLogs = method({
@@ -16,7 +16,7 @@ export const eth_getLogs = method({
   examples: [{ params: [{}], result: [] }],
   async run({ filter }, { engine, options }) {
     const query = toLogQuery(filter, engine.queries, options)
-    return query === undefined ? [] : (await engine.queries.logs(query)).map(toRpcLog)
+    return query === undefined ? [] : toRpcLogs(await engine.queries.logs(query))
   },
 })
 

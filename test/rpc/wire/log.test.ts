@@ -1,0 +1,36 @@
+/** Logs that are answered as text: the same JSON as that of the objects, member by member. */
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import type { LogView } from '../../../src/engine/model.ts'
+import { RawJson } from '../../../src/rpc/raw-json.ts'
+import { toRpcLog, toRpcLogs } from '../../../src/rpc/wire/log.ts'
+import { fixedHex } from '../../support/arbitraries.ts'
+
+const index = fc.nat({ max: 1 << 20 })
+
+const views: fc.Arbitrary<LogView> = fc.record({
+  log: fc.record({
+    address: fixedHex(20),
+    topics: fc.array(fixedHex(32), { maxLength: 4 }),
+    data: fc.uint8Array({ maxLength: 200 }),
+  }),
+  block: fc.record({
+    hash: fixedHex(32),
+    block: fc.record({ header: fc.record({ number: index }) }),
+  }),
+  transaction: fc.record({ hash: fixedHex(32) }),
+  transactionIndex: index,
+  logIndex: index,
+  removed: fc.boolean(),
+})
+
+it('many logs are the text of what few are objects of', () => {
+  fc.assert(
+    fc.property(fc.array(views, { minLength: 1, maxLength: 60 }), (list) => {
+      const answer = toRpcLogs(list)
+      expect(answer instanceof RawJson).toBe(list.length > 16)
+      const text = answer instanceof RawJson ? answer.toString() : JSON.stringify(answer)
+      expect(text).toBe(JSON.stringify(list.map(toRpcLog)))
+    }),
+  )
+})
