@@ -150,8 +150,8 @@ function hexAt(bytes: Uint8Array, at: number): Hex {
 const BEFORE_LOGS = 3
 
 /**
- * The logs of what `encodeReceipt` wrote at a place of `bytes`, as views into these. Throws a RangeError when the bytes are too short; they
- * are not checked further.
+ * The logs of the receipt that `encodeReceipt` wrote at `start`, as views into `bytes`. Throws a RangeError when the
+ * bytes are too short; they are not checked further.
  */
 export function readLogs(bytes: Uint8Array, start: number): readonly Log[] {
   let at = payloadStart(bytes, start)

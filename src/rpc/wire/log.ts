@@ -54,17 +54,14 @@ export function toRpcReceiptLog(log: Log, place: LogPlace): z.infer<typeof Recei
 /** A log as queries, filters and notifications answer it. */
 export function toRpcLog(view: LogView): RpcLog {
   const { log, block, transaction, transactionIndex, logIndex, removed } = view
-  return {
-    logIndex: toQuantity(logIndex),
-    blockNumber: toQuantity(block.block.header.number),
+  const place = {
     blockHash: block.hash,
+    blockNumber: block.block.header.number,
     transactionHash: transaction.hash,
-    transactionIndex: toQuantity(transactionIndex),
-    address: log.address,
-    data: toHex(log.data),
-    topics: [...log.topics],
-    removed,
+    transactionIndex,
+    logIndex,
   }
+  return { ...toRpcReceiptLog(log, place), removed }
 }
 
 /** The JSON of `toRpcLog`, in less time than making and writing the object takes. */
