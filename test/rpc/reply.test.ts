@@ -98,6 +98,19 @@ it('writes the same JSON whether results are raw or not, in any nesting', () => 
   )
 })
 
+it('writes a reply as JSON.stringify does, whatever its id, version and result', () => {
+  const reply = fc.record({
+    jsonrpc: fc.oneof(fc.constant('2.0'), fc.string({ unit: 'binary' })),
+    id: fc.oneof(fc.constant(null), fc.string({ unit: 'binary' }), fc.integer(), fc.double({ noNaN: true })),
+    result: fc.jsonValue(),
+  })
+  fc.assert(
+    fc.property(reply, (one) => {
+      expect(writer(0)(one).toString()).toBe(JSON.stringify(one))
+    }),
+  )
+})
+
 describe('a result that was written as text', () => {
   it('is the JSON of its values, in pieces where it is long', () => {
     fc.assert(
