@@ -26,6 +26,9 @@ export const BANNED: Refusal = forbidden('Address is banned: see sco_unbanAddres
 export interface BanCheck {
   /** Why a request is refused; `undefined` when its caller is not banned. */
   refusal(request: IncomingMessage): Refusal | undefined
+  isBannedAddress(address: string): boolean
+  /** Counts a connection whose first request is accepted. */
+  countAccepted(address: string): void
   /** Counts a connection by the answer to its first request, once that is sent. */
   countFirstRequest(request: IncomingMessage, response: ServerResponse): void
   /** Counts a connection whose WebSocket upgrade was accepted or refused. */
@@ -45,6 +48,8 @@ export function createBanCheck(scoring: PeerScoring, remoteAddressOf: RemoteAddr
     scoring.recordEvent(address, isAccepted ? 'successfulHandshakes' : 'failedHandshakes')
   return {
     refusal: (request) => (scoring.isBanned(remoteAddressOf(request)) ? BANNED : undefined),
+    isBannedAddress: scoring.isBanned,
+    countAccepted: (address) => countHandshake(address, true),
     countFirstRequest(request, response) {
       const address = remoteAddressOf(request)
       response.once('finish', () => {

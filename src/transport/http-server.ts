@@ -4,6 +4,7 @@ import { createServer as createSecureServer } from 'node:https'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Certificate } from './certificate.ts'
+import { createPlainHttp, type PlainHttpParts } from './plain-http.ts'
 
 /** How long an idle connection is kept open, and how often slow ones are checked at least; milliseconds. */
 const KEEP_ALIVE_MS = 65_000
@@ -26,7 +27,17 @@ export interface HttpServer {
   readonly schemeSuffix: '' | 's'
   /** Destroys connections whose TLS handshake is not complete; no other list holds them. */
   destroyHandshakes(): void
+  /** Destroys connections that wait for a request. */
+  closeIdle(): void
+  /** Destroys all connections. */
+  closeAll(): void
 }
+
+/** What connections are served by that are not left to `node:http`. */
+export type PlainRequests = Omit<
+  PlainHttpParts,
+  'headersTimeout' | 'keepAliveTimeout' | 'onClientError' | 'handOver'
+>
 
 /** The peer's address and port, unique among open connections. */
 function peerOf(socket: Duplex): string {
@@ -34,11 +45,39 @@ function peerOf(socket: Duplex): string {
   return `${remoteAddress} ${remotePort}`
 }
 
-/** Makes the server; with a certificate it accepts TLS only. */
+/**
+ * Has plain requests answered without `node:http`: its own listener takes a connection only once it is handed over.
+ * Node has no other way to track connections of a server that it takes later (`headersTimeout`, `closeIdleConnections`).
+ */
+function servePlain(server: Server, requests: PlainRequests, headersTimeout: number) {
+  const [adopt] = server.listeners('connection')
+  if (adopt === undefined) throw new Error('the HTTP server does not listen for connections')
+  server.removeAllListeners('connection')
+  const plain = createPlainHttp({
+    ...requests,
+    headersTimeout,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    onClientError: (error, socket) => server.emit('clientError', error, socket),
+    handOver(socket, unread) {
+      socket.pause()
+      socket.unshift(unread)
+      adopt.call(server, socket)
+      socket.resume()
+    },
+  })
+  server.on('connection', plain.accept)
+  return plain
+}
+
+/**
+ * Makes the server; with a certificate it accepts TLS only.
+ * @param plain of a server without TLS; absent where every request needs `listener`
+ */
 export function createHttpServer(
   certificate: Certificate | undefined,
   { headerTimeoutMs, transferTimeoutMs }: SenderTimeouts,
   listener: RequestListener,
+  plain?: PlainRequests,
 ): HttpServer {
   const headersTimeout = Math.min(headerTimeoutMs, transferTimeoutMs)
   const limits = {
@@ -49,7 +88,21 @@ export function createHttpServer(
   }
   if (certificate === undefined) {
     const server = createServer(limits, listener)
-    return { server, connectionEvent: 'connection', schemeSuffix: '', destroyHandshakes() {} }
+    const connections = plain && servePlain(server, plain, headersTimeout)
+    return {
+      server,
+      connectionEvent: 'connection',
+      schemeSuffix: '',
+      destroyHandshakes() {},
+      closeIdle() {
+        server.closeIdleConnections()
+        connections?.closeIdle()
+      },
+      closeAll() {
+        server.closeAllConnections()
+        connections?.closeAll()
+      },
+    }
   }
   const server = createSecureServer(
     { ...limits, handshakeTimeout: headersTimeout, ...certificate.pair },
@@ -71,5 +124,7 @@ export function createHttpServer(
     destroyHandshakes() {
       for (const socket of handshaking.values()) socket.destroy()
     },
+    closeIdle: () => server.closeIdleConnections(),
+    closeAll: () => server.closeAllConnections(),
   }
 }

@@ -1,26 +1,19 @@
 /** JSON-RPC over HTTP as one request handler: `serve` mounts it on its own Express app, `rpcHandler` makes it for others. */
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline, Readable } from 'node:stream'
-import { NodeError } from '../errors.ts'
 import { type Logger, silentLogger } from '../logger.ts'
 import { type RpcHandlerOptions, resolveRpcHandlerOptions } from '../options/options.ts'
 import type { Preset } from '../options/presets.ts'
-import type { LogProgress } from '../rpc/cluster-routes.ts'
-import { openSession, type Session } from '../rpc/session.ts'
 import { createAdmission, REQUEST_ID_HEADER } from './admission.ts'
 import { BANNED, NO_SCORING, type PeerScoring } from './ban-check.ts'
 import { type BodyReader, createBodyReader } from './body.ts'
-import { type ByteBudget, createByteBudget, PACKED, SMALL_BYTES } from './byte-budget.ts'
+import { createByteBudget } from './byte-budget.ts'
 import { createHostCheck } from './host-check.ts'
 import { createRemoteAddressOf, pathOf, type RemoteAddressOf, withLast } from './incoming-request.ts'
-import { type ApiKeyClient, sessionOf } from './keys/api-key-client.ts'
 import type { Authentication } from './keys/authentication.ts'
 import {
-  BEHIND,
   BODY_CONSUMED,
-  BROKEN,
   BUSY,
-  full,
   NO_SUCH_PAGE,
   type Refusal,
   RPC_VERBS,
@@ -30,10 +23,17 @@ import {
   WRONG_TYPE,
   wrongVerb,
 } from './refusal.ts'
-import { dispatchLong, type LongReply, type TextDispatcher } from './text-dispatcher.ts'
+import {
+  createExchange,
+  decline,
+  type ReplyFields,
+  type RpcExchange,
+  type RpcExchangeParts,
+} from './rpc-exchange.ts'
+import type { LongReply, TextDispatcher } from './text-dispatcher.ts'
 
 /** What the JSON-RPC handler is made of. */
-export interface RpcHandlerParts {
+export interface RpcHandlerParts extends RpcExchangeParts {
   /** What answers a request; it may reject with the `NodeError` of a request that it has no room for. */
   readonly dispatcherOf: (request: IncomingMessage) => TextDispatcher
   /** The verbs of its paths, for preflights and for the refusal of others. */
@@ -44,11 +44,6 @@ export interface RpcHandlerParts {
   /** Bytes. */
   readonly maxBodyBytes: number
   readonly readBody: BodyReader
-  /** Of requests and answers of all transports. */
-  readonly budget: ByteBudget
-  /** How long a caller may read nothing of a large answer, milliseconds. */
-  readonly transferTimeoutMs: number
-  readonly logger: Logger
   /** Is the handler a part of somebody's app, whose middleware may change the header until the end of the response? */
   readonly isMounted: boolean
   /** While true, each response ends its connection. */
@@ -71,19 +66,18 @@ export interface RpcHandlerNode {
 
 /** How long the sender of a body that is too large may go on sending, so that it reads our answer; milliseconds. */
 const LINGER_MS = 2000
-/**
- * In a cluster: how much of the log was applied before a reply. A caller that sends it with a request to another node
- * sees there what it has seen here.
- */
-const SEQUENCE_HEADER = 'x-tandem-sequence'
-/** Longest wait for a node to catch up with that, milliseconds. */
-const CATCH_UP_MS = 4_000
 /** How long a browser may cache a preflight, seconds. */
 const PREFLIGHT_SECONDS = '600'
 const JSON_TYPE = /^\s*application\/json(-rpc)?\s*(;|$)/i
 const isJson = withLast((type) => JSON_TYPE.test(type))
-/** What the sessions of all requests have in common. */
-const SESSION = openSession('http')
+
+/** Is a body of this type and encoding one that is read? */
+export function isJsonBody({
+  'content-type': type = '',
+  'content-encoding': encoding = 'identity',
+}: IncomingHttpHeaders): boolean {
+  return isJson(type) && encoding === 'identity'
+}
 
 /** Sends a long body, whose header is there, without joining it: each piece after the one before has been taken. */
 function sendPieces(response: ServerResponse, reply: LongReply): void {
@@ -117,21 +111,14 @@ function parsedBody(request: IncomingMessage): string | undefined {
 }
 
 /** A POST that has passed `createAdmission`. */
-interface Exchange {
+interface HttpExchange extends RpcExchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
-  readonly requestId: string
-}
-
-/** Refuses a POST, before its response has begun. */
-function decline({ response, requestId }: Exchange, refusal: Refusal): void {
-  response.setHeader(REQUEST_ID_HEADER, requestId)
-  refuse(response, refusal)
 }
 
 /** Refuses a body that is still arriving: answers at once, and lets the sender finish for a moment before the end. */
 function declineUnread(
-  { request, response, requestId }: Exchange,
+  { request, response, requestId }: HttpExchange,
   { status, body, retryAfter }: Refusal,
 ): void {
   response.writeHead(status, {
@@ -155,110 +142,51 @@ function declineUnread(
  * and no other verb is allowed.
  */
 export function createRpcHandler(parts: RpcHandlerParts): AdmittedHandler {
-  const { dispatcherOf, verbs, maxBodyBytes, readBody, budget, logger, remoteAddressOf, authentication } =
-    parts
+  const { dispatcherOf, verbs, maxBodyBytes, readBody, remoteAddressOf, authentication } = parts
+  const answer = createExchange(parts)
 
-  /** The session of an API key's client; a message beyond the key's limits gets status 429. */
-  function clientSession(session: Session, client: ApiKeyClient, response: ServerResponse): Session {
-    const rights = sessionOf(client, ({ retryAfterSeconds }) => {
-      response.statusCode = 429
-      response.setHeader('Retry-After', retryAfterSeconds)
-    })
-    return { ...session, ...rights }
-  }
-
-  /** The session of one request; a message that the node is too busy for gets status 503. */
-  function requestSession({ request, response, requestId }: Exchange): Session {
+  function exchangeOf(request: IncomingMessage, response: ServerResponse, requestId: string): HttpExchange {
     return {
-      label: SESSION.label,
-      owner: SESSION.owner,
-      entitlements: SESSION.entitlements,
-      allows: SESSION.allows,
-      remote: remoteAddressOf(request),
+      request,
+      response,
       requestId,
-      userAgent: request.headers['user-agent'],
-      shed(retrySeconds) {
-        response.statusCode = 503
-        response.setHeader('Retry-After', retrySeconds)
+      headers: request.headers,
+      remote: remoteAddressOf(request),
+      get isGone() {
+        return response.destroyed
+      },
+      hold(timeoutMs, release) {
+        response.once('close', release)
+        response.setTimeout(timeoutMs, () => response.destroy())
+      },
+      send(status, fields, body, length) {
+        if (parts.isClosing()) response.setHeader('Connection', 'close')
+        writeHeader(response, status, {
+          [REQUEST_ID_HEADER]: requestId,
+          ...fields,
+          'Content-Type': 'application/json',
+          'Content-Length': length,
+        })
+        if (typeof body !== 'string') sendPieces(response, body)
+        // Of ASCII alone, which takes no conversion.
+        else if (length === body.length) response.end(body, 'latin1')
+        else response.end(body)
       },
     }
   }
 
-  /** Takes bytes from the budget until the answer is sent; false when it is spent. Disconnects a caller that reads nothing. */
-  function reserve(response: ServerResponse, bytes: number): boolean {
-    if (budget.isSpent) return false
-    budget.take(bytes)
-    response.once('close', () => budget.give(bytes))
-    response.setTimeout(parts.transferTimeoutMs, () => response.destroy())
-    return true
-  }
-
-  /**
-   * Waits until this node of a cluster has applied what its caller has seen on another one. False when that takes too
-   * long; the request is refused then.
-   */
-  async function catchUp(progress: LogProgress, seen: string, exchange: Exchange): Promise<boolean> {
-    const isReached = /^\d{1,15}$/.test(seen) && (await progress.reached(Number(seen), CATCH_UP_MS))
-    if (!isReached) decline(exchange, BEHIND)
-    return isReached
-  }
-
-  function answer(exchange: Exchange, session: Session, body: string): void {
-    const { request } = exchange
-    const dispatcher = dispatcherOf(request)
-    const progress = dispatcher.position?.()
-    const seen = progress && request.headers[SEQUENCE_HEADER]
-    if (progress === undefined || typeof seen !== 'string') {
-      answerNow(exchange, dispatcher, session, body)
+  /** At once where nothing may change the header any more, since Node checks and keeps each header that is set alone. */
+  function writeHeader(response: ServerResponse, status: number, fields: ReplyFields): void {
+    if (!parts.isMounted) {
+      response.writeHead(status, fields)
       return
     }
-    void catchUp(progress, seen, exchange).then((isReached) => {
-      if (isReached) answerNow(exchange, dispatcher, session, body)
-    })
-  }
-
-  function answerNow(exchange: Exchange, dispatcher: TextDispatcher, session: Session, body: string): void {
-    const send = (reply: string | LongReply = '') => {
-      const { response, requestId } = exchange
-      const isLong = typeof reply !== 'string'
-      const length = isLong ? reply.length : Buffer.byteLength(reply)
-      const held = isLong ? Math.ceil(length / PACKED) : length
-      if (parts.isClosing()) response.setHeader('Connection', 'close')
-      const progress = dispatcher.position?.()
-      if (progress !== undefined) response.setHeader(SEQUENCE_HEADER, progress.sequence)
-      if (length > SMALL_BYTES && !reserve(response, held)) return decline(exchange, BUSY)
-      writeHeader(response, {
-        [REQUEST_ID_HEADER]: requestId,
-        'Content-Type': 'application/json',
-        'Content-Length': length,
-      })
-      if (isLong) sendPieces(response, reply)
-      // Of ASCII alone, which takes no conversion.
-      else if (length === reply.length) response.end(reply, 'latin1')
-      else response.end(reply)
-    }
-    const fail = (error: unknown) => {
-      if (error instanceof NodeError) return decline(exchange, full(error.message))
-      logger.error('a request failed outside its method', { error, request: session.requestId })
-      decline(exchange, BROKEN)
-    }
-    try {
-      const reply = dispatchLong(dispatcher, body, session)
-      if (reply instanceof Promise) reply.then(send, fail)
-      else send(reply)
-    } catch (error) {
-      fail(error)
-    }
-  }
-
-  /** At once where nothing may change the header any more, since Node checks and keeps each header that is set alone. */
-  function writeHeader(response: ServerResponse, headers: Readonly<Record<string, string | number>>): void {
-    if (!parts.isMounted) response.writeHead(response.statusCode, headers)
-    else for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+    for (const [name, value] of Object.entries(fields)) response.setHeader(name, value)
+    response.statusCode = status
   }
 
   /** Calls back with the body once it is there; refuses one that is too large, or that nothing is left of. */
-  function withBody(exchange: Exchange, done: (body: string) => void): void {
+  function withBody(exchange: HttpExchange, done: (body: string) => void): void {
     const { request, response } = exchange
     if (request.readableDidRead || request.readableEnded) {
       const body = parsedBody(request)
@@ -277,26 +205,23 @@ export function createRpcHandler(parts: RpcHandlerParts): AdmittedHandler {
     })
   }
 
-  function answerPost(exchange: Exchange): void {
-    const { request, response } = exchange
+  function answerPost(exchange: HttpExchange): void {
+    const { request } = exchange
     const client = authentication?.authenticate(pathOf(request.url))
-    const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = request.headers
     if (authentication !== undefined && client === undefined) decline(exchange, UNAUTHORIZED)
-    else if (!isJson(type) || encoding !== 'identity') decline(exchange, WRONG_TYPE)
+    else if (!isJsonBody(request.headers)) decline(exchange, WRONG_TYPE)
     else {
       withBody(exchange, (body) => {
-        const session = requestSession(exchange)
-        if (client === undefined) answer(exchange, session, body)
         // The key may have been revoked while the body was arriving.
-        else if (client.key.isGood()) answer(exchange, clientSession(session, client, response), body)
-        else decline(exchange, UNAUTHORIZED)
+        if (client?.key.isGood() === false) decline(exchange, UNAUTHORIZED)
+        else answer(exchange, dispatcherOf(request), body, client)
       })
     }
   }
 
   return (request, response, requestId) => {
     const { method } = request
-    if (method === 'POST') return answerPost({ request, response, requestId })
+    if (method === 'POST') return answerPost(exchangeOf(request, response, requestId))
     response.setHeader(REQUEST_ID_HEADER, requestId)
     if (method === 'OPTIONS') return answerPreflight(request, response, verbs)
     const isUnknownPage = (method === 'GET' || method === 'HEAD') && pathOf(request.url) !== '/'
