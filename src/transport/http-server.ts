@@ -27,7 +27,7 @@ export interface HttpServer {
   readonly schemeSuffix: '' | 's'
   /** Destroys connections whose TLS handshake is not complete; no other list holds them. */
   destroyHandshakes(): void
-  /** Destroys connections that wait for a request. */
+  /** Destroys connections that wait for a further request. */
   closeIdle(): void
   /** Destroys all connections. */
   closeAll(): void

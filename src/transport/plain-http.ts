@@ -48,7 +48,7 @@ export interface PlainHttpParts {
 export interface PlainHttp {
   /** Takes a new connection. */
   accept(socket: Socket): void
-  /** Destroys connections that wait for a request. */
+  /** Destroys connections that wait for a further request. */
   closeIdle(): void
   /** Destroys all connections. */
   closeAll(): void
@@ -124,8 +124,9 @@ export function createPlainHttp(parts: PlainHttpParts): PlainHttp {
         .setTimeout(headersTimeout)
     }
 
+    /** Does it wait for a further request? A new connection is about to send its first. */
     get isIdle(): boolean {
-      return !this.#isBusy
+      return this.#hadRequest && !this.#isBusy
     }
 
     get isGone(): boolean {

@@ -238,17 +238,20 @@ describe('a plain connection', () => {
     expect(await replies(other, 1)).toEqual(['node:POST:a'])
   })
 
-  it('is destroyed when idle ones are to be closed, and kept while it is answered', async () => {
+  it('is destroyed when idle ones are to be closed; kept while it is answered, and before its first request', async () => {
     const idle = await open()
     idle.send(request('a'))
     await replies(idle, 1)
     const busy = await served.open()
     busy.send(request('hold'))
     await served.holding()
+    const fresh = await served.open()
     served.http.closeIdle()
     await idle.ended()
     served.release()
     expect(await replies(busy, 1)).toEqual(['plain:hold'])
+    fresh.send(request('a'))
+    expect(await replies(fresh, 1)).toEqual(['plain:a'])
   })
 
   it('is refused when it sends nothing for too long', async () => {
