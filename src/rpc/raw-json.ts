@@ -62,15 +62,12 @@ export class RawJson {
 /** A result as text because it is long; unlike other raw results it counts towards the limit of a reply's size. */
 export class WrittenJson extends RawJson {}
 
-/** Bytes of a piece of written text; a longer value is a piece of its own. */
+/** Bytes of a piece of written text; a longer text is a piece of its own. */
 const PIECE = 256 << 10
-/** By how much the texts of similar values differ, roughly. */
-const SPREAD = 16
+/** Characters that are joined before they are copied into a piece: longer texts of many parts take longer to flatten. */
+const JOINED = 16 << 10
 
-/**
- * The array of values that `write` makes the JSON of, ASCII only. Each is copied out at once: a text that is joined of
- * thousands of parts takes longer to flatten than all parts.
- */
+/** The array of values that `write` makes the JSON of, ASCII only. */
 export function writtenArray<T>(
   values: readonly T[],
   write: (value: T, index: number) => string,
@@ -78,17 +75,19 @@ export function writtenArray<T>(
   const chunks: Buffer[] = []
   let piece = Buffer.alloc(0)
   let used = 0
+  let text = values.length === 0 ? '[' : ''
   for (let i = 0; i < values.length; i++) {
-    const text = (i === 0 ? '[' : ',') + write(values[i] as T, i)
+    text += (i === 0 ? '[' : ',') + write(values[i] as T, i)
+    if (text.length < JOINED) continue
     if (used + text.length > piece.length) {
       chunks.push(piece.subarray(0, used))
-      const rest = (values.length - i) * (text.length + SPREAD)
-      piece = Buffer.allocUnsafe(Math.max(text.length, Math.min(PIECE, rest)))
+      piece = Buffer.allocUnsafe(Math.max(text.length, PIECE))
       used = 0
     }
     used += piece.write(text, used, 'latin1')
+    text = ''
   }
-  chunks.push(piece.subarray(0, used), Buffer.from(values.length === 0 ? '[]' : ']'))
+  chunks.push(piece.subarray(0, used), Buffer.from(`${text}]`, 'latin1'))
   return new WrittenJson(chunks.filter(({ length }) => length > 0))
 }
 

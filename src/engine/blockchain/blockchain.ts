@@ -15,6 +15,8 @@ import type { ChainUpdate, InsertionOutcome } from '../model.ts'
 
 /** Heights whose headers are cached, for BLOCKHASH (256) and fork detection (449). */
 const RECENT_HEIGHTS = 512
+/** Lower heights whose hashes are kept once they were asked for: queries for logs ask for the same ranges. */
+const KNOWN_HASHES = 8_192
 
 interface Parts {
   readonly store: Store
@@ -67,6 +69,8 @@ export class Blockchain {
   readonly #trie: StateTrie
   readonly #place: string
   readonly #recent = new Map<number, { readonly hash: Hex; readonly header: Header }>()
+  /** Hashes of canonical blocks, by height; those of `#recent` need not be here. */
+  readonly #hashes = new Map<number, Hex>()
   /** The genesis of the settings. */
   readonly #configured: ExecutedBlock
   /** As in the network's file, without later state edits. */
@@ -118,8 +122,9 @@ export class Blockchain {
     this.#pristine = pristine
     this.#genesis = this.#blocks.get(pristine.hash) ?? pristine
     this.#head = head
-    if (update === undefined) this.#recent.clear()
-    for (const { block } of update?.removed ?? []) this.#recent.delete(block.header.number)
+    if (update === undefined) this.#forgetAll()
+    for (const block of update?.removed ?? []) this.#forget(block)
+    for (const block of update?.added ?? []) this.#forget(block)
     for (const block of update?.added.slice(-RECENT_HEIGHTS) ?? []) this.#remember(block)
     this.#remember(head)
   }
@@ -158,7 +163,13 @@ export class Blockchain {
   /** Hash of the canonical block at a height, or `undefined` above the head. */
   hashAt(height: number): Hex | undefined {
     if (height > this.#head.block.header.number || height < 0) return undefined
-    return this.#recent.get(height)?.hash ?? this.#blocks.canonicalHash(height)
+    const known = this.#recent.get(height)?.hash ?? this.#hashes.get(height)
+    if (known !== undefined) return known
+    const hash = this.#blocks.canonicalHash(height)
+    if (hash === undefined) return undefined
+    if (this.#hashes.size === KNOWN_HASHES) this.#hashes.clear()
+    this.#hashes.set(height, hash)
+    return hash
   }
 
   /** Whether a known block is on the canonical chain; `undefined` for an unknown hash. */
@@ -236,7 +247,7 @@ export class Blockchain {
     }
     if (update === undefined) return { outcome: 'side' }
     this.#head = head
-    for (const { block } of update.removed) this.#recent.delete(block.header.number)
+    for (const block of update.removed) this.#forget(block)
     for (const block of update.added) this.#remember(block)
     return { outcome: 'best', update }
   }
@@ -273,7 +284,7 @@ export class Blockchain {
     }
     if (this.#stored(target.hash).postState !== target.postState) writes.push(...this.#blocks.amend(target))
     await this.#store.batch([...writes, this.#blocks.putHead(target.hash), ...alsoWrite])
-    for (const { block } of removed) this.#recent.delete(block.header.number)
+    for (const block of removed) this.#forget(block)
     this.#setHead(target)
     return { removed, added: [] }
   }
@@ -305,7 +316,7 @@ export class Blockchain {
     writes.push(this.#blocks.putHead(head.hash))
     if (height === 0) writes.push(this.#blocks.putLoadedGenesis(pristine.hash))
     await this.#store.batch([...writes, ...alsoWrite])
-    this.#recent.clear()
+    this.#forgetAll()
     this.#head = head
     if (height === 0) {
       this.#pristine = pristine
@@ -324,6 +335,16 @@ export class Blockchain {
     const block = this.#blocks.get(hash)
     if (block === undefined) throw new Error(`block ${hash} is missing from the store`)
     return block
+  }
+
+  #forget({ block: { header } }: ExecutedBlock): void {
+    this.#recent.delete(header.number)
+    this.#hashes.delete(header.number)
+  }
+
+  #forgetAll(): void {
+    this.#recent.clear()
+    this.#hashes.clear()
   }
 
   #remember({ hash, block: { header } }: ExecutedBlock): void {

@@ -1,5 +1,6 @@
 /** Logs of the canonical chain: the index finds the blocks, their receipts hold the logs. */
 import { matchesLog, type TopicFilter } from '../../chain/log-filter.ts'
+import type { Log } from '../../chain/receipt.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
 import type { LogBlock } from '../../store/log-block.ts'
@@ -11,6 +12,8 @@ import type { LogQuery, LogView } from '../model.ts'
 
 /** Number of restarts because the chain changed during a query; after them the query runs without yielding. */
 const MAX_RESTARTS = 3
+/** Receipts, and blocks, that are read between two readings of the clock, which take longer than most blocks. */
+const RECEIPTS_PER_CHECK = 48
 const neverYield: EventLoopYield = () => undefined
 
 interface Parts extends ChainAccess {
@@ -25,24 +28,32 @@ export interface LogCriteria {
   readonly topics: TopicFilter
 }
 
-/** The matching logs of a block, in order. */
-export function matchingLogs(
+/** Adds the matching logs of a block, in order. */
+function addMatchingLogs(
   block: LogBlock,
   { addresses, topics }: LogCriteria,
   removed: boolean,
-): LogView[] {
-  const found: LogView[] = []
+  found: LogView[],
+): void {
+  const { receipts } = block
   let logIndex = 0
-  for (let transactionIndex = 0; transactionIndex < block.receipts.length; transactionIndex++) {
-    for (const log of block.receipts[transactionIndex]?.logs ?? []) {
-      const index = logIndex++
+  for (let transactionIndex = 0; transactionIndex < receipts.length; transactionIndex++) {
+    const { logs } = receipts[transactionIndex] as LogBlock['receipts'][number]
+    for (let i = 0; i < logs.length; i++, logIndex++) {
+      const log = logs[i] as Log
       if (!matchesLog(log, addresses, topics)) continue
       const transaction = block.block.transactions[transactionIndex]
       if (transaction === undefined)
         throw new Error(`block ${block.hash} has more receipts than transactions`)
-      found.push({ log, block, transaction, transactionIndex, logIndex: index, removed })
+      found.push({ log, block, transaction, transactionIndex, logIndex, removed })
     }
   }
+}
+
+/** The matching logs of a block, in order. */
+export function matchingLogs(block: LogBlock, criteria: LogCriteria, removed: boolean): LogView[] {
+  const found: LogView[] = []
+  addMatchingLogs(block, criteria, removed, found)
   return found
 }
 
@@ -59,13 +70,25 @@ export function createLogs({
 }: Parts): (query: LogQuery) => Promise<readonly LogView[]> {
   function collect(block: LogBlock | undefined, query: LogQuery, found: LogView[]): void {
     if (block === undefined) return
+    addMatchingLogs(block, query, false, found)
     const { maxLogs, tooMany } = query
-    for (const view of matchingLogs(block, query, false)) {
-      found.push(view)
-      if (maxLogs > 0 && found.length > maxLogs) {
-        throw tooManyLogs(maxLogs, tooMany)
-      }
+    if (maxLogs > 0 && found.length > maxLogs) throw tooManyLogs(maxLogs, tooMany)
+  }
+
+  /**
+   * Collects from the blocks at `heights`, from the one at `start` on, until their receipts are as many as are read between
+   * two looks at the clock. The result is where to go on.
+   */
+  function collectSome(heights: readonly number[], start: number, query: LogQuery, found: LogView[]): number {
+    let at = start
+    for (let read = 0; at < heights.length && read < RECEIPTS_PER_CHECK; at++) {
+      const height = heights[at] as number
+      const hash = blockchain.hashAt(height)
+      const block = hash === undefined ? undefined : blocks.logBlock(hash, height)
+      collect(block, query, found)
+      read += 1 + (block?.receipts.length ?? 0)
     }
+    return at
   }
 
   async function scan(
@@ -78,9 +101,8 @@ export function createLogs({
     const found = [...before]
     const { addresses, topics } = query
     for await (const heights of indexes.withLogs(addresses, topics, { from, to }, yieldIfDue)) {
-      for (const height of heights) {
-        const hash = blockchain.hashAt(height)
-        if (hash !== undefined) collect(blocks.logBlock(hash, height), query, found)
+      for (let at = 0; at < heights.length; ) {
+        at = collectSome(heights, at, query, found)
         const wait = yieldIfDue()
         if (wait !== undefined) await wait
       }

@@ -67,12 +67,13 @@ export function toRpcLog(view: LogView): RpcLog {
 /** The JSON of `toRpcLog`, in less time than making and writing the object takes. */
 function logText(view: LogView): string {
   const { log, block, transaction, transactionIndex, logIndex, removed } = view
-  const topics = log.topics.length === 0 ? '[]' : `["${log.topics.join('","')}"]`
+  let topics = ''
+  for (const topic of log.topics) topics += topics === '' ? `"${topic}"` : `,"${topic}"`
   return (
-    `{"logIndex":"${toQuantity(logIndex)}","blockNumber":"${toQuantity(block.block.header.number)}",` +
+    `{"logIndex":"0x${logIndex.toString(16)}","blockNumber":"0x${block.block.header.number.toString(16)}",` +
     `"blockHash":"${block.hash}","transactionHash":"${transaction.hash}",` +
-    `"transactionIndex":"${toQuantity(transactionIndex)}","address":"${log.address}",` +
-    `"data":"${toHex(log.data)}","topics":${topics},"removed":${removed}}`
+    `"transactionIndex":"0x${transactionIndex.toString(16)}","address":"${log.address}",` +
+    `"data":"${toHex(log.data)}","topics":[${topics}],"removed":${removed}}`
   )
 }
 
