@@ -28,6 +28,7 @@ import { advance } from './interpreter.ts'
 import { bytesOf, type FrameData } from './memory-range.ts'
 import { type PrecompileRun, runPrecompile } from './precompile-call.ts'
 import { PRESENT_FRAMES, type VmRules } from './rules.ts'
+import { TICKS_PER_CALL } from './scheduler.ts'
 import { frameStart, reportEnd, reportRefusal } from './tracing/frame-events.ts'
 import { tracedFailure } from './tracing/frame-failure.ts'
 import { advanceTraced } from './tracing/traced-interpreter.ts'
@@ -36,9 +37,6 @@ import { MAX_WORD } from './word.ts'
 
 /** EIP-2681: a nonce of this size cannot grow. */
 const MAX_NONCE = 2n ** 64n - 1n
-
-/** A call counts as much time as this many jumps. */
-const TICKS_PER_CALL = 32
 
 const REVERTED = new EVMError(FAILURE.REVERT)
 
@@ -82,7 +80,7 @@ export class Evm {
     this.run = run
     const { rules, session, hotAfter } = run
     const compiles = hasWebAssembly && Number.isFinite(hotAfter) && session.tracer === undefined
-    this.#execution = compiles ? new Execution(rules.opcodes, hotAfter) : undefined
+    this.#execution = compiles ? new Execution(rules.opcodes, hotAfter, rules.codeHeaders) : undefined
   }
 
   /** Runs a message with everything that it calls. State changes of a failure are undone. */
@@ -96,9 +94,11 @@ export class Evm {
         if (frame === undefined) throw new Error('a message without code runs')
         outcome = this.#advance(frame)
         if (outcome !== undefined) break
-        const calls = frame.status === 'calling'
-        frame.status = 'running'
-        const child = calls ? this.#request(current, frame) : undefined
+        current = this.#deepest(current)
+        const caller = current.frame as Frame
+        const calls = caller.status === 'calling'
+        caller.status = 'running'
+        const child = calls ? this.#request(current, caller) : undefined
         if (calls) clock.ticks -= TICKS_PER_CALL
         if (!calls || (clock.ticks <= 0 && clock.mustPause())) await clock.pause()
         if (child === undefined) continue
@@ -114,6 +114,19 @@ export class Evm {
       outcome = this.#resume(parent, current, result)
       current = parent
     }
+  }
+
+  /** The message that has to wait: of a frame that did, or of the last of the callees that ran in its compiled code. */
+  #deepest(activation: Activation): Activation {
+    const waiting = this.#execution?.waiting
+    if (waiting === undefined || waiting.length === 0) return activation
+    let deepest = activation
+    for (let call = waiting.pop(); call !== undefined; call = waiting.pop()) {
+      const caller = deepest.frame as Frame
+      deepest = this.#begin(childCall(caller, call.request), deepest, call.request)
+      deepest.frame = call.frame
+    }
+    return deepest
   }
 
   /** Runs a frame until it ends, which gives a result, or requests a call, or a pause is due. */
@@ -256,7 +269,9 @@ export class Evm {
     const { session, rules } = this.run
     const { caller, value, depth, gas } = message
     const analysis = analyse(code, rules.codeHeaders)
-    return new Frame({ session, analysis, address, caller, value, input, isStatic, depth, gas })
+    const frame = new Frame(session)
+    frame.begin(analysis, address, caller, value, input, isStatic, depth, gas)
+    return frame
   }
 
   /** Ends a message: stores the code of a creation, reports the end to the tracer, keeps or undoes what was changed. */

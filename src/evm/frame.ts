@@ -4,7 +4,7 @@ import type { Transaction } from '../chain/transaction.ts'
 import { EMPTY } from '../encoding/bytes.ts'
 import type { Hex } from '../encoding/hex.ts'
 import type { StorageValue } from '../state/state-keys.ts'
-import type { CodeAnalysis } from './code-analysis.ts'
+import { analyse, type CodeAnalysis } from './code-analysis.ts'
 import { memoryGas } from './gas-schedule.ts'
 import type { Journal } from './journal.ts'
 import { bytesOf, type FrameData } from './memory-range.ts'
@@ -97,22 +97,24 @@ export function fail(failure: FailureMessage): never {
 /** Bytes of memory beyond which no gas suffices (docs/protocol.md#62-gas-schedule). */
 const MEMORY_LIMIT = 2 ** 30
 
+const NO_CODE = analyse(EMPTY, false)
+
 /** A frame. Only the interpreter and the opcodes change it while it runs. */
 export class Frame implements FrameView {
   readonly session: Session
-  readonly analysis: CodeAnalysis
-  readonly address: Hex
-  readonly caller: Hex
-  readonly value: bigint
-  #input: FrameData
-  readonly isStatic: boolean
-  readonly depth: number
+  analysis: CodeAnalysis = NO_CODE
+  address: Hex = '0x'
+  caller: Hex = '0x'
+  value = 0n
+  #input: FrameData = EMPTY
+  isStatic = false
+  depth = 0
 
-  pc: number
+  pc = 0
   /** Gas that the frame began with. */
-  readonly gasGiven: number
+  gasGiven = 0
   /** Gas left; a safe integer. */
-  gas: number
+  gas = 0
   /** Slots at and above `sp` are stale. */
   readonly stack: bigint[] = []
   sp = 0
@@ -136,28 +138,43 @@ export class Frame implements FrameView {
   /** The call to make while `status` is `calling`. */
   child: ChildRequest | undefined
 
-  constructor(parts: {
-    session: Session
-    analysis: CodeAnalysis
-    address: Hex
-    caller: Hex
-    value: bigint
-    input: FrameData
-    isStatic: boolean
-    depth: number
-    gas: number
-  }) {
-    this.session = parts.session
-    this.analysis = parts.analysis
-    this.address = parts.address
-    this.caller = parts.caller
-    this.value = parts.value
-    this.#input = parts.input
-    this.isStatic = parts.isStatic
-    this.depth = parts.depth
-    this.gasGiven = parts.gas
-    this.gas = parts.gas
-    this.pc = parts.analysis.start
+  constructor(session: Session) {
+    this.session = session
+  }
+
+  /** The frame of a call begins, also where one before has ended. */
+  begin(
+    analysis: CodeAnalysis,
+    address: Hex,
+    caller: Hex,
+    value: bigint,
+    input: FrameData,
+    isStatic: boolean,
+    depth: number,
+    gas: number,
+  ): void {
+    this.analysis = analysis
+    this.address = address
+    this.caller = caller
+    this.value = value
+    this.#input = input
+    this.isStatic = isStatic
+    this.depth = depth
+    this.gasGiven = gas
+    this.gas = gas
+    this.pc = analysis.start
+    this.sp = 0
+    this.#memory = EMPTY
+    this.#memoryView = undefined
+    this.memoryWords = 0
+    this.lacking = 0
+    this.isOutOfBounds = false
+    this.#returned = EMPTY
+    this.output = EMPTY
+    this.reverted = false
+    this.status = 'running'
+    this.region = undefined
+    this.child = undefined
   }
 
   get code(): Uint8Array {

@@ -8,8 +8,8 @@ interface ReadableMemory {
 /** A part of a frame's memory, which does not change while the frame waits for its callee, nor after it has ended. */
 export class MemoryRange {
   readonly memory: ReadableMemory
-  readonly offset: number
-  readonly length: number
+  offset: number
+  length: number
 
   constructor(memory: ReadableMemory, offset: number, length: number) {
     this.memory = memory

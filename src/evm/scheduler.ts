@@ -10,6 +10,9 @@ const SLICE_MS = 2
 /** Jumps and calls between two readings of the clock. */
 const TICKS_PER_CHECK = 1024
 
+/** A call counts as much time as this many jumps. */
+export const TICKS_PER_CALL = 32
+
 /** What a run is for: building and checking blocks, or answering a query. Slices alternate between waiting lanes. */
 export type Lane = 'chain' | 'query'
 

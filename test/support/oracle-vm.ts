@@ -15,6 +15,7 @@ import type { CallMessage, CreateMessage, FrameResult } from '../../src/evm/call
 import { addressOfCreation } from '../../src/evm/creation.ts'
 import { type Activation, Evm, type EvmRun } from '../../src/evm/evm.ts'
 import { FAILURE } from '../../src/evm/frame.ts'
+import { Journal } from '../../src/evm/journal.ts'
 import { bytesOf } from '../../src/evm/memory-range.ts'
 import { type BlockEnvironment, MAX_GAS, type Message, type MessageResult } from '../../src/evm/message.ts'
 import type { Vm } from '../../src/evm/rules.ts'
@@ -59,23 +60,41 @@ class EthereumLoopEvm extends LibraryLoopEvm {
   }
 }
 
+/** A frame that fails takes its touches back. */
+function markTouches(journal: Journal): void {
+  const touches = touchesOn(journal.state)
+  const marks: number[] = []
+  journal.checkpoint = () => {
+    marks.push(touches.length)
+    Journal.prototype.checkpoint.call(journal)
+  }
+  journal.commit = () => {
+    marks.pop()
+    Journal.prototype.commit.call(journal)
+  }
+  journal.revert = () => {
+    touches.revert(marks.pop() ?? 0)
+    Journal.prototype.revert.call(journal)
+  }
+}
+
 /** Our loop by Ethereum's rules. */
 class EthereumEvm extends Evm {
   readonly #library: EVM
-  readonly #touchesBefore = new WeakMap<Activation, number>()
 
   constructor(run: EvmRun, options: EVMOpts) {
     super(run)
     this.#library = new EVM(options)
     this.#library.common.events.removeAllListeners('hardforkChanged')
+    markTouches(run.session.journal)
   }
 
+  /** Calls that compiled code makes in place are not opened here; what they touch has code and is not empty. */
   protected override open(activation: Activation): ReturnType<Evm['open']> {
-    const touches = touchesOn(this.run.session.journal.state)
     const { message } = activation
-    this.#touchesBefore.set(activation, touches.length)
-    if ('target' in message && message.kind !== 'delegatecall') touches.add(message.address)
     const outcome = super.open(activation)
+    if ('target' in message && message.kind !== 'delegatecall')
+      touchesOn(this.run.session.journal.state).add(message.address)
     if (!('target' in message)) this.#unmark(activation.created)
     return outcome
   }
@@ -86,13 +105,6 @@ class EthereumEvm extends Evm {
     const account = created === undefined ? undefined : state.account(created)
     if (created === undefined || account?.codeHash !== EMPTY_CODE_HASH) return
     state.putAccount(created, { ...account, isContract: false })
-  }
-
-  protected override close(activation: Activation, ended: FrameResult): FrameResult {
-    const result = super.close(activation, ended)
-    const { state } = this.run.session.journal
-    if (result.failure !== undefined) touchesOn(state).revert(this.#touchesBefore.get(activation) ?? 0)
-    return result
   }
 
   protected override async callPrecompile({ target, input, gas }: CallMessage): Promise<FrameResult> {

@@ -1,28 +1,61 @@
 /** Where a frame is in an arena. */
+import { EMPTY } from '../../encoding/bytes.ts'
 import type { Frame, FrameRegion } from '../frame.ts'
-import type { FrameData } from '../memory-range.ts'
+import { type FrameData, MemoryRange } from '../memory-range.ts'
 import type { Arena, RegionFunction } from './arena.ts'
 import type { CompiledCode } from './compiled-code.ts'
 import { MEMORY_AT } from './layout.ts'
 
-/** The place of one frame in an arena. */
+function ranged(range: MemoryRange, offset: number, length: number): MemoryRange {
+  range.offset = offset
+  range.length = length
+  return range
+}
+
+/** The place of a frame in an arena, and after that of another one that has as many frames before it. */
 export class ArenaRegion implements FrameRegion {
   readonly arena: Arena
-  readonly frame: Frame
-  readonly base: number
+  frame: Frame
+  base: number
   /** Where its memory ends, which only the last frame's can move. */
   end: number
+  /** What the clock had when compiled code began to count down, or went on after a call. */
+  ticks = 0
   /** The number of its contract among the owners of storage cells; 0 until it has used one. */
   contract = 0
   /** The frame's compiled code, and its functions by program counter; `undefined` while nothing is compiled. */
   code: CompiledCode | undefined
   functions: readonly (RegionFunction | undefined)[] | undefined
 
+  /** The call data of the frame's callee, and what the frame returns. */
+  readonly #callData = new MemoryRange(this, 0, 0)
+  readonly #output = new MemoryRange(this, 0, 0)
+
   constructor(arena: Arena, frame: Frame, base: number, end: number) {
     this.arena = arena
     this.frame = frame
     this.base = base
     this.end = end
+  }
+
+  /** Another frame is here. */
+  place(frame: Frame, base: number, end: number): void {
+    this.frame = frame
+    this.base = base
+    this.end = end
+    this.contract = 0
+    this.code = undefined
+    this.functions = undefined
+  }
+
+  /** Part of the frame's memory as the call data of its callee, until it calls again. */
+  callData(offset: number, length: number): FrameData {
+    return length === 0 ? EMPTY : ranged(this.#callData, offset, length)
+  }
+
+  /** Part of the frame's memory as what it returns. */
+  output(offset: number, length: number): FrameData {
+    return ranged(this.#output, offset, length)
   }
 
   memory(): Uint8Array {

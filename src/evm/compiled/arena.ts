@@ -3,15 +3,15 @@ import { EMPTY } from '../../encoding/bytes.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { keccakOn } from '../../encoding/keccak-module.ts'
 import { instantiate, type WasmInstance, type WasmModule } from '../../encoding/web-assembly.ts'
-import { RecentMap } from '../../state/recent-map.ts'
 import type { Frame } from '../frame.ts'
 import { GAS } from '../gas-schedule.ts'
 import { bytesOf, type FrameData, MemoryRange } from '../memory-range.ts'
 import { ticksOfBytes } from '../opcodes/memory.ts'
 import { STATE_TICKS } from '../opcodes/operation.ts'
 import type { OpcodeTable } from '../opcodes/table.ts'
+import { addressWord } from './address-word.ts'
 import { ArenaRegion } from './arena-region.ts'
-import { PRESENT_CALLS, requestCall } from './call-opcode.ts'
+import { type CallRunner, PlainCall, PRESENT_CALLS } from './call-opcode.ts'
 import {
   ADDRESS_AT,
   CALLER_AT,
@@ -45,19 +45,6 @@ const LEAST_MEMORY = 1024
 /** Runs a region of compiled code at a frame's base; see `EXIT`. */
 export type RegionFunction = (base: number) => number
 
-/** Addresses as words, 32 bits at a time, the lowest first. */
-const addressWords = new RecentMap<Hex, Uint32Array>(1024)
-
-function addressWord(address: Hex): Uint32Array {
-  let word = addressWords.get(address)
-  if (word === undefined) {
-    word = new Uint32Array(8)
-    for (let i = 0; i < 5; i++) word[i] = Number.parseInt(address.slice(34 - 8 * i, 42 - 8 * i), 16)
-    addressWords.set(address, word)
-  }
-  return word
-}
-
 const STOP = 0x00
 const SHA3 = 0x20
 const SSTORE = 0x55
@@ -69,20 +56,34 @@ export class Arena {
   readonly #keccak = keccakOn(this.linear.memory)
   readonly #slots = new SlotCache(this.linear)
   readonly #instances = new WeakMap<WasmModule, WasmInstance['exports']>()
-  readonly #frames: ArenaRegion[] = []
+  /** The regions of the frames, of which so many are in use. */
+  readonly #regions: ArenaRegion[] = []
+  #count = 0
   /** The frame that runs. */
   #running: ArenaRegion | undefined
   #table: OpcodeTable | undefined
+  #execution: CallRunner | undefined
+  readonly #plain = new PlainCall()
 
   /** Its size in bytes. */
   get size(): number {
     return this.linear.size
   }
 
+  /** A message begins. */
+  begin(table: OpcodeTable, execution: CallRunner): void {
+    this.#table = table
+    this.#execution = execution
+  }
+
   /** Readies it for another message; false when the one before did not end. */
   reset(): boolean {
     this.#slots.reset()
-    return this.#frames.length === 0
+    this.#regions.length = 0
+    this.#running = undefined
+    this.#execution = undefined
+    this.#plain.input = EMPTY
+    return this.#count === 0
   }
 
   /** The functions of a module, on this memory. */
@@ -108,7 +109,7 @@ export class Arena {
 
   /** Gives a frame a region, behind those of the frames that called it. */
   enter(frame: Frame): ArenaRegion {
-    const caller = this.#frames.at(-1)
+    const caller = this.#count === 0 ? undefined : this.#regions[this.#count - 1]
     const start = caller?.end ?? FRAMES_AT
     // That of its last callee may be where the region will be.
     frame.keepReturned()
@@ -117,8 +118,7 @@ export class Arena {
     const base = (start + length + 32 + 31) & ~31
     const end = base + MEMORY_AT + Math.max(LEAST_MEMORY, frame.memoryWords * 32)
     this.#reserve(end)
-    const region = new ArenaRegion(this, frame, base, end)
-    this.#frames.push(region)
+    const region = this.#regionAt(frame, base, end)
     const inputAt = base - length - 32
     const { linear } = this
     const { floats, halves } = linear
@@ -136,6 +136,17 @@ export class Arena {
     if (memoryWords > 0) linear.bytes.set(frame.memory.subarray(0, memoryWords * 32), base + MEMORY_AT)
     frame.region = region
     frame.moveMemory()
+    return region
+  }
+
+  /** The region of the next frame. */
+  #regionAt(frame: Frame, base: number, end: number): ArenaRegion {
+    const place = this.#count++
+    let region = this.#regions[place]
+    if (region === undefined) {
+      region = new ArenaRegion(this, frame, base, end)
+      this.#regions.push(region)
+    } else region.place(frame, base, end)
     return region
   }
 
@@ -160,7 +171,7 @@ export class Arena {
 
   /** Frees the region of a frame that has ended; its memory stays as it is until another is there. */
   leave(region: ArenaRegion): void {
-    if (this.#frames.pop() !== region) throw new Error('a frame ends before those that it called')
+    if (this.#regions[--this.#count] !== region) throw new Error('a frame ends before those that it called')
     if (this.#running === region) this.#running = undefined
     this.#slots.drop()
   }
@@ -176,24 +187,38 @@ export class Arena {
   }
 
   /** Runs a region of compiled code in a frame. */
-  run(region: ArenaRegion, table: OpcodeTable, code: RegionFunction): number {
+  run(region: ArenaRegion, code: RegionFunction): number {
     const { frame, base } = region
-    const { clock, journal } = frame.session
-    const linear = this.linear
-    this.#running = region
-    this.#table = table
-    const ticks = Math.max(1, Math.floor(clock.ticks))
-    linear.floats[(base + GAS_AT) >> 3] = frame.gas
-    linear.halves[(base + TICKS_AT) >> 2] = ticks
-    linear.halves[(base + MEMORY_SIZE_AT) >> 2] = frame.memoryWords * 32
-    linear.halves[(base + RETURNED_AT) >> 2] = frame.returnedLength
-    this.#slots.begin(region, journal.state)
+    this.#resume(region)
+    this.linear.halves[(base + MEMORY_SIZE_AT) >> 2] = frame.memoryWords * 32
     const exit = code(base)
-    this.#slots.flush()
+    this.#suspend(region)
+    const { linear } = this
     frame.gas = linear.floats[(base + GAS_AT) >> 3] as number
     frame.memoryWords = (linear.halves[(base + MEMORY_SIZE_AT) >> 2] as number) >> 5
-    clock.ticks -= ticks - ((linear.halves[(base + TICKS_AT) >> 2] as number) | 0)
     return exit
+  }
+
+  /** Compiled code is about to run in a frame. */
+  #resume(region: ArenaRegion): void {
+    const { frame, base } = region
+    const { clock, journal } = frame.session
+    const { linear } = this
+    this.#running = region
+    const ticks = Math.max(1, Math.floor(clock.ticks))
+    region.ticks = ticks
+    linear.halves[(base + TICKS_AT) >> 2] = ticks
+    linear.floats[(base + GAS_AT) >> 3] = frame.gas
+    linear.halves[(base + RETURNED_AT) >> 2] = frame.returnedLength
+    this.#slots.begin(region, journal.state)
+  }
+
+  /** Others may look at the state and at the clock. */
+  #suspend(region: ArenaRegion): void {
+    this.#slots.flush()
+    const left = (this.linear.halves[(region.base + TICKS_AT) >> 2] as number) | 0
+    region.frame.session.clock.ticks -= region.ticks - left
+    region.ticks = left
   }
 
   /** Puts the words that the frame has on top of those in the region. */
@@ -278,17 +303,33 @@ export class Arena {
     return frame.status === 'running' ? 0 : 1
   }
 
-  /** A call whose operands are small, by small steps; any other from the table. */
+  /**
+   * A call whose operands are small, by small steps; any other from the table. Code goes on here when the callee could
+   * run to its end.
+   */
   #call(base: number, end: number, opcode: number): number {
-    const { frame } = this.#current()
+    const region = this.#current()
+    const { frame } = region
     const { linear } = this
     const gasAt = (base + GAS_AT) >> 3
     frame.gas = linear.floats[gasAt] as number
-    const isPlain = (this.#table as OpcodeTable).run[opcode] === PRESENT_CALLS.get(opcode)
-    if (!isPlain || !requestCall(linear, end, opcode, frame)) return this.#runOpcode(base, end, opcode)
-    linear.floats[gasAt] = frame.gas
-    linear.halves[(base + MEMORY_SIZE_AT) >> 2] = frame.memoryWords * 32
-    return 1
+    const { needs, run } = this.#table as OpcodeTable
+    const isPlain = run[opcode] === PRESENT_CALLS.get(opcode)
+    const call = this.#plain
+    if (isPlain && call.read(linear, end, opcode, region)) {
+      linear.floats[gasAt] = frame.gas
+      linear.halves[(base + MEMORY_SIZE_AT) >> 2] = frame.memoryWords * 32
+    } else {
+      this.#runOpcode(base, end, opcode)
+      if (!call.take(frame)) return 1
+    }
+    this.#suspend(region)
+    const result = (this.#execution as CallRunner).call(frame, call)
+    if (result < 0) return 1
+    this.#resume(region)
+    const at = end - 32 * (needs[opcode] as number)
+    this.linear.write(at, result === 0 ? 0n : 1n)
+    return 0
   }
 
   /** STOP, RETURN and REVERT. */
@@ -312,7 +353,7 @@ export class Arena {
     frame.grow(last)
     // The arena does not outlive the message.
     const stays = length > 0 && frame.depth > 0
-    frame.stop(stays ? new MemoryRange(region, offset, length) : frame.read(offset, length))
+    frame.stop(stays ? region.output(offset, length) : frame.read(offset, length))
     frame.reverted = opcode === REVERT
     return 1
   }
@@ -345,6 +386,6 @@ export class Arena {
     if (end <= size) return
     if (end > LARGEST) throw new RangeError(`the frames of a message need ${end} bytes of memory`)
     this.linear.grow(Math.max(end - size, Math.min(size, STEP, LARGEST - size)))
-    for (const { frame } of this.#frames) frame.moveMemory()
+    for (let i = 0; i < this.#count; i++) this.#regions[i]?.frame.moveMemory()
   }
 }

@@ -2,12 +2,13 @@
 import { EMPTY } from '../../encoding/bytes.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import type { CallRequest, Frame } from '../frame.ts'
-import { MemoryRange } from '../memory-range.ts'
+import type { FrameData } from '../memory-range.ts'
 import { CALLS, MAX_CALL_DEPTH } from '../opcodes/calls.ts'
 import { wordToAddress } from '../word.ts'
+import type { ArenaRegion } from './arena-region.ts'
 import type { LinearMemory } from './linear-memory.ts'
 
-/** What the opcodes of calls do at heights at which all rules are in force; `requestCall` does the same. */
+/** What the opcodes of calls do at heights at which all rules are in force; `PlainCall` does the same. */
 export const PRESENT_CALLS: ReadonlyMap<number, (frame: Frame) => void> = new Map(
   CALLS.map(({ code, run }) => [code, run]),
 )
@@ -48,39 +49,87 @@ function gasAt({ halves }: LinearMemory, at: number): number {
   return above === 0 ? Math.min(low, Number.MAX_SAFE_INTEGER) : Number.MAX_SAFE_INTEGER
 }
 
+/** Makes calls of frames that run in compiled code. */
+export interface CallRunner {
+  /** 1 when the callee has succeeded, 0 when it has failed, -1 when it has to wait, or its call has, and so the frame. */
+  call(frame: Frame, call: PlainCall): number
+}
+
 /**
- * Requests the call whose operands end at `end`. False, and nothing is changed, where the table's opcode is to do it:
- * calls with value, to precompiled contracts or absent accounts, too deep, with large numbers, or that cannot be paid.
+ * A plain call that compiled code is about to make: without value, to a contract that there is. An arena has one, which
+ * is read anew by the calls of the callee.
  */
-export function requestCall(linear: LinearMemory, end: number, opcode: number, frame: Frame): boolean {
-  const kind = KINDS[opcode]
-  if (kind === undefined || frame.depth >= MAX_CALL_DEPTH) return false
-  let at = end - 96
-  if (kind === 'call' || kind === 'callcode') {
-    if (linear.small(at) !== 0) return false
-    at -= 32
+export class PlainCall {
+  kind: CallRequest['kind'] = 'call'
+  target: Hex = '0x'
+  code: Uint8Array = EMPTY
+  input: FrameData = EMPTY
+  gas = 0
+  outputOffset = 0
+  outputLength = 0
+
+  /**
+   * Reads the call whose operands end at `end`, and pays its memory. False, and nothing is changed, where the table's
+   * opcode is to do it: calls with value, to precompiled contracts or accounts without code, too deep, with large
+   * numbers, or that cannot be paid.
+   */
+  read(linear: LinearMemory, end: number, opcode: number, region: ArenaRegion): boolean {
+    const { frame } = region
+    const kind = KINDS[opcode]
+    if (kind === undefined) return false
+    let at = end - 96
+    if (kind === 'call' || kind === 'callcode') {
+      if (linear.small(at) !== 0) return false
+      at -= 32
+    }
+    const inputAt = linear.small(at)
+    const inputLength = linear.small(at - 32)
+    const outputAt = linear.small(at - 64)
+    const outputLength = linear.small(at - 96)
+    if (inputAt < 0 || inputLength < 0 || outputAt < 0 || outputLength < 0) return false
+    if (!this.#finds(addressAt(linear, end - 64), frame)) return false
+    const inputEnd = inputLength === 0 ? 0 : inputAt + inputLength
+    const outputEnd = outputLength === 0 ? 0 : outputAt + outputLength
+    const last = Math.max(inputEnd, outputEnd)
+    const cost = frame.costTo(last)
+    if (cost > frame.gas) return false
+    frame.gas -= cost
+    frame.grow(last)
+    this.kind = kind
+    this.input = region.callData(inputAt, inputLength)
+    this.gas = Math.min(gasAt(linear, end - 32), frame.gas)
+    this.outputOffset = outputLength === 0 ? 0 : outputAt
+    this.outputLength = outputLength
+    return true
   }
-  const inputAt = linear.small(at)
-  const inputLength = linear.small(at - 32)
-  const outputAt = linear.small(at - 64)
-  const outputLength = linear.small(at - 96)
-  if (inputAt < 0 || inputLength < 0 || outputAt < 0 || outputLength < 0) return false
-  const target = addressAt(linear, end - 64)
-  const { precompiles, journal } = frame.session
-  if (precompiles.has(target)) return false
-  if (kind === 'call' && journal.state.account(target) === undefined) return false
-  const inputEnd = inputLength === 0 ? 0 : inputAt + inputLength
-  const outputEnd = outputLength === 0 ? 0 : outputAt + outputLength
-  const last = Math.max(inputEnd, outputEnd)
-  const cost = frame.costTo(last)
-  if (cost > frame.gas) return false
-  frame.gas -= cost
-  frame.grow(last)
-  const gas = Math.min(gasAt(linear, end - 32), frame.gas)
-  const { region } = frame
-  if (region === undefined) throw new Error('compiled code calls from outside a region')
-  const input = inputLength === 0 ? EMPTY : new MemoryRange(region, inputAt, inputLength)
-  const outputOffset = outputLength === 0 ? 0 : outputAt
-  frame.request({ kind, target, value: 0n, input, gas, outputOffset, outputLength })
-  return true
+
+  /** Takes the call that a frame has requested by the table's opcode; false when it is not plain. */
+  take(frame: Frame): boolean {
+    const { child } = frame
+    if (child === undefined || 'initcode' in child || child.value !== 0n) return false
+    if (!this.#finds(child.target, frame)) return false
+    frame.child = undefined
+    frame.status = 'running'
+    this.kind = child.kind
+    this.input = child.input
+    this.gas = child.gas
+    this.outputOffset = child.outputOffset
+    this.outputLength = child.outputLength
+    return true
+  }
+
+  /** Finds the code to call; no rules allow less depth than the present ones. */
+  #finds(target: Hex, { depth, session }: Frame): boolean {
+    const { journal, precompiles } = session
+    if (depth >= MAX_CALL_DEPTH || precompiles.has(target)) return false
+    this.target = target
+    this.code = journal.codeOf(target)
+    return this.code.length > 0
+  }
+
+  /** As a frame requests it. */
+  request(): CallRequest {
+    const { kind, target, input, gas, outputOffset, outputLength } = this
+    return { kind, target, value: 0n, input, gas, outputOffset, outputLength }
+  }
 }

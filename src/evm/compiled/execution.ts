@@ -1,11 +1,22 @@
 /** Runs frames by compiled code where there is any, and by the interpreter elsewhere. */
-import { FAILURE, type Frame, fail } from '../frame.ts'
+import { EVMError } from '@ethereumjs/evm'
+import { EMPTY } from '../../encoding/bytes.ts'
+import { analyse } from '../code-analysis.ts'
+import { type CallRequest, FAILURE, Frame, fail, type Session } from '../frame.ts'
 import { advance } from '../interpreter.ts'
 import type { OpcodeTable } from '../opcodes/table.ts'
+import { TICKS_PER_CALL } from '../scheduler.ts'
 import { Arena } from './arena.ts'
 import type { ArenaRegion } from './arena-region.ts'
+import type { CallRunner, PlainCall } from './call-opcode.ts'
 import { type CompiledCode, compileAt, compiledCode } from './compiled-code.ts'
 import { EXIT, EXIT_SHIFT, PC_MASK } from './layout.ts'
+
+/**
+ * Callees that run while compiled code of their callers waits on the JavaScript stack; deeper ones run when that code
+ * has returned.
+ */
+const MAX_IN_PLACE = 8
 
 /** Arenas that are kept for later messages, and the bytes that they may have together. */
 const POOL_SIZE = 4
@@ -19,15 +30,23 @@ function keepArena(arena: Arena): void {
 }
 
 /** Runs the frames of one message. */
-export class Execution {
+export class Execution implements CallRunner {
   readonly #table: OpcodeTable
   readonly #hotAfter: number
+  readonly #codeHeaders: boolean
   #arena: Arena | undefined
+  /** Callees that run in place. */
+  #inPlace = 0
+  /** Their frames by level, used again for later calls. */
+  readonly #frames: Frame[] = []
+  /** Callees that ran in place and have to wait, the deepest first. */
+  readonly waiting: { readonly frame: Frame; readonly request: CallRequest }[] = []
 
   /** `hotAfter`: jumps to a place after which it is compiled; 0 compiles all code before it runs. */
-  constructor(table: OpcodeTable, hotAfter: number) {
+  constructor(table: OpcodeTable, hotAfter: number, codeHeaders: boolean) {
     this.#table = table
     this.#hotAfter = hotAfter
+    this.#codeHeaders = codeHeaders
   }
 
   /** As the interpreter's `advance`; the status is never `hot`. */
@@ -46,6 +65,72 @@ export class Execution {
     }
   }
 
+  call(frame: Frame, call: PlainCall): number {
+    const { session, depth } = frame
+    const { clock, journal } = session
+    const isDue = clock.ticks <= TICKS_PER_CALL && clock.mustPause()
+    if (isDue || this.#inPlace === MAX_IN_PLACE) {
+      // The pause comes before the call is made.
+      if (isDue) clock.ticks = 0
+      frame.request(call.request())
+      return -1
+    }
+    clock.ticks -= TICKS_PER_CALL
+    frame.returned = EMPTY
+    const { kind, target, input, gas, outputOffset, outputLength } = call
+    const delegates = kind === 'delegatecall'
+    const level = this.#inPlace
+    const callee = this.#frames[level] ?? this.#addFrame(session)
+    callee.begin(
+      analyse(call.code, this.#codeHeaders),
+      delegates || kind === 'callcode' ? frame.address : target,
+      delegates ? frame.caller : frame.address,
+      delegates ? frame.value : 0n,
+      input,
+      kind === 'staticcall' || frame.isStatic,
+      depth + 1,
+      gas,
+    )
+    journal.checkpoint()
+    this.#inPlace++
+    const isBroken = !this.#succeeds(callee)
+    this.#inPlace--
+    if (!isBroken && callee.status !== 'stopped') {
+      const request = { kind, target, value: 0n, input, gas, outputOffset, outputLength } as const
+      this.#frames.length = level
+      this.waiting.push({ frame: callee, request })
+      return -1
+    }
+    this.leave(callee)
+    const hasFailed = isBroken || callee.reverted
+    if (hasFailed) journal.revert()
+    else journal.commit()
+    journal.involve(frame.address, target)
+    frame.gas -= isBroken ? gas : gas - callee.gas
+    if (!isBroken) {
+      frame.returned = callee.output
+      frame.writeReturned(outputOffset, outputLength)
+    }
+    return hasFailed ? 0 : 1
+  }
+
+  #addFrame(session: Session): Frame {
+    const frame = new Frame(session)
+    this.#frames.push(frame)
+    return frame
+  }
+
+  /** Runs a callee; false when its code fails. */
+  #succeeds(callee: Frame): boolean {
+    try {
+      this.advance(callee)
+      return true
+    } catch (error) {
+      if (!(error instanceof EVMError)) throw error
+      return false
+    }
+  }
+
   /** A frame has ended. */
   leave(frame: Frame): void {
     if (frame.region !== undefined) this.#arena?.leave(frame.region as ArenaRegion)
@@ -60,8 +145,7 @@ export class Execution {
 
   /** Runs compiled code from the program counter on; false when the interpreter is to go on. */
   #runCompiled(frame: Frame, code: CompiledCode | undefined): boolean {
-    this.#arena ??= idle.pop() ?? new Arena()
-    const arena = this.#arena
+    const arena = this.#arena ?? this.#takeArena()
     const { analysis, session } = frame
     const { clock } = session
     let region = frame.region as ArenaRegion | undefined
@@ -80,7 +164,7 @@ export class Execution {
         run = functions?.[frame.pc]
       }
       if (run === undefined) break
-      const exit = arena.run(region, this.#table, run)
+      const exit = arena.run(region, run)
       const kind = exit >>> EXIT_SHIFT
       frame.pc = exit & PC_MASK
       if (kind === EXIT.STATUS) return true
@@ -90,6 +174,13 @@ export class Execution {
     }
     arena.takeStack(region)
     return false
+  }
+
+  #takeArena(): Arena {
+    const arena = idle.pop() ?? new Arena()
+    arena.begin(this.#table, this)
+    this.#arena = arena
+    return arena
   }
 
   /** Counts an arrival at code that is not compiled. */

@@ -86,8 +86,10 @@ export class LinearMemory {
 
   /** Copies bytes; a few in a loop, as below. */
   copyWithin(from: number, length: number, to: number): void {
-    const { bytes } = this
+    const { bytes, halves } = this
     if (length > FEW_BYTES) bytes.copyWithin(to, from, from + length)
+    else if (((from | to | length) & 3) === 0)
+      for (let i = 0; i < length >> 2; i++) halves[(to >> 2) + i] = halves[(from >> 2) + i] as number
     else for (let i = 0; i < length; i++) bytes[to + i] = bytes[from + i] as number
   }
 

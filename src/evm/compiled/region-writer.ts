@@ -9,12 +9,14 @@ import { WordWriter } from './words.ts'
 /** The local of the stack's end is this much lower, since offsets of loads and stores cannot be negative. */
 export const BIAS = STACK_BYTES
 
-/** Opcodes that end the frame or request a call: nothing follows in the region. */
-export const LAST: ReadonlySet<number> = new Set([0x00, 0xf0, 0xf1, 0xf2, 0xf3, 0xf4, 0xf5, 0xfa, 0xfd, 0xff])
+/** Opcodes that end the frame or request a creation: nothing follows in the region. */
+export const LAST: ReadonlySet<number> = new Set([0x00, 0xf0, 0xf3, 0xf5, 0xfd, 0xff])
 
-/** Opcodes that end a frame without failure, but for that which destroys the contract; opcodes that call. */
+/** Opcodes that call. */
+export const CALLS: ReadonlySet<number> = new Set([0xf1, 0xf2, 0xf4, 0xfa])
+
+/** Opcodes that end a frame without failure, but for that which destroys the contract. */
 const ENDS: ReadonlySet<number> = new Set([0x00, 0xf3, 0xfd])
-const CALLS: ReadonlySet<number> = new Set([0xf1, 0xf2, 0xf4, 0xfa])
 
 /** Writes one region, a function `(base) → exit`. */
 export class RegionWriter {
@@ -137,10 +139,14 @@ export class RegionWriter {
     }
   }
 
-  /** The operands are gone, and the result is where the stack is; that of a call comes when the callee has ended. */
-  settleOperands(opcode: number): void {
+  /** The operands are gone. */
+  dropOperands(opcode: number): void {
     this.drop(this.table.needs[opcode] as number)
-    if (!LAST.has(opcode)) this.top += this.table.pushes[opcode] as number
+  }
+
+  /** The result is where the stack is. */
+  addResult(opcode: number): void {
+    this.top += this.table.pushes[opcode] as number
   }
 
   swap(depth: number): void {

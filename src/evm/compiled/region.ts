@@ -9,7 +9,7 @@ import type { OpcodeTable } from '../opcodes/table.ts'
 import { inlineOpcode } from './inline-opcodes.ts'
 import { knownValue, type Word } from './lanes.ts'
 import { EXIT, EXIT_SHIFT, GAS_AT, PC_MASK, STACK_AT, STACK_BYTES, STACK_END_AT, TICKS_AT } from './layout.ts'
-import { BIAS, LAST, RegionWriter } from './region-writer.ts'
+import { BIAS, CALLS, LAST, RegionWriter } from './region-writer.ts'
 import type { Routines } from './routines.ts'
 import { segmentAt, sizeOf, treatmentOf } from './segment.ts'
 
@@ -274,20 +274,27 @@ class RegionCompiler {
     const body = this.#writer.body
     this.#writer.callRun(opcode)
     const next = this.#writer.pc + 1
-    this.#writer.settleOperands(opcode)
+    this.#writer.dropOperands(opcode)
+    if (LAST.has(opcode)) {
+      body.op(OP.drop)
+      if (opcode === 0xf0 || opcode === 0xf5) this.#continuations.add(next)
+      this.#writer.exit(EXIT.STATUS, next)
+      return false
+    }
+    // The result of a call that is not made in place comes when the callee has ended.
+    const isCall = CALLS.has(opcode)
+    if (!isCall) this.#writer.addResult(opcode)
     if (treatmentOf(opcode, this.#table) !== 'gas') {
       body.op(OP.drop)
       return true
     }
-    if (LAST.has(opcode)) {
-      body.op(OP.drop)
-      if (opcode >= 0xf0 && opcode !== 0xf3 && opcode < 0xfb) this.#continuations.add(next)
-      this.#writer.exit(EXIT.STATUS, next)
-      return false
-    }
     body.if()
     this.#writer.exit(EXIT.STATUS, next)
     body.end()
+    if (isCall) {
+      this.#exits.add(next)
+      this.#writer.addResult(opcode)
+    }
     return true
   }
 }
