@@ -65,6 +65,8 @@ export class Overlay implements StateReader {
   #dropped = 0
   /** Counts the changes of storage, also those taken back. */
   storageVersion = 0
+  /** Counts the changes of accounts, also those taken back. */
+  accountVersion = 0
   /** The inner loop of a contract reads one address again and again. */
   #lastAddress: Hex | undefined
   #lastEntry: Entry | undefined
@@ -201,7 +203,10 @@ export class Overlay implements StateReader {
   /** Takes back what was done since the last checkpoint. Throws when none is open. */
   revert(): void {
     const mark = this.#closeCheckpoint()
-    if (this.#undo.length > mark) this.storageVersion++
+    if (this.#undo.length > mark) {
+      this.storageVersion++
+      this.accountVersion++
+    }
     this.#lastCell = undefined
     while (this.#undo.length > mark) this.#undo.pop()?.()
   }
@@ -276,6 +281,7 @@ export class Overlay implements StateReader {
     }
     entry.account = account
     entry.status = 'written'
+    this.accountVersion++
   }
 
   #wipe(entry: Entry): void {

@@ -1,5 +1,6 @@
 /** Where a frame is in an arena. */
 import { EMPTY } from '../../encoding/bytes.ts'
+import type { Hex } from '../../encoding/hex.ts'
 import type { Frame, FrameRegion } from '../frame.ts'
 import { type FrameData, MemoryRange } from '../memory-range.ts'
 import type { Arena, RegionFunction } from './arena.ts'
@@ -26,6 +27,11 @@ export class ArenaRegion implements FrameRegion {
   /** The frame's compiled code, and its functions by program counter; `undefined` while nothing is compiled. */
   code: CompiledCode | undefined
   functions: readonly (RegionFunction | undefined)[] | undefined
+
+  /** The contract that was called last from here, its code, and of which version of the accounts that is. */
+  target: Hex | undefined
+  targetCode: Uint8Array = EMPTY
+  targetVersion = 0
 
   /** The call data of the frame's callee, and what the frame returns. */
   readonly #callData = new MemoryRange(this, 0, 0)

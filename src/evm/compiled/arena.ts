@@ -321,7 +321,7 @@ export class Arena {
       linear.halves[(base + MEMORY_SIZE_AT) >> 2] = frame.memoryWords * 32
     } else {
       this.#runOpcode(base, end, opcode)
-      if (!call.take(frame)) return 1
+      if (!call.take(region)) return 1
     }
     this.#suspend(region)
     const result = (this.#execution as CallRunner).call(frame, call)

@@ -87,7 +87,7 @@ export class PlainCall {
     const outputAt = linear.small(at - 64)
     const outputLength = linear.small(at - 96)
     if (inputAt < 0 || inputLength < 0 || outputAt < 0 || outputLength < 0) return false
-    if (!this.#finds(addressAt(linear, end - 64), frame)) return false
+    if (!this.#finds(addressAt(linear, end - 64), region)) return false
     const inputEnd = inputLength === 0 ? 0 : inputAt + inputLength
     const outputEnd = outputLength === 0 ? 0 : outputAt + outputLength
     const last = Math.max(inputEnd, outputEnd)
@@ -104,10 +104,11 @@ export class PlainCall {
   }
 
   /** Takes the call that a frame has requested by the table's opcode; false when it is not plain. */
-  take(frame: Frame): boolean {
+  take(region: ArenaRegion): boolean {
+    const { frame } = region
     const { child } = frame
     if (child === undefined || 'initcode' in child || child.value !== 0n) return false
-    if (!this.#finds(child.target, frame)) return false
+    if (!this.#finds(child.target, region)) return false
     frame.child = undefined
     frame.status = 'running'
     this.kind = child.kind
@@ -119,12 +120,22 @@ export class PlainCall {
   }
 
   /** Finds the code to call; no rules allow less depth than the present ones. */
-  #finds(target: Hex, { depth, session }: Frame): boolean {
+  #finds(target: Hex, region: ArenaRegion): boolean {
+    const { depth, session } = region.frame
+    if (depth >= MAX_CALL_DEPTH) return false
     const { journal, precompiles } = session
-    if (depth >= MAX_CALL_DEPTH || precompiles.has(target)) return false
+    const { accountVersion } = journal.state
+    if (target !== region.target || accountVersion !== region.targetVersion) {
+      if (precompiles.has(target)) return false
+      const code = journal.codeOf(target)
+      if (code.length === 0) return false
+      region.target = target
+      region.targetCode = code
+      region.targetVersion = accountVersion
+    }
     this.target = target
-    this.code = journal.codeOf(target)
-    return this.code.length > 0
+    this.code = region.targetCode
+    return true
   }
 
   /** As a frame requests it. */

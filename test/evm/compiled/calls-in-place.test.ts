@@ -107,6 +107,18 @@ describe('calls in place', () => {
     }
   })
 
+  it('find no code where the creation of a contract was undone', async () => {
+    // Makes a contract that returns 32 bytes, calls it and reverts; with call data, calls the address in them.
+    const maker = `CALLDATASIZE @again JUMPI PUSH14 0x6460206000f36000526005601bf3 0 MSTORE
+      14 18 0 CREATE DUP1 64 MSTORE 0 0 0 0 0 DUP6 GAS CALL RETURNDATASIZE 96 MSTORE 64 64 REVERT
+      again: 0 0 0 0 0 0 CALLDATALOAD GAS CALL RETURNDATASIZE 96 MSTORE 64 64 RETURN`
+    const round = `64 0 0 0 0 ${OTHER} GAS CALL POP 32 MLOAD 3 SLOAD ADD 3 SSTORE
+      64 0 32 0 0 ${OTHER} GAS CALL POP 32 MLOAD 1000 MUL 3 SLOAD ADD 3 SSTORE`
+    const result = await agreed({ [CONTRACT]: { code: `${often(round)} STOP` }, [OTHER]: { code: maker } })
+    expect(result.status).toBe('succeeded')
+    expect(result.storage[0]?.[3]).toBe(640n)
+  })
+
   it('keep CALLER, CALLVALUE and the static flag of each kind', async () => {
     const callee = 'CALLER 0 MSTORE CALLVALUE 32 MSTORE ADDRESS 64 MSTORE 96 0 LOG0 1 0 SSTORE 96 0 RETURN'
     const rounds = ['CALL', 'CALLCODE', 'DELEGATECALL', 'STATICCALL'].map((kind) => {
