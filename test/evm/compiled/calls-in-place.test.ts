@@ -157,7 +157,7 @@ describe('calls in place', () => {
         next = setImmediate(again)
       }
       let next = setImmediate(again)
-      const late = run(state, { gas: 10n ** 12n }, { vm: compiled, deadlineMs: 200 })
+      const late = run(state, { gas: 10n ** 12n }, { vm: compiled, deadlineMs: 600 })
       await expect(late).rejects.toMatchObject({ kind: 'limit-exceeded' })
       clearImmediate(next)
       expect(passes).toBeGreaterThan(0)
