@@ -142,7 +142,7 @@ export class Frame implements FrameView {
     this.session = session
   }
 
-  /** The frame of a call begins, also where one before has ended. */
+  /** Begins a call in this frame, which is new or whose call has ended. An object of parameters would cost each call an allocation. */
   begin(
     analysis: CodeAnalysis,
     address: Hex,

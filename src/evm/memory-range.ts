@@ -5,7 +5,10 @@ interface ReadableMemory {
   read(offset: number, length: number): Uint8Array
 }
 
-/** A part of a frame's memory, which does not change while the frame waits for its callee, nor after it has ended. */
+/**
+ * A part of a frame's memory, which does not change while the frame waits for its callee, nor after it has ended. One of
+ * an `ArenaRegion` is used again for the next call.
+ */
 export class MemoryRange {
   readonly memory: ReadableMemory
   offset: number

@@ -26,6 +26,7 @@ export const BANNED: Refusal = forbidden('Address is banned: see sco_unbanAddres
 export interface BanCheck {
   /** Why a request is refused; `undefined` when its caller is not banned. */
   refusal(request: IncomingMessage): Refusal | undefined
+  /** Is this caller banned? */
   isBannedAddress(address: string): boolean
   /** Counts a connection whose first request is accepted. */
   countAccepted(address: string): void

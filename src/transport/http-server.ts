@@ -46,8 +46,9 @@ function peerOf(socket: Duplex): string {
 }
 
 /**
- * Has plain requests answered without `node:http`: its own listener takes a connection only once it is handed over.
- * Node has no other way to track connections of a server that it takes later (`headersTimeout`, `closeIdleConnections`).
+ * Has plain requests answered without `node:http`, whose own `connection` listener is called for a connection that is
+ * handed over. A second server that does not listen cannot take them: Node applies `headersTimeout` and
+ * `closeIdleConnections` to the connections of listening servers only.
  */
 function servePlain(server: Server, requests: PlainRequests, headersTimeout: number) {
   const [adopt] = server.listeners('connection')

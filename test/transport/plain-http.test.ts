@@ -194,7 +194,7 @@ describe('a plain connection', () => {
     const text = request('{"a":1}')
     for (const end of [1, 20, text.indexOf('\r\n\r\n') + 2, text.length - 7, text.length - 1]) {
       const socket = served === undefined ? await open() : await served.open()
-      // node:http counts a connection as open once it has taken it.
+      // Yields to the server, so that it reads the parts apart.
       socket.send(text.slice(0, end))
       await socket.drained()
       await new Promise((resolve) => served.http.server.getConnections(resolve))

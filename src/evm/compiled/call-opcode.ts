@@ -4,7 +4,7 @@ import type { Hex } from '../../encoding/hex.ts'
 import type { CallRequest, Frame } from '../frame.ts'
 import type { FrameData } from '../memory-range.ts'
 import { CALLS, MAX_CALL_DEPTH } from '../opcodes/calls.ts'
-import { wordToAddress } from '../word.ts'
+import { addressAt } from './address-word.ts'
 import type { ArenaRegion } from './arena-region.ts'
 import type { LinearMemory } from './linear-memory.ts'
 
@@ -20,27 +20,7 @@ const KINDS: readonly (CallRequest['kind'] | undefined)[] = Array.from({ length:
   return opcode === 0xfa ? 'staticcall' : undefined
 })
 
-/** Addresses that were called last, by the low bits of their words, with these words, 5 x 32 bits each. */
-const PLACES = 256
-const called = new Uint32Array(PLACES * 5)
-const addresses: (Hex | undefined)[] = new Array(PLACES).fill(undefined)
-
-function addressAt(linear: LinearMemory, at: number): Hex {
-  const { halves } = linear
-  const word = at >> 2
-  const place = (halves[word] as number) & (PLACES - 1)
-  const known = addresses[place]
-  const first = place * 5
-  let isKnown = known !== undefined
-  for (let i = 0; i < 5 && isKnown; i++) isKnown = called[first + i] === halves[word + i]
-  if (isKnown) return known as Hex
-  const address = wordToAddress(linear.read(at))
-  addresses[place] = address
-  for (let i = 0; i < 5; i++) called[first + i] = halves[word + i] as number
-  return address
-}
-
-/** The word at an address, or the largest safe integer where that is less. */
+/** The word at a place in linear memory, or the largest safe integer where that is less. */
 function gasAt({ halves }: LinearMemory, at: number): number {
   const word = at >> 2
   let above = 0
