@@ -34,9 +34,12 @@ export function sliceHex(bytes: Uint8Array, start: number, end: number): Hex {
   return text.toString('latin1', 0, at) as Hex
 }
 
-/** The value of a hex digit's character code. */
-function digitOf(code: number): number {
-  return code < 0x3a ? code - 0x30 : (code | 0x20) - 0x57
+/** The value of a hex digit by its character code: hashes are random, so a branch on the kind of digit is taken wrongly half the time. */
+const DIGIT = new Uint8Array(128)
+for (let value = 0; value < 16; value++) {
+  const digit = value.toString(16)
+  DIGIT[digit.charCodeAt(0)] = value
+  DIGIT[digit.toUpperCase().charCodeAt(0)] = value
 }
 
 /** `0x` text (an even number of valid digits, already checked) to bytes. */
@@ -54,7 +57,7 @@ export function fromHex(hex: string): Uint8Array {
 /** Writes the bytes of a short `0x` text (an even number of valid digits, already checked) at a place. */
 export function writeHex(into: Uint8Array, start: number, hex: string): void {
   for (let i = start, at = 2; at < hex.length; i++, at += 2) {
-    into[i] = (digitOf(hex.charCodeAt(at)) << 4) | digitOf(hex.charCodeAt(at + 1))
+    into[i] = ((DIGIT[hex.charCodeAt(at)] as number) << 4) | (DIGIT[hex.charCodeAt(at + 1)] as number)
   }
 }
 

@@ -1,6 +1,6 @@
 /** Typed corners of one ordered keyspace: reads happen here, writes are only described here. */
 import { equal } from '../encoding/bytes.ts'
-import { fromHex, type Hex, toHex } from '../encoding/hex.ts'
+import { fromHex, type Hex, toHex, writeHex } from '../encoding/hex.ts'
 
 /** A change of the data. */
 export type Operation =
@@ -80,19 +80,13 @@ export interface ValueCodec<V> {
 const HASH_BYTES = 32
 const HEIGHT_BYTES = 6
 
-function digit(code: number): number {
-  return code < 0x3a ? code - 0x30 : code - 0x57
-}
-
 /** Hashes, 32 bytes. */
 export const hashKey: KeyCodec<Hex> = {
   // Small arrays of their own live on the JavaScript heap; slices of Node's shared slabs would each hold 8 KiB alive.
   encode(prefix, hash) {
     const key = new Uint8Array(1 + HASH_BYTES)
     key[0] = prefix
-    for (let i = 1, at = 2; i <= HASH_BYTES; i++, at += 2) {
-      key[i] = (digit(hash.charCodeAt(at)) << 4) | digit(hash.charCodeAt(at + 1))
-    }
+    writeHex(key, 1, hash)
     return key
   },
   decode: (bytes) => toHex(bytes.subarray(1)),
@@ -103,9 +97,7 @@ export const bytesKey: KeyCodec<Hex> = {
   encode(prefix, hex) {
     const key = new Uint8Array(hex.length / 2)
     key[0] = prefix
-    for (let i = 1, at = 2; i < key.length; i++, at += 2) {
-      key[i] = (digit(hex.charCodeAt(at)) << 4) | digit(hex.charCodeAt(at + 1))
-    }
+    writeHex(key, 1, hex)
     return key
   },
   decode: (bytes) => toHex(bytes.subarray(1)),
