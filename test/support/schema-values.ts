@@ -37,8 +37,17 @@ function whole({ minimum = 0, maximum = Number.MAX_SAFE_INTEGER }: JsonSchema): 
   return maximum > MOST_WORK ? fc.oneof(small, fc.constantFrom(minimum, maximum)) : small
 }
 
+/** Texts by the pattern that they match. fast-check takes milliseconds to make one; the patterns of all methods are a few. */
+const matching = new Map<string, fc.Arbitrary<string>>()
+
+function textMatching(pattern: string): fc.Arbitrary<string> {
+  const made = matching.get(pattern) ?? fc.stringMatching(new RegExp(pattern), { size: 'small' })
+  matching.set(pattern, made)
+  return made
+}
+
 function text({ pattern, minLength, maxLength = 40 }: JsonSchema): fc.Arbitrary<unknown> {
-  if (pattern !== undefined) return fc.stringMatching(new RegExp(pattern), { size: 'small' })
+  if (pattern !== undefined) return textMatching(pattern)
   return fc.string({ ...(minLength !== undefined && { minLength }), maxLength: Math.min(maxLength, 40) })
 }
 
