@@ -9,6 +9,7 @@ import { EMPTY_ACCOUNT, withBalance, withNonce } from '../chain/account.ts'
 import { EMPTY } from '../encoding/bytes.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { hasWebAssembly } from '../encoding/web-assembly.ts'
+import { type Activation, Wait } from './activation.ts'
 import {
   type CallMessage,
   type CreateMessage,
@@ -32,7 +33,6 @@ import { TICKS_PER_CALL } from './scheduler.ts'
 import { frameStart, reportEnd, reportRefusal } from './tracing/frame-events.ts'
 import { tracedFailure } from './tracing/frame-failure.ts'
 import { advanceTraced } from './tracing/traced-interpreter.ts'
-import type { FrameStart } from './tracing/tracer.ts'
 import { MAX_WORD } from './word.ts'
 
 /** EIP-2681: a nonce of this size cannot grow. */
@@ -50,26 +50,6 @@ export interface EvmRun extends PrecompileRun {
   consoleCalls: ConsoleCalls | undefined
 }
 
-/** A message that has begun and not ended. */
-export interface Activation {
-  readonly message: FrameMessage
-  /** The one whose frame made the call; `undefined` for the top-level message. */
-  readonly parent: Activation | undefined
-  /** What that frame requested. */
-  readonly child: ChildRequest | undefined
-  /** The return data that it had. */
-  readonly returnedBefore: Uint8Array
-  /** Refund and number of destroyed contracts before. */
-  readonly refundBefore: number
-  readonly destroyedBefore: number
-  /** What a tracer received of its start. */
-  start: FrameStart | undefined
-  /** Absent until its code runs. */
-  frame: Frame | undefined
-  /** Address of a creation, once it is known. */
-  created: Hex | undefined
-}
-
 /** Runs one top-level message. */
 export class Evm {
   protected readonly run: EvmRun
@@ -83,11 +63,35 @@ export class Evm {
     this.#execution = compiles ? new Execution(rules.opcodes, hotAfter, rules.codeHeaders) : undefined
   }
 
-  /** Runs a message with everything that it calls. State changes of a failure are undone. */
-  async execute(message: FrameMessage): Promise<FrameResult> {
+  /**
+   * Runs a message with everything that it calls: its result, or a promise of it when it has to wait. State changes of a
+   * failure are undone.
+   */
+  execute(message: FrameMessage): FrameResult | Promise<FrameResult> {
+    const activation = this.#begin(message, undefined, undefined)
+    const end = this.#proceed(activation, this.open(activation))
+    return end instanceof Wait ? this.#resumeLater(end) : end
+  }
+
+  /** Goes on after each wait, until the message has ended. */
+  async #resumeLater(first: Wait): Promise<FrameResult> {
+    let end: FrameResult | Wait = first
+    while (end instanceof Wait) {
+      const { activation, until, isOpen }: Wait = end
+      const outcome = await until
+      end = this.#proceed(activation, isOpen ? outcome : this.open(activation))
+    }
+    return end
+  }
+
+  /** Runs the innermost message, and then those that wait for it, until the first ends or one cannot go on yet. */
+  #proceed(
+    activation: Activation,
+    known: FrameResult | Promise<FrameResult> | undefined,
+  ): FrameResult | Wait {
     const { clock } = this.run.session
-    let current = this.#begin(message, undefined, undefined)
-    let outcome = this.open(current)
+    let current = activation
+    let outcome = known
     for (;;) {
       while (outcome === undefined) {
         const { frame } = current
@@ -100,12 +104,15 @@ export class Evm {
         caller.status = 'running'
         const child = calls ? this.#request(current, caller) : undefined
         if (calls) clock.ticks -= TICKS_PER_CALL
-        if (!calls || (clock.ticks <= 0 && clock.mustPause())) await clock.pause()
+        if (!calls || (clock.ticks <= 0 && clock.mustPause())) {
+          return new Wait(child ?? current, clock.pause(), child === undefined)
+        }
         if (child === undefined) continue
         current = child
         outcome = this.open(child)
       }
-      const result = this.close(current, outcome instanceof Promise ? await outcome : outcome)
+      if (outcome instanceof Promise) return new Wait(current, outcome, true)
+      const result = this.close(current, outcome)
       const { parent } = current
       if (parent === undefined) {
         this.#execution?.release()

@@ -87,7 +87,7 @@ export class RunClock {
   }
 
   /** Waits for the next slice. */
-  async pause(): Promise<void> {
+  async pause(): Promise<undefined> {
     await nextSlice(this.#lane)
     this.#start = performance.now()
   }

@@ -44,7 +44,7 @@ export function createVm(parts: VmParts): Vm {
 
   return {
     rulesAt,
-    async run(message, state, env, options = {}) {
+    run(message, state, env, options = {}) {
       const rules = rulesAt(env.number)
       if (message.gas > rules.maxGas) throw invalidParams(`gas: ${message.gas} is above ${rules.maxGas}`)
       const journal = new Journal(state)
@@ -77,8 +77,10 @@ export function createVm(parts: VmParts): Vm {
         directEffects: [],
         consoleCalls: undefined,
       }
-      const result = await makeEvm(run).execute(topMessage(message))
-      return toResult(message, result, run)
+      const result = makeEvm(run).execute(topMessage(message))
+      return result instanceof Promise
+        ? result.then((ended) => toResult(message, ended, run))
+        : toResult(message, result, run)
     },
   }
 }

@@ -7,7 +7,7 @@ import { EMPTY } from '../encoding/bytes.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { invalidParams } from '../errors.ts'
 import { type Failure, failureOf } from '../evm/failure-message.ts'
-import type { BlockEnvironment } from '../evm/message.ts'
+import type { BlockEnvironment, MessageResult } from '../evm/message.ts'
 import type { Vm } from '../evm/rules.ts'
 import type { Tracer } from '../evm/tracing/tracer.ts'
 import type { StateReader } from '../state/model.ts'
@@ -59,8 +59,11 @@ function netGas(used: bigint, refund: bigint): bigint {
   return used - (refund < used / 2n ? refund : used / 2n)
 }
 
-/** Runs the message. Throws `limit-exceeded`, and `invalid-params` for bad overrides; failures of the code are results. */
-export async function messageCall(parts: SimulationParts): Promise<Simulation> {
+/**
+ * Runs the message: the result, or a promise of it when the run has to wait. Throws or rejects with `limit-exceeded`, and
+ * `invalid-params` for bad overrides; failures of the code are results.
+ */
+export function messageCall(parts: SimulationParts): Simulation | Promise<Simulation> {
   const { request, state, env, vm, gasCap, overrides, deadlineMs, tracer } = parts
   const rules = vm.rulesAt(env.number)
   const { from = NULL_ADDRESS, to = null, value = 0n, gasPrice = 0n, data = EMPTY } = request
@@ -85,22 +88,25 @@ export async function messageCall(parts: SimulationParts): Promise<Simulation> {
   })
   const message = { from, to, value, data, gas: gas - intrinsic, gasPrice, origin: from }
   const limits = deadlineMs === undefined ? {} : { deadlineMs }
-  const result = await vm.run(message, overlay, env, { ...limits, isLocal: true, tracer })
-  const plain = failureOf(result)
-  const failure = plain && (parts.named?.(plain, to) ?? plain)
-  tracer?.finish?.({
-    gasLimit: gas,
-    gasUsed: netGas(intrinsic + result.gasUsed, result.refund),
-    succeeded: failure === undefined,
-    output: result.output,
-    after: overlay,
-  })
-  return {
-    ...(failure && { failure }),
-    output: result.output,
-    gasUsed: intrinsic + result.gasUsed,
-    refund: result.refund,
-    valueCallSeen: result.valueCallSeen,
-    ...(result.consoleCalls && { consoleCalls: result.consoleCalls }),
+  const finish = (result: MessageResult): Simulation => {
+    const plain = failureOf(result)
+    const failure = plain && (parts.named?.(plain, to) ?? plain)
+    tracer?.finish?.({
+      gasLimit: gas,
+      gasUsed: netGas(intrinsic + result.gasUsed, result.refund),
+      succeeded: failure === undefined,
+      output: result.output,
+      after: overlay,
+    })
+    return {
+      ...(failure && { failure }),
+      output: result.output,
+      gasUsed: intrinsic + result.gasUsed,
+      refund: result.refund,
+      valueCallSeen: result.valueCallSeen,
+      ...(result.consoleCalls && { consoleCalls: result.consoleCalls }),
+    }
   }
+  const result = vm.run(message, overlay, env, { ...limits, isLocal: true, tracer })
+  return result instanceof Promise ? result.then(finish) : finish(result)
 }

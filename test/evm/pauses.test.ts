@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => node.close())
 
 /** Calls with a millisecond to do it in. */
-function briefly(to: Hex, data: Uint8Array, code?: Uint8Array): Promise<Uint8Array> {
+async function briefly(to: Hex, data: Uint8Array, code?: Uint8Array): Promise<Uint8Array> {
   const overrides = code && new Map([[CODE, { code }]])
   return node.engine.queries.call({ to, data }, { tag: 'latest' }, overrides, 1)
 }

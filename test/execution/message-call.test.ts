@@ -17,7 +17,7 @@ import {
 
 const CAP = 10_000_000n
 
-function call(request: CallRequest, given: Record<Hex, Given> = {}, overrides?: StateOverrides) {
+async function call(request: CallRequest, given: Record<Hex, Given> = {}, overrides?: StateOverrides) {
   return messageCall({
     request,
     state: world(given),

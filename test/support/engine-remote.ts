@@ -55,7 +55,7 @@ export function engineRemote(node: Node): EngineRemote {
           ...slots.map((slot) => ({ kind: 'cell' as const, address, slot })),
         ])
       },
-      call: (request) => queries.call(request, { hash: block.hash }),
+      call: async (request) => queries.call(request, { hash: block.hash }),
     }
     states.set(block.hash, state)
     return state

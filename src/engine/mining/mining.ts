@@ -63,7 +63,7 @@ export function createMining(parts: MiningParts): Mining {
     buildBlock({ ...request, headerOverrides: blockOverrides.headerOverrides })
   const buildFromPool = (parent: ExecutedBlock, timestamp: number, data: Uint8Array) =>
     parts.onDemand(
-      () => {
+      async () => {
         if (fork !== undefined) readParties(parts.stateAfter(parent), pool.pending())
         return build({
           parent,

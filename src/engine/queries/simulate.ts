@@ -10,7 +10,7 @@ import type { Tracer } from '../../evm/tracing/tracer.ts'
 import { type AccessList, createAccessList } from '../../execution/access-list.ts'
 import { applyTransaction, TransactionRejected } from '../../execution/apply-transaction.ts'
 import { estimateGas } from '../../execution/estimate-gas.ts'
-import { messageCall } from '../../execution/message-call.ts'
+import { messageCall, type Simulation } from '../../execution/message-call.ts'
 import type { CallRequest, StateOverrides } from '../../execution/request.ts'
 import { tracedState } from '../../execution/traced-state.ts'
 import type { Logger } from '../../logger.ts'
@@ -26,8 +26,8 @@ import type { Lookup } from './lookup.ts'
 /** Simulated messages. `timeoutMs` of wall clock, 0 for no limit; the node's own limit unless given. */
 export interface Simulations {
   /**
-   * Runs a message on the state of a block, in its environment; resolves to the output.
-   * Throws `block-not-found`, `reverted` (with the revert data), `limit-exceeded` at the time limit.
+   * Runs a message on the state of a block, in its environment; the output, at once where nothing waits. Throws, or
+   * rejects with, `block-not-found`, `reverted` (with the revert data), `limit-exceeded` at the time limit.
    * Other failures of the code give empty output, unless strict calls are on (`reverted` with the failure's name).
    */
   call(
@@ -35,7 +35,7 @@ export interface Simulations {
     reference: BlockReference,
     overrides?: StateOverrides,
     timeoutMs?: number,
-  ): Promise<Uint8Array>
+  ): Settled<Uint8Array>
   /** Lowest gas limit with which the message succeeds. Throws `insufficient-funds`, `reverted`, `block-not-found`, `limit-exceeded`. */
   estimateGas(request: CallRequest, reference: BlockReference, timeoutMs?: number): Promise<bigint>
   /** Runs a message as `call` does, and lists the accounts and slots that it accessed; its failure is part of the result. */
@@ -81,6 +81,11 @@ interface Parts extends ChainAccess {
   readonly onDemand: OnDemand
 }
 
+/** Goes on with a value, at once where it is there. */
+function after<T, U>(value: Settled<T>, next: (value: T) => Settled<U>): Settled<U> {
+  return value instanceof Promise ? value.then(next) : next(value)
+}
+
 /** Makes the simulations of a node. */
 export function createSimulations(parts: Parts): Simulations {
   const { lookup, vm, logger, strictCalls, nameFailure, events, onDemand } = parts
@@ -115,38 +120,45 @@ export function createSimulations(parts: Parts): Simulations {
   }
 
   return {
-    async call(request, reference, overrides, timeoutMs) {
-      const { result, at } = await onDemand(
-        async () => {
-          const context = contextOf(reference)
-          const { state, env, at } = context instanceof Promise ? await context : context
-          const result = await messageCall({
-            request,
-            state,
-            env,
-            vm,
-            gasCap: cap(parts.callGasCap),
-            named: nameFailure,
-            ...(overrides && { overrides }),
-            ...within(timeoutMs),
-          })
-          return { result, at }
-        },
+    call(request, reference, overrides, timeoutMs) {
+      let at = reference
+      const runIn = (context: Context) => {
+        at = context.at
+        return messageCall({
+          request,
+          state: context.state,
+          env: context.env,
+          vm,
+          gasCap: cap(parts.callGasCap),
+          named: nameFailure,
+          ...(overrides && { overrides }),
+          ...within(timeoutMs),
+        })
+      }
+      const outputOf = ({ failure, output }: Simulation): Uint8Array => {
+        if (failure === undefined) return output
+        if (failure.kind === 'reverted' || strictCalls) {
+          const error = failureError(failure)
+          events.emit('failedCall', { error, request, reference: at, ...(overrides && { overrides }) })
+          throw error
+        }
+        logger.warn(`a call failed and answered empty output: ${failure.reason}`, {
+          to: request.to ?? ('0x' satisfies Hex),
+        })
+        return new Uint8Array(0)
+      }
+      const finish = (result: Simulation): Settled<Uint8Array> => {
+        if (result.consoleCalls === undefined) return outputOf(result)
+        return consoleTexts(result.consoleCalls).then((texts) => {
+          events.emit('console', { texts })
+          return outputOf(result)
+        })
+      }
+      const result = onDemand(
+        () => after(contextOf(reference), runIn),
         () => request,
       )
-      if (result.consoleCalls !== undefined) {
-        events.emit('console', { texts: await consoleTexts(result.consoleCalls) })
-      }
-      if (result.failure === undefined) return result.output
-      if (result.failure.kind === 'reverted' || strictCalls) {
-        const error = failureError(result.failure)
-        events.emit('failedCall', { error, request, reference: at, ...(overrides && { overrides }) })
-        throw error
-      }
-      logger.warn(`a call failed and answered empty output: ${result.failure.reason}`, {
-        to: request.to ?? ('0x' satisfies Hex),
-      })
-      return new Uint8Array(0)
+      return after(result, finish)
     },
     async estimateGas(request, reference, timeoutMs) {
       let at = reference

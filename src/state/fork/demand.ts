@@ -12,11 +12,22 @@ import type { RemoteCall, RemoteState, StateItem } from '../remote/model.ts'
 import { Misses } from './misses.ts'
 import { TouchedItems } from './touched.ts'
 
-/** Runs again what missed something, after that was fetched. */
-export type OnDemand = <T>(run: () => T | Promise<T>, call?: () => RemoteCall | undefined) => Promise<T>
+type Run<T> = () => T | Promise<T>
+/** What a run does, for the upstream of a fork to foresee what it touches. */
+type Call = () => RemoteCall | undefined
+
+/** Runs again what missed something, after that was fetched. A result is there at once where nothing can be missed. */
+export interface OnDemand {
+  <T>(run: () => Promise<T>, call?: Call): Promise<T>
+  <T>(run: Run<T>, call?: Call): T | Promise<T>
+}
 
 /** What a node without a fork uses: everything is there. */
-export const runOnce: OnDemand = async (run) => run()
+export function runOnce<T>(run: () => Promise<T>): Promise<T>
+export function runOnce<T>(run: Run<T>): T | Promise<T>
+export function runOnce<T>(run: Run<T>): T | Promise<T> {
+  return run()
+}
 
 /** Something was read before it was fetched, where the read cannot go on with a placeholder. */
 export class UpstreamMiss extends Error {
@@ -111,7 +122,7 @@ export class Demand {
    * Runs until nothing is missing; what a run with misses returns or throws is dropped, so it must have no side effects.
    * `call` is what it runs, for the upstream to foresee what it touches. Throws the NodeError of a failed fetch.
    */
-  readonly run: OnDemand = async (run, call) => {
+  readonly run: OnDemand = async <T>(run: Run<T>, call?: Call): Promise<T> => {
     if (this.#context() !== undefined) return this.#repeat(run, call, [])
     return this.#attempt(run, call)
   }
@@ -120,7 +131,7 @@ export class Demand {
    * The same for a query from outside, which may have runs of its own within. It has a context from the first attempt on
    * where it could not be distinguished from others that have none.
    */
-  readonly query: OnDemand = async (run, call) => {
+  readonly query: OnDemand = async <T>(run: Run<T>, call?: Call): Promise<T> => {
     if (this.#context() !== undefined || this.#hasQuery || this.#jobs > 0) return this.#repeat(run, call, [])
     this.#hasQuery = true
     try {
@@ -131,7 +142,7 @@ export class Demand {
   }
 
   /** Runs without a context, and again with one where something was missed that no run within took charge of. */
-  async #attempt<T>(run: () => T | Promise<T>, call: (() => RemoteCall | undefined) | undefined): Promise<T> {
+  async #attempt<T>(run: Run<T>, call: Call | undefined): Promise<T> {
     const attempt: Attempt = { missed: [] }
     this.#attempts.add(attempt)
     let outcome: Outcome<T>
@@ -149,11 +160,7 @@ export class Demand {
   }
 
   /** Runs with a context until nothing is missing. Takes charge of those of `suspects` that it misses as well. */
-  async #repeat<T>(
-    run: () => T | Promise<T>,
-    call: (() => RemoteCall | undefined) | undefined,
-    suspects: readonly UpstreamMiss[],
-  ): Promise<T> {
+  async #repeat<T>(run: Run<T>, call: Call | undefined, suspects: readonly UpstreamMiss[]): Promise<T> {
     let before: Misses | undefined
     let isHinted = call !== undefined
     for (let round = 1; ; round++) {
@@ -220,7 +227,7 @@ export class Demand {
 type Outcome<T> = { readonly value: T } | { readonly error: unknown }
 
 /** What a run returned or threw. */
-async function outcomeOf<T>(run: () => T | Promise<T>): Promise<Outcome<T>> {
+async function outcomeOf<T>(run: Run<T>): Promise<Outcome<T>> {
   try {
     return { value: await run() }
   } catch (error) {

@@ -46,13 +46,14 @@ export const eth_call = method({
       result: `0x${'1'.padStart(64, '0')}`,
     },
   ],
-  async run({ transaction, block, stateOverrides }, context) {
+  run({ transaction, block, stateOverrides }, context) {
     const { engine } = context
     if (stateOverrides.size > 0) requireStateOverride(context)
     requireReceiver(transaction, context)
     requireCallable(block, engine.queries)
     const overrides = stateOverrides.size > 0 ? requireSupported(stateOverrides, 'stateOverrides') : undefined
-    return toHex(await engine.queries.call(transaction, block.reference, overrides, timeLeft(context)))
+    const output = engine.queries.call(transaction, block.reference, overrides, timeLeft(context))
+    return output instanceof Promise ? output.then(toHex) : toHex(output)
   },
 })
 
