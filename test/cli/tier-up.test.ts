@@ -8,15 +8,45 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-it('sets what this release of V8 knows, and to more than its own value', () => {
-  const set = vi.spyOn(v8, 'setFlagsFromString').mockImplementation(() => {})
-  delayOptimization()
+/** The settings made so far, and the value that this release of V8 takes for itself of each. */
+function settings(): { name: string; value: number; own: number }[] {
   const options = execFileSync(process.execPath, ['--v8-options'], { encoding: 'utf8' })
-  expect(set).toHaveBeenCalled()
-  for (const [flag] of set.mock.calls) {
-    const [name, value] = flag.split('=')
+  return vi.mocked(v8.setFlagsFromString).mock.calls.map(([flag]) => {
+    const [name = '', value] = flag.split('=')
     const own = new RegExp(`type: int  default: ${name}=(\\d+)`).exec(options)?.[1]
     expect(own, `${name} of this release`).toBeDefined()
-    expect(Number(value)).toBeGreaterThan(Number(own))
+    return { name, value: Number(value), own: Number(own) }
+  })
+}
+
+it('sets what this release of V8 knows, and to more than its own value', () => {
+  vi.spyOn(v8, 'setFlagsFromString').mockImplementation(() => {})
+  delayOptimization({ used: () => 0, later() {} })
+  const made = settings()
+  expect(made).not.toHaveLength(0)
+  for (const { value, own } of made) expect(value).toBeGreaterThan(own)
+})
+
+it('sets them back to a quarter once the process has taken some processor time', () => {
+  vi.spyOn(v8, 'setFlagsFromString').mockImplementation(() => {})
+  const waits: { milliseconds: number; call: () => void }[] = []
+  let used = 400
+  delayOptimization({
+    used: () => used,
+    later: (milliseconds, call) => void waits.push({ milliseconds, call }),
+  })
+  const late = settings()
+  used = 2_990
+  waits[0]?.call()
+  expect(settings()).toHaveLength(late.length)
+  used = 3_100
+  waits[1]?.call()
+  expect(waits.map(({ milliseconds }) => milliseconds)).toEqual([2_600, 100])
+  const back = settings().slice(late.length)
+  expect(back.map(({ name }) => name)).toEqual(late.map(({ name }) => name))
+  for (const [at, { value }] of back.entries()) {
+    const before = late[at]?.value ?? 0
+    expect(value).toBeGreaterThan(before / 4.1)
+    expect(value).toBeLessThan(before / 3.8)
   }
 })
