@@ -6,8 +6,9 @@ import { type Header, hashForMergedMining, headerHash } from '../../chain/header
 import type { Transaction } from '../../chain/transaction.ts'
 import { type Hex, toHex, toQuantity } from '../../encoding/hex.ts'
 import type { BlockView, Imported } from '../../engine/model.ts'
+import { FEW, type WrittenJson, writtenArray, writtenObject } from '../raw-json.ts'
 import { AddressText, BloomText, DataText, HashText, QuantityText } from './scalars.ts'
-import { TransactionObject, toRpcTransaction } from './transaction.ts'
+import { TransactionObject, toRpcTransaction, transactionText } from './transaction.ts'
 
 /** How an imported block is reported: the new head, a block beside the chain, or known already (docs/protocol.md#8-reorganisation). */
 export const IMPORT_RESULTS = {
@@ -155,6 +156,22 @@ export function toRpcBlock(
   if (!pending) return { ...describe(executed, config), transactions, ...hidden }
   const unknownYet = { number: null, hash: null, nonce: null, logsBloom: null, miner: null }
   return { ...describeBlock(block, hash, 0n, config), ...unknownYet, transactions, ...hidden }
+}
+
+/** A block as lookups answer it: `toRpcBlock`, written as text where it has many whole transactions. */
+export function toRpcBlockReply(
+  view: BlockView,
+  full: boolean,
+  config: ChainConfig,
+  hideRemasc: boolean,
+): RpcBlock | WrittenJson {
+  const { block, hash } = view.executed
+  if (!full || block.transactions.length <= FEW) return toRpcBlock(view, full, config, hideRemasc)
+  const number = block.header.number
+  const transactions = writtenArray(shownTransactions(block, hideRemasc), (transaction, index) =>
+    transactionText(transaction, view.pending ? undefined : { hash, number, index }),
+  )
+  return writtenObject({ ...toRpcBlock(view, false, config, hideRemasc), transactions })
 }
 
 /** A block without its transactions and uncles. */

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Log } from '../../chain/receipt.ts'
 import { type Hex, toHex, toQuantity } from '../../encoding/hex.ts'
 import type { LogView } from '../../engine/model.ts'
-import { type WrittenJson, writtenArray } from '../raw-json.ts'
+import { FEW, type WrittenJson, writtenArray } from '../raw-json.ts'
 import { AddressText, DataText, HashText, QuantityText } from './scalars.ts'
 
 /** A log within its receipt. */
@@ -76,9 +76,6 @@ function logText(view: LogView): string {
     `"data":"${toHex(log.data)}","topics":[${topics}],"removed":${removed}}`
   )
 }
-
-/** Up to this many logs are answered as objects, which callers in process get without a parse. */
-const FEW = 16
 
 /** Logs as queries and filters answer them. */
 export function toRpcLogs(views: readonly LogView[]): RpcLog[] | WrittenJson {

@@ -17,7 +17,7 @@ import {
   HeaderObject,
   type RpcBlock,
   shownTransactions,
-  toRpcBlock,
+  toRpcBlockReply,
   toRpcHeader,
   toRpcUncle,
 } from '../../wire/block.ts'
@@ -51,7 +51,9 @@ export const eth_getBlockByHash = method({
   examples: [{ params: [UNKNOWN, false], result: null }],
   async run({ blockHash, fullTransactions }, { engine, options }) {
     const view = await engine.queries.block({ hash: blockHash })
-    return view === undefined ? null : toRpcBlock(view, fullTransactions, engine.config, options.hideRemasc)
+    return view === undefined
+      ? null
+      : toRpcBlockReply(view, fullTransactions, engine.config, options.hideRemasc)
   },
 })
 
@@ -64,7 +66,9 @@ export const eth_getBlockByNumber = method({
   examples: [{ params: ['0xffffff', false], result: null }],
   async run({ block, fullTransactions }, { engine, options }) {
     const view = await engine.queries.block(block.reference)
-    return view === undefined ? null : toRpcBlock(view, fullTransactions, engine.config, options.hideRemasc)
+    return view === undefined
+      ? null
+      : toRpcBlockReply(view, fullTransactions, engine.config, options.hideRemasc)
   },
 })
 
