@@ -200,6 +200,8 @@ function connect(
   }
 
   socket.on('message', (data: RawData, isBinary: boolean) => {
+    // Nobody answers a peer that is being closed; ws reads on for its close frame.
+    if (!isOpen()) return
     if (isBinary) return socket.close(UNSUPPORTED_DATA, 'Only text messages are understood')
     // With its default binary type, ws passes one Buffer a message.
     const text = (data as Buffer).toString()

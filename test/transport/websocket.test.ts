@@ -134,6 +134,16 @@ describe('a WebSocket', () => {
     expect(node.seen).toEqual([])
   })
 
+  it('that is being closed is heard to its own close frame, whatever it sent before', async () => {
+    const socket = await open()
+    const closed = closeCode(socket)
+    socket.send(Buffer.from([1]))
+    // More than a mebibyte, at which a socket is paused.
+    for (let i = 0; i < 1100; i++) socket.send('x'.repeat(1000))
+    expect(await closed).toBe(1003)
+    // ws would wait half a minute for the frame.
+  }, 15_000)
+
   it('receives nothing of an internal failure but code 1011', async () => {
     const socket = await open()
     const closed = once(socket, 'close')
