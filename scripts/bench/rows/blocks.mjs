@@ -1,7 +1,7 @@
 /** Rows of large blocks and of logs. */
 import { CONNECTIONS } from '../client.mjs'
 import { ACCOUNTS } from '../nodes.mjs'
-import { quantity, SPARSE_LOGS, transfer, WARM_OPERATIONS } from '../scenes.mjs'
+import { quantity, SPARSE_LOGS, tokenTransfer, transfer, WARM_OPERATIONS } from '../scenes.mjs'
 
 const SIZE = 1000
 /** Height of the chain whose few logs are sought; the blocks above those of a long chain are empty. */
@@ -66,61 +66,112 @@ export async function bigBlockOf(scene) {
   return scene.client.call('eth_getBlockByNumber', [await requireBigBlock(scene), false])
 }
 
+/** Requests in a sample of reads of much, and ahead of the samples on chains that are kept. */
+const READS = 10
+
+/** Asks for a block in full ten times. */
+async function readInFull({ client }, number) {
+  for (let i = 0; i < READS; i++) await client.call('eth_getBlockByNumber', [number, true])
+}
+
+const FULL_TITLE = `eth_getBlockByNumber of a block of ${SIZE} with full transactions`
+
 const full = {
   name: 'block-1000-full',
-  title: `eth_getBlockByNumber of a block of ${SIZE} with full transactions, warm`,
+  title: `${FULL_TITLE}, warm`,
   operation: 'request',
   chain: 'warm',
   limits: [{ most: 0.5 }],
-  prepare: requireBigBlock,
-  async sample({ client, kept }) {
-    async function work() {
-      for (let i = 0; i < 10; i++) await client.call('eth_getBlockByNumber', [kept.bigBlock, true])
-    }
-    return { operations: 10, work }
+  async prepare(scene) {
+    await readInFull(scene, await requireBigBlock(scene))
+  },
+  async sample(scene) {
+    return { operations: READS, work: () => readInFull(scene, scene.kept.bigBlock) }
+  },
+}
+
+const fullFirst = {
+  name: 'block-1000-full-first',
+  title: `${FULL_TITLE}, the first ${READS}`,
+  operation: 'request',
+  chain: 'fresh',
+  async sample(scene) {
+    const number = await requireBigBlock(scene)
+    return { operations: READS, work: () => readInFull(scene, number) }
   },
 }
 
 /** Asks for logs ten times. Throws when it gets another number of them. */
-function logs({ client, node }, filter, wanted) {
-  async function work() {
-    for (let i = 0; i < 10; i++) {
-      const { length } = await client.call('eth_getLogs', [filter])
-      if (length !== wanted) throw new Error(`${node.name} found ${length} logs, not ${wanted}`)
-    }
+async function readLogs({ client, node }, filter, wanted) {
+  for (let i = 0; i < READS; i++) {
+    const { length } = await client.call('eth_getLogs', [filter])
+    if (length !== wanted) throw new Error(`${node.name} found ${length} logs, not ${wanted}`)
   }
-  return { operations: 10, work }
 }
+
+const DENSE_TITLE = `eth_getLogs with ${WARM_OPERATIONS} results, one in each block`
+
+/** Asks for the logs of the token transfers in a range of blocks. */
+const readDense = (scene, first, last) =>
+  readLogs(
+    scene,
+    { fromBlock: quantity(first), toBlock: quantity(last), address: scene.token },
+    WARM_OPERATIONS,
+  )
 
 const dense = {
   name: 'logs-1000',
-  title: `eth_getLogs with ${WARM_OPERATIONS} results, one in each block, warm`,
+  title: `${DENSE_TITLE}, warm`,
   operation: 'request',
   chain: 'warm',
   limits: [{ most: 0.7 }],
+  prepare: (scene) => readDense(scene, scene.firstTokenBlock, scene.lastTokenBlock),
   async sample(scene) {
-    const { firstTokenBlock, lastTokenBlock, token } = scene
-    const range = { fromBlock: quantity(firstTokenBlock), toBlock: quantity(lastTokenBlock) }
-    return logs(scene, { ...range, address: token }, WARM_OPERATIONS)
+    const work = () => readDense(scene, scene.firstTokenBlock, scene.lastTokenBlock)
+    return { operations: READS, work }
   },
 }
 
+const denseFirst = {
+  name: 'logs-1000-first',
+  title: `${DENSE_TITLE}, the first ${READS}`,
+  operation: 'request',
+  chain: 'fresh',
+  async sample(scene) {
+    const first = (await scene.height()) + 1
+    await scene.sendAll(await scene.sign(0, WARM_OPERATIONS, () => tokenTransfer(scene.token)))
+    const last = await scene.height()
+    return { operations: READS, work: () => readDense(scene, first, last) }
+  },
+}
+
+/** Asks for the few logs of the rare token in the whole of a long chain. */
+const readSparse = (scene) =>
+  readLogs(
+    scene,
+    {
+      fromBlock: quantity(scene.firstBlock),
+      toBlock: quantity(scene.firstBlock + SPARSE_BLOCKS - 1),
+      address: scene.rareToken,
+    },
+    SPARSE_LOGS,
+  )
+
 const sparse = {
   name: 'logs-sparse',
-  title: `eth_getLogs over ${SPARSE_BLOCKS.toLocaleString('en')} blocks with ${SPARSE_LOGS} results`,
+  title: `eth_getLogs over ${SPARSE_BLOCKS.toLocaleString('en')} blocks with ${SPARSE_LOGS} results, warm`,
   operation: 'request',
   chain: 'long',
   limits: [{ most: 0.1 }],
   async prepare(scene) {
     const last = scene.firstBlock + SPARSE_BLOCKS - 1
     await scene.node.mine(Math.max(0, last - (await scene.height())))
+    await readSparse(scene)
   },
   async sample(scene) {
-    const { firstBlock, rareToken } = scene
-    const range = { fromBlock: quantity(firstBlock), toBlock: quantity(firstBlock + SPARSE_BLOCKS - 1) }
-    return logs(scene, { ...range, address: rareToken }, SPARSE_LOGS)
+    return { operations: READS, work: () => readSparse(scene) }
   },
 }
 
-export const BLOCK_ROWS = [mined, full, dense]
+export const BLOCK_ROWS = [mined, full, fullFirst, dense, denseFirst]
 export const LONG_CHAIN_ROWS = [sparse]
