@@ -134,7 +134,7 @@ describe('a WebSocket', () => {
     expect(node.seen).toEqual([])
   })
 
-  it('that is being closed is heard to its own close frame, whatever it sent before', async () => {
+  it('that is being closed is read up to its own close frame, whatever it sent before', async () => {
     const socket = await open()
     const closed = closeCode(socket)
     socket.send(Buffer.from([1]))
