@@ -161,9 +161,9 @@ export interface Vm {
   /** The rules of the block of a height. */
   rulesAt(height: number): VmRules
   /**
-   * Runs a top-level message on `state`, which keeps what it changed unless it does not succeed. The result, or a promise
-   * of it when the run has to wait; so it throws or rejects. Throws `invalid-params` for gas above `rules.maxGas`. Whatever else this throws (`limit-exceeded` at the deadline, a failing
-   * disk) leaves `state` with checkpoints open: drop it.
+   * Runs a top-level message on `state`, which keeps what it changed unless it does not succeed: the result, or a promise
+   * of it when the run has to wait. Throws `invalid-params` for gas above `rules.maxGas`. Whatever else this throws, or
+   * rejects with (`limit-exceeded` at the deadline, a failing disk), leaves `state` with checkpoints open: drop it.
    */
   run(
     message: Message,

@@ -3,8 +3,9 @@ import { EMPTY } from '../../encoding/bytes.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import type { Frame, FrameRegion } from '../frame.ts'
 import { type FrameData, MemoryRange } from '../memory-range.ts'
-import type { Arena, RegionFunction } from './arena.ts'
+import type { Arena } from './arena.ts'
 import type { CompiledCode } from './compiled-code.ts'
+import type { RegionFunction } from './host-functions.ts'
 import { MEMORY_AT } from './layout.ts'
 
 function ranged(range: MemoryRange, offset: number, length: number): MemoryRange {

@@ -1,0 +1,256 @@
+/** What compiled code calls: the opcodes that it does not do by itself, on the frame that runs. */
+import { EMPTY } from '../../encoding/bytes.ts'
+import { keccakOn } from '../../encoding/keccak-module.ts'
+import { instantiate, type WasmInstance, type WasmModule } from '../../encoding/web-assembly.ts'
+import type { Frame } from '../frame.ts'
+import { GAS } from '../gas-schedule.ts'
+import { ticksOfBytes } from '../opcodes/memory.ts'
+import { STATE_TICKS } from '../opcodes/operation.ts'
+import type { OpcodeTable } from '../opcodes/table.ts'
+import type { ArenaRegion } from './arena-region.ts'
+import { type CallRunner, PlainCall, PRESENT_CALLS } from './call-opcode.ts'
+import { DIGEST_AT, GAS_AT, MEMORY_AT, MEMORY_SIZE_AT, RETURNED_AT, TICKS_AT } from './layout.ts'
+import type { LinearMemory } from './linear-memory.ts'
+import { SlotCache } from './slot-cache.ts'
+
+/** Runs a region of compiled code at a frame's base; see `EXIT`. */
+export type RegionFunction = (base: number) => number
+
+const STOP = 0x00
+const SHA3 = 0x20
+const SSTORE = 0x55
+const REVERT = 0xfd
+
+/** Compiled code on a linear memory, with the functions that it calls. */
+export class HostFunctions {
+  readonly #linear: LinearMemory
+  readonly #keccak: ReturnType<typeof keccakOn>
+  readonly #slots: SlotCache
+  readonly #instances = new WeakMap<WasmModule, WasmInstance['exports']>()
+  /** The frame that runs. */
+  #running: ArenaRegion | undefined
+  #table: OpcodeTable | undefined
+  #execution: CallRunner | undefined
+  readonly #plain = new PlainCall()
+
+  constructor(linear: LinearMemory) {
+    this.#linear = linear
+    this.#keccak = keccakOn(linear.memory)
+    this.#slots = new SlotCache(linear)
+  }
+
+  /** A message begins. */
+  begin(table: OpcodeTable, execution: CallRunner): void {
+    this.#table = table
+    this.#execution = execution
+  }
+
+  /** Readies it for another message. */
+  reset(): void {
+    this.#slots.reset()
+    this.#running = undefined
+    this.#execution = undefined
+    this.#plain.input = EMPTY
+  }
+
+  /** A frame ends. */
+  leave(region: ArenaRegion): void {
+    if (this.#running === region) this.#running = undefined
+    this.#slots.drop()
+  }
+
+  /** The functions of a module, on this memory. */
+  instance(module: WasmModule): WasmInstance['exports'] {
+    let exports = this.#instances.get(module)
+    if (exports === undefined) {
+      const host = {
+        memory: this.#linear.memory,
+        keccak: this.#keccak,
+        run: (base: number, end: number, opcode: number) => this.#runOpcode(base, end, opcode),
+        load: (_base: number, end: number) => this.#load(end),
+        store: (base: number, end: number) => this.#store(base, end),
+        hash: (base: number, end: number) => this.#hash(base, end),
+        call: (base: number, end: number, opcode: number) => this.#call(base, end, opcode),
+        finish: (base: number, end: number, opcode: number) => this.#finish(base, end, opcode),
+        expand: (base: number, end: number) => this.#expand(base, end),
+      }
+      exports = instantiate(module, host)
+      this.#instances.set(module, exports)
+    }
+    return exports
+  }
+
+  /** Runs a region of compiled code in a frame. */
+  run(region: ArenaRegion, code: RegionFunction): number {
+    const { frame, base } = region
+    this.#resume(region)
+    this.#linear.halves[(base + MEMORY_SIZE_AT) >> 2] = frame.memoryWords * 32
+    const exit = code(base)
+    this.#suspend(region)
+    const linear = this.#linear
+    frame.gas = linear.floats[(base + GAS_AT) >> 3] as number
+    frame.memoryWords = (linear.halves[(base + MEMORY_SIZE_AT) >> 2] as number) >> 5
+    return exit
+  }
+
+  /** Compiled code is about to run in a frame. */
+  #resume(region: ArenaRegion): void {
+    const { frame, base } = region
+    const { clock, journal } = frame.session
+    const linear = this.#linear
+    this.#running = region
+    const ticks = Math.max(1, Math.floor(clock.ticks))
+    region.ticks = ticks
+    linear.halves[(base + TICKS_AT) >> 2] = ticks
+    linear.floats[(base + GAS_AT) >> 3] = frame.gas
+    linear.halves[(base + RETURNED_AT) >> 2] = frame.returnedLength
+    this.#slots.begin(region, journal.state)
+  }
+
+  /** Others may look at the state and at the clock. */
+  #suspend(region: ArenaRegion): void {
+    this.#slots.flush()
+    const left = (this.#linear.halves[(region.base + TICKS_AT) >> 2] as number) | 0
+    region.frame.session.clock.ticks -= region.ticks - left
+    region.ticks = left
+  }
+
+  /** An opcode from the table, on the operands below `end`; not 0 when the frame does not go on. */
+  #runOpcode(base: number, end: number, opcode: number): number {
+    const { frame } = this.#current()
+    const linear = this.#linear
+    const { needs, run } = this.#table as OpcodeTable
+    const count = needs[opcode] as number
+    const bottom = end - 32 * count
+    const { stack } = frame
+    for (let i = 0; i < count; i++) stack[i] = linear.read(bottom + 32 * i)
+    frame.sp = count
+    frame.gas = linear.floats[(base + GAS_AT) >> 3] as number
+    ;(run[opcode] as (frame: Frame) => void)(frame)
+    linear.floats[(base + GAS_AT) >> 3] = frame.gas
+    linear.halves[(base + MEMORY_SIZE_AT) >> 2] = frame.memoryWords * 32
+    if (frame.sp > 0) {
+      linear.write(bottom, stack[0] as bigint)
+      frame.sp = 0
+    }
+    return frame.status === 'running' ? 0 : 1
+  }
+
+  /** SLOAD of a cell that was not used lately. */
+  #load(end: number): number {
+    const region = this.#current()
+    const { frame } = region
+    const value = frame.session.journal.state.storage(frame.address, this.#linear.read(end - 32))
+    this.#slots.keep(region, end - 32, value)
+    this.#linear.write(end - 32, value)
+    frame.spend(STATE_TICKS)
+    return frame.status === 'running' ? 0 : 1
+  }
+
+  /** SSTORE that compiled code cannot do by itself. */
+  #store(base: number, end: number): number {
+    this.#slots.flush()
+    const status = this.#runOpcode(base, end, SSTORE)
+    this.#slots.follow()
+    this.#slots.keep(this.#current(), end - 32, this.#linear.read(end - 64))
+    return status
+  }
+
+  /** SHA3 that compiled code cannot do by itself: it opens memory, is long, or cannot be paid. */
+  #hash(base: number, end: number): number {
+    const { frame } = this.#current()
+    const linear = this.#linear
+    const offset = linear.small(end - 32)
+    const length = linear.small(end - 64)
+    if (offset < 0 || length <= 0) return this.#runOpcode(base, end, SHA3)
+    const gasAt = (base + GAS_AT) >> 3
+    const gas = linear.floats[gasAt] as number
+    const cost = GAS.keccak256Word * Math.ceil(length / 32) + frame.costTo(offset + length)
+    if (cost > gas) return this.#runOpcode(base, end, SHA3)
+    linear.floats[gasAt] = gas - cost
+    frame.grow(offset + length)
+    linear.halves[(base + MEMORY_SIZE_AT) >> 2] = frame.memoryWords * 32
+    this.#keccak(base + MEMORY_AT + offset, length, DIGEST_AT)
+    const { bytes } = linear
+    for (let i = 0; i < 32; i++) bytes[end - 64 + i] = bytes[DIGEST_AT + 31 - i] as number
+    frame.spend(ticksOfBytes(length))
+    return frame.status === 'running' ? 0 : 1
+  }
+
+  /**
+   * A call whose operands are small, by small steps; any other from the table. Code goes on here when the callee could
+   * run to its end.
+   */
+  #call(base: number, end: number, opcode: number): number {
+    const region = this.#current()
+    const { frame } = region
+    const linear = this.#linear
+    const gasAt = (base + GAS_AT) >> 3
+    frame.gas = linear.floats[gasAt] as number
+    const { needs, run } = this.#table as OpcodeTable
+    const isPlain = run[opcode] === PRESENT_CALLS.get(opcode)
+    const call = this.#plain
+    if (isPlain && call.read(linear, end, opcode, region)) {
+      linear.floats[gasAt] = frame.gas
+      linear.halves[(base + MEMORY_SIZE_AT) >> 2] = frame.memoryWords * 32
+    } else {
+      this.#runOpcode(base, end, opcode)
+      if (!call.take(region)) return 1
+    }
+    this.#suspend(region)
+    const result = (this.#execution as CallRunner).call(frame, call)
+    if (result < 0) return 1
+    this.#resume(region)
+    const at = end - 32 * (needs[opcode] as number)
+    this.#linear.write(at, result === 0 ? 0n : 1n)
+    return 0
+  }
+
+  /** STOP, RETURN and REVERT. */
+  #finish(base: number, end: number, opcode: number): number {
+    const region = this.#current()
+    const { frame } = region
+    if (opcode === STOP) {
+      frame.stop(EMPTY)
+      return 1
+    }
+    const linear = this.#linear
+    const gasAt = (base + GAS_AT) >> 3
+    const offset = linear.small(end - 32)
+    const length = linear.small(end - 64)
+    if (offset < 0 || length < 0) return this.#runOpcode(base, end, opcode)
+    const gas = linear.floats[gasAt] as number
+    const last = length === 0 ? 0 : offset + length
+    const cost = frame.costTo(last)
+    if (cost > gas) return this.#runOpcode(base, end, opcode)
+    linear.floats[gasAt] = gas - cost
+    frame.grow(last)
+    // The arena does not outlive the message.
+    const stays = length > 0 && frame.depth > 0
+    frame.stop(stays ? region.output(offset, length) : frame.read(offset, length))
+    frame.reverted = opcode === REVERT
+    return 1
+  }
+
+  /** Opens memory up to `end`; 0 when the gas does not suffice. */
+  #expand(base: number, end: number): number {
+    const { frame } = this.#current()
+    const linear = this.#linear
+    const gasAt = (base + GAS_AT) >> 3
+    const gas = linear.floats[gasAt] as number
+    const cost = frame.costTo(end)
+    if (cost > gas) return 0
+    linear.floats[gasAt] = gas - cost
+    frame.grow(end)
+    linear.halves[(base + MEMORY_SIZE_AT) >> 2] = frame.memoryWords * 32
+    return 1
+  }
+
+  /** The frame that runs, with the memory that compiled code has opened. */
+  #current(): ArenaRegion {
+    const region = this.#running
+    if (region === undefined) throw new Error('compiled code runs outside a frame')
+    region.frame.memoryWords = (this.#linear.halves[(region.base + MEMORY_SIZE_AT) >> 2] as number) >> 5
+    return region
+  }
+}
