@@ -1,5 +1,8 @@
 /** Rows of transactions: sent one by one with receipt, in cycles of snapshot and revert, and deployed. */
+import { HTTP_NODES, NODES } from '../nodes.mjs'
 import { TOKEN, tokenTransfer, transfer } from '../scenes.mjs'
+
+const NO_HASH = `0x${'00'.repeat(32)}`
 
 const KINDS = {
   transfer: { title: 'transfer with receipt', fields: () => transfer },
@@ -14,16 +17,26 @@ const TIMES = [
   { time: '5000', chain: 'long', count: 200, title: 'after 5,000 blocks', most: 0.5 },
 ]
 
+/** The two requests of a transaction, to a server without a chain: what HTTP itself costs. */
+async function sendOnly({ client }, raws) {
+  for (const raw of raws) {
+    await client.call('eth_sendRawTransaction', [raw])
+    await client.call('eth_getTransactionReceipt', [NO_HASH])
+  }
+}
+
 const sequences = Object.entries(KINDS).flatMap(([kind, { title, fields }]) =>
   TIMES.map(({ time, chain, count, title: when, most }) => ({
     name: `${kind}-${time}`,
     title: `${title} over HTTP, ${when}`,
     operation: 'transaction',
     chain,
+    nodes: kind === 'transfer' && chain === 'fresh' ? [...HTTP_NODES, 'http'] : HTTP_NODES,
     limits: most === undefined ? [] : [{ most }],
     async sample(scene) {
       const raws = await scene.sign(0, count, fields(scene))
-      return { operations: count, work: () => scene.sendAll(raws) }
+      const send = NODES[scene.node.name].kind === 'floor' ? sendOnly : (to, all) => to.sendAll(all)
+      return { operations: count, work: () => send(scene, raws) }
     },
   })),
 )
