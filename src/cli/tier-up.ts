@@ -50,7 +50,7 @@ export function delayOptimization(time: ProcessTime = PROCESS_TIME): void {
   for (const flag of late) v8.setFlagsFromString(flag)
   const check = () => {
     const left = UNTIL_MS - time.used()
-    // One thread takes no less than that; an idle process is asked as seldom.
+    // One busy thread uses the rest no sooner than this.
     if (left > 0) time.later(Math.max(left, 100), check)
     else for (const flag of own) v8.setFlagsFromString(flag)
   }

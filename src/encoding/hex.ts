@@ -34,7 +34,10 @@ export function sliceHex(bytes: Uint8Array, start: number, end: number): Hex {
   return text.toString('latin1', 0, at) as Hex
 }
 
-/** The value of a hex digit by its character code: hashes are random, so a branch on the kind of digit is taken wrongly half the time. */
+/**
+ * The value of a hex digit by its character code. A branch between numbers and letters is mispredicted too often: the
+ * digits of hashes are random.
+ */
 const DIGIT = new Uint8Array(128)
 for (let value = 0; value < 16; value++) {
   const digit = value.toString(16)

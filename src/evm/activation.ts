@@ -26,10 +26,11 @@ export interface Activation {
 
 /** A message that cannot go on yet. */
 export class Wait {
-  /** What goes on then: a message that waits for its result, or one that is not open yet or has a frame to run. */
+  /** The message that goes on after the wait. */
   readonly activation: Activation
-  /** Gives the result of that message, if it ends without running a frame. */
+  /** Ends the wait; with the result of an open message that ends without a frame, such as that of a precompiled contract. */
   readonly until: Promise<FrameResult | undefined>
+  /** Was the message opened before the wait? If not, it is opened after it. */
   readonly isOpen: boolean
 
   constructor(activation: Activation, until: Promise<FrameResult | undefined>, isOpen: boolean) {

@@ -63,7 +63,7 @@ export class RawJson {
 export class WrittenJson extends RawJson {}
 
 /** Up to this many values are answered as objects, which callers in process get without a parse. */
-export const FEW = 16
+export const MOST_AS_OBJECTS = 16
 
 /** Bytes of a piece of written text; a longer text is a piece of its own. */
 const PIECE = 256 << 10

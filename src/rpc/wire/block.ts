@@ -6,7 +6,7 @@ import { type Header, hashForMergedMining, headerHash } from '../../chain/header
 import type { Transaction } from '../../chain/transaction.ts'
 import { type Hex, toHex, toQuantity } from '../../encoding/hex.ts'
 import type { BlockView, Imported } from '../../engine/model.ts'
-import { FEW, type WrittenJson, writtenArray, writtenObject } from '../raw-json.ts'
+import { MOST_AS_OBJECTS, type WrittenJson, writtenArray, writtenObject } from '../raw-json.ts'
 import { AddressText, BloomText, DataText, HashText, QuantityText } from './scalars.ts'
 import { TransactionObject, toRpcTransaction, transactionText } from './transaction.ts'
 
@@ -166,7 +166,7 @@ export function toRpcBlockReply(
   hideRemasc: boolean,
 ): RpcBlock | WrittenJson {
   const { block, hash } = view.executed
-  if (!full || block.transactions.length <= FEW) return toRpcBlock(view, full, config, hideRemasc)
+  if (!full || block.transactions.length <= MOST_AS_OBJECTS) return toRpcBlock(view, full, config, hideRemasc)
   const number = block.header.number
   const transactions = writtenArray(shownTransactions(block, hideRemasc), (transaction, index) =>
     transactionText(transaction, view.pending ? undefined : { hash, number, index }),

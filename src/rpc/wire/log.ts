@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Log } from '../../chain/receipt.ts'
 import { type Hex, toHex, toQuantity } from '../../encoding/hex.ts'
 import type { LogView } from '../../engine/model.ts'
-import { FEW, type WrittenJson, writtenArray } from '../raw-json.ts'
+import { MOST_AS_OBJECTS, type WrittenJson, writtenArray } from '../raw-json.ts'
 import { AddressText, DataText, HashText, QuantityText } from './scalars.ts'
 
 /** A log within its receipt. */
@@ -79,5 +79,5 @@ function logText(view: LogView): string {
 
 /** Logs as queries and filters answer them. */
 export function toRpcLogs(views: readonly LogView[]): RpcLog[] | WrittenJson {
-  return views.length > FEW ? writtenArray(views, logText) : views.map(toRpcLog)
+  return views.length > MOST_AS_OBJECTS ? writtenArray(views, logText) : views.map(toRpcLog)
 }
