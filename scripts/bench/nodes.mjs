@@ -185,6 +185,14 @@ export const NODES = {
     file: join(HERE, 'bare-server.mjs'),
     args: (port) => [port],
   },
+  ws: {
+    kind: 'floor',
+    settings: 'a server of the package ws that writes a fixed reply to each message',
+    command: process.execPath,
+    file: join(HERE, 'bare-socket-server.mjs'),
+    args: (port) => [port],
+    client: createSocketClient,
+  },
   node: {
     kind: 'floor',
     settings: 'node -e 0: the runtime of Tandem, which starts and ends',

@@ -45,7 +45,7 @@ export const READ_ROWS = Object.entries(KINDS).map(([kind, { title, floor, param
   operation: 'request',
   unit: 'µs',
   chain: 'warm',
-  nodes: [...HTTP_NODES, 'tandem-ws', ...(floor ? ['http'] : [])],
+  nodes: [...HTTP_NODES, 'tandem-ws', ...(floor ? ['http', 'ws'] : [])],
   limits,
   async prepare(scene) {
     await parallel(COUNT, (n) => scene.client.call(...params(scene, n)))

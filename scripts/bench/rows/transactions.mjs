@@ -1,8 +1,6 @@
 /** Rows of transactions: sent one by one with receipt, in cycles of snapshot and revert, and deployed. */
-import { HTTP_NODES, NODES } from '../nodes.mjs'
+import { HTTP_NODES } from '../nodes.mjs'
 import { TOKEN, tokenTransfer, transfer } from '../scenes.mjs'
-
-const NO_HASH = `0x${'00'.repeat(32)}`
 
 const KINDS = {
   transfer: { title: 'transfer with receipt', fields: () => transfer },
@@ -17,13 +15,8 @@ const TIMES = [
   { time: '5000', chain: 'long', count: 200, title: 'after 5,000 blocks', most: 0.5 },
 ]
 
-/** The two requests of a transaction, to a server without a chain: what HTTP itself costs. */
-async function sendOnly({ client }, raws) {
-  for (const raw of raws) {
-    await client.call('eth_sendRawTransaction', [raw])
-    await client.call('eth_getTransactionReceipt', [NO_HASH])
-  }
-}
+/** A server without a chain gets the same requests: what HTTP itself costs. */
+const WITH_FLOOR = [...HTTP_NODES, 'http']
 
 const sequences = Object.entries(KINDS).flatMap(([kind, { title, fields }]) =>
   TIMES.map(({ time, chain, count, title: when, most }) => ({
@@ -31,12 +24,11 @@ const sequences = Object.entries(KINDS).flatMap(([kind, { title, fields }]) =>
     title: `${title} over HTTP, ${when}`,
     operation: 'transaction',
     chain,
-    nodes: kind === 'transfer' && chain === 'fresh' ? [...HTTP_NODES, 'http'] : HTTP_NODES,
+    nodes: chain === 'long' ? HTTP_NODES : WITH_FLOOR,
     limits: most === undefined ? [] : [{ most }],
     async sample(scene) {
       const raws = await scene.sign(0, count, fields(scene))
-      const send = NODES[scene.node.name].kind === 'floor' ? sendOnly : (to, all) => to.sendAll(all)
-      return { operations: count, work: () => send(scene, raws) }
+      return { operations: count, work: () => scene.sendAll(raws) }
     },
   })),
 )
@@ -50,6 +42,7 @@ const cycles = (name, chain, when, limits) => ({
   title: `snapshot + ${CYCLE} ERC-20 transfers with receipt + revert over HTTP, ${when}`,
   operation: 'cycle',
   chain,
+  nodes: WITH_FLOOR,
   limits,
   async sample(scene) {
     const signed = []
@@ -89,6 +82,7 @@ const deployments = {
   title: `deployment of ${RUNTIME_BYTES.toLocaleString('en')} bytes of code with receipt over HTTP, warm`,
   operation: 'deployment',
   chain: 'warm',
+  nodes: WITH_FLOOR,
   limits: [{ most: 0.5 }],
   async sample(scene) {
     scene.kept.deployed = (scene.kept.deployed ?? 0) + 20
