@@ -3,7 +3,8 @@ import { z } from 'zod'
 import type { Log } from '../../chain/receipt.ts'
 import { type Hex, toHex, toQuantity } from '../../encoding/hex.ts'
 import type { LogView } from '../../engine/model.ts'
-import { MOST_AS_OBJECTS, type WrittenJson, writtenArray } from '../raw-json.ts'
+import { MOST_AS_OBJECTS, type WrittenJson } from '../raw-json.ts'
+import { LogTexts } from './log-texts.ts'
 import { AddressText, DataText, HashText, QuantityText } from './scalars.ts'
 
 /** A log within its receipt. */
@@ -77,7 +78,11 @@ function logText(view: LogView): string {
   )
 }
 
+/** Bytes of the texts of logs that are kept, for all nodes of the process: some 25,000 logs of token transfers. */
+const KEPT_BYTES = 16 << 20
+const kept = new LogTexts(logText, KEPT_BYTES)
+
 /** Logs as queries and filters answer them. */
-export function toRpcLogs(views: readonly LogView[]): RpcLog[] | WrittenJson {
-  return views.length > MOST_AS_OBJECTS ? writtenArray(views, logText) : views.map(toRpcLog)
+export function toRpcLogs(views: readonly LogView[], texts = kept): RpcLog[] | WrittenJson {
+  return views.length > MOST_AS_OBJECTS ? texts.array(views) : views.map(toRpcLog)
 }

@@ -1,0 +1,168 @@
+/**
+ * JSON of logs that is kept from one answer to the next: suites and explorers ask again for the ranges they know, and
+ * most of what an answer of many logs costs is writing them.
+ */
+import type { LogView } from '../../engine/model.ts'
+import { WrittenJson } from '../raw-json.ts'
+
+/** Bytes that texts are written into in one go, one behind the other. */
+const SLAB_BYTES = 256 << 10
+/** Characters that are joined before they are copied into a slab: longer texts of many parts take longer to flatten. */
+const JOINED = 16 << 10
+/** A run of texts from this many bytes on is a piece of the answer as it is; shorter ones are copied together. */
+const LONG_RUN = 16 << 10
+
+/** Texts, each with a comma behind it. What is written is never written again; without bytes it has been dropped. */
+interface Slab {
+  bytes: Buffer | undefined
+  used: number
+}
+
+/** Where the text of a log is, its comma included. */
+interface Place {
+  readonly slab: Slab
+  readonly start: number
+  readonly end: number
+}
+
+/** Texts that follow one another. */
+interface Run {
+  readonly bytes: Buffer
+  readonly start: number
+  end: number
+}
+
+type Block = LogView['block']
+
+/** The texts of logs, found by the block object as the store has it decoded: they go with it, or as the oldest ones. */
+export class LogTexts {
+  readonly #write: (view: LogView) => string
+  readonly #slabBytes: number
+  readonly #most: number
+  /** By index of the log in its block. */
+  readonly #places = new WeakMap<Block, (Place | undefined)[]>()
+  /** Oldest first; the last one is written to. */
+  readonly #slabs: Slab[] = []
+  /** Texts that belong at the end of the last slab. */
+  #pending = ''
+
+  /**
+   * @param write makes the JSON of a log, ASCII only, which depends on the log's place in its block and `removed` alone
+   * @param most bytes of text that are kept
+   */
+  constructor(write: (view: LogView) => string, most: number, slabBytes = Math.min(SLAB_BYTES, most)) {
+    this.#write = write
+    this.#slabBytes = slabBytes
+    this.#most = most
+  }
+
+  /** Bytes in memory for texts. */
+  get bytes(): number {
+    return this.#slabs.length * this.#slabBytes
+  }
+
+  /** The array of these logs, at least one. */
+  array(views: readonly LogView[]): WrittenJson {
+    const runs: Run[] = []
+    let run: Run | undefined
+    let block: Block | undefined
+    let places: (Place | undefined)[] = []
+    for (const view of views) {
+      if (view.block !== block) {
+        block = view.block
+        places = this.#placesOf(block)
+      }
+      // That a log is removed is in its text.
+      let place = view.removed ? undefined : places[view.logIndex]
+      let bytes = place?.slab.bytes
+      if (place === undefined || bytes === undefined) {
+        const text = this.#write(view)
+        if (text.length >= this.#slabBytes) {
+          run = { bytes: Buffer.from(`${text},`, 'latin1'), start: 0, end: text.length + 1 }
+          runs.push(run)
+          continue
+        }
+        const slab = this.#slabFor(text.length + 1)
+        place = this.#append(slab, text)
+        bytes = slab.bytes
+        if (!view.removed) places[view.logIndex] = place
+      }
+      const { start, end } = place
+      if (run !== undefined && run.bytes === bytes && run.end === start) run.end = end
+      else {
+        run = { bytes, start, end }
+        runs.push(run)
+      }
+    }
+    this.#settle()
+    return new WrittenJson(joined(runs))
+  }
+
+  #placesOf(block: Block): (Place | undefined)[] {
+    let places = this.#places.get(block)
+    if (places === undefined) {
+      places = []
+      this.#places.set(block, places)
+    }
+    return places
+  }
+
+  /** The slab that has room for so many bytes; a new one drops the oldest when there are too many. */
+  #slabFor(length: number): Slab & { bytes: Buffer } {
+    const last = this.#slabs.at(-1)
+    if (last?.bytes !== undefined && last.used + length <= this.#slabBytes) {
+      return last as Slab & { bytes: Buffer }
+    }
+    this.#settle()
+    if (this.bytes + this.#slabBytes > this.#most) {
+      const oldest = this.#slabs.shift()
+      if (oldest !== undefined) oldest.bytes = undefined
+    }
+    const slab = { bytes: Buffer.allocUnsafeSlow(this.#slabBytes), used: 0 }
+    this.#slabs.push(slab)
+    return slab
+  }
+
+  #append(slab: Slab, text: string): Place {
+    if (this.#pending.length >= JOINED) this.#settle()
+    this.#pending += `${text},`
+    const start = slab.used
+    slab.used += text.length + 1
+    return { slab, start, end: slab.used }
+  }
+
+  /** Writes what is pending. */
+  #settle(): void {
+    const text = this.#pending
+    if (text === '') return
+    const slab = this.#slabs.at(-1) as Slab
+    slab.bytes?.write(text, slab.used - text.length, 'latin1')
+    this.#pending = ''
+  }
+}
+
+/** The pieces of an array of texts; the last comma is where it ends. */
+function joined(runs: readonly Run[]): Buffer[] {
+  const chunks: Buffer[] = []
+  const short = Buffer.allocUnsafe(runs.reduce((sum, { start, end }) => sum + shortLength(end - start), 2))
+  short[0] = 0x5b
+  let from = 0
+  let used = 1
+  for (const [i, { bytes, start, end: after }] of runs.entries()) {
+    const end = i === runs.length - 1 ? after - 1 : after
+    if (shortLength(after - start) > 0) {
+      used += bytes.copy(short, used, start, end)
+      continue
+    }
+    if (used > from) chunks.push(short.subarray(from, used))
+    from = used
+    chunks.push(bytes.subarray(start, end))
+  }
+  short[used++] = 0x5d
+  chunks.push(short.subarray(from, used))
+  return chunks
+}
+
+function shortLength(length: number): number {
+  return length < LONG_RUN ? length : 0
+}
