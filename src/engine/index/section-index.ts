@@ -45,9 +45,9 @@ interface Parts {
 /** An index of the canonical chain. */
 export interface SectionIndex {
   /**
-   * Heights from `from` to `to` (not above the head) whose blocks satisfy the clauses, ascending, one chunk per section.
-   * A chunk reflects the chain at the time it is yielded: a caller that awaits in between checks whether the chain has
-   * changed. `yieldIfDue` is called between blocks when a section must be built.
+   * Heights from `from` to `to` (not above the head) whose blocks satisfy the clauses, ascending, one chunk for each
+   * section that has such blocks. A chunk reflects the chain at the time it is yielded: a caller that awaits in between
+   * checks whether the chain has changed. `yieldIfDue` is called between blocks when a section must be built.
    */
   candidates(clauses: Clauses, from: number, to: number, yieldIfDue: EventLoopYield): HeightChunks
   /** Applies a chain update. */
@@ -210,7 +210,8 @@ export function createSectionIndex(parts: Parts): SectionIndex {
         const isShort = last - first < SCAN_BLOCKS || start < firstHeight
         const rows =
           ready(section, last) ?? (isShort ? scan(start, first, last) : await build(section, yieldIfDue))
-        yield positionsWhere(rows, clauses, first - start, last - start).map((position) => start + position)
+        const positions = positionsWhere(rows, clauses, first - start, last - start)
+        if (positions.length > 0) yield positions.map((position) => start + position)
       }
     },
     follow({ added }) {

@@ -75,7 +75,7 @@ export class GrowingRows implements Rows {
     const rows: Uint8Array[] = []
     for (const [term, slot] of [...this.#slots].sort(([a], [b]) => a - b)) {
       const row = this.#rowAt(slot)
-      const positions = positionsIn(row, 0, SECTION_BLOCKS - 1)
+      const positions = positionsIn(row)
       if (positions.length === 0) continue
       terms.push(term)
       rows.push(positions.length > MAX_LISTED ? row : listed(positions))
@@ -124,7 +124,6 @@ function listed(positions: readonly number[]): Uint8Array {
 export function readRows(bytes: Uint8Array): Rows {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
   const count = view.getUint32(0, true)
-  const termAt = (i: number) => view.getUint32(4 + i * 8, true)
   const endAt = (i: number) => (i < 0 ? 4 + count * 8 : view.getUint32(8 + i * 8, true))
   return {
     row(term) {
@@ -132,10 +131,10 @@ export function readRows(bytes: Uint8Array): Rows {
       let high = count
       while (low < high) {
         const middle = (low + high) >> 1
-        if (termAt(middle) < term) low = middle + 1
+        if (view.getUint32(4 + middle * 8, true) < term) low = middle + 1
         else high = middle
       }
-      if (low === count || termAt(low) !== term) return undefined
+      if (low === count || view.getUint32(4 + low * 8, true) !== term) return undefined
       const [start, end] = [endAt(low - 1), endAt(low)]
       if (end - start === ROW_BYTES) return bytes.subarray(start, end)
       const row = new Uint8Array(ROW_BYTES)
@@ -148,42 +147,91 @@ export function readRows(bytes: Uint8Array): Rows {
   }
 }
 
-/** The set bits from `first` to `last`, both included, ascending. */
-function positionsIn(row: Uint8Array, first: number, last: number): number[] {
+/** Adds the positions of the set bits of a byte of a row that lie from `first` to `last`, both included. */
+function addPositions(positions: number[], byte: number, at: number, first: number, last: number): void {
+  for (let bit = 0; bit < 8; bit++) {
+    const position = at * 8 + bit
+    if ((byte >> bit) & 1 && position >= first && position <= last) positions.push(position)
+  }
+}
+
+/** The set bits of a row, ascending. */
+function positionsIn(row: Uint8Array): number[] {
   const positions: number[] = []
-  for (let at = first >> 3; at <= last >> 3; at++) {
+  for (let at = 0; at < ROW_BYTES; at++) {
     const byte = row[at] as number
-    if (byte === 0) continue
-    for (let bit = 0; bit < 8; bit++) {
-      const position = at * 8 + bit
-      if ((byte >> bit) & 1 && position >= first && position <= last) positions.push(position)
-    }
+    if (byte !== 0) addPositions(positions, byte, at, 0, SECTION_BLOCKS - 1)
   }
   return positions
 }
 
-function blocksWithAll(rows: Rows, terms: readonly number[]): Uint8Array | undefined {
-  let all: Uint8Array | undefined
-  for (const term of terms) {
-    const row = rows.row(term)
-    if (row === undefined) return undefined
-    if (all === undefined) all = row.slice()
-    else for (let i = 0; i < ROW_BYTES; i++) all[i] = (all[i] as number) & (row[i] as number)
+/** A row that is combined with others word by word. */
+interface Bitmap {
+  readonly bytes: Uint8Array
+  readonly words: Uint32Array
+}
+
+function bitmap(): Bitmap {
+  const bytes = new Uint8Array(ROW_BYTES)
+  return { bytes, words: new Uint32Array(bytes.buffer) }
+}
+
+/** Of the query that is evaluated: the blocks of all clauses, of a clause, of an item, and of a term. */
+const found = bitmap()
+const any = bitmap()
+const all = bitmap()
+const one = bitmap()
+
+function intersect(into: Bitmap, other: Bitmap): void {
+  const [a, b] = [into.words, other.words]
+  for (let i = 0; i < a.length; i++) a[i] = (a[i] as number) & (b[i] as number)
+}
+
+function unite(into: Bitmap, other: Bitmap): void {
+  const [a, b] = [into.words, other.words]
+  for (let i = 0; i < a.length; i++) a[i] = (a[i] as number) | (b[i] as number)
+}
+
+/** Puts the blocks that contain all terms into `all`; false when a term is in no block of the section. */
+function readAll(rows: Rows, terms: readonly number[]): boolean {
+  for (let i = 0; i < terms.length; i++) {
+    const row = rows.row(terms[i] as number)
+    if (row === undefined) return false
+    if (i === 0) all.bytes.set(row)
+    else {
+      one.bytes.set(row)
+      intersect(all, one)
+    }
   }
-  return all
+  return terms.length > 0
+}
+
+/** Puts the blocks for which a clause holds into `any`; false when it is known that there are none. */
+function readAny(rows: Rows, items: Clauses[number]): boolean {
+  let isFirst = true
+  for (const terms of items) {
+    if (!readAll(rows, terms)) continue
+    if (isFirst) any.words.set(all.words)
+    else unite(any, all)
+    isFirst = false
+  }
+  return !isFirst
 }
 
 /** Positions in the section, from `first` to `last`, of the blocks for which the clauses hold; ascending. */
 export function positionsWhere(rows: Rows, clauses: Clauses, first: number, last: number): number[] {
-  const found = new Uint8Array(ROW_BYTES).fill(255)
-  for (const items of clauses) {
-    const any = new Uint8Array(ROW_BYTES)
-    for (const terms of items) {
-      const all = blocksWithAll(rows, terms)
-      if (all !== undefined)
-        for (let i = 0; i < ROW_BYTES; i++) any[i] = (any[i] as number) | (all[i] as number)
-    }
-    for (let i = 0; i < ROW_BYTES; i++) found[i] = (found[i] as number) & (any[i] as number)
+  if (clauses.length === 0) found.words.fill(0xffff_ffff)
+  for (let i = 0; i < clauses.length; i++) {
+    if (!readAny(rows, clauses[i] as Clauses[number])) return []
+    if (i === 0) found.words.set(any.words)
+    else intersect(found, any)
   }
-  return positionsIn(found, first, last)
+  const positions: number[] = []
+  for (let word = first >> 5; word <= last >> 5; word++) {
+    if (found.words[word] === 0) continue
+    for (let at = word * 4; at < word * 4 + 4; at++) {
+      addPositions(positions, found.bytes[at] as number, at, first, last)
+    }
+  }
+  return positions
 }
