@@ -68,25 +68,21 @@ export function createLogs({
   indexes,
   fork,
 }: Parts): (query: LogQuery) => Promise<readonly LogView[]> {
-  function collect(block: LogBlock | undefined, query: LogQuery, found: LogView[]): void {
-    if (block === undefined) return
-    addMatchingLogs(block, query, false, found)
-    const { maxLogs, tooMany } = query
-    if (maxLogs > 0 && found.length > maxLogs) throw tooManyLogs(maxLogs, tooMany)
-  }
-
   /**
    * Collects from the blocks at `heights`, from the one at `start` on, until their receipts are as many as are read between
    * two looks at the clock. The result is where to go on.
    */
   function collectSome(heights: readonly number[], start: number, query: LogQuery, found: LogView[]): number {
+    const { maxLogs, tooMany } = query
     let at = start
-    for (let read = 0; at < heights.length && read < RECEIPTS_PER_CHECK; at++) {
+    for (let read = 0; at < heights.length && read < RECEIPTS_PER_CHECK; at++, read++) {
       const height = heights[at] as number
       const hash = blockchain.hashAt(height)
       const block = hash === undefined ? undefined : blocks.logBlock(hash, height)
-      collect(block, query, found)
-      read += 1 + (block?.receipts.length ?? 0)
+      if (block === undefined) continue
+      addMatchingLogs(block, query, false, found)
+      if (maxLogs > 0 && found.length > maxLogs) throw tooManyLogs(maxLogs, tooMany)
+      read += block.receipts.length
     }
     return at
   }
@@ -129,10 +125,11 @@ export function createLogs({
   }
 
   return async function logs(query) {
-    const { range, maxBlocks } = query
+    const { range, maxBlocks, maxLogs, tooMany } = query
     if ('blockHash' in range) {
-      const found: LogView[] = []
-      collect(blocks.get(range.blockHash), query, found)
+      const block = blocks.get(range.blockHash)
+      const found = block === undefined ? [] : matchingLogs(block, query, false)
+      if (maxLogs > 0 && found.length > maxLogs) throw tooManyLogs(maxLogs, tooMany)
       return found
     }
     for (let restarts = 0; ; restarts++) {

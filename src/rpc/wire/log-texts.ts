@@ -18,6 +18,11 @@ interface Slab {
   used: number
 }
 
+/** One that is not full. */
+interface OpenSlab extends Slab {
+  bytes: Buffer
+}
+
 /** Where the text of a log is, its comma included. */
 interface Place {
   readonly slab: Slab
@@ -41,8 +46,10 @@ export class LogTexts {
   readonly #most: number
   /** By index of the log in its block. */
   readonly #places = new WeakMap<Block, (Place | undefined)[]>()
-  /** Oldest first; the last one is written to. */
+  /** Oldest first. */
   readonly #slabs: Slab[] = []
+  /** The one that is written to; at first one without room. */
+  #last: OpenSlab = { bytes: Buffer.alloc(0), used: 0 }
   /** Texts that belong at the end of the last slab. */
   #pending = ''
 
@@ -67,6 +74,7 @@ export class LogTexts {
     let run: Run | undefined
     let block: Block | undefined
     let places: (Place | undefined)[] = []
+    let slab = this.#last
     for (const view of views) {
       if (view.block !== block) {
         block = view.block
@@ -77,14 +85,23 @@ export class LogTexts {
       let bytes = place?.slab.bytes
       if (place === undefined || bytes === undefined) {
         const text = this.#write(view)
-        if (text.length >= this.#slabBytes) {
-          run = { bytes: Buffer.from(`${text},`, 'latin1'), start: 0, end: text.length + 1 }
-          runs.push(run)
-          continue
+        let start = slab.used
+        let end = start + text.length + 1
+        if (end > slab.bytes.length) {
+          if (text.length >= this.#slabBytes) {
+            run = { bytes: Buffer.from(`${text},`, 'latin1'), start: 0, end: text.length + 1 }
+            runs.push(run)
+            continue
+          }
+          slab = this.#nextSlab()
+          start = 0
+          end = text.length + 1
         }
-        const slab = this.#slabFor(text.length + 1)
-        place = this.#append(slab, text)
+        this.#pending += `${text},`
+        slab.used = end
+        if (this.#pending.length >= JOINED) this.#settle()
         bytes = slab.bytes
+        place = { slab, start, end }
         if (!view.removed) places[view.logIndex] = place
       }
       const { start, end } = place
@@ -107,12 +124,8 @@ export class LogTexts {
     return places
   }
 
-  /** The slab that has room for so many bytes; a new one drops the oldest when there are too many. */
-  #slabFor(length: number): Slab & { bytes: Buffer } {
-    const last = this.#slabs.at(-1)
-    if (last?.bytes !== undefined && last.used + length <= this.#slabBytes) {
-      return last as Slab & { bytes: Buffer }
-    }
+  /** An empty slab; it drops the oldest one when there are too many. */
+  #nextSlab(): OpenSlab {
     this.#settle()
     if (this.bytes + this.#slabBytes > this.#most) {
       const oldest = this.#slabs.shift()
@@ -120,23 +133,15 @@ export class LogTexts {
     }
     const slab = { bytes: Buffer.allocUnsafeSlow(this.#slabBytes), used: 0 }
     this.#slabs.push(slab)
+    this.#last = slab
     return slab
-  }
-
-  #append(slab: Slab, text: string): Place {
-    if (this.#pending.length >= JOINED) this.#settle()
-    this.#pending += `${text},`
-    const start = slab.used
-    slab.used += text.length + 1
-    return { slab, start, end: slab.used }
   }
 
   /** Writes what is pending. */
   #settle(): void {
     const text = this.#pending
     if (text === '') return
-    const slab = this.#slabs.at(-1) as Slab
-    slab.bytes?.write(text, slab.used - text.length, 'latin1')
+    this.#last.bytes.write(text, this.#last.used - text.length, 'latin1')
     this.#pending = ''
   }
 }
