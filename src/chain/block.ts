@@ -127,7 +127,11 @@ export function transactionsRoot(
   { unifiedTrie }: Pick<Rules, 'unifiedTrie'> = UNIFIED,
 ): Hex {
   const values = transactions.map(({ raw }) => raw)
-  return unifiedTrie ? binaryTrieRoot(values) : orchidListRoot(values)
+  if (!unifiedTrie) return orchidListRoot(values)
+  return binaryTrieRoot(
+    values,
+    transactions.map(({ hash }) => hash),
+  )
 }
 
 /** `unclesHash` of a header: keccak-256 of the list of their full headers (docs/protocol.md#12-fields). */

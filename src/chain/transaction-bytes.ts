@@ -58,8 +58,7 @@ export function parseTransaction(raw: Uint8Array): Parsed {
   const { encodedV, v, chainId, parity } = readV(vBytes)
   const isSigned = parity !== undefined
   const isAsWritten = flat !== undefined && encodedV === v && isMinimal(elements, isSigned)
-  // A copy: what came in may be a view into a large request, and what is encoded shares its array with others.
-  const written = (isAsWritten ? raw : rewritten(elements, v, isSigned)).slice()
+  const written = ownBytes(isAsWritten ? raw : rewritten(elements, v, isSigned))
   return {
     fields: {
       hash: keccakHex(written),
@@ -68,7 +67,7 @@ export function parseTransaction(raw: Uint8Array): Parsed {
       gasLimit: toBigInt(gasLimit),
       to: receiver.length === 0 ? null : toHex(receiver),
       value: toBigInt(value),
-      data: data.length === 0 ? EMPTY : data.slice(),
+      data: data.length === 0 ? EMPTY : isAsWritten ? dataIn(written, data, raw) : data.slice(),
       v,
       r: isSigned ? toBigInt(r) : 0n,
       s: isSigned ? toBigInt(s) : 0n,
@@ -77,6 +76,24 @@ export function parseTransaction(raw: Uint8Array): Parsed {
     },
     parity,
   }
+}
+
+/** From this many bytes on, byte strings are not copied where they need not be. */
+const LONG = 4096
+
+/**
+ * A copy, unless the bytes are all of a long array: what came in may be a view into a large request, and what is encoded
+ * shares its array with others.
+ */
+function ownBytes(bytes: Uint8Array): Uint8Array {
+  return bytes.length >= LONG && bytes.buffer.byteLength === bytes.length ? bytes : bytes.slice()
+}
+
+/** The data of a transaction: a copy of a view into `raw`, or, where they are most of it, the same view into `written`. */
+function dataIn(written: Uint8Array, data: Uint8Array, raw: Uint8Array): Uint8Array {
+  if (data.length < LONG) return data.slice()
+  const start = data.byteOffset - raw.byteOffset
+  return written.subarray(start, start + data.length)
 }
 
 /** Does `rewritten` give these elements back, apart from V? */

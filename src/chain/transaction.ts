@@ -1,5 +1,5 @@
 /** Transactions: who sent them, signing, intrinsic gas, and the one that collects a block's fees. */
-import { EMPTY, fromBigInt, fromBigIntFixed, oneByte } from '../encoding/bytes.ts'
+import { countZeros, EMPTY, fromBigInt, fromBigIntFixed, oneByte } from '../encoding/bytes.ts'
 import { keccak256, keccakHex } from '../encoding/hash.ts'
 import { fromHex, type Hex, toHex } from '../encoding/hex.ts'
 import { frameList, frameString, frameStrings, itemEnd, payloadStart, STRING } from '../encoding/rlp-frame.ts'
@@ -249,13 +249,6 @@ export function intrinsicGas(
   const base = to === null ? 53_000 + initcodeWord * Math.ceil(data.length / 32) : 21_000
   const zeros = countZeros(data)
   return BigInt(base + ZERO_BYTE_GAS * zeros + dataByte * (data.length - zeros))
-}
-
-/** By index, which V8 runs faster than an iterator: init code has tens of thousands of bytes. */
-function countZeros(bytes: Uint8Array): number {
-  let zeros = 0
-  for (let i = 0; i < bytes.length; i++) if (bytes[i] === 0) zeros++
-  return zeros
 }
 
 /**

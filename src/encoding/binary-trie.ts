@@ -106,18 +106,18 @@ function indexBytes(index: number): Uint8Array {
   return index < 0x100 ? oneByte(index) : concat(indexBytes(Math.floor(index / 0x100)), oneByte(index))
 }
 
-function trieOf(values: readonly Uint8Array[]): BinaryTrie {
+function trieOf(values: readonly Uint8Array[], hashes?: readonly Hex[]): BinaryTrie {
   const trie = new BinaryTrie()
-  trie.update(values.map((value, index) => ({ key: indexKey(index), value })))
+  trie.update(values.map((value, index) => ({ key: indexKey(index), value, hash: hashes?.[index] })))
   return trie
 }
 
 /**
  * Root of the trie that holds each value under the RLP of its index (docs/protocol.md#55-receipts):
- * transactions and receipts.
+ * transactions and receipts. `hashes`: keccak-256 of each value, where the caller knows it.
  */
-export function binaryTrieRoot(values: readonly Uint8Array[]): Hex {
-  return trieOf(values).root()
+export function binaryTrieRoot(values: readonly Uint8Array[], hashes?: readonly Hex[]): Hex {
+  return trieOf(values, hashes).root()
 }
 
 /** The same root in the format before RSKIP-126. */

@@ -72,10 +72,14 @@ export type TrieValue = Uint8Array | LongValue
 /** A child that is at hand, or the hash under which it is stored. */
 export type TrieChild = TrieNode | NodeHash
 
-/** The value of these bytes, at most 2^24 - 1 of them. */
-export function trieValue(bytes: Uint8Array): TrieValue {
+/** The value of these bytes, at most 2^24 - 1 of them; `hash` is their keccak-256 where that is known. */
+export function trieValue(bytes: Uint8Array, hash?: Hex): TrieValue {
   if (bytes.length <= MAX_SHORT_VALUE) return bytes
-  return { hash: NodeHash.of(bytes), length: bytes.length, bytes }
+  return {
+    hash: hash === undefined ? NodeHash.of(bytes) : NodeHash.fromHex(hash),
+    length: bytes.length,
+    bytes,
+  }
 }
 
 /** One node. Its bytes and hash are computed when they are first asked for. */

@@ -12,6 +12,8 @@ export interface TrieEdit {
   readonly key: Uint8Array
   /** Absent and empty values delete the key. */
   readonly value: Uint8Array | undefined
+  /** keccak-256 of the value where the caller knows it: code and transactions are long, and hashed before. */
+  readonly hash?: Hex | undefined
   /** Deletes also every longer key, when the key itself has a value; else nothing. */
   readonly subtree?: true
 }
@@ -19,6 +21,7 @@ export interface TrieEdit {
 interface BitEdit {
   readonly bits: Uint8Array
   readonly value: Uint8Array | undefined
+  readonly hash: Hex | undefined
   readonly subtree: boolean
 }
 
@@ -43,9 +46,10 @@ export function updateTrie(
   // The order of the bytes is that of their bits, a prefix before what it begins.
   const sorted = [...edits]
     .sort((a, b) => compare(a.key, b.key))
-    .map(({ key, value, subtree }) => ({
+    .map(({ key, value, hash, subtree }) => ({
       bits: bitsOf(key),
       value: value?.length === 0 ? undefined : value,
+      hash,
       subtree: subtree === true,
     }))
   return new Update(sorted, load).apply(root, 0, sorted.length, 0)
@@ -94,7 +98,7 @@ class Update {
     if (end - start === 1) {
       return new TrieNode(
         first.bits.subarray(depth),
-        trieValue(first.value as Uint8Array),
+        trieValue(first.value as Uint8Array, first.hash),
         undefined,
         undefined,
         0,
@@ -148,7 +152,7 @@ class Update {
       if (here.subtree) {
         if (value !== undefined) return this.#create(start, to, depth)
       } else {
-        value = here.value === undefined ? undefined : trieValue(here.value)
+        value = here.value === undefined ? undefined : trieValue(here.value, here.hash)
       }
     }
     const middle = this.#split(start, to, end)

@@ -49,8 +49,10 @@ export function addAccountEdits(
     edits.push({ key: keys.marker(address), value: CONTRACT_MARKER })
   }
   if ((kept?.codeHash ?? EMPTY_CODE_HASH) !== account.codeHash) {
-    const bytes = changes.code.get(account.codeHash) ?? codeOf(account.codeHash)
-    edits.push({ key: keys.code(address), value: bytes })
+    const changed = changes.code.get(account.codeHash)
+    const bytes = changed ?? codeOf(account.codeHash)
+    // The overlay has hashed new code.
+    edits.push({ key: keys.code(address), value: bytes, hash: changed && account.codeHash })
     if (bytes.length > 0) code.set(account.codeHash, bytes)
   }
   if (storage === undefined) return

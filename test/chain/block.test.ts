@@ -12,6 +12,7 @@ import {
 import { CHAINS } from '../../src/chain/config.ts'
 import { decodeHeader, encodeHeader, type Header } from '../../src/chain/header.ts'
 import { remascTransaction, signTransaction } from '../../src/chain/transaction.ts'
+import { binaryTrieRoot } from '../../src/encoding/binary-trie.ts'
 import { keccak256, keccakHex } from '../../src/encoding/hash.ts'
 import { fromHex, type Hex, toHex } from '../../src/encoding/hex.ts'
 import { decodeRlp, encodeRlp } from '../../src/encoding/rlp.ts'
@@ -68,6 +69,13 @@ describe('the roots of a block', () => {
     const { full } = fixture<{ full: Hex }>('headers/testnet-64746.json')
     const header = decodeHeader(fromHex(full), CHAINS.testnet)
     expect(transactionsRoot([remascTransaction(header.number)])).toBe(header.transactionsRoot)
+  })
+
+  it('are those of the bytes of the transactions', () => {
+    for (const count of [1, 2, 3, 40]) {
+      const list = transfers(count)
+      expect(transactionsRoot(list)).toBe(binaryTrieRoot(list.map(({ raw }) => raw)))
+    }
   })
 
   it('hashes the list of full uncle headers', () => {

@@ -340,6 +340,35 @@ it('reads quantities as unsigned', () => {
   expect(decodeTransaction(altered({ 4: value })).value).toBe(toBigInt(value))
 })
 
+describe('a transaction of long data', () => {
+  const long = Uint8Array.from({ length: 20_000 }, (_, i) => i * 7)
+  const signed = signTransaction({ ...PLAIN, to: null, data: long }, KEY)
+
+  it('has the bytes and the data that were signed', () => {
+    const read = decodeTransaction(signed.raw.slice())
+    expect(read).toEqual(signed)
+    expect(read.data).toEqual(long)
+    const common = new Common({ chain: { ...Mainnet, chainId: PLAIN.chainId }, hardfork: 'berlin' })
+    expect(createLegacyTxFromRLP(read.raw, { common }).data).toEqual(long)
+  })
+
+  it('keeps nothing of a larger array that it was read from', () => {
+    const request = new Uint8Array(signed.raw.length + 100)
+    request.set(signed.raw, 50)
+    const read = decodeTransaction(request.subarray(50, 50 + signed.raw.length))
+    request.fill(0xee)
+    expect(read).toEqual(signed)
+    expect(read.raw.buffer.byteLength).toBe(read.raw.length)
+  })
+
+  it('has the data that were signed where it was not encoded as it is hashed', () => {
+    const elements = [...(decodeRlp(signed.raw) as readonly Uint8Array[])]
+    elements[4] = Uint8Array.of(0, ...(elements[4] as Uint8Array))
+    const read = restoreTransaction(encodeRlp(elements), signed.from)
+    expect(read).toEqual(signed)
+  })
+})
+
 describe('a transaction of an impersonated sender', () => {
   const address = fc.uint8Array({ minLength: 20, maxLength: 20 }).map(toHex)
 

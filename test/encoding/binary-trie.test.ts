@@ -128,4 +128,13 @@ describe('an ordered list', () => {
     expect(nodes).toEqual([real.leaf, real.root])
     expect(keccakHex(fromHex(nodes[1] as Hex))).toBe(real.receiptsRoot)
   })
+
+  it('has the same root whether the hashes of its values are known or not', () => {
+    fc.assert(
+      fc.property(fc.array(fc.uint8Array({ minLength: 1, maxLength: 80 }), { maxLength: 12 }), (values) => {
+        const hashes = values.map((value) => keccakHex(value))
+        expect(binaryTrieRoot(values, hashes)).toBe(binaryTrieRoot(values))
+      }),
+    )
+  })
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { fromBigInt, toBigInt } from '../../src/encoding/bytes.ts'
+import { countZeros, fromBigInt, toBigInt } from '../../src/encoding/bytes.ts'
 
 /** The integer by way of text. */
 function spelled(bytes: Uint8Array): bigint {
@@ -36,5 +36,34 @@ describe('big-endian integers', () => {
     }
     expect(fromBigInt(0n)).toEqual(new Uint8Array(0))
     expect(() => fromBigInt(-1n)).toThrow(RangeError)
+  })
+})
+
+describe('zero bytes', () => {
+  const ofFewValues = fc.uint8Array({ maxLength: 300, max: 1 })
+  const ofAll = fc.uint8Array({ maxLength: 300 })
+  const counted = (bytes: Uint8Array) => [...bytes].filter((byte) => byte === 0).length
+
+  it('are counted in bytes of any values and length, also in a view into others', () => {
+    fc.assert(
+      fc.property(fc.oneof(ofFewValues, ofAll), fc.nat({ max: 7 }), (bytes, offset) => {
+        const around = new Uint8Array(bytes.length + 10)
+        around.set(bytes, offset)
+        expect(countZeros(around.subarray(offset, offset + bytes.length))).toBe(counted(bytes))
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  it('are counted beside bytes of every value', () => {
+    const all = Uint8Array.from({ length: 4096 }, (_, i) => (i % 16 < 4 ? 0 : i >> 4))
+    expect(countZeros(all)).toBe(counted(all))
+  })
+
+  it('are counted in long byte strings that hold nothing else', () => {
+    for (const length of [64, 65, 507, 508, 509, 512, 1016, 49_152]) {
+      expect(countZeros(new Uint8Array(length))).toBe(length)
+      expect(countZeros(new Uint8Array(length).fill(0x80))).toBe(0)
+    }
   })
 })
