@@ -1,11 +1,16 @@
-/** Analysis of code before it runs: jump destinations, pushed words, where it starts. Kept per code array. */
+/** Analysis of code as it runs: jump destinations, pushed words, where it starts. Kept per code array. */
 import { toBigInt } from '../encoding/bytes.ts'
 
 /** Of one piece of code. */
 export interface CodeAnalysis {
   readonly code: Uint8Array
-  /** 1 where a JUMPDEST is that no push data hides. */
+  /**
+   * 1 where a JUMPDEST is that no push data hides, as far as the code has been looked through: where it is not 1,
+   * `isJumpDestination` looks on.
+   */
   readonly jumpDestinations: Uint8Array
+  /** Place of the opcode up to which the code has been looked through. */
+  lookedTo: number
   /** The word that a push at this pc pushes, computed at its first use. */
   readonly pushes: (bigint | undefined)[]
   /** How often a jump went to each pc, or a JUMPI went on to it; wraps at 2^15. */
@@ -26,8 +31,14 @@ export function analyse(code: Uint8Array, hasHeaders: boolean): CodeAnalysis {
   let analysis = analyses.get(code)
   const start = hasHeaders ? headerLength(code) : 0
   if (analysis === undefined || analysis.start !== start) {
-    const jumpDestinations = findJumpDestinations(code, start)
-    analysis = { code, jumpDestinations, pushes: [], counts: new Int16Array(code.length + 1), start }
+    analysis = {
+      code,
+      jumpDestinations: new Uint8Array(code.length),
+      lookedTo: start,
+      pushes: [],
+      counts: new Int16Array(code.length + 1),
+      start,
+    }
     analyses.set(code, analysis)
   }
   return analysis
@@ -44,12 +55,20 @@ export function pushedWord(code: Uint8Array, pc: number, size: number): bigint {
   return toBigInt(bytes) << BigInt(8 * (size - bytes.length))
 }
 
-function findJumpDestinations(code: Uint8Array, start: number): Uint8Array {
-  const destinations = new Uint8Array(code.length)
-  for (let i = start; i < code.length; i++) {
-    const op = code[i] as number
-    if (op === JUMPDEST) destinations[i] = 1
-    else if (op >= PUSH1 && op <= PUSH32) i += op - PUSH1 + 1
+/**
+ * Is there a JUMPDEST at this pc, which may be any number, that no push data hides? Looks through the code no further
+ * than to there: behind a constructor lies the code that it deploys, which may never run.
+ */
+export function isJumpDestination(analysis: CodeAnalysis, pc: number): boolean {
+  const { code, jumpDestinations } = analysis
+  if (pc >= analysis.lookedTo && pc < code.length) {
+    let i = analysis.lookedTo
+    for (; i <= pc; i++) {
+      const op = code[i] as number
+      if (op === JUMPDEST) jumpDestinations[i] = 1
+      else if (op >= PUSH1 && op <= PUSH32) i += op - PUSH1 + 1
+    }
+    analysis.lookedTo = i
   }
-  return destinations
+  return jumpDestinations[pc] === 1
 }

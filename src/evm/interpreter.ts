@@ -1,5 +1,5 @@
 /** Runs a frame, without a promise, until it ends, requests a call, or a pause for the event loop is due. */
-import { pushedWord } from './code-analysis.ts'
+import { isJumpDestination, pushedWord } from './code-analysis.ts'
 import { FAILURE, type Frame } from './frame.ts'
 import type { OpcodeTable } from './opcodes/table.ts'
 import { MAX_WORD, MODULUS } from './word.ts'
@@ -93,7 +93,9 @@ export function advance(frame: Frame, { fees, needs, room, run }: OpcodeTable, h
         }
         // Far targets lose precision as numbers, but stay beyond the code.
         const destination = Number(target)
-        if (jumpDestinations[destination] !== 1) frame.failAt(FAILURE.INVALID_JUMP, pc, sp, gas)
+        if (jumpDestinations[destination] !== 1 && !isJumpDestination(frame.analysis, destination)) {
+          frame.failAt(FAILURE.INVALID_JUMP, pc, sp, gas)
+        }
         pc = destination
         const count = (counts[destination] as number) + 1
         counts[destination] = count

@@ -1,7 +1,7 @@
 /** Runs frames by compiled code where there is any, and by the interpreter elsewhere. */
 import { EVMError } from '@ethereumjs/evm'
 import { EMPTY } from '../../encoding/bytes.ts'
-import { analyse } from '../code-analysis.ts'
+import { analyse, isJumpDestination } from '../code-analysis.ts'
 import { type CallRequest, FAILURE, Frame, fail, type Session } from '../frame.ts'
 import { advance } from '../interpreter.ts'
 import type { OpcodeTable } from '../opcodes/table.ts'
@@ -169,7 +169,7 @@ export class Execution implements CallRunner {
       frame.pc = exit & PC_MASK
       if (kind === EXIT.STATUS) return true
       if (kind === EXIT.INTERPRET) break
-      if (kind === EXIT.DYNAMIC && analysis.jumpDestinations[frame.pc] !== 1) fail(FAILURE.INVALID_JUMP)
+      if (kind === EXIT.DYNAMIC && !isJumpDestination(analysis, frame.pc)) fail(FAILURE.INVALID_JUMP)
       if (--clock.ticks <= 0 && clock.mustPause()) return true
     }
     arena.takeStack(region)

@@ -4,7 +4,7 @@
  * leaves the frame as the interpreter would have it, and returns the program counter.
  */
 import { type FunctionBody, I32, OP } from '../../encoding/wasm-module.ts'
-import type { CodeAnalysis } from '../code-analysis.ts'
+import { type CodeAnalysis, isJumpDestination } from '../code-analysis.ts'
 import type { OpcodeTable } from '../opcodes/table.ts'
 import { inlineOpcode } from './inline-opcodes.ts'
 import { knownValue, type Word } from './lanes.ts'
@@ -183,7 +183,7 @@ class RegionCompiler {
   }
 
   #isDestination(target: bigint): boolean {
-    return this.#analysis.jumpDestinations[Number(target)] === 1
+    return isJumpDestination(this.#analysis, Number(target))
   }
 
   /** Goes on at a jump destination; false when the region ends with the jump. */

@@ -1,6 +1,6 @@
 /** Stopping, jumping, and the stack itself: 0x00, 0x50, 0x56 to 0x58, 0x5b, 0x5f to 0x9f, 0xf3, 0xfd. */
 import { EMPTY } from '../../encoding/bytes.ts'
-import { pushedWord } from '../code-analysis.ts'
+import { isJumpDestination, pushedWord } from '../code-analysis.ts'
 import { FAILURE, type Frame, fail } from '../frame.ts'
 import { GAS } from '../gas-schedule.ts'
 import { type Operation, operation } from './operation.ts'
@@ -15,7 +15,7 @@ function output(frame: Frame): Uint8Array {
 /** Goes to the opcode before the target: whoever runs this moves on by one. */
 function jump(frame: Frame, target: bigint): void {
   const destination = Number(target)
-  if (frame.analysis.jumpDestinations[destination] !== 1) fail(FAILURE.INVALID_JUMP)
+  if (!isJumpDestination(frame.analysis, destination)) fail(FAILURE.INVALID_JUMP)
   frame.pc = destination - 1
 }
 

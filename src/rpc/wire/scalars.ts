@@ -82,14 +82,34 @@ function bytesOf(value: string): Uint8Array {
 /** Hex text of any length, `0x` optional. */
 export const HEX_DIGITS = hex({ prefix: 'optional' })
 
-/** Bytes in hex; `0x` optional, an odd digit count gets a zero in front, empty is no bytes. */
-export const Data: Parameter<Uint8Array> = scalar({
+/** Texts from this many characters on are decoded before they are tested: the pattern takes longer than the decoding. */
+const LONG = 1024
+
+/** The bytes of a long text, as `bytesOf` gives them; `undefined` where a character is no digit. */
+function longBytesOf(value: string): Uint8Array | undefined {
+  // The decoder reads the lowest byte alone of a character that has two, and ends at the first that is no digit.
+  if (Buffer.byteLength(value) !== value.length) return undefined
+  const bytes = bytesOf(value)
+  const digits = value.startsWith('0x') ? value.length - 2 : value.length
+  return 2 * bytes.length === digits + (digits % 2) ? bytes : undefined
+}
+
+const AnyData: Parameter<Uint8Array> = scalar({
   form: HEX_DIGITS,
   description: 'DATA: bytes in hex',
   decode: bytesOf,
   refusal: (value, name) =>
     typeof value === 'string' ? 'Invalid data format: invalid hex value.' : expected(name, 'hex text'),
 })
+
+/** Bytes in hex; `0x` optional, an odd digit count gets a zero in front, empty is no bytes. */
+export const Data: Parameter<Uint8Array> = {
+  schema: AnyData.schema,
+  read(value, name) {
+    const long = typeof value === 'string' && value.length >= LONG ? longBytesOf(value) : undefined
+    return long ?? AnyData.read(value, name)
+  },
+}
 
 /** Bytes in hex, no fewer than `shortest` and no more than `longest`. */
 export function sizedData(shortest: number, longest: number): Parameter<Uint8Array> {

@@ -73,6 +73,40 @@ describe('Data', () => {
     expect(toHex(Data.read(text, 'data'))).toBe(hex)
   })
 
+  it('is of any length, and the bytes of its parts', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 900, max: 1200 }),
+        fc.constantFrom('', '0x'),
+        fc.nat(255),
+        (count, prefix, first) => {
+          const bytes = Uint8Array.from({ length: count }, (_, i) => first + i * 7)
+          const digits = toHex(bytes).slice(2)
+          expect(toHex(Data.read(`${prefix}${digits}`, 'data'))).toBe(`0x${digits}`)
+          expect(toHex(Data.read(`${prefix}${digits.toUpperCase()}`, 'data'))).toBe(`0x${digits}`)
+          expect(toHex(Data.read(`${prefix}${digits.slice(1)}`, 'data'))).toBe(`0x0${digits.slice(1)}`)
+        },
+      ),
+    )
+  })
+
+  it('holds nothing but digits, however long', () => {
+    // Their lowest bytes are digits: of such characters the decoder of Node.js reads no more.
+    const others = ['g', 'x', ' ', '\0', '\u00e9', '\u0130', '\u0161', '\ud83d\ude30']
+    const place = fc.nat({ max: 2999 })
+    fc.assert(
+      fc.property(
+        place,
+        fc.constantFrom(...others),
+        fc.constantFrom('', '0x', '0X', '0x0'),
+        (at, other, prefix) => {
+          const text = `${prefix}${'ab'.repeat(1500).slice(0, at)}${other}${'ab'.repeat(1500).slice(at + 1)}`
+          expect(() => Data.read(text, 'data')).toThrow('Invalid data format: invalid hex value.')
+        },
+      ),
+    )
+  })
+
   refusals(Data, [
     ['0xzz', 'Invalid data format: invalid hex value.'],
     ['0x0x', 'Invalid data format: invalid hex value.'],
