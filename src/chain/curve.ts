@@ -5,7 +5,10 @@ import { concat } from '../encoding/bytes.ts'
 
 /** What either implementation offers, on bytes. */
 export interface Curve {
-  /** The 64 bytes of the public key; throws, or gives `undefined`, when there is none. */
+  /**
+   * The 64 bytes of the public key of who signed a hash of 32 bytes; throws, or gives `undefined`, when there is none. They
+   * may be a view that is valid until the next call.
+   */
   recover(hash: Uint8Array, compact: Uint8Array, parity: 0 | 1): Uint8Array | undefined
   sign(hash: Uint8Array, key: Uint8Array): { compact: Uint8Array; parity: number }
   /** The 64 bytes of the public key; throws on an invalid key. */
@@ -28,9 +31,38 @@ export const nobleCurve: Curve = {
 
 /** The part of the optional `secp256k1` package that is used here. */
 interface NativeBindings {
-  ecdsaRecover(signature: Uint8Array, parity: number, hash: Uint8Array, compressed: false): Uint8Array
+  ecdsaRecover(
+    signature: Uint8Array,
+    parity: number,
+    hash: Uint8Array,
+    compressed: false,
+    output: Uint8Array,
+  ): Uint8Array
   ecdsaSign(hash: Uint8Array, key: Uint8Array): { signature: Uint8Array; recid: number }
   publicKeyCreate(key: Uint8Array, compressed: false): Uint8Array
+}
+
+const HASH_BYTES = 32
+const COMPACT_BYTES = 64
+
+/**
+ * Recovers keys by way of three arrays that live on. Native code reads no array on the JavaScript heap: each one that it is
+ * given, and the key that it makes, would get memory outside, which costs as much again when it is collected.
+ */
+function recoverBy(bindings: NativeBindings): Curve['recover'] {
+  const signature = new Uint8Array(new ArrayBuffer(COMPACT_BYTES))
+  const message = new Uint8Array(new ArrayBuffer(HASH_BYTES))
+  const output = new Uint8Array(new ArrayBuffer(1 + COMPACT_BYTES))
+  const key = output.subarray(1)
+  return (hash, compact, parity) => {
+    if (hash.length !== HASH_BYTES || compact.length !== COMPACT_BYTES) {
+      throw new RangeError(`a hash of ${hash.length} bytes, a signature of ${compact.length}`)
+    }
+    signature.set(compact)
+    message.set(hash)
+    bindings.ecdsaRecover(signature, parity, message, false, output)
+    return key
+  }
 }
 
 /**
@@ -41,7 +73,7 @@ export function loadNativeCurve(): Curve | undefined {
   try {
     const bindings = createRequire(import.meta.url)('secp256k1/bindings.js') as NativeBindings
     return {
-      recover: (hash, compact, parity) => bindings.ecdsaRecover(compact, parity, hash, false).subarray(1),
+      recover: recoverBy(bindings),
       sign(hash, key) {
         const { signature, recid } = bindings.ecdsaSign(hash, key)
         return { compact: signature, parity: recid }

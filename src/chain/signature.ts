@@ -1,7 +1,7 @@
 /** Signatures: who signed, and signing. */
-import { concat, fromBigIntFixed, toBigInt } from '../encoding/bytes.ts'
-import { keccak256 } from '../encoding/hash.ts'
-import { type Hex, toHex } from '../encoding/hex.ts'
+import { toBigInt, writeWord } from '../encoding/bytes.ts'
+import { keccakHexFrom } from '../encoding/hash.ts'
+import type { Hex } from '../encoding/hex.ts'
 import { loadNativeCurve, nobleCurve } from './curve.ts'
 
 /** A signature over a hash. `s` is in the lower half of the order when we signed. */
@@ -18,6 +18,21 @@ export const CURVE_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd
 /** Noble is some twenty times slower to recover a sender. */
 const curve = loadNativeCurve() ?? nobleCurve
 
+/** r and s; written and read out within one call. */
+const compact = new Uint8Array(64)
+
+/** As `recoverPublicKey`, but a view that may be valid until the next call. */
+function recover(hash: Uint8Array, r: bigint, s: bigint, parity: 0 | 1): Uint8Array | undefined {
+  if (r <= 0n || r >= CURVE_ORDER || s <= 0n || s >= CURVE_ORDER) return undefined
+  writeWord(compact, 0, r)
+  writeWord(compact, 32, s)
+  try {
+    return curve.recover(hash, compact, parity)
+  } catch {
+    return undefined
+  }
+}
+
 /** The signer's public key (64 bytes, x and y), or `undefined` when no key could have made this signature. */
 export function recoverPublicKey(
   hash: Uint8Array,
@@ -25,17 +40,12 @@ export function recoverPublicKey(
   s: bigint,
   parity: 0 | 1,
 ): Uint8Array | undefined {
-  if (r <= 0n || r >= CURVE_ORDER || s <= 0n || s >= CURVE_ORDER) return undefined
-  try {
-    return curve.recover(hash, concat(fromBigIntFixed(r, 32), fromBigIntFixed(s, 32)), parity)
-  } catch {
-    return undefined
-  }
+  return recover(hash, r, s, parity)?.slice()
 }
 
 /** The signer's address, or `undefined` when no key could have made this signature. */
 export function recoverAddress(hash: Uint8Array, r: bigint, s: bigint, parity: 0 | 1): Hex | undefined {
-  const key = recoverPublicKey(hash, r, s, parity)
+  const key = recover(hash, r, s, parity)
   return key === undefined ? undefined : addressOfPublicKey(key)
 }
 
@@ -56,5 +66,5 @@ export function addressOf(key: Uint8Array): Hex {
 
 /** The address of a public key of 64 bytes. */
 export function addressOfPublicKey(key: Uint8Array): Hex {
-  return toHex(keccak256(key).subarray(12))
+  return keccakHexFrom(key, 12)
 }

@@ -122,6 +122,15 @@ export function fromBigInt(value: bigint): Uint8Array {
   return word.slice(at)
 }
 
+/** Writes an unsigned integer below 2^256 as 32 big-endian bytes. */
+export function writeWord(into: Uint8Array, at: number, value: bigint): void {
+  quarters.setBigUint64(0, value >> 192n)
+  quarters.setBigUint64(8, value >> 128n)
+  quarters.setBigUint64(16, value >> 64n)
+  quarters.setBigUint64(24, value)
+  into.set(word, at)
+}
+
 /** Unsigned big-endian bytes of a fixed width; throws a RangeError when it does not fit. */
 export function fromBigIntFixed(value: bigint, length: number): Uint8Array {
   return padLeft(fromBigInt(value), length)

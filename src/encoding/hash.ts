@@ -2,7 +2,7 @@
 import { sha256 as nobleSha256 } from '@noble/hashes/sha2.js'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { createSHA256 } from 'hash-wasm'
-import { type Hex, toHex } from './hex.ts'
+import { type Hex, sliceHex, toHex } from './hex.ts'
 import { KECCAK_BYTES, keccakOn } from './keccak-module.ts'
 import { createMemory, hasWebAssembly } from './web-assembly.ts'
 
@@ -44,6 +44,11 @@ export function keccak256(bytes: Uint8Array): Uint8Array {
 /** keccak-256 as `0x` text. */
 export function keccakHex(bytes: Uint8Array): Hex {
   return toHex(keccak(bytes))
+}
+
+/** The bytes of the keccak-256 from `start` on as `0x` text. */
+export function keccakHexFrom(bytes: Uint8Array, start: number): Hex {
+  return sliceHex(keccak(bytes), start, 32)
 }
 
 /** SHA-256, 32 bytes. */

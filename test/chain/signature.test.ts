@@ -44,6 +44,19 @@ describe('signing and recovering', () => {
     }
   })
 
+  it('leaves the keys that it gave before as they are', () => {
+    const keys = [11, 12].map((byte) => {
+      const digest = keccak256(Uint8Array.of(byte))
+      const { r, s, parity } = sign(digest, digest)
+      const found = recoverPublicKey(digest, r, s, parity)
+      return { found, copy: found?.slice(), own: nobleCurve.publicKey(digest) }
+    })
+    for (const { found, copy, own } of keys) {
+      expect(found).toEqual(copy)
+      expect(found).toEqual(own)
+    }
+  })
+
   it('accepts s in the upper half: only transactions forbid it', () => {
     const digest = keccak256(Uint8Array.of(3))
     const secret = keccak256(Uint8Array.of(4))
@@ -96,6 +109,17 @@ describeWith(addon, 'the native implementation, loaded,', () => {
       }),
       { numRuns: 50 },
     )
+  })
+
+  it('refuses hashes and signatures of other lengths', () => {
+    const digest = keccak256(Uint8Array.of(8))
+    const { compact, parity } = nobleCurve.sign(digest, digest)
+    const recover = (hash: Uint8Array, signature: Uint8Array) => () =>
+      native?.recover(hash, signature, parity as 0 | 1)
+    expect(recover(digest, compact)()).toEqual(nobleCurve.publicKey(digest))
+    expect(recover(digest.subarray(1), compact)).toThrow(RangeError)
+    expect(recover(digest, compact.subarray(1))).toThrow(RangeError)
+    expect(recover(new Uint8Array(33), new Uint8Array(65))).toThrow(RangeError)
   })
 
   it('agrees with noble on random signatures, valid or not', () => {

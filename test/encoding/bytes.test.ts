@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { countZeros, fromBigInt, toBigInt } from '../../src/encoding/bytes.ts'
+import { countZeros, fromBigInt, toBigInt, writeWord } from '../../src/encoding/bytes.ts'
 
 /** The integer by way of text. */
 function spelled(bytes: Uint8Array): bigint {
@@ -14,6 +14,18 @@ describe('big-endian integers', () => {
         const around = new Uint8Array(bytes.length + 10).fill(0xee)
         around.set(bytes, offset)
         expect(toBigInt(around.subarray(offset, offset + bytes.length))).toBe(spelled(bytes))
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('are written as words into others, where the bytes around them stay', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }), fc.nat({ max: 5 }), (value, at) => {
+        const around = new Uint8Array(42).fill(0xee)
+        writeWord(around, at, value)
+        expect(spelled(around.subarray(at, at + 32))).toBe(value)
+        expect([...around.subarray(0, at), ...around.subarray(at + 32)]).toEqual(Array(10).fill(0xee))
       }),
       { numRuns: 500 },
     )

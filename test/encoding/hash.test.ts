@@ -2,7 +2,8 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { keccak256 } from '../../src/encoding/hash.ts'
+import { keccak256, keccakHexFrom } from '../../src/encoding/hash.ts'
+import { toHex } from '../../src/encoding/hex.ts'
 
 const bytes = (length: number) => Uint8Array.from({ length }, (_, i) => (i * 7 + length) & 0xff)
 
@@ -26,6 +27,7 @@ describe('keccak-256', () => {
         const input = array.subarray(start)
         const digest = keccak256(input)
         expect(digest).toEqual(keccak_256(input))
+        expect(keccakHexFrom(input, start)).toBe(toHex(digest.subarray(start)))
         expect(before.digest).toEqual(keccak_256(before.input))
         before = { input, digest }
       }),
