@@ -15,7 +15,7 @@ const TESTS = [
   'chain/signature',
   'cli/command',
   'cli/compile-cache',
-  'cli/tier-up',
+  'cli/v8-settings',
   'scenarios/clients',
   'scenarios/determinism',
   'scenarios/foundry',

@@ -8,7 +8,7 @@ import { useCompileCache } from './compile-cache.ts'
 import { createLineWriter } from './line-writer.ts'
 import { shownCommandLine } from './secrets.ts'
 import type { NodeWriters } from './start.ts'
-import { delayOptimization } from './tier-up.ts'
+import { delayOptimization } from './v8-settings.ts'
 
 /** Success, failure at the start or later, wrong usage. */
 const EXIT = { done: 0, failed: 1, misused: 2 } as const

@@ -1,4 +1,4 @@
-/** When V8 optimizes what the process runs. */
+/** Settings of V8 in a process of our own: when it optimizes, and how much garbage it lets lie. */
 import v8 from 'node:v8'
 
 /**
@@ -55,4 +55,16 @@ export function delayOptimization(time: ProcessTime = PROCESS_TIME): void {
     else for (const flag of own) v8.setFlagsFromString(flag)
   }
   check()
+}
+
+/**
+ * Percent by which the old generation of the heap grows beyond what lives there before it is collected again. V8 itself
+ * allows up to four times as much as lives: a chain on disk then took 193 to 230 MB of resident memory between 10,000 and
+ * 50,000 blocks, and with this 169 to 180 MB, the processor time of a transaction being the same (Node 20, one run each).
+ */
+const HEAP_GROWTH = 50
+
+/** Has V8 collect garbage before there is much of it; for a process of our own with a chain on disk. */
+export function limitHeapGrowth(): void {
+  v8.setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH}`)
 }

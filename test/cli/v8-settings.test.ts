@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import v8 from 'node:v8'
 import { afterEach, expect, it, vi } from 'vitest'
-import { delayOptimization } from '../../src/cli/tier-up.ts'
+import { delayOptimization, limitHeapGrowth } from '../../src/cli/v8-settings.ts'
 
 afterEach(() => {
   vi.restoreAllMocks()
@@ -45,4 +45,10 @@ it('gives V8 its own values back once the process has taken some processor time'
   const back = settings().slice(late.length)
   expect(back.map(({ name }) => name)).toEqual(late.map(({ name }) => name))
   for (const { value, own } of back) expect(value).toBe(own)
+})
+
+it('limits the growth of the heap by a setting that this release of V8 knows, and leaves to V8 by itself', () => {
+  vi.spyOn(v8, 'setFlagsFromString').mockImplementation(() => {})
+  limitHeapGrowth()
+  expect(settings()).toEqual([{ name: '--heap-growing-percent', value: 50, own: 0 }])
 })
