@@ -64,7 +64,8 @@ const steps = fc.array(
 it('answers what stands in the receipts, asked again after every change', async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (list) => {
-      const chain = await loggingChain()
+      // Reorganisations put the transactions of several blocks back into the pool.
+      const chain = await loggingChain({ accountSlots: 1000 })
       const snapshots: unknown[] = []
       // More than are answered as objects.
       for (let i = 0; i < 20; i++) {
