@@ -6,7 +6,7 @@ import { concat } from '../encoding/bytes.ts'
 /** What either implementation offers, on bytes. */
 export interface Curve {
   /**
-   * The 64 bytes of the public key of who signed a hash of 32 bytes; throws, or gives `undefined`, when there is none. They
+   * The 64 bytes of the public key that signed a hash of 32 bytes; throws, or gives `undefined`, when there is none. They
    * may be a view that is valid until the next call.
    */
   recover(hash: Uint8Array, compact: Uint8Array, parity: 0 | 1): Uint8Array | undefined
@@ -46,8 +46,8 @@ const HASH_BYTES = 32
 const COMPACT_BYTES = 64
 
 /**
- * Recovers keys by way of three arrays that live on. Native code reads no array on the JavaScript heap: each one that it is
- * given, and the key that it makes, would get memory outside, which costs as much again when it is collected.
+ * Recovers keys in three arrays that every call reuses, outside the JavaScript heap. Native code cannot read an array on the
+ * heap: V8 would allocate memory outside for each argument and for the key, and free it again at a collection.
  */
 function recoverBy(bindings: NativeBindings): Curve['recover'] {
   const signature = new Uint8Array(new ArrayBuffer(COMPACT_BYTES))

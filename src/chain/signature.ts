@@ -20,12 +20,13 @@ const curve = loadNativeCurve() ?? nobleCurve
 
 /** r and s; written and read out within one call. */
 const compact = new Uint8Array(64)
+const words = new DataView(compact.buffer)
 
 /** As `recoverPublicKey`, but a view that may be valid until the next call. */
 function recover(hash: Uint8Array, r: bigint, s: bigint, parity: 0 | 1): Uint8Array | undefined {
   if (r <= 0n || r >= CURVE_ORDER || s <= 0n || s >= CURVE_ORDER) return undefined
-  writeWord(compact, 0, r)
-  writeWord(compact, 32, s)
+  writeWord(words, 0, r)
+  writeWord(words, 32, s)
   try {
     return curve.recover(hash, compact, parity)
   } catch {

@@ -1,4 +1,4 @@
-/** Settings of V8 in a process of our own: when it optimizes, and how much garbage it lets lie. */
+/** Settings of V8 in a process of our own: when it optimizes, and how far the heap grows between collections. */
 import v8 from 'node:v8'
 
 /**
@@ -64,7 +64,7 @@ export function delayOptimization(time: ProcessTime = PROCESS_TIME): void {
  */
 const HEAP_GROWTH = 50
 
-/** Has V8 collect garbage before there is much of it; for a process of our own with a chain on disk. */
+/** Has V8 collect the old generation more often; for a process of our own with a chain on disk. */
 export function limitHeapGrowth(): void {
   v8.setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH}`)
 }

@@ -122,13 +122,21 @@ export function fromBigInt(value: bigint): Uint8Array {
   return word.slice(at)
 }
 
-/** Writes an unsigned integer below 2^256 as 32 big-endian bytes. */
-export function writeWord(into: Uint8Array, at: number, value: bigint): void {
-  quarters.setBigUint64(0, value >> 192n)
-  quarters.setBigUint64(8, value >> 128n)
-  quarters.setBigUint64(16, value >> 64n)
-  quarters.setBigUint64(24, value)
-  into.set(word, at)
+const LOW_64 = (1n << 64n) - 1n
+
+/** Writes an unsigned integer below 2^256 as 32 big-endian bytes; there must be room. (`setBigUint64` keeps the low 64 bits.) */
+export function writeWord(view: DataView, offset: number, word: bigint): void {
+  if (word <= LOW_64) {
+    view.setFloat64(offset, 0)
+    view.setFloat64(offset + 8, 0)
+    view.setFloat64(offset + 16, 0)
+    view.setBigUint64(offset + 24, word)
+    return
+  }
+  view.setBigUint64(offset, word >> 192n)
+  view.setBigUint64(offset + 8, word >> 128n)
+  view.setBigUint64(offset + 16, word >> 64n)
+  view.setBigUint64(offset + 24, word)
 }
 
 /** Unsigned big-endian bytes of a fixed width; throws a RangeError when it does not fit. */

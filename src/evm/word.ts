@@ -24,8 +24,6 @@ export function wordToAddress(word: bigint): Hex {
   return address
 }
 
-const LOW_64 = (1n << 64n) - 1n
-
 /** 32 bytes as a word; they must all be there. */
 export function readWord(view: DataView, offset: number): bigint {
   const low = view.getBigUint64(offset + 24)
@@ -40,19 +38,4 @@ function isZero(view: DataView, offset: number): boolean {
     (view.getInt32(offset + 20) | view.getInt32(offset + 16) | view.getInt32(offset + 12)) === 0 &&
     (view.getInt32(offset + 8) | view.getInt32(offset + 4) | view.getInt32(offset)) === 0
   )
-}
-
-/** Writes a word as 32 bytes; there must be room. (`setBigUint64` keeps the low 64 bits.) */
-export function writeWord(view: DataView, offset: number, word: bigint): void {
-  if (word <= LOW_64) {
-    view.setFloat64(offset, 0)
-    view.setFloat64(offset + 8, 0)
-    view.setFloat64(offset + 16, 0)
-    view.setBigUint64(offset + 24, word)
-    return
-  }
-  view.setBigUint64(offset, word >> 192n)
-  view.setBigUint64(offset + 8, word >> 128n)
-  view.setBigUint64(offset + 16, word >> 64n)
-  view.setBigUint64(offset + 24, word)
 }

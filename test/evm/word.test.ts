@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { fromBigIntFixed } from '../../src/encoding/bytes.ts'
-import { readWord, wordToAddress, writeWord } from '../../src/evm/word.ts'
+import { fromBigIntFixed, writeWord } from '../../src/encoding/bytes.ts'
+import { readWord, wordToAddress } from '../../src/evm/word.ts'
 
 /** Words of every size, and with zeros in the middle. */
 const word = fc.oneof(

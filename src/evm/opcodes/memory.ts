@@ -1,9 +1,9 @@
 /** Memory, hashing and copying into memory: 0x20, 0x37, 0x39, 0x3e, 0x51 to 0x53, 0x59, 0x5e. */
-import { toBigInt } from '../../encoding/bytes.ts'
+import { toBigInt, writeWord } from '../../encoding/bytes.ts'
 import { keccak256 } from '../../encoding/hash.ts'
 import { FAILURE, type Frame, fail } from '../frame.ts'
 import { GAS } from '../gas-schedule.ts'
-import { readWord, writeWord } from '../word.ts'
+import { readWord } from '../word.ts'
 import { type Operation, operation } from './operation.ts'
 
 /** Words of work that count as much time as a jump. */
