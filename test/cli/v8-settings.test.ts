@@ -1,8 +1,14 @@
 /** The settings of V8 that the command makes, against those that the running release has. */
 import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
 import v8 from 'node:v8'
 import { afterEach, expect, it, vi } from 'vitest'
+import { createLineWriter } from '../../src/cli/line-writer.ts'
+import { readSettings } from '../../src/cli/settings.ts'
+import { start } from '../../src/cli/start.ts'
 import { delayOptimization, limitHeapGrowth } from '../../src/cli/v8-settings.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 afterEach(() => {
   vi.restoreAllMocks()
@@ -50,5 +56,20 @@ it('gives V8 its own values back once the process has taken some processor time'
 it('limits the growth of the heap by a setting that this release of V8 knows, and leaves to V8 by itself', () => {
   vi.spyOn(v8, 'setFlagsFromString').mockImplementation(() => {})
   limitHeapGrowth()
+  expect(settings()).toEqual([{ name: '--heap-growing-percent', value: 50, own: 0 }])
+})
+
+it('limits it for a node with a data directory, not for one in memory', async () => {
+  vi.spyOn(v8, 'setFlagsFromString').mockImplementation(() => {})
+  const writer = createLineWriter(new PassThrough().resume())
+  const run = (...flags: [string, string | true][]) =>
+    start(
+      readSettings(new Map<string, string | true>([['port', '0'], ['quiet', true], ...flags]), {}),
+      { output: writer, errors: writer },
+      Promise.resolve(),
+    )
+  await run(['memory', true])
+  expect(settings()).toEqual([])
+  await run(['data-dir', join(temporaryFolder(), 'data')])
   expect(settings()).toEqual([{ name: '--heap-growing-percent', value: 50, own: 0 }])
 })
