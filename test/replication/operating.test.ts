@@ -30,6 +30,11 @@ describeWith(NATS_SERVER, 'operating a cluster', () => {
     const leader = await processes.start('a', ['--role', 'leader'])
     const other = await processes.start('b')
     const where = ['--cluster', nats.url, '--cluster-name', 'operating']
+    // A node announces its role and term every 800 ms, and may have done so last before it took the lease.
+    await until(
+      async () => (await readClusterStatus({ url: nats.url, name: 'operating' })).term > 0,
+      'an announcement of the leader',
+    )
     const shown = await runCommand(['cluster', 'status', ...where, '--json'])
     expect(shown).toMatchObject({ code: 0, stderr: '' })
     const status = JSON.parse(shown.stdout)
