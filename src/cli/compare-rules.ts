@@ -2,9 +2,11 @@
 import type { Command } from 'commander'
 import pc from 'picocolors'
 import { z } from 'zod'
+import { PRECOMPILE_ADDRESS } from '../chain/config.ts'
 import { type Hex, toQuantity } from '../encoding/hex.ts'
 import { NodeError } from '../errors.ts'
 import { ComparisonReport } from '../rpc/methods/comparison.ts'
+import { AddressText, HashText, QuantityText } from '../rpc/wire/scalars.ts'
 import { createRemote, DEFAULT_URL, type Remote } from './remote.ts'
 import type { Writers } from './start.ts'
 import { plain } from './terminal-text.ts'
@@ -20,7 +22,9 @@ interface ComparisonOptions {
   readonly json?: true
 }
 
-const Block = z.object({ transactions: z.array(z.string()) })
+const BlockTransaction = z.object({ hash: HashText, to: AddressText.nullable(), gas: QuantityText })
+const Block = z.object({ transactions: z.array(BlockTransaction) })
+type BlockTransaction = z.output<typeof BlockTransaction>
 
 /** A difference with its sign, red where Ethereum charges more. */
 function difference(chain: number, ethereum: number): string {
@@ -110,12 +114,19 @@ async function compare(remote: Remote, hash: Hex, fork: string | undefined): Pro
   return remote.call('debug_compareRules', params, ComparisonReport.nullable())
 }
 
-/** All transactions of the canonical chain, oldest first, without the REMASC transaction that ends each block. */
+/**
+ * The transaction that pays rewards: no other one has no gas. A node may hide it, so its place in the block says nothing
+ * (docs/protocol.md#53-remasc-transaction).
+ */
+const isRemasc = ({ to, gas }: BlockTransaction): boolean =>
+  to === PRECOMPILE_ADDRESS.remasc && BigInt(gas) === 0n
+
+/** Hashes of the transactions of the canonical chain, oldest first, without the REMASC transactions. */
 async function* transactionsOf(remote: Remote): AsyncGenerator<Hex> {
   const head = Number(await remote.call('eth_blockNumber', [], z.string()))
   for (let height = 1; height <= head; height++) {
-    const block = await remote.call('eth_getBlockByNumber', [toQuantity(height), false], Block.nullable())
-    yield* (block?.transactions.slice(0, -1) ?? []) as Hex[]
+    const block = await remote.call('eth_getBlockByNumber', [toQuantity(height), true], Block.nullable())
+    for (const transaction of block?.transactions ?? []) if (!isRemasc(transaction)) yield transaction.hash
   }
 }
 

@@ -10,11 +10,11 @@ const ALICE = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
 const probe = artifact('Probe')
 const coder = new Interface(probe.abi)
 
-describe('tandem drift', () => {
+describe.each([false, true])('tandem drift, REMASC transactions hidden: %s', (hideRemasc) => {
   let served: ServedNode
   let hashes: Hex[]
   beforeAll(async () => {
-    served = await servedNode({ minedReverts: 'hash' })
+    served = await servedNode({ minedReverts: 'hash', hideRemasc })
     const send = (parts: object): Promise<Hex> =>
       served.call('eth_sendTransaction', { from: ALICE, gas: '0x4c4b40', ...parts })
     const made = await send({ data: probe.bytecode })
