@@ -4,9 +4,9 @@
  */
 import { randomBytes } from 'node:crypto'
 import { rmSync, writeFileSync } from 'node:fs'
-import { open, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import { diskFiles, type Files, writeWhole } from './files.ts'
 
 /** Access for the owner only. */
 export const OWNER_ONLY = 0o600
@@ -19,15 +19,6 @@ export function isDraft(name: string): boolean {
   return /^\..*\.draft$/.test(name)
 }
 
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r')
-  try {
-    await folder.sync()
-  } finally {
-    await folder.close()
-  }
-}
-
 /**
  * Creates or replaces a file with `mode` (less the process's umask) by one rename: a reader finds the old text or the new
  * one. Once it resolves the file survives the death of the process and of the machine. Throws the file system's errors,
@@ -37,23 +28,24 @@ export async function replaceFile(
   path: string,
   content: string | AsyncIterable<Uint8Array>,
   mode: number,
+  files: Files = diskFiles,
 ): Promise<void> {
   const draft = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.draft`)
+  const file = files.create(draft, mode)
   try {
-    const file = await open(draft, 'wx', mode)
     try {
-      // The types of Node.js 20 leave out iterables of bytes, which it takes as well.
-      await file.writeFile(content as string)
+      if (typeof content === 'string') writeWhole(file, Buffer.from(content))
+      else for await (const part of content) writeWhole(file, part)
       await file.sync()
     } finally {
-      await file.close()
+      file.close()
     }
-    await rename(draft, path)
+    files.rename(draft, path)
   } catch (error) {
-    await rm(draft, { force: true })
+    files.remove(draft)
     throw error
   }
-  await syncFolder(dirname(path))
+  await files.syncFolder(dirname(path))
 }
 
 /** The file that stands for the lock of `path`; it holds the id of the process that has the lock. */

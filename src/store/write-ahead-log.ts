@@ -2,22 +2,11 @@
  * The write-ahead log beside the database: each batch is appended to a file before it is acknowledged, and read back after a
  * crash. Appending is one synchronous write into the operating system, a tenth of the time that LevelDB's answer takes.
  */
-import {
-  closeSync,
-  existsSync,
-  fdatasync,
-  ftruncateSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  unlinkSync,
-  writeSync,
-} from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { crc32 } from 'node:zlib'
 import { NodeError } from '../errors.ts'
+import { type AppendedFile, diskFiles, type Files, readWhole, writeWhole } from './files.ts'
 import type { Operation } from './table.ts'
 
 /** Bytes after which a new file is begun. */
@@ -28,7 +17,6 @@ export const HEADER_BYTES = 8
 const LENGTH_BYTES = 4
 const DELETED = 0xffff_ffff
 
-const syncData = promisify(fdatasync)
 const nameOf = (number: number): string => `${String(number).padStart(10, '0')}.log`
 
 /** Where records are put together; it grows to the largest and is written out before the next one. */
@@ -92,8 +80,8 @@ function recordAt(
 type SegmentEnd = 'whole' | 'cut off' | 'damaged'
 
 /** The whole records at the beginning of a file. */
-function readSegment(path: string): { operations: Operation[]; end: SegmentEnd } {
-  const bytes = readFileSync(path)
+function readSegment(files: Files, path: string): { operations: Operation[]; end: SegmentEnd } {
+  const bytes = readWhole(files, path)
   const operations: Operation[] = []
   let at = 0
   for (;;) {
@@ -110,19 +98,20 @@ function readSegment(path: string): { operations: Operation[]; end: SegmentEnd }
 }
 
 /** Numbers of the files of a log, oldest first. */
-function segmentsIn(folder: string): number[] {
-  return readdirSync(folder)
+function segmentsIn(files: Files, folder: string): number[] {
+  return files
+    .list(folder)
     .filter((name) => /^\d{10}\.log$/.test(name))
     .map((name) => Number.parseInt(name, 10))
     .sort((a, b) => a - b)
 }
 
 /** Throws `database` when a file is damaged, or one before the last is cut off. */
-function readSegments(folder: string, numbers: readonly number[]): Operation[] {
+function readSegments(files: Files, folder: string, numbers: readonly number[]): Operation[] {
   const left: Operation[] = []
   for (const number of numbers) {
     const path = join(folder, nameOf(number))
-    const { operations, end } = readSegment(path)
+    const { operations, end } = readSegment(files, path)
     if (end === 'damaged' || (end === 'cut off' && number !== numbers.at(-1))) {
       throw new NodeError('database', `The write-ahead log ${path} is damaged. It is left as it is.`)
     }
@@ -133,23 +122,25 @@ function readSegments(folder: string, numbers: readonly number[]): Operation[] {
 
 /** What the log of a folder holds, in the order of writing; nothing is changed. Throws `database` as `open` does. */
 export function readWriteAheadLog(folder: string): readonly Operation[] {
-  return existsSync(folder) ? readSegments(folder, segmentsIn(folder)) : []
+  return existsSync(folder) ? readSegments(diskFiles, folder, segmentsIn(diskFiles, folder)) : []
 }
 
 /** An open write-ahead log. One process at a time; whoever opens it holds the database's lock. */
 export class WriteAheadLog {
+  readonly #files: Files
   readonly #folder: string
   readonly #fsync: boolean
   /** Numbers of the files that exist, oldest first; the last one is written to. */
   #segments: number[]
-  #descriptor: number
+  #file: AppendedFile
   #size = 0
 
-  private constructor(folder: string, fsync: boolean, number: number) {
+  private constructor(files: Files, folder: string, fsync: boolean, number: number) {
+    this.#files = files
     this.#folder = folder
     this.#fsync = fsync
     this.#segments = [number]
-    this.#descriptor = openSync(join(folder, nameOf(number)), 'a')
+    this.#file = files.create(join(folder, nameOf(number)))
   }
 
   /**
@@ -161,13 +152,14 @@ export class WriteAheadLog {
     folder: string,
     fsync: boolean,
     replay: (operations: Operation[]) => Promise<void>,
+    files: Files = diskFiles,
   ): Promise<WriteAheadLog> {
-    mkdirSync(folder, { recursive: true })
-    const numbers = segmentsIn(folder)
-    const left = readSegments(folder, numbers)
+    files.makeFolder(folder)
+    const numbers = segmentsIn(files, folder)
+    const left = readSegments(files, folder, numbers)
     if (left.length > 0) await replay(left)
-    const log = new WriteAheadLog(folder, fsync, (numbers.at(-1) ?? 0) + 1)
-    for (const number of numbers) unlinkSync(join(folder, nameOf(number)))
+    const log = new WriteAheadLog(files, folder, fsync, (numbers.at(-1) ?? 0) + 1)
+    for (const number of numbers) files.remove(join(folder, nameOf(number)))
     return log
   }
 
@@ -175,16 +167,14 @@ export class WriteAheadLog {
   append(operations: readonly Operation[]): Promise<void> | undefined {
     const record = encodeRecord(operations)
     try {
-      for (let written = 0; written < record.length; ) {
-        written += writeSync(this.#descriptor, record, written)
-      }
+      writeWhole(this.#file, record)
     } catch (error) {
       // Half a record in the middle would hide what comes behind it.
-      ftruncateSync(this.#descriptor, this.#size)
+      this.#file.truncate(this.#size)
       throw error
     }
     this.#size += record.length
-    return this.#fsync ? syncData(this.#descriptor) : undefined
+    return this.#fsync ? this.#file.sync() : undefined
   }
 
   /** Begins a new file when the present one is large; the files before it, to be dropped once the database has their batches. */
@@ -192,8 +182,8 @@ export class WriteAheadLog {
     if (this.#size < SEGMENT_BYTES) return []
     const retired = this.#segments
     const next = (retired.at(-1) as number) + 1
-    closeSync(this.#descriptor)
-    this.#descriptor = openSync(join(this.#folder, nameOf(next)), 'a')
+    this.#file.close()
+    this.#file = this.#files.create(join(this.#folder, nameOf(next)))
     this.#segments = [next]
     this.#size = 0
     return retired
@@ -201,12 +191,12 @@ export class WriteAheadLog {
 
   /** Removes retired files. */
   drop(retired: readonly number[]): void {
-    for (const number of retired) unlinkSync(join(this.#folder, nameOf(number)))
+    for (const number of retired) this.#files.remove(join(this.#folder, nameOf(number)))
   }
 
   /** Ends the log; the database has everything. */
   close(): void {
-    closeSync(this.#descriptor)
+    this.#file.close()
     this.drop(this.#segments)
   }
 }

@@ -1,6 +1,7 @@
 /** A database whose writes are acknowledged by its log and reach its tables a moment later; reads see them at once. */
 
 import type { KeyValueReader, Operation, Write } from './table.ts'
+import { systemTimers, type Timer, type Timers } from './timers.ts'
 import { Unwritten } from './unwritten.ts'
 import type { WriteAheadLog } from './write-ahead-log.ts'
 
@@ -42,7 +43,12 @@ function plain(bytes: Uint8Array): Uint8Array {
 }
 
 /** Puts a store over a level; without a log a batch lives in memory until the level has it. */
-export function createWriteBehind(level: Level, log: WriteAheadLog | undefined, fsync: boolean): Store {
+export function createWriteBehind(
+  level: Level,
+  log: WriteAheadLog | undefined,
+  fsync: boolean,
+  timers: Timers = systemTimers,
+): Store {
   /** Acknowledged and not yet handed to the level. */
   let waiting = new Unwritten()
   /** Handed to the level, which has not answered yet. */
@@ -63,7 +69,7 @@ export function createWriteBehind(level: Level, log: WriteAheadLog | undefined, 
       // brings the other half.
       for (let at = 0; at < operations.length; at += CHUNK) {
         // Callers that wait for an acknowledged batch, and other events, run first.
-        await new Promise((resolve) => setImmediate(resolve))
+        await timers.yield()
         const last = at + CHUNK >= operations.length
         // What the retired files hold must not depend on the system's memory alone.
         await level.batch(operations.slice(at, at + CHUNK), { sync: fsync && last && retired.length > 0 })
@@ -73,13 +79,13 @@ export function createWriteBehind(level: Level, log: WriteAheadLog | undefined, 
     } while (waiting.size > MANY_WAITING)
   }
 
-  let rest: NodeJS.Timeout | undefined
+  let rest: Timer | undefined
 
   /** Lets the tables catch up in a moment of rest, or at once when much is waiting. */
   function scheduleFlush(): void {
     if (waiting.size > MANY_WAITING) startFlush()
-    if (rest !== undefined) rest.refresh()
-    else rest = setTimeout(startFlush, REST_MS).unref()
+    if (rest !== undefined) rest.restart()
+    else rest = timers.after(REST_MS, startFlush)
   }
 
   function startFlush(): void {
@@ -135,7 +141,7 @@ export function createWriteBehind(level: Level, log: WriteAheadLog | undefined, 
       if (waiting.size > MOST_WAITING) await settled()
     },
     close() {
-      clearTimeout(rest)
+      rest?.cancel()
       closing ??= settled()
         .then(() => log?.close())
         .finally(() => level.close())
