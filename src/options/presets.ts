@@ -21,6 +21,7 @@ const DEVELOPMENT = {
   lastingClock: true,
   strictCalls: true,
   hideRemasc: true,
+  singleUseSnapshots: true,
   maxBatch: 100,
   cors: ['local'],
 } as const

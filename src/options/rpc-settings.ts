@@ -38,6 +38,11 @@ export const RPC_SETTINGS = {
     help: 'leave the REMASC transaction out of blocks, counts, indexes and receipts of a block; hiddenTransactions names it',
     fallback: false,
   }),
+  singleUseSnapshots: setting(yesOrNo, {
+    flag: '--single-use-snapshots',
+    help: 'evm_revert deletes the snapshot that it goes back to, unless that has a name or is kept, and ids are never given twice',
+    fallback: false,
+  }),
   minedReverts: setting(oneOf('error', 'hash'), {
     flag: '--mined-reverts <answer>',
     help: 'answer to a transaction that is mined on the spot and fails: an error with the reason, or its hash',

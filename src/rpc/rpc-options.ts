@@ -9,6 +9,7 @@ export interface RpcOptions
     | 'preset'
     | 'dialect'
     | 'hideRemasc'
+    | 'singleUseSnapshots'
     | 'stateOverride'
     | 'minedReverts'
     | 'order'

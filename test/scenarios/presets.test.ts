@@ -93,6 +93,22 @@ describe.each(['hardhat', 'anvil'] as const)('the preset %s', (preset) => {
     expect(full?.executed.hash).toBe(block.hash)
   })
 
+  it('uses a snapshot up that is reverted to, and those after it, and gives no id twice', async () => {
+    await serveNode(preset)
+    for (const id of ['0x1', '0x2', '0x3']) expect(await t.call('evm_snapshot')).toBe(id)
+    await t.call('evm_mine')
+    expect(await t.call('evm_revert', '0x2')).toBe(true)
+    expect(await t.call('eth_blockNumber')).toBe('0x0')
+    expect(await t.call('evm_revert', '0x2')).toBe(false)
+    expect(await t.call('evm_revert', '0x3')).toBe(false)
+    expect(await t.call('evm_snapshot')).toBe('0x4')
+    expect(await t.call('evm_snapshot', 'base', { keep: true })).toBe('0x5')
+    for (let round = 0; round < 2; round++) expect(await t.call('evm_revert', 'base')).toBe(true)
+    expect(await t.call('evm_revert', '0x1')).toBe(true)
+    expect(await t.call('evm_snapshots')).toEqual([])
+    expect(await t.call('hardhat_metadata')).not.toHaveProperty('snapshots')
+  })
+
   it('lets viem decode custom errors and reasons of calls and estimates', async () => {
     await serveNode(preset)
     const address = await deployProbe()

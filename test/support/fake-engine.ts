@@ -280,6 +280,7 @@ export function fakeEngine(
       mining: 'auto',
     }),
     snapshots: () => [{ id: 1, height: 1, hash: block1.hash, name: undefined, time: 5, bytes: 100 }],
+    snapshotNamed: () => undefined,
     diffSnapshots: () => undefined,
     instanceId: () => UNKNOWN,
     ...parts.dev,

@@ -16,6 +16,7 @@ export const OPTIONS: RpcOptions = {
   preset: 'rsk',
   dialect: 'rsk',
   hideRemasc: false,
+  singleUseSnapshots: false,
   stateOverride: true,
   minedReverts: 'error',
   order: 'fees',

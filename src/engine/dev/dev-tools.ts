@@ -75,6 +75,8 @@ export interface DevTools extends RewindTools, LoadCommands {
   headerOverrides(): HeaderOverrides
   /** Snapshots that the node can revert to, in order of their ids. */
   snapshots(): readonly SnapshotView[]
+  /** The id of the snapshot with a name. */
+  snapshotNamed(name: string): number | undefined
   /**
    * What differs between two snapshots, or a snapshot and now; `undefined` for an unknown id. The cost is proportional to
    * the difference. Throws `block-not-found` when blocks of a snapshot are gone.
@@ -213,6 +215,7 @@ export async function createDev(parts: EngineParts): Promise<{
     }),
     headerOverrides: () => blockOverrides.headerOverrides,
     snapshots: snapshots.list,
+    snapshotNamed: snapshots.idOf,
     diffSnapshots: snapshots.diff,
     instanceId: snapshots.instanceId,
   }

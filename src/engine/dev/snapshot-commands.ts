@@ -17,12 +17,21 @@ export interface SnapshotRequest {
   readonly keep?: boolean | undefined
 }
 
+/** How a snapshot is reverted to. */
+export interface RevertOptions {
+  /** Delete a snapshot that has no name and is not kept, and never give its number to another. */
+  readonly useUp?: boolean | undefined
+}
+
 /** Commands on snapshots; each runs in the engine's queue of commands. */
 export interface SnapshotCommands {
-  /** Takes a snapshot; its id counts from 1. Throws `invalid-params` for a name that is taken. */
+  /** Takes a snapshot; its id counts from 1. Throws `invalid-params` for a name that is taken, `too-many`. */
   snapshot(request?: SnapshotRequest): Promise<number>
-  /** Reverts to a snapshot; false when the id is unknown or its block is no longer canonical. */
-  revert(id: number): Promise<boolean>
+  /**
+   * Reverts to a snapshot; false when the id is unknown or its block is no longer canonical. It stays valid, unless it is
+   * to be used up and has no name and is not kept.
+   */
+  revert(id: number, options?: RevertOptions): Promise<boolean>
   /** Back to genesis as in the network's file; clears snapshots, pool, clock, block overrides and impersonation. */
   reset(): Promise<void>
 }
@@ -45,6 +54,8 @@ export interface NodeSnapshots {
   readonly commands: SnapshotCommands
   /** Snapshots that the node can revert to, in order of their ids. */
   list(): readonly SnapshotView[]
+  /** The id of the snapshot with a name. */
+  idOf(name: string): number | undefined
   /**
    * What differs between two snapshots, or a snapshot and now; `undefined` for an unknown id. The cost is proportional to
    * the difference.
@@ -67,6 +78,15 @@ function recordOf({ clock, blockOverrides, pool, isKept: _, ...rest }: Snapshot)
     ...(gasLimit !== undefined && { gasLimit: toQuantity(gasLimit) }),
     ...(minimumGasPrice !== undefined && { minimumGasPrice: toQuantity(minimumGasPrice) }),
   }
+}
+
+/** Length of a hash in a list in JSON: 66 characters, quotes, and a comma. */
+const LISTED_HASH = 69
+
+/** Length of the record of a snapshot, without going through the pool that it holds. */
+function recordLength(snapshot: Snapshot): number {
+  const empty = JSON.stringify(recordOf({ ...snapshot, pool: new Set() })).length
+  return empty + Math.max(0, snapshot.pool.size * LISTED_HASH - 1)
 }
 
 function snapshotOf({ clock, coinbase, gasLimit, minimumGasPrice, pool, ...rest }: KeptSnapshot): Snapshot {
@@ -128,28 +148,31 @@ export async function createSnapshots(parts: EngineParts): Promise<NodeSnapshots
 
   /** The writes that delete the kept snapshots above an id. */
   function forgetAbove(id: number): Write[] {
-    return snapshots.all.flatMap(([other, { isKept }]) => (other > id && isKept ? [table.del(other)] : []))
+    const writes: Write[] = []
+    for (const later of snapshots.above(id)) if (snapshots.get(later)?.isKept) writes.push(table.del(later))
+    return writes
   }
 
   const commands: SnapshotCommands = {
     snapshot: (request = {}) =>
       enqueue(async () => {
         const { name } = request
-        if (name !== undefined && snapshots.all.some(([, other]) => other.name === name)) {
+        if (name !== undefined && snapshots.idOf(name) !== undefined) {
           throw invalidParams(
             `name: there is a snapshot "${name}" already; revert to it, or choose another name`,
           )
         }
+        snapshots.makeRoom()
         const snapshot = current(request)
         if (snapshot.isKept) await store.batch([table.put(snapshots.nextId, recordOf(snapshot))])
         return snapshots.take(snapshot)
       }),
 
-    revert: (id) =>
+    revert: (id, { useUp = false } = {}) =>
       enqueue(async () => {
+        const snapshot = snapshots.get(id)
+        if (snapshot === undefined || blockchain.isCanonical(snapshot.head) !== true) return false
         const forgotten = forgetAbove(id)
-        const snapshot = snapshots.rewindTo(id, (hash) => blockchain.isCanonical(hash) === true)
-        if (snapshot === undefined) return false
         const block = blocks.get(snapshot.head)
         if (block === undefined)
           throw new Error(`block ${snapshot.head} of a snapshot is missing from the store`)
@@ -158,6 +181,7 @@ export async function createSnapshots(parts: EngineParts): Promise<NodeSnapshots
         if (snapshot.head !== hash) await rewind(target, forgotten)
         else if (snapshot.postState !== postState) await blockchain.rewind(target, forgotten)
         else if (forgotten.length > 0) await store.batch(forgotten)
+        snapshots.rewindTo(id, { useUp })
         const keepsPool =
           snapshot.head === hash &&
           (snapshot.postState !== postState || snapshot.blockOverrides !== blockOverrides.save())
@@ -191,9 +215,10 @@ export async function createSnapshots(parts: EngineParts): Promise<NodeSnapshots
         name: snapshot.name,
         time: snapshot.time,
         get bytes() {
-          return JSON.stringify(recordOf(snapshot)).length
+          return recordLength(snapshot)
         },
       })),
+    idOf: (name) => snapshots.idOf(name),
     diff(before, after) {
       const from = snapshots.get(before)
       const to = after === undefined ? current() : snapshots.get(after)

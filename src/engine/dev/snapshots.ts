@@ -1,5 +1,6 @@
 /** Numbered snapshots for `evm_revert`: head, its state root, clock and block overrides, not the pool. Taking one copies no state. */
 import type { Hex } from '../../encoding/hex.ts'
+import { NodeError } from '../../errors.ts'
 import type { ClockState } from '../clock.ts'
 import type { BlockOverrideState } from './block-overrides.ts'
 
@@ -22,10 +23,24 @@ export interface Snapshot {
   readonly isKept: boolean
 }
 
-/** The snapshots of a node, numbered from 1 (docs/rpc-reference.md#712-evm). */
+/** Most snapshots of a node at a time (docs/operating.md#memory). */
+export const MAX_SNAPSHOTS = 10_000
+
+/** Has it neither a name nor a place on disk? Only such a one is dropped for room, or used up by a revert. */
+function isPlain({ name, isKept }: Snapshot): boolean {
+  return name === undefined && !isKept
+}
+
+/** The snapshots of a node, numbered from 1 (docs/rpc-reference.md#712-evm), `MAX_SNAPSHOTS` at most. */
 export class Snapshots {
   /** In ascending order. */
   readonly #taken = new Map<number, Snapshot>()
+  readonly #ids = new Map<string, number>()
+  /** The numbers in ascending order, to be removed from the end; some may be of snapshots dropped for room. */
+  #order: number[] = []
+  /** The plain ones, in ascending order: those that were reverted to, and the others. */
+  readonly #revisited = new Set<number>()
+  readonly #unvisited = new Set<number>()
   #last = 0
 
   /** The number of the next one. */
@@ -33,8 +48,25 @@ export class Snapshots {
     return this.#last + 1
   }
 
-  /** Adds a snapshot and returns its number. */
+  /**
+   * Drops a plain snapshot where there are `MAX_SNAPSHOTS`: the oldest that was reverted to, else the oldest. Throws
+   * `too-many` when all have names or are kept.
+   */
+  makeRoom(): void {
+    if (this.#taken.size < MAX_SNAPSHOTS) return
+    const [oldest] = this.#revisited.size > 0 ? this.#revisited : this.#unvisited
+    if (oldest === undefined) {
+      throw new NodeError(
+        'too-many',
+        `There are ${MAX_SNAPSHOTS} snapshots with names or kept on disk, the most that a node has; revert to an early one to drop those after it.`,
+      )
+    }
+    this.#drop(oldest)
+  }
+
+  /** Adds a snapshot and returns its number. Throws as `makeRoom`. */
   take(snapshot: Snapshot): number {
+    this.makeRoom()
     const id = this.nextId
     this.restore(id, snapshot)
     return id
@@ -43,6 +75,11 @@ export class Snapshots {
   /** Adds a snapshot of an earlier run under its number, which is greater than all others. */
   restore(id: number, snapshot: Snapshot): void {
     this.#taken.set(id, snapshot)
+    if (snapshot.name !== undefined) this.#ids.set(snapshot.name, id)
+    if (isPlain(snapshot)) this.#unvisited.add(id)
+    if (this.#order.length >= 2 * MAX_SNAPSHOTS)
+      this.#order = this.#order.filter((one) => this.#taken.has(one))
+    this.#order.push(id)
     this.#last = id
   }
 
@@ -55,21 +92,49 @@ export class Snapshots {
     return this.#taken.get(id)
   }
 
+  /** The number of the snapshot with a name. */
+  idOf(name: string): number | undefined {
+    return this.#ids.get(name)
+  }
+
+  /** The numbers above one, from the last on. */
+  *above(id: number): Generator<number, undefined> {
+    for (let at = this.#order.length - 1; at >= 0; at--) {
+      const other = this.#order[at]
+      if (other === undefined || other <= id) return
+      if (this.#taken.has(other)) yield other
+    }
+  }
+
   /**
-   * The snapshot with this number; it stays valid, later ones are deleted. `undefined`, with nothing deleted, when there
-   * is none or its head fails `isCanonical`.
+   * Deletes those after a snapshot that there is. It stays valid itself, and the next number is the one after its own;
+   * with `useUp` a plain one is deleted as well, and no number is given a second time.
    */
-  rewindTo(id: number, isCanonical: (head: Hex) => boolean): Snapshot | undefined {
-    const found = this.#taken.get(id)
-    if (found === undefined || !isCanonical(found.head)) return undefined
-    for (const later of [...this.#taken.keys()]) if (later > id) this.#taken.delete(later)
-    this.#last = id
-    return found
+  rewindTo(id: number, { useUp }: { readonly useUp: boolean }): void {
+    const snapshot = this.#taken.get(id)
+    if (snapshot === undefined) return
+    for (const later of this.above(id)) this.#drop(later)
+    while ((this.#order.at(-1) ?? id) > id) this.#order.pop()
+    if (useUp && isPlain(snapshot)) this.#drop(id)
+    else if (this.#unvisited.delete(id)) this.#revisited.add(id)
+    if (!useUp) this.#last = id
+  }
+
+  #drop(id: number): void {
+    const name = this.#taken.get(id)?.name
+    if (name !== undefined) this.#ids.delete(name)
+    this.#taken.delete(id)
+    this.#revisited.delete(id)
+    this.#unvisited.delete(id)
   }
 
   /** Deletes all; the next number is 1. */
   clear(): void {
     this.#taken.clear()
+    this.#ids.clear()
+    this.#order = []
+    this.#revisited.clear()
+    this.#unvisited.clear()
     this.#last = 0
   }
 }

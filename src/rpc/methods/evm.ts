@@ -67,12 +67,13 @@ export const evm_snapshot = method({
   name: 'evm_snapshot',
   changesState: true,
   summary:
-    'Takes a snapshot of head and clock; returns its id. It can have a name as well, and with `keep` it outlives a restart of the node.',
+    'Takes a snapshot of head and clock; returns its id. It can have a name as well, and with `keep` it outlives a restart of the node. Of more than 10,000, the oldest without either is dropped.',
   params: {
     name: optional(orNull(SnapshotName, undefined), null),
     options: optional(orNull(SnapshotOptions, {}), null),
   },
   result: () => QuantityText,
+  errors: ['too-many'],
   examples: [{ params: [], result: '0x1' }],
   async run({ name, options }, { engine }) {
     const request = { ...options, ...(name !== undefined && { name }) }
@@ -110,11 +111,12 @@ export const evm_revert = method({
   name: 'evm_revert',
   changesState: true,
   summary:
-    'Back to a snapshot by id or name, which stays valid while later ones are dropped; false when there is no such one.',
+    'Back to a snapshot by id or name, which stays valid while later ones are dropped; false when there is no such one. With --single-use-snapshots it is used up, unless it has a name or is kept.',
   params: { snapshot: SnapshotReference },
   result: () => z.boolean(),
   examples: [{ params: ['0x63'], result: false }],
-  run: ({ snapshot }, { engine }) => engine.commands.revert(snapshotId(snapshot, engine)),
+  run: ({ snapshot }, { engine, options }) =>
+    engine.commands.revert(snapshotId(snapshot, engine), { useUp: options.singleUseSnapshots }),
 })
 
 export const evm_diff = method({

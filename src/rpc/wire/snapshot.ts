@@ -38,9 +38,9 @@ export const SnapshotReference: Parameter<number | string> = scalar({
 /** The id that a reference names. Throws `invalid-params` for a name that no snapshot has. */
 export function snapshotId(reference: number | string, { dev }: Engine): number {
   if (typeof reference === 'number') return reference
-  const found = dev.snapshots().find(({ name }) => name === reference)
-  if (found === undefined) throw invalidParams(`invalid snapshot id ${reference}`)
-  return found.id
+  const id = dev.snapshotNamed(reference)
+  if (id === undefined) throw invalidParams(`invalid snapshot id ${reference}`)
+  return id
 }
 
 const change = <T extends z.ZodType>(value: T) => z.strictObject({ from: value, to: value }).optional()

@@ -51,6 +51,28 @@ describe('a named snapshot', () => {
   })
 })
 
+it('a snapshot whose block was replaced answers false, and those after it stay', async () => {
+  const node = await nodeWith()
+  await ask(node, 'evm_mine')
+  await ask(node, 'evm_snapshot')
+  await ask(node, 'evm_reorg', { depth: 1 })
+  await ask(node, 'evm_snapshot')
+  expect(await ask(node, 'evm_revert', '0x1')).toBe(false)
+  expect(await ask(node, 'evm_revert', '0x2')).toBe(true)
+})
+
+it('the length of a record counts the transactions of the pool', async () => {
+  const node = await nodeWith({ mining: 'manual' })
+  const [from] = await ask(node, 'eth_accounts')
+  for (let count = 0; count < 4; count++) {
+    await ask(node, 'evm_snapshot')
+    await ask(node, 'eth_sendTransaction', { from, to: from, value: '0x1', gasPrice: '0x0' })
+  }
+  const [none = 0, ...others] = (await ask(node, 'evm_snapshots')).map((one: { bytes: number }) => one.bytes)
+  // A hash has 66 characters and two quotes; a comma stands before each but the first.
+  expect(others.map((bytes: number) => bytes - none)).toEqual([68, 68 + 69, 68 + 2 * 69])
+})
+
 describe('a kept snapshot', () => {
   it('outlives a restart with its id, name, clock and overrides; others do not', async () => {
     const dataDir = join(temporaryFolder(), 'data')

@@ -139,7 +139,6 @@ describe('methods of development clients', () => {
       instanceId: UNKNOWN,
       latestBlockNumber: 1,
       latestBlockHash: block1.hash,
-      snapshots: { '0x1': [1, block1.hash] },
     })
     expect(await ask(dispatcher, 'anvil_metadata')).toEqual({ result })
     const { header } = block1.block

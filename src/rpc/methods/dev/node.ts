@@ -1,6 +1,6 @@
 /** Methods of development clients about the node itself: metadata, reset, snapshots. */
 import { z } from 'zod'
-import { type Hex, toQuantity } from '../../../encoding/hex.ts'
+import { toQuantity } from '../../../encoding/hex.ts'
 import { invalidParams } from '../../../errors.ts'
 import { method } from '../../method.ts'
 import { optional } from '../../parameter.ts'
@@ -54,7 +54,7 @@ export const hardhat_metadata = method({
   // hardhat-ethers on the network `localhost` sends 30,000,000 gas with each transaction to whatever answers this.
   presets: ['hardhat', 'anvil'],
   summary:
-    'Version of the node, head of its chain, and its snapshots; `instanceId` is new after each start and reset. Open with --preset hardhat or anvil.',
+    'Version of the node and head of its chain; `instanceId` is new after each start and reset. Open with --preset hardhat or anvil.',
   params: {},
   result: () =>
     z.object({
@@ -67,9 +67,6 @@ export const hardhat_metadata = method({
         .object({ chainId: z.int(), forkBlockNumber: z.int(), forkBlockHash: HashText })
         .optional()
         .describe('the chain that a fork goes on from'),
-      snapshots: z
-        .record(z.string(), z.tuple([z.int(), HashText]))
-        .describe('by id: height and hash of the head that each goes back to'),
     }),
   examples: [
     {
@@ -80,7 +77,6 @@ export const hardhat_metadata = method({
         instanceId: '0xc48fdcdafe60a082e22ba755a5260c6888fa1447b59a11e22cfd12b9139ca6c8',
         latestBlockNumber: 0,
         latestBlockHash: '0x8ea789fabef0dd4946ed53f001e7b6f8a8d0c22a612a6099fc7f93c990af68fe',
-        snapshots: {},
       },
       varies: true,
     },
@@ -100,9 +96,6 @@ export const hardhat_metadata = method({
           forkBlockHash: fork.remote.point.hash,
         },
       }),
-      snapshots: Object.fromEntries(
-        dev.snapshots().map((saved) => [toQuantity(saved.id), [saved.height, saved.hash] as [number, Hex]]),
-      ),
     }
   },
 })
