@@ -5,7 +5,7 @@ import { EMPTY } from '../encoding/bytes.ts'
 import type { Hex } from '../encoding/hex.ts'
 import type { StorageValue } from '../state/state-keys.ts'
 import { analyse, type CodeAnalysis } from './code-analysis.ts'
-import { memoryGas } from './gas-schedule.ts'
+import { MEMORY_LIMIT, memoryGas } from './gas-schedule.ts'
 import type { Journal } from './journal.ts'
 import { bytesOf, type FrameData } from './memory-range.ts'
 import type { BlockEnvironment } from './message.ts'
@@ -93,9 +93,6 @@ export type FailureMessage = (typeof FAILURE)[keyof typeof FAILURE]
 export function fail(failure: FailureMessage): never {
   throw new EVMError(failure)
 }
-
-/** Bytes of memory beyond which no gas suffices (docs/protocol.md#62-gas-schedule). */
-const MEMORY_LIMIT = 2 ** 30
 
 const NO_CODE = analyse(EMPTY, false)
 

@@ -53,6 +53,9 @@ export const REFUND = {
   selfDestruct: 24_000,
 } as const
 
+/** Bytes of memory beyond which no gas suffices: an access that ends behind them is out of gas. */
+export const MEMORY_LIMIT = 2 ** 30
+
 /** Gas of `words` words of memory: linear, and quadratic above some hundred words. */
 export function memoryGas(words: number): number {
   return words * GAS.memoryWord + Math.floor((words * words) / 512)

@@ -1,11 +1,12 @@
 /** A linear memory of compiled code as JavaScript reads and writes it. */
 import { createMemory } from '../../encoding/web-assembly.ts'
+import { MEMORY_LIMIT } from '../gas-schedule.ts'
 
 /** Bytes of a page, by which memories grow. */
 export const PAGE = 65_536
 
-/** No more than memory may have bytes (docs/protocol.md#62-gas-schedule), halved for sums. */
-const SMALL_NUMBERS = 2 ** 29
+/** Offsets and lengths below it are added without a check: no sum is beyond the limit of memory. */
+const SMALL_NUMBERS = MEMORY_LIMIT / 2
 
 const LOW_64 = (1n << 64n) - 1n
 

@@ -1,6 +1,6 @@
 /** Functions that every module of compiled code has beside its regions: what is too long to write out at each use. */
 import { FunctionBody, I32, I64, type ModuleWriter, OP } from '../../encoding/wasm-module.ts'
-import { GAS } from '../gas-schedule.ts'
+import { GAS, MEMORY_LIMIT } from '../gas-schedule.ts'
 import { hashBody } from './hash-routine.ts'
 import { pushHigh } from './lanes.ts'
 import { INPUT_ADDRESS_AT, INPUT_LENGTH_AT, MEMORY_AT, MEMORY_SIZE_AT, ROOM_AT } from './layout.ts'
@@ -19,9 +19,9 @@ export interface Routines {
   /** `(base, stack end, opcode) → status`: calls; STOP, RETURN and REVERT. */
   readonly call: number
   readonly finish: number
-  /** `(base, end) → paid`: opens the EVM's memory up to `end`; 0 when the gas does not suffice. */
+  /** `(base, end) → paid`: opens the EVM's memory up to `end`, which is within the limit; 0 when the gas does not suffice. */
   readonly expand: number
-  /** `(base, offset: 4 × i64, length) → offset`: opens memory; -1 when it cannot be paid. */
+  /** `(base, offset: 4 × i64, length) → offset`: opens memory; -1 beyond the limit, or when it cannot be paid. */
   readonly touch: number
   /** `(base, offset: 4 × i64) → address` of 32 bytes of call data, 0 beyond its end. */
   readonly input: number
@@ -57,9 +57,6 @@ export function addRoutines(module: ModuleWriter): Routines {
   )
   return { run, load, store, hash, call, finish, expand, touch, input, multiply }
 }
-
-/** Bytes of memory beyond which no gas suffices (docs/protocol.md#62-gas-schedule). */
-const MEMORY_LIMIT = 2 ** 30
 
 /** Opens memory that there is room for; `expand` is the import for any other. */
 function expandBody(expand: number): FunctionBody {
@@ -140,7 +137,8 @@ function touchBody(expand: number): FunctionBody {
   pushHigh(body, offset)
   body.get(offset)
   body.i64(BigInt(MEMORY_LIMIT))
-  body.op(OP.i64_gt_u, OP.i32_or)
+  body.get(length)
+  body.op(OP.i64_extend_i32_u, OP.i64_sub, OP.i64_gt_u, OP.i32_or)
   body.if()
   body.i32(-1)
   body.op(OP.return)

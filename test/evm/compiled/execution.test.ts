@@ -50,6 +50,21 @@ describe('compiled code', () => {
     }
   })
 
+  it('refuses memory beyond the limit, however much gas there is', async () => {
+    // One byte more than 2^30, of which all would cost 2.2e12 gas: offsets that are known and that are not.
+    for (const access of [
+      '0x40000000 MLOAD',
+      '0x3fffffe1 MLOAD',
+      '1 0x40000000 MSTORE',
+      '1 0x40000000 MSTORE8',
+    ])
+      for (const offset of [access, access.replace(/(0x\w+)/, '0 CALLDATALOAD $1 ADD')]) {
+        const [plain, ...others] = await everywhere(`${offset} STOP`, 2n ** 53n - 1n)
+        expect(plain).toMatchObject({ status: 'failed', failure: 'out of gas', gasUsed: 2n ** 53n - 1n })
+        for (const other of others) expect(other).toEqual(plain)
+      }
+  })
+
   it('gives each frame memory of its own, zero at first', async () => {
     const callee = `1 0 NOT 640 MSTORE 0 NOT 0 MSTORE STOP`
     const reader = `960 MLOAD 0 MLOAD OR 640 MLOAD OR ${RETURN_TOP}`
