@@ -8,9 +8,14 @@ import { MAX_WORD, MODULUS } from './word.ts'
  * Runs until `frame.status` is no longer `running`, or the clock requires a pause.
  * A jump to where `hotAfter` jumps went before also ends it, with the status `hot`.
  * Throws the library's EVMError when the code fails and `limit-exceeded` when time is up.
- * The most frequent opcodes are here as well as in the table: the stack pointer and gas then stay in registers.
+ * The most frequent opcodes are here as well as in the table, unless that has another row for one: the stack pointer and
+ * gas then stay in registers.
  */
-export function advance(frame: Frame, { fees, needs, room, run }: OpcodeTable, hotAfter: number): void {
+export function advance(
+  frame: Frame,
+  { fees, needs, room, run, forms }: OpcodeTable,
+  hotAfter: number,
+): void {
   const { clock } = frame.session
   const { code, counts, jumpDestinations, pushes } = frame.analysis
   const { stack } = frame
@@ -28,7 +33,8 @@ export function advance(frame: Frame, { fees, needs, room, run }: OpcodeTable, h
     gas -= fee
     if (gas < 0) frame.failAt(FAILURE.OUT_OF_GAS, pc, sp, gas + fee)
 
-    if (op >= 0x60 && op <= 0x9f) {
+    const form = forms[op] as number
+    if (form >= 0x60 && form <= 0x9f) {
       if (op <= 0x7f) {
         const size = op - 0x5f
         let word = pushes[pc]
@@ -51,7 +57,7 @@ export function advance(frame: Frame, { fees, needs, room, run }: OpcodeTable, h
       continue
     }
 
-    switch (op) {
+    switch (form) {
       case 0x01: {
         const sum = (stack[sp - 1] as bigint) + (stack[sp - 2] as bigint)
         stack[--sp - 1] = sum > MAX_WORD ? sum - MODULUS : sum

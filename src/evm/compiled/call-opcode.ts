@@ -3,15 +3,10 @@ import { EMPTY } from '../../encoding/bytes.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import type { CallRequest, Frame } from '../frame.ts'
 import type { FrameData } from '../memory-range.ts'
-import { CALLS, MAX_CALL_DEPTH } from '../opcodes/calls.ts'
+import { MAX_CALL_DEPTH } from '../opcodes/calls.ts'
 import { addressAt } from './address-word.ts'
 import type { ArenaRegion } from './arena-region.ts'
 import type { LinearMemory } from './linear-memory.ts'
-
-/** What the opcodes of calls do at heights at which all rules are in force; `PlainCall` does the same. */
-export const PRESENT_CALLS: ReadonlyMap<number, (frame: Frame) => void> = new Map(
-  CALLS.map(({ code, run }) => [code, run]),
-)
 
 const KINDS: readonly (CallRequest['kind'] | undefined)[] = Array.from({ length: 256 }, (_, opcode) => {
   if (opcode === 0xf1) return 'call'

@@ -8,7 +8,7 @@ import { ticksOfBytes } from '../opcodes/memory.ts'
 import { STATE_TICKS } from '../opcodes/operation.ts'
 import type { OpcodeTable } from '../opcodes/table.ts'
 import type { ArenaRegion } from './arena-region.ts'
-import { type CallRunner, PlainCall, PRESENT_CALLS } from './call-opcode.ts'
+import { type CallRunner, PlainCall } from './call-opcode.ts'
 import { DIGEST_AT, GAS_AT, MEMORY_AT, MEMORY_SIZE_AT, RETURNED_AT, TICKS_AT } from './layout.ts'
 import type { LinearMemory } from './linear-memory.ts'
 import { SlotCache } from './slot-cache.ts'
@@ -187,10 +187,9 @@ export class HostFunctions {
     const linear = this.#linear
     const gasAt = (base + GAS_AT) >> 3
     frame.gas = linear.floats[gasAt] as number
-    const { needs, run } = this.#table as OpcodeTable
-    const isPlain = run[opcode] === PRESENT_CALLS.get(opcode)
+    const { needs } = this.#table as OpcodeTable
     const call = this.#plain
-    if (isPlain && call.read(linear, end, opcode, region)) {
+    if (call.read(linear, end, opcode, region)) {
       linear.floats[gasAt] = frame.gas
       linear.halves[(base + MEMORY_SIZE_AT) >> 2] = frame.memoryWords * 32
     } else {

@@ -23,6 +23,7 @@ export function sizeOf(opcode: number): number {
 /** How the compiler treats an opcode. */
 export type Treatment = 'inline' | 'run' | 'gas' | 'jump' | 'interpret'
 
+/** By form, so that `REPLACED` is for the interpreter. */
 function treatments(): readonly Treatment[] {
   const all = new Array<Treatment>(256).fill('interpret')
   const set = (treatment: Treatment, ...ranges: readonly (readonly [number, number])[]) => {
@@ -52,9 +53,9 @@ function treatments(): readonly Treatment[] {
 
 const TREATMENTS = treatments()
 
-/** How an opcode of this table is treated. */
-export function treatmentOf(opcode: number, { fees }: OpcodeTable): Treatment {
-  return (fees[opcode] as number) < 0 ? 'interpret' : (TREATMENTS[opcode] as Treatment)
+/** How an opcode of this table is treated: one with another row than the compiler knows is left to the interpreter. */
+export function treatmentOf(opcode: number, { forms }: OpcodeTable): Treatment {
+  return TREATMENTS[forms[opcode] as number] as Treatment
 }
 
 /** The stretch that starts at `start`; empty where an opcode is for the interpreter. */

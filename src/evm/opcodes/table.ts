@@ -22,6 +22,11 @@ export interface OpcodeTable {
   /** Words that may at most be on the stack before. */
   readonly room: Int32Array
   readonly run: readonly ((frame: Frame) => void)[]
+  /**
+   * The opcode itself where its row is that of `OPERATIONS`, from which the interpreter and the compiler have opcodes
+   * written out; `REPLACED` where it is another, which runs from the table.
+   */
+  readonly forms: Uint8Array
   readonly names: readonly (string | undefined)[]
 }
 
@@ -35,6 +40,11 @@ export const OPERATIONS: readonly Operation[] = [
   ...CALLS,
 ]
 
+/** The form of an opcode whose row is not that of `OPERATIONS`; no opcode has this number. */
+export const REPLACED = 0x0c
+
+const PRESENT_ROWS: ReadonlyMap<number, Operation> = new Map(OPERATIONS.map((row) => [row.code, row]))
+
 function absent(): void {
   throw new Error('an absent opcode is refused before it runs')
 }
@@ -47,9 +57,12 @@ export function opcodeTable(operations: readonly Operation[]): OpcodeTable {
     pushes: new Int32Array(256),
     room: new Int32Array(256).fill(STACK_LIMIT),
     run: new Array<(frame: Frame) => void>(256).fill(absent),
+    forms: new Uint8Array(256).fill(REPLACED),
     names: new Array<string | undefined>(256).fill(undefined),
   }
-  for (const { code, name, fee, pops, pushes, run } of operations) {
+  for (const row of operations) {
+    const { code, name, fee, pops, pushes, run } = row
+    table.forms[code] = row === PRESENT_ROWS.get(code) ? code : REPLACED
     table.fees[code] = fee
     table.needs[code] = pops
     table.pushes[code] = pushes
