@@ -29,6 +29,8 @@ export type ErrorKind =
   | 'transaction-refused'
   /** Time or response size ran out. */
   | 'limit-exceeded'
+  /** The caller has gone, or has aborted the call; the message says how far it came. */
+  | 'cancelled'
   /** A log query asked for more blocks or logs than the limit. */
   | 'log-limit'
   /** More than a caller may have: logs or blocks on the hosted service, filters, subscriptions. */

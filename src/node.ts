@@ -57,6 +57,11 @@ export interface Node {
   request(call: {
     readonly method: string
     readonly params?: readonly unknown[] | object | undefined
+    /**
+     * Ends a call that changes something: one that waits for others is not carried out, and mining stops between two
+     * blocks. A command of another kind that has begun is finished.
+     */
+    readonly signal?: AbortSignal | undefined
   }): Promise<unknown>
   /** Listens to subscription notifications; the returned function stops it. Other events of EIP-1193 are never emitted. */
   on(event: 'message', listener: (message: ProviderMessage) => void): () => void
@@ -268,9 +273,9 @@ export async function createNodeFrom(
     dispatcher,
     peers: engine.peers,
     options,
-    async request({ method, params }) {
+    async request({ method, params, signal }) {
       try {
-        return await dispatcher.request(method, params ?? [], session)
+        return await dispatcher.request(method, params ?? [], session, signal)
       } catch (error) {
         throw error instanceof RpcError ? error : new RpcError(errorObjectIn(options.dialect, error))
       }

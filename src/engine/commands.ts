@@ -6,6 +6,7 @@ import type { Hex } from '../encoding/hex.ts'
 import { invalidParams, NodeError } from '../errors.ts'
 import type { Failure } from '../evm/failure-message.ts'
 import type { BlockWithState } from './blockchain/blockchain.ts'
+import type { Call } from './call.ts'
 import { LATEST_TIMESTAMP } from './clock.ts'
 import type { SnapshotCommands } from './dev/snapshot-commands.ts'
 import type { Commands } from './engine.ts'
@@ -22,13 +23,19 @@ import {
   type WorkInsertion,
 } from './model.ts'
 import type { EngineParts } from './parts.ts'
+import { Progress } from './progress.ts'
 import { receiptAt } from './queries/lookup.ts'
+import type { Enqueue } from './serial-queue.ts'
 import { createRequests } from './wallet/transaction-requests.ts'
 
-/** Makes the commands, those on snapshots apart. None calls another; each is one job of the queue. */
-export function createCommands(parts: EngineParts): Omit<Commands, keyof SnapshotCommands> {
-  const { config, enqueue, store, blocks, blockchain, chainWriter, pool, persistedPool, mining, clock } =
-    parts
+/**
+ * Makes the commands, those on snapshots apart, for the calls whose jobs `enqueue` runs. None calls another; each is one
+ * job of the queue.
+ */
+export function createCommands(
+  parts: EngineParts,
+): (enqueue: Enqueue) => Omit<Commands, keyof SnapshotCommands> {
+  const { config, logger, store, blocks, blockchain, chainWriter, pool, persistedPool, mining, clock } = parts
   const { schedule } = mining
   const requests = createRequests(parts)
 
@@ -69,12 +76,10 @@ export function createCommands(parts: EngineParts): Omit<Commands, keyof Snapsho
     return block
   }
 
-  async function mine({
-    blocks: count = 1,
-    timestamp,
-    interval,
-    parent,
-  }: MineRequest): Promise<ExecutedBlock[]> {
+  async function mine(
+    { blocks: count = 1, timestamp, interval, parent }: MineRequest,
+    call: Call,
+  ): Promise<ExecutedBlock[]> {
     let tip = parent === undefined ? blockchain.head : parentOf(parent)
     const above = tip.block.header.timestamp
     if (timestamp !== undefined && timestamp <= above) {
@@ -82,7 +87,9 @@ export function createCommands(parts: EngineParts): Omit<Commands, keyof Snapsho
       throw invalidParams(`timestamp ${timestamp} must be greater than ${whose} ${above}`)
     }
     const mined: ExecutedBlock[] = []
+    const progress = new Progress('mining', call, logger)
     for (let i = 0; i < count; i++) {
+      if (i > 0) progress.step(i, count, `${i} of ${count} blocks were mined`)
       if (i > 0 && interval !== undefined) clock.setNext(tip.block.header.timestamp + Math.max(1, interval))
       tip = (await mineOne(i === 0 ? timestamp : undefined, tip)).block
       mined.push(tip)
@@ -97,7 +104,10 @@ export function createCommands(parts: EngineParts): Omit<Commands, keyof Snapsho
     return { outcome, hash }
   }
 
-  async function reorg({ depth, blocks: planned, uncles = false }: ReorgRequest): Promise<ChainUpdate> {
+  async function reorg(
+    { depth, blocks: planned, uncles = false }: ReorgRequest,
+    call: Call,
+  ): Promise<ChainUpdate> {
     const height = blockchain.head.block.header.number
     const fork = blockchain.headerAt(height - depth)
     if (depth < 1 || fork === undefined) {
@@ -111,7 +121,7 @@ export function createCommands(parts: EngineParts): Omit<Commands, keyof Snapsho
       return await mining.buildBranch(
         parentOf(fork.hash),
         plan,
-        { uncles, minimumDifficulty },
+        { uncles, minimumDifficulty, progress: new Progress('building a branch', call, logger) },
         async (branch) => {
           const { update } =
             blockchain.planUpdate(branch.map(({ block }) => block)) === undefined
@@ -185,7 +195,7 @@ export function createCommands(parts: EngineParts): Omit<Commands, keyof Snapsho
       : { view, failure: parts.nameFailure(failure, view.transaction.to) }
   }
 
-  return {
+  return (enqueue) => ({
     submit: (transaction) => enqueue(() => submit(transaction)),
 
     send: (request) => enqueue(() => submit(requests.toSend(request))),
@@ -196,11 +206,11 @@ export function createCommands(parts: EngineParts): Omit<Commands, keyof Snapsho
 
     sign: (request) => enqueue(async () => requests.sign(request)),
 
-    mine: (request = {}) => enqueue(() => mine(request)),
+    mine: (request = {}) => enqueue((call) => mine(request, call)),
 
     importBlock: (block) => enqueue(() => importBlock(block)),
 
-    reorg: (request) => enqueue(() => reorg(request)),
+    reorg: (request) => enqueue((call) => reorg(request, call)),
 
     takeWork: () => mining.works.take(),
 
@@ -258,5 +268,5 @@ export function createCommands(parts: EngineParts): Omit<Commands, keyof Snapsho
       }),
 
     stopMining: () => enqueue(async () => schedule.stop()),
-  }
+  })
 }

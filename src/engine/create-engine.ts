@@ -8,6 +8,7 @@ import type { TransactionOrder } from '../options/engine-settings.ts'
 import type { Store } from '../store/level.ts'
 import { type ForkStart, openChain } from './blockchain/chain.ts'
 import { createChainWriter } from './blockchain/chain-writer.ts'
+import type { Call } from './call.ts'
 import { Clock } from './clock.ts'
 import { createCommands } from './commands.ts'
 import { BlockOverrides } from './dev/block-overrides.ts'
@@ -109,16 +110,18 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
   const queue = createSerialQueue()
   const { admitCommand } = options
   const { fork } = chain
-  const run: Enqueue =
-    fork === undefined ? queue.enqueue : (job) => queue.enqueue(() => fork.demand.restart(job))
-  const enqueue: Enqueue =
-    admitCommand === undefined
-      ? run
-      : (job) =>
-          run(() => {
-            admitCommand()
-            return job()
-          })
+  /** What a fork must fetch first is fetched, and the job starts again. */
+  const enqueueFor =
+    (call?: Call): Enqueue =>
+    (job) =>
+      queue.enqueue((its) => {
+        const run = async () => {
+          admitCommand?.()
+          return job(its)
+        }
+        return fork === undefined ? run() : fork.demand.restart(run)
+      }, call)
+  const enqueue = enqueueFor()
   const parts: EngineParts = {
     ...chain,
     genesis: options.genesis,
@@ -139,7 +142,10 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     chainWriter: createChainWriter({ ...chain, pool, persistedPool, discardPending, events, nameFailure }),
   }
   const dev = await createDev(parts)
-  const commands: Commands = { ...createCommands(parts), ...dev.snapshotCommands }
+  const chainCommands = createCommands(parts)
+  /** Made anew for each call that wants them. */
+  const commandsOf = (run: Enqueue): Commands => ({ ...chainCommands(run), ...dev.snapshotCommands(run) })
+  const commands = commandsOf(enqueue)
 
   const restorePool = async () => {
     await parts.onDemand(() => {
@@ -153,18 +159,30 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
   const peers = options.peers ?? (await openPeers(chain.store))
   if (admitCommand === undefined) await commands.startMining()
 
-  return {
+  const engine: Engine = {
     config: chain.config,
     commands,
     accounts,
     names: options.names,
-    dev: dev.tools,
+    dev: dev.tools(enqueue),
+    forCall(call) {
+      const run = enqueueFor(call)
+      return {
+        ...engine,
+        get commands() {
+          return commandsOf(run)
+        },
+        get dev() {
+          return dev.tools(run)
+        },
+      }
+    },
     peers,
     events,
     fork,
     queries: createQueries(parts, options),
     replica: createReplica(parts, {
-      enqueue: queue.enqueue,
+      enqueue: (job) => queue.enqueue(job),
       restorePool,
       reloadSnapshots: dev.reloadSnapshots,
       startMining: () => commands.startMining(),
@@ -186,6 +204,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
       return closing
     },
   }
+  return engine
 }
 
 /** Mines the transactions before the one by which a fork was chosen, in a block of their own; once only. */

@@ -9,6 +9,7 @@ import type { EthereumFork } from '../comparison/ethereum-forks.ts'
 import type { RuleComparison } from '../comparison/report.ts'
 import type { Hex } from '../encoding/hex.ts'
 import type { StateReader } from '../state/model.ts'
+import type { Call } from './call.ts'
 import type { DevTools } from './dev/dev-tools.ts'
 import type { SnapshotCommands } from './dev/snapshot-commands.ts'
 import type { Emitter } from './events.ts'
@@ -223,6 +224,8 @@ export interface Engine {
    * the chain as it is. Absent where a node shares its chain with others.
    */
   forkAnew?: (choice: ForkChoice) => Promise<void>
+  /** The same, with commands and tools that run for a call: where it ends while they wait, they are never carried out. */
+  forCall(call: Call): Engine
   /** Stops the schedule, waits for the running command, and emits nothing more: for an engine that another replaces. */
   retire(): Promise<void>
   /** Stops the schedule, waits for the running command, closes the database. Idempotent. */

@@ -1,19 +1,72 @@
 /** Runs jobs one after another: each starts when the one before it has settled, fulfilled or rejected. */
+import { Call } from './call.ts'
 
-/** Runs `job` after all jobs enqueued before it; settles as it does. */
-export type Enqueue = <T>(job: () => Promise<T>) => Promise<T>
+/** Runs `job` after all jobs enqueued before it; settles as it does. `call` is the one that it is done for. */
+export type Enqueue = <T>(job: (call: Call) => Promise<T>) => Promise<T>
 
-/** Makes an empty queue; `idle` resolves when the jobs enqueued so far have settled. */
-export function createSerialQueue(): { enqueue: Enqueue; idle: () => Promise<void> } {
-  let tail: Promise<unknown> = Promise.resolve()
+/** Jobs that run one after another. */
+export interface SerialQueue {
+  /**
+   * Runs `job` after all jobs enqueued before it; settles as it does. A job whose call ends while it waits is taken out of
+   * the queue and never runs; it rejects with the error of the call.
+   */
+  enqueue<T>(job: (call: Call) => Promise<T>, call?: Call): Promise<T>
+  /** Resolves when the jobs enqueued so far have settled. */
+  idle(): Promise<void>
+  /** Takes no more jobs: they reject with this error. Those that wait are run. */
+  end(error: () => Error): void
+}
+
+/** Makes an empty queue. */
+export function createSerialQueue(): SerialQueue {
+  /** Jobs that have not begun, oldest first. */
+  const waiting = new Set<() => Promise<void>>()
+  let running: Promise<void> | undefined
+  let ended: (() => Error) | undefined
+
+  /** Runs what waits; the first job begins in a later microtask. */
+  async function run(): Promise<void> {
+    await undefined
+    for (const start of waiting) {
+      waiting.delete(start)
+      await start()
+    }
+    running = undefined
+  }
+
   return {
-    enqueue(job) {
-      const result = tail.then(job)
-      tail = result.catch(() => {})
-      return result
+    enqueue(job, call = new Call()) {
+      if (ended !== undefined) return Promise.reject(ended())
+      return new Promise((resolve, reject) => {
+        const start = async () => {
+          stopWaiting()
+          try {
+            call.begin()
+            resolve(await job(call))
+          } catch (error) {
+            reject(error)
+          }
+        }
+        waiting.add(start)
+        const stopWaiting =
+          running === undefined
+            ? () => {}
+            : call.wait((error) => {
+                waiting.delete(start)
+                reject(error)
+              })
+        running ??= run()
+      })
     },
     async idle() {
-      await tail
+      if (running === undefined) return
+      await new Promise<void>((resolve) => {
+        const start = async () => resolve()
+        waiting.add(start)
+      })
+    },
+    end(error) {
+      ended = error
     },
   }
 }

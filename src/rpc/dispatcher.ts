@@ -1,4 +1,5 @@
 /** The entry point of every transport: envelope, batch, permission, parameters → run → reply (JSON-RPC 2.0). */
+import { Call } from '../engine/call.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Settled } from '../engine/model.ts'
 import type { RandomBytes } from '../engine/randomness.ts'
@@ -50,8 +51,11 @@ export interface Dispatcher {
   dispatchText(text: string, session: Session): Promise<string | undefined>
   /** The same, at once where the method answers at once; a long reply in pieces of ASCII, to be sent one after another. */
   dispatchPieces(text: string, session: Session): Settled<string | RawJson | undefined>
-  /** Runs one method and returns its result; rejects with the `NodeError` that a reply would carry. */
-  request(name: string, params: unknown, session: Session): Promise<unknown>
+  /**
+   * Runs one method and returns its result; rejects with the `NodeError` that a reply would carry. A signal that aborts
+   * ends a call that changes something as a caller does that goes.
+   */
+  request(name: string, params: unknown, session: Session, signal?: AbortSignal): Promise<unknown>
 }
 
 /** What a dispatcher is made of. */
@@ -184,9 +188,26 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     const context = { engine, options, methods, session, filters, subscriptions, deadline, usage }
     const { fork } = engine
     if (fork === undefined) return method.call(given, context)
-    // What a fork must fetch first is fetched, and the call runs again: nothing has happened before it was missed.
-    if (method.changesState) return fork.demand.restart(async () => method.call(given, context))
     return fork.demand.query(() => method.call(given, context))
+  }
+
+  /** Runs a method that changes something: its commands run for this call. */
+  function change(
+    method: AnyMethod,
+    params: unknown,
+    session: Session,
+    deadline: number,
+    signal: AbortSignal | undefined,
+  ): unknown {
+    const given = positional(params)
+    const call = new Call({ deadline, isGone: () => session.isGone?.() === true, signal })
+    const { fork } = engine
+    const its = engine.forCall(call)
+    const context = { engine: its, options, methods, session, filters, subscriptions, deadline, usage }
+    // What a fork must fetch first is fetched, and the call runs again: nothing has happened before it was missed.
+    return fork === undefined
+      ? method.call(given, context)
+      : fork.demand.restart(async () => method.call(given, context))
   }
 
   function report(name: string, started: number, error: unknown, session: Session): void {
@@ -203,6 +224,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     session: Session,
     requestDeadline: number,
     isBounded: boolean,
+    signal?: AbortSignal,
   ): unknown {
     const started = listeners.size === 0 ? 0 : performance.now()
     let place: Place | undefined
@@ -230,8 +252,14 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     }
 
     function begin(method: AnyMethod, deadline: number): unknown {
-      work = route?.(method, name, params, session, deadline) ?? invoke(method, params, session, deadline)
-      return work instanceof Promise ? within(work, deadline) : work
+      const forwarded = route?.(method, name, params, session, deadline)
+      // What changes something is answered by what it did: its deadline ends its wait for its turn, and nothing else.
+      if (method.changesState) work = forwarded ?? change(method, params, session, deadline, signal)
+      else {
+        work = forwarded ?? invoke(method, params, session, deadline)
+        if (work instanceof Promise) return within(work, deadline)
+      }
+      return work
     }
 
     let outcome: unknown
@@ -377,10 +405,10 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
       return (await answerText(text, session))?.toString()
     },
     dispatchPieces: answerText,
-    async request(name, params, session) {
+    async request(name, params, session, signal) {
       const deadline = options.rpcTimeoutMs === 0 ? 0 : Date.now() + options.rpcTimeoutMs
       try {
-        const result = await run(name, params, session, deadline, false)
+        const result = await run(name, params, session, deadline, false, signal)
         return result instanceof RawJson ? result.toJSON() : result
       } catch (error) {
         throw error instanceof NodeError ? error : new NodeError('internal', 'Internal server error')

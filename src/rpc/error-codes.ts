@@ -19,6 +19,7 @@ export const ERROR_CODES = {
   'not-runnable': 5,
   'transaction-refused': -32010,
   'limit-exceeded': -32011,
+  cancelled: -32000,
   'log-limit': -32012,
   'too-many': -32005,
   reverted: -32015,

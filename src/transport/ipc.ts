@@ -95,6 +95,7 @@ function converse(socket: Socket, label: string, parts: IpcParts): Connection {
 
   const session: Session = {
     ...openSession(label),
+    isGone: () => socket.destroyed,
     // Held until a running message is answered, so that a subscriber receives the subscription's ID first.
     notify(notification) {
       if (heldBytes + socket.writableLength > maxBufferBytes) {
@@ -166,6 +167,8 @@ function converse(socket: Socket, label: string, parts: IpcParts): Connection {
   socket.on('end', () => {
     ended = true
     if (!busy) end()
+    // White space in front of the answer: one that has closed both sides refuses it, and is gone.
+    else if (socket.writable) socket.write(' ')
   })
   socket.on('error', (error) => logger.debug('an IPC connection failed', { error, session: label }))
   socket.once('close', () => {

@@ -77,11 +77,8 @@ export function decline(exchange: RpcExchange, { status, body, allow, retryAfter
 }
 
 /** The session of one request; a message that the node is too busy for gets status 503, one beyond the limits of a key 429. */
-function requestSession(
-  { remote, requestId, headers }: RpcExchange,
-  outcome: Outcome,
-  client: ApiKeyClient | undefined,
-): Session {
+function requestSession(exchange: RpcExchange, outcome: Outcome, client: ApiKeyClient | undefined): Session {
+  const { remote, requestId, headers } = exchange
   const session: Session = {
     label: SESSION.label,
     owner: SESSION.owner,
@@ -90,6 +87,7 @@ function requestSession(
     remote,
     requestId,
     userAgent: headers['user-agent'],
+    isGone: () => exchange.isGone,
     shed(retrySeconds) {
       outcome.status = 503
       outcome.retryAfter = retrySeconds

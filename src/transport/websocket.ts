@@ -122,6 +122,7 @@ function connect(
   const session: Session = {
     ...openSession(caller.label),
     ...caller,
+    isGone: () => !isOpen(),
     notify: outbox.push,
     onClose(listener) {
       if (!isOpen()) listener()

@@ -303,6 +303,7 @@ export function fakeEngine(
     }),
     names: createAbiRegistry(),
     dev,
+    forCall: () => engine,
     peers: fakePeers(),
     replica: {
       genesis: block0,

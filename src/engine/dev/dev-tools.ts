@@ -7,6 +7,7 @@ import { Overlay } from '../../state/overlay.ts'
 import type { ClockState } from '../clock.ts'
 import type { HeaderOverrides, MiningMode } from '../model.ts'
 import type { EngineParts } from '../parts.ts'
+import type { Enqueue } from '../serial-queue.ts'
 import type { BlockOverrideState } from './block-overrides.ts'
 import type { Impersonation, ImpersonationState } from './impersonation.ts'
 import { createRewindTools, type RewindTools } from './rewind-tools.ts'
@@ -93,25 +94,15 @@ const MIN_GAS_LIMIT = 21_000n
 
 /** Makes the tools and the snapshot commands of a node. */
 export async function createDev(parts: EngineParts): Promise<{
-  readonly tools: DevTools
-  readonly snapshotCommands: SnapshotCommands
+  /** For the calls whose jobs `enqueue` runs. */
+  readonly tools: (enqueue: Enqueue) => DevTools
+  readonly snapshotCommands: (enqueue: Enqueue) => SnapshotCommands
   readonly reloadSnapshots: () => Promise<void>
 }> {
-  const {
-    enqueue,
-    store,
-    blockchain,
-    chainWriter,
-    trie,
-    pool,
-    persistedPool,
-    mining,
-    clock,
-    blockOverrides,
-  } = parts
+  const { store, blockchain, chainWriter, trie, pool, persistedPool, mining, clock, blockOverrides } = parts
   const snapshots = await createSnapshots(parts)
 
-  function overrideHeader(fields: HeaderOverrides): Promise<void> {
+  function overrideHeader(enqueue: Enqueue, fields: HeaderOverrides): Promise<void> {
     return enqueue(() => {
       blockOverrides.overrideHeader(fields)
       return chainWriter.revalidatePool()
@@ -132,10 +123,14 @@ export async function createDev(parts: EngineParts): Promise<{
   })
   let isLoggingEnabled = true
 
-  const tools: DevTools = {
-    ...createRewindTools(parts),
-    dump: createDump(parts),
-    ...createLoadCommands(parts),
+  const rewindTools = createRewindTools(parts)
+  const loadCommands = createLoadCommands(parts)
+  const dump = createDump(parts)
+
+  const tools = (enqueue: Enqueue): DevTools => ({
+    ...rewindTools(enqueue),
+    dump,
+    ...loadCommands(enqueue),
 
     editState: (edits) => enqueue(() => editState(edits)),
 
@@ -154,10 +149,10 @@ export async function createDev(parts: EngineParts): Promise<{
     async setBlockGasLimit(gas) {
       if (gas < MIN_GAS_LIMIT) throw invalidParams(`gasLimit: ${gas} is below ${MIN_GAS_LIMIT}`)
       if (gas > MAX_GAS) throw invalidParams(`gasLimit: ${gas} is above ${MAX_GAS}`)
-      return overrideHeader({ gasLimit: gas })
+      return overrideHeader(enqueue, { gasLimit: gas })
     },
 
-    setMinimumGasPrice: (price) => overrideHeader({ minimumGasPrice: price }),
+    setMinimumGasPrice: (price) => overrideHeader(enqueue, { minimumGasPrice: price }),
 
     setTime: (timestamp) =>
       enqueue(async () => {
@@ -218,7 +213,7 @@ export async function createDev(parts: EngineParts): Promise<{
     snapshotNamed: snapshots.idOf,
     diffSnapshots: snapshots.diff,
     instanceId: snapshots.instanceId,
-  }
+  })
 
   return { tools, snapshotCommands: snapshots.commands, reloadSnapshots: snapshots.reload }
 }

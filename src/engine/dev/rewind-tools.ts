@@ -5,6 +5,8 @@ import type { Hex } from '../../encoding/hex.ts'
 import { invalidParams } from '../../errors.ts'
 import type { TransactionRequest } from '../model.ts'
 import type { EngineParts } from '../parts.ts'
+import { Progress } from '../progress.ts'
+import type { Enqueue } from '../serial-queue.ts'
 import { createRequests } from '../wallet/transaction-requests.ts'
 
 /** A transaction of a replacing block: signed, or to be signed with the next nonce of its sender. */
@@ -28,9 +30,9 @@ export interface RewindTools {
   replaceBlocks(depth: number, transactions: readonly PlacedTransaction[]): Promise<void>
 }
 
-/** Makes the tools of a node. */
-export function createRewindTools(parts: EngineParts): RewindTools {
-  const { enqueue, blocks, blockchain, chainWriter, mining, clock, stateAfter } = parts
+/** Makes the tools of a node, for the calls whose jobs `enqueue` runs. */
+export function createRewindTools(parts: EngineParts): (enqueue: Enqueue) => RewindTools {
+  const { blocks, blockchain, chainWriter, mining, clock, stateAfter } = parts
   const requests = createRequests(parts)
 
   function ancestor(depth: number): ExecutedBlock {
@@ -70,7 +72,7 @@ export function createRewindTools(parts: EngineParts): RewindTools {
     return plan
   }
 
-  return {
+  return (enqueue) => ({
     rollback: (depth) =>
       enqueue(async () => {
         await rewind(ancestor(depth))
@@ -78,12 +80,13 @@ export function createRewindTools(parts: EngineParts): RewindTools {
       }),
 
     replaceBlocks: (depth, transactions) =>
-      enqueue(async () => {
+      enqueue(async (call) => {
         const fork = ancestor(depth)
         const plan = planOf(fork, depth, transactions).map((each) => ({ transactions: each }))
         const before = clock.save()
         try {
-          await mining.buildBranch(fork, plan, { uncles: false }, async (branch) => {
+          const progress = new Progress('building a branch', call, parts.logger)
+          await mining.buildBranch(fork, plan, { uncles: false, progress }, async (branch) => {
             await rewind(fork)
             if (branch.length > 0) await chainWriter.insert(branch)
           })
@@ -93,5 +96,5 @@ export function createRewindTools(parts: EngineParts): RewindTools {
         }
         await chainWriter.revalidatePool()
       }),
-  }
+  })
 }

@@ -6,6 +6,7 @@ import type { KeptSnapshot } from '../../store/records.ts'
 import type { Write } from '../../store/table.ts'
 import { snapshotTable } from '../../store/tables.ts'
 import type { EngineParts } from '../parts.ts'
+import type { Enqueue } from '../serial-queue.ts'
 import { createSnapshotDiff, type SnapshotDiff } from './snapshot-diff.ts'
 import { type Snapshot, Snapshots } from './snapshots.ts'
 
@@ -51,7 +52,8 @@ export interface SnapshotView {
 
 /** The snapshots of a node. */
 export interface NodeSnapshots {
-  readonly commands: SnapshotCommands
+  /** For the calls whose jobs `enqueue` runs. */
+  readonly commands: (enqueue: Enqueue) => SnapshotCommands
   /** Snapshots that the node can revert to, in order of their ids. */
   list(): readonly SnapshotView[]
   /** The id of the snapshot with a name. */
@@ -109,7 +111,7 @@ function snapshotOf({ clock, coinbase, gasLimit, minimumGasPrice, pool, ...rest 
 
 /** Makes the snapshot commands of a node with the snapshots that were kept. */
 export async function createSnapshots(parts: EngineParts): Promise<NodeSnapshots> {
-  const { enqueue, store, blocks, blockchain, chainWriter, pool, persistedPool, mining, clock } = parts
+  const { store, blocks, blockchain, chainWriter, pool, persistedPool, mining, clock } = parts
   const { blockOverrides, random } = parts
   const newInstanceId = () => toHex(random('instance', 32))
   const table = snapshotTable(store)
@@ -153,7 +155,7 @@ export async function createSnapshots(parts: EngineParts): Promise<NodeSnapshots
     return writes
   }
 
-  const commands: SnapshotCommands = {
+  const commands = (enqueue: Enqueue): SnapshotCommands => ({
     snapshot: (request = {}) =>
       enqueue(async () => {
         const { name } = request
@@ -202,7 +204,7 @@ export async function createSnapshots(parts: EngineParts): Promise<NodeSnapshots
         instanceId = newInstanceId()
         await rewind(blockchain.pristineGenesis, forgotten)
       }),
-  }
+  })
 
   const diff = createSnapshotDiff(parts)
   return {

@@ -18,8 +18,11 @@ import { Overlay } from '../../state/overlay.ts'
 import { storageValue } from '../../state/state-keys.ts'
 import { putCommitted } from '../../store/state-nodes.ts'
 import type { Write } from '../../store/table.ts'
+import type { Call } from '../call.ts'
 import { createEventLoopYield } from '../event-loop.ts'
 import type { EngineParts } from '../parts.ts'
+import { Progress } from '../progress.ts'
+import type { Enqueue } from '../serial-queue.ts'
 
 /** A chain to load. */
 export interface ChainToLoad {
@@ -103,9 +106,9 @@ function checkBlock(
   }
 }
 
-/** Makes the commands of a node. */
-export function createLoadCommands(parts: EngineParts): LoadCommands {
-  const { config, enqueue, store, blockchain, trie, pool, persistedPool, chainWriter } = parts
+/** Makes the commands of a node, for the calls whose jobs `enqueue` runs. */
+export function createLoadCommands(parts: EngineParts): (enqueue: Enqueue) => LoadCommands {
+  const { config, store, blockchain, trie, pool, persistedPool, chainWriter } = parts
 
   /** Collects trie nodes and writes them; the states are readable at once. */
   function createNodeWriter() {
@@ -132,10 +135,11 @@ export function createLoadCommands(parts: EngineParts): LoadCommands {
   }
 
   /** The blocks of a file with their states, which are on disk once it resolves; from the first that this chain lacks on. */
-  async function rebuild({ head, blocks }: ChainToLoad) {
+  async function rebuild({ head, blocks }: ChainToLoad, call: Call) {
     const added: ExecutedBlock[] = []
     const nodes = createNodeWriter()
     const yieldIfDue = createEventLoopYield('chain')
+    const progress = new Progress('loading a state file', call, parts.logger)
     let pristine: ExecutedBlock | undefined
     let parent: ExecutedBlock | undefined
     let number = 0
@@ -151,6 +155,7 @@ export function createLoadCommands(parts: EngineParts): LoadCommands {
 
     try {
       for (const record of blocks) {
+        progress.step(number, undefined, 'nothing was changed')
         const { block, receipts, internals, changes, edits } = record
         checkBlock(record, number, parent?.hash, config)
         const { header } = block
@@ -212,7 +217,7 @@ export function createLoadCommands(parts: EngineParts): LoadCommands {
     return runnable
   }
 
-  return {
+  return (enqueue) => ({
     loadAccounts: (accounts) =>
       enqueue(async () => {
         const { postState } = blockchain.head
@@ -223,8 +228,8 @@ export function createLoadCommands(parts: EngineParts): LoadCommands {
       }),
 
     loadChain: (chain) =>
-      enqueue(async () => {
-        const { pristine, added, length } = await rebuild(chain)
+      enqueue(async (call) => {
+        const { pristine, added, length } = await rebuild(chain, call)
         const update = await blockchain.replaceFrom(length - added.length, added, pristine, [
           ...persistedPool.clear(),
           ...persistedPool.put(chain.pool),
@@ -232,5 +237,5 @@ export function createLoadCommands(parts: EngineParts): LoadCommands {
         pool.clear()
         chainWriter.publish(update, await fillPool(chain.pool))
       }),
-  }
+  })
 }

@@ -6,6 +6,7 @@ import { forkSource } from '../../options/fork-settings.ts'
 import type { ResolvedNodeOptions } from '../../options/options.ts'
 import type { RemoteChain } from '../../state/remote/model.ts'
 import { readForkedBlock } from '../../store/identity.ts'
+import type { Call } from '../call.ts'
 import type { Engine, ForkChoice } from '../engine.ts'
 import type { EngineEvents } from '../model.ts'
 
@@ -81,6 +82,7 @@ export function createForkAnew({ engine, options, logger, start }: Parts): NonNu
     Object.assign(engine, {
       config: next.config,
       fork: next.fork,
+      forCall: (call: Call) => ({ ...engine, ...next.forCall(call), forkAnew }),
       retire: next.retire,
       async close() {
         await next.close()

@@ -13,6 +13,7 @@ import type { BlockWithState } from '../blockchain/blockchain.ts'
 import type { Clock } from '../clock.ts'
 import type { PlannedBlock } from '../model.ts'
 import type { Candidates } from '../pool/order.ts'
+import type { Progress } from '../progress.ts'
 import type { BuildRequest, BuiltBlock } from './builder.ts'
 import type { Miner } from './miner.ts'
 
@@ -34,6 +35,8 @@ export interface BranchOptions {
   readonly uncles: boolean
   /** Append empty blocks until the branch's total difficulty exceeds this. */
   readonly minimumDifficulty?: bigint | undefined
+  /** Looks at each block whether to go on; nothing of the branch is written until all of it is built. */
+  readonly progress?: Progress | undefined
 }
 
 /**
@@ -96,11 +99,12 @@ export function createBranchBuilder(parts: Parts): BranchBuilder {
     return { block, state: built.state, outcomes: built.result.outcomes }
   }
 
-  return async (fork, plan, { uncles, minimumDifficulty = -1n }, use) => {
+  return async (fork, plan, { uncles, minimumDifficulty = -1n, progress }, use) => {
     const branch: BlockWithState[] = []
     let tip = fork
     try {
       for (let index = 0; index < plan.length || tip.totalDifficulty <= minimumDifficulty; index++) {
+        progress?.step(index, undefined, 'nothing was changed')
         const reader = withUnwritten(
           blocks,
           branch.map(({ block }) => block),

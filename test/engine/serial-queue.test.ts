@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest'
+import { Call } from '../../src/engine/call.ts'
+import { createSerialQueue } from '../../src/engine/serial-queue.ts'
+
+/** A job that runs until it is released, and tells whether it has begun. */
+function held() {
+  let release = () => {}
+  const gate = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  const runs: string[] = []
+  const job = (name: string) => (): Promise<void> => {
+    runs.push(name)
+    return gate
+  }
+  return { runs, release, job }
+}
+
+const CANCELLED = 'The call was cancelled: it was not carried out.'
+const EXPIRED = 'Execution has got timeout out: the call waited for those before it, and was not carried out.'
+
+describe('a serial queue', () => {
+  it('takes a job out when its call is aborted, at once, and runs those behind it', async () => {
+    const { enqueue, idle } = createSerialQueue()
+    const { runs, release, job } = held()
+    const first = enqueue(job('first'))
+    const abort = new AbortController()
+    const call = new Call({ deadline: 0, isGone: () => false, signal: abort.signal })
+    const second = enqueue(job('second'), call)
+    const third = enqueue(job('third'))
+    abort.abort()
+    await expect(second).rejects.toMatchObject({ kind: 'cancelled', message: CANCELLED })
+    release()
+    await Promise.all([first, third, idle()])
+    expect(runs).toEqual(['first', 'third'])
+  })
+
+  it('takes a job out when its deadline passes', async () => {
+    const { enqueue } = createSerialQueue()
+    const { runs, release, job } = held()
+    const first = enqueue(job('first'))
+    const call = new Call({ deadline: Date.now() + 1, isGone: () => false })
+    await expect(enqueue(job('second'), call)).rejects.toMatchObject({
+      kind: 'limit-exceeded',
+      message: EXPIRED,
+    })
+    release()
+    await first
+    expect(runs).toEqual(['first'])
+  })
+
+  it('never begins a job whose deadline has passed, or whose caller has gone, before its turn', async () => {
+    const { enqueue } = createSerialQueue()
+    const { runs, job } = held()
+    await expect(enqueue(job('late'), new Call({ deadline: 1, isGone: () => false }))).rejects.toThrow(
+      EXPIRED,
+    )
+    await expect(enqueue(job('gone'), new Call({ deadline: 0, isGone: () => true }))).rejects.toThrow(
+      CANCELLED,
+    )
+    expect(runs).toEqual([])
+  })
+
+  it('finishes a call that has begun: its later jobs know no deadline', async () => {
+    const { enqueue } = createSerialQueue()
+    const abort = new AbortController()
+    const call = new Call({ deadline: Date.now() + 60_000, isGone: () => false, signal: abort.signal })
+    await enqueue(async () => {}, call)
+    abort.abort()
+    await expect(enqueue(async ({ isCancelled }) => isCancelled, call)).resolves.toBe(true)
+  })
+
+  it('runs what waits after its end, and refuses what comes', async () => {
+    const { enqueue, end, idle } = createSerialQueue()
+    const { runs, release, job } = held()
+    const jobs = [enqueue(job('first')), enqueue(job('second'))]
+    end(() => new Error('over'))
+    await expect(enqueue(job('third'))).rejects.toThrow('over')
+    release()
+    await Promise.all([...jobs, idle()])
+    expect(runs).toEqual(['first', 'second'])
+  })
+
+  it('goes on behind a job that throws before it waits', async () => {
+    const { enqueue } = createSerialQueue()
+    const failed = enqueue(() => {
+      throw new Error('no')
+    })
+    await expect(failed).rejects.toThrow('no')
+    await expect(enqueue(async () => 1)).resolves.toBe(1)
+  })
+})
