@@ -39,7 +39,7 @@ import { checkMethodEntries, methodsOpenIn } from './rpc/profiles.ts'
 import { openSession, type Session } from './rpc/session.ts'
 import type { RemoteChain } from './state/remote/model.ts'
 import { keyFilesIn } from './store/key-files.ts'
-import { openStore, type Store } from './store/level.ts'
+import { openStore, refusalOfStart, type Store } from './store/level.ts'
 import { packageVersion } from './store/package-files.ts'
 
 /** A notification: EIP-1193's `message` event. */
@@ -155,13 +155,14 @@ export async function createNodeFrom(
     const config = configOf(options, forked)
     const { dataDir, fsync } = options
     const { name: chain, chainId } = config
-    const local = given ?? (await openStore({ dataDir, chain, chainId, fork: remote?.point, fsync }))
+    const identity = { chain, chainId, fork: remote?.point }
+    const local = given ?? (await openStore({ ...identity, dataDir, fsync }))
     const joining = await joiningOf(options, config, local, logger)
     const store = joining?.store ?? local
     const engine = await engineOn(store, config, joining, forked, peers).catch(async (error) => {
       await joining?.cancel()
       await store.close()
-      throw error
+      throw dataDir === undefined ? error : await refusalOfStart(dataDir, identity, error)
     })
     return { engine, store, joining }
   }

@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { CHAINS } from '../chain/config.ts'
 import { type Fault, verifyStore } from '../engine/verification/verify.ts'
 import { NodeError } from '../errors.ts'
-import { openStoreForReading } from '../store/level.ts'
+import { openStoreForVerification } from '../store/level.ts'
 import { addDirectoryFlags, dataDirectory } from './chain-place.ts'
 import { createProgress } from './progress.ts'
 import type { Writers } from './start.ts'
@@ -19,13 +19,13 @@ export function faultLine({ table, key, height, problem, expected, found }: Faul
 }
 
 async function verify(dataDir: string, from: number, { output }: Writers): Promise<void> {
-  const { identity, store, dropped } = await openStoreForReading(dataDir)
+  const { identity, store, problems } = await openStoreForVerification(dataDir)
   const progress = createProgress(process.stderr, Date.now)
   let [blocks, gas, printed] = [0, 0n, 0]
   try {
     const { faults, head, executed, nodes } = await verifyStore({
       store,
-      dropped,
+      problems,
       config: { ...CHAINS[identity.chain], chainId: identity.chainId },
       from,
       onFault(fault) {

@@ -19,6 +19,7 @@ export interface ReplicatedStore extends Store {
 export function createReplicatedStore(local: Store): ReplicatedStore {
   let replicate: Replicate | undefined
   return {
+    lastHead: local.lastHead,
     get: (prefix, id, keys) => local.get(prefix, id, keys),
     entries: (from, to, reverse) => local.entries(from, to, reverse),
     async batch(writes) {

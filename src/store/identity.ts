@@ -7,6 +7,7 @@ import { CHAINS } from '../chain/config.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { NodeError } from '../errors.ts'
 import { replaceFile } from './atomic-file.ts'
+import { DamagedError } from './damage.ts'
 
 /** Whose chain a database holds. */
 export interface Identity {
@@ -29,7 +30,8 @@ export interface ForkedBlock {
  */
 export const FORMAT = 5
 
-const FILE = 'tandem.json'
+/** The name of the file in a data directory. */
+export const IDENTITY_FILE = 'tandem.json'
 
 const forkedBlock = z.object({ number: z.int(), hash: z.templateLiteral(['0x', z.string()]) })
 const identityFile = z.object({
@@ -41,7 +43,7 @@ const identityFile = z.object({
 
 /** Left by the operating system or by a start that was killed; a directory with no more than these counts as empty. */
 function isIncidental(name: string): boolean {
-  return name.startsWith('.') || name === 'lost+found' || name.startsWith(`${FILE}.`)
+  return name.startsWith('.') || name === 'lost+found' || name.startsWith(`${IDENTITY_FILE}.`)
 }
 
 /** An error's message, or its text when it is none. */
@@ -54,13 +56,22 @@ function isMissing(error: unknown): boolean {
 }
 
 /**
- * Checks that the directory holds a database of this format and network, or claims it when it is new. Throws
- * `database` otherwise, and when it cannot be read; then nothing in it has changed.
+ * Checks that the directory holds a database of this format and network, or claims it when it is new. `known` is what its
+ * last checkpoint says of it. Throws `database` otherwise, and when it cannot be read; then nothing in it has changed.
  */
-export async function checkIdentity(directory: string, identity: Identity): Promise<void> {
-  const found = await read(directory)
-  if (found === undefined) return claim(directory, identity)
+export async function checkIdentity(
+  directory: string,
+  identity: Identity,
+  known: Identity | undefined,
+): Promise<void> {
+  const found = await read(directory).catch((error) => {
+    throw known === undefined ? error : new DamagedError(directory, `${IDENTITY_FILE} cannot be read`)
+  })
+  if (found === undefined && known === undefined) return claim(directory, identity)
+  if (found === undefined) throw new DamagedError(directory, `${IDENTITY_FILE} is missing`)
   requireFormat(directory, found.format)
+  if (known !== undefined && !isSame(found, known))
+    throw new DamagedError(directory, `${IDENTITY_FILE} was changed`)
   // A fork has its upstream's network: without --fork, the network is wrong too, but only because of that.
   if (found.fork !== undefined && identity.fork === undefined)
     throw otherFork(directory, found.fork, undefined)
@@ -72,6 +83,10 @@ export async function checkIdentity(directory: string, identity: Identity): Prom
     )
   }
   if (found.fork?.hash !== identity.fork?.hash) throw otherFork(directory, found.fork, identity.fork)
+}
+
+function isSame(found: z.infer<typeof identityFile>, { chain, chainId, fork }: Identity): boolean {
+  return found.chain === chain && found.chainId === chainId && found.fork?.hash === fork?.hash
 }
 
 function otherFork(
@@ -123,7 +138,7 @@ export async function readIdentity(directory: string): Promise<Identity> {
       `The database in ${directory} is of a fork at block ${fork.number}, and holds no blocks below: start a node on it with --fork, and ask that.`,
     )
   }
-  if (!isChainName(chain)) throw notOurs(directory, `its ${FILE} names the unknown chain ${chain}`)
+  if (!isChainName(chain)) throw notOurs(directory, `its ${IDENTITY_FILE} names the unknown chain ${chain}`)
   return { chain, chainId }
 }
 
@@ -142,10 +157,10 @@ function isChainName(name: string): name is ChainName {
 
 async function read(directory: string): Promise<z.infer<typeof identityFile> | undefined> {
   try {
-    return identityFile.parse(JSON.parse(await readFile(join(directory, FILE), 'utf8')))
+    return identityFile.parse(JSON.parse(await readFile(join(directory, IDENTITY_FILE), 'utf8')))
   } catch (error) {
     if (isMissing(error)) return undefined
-    throw notOurs(directory, `its ${FILE} cannot be read`)
+    throw notOurs(directory, `its ${IDENTITY_FILE} cannot be read`)
   }
 }
 
@@ -159,10 +174,10 @@ async function claim(directory: string, { chain, chainId, fork }: Identity): Pro
     )
   }
   const names = await readdir(directory)
-  if (!names.every(isIncidental)) throw notOurs(directory, `it holds other files, and no ${FILE}`)
+  if (!names.every(isIncidental)) throw notOurs(directory, `it holds other files, and no ${IDENTITY_FILE}`)
   try {
     const identity = { format: FORMAT, chain, chainId, ...(fork && { fork }) }
-    await replaceFile(join(directory, FILE), `${JSON.stringify(identity)}\n`, 0o666)
+    await replaceFile(join(directory, IDENTITY_FILE), `${JSON.stringify(identity)}\n`, 0o666)
   } catch (error) {
     throw new NodeError('database', `The data directory ${directory} cannot be written: ${messageOf(error)}`)
   }

@@ -1,12 +1,22 @@
 /** The database on disk: one ordered keyspace in LevelDB, or the same in memory; opens, writes batches, closes. */
-import { mkdir, readdir, readFile, stat } from 'node:fs/promises'
-import { basename, join } from 'node:path'
-import { NodeError } from '../errors.ts'
-import { checkIdentity, type Identity, messageOf, readIdentity } from './identity.ts'
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import {
+  type Checkpoint,
+  Checkpoints,
+  headProblem,
+  lackOf,
+  noteDamage,
+  readCheckpoint,
+} from './checkpoint.ts'
+import { DamagedError } from './damage.ts'
+import { checkIdentity, IDENTITY_FILE, type Identity, readIdentity } from './identity.ts'
+import { isOfLevel, openLevel, refusal } from './level-files.ts'
 import { createMemoryStore } from './memory-store.ts'
 import { createReadOnlyStore } from './read-only.ts'
 import type { Operation } from './table.ts'
-import { readWriteAheadLog, WriteAheadLog } from './write-ahead-log.ts'
+import { systemTimers } from './timers.ts'
+import { hasSegment, readWriteAheadLog, WriteAheadLog } from './write-ahead-log.ts'
 import { createWriteBehind, type Level, type Store } from './write-behind.ts'
 
 export type { Store } from './write-behind.ts'
@@ -22,87 +32,95 @@ export interface StoreOptions extends Identity {
   readonly fsync?: boolean | undefined
 }
 
-/** LevelDB's own files, beside `tandem.json`. */
-const DATABASE_FOLDER = 'db'
 /** Batches that LevelDB may not have yet. */
 const JOURNAL_FOLDER = 'journal'
 
-const MEGABYTE = 1 << 20
-/**
- * Bytes written before LevelDB sorts them into a file, bytes of its files kept in memory, and bytes of a file. Most of
- * what is written are trie nodes under their hashes: they do not compress, and larger buffers and files are merged less
- * often. A transfer among 100,000 accounts took 5.8 and 4.9 ms of processor time, with 4 MB, files of 2 MB and
- * compression 8.4 and 7.8 ms (two interleaved runs of 2,000 on a busy machine, without a warm-up).
- */
-const TUNING = {
-  writeBufferSize: 16 * MEGABYTE,
-  cacheSize: 8 * MEGABYTE,
-  maxFileSize: 8 * MEGABYTE,
-  maxOpenFiles: 256,
-  compression: false,
-}
-
-/** What is used of `abstract-level`. */
-interface Database extends Omit<Level, 'batch'> {
-  batch(): DatabaseBatch
-}
-
-interface DatabaseBatch {
-  put(key: Uint8Array, value: Uint8Array): unknown
-  del(key: Uint8Array): unknown
-  write(options: { sync?: boolean }): Promise<void>
-}
-
-/** Writes step by step: a list is copied and read property by property, which takes several times as long. */
-function levelOver(database: Database): Level {
-  return {
-    getSync: (key) => database.getSync(key),
-    batch(operations, options) {
-      const batch = database.batch()
-      for (const operation of operations) {
-        if (operation.type === 'put') batch.put(operation.key, operation.value)
-        else batch.del(operation.key)
-      }
-      return batch.write(options)
-    },
-    iterator: (range) => database.iterator(range),
-    close: () => database.close(),
-  }
-}
-
 /**
  * Opens the database of `dataDir`, or a new one in memory. Throws `database` in a sentence that names the directory
- * when another process holds it, when it is of another format or network, or when it is no database of ours. A
- * directory that is refused stays as it is.
+ * when another process holds it, when it is of another format or network, when it is damaged or is no database of ours.
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
-  const { dataDir, fsync = false } = options
+  const { dataDir, chain, chainId, fork, fsync = false } = options
   if (dataDir === undefined) return createMemoryStore()
-  const level = await openDisk(dataDir, options)
+  await checkIdentity(dataDir, options, readCheckpoint(dataDir)?.identity)
+  const { level, overlooked } = await openLevel(dataDir, { createIfMissing: true })
   try {
-    const replay = (operations: Operation[]) => level.batch(operations, { sync: true })
+    // Read again: until the database is open another process may have it.
+    const last = readCheckpoint(dataDir)
+    const identity = { chain, chainId, fork }
+    await refuseDamage(dataDir, identity, level, overlooked, last)
+    const checkpoints = new Checkpoints(dataDir, identity, level, last)
+    let isReplayed = false
+    const replay = async (operations: Operation[]) => {
+      isReplayed = true
+      await level.batch(operations, { sync: true })
+      await checkpoints.write(undefined)
+    }
     const log = await WriteAheadLog.open(join(dataDir, JOURNAL_FOLDER), fsync, replay)
-    return createWriteBehind(level, log, fsync)
+    const problem = headProblem(level, isReplayed ? undefined : last)
+    if (problem !== undefined) throw new DamagedError(dataDir, problem)
+    await checkpoints.write(log.first)
+    const store = createWriteBehind(level, log, fsync, systemTimers, checkpoints)
+    return { ...store, lastHead: last?.head }
   } catch (error) {
     await level.close()
     throw refusal(dataDir, error)
   }
 }
 
-/** What LevelDB left out of a damaged file. */
-export interface DroppedBytes {
-  readonly file: string
-  readonly bytes: number
-  /** In LevelDB's words. */
-  readonly reason: string
+/** Throws `database` where an opened database, whose log is not read yet, lacks what it held. */
+async function refuseDamage(
+  dataDir: string,
+  identity: Identity,
+  level: Level,
+  overlooked: readonly string[],
+  last: Checkpoint | undefined,
+): Promise<void> {
+  const [problem] = damages(dataDir, identity, level, overlooked, last)
+  if (problem === undefined) return
+  // LevelDB does not find it again: it goes on with what it could read.
+  const [fresh] = overlooked
+  if (fresh !== undefined) await noteDamage(dataDir, identity, fresh)
+  throw new DamagedError(dataDir, problem)
+}
+
+/** What is wrong with the files of an opened database, the cause first. */
+function damages(
+  dataDir: string,
+  { chain, chainId }: Identity,
+  level: Level,
+  overlooked: readonly string[],
+  last: Checkpoint | undefined,
+): string[] {
+  const problems = [...overlooked]
+  if (last === undefined) return problems
+  if (last.damage !== undefined) problems.unshift(last.damage)
+  const { identity } = last
+  if (identity !== undefined && (identity.chain !== chain || identity.chainId !== chainId)) {
+    problems.push(`${IDENTITY_FILE} was changed`)
+  }
+  const lack = lackOf(level, last)
+  if (lack !== undefined) problems.push(lack)
+  if (last.log !== undefined && !hasSegment(join(dataDir, JOURNAL_FOLDER), last.log)) {
+    problems.push(`the file ${last.log} of the write-ahead log is missing`)
+  }
+  return problems
+}
+
+/**
+ * The refusal for an error that ended the start on a database which was opened and is closed again. Damage is noted, since
+ * the next start may not look where this one did.
+ */
+export async function refusalOfStart(dataDir: string, identity: Identity, error: unknown): Promise<unknown> {
+  const refused = isOfLevel(error) ? refusal(dataDir, error) : error
+  if (refused instanceof DamagedError) await noteDamage(dataDir, identity, refused.problem)
+  return refused
 }
 
 /** A database that is read and never written. */
 export interface ReadOnlyStore {
   readonly identity: Identity
   readonly store: Store
-  /** Found when it was opened, which replays LevelDB's own log: all that follows sees a shorter chain without them. */
-  readonly dropped: readonly DroppedBytes[]
 }
 
 /**
@@ -110,62 +128,32 @@ export interface ReadOnlyStore {
  * are read from there. Throws `database` as `openStore` does, and when there is none.
  */
 export async function openStoreForReading(dataDir: string): Promise<ReadOnlyStore> {
+  const { identity, store, problems } = await openStoreForVerification(dataDir)
+  const [problem] = problems
+  if (problem === undefined) return { identity, store }
+  await store.close()
+  throw new DamagedError(dataDir, problem)
+}
+
+/** The same where files are damaged, as long as LevelDB opens them: `problems` are phrases that name the files. */
+export async function openStoreForVerification(
+  dataDir: string,
+): Promise<ReadOnlyStore & { readonly problems: readonly string[] }> {
   const identity = await readIdentity(dataDir)
-  const level = await openLevel(dataDir, { createIfMissing: false })
+  const { level, overlooked } = await openLevel(dataDir, { createIfMissing: false })
   try {
-    const store = createReadOnlyStore(level, readWriteAheadLog(join(dataDir, JOURNAL_FOLDER)))
-    return { identity, store, dropped: await droppedBytes(dataDir) }
+    const last = readCheckpoint(dataDir)
+    const logged = readWriteAheadLog(join(dataDir, JOURNAL_FOLDER))
+    const problems = damages(dataDir, identity, level, overlooked, last)
+    const head = headProblem(level, logged.length > 0 ? undefined : last)
+    if (head !== undefined) problems.push(head)
+    const [fresh] = overlooked
+    if (fresh !== undefined) await noteDamage(dataDir, identity, fresh)
+    return { identity, store: createReadOnlyStore(level, logged), problems }
   } catch (error) {
     await level.close()
     throw refusal(dataDir, error)
   }
-}
-
-/** Reads what LevelDB noted when it was opened last. It ignores damage of its log without an error. */
-async function droppedBytes(dataDir: string): Promise<DroppedBytes[]> {
-  const notes = await readFile(join(dataDir, DATABASE_FOLDER, 'LOG'), 'utf8')
-  return [...notes.matchAll(/(\S+): dropping (\d+) bytes; (.*)/g)].map(
-    ([, path = '', bytes, reason = '']) => ({
-      file: basename(path),
-      bytes: Number(bytes),
-      reason,
-    }),
-  )
-}
-
-async function openDisk(directory: string, identity: Identity): Promise<Level> {
-  await checkIdentity(directory, identity)
-  return openLevel(directory, { createIfMissing: true })
-}
-
-async function openLevel(directory: string, options: { readonly createIfMissing: boolean }): Promise<Level> {
-  const { Level } = await import('level')
-  const folder = join(directory, DATABASE_FOLDER)
-  const level = new Level<Uint8Array, Uint8Array>(folder, {
-    keyEncoding: 'view',
-    valueEncoding: 'view',
-    ...TUNING,
-    ...options,
-  })
-  try {
-    if (options.createIfMissing) await mkdir(folder, { recursive: true })
-    await level.open()
-  } catch (error) {
-    throw refusal(directory, error)
-  }
-  return levelOver(level)
-}
-
-function refusal(directory: string, error: unknown): NodeError {
-  if (error instanceof NodeError) return error
-  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
-  if (cause instanceof Error && 'code' in cause && cause.code === 'LEVEL_LOCKED') {
-    return new NodeError(
-      'database',
-      `The data directory ${directory} is in use by another running node. Stop that one, or choose another directory.`,
-    )
-  }
-  return new NodeError('database', `The database in ${directory} cannot be opened: ${messageOf(cause)}`)
 }
 
 /** Bytes of all files below a directory. A file that goes while they are counted, as LevelDB's do, counts nothing. */

@@ -57,6 +57,18 @@ export function headerRecord(config: ChainConfig): ValueCodec<HeaderRecord> {
   }
 }
 
+/** Where a header of any network has its number (docs/protocol.md#12-fields). */
+const NUMBER_ELEMENT = 8
+
+/** What a header record says without its network's rules: the height, and the root of the state after the block. */
+export function blockPosition(stored: Uint8Array): { readonly number: number; readonly state: Hex } {
+  const [header, , state] = asList(decodeRlp(stored), 'header record')
+  return {
+    number: asNumber(asList(header, 'header')[NUMBER_ELEMENT], 'number'),
+    state: toHex(asBytes(state, 'state after the block')),
+  }
+}
+
 /** Bodies; each transaction with its sender, which costs too much to recover at each read. */
 export function body(config: ChainConfig): ValueCodec<Body> {
   return {
@@ -274,3 +286,6 @@ export function jsonValue<T>(): ValueCodec<T> {
     decode: (bytes) => JSON.parse(new TextDecoder().decode(bytes)),
   }
 }
+
+/** The number of a checkpoint. */
+export const sequenceNumber = checked(jsonValue<number>())

@@ -22,6 +22,7 @@ import {
   receipts,
   type SectionRecord,
   section,
+  sequenceNumber,
   type TransactionLocation,
 } from './records.ts'
 import {
@@ -58,6 +59,7 @@ export const PREFIX = {
   creators: 18,
   keptSnapshots: 19,
   replication: 20,
+  checkpoint: 21,
 } as const
 
 /** Names of hashes. */
@@ -211,6 +213,7 @@ export function allTables(reader: KeyValueReader, config: ChainConfig) {
     keptSnapshots: snapshotTable(reader),
     ...peerTables(reader),
     replication: replicationTable(reader),
+    checkpoint: new Table(reader, PREFIX.checkpoint, nameKey, sequenceNumber),
   } satisfies Record<keyof typeof PREFIX, unknown>
 }
 

@@ -120,6 +120,11 @@ function readSegments(files: Files, folder: string, numbers: readonly number[]):
   return left
 }
 
+/** Does the folder of a log have the file of this number? */
+export function hasSegment(folder: string, number: number): boolean {
+  return existsSync(join(folder, nameOf(number)))
+}
+
 /** What the log of a folder holds, in the order of writing; nothing is changed. Throws `database` as `open` does. */
 export function readWriteAheadLog(folder: string): readonly Operation[] {
   return existsSync(folder) ? readSegments(diskFiles, folder, segmentsIn(diskFiles, folder)) : []
@@ -161,6 +166,11 @@ export class WriteAheadLog {
     const log = new WriteAheadLog(files, folder, fsync, (numbers.at(-1) ?? 0) + 1)
     for (const number of numbers) files.remove(join(folder, nameOf(number)))
     return log
+  }
+
+  /** Number of the first file whose batches may not be removed yet. */
+  get first(): number {
+    return this.#segments[0] as number
   }
 
   /** Writes a batch. It survives the death of this process from then on; with `fsync`, that of the machine once it resolves. */

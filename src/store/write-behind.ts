@@ -1,5 +1,6 @@
 /** A database whose writes are acknowledged by its log and reach its tables a moment later; reads see them at once. */
 
+import type { Checkpoints, HeadPosition } from './checkpoint.ts'
 import type { KeyValueReader, Operation, Write } from './table.ts'
 import { systemTimers, type Timer, type Timers } from './timers.ts'
 import { Unwritten } from './unwritten.ts'
@@ -22,6 +23,8 @@ export interface Level {
 export interface Store extends KeyValueReader {
   /** Writes all or nothing, then runs the `after` steps. A later step for a key wins. */
   batch(writes: readonly Write[]): Promise<void>
+  /** The head at the last checkpoint before it was opened: what is above came from its log. */
+  readonly lastHead?: HeadPosition | undefined
   /** Idempotent. */
   close(): Promise<void>
 }
@@ -42,12 +45,16 @@ function plain(bytes: Uint8Array): Uint8Array {
   return Buffer.isBuffer(bytes) ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length) : bytes
 }
 
-/** Puts a store over a level; without a log a batch lives in memory until the level has it. */
+/**
+ * Puts a store over a level; without a log a batch lives in memory until the level has it. Before files of the log are
+ * removed, a checkpoint says what the level holds without them.
+ */
 export function createWriteBehind(
   level: Level,
   log: WriteAheadLog | undefined,
   fsync: boolean,
   timers: Timers = systemTimers,
+  checkpoints?: Pick<Checkpoints, 'write'>,
 ): Store {
   /** Acknowledged and not yet handed to the level. */
   let waiting = new Unwritten()
@@ -75,7 +82,10 @@ export function createWriteBehind(
         await level.batch(operations.slice(at, at + CHUNK), { sync: fsync && last && retired.length > 0 })
       }
       leaving = NONE
-      log?.drop(retired)
+      if (retired.length > 0) {
+        await checkpoints?.write(log?.first)
+        log?.drop(retired)
+      }
     } while (waiting.size > MANY_WAITING)
   }
 
@@ -143,6 +153,7 @@ export function createWriteBehind(
     close() {
       rest?.cancel()
       closing ??= settled()
+        .then(() => checkpoints?.write(undefined))
         .then(() => log?.close())
         .finally(() => level.close())
       return closing

@@ -25,6 +25,7 @@ import { withUpstreamBridge } from '../fork/bridge-views.ts'
 import { createFork, type Fork } from '../fork/fork.ts'
 import type { ChainAccess } from './ancestry.ts'
 import { Blockchain, type BlockWithState } from './blockchain.ts'
+import { checkStoredEnd } from './stored-end.ts'
 import { createBlockValidation } from './validate-block.ts'
 
 /** Roots at which calls, the pool and the building of blocks share a reader, which keeps what it has read. */
@@ -92,6 +93,7 @@ export async function openChain(options: ChainOptions): Promise<Chain> {
     from && createFork({ ...from, source, sharedRoots: SHARED_ROOTS, config: options.config, logger })
   const config = fork?.isExact === true ? withTrueRoots(options.config) : options.config
   const blocks = await BlockStore.open(store, config, fork?.history)
+  checkStoredEnd({ store, blocks, config, place })
   const trie = fork?.trie ?? new StateTrie(source, { sharedRoots: SHARED_ROOTS })
   const forked = from && (await fork?.start(from))
   const networkRules = vmRulesOf(config.name)

@@ -1,5 +1,6 @@
-/** Checks what a node keeps beside its chain: snapshots, bans, counters of callers, its position in a cluster's log. */
+/** Checks what a node keeps beside its chain: snapshots, bans, counters of callers, its position in a cluster's log, its checkpoint. */
 import type { Hex } from '../../encoding/hex.ts'
+import { SEQUENCE } from '../../store/checkpoint.ts'
 import { POSITION } from '../../store/tables.ts'
 import { parseBannedRange } from '../peers/banned-range.ts'
 import type { AuditedTables } from './audited-tables.ts'
@@ -10,7 +11,7 @@ import { walkState } from './check-state.ts'
  * may be of a block that was removed since: the node does not revert to it.
  */
 export function createRecordChecks(tables: AuditedTables) {
-  const { headers, keptSnapshots, bans, peerCounters, replication } = tables
+  const { headers, keptSnapshots, bans, peerCounters, replication, checkpoint } = tables
 
   /** `known`: root of a state that is walked apart. */
   async function checkSnapshots(known: Hex | undefined): Promise<void> {
@@ -40,5 +41,11 @@ export function createRecordChecks(tables: AuditedTables) {
     }
   }
 
-  return { checkSnapshots, checkPeers, checkPosition }
+  async function checkCheckpoint(): Promise<void> {
+    for await (const [name] of checkpoint.entries()) {
+      if (name !== SEQUENCE) checkpoint.fault(name, 'it is no number of a checkpoint')
+    }
+  }
+
+  return { checkSnapshots, checkPeers, checkPosition, checkCheckpoint }
 }

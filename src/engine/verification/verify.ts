@@ -1,7 +1,7 @@
 /** Verifies a stored chain: every entry by its hash, the lookups, the states of the head and of kept snapshots, and each block by executing it again. */
 import type { ChainConfig } from '../../chain/config.ts'
 import { toHex } from '../../encoding/hex.ts'
-import type { DroppedBytes, Store } from '../../store/level.ts'
+import type { Store } from '../../store/level.ts'
 import { foreignKeys, META } from '../../store/tables.ts'
 import { auditedTables, type Fault } from './audited-tables.ts'
 import { createAccountChecks } from './check-accounts.ts'
@@ -36,8 +36,8 @@ export interface Verification {
 /** What is verified, and who is informed. */
 export interface VerificationOptions {
   readonly store: Store
-  /** What was left out when the store was opened. */
-  readonly dropped: readonly DroppedBytes[]
+  /** What was wrong with its files when it was opened. */
+  readonly problems: readonly string[]
   readonly config: ChainConfig
   /** First height that is executed again. */
   readonly from: number
@@ -47,21 +47,19 @@ export interface VerificationOptions {
 
 /** Verifies a store that nobody writes. Blocks are executed again only when all entries are in order. */
 export async function verifyStore(options: VerificationOptions): Promise<Verification> {
-  const { store, dropped, config, from, onFault, onStep } = options
+  const { store, problems, config, from, onFault, onStep } = options
   let faults = 0
   const report = (fault: Fault) => {
     faults++
     onFault(fault)
   }
-  for (const { file, bytes, reason } of dropped) {
-    report({ table: 'file', key: file, problem: `LevelDB leaves out ${bytes} bytes of it: ${reason}` })
-  }
+  for (const problem of problems) report({ table: 'data', key: 'directory', problem })
   const tables = auditedTables(store, config, report)
   const { checkHeaders, checkBodies, checkReceipts } = createBlockChecks(tables, config)
   const { checkHeights, checkCanonical, checkHead, checkTransactions, checkPool } = createLookupChecks(tables)
   const { checkInternals, checkEntries } = createAccountChecks(tables)
   const { checkLogSections, checkParticipantSections } = createIndexChecks(tables)
-  const { checkSnapshots, checkPeers, checkPosition } = createRecordChecks(tables)
+  const { checkSnapshots, checkPeers, checkPosition, checkCheckpoint } = createRecordChecks(tables)
   async function checkForeignKeys(): Promise<void> {
     for await (const key of foreignKeys(store)) {
       report({ table: 'none', key: toHex(key), problem: 'the entry belongs to no table' })
@@ -84,6 +82,7 @@ export async function verifyStore(options: VerificationOptions): Promise<Verific
     ['index of participants', checkParticipantSections],
     ['callers', checkPeers],
     ['position in a cluster', checkPosition],
+    ['checkpoint', checkCheckpoint],
     ['other entries', checkForeignKeys],
   ]
   for (const [name, check] of steps) {

@@ -52,10 +52,11 @@ const TABLES: Readonly<Record<string, number>> = {
   creators: 18,
   keptSnapshots: 19,
   replication: 20,
+  checkpoint: 21,
 }
 /** Those whose keys are heights or numbers, and names. */
 const NUMBERED = ['heights', 'canonical', 'logSections', 'participantSections', 'keptSnapshots']
-const NAMED = ['meta', 'bans', 'peerCounters', 'replication']
+const NAMED = ['meta', 'bans', 'peerCounters', 'replication', 'checkpoint']
 
 type Entry = readonly [Uint8Array, Uint8Array]
 
@@ -78,7 +79,7 @@ async function verify(store: Store, from = 1) {
   const faults: Fault[] = []
   const result = await verifyStore({
     store,
-    dropped: [],
+    problems: [],
     config,
     from,
     onFault: (fault) => faults.push(fault),

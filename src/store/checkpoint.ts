@@ -1,0 +1,185 @@
+/**
+ * What LevelDB has to hold by itself, in a small file beside it. LevelDB opens a shorter database without an error where
+ * the end of its log is missing, and an empty one where the list of its files is: held against this file, they are found.
+ *
+ * The file is replaced whenever batches leave the write-ahead log: at the start, before each removal of one of its files,
+ * and at the end. LevelDB has synced by then all that the file promises; what came later is in the log.
+ */
+import { join } from 'node:path'
+import { crc32 } from 'node:zlib'
+import { z } from 'zod'
+import type { ChainName } from '../chain/activations.ts'
+import { CHAINS } from '../chain/config.ts'
+import { toHex } from '../encoding/hex.ts'
+import { NodeError } from '../errors.ts'
+import { replaceFile } from './atomic-file.ts'
+import { diskFiles, type Files, readWhole } from './files.ts'
+import { type Identity, messageOf } from './identity.ts'
+import { blockPosition, sequenceNumber } from './records.ts'
+import { hashKey, nameKey } from './table.ts'
+import { META, PREFIX } from './tables.ts'
+import type { Level } from './write-behind.ts'
+
+/** The name of the file in a data directory. */
+export const CHECKPOINT_FILE = 'checkpoint.json'
+/** Key of the sequence number in the database. */
+export const SEQUENCE = 'sequence'
+const SEQUENCE_KEY = nameKey.encode(PREFIX.checkpoint, SEQUENCE)
+
+const hex = z.templateLiteral(['0x', z.string()])
+const headPosition = z.object({ number: z.int(), hash: hex, state: hex })
+const content = z.object({
+  sequence: z.int(),
+  chain: z.custom<ChainName>((name) => typeof name === 'string' && Object.hasOwn(CHAINS, name)),
+  chainId: z.int(),
+  fork: z.object({ number: z.int(), hash: hex }).optional(),
+  head: headPosition.optional(),
+  log: z.int().optional(),
+  damage: z.string().optional(),
+})
+
+/** The tip of a chain: its height and hash, and the root of the state after it. */
+export type HeadPosition = z.infer<typeof headPosition>
+
+/** What the database held when the file was written. */
+export interface Checkpoint {
+  /** Of this file; the database holds the same number, or a later one. */
+  readonly sequence: number
+  /** `undefined` where the file cannot be read. */
+  readonly identity: Identity | undefined
+  /** `undefined` without a chain. */
+  readonly head: HeadPosition | undefined
+  /** First file of the write-ahead log, which has to be there; `undefined` when none was left. */
+  readonly log: number | undefined
+  /** Found in the files since, and not repaired. */
+  readonly damage: string | undefined
+}
+
+/** Promises nothing. */
+const NONE: Checkpoint = {
+  sequence: 0,
+  identity: undefined,
+  head: undefined,
+  log: undefined,
+  damage: undefined,
+}
+
+const checksum = (text: string): string => crc32(text).toString(16).padStart(8, '0')
+
+async function store(
+  files: Files,
+  dataDir: string,
+  { chain, chainId, fork }: Identity,
+  { sequence, head, log, damage }: Checkpoint,
+): Promise<void> {
+  const text = JSON.stringify({ sequence, chain, chainId, fork, head, log, damage })
+  await replaceFile(join(dataDir, CHECKPOINT_FILE), `${text}\n${checksum(text)}\n`, 0o666, files)
+}
+
+/** The file of a data directory; `undefined` in one that an earlier version made. Throws `database` without access. */
+export function readCheckpoint(dataDir: string, files: Files = diskFiles): Checkpoint | undefined {
+  let bytes: string
+  try {
+    bytes = readWhole(files, join(dataDir, CHECKPOINT_FILE)).toString()
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
+    throw new NodeError('database', `The data directory ${dataDir} cannot be read: ${messageOf(error)}`)
+  }
+  const [text = '', sum, end, ...more] = bytes.split('\n')
+  const isWhole = checksum(text) === sum && end === '' && more.length === 0
+  const parsed = isWhole ? content.safeParse(JSON.parse(text)) : undefined
+  if (parsed?.data === undefined) return { ...NONE, damage: `${CHECKPOINT_FILE} cannot be read` }
+  const { chain, chainId, fork, sequence, head, log, damage } = parsed.data
+  return { sequence, identity: { chain, chainId, fork }, head, log, damage }
+}
+
+/** Notes damage that LevelDB does not find a second time, so that no later start overlooks it. */
+export async function noteDamage(
+  dataDir: string,
+  identity: Identity,
+  damage: string,
+  files: Files = diskFiles,
+): Promise<void> {
+  await store(files, dataDir, identity, { ...(readCheckpoint(dataDir, files) ?? NONE), damage })
+}
+
+/** The tip of the chain in a database; `undefined` without one. Throws what the database throws. */
+function headPositionOf(level: Pick<Level, 'getSync'>): HeadPosition | undefined {
+  const stored = level.getSync(nameKey.encode(PREFIX.meta, META.head))
+  if (stored === undefined) return undefined
+  const hash = toHex(stored)
+  const header = level.getSync(hashKey.encode(PREFIX.headers, hash))
+  if (header === undefined) throw new Error(`the header of the head block ${hash} is missing`)
+  return { hash, ...blockPosition(header) }
+}
+
+/** `block 9 (0x…)`. */
+function named(head: HeadPosition | undefined): string {
+  return head === undefined ? 'no block' : `block ${head.number} (${head.hash})`
+}
+
+/** Writes the checkpoints of an open database, one after another. */
+export class Checkpoints {
+  readonly #dataDir: string
+  readonly #identity: Identity
+  readonly #level: Level
+  readonly #files: Files
+  #sequence: number
+
+  /** `last` is what was read before; the database may be ahead of it. */
+  constructor(
+    dataDir: string,
+    identity: Identity,
+    level: Level,
+    last: Checkpoint | undefined,
+    files: Files = diskFiles,
+  ) {
+    this.#files = files
+    this.#dataDir = dataDir
+    this.#identity = identity
+    this.#level = level
+    this.#sequence = Math.max(last?.sequence ?? 0, sequenceOf(level) ?? 0)
+  }
+
+  /**
+   * Syncs what LevelDB has, then promises it. Files of the log before `log` may be removed once this has resolved; all of
+   * them without it.
+   */
+  async write(log: number | undefined): Promise<void> {
+    const sequence = ++this.#sequence
+    const value = sequenceNumber.encode(sequence, SEQUENCE)
+    await this.#level.batch([{ type: 'put', key: SEQUENCE_KEY, value }], { sync: true })
+    const head = headPositionOf(this.#level)
+    await store(this.#files, this.#dataDir, this.#identity, { ...NONE, sequence, head, log })
+  }
+}
+
+/** What of a checkpoint a database lacks that was opened and has not read its log yet; `undefined` when nothing. */
+export function lackOf(level: Pick<Level, 'getSync'>, { sequence, head }: Checkpoint): string | undefined {
+  const found = sequenceOf(level)
+  if ((found ?? 0) >= sequence) return undefined
+  const end = found === undefined ? 'has none of' : 'lacks the last of'
+  return `LevelDB ${end} what was written until ${named(head)} was the head`
+}
+
+/**
+ * What is wrong with the head of an opened database; with a checkpoint, since which no batch was written, also whether it
+ * is another one. `undefined` when nothing is.
+ */
+export function headProblem(level: Pick<Level, 'getSync'>, last: Checkpoint | undefined): string | undefined {
+  try {
+    const found = headPositionOf(level)
+    if (last === undefined || last.sequence === 0) return undefined
+    if (found?.hash !== last.head?.hash) return `its head is ${named(found)} where ${named(last.head)} was`
+    return found?.state === last.head?.state ? undefined : `${named(found)}, its head, has another state`
+  } catch (error) {
+    return `its head cannot be read (${messageOf(error)})`
+  }
+}
+
+/** The number of the last checkpoint whose data the database has in full. */
+function sequenceOf(level: Pick<Level, 'getSync'>): number | undefined {
+  const stored = level.getSync(SEQUENCE_KEY)
+  return stored && sequenceNumber.decode(stored, SEQUENCE)
+}
