@@ -84,14 +84,32 @@ export interface BrokenRule {
   readonly found?: string
 }
 
-/** An error with a kind, a sentence, and data for programs: the payload of a revert, or the rule that a block breaks. */
+/** What became of a request to the upstream of a fork, in a form for programs. */
+export interface UpstreamFailure {
+  /** The origin of the URL: without user, password, path and query, which may hold a key. */
+  readonly url: string
+  /** How many times the request was sent. */
+  readonly attempt: number
+  /** Of the last answer, where there was one that failed by it. */
+  readonly status?: number
+}
+
+/**
+ * An error with a kind, a sentence, and data for programs: the payload of a revert, the rule that a block breaks, or what an
+ * upstream did.
+ */
 export class NodeError extends Error {
   readonly kind: ErrorKind
-  readonly data: Hex | BrokenRule | undefined
+  readonly data: Hex | BrokenRule | UpstreamFailure | undefined
   /** What a message in the form of another client is made of. */
   readonly failure: ExecutionFailure | undefined
 
-  constructor(kind: ErrorKind, message: string, data?: Hex | BrokenRule, failure?: ExecutionFailure) {
+  constructor(
+    kind: ErrorKind,
+    message: string,
+    data?: Hex | BrokenRule | UpstreamFailure,
+    failure?: ExecutionFailure,
+  ) {
     super(message)
     this.name = 'NodeError'
     this.kind = kind
@@ -112,5 +130,6 @@ export function invalidBlock(message: string, broken: BrokenRule): NodeError {
 
 /** The broken rule that an error reports; `undefined` for any other error. */
 export function brokenRuleOf(error: unknown): BrokenRule | undefined {
-  return error instanceof NodeError && typeof error.data === 'object' ? error.data : undefined
+  if (!(error instanceof NodeError) || typeof error.data !== 'object') return undefined
+  return 'rule' in error.data ? error.data : undefined
 }

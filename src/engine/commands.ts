@@ -5,6 +5,7 @@ import type { Transaction } from '../chain/transaction.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { invalidParams, NodeError } from '../errors.ts'
 import type { Failure } from '../evm/failure-message.ts'
+import { afterDelays } from '../state/fork/demand.ts'
 import type { BlockWithState } from './blockchain/blockchain.ts'
 import type { Call } from './call.ts'
 import { LATEST_TIMESTAMP } from './clock.ts'
@@ -43,12 +44,14 @@ export function createCommands(
     return { block, state, outcomes: result.outcomes }
   }
 
-  /** Mines one block. Resolves when it is on disk and the listeners have run. */
+  /** Mines one block. Resolves when it is on disk and the listeners have run. `onBuilt` runs before its first effect. */
   async function mineOne(
     timestamp?: number,
     parent = blockchain.head,
+    onBuilt = () => {},
   ): Promise<{ block: ExecutedBlock; built: BuiltBlock }> {
     const built = await mining.build(parent, timestamp ?? clock.nextTimestamp(parent.block.header.timestamp))
+    onBuilt()
     const block = await mining.mine(built)
     await chainWriter.insert([committedOf(block, built)], built.errored)
     clock.taken()
@@ -91,7 +94,12 @@ export function createCommands(
     for (let i = 0; i < count; i++) {
       if (i > 0) progress.step(i, count, `${i} of ${count} blocks were mined`)
       if (i > 0 && interval !== undefined) clock.setNext(tip.block.header.timestamp + Math.max(1, interval))
-      tip = (await mineOne(i === 0 ? timestamp : undefined, tip)).block
+      const parent = tip
+      // A command that has mined blocks cannot begin anew, so it holds the queue for the state of the others.
+      const { block } = await (i === 0
+        ? mineOne(timestamp, parent)
+        : afterDelays(() => mineOne(undefined, parent)))
+      tip = block
       mined.push(tip)
     }
     return mined
@@ -141,19 +149,27 @@ export function createCommands(
     }
   }
 
-  function addToPool(transaction: Transaction): 'pending' | 'queued' {
+  /** `announce` reports to the listeners what became executable, once. */
+  function addToPool(transaction: Transaction): { status: 'pending' | 'queued'; announce: () => void } {
     const { status, promoted } = pool.add(transaction, blockchain.head, parts.headState())
     mining.discardPending()
-    if (promoted.length > 0) parts.events.emit('pool', { added: promoted })
-    return status
+    let isDue = promoted.length > 0
+    return {
+      status,
+      announce() {
+        if (isDue) parts.events.emit('pool', { added: promoted })
+        isDue = false
+      },
+    }
   }
 
   async function submit(transaction: Transaction, minesNow = minesAtOnce(schedule.mode)): Promise<Submitted> {
-    const status = addToPool(transaction)
+    const { status, announce } = addToPool(transaction)
     const { hash } = transaction
     if (minesNow && status === 'pending') {
-      for (;;) {
-        const { block, built } = await mineOne().catch((error) => {
+      for (let isFirst = true; ; isFirst = false) {
+        const mineNext = () => mineOne(undefined, blockchain.head, announce)
+        const { block, built } = await (isFirst ? mineNext() : afterDelays(mineNext)).catch((error) => {
           pool.drop(hash)
           mining.discardPending()
           throw error
@@ -167,6 +183,7 @@ export function createCommands(
       mining.discardPending()
       throw new NodeError('not-mined', "Unknown error when sending transaction: transaction wasn't mined")
     }
+    announce()
     try {
       await store.batch([...persistedPool.put([transaction]), ...persistedPool.drop(pool.takeEvicted())])
     } catch (error) {

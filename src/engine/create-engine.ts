@@ -3,6 +3,7 @@ import type { AbiRegistry } from '../abi/registry.ts'
 import type { ChainConfig } from '../chain/config.ts'
 import type { Genesis } from '../chain/genesis.ts'
 import type { Hex } from '../encoding/hex.ts'
+import { NodeError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 import type { TransactionOrder } from '../options/engine-settings.ts'
 import type { Store } from '../store/level.ts'
@@ -16,6 +17,7 @@ import { createDev, type NodeModes } from './dev/dev-tools.ts'
 import { Impersonation } from './dev/impersonation.ts'
 import type { Commands, Engine } from './engine.ts'
 import { createEmitter } from './events.ts'
+import { enqueueOnFork } from './fork/queue.ts'
 import { createChainIndexes } from './index/chain-indexes.ts'
 import { createMining } from './mining/mining.ts'
 import type { EngineEvents, MiningMode } from './model.ts'
@@ -110,18 +112,20 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
   const queue = createSerialQueue()
   const { admitCommand } = options
   const { fork } = chain
-  /** What a fork must fetch first is fetched, and the job starts again. */
   const enqueueFor =
     (call?: Call): Enqueue =>
-    (job) =>
-      queue.enqueue((its) => {
-        const run = async () => {
-          admitCommand?.()
-          return job(its)
-        }
-        return fork === undefined ? run() : fork.demand.restart(run)
-      }, call)
+    (job) => {
+      const run = async (its: Call) => {
+        admitCommand?.()
+        return job(its)
+      }
+      return fork === undefined ? queue.enqueue(run, call) : enqueueOnFork(queue, fork.demand, run, call)
+    }
   const enqueue = enqueueFor()
+  /** Jobs that wait for the upstream of a fork are not enqueued again. */
+  const endQueue = () => {
+    if (fork !== undefined) queue.end(() => new NodeError('upstream', 'The fork was closed.'))
+  }
   const parts: EngineParts = {
     ...chain,
     genesis: options.genesis,
@@ -189,6 +193,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     }),
     async retire() {
       mining.schedule.stop()
+      endQueue()
       await queue.idle()
       unfollow()
       await fork?.remote.close()
@@ -196,6 +201,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     close() {
       closing ??= (async () => {
         mining.schedule.stop()
+        endQueue()
         await queue.idle()
         if (options.peers === undefined) await peers.close()
         await chain.store.close()

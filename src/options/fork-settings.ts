@@ -106,12 +106,12 @@ export const FORK_SETTINGS = {
   }),
   forkTimeoutMs: setting(whole(1, LONGEST_INTERVAL * 1000), {
     flag: '--fork-timeout <ms>',
-    help: 'milliseconds for one request to the upstream',
+    help: 'milliseconds for a request to the upstream, its repetitions included; where a caller waits for it at most four fifths of --rpc-timeout',
     fallback: 30_000,
   }),
   forkRetries: setting(whole(0, 1000), {
     flag: '--fork-retries <count>',
-    help: 'how often a request to the upstream is repeated, after growing pauses, before it fails',
+    help: 'how often a request to the upstream is repeated within that time, after growing pauses, before it fails',
     fallback: 5,
   }),
   forkRate: setting(whole(0, 1_000_000), {

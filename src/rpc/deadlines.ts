@@ -56,15 +56,26 @@ export function timeLeft({ deadline }: Pick<Context, 'deadline'>): number {
   return deadline === 0 ? 0 : Math.max(1, deadline - Date.now())
 }
 
-/** Settles as `work`, or fails when the deadline (ms since 1970; 0 is none) passes first. The work itself goes on. */
-export function within(work: Promise<unknown>, deadline: number): Promise<unknown> {
-  return deadline === 0 ? work : until(work, deadline)
+/**
+ * Settles as `work`, or fails when the deadline (ms since 1970; 0 is none) passes first: by the reason that `lateBy` has,
+ * or else as the reference node does. The work itself goes on.
+ */
+export function within(
+  work: Promise<unknown>,
+  deadline: number,
+  lateBy?: () => NodeError | undefined,
+): Promise<unknown> {
+  return deadline === 0 ? work : until(work, deadline, lateBy)
 }
 
-async function until(work: Promise<unknown>, deadline: number): Promise<unknown> {
+async function until(
+  work: Promise<unknown>,
+  deadline: number,
+  lateBy: (() => NodeError | undefined) | undefined,
+): Promise<unknown> {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<never>((_, reject) => {
-    const fail = () => reject(new NodeError('limit-exceeded', 'Execution has got timeout out.'))
+    const fail = () => reject(lateBy?.() ?? new NodeError('limit-exceeded', 'Execution has got timeout out.'))
     timer = setTimeout(fail, Math.max(0, deadline - Date.now()))
   })
   try {

@@ -158,6 +158,9 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   const deadlineOf = createDeadlines(options, parts.methods)
   const write = createReplyWriter(options.maxResponseBytes, logger)
 
+  /** Why a call on a fork may be late. */
+  const upstreamDelay = () => engine.fork?.remote.delay()
+
   /** Finds and checks a method. */
   function find(name: string, session: Session): AnyMethod {
     const method = known.get(name)
@@ -257,7 +260,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
       if (method.changesState) work = forwarded ?? change(method, params, session, deadline, signal)
       else {
         work = forwarded ?? invoke(method, params, session, deadline)
-        if (work instanceof Promise) return within(work, deadline)
+        if (work instanceof Promise) return within(work, deadline, upstreamDelay)
       }
       return work
     }
@@ -270,7 +273,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
       outcome =
         place?.ready === undefined
           ? begin(method, deadline)
-          : within(place.ready, deadline).then(() => begin(method, deadline))
+          : within(place.ready, deadline, upstreamDelay).then(() => begin(method, deadline))
     } catch (error) {
       return fail(error)
     }

@@ -104,6 +104,8 @@ export function engineRemote(node: Node): EngineRemote {
     request: (method, params) => node.request({ method, params: [...params] }),
     isPointCanonical: async () => queries.isCanonical(head.hash) === true,
     async setUrls() {},
+    waitLimit: () => Number.POSITIVE_INFINITY,
+    delay: () => undefined,
     usage: () => ({
       requests: 0,
       calls: 0,

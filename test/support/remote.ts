@@ -46,7 +46,7 @@ export function remoteSettings(urls: readonly string[], given: Partial<RemoteSet
   return {
     urls,
     headers: [],
-    timeoutMs: 5000,
+    timeoutMs: 60_000,
     retries: 3,
     rate: 0,
     callsPerDay: 0,

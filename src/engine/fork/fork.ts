@@ -56,7 +56,7 @@ interface ForkParts {
 
 /** Makes the fork; `source` has the nodes of what was written since it began. */
 export function createFork({ remote, source, sharedRoots, config, logger, unpaid }: ForkParts): Fork {
-  const demand = new Demand(createPointCheck(remote, logger))
+  const demand = new Demand(createPointCheck(remote, logger), remote.waitLimit)
   const parts = { demand, stateAt: remote.stateAt.bind(remote) }
   const trie = new ForkTrie(source, { sharedRoots }, parts)
   const history = createHistory(remote, trie, demand)

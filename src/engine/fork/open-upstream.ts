@@ -21,8 +21,9 @@ export async function openUpstream(
     import('../../state/remote/remote-chain.ts'),
     import('../../state/remote/settings.ts'),
   ])
-  const settings = remoteSettingsOf(options, process.env)
-  if (settings === undefined) return undefined
+  const found = remoteSettingsOf(options, process.env)
+  if (found === undefined) return undefined
+  const settings = { ...found, ...answerTime(options) }
   const { dataDir } = options
   const isOpen = settings.block === undefined && settings.transaction === undefined
   // A database that holds a fork goes on with it, unless another block is asked for.
@@ -38,6 +39,15 @@ export async function openUpstream(
     )
   }
   return remote
+}
+
+/** Share of a request's time in which the upstream has to answer, so that the request can be answered why it did not. */
+const ANSWER_SHARE = 0.8
+
+/** How long the upstream has for an answer that a request waits for. */
+function answerTime({ rpcTimeoutMs, forkTimeoutMs }: ResolvedNodeOptions): { answerMs?: number } {
+  if (rpcTimeoutMs === 0) return {}
+  return { answerMs: Math.max(1, Math.min(forkTimeoutMs, Math.floor(rpcTimeoutMs * ANSWER_SHARE))) }
 }
 
 /** What replacing the chain of a node needs. */

@@ -1,7 +1,7 @@
 /** The payouts of a fork's blocks look at blocks far below, of the upstream: fetched in time, or the payout is left out. */
 import type { ChainConfig } from '../../chain/config.ts'
 import type { Logger } from '../../logger.ts'
-import type { Demand } from '../../state/fork/demand.ts'
+import { type Demand, UpstreamDelay } from '../../state/fork/demand.ts'
 import type { RemoteChain } from '../../state/remote/model.ts'
 import type { BlockHistory } from '../../store/block-store.ts'
 import { messageOf } from '../../store/identity.ts'
@@ -22,7 +22,7 @@ interface Parts {
   readonly unpaid: Set<number>
 }
 
-/** Makes sure that the payout of the block at a height can be made, or that it is left out. */
+/** Makes sure that the payout of the block at a height can be made, or that it is left out. Throws `UpstreamDelay`. */
 export type PreparePayout = (height: number) => Promise<void>
 
 /** Makes the preparation. A payout that is left out is logged once for each reason. */
@@ -40,7 +40,7 @@ export function createPayouts({ remote, history, demand, config, logger, unpaid 
   }
 
   async function load(from: number, to: number): Promise<void> {
-    await demand.run(() => {
+    await demand.runQueued(() => {
       for (let height = from; height <= to; height++) {
         const hash = history.hashAt(height)
         const header = hash === undefined ? undefined : history.header(hash)
@@ -58,12 +58,23 @@ export function createPayouts({ remote, history, demand, config, logger, unpaid 
     }
     const last = Math.min(first + ABOVE, point.number - 1)
     if (last <= loaded) return
-    try {
-      const end = Math.min(last + AHEAD, point.number - 1)
-      await load(Math.max(first, loaded + 1), end)
+    const end = Math.min(last + AHEAD, point.number - 1)
+    const loading = load(Math.max(first, loaded + 1), end).then(() => {
       loaded = end
-    } catch (error) {
+    })
+    const failed = (error: unknown) =>
       leaveOut(height, `a block that it needs cannot be fetched: ${messageOf(error)}`)
+    if (remote.waitLimit() === 0) {
+      loading.catch(() => {})
+      leaveOut(height, `the upstream ${upstream.origin} fails, and a block that it needs is not here`)
+      return
+    }
+    try {
+      await loading
+    } catch (error) {
+      if (!(error instanceof UpstreamDelay)) return failed(error)
+      // The block is built when it is known whether they come.
+      throw new UpstreamDelay(error.fetched.catch(failed))
     }
   }
 }

@@ -3,6 +3,7 @@ import type { ExecutedBlock } from '../../chain/block.ts'
 import type { Transaction } from '../../chain/transaction.ts'
 import { encodeRlp } from '../../encoding/rlp.ts'
 import type { Logger } from '../../logger.ts'
+import { afterDelays, type OnDemand, runOnce } from '../../state/fork/demand.ts'
 import type { StateReader } from '../../state/model.ts'
 import type { Chain } from '../blockchain/chain.ts'
 import type { Clock } from '../clock.ts'
@@ -25,7 +26,10 @@ export interface Mining {
   readonly solutions: Solutions
   readonly hashrates: Hashrates
   readonly schedule: Schedule
-  /** Builds a block on a parent from the pool's transactions, without proof of work; `timestamp` in Unix seconds. */
+  /**
+   * Builds a block on a parent from the pool's transactions, without proof of work, for a command in the queue; `timestamp`
+   * in Unix seconds. On a fork throws `UpstreamDelay` instead of waiting for long.
+   */
   build(parent: ExecutedBlock, timestamp: number): Promise<BuiltBlock>
   /** Completes a built block with a proof of work. */
   readonly mine: Miner
@@ -61,8 +65,9 @@ export function createMining(parts: MiningParts): Mining {
   const buildBlock = createBuilder(parts)
   const build = (request: BuildRequest) =>
     buildBlock({ ...request, headerOverrides: blockOverrides.headerOverrides })
-  const buildFromPool = (parent: ExecutedBlock, timestamp: number, data: Uint8Array) =>
-    parts.onDemand(
+  const inQueue: OnDemand = fork?.demand.runQueued ?? runOnce
+  const buildFromPool = (parent: ExecutedBlock, timestamp: number, data: Uint8Array, onDemand: OnDemand) =>
+    onDemand(
       async () => {
         if (fork !== undefined) readParties(parts.stateAfter(parent), pool.pending())
         return build({
@@ -76,7 +81,10 @@ export function createMining(parts: MiningParts): Mining {
       () => pool.pending()[0],
     )
   const buildNext = (data: Uint8Array) =>
-    buildFromPool(blockchain.head, clock.nextTimestamp(blockchain.head.block.header.timestamp), data)
+    afterDelays(async () => {
+      const { head } = blockchain
+      return buildFromPool(head, clock.nextTimestamp(head.block.header.timestamp), data, parts.onDemand)
+    })
   const pending = createPending(config, buildNext, fork !== undefined)
   const works = createWorks({ ...parts, build: () => buildNext(extraData) })
   const mine = createMiner(parts, parts.isClosing)
@@ -93,10 +101,11 @@ export function createMining(parts: MiningParts): Mining {
     }),
     hashrates: createHashrates(now),
     schedule: createSchedule(parts.mode, parts.onTick),
-    build: (parent, timestamp) => buildFromPool(parent, timestamp, extraData),
+    build: (parent, timestamp) => buildFromPool(parent, timestamp, extraData, inQueue),
     mine,
     buildBranch: createBranchBuilder({
       ...parts,
+      onDemand: inQueue,
       coinbase: () => blockOverrides.coinbase,
       extraData,
       build,

@@ -42,6 +42,51 @@ export class UpstreamMiss extends Error {
   }
 }
 
+/**
+ * A fetch takes longer than a command may hold back those behind it. The command had no effect yet; it can run again
+ * when `fetched` resolves, and is refused by what `fetched` rejects with.
+ */
+export class UpstreamDelay extends Error {
+  readonly fetched: Promise<unknown>
+
+  constructor(fetched: Promise<unknown>) {
+    super('the upstream of a fork does not answer at once')
+    this.name = 'UpstreamDelay'
+    this.fetched = fetched
+  }
+}
+
+/** Runs, and runs again after each delay. Throws what a fetch that was waited for fails with. */
+export async function afterDelays<T>(run: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await run()
+    } catch (error) {
+      if (!(error instanceof UpstreamDelay)) throw error
+      await error.fetched
+    }
+  }
+}
+
+/** Waits for a fetch for so many milliseconds, then throws `UpstreamDelay`; without a limit until it is done. */
+async function waitFor(fetched: Promise<unknown>, waitLimit: number | undefined): Promise<void> {
+  if (waitLimit === undefined || !Number.isFinite(waitLimit)) {
+    await fetched
+    return
+  }
+  let timer: NodeJS.Timeout | undefined
+  const delay = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new UpstreamDelay(fetched)), waitLimit)
+  })
+  // Whoever waits for it after the delay handles its failure.
+  fetched.catch(() => {})
+  try {
+    await Promise.race([fetched, delay])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
 /** Rounds of a run in which it asks for more before the upstream is asked what it will touch. */
 const ROUNDS_BEFORE_HINT = 1
 
@@ -69,12 +114,14 @@ export class Demand {
   /** Jobs without a context. */
   #jobs = 0
   readonly #onFetched: () => void
+  readonly #waitLimit: () => number
   /** What code touched in its last runs. */
   readonly touched = new TouchedItems()
 
-  /** `onFetched` is called after each fetch. */
-  constructor(onFetched: () => void = () => {}) {
+  /** `onFetched` is called after each fetch. `waitLimit`: how long a command holds the queue for one, milliseconds. */
+  constructor(onFetched: () => void = () => {}, waitLimit: () => number = () => Number.POSITIVE_INFINITY) {
     this.#onFetched = onFetched
+    this.#waitLimit = waitLimit
   }
 
   /** A part of a state is missing. Returns to a run that will be repeated; throws `UpstreamMiss` otherwise. */
@@ -127,6 +174,12 @@ export class Demand {
     return this.#attempt(run, call)
   }
 
+  /** The same within a command in the queue: throws `UpstreamDelay` instead of waiting for long. */
+  readonly runQueued: OnDemand = async <T>(run: Run<T>, call?: Call): Promise<T> => {
+    if (this.#context() !== undefined) return this.#repeat(run, call, [], this.#waitLimit)
+    return this.#attempt(run, call, this.#waitLimit)
+  }
+
   /**
    * The same for a query from outside, which may have runs of its own within. It has a context from the first attempt on
    * where it could not be distinguished from others that have none.
@@ -142,7 +195,7 @@ export class Demand {
   }
 
   /** Runs without a context, and again with one where something was missed that no run within took charge of. */
-  async #attempt<T>(run: Run<T>, call: Call | undefined): Promise<T> {
+  async #attempt<T>(run: Run<T>, call: Call | undefined, waitLimit?: () => number): Promise<T> {
     const attempt: Attempt = { missed: [] }
     this.#attempts.add(attempt)
     let outcome: Outcome<T>
@@ -154,13 +207,18 @@ export class Demand {
     const thrown = 'error' in outcome && outcome.error instanceof UpstreamMiss ? outcome.error : undefined
     if (thrown !== undefined) thrown.isTaken = true
     const open = attempt.missed.filter(({ isTaken }) => !isTaken)
-    if (thrown !== undefined || open.length > 0) return this.#repeat(run, call, open)
+    if (thrown !== undefined || open.length > 0) return this.#repeat(run, call, open, waitLimit)
     if ('error' in outcome) throw outcome.error
     return outcome.value
   }
 
   /** Runs with a context until nothing is missing. Takes charge of those of `suspects` that it misses as well. */
-  async #repeat<T>(run: Run<T>, call: Call | undefined, suspects: readonly UpstreamMiss[]): Promise<T> {
+  async #repeat<T>(
+    run: Run<T>,
+    call: Call | undefined,
+    suspects: readonly UpstreamMiss[],
+    waitLimit?: () => number,
+  ): Promise<T> {
     let before: Misses | undefined
     let isHinted = call !== undefined
     for (let round = 1; ; round++) {
@@ -177,11 +235,12 @@ export class Demand {
       const asks =
         isHinted && request !== undefined && (round > ROUNDS_BEFORE_HINT || this.#isNewCode(request, misses))
       // Both at once: what the upstream names costs no round trip more.
-      const [named] = await Promise.all([
+      const fetched = Promise.all([
         asks ? misses.fetchHints(request, this.touched) : isHinted,
         misses.fetch(this.touched, request?.to ?? undefined),
       ])
-      isHinted = named
+      await waitFor(fetched, waitLimit?.())
+      isHinted = (await fetched)[0]
       this.#onFetched()
     }
   }
@@ -196,7 +255,16 @@ export class Demand {
    * Runs a job that has side effects: its reads throw where something is missing, which must be before any effect, and
    * it starts again. Throws the NodeError of a failed fetch.
    */
-  async restart<T>(job: () => Promise<T>): Promise<T> {
+  restart<T>(job: () => Promise<T>): Promise<T> {
+    return this.#restart(job)
+  }
+
+  /** The same for a command in the queue: throws `UpstreamDelay` instead of waiting for long. */
+  restartQueued<T>(job: () => Promise<T>): Promise<T> {
+    return this.#restart(job, this.#waitLimit)
+  }
+
+  async #restart<T>(job: () => Promise<T>, waitLimit?: () => number): Promise<T> {
     let before: Misses | undefined
     for (;;) {
       try {
@@ -206,7 +274,7 @@ export class Demand {
         const { misses } = error
         if (before !== undefined && misses.isWithin(before)) throw stuck(misses)
         before = misses
-        await misses.fetch(this.touched, undefined)
+        await waitFor(misses.fetch(this.touched, undefined), waitLimit?.())
         this.#onFetched()
       }
     }

@@ -17,6 +17,19 @@ export interface Endpoint {
   /** Failures since the last answer. */
   failures: number
   lastFailure: string
+  /** The HTTP status of that failure, where it failed by it. */
+  lastStatus: number | undefined
+  /** Did it refuse for too many requests? */
+  isLimited: boolean
+  /** Did it say itself for how long it is to be left alone? */
+  isPauseNamed: boolean
+}
+
+/** Why an endpoint failed. `limit`: it refused for too many requests. */
+export interface EndpointFailure {
+  readonly why: string
+  readonly status?: number | undefined
+  readonly limit?: { readonly retryAfterMs: number | undefined }
 }
 
 /** The URLs of an upstream. */
@@ -27,13 +40,22 @@ export interface Endpoints {
   /** It answered. */
   succeeded(endpoint: Endpoint): void
   /** It is left alone for a time that doubles with each failure, half of it by chance; or as long as it asked for. */
-  failed(endpoint: Endpoint, why: string, limit?: { readonly retryAfterMs: number | undefined }): void
+  failed(endpoint: Endpoint, failure: EndpointFailure): void
 }
 
 /** None has failed yet. */
 export function createEndpoints(urls: readonly string[], { clock, random }: RemoteDeps): Endpoints {
   const all = urls.map(
-    (url): Endpoint => ({ url, origin: originOf(url), notBefore: 0, failures: 0, lastFailure: '' }),
+    (url): Endpoint => ({
+      url,
+      origin: originOf(url),
+      notBefore: 0,
+      failures: 0,
+      lastFailure: '',
+      lastStatus: undefined,
+      isLimited: false,
+      isPauseNamed: false,
+    }),
   )
   return {
     all,
@@ -47,9 +69,13 @@ export function createEndpoints(urls: readonly string[], { clock, random }: Remo
     },
     succeeded(endpoint) {
       endpoint.failures = 0
+      if (!endpoint.isPauseNamed) endpoint.notBefore = 0
     },
-    failed(endpoint, why, limit) {
+    failed(endpoint, { why, status, limit }) {
       endpoint.lastFailure = why
+      endpoint.lastStatus = status
+      endpoint.isLimited = limit !== undefined
+      endpoint.isPauseNamed = limit?.retryAfterMs !== undefined
       const first = limit === undefined ? FIRST_PAUSE_MS : LIMITED_PAUSE_MS
       const pause = Math.min(LONGEST_PAUSE_MS, first * 2 ** endpoint.failures++)
       // Jitter only lengthens a time that the server named.

@@ -5,18 +5,23 @@ import type { RemoteClock } from './settings.ts'
 /** Longest answer that is read, bytes: six times the limit of the reference node. */
 export const LONGEST_ANSWER = 64 * 1024 * 1024
 
-/** What a request came to. */
+/** What a request came to; `status` is that of an answer that failed by it. */
 export type HttpOutcome =
   /** The body is JSON. */
   | { readonly kind: 'answered'; readonly body: unknown; readonly retryAfterMs: number | undefined }
   /** Too many requests: to be repeated after some time, milliseconds, where the server names one. */
-  | { readonly kind: 'limited'; readonly retryAfterMs: number | undefined; readonly why: string }
+  | {
+      readonly kind: 'limited'
+      readonly retryAfterMs: number | undefined
+      readonly why: string
+      readonly status?: number
+    }
   /** The request or its answer is too large for the server: to be repeated in parts. */
-  | { readonly kind: 'too-large'; readonly why: string }
+  | { readonly kind: 'too-large'; readonly why: string; readonly status?: number }
   /** To be repeated: no connection, no answer in time, half an answer, an overloaded server. */
-  | { readonly kind: 'failed'; readonly why: string }
+  | { readonly kind: 'failed'; readonly why: string; readonly status?: number }
   /** Not worth repeating: what answers is no node, or one that asks for a key. */
-  | { readonly kind: 'refused'; readonly why: string }
+  | { readonly kind: 'refused'; readonly why: string; readonly status?: number }
 
 /** A place to send requests to. */
 export interface HttpTarget {
@@ -75,23 +80,27 @@ function judge(response: Response, text: string, now: number): HttpOutcome {
   const { status } = response
   const retryAfterMs = retryAfter(response.headers.get('retry-after'), now)
   const parsed = parse(text)
-  if (status === 429) return { kind: 'limited', retryAfterMs, why: 'too many requests (HTTP 429)' }
+  if (status === 429) {
+    return { kind: 'limited', retryAfterMs, why: 'too many requests (HTTP 429)', status }
+  }
   // Many nodes send the errors of JSON-RPC with a status of 4xx or 5xx.
   if (parsed !== undefined && (response.ok || isReply(parsed.body))) {
     return { kind: 'answered', body: parsed.body, retryAfterMs }
   }
-  if (status === 413) return { kind: 'too-large', why: 'the request is too large (HTTP 413)' }
+  if (status === 413) return { kind: 'too-large', why: 'the request is too large (HTTP 413)', status }
   if (status === 503 && retryAfterMs !== undefined) {
-    return { kind: 'limited', retryAfterMs, why: 'the server is unavailable (HTTP 503)' }
+    return { kind: 'limited', retryAfterMs, why: 'the server is unavailable (HTTP 503)', status }
   }
   if (status === 401 || status === 403) {
     return {
       kind: 'refused',
       why: `it refuses access (HTTP ${status}); check the key in the URL, or send one with --fork-header`,
+      status,
     }
   }
-  if (status >= 500 || status === 408 || status === 425) return { kind: 'failed', why: `HTTP ${status}` }
-  if (!response.ok) return { kind: 'refused', why: `it is no JSON-RPC node (HTTP ${status})` }
+  if (status >= 500 || status === 408 || status === 425)
+    return { kind: 'failed', why: `HTTP ${status}`, status }
+  if (!response.ok) return { kind: 'refused', why: `it is no JSON-RPC node (HTTP ${status})`, status }
   if (/^\s*</.test(text))
     return { kind: 'refused', why: 'it is no JSON-RPC node (it answers with a web page)' }
   return { kind: 'failed', why: text === '' ? 'the answer is empty' : 'the answer is not JSON, or cut off' }

@@ -7,6 +7,7 @@ import type { Header } from '../../chain/header.ts'
 import type { TopicFilter } from '../../chain/log-filter.ts'
 import type { Log } from '../../chain/receipt.ts'
 import type { Hex } from '../../encoding/hex.ts'
+import type { NodeError } from '../../errors.ts'
 import type { StorageValue } from '../state-keys.ts'
 
 /** The block of the upstream that a fork starts on. */
@@ -154,6 +155,13 @@ export interface RemoteChain {
   isPointCanonical(): Promise<boolean>
   /** The URLs to ask from now on; the chain id and the fork point's block must be the same there. */
   setUrls(urls: readonly string[]): Promise<void>
+  /**
+   * How long who holds others back should wait for an answer, milliseconds: 0 while the upstream fails, or lets a request
+   * wait for longer than it should.
+   */
+  waitLimit(): number
+  /** Why a request that is open has no answer yet; `undefined` where none is open, or nothing is wrong. */
+  delay(): NodeError | undefined
   usage(): RemoteUsage
   /** Ends open requests and writes what the cache still holds back. */
   close(): Promise<void>

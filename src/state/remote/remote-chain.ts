@@ -123,6 +123,7 @@ async function build(
   const states = new RecentMap<Hex, RemoteState>(KEPT_STATES)
   const headState = createRemoteState(point, stateParts)
   let urls = settings.urls
+  if (settings.answerMs !== undefined) client.limit(settings.answerMs)
 
   return {
     point,
@@ -160,6 +161,8 @@ async function build(
       if (!isOffline) await replaceUrls(client, urls, next, found)
       urls = next
     },
+    waitLimit: client.waitLimit,
+    delay: client.delay,
     usage: () => ({
       ...client.counts,
       callsToday: client.callsToday(),

@@ -1,6 +1,6 @@
 /** JSON-RPC over HTTP or WebSocket to an upstream: batches, repetition, failover, limits. */
-import { NodeError } from '../../errors.ts'
-import { createEndpoints, type Endpoint, type Endpoints } from './endpoints.ts'
+import { NodeError, type UpstreamFailure } from '../../errors.ts'
+import { createEndpoints, type Endpoint, type EndpointFailure, type Endpoints } from './endpoints.ts'
 import { post } from './http.ts'
 import { createPace } from './pace.ts'
 import { batchOutcomes, type ItemOutcome, type RpcCall, type RpcOutcome, singleOutcome } from './replies.ts'
@@ -24,8 +24,20 @@ export interface ClientCounts {
 
 /** A client of one upstream. */
 export interface RpcClient {
-  /** The outcome of each call, in order. Throws a NodeError when the upstream gives no answer. */
+  /**
+   * The outcome of each call, in order. Throws a NodeError when the upstream gives no answer, at the latest when the time of
+   * a request, its repetitions included, is over.
+   */
   send(calls: readonly RpcCall[]): Promise<readonly RpcOutcome[]>
+  /** From now on a request, its repetitions included, has at most so many milliseconds. */
+  limit(milliseconds: number): void
+  /**
+   * How long who holds others back should wait for an answer, milliseconds: 0 where each URL failed when it was asked last,
+   * or a request is open for longer than it should be.
+   */
+  waitLimit(): number
+  /** Why a request that is open has no answer yet; `undefined` where none is open, or nothing is wrong. */
+  delay(): NodeError | undefined
   /** The origin of the URL that answered last, or else of the first. */
   origin(): string
   setUrls(urls: readonly string[]): void
@@ -40,6 +52,18 @@ interface Work {
   readonly calls: readonly RpcCall[]
   readonly outcomes: (RpcOutcome | undefined)[]
   pending: number[]
+  readonly progress: Progress
+}
+
+/** How far a request is, milliseconds since 1970. */
+interface Progress {
+  readonly since: number
+  /** It fails then. */
+  until: number
+  /** How often it was sent. */
+  attempts: number
+  /** The URLs that it was sent to. */
+  readonly tried: Set<Endpoint>
 }
 
 /** Runs `CONCURRENT` tasks at once, in the order of their arrival. */
@@ -75,28 +99,61 @@ export function createRpcClient(settings: RemoteSettings, deps: RemoteDeps): Rpc
   let lastOrigin = endpoints.next().origin
   let batchLimit = BATCH_LIMIT
   let nextId = 1
+  let limitMs = settings.timeoutMs
+  /** Requests without an answer, the oldest first. */
+  const open = new Set<Progress>()
 
-  function failure({ origin, lastFailure, notBefore }: Endpoint, isLimited: boolean): NodeError {
+  const mostAttempts = () => settings.retries + endpoints.all.length
+
+  function failure(endpoint: Endpoint, { attempts }: Progress, isLimited: boolean): NodeError {
+    const { origin, lastFailure, lastStatus, notBefore } = endpoint
     const others = endpoints.all.length > 1 ? ` (and ${endpoints.all.length - 1} more URLs)` : ''
+    const count = attempts === 0 ? 'not asked again yet' : `attempt ${attempts}`
+    const data: UpstreamFailure = {
+      url: origin,
+      attempt: attempts,
+      ...(lastStatus !== undefined && { status: lastStatus }),
+    }
     if (isLimited) {
+      const pause = seconds(Math.max(0, notBefore - clock.now()))
       return new NodeError(
         'upstream',
-        `The upstream ${origin}${others} refuses further requests: ${lastFailure}. ` +
-          `Try again in ${seconds(Math.max(0, notBefore - clock.now()))}, lower --fork-rate, or add a second --fork <url>.`,
+        `The upstream ${origin}${others} refuses further requests: ${lastFailure} (${count}). ` +
+          `Try again in ${pause}, lower --fork-rate, or add a second --fork <url>.`,
+        data,
       )
     }
     return new NodeError(
       'upstream',
-      `The upstream ${origin}${others} cannot be used: ${lastFailure}. Check the URL, or add a second --fork <url>.`,
+      `The upstream ${origin}${others} cannot be used: ${lastFailure} (${count}). Check the URL, or add a second --fork <url>.`,
+      data,
     )
   }
 
-  /** Waits until the endpoint may be asked. Throws when that takes too long. */
-  async function waitFor(endpoint: Endpoint): Promise<void> {
-    const wait = endpoint.notBefore - clock.now()
+  function waitLimit(): number {
+    const [oldest] = open
+    const longest = limitMs / 4
+    const isOverdue = oldest !== undefined && clock.now() - oldest.since >= longest
+    return isOverdue || endpoints.all.every(({ failures }) => failures > 0) ? 0 : longest
+  }
+
+  /** Waits until the endpoint may be asked. Throws when no time would be left then. */
+  async function waitFor(endpoint: Endpoint, progress: Progress): Promise<void> {
+    const now = clock.now()
+    const { isLimited, isPauseNamed } = endpoint
+    const left = progress.until - now
+    let wait = endpoint.notBefore - now
+    // What failed for others may work again: each request is sent once, with half of its time for the answer.
+    if (progress.attempts === 0 && !isPauseNamed) wait = Math.min(wait, left / 2)
     if (wait <= 0) return
-    if (wait > LONGEST_WAIT_MS) throw failure(endpoint, true)
+    if (wait >= left || wait > LONGEST_WAIT_MS) throw failure(endpoint, progress, isLimited)
     await clock.wait(wait, closing.signal)
+  }
+
+  /** The time of one attempt: what is left, shared with the URLs that were not tried yet. */
+  function attemptTime(endpoint: Endpoint, { until, tried }: Progress): number {
+    const untried = endpoints.all.filter((other) => other !== endpoint && !tried.has(other)).length
+    return Math.max(1, Math.floor(Math.min(settings.timeoutMs, (until - clock.now()) / (untried + 1))))
   }
 
   /** Notes what one request brought; is the rest to be sent again in halves? */
@@ -111,30 +168,28 @@ export function createRpcClient(settings: RemoteSettings, deps: RemoteDeps): Rpc
     }))
     counts.requests++
     counts.calls += asked.length
-    const target = { url: endpoint.url, headers: settings.headers, timeoutMs: settings.timeoutMs }
+    const { progress } = work
+    const timeoutMs = attemptTime(endpoint, progress)
+    progress.attempts++
+    progress.tried.add(endpoint)
+    const target = { url: endpoint.url, headers: settings.headers, timeoutMs }
     const body = JSON.stringify(asked.length === 1 ? requests[0] : requests)
     const send = isSocketUrl(endpoint.url) ? sockets.post : post
     const answer = await send(target, body, clock, closing.signal)
-    if (answer.kind === 'refused') {
-      endpoints.failed(endpoint, answer.why)
-      // Another URL may do; without one, repeating is of no use.
-      if (endpoints.all.length === 1) throw failure(endpoint, false)
-      return 'failed'
+    if (answer.kind === 'answered') {
+      return accept(work, asked, first, answer.body, answer.retryAfterMs, endpoint)
     }
+    const failed: EndpointFailure = { why: answer.why, status: answer.status }
     if (answer.kind === 'limited') {
       counts.rateLimited++
-      endpoints.failed(endpoint, answer.why, answer)
+      endpoints.failed(endpoint, { ...failed, limit: answer })
       return 'limited'
     }
-    if (answer.kind === 'too-large') {
-      endpoints.failed(endpoint, answer.why)
-      return asked.length > 1 ? 'split' : 'failed'
-    }
-    if (answer.kind === 'failed') {
-      endpoints.failed(endpoint, answer.why)
-      return 'failed'
-    }
-    return accept(work, asked, first, answer.body, answer.retryAfterMs, endpoint)
+    endpoints.failed(endpoint, failed)
+    if (answer.kind === 'too-large' && asked.length > 1) return 'split'
+    // Another URL may do; without one, repeating is of no use.
+    if (answer.kind === 'refused' && endpoints.all.length === 1) throw failure(endpoint, progress, false)
+    return 'failed'
   }
 
   function accept(
@@ -155,10 +210,10 @@ export function createRpcClient(settings: RemoteSettings, deps: RemoteDeps): Rpc
       if (whole.kind === 'answer' && 'error' in whole.outcome) return 'split'
       if (whole.kind === 'limited') {
         counts.rateLimited++
-        endpoints.failed(endpoint, whole.why, { retryAfterMs: whole.waitMs })
+        endpoints.failed(endpoint, { why: whole.why, limit: { retryAfterMs: whole.waitMs } })
         return 'limited'
       }
-      endpoints.failed(endpoint, 'its answer is JSON, and not that of a JSON-RPC node')
+      endpoints.failed(endpoint, { why: 'its answer is JSON, and not that of a JSON-RPC node' })
       return 'failed'
     }
     const rest: number[] = []
@@ -177,20 +232,23 @@ export function createRpcClient(settings: RemoteSettings, deps: RemoteDeps): Rpc
     }
     if (limited !== undefined) {
       counts.rateLimited++
-      endpoints.failed(endpoint, limited.why, { retryAfterMs: limited.waitMs })
+      endpoints.failed(endpoint, { why: limited.why, limit: { retryAfterMs: limited.waitMs } })
       return 'limited'
     }
-    endpoints.failed(endpoint, 'replies are missing, or have ids that were not asked')
+    endpoints.failed(endpoint, { why: 'replies are missing, or have ids that were not asked' })
     return 'failed'
   }
 
   async function complete(work: Work): Promise<void> {
-    const attempts = settings.retries + endpoints.all.length
+    const { progress } = work
     for (let failed = 0; ; ) {
       if (closing.signal.aborted) throw new NodeError('upstream', 'The fork was closed.')
       const endpoint = endpoints.next()
-      await waitFor(endpoint)
+      await waitFor(endpoint, progress)
+      const paced = clock.now()
       await pace.take(work.pending.length, closing.signal)
+      // The upstream is not to blame for a pause of our own.
+      progress.until += clock.now() - paced
       const before = work.pending.length
       const outcome = await attempt(work, endpoint)
       if (outcome === 'done') return
@@ -200,27 +258,35 @@ export function createRpcClient(settings: RemoteSettings, deps: RemoteDeps): Rpc
       }
       // An upstream that answers a part of each batch gets on.
       if (work.pending.length === before) failed++
-      if (failed >= attempts) throw failure(endpoint, outcome === 'limited')
+      if (failed >= mostAttempts() || clock.now() >= progress.until) {
+        throw failure(endpoint, progress, outcome === 'limited')
+      }
       counts.retries++
     }
   }
 
   async function halves(work: Work): Promise<void> {
-    const { pending, calls } = work
+    const { pending, calls, progress } = work
     const middle = pending.length >> 1
     for (const part of [pending.slice(0, middle), pending.slice(middle)]) {
-      const own: Work = { calls, outcomes: work.outcomes, pending: part }
+      const own: Work = { calls, outcomes: work.outcomes, pending: part, progress }
       await complete(own)
     }
   }
 
   async function sendChunk(calls: readonly RpcCall[]): Promise<readonly RpcOutcome[]> {
-    const work: Work = { calls, outcomes: new Array(calls.length), pending: calls.map((_, index) => index) }
+    const since = clock.now()
+    const progress: Progress = { since, until: since + limitMs, attempts: 0, tried: new Set() }
+    const pending = calls.map((_, index) => index)
+    const work: Work = { calls, outcomes: new Array(calls.length), pending, progress }
+    open.add(progress)
     try {
       await complete(work)
     } catch (error) {
       if (closing.signal.aborted) throw new NodeError('upstream', 'The fork was closed.')
       throw error
+    } finally {
+      open.delete(progress)
     }
     return work.outcomes as RpcOutcome[]
   }
@@ -230,6 +296,22 @@ export function createRpcClient(settings: RemoteSettings, deps: RemoteDeps): Rpc
       const chunks: RpcCall[][] = []
       for (let i = 0; i < calls.length; i += batchLimit) chunks.push(calls.slice(i, i + batchLimit))
       return (await Promise.all(chunks.map((chunk) => gate(() => sendChunk(chunk))))).flat()
+    },
+    limit(milliseconds) {
+      limitMs = milliseconds
+    },
+    waitLimit,
+    delay() {
+      const [oldest] = open
+      if (oldest === undefined || waitLimit() > 0) return undefined
+      const { origin, failures, lastFailure } = endpoints.next()
+      const age = clock.now() - oldest.since
+      const last = failures > 0 ? ` It failed when it was asked last: ${lastFailure}.` : ''
+      return new NodeError(
+        'upstream',
+        `The upstream ${origin} has not answered in time: a request is open for ${age} ms (attempt ${oldest.attempts}).${last} Check the URL, or add a second --fork <url>.`,
+        { url: origin, attempt: oldest.attempts },
+      )
     },
     origin: () => lastOrigin,
     setUrls(urls) {

@@ -16,8 +16,10 @@ export interface RemoteSettings {
   readonly chainId?: number
   /** HTTP headers of each request. */
   readonly headers: readonly (readonly [string, string])[]
-  /** Time of one request, milliseconds. */
+  /** Time of one request, its repetitions included, while the fork is opened, milliseconds. */
   readonly timeoutMs: number
+  /** The same once it is open, where somebody waits for an answer that has less time; at most `timeoutMs`. */
+  readonly answerMs?: number
   /** How often a request is repeated before it fails. */
   readonly retries: number
   /** Most calls a second; 0 is no limit. */
