@@ -12,6 +12,9 @@ const REPLACES = /\bvi\.(mock|doMock|stubEnv|stubGlobal|useFakeTimers)\(/
  */
 const AWAITS_OPCODES = /\bloop: 'library'/
 
+/** Replaces timers and clocks while a seed runs. */
+const SIMULATION = 'test/simulation/'
+
 /**
  * These files have a process each. All others share one process a worker, which loads each module once; loading the
  * node anew for each file takes longer than all of their tests.
@@ -21,7 +24,7 @@ const isolated = readdirSync(new URL('test', import.meta.url), { recursive: true
   .map((file) => `test/${file}`)
   .filter((file) => {
     const text = readFileSync(new URL(file, import.meta.url), 'utf8')
-    return REPLACES.test(text) || AWAITS_OPCODES.test(text)
+    return REPLACES.test(text) || AWAITS_OPCODES.test(text) || file.startsWith(SIMULATION)
   })
 
 export default defineConfig({

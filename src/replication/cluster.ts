@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { jetstream } from '@nats-io/jetstream'
 import { type KV, Kvm } from '@nats-io/kv'
+import { Objm } from '@nats-io/obj'
 import { errors } from '@nats-io/transport-node'
 import { toHex } from '../encoding/hex.ts'
 import type { Engine } from '../engine/engine.ts'
@@ -28,7 +29,7 @@ import type { AnswerCall, ClusterHealth, RoleOption } from './model.ts'
 import { namesOf } from './names.ts'
 import { createPresence } from './presence.ts'
 import { createReplicatedStore } from './replicated-store.ts'
-import { createCompaction, openSnapshots } from './snapshots.ts'
+import { createCompaction, createSnapshots, needsSnapshot, type Snapshots } from './snapshots.ts'
 import { untilReady, waitFor } from './start.ts'
 
 /** The cluster that a node joins. */
@@ -137,8 +138,10 @@ export async function openCluster(
     return { facts, presence, log, found }
   }
 
-  const snapshotsOf = (facts: KV, { cluster }: ClusterIdentity) =>
-    openSnapshots({ link, names, facts, local, position, cluster, replicas })
+  const snapshotsOf = async (facts: KV, { cluster }: ClusterIdentity): Promise<Snapshots> => {
+    const objects = await new Objm(link.connection).create(names.snapshots, { replicas })
+    return createSnapshots({ facts, objects, local, position, cluster })
+  }
 
   // Servers that have just formed a NATS cluster need longer to create a stream than a request waits; it is there the
   // next time.
@@ -157,10 +160,8 @@ export async function openCluster(
 
   /** Loads a snapshot unless the log has all that the database lacks. */
   async function bootstrap(identity: ClusterIdentity): Promise<void> {
-    const stored = position.get()
     const { first } = await log.bounds()
-    if (stored === undefined && identity.base === 'genesis' && first <= 1) return
-    if (stored !== undefined && stored.sequence >= 0 && stored.sequence + 1 >= first) return
+    if (!needsSnapshot(position.get(), identity.base, first)) return
     const snapshots = await snapshotsOf(facts, identity)
     await waitFor(() => snapshots.latest(), `The cluster ${name} has no snapshot to begin with,`)
     await snapshots.load()

@@ -3,7 +3,7 @@
  * up to the log.
  */
 import { JetStreamApiError } from '@nats-io/jetstream'
-import type { KV } from '@nats-io/kv'
+import type { Bucket } from './jetstream.ts'
 
 /** How long the entries of the bucket live, milliseconds. */
 export const LEASE_MS = 2_500
@@ -22,8 +22,9 @@ export interface Lease {
 }
 
 interface Parts {
-  readonly bucket: KV
+  readonly bucket: Bucket
   readonly node: string
+  /** It is held, or held again after `heldUntil` had passed. */
   onHeld(): void
   onLost(): void
   /** An attempt failed: since another node holds the lease, without a `reason`. */
@@ -38,6 +39,13 @@ export function createLease({ bucket, node, onHeld, onLost, onFailed }: Parts): 
   let revision: number | undefined
   let heldUntil = 0
   let isStopped = false
+
+  /** Whoever gave up meanwhile because the lease seemed to have expired tries again. */
+  function hold(until: number): void {
+    const isNew = performance.now() > heldUntil
+    heldUntil = until
+    if (isNew) onHeld()
+  }
 
   function lose(): void {
     revision = undefined
@@ -54,8 +62,7 @@ export function createLease({ bucket, node, onHeld, onLost, onFailed }: Parts): 
       return
     }
     if (isStopped) return
-    heldUntil = begun + LEASE_MS
-    onHeld()
+    hold(begun + LEASE_MS)
   }
 
   /**
@@ -66,7 +73,8 @@ export function createLease({ bucket, node, onHeld, onLost, onFailed }: Parts): 
     try {
       const entry = await bucket.get(LEASE_KEY)
       if (entry?.operation !== 'PUT') return await bucket.create(LEASE_KEY, node)
-      return entry.string() === node ? entry.revision : undefined
+      // The renewal that was not answered is older than this one: the entry lives no longer for being found.
+      return entry.string() === node ? await bucket.update(LEASE_KEY, node, entry.revision) : undefined
     } catch {
       return undefined
     }
@@ -76,13 +84,13 @@ export function createLease({ bucket, node, onHeld, onLost, onFailed }: Parts): 
     const begun = performance.now()
     try {
       revision = await bucket.update(LEASE_KEY, node, held)
-      heldUntil = begun + LEASE_MS
+      hold(begun + LEASE_MS)
     } catch (error) {
       if (error instanceof JetStreamApiError) {
         const again = await recover()
         if (again === undefined) return lose()
         revision = again
-        heldUntil = begun + LEASE_MS
+        hold(begun + LEASE_MS)
       } else if (performance.now() > heldUntil) lose()
     }
   }

@@ -4,7 +4,8 @@
  */
 import { DeliverPolicy, DiscardPolicy, JetStreamApiError, StorageType } from '@nats-io/jetstream'
 import { RequestError } from '@nats-io/transport-node'
-import { type Link, MESSAGE_BYTES } from './link.ts'
+import type { StreamLink } from './jetstream.ts'
+import { MESSAGE_BYTES } from './link.ts'
 import type { Names } from './names.ts'
 import {
   createChunkReader,
@@ -75,7 +76,6 @@ const ANSWER_MS = 1_500
 /** Time in which an unanswered message is looked for in the stream. */
 const SEARCH_MS = 1_000
 const WRONG_LAST_SEQUENCE = 10_071
-const NO_MESSAGE_FOUND = 10_037
 /** Bytes that a follower asks for at once. A server disconnects a client for which it holds 64 MiB. */
 const READ_AHEAD_BYTES = 32 << 20
 /** How a follower notices a lost consumer. */
@@ -91,7 +91,7 @@ function isNoResponders(error: unknown): boolean {
 
 /** Creates the stream unless it exists, and opens it. `maxBytes` and `replicas` count where it is created. */
 export async function openLog(
-  link: Link,
+  link: StreamLink,
   names: Names,
   options: { readonly maxBytes: number; readonly replicas: number },
 ): Promise<Log> {
@@ -111,31 +111,24 @@ export async function openLog(
     })
   })
 
-  /** Is this message at the sequence? `undefined` when NATS does not answer, false when nothing or another one is. */
+  /** Is this message at the sequence? False when another one is, `undefined` when none is or NATS does not answer. */
   async function isAt(sequence: number, message: Uint8Array): Promise<boolean | undefined> {
-    try {
-      const found = await quick.streams.getMessage(names.stream, { seq: sequence })
-      return found !== null && Buffer.compare(found.data, message) === 0
-    } catch (error) {
-      return error instanceof JetStreamApiError && error.code === NO_MESSAGE_FOUND ? false : undefined
-    }
+    const found = await quick.streams.getMessage(names.stream, { seq: sequence }).catch(() => null)
+    return found === null ? undefined : Buffer.compare(found.data, message) === 0
   }
 
   /**
-   * What became of a message that NATS did not answer. That it is not in the stream yet proves nothing, so only its
-   * presence, or another message in its place, ends the search before the time is up.
+   * What became of a message that NATS did not answer. That it is not in the stream proves nothing: it may still arrive, or
+   * a snapshot has made it superfluous. Only its presence, or another message in its place, ends the search before the
+   * time is up.
    */
   async function search(message: Uint8Array, sequence: number, cause: unknown): Promise<number> {
     const until = performance.now() + SEARCH_MS
     while (performance.now() < until) {
       if (link.isUp) {
-        if ((await isAt(sequence, message)) === true) return sequence
-        const last = await quick.streams.info(names.stream).then(
-          ({ state }) => state.last_seq,
-          () => 0,
-        )
-        if (last >= sequence && (await isAt(sequence, message)) === false)
-          throw new AppendError('fenced', cause)
+        const found = await isAt(sequence, message)
+        if (found === true) return sequence
+        if (found === false) throw new AppendError('fenced', cause)
       }
       await new Promise((resolve) => setTimeout(resolve, 100))
     }

@@ -1,5 +1,4 @@
 /** A node in its cluster: a follower, or the leader that appends to the log; it changes between the two with the lease. */
-import type { KV } from '@nats-io/kv'
 import type { Transaction } from '../chain/transaction.ts'
 import type { Engine } from '../engine/engine.ts'
 import { createSerialQueue } from '../engine/serial-queue.ts'
@@ -9,6 +8,7 @@ import { isShared } from '../store/replicated-tables.ts'
 import type { Change, Write } from '../store/table.ts'
 import type { LogPosition } from '../store/tables.ts'
 import type { Store } from '../store/write-behind.ts'
+import type { Bucket } from './jetstream.ts'
 import { createLease, type Lease } from './lease.ts'
 import { AppendError, type Log } from './log.ts'
 import type { Role, RoleOption } from './model.ts'
@@ -20,7 +20,7 @@ interface Parts {
   readonly role: RoleOption
   readonly log: Log
   /** Bucket of the lease. */
-  readonly presence: KV
+  readonly presence: Bucket
   /** The database itself, without replication. */
   readonly local: Store
   readonly position: { get(): LogPosition | undefined; put(position: LogPosition): Write }
@@ -104,6 +104,8 @@ export async function startMember(parts: Parts): Promise<Member> {
   let elections = 0
   let obstacle: unknown
   let isLeaving = false
+  /** Is an attempt to lead in the queue? */
+  let isTrying = false
   /** Did the log refuse the last record for want of room? */
   let isFull = false
   let lease: Lease | undefined
@@ -143,12 +145,26 @@ export async function startMember(parts: Parts): Promise<Member> {
 
   const holdsLease = () => lease !== undefined && performance.now() < lease.heldUntil
 
+  /** Takes over behind the steps that are in the queue, of which one may be the same. */
+  function tryToLead(): void {
+    if (isTrying) return
+    isTrying = true
+    void transitions.enqueue(() => {
+      isTrying = false
+      return takeOver()
+    })
+  }
+
   /** Reads the log to its end and begins a term. */
   async function takeOver(): Promise<void> {
     while (role !== 'leader' && holdsLease() && !isLeaving) {
       try {
         const { last } = await log.bounds()
-        if (!(await reader.reached(last, 1_000))) continue
+        if (!(await reader.reached(last, 1_000))) {
+          // What keeps the reader from it, such as a snapshot to be loaded, is a step of the same queue.
+          tryToLead()
+          return
+        }
         await reader.stop()
         if (isFull) {
           await parts.makeRoom()
@@ -182,10 +198,12 @@ export async function startMember(parts: Parts): Promise<Member> {
     role = 'follower'
     pooled.length = 0
     void transitions.enqueue(async () => {
+      // A record on its way may be in the log: reading begins behind it, or its changes would come after newer ones.
+      await records.idle()
       await engine.replica.follow()
       await reader.restart()
       logger.info('this node follows the leader of the cluster', { term })
-      await takeOver()
+      tryToLead()
     })
   }
 
@@ -227,7 +245,7 @@ export async function startMember(parts: Parts): Promise<Member> {
     lease = createLease({
       bucket: parts.presence,
       node: id,
-      onHeld: () => void transitions.enqueue(takeOver),
+      onHeld: tryToLead,
       onLost: stepDown,
       onFailed(reason) {
         obstacle = reason

@@ -1,6 +1,4 @@
 /** Snapshots of the shared tables in NATS's object store: where a new node begins, and one that the log has outrun. */
-import type { KV } from '@nats-io/kv'
-import { type ObjectStore, Objm } from '@nats-io/obj'
 import { z } from 'zod'
 import type { Logger } from '../logger.ts'
 import { changeOf, SHARED_PREFIXES } from '../store/replicated-tables.ts'
@@ -8,9 +6,8 @@ import type { Operation, Write } from '../store/table.ts'
 import type { LogPosition } from '../store/tables.ts'
 import { decodeRecord, encodeRecord, HEADER_BYTES } from '../store/write-ahead-log.ts'
 import type { Store } from '../store/write-behind.ts'
-import type { Link } from './link.ts'
+import type { Bucket, ObjectBucket } from './jetstream.ts'
 import type { Log } from './log.ts'
-import type { Names } from './names.ts'
 
 const Latest = z.object({
   object: z.string(),
@@ -43,14 +40,22 @@ const BATCH = 1_000
 const BATCH_BYTES = 256 << 10
 
 interface Parts {
-  readonly link: Link
-  readonly names: Names
   /** Bucket of the pointer to the latest one. */
-  readonly facts: KV
+  readonly facts: Bucket
+  readonly objects: ObjectBucket
   readonly local: Store
   readonly position: { put(position: LogPosition): Write }
   readonly cluster: string
-  readonly replicas: number
+}
+
+/** Does a database lack what is before the log's first message, or the rest of a snapshot? */
+export function needsSnapshot(
+  stored: LogPosition | undefined,
+  base: 'genesis' | 'snapshot',
+  first: number,
+): boolean {
+  if (stored === undefined) return base !== 'genesis' || first > 1
+  return stored.sequence < 0 || stored.sequence + 1 < first
 }
 
 /** All entries of the shared tables, in order. The first one is read before the iterable is returned. */
@@ -98,17 +103,17 @@ async function* operationsOf(stream: AsyncIterable<Uint8Array>): AsyncGenerator<
   if (rest.length > 0) throw new Error('the snapshot ends in the middle of a record')
 }
 
-/** Opens the snapshots of a cluster. */
-export async function openSnapshots(parts: Parts): Promise<Snapshots> {
-  const { link, names, facts, local, position, cluster } = parts
-  const objects: ObjectStore = await new Objm(link.connection).create(names.snapshots, {
-    replicas: parts.replicas,
-  })
-
-  async function latest(): Promise<SnapshotFacts | undefined> {
+/** The snapshots of a cluster. */
+export function createSnapshots({ facts, objects, local, position, cluster }: Parts): Snapshots {
+  async function pointer(): Promise<
+    { readonly latest: SnapshotFacts; readonly revision: number } | undefined
+  > {
     const entry = await facts.get(KEY)
-    return entry?.operation === 'PUT' ? Latest.parse(entry.json()) : undefined
+    if (entry?.operation !== 'PUT') return undefined
+    return { latest: Latest.parse(entry.json()), revision: entry.revision }
   }
+
+  const latest = async () => (await pointer())?.latest
 
   async function clear(): Promise<void> {
     let deletions: Write[] = []
@@ -124,7 +129,8 @@ export async function openSnapshots(parts: Parts): Promise<Snapshots> {
   return {
     latest,
     async take(begin) {
-      const before = await latest()
+      const found = await pointer()
+      const before = found?.latest
       const { at, entries } = await begin(async (at) => ({ at, entries: await entriesOf(local) }))
       const object = `${at.term}-${at.sequence}`
       await objects.put(
@@ -133,7 +139,10 @@ export async function openSnapshots(parts: Parts): Promise<Snapshots> {
         { timeout: 30_000 },
       )
       const made: SnapshotFacts = { ...at, object, before: before?.sequence ?? 0 }
-      await facts.put(KEY, JSON.stringify(made))
+      // What a former leader sent late must not take the place of a newer snapshot.
+      const value = JSON.stringify(made)
+      if (found === undefined) await facts.create(KEY, value)
+      else await facts.update(KEY, value, found.revision)
       if (before !== undefined && before.object !== object) await objects.delete(before.object)
       return made
     },

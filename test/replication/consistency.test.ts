@@ -1,16 +1,9 @@
 /** What callers see on several followers: their own writes, no step back, and one story of every change. */
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { type Node, serve } from '../../src/index.ts'
-import {
-  newCluster,
-  randomChanges,
-  randomNumbers,
-  rpc,
-  storyOf,
-  type TestCluster,
-  until,
-} from '../support/cluster.ts'
+import { newCluster, randomChanges, rpc, storyOf, type TestCluster, until } from '../support/cluster.ts'
 import { type NatsServer, natsServer } from '../support/nats-server.ts'
+import { randomNumbers } from '../support/random-numbers.ts'
 import { tcpProxy } from '../support/tcp-proxy.ts'
 import { describeWith, NATS_SERVER } from '../support/tools.ts'
 

@@ -1,5 +1,6 @@
 /** Nodes of one cluster in this process, and what their subscribers see. */
 import { createNode, type Node, type NodeOptions } from '../../src/index.ts'
+import { randomNumbers } from './random-numbers.ts'
 
 /** Calls a method of a node in process. */
 // biome-ignore lint/suspicious/noExplicitAny: results are what the tests look into
@@ -93,17 +94,6 @@ export async function storyOf(node: Node): Promise<Story> {
 
 /** Init code of a contract that emits one log without topics on each call: PUSH1 0 PUSH1 0 LOG0 STOP. */
 export const LOGGER_CODE = '0x6560006000a0006000526006601af3'
-
-/** Pseudorandom whole numbers below a bound: the same for the same seed (mulberry32). */
-export function randomNumbers(seed: number): (bound: number) => number {
-  let state = seed
-  return (bound) => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) % bound
-  }
-}
 
 /**
  * Random changes of a chain through any of its nodes: transactions with logs, blocks, reorganisations, reverts, edits.

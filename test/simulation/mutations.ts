@@ -1,0 +1,116 @@
+/** Known faults, planted into a bundle of the simulator to see that it finds them. */
+import { readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { rolldown } from 'rolldown'
+import type { Scenario } from './run.ts'
+
+/** A fault: a text of a source that is replaced by another. */
+interface Mutation {
+  readonly scenario: Scenario
+  /** Below `src`. */
+  readonly file: string
+  readonly from: string
+  readonly to: string
+  /** Takes many seeds: only `--mutate all` looks for it. */
+  readonly isRare?: boolean
+}
+
+/** The faults by what they do. */
+export const MUTATIONS: Readonly<Record<string, Mutation>> = {
+  'acknowledges before the log has it': {
+    scenario: 'replication',
+    file: 'replication/replicated-store.ts',
+    from: 'return replicate(changes, (position) => local.batch([...writes, position]))',
+    to: 'replicate(changes, (position) => local.batch([...writes, position])).catch(() => {})',
+  },
+  'appends without a fence': {
+    scenario: 'replication',
+    file: 'replication/log.ts',
+    from: 'expect: { lastSequence: after, ...(after === 0 && { lastSubjectSequence: 0 }) },',
+    to: '',
+  },
+  'takes an unanswered append for done': {
+    scenario: 'replication',
+    file: 'replication/log.ts',
+    from: "throw new AppendError('unanswered', cause)",
+    to: 'return sequence',
+  },
+  'takes an unanswered append for refused': {
+    scenario: 'replication',
+    file: 'replication/log.ts',
+    from: "throw new AppendError('unanswered', cause)",
+    to: "throw new AppendError('fenced', cause)",
+  },
+  'takes a purged message for that of another': {
+    scenario: 'replication',
+    file: 'replication/log.ts',
+    from: 'return found === null ? undefined',
+    to: 'return found === null ? false',
+  },
+  'counts a found lease as renewed': {
+    isRare: true,
+    scenario: 'replication',
+    file: 'replication/lease.ts',
+    from: 'await bucket.update(LEASE_KEY, node, entry.revision)',
+    to: 'entry.revision',
+  },
+  'does not try to lead when the lease is back': {
+    isRare: true,
+    scenario: 'replication',
+    file: 'replication/lease.ts',
+    from: 'const isNew = performance.now() > heldUntil',
+    to: 'const isNew = heldUntil === 0',
+  },
+  'keeps the queue while it waits for the reader': {
+    isRare: true,
+    scenario: 'replication',
+    file: 'replication/member.ts',
+    from: 'tryToLead()\n          return',
+    to: 'continue',
+  },
+  'reads on before its own record has ended': {
+    isRare: true,
+    scenario: 'replication',
+    file: 'replication/member.ts',
+    from: 'await records.idle()\n      await engine.replica.follow()',
+    to: 'await engine.replica.follow()',
+  },
+  'goes on behind a gap': {
+    scenario: 'replication',
+    file: 'replication/reader.ts',
+    from: 'if (sequence !== tail + 1) throw new GapError()',
+    to: '',
+  },
+}
+
+/** The simulator with a fault in it. It is run from the project's root. */
+export async function mutated(name: string): Promise<typeof import('./run.ts')> {
+  const mutation = MUTATIONS[name]
+  if (mutation === undefined) throw new Error(`there is no fault "${name}"`)
+  const target = resolve('src', mutation.file)
+  const parts = readFileSync(target, 'utf8').split(mutation.from)
+  if (parts.length !== 2)
+    throw new Error(`${mutation.file} has the text of the fault "${name}" ${parts.length - 1} times`)
+  const bundle = await rolldown({
+    input: resolve('test/simulation/run.ts'),
+    platform: 'node',
+    external: (id) => !/^[./]/.test(id),
+    logLevel: 'silent',
+    plugins: [{ name: 'fault', load: (id) => (id === target ? parts.join(mutation.to) : undefined) }],
+  })
+  const file = resolve('.build', 'mutated', `${name.replaceAll(' ', '-')}.js`)
+  await bundle.write({ file, format: 'esm', codeSplitting: false })
+  return import(pathToFileURL(join(file)).href)
+}
+
+/** Runs seeds of a faulty simulator until one fails; resolves to how many it took, `undefined` when none of them failed. */
+export async function seedsToFind(name: string, first: number, most: number): Promise<number | undefined> {
+  const { runSeed } = await mutated(name)
+  const scenario = (MUTATIONS[name] as Mutation).scenario
+  for (let count = 1; count <= most; count++) {
+    const { failure } = await runSeed(scenario, first + count)
+    if (failure !== undefined) return count
+  }
+  return undefined
+}
