@@ -44,6 +44,8 @@ export type ErrorKind =
   | 'mining-refused'
   /** A block broke a rule of the chain. */
   | 'invalid-block'
+  /** Two EVMs made different things of one message; data names what differs. */
+  | 'execution-differs'
   /** These ten: why a block or a transaction cannot be simulated, each with a code of its own in the standard of eth_simulateV1. */
   | 'nonce-too-low'
   | 'nonce-too-high'

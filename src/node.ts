@@ -25,7 +25,7 @@ import {
   namesOf,
 } from './node-parts.ts'
 import { type NodeOptions, type ResolvedNodeOptions, resolveNodeOptions } from './options/options.ts'
-import type { Preset } from './options/presets.ts'
+
 import type { Joining } from './replication/cluster.ts'
 import { createAnswer, createRoute, withNodeId } from './rpc/cluster-routes.ts'
 import { checkMethodTimeouts } from './rpc/deadlines.ts'
@@ -84,11 +84,13 @@ const VERSION = packageVersion()
 
 /**
  * `Tandem/<version>/<os>/<runtime>/<modifier>`: the form of the chain's own clients, under our name. Clients of Hardhat
- * and Anvil look for the name of their node at the start, so a preset puts it there.
+ * and Anvil look for the name of their node at the start, so a preset puts it there. The modifier names an EVM other than
+ * our own.
  */
-function clientVersion(preset: Preset): string {
+function clientVersion({ preset, evm }: ResolvedNodeOptions): string {
   const node = process.versions.node.split('.')[0]
-  const own = `Tandem/${VERSION}/${platform()}-${arch()}/Node${node}/EMULATOR`
+  const executor = evm === 'tandem' ? '' : `+${evm}`
+  const own = `Tandem/${VERSION}/${platform()}-${arch()}/Node${node}/EMULATOR${executor}`
   return { rsk: own, hardhat: `HardhatNetwork/${own}`, anvil: `anvil/${own}` }[preset]
 }
 
@@ -193,6 +195,7 @@ export async function createNodeFrom(
       coinbase: options.coinbase ?? MINER_ADDRESS,
       signature: `TANDEM-${VERSION}`,
       lastingClock: options.lastingClock,
+      evm: options.evm,
       strictCalls: options.strictCalls,
       leastGasPrice: options.gasPrice,
       accountQuota: options.accountQuota,
@@ -235,7 +238,7 @@ export async function createNodeFrom(
     options: {
       ...options,
       release: VERSION,
-      clientVersion: options.clientVersion ?? clientVersion(options.preset),
+      clientVersion: options.clientVersion ?? clientVersion(options),
     },
     permits: createPermissions(options.methods, methodsOpenIn(options, METHODS)),
     logger,

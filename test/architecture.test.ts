@@ -18,6 +18,7 @@ const LAYERS = [
   'evm',
   'execution',
   'comparison',
+  'ethereumjs',
   'engine',
   'replication',
   'rpc',
@@ -34,8 +35,8 @@ const EVERYWHERE = ['errors.ts', 'logger.ts']
 const PUBLIC = 'index.ts'
 
 const LIBRARY_PLACES: Record<string, RegExp> = {
-  '@ethereumjs/evm': /^(evm|comparison)\//,
-  '@ethereumjs/common': /^(evm|comparison)\//,
+  '@ethereumjs/evm': /^(evm|comparison|ethereumjs)\//,
+  '@ethereumjs/common': /^(evm|comparison|ethereumjs)\//,
   '@ethereumjs/trie': /^comparison\//,
   '@ethereumjs/vm': /^comparison\//,
   '@ethereumjs/rlp': /^encoding\/rlp\.ts$/,

@@ -2,6 +2,7 @@
 import pc from 'picocolors'
 import { toHex } from '../encoding/hex.ts'
 import type { Engine } from '../engine/engine.ts'
+import type { EvmChoice } from '../options/engine-settings.ts'
 
 /** Accounts beyond this many are only counted. */
 const MAX_LISTED = 20
@@ -14,9 +15,16 @@ export interface BannerParts {
   readonly mining: 'auto' | 'manual' | number
   /** With an interval, a block for each transaction as well. */
   readonly mixedMining?: boolean
+  /** What executes; shown where it is not our own EVM. */
+  readonly evm?: EvmChoice
   /** The address of the explorer; `undefined` where it is turned off. */
   readonly explorer?: string | undefined
 }
+
+const EVM_TEXTS = {
+  ethereumjs: '@ethereumjs/evm',
+  both: "this node's and @ethereumjs/evm, compared",
+} as const
 
 function miningText(mode: BannerParts['mining'], isMixed: boolean): string {
   if (mode === 'auto') return 'a block for each transaction'
@@ -30,6 +38,7 @@ export function bannerLines({
   dataDir,
   mining,
   mixedMining = false,
+  evm = 'tandem',
   explorer,
 }: BannerParts): string[] {
   const { config, accounts } = engine
@@ -41,6 +50,7 @@ export function bannerLines({
     row('Chain', `${config.name}, id ${config.chainId} (0x${config.chainId.toString(16)})`),
     row('Data', dataDir ?? 'in memory, forgotten at the end'),
     row('Mining', miningText(mining, mixedMining)),
+    ...(evm === 'tandem' ? [] : [row('EVM', EVM_TEXTS[evm])]),
     ...(explorer === undefined ? [] : [row('Explorer', explorer)]),
     row('Accounts', listed.length === 0 ? 'none' : `${accounts.list().length}`),
     ...listed.map((address, i) => {

@@ -53,9 +53,9 @@ function announceReady(
   reporter: Reporter,
   output: LineWriter,
 ) {
-  const { dataDir, mining, mixedMining } = node.options
+  const { dataDir, mining, mixedMining, evm } = node.options
   if (!terminal.quiet && !terminal.json && isPrinted('info', terminal)) {
-    const parts = { engine: node.engine, dataDir, mining, mixedMining, explorer: server.explorerUrl }
+    const parts = { engine: node.engine, dataDir, mining, mixedMining, evm, explorer: server.explorerUrl }
     for (const line of bannerLines(parts)) output.write(line)
   }
   reporter.ready({

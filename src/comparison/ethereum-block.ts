@@ -6,8 +6,9 @@ import { type Hex, toHex } from '../encoding/hex.ts'
 import { encodeRlp } from '../encoding/rlp.ts'
 import type { BlockEnvironment } from '../evm/message.ts'
 import { TransactionRejected } from '../execution/apply-transaction.ts'
+import { applyChanges } from '../state/apply-changes.ts'
 import type { StateReader } from '../state/model.ts'
-import { Overlay, type StateChanges } from '../state/overlay.ts'
+import { Overlay } from '../state/overlay.ts'
 import type { EthereumFork } from './ethereum-forks.ts'
 import { executeByEthereumRules, forkRules } from './ethereum-rules.ts'
 import type { EthereumBlock, RejectedTransaction } from './report.ts'
@@ -75,19 +76,4 @@ async function listRoot(values: readonly Uint8Array[], common: ReturnType<typeof
     await trie.put(encodeRlp(index === 0 ? EMPTY : fromBigInt(BigInt(index))), value)
   }
   return toHex(trie.root())
-}
-
-/** Makes the changes of one overlay in another. */
-function applyChanges(state: Overlay, { accounts, storage, code }: StateChanges): void {
-  for (const [address, account] of accounts) if (account === null) state.deleteAccount(address)
-  for (const [address, { wiped }] of storage) if (wiped) state.clearStorage(address)
-  for (const [address, account] of accounts) {
-    if (account === null) continue
-    const bytes = code.get(account.codeHash)
-    if (bytes !== undefined) state.putCode(address, bytes)
-    state.putAccount(address, account)
-  }
-  for (const [address, { slots }] of storage) {
-    for (const [slot, value] of slots) state.putCell(address, slot, value)
-  }
 }

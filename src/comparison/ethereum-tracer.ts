@@ -33,7 +33,8 @@ export interface EthereumListener {
 }
 
 /** An opcode that replaces one of the library. */
-export type EthereumOpcode = Extract<NonNullable<EVMOpts['customOpcodes']>[number], { opcodeName: string }>
+export type EthereumOpcode = Extract<CustomOpcode, { opcodeName: string }>
+type CustomOpcode = NonNullable<EVMOpts['customOpcodes']>[number]
 type RunState = Parameters<EthereumOpcode['logicFunction']>[0]
 
 /** Gas that a call with value adds to the callee's at no cost. */
@@ -59,14 +60,14 @@ function hasRun({ opcode, cost, gasLeft }: EthereumStep, failure: string | undef
 
 /** An opcode listener for one run: the EVM is created with its opcodes, then `listen` is called. */
 export interface EthereumOpcodeListener {
-  readonly opcodes: readonly EthereumOpcode[]
+  readonly opcodes: readonly CustomOpcode[]
   listen(evm: EVM): void
 }
 
-/** Creates an opcode listener; `own` are opcodes with logic of our own. */
+/** Creates an opcode listener; `own` are opcodes that are removed, or have logic of our own. */
 export function createEthereumOpcodeListener(
   common: Common,
-  own: readonly EthereumOpcode[],
+  own: readonly CustomOpcode[],
   listener: EthereumListener,
 ): EthereumOpcodeListener {
   const library = getOpcodesForHF(common, [...own])
@@ -106,8 +107,9 @@ export function createEthereumOpcodeListener(
     }
   })
 
+  const removed = own.filter((each) => !('opcodeName' in each))
   return {
-    opcodes,
+    opcodes: [...removed, ...opcodes],
     listen(evm) {
       evm.events.on('beforeMessage', (message) => {
         const isCreation = message.to === undefined

@@ -5,7 +5,7 @@ import type { Genesis } from '../chain/genesis.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { NodeError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
-import type { TransactionOrder } from '../options/engine-settings.ts'
+import type { EvmChoice, TransactionOrder } from '../options/engine-settings.ts'
 import type { Store } from '../store/level.ts'
 import { type ForkStart, openChain } from './blockchain/chain.ts'
 import { createChainWriter } from './blockchain/chain-writer.ts'
@@ -48,6 +48,8 @@ export interface EngineOptions extends QueryOptions {
   /** Wall clock, Unix seconds. */
   readonly now: () => number
   readonly random: RandomBytes
+  /** What executes messages. */
+  readonly evm: EvmChoice
   readonly mining: MiningMode
   /** Beneficiary of blocks mined here. */
   readonly coinbase: Hex

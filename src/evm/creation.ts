@@ -17,7 +17,7 @@ import { MAX_WORD } from './word.ts'
 const MAX_CODE_SIZE = 24_576
 
 /** No code begins with this byte (EIP-3541, RSKIP-544). */
-const RESERVED_PREFIX = 0xef
+export const RESERVED_PREFIX = 0xef
 
 /** A message that failed and took all its gas. */
 export function allGasLost(gas: number, error: EVMError['error'], created?: Hex): FrameResult {

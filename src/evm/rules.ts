@@ -48,6 +48,8 @@ export interface VmRules {
   readonly maxDepth: number
   /** Does 0xfc in front of code mark a header (docs/protocol.md#64-code-header)? */
   readonly codeHeaders: boolean
+  /** RSKIP-169: EXTCODEHASH of a contract without code is the hash of no code. */
+  readonly hashesBareContracts: boolean
   /** Most gas of a message or transaction. */
   readonly maxGas: bigint
   /** Longest init code of a transaction, bytes. */
@@ -76,6 +78,7 @@ export const CHAIN_RULES: VmRules = {
   precompiles: PRECOMPILES,
   maxDepth: MAX_CALL_DEPTH,
   codeHeaders: true,
+  hashesBareContracts: true,
   maxGas: MAX_GAS,
   maxInitcodeSize: MAX_INITCODE_SIZE,
   frames: PRESENT_FRAMES,
@@ -127,6 +130,7 @@ function makeRules(isActive: IsActive): VmRules {
     ...CHAIN_RULES,
     opcodes: opcodeTable(opcodesAt(isActive)),
     precompiles: precompilesAt(isActive),
+    hashesBareContracts: isActive('rskip169'),
     maxDepth: isActive('rskip150') ? CHAIN_RULES.maxDepth : 1024,
     maxInitcodeSize: isActive('rskip438') ? MAX_INITCODE_SIZE : Number.POSITIVE_INFINITY,
     frames: {

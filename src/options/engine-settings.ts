@@ -22,6 +22,9 @@ import {
 import type { Preset } from './presets.ts'
 import { setting } from './setting.ts'
 
+/** What executes messages: this project's EVM, that of `@ethereumjs/evm`, or both, compared. */
+export type EvmChoice = 'tandem' | 'ethereumjs' | 'both'
+
 /** The order in which a block includes the next transactions of its senders. */
 export type TransactionOrder = 'fees' | 'fifo'
 
@@ -36,6 +39,11 @@ export const ENGINE_SETTINGS = {
     flag: '--chain <name>',
     help: 'network to run: chain id 0x21 (regtest), 0x20 (devnet), 0x1f (testnet), 0x1e (mainnet)',
     fallback: 'regtest',
+  }),
+  evm: setting(oneOf('tandem', 'ethereumjs', 'both') satisfies Kind<EvmChoice, EvmChoice>, {
+    flag: '--evm <name>',
+    help: 'what executes: tandem, ethereumjs (@ethereumjs/evm under the rules of this chain, much slower), or both, which stops where they differ',
+    fallback: 'tandem',
   }),
   chainId: setting(whole(1, MAX_CHAIN_ID), {
     flag: '--chain-id <number>',

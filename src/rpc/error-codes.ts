@@ -28,6 +28,7 @@ export const ERROR_CODES = {
   'rate-limited': -32005,
   'mining-refused': -33000,
   'invalid-block': -32000,
+  'execution-differs': -32603,
   'nonce-too-low': -38010,
   'nonce-too-high': -38011,
   'price-too-low': -38012,

@@ -26,6 +26,7 @@ export const ERROR_MEANINGS: Readonly<Record<AnswerKind, string>> = {
   'too-many': 'The answer or the caller’s holdings would pass a limit.',
   reverted: 'Code reverted or failed; data is the payload of the revert.',
   unauthorized: 'The caller has no valid key, or its address or origin is not allowed.',
+  'execution-differs': 'Two EVMs made different things of a message (--evm both); data names what differs.',
   overloaded: 'The node has too much to do; try again later.',
   'rate-limited': 'The caller has used up its rate or quota; try again later.',
   upstream:

@@ -9,12 +9,13 @@ import { contractAddress } from '../../src/chain/transaction.ts'
 import { concat } from '../../src/encoding/bytes.ts'
 import { keccak256 } from '../../src/encoding/hash.ts'
 import { fromHex, type Hex } from '../../src/encoding/hex.ts'
+import { createBothVm } from '../../src/ethereumjs/both.ts'
 import { CHAIN_RULES, vmRulesOf } from '../../src/evm/rules.ts'
-import { createVm } from '../../src/evm/vm.ts'
 import { assemble } from '../support/assembler.ts'
 import { CONTRACT, ENVIRONMENT, OTHER, RETURN_TOP, run, word, world } from '../support/execution.ts'
 
-const vm = createVm({ chainId: 30, rulesAt: vmRulesOf('mainnet') })
+/** Runs each message by the library's EVM as well, and fails where that does something else. */
+const vm = createBothVm({ chainId: 30, rulesAt: vmRulesOf('mainnet') })
 
 /** Runs code at a height of mainnet. */
 function at(number: number, code: string | Uint8Array, more: Parameters<typeof world>[0] = {}) {
@@ -110,6 +111,17 @@ describe('calls', () => {
     }
     expect(await depth(2_017_999)).toBe(1025n)
     expect(await depth(2_018_000)).toBe(401n)
+  })
+
+  it('pass their input at every depth', async () => {
+    // Passes a counter on, and returns that of the deepest frame.
+    const code = `0 CALLDATALOAD 1 ADD 0 MSTORE 32 0 32 0 ${CONTRACT} GAS DELEGATECALL POP 32 0 RETURN`
+    const count = async (number: number) => {
+      const state = world({ [CONTRACT]: { code } })
+      return word(await run(state, { gas: 2n ** 40n }, { vm, env: { ...ENVIRONMENT, number } }))
+    }
+    expect(await count(2_017_999)).toBe(1025n)
+    expect(await count(2_018_000)).toBe(401n)
   })
 
   it('keep the return data when they open no frame, before RSKIP-171', async () => {

@@ -1,5 +1,7 @@
 /** Blocks of the reference node, executed here: gas, fees, status, return data and receipts are the same. */
 import { describe, expect, it } from 'vitest'
+import { CHAINS } from '../../src/chain/config.ts'
+import { createBothVm } from '../../src/ethereumjs/both.ts'
 import {
   createReferenceReplay,
   type Difference,
@@ -12,10 +14,13 @@ describe('the chains of the reference node', () => {
     expect(referenceFiles().length).toBe(24)
   })
 
-  it.each(referenceFiles())('%s: every block gives what the reference node got', async (file) => {
-    const replay = createReferenceReplay()
-    const differences: Difference[] = []
-    for (const chain of referenceChains(file)) differences.push(...(await replay.differencesOf(chain)))
-    expect(differences).toEqual([])
-  })
+  it.each(referenceFiles())(
+    '%s: every block gives what the reference node got, by both EVMs',
+    async (file) => {
+      const replay = createReferenceReplay(createBothVm({ chainId: CHAINS.regtest.chainId }))
+      const differences: Difference[] = []
+      for (const chain of referenceChains(file)) differences.push(...(await replay.differencesOf(chain)))
+      expect(differences).toEqual([])
+    },
+  )
 })

@@ -1,8 +1,11 @@
 /** VMs for tests: the chain's rules or Petersburg's, by our interpreter or by the library's. */
+
+import type { Common } from '@ethereumjs/common'
 import {
   EVM,
   type EVMOpts,
   type EVMResult,
+  getOpcodesForHF,
   type Message as LibraryMessage,
   NobleBN254,
   type PrecompileInput,
@@ -11,6 +14,11 @@ import type { Address } from '@ethereumjs/util'
 import { EMPTY_ACCOUNT, EMPTY_CODE_HASH, withBalance } from '../../src/chain/account.ts'
 import { libraryAddress } from '../../src/comparison/library-state.ts'
 import type { Hex } from '../../src/encoding/hex.ts'
+import { petersburgCommon } from '../../src/ethereumjs/chain-common.ts'
+import { type CalledMessage, ChainEvm, LIBRARY } from '../../src/ethereumjs/chain-evm.ts'
+import { chainEvm, libraryRulesOf } from '../../src/ethereumjs/make-evm.ts'
+import { pausingJumpDestination } from '../../src/ethereumjs/opcodes.ts'
+import { type Opcode, runOf } from '../../src/ethereumjs/run-state.ts'
 import type { Activation } from '../../src/evm/activation.ts'
 import type { CallMessage, CreateMessage, FrameResult } from '../../src/evm/call-message.ts'
 import { addressOfCreation } from '../../src/evm/creation.ts'
@@ -21,13 +29,12 @@ import { bytesOf } from '../../src/evm/memory-range.ts'
 import { type BlockEnvironment, MAX_GAS, type Message, type MessageResult } from '../../src/evm/message.ts'
 import type { Vm } from '../../src/evm/rules.ts'
 import { createVm } from '../../src/evm/vm.ts'
+import { wordToAddress } from '../../src/evm/word.ts'
 import type { Overlay } from '../../src/state/overlay.ts'
-import { type CalledMessage, LIBRARY, LibraryLoopEvm } from './library-evm.ts'
-import { oracleCommon, oracleOpcodes, type RuleSet } from './library-loop.ts'
 import { forgetTouches, isEmpty, PETERSBURG, touchesOn } from './petersburg-rules.ts'
 
 /** The library's loop by Ethereum's rules: its own precompiled contracts, collisions and nonces; touches are noted. */
-class EthereumLoopEvm extends LibraryLoopEvm {
+class EthereumLoopEvm extends ChainEvm {
   async #touching(run: () => Promise<EVMResult>, touched?: Hex): Promise<EVMResult> {
     const touches = touchesOn(this.run.session.journal.state)
     const { length } = touches
@@ -44,6 +51,10 @@ class EthereumLoopEvm extends LibraryLoopEvm {
 
   protected override _executeCreate(message: LibraryMessage): Promise<EVMResult> {
     return this.#touching(() => super._executeCreate(message))
+  }
+
+  override getPrecompile(address: Address): ReturnType<EVM['getPrecompile']> {
+    return LIBRARY.getPrecompile.call(this, address)
   }
 
   protected override _loadCode(message: LibraryMessage): Promise<void> {
@@ -140,6 +151,28 @@ class EthereumEvm extends Evm {
   }
 }
 
+/** `chain`: this chain's own rules; `petersburg`: Ethereum's of that name. */
+export type RuleSet = 'chain' | 'petersburg'
+
+/** SELFDESTRUCT of the library, with the beneficiary noted as touched. */
+function touchingDestruction(common: Common): Opcode {
+  const { handlers, dynamicGasHandlers } = getOpcodesForHF(common)
+  const logic = handlers.get(0xff)
+  const gas = dynamicGasHandlers.get(0xff)
+  if (logic === undefined || gas === undefined) throw new Error('the library has no SELFDESTRUCT')
+  return {
+    opcode: 0xff,
+    opcodeName: 'SELFDESTRUCT',
+    baseFee: 5_000,
+    gasFunction: gas,
+    logicFunction: (runState, rules) => {
+      const [beneficiary = 0n] = runState.stack.peek(1)
+      touchesOn(runOf(runState).session.journal.state).add(wordToAddress(beneficiary))
+      return logic(runState, rules)
+    },
+  }
+}
+
 const touched = new WeakMap<MessageResult, ReadonlySet<Hex>>()
 
 /** The accounts that a message touched in frames that succeeded (EIP-161); by the chain's rules none. */
@@ -181,19 +214,20 @@ export function createOracleVm(parts: {
 }): Vm {
   const { chainId, ruleSet = 'chain', loop = 'own', hotAfter } = parts
   const hot = hotAfter === undefined ? {} : { hotAfter }
-  if (ruleSet === 'chain' && loop === 'own') return createVm({ chainId, ...hot })
+  if (ruleSet === 'chain') {
+    if (loop === 'own') return createVm({ chainId, ...hot })
+    const rulesOf = libraryRulesOf(chainId)
+    return createVm({ chainId, makeEvm: (run) => chainEvm(run, rulesOf(run.rules)) })
+  }
   const beyond = loop === 'own' ? createOracleVm({ chainId, ruleSet, loop: 'library' }) : undefined
-  const common = oracleCommon(chainId, ruleSet)
-  const customOpcodes = loop === 'own' ? [] : oracleOpcodes(common, ruleSet)
+  const common = petersburgCommon(ruleSet, chainId)
+  const customOpcodes = loop === 'own' ? [] : [pausingJumpDestination, touchingDestruction(common)]
   const options = { common, bn254: new NobleBN254(), customOpcodes, params: {} } as unknown as EVMOpts
   const vm = createVm({
     chainId,
     ...hot,
-    ...(ruleSet === 'petersburg' && { rulesAt: () => PETERSBURG }),
-    makeEvm: (run) => {
-      if (loop === 'own') return new EthereumEvm(run, options)
-      return ruleSet === 'chain' ? new LibraryLoopEvm(run, options) : new EthereumLoopEvm(run, options)
-    },
+    rulesAt: () => PETERSBURG,
+    makeEvm: (run) => (loop === 'own' ? new EthereumEvm(run, options) : new EthereumLoopEvm(run, options)),
   })
   return {
     rulesAt: vm.rulesAt,
@@ -202,7 +236,6 @@ export function createOracleVm(parts: {
       if (beyond !== undefined && message.gas > MAX_GAS) return beyond.run(message, state, env, options)
       forgetTouches(state)
       const result = await vm.run(message, state, env, options)
-      if (ruleSet === 'chain') return result
       const touches = touchesOn(state)
       if (message.to !== null && result.status === 'succeeded') touches.add(message.to)
       touched.set(result, touches.all())

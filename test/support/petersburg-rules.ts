@@ -170,6 +170,7 @@ export const PETERSBURG: VmRules = {
   precompiles: new Map([...PRECOMPILES].slice(0, 8)),
   maxDepth: 1024,
   codeHeaders: false,
+  hashesBareContracts: true,
   maxGas: 2n ** 64n,
   maxInitcodeSize: Number.POSITIVE_INFINITY,
   frames: { ...PRESENT_FRAMES, refusesEfCode: false },

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import type { Hex } from '../../src/encoding/hex.ts'
 import { COINBASE, NOBODY, SENDER } from './execution.ts'
-import type { RuleSet } from './library-loop.ts'
+import type { RuleSet } from './oracle-vm.ts'
 
 /** Four contracts, whose short addresses make short pushes. */
 export const CONTRACTS: readonly Hex[] = ['a1', 'a2', 'a3', 'a4'].map(

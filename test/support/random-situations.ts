@@ -5,7 +5,7 @@ import { keccakHex } from '../../src/encoding/hash.ts'
 import type { Hex } from '../../src/encoding/hex.ts'
 import type { GivenAccount, Situation } from './differential.ts'
 import { COINBASE, ENVIRONMENT, NOBODY, SENDER, transaction } from './execution.ts'
-import type { RuleSet } from './library-loop.ts'
+import type { RuleSet } from './oracle-vm.ts'
 import { CONTRACTS, HOLLOW, programs } from './random-programs.ts'
 
 const balance = fc.constantFrom(0n, 1n, 10n, 10n ** 18n)

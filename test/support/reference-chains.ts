@@ -76,12 +76,11 @@ export interface RunBlock {
   readonly header: Header
 }
 
-/** Runs chains from the regtest genesis on; keeps the blocks of all of them. */
-export function createReferenceReplay() {
+/** Runs chains from the regtest genesis on, by default on our own EVM; keeps the blocks of all of them. */
+export function createReferenceReplay(vm = createVm({ chainId: config.chainId })) {
   const nodes = new Map<Hex, Uint8Array>()
   const code = new Map<Hex, Uint8Array>()
   const trie = new StateTrie({ node: (hash) => nodes.get(hash), code: (hash) => code.get(hash) })
-  const vm = createVm({ chainId: config.chainId })
   const known = new Map<Hex, ExecutedBlock>()
 
   function keep(root: Hex, state: Overlay): Hex {

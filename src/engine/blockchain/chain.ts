@@ -10,8 +10,9 @@ import {
   precompilesWith,
 } from '../../evm/precompiles/impersonated-signatures.ts'
 import { type Vm, type VmRules, vmRulesOf } from '../../evm/rules.ts'
-import { createVm } from '../../evm/vm.ts'
+import { createVm, type VmParts } from '../../evm/vm.ts'
 import type { Logger } from '../../logger.ts'
+import type { EvmChoice } from '../../options/engine-settings.ts'
 import { type OnDemand, runOnce } from '../../state/fork/demand.ts'
 import type { CommittedState, StateReader } from '../../state/model.ts'
 import { Overlay } from '../../state/overlay.ts'
@@ -75,6 +76,8 @@ export interface ChainOptions {
   readonly logger: Logger
   /** Wall clock, Unix seconds. */
   readonly now: () => number
+  /** What executes messages. */
+  readonly evm: EvmChoice
   /** Signatures that ECRECOVER answers from a list, which may change. */
   readonly signatures: ImpersonatedSignatures
 }
@@ -98,7 +101,8 @@ export async function openChain(options: ChainOptions): Promise<Chain> {
   const forked = from && (await fork?.start(from))
   const networkRules = vmRulesOf(config.name)
   const rulesAt = fork === undefined ? networkRules : withUpstreamBridge(networkRules, fork)
-  const vm = createVm({
+  const makeVm = await vmMaker(options.evm)
+  const vm = makeVm({
     chainId: config.chainId,
     rulesAt: withSignatures(rulesAt, options.signatures),
     onNotice: (notice) => logger.warn(notice),
@@ -112,7 +116,7 @@ export async function openChain(options: ChainOptions): Promise<Chain> {
   const stateAfter = ({ postState }: ExecutedBlock) => trie.reader(postState)
   const access = { config, blockchain, blocks }
   const notices: string[] = []
-  const importVm = createVm({
+  const importVm = makeVm({
     chainId: config.chainId,
     rulesAt,
     onNotice(notice) {
@@ -132,6 +136,13 @@ export async function openChain(options: ChainOptions): Promise<Chain> {
     headState: () => stateAfter(blockchain.head),
     validateBlock: createBlockValidation({ ...access, vm: importVm, trie, now, notices }),
   }
+}
+
+/** Makes VMs with the chosen EVM; that of the library is loaded where it is chosen. */
+async function vmMaker(evm: EvmChoice): Promise<(parts: VmParts) => Vm> {
+  if (evm === 'tandem') return createVm
+  const { createChosenVm } = await import('../../ethereumjs/create-vm.ts')
+  return (parts) => createChosenVm(evm, parts)
 }
 
 /** The rules of a network with these signatures in ECRECOVER; one record for each of the network's. */

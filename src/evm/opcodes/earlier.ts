@@ -81,7 +81,11 @@ function replacements(isActive: IsActive): Operation[] {
   if (isActive('rskip140') && !isActive('rskip169')) replaced.push(EXTCODEHASH)
   if (!isActive('rskip150')) {
     const early = { gasOverflows: true, maxDepth: 1024 }
-    replaced.push(caller(0xf1, 'CALL', 'call', early), caller(0xf2, 'CALLCODE', 'callcode', early))
+    replaced.push(
+      caller(0xf1, 'CALL', 'call', early),
+      caller(0xf2, 'CALLCODE', 'callcode', early),
+      caller(0xf4, 'DELEGATECALL', 'delegatecall', early),
+    )
     if (isActive('rskip91')) {
       const staticTakesValue = !isActive('rskip103')
       replaced.push(caller(0xfa, 'STATICCALL', 'staticcall', { ...early, staticTakesValue }))

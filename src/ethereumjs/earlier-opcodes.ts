@@ -1,0 +1,83 @@
+/** DUPN, SWAPN and TXINDEX, which RSKIP-191 removed (docs/protocol.md#75-activation). */
+import { FAILURE } from '../evm/frame.ts'
+import { GAS } from '../evm/gas-schedule.ts'
+import { fail, type Opcode, type RunState, runOf } from './run-state.ts'
+
+const PUSH1 = 0x60
+const PUSH32 = 0x7f
+
+/** Is there an opcode at this place, and no byte that a push from an earlier one takes? */
+function isInstruction(code: Uint8Array, pc: number): boolean {
+  let at = 0
+  while (at < pc) {
+    const opcode = code[at] ?? 0
+    at += opcode >= PUSH1 && opcode <= PUSH32 ? opcode - PUSH1 + 2 : 1
+  }
+  return at === pc
+}
+
+/**
+ * The byte behind the opcode is passed over. Where the code then goes on within the data of a push, which the library
+ * does not expect, its opcodes run from here until they meet those that it knows.
+ */
+async function passByte(runState: RunState): Promise<void> {
+  const { interpreter, code } = runState
+  runState.programCounter++
+  while (runState.programCounter < code.length && !isInstruction(code, runState.programCounter)) {
+    const opcode = code[runState.programCounter] ?? 0
+    if (opcode >= PUSH1 && opcode <= PUSH32) {
+      const at = runState.programCounter + 1
+      const bytes = code.subarray(at, at + opcode - PUSH1 + 1)
+      const word = BigInt(`0x0${Buffer.from(bytes).toString('hex')}`)
+      runState.cachedPushes[at] = word << BigInt(8 * (opcode - PUSH1 + 1 - bytes.length))
+    }
+    runState.opCode = opcode
+    await interpreter.runStep()
+  }
+}
+
+/** Takes the number of a word in the stack off it: that word's index from the top, the deepest fails. */
+function popDepth({ stack }: RunState, more: number): number {
+  const depth = stack.pop()
+  if (depth >= BigInt(stack.length)) fail(FAILURE.STACK_UNDERFLOW)
+  const n = Number(depth) + more
+  if (n > stack.length) fail(FAILURE.STACK_UNDERFLOW)
+  return n
+}
+
+/** Fails with fewer words on the stack. */
+function need({ stack }: RunState, words: number): void {
+  if (stack.length < words) fail(FAILURE.STACK_UNDERFLOW)
+}
+
+/** The opcodes by number. */
+export const RETIRED: readonly Opcode[] = [
+  {
+    opcode: 0xa8,
+    opcodeName: 'DUPN',
+    baseFee: GAS.veryLow,
+    async logicFunction(runState) {
+      need(runState, 2)
+      const n = popDepth(runState, 1)
+      runState.stack.dup(n)
+      await passByte(runState)
+    },
+  },
+  {
+    opcode: 0xa9,
+    opcodeName: 'SWAPN',
+    baseFee: GAS.veryLow,
+    async logicFunction(runState) {
+      need(runState, 3)
+      const n = popDepth(runState, 2)
+      runState.stack.swap(n - 1)
+      await passByte(runState)
+    },
+  },
+  {
+    opcode: 0xaa,
+    opcodeName: 'TXINDEX',
+    baseFee: GAS.base,
+    logicFunction: (runState) => runState.stack.push(BigInt(runOf(runState).session.transactionIndex)),
+  },
+]
