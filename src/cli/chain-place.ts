@@ -1,7 +1,8 @@
 /** Where the chain of a command is: in a data directory, which its flags name and describe, or at a running node. */
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { NodeError } from '../errors.ts'
 import type { NodeOptions } from '../options/options.ts'
+import { hidden } from './secrets.ts'
 import { addSettingFlags, typedFlags } from './setting-flags.ts'
 import { readSettings } from './settings.ts'
 import { withGenesisFile } from './state-files.ts'
@@ -36,7 +37,9 @@ export function addChainFlags(command: Command): void {
 
 /** Adds the flag that names a running node; `action` is what is done there: "to read". */
 export function addUrlFlag(command: Command, action: string): void {
-  command.option('--url <url>', `a running node ${action}, in place of a data directory`)
+  command.addOption(
+    hidden(new Option('--url <url>', `a running node ${action}, in place of a data directory`)),
+  )
 }
 
 /** The running node that the flags name, or `undefined`. Throws `invalid-options` when they name a directory as well. */

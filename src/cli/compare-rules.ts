@@ -1,5 +1,5 @@
 /** `tandem drift`: transactions of a running node under this chain's rules and under Ethereum's. */
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import pc from 'picocolors'
 import { z } from 'zod'
 import { PRECOMPILE_ADDRESS } from '../chain/config.ts'
@@ -8,6 +8,7 @@ import { NodeError } from '../errors.ts'
 import { ComparisonReport } from '../rpc/methods/comparison.ts'
 import { AddressText, HashText, QuantityText } from '../rpc/wire/scalars.ts'
 import { createRemote, DEFAULT_URL, type Remote } from './remote.ts'
+import { hidden } from './secrets.ts'
 import type { Writers } from './start.ts'
 import { plain } from './terminal-text.ts'
 import { checkHash } from './trace.ts'
@@ -174,7 +175,7 @@ export function fillCompareCommand(command: Command, writers: Writers): void {
       '--fork <name>',
       'petersburg, istanbul, berlin, london, paris, shanghai or cancun (default: the last)',
     )
-    .option('--url <url>', 'URL of the node', DEFAULT_URL)
+    .addOption(hidden(new Option('--url <url>', 'URL of the node').default(DEFAULT_URL)))
     .option('--json', 'print JSON; with --all one object a line')
     .action((hash: string | undefined, options: ComparisonOptions) => drift(hash, options, writers))
 }

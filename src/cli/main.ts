@@ -6,7 +6,7 @@ import { packageVersion } from '../store/package-files.ts'
 import { ListenError } from '../transport/listen.ts'
 import { useCompileCache } from './compile-cache.ts'
 import { createLineWriter } from './line-writer.ts'
-import { shownCommandLine } from './secrets.ts'
+import { beginningOf, shownCommandLine } from './secrets.ts'
 import type { NodeWriters } from './start.ts'
 import { delayOptimization } from './v8-settings.ts'
 
@@ -120,6 +120,7 @@ function program(): Command {
     delayOptimization()
     const fill = await loaders.get(asked)?.()
     fill?.(asked, { output, errors })
+    process.title = shownCommandLine(process.argv, asked)
   })
   // Commander's own help would show the command without its flags.
   command
@@ -139,8 +140,8 @@ process.on('uncaughtException', (error) => {
   void fail(`unexpected failure: ${error instanceof Error ? error.message : String(error)}`, EXIT.failed)
 })
 
-const title = shownCommandLine(process.argv)
-if (title !== undefined) process.title = title
+// Which of the flags have secrets is known when the command is loaded.
+process.title = beginningOf(process.argv)
 
 try {
   await program().parseAsync()

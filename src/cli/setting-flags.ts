@@ -1,6 +1,7 @@
 /** Flags of settings on a command: read as text, since settings from every source are checked in one place. */
 import { type Command, Option } from 'commander'
 import { describeDefault, type Setting } from '../options/setting.ts'
+import { hidden } from './secrets.ts'
 import { CONFIG_FLAG, flagName, SETTINGS, type TypedFlags, variableOf } from './settings.ts'
 
 function helpOf(setting: Setting<unknown, unknown>): string {
@@ -24,7 +25,7 @@ export function addSettingFlag(command: Command, setting: Setting<unknown, unkno
       before === undefined ? text : `${before}${repeatable}${text}`,
     )
   }
-  command.addOption(option)
+  command.addOption(setting.secret ? hidden(option) : option)
 }
 
 /** Adds the flag of the configuration file, and those of the settings with these keys. */

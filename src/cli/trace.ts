@@ -1,5 +1,5 @@
 /** `tandem trace`: one transaction of a running node as a call tree with its events and state changes. */
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import pc from 'picocolors'
 import { z } from 'zod'
 import { readArtifacts } from '../abi/artifact-files.ts'
@@ -14,6 +14,7 @@ import { callTreeLines, contractText, type TreeContext } from './call-tree-lines
 import { printAll } from './line-writer.ts'
 import { createRemote, DEFAULT_URL, type Remote } from './remote.ts'
 import { WireCallTree, WireStateDiff } from './remote-trace.ts'
+import { hidden } from './secrets.ts'
 import { addSettingFlags, typedFlags } from './setting-flags.ts'
 import { readSettings, type Settings } from './settings.ts'
 import type { Writers } from './start.ts'
@@ -163,7 +164,7 @@ async function traceOnFork(
 export function fillTraceCommand(command: Command, writers: Writers): void {
   command
     .argument('<hash>', 'hash of the transaction')
-    .option('--url <url>', 'where the node answers', DEFAULT_URL)
+    .addOption(hidden(new Option('--url <url>', 'where the node answers').default(DEFAULT_URL)))
     .option(
       '--abi <paths>',
       'ABI files, artifact folders, Hardhat or Foundry projects: names for what is printed',

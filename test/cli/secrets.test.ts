@@ -1,10 +1,18 @@
 /** Secrets on a command line: neither errors nor the list of processes repeat them. */
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { fillAnvilCommand } from '../../src/cli/anvil/command.ts'
+import type { AnvilSettings } from '../../src/cli/anvil/flag-values.ts'
+import { ANVIL_FLAGS } from '../../src/cli/anvil/flags.ts'
 import { createRemote } from '../../src/cli/remote.ts'
-import { shownAddress, shownCommandLine } from '../../src/cli/secrets.ts'
+import { beginningOf, shownAddress, shownCommandLine } from '../../src/cli/secrets.ts'
+import { SETTINGS } from '../../src/cli/settings.ts'
+import type { NodeWriters } from '../../src/cli/start.ts'
+import { fillStartCommand } from '../../src/cli/start-command.ts'
+import { fillTraceCommand } from '../../src/cli/trace.ts'
 import { generateKey } from '../../src/transport/keys/api-key.ts'
 import { startCommand } from '../support/command.ts'
 import { servedNode } from '../support/served-node.ts'
@@ -42,19 +50,78 @@ describe('an address', () => {
   })
 })
 
+/** A command as `tandem` has it. */
+function filled(name: string, fill: (command: Command, writers: NodeWriters) => void): Command {
+  const command = new Command(name)
+  fill(command, { output: silent, errors: silent })
+  return command
+}
+
+const silent: NodeWriters['output'] = { write() {}, later() {}, flush: async () => {} }
+const SECRET = 'swordfish'
+const secretSettings = Object.values(SETTINGS).filter(({ secret }) => secret)
+
 describe('a command line', () => {
-  it('is left alone where it holds no secret', () => {
-    expect(
-      shownCommandLine(['node', 'main.js', 'start', '--port', '0', '--api-keys', 'keys.json']),
-    ).toBeUndefined()
+  const start = filled('start', fillStartCommand)
+  const anvil = filled('anvil', fillAnvilCommand)
+  const shown = (command: Command, ...args: string[]) =>
+    shownCommandLine(['node', 'main.js', command.name(), ...args], command)
+
+  it('is left as it is where it holds no secret', () => {
+    expect(shown(start, '--port', '0', '--api-keys', 'keys.json', '--no-wallet')).toBe(
+      'node main.js start --port 0 --api-keys keys.json --no-wallet',
+    )
   })
 
-  it('hides the values of the flags that may', () => {
-    const words = ['node', 'main.js', 'start', '--redis', 'redis://:pw@h', '--mnemonic=a b c', '--port', '0']
-    expect(shownCommandLine(words)).toBe('node main.js start --redis *** --mnemonic=*** --port 0')
-    expect(shownCommandLine(['tandem', 'trace', '0x1', '--url', 'http://h/tandem_k'])).toBe(
-      'tandem trace 0x1 --url ***',
+  it.each(secretSettings.map(({ flag }) => flag.replace(/ .*/, '')))('hides the value of %s', (flag) => {
+    expect(shown(start, '--port', '0', flag, SECRET, '--memory')).toBe(
+      `node main.js start --port 0 ${flag} *** --memory`,
     )
+    expect(shown(start, `${flag}=${SECRET}`)).toBe(`node main.js start ${flag}=***`)
+  })
+
+  it('hides the values of all flags of Anvil that set a secret', () => {
+    const hiding = new Set<string>()
+    for (const { flags, aliases = [], apply } of ANVIL_FLAGS) {
+      const settings = { node: {}, serve: {} } as AnvilSettings
+      try {
+        apply(SECRET, settings, 'flag')
+      } catch {
+        // It takes numbers or names alone.
+      }
+      const keys = [...Object.keys(settings.node), ...Object.keys(settings.serve)]
+      const isSecret = keys.some((key) => SETTINGS[key]?.secret) || settings.mnemonicSeed !== undefined
+      if (!isSecret) continue
+      for (const flag of [...(flags.match(/--?[a-z][\w-]*/g) ?? []), ...aliases]) hiding.add(flag)
+    }
+    expect([...hiding]).toEqual([
+      '-m',
+      '--mnemonic',
+      '--mnemonic-seed-unsafe',
+      '-f',
+      '--fork-url',
+      '--rpc-url',
+      '--fork-header',
+      '--fork-headers',
+    ])
+    for (const flag of hiding) expect(shown(anvil, flag, SECRET)).toBe(`node main.js anvil ${flag} ***`)
+    expect(shown(anvil, `-m${SECRET}`, `-f${SECRET}`)).toBe('node main.js anvil -m*** -f***')
+    expect(shown(anvil, '-qm', SECRET)).toBe('node main.js anvil -qm ***')
+  })
+
+  it('hides what a misspelt flag holds, the address of a node, and nothing of another program', () => {
+    expect(shown(start, `--mnemonik=${SECRET}`)).toBe('node main.js start --mnemonik=***')
+    expect(shown(filled('trace', fillTraceCommand), '0x1', '--url', `http://h/${SECRET}`)).toBe(
+      'node main.js trace 0x1 --url ***',
+    )
+    expect(shown(start, '--port', '0', '--', 'npm', '--url', 'x')).toBe(
+      'node main.js start --port 0 -- npm --url x',
+    )
+  })
+
+  it('is hidden behind its first flag until the flags are known', () => {
+    expect(beginningOf(['node', 'main.js', 'start', '-m', SECRET])).toBe('node main.js start ***')
+    expect(beginningOf(['node', 'main.js', 'methods'])).toBe('node main.js methods')
   })
 
   it.skipIf(process.platform !== 'linux')('is hidden from the list of processes', async () => {

@@ -6,7 +6,8 @@ import { NodeError } from '../../errors.ts'
 import type { Node } from '../../node.ts'
 import { isLoopback } from '../../options/addresses.ts'
 import { resolveNodeOptions, resolveServeOptions, resolveTerminalOptions } from '../../options/options.ts'
-import type { Settings } from '../settings.ts'
+import { hidden } from '../secrets.ts'
+import { SETTINGS, type Settings } from '../settings.ts'
 import type { NodeWriters, StartStyle } from '../start.ts'
 import { untilSignal } from '../start-command.ts'
 import type { AnvilSettings } from './flag-values.ts'
@@ -109,10 +110,12 @@ function joinLines(value: string, before: string | undefined): string {
 
 /** Fills in the command; its action throws `NodeError` and `ListenError`. */
 export function fillAnvilCommand(command: Command, { output }: NodeWriters): void {
-  for (const { flags, help, aliases = [], repeatable = false } of ANVIL_FLAGS) {
+  for (const { flags, help, aliases = [], repeatable = false, holds } of ANVIL_FLAGS) {
+    const isSecret = holds !== undefined && SETTINGS[holds]?.secret === true
     const option = (text: string, about?: string) => {
       const made = new Option(text, about)
-      return repeatable ? made.argParser(joinLines) : made
+      if (repeatable) made.argParser(joinLines)
+      return isSecret ? hidden(made) : made
     }
     command.addOption(option(flags, help))
     const argument = / [<[].*$/.exec(flags)?.[0] ?? ''

@@ -1,7 +1,7 @@
 /** What the flags of `tandem anvil` set, and how their values are read. */
 import type { Hex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
-import type { NodeOptions, ServeOptions } from '../../options/options.ts'
+import type { NODE_SETTINGS, NodeOptions, ServeOptions } from '../../options/options.ts'
 import type { StateFiles } from '../state-files.ts'
 
 /** What a run of the command is set up with. Every member is absent until a flag sets it. */
@@ -39,6 +39,8 @@ export interface Flag {
   readonly aliases?: readonly string[]
   /** It may be given several times; its values are joined by line breaks. */
   readonly repeatable?: true
+  /** The setting whose value is in its value, where that setting is secret. */
+  readonly holds?: keyof typeof NODE_SETTINGS
   apply(value: string, settings: AnvilSettings, flag: string): void
 }
 

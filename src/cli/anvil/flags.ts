@@ -70,6 +70,7 @@ export const ANVIL_FLAGS: readonly Flag[] = [
   },
   {
     flags: '-m, --mnemonic <words>',
+    holds: 'mnemonic',
     help: 'BIP-39 words to derive the accounts from',
     apply: (value, { node }) => {
       node.mnemonic = value
@@ -88,6 +89,7 @@ export const ANVIL_FLAGS: readonly Flag[] = [
   },
   {
     flags: '--mnemonic-seed-unsafe <seed>',
+    holds: 'mnemonic',
     help: "make a mnemonic from a seed; the words are not those that Anvil's generator makes of it",
     apply: (value, settings) => {
       settings.mnemonicSeed = value

@@ -13,6 +13,7 @@ export const FORK_FLAGS: readonly Flag[] = [
   {
     flags: '-f, --fork-url <url>',
     aliases: ['--rpc-url'],
+    holds: 'fork',
     help: 'fork the chain of this node, at a block with url@block; may be given again, for failover',
     repeatable: true,
     apply: (value, { node }) => {
@@ -36,6 +37,7 @@ export const FORK_FLAGS: readonly Flag[] = [
   {
     flags: '--fork-header <header>',
     aliases: ['--fork-headers'],
+    holds: 'forkHeader',
     help: "HTTP header of requests to the upstream, 'name: value'; may be given again",
     repeatable: true,
     apply: (value, { node }) => {
