@@ -15,6 +15,9 @@ const AWAITS_OPCODES = /\bloop: 'library'/
 /** Replaces timers and clocks while a seed runs. */
 const SIMULATION = 'test/simulation/'
 
+/** Counts steps of iterators, which makes all iteration of the process slow from then on. */
+const COUNTS_WORK = /support\/work\.ts/
+
 /**
  * These files have a process each. All others share one process a worker, which loads each module once; loading the
  * node anew for each file takes longer than all of their tests.
@@ -24,7 +27,8 @@ const isolated = readdirSync(new URL('test', import.meta.url), { recursive: true
   .map((file) => `test/${file}`)
   .filter((file) => {
     const text = readFileSync(new URL(file, import.meta.url), 'utf8')
-    return REPLACES.test(text) || AWAITS_OPCODES.test(text) || file.startsWith(SIMULATION)
+    const isApart = [REPLACES, AWAITS_OPCODES, COUNTS_WORK].some((sign) => sign.test(text))
+    return isApart || file.startsWith(SIMULATION)
   })
 
 export default defineConfig({

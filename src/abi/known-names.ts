@@ -46,7 +46,8 @@ export class KnownNames {
     events: new Map(),
   }
   readonly #contracts = new Map<string, Artifact>()
-  readonly #creations = new Map<string, Artifact>()
+  /** By length of the creation code, then by its hash. */
+  readonly #creations = new Map<number, Map<Hex, Artifact>>()
 
   /** Entries of a selector or a topic, the latest first. */
   entries(table: NameTable, key: Hex): readonly AbiEntry[] {
@@ -58,9 +59,9 @@ export class KnownNames {
     return this.#contracts.get(codeKey)
   }
 
-  /** Contracts of which the creation code is known. */
-  creations(): Iterable<Artifact> {
-    return this.#creations.values()
+  /** Contracts whose creation code has a length, bytes. */
+  creationsOf(length: number): Iterable<Artifact> {
+    return this.#creations.get(length)?.values() ?? []
   }
 
   /** Learns a contract's names, or learns them anew. */
@@ -74,7 +75,11 @@ export class KnownNames {
     }
     if (artifact.name === '') return
     if (artifact.codeKey !== undefined) this.#contracts.set(artifact.codeKey, artifact)
-    if (artifact.creation !== undefined) this.#creations.set(artifact.creation.hash, artifact)
+    if (artifact.creation === undefined) return
+    const { length, hash } = artifact.creation
+    const known = this.#creations.get(length)
+    if (known === undefined) this.#creations.set(length, new Map([[hash, artifact]]))
+    else known.set(hash, artifact)
   }
 
   /** Forgets what this very artifact brought and none that came later brought too. */
@@ -88,9 +93,10 @@ export class KnownNames {
       if (known.isEmpty) place.table.delete(place.key)
     }
     if (codeKey !== undefined && this.#contracts.get(codeKey) === artifact) this.#contracts.delete(codeKey)
-    if (creation !== undefined && this.#creations.get(creation.hash) === artifact) {
-      this.#creations.delete(creation.hash)
-    }
+    if (creation === undefined) return
+    const known = this.#creations.get(creation.length)
+    if (known?.get(creation.hash) === artifact) known.delete(creation.hash)
+    if (known?.size === 0) this.#creations.delete(creation.length)
   }
 
   #placeOf(entry: AbiEntry): { readonly table: Map<Hex, SharedKeyEntries>; readonly key: Hex } | undefined {

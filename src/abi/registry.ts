@@ -56,6 +56,9 @@ export interface AbiRegistry {
   contracts(): Generator<{ readonly artifact: Artifact; readonly address?: Hex }>
 }
 
+/** Bytes. */
+const WORD = 32
+
 /** Longest text of something decoded, characters. */
 const MAX_TEXT = 2000
 
@@ -207,9 +210,11 @@ function registryOf(bounds: RegistrationBounds, from: Contents): AbiRegistry {
     return undefined
   }
 
-  function* creations(): Generator<Artifact> {
-    yield* registered.creations()
-    yield* added.creations()
+  /** Contracts whose creation code may stand at the start of init code: arguments behind it are whole words. */
+  function* creations(initcode: Uint8Array): Generator<Artifact> {
+    for (const names of [registered, added]) {
+      for (let length = initcode.length; length >= WORD; length -= WORD) yield* names.creationsOf(length)
+    }
   }
 
   /** The named contract of which the code is. */
@@ -292,10 +297,10 @@ function registryOf(bounds: RegistrationBounds, from: Contents): AbiRegistry {
       return found && { name: found.entry.name, parameters: found.entry.inputs, values: found.values }
     },
     creation(initcode) {
-      for (const { name, entries, creation } of creations()) {
-        if (creation === undefined || creation.length > initcode.length) continue
+      for (const { name, entries, creation } of creations(initcode)) {
+        if (creation === undefined) continue
         const code = initcode.subarray(0, creation.length)
-        if (toHex(code.subarray(-32)) !== creation.end || keccakHex(code) !== creation.hash) continue
+        if (toHex(code.subarray(-WORD)) !== creation.end || keccakHex(code) !== creation.hash) continue
         const parameters = entries.find(({ kind }) => kind === 'constructor')?.inputs ?? []
         const values = codec?.decode(parameters, initcode.subarray(creation.length))
         return values === undefined ? { name, parameters: [], values: [] } : { name, parameters, values }

@@ -27,6 +27,7 @@ import type {
   MineRequest,
   MiningMode,
   MiningWork,
+  PooledOfSender,
   ReceiptView,
   ReorgRequest,
   Settled,
@@ -76,6 +77,12 @@ export interface Queries
   pendingTransactions(): readonly Transaction[]
   /** Pooled transactions that wait for an earlier nonce, sender by sender in order of nonce. */
   queuedTransactions(): readonly Transaction[]
+  /** The runnable transaction at a position of that list; goes through the senders before its own. */
+  pendingTransactionAt(position: number): Transaction | undefined
+  /** The pooled transactions of one sender. */
+  pooledOf(sender: Hex): PooledOfSender
+  /** The pooled transaction of a sender with a nonce, runnable or queued. */
+  pooledAt(sender: Hex, nonce: bigint): Transaction | undefined
   /** Numbers of both, in constant time. */
   poolSize(): { readonly pending: number; readonly queued: number }
   /** Virtual gas of a sender at its last transaction (`since`: Unix seconds); `undefined` without quotas or for an unknown sender. */

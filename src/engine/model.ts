@@ -193,6 +193,12 @@ export interface TransactionNotes {
   readonly console?: readonly string[]
 }
 
+/** The pooled transactions of a sender, each list in order of nonce. */
+export interface PooledOfSender {
+  readonly pending: readonly Transaction[]
+  readonly queued: readonly Transaction[]
+}
+
 /** Transactions that became runnable. */
 export interface PoolUpdate {
   readonly added: readonly Transaction[]

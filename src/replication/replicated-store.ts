@@ -21,7 +21,7 @@ export function createReplicatedStore(local: Store): ReplicatedStore {
   return {
     lastHead: local.lastHead,
     get: (prefix, id, keys) => local.get(prefix, id, keys),
-    entries: (from, to, reverse) => local.entries(from, to, reverse),
+    entries: (from, to, reverse, most) => local.entries(from, to, reverse, most),
     async batch(writes) {
       const changes = writes.filter((write) => write.type !== 'after')
       if (replicate === undefined || !changes.some(isShared)) return local.batch(writes)

@@ -19,6 +19,9 @@ export interface AccountBlock {
 /** In place of the index of the REMASC transaction, so that it can be left out without reading the block. */
 export const REMASC_INDEX = 0xffff_ffff
 
+/** Entries that are read at once: a caller wants a page, and an account may be in each block. */
+const BLOCKS_AT_ONCE = 64
+
 const HEIGHT_DIGITS = 12
 const NONCE_DIGITS = 16
 /** Above the height of any block. */
@@ -161,27 +164,32 @@ export class AccountIndex {
   /** The last transaction up to a height with this sender and nonce. */
   async transactionOf(sender: Hex, nonce: bigint, upTo: number): Promise<Hex | undefined> {
     const key = nonceKey(sender, nonce)
-    const range = this.#tables.senderNonces.range(atHeight(key, 0), atHeight(key, upTo + 1), true)
+    const range = this.#tables.senderNonces.range(atHeight(key, 0), atHeight(key, upTo + 1), true, 1)
     for await (const [, hash] of range) return hash
     return undefined
   }
 
   /** The last creation of a contract up to a height. */
   async creationOf(contract: Hex, upTo: number): Promise<ContractOrigin | undefined> {
-    const range = this.#tables.creators.range(atHeight(contract, 0), atHeight(contract, upTo + 1), true)
+    const range = this.#tables.creators.range(atHeight(contract, 0), atHeight(contract, upTo + 1), true, 1)
     for await (const [, origin] of range) return origin
     return undefined
   }
 
   /** The blocks from `from` to `to`, both included, with transactions of an account, ascending or descending. */
   async *blocksOf(account: Hex, from: number, to: number, descending: boolean): AsyncGenerator<AccountBlock> {
-    const range = this.#tables.accountBlocks.range(
-      atHeight(account, from),
-      atHeight(account, Math.min(to, ABOVE_ALL - 1) + 1),
-      descending,
-    )
-    for await (const [key, indexes] of range) {
-      yield { height: heightOfKey(key), indexes }
+    let [first, last] = [from, Math.min(to, ABOVE_ALL - 1)]
+    for (let isOver = false; !isOver; ) {
+      isOver = true
+      const bounds = [atHeight(account, first), atHeight(account, last + 1)] as const
+      let left = BLOCKS_AT_ONCE
+      for await (const [key, indexes] of this.#tables.accountBlocks.range(...bounds, descending, left)) {
+        const height = heightOfKey(key)
+        yield { height, indexes }
+        if (descending) last = height - 1
+        else first = height + 1
+        isOver = --left > 0
+      }
     }
   }
 

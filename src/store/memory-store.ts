@@ -70,10 +70,18 @@ export function createMemoryStore(base: FrozenEntries = NOTHING): Store {
       if (base === NOTHING) return table?.get(id)
       return table?.has(id) ? table.get(id) : base.get(keys.encode(prefix, id))
     },
-    async *entries(from, to, reverse = false) {
+    async *entries(from, to, reverse = false, most = Number.POSITIVE_INFINITY) {
       // A bound that is a prefix alone ends before the first key of its table, which need not be sorted for it.
       const last = (to[0] ?? 0) + (to.length > 1 ? 1 : 0)
-      const own = tables.slice(from[0] ?? 0, last).flatMap((table) => table?.range(from, to) ?? [])
+      const within = tables.slice(from[0] ?? 0, last).filter((table) => table !== undefined)
+      const [table] = within
+      // Below the entries of a base, one that is hidden here may be missing from so many.
+      const isLimited = most < Number.POSITIVE_INFINITY && base === NOTHING && within.length === 1
+      if (isLimited && table?.some !== undefined) {
+        yield* table.some(from, to, reverse, most)
+        return
+      }
+      const own = within.flatMap((each) => each.range(from, to))
       const entries = merged(base.range(from, to), own)
       yield* reverse ? entries.reverse() : entries
     },

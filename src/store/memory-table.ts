@@ -17,6 +17,13 @@ export interface MemoryTable {
   remove(id: Id): void
   /** Entries with `from` <= key < `to` in order. */
   range(from: Uint8Array, to: Uint8Array): TableEntry[]
+  /** The first so many of them that are not hidden, or the last in reverse; only where keys are kept in order. */
+  some?(
+    from: Uint8Array,
+    to: Uint8Array,
+    reverse: boolean,
+    most: number,
+  ): (readonly [key: Uint8Array, value: Uint8Array])[]
 }
 
 /** A key and the id that it encodes. */
@@ -27,19 +34,36 @@ interface SortedKey {
 
 const keyOf = ({ key }: SortedKey): Uint8Array => key
 
-/** New keys up to this many are inserted one by one; more are sorted with the rest. */
+/** New keys up to this many are inserted one by one; more are sorted and merged. */
 const FEW = 32
+
+const byKey = (a: SortedKey, b: SortedKey): number => compare(a.key, b.key)
+
+/** Two lists in order as one; a key that is in both stands once. Looks at few keys of the first, and copies the others. */
+function mergedKeys(known: readonly SortedKey[], fresh: readonly SortedKey[]): SortedKey[] {
+  const merged: SortedKey[] = []
+  let from = 0
+  for (const item of fresh) {
+    const at = lowerBound(known, item.key, keyOf, from)
+    for (; from < at; from++) merged.push(known[from] as SortedKey)
+    const isThere = [known[at], merged.at(-1)].some((one) => one !== undefined && byKey(one, item) === 0)
+    if (!isThere) merged.push(item)
+  }
+  for (; from < known.length; from++) merged.push(known[from] as SortedKey)
+  return merged
+}
 
 /** In place of a location: the entry hides one of the base. */
 const HIDDEN = -1
 
-/** Position of the first item whose key is not below the bound; the items are in the order of their keys. */
+/** Position, from `above` on, of the first item whose key is not below the bound; the items are in the order of their keys. */
 export function lowerBound<T>(
   items: readonly T[],
   bound: Uint8Array,
   keyOfItem: (item: T) => Uint8Array,
+  above = 0,
 ): number {
-  let [low, high] = [0, items.length]
+  let [low, high] = [above, items.length]
   while (low < high) {
     const middle = (low + high) >>> 1
     if (compare(keyOfItem(items[middle] as T), bound) < 0) low = middle + 1
@@ -85,8 +109,10 @@ export function createOrderedTable(prefix: number, keys: KeyCodec<Id>): MemoryTa
 
   function inOrder(): readonly SortedKey[] {
     const sortedKey = (id: Id): SortedKey => ({ key: keys.encode(prefix, id), id })
-    if (sorted === undefined || added.length > FEW) {
-      sorted = Array.from(locations.keys(), sortedKey).sort((a, b) => compare(a.key, b.key))
+    if (sorted === undefined) {
+      sorted = Array.from(locations.keys(), sortedKey).sort(byKey)
+    } else if (added.length > FEW) {
+      sorted = mergedKeys(sorted, added.map(sortedKey).sort(byKey))
     } else {
       for (const item of added.map(sortedKey)) {
         const at = lowerBound(sorted, item.key, keyOf)
@@ -115,6 +141,17 @@ export function createOrderedTable(prefix: number, keys: KeyCodec<Id>): MemoryTa
       locations.delete(id)
       discard(location)
       if (sorted !== undefined && sorted.length > 2 * locations.size + FEW) forgetOrder()
+    },
+    some(from, to, reverse, most) {
+      const all = inOrder()
+      const [first, end] = [lowerBound(all, from, keyOf), lowerBound(all, to, keyOf)]
+      const found: (readonly [Uint8Array, Uint8Array])[] = []
+      for (let step = 0; step < end - first && found.length < most; step++) {
+        const { key, id } = all[reverse ? end - 1 - step : first + step] as SortedKey
+        const value = get(id)
+        if (value !== undefined) found.push([key, value])
+      }
+      return found
     },
     range(from, to) {
       const all = inOrder()

@@ -23,11 +23,15 @@ export type Write = Change | { readonly type: 'after'; readonly run: () => void 
 export interface KeyValueReader {
   /** The value of a table's entry. `keys` is asked for the bytes of its key where they are needed. */
   get<K extends Id>(prefix: number, id: K, keys: KeyCodec<K>): Uint8Array | undefined
-  /** Entries with `from` <= key < `to` in the order of their keys, or in reverse, as of the moment of the call. */
+  /**
+   * Entries with `from` <= key < `to` in the order of their keys, or in reverse, as of the moment of the call. The caller
+   * reads `most` of them: the rest need not be collected.
+   */
   entries(
     from: Uint8Array,
     to: Uint8Array,
     reverse?: boolean,
+    most?: number,
   ): AsyncIterable<readonly [Uint8Array, Uint8Array]>
 }
 
@@ -178,13 +182,20 @@ export class Table<K extends Id, V> {
     }
   }
 
-  /** Entries with `from` <= key < `to` in order, or in reverse; a bound that is left out is the table's own. */
-  async *range(from?: K, to?: K, reverse = false): AsyncIterable<readonly [K, V]> {
+  /** Entries with `from` <= key < `to` in order, or in reverse, `most` of them; a bound that is left out is the table's own. */
+  async *range(
+    from?: K,
+    to?: K,
+    reverse = false,
+    most = Number.POSITIVE_INFINITY,
+  ): AsyncIterable<readonly [K, V]> {
     const lower = from === undefined ? Uint8Array.of(this.#prefix) : this.#keys.encode(this.#prefix, from)
     const upper = to === undefined ? Uint8Array.of(this.#prefix + 1) : this.#keys.encode(this.#prefix, to)
-    for await (const [key, value] of this.#reader.entries(lower, upper, reverse)) {
+    let left = most
+    for await (const [key, value] of this.#reader.entries(lower, upper, reverse, most)) {
       const id = this.#keys.decode(key)
       yield [id, this.#values.decode(value, id)]
+      if (--left === 0) return
     }
   }
 }

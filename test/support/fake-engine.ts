@@ -140,6 +140,12 @@ export function fakeEngine(
     uncle: (block, index) => block.uncles[index],
     pendingTransactions: () => [pooled],
     queuedTransactions: () => [queued],
+    pendingTransactionAt: (position) => [pooled][position],
+    pooledOf: (sender) => ({
+      pending: [pooled].filter(({ from }) => from === sender),
+      queued: [queued].filter(({ from }) => from === sender),
+    }),
+    pooledAt: (sender, nonce) => [pooled, queued].find((one) => one.from === sender && one.nonce === nonce),
     poolSize: () => ({ pending: 1, queued: 1 }),
     accountQuota: (address) => (address === A ? { available: 1.5, since: 7 } : undefined),
     pendingNonce: (address) => (address === A ? 4n : 0n),

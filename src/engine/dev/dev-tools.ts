@@ -180,9 +180,8 @@ export async function createDev(parts: EngineParts): Promise<{
 
     dropTransactionsOf: (sender) =>
       enqueue(async () => {
-        const hashes = [...pool.pending(), ...pool.queued()]
-          .filter(({ from }) => from === sender)
-          .map(({ hash }) => hash)
+        const { pending, queued } = pool.ofSender(sender)
+        const hashes = [...pending, ...queued].map(({ hash }) => hash)
         for (const hash of hashes) pool.drop(hash)
         mining.discardPending()
         await store.batch(persistedPool.drop(hashes))

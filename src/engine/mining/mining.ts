@@ -78,7 +78,7 @@ export function createMining(parts: MiningParts): Mining {
           candidates: pool.candidates(),
         })
       },
-      () => pool.pending()[0],
+      () => pool.pendingAt(0),
     )
   const buildNext = (data: Uint8Array) =>
     afterDelays(async () => {

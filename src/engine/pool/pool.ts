@@ -6,7 +6,7 @@ import type { Hex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
 import type { TransactionOrder } from '../../options/engine-settings.ts'
 import type { StateReader } from '../../state/model.ts'
-import type { ChainUpdate } from '../model.ts'
+import type { ChainUpdate, PooledOfSender } from '../model.ts'
 import { type Admission, type AdmissionOptions, createAdmission } from './admission.ts'
 import { type Candidates, createCandidates } from './order.ts'
 import { PoolBooks } from './pool-books.ts'
@@ -31,6 +31,8 @@ export interface Added {
   /** Transactions that became runnable: this one and the queued ones behind it. */
   readonly promoted: readonly Transaction[]
 }
+
+const NOTHING_POOLED: PooledOfSender = { pending: [], queued: [] }
 
 /** The pool of a node: admits transactions, and updates its books with the chain. */
 export class Pool {
@@ -166,6 +168,28 @@ export class Pool {
   /** Queued transactions, sender by sender in order of nonce. */
   queued(): Transaction[] {
     return [...this.#books.books()].flatMap((book) => book.queued())
+  }
+
+  /** The runnable transaction at a position of `pending()`; goes through the senders before its own. */
+  pendingAt(position: number): Transaction | undefined {
+    let before = 0
+    for (const book of this.#books.books()) {
+      const found = book.pendingAt(position - before)
+      if (found !== undefined) return found
+      before += book.pendingCount
+    }
+    return undefined
+  }
+
+  /** The transactions of a sender, in order of nonce. */
+  ofSender(address: Hex): PooledOfSender {
+    const book = this.#books.of(address)
+    return book === undefined ? NOTHING_POOLED : { pending: [...book.pending()], queued: book.queued() }
+  }
+
+  /** The transaction of a sender with a nonce, runnable or queued. */
+  at(address: Hex, nonce: bigint): Transaction | undefined {
+    return this.#books.of(address)?.at(nonce)?.transaction
   }
 
   /** All transactions, runnable and queued, in order of arrival. */

@@ -58,6 +58,13 @@ export class SenderBook implements SenderQueue {
     return nonce + 1n < this.#next ? this.#entries.get(nonce + 1n) : undefined
   }
 
+  /** The runnable transaction at a position from the first on. */
+  pendingAt(position: number): Transaction | undefined {
+    return position < this.pendingCount
+      ? this.#entries.get(this.#base + BigInt(position))?.transaction
+      : undefined
+  }
+
   *pending(): Generator<Transaction> {
     for (let entry = this.first; entry !== undefined; entry = this.after(entry.transaction.nonce)) {
       yield entry.transaction

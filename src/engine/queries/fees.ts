@@ -2,12 +2,16 @@
 import type { Hex } from '../../encoding/hex.ts'
 import type { ChainAccess } from '../blockchain/ancestry.ts'
 import type { HeaderOverrides } from '../model.ts'
+import { createRecentBlocks } from './recent-blocks.ts'
 
 /** Number of blocks whose gas used decides whether recent prices count. */
 const WINDOW = 50
 /** Maximum number of mined transactions whose prices are read. */
 const PRICES = 512
-const HOUR_SECONDS = 3600
+/** Maximum number of blocks in which they are looked for. */
+const PRICE_BLOCKS = 4096
+
+const HOUR_SECONDS = 3600n
 
 /** Suggested gas price (wei per gas) and hash rates (hashes per second). */
 export interface Fees {
@@ -43,11 +47,9 @@ export function createFees({ blockchain, blocks, now, leastGasPrice, headerOverr
   /** Lower quartile of the gas prices of recent transactions, wei per gas. */
   function lowerQuartile(): bigint {
     const prices: bigint[] = []
-    for (
-      let height = blockchain.head.block.header.number;
-      height > blocks.first && prices.length < PRICES;
-      height--
-    ) {
+    const top = blockchain.head.block.header.number
+    const lowest = Math.max(blocks.first, top - PRICE_BLOCKS)
+    for (let height = top; height > lowest && prices.length < PRICES; height--) {
       const hash = blockchain.headerAt(height)?.hash
       const block = hash === undefined ? undefined : blocks.get(hash)
       for (const transaction of block?.block.transactions ?? []) {
@@ -57,6 +59,8 @@ export function createFees({ blockchain, blocks, now, leastGasPrice, headerOverr
     prices.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))
     return prices[Math.floor(prices.length / 4)] ?? 0n
   }
+
+  const lastHour = createRecentBlocks({ blockchain, blocks, now }, Number(HOUR_SECONDS))
 
   return {
     gasPrice() {
@@ -68,16 +72,11 @@ export function createFees({ blockchain, blocks, now, leastGasPrice, headerOverr
       return market > floor ? market : floor
     },
     hashrate(coinbase) {
-      const since = now() - HOUR_SECONDS
-      let own = 0n
+      const difficulties = lastHour.upToNow()
       let network = 0n
-      for (let height = blockchain.head.block.header.number; height > blocks.first; height--) {
-        const header = blockchain.headerAt(height)?.header
-        if (header === undefined || header.timestamp < since) break
-        network += header.difficulty
-        if (header.coinbase === coinbase) own += header.difficulty
-      }
-      return { own: own / BigInt(HOUR_SECONDS), network: network / BigInt(HOUR_SECONDS) }
+      for (const difficulty of difficulties.values()) network += difficulty
+      const own = difficulties.get(coinbase) ?? 0n
+      return { own: own / HOUR_SECONDS, network: network / HOUR_SECONDS }
     },
   }
 }

@@ -56,6 +56,8 @@ interface Filter {
   readonly owner: string
   /** When it was last polled, milliseconds. */
   used: number
+  /** What it counts for its owner now. */
+  weight: number
   /** Where in its backlog the next poll begins. */
   cursor: number
   /** The head when it began, until the first change of the chain was received. */
@@ -88,6 +90,8 @@ function uuidOf(bytes: Uint8Array): string {
 export function createFilters({ engine, options, elapsed, random }: Parts): Filters {
   const { queries, events } = engine
   const filters = new Map<string, Filter>()
+  /** Total weight of an owner's filters. */
+  const weights = new Map<string, number>()
   let steps = new Backlog<BlockStep>()
   let transactions = new Backlog<Hex>()
   const pollLogs = createLogPoll({ block: queries.block, elapsed, steps: () => steps })
@@ -129,12 +133,17 @@ export function createFilters({ engine, options, elapsed, random }: Parts): Filt
   function tidy(): void {
     if (elapsed() - swept >= SWEEP_MS) sweep()
     if (steps.end - steps.start + transactions.end - transactions.start < highWaterMark) return
-    for (const backlog of [steps, transactions]) {
-      const needed = [...filters.values()].filter((filter) => backlogOf(filter) === backlog)
-      const oldest = Math.min(backlog.end, ...needed.map(({ cursor }) => cursor))
-      backlog.dropBefore(Math.max(oldest, backlog.end - MOST_WAITING))
+    const oldest = new Map<Pick<Backlog<unknown>, 'end'>, number>()
+    for (const filter of filters.values()) {
+      const backlog = backlogOf(filter)
+      oldest.set(backlog, Math.min(filter.cursor, oldest.get(backlog) ?? backlog.end))
     }
-    highWaterMark = 2 * (steps.end - steps.start + transactions.end - transactions.start) + 1024
+    for (const backlog of [steps, transactions]) {
+      backlog.dropBefore(Math.max(oldest.get(backlog) ?? backlog.end, backlog.end - MOST_WAITING))
+    }
+    // The next time after as many events as there are filters to go through.
+    const waiting = steps.end - steps.start + transactions.end - transactions.start
+    highWaterMark = 2 * waiting + Math.max(1024, filters.size)
   }
 
   function isGone(filter: Filter): boolean {
@@ -147,18 +156,36 @@ export function createFilters({ engine, options, elapsed, random }: Parts): Filt
     for (const [id, filter] of filters) if (isGone(filter)) forget(id)
   }
 
+  /** Counts what a filter weighs now for its owner. */
+  function hold(filter: Filter, weight: number): void {
+    const total = (weights.get(filter.owner) ?? 0) + weight - filter.weight
+    filter.weight = weight
+    if (total === 0) weights.delete(filter.owner)
+    else weights.set(filter.owner, total)
+  }
+
   function forget(id: string): void {
+    const filter = filters.get(id)
+    if (filter === undefined) return
+    hold(filter, 0)
     filters.delete(id)
     if (filters.size === 0) unsubscribe?.()
   }
 
+  /** After a poll, which changes how many logs wait. */
+  function reweigh(id: string): void {
+    const filter = filters.get(id)
+    if (filter !== undefined) hold(filter, weigh(filter))
+  }
+
   function add(owner: string, of: Filter['of']): { id: Hex; filter: Filter } {
-    const filter: Filter = { owner, used: elapsed(), cursor: 0, of }
+    const filter: Filter = { owner, used: elapsed(), weight: 0, cursor: 0, of }
     requireCapacity(filter)
     listen()
     const id = toHex(new TextEncoder().encode(uuidOf(random('filter', 16))))
     begin(filter)
     filters.set(id, filter)
+    hold(filter, weigh(filter))
     return { id, filter }
   }
 
@@ -166,13 +193,7 @@ export function createFilters({ engine, options, elapsed, random }: Parts): Filt
   function requireCapacity(added: Filter): void {
     const { maxFilters } = options
     if (maxFilters === 0) return
-    const isFull = () => {
-      let weight = weigh(added)
-      for (const filter of filters.values()) {
-        if (filter.owner === added.owner && filter !== added) weight += weigh(filter)
-      }
-      return weight > maxFilters
-    }
+    const isFull = () => (weights.get(added.owner) ?? 0) - added.weight + weigh(added) > maxFilters
     if (!isFull()) return
     sweep()
     if (!isFull()) return
@@ -243,6 +264,7 @@ export function createFilters({ engine, options, elapsed, random }: Parts): Filt
         const hasPast = filter.blockHash !== undefined || fixedHeight(filter.fromBlock) !== undefined
         if (hasPast) of.waiting = await readPast(made, filter)
         requireCapacity(made)
+        reweigh(id)
         prepare(filter.addresses, filter.topics)
       } catch (error) {
         forget(id)
@@ -255,7 +277,7 @@ export function createFilters({ engine, options, elapsed, random }: Parts): Filt
     async changes(id, owner, timeLimitMs) {
       const filter = find(id, owner)
       const { of } = filter
-      if (of.kind === 'logs') return logChanges(filter, of, timeLimitMs)
+      if (of.kind === 'logs') return logChanges(filter, of, timeLimitMs).finally(() => reweigh(id))
       const fresh = hashesSince(filter, of.kind)
       filter.cursor = fresh.end
       of.read = [...of.read, ...fresh.hashes].slice(-KEPT_ENTRIES)

@@ -84,14 +84,10 @@ export const txpool_contentFrom = method({
   run({ address }, { engine: { queries } }) {
     const ofSender = (transactions: readonly Transaction[]) =>
       Object.fromEntries(
-        transactions
-          .filter(({ from }) => from === address)
-          .map((transaction) => [String(transaction.nonce), toRpcTransaction(transaction)]),
+        transactions.map((transaction) => [String(transaction.nonce), toRpcTransaction(transaction)]),
       )
-    return {
-      pending: ofSender(queries.pendingTransactions()),
-      queued: ofSender(queries.queuedTransactions()),
-    }
+    const { pending, queued } = queries.pooledOf(address)
+    return { pending: ofSender(pending), queued: ofSender(queued) }
   },
 })
 

@@ -120,7 +120,7 @@ export const eth_getBlockTransactionCountByNumber = method({
   errors: ['block-not-found'],
   examples: [{ params: ['pending'], result: '0x0' }],
   async run({ block }, { engine, options: { hideRemasc } }) {
-    if (isPending(block)) return toQuantity(engine.queries.pendingTransactions().length)
+    if (isPending(block)) return toQuantity(engine.queries.poolSize().pending)
     const view = await blockAt(block, engine)
     return toQuantity(shownTransactions(view.executed.block, hideRemasc).length)
   },

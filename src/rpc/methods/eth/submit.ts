@@ -170,9 +170,7 @@ export const eth_resend = method({
     const { from, nonce } = request
     if (nonce === undefined)
       throw invalidParams('transaction.nonce: it has to be that of a waiting transaction')
-    const { pendingTransactions, queuedTransactions } = engine.queries
-    const isWaiting = (one: Transaction) => one.from === from && one.nonce === nonce
-    if (!pendingTransactions().some(isWaiting) && !queuedTransactions().some(isWaiting)) {
+    if (engine.queries.pooledAt(from, nonce) === undefined) {
       throw invalidParams(`transaction: ${from} has no waiting transaction with nonce ${nonce}`)
     }
     const replaced = {

@@ -79,7 +79,7 @@ export const eth_getTransactionByBlockNumberAndIndex = method({
   examples: [{ params: ['pending', '0x0'], result: null }],
   async run({ block, index }, { engine, options }) {
     if ('tag' in block.reference && block.reference.tag === 'pending') {
-      const transaction = engine.queries.pendingTransactions()[index]
+      const transaction = engine.queries.pendingTransactionAt(index)
       return transaction === undefined ? null : toRpcTransaction(transaction)
     }
     return transactionIn(await engine.queries.block(block.reference), index, options.hideRemasc)
@@ -117,7 +117,7 @@ export const eth_getRawTransactionByBlockNumberAndIndex = method({
   examples: [{ params: ['pending', '0x0'], result: null }],
   async run({ block, index }, { engine, options }) {
     if ('tag' in block.reference && block.reference.tag === 'pending') {
-      return bytesOf(engine.queries.pendingTransactions()[index])
+      return bytesOf(engine.queries.pendingTransactionAt(index))
     }
     const view = await engine.queries.block(block.reference)
     return bytesOf(view && shownTransactions(view.executed.block, options.hideRemasc)[index])
@@ -163,8 +163,10 @@ export const eth_getTransactionBySenderAndNonce = method({
   async run({ sender, nonce }, { engine: { queries } }) {
     const mined = await queries.transactionBySenderAndNonce(sender, nonce)
     if (mined !== undefined) return toRpcTransactionView(mined)
-    const pooled = queries.pendingTransactions().find((one) => one.from === sender && one.nonce === nonce)
-    return pooled === undefined ? null : toRpcTransaction(pooled)
+    const pooled = queries.pooledAt(sender, nonce)
+    // Found again by its hash only if it is runnable.
+    const runnable = pooled && queries.transaction(pooled.hash)
+    return runnable === undefined ? null : toRpcTransactionView(runnable)
   },
 })
 
