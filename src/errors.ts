@@ -96,20 +96,26 @@ export interface UpstreamFailure {
   readonly status?: number
 }
 
+/** A name that no open method has, and the nearest of those that have one. */
+export interface UnknownMethod {
+  readonly method: string
+  readonly nearest: string
+}
+
 /**
- * An error with a kind, a sentence, and data for programs: the payload of a revert, the rule that a block breaks, or what an
- * upstream did.
+ * An error with a kind, a sentence, and data for programs: the payload of a revert, the rule that a block breaks, what an
+ * upstream did, or an unknown method's name.
  */
 export class NodeError extends Error {
   readonly kind: ErrorKind
-  readonly data: Hex | BrokenRule | UpstreamFailure | undefined
+  readonly data: Hex | BrokenRule | UpstreamFailure | UnknownMethod | undefined
   /** What a message in the form of another client is made of. */
   readonly failure: ExecutionFailure | undefined
 
   constructor(
     kind: ErrorKind,
     message: string,
-    data?: Hex | BrokenRule | UpstreamFailure,
+    data?: Hex | BrokenRule | UpstreamFailure | UnknownMethod,
     failure?: ExecutionFailure,
   ) {
     super(message)

@@ -64,6 +64,9 @@ function reasonOf(name: string): string | undefined {
   return asked === undefined ? undefined : DEV_METHODS.get(asked)
 }
 
+/** The reference node's message. */
+export const METHOD_NOT_FOUND = 'method not found'
+
 /**
  * The refusal of a method that does not exist here (docs/rpc-reference.md#21-dispatch-order); for one left
  * out on purpose it includes the reason.
@@ -71,6 +74,6 @@ function reasonOf(name: string): string | undefined {
 export function absenceOf(name: string): string {
   const reason = reasonOf(name)
   return reason === undefined
-    ? 'method not found'
+    ? METHOD_NOT_FOUND
     : `the method ${name} does not exist/is not available: ${reason}`
 }

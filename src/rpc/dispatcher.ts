@@ -6,7 +6,6 @@ import type { RandomBytes } from '../engine/randomness.ts'
 import { invalidParams, NodeError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 import type { OnCall } from '../options/options.ts'
-import { absenceOf } from './absent-methods.ts'
 import { CallMeter } from './call-meter.ts'
 import type { LogProgress, Route } from './cluster-routes.ts'
 import { createDeadlines, within } from './deadlines.ts'
@@ -32,6 +31,7 @@ import {
 } from './reply.ts'
 import type { RpcOptions } from './rpc-options.ts'
 import type { Session } from './session.ts'
+import { unknownMethod } from './unknown-method.ts'
 
 /** Takes requests from any transport. */
 export interface Dispatcher {
@@ -161,20 +161,24 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   /** Why a call on a fork may be late. */
   const upstreamDelay = () => engine.fork?.remote.delay()
 
+  /** May a caller know of this method: does its key open it, and can its transport serve it? */
+  function isOpenTo(method: AnyMethod, session: Session): boolean {
+    return session.allows(method) && !(method.notifies && session.notify === undefined)
+  }
+
   /** Finds and checks a method. */
   function find(name: string, session: Session): AnyMethod {
     const method = known.get(name)
-    if (method === undefined) throw new NodeError('method-not-found', absenceOf(name))
+    const namesOpen = () => methods.filter((one) => isOpenTo(one, session)).flatMap(namesOf)
+    if (method === undefined) throw unknownMethod(name, namesOpen, options.preset)
     if (!open.has(method)) {
       const elsewhere = method.presets?.includes(options.preset) === false
-      if (elsewhere && !session.allows(method)) throw new NodeError('method-not-found', absenceOf(name))
+      if (elsewhere && !session.allows(method)) throw unknownMethod(name, namesOpen, options.preset)
       const how = elsewhere ? `: it is open under --preset ${method.presets?.join(' or ')}` : ''
       throw new NodeError('method-not-found', `the method ${name} does not exist/is not available${how}`)
     }
-    // A method that the key does not open, or that this transport cannot serve, is refused like one that does not exist.
-    if (!session.allows(method) || (method.notifies && session.notify === undefined)) {
-      throw new NodeError('method-not-found', absenceOf(name))
-    }
+    // Any other is refused like one that does not exist.
+    if (!isOpenTo(method, session)) throw unknownMethod(name, namesOpen, options.preset)
     return method
   }
 

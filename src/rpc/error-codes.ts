@@ -1,6 +1,12 @@
 /** The JSON-RPC number of each kind of error, and the error member of a reply. */
 import type { Hex } from '../encoding/hex.ts'
-import { type BrokenRule, type ErrorKind, NodeError, type UpstreamFailure } from '../errors.ts'
+import {
+  type BrokenRule,
+  type ErrorKind,
+  NodeError,
+  type UnknownMethod,
+  type UpstreamFailure,
+} from '../errors.ts'
 
 /** docs/rpc-reference.md#4-errors; a new kind does not compile without its number. */
 export const ERROR_CODES = {
@@ -56,7 +62,7 @@ interface MinedFailureData {
 export interface ErrorObject {
   readonly code: number
   readonly message: string
-  readonly data?: Hex | MinedFailureData | BrokenRule | UpstreamFailure
+  readonly data?: Hex | MinedFailureData | BrokenRule | UpstreamFailure | UnknownMethod
 }
 
 const INTERNAL = 'Internal server error'

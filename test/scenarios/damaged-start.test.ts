@@ -12,7 +12,8 @@ it('a start names what is damaged, exits with 1 and prints nothing else, each ti
   for (let life = 0; life < 2; life++) {
     const node = await startCommand(['--data-dir', dataDir, '--mining', 'manual'])
     for (let i = 0; i < 3; i++) await rpc(node.url, 'evm_mine')
-    hashes.push((await rpc(node.url, 'eth_getBlockByNumber', ['latest', false] as never)).hash)
+    const block: unknown = await rpc(node.url, 'eth_getBlockByNumber', ['latest', false] as never)
+    hashes.push((block as { readonly hash: string }).hash)
     await node.end('SIGKILL')
   }
   const [third] = hashes
