@@ -6,8 +6,9 @@ import type { ChainConfig } from './chain/config.ts'
 import type { ForkStart } from './engine/blockchain/chain.ts'
 import { createEngine } from './engine/create-engine.ts'
 import type { Engine } from './engine/engine.ts'
+import { EngineHolder } from './engine/engine-holder.ts'
 import { createForkAnew, openUpstream } from './engine/fork/open-upstream.ts'
-import type { Peers } from './engine/peers/peer-scoring.ts'
+import { openPeers, type Peers } from './engine/peers/peer-scoring.ts'
 import { createRandomness } from './engine/randomness.ts'
 import { createAccounts, MINER_ADDRESS } from './engine/wallet/accounts.ts'
 import { createKeyStore, openKeyStore } from './engine/wallet/key-store.ts'
@@ -40,6 +41,7 @@ import { openSession, type Session } from './rpc/session.ts'
 import type { RemoteChain } from './state/remote/model.ts'
 import { keyFilesIn } from './store/key-files.ts'
 import { openStore, refusalOfStart, type Store } from './store/level.ts'
+import { createMemoryStore } from './store/memory-store.ts'
 import { packageVersion } from './store/package-files.ts'
 
 /** A notification: EIP-1193's `message` event. */
@@ -150,9 +152,14 @@ export async function createNodeFrom(
       : createKeyStore(keyParts, from.accounts.encrypted)
   const wallet = createWallet({ local: accounts, keyStore, milliseconds: Date.now, random })
   let genesis = from?.genesis
+  /** Does another node have a part in the chain? It is not replaced then. */
+  const isShared = from !== undefined || options.cluster !== undefined
+  // Callers stay when a reset puts another engine, with a store of its own, in the place of the first.
+  const peersOfMemory =
+    isShared || options.dataDir !== undefined ? undefined : await openPeers(createMemoryStore())
 
   /** Opens the chain of a store of its own or of a cluster, or goes on from the upstream's. */
-  async function start(remote: RemoteChain | undefined, given?: Store, peers?: Peers): Promise<Opened> {
+  async function start(remote: RemoteChain | undefined, given?: Store): Promise<Opened> {
     const forked = remote && { remote, unpaid: new Set<number>() }
     const config = configOf(options, forked)
     const { dataDir, fsync } = options
@@ -161,7 +168,7 @@ export async function createNodeFrom(
     const local = given ?? (await openStore({ ...identity, dataDir, fsync }))
     const joining = await joiningOf(options, config, local, logger)
     const store = joining?.store ?? local
-    const engine = await engineOn(store, config, joining, forked, peers).catch(async (error) => {
+    const engine = await engineOn(store, config, joining, forked).catch(async (error) => {
       await joining?.cancel()
       await store.close()
       throw dataDir === undefined ? error : await refusalOfStart(dataDir, identity, error)
@@ -174,7 +181,6 @@ export async function createNodeFrom(
     config: ChainConfig,
     joining: Joining | undefined,
     forked: Pick<ForkStart, 'remote' | 'unpaid'> | undefined,
-    peers: Peers | undefined,
   ): Promise<Engine> {
     const blockZeroNow = () => joining?.genesisTime ?? now()
     genesis ??= await genesisOf(options, config, accounts.toFund, store, blockZeroNow)
@@ -191,7 +197,7 @@ export async function createNodeFrom(
       random,
       mining: from?.modes.mining ?? miningOf(options),
       modes: from?.modes,
-      peers: peers ?? from?.shared?.peers,
+      peers: peersOfMemory ?? from?.shared?.peers,
       coinbase: options.coinbase ?? MINER_ADDRESS,
       signature: `TANDEM-${VERSION}`,
       lastingClock: options.lastingClock,
@@ -213,28 +219,31 @@ export async function createNodeFrom(
     await upstream?.close()
     throw error
   })
-  const { engine, joining } = first
+  const { joining } = first
   let { store } = first
-  if (from === undefined && joining === undefined) {
-    engine.forkAnew = createForkAnew({
-      engine,
-      options,
-      logger,
-      async start(next) {
-        const opened = await start(next, undefined, engine.peers)
-        store = opened.store
-        return opened.engine
-      },
-    })
-  }
+  const holder = new EngineHolder(first.engine, (error) => logger.error('a listener failed', { error }))
+  const forkAnew =
+    isShared || joining !== undefined
+      ? undefined
+      : createForkAnew({
+          holder,
+          options,
+          logger,
+          async start(next) {
+            const opened = await start(next)
+            store = opened.store
+            return opened.engine
+          },
+        })
 
   const { onConsole } = options
   if (onConsole !== undefined) {
-    engine.events.on('console', ({ texts, transaction }) => onConsole(texts, transaction))
+    holder.events.on('console', ({ texts, transaction }) => onConsole(texts, transaction))
   }
   const dispatcher = createDispatcher({
     methods: METHODS,
-    engine,
+    node: holder,
+    forkAnew,
     options: {
       ...options,
       release: VERSION,
@@ -249,9 +258,9 @@ export async function createNodeFrom(
     onCall: options.onCall,
     load: from?.shared?.load,
   })
-  const cluster = await joining?.join(engine, createAnswer(dispatcher)).catch(async (error) => {
+  const cluster = await joining?.join(holder.engine, createAnswer(dispatcher)).catch(async (error) => {
     await joining.cancel()
-    await engine.close()
+    await holder.close()
     throw error
   })
   const listeners = new Set<(message: ProviderMessage) => void>()
@@ -273,9 +282,11 @@ export async function createNodeFrom(
   }
   let closing: Promise<void> | undefined
   const node: Node = {
-    engine,
+    get engine() {
+      return holder.engine
+    },
     dispatcher,
-    peers: engine.peers,
+    peers: holder.engine.peers,
     options,
     async request({ method, params, signal }) {
       try {
@@ -294,14 +305,15 @@ export async function createNodeFrom(
     },
     async health() {
       if (closing !== undefined) return undefined
-      const health = await readHealth(engine, options.dataDir)
+      const health = await readHealth(holder.engine, options.dataDir)
       return cluster === undefined ? health : { ...health, cluster: cluster.health() }
     },
     close() {
       closing ??= (async () => {
         for (const listener of closeListeners) listener()
         await cluster?.leave()
-        await engine.close()
+        await holder.close()
+        await peersOfMemory?.close()
       })()
       return closing
     },
@@ -309,13 +321,16 @@ export async function createNodeFrom(
   const origin = genesis
   if (origin === undefined) throw new Error('the engine was created without a genesis')
   setOrigin(node, {
-    engine,
+    get engine() {
+      return holder.engine
+    },
     given,
     get store() {
       return store
     },
-    shared: { peers: engine.peers, load: dispatcher.load },
+    shared: { peers: holder.engine.peers, load: dispatcher.load },
     version() {
+      const { engine } = holder
       const { hash, postState } = engine.queries.head()
       const pool = [...engine.queries.pendingTransactions(), ...engine.queries.queuedTransactions()]
       return [hash, postState, ...pool.map((transaction) => transaction.hash)].join()
@@ -323,8 +338,8 @@ export async function createNodeFrom(
     start: () => ({
       genesis: origin,
       names: names.copy(),
-      accounts: engine.accounts.copy(),
-      modes: engine.dev.modes(),
+      accounts: holder.engine.accounts.copy(),
+      modes: holder.engine.dev.modes(),
     }),
   })
   return node

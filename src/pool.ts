@@ -103,6 +103,9 @@ function poolOf(size: number, make: () => Promise<Node>): LivePool {
         throw new NodeError('too-many', `no more than ${size} chains can be open at once`)
       const opening: Promise<Node> = make().then((node) => ({
         ...node,
+        get engine() {
+          return node.engine
+        },
         close() {
           if (chains.get(name) === opening) chains.delete(name)
           return node.close()

@@ -3,6 +3,7 @@ import { loadAbiCodec } from '../abi/codec.ts'
 import type { ExecutedBlock } from '../chain/block.ts'
 import type { Hex } from '../encoding/hex.ts'
 import type { Engine } from '../engine/engine.ts'
+import type { CurrentEngine } from '../engine/engine-holder.ts'
 import type { BlockReference, FailedCall } from '../engine/model.ts'
 import type { CallFrame } from '../evm/tracing/call-frame.ts'
 import { CallTracer } from '../evm/tracing/call-tracer.ts'
@@ -19,8 +20,8 @@ const MAX_LINES = 60
 
 /** Makes call trees of failures, as lines; `undefined` where there is none. */
 export interface FailureTrees {
-  /** Replays on this engine from now on. */
-  attach(engine: Engine): void
+  /** Replays on the engine of this node from now on. */
+  attach(node: Pick<CurrentEngine, 'engine'>): void
   ofTransaction(block: ExecutedBlock, index: number): Promise<readonly string[]> | undefined
   /** The tree of the simulated call that failed with this error object. */
   ofError(error: unknown): Promise<readonly string[]> | undefined
@@ -73,13 +74,13 @@ async function withTimeout(work: Promise<readonly string[]>): Promise<readonly s
 /** Makes the trees of one node, without an engine at first. */
 export function createFailureTrees(): FailureTrees {
   const failedCalls = new WeakMap<object, FailedCall>()
-  let engine: Engine | undefined
+  let node: Pick<CurrentEngine, 'engine'> | undefined
   let running = 0
 
   function run(make: (engine: Engine) => Promise<string[]>): Promise<readonly string[]> | undefined {
-    if (engine === undefined || running >= MAX_CONCURRENT) return undefined
+    if (node === undefined || running >= MAX_CONCURRENT) return undefined
     running++
-    const of = engine
+    const of = node.engine
     const made = of.fork === undefined ? make(of) : of.fork.demand.query(() => make(of))
     const work = made.finally(() => {
       running--
@@ -89,8 +90,8 @@ export function createFailureTrees(): FailureTrees {
 
   return {
     attach(attached) {
-      engine = attached
-      attached.events.on('failedCall', (call) => void failedCalls.set(call.error, call))
+      node = attached
+      attached.engine.events.on('failedCall', (call) => void failedCalls.set(call.error, call))
     },
     ofTransaction: (block, index) => run((by) => treeOfTransaction(block, index, by)),
     ofError(error) {

@@ -124,11 +124,11 @@ export async function start(
   })
   // The live heap of a chain in memory grows with the chain: collecting it more often takes 3 to 4 % more processor time.
   if (node.options.dataDir !== undefined) limitHeapGrowth()
-  const { dev, events } = node.engine
-  isEnabled = dev.isLoggingEnabled
+  const { events } = node.engine
+  isEnabled = () => node.engine.dev.isLoggingEnabled()
   events.on('chain', whileEnabled(reporter.chain))
   if (!style.withoutConsole) events.on('console', whileEnabled(reporter.console))
-  trees?.attach(node.engine)
+  trees?.attach(node)
   const server = await open(node, settings, reporter, writers.output, style, ready)
   const { reloadCertificate } = server
   if (reloadCertificate !== undefined) process.on('SIGHUP', reloadCertificate)

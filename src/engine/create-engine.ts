@@ -9,7 +9,7 @@ import type { EvmChoice, TransactionOrder } from '../options/engine-settings.ts'
 import type { Store } from '../store/level.ts'
 import { type ForkStart, openChain } from './blockchain/chain.ts'
 import { createChainWriter } from './blockchain/chain-writer.ts'
-import type { Call } from './call.ts'
+import { type Call, cancelled } from './call.ts'
 import { Clock } from './clock.ts'
 import { createCommands } from './commands.ts'
 import { BlockOverrides } from './dev/block-overrides.ts'
@@ -83,7 +83,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
   const chain = await openChain({ ...options, signatures: impersonation.signatures })
   const events = createEmitter<EngineEvents>((error) => logger.error('a listener failed', { error }))
   const indexes = createChainIndexes({ ...chain, logger })
-  const unfollow = events.on('chain', indexes.follow)
+  events.on('chain', indexes.follow)
   const clock = new Clock(now, { lasting: options.lastingClock })
   const blockOverrides = new BlockOverrides(options.coinbase)
   if (modes !== undefined) {
@@ -95,6 +95,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
   const persistedPool = new PersistedPool(chain.blocks)
   const nameFailure = createFailureNaming(options.names)
   let closing: Promise<void> | undefined
+  let isRetired = false
   const mining = createMining({
     ...chain,
     pool,
@@ -118,6 +119,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     (call?: Call): Enqueue =>
     (job) => {
       const run = async (its: Call) => {
+        if (isRetired) throw cancelled('a reset has put another chain in place, and it was not carried out')
         admitCommand?.()
         return job(its)
       }
@@ -193,13 +195,12 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
       reloadSnapshots: dev.reloadSnapshots,
       startMining: () => commands.startMining(),
     }),
-    async retire() {
-      mining.schedule.stop()
-      endQueue()
-      await queue.idle()
-      unfollow()
-      await fork?.remote.close()
-    },
+    retire: (replace) =>
+      queue.enqueue(async () => {
+        replace()
+        isRetired = true
+        mining.schedule.stop()
+      }),
     close() {
       closing ??= (async () => {
         mining.schedule.stop()

@@ -226,15 +226,13 @@ export interface Engine {
   readonly replica: Replica
   /** What the chain goes on from, where it forks another one. Queries then run within `fork.demand.query`. */
   readonly fork: Fork | undefined
-  /**
-   * Replaces the chain by one that goes on from another block, or another chain. Throws `upstream`, `invalid-params`, with
-   * the chain as it is. Absent where a node shares its chain with others.
-   */
-  forkAnew?: (choice: ForkChoice) => Promise<void>
   /** The same, with commands and tools that run for a call: where it ends while they wait, they are never carried out. */
   forCall(call: Call): Engine
-  /** Stops the schedule, waits for the running command, and emits nothing more: for an engine that another replaces. */
-  retire(): Promise<void>
+  /**
+   * Runs `replace` after the commands that wait; unless it throws, the engine mines no more and refuses commands from then
+   * on: for an engine that another takes the place of.
+   */
+  retire(replace: () => void): Promise<void>
   /** Stops the schedule, waits for the running command, closes the database. Idempotent. */
   close(): Promise<void>
 }

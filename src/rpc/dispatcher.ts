@@ -1,16 +1,28 @@
 /** The entry point of every transport: envelope, batch, permission, parameters → run → reply (JSON-RPC 2.0). */
 import { Call } from '../engine/call.ts'
-import type { Engine } from '../engine/engine.ts'
+import type { ForkChoice } from '../engine/engine.ts'
+import type { CurrentEngine } from '../engine/engine-holder.ts'
+import type { ForkAnew } from '../engine/fork/open-upstream.ts'
 import type { Settled } from '../engine/model.ts'
 import type { RandomBytes } from '../engine/randomness.ts'
-import { invalidParams, NodeError } from '../errors.ts'
+import { NodeError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 import type { OnCall } from '../options/options.ts'
 import { CallMeter } from './call-meter.ts'
 import type { LogProgress, Route } from './cluster-routes.ts'
 import { createDeadlines, within } from './deadlines.ts'
+import {
+  countRequests,
+  INVALID_REQUEST,
+  idOf,
+  idRefusal,
+  isId,
+  isObject,
+  positional,
+  TOO_DEEP,
+} from './envelope.ts'
 import { ERROR_CODES } from './error-codes.ts'
-import { hasInexactId, isExactId, restoreIds } from './exact-ids.ts'
+import { hasInexactId, restoreIds } from './exact-ids.ts'
 import { createFilters } from './feeds/filters.ts'
 import { createSubscriptions } from './feeds/subscriptions.ts'
 import { isTooDeep } from './json-depth.ts'
@@ -20,15 +32,7 @@ import { namesOf } from './method-names.ts'
 import { eventOf } from './peer-scoring.ts'
 import { createPresetHints } from './preset-hints.ts'
 import { RawJson } from './raw-json.ts'
-import {
-  createReplyWriter,
-  type Id,
-  type Replies,
-  type Reply,
-  rawLength,
-  refusal,
-  tooMuchRaw,
-} from './reply.ts'
+import { createReplyWriter, type Replies, type Reply, rawLength, refusal, tooMuchRaw } from './reply.ts'
 import type { RpcOptions } from './rpc-options.ts'
 import type { Session } from './session.ts'
 import { unknownMethod } from './unknown-method.ts'
@@ -61,7 +65,9 @@ export interface Dispatcher {
 /** What a dispatcher is made of. */
 export interface DispatcherParts {
   readonly methods: readonly AnyMethod[]
-  readonly engine: Engine
+  readonly node: CurrentEngine
+  /** Absent where a node shares its chain with others. */
+  readonly forkAnew?: ForkAnew | undefined
   readonly options: RpcOptions
   /** Is this method open on this node? */
   readonly permits: (method: AnyMethod) => boolean
@@ -79,63 +85,14 @@ export interface DispatcherParts {
   readonly position?: (() => LogProgress | undefined) | undefined
 }
 
-const INVALID_REQUEST = new NodeError('invalid-request', 'invalid request')
-const TOO_DEEP = new NodeError('invalid-request', 'Invalid request')
 const PARSE_ERROR = new NodeError('parse-error', 'JSON parse error')
-const NONE: readonly unknown[] = []
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function isId(value: unknown): value is Id {
-  return typeof value === 'string' || typeof value === 'number' || value === null || isExactId(value)
-}
-
-/** The id of a message that is refused as a whole. */
-function idOf(message: unknown): Id {
-  return isObject(message) && isId(message.id) ? message.id : null
-}
-
-/**
- * Why an id cannot be that of a call about subscriptions, where only these have such a rule
- * (docs/rpc-reference.md#78-subscriptions).
- */
-function idRefusal(name: string, id: Id, session: Session): NodeError | undefined {
-  if (session.notify === undefined || (name !== 'eth_subscribe' && name !== 'eth_unsubscribe'))
-    return undefined
-  if (typeof id === 'number' ? Number.isInteger(id) && id >= 0 : id !== null && id !== '') {
-    if (!isExactId(id) || !id.toString().startsWith('-')) return undefined
-  }
-  const rule = 'JSON-RPC message id should be a String or a positive integer'
-  return invalidParams(`${rule}, but was '${isExactId(id) ? id : JSON.stringify(id)}'.`)
-}
-
-/** Positional parameters; absent, null and the empty object are none (docs/rpc-reference.md#24-parameters). */
-function positional(params: unknown): readonly unknown[] {
-  if (Array.isArray(params)) return params
-  if (params === undefined || params === null) return NONE
-  if (!isObject(params)) throw INVALID_REQUEST
-  if (Object.keys(params).length > 0) throw invalidParams('method parameters invalid')
-  return NONE
-}
-
-/** How many requests a batch holds, those of nested batches included. Throws when it is nested too deeply. */
-function countRequests(batch: readonly unknown[], limit: number, depth = 1): number {
-  if (depth > limit) throw TOO_DEEP
-  let count = 0
-  for (const entry of batch) {
-    count += Array.isArray(entry) && entry.length > 0 ? countRequests(entry, limit, depth + 1) : 1
-  }
-  return count
-}
 
 /** Makes the dispatcher of one node. */
 export function createDispatcher(parts: DispatcherParts): Dispatcher {
-  const { engine, options, logger, random, route, elapsed = () => performance.now() } = parts
-  const filters = createFilters({ engine, options, elapsed, random })
+  const { node, options, logger, random, route, elapsed = () => performance.now() } = parts
+  const filters = createFilters({ node, options, elapsed, random })
   const { maxSubscriptions } = options
-  const subscriptions = createSubscriptions({ engine, maxSubscriptions, logger, random })
+  const subscriptions = createSubscriptions({ node, maxSubscriptions, logger, random })
   const known = new Map(
     parts.methods.flatMap((method) => namesOf(method).map((name) => [name, method] as const)),
   )
@@ -159,7 +116,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   const write = createReplyWriter(options.maxResponseBytes, logger)
 
   /** Why a call on a fork may be late. */
-  const upstreamDelay = () => engine.fork?.remote.delay()
+  const upstreamDelay = () => node.engine.fork?.remote.delay()
 
   /** May a caller know of this method: does its key open it, and can its transport serve it? */
   function isOpenTo(method: AnyMethod, session: Session): boolean {
@@ -186,16 +143,18 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   function score(name: string, error: unknown, { remote }: Session): void {
     if (remote === undefined) return
     const event = eventOf(known.get(name)?.counts, error)
-    if (event !== undefined) engine.peers.recordEvent(remote, event)
+    if (event !== undefined) node.engine.peers.recordEvent(remote, event)
   }
 
-  /** Runs a method; a promise, or the result itself. */
-  function invoke(method: AnyMethod, params: unknown, session: Session, deadline: number): unknown {
+  /** Runs a method that only reads; a promise, or the result itself. */
+  function read(method: AnyMethod, params: unknown, session: Session, deadline: number): unknown {
     const given = positional(params)
-    const context = { engine, options, methods, session, filters, subscriptions, deadline, usage }
-    const { fork } = engine
-    if (fork === undefined) return method.call(given, context)
-    return fork.demand.query(() => method.call(given, context))
+    return node.use((engine) => {
+      const context = { engine, options, methods, session, filters, subscriptions, deadline, usage }
+      const { fork } = engine
+      if (fork === undefined) return method.call(given, context)
+      return fork.demand.query(() => method.call(given, context))
+    })
   }
 
   /** Runs a method that changes something: its commands run for this call. */
@@ -208,13 +167,17 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   ): unknown {
     const given = positional(params)
     const call = new Call({ deadline, isGone: () => session.isGone?.() === true, signal })
-    const { fork } = engine
-    const its = engine.forCall(call)
-    const context = { engine: its, options, methods, session, filters, subscriptions, deadline, usage }
-    // What a fork must fetch first is fetched, and the call runs again: nothing has happened before it was missed.
-    return fork === undefined
-      ? method.call(given, context)
-      : fork.demand.restart(async () => method.call(given, context))
+    const replace = parts.forkAnew
+    const forkAnew = replace && ((choice: ForkChoice) => replace(choice, call))
+    return node.use((current) => {
+      const engine = current.forCall(call)
+      const context = { engine, forkAnew, options, methods, session, filters, subscriptions, deadline, usage }
+      const { fork } = engine
+      // What a fork must fetch first is fetched, and the call runs again: nothing has happened before it was missed.
+      return fork === undefined
+        ? method.call(given, context)
+        : fork.demand.restart(async () => method.call(given, context))
+    })
   }
 
   function report(name: string, started: number, error: unknown, session: Session): void {
@@ -263,7 +226,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
       // What changes something is answered by what it did: its deadline ends its wait for its turn, and nothing else.
       if (method.changesState) work = forwarded ?? change(method, params, session, deadline, signal)
       else {
-        work = forwarded ?? invoke(method, params, session, deadline)
+        work = forwarded ?? read(method, params, session, deadline)
         if (work instanceof Promise) return within(work, deadline, upstreamDelay)
       }
       return work

@@ -1,6 +1,6 @@
 /** What a JSON-RPC method is: one value from which the table, the checks, the permission and the document derive. */
 import type { z } from 'zod'
-import type { Engine } from '../engine/engine.ts'
+import type { Engine, ForkChoice } from '../engine/engine.ts'
 import type { PeerEvent } from '../engine/peers/score.ts'
 import { invalidParams } from '../errors.ts'
 import type { Preset } from '../options/presets.ts'
@@ -33,7 +33,13 @@ export interface Example {
 
 /** All that a method may use. */
 export interface Context {
+  /** Of this call alone: a reset may have put another one in its place by the next. */
   readonly engine: Engine
+  /**
+   * Replaces the chain by one that goes on from another block, or another chain. Throws `upstream`, `invalid-params`, with
+   * the chain as it is. Absent where a node shares its chain with others.
+   */
+  readonly forkAnew?: ((choice: ForkChoice) => Promise<void>) | undefined
   readonly options: RpcOptions
   /** The methods that are open on this node, before the permissions of a session. */
   readonly methods: readonly AnyMethod[]

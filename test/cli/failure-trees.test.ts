@@ -38,7 +38,7 @@ describe('call trees in the terminal', () => {
     const reporter = createConsoleReporter(options, screen.writer, screen.writer, trees)
     node = await createNode({ onCall: reporter.call, logger: reporter.logger })
     node.engine.events.on('chain', reporter.chain)
-    trees.attach(node.engine)
+    trees.attach(node)
     const hash = await request('eth_sendTransaction', { from: ALICE, data: probe.bytecode, gas: '0x4c4b40' })
     address = ((await request('eth_getTransactionReceipt', hash)) as { contractAddress: Hex }).contractAddress
   })

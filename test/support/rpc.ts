@@ -1,6 +1,8 @@
 /** A dispatcher for tests, and one request to it. */
 import type { Hex } from '../../src/encoding/hex.ts'
 import type { Engine } from '../../src/engine/engine.ts'
+import type { CurrentEngine, NodeEvents } from '../../src/engine/engine-holder.ts'
+import { createEmitter } from '../../src/engine/events.ts'
 import { createRandomness } from '../../src/engine/randomness.ts'
 import { silentLogger } from '../../src/logger.ts'
 import { createDispatcher, type Dispatcher, type DispatcherParts } from '../../src/rpc/dispatcher.ts'
@@ -41,6 +43,15 @@ export const OPTIONS: RpcOptions = {
 
 export const SESSION = openSession('test')
 
+/** What holds an engine that no reset replaces. */
+export function held(engine: Engine): CurrentEngine {
+  const events = createEmitter<NodeEvents>(() => {})
+  for (const name of ['chain', 'pool', 'console', 'failedCall'] as const) {
+    engine.events.on(name, (event) => events.emit(name, event))
+  }
+  return { engine, events, use: (work) => work(engine) }
+}
+
 /** A dispatcher over an engine, with everything else replaceable. */
 export function dispatcherOf(
   engine: Engine,
@@ -49,7 +60,7 @@ export function dispatcherOf(
 ): Dispatcher {
   return createDispatcher({
     methods: METHODS,
-    engine,
+    node: held(engine),
     options: { ...OPTIONS, ...options },
     permits: createPermissions(parts.switched ?? []),
     logger: silentLogger,

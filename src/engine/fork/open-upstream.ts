@@ -8,7 +8,7 @@ import type { RemoteChain } from '../../state/remote/model.ts'
 import { readForkedBlock } from '../../store/identity.ts'
 import type { Call } from '../call.ts'
 import type { Engine, ForkChoice } from '../engine.ts'
-import type { EngineEvents } from '../model.ts'
+import type { EngineHolder } from '../engine-holder.ts'
 
 /** The upstream that the options name, `undefined` where they name none. Throws `upstream` and `invalid-options`. */
 export async function openUpstream(
@@ -52,21 +52,22 @@ function answerTime({ rpcTimeoutMs, forkTimeoutMs }: ResolvedNodeOptions): { ans
 
 /** What replacing the chain of a node needs. */
 interface Parts {
-  /** Keeps its identity: what it consists of is replaced. */
-  readonly engine: Engine
+  readonly holder: EngineHolder
   readonly options: ResolvedNodeOptions
   readonly logger: Logger
   /** An engine on the upstream, with a store of its own. */
   readonly start: (remote: RemoteChain | undefined) => Promise<Engine>
 }
 
-const EVENTS: readonly (keyof EngineEvents)[] = ['chain', 'pool', 'console', 'failedCall']
+/**
+ * Replaces the chain of a node by one that goes on from another block, or another chain. Throws `upstream`,
+ * `invalid-params`, `cancelled`, with the chain as it is.
+ */
+export type ForkAnew = (choice: ForkChoice, call: Call) => Promise<void>
 
-/** Makes `Engine.forkAnew`. */
-export function createForkAnew({ engine, options, logger, start }: Parts): NonNullable<Engine['forkAnew']> {
-  let current = { ...engine }
-
-  return async function forkAnew({ url, block }: ForkChoice) {
+/** Makes what replaces the chain of a node. */
+export function createForkAnew({ holder, options, logger, start }: Parts): ForkAnew {
+  return async ({ url, block }, call) => {
     if (options.dataDir !== undefined) {
       throw invalidParams(
         'forking: a node with a data directory goes on with the chain in it; start a node without one to fork at run time',
@@ -76,28 +77,12 @@ export function createForkAnew({ engine, options, logger, start }: Parts): NonNu
     if (fork === undefined)
       throw invalidParams('forking.jsonRpcUrl: this node has no upstream yet, so name one')
     const wanted = { ...options, fork, forkBlock: block ?? 'latest', forkTransactionHash: undefined }
-    const remote = await openUpstream(wanted, logger)
-    const next = await start(remote).catch(async (error) => {
-      await remote?.close()
-      throw error
-    })
-    const { events, close } = engine
-    await current.retire()
-    for (const name of EVENTS) next.events.on(name, (event) => events.emit(name, event))
-    current = next
-    // Whoever holds these objects goes on with the new chain.
-    Object.assign(engine.queries, next.queries)
-    Object.assign(engine.commands, next.commands)
-    Object.assign(engine.dev, next.dev)
-    Object.assign(engine, {
-      config: next.config,
-      fork: next.fork,
-      forCall: (call: Call) => ({ ...engine, ...next.forCall(call), forkAnew }),
-      retire: next.retire,
-      async close() {
-        await next.close()
-        await close()
-      },
-    })
+    await holder.replace(async () => {
+      const remote = await openUpstream(wanted, logger)
+      return start(remote).catch(async (error) => {
+        await remote?.close()
+        throw error
+      })
+    }, call)
   }
 }

@@ -4,7 +4,7 @@
  */
 import { prepare } from '../../chain/log-filter.ts'
 import { type Hex, toHex } from '../../encoding/hex.ts'
-import type { Engine } from '../../engine/engine.ts'
+import type { CurrentEngine } from '../../engine/engine-holder.ts'
 import type { ChainUpdate, LogView, PoolUpdate } from '../../engine/model.ts'
 import type { RandomBytes } from '../../engine/randomness.ts'
 import { NodeError } from '../../errors.ts'
@@ -68,7 +68,7 @@ interface Filter {
 }
 
 interface Parts {
-  readonly engine: Engine
+  readonly node: CurrentEngine
   readonly options: RpcOptions
   /** Milliseconds from any start. */
   readonly elapsed: () => number
@@ -87,21 +87,21 @@ function uuidOf(bytes: Uint8Array): string {
 }
 
 /** Makes the filters of a node. While there are none, no event is subscribed and nothing is kept. */
-export function createFilters({ engine, options, elapsed, random }: Parts): Filters {
-  const { queries, events } = engine
+export function createFilters({ node, options, elapsed, random }: Parts): Filters {
   const filters = new Map<string, Filter>()
   /** Total weight of an owner's filters. */
   const weights = new Map<string, number>()
   let steps = new Backlog<BlockStep>()
   let transactions = new Backlog<Hex>()
-  const pollLogs = createLogPoll({ block: queries.block, elapsed, steps: () => steps })
+  const pollLogs = createLogPoll({ node, elapsed, steps: () => steps })
   let unsubscribe: (() => void) | undefined
   let swept = 0
   let highWaterMark = 1024
 
   function listen(): void {
     if (unsubscribe !== undefined) return
-    const stops = [events.on('chain', onChain), events.on('pool', onPool)]
+    const { events } = node
+    const stops = [events.on('chain', onChain), events.on('pool', onPool), events.on('replaced', onReplaced)]
     unsubscribe = () => {
       for (const stop of stops) stop()
       unsubscribe = undefined
@@ -123,6 +123,17 @@ export function createFilters({ engine, options, elapsed, random }: Parts): Filt
   function onPool({ added }: PoolUpdate): void {
     for (const { hash } of added) transactions.push(hash)
     tidy()
+  }
+
+  /** All filters go on with the new chain, from its head; what they have not returned of the old one is dropped. */
+  function onReplaced(): void {
+    steps = new Backlog<BlockStep>()
+    transactions = new Backlog<Hex>()
+    for (const filter of filters.values()) {
+      if (filter.of.kind === 'logs') filter.of.waiting = []
+      else filter.of.read = []
+      begin(filter)
+    }
   }
 
   function backlogOf({ of }: Filter): Pick<Backlog<unknown>, 'start' | 'end'> {
@@ -204,7 +215,7 @@ export function createFilters({ engine, options, elapsed, random }: Parts): Filt
   /** Events from here on belong to the filter. */
   function begin(filter: Filter): void {
     filter.cursor = backlogOf(filter).end
-    filter.from = queries.head().hash
+    filter.from = node.engine.queries.head().hash
   }
 
   /** Skips a change of the chain that had happened when the filter began, but was not yet reported. */
@@ -233,9 +244,11 @@ export function createFilters({ engine, options, elapsed, random }: Parts): Filt
   async function readPast(filter: Filter, wanted: LogFilter): Promise<readonly LogView[]> {
     for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
       begin(filter)
+      const backlog = steps
+      const { queries } = node.engine
       const query = toLogQuery(wanted, queries, options)
       const past = query === undefined ? [] : await queries.logs(query)
-      if (!steps.since(filter.cursor).some(({ removed }) => removed)) return past
+      if (steps === backlog && !steps.since(filter.cursor).some(({ removed }) => removed)) return past
     }
     throw new NodeError('limit-exceeded', 'the chain is reorganised faster than its logs can be read')
   }
@@ -287,6 +300,7 @@ export function createFilters({ engine, options, elapsed, random }: Parts): Filt
       const filter = find(id, owner)
       const { of } = filter
       if (of.kind !== 'logs') return [...of.read, ...hashesSince(filter, of.kind).hashes]
+      const { queries } = node.engine
       const query = toLogQuery(of.filter, queries, options)
       return query === undefined ? [] : queries.logs(query)
     },

@@ -2,7 +2,8 @@
 import type { ExecutedBlock } from '../../chain/block.ts'
 import { bloomMightMatch } from '../../chain/log-filter.ts'
 import type { Hex } from '../../encoding/hex.ts'
-import type { Queries } from '../../engine/engine.ts'
+import type { Engine } from '../../engine/engine.ts'
+import type { CurrentEngine } from '../../engine/engine-holder.ts'
 import { createEventLoopYield } from '../../engine/event-loop.ts'
 import type { LogView } from '../../engine/model.ts'
 import { matchingLogs } from '../../engine/queries/logs.ts'
@@ -33,10 +34,10 @@ export interface LogCursor {
 }
 
 interface Parts {
-  readonly block: Queries['block']
+  readonly node: Pick<CurrentEngine, 'engine'>
   /** Milliseconds from any start. */
   readonly elapsed: () => number
-  /** The changes of the chain; a new backlog after all filters were removed. */
+  /** The changes of the chain; a new backlog after all filters were removed, or another chain was put in place. */
   readonly steps: () => Backlog<BlockStep>
 }
 
@@ -52,10 +53,10 @@ interface PollLimits {
 export type LogPoll = (at: { cursor: number }, of: LogCursor, limits: PollLimits) => Promise<LogView[]>
 
 /** Makes the polls of one node's filters. */
-export function createLogPoll({ block, elapsed, steps }: Parts): LogPoll {
+export function createLogPoll({ node, elapsed, steps }: Parts): LogPoll {
   /** A block that joined the chain; one that is no longer in the store has left the chain since. */
-  async function blockOf(hash: Hex, position: number): Promise<ExecutedBlock> {
-    const stored = await block({ hash })
+  async function blockOf({ queries }: Engine, hash: Hex, position: number): Promise<ExecutedBlock> {
+    const stored = await queries.block({ hash })
     const found =
       stored?.executed ??
       steps()
@@ -83,7 +84,9 @@ export function createLogPoll({ block, elapsed, steps }: Parts): LogPoll {
     const { blockHash, fromBlock, toBlock, addresses, topics } = of.filter
     const from = fixedHeight(fromBlock)
     const to = from === undefined ? undefined : fixedHeight(toBlock)
-    const { end } = steps()
+    const backlog = steps()
+    const { end } = backlog
+    const { engine } = node
     const yieldIfDue = createEventLoopYield('query')
     while (at.cursor < end && of.waiting.length === 0 && bytes < limits.bytes) {
       const step = steps().at(at.cursor++)
@@ -92,9 +95,15 @@ export function createLogPoll({ block, elapsed, steps }: Parts): LogPoll {
       if (!bloomMightMatch(step.logsBloom, addresses, topics)) continue
       const pause = yieldIfDue()
       if (pause !== undefined) await pause
-      const executed = step.block ?? (await blockOf(step.hash, at.cursor))
+      const executed = step.block ?? (await blockOf(engine, step.hash, at.cursor))
+      const logs = matchingLogs(executed, of.filter, step.removed)
+      // A reset has put another chain in place, or the filter was removed: this poll ends with what it has read.
+      if (steps() !== backlog) {
+        found.push(...logs)
+        break
+      }
       // Another poll of the same filter may have left some meanwhile.
-      of.waiting = [...of.waiting, ...matchingLogs(executed, of.filter, step.removed)]
+      of.waiting = [...of.waiting, ...logs]
       takeWaiting()
       if (elapsed() >= limits.until) break
     }

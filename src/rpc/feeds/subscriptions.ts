@@ -5,7 +5,7 @@
 import type { ExecutedBlock } from '../../chain/block.ts'
 import { bloomMightMatch, prepare } from '../../chain/log-filter.ts'
 import { type Hex, toHex } from '../../encoding/hex.ts'
-import type { Engine } from '../../engine/engine.ts'
+import type { CurrentEngine } from '../../engine/engine-holder.ts'
 import type { ChainUpdate, ConsoleOutput, FailedCall, PoolUpdate } from '../../engine/model.ts'
 import { type LogCriteria, matchingLogs } from '../../engine/queries/logs.ts'
 import type { RandomBytes } from '../../engine/randomness.ts'
@@ -29,7 +29,7 @@ export interface Subscriptions {
 }
 
 interface Parts {
-  readonly engine: Engine
+  readonly node: Pick<CurrentEngine, 'events'>
   readonly maxSubscriptions: number
   readonly logger: Logger
   readonly random: RandomBytes
@@ -44,7 +44,7 @@ interface Group {
 
 /** Makes the subscriptions of a node. While there are none, no event is subscribed. */
 export function createSubscriptions({
-  engine: { events },
+  node: { events },
   maxSubscriptions,
   logger,
   random,

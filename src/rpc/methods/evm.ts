@@ -144,8 +144,8 @@ export const evm_reset = method({
   params: { options: optional(ResetOptions, {}) },
   result: () => z.null(),
   examples: [{ params: [], result: null }],
-  async run({ options }, { engine }) {
-    await resetChain(engine, options)
+  async run({ options }, context) {
+    await resetChain(context, options)
     return null
   },
 })

@@ -1,7 +1,7 @@
 /** Back to the beginning, or on to a fork: what `evm_reset`, `hardhat_reset` and `anvil_reset` have in common. */
-import type { Engine } from '../../engine/engine.ts'
 import { invalidParams } from '../../errors.ts'
 import { anyText } from '../json-forms.ts'
+import type { Context } from '../method.ts'
 import { object, orNull, type Parameter, scalar } from '../parameter.ts'
 import { wholeNumber } from '../wire/scalars.ts'
 
@@ -39,14 +39,17 @@ export const ResetOptions: Parameter<ResetRequest> = orNull(
 
 /** For the methods' documentation. */
 export const RESET_SUMMARY =
-  "Back to genesis, on a fork to its first block; snapshots, pool, clock offset, block overrides and impersonation are dropped. With `forking` the chain becomes a fork of `jsonRpcUrl` (the fork's own upstream unless given) at `blockNumber` (the tip unless given)."
+  "Back to genesis, on a fork to its first block; snapshots, pool, clock offset, block overrides and impersonation are dropped. With `forking` the chain becomes a fork of `jsonRpcUrl` (the fork's own upstream unless given) at `blockNumber` (the tip unless given): filters and subscriptions go on with it from its head, mining begins anew as the node was started, and calls that wait to change the old chain are refused."
 
 /** Resets the chain, or forks another one. Throws `invalid-params`, `upstream`, with the chain as it was. */
-export async function resetChain(engine: Engine, { forking, ...top }: ResetRequest): Promise<void> {
+export async function resetChain(
+  { engine, forkAnew }: Pick<Context, 'engine' | 'forkAnew'>,
+  { forking, ...top }: ResetRequest,
+): Promise<void> {
   const url = forking?.jsonRpcUrl ?? top.jsonRpcUrl
   const block = forking?.blockNumber ?? top.blockNumber
   if (url === undefined && block === undefined) return engine.commands.reset()
-  if (engine.forkAnew === undefined)
+  if (forkAnew === undefined)
     throw invalidParams('options.forking: a node that shares its chain with others forks no other one')
-  return engine.forkAnew({ url, block })
+  return forkAnew({ url, block })
 }

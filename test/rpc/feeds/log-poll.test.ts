@@ -41,7 +41,11 @@ function pollOf(
   let backlog = new Backlog<BlockStep>()
   for (const step of steps) backlog.push(step)
   let time = 0
-  const poll = createLogPoll({ block, elapsed: () => ++time, steps: () => backlog })
+  const poll = createLogPoll({
+    node: { engine: { ...node.engine, queries: { ...node.engine.queries, block } } },
+    elapsed: () => ++time,
+    steps: () => backlog,
+  })
   const at = { cursor: 0 }
   const of: LogCursor = { filter: { addresses: [address], topics: [], ...wanted }, waiting: [] }
   return {

@@ -18,7 +18,7 @@ const RESET = order({
   summary: RESET_SUMMARY,
   params: { options: optional(ResetOptions, {}) },
   example: [],
-  run: ({ options }, { engine }) => resetChain(engine, options),
+  run: ({ options }, context) => resetChain(context, options),
 })
 
 export const anvil_setRpcUrl = method({

@@ -1,0 +1,130 @@
+/** The engine of a node, which a reset with `forking` replaces by another one. */
+import { type Call, cancelled } from './call.ts'
+import type { Engine } from './engine.ts'
+import { createEmitter, type Emitter } from './events.ts'
+import type { EngineEvents } from './model.ts'
+import { createSerialQueue } from './serial-queue.ts'
+
+/** What the engines of a node emit, and that one has taken the place of another. */
+export interface NodeEvents extends EngineEvents {
+  replaced: undefined
+}
+
+/**
+ * What lives longer than a call has this and not an engine, of which it could keep a member: it asks for the engine again
+ * for each piece of work.
+ */
+export interface CurrentEngine {
+  readonly engine: Engine
+  /** Those of all engines, one after another. */
+  readonly events: Emitter<NodeEvents>
+  /** Runs work on the engine, which stays open until the work has settled, replaced or not. */
+  use<T>(work: (engine: Engine) => T): T
+}
+
+/** An engine, and how many pieces of work use it. */
+interface Held {
+  readonly engine: Engine
+  users: number
+}
+
+const FORWARDED: readonly (keyof EngineEvents)[] = ['chain', 'pool', 'console', 'failedCall']
+
+/** Holds the engine of a node. */
+export class EngineHolder implements CurrentEngine {
+  readonly events: Emitter<NodeEvents>
+  #current: Held
+  #stopForwarding: () => void
+  /** One replacement after another. */
+  readonly #replacements = createSerialQueue()
+  /** Replaced engines that are still used. */
+  readonly #replaced = new Set<Held>()
+  readonly #closings = new Set<Promise<void>>()
+  readonly #onError: (error: unknown) => void
+  #isClosed = false
+
+  /** Owns the engine from now on. `onError` gets what a listener threw, or the closing of a replaced engine. */
+  constructor(engine: Engine, onError: (error: unknown) => void) {
+    this.#onError = onError
+    this.events = createEmitter<NodeEvents>(onError)
+    this.#current = { engine: { ...engine, events: this.events }, users: 0 }
+    this.#stopForwarding = this.#forward(engine)
+  }
+
+  get engine(): Engine {
+    return this.#current.engine
+  }
+
+  use<T>(work: (engine: Engine) => T): T {
+    const held = this.#current
+    held.users++
+    const leave = () => {
+      held.users--
+      this.#closeUnused(held)
+    }
+    let result: T
+    try {
+      result = work(held.engine)
+    } catch (error) {
+      leave()
+      throw error
+    }
+    if (result instanceof Promise) result.then(leave, leave)
+    else leave()
+    return result
+  }
+
+  /**
+   * Puts the engine that `open` opens in the place of the present one, after the commands that wait there. What reads the
+   * old one is answered; then it is closed with its store. Throws what `open` throws, and `cancelled`: all is as it was then.
+   */
+  replace(open: () => Promise<Engine>, call: Call): Promise<void> {
+    return this.#replacements.enqueue(async () => {
+      const next = await open()
+      try {
+        await this.engine.retire(() => {
+          if (this.#isClosed || call.isCancelled) throw cancelled('it was not carried out')
+          this.#put(next)
+        })
+      } catch (error) {
+        await next.close()
+        throw error
+      }
+    }, call)
+  }
+
+  #put(next: Engine): void {
+    const before = this.#current
+    this.#stopForwarding()
+    this.#current = { engine: { ...next, events: this.events }, users: 0 }
+    this.#stopForwarding = this.#forward(next)
+    this.#replaced.add(before)
+    this.#closeUnused(before)
+    this.events.emit('replaced', undefined)
+  }
+
+  #forward({ events }: Engine): () => void {
+    const stops = FORWARDED.map((name) => events.on(name, (event) => this.events.emit(name, event)))
+    return () => {
+      for (const stop of stops) stop()
+    }
+  }
+
+  #closeUnused(held: Held): void {
+    if (held.users > 0 || !this.#replaced.delete(held)) return
+    const closing = held.engine
+      .close()
+      .catch(this.#onError)
+      .then(() => void this.#closings.delete(closing))
+    this.#closings.add(closing)
+  }
+
+  /** Closes the engine, and those before it that are still used. Idempotent. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.#replacements.idle()
+    const replaced = [...this.#replaced].map(({ engine }) => engine)
+    this.#replaced.clear()
+    await Promise.all([...[this.engine, ...replaced].map((engine) => engine.close()), ...this.#closings])
+  }
+}

@@ -1,0 +1,59 @@
+/** The envelope of a message: its id, its parameters, and the number of its requests (JSON-RPC 2.0). */
+import { invalidParams, NodeError } from '../errors.ts'
+import { isExactId } from './exact-ids.ts'
+import type { Id } from './reply.ts'
+import type { Session } from './session.ts'
+
+/** The message is no request. */
+export const INVALID_REQUEST = new NodeError('invalid-request', 'invalid request')
+/** The message is nested too deeply. */
+export const TOO_DEEP = new NodeError('invalid-request', 'Invalid request')
+const NONE: readonly unknown[] = []
+
+/** Is this a JSON object? */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Can this be the id of a request? */
+export function isId(value: unknown): value is Id {
+  return typeof value === 'string' || typeof value === 'number' || value === null || isExactId(value)
+}
+
+/** The id of a message that is refused as a whole. */
+export function idOf(message: unknown): Id {
+  return isObject(message) && isId(message.id) ? message.id : null
+}
+
+/**
+ * Why an id cannot be that of a call about subscriptions, where only these have such a rule
+ * (docs/rpc-reference.md#78-subscriptions).
+ */
+export function idRefusal(name: string, id: Id, session: Session): NodeError | undefined {
+  if (session.notify === undefined || (name !== 'eth_subscribe' && name !== 'eth_unsubscribe'))
+    return undefined
+  if (typeof id === 'number' ? Number.isInteger(id) && id >= 0 : id !== null && id !== '') {
+    if (!isExactId(id) || !id.toString().startsWith('-')) return undefined
+  }
+  const rule = 'JSON-RPC message id should be a String or a positive integer'
+  return invalidParams(`${rule}, but was '${isExactId(id) ? id : JSON.stringify(id)}'.`)
+}
+
+/** Positional parameters; absent, null and the empty object are none (docs/rpc-reference.md#24-parameters). */
+export function positional(params: unknown): readonly unknown[] {
+  if (Array.isArray(params)) return params
+  if (params === undefined || params === null) return NONE
+  if (!isObject(params)) throw INVALID_REQUEST
+  if (Object.keys(params).length > 0) throw invalidParams('method parameters invalid')
+  return NONE
+}
+
+/** How many requests a batch holds, those of nested batches included. Throws when it is nested too deeply. */
+export function countRequests(batch: readonly unknown[], limit: number, depth = 1): number {
+  if (depth > limit) throw TOO_DEEP
+  let count = 0
+  for (const entry of batch) {
+    count += Array.isArray(entry) && entry.length > 0 ? countRequests(entry, limit, depth + 1) : 1
+  }
+  return count
+}
