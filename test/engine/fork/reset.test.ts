@@ -93,15 +93,15 @@ describe('a reset to a fork', () => {
   })
 
   it('answers what is read from the old chain, and refuses what would still change it', async () => {
+    const first = node.engine
     await fork(5)
     const accounts = await call('eth_accounts')
-    const old = node.engine
     const reads = accounts.map((account: string) => call('eth_getBalance', account, 'latest'))
     const counted = call('eth_getBlockByNumber', '0x1', true)
     await fork(2)
     expect(await Promise.all(reads)).toHaveLength(accounts.length)
     expect((await counted).number).toBe('0x1')
-    await expect(old.commands.mine()).rejects.toMatchObject({
+    await expect(first.commands.mine()).rejects.toMatchObject({
       kind: 'cancelled',
       message: 'The call was cancelled: a reset has put another chain in place, and it was not carried out.',
     })
