@@ -79,27 +79,61 @@ const REPLACE_LANE_64 = 30
 /** All 16 bytes in reverse order. */
 const REVERSED = [15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0]
 
-/** A length or index. */
-function unsigned(out: number[], value: number): void {
-  let rest = value
-  while (rest >= 0x80) {
-    out.push((rest & 0x7f) | 0x80)
-    rest = Math.floor(rest / 128)
-  }
-  out.push(rest)
-}
+/** Bytes that grow at their end; code and modules are made of tens of thousands. */
+class ByteWriter {
+  #bytes = new Uint8Array(256)
+  length = 0
 
-/** A constant of 64 bits or less, as a signed number. */
-function signed(out: number[], value: bigint): void {
-  let rest = value
-  for (;;) {
-    const byte = Number(rest & 0x7fn)
-    rest >>= 7n
-    if ((rest === 0n && byte < 0x40) || (rest === -1n && byte >= 0x40)) {
-      out.push(byte)
-      return
+  push(...bytes: number[]): void {
+    if (this.length + bytes.length > this.#bytes.length) this.#grow(bytes.length)
+    for (const byte of bytes) this.#bytes[this.length++] = byte
+  }
+
+  append(bytes: Uint8Array): void {
+    if (this.length + bytes.length > this.#bytes.length) this.#grow(bytes.length)
+    this.#bytes.set(bytes, this.length)
+    this.length += bytes.length
+  }
+
+  /** A length or index. */
+  unsigned(value: number): void {
+    let rest = value
+    while (rest >= 0x80) {
+      this.push((rest & 0x7f) | 0x80)
+      rest = Math.floor(rest / 128)
     }
-    out.push(byte | 0x80)
+    this.push(rest)
+  }
+
+  /** A signed number of 32 bits. */
+  signed32(value: number): void {
+    let rest = value | 0
+    while (rest < -0x40 || rest >= 0x40) {
+      this.push((rest & 0x7f) | 0x80)
+      rest >>= 7
+    }
+    this.push(rest & 0x7f)
+  }
+
+  /** A signed number of 64 bits. */
+  signed64(value: bigint): void {
+    let rest = value
+    while (rest < -0x40n || rest >= 0x40n) {
+      this.push(Number(rest & 0x7fn) | 0x80)
+      rest >>= 7n
+    }
+    this.push(Number(rest & 0x7fn))
+  }
+
+  /** The bytes, until more are written. */
+  view(): Uint8Array<ArrayBuffer> {
+    return this.#bytes.subarray(0, this.length)
+  }
+
+  #grow(by: number): void {
+    const larger = new Uint8Array(Math.max(this.#bytes.length * 2, this.length + by))
+    larger.set(this.view())
+    this.#bytes = larger
   }
 }
 
@@ -107,12 +141,17 @@ const floats = new DataView(new ArrayBuffer(8))
 
 /** The body of one function. Its parameters are locals 0 and up; further ones are made by `local`. */
 export class FunctionBody {
-  readonly bytes: number[] = []
+  readonly #bytes = new ByteWriter()
   readonly #locals: ValueType[] = []
   readonly #parameters: number
 
   constructor(parameters: number) {
     this.#parameters = parameters
+  }
+
+  /** Bytes of its instructions so far. */
+  get size(): number {
+    return this.#bytes.length
   }
 
   /** Makes a local; its number. */
@@ -123,92 +162,92 @@ export class FunctionBody {
 
   /** Instructions without operands. */
   op(...codes: number[]): void {
-    for (const code of codes) this.bytes.push(code)
+    this.#bytes.push(...codes)
   }
 
   get(local: number): void {
-    this.bytes.push(OP.local_get)
-    unsigned(this.bytes, local)
+    this.#bytes.push(OP.local_get)
+    this.#bytes.unsigned(local)
   }
 
   set(local: number): void {
-    this.bytes.push(OP.local_set)
-    unsigned(this.bytes, local)
+    this.#bytes.push(OP.local_set)
+    this.#bytes.unsigned(local)
   }
 
   tee(local: number): void {
-    this.bytes.push(OP.local_tee)
-    unsigned(this.bytes, local)
+    this.#bytes.push(OP.local_tee)
+    this.#bytes.unsigned(local)
   }
 
   i32(value: number): void {
-    this.bytes.push(0x41)
-    signed(this.bytes, BigInt(value | 0))
+    this.#bytes.push(0x41)
+    this.#bytes.signed32(value)
   }
 
   /** The low 64 bits of a value. */
   i64(value: bigint): void {
-    this.bytes.push(0x42)
-    signed(this.bytes, BigInt.asIntN(64, value))
+    this.#bytes.push(0x42)
+    this.#bytes.signed64(BigInt.asIntN(64, value))
   }
 
   f64(value: number): void {
     floats.setFloat64(0, value, true)
-    this.bytes.push(0x44)
-    for (let i = 0; i < 8; i++) this.bytes.push(floats.getUint8(i))
+    this.#bytes.push(0x44)
+    for (let i = 0; i < 8; i++) this.#bytes.push(floats.getUint8(i))
   }
 
   /** A load or store at the address on the stack plus `offset`. */
   memory(code: number, offset: number): void {
-    this.bytes.push(code, 0)
-    unsigned(this.bytes, offset)
+    this.#bytes.push(code, 0)
+    this.#bytes.unsigned(offset)
   }
 
   /** Opens a block that leaves nothing; branches to it go to its end. */
   block(): void {
-    this.bytes.push(0x02, EMPTY_BLOCK)
+    this.#bytes.push(0x02, EMPTY_BLOCK)
   }
 
   /** Opens a loop that leaves nothing; branches to it go to its start. */
   loop(): void {
-    this.bytes.push(0x03, EMPTY_BLOCK)
+    this.#bytes.push(0x03, EMPTY_BLOCK)
   }
 
   /** Opens a branch that is taken when the i32 on the stack is not 0. `result` is what both branches leave. */
   if(result?: ValueType): void {
-    this.bytes.push(0x04, result ?? EMPTY_BLOCK)
+    this.#bytes.push(0x04, result ?? EMPTY_BLOCK)
   }
 
   else(): void {
-    this.bytes.push(0x05)
+    this.#bytes.push(0x05)
   }
 
   end(): void {
-    this.bytes.push(0x0b)
+    this.#bytes.push(0x0b)
   }
 
   /** To a block or loop so many levels up. */
   branch(levels: number): void {
-    this.bytes.push(0x0c)
-    unsigned(this.bytes, levels)
+    this.#bytes.push(0x0c)
+    this.#bytes.unsigned(levels)
   }
 
   /** To a block or loop so many levels up, when the i32 on the stack is not 0. */
   branchIf(levels: number): void {
-    this.bytes.push(0x0d)
-    unsigned(this.bytes, levels)
+    this.#bytes.push(0x0d)
+    this.#bytes.unsigned(levels)
   }
 
   call(index: number): void {
-    this.bytes.push(OP.call)
-    unsigned(this.bytes, index)
+    this.#bytes.push(OP.call)
+    this.#bytes.unsigned(index)
   }
 
   /** Replaces an address by the 16 bytes there plus `offset`, in reverse order. */
   loadReversed(offset: number): void {
     this.#simd(V128_LOAD)
-    this.bytes.push(0)
-    unsigned(this.bytes, offset)
+    this.#bytes.push(0)
+    this.#bytes.unsigned(offset)
     this.#reverse()
   }
 
@@ -221,8 +260,8 @@ export class FunctionBody {
   /** Stores the 16 bytes on the stack at the address below them plus `offset`. */
   storeVector(offset: number): void {
     this.#simd(V128_STORE)
-    this.bytes.push(0)
-    unsigned(this.bytes, offset)
+    this.#bytes.push(0)
+    this.#bytes.unsigned(offset)
   }
 
   /** Replaces an i64 by 16 bytes that hold it twice. */
@@ -233,13 +272,13 @@ export class FunctionBody {
   /** Of the 16 bytes on the stack, the low (0) or high (1) i64. */
   extract(lane: 0 | 1): void {
     this.#simd(EXTRACT_LANE_64)
-    this.bytes.push(lane)
+    this.#bytes.push(lane)
   }
 
   /** Puts the i64 on the stack in the low (0) or high (1) half of the 16 bytes below it. */
   replace(lane: 0 | 1): void {
     this.#simd(REPLACE_LANE_64)
-    this.bytes.push(lane)
+    this.#bytes.push(lane)
   }
 
   vector(): number {
@@ -247,35 +286,36 @@ export class FunctionBody {
   }
 
   #simd(code: number): void {
-    this.bytes.push(SIMD)
-    unsigned(this.bytes, code)
+    this.#bytes.push(SIMD)
+    this.#bytes.unsigned(code)
   }
 
   #reverse(): void {
     // A shuffle takes two operands; nothing is taken from the second.
     this.#simd(V128_CONST)
-    for (let i = 0; i < 16; i++) this.bytes.push(0)
+    for (let i = 0; i < 16; i++) this.#bytes.push(0)
     this.#simd(SHUFFLE)
-    this.bytes.push(...REVERSED)
+    this.#bytes.push(...REVERSED)
   }
 
-  /** The entry of the code section. */
-  encode(): number[] {
-    const body: number[] = []
+  /** Writes the entry of the code section. */
+  encodeTo(out: ByteWriter): void {
     const runs: [number, ValueType][] = []
     for (const type of this.#locals) {
       const last = runs.at(-1)
       if (last?.[1] === type) last[0]++
       else runs.push([1, type])
     }
-    unsigned(body, runs.length)
+    const locals = new ByteWriter()
+    locals.unsigned(runs.length)
     for (const [count, type] of runs) {
-      unsigned(body, count)
-      body.push(type)
+      locals.unsigned(count)
+      locals.push(type)
     }
-    const entry: number[] = []
-    unsigned(entry, body.length + this.bytes.length + 1)
-    return entry.concat(body, this.bytes, [0x0b])
+    out.unsigned(locals.length + this.#bytes.length + 1)
+    out.append(locals.view())
+    out.append(this.#bytes.view())
+    out.push(0x0b)
   }
 }
 
@@ -311,32 +351,39 @@ export class ModuleWriter {
 
   /** The module; its memory is the import `host.memory`. */
   encode(): Uint8Array<ArrayBuffer> {
-    const out = [0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0]
-    section(out, 1, this.#types, ({ parameters, results }) => {
-      const type = [0x60]
-      unsigned(type, parameters.length)
-      type.push(...parameters)
-      unsigned(type, results.length)
-      type.push(...results)
-      return type
+    const out = new ByteWriter()
+    out.push(0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0)
+    section(out, 1, this.#types, (section, { parameters, results }) => {
+      section.push(0x60)
+      for (const types of [parameters, results]) {
+        section.unsigned(types.length)
+        section.push(...types)
+      }
     })
-    const imports = this.#imports.map(({ name, type }) => [
-      ...text('host'),
-      ...text(name),
-      0,
-      ...length(type),
-    ])
-    imports.push([...text('host'), ...text('memory'), 2, 0, 0])
-    section(out, 2, imports, (entry) => entry)
-    section(out, 3, this.#functions, ({ type }) => length(type))
-    section(out, 7, this.#functions, ({ name }, i) => [...text(name), 0, ...length(this.#imports.length + i)])
-    section(out, 10, this.#functions, ({ body }) => body.encode())
-    section(out, 11, this.#data, ({ at, bytes }) => {
-      const entry = [0, 0x41]
-      signed(entry, BigInt(at))
-      return [...entry, 0x0b, ...length(bytes.length), ...bytes]
+    section(out, 2, [...this.#imports, MEMORY], (section, entry) => {
+      text(section, 'host')
+      text(section, entry.name)
+      if (entry === MEMORY) section.push(2, 0, 0)
+      else {
+        section.push(0)
+        section.unsigned(entry.type)
+      }
     })
-    return Uint8Array.from(out)
+    section(out, 3, this.#functions, (section, { type }) => section.unsigned(type))
+    section(out, 7, this.#functions, (section, { name }, i) => {
+      text(section, name)
+      section.push(0)
+      section.unsigned(this.#imports.length + i)
+    })
+    section(out, 10, this.#functions, (section, { body }) => body.encodeTo(section))
+    section(out, 11, this.#data, (section, { at, bytes }) => {
+      section.push(0, 0x41)
+      section.signed32(at)
+      section.push(0x0b)
+      section.unsigned(bytes.length)
+      section.append(bytes)
+    })
+    return out.view()
   }
 
   #type(signature: Signature): number {
@@ -347,27 +394,26 @@ export class ModuleWriter {
   }
 }
 
-function length(value: number): number[] {
-  const out: number[] = []
-  unsigned(out, value)
-  return out
-}
+/** The import of the memory among those of functions. */
+const MEMORY = { name: 'memory', type: -1 } as const
 
 /** Names here are ASCII. */
-function text(name: string): number[] {
-  return [...length(name.length), ...Buffer.from(name, 'latin1')]
+function text(out: ByteWriter, name: string): void {
+  out.unsigned(name.length)
+  out.append(Buffer.from(name, 'latin1'))
 }
 
 function section<T>(
-  out: number[],
+  out: ByteWriter,
   id: number,
   entries: readonly T[],
-  encode: (entry: T, index: number) => number[],
+  encode: (section: ByteWriter, entry: T, index: number) => void,
 ): void {
   if (entries.length === 0) return
-  const body = length(entries.length)
-  for (const [i, entry] of entries.entries()) for (const byte of encode(entry, i)) body.push(byte)
+  const body = new ByteWriter()
+  body.unsigned(entries.length)
+  for (const [i, entry] of entries.entries()) encode(body, entry, i)
   out.push(id)
-  unsigned(out, body.length)
-  for (const byte of body) out.push(byte)
+  out.unsigned(body.length)
+  out.append(body.view())
 }

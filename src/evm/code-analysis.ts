@@ -15,6 +15,8 @@ export interface CodeAnalysis {
   readonly pushes: (bigint | undefined)[]
   /** How often a jump went to each pc, or a JUMPI went on to it; wraps at 2^15. */
   readonly counts: Int16Array
+  /** Bytes of the modules that were compiled of it, those that are no longer kept included. */
+  compiledBytes: number
   /** Where execution begins: 0, or behind a code header (docs/protocol.md#64-code-header). */
   readonly start: number
 }
@@ -37,6 +39,7 @@ export function analyse(code: Uint8Array, hasHeaders: boolean): CodeAnalysis {
       lookedTo: start,
       pushes: [],
       counts: new Int16Array(code.length + 1),
+      compiledBytes: 0,
       start,
     }
     analyses.set(code, analysis)

@@ -20,6 +20,7 @@ import {
 } from './call-message.ts'
 import { analyse } from './code-analysis.ts'
 import { Execution } from './compiled/execution.ts'
+import type { HotCode } from './compiled/hot-code.ts'
 import { type ConsoleCalls, keepConsoleCall } from './console-calls.ts'
 import { addressOfCreation, allGasLost, depositCode, makeAccount, overflow } from './creation.ts'
 import { endEarlierCall, withoutUnstoredCode } from './earlier-frames.ts'
@@ -46,6 +47,8 @@ export interface EvmRun extends PrecompileRun {
   readonly destroyedEarlier: ReadonlySet<Hex> | undefined
   /** Jumps to a place in code after which it is compiled; infinite for never. */
   readonly hotAfter: number
+  /** Of the VM. */
+  readonly hotCode: HotCode
   /** Call data to the console contract; a failure takes none of it back. */
   consoleCalls: ConsoleCalls | undefined
 }
@@ -58,9 +61,11 @@ export class Evm {
 
   constructor(run: EvmRun) {
     this.run = run
-    const { rules, session, hotAfter } = run
+    const { rules, session, hotAfter, hotCode } = run
     const compiles = hasWebAssembly && Number.isFinite(hotAfter) && session.tracer === undefined
-    this.#execution = compiles ? new Execution(rules.opcodes, hotAfter, rules.codeHeaders) : undefined
+    this.#execution = compiles
+      ? new Execution(rules.opcodes, hotAfter, rules.codeHeaders, hotCode)
+      : undefined
   }
 
   /**

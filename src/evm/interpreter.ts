@@ -4,6 +4,13 @@ import { FAILURE, type Frame } from './frame.ts'
 import type { OpcodeTable } from './opcodes/table.ts'
 import { MAX_WORD, MODULUS } from './word.ts'
 
+/** Bytes of code without a jump after which the clock counts, and the jumps that they take as long as. */
+const LINE_BYTES = 256
+const TICKS_PER_LINE = 8
+
+/** An opcode that runs from the table takes as long as this part of a jump, at least. */
+const TICKS_PER_RUN = 0.25
+
 /**
  * Runs until `frame.status` is no longer `running`, or the clock requires a pause.
  * A jump to where `hotAfter` jumps went before also ends it, with the status `hot`.
@@ -19,13 +26,25 @@ export function advance(
   const { clock } = frame.session
   const { code, counts, jumpDestinations, pushes } = frame.analysis
   const { stack } = frame
-  const end = code.length
+  const { length } = code
   let pc = frame.pc
+  /** Where a line ends that is looked at no sooner: the code, or so many bytes of it. */
+  let end = Math.min(length, pc + LINE_BYTES)
   let sp = frame.sp
   let gas = frame.gas
 
   for (;;) {
-    const op = pc < end ? (code[pc] as number) : 0
+    if (pc >= end && pc < length) {
+      end = Math.min(length, pc + LINE_BYTES)
+      clock.ticks -= TICKS_PER_LINE
+      if (clock.ticks <= 0 && clock.mustPause()) {
+        frame.pc = pc
+        frame.sp = sp
+        frame.gas = gas
+        return
+      }
+    }
+    const op = pc < length ? (code[pc] as number) : 0
     const fee = fees[op] as number
     if (fee < 0) frame.failAt(FAILURE.INVALID_OPCODE, pc, sp, gas)
     if (sp < (needs[op] as number)) frame.failAt(FAILURE.STACK_UNDERFLOW, pc, sp, gas)
@@ -103,6 +122,7 @@ export function advance(
           frame.failAt(FAILURE.INVALID_JUMP, pc, sp, gas)
         }
         pc = destination
+        end = Math.min(length, pc + LINE_BYTES)
         const count = (counts[destination] as number) + 1
         counts[destination] = count
         if (count >= hotAfter) frame.status = 'hot'
@@ -124,6 +144,7 @@ export function advance(
         frame.pc = pc
         frame.sp = sp
         frame.gas = gas
+        clock.ticks -= TICKS_PER_RUN
         ;(run[op] as (frame: Frame) => void)(frame)
         pc = frame.pc
         sp = frame.sp

@@ -3,6 +3,7 @@ import { CONSOLE_ADDRESS } from '../abi/console.ts'
 import { EMPTY } from '../encoding/bytes.ts'
 import { invalidParams } from '../errors.ts'
 import { type FrameResult, topMessage } from './call-message.ts'
+import { HotCode } from './compiled/hot-code.ts'
 import { Evm, type EvmRun } from './evm.ts'
 import { FAILURE } from './frame.ts'
 import { Journal } from './journal.ts'
@@ -27,6 +28,8 @@ export interface VmParts {
    * Default: 400.
    */
   readonly hotAfter?: number
+  /** What is kept of compiled code; VMs that run the same contracts may share one. Default: one of its own. */
+  readonly hotCode?: HotCode
   /** Makes the EVM of a run. Default: the chain's. */
   readonly makeEvm?: (run: EvmRun) => Pick<Evm, 'execute'>
 }
@@ -34,6 +37,7 @@ export interface VmParts {
 /** Makes a VM. */
 export function createVm(parts: VmParts): Vm {
   const { chainId, onNotice = () => {}, rulesAt = () => CHAIN_RULES, hotAfter = HOT_AFTER } = parts
+  const hotCode = parts.hotCode ?? new HotCode()
   const makeEvm = parts.makeEvm ?? ((run: EvmRun) => new Evm(run))
 
   /** Does a message go to an account that runs no code? */
@@ -69,6 +73,7 @@ export function createVm(parts: VmParts): Vm {
         },
         rules,
         hotAfter,
+        hotCode,
         destroyedEarlier: options.destroyedEarlier,
         isLocal: options.isLocal ?? false,
         onNotice,

@@ -45,6 +45,20 @@ describe('a run without jumps', () => {
     await expect(briefly(CODE, NOTHING, reading)).rejects.toMatchObject(late)
   })
 
+  it('ends when its time is up while it calculates', async () => {
+    const powers = fromHex(`0x${'5f19800a50'.repeat(5900)}`)
+    await expect(briefly(CODE, NOTHING, powers)).rejects.toMatchObject(late)
+    const products = fromHex(`0x${'5f195f198080095050'.repeat(100_000)}`)
+    await expect(briefly(CODE, NOTHING, products)).rejects.toMatchObject(late)
+  })
+
+  it('ends when its time is up while it does little of much', async () => {
+    const line = fromHex(`0x${'5f50'.repeat(1_000_000)}`)
+    await expect(briefly(CODE, NOTHING, line)).rejects.toMatchObject(late)
+    const hashes = fromHex(`0x${'6107ff5f2050'.repeat(20_000)}`)
+    await expect(briefly(CODE, NOTHING, hashes)).rejects.toMatchObject(late)
+  })
+
   it('ends when its time is up within a precompiled contract', async () => {
     await expect(briefly(native(9), rounds(9_000_000))).rejects.toMatchObject(late)
     await expect(briefly(native(8), pairs(100))).rejects.toMatchObject(late)

@@ -4,7 +4,7 @@ import type { WasmInstance, WasmModule } from '../../encoding/web-assembly.ts'
 import type { Frame } from '../frame.ts'
 import { bytesOf, type FrameData, MemoryRange } from '../memory-range.ts'
 import type { OpcodeTable } from '../opcodes/table.ts'
-import { addressWord } from './address-word.ts'
+import type { AddressWords } from './address-words.ts'
 import { ArenaRegion } from './arena-region.ts'
 import type { CallRunner } from './call-opcode.ts'
 import { HostFunctions, type RegionFunction } from './host-functions.ts'
@@ -35,10 +35,15 @@ const LEAST_MEMORY = 1024
 /** A linear memory, with the frames in it. */
 export class Arena {
   readonly linear = new LinearMemory(SMALL)
+  readonly addresses: AddressWords
   readonly #host = new HostFunctions(this.linear)
   /** The regions of the frames, of which so many are in use. */
   readonly #regions: ArenaRegion[] = []
   #count = 0
+
+  constructor(addresses: AddressWords) {
+    this.addresses = addresses
+  }
 
   /** Its size in bytes. */
   get size(): number {
@@ -117,7 +122,7 @@ export class Arena {
       linear.copyWord(before.base + ADDRESS_AT, at)
       return
     }
-    const word = addressWord(address)
+    const word = this.addresses.wordOf(address)
     for (let i = 0; i < 8; i++) linear.halves[(at >> 2) + i] = word[i] as number
   }
 

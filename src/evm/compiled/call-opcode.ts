@@ -4,7 +4,6 @@ import type { Hex } from '../../encoding/hex.ts'
 import type { CallRequest, Frame } from '../frame.ts'
 import type { FrameData } from '../memory-range.ts'
 import { MAX_CALL_DEPTH } from '../opcodes/calls.ts'
-import { addressAt } from './address-word.ts'
 import type { ArenaRegion } from './arena-region.ts'
 import type { LinearMemory } from './linear-memory.ts'
 
@@ -62,7 +61,7 @@ export class PlainCall {
     const outputAt = linear.small(at - 64)
     const outputLength = linear.small(at - 96)
     if (inputAt < 0 || inputLength < 0 || outputAt < 0 || outputLength < 0) return false
-    if (!this.#finds(addressAt(linear, end - 64), region)) return false
+    if (!this.#finds(region.arena.addresses.addressAt(linear, end - 64), region)) return false
     const inputEnd = inputLength === 0 ? 0 : inputAt + inputLength
     const outputEnd = outputLength === 0 ? 0 : outputAt + outputLength
     const last = Math.max(inputEnd, outputEnd)

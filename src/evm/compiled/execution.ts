@@ -5,11 +5,12 @@ import { analyse, isJumpDestination } from '../code-analysis.ts'
 import { type CallRequest, FAILURE, Frame, fail, type Session } from '../frame.ts'
 import { advance } from '../interpreter.ts'
 import type { OpcodeTable } from '../opcodes/table.ts'
-import { TICKS_PER_CALL } from '../scheduler.ts'
-import { Arena } from './arena.ts'
+import { type RunClock, TICKS_PER_CALL } from '../scheduler.ts'
+import type { Arena } from './arena.ts'
 import type { ArenaRegion } from './arena-region.ts'
 import type { CallRunner, PlainCall } from './call-opcode.ts'
-import { type CompiledCode, compileAt, compiledCode } from './compiled-code.ts'
+import type { CompiledCode } from './compiled-code.ts'
+import type { HotCode } from './hot-code.ts'
 import { EXIT, EXIT_SHIFT, PC_MASK } from './layout.ts'
 
 /**
@@ -18,15 +19,9 @@ import { EXIT, EXIT_SHIFT, PC_MASK } from './layout.ts'
  */
 const MAX_IN_PLACE = 8
 
-/** Arenas that are kept for later messages, and the bytes that they may have together. */
-const POOL_SIZE = 4
-const POOL_BYTES = 2 ** 24
-const idle: Arena[] = []
-
-function keepArena(arena: Arena): void {
-  let size = arena.size
-  for (const other of idle) size += other.size
-  if (idle.length < POOL_SIZE && size <= POOL_BYTES && arena.reset()) idle.push(arena)
+/** Is a pause due? Throws `limit-exceeded` past the deadline. */
+function isDue(clock: RunClock): boolean {
+  return clock.ticks <= 0 && clock.mustPause()
 }
 
 /** Runs the frames of one message. */
@@ -34,6 +29,7 @@ export class Execution implements CallRunner {
   readonly #table: OpcodeTable
   readonly #hotAfter: number
   readonly #codeHeaders: boolean
+  readonly #hotCode: HotCode
   #arena: Arena | undefined
   /** Callees that run in place. */
   #inPlace = 0
@@ -43,24 +39,29 @@ export class Execution implements CallRunner {
   readonly waiting: { readonly frame: Frame; readonly request: CallRequest }[] = []
 
   /** `hotAfter`: jumps to a place after which it is compiled; 0 compiles all code before it runs. */
-  constructor(table: OpcodeTable, hotAfter: number, codeHeaders: boolean) {
+  constructor(table: OpcodeTable, hotAfter: number, codeHeaders: boolean, hotCode: HotCode) {
     this.#table = table
     this.#hotAfter = hotAfter
     this.#codeHeaders = codeHeaders
+    this.#hotCode = hotCode
   }
 
   /** As the interpreter's `advance`; the status is never `hot`. */
   advance(frame: Frame): void {
-    const { analysis } = frame
+    const { clock } = frame.session
     const region = frame.region as ArenaRegion | undefined
-    let code = region?.code ?? compiledCode(analysis, this.#table)
-    if (this.#hotAfter === 0) code = compileAt(analysis, this.#table, frame.pc, 0)
+    let code = region?.code ?? this.#hotCode.find(frame.analysis, this.#table)
+    if (this.#hotAfter === 0) {
+      code = this.#compile(frame)
+      if (isDue(clock)) return
+    }
     if ((code !== undefined || region !== undefined) && this.#runCompiled(frame, code)) return
     for (;;) {
       advance(frame, this.#table, this.#hotAfter)
       if (frame.status !== 'hot') return
       frame.status = 'running'
-      const hot = compileAt(analysis, this.#table, frame.pc, this.#hotAfter)
+      const hot = this.#compile(frame)
+      if (isDue(clock)) return
       if (hot !== undefined && this.#runCompiled(frame, hot)) return
     }
   }
@@ -140,7 +141,7 @@ export class Execution implements CallRunner {
   release(): void {
     const arena = this.#arena
     this.#arena = undefined
-    if (arena !== undefined) keepArena(arena)
+    if (arena !== undefined) this.#hotCode.keepArena(arena)
   }
 
   /** Runs compiled code from the program counter on; false when the interpreter is to go on. */
@@ -149,7 +150,8 @@ export class Execution implements CallRunner {
     const { analysis, session } = frame
     const { clock } = session
     let region = frame.region as ArenaRegion | undefined
-    let functions = region !== undefined && region.code === code ? region.functions : code?.functionsOn(arena)
+    let functions =
+      region !== undefined && region.code === code ? region.functions : code?.functionsOn(arena, clock)
     if (region === undefined) {
       if (functions?.[frame.pc] === undefined) return false
       region = arena.enter(frame)
@@ -160,27 +162,40 @@ export class Execution implements CallRunner {
     for (;;) {
       let run = functions?.[frame.pc]
       if (run === undefined && code !== undefined && this.#isHot(frame)) {
-        functions = compileAt(analysis, this.#table, frame.pc, this.#hotAfter)?.functionsOn(arena)
-        run = functions?.[frame.pc]
+        const compiled = this.#compile(frame)
+        if (compiled !== undefined) {
+          functions = compiled.functionsOn(arena, clock)
+          region.code = compiled
+          region.functions = functions
+          if (isDue(clock)) return true
+          run = functions[frame.pc]
+        }
       }
       if (run === undefined) break
+      const ticks = region.code?.ticks[frame.pc] ?? 1
       const exit = arena.run(region, run)
       const kind = exit >>> EXIT_SHIFT
       frame.pc = exit & PC_MASK
       if (kind === EXIT.STATUS) return true
       if (kind === EXIT.INTERPRET) break
       if (kind === EXIT.DYNAMIC && !isJumpDestination(analysis, frame.pc)) fail(FAILURE.INVALID_JUMP)
-      if (--clock.ticks <= 0 && clock.mustPause()) return true
+      clock.ticks -= ticks
+      if (isDue(clock)) return true
     }
     arena.takeStack(region)
     return false
   }
 
   #takeArena(): Arena {
-    const arena = idle.pop() ?? new Arena()
+    const arena = this.#hotCode.takeArena()
     arena.begin(this.#table, this)
     this.#arena = arena
     return arena
+  }
+
+  /** Compiles the code at a frame's program counter; `undefined` when it stays with the interpreter. */
+  #compile({ analysis, pc, session }: Frame): CompiledCode | undefined {
+    return this.#hotCode.compile(analysis, this.#table, pc, this.#hotAfter, session.clock)
   }
 
   /** Counts an arrival at code that is not compiled. */

@@ -12,7 +12,7 @@ import { leaveIf, pay, pushLacks } from './routine-steps.ts'
 const PAIR = 64
 /** Bits of offsets and lengths; longer inputs take time that is counted, and memory that is not open costs gas. */
 const OFFSET_BITS = 24n
-const LONGEST = 2047
+const LONGEST = 512
 
 /**
  * `(base, stack end) → status`, with the length and the offset below the end of the stack, the digest in their place.

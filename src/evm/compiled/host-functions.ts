@@ -4,7 +4,7 @@ import { keccakOn } from '../../encoding/keccak-module.ts'
 import { instantiate, type WasmInstance, type WasmModule } from '../../encoding/web-assembly.ts'
 import type { Frame } from '../frame.ts'
 import { GAS } from '../gas-schedule.ts'
-import { ticksOfBytes } from '../opcodes/memory.ts'
+import { spendHash } from '../opcodes/memory.ts'
 import { STATE_TICKS } from '../opcodes/operation.ts'
 import type { OpcodeTable } from '../opcodes/table.ts'
 import type { ArenaRegion } from './arena-region.ts'
@@ -173,7 +173,7 @@ export class HostFunctions {
     this.#keccak(base + MEMORY_AT + offset, length, DIGEST_AT)
     const { bytes } = linear
     for (let i = 0; i < 32; i++) bytes[end - 64 + i] = bytes[DIGEST_AT + 31 - i] as number
-    frame.spend(ticksOfBytes(length))
+    spendHash(frame, length)
     return frame.status === 'running' ? 0 : 1
   }
 

@@ -39,11 +39,14 @@ export function pushHigh(body: FunctionBody, first: number): void {
 
 const indexes = [0, 1, 2, 3] as const
 
-/** Writes into one function; its locals are used again when no word has them any more. */
+/** Writes into one function; its locals are used again when no word that is held has them any more. */
 export class LaneWriter {
   readonly body: FunctionBody
-  #free: number[] = []
-  readonly #all: number[] = []
+  /** How many lanes of held words each local is; absent of one that is free. */
+  readonly #uses = new Map<number, number>()
+  readonly #free: number[] = []
+  /** Locals that were taken or let go since the last `freeLocals`. */
+  readonly #loose = new Set<number>()
 
   constructor(body: FunctionBody) {
     this.body = body
@@ -51,18 +54,35 @@ export class LaneWriter {
 
   /** A local for a lane. */
   local(): number {
-    const free = this.#free.pop()
-    if (free !== undefined) return free
-    const made = this.body.local(I64)
-    this.#all.push(made)
-    return made
+    const local = this.#free.pop() ?? this.body.local(I64)
+    this.#uses.set(local, 0)
+    this.#loose.add(local)
+    return local
   }
 
-  /** Frees the locals that none of these words has. */
-  keepOnly(words: Iterable<Word>): void {
-    const used = new Set<Lane>()
-    for (const word of words) for (const lane of word) used.add(lane)
-    this.#free = this.#all.filter((local) => !used.has(local))
+  /** Keeps the locals of a word until it is let go as often. */
+  hold(word: Word): void {
+    for (const lane of word)
+      if (typeof lane === 'number') this.#uses.set(lane, (this.#uses.get(lane) as number) + 1)
+  }
+
+  /** Lets a held word go. Its locals stay until `freeLocals`. */
+  letGo(word: Word): void {
+    for (const lane of word) {
+      if (typeof lane !== 'number') continue
+      this.#uses.set(lane, (this.#uses.get(lane) as number) - 1)
+      this.#loose.add(lane)
+    }
+  }
+
+  /** Frees the locals that no held word has; takes as long as there were changes. */
+  freeLocals(): void {
+    for (const local of this.#loose) {
+      if (this.#uses.get(local) !== 0) continue
+      this.#uses.delete(local)
+      this.#free.push(local)
+    }
+    this.#loose.clear()
   }
 
   push(lane: Lane): void {

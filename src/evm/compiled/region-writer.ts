@@ -18,6 +18,15 @@ export const CALLS: ReadonlySet<number> = new Set([0xf1, 0xf2, 0xf4, 0xfa])
 /** Opcodes that end a frame without failure, but for that which destroys the contract. */
 const ENDS: ReadonlySet<number> = new Set([0x00, 0xf3, 0xfd])
 
+/**
+ * Words so far below the top are stored where the stack is, and no longer known: no opcode reaches them, and each exit
+ * writes what is left.
+ */
+const REACH = 32
+
+/** An opcode that runs outside takes as long as so many that are written out. */
+const RUN_WORK = 8
+
 /** Writes one region, a function `(base) → exit`. */
 export class RegionWriter {
   readonly table: OpcodeTable
@@ -40,6 +49,8 @@ export class RegionWriter {
   openMemory = 0n
   /** Gas that is paid for opcodes of the segment that have not run, the present one included. */
   prepaid = 0
+  /** Opcodes on the way so far, by the time that they take. */
+  work = 0
   /** The present opcode. */
   pc: number
 
@@ -47,11 +58,6 @@ export class RegionWriter {
     this.table = table
     this.routines = routines
     this.pc = pc
-  }
-
-  /** Frees the locals that no word on the stack has. */
-  freeLocals(): void {
-    this.words.keepOnly(this.#known.values())
   }
 
   addGas(gas: number): void {
@@ -71,31 +77,45 @@ export class RegionWriter {
     let word = this.#known.get(place)
     if (word === undefined) {
       word = this.words.load(this.stack, BIAS + 32 * place)
-      this.#known.set(place, word)
+      this.#know(place, word)
     }
     return word
   }
 
   drop(count: number): void {
-    for (let i = 0; i < count; i++) {
-      this.top--
-      this.#known.delete(this.top)
-      this.#dirty.delete(this.top)
-    }
+    for (let i = 0; i < count; i++) this.#forget(--this.top)
   }
 
   push(word: Word): void {
-    this.#known.set(this.top, word)
+    this.#know(this.top, word)
     this.#dirty.add(this.top)
+    const deepest = this.top - REACH
+    if (this.#dirty.has(deepest)) this.#store(deepest)
+    this.#forget(deepest)
     this.top++
+  }
+
+  #know(place: number, word: Word): void {
+    this.words.hold(word)
+    const before = this.#known.get(place)
+    if (before !== undefined) this.words.letGo(before)
+    this.#known.set(place, word)
+  }
+
+  #forget(place: number): void {
+    const word = this.#known.get(place)
+    if (word !== undefined) this.words.letGo(word)
+    this.#known.delete(place)
+    this.#dirty.delete(place)
+  }
+
+  #store(place: number): void {
+    this.words.store(this.stack, BIAS + 32 * place, this.#known.get(place) as Word)
   }
 
   /** Stores the words at these places and above that are not where the stack is. Changes nothing that is known. */
   flush(from = Number.NEGATIVE_INFINITY): void {
-    for (const place of this.#dirty) {
-      if (place < from) continue
-      this.words.store(this.stack, BIAS + 32 * place, this.#known.get(place) as Word)
-    }
+    for (const place of this.#dirty) if (place >= from) this.#store(place)
   }
 
   pushStackEnd(): void {
@@ -127,6 +147,7 @@ export class RegionWriter {
   callRun(opcode: number): void {
     const body = this.body
     const { run, call, finish, load, store, hash } = this.routines
+    this.work += RUN_WORK
     this.flush(this.top - (this.table.needs[opcode] as number))
     body.get(this.base)
     this.pushStackEnd()
@@ -153,8 +174,8 @@ export class RegionWriter {
     const top = this.peek()
     const other = this.peek(depth)
     const [high, low] = [this.top - 1, this.top - 1 - depth]
-    this.#known.set(high, other)
-    this.#known.set(low, top)
+    this.#know(high, other)
+    this.#know(low, top)
     this.#dirty.add(high).add(low)
   }
 }

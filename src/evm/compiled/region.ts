@@ -13,9 +13,13 @@ import { BIAS, CALLS, LAST, RegionWriter } from './region-writer.ts'
 import type { Routines } from './routines.ts'
 import { segmentAt, sizeOf, treatmentOf } from './segment.ts'
 
-/** Opcodes that a region holds at most, and times that it passes one place. */
+/** Opcodes that a region holds at most, bytes of its body up to which it goes on, and times that it passes one place. */
 const MAX_OPCODES = 800
+const MAX_BYTES = 2 ** 16
 const MAX_VISITS = 2
+
+/** Opcodes that take as long as a jump may. */
+const WORK_PER_TICK = 16
 
 /** What a region is compiled from. */
 export interface RegionParts {
@@ -31,6 +35,8 @@ export interface Region {
   readonly exits: ReadonlySet<number>
   /** Places that are reached as often as the region itself, at most. */
   readonly continuations: ReadonlySet<number>
+  /** Ticks that the clock counts when it runs, at most once. */
+  readonly ticks: number
 }
 
 /** Compiles the region that starts at `root`; the function is `(base) → exit`. */
@@ -70,14 +76,18 @@ class RegionCompiler {
     body.set(this.#writer.stack)
     let opcodes = 0
     while (this.#step()) {
-      const isBetween = this.#segmentEnd < 0 || this.#writer.pc === this.#segmentEnd
-      if (++opcodes < MAX_OPCODES || !isBetween) continue
-      this.#pauseAt(this.#writer.pc)
+      if (++opcodes < MAX_OPCODES && body.size < MAX_BYTES) continue
+      this.#pause()
       break
     }
     body.end()
     body.op(OP.unreachable)
-    return { body, exits: this.#exits, continuations: this.#continuations }
+    return { body, exits: this.#exits, continuations: this.#continuations, ticks: this.#ticks }
+  }
+
+  /** What a pass through the region so far counts. */
+  get #ticks(): number {
+    return 1 + Math.floor(this.#writer.work / WORK_PER_TICK)
   }
 
   /** Compiles the opcode at the program counter; false when the region ends there. */
@@ -87,7 +97,7 @@ class RegionCompiler {
       const visits = (this.#visits.get(this.#writer.pc) ?? 0) + 1
       this.#visits.set(this.#writer.pc, visits)
       if (visits > MAX_VISITS) {
-        this.#pauseAt(this.#writer.pc)
+        this.#pause()
         return false
       }
       this.#beginSegment()
@@ -96,8 +106,9 @@ class RegionCompiler {
       this.#writer.exit(EXIT.INTERPRET, this.#writer.pc)
       return false
     }
-    this.#writer.freeLocals()
+    this.#writer.words.freeLocals()
     const fee = this.#table.fees[opcode] as number
+    this.#writer.work++
     if (opcode === 0x56) return this.#jump()
     if (opcode === 0x57) return this.#jumpIf()
     if (!inlineOpcode(this.#writer, this.#code, opcode)) {
@@ -151,9 +162,11 @@ class RegionCompiler {
     this.#writer.prepaid = gas
   }
 
-  /** Ends the region; another one goes on. */
-  #pauseAt(pc: number): void {
+  /** Ends the region before the opcode at the program counter; another one goes on. */
+  #pause(): void {
+    const { pc } = this.#writer
     this.#continuations.add(pc)
+    this.#writer.addGas(this.#writer.prepaid)
     this.#writer.exit(EXIT.JUMP, pc)
   }
 
@@ -170,7 +183,7 @@ class RegionCompiler {
     body.get(this.#writer.base)
     body.get(this.#writer.base)
     body.memory(OP.i32_load, TICKS_AT)
-    body.i32(1)
+    body.i32(this.#ticks)
     body.op(OP.i32_sub)
     body.memory(OP.i32_store, TICKS_AT)
     body.get(this.#writer.base)
@@ -188,13 +201,17 @@ class RegionCompiler {
 
   /** Goes on at a jump destination; false when the region ends with the jump. */
   #goTo(target: number): boolean {
-    this.#segmentEnd = -1
-    if (target !== this.#root) {
-      this.#writer.pc = target
-      return true
-    }
+    if (target !== this.#root) return this.#continueAt(target)
     this.#repeat(0)
     return false
+  }
+
+  /** Goes on behind a jump, which was the last opcode of its segment. */
+  #continueAt(pc: number): boolean {
+    this.#writer.pc = pc
+    this.#writer.prepaid = 0
+    this.#segmentEnd = -1
+    return true
   }
 
   #jump(): boolean {
@@ -241,7 +258,7 @@ class RegionCompiler {
       return false
     }
     this.#writer.drop(2)
-    if (known === 0n) return this.#fallThrough(next)
+    if (known === 0n) return this.#continueAt(next)
     if (known !== undefined) return this.#goTo(Number(target))
     const { counts } = this.#analysis
     const taken = isValid ? (counts[Number(target)] as number) : -1
@@ -260,13 +277,7 @@ class RegionCompiler {
     else if (destination === this.#root) this.#repeat(1)
     else this.#leaveTo(destination)
     body.end()
-    return this.#fallThrough(next)
-  }
-
-  #fallThrough(next: number): boolean {
-    this.#writer.pc = next
-    this.#segmentEnd = -1
-    return true
+    return this.#continueAt(next)
   }
 
   /** Calls an opcode of the table, on operands where the stack is; false when the region ends with it. */

@@ -12,6 +12,9 @@ export interface Segment {
   readonly end: number
 }
 
+/** Opcodes of a segment at most, so that to look through it takes no longer than to compile them. */
+const MAX_OPCODES = 256
+
 const PUSH1 = 0x60
 const PUSH32 = 0x7f
 
@@ -61,7 +64,7 @@ export function treatmentOf(opcode: number, { forms }: OpcodeTable): Treatment {
 /** The stretch that starts at `start`; empty where an opcode is for the interpreter. */
 export function segmentAt(code: Uint8Array, start: number, table: OpcodeTable): Segment {
   let [pc, gas, depth, growth, height] = [start, 0, 0, 0, 0]
-  for (;;) {
+  for (let opcodes = 0; opcodes < MAX_OPCODES; opcodes++) {
     const opcode = pc < code.length ? (code[pc] as number) : 0
     const treatment = treatmentOf(opcode, table)
     if (treatment === 'interpret') break

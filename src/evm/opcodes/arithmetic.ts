@@ -54,7 +54,9 @@ function shiftRightSigned(shift: bigint, word: bigint): bigint {
 function exponentiate(frame: Frame): void {
   let base = frame.pop()
   let exponent = frame.pop()
-  if (exponent > 0n) frame.charge(GAS.expByte * Math.ceil(exponent.toString(16).length / 2))
+  const bytes = exponent === 0n ? 0 : Math.ceil(exponent.toString(16).length / 2)
+  frame.charge(GAS.expByte * bytes)
+  frame.spend(bytes)
   if (base === 2n) {
     frame.push(exponent > 255n ? 0n : 1n << exponent)
     return

@@ -6,22 +6,22 @@ import { GAS } from '../gas-schedule.ts'
 import { readWord } from '../word.ts'
 import { type Operation, operation } from './operation.ts'
 
-/** Words of work that count as much time as a jump. */
-const WORDS_PER_TICK = 64
+/** Bytes that are copied, and that are hashed, in as much time as a jump may take. */
+const COPIED_PER_TICK = 2048
+const HASHED_PER_TICK = 512
 
 /** Whole or started 32-byte words in a length that was found payable or is about to be refused. */
 export function words(length: bigint): number {
   return Math.ceil(Number(length) / 32)
 }
 
-/** Jumps that take as long as to hash or copy so many bytes. */
-export function ticksOfBytes(length: number): number {
-  return Math.floor(length / (32 * WORDS_PER_TICK))
+/** Counts the time of a hash of so many bytes. */
+export function spendHash(frame: Frame, length: number): void {
+  frame.spend(length / HASHED_PER_TICK)
 }
 
-/** Work that is not a jump takes time as well; the clock is looked at accordingly sooner. */
-function spendTime(frame: Frame, length: bigint): void {
-  frame.spend(ticksOfBytes(Number(length)))
+function spendCopy(frame: Frame, length: bigint): void {
+  frame.spend(Number(length) / COPIED_PER_TICK)
 }
 
 /** Copies from a byte string that zeros follow for ever; pays per word and for memory. */
@@ -39,7 +39,7 @@ export function copyToMemory(
   const part = source.subarray(start, start + Number(length))
   frame.memory.set(part, offset)
   frame.memory.fill(0, offset + part.length, end)
-  spendTime(frame, length)
+  spendCopy(frame, length)
 }
 
 function hash(frame: Frame): void {
@@ -48,7 +48,7 @@ function hash(frame: Frame): void {
   const offset = frame.expand(from, length, GAS.keccak256Word * words(length))
   const digest = keccak256(frame.memory.subarray(offset, offset + Number(length)))
   frame.push(toBigInt(digest))
-  spendTime(frame, length)
+  spendHash(frame, Number(length))
 }
 
 function copyReturned(frame: Frame): void {
@@ -69,7 +69,7 @@ function copyWithin(frame: Frame): void {
   const length = frame.pop()
   frame.expand(to > from ? to : from, length, GAS.copyWord * words(length))
   if (length > 0n) frame.memory.copyWithin(Number(to), Number(from), Number(from + length))
-  spendTime(frame, length)
+  spendCopy(frame, length)
 }
 
 /** A copy of data that the frame came with. */

@@ -1,0 +1,102 @@
+/**
+ * What a VM keeps for its compiled code: the codes that ran last, and linear memories for the next messages. Two VMs
+ * share none of it, and all of it has a bound.
+ */
+import type { CodeAnalysis } from '../code-analysis.ts'
+import type { OpcodeTable } from '../opcodes/table.ts'
+import type { RunClock } from '../scheduler.ts'
+import { AddressWords } from './address-words.ts'
+import { Arena } from './arena.ts'
+import { CompiledCode } from './compiled-code.ts'
+import { PAGE } from './linear-memory.ts'
+
+/** Bytes of modules that are kept, in two generations; V8's own code for them is several times as large. */
+const CACHE_BYTES = 2 ** 22
+
+/** Arenas that are kept for later messages, and the bytes up to which one is. */
+const MAX_IDLE = 4
+const IDLE_BYTES = 64 * PAGE
+
+/** Of a place that stays with the interpreter, which counts up from here: the least that a count can be. */
+const NEVER = -(2 ** 15)
+
+type Generation = Map<OpcodeTable, Map<CodeAnalysis, CompiledCode>>
+
+/** Of one VM, or of several that run the same contracts. */
+export class HotCode {
+  #young: Generation = new Map()
+  #old: Generation = new Map()
+  #youngBytes = 0
+  readonly #idle: Arena[] = []
+  readonly #addresses = new AddressWords()
+
+  /** Bytes of the modules that are kept. */
+  get bytes(): number {
+    let bytes = 0
+    for (const generation of [this.#young, this.#old])
+      for (const codes of generation.values()) for (const code of codes.values()) bytes += code.bytes
+    return bytes
+  }
+
+  /** What is compiled of a code; `undefined` when nothing is. */
+  find(analysis: CodeAnalysis, table: OpcodeTable): CompiledCode | undefined {
+    const young = this.#young.get(table)?.get(analysis)
+    if (young !== undefined) return young
+    const codes = this.#old.get(table)
+    const old = codes?.get(analysis)
+    if (old === undefined) return undefined
+    codes?.delete(analysis)
+    this.#keep(old, table)
+    this.#grow(old.bytes)
+    return old
+  }
+
+  /** Compiles the code at `pc`, in time that the clock counts; `undefined` when it stays with the interpreter. */
+  compile(
+    analysis: CodeAnalysis,
+    table: OpcodeTable,
+    pc: number,
+    hotAfter: number,
+    clock: RunClock,
+  ): CompiledCode | undefined {
+    const known = this.find(analysis, table)
+    const code = known ?? new CompiledCode(analysis, table)
+    if (code.has(pc)) return code
+    if (code.isFinished) {
+      analysis.counts[pc] = NEVER
+      return undefined
+    }
+    if (known === undefined) this.#keep(code, table)
+    this.#grow(code.add(pc, hotAfter, clock))
+    return code
+  }
+
+  /** A linear memory for a message. */
+  takeArena(): Arena {
+    return this.#idle.pop() ?? new Arena(this.#addresses)
+  }
+
+  /** The message has ended. */
+  keepArena(arena: Arena): void {
+    if (this.#idle.length < MAX_IDLE && arena.size <= IDLE_BYTES && arena.reset()) this.#idle.push(arena)
+  }
+
+  #keep(code: CompiledCode, table: OpcodeTable): void {
+    let codes = this.#young.get(table)
+    if (codes === undefined) {
+      codes = new Map()
+      this.#young.set(table, codes)
+    }
+    codes.set(code.analysis, code)
+  }
+
+  /** Young codes have so many bytes more. Those that were not used since the last ones grew old go, and are cold again. */
+  #grow(bytes: number): void {
+    this.#youngBytes += bytes
+    if (this.#youngBytes <= CACHE_BYTES / 2) return
+    for (const codes of this.#old.values()) for (const { counts } of codes.keys()) counts.fill(0)
+    this.#old = this.#young
+    this.#young = new Map()
+    this.#youngBytes = 0
+  }
+}
