@@ -6,7 +6,7 @@ import type { LineWriter } from './line-writer.ts'
 import { typedFlags } from './setting-flags.ts'
 import { readSettings, URL_VARIABLE } from './settings.ts'
 import type { NodeWriters } from './start.ts'
-import { addStartFlags } from './start-command.ts'
+import { addStartFlags, endAtSignal, outliveSignals } from './start-command.ts'
 
 /** What differs from `tandem start` unless it is set: nothing stays, nothing collides, the output is the command's. */
 const DEFAULTS = new Map<string, unknown>([
@@ -28,7 +28,7 @@ const codeOfSignal = (signal: NodeJS.Signals): number => SIGNALLED + constants.s
 interface Execution {
   /** Starts it; `env` is added to the environment of this process. */
   launch(env: Readonly<Record<string, string>>): void
-  /** Its exit code, 128 + n when signal n ended it; also that of a signal that came before its start. */
+  /** Its exit code, 128 + n when signal n ended it. */
   readonly ended: Promise<number>
 }
 
@@ -38,16 +38,19 @@ function createExecution([program = '', ...args]: readonly string[], errors: Lin
   const ended = new Promise<number>((resolve) => {
     finish = resolve
   })
-  for (const signal of FORWARDED) {
-    process.on(signal, () => {
-      if (child === undefined) return finish(codeOfSignal(signal))
-      // A terminal sends SIGINT to the command as well: a second one would make it give up its own clean end.
-      if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal)
-    })
+  // Before, a signal ends the start of the node.
+  const forward = () => {
+    outliveSignals()
+    for (const signal of FORWARDED)
+      process.on(signal, () => {
+        // A terminal sends SIGINT to the command as well: a second one would make it give up its own clean end.
+        if (signal !== 'SIGINT' || !process.stdin.isTTY) child?.kill(signal)
+      })
   }
   return {
     ended,
     launch(env) {
+      forward()
       child = spawn(program, args, { stdio: 'inherit', env: { ...process.env, ...env } })
       const running = child
       process.once('exit', () => running.kill())
@@ -74,6 +77,7 @@ export function fillExecCommand(command: Command, { errors }: NodeWriters): void
     .argument('<command...>', 'after --: the program to run and its arguments')
     .usage('[flags of start] -- <command...>')
     .action(async (words: readonly string[]) => {
+      endAtSignal()
       const execution = createExecution(words, errors)
       const settings = readSettings(typedFlags(command), process.env, DEFAULTS)
       const { start } = await import('./start.ts')
@@ -82,9 +86,9 @@ export function fillExecCommand(command: Command, { errors }: NodeWriters): void
         exitCode = code
       })
       // Standard output belongs to the command.
-      await start(settings, { output: errors, errors }, stopped, {
+      await start(settings, { output: errors, errors }, () => stopped, {
         announce(_node, { url }) {
-          if (exitCode === undefined) execution.launch({ RPC_URL: url, [URL_VARIABLE]: url })
+          execution.launch({ RPC_URL: url, [URL_VARIABLE]: url })
         },
       })
       process.exitCode = exitCode

@@ -5,8 +5,28 @@ import { addConfigFlag, addSettingFlag, typedFlags } from './setting-flags.ts'
 import { flagName, readSettings, SETTINGS } from './settings.ts'
 import type { NodeWriters } from './start.ts'
 
-/** Resolves at the first signal; the second ends the process at once. */
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const
+
+/** The exit codes of shells for a process that one of the signals ended. */
+const END = { SIGINT: () => process.exit(130), SIGTERM: () => process.exit(143) } as const
+
+/**
+ * Ends a node that is starting at a signal, at once: whatever it does then, a kill loses nothing. The system does that by
+ * itself, also while JavaScript runs, except to the first process of a container, which gets no signal that it does not
+ * listen to.
+ */
+export function endAtSignal(): void {
+  if (process.pid === 1) for (const name of SIGNALS) process.on(name, END[name])
+}
+
+/** Undoes `endAtSignal`, for a node that runs. */
+export function outliveSignals(): void {
+  for (const name of SIGNALS) process.off(name, END[name])
+}
+
+/** Resolves at the first signal from now on; the second ends the process at once. */
 export function untilSignal(): Promise<void> {
+  outliveSignals()
   return new Promise((resolve) => {
     let count = 0
     const onSignal = () => {
@@ -14,8 +34,7 @@ export function untilSignal(): Promise<void> {
       if (count > 1) process.exit(1)
       resolve()
     }
-    process.on('SIGINT', onSignal)
-    process.on('SIGTERM', onSignal)
+    for (const name of SIGNALS) process.on(name, onSignal)
   })
 }
 
@@ -44,10 +63,10 @@ export function addStartFlags(command: Command): void {
 export function fillStartCommand(command: Command, writers: NodeWriters): void {
   addStartFlags(command)
   command.allowExcessArguments(false).action(async () => {
-    const stopped = untilSignal()
+    endAtSignal()
     const settings = readSettings(typedFlags(command), process.env)
     // Loaded last, so that --help and a misspelt flag do not wait for the node's code.
     const { start } = await import('./start.ts')
-    await start(settings, writers, stopped)
+    await start(settings, writers, untilSignal)
   })
 }

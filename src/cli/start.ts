@@ -1,5 +1,6 @@
 /** `tandem start`: creates a node, serves it, and closes both in order. */
 import { createNode, type Node } from '../node.ts'
+import { isLoopback } from '../options/addresses.ts'
 import { type Server, serve } from '../transport/server.ts'
 import { bannerLines } from './banner.ts'
 import { createConsoleReporter } from './console-reporter.ts'
@@ -8,7 +9,7 @@ import type { LineWriter, OrderedWriter } from './line-writer.ts'
 import { createReadyFile, type ReadyFile } from './ready-file.ts'
 import { isPrinted, printsActivity, type Reporter } from './reporter.ts'
 import type { Settings } from './settings.ts'
-import { keepState, loadAtStart, withGenesisFile } from './state-files.ts'
+import { keepState, loadAtStart, requireWritable, withGenesisFile } from './state-files.ts'
 import { limitHeapGrowth } from './v8-settings.ts'
 
 /** Where the command prints. */
@@ -29,6 +30,8 @@ export interface StartStyle {
   announce?(node: Node, server: Server, output: LineWriter): void
   /** Runs before the port is opened. */
   prepare?(node: Node): void
+  /** `announce` warns of an open port. */
+  readonly warnsItself?: boolean
   /** Print no call trees of failures. */
   readonly withoutTrees?: boolean
   /** Print no texts of console calls. */
@@ -69,26 +72,36 @@ function announceReady(
   })
 }
 
-/** Opens the port and reports it; closes the node when that fails. */
+/** The warning of a port that is open to everybody; `undefined` for any other. */
+export function openPortWarning({ host, unsafeOpen, apiKeys }: Settings['serve']): string | undefined {
+  if (host === undefined || isLoopback(host) || unsafeOpen !== true || apiKeys !== undefined) return undefined
+  return `listening on ${host}: anyone who reaches the port can use the accounts and move the chain`
+}
+
+/** Opens the port and reports it, once the node ends by `untilStopped`; closes the node when that fails. */
 async function open(
   node: Node,
   settings: Settings,
   reporter: Reporter,
   output: LineWriter,
-  { prepare, announce }: StartStyle,
+  { prepare, announce, warnsItself = false }: StartStyle,
   ready: ReadyFile | undefined,
-): Promise<Server> {
+  untilStopped: () => Promise<void>,
+): Promise<{ readonly server: Server; readonly stopped: Promise<void> }> {
   try {
     await loadAtStart(node, settings.files.state ?? {})
     prepare?.(node)
     const server = await serve(node, settings.serve)
+    const stopped = untilStopped()
     await ready?.write(server.url).catch(async (error) => {
       await server.close()
       throw error
     })
+    const warning = openPortWarning(settings.serve)
+    if (warning !== undefined && !warnsItself) reporter.logger.warn(warning)
     if (announce === undefined) announceReady(node, server, settings, reporter, output)
     else announce(node, server, output)
-    return server
+    return { server, stopped }
   } catch (error) {
     await node.close()
     throw error
@@ -96,15 +109,17 @@ async function open(
 }
 
 /**
- * Runs a node until `stopped` resolves, then closes sockets and database.
+ * Runs a node until what `untilStopped` gives resolves, then closes sockets and database; `untilStopped` is called once the
+ * port is open.
  * Throws `NodeError` and `ListenError` when it cannot start.
  */
 export async function start(
   settings: Settings,
   writers: NodeWriters,
-  stopped: Promise<void>,
+  untilStopped: () => Promise<void>,
   style: StartStyle = {},
 ): Promise<void> {
+  await requireWritable(settings.files.state ?? {})
   const { readyFile } = settings.terminal
   const ready = readyFile === undefined ? undefined : createReadyFile(readyFile)
   const trees = style.withoutTrees ? undefined : createFailureTrees()
@@ -129,7 +144,7 @@ export async function start(
   events.on('chain', whileEnabled(reporter.chain))
   if (!style.withoutConsole) events.on('console', whileEnabled(reporter.console))
   trees?.attach(node)
-  const server = await open(node, settings, reporter, writers.output, style, ready)
+  const { server, stopped } = await open(node, settings, reporter, writers.output, style, ready, untilStopped)
   const { reloadCertificate } = server
   if (reloadCertificate !== undefined) process.on('SIGHUP', reloadCertificate)
   const keeper = keepState(node, settings.files.state ?? {}, (error) =>

@@ -1,5 +1,6 @@
 /** State files and genesis files of the command: read whole, written whole or not at all, and kept while a node runs. */
 import { readFile, stat } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { createGzip } from 'node:zlib'
 import { readGenesisSettings } from '../chain/state-file/genesis-file.ts'
@@ -8,6 +9,7 @@ import type { Node } from '../node.ts'
 import type { NodeOptions } from '../options/options.ts'
 import { dumpText, loadStateText, stateText } from '../rpc/wire/state-file.ts'
 import { replaceFile } from '../store/atomic-file.ts'
+import { diskFiles } from '../store/files.ts'
 
 /** The state files of a running node. */
 export interface StateFiles {
@@ -81,6 +83,21 @@ async function fileAt(path: string): Promise<string> {
     () => false,
   )
   return isFolder ? `${path}/state.json` : path
+}
+
+/** Throws `invalid-options` where the file that a node writes at its end could not be written, before anything runs. */
+export async function requireWritable({ dump }: StateFiles): Promise<void> {
+  if (dump === undefined) return
+  const path = await fileAt(dump)
+  const folder = dirname(path)
+  const draft = join(folder, `.${basename(path)}.${process.pid}.draft`)
+  try {
+    diskFiles.create(draft).close()
+    diskFiles.remove(draft)
+  } catch (error) {
+    const why = (await exists(folder)) ? messageOf(error) : `there is no folder ${folder}`
+    throw new NodeError('invalid-options', `The state file ${path} cannot be written: ${why}.`)
+  }
 }
 
 /** Loads the state file of a node that starts. Throws `invalid-options` naming the file. */

@@ -9,10 +9,12 @@ import {
   readdirSync,
   readSync,
   renameSync,
+  statSync,
   unlinkSync,
   writeSync,
 } from 'node:fs'
 import { open } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { promisify } from 'node:util'
 
 /** A file that was made by this process and grows at its end. */
@@ -56,9 +58,25 @@ export interface Files {
 const syncData = promisify(fdatasync)
 const READABLE_BY_ALL = 0o666
 
+/**
+ * Makes a folder and those above it. The recursive form of Node.js never ends where a folder takes no entries and says
+ * `ENOENT`, as those of /proc and one that was removed do.
+ */
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path)
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    if (code === 'EEXIST' && statSync(path).isDirectory()) return
+    if (code !== 'ENOENT' || dirname(path) === path) throw error
+    makeFolder(dirname(path))
+    mkdirSync(path)
+  }
+}
+
 /** The file system of the machine. */
 export const diskFiles: Files = {
-  makeFolder: (path) => void mkdirSync(path, { recursive: true }),
+  makeFolder,
   list: (folder) => readdirSync(folder),
   create(path, mode = READABLE_BY_ALL) {
     const descriptor = openSync(path, 'ax', mode)

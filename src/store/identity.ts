@@ -1,5 +1,5 @@
 /** The format and the network of a data directory, in `tandem.json`: checked before anything in it is changed. */
-import { mkdir, readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import type { ChainName } from '../chain/activations.ts'
@@ -8,6 +8,7 @@ import type { Hex } from '../encoding/hex.ts'
 import { NodeError } from '../errors.ts'
 import { replaceFile } from './atomic-file.ts'
 import { DamagedError } from './damage.ts'
+import { diskFiles } from './files.ts'
 
 /** Whose chain a database holds. */
 export interface Identity {
@@ -49,6 +50,15 @@ function isIncidental(name: string): boolean {
 /** An error's message, or its text when it is none. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
+}
+
+function isWorkingDirectoryGone(): boolean {
+  try {
+    process.cwd()
+    return false
+  } catch {
+    return true
+  }
 }
 
 function isMissing(error: unknown): boolean {
@@ -166,12 +176,10 @@ async function read(directory: string): Promise<z.infer<typeof identityFile> | u
 
 async function claim(directory: string, { chain, chainId, fork }: Identity): Promise<void> {
   try {
-    await mkdir(directory, { recursive: true })
+    diskFiles.makeFolder(directory)
   } catch (error) {
-    throw new NodeError(
-      'database',
-      `The data directory ${directory} cannot be made or opened: ${messageOf(error)}`,
-    )
+    const why = isWorkingDirectoryGone() ? 'the working directory was removed' : messageOf(error)
+    throw new NodeError('database', `The data directory ${directory} cannot be made or opened: ${why}.`)
   }
   const names = await readdir(directory)
   if (!names.every(isIncidental)) throw notOurs(directory, `it holds other files, and no ${IDENTITY_FILE}`)

@@ -1,8 +1,9 @@
 /** LevelDB in its folder: how it is opened, and what of its files it overlooks when they are damaged. */
-import { mkdir, readdir, readFile, stat } from 'node:fs/promises'
+import { readdir, readFile, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { NodeError } from '../errors.ts'
 import { DamagedError } from './damage.ts'
+import { diskFiles } from './files.ts'
 import { messageOf } from './identity.ts'
 import type { Level } from './write-behind.ts'
 
@@ -78,7 +79,7 @@ export async function openLevel(
     createIfMissing: createIfMissing && missing === undefined,
   })
   try {
-    if (createIfMissing) await mkdir(folder, { recursive: true })
+    if (createIfMissing) diskFiles.makeFolder(folder)
     await database.open()
   } catch (error) {
     const refused = refusal(directory, error)
@@ -121,10 +122,13 @@ function isLocked(error: unknown): boolean {
   return codeOf(causeOf(error)) === 'LEVEL_LOCKED'
 }
 
-/** Is the file that names the list of files missing, where there are files? */
+/**
+ * Is the file that names the list of files missing, where there are files? A process that was killed while LevelDB was made
+ * leaves a list alone.
+ */
 async function missingList(folder: string): Promise<string | undefined> {
   const names = await readdir(folder).catch((): string[] => [])
-  const holdsData = names.some((name) => /^(\d+\.(ldb|sst|log)|MANIFEST-\d+)$/.test(name))
+  const holdsData = names.some((name) => /^\d+\.(ldb|sst|log)$/.test(name))
   return holdsData && !names.includes('CURRENT') ? `${DATABASE_FOLDER}/CURRENT is missing` : undefined
 }
 

@@ -142,7 +142,7 @@ describe('tandem fork', () => {
       for (const stream of [started.stdout, started.stderr])
         stream.on('data', (chunk) => {
           output += chunk
-          if (/^Accounts /m.test(output)) started.kill('SIGTERM')
+          if (/^Ready /m.test(output)) started.kill('SIGTERM')
         })
       const [code] = await once(started, 'exit')
       expect([code, output]).toEqual([0, expect.stringMatching(/^Accounts /m)])

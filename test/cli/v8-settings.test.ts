@@ -66,7 +66,7 @@ it('limits it for a node with a data directory, not for one in memory', async ()
     start(
       readSettings(new Map<string, string | true>([['port', '0'], ['quiet', true], ...flags]), {}),
       { output: writer, errors: writer },
-      Promise.resolve(),
+      () => Promise.resolve(),
     )
   await run(['memory', true])
   expect(settings()).toEqual([])

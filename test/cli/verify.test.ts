@@ -62,7 +62,9 @@ describe('tandem verify', () => {
     bytes[at] = (bytes[at] as number) ^ 1
     writeFileSync(file, bytes)
     const { output, error } = await runVerify('--data-dir', dataDir)
-    expect(output).toMatch(new RegExp(`^data directory: LevelDB leaves out \\d+ bytes of db/${name}: Corruption: `))
+    expect(output).toMatch(
+      new RegExp(`^data directory: LevelDB leaves out \\d+ bytes of db/${name}: Corruption: `),
+    )
     expect(error?.message).toContain('faults')
   })
 

@@ -264,3 +264,12 @@ describe('a database whose process was killed', () => {
     await expectRefusal(dataDir, /^block 0x[0-9a-f]{64} is missing$/)
   })
 })
+
+it('a database whose process was killed while LevelDB was made begins', async () => {
+  const dataDir = join(temporaryFolder(), 'data')
+  expect(await start(dataDir)).toBe(0)
+  rmSync(join(dataDir, 'checkpoint.json'))
+  for (const name of readdirSync(join(dataDir, 'db')))
+    if (!name.startsWith('MANIFEST')) rmSync(join(dataDir, 'db', name))
+  expect(await start(dataDir)).toBe(0)
+})

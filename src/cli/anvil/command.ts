@@ -9,7 +9,7 @@ import { resolveNodeOptions, resolveServeOptions, resolveTerminalOptions } from 
 import { hidden } from '../secrets.ts'
 import { SETTINGS, type Settings } from '../settings.ts'
 import type { NodeWriters, StartStyle } from '../start.ts'
-import { untilSignal } from '../start-command.ts'
+import { endAtSignal, untilSignal } from '../start-command.ts'
 import type { AnvilSettings } from './flag-values.ts'
 import { ANVIL_FLAGS } from './flags.ts'
 import { checkForkFlags } from './fork-flags.ts'
@@ -122,7 +122,7 @@ export function fillAnvilCommand(command: Command, { output }: NodeWriters): voi
     for (const alias of aliases) command.addOption(option(`${alias}${argument}`).hideHelp())
   }
   command.allowExcessArguments(false).action(async () => {
-    const stopped = untilSignal()
+    endAtSignal()
     const asked = settingsOf(command, process.env)
     checkForkFlags(asked.node)
     await chooseMnemonic(asked)
@@ -147,6 +147,7 @@ export function fillAnvilCommand(command: Command, { output }: NodeWriters): voi
     const { start } = await import('../start.ts')
     const style: StartStyle = {
       announce: (started, server, writer) => announceAnvil(started, server, asked, writer),
+      warnsItself: true,
       withoutTrees: !asked.printsTraces,
       withoutConsole: !asked.printsConsole,
       ...(asked.autoImpersonate && {
@@ -154,6 +155,6 @@ export function fillAnvilCommand(command: Command, { output }: NodeWriters): voi
       }),
     }
     // Launchers take any line on standard error for a failure.
-    await start(settings, { output, errors: output }, stopped, style)
+    await start(settings, { output, errors: output }, untilSignal, style)
   })
 }
