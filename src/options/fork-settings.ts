@@ -68,6 +68,21 @@ const headers: Kind<readonly string[], string | readonly string[]> = {
   fromText: (given) => given.split('\n').filter((line) => line !== ''),
 }
 
+const isOrigin = (given: string): boolean =>
+  given === '*' ||
+  (URL.canParse(given) && isUpstream(given) && `${new URL(given).origin}/` === new URL(given).href)
+
+const allowedOrigins: Kind<readonly string[], string | readonly string[]> = {
+  schema: () =>
+    z
+      .union([z.string(), z.array(z.string()).readonly()])
+      .transform((given) => (typeof given === 'string' ? [given] : given))
+      .refine((origins) => origins.every(isOrigin))
+      .transform((origins) => origins.map((origin) => (origin === '*' ? origin : new URL(origin).origin))),
+  expects: 'origins such as https://node.example, of http, https, ws or wss, or *',
+  fromText: (given) => given.split(/\s+/).filter((origin) => origin !== ''),
+}
+
 /** The settings of a fork. */
 export const FORK_SETTINGS = {
   fork: setting(upstreams, {
@@ -102,6 +117,13 @@ export const FORK_SETTINGS = {
     fallback: [],
     fallbackText: 'none',
     secret: true,
+    repeatable: '\n',
+  }),
+  forkAllow: setting(allowedOrigins, {
+    flag: '--fork-allow <origin>',
+    help: 'origin of URLs that callers from elsewhere, or with API keys, may name in anvil_setRpcUrl and in resets with forking, or * for any; may be given again',
+    fallback: [] as readonly string[],
+    fallbackText: 'none: only callers on this machine name URLs, where no keys are in use',
     repeatable: '\n',
   }),
   forkTimeoutMs: setting(whole(1, LONGEST_INTERVAL * 1000), {

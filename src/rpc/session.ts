@@ -4,8 +4,8 @@ import type { CallOrigin } from '../options/options.ts'
 import type { MethodNames } from './method-names.ts'
 import type { Notification } from './notification.ts'
 
-/** What a caller may do beyond calling a method: replace state in a simulation. */
-export type Entitlement = 'stateOverride'
+/** What a caller may do beyond calling a method: replace state in a simulation, name the URL that a fork asks. */
+export type Entitlement = 'stateOverride' | 'upstreamUrl'
 
 /** One caller. A transport makes it: in process one for all, HTTP one a request, WebSocket one a socket. */
 export interface Session extends CallOrigin {
@@ -28,8 +28,10 @@ export interface Session extends CallOrigin {
   onClose?(listener: () => void): void
 }
 
-/** Everything that callers can be entitled to: what they are where no keys are in use. */
-export const ALL_ENTITLEMENTS: ReadonlySet<Entitlement> = new Set(['stateOverride'])
+/** Everything that callers can be entitled to: what those on this machine are where no keys are in use. */
+export const ALL_ENTITLEMENTS: ReadonlySet<Entitlement> = new Set(['stateOverride', 'upstreamUrl'])
+/** What callers may do where others than those on this machine can be among them. */
+export const REMOTE_ENTITLEMENTS: ReadonlySet<Entitlement> = new Set(['stateOverride'])
 
 /** A caller that may use everything and cannot be notified. */
 export function openSession(label: string): Session {

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { NodeError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 import type { LogProgress } from '../rpc/cluster-routes.ts'
-import { openSession, type Session } from '../rpc/session.ts'
+import { type Entitlement, openSession, type Session } from '../rpc/session.ts'
 import { type ByteBudget, PACKED, SMALL_BYTES } from './byte-budget.ts'
 import { type ApiKeyClient, sessionOf } from './keys/api-key-client.ts'
 import { BEHIND, BROKEN, BUSY, full, type Refusal } from './refusal.ts'
@@ -39,6 +39,8 @@ export interface RpcExchangeParts {
   readonly budget: ByteBudget
   /** How long a caller may read nothing of a large answer, milliseconds. */
   readonly transferTimeoutMs: number
+  /** What callers may do where no keys are in use. */
+  readonly entitlements: ReadonlySet<Entitlement>
   readonly logger: Logger
 }
 
@@ -77,12 +79,17 @@ export function decline(exchange: RpcExchange, { status, body, allow, retryAfter
 }
 
 /** The session of one request; a message that the node is too busy for gets status 503, one beyond the limits of a key 429. */
-function requestSession(exchange: RpcExchange, outcome: Outcome, client: ApiKeyClient | undefined): Session {
+function requestSession(
+  exchange: RpcExchange,
+  outcome: Outcome,
+  client: ApiKeyClient | undefined,
+  entitlements: ReadonlySet<Entitlement>,
+): Session {
   const { remote, requestId, headers } = exchange
   const session: Session = {
     label: SESSION.label,
     owner: SESSION.owner,
-    entitlements: SESSION.entitlements,
+    entitlements,
     allows: SESSION.allows,
     remote,
     requestId,
@@ -102,7 +109,12 @@ function requestSession(exchange: RpcExchange, outcome: Outcome, client: ApiKeyC
 }
 
 /** Makes the function that answers. */
-export function createExchange({ budget, transferTimeoutMs, logger }: RpcExchangeParts): AnswerExchange {
+export function createExchange({
+  budget,
+  transferTimeoutMs,
+  entitlements,
+  logger,
+}: RpcExchangeParts): AnswerExchange {
   /** Takes bytes from the budget until the answer is sent; false when it is spent. */
   function reserve(exchange: RpcExchange, bytes: number): boolean {
     if (budget.isSpent) return false
@@ -146,7 +158,7 @@ export function createExchange({ budget, transferTimeoutMs, logger }: RpcExchang
       decline(exchange, BROKEN)
     }
     try {
-      const reply = dispatchLong(dispatcher, body, requestSession(exchange, outcome, client))
+      const reply = dispatchLong(dispatcher, body, requestSession(exchange, outcome, client, entitlements))
       if (reply instanceof Promise) reply.then(send, fail)
       else send(reply)
     } catch (error) {

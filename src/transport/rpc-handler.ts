@@ -4,6 +4,7 @@ import { pipeline, Readable } from 'node:stream'
 import { type Logger, silentLogger } from '../logger.ts'
 import { type RpcHandlerOptions, resolveRpcHandlerOptions } from '../options/options.ts'
 import type { Preset } from '../options/presets.ts'
+import { REMOTE_ENTITLEMENTS } from '../rpc/session.ts'
 import { createAdmission, REQUEST_ID_HEADER } from './admission.ts'
 import { BANNED, NO_SCORING, type PeerScoring } from './ban-check.ts'
 import { type BodyReader, createBodyReader } from './body.ts'
@@ -260,6 +261,8 @@ export function rpcHandler(node: RpcHandlerNode, given: RpcHandlerOptions = {}):
     readBody: createBodyReader(maxBodyBytes, budget),
     budget,
     transferTimeoutMs,
+    // Nor who reaches it.
+    entitlements: REMOTE_ENTITLEMENTS,
     logger: node.options?.logger ?? silentLogger,
     isMounted: true,
     isClosing,

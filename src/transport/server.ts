@@ -2,8 +2,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type Logger, silentLogger } from '../logger.ts'
+import { isLoopback } from '../options/addresses.ts'
 import { type ResolvedServeOptions, resolveServeOptions, type ServeOptions } from '../options/options.ts'
 import { createLivePool } from '../pool.ts'
+import { ALL_ENTITLEMENTS, REMOTE_ENTITLEMENTS } from '../rpc/session.ts'
 import { createAdmission, REQUEST_ID_HEADER } from './admission.ts'
 import { createBanCheck, NO_SCORING, type PeerScoring } from './ban-check.ts'
 import { createBodyReader } from './body.ts'
@@ -108,6 +110,7 @@ export async function serve(node: Servable, given: ServeOptions = {}): Promise<S
     overLimits: authentication?.refusals ?? new Map(),
   })
   const admit = createAdmission(check, isClosing)
+  const entitlements = isLoopback(options.host) ? ALL_ENTITLEMENTS : REMOTE_ENTITLEMENTS
   const handlerParts = {
     remoteAddressOf,
     authentication,
@@ -115,6 +118,7 @@ export async function serve(node: Servable, given: ServeOptions = {}): Promise<S
     readBody: createBodyReader(maxBodyBytes, budget),
     budget,
     transferTimeoutMs,
+    entitlements,
     logger,
     isMounted: false,
     isClosing,
@@ -156,6 +160,7 @@ export async function serve(node: Servable, given: ServeOptions = {}): Promise<S
     pingIntervalMs: options.pingIntervalMs,
     logger,
     remoteAddressOf,
+    entitlements,
   })
 
   const chains =

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type RawData, WebSocket, WebSocketServer } from 'ws'
 import type { Logger } from '../logger.ts'
-import { openSession, type Session } from '../rpc/session.ts'
+import { type Entitlement, openSession, type Session } from '../rpc/session.ts'
 import { asciiFrame } from './ascii-frame.ts'
 import { type ByteBudget, PACKED, SMALL_BYTES } from './byte-budget.ts'
 import { countIncomingBytes } from './incoming-bytes.ts'
@@ -26,6 +26,8 @@ export interface WebSocketParts {
   readonly pingIntervalMs: number
   readonly logger: Logger
   readonly remoteAddressOf: RemoteAddressOf
+  /** What callers may do where no keys are in use. */
+  readonly entitlements: ReadonlySet<Entitlement>
 }
 
 /** All sockets of a server. */
@@ -85,7 +87,7 @@ function connect(
   caller: Caller,
   deliveries: DeliveryQueue,
   dispatcher: TextDispatcher,
-  { maxBufferBytes, budget, transferTimeoutMs, logger }: WebSocketParts,
+  { maxBufferBytes, budget, transferTimeoutMs, entitlements, logger }: WebSocketParts,
 ): Connection {
   const { label } = caller
   const waiting: string[] = []
@@ -121,6 +123,7 @@ function connect(
 
   const session: Session = {
     ...openSession(caller.label),
+    entitlements,
     ...caller,
     isGone: () => !isOpen(),
     notify: outbox.push,

@@ -1,4 +1,5 @@
 /** Parts for tests of forks: settings, and a clock that only the test moves. */
+import { originOf } from '../../src/state/remote/http.ts'
 import {
   type RemoteClock,
   type RemoteDeps,
@@ -46,6 +47,7 @@ export function remoteSettings(urls: readonly string[], given: Partial<RemoteSet
   return {
     urls,
     headers: [],
+    headerOrigins: urls.map(originOf),
     timeoutMs: 60_000,
     retries: 3,
     rate: 0,

@@ -45,6 +45,14 @@ export const FORK_FLAGS: readonly Flag[] = [
     },
   },
   {
+    flags: '--fork-allow <origin>',
+    help: 'origin of URLs that callers from elsewhere may name, or *; may be given again (not a flag of Anvil)',
+    repeatable: true,
+    apply: (value, { node }) => {
+      node.forkAllow = lines(value)
+    },
+  },
+  {
     flags: '--fork-retry-backoff <ms>',
     help: 'taken and without effect: pauses grow from 250 ms, or last as long as the upstream asks',
     apply: () => {},

@@ -10,10 +10,14 @@ import type { Call } from '../call.ts'
 import type { Engine, ForkChoice } from '../engine.ts'
 import type { EngineHolder } from '../engine-holder.ts'
 
-/** The upstream that the options name, `undefined` where they name none. Throws `upstream` and `invalid-options`. */
+/**
+ * The upstream that the options name, `undefined` where they name none. `operator`: the options that the node was started
+ * with, where a caller named another URL. Throws `upstream` and `invalid-options`.
+ */
 export async function openUpstream(
   options: ResolvedNodeOptions,
   logger: Logger,
+  operator = options,
 ): Promise<RemoteChain | undefined> {
   if (options.fork === undefined) return undefined
   // A node without a fork never loads the client of an upstream.
@@ -21,7 +25,7 @@ export async function openUpstream(
     import('../../state/remote/remote-chain.ts'),
     import('../../state/remote/settings.ts'),
   ])
-  const found = remoteSettingsOf(options, process.env)
+  const found = remoteSettingsOf(options, process.env, operator)
   if (found === undefined) return undefined
   const settings = { ...found, ...answerTime(options) }
   const { dataDir } = options
@@ -78,7 +82,7 @@ export function createForkAnew({ holder, options, logger, start }: Parts): ForkA
       throw invalidParams('forking.jsonRpcUrl: this node has no upstream yet, so name one')
     const wanted = { ...options, fork, forkBlock: block ?? 'latest', forkTransactionHash: undefined }
     await holder.replace(async () => {
-      const remote = await openUpstream(wanted, logger)
+      const remote = await openUpstream(wanted, logger, options)
       return start(remote).catch(async (error) => {
         await remote?.close()
         throw error

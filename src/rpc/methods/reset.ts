@@ -1,5 +1,5 @@
 /** Back to the beginning, or on to a fork: what `evm_reset`, `hardhat_reset` and `anvil_reset` have in common. */
-import { invalidParams } from '../../errors.ts'
+import { invalidParams, NodeError } from '../../errors.ts'
 import { anyText } from '../json-forms.ts'
 import type { Context } from '../method.ts'
 import { object, orNull, type Parameter, scalar } from '../parameter.ts'
@@ -41,14 +41,27 @@ export const ResetOptions: Parameter<ResetRequest> = orNull(
 export const RESET_SUMMARY =
   "Back to genesis, on a fork to its first block; snapshots, pool, clock offset, block overrides and impersonation are dropped. With `forking` the chain becomes a fork of `jsonRpcUrl` (the fork's own upstream unless given) at `blockNumber` (the tip unless given): filters and subscriptions go on with it from its head, mining begins anew as the node was started, and calls that wait to change the old chain are refused."
 
-/** Resets the chain, or forks another one. Throws `invalid-params`, `upstream`, with the chain as it was. */
-export async function resetChain(
-  { engine, forkAnew }: Pick<Context, 'engine' | 'forkAnew'>,
-  { forking, ...top }: ResetRequest,
-): Promise<void> {
+/**
+ * Throws `unauthorized` where the caller may not name this URL: the node would connect to what the caller cannot reach.
+ */
+export function requireUpstreamUrl({ session, options }: Context, url: string, name: string): void {
+  const { forkAllow } = options
+  if (session.entitlements.has('upstreamUrl') || forkAllow.includes('*')) return
+  const { origin } = new URL(url)
+  if (forkAllow.includes(origin)) return
+  throw new NodeError(
+    'unauthorized',
+    `${name}: this node connects to no URL that callers name, since they may be on other machines; start it with --fork-allow ${origin} to permit this one`,
+  )
+}
+
+/** Resets the chain, or forks another one. Throws `invalid-params`, `unauthorized`, `upstream`, with the chain as it was. */
+export async function resetChain(context: Context, { forking, ...top }: ResetRequest): Promise<void> {
+  const { engine, forkAnew } = context
   const url = forking?.jsonRpcUrl ?? top.jsonRpcUrl
   const block = forking?.blockNumber ?? top.blockNumber
   if (url === undefined && block === undefined) return engine.commands.reset()
+  if (url !== undefined) requireUpstreamUrl(context, url, 'forking.jsonRpcUrl')
   if (forkAnew === undefined)
     throw invalidParams('options.forking: a node that shares its chain with others forks no other one')
   return forkAnew({ url, block })

@@ -1,5 +1,15 @@
 /** One HTTP request with JSON-RPC in it, to one URL: the outcomes, by what to do about each. */
+import {
+  Agent as HttpAgent,
+  request as httpRequest,
+  type IncomingMessage,
+  type RequestOptions,
+} from 'node:http'
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
+import { pipeline } from 'node:stream'
+import { createGunzip } from 'node:zlib'
 import { messageOf } from '../../store/identity.ts'
+import { ForbiddenAddress, forbiddenHost, guardedLookup, type Resolver } from './forbidden-address.ts'
 import type { RemoteClock } from './settings.ts'
 
 /** Longest answer that is read, bytes: six times the limit of the reference node. */
@@ -36,29 +46,27 @@ export function originOf(url: string): string {
 }
 
 /** Milliseconds that a `Retry-After` header names: seconds, or a date (RFC 9110, 10.2.3). */
-export function retryAfter(header: string | null, now: number): number | undefined {
-  if (header === null || header.trim() === '') return undefined
+export function retryAfter(header: string | undefined, now: number): number | undefined {
+  if (header === undefined || header.trim() === '') return undefined
   const seconds = Number(header)
   if (Number.isFinite(seconds)) return seconds < 0 ? undefined : seconds * 1000
   const date = Date.parse(header)
   return Number.isNaN(date) ? undefined : Math.max(0, date - now)
 }
 
-async function readText(response: Response): Promise<string | undefined> {
-  const reader = response.body?.getReader()
-  if (reader === undefined) return ''
+/** The body, unpacked; `undefined` where it is too long. */
+async function readText(response: IncomingMessage): Promise<string | undefined> {
+  const isPacked = response.headers['content-encoding'] === 'gzip'
+  const body = isPacked ? pipeline(response, createGunzip(), () => {}) : response
   const chunks: Uint8Array[] = []
   let size = 0
-  for (;;) {
-    const { done, value } = await reader.read()
-    if (done) return Buffer.concat(chunks).toString('utf8')
-    size += value.length
-    if (size > LONGEST_ANSWER) {
-      await reader.cancel()
-      return undefined
-    }
-    chunks.push(value)
+  for await (const chunk of body) {
+    size += chunk.length
+    // Leaving the loop destroys the stream, and with it the connection.
+    if (size > LONGEST_ANSWER) return undefined
+    chunks.push(chunk)
   }
+  return Buffer.concat(chunks).toString('utf8')
 }
 
 function parse(text: string): { readonly body: unknown } | undefined {
@@ -76,15 +84,15 @@ function isReply(body: unknown): boolean {
   )
 }
 
-function judge(response: Response, text: string, now: number): HttpOutcome {
-  const { status } = response
-  const retryAfterMs = retryAfter(response.headers.get('retry-after'), now)
+function judge({ statusCode: status = 0, headers }: IncomingMessage, text: string, now: number): HttpOutcome {
+  const isOk = status >= 200 && status < 300
+  const retryAfterMs = retryAfter(headers['retry-after'], now)
   const parsed = parse(text)
   if (status === 429) {
     return { kind: 'limited', retryAfterMs, why: 'too many requests (HTTP 429)', status }
   }
   // Many nodes send the errors of JSON-RPC with a status of 4xx or 5xx.
-  if (parsed !== undefined && (response.ok || isReply(parsed.body))) {
+  if (parsed !== undefined && (isOk || isReply(parsed.body))) {
     return { kind: 'answered', body: parsed.body, retryAfterMs }
   }
   if (status === 413) return { kind: 'too-large', why: 'the request is too large (HTTP 413)', status }
@@ -100,56 +108,82 @@ function judge(response: Response, text: string, now: number): HttpOutcome {
   }
   if (status >= 500 || status === 408 || status === 425)
     return { kind: 'failed', why: `HTTP ${status}`, status }
-  if (!response.ok) return { kind: 'refused', why: `it is no JSON-RPC node (HTTP ${status})`, status }
+  if (!isOk) return { kind: 'refused', why: `it is no JSON-RPC node (HTTP ${status})`, status }
   if (/^\s*</.test(text))
     return { kind: 'refused', why: 'it is no JSON-RPC node (it answers with a web page)' }
   return { kind: 'failed', why: text === '' ? 'the answer is empty' : 'the answer is not JSON, or cut off' }
 }
 
-/** The error of the connection below that of fetch. */
+/** Why a connection failed. */
 function reasonOf(error: unknown): string {
-  const cause = error instanceof Error ? error.cause : undefined
-  if (cause instanceof Error) {
-    const { code } = cause as NodeJS.ErrnoException
-    return code === undefined ? cause.message : `${code}${cause.message === '' ? '' : `, ${cause.message}`}`
-  }
-  return messageOf(error)
+  const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined
+  const message = messageOf(error)
+  return code === undefined || message === '' ? (code ?? message) : `${code}, ${message}`
 }
 
-/** Sends a body and reads the whole answer within the target's time. Never throws; `signal` ends it early. */
-export async function post(
-  { url, headers, timeoutMs }: HttpTarget,
+/** Sends a request and resolves with the head of its answer. */
+function exchange(
+  { url, headers }: HttpTarget,
   body: string,
-  clock: RemoteClock,
-  signal: AbortSignal,
-): Promise<HttpOutcome> {
-  const controller = new AbortController()
-  const abort = () => controller.abort()
-  signal.addEventListener('abort', abort, { once: true })
-  let isLate = false
-  const cancel = clock.deadline(timeoutMs, () => {
-    isLate = true
-    controller.abort()
+  options: RequestOptions,
+): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const address = new URL(url)
+    const start = address.protocol === 'https:' ? httpsRequest : httpRequest
+    const request = start(address, { ...options, method: 'POST' }, resolve)
+    request.on('error', reject)
+    request.setHeader('Content-Type', 'application/json')
+    request.setHeader('Accept-Encoding', 'gzip')
+    for (const [name, value] of headers) request.appendHeader(name, value)
+    request.end(body)
   })
-  try {
-    const response = await fetch(url, {
-      method: 'POST',
-      headers: [
-        ['Content-Type', 'application/json'],
-        ...headers.map(([name, value]): [string, string] => [name, value]),
-      ],
-      body,
-      redirect: 'manual',
-      signal: controller.signal,
-    })
-    const text = await readText(response)
-    if (text === undefined) return { kind: 'too-large', why: `the answer exceeds ${LONGEST_ANSWER} bytes` }
-    return judge(response, text, clock.now())
-  } catch (error) {
-    if (isLate) return { kind: 'failed', why: `no answer within ${timeoutMs} ms` }
-    return { kind: 'failed', why: reasonOf(error) }
-  } finally {
-    cancel()
-    signal.removeEventListener('abort', abort)
+}
+
+/** Sends bodies with JSON-RPC in them. Redirects are not followed: a key goes to the address that it is for, and no further. */
+export interface HttpSender {
+  /** Sends a body and reads the whole answer within the target's time. Never throws; `signal` ends it early. */
+  post(target: HttpTarget, body: string, clock: RemoteClock, signal: AbortSignal): Promise<HttpOutcome>
+}
+
+/** Connects to nothing yet; idle connections are closed when `closing` is aborted. */
+export function createHttpSender(closing: AbortSignal, resolve: Resolver): HttpSender {
+  const lookup = guardedLookup(resolve)
+  const agents = {
+    'http:': new HttpAgent({ keepAlive: true }),
+    'https:': new HttpsAgent({ keepAlive: true }),
+  }
+  closing.addEventListener('abort', () => {
+    for (const agent of Object.values(agents)) agent.destroy()
+  })
+
+  return {
+    async post(target, body, clock, signal) {
+      const { url, timeoutMs } = target
+      const forbidden = forbiddenHost(url)
+      if (forbidden !== undefined) return { kind: 'refused', why: forbidden }
+      const controller = new AbortController()
+      const abort = () => controller.abort()
+      signal.addEventListener('abort', abort, { once: true })
+      let isLate = false
+      const cancel = clock.deadline(timeoutMs, () => {
+        isLate = true
+        controller.abort()
+      })
+      const agent = new URL(url).protocol === 'https:' ? agents['https:'] : agents['http:']
+      try {
+        const response = await exchange(target, body, { agent, lookup, signal: controller.signal })
+        const text = await readText(response)
+        if (text === undefined)
+          return { kind: 'too-large', why: `the answer exceeds ${LONGEST_ANSWER} bytes` }
+        return judge(response, text, clock.now())
+      } catch (error) {
+        if (isLate) return { kind: 'failed', why: `no answer within ${timeoutMs} ms` }
+        if (error instanceof ForbiddenAddress) return { kind: 'refused', why: error.message }
+        return { kind: 'failed', why: reasonOf(error) }
+      } finally {
+        cancel()
+        signal.removeEventListener('abort', abort)
+      }
+    },
   }
 }

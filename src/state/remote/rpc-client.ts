@@ -1,7 +1,7 @@
 /** JSON-RPC over HTTP or WebSocket to an upstream: batches, repetition, failover, limits. */
 import { NodeError, type UpstreamFailure } from '../../errors.ts'
 import { createEndpoints, type Endpoint, type EndpointFailure, type Endpoints } from './endpoints.ts'
-import { post } from './http.ts'
+import { createHttpSender } from './http.ts'
 import { createPace } from './pace.ts'
 import { batchOutcomes, type ItemOutcome, type RpcCall, type RpcOutcome, singleOutcome } from './replies.ts'
 import type { RemoteDeps, RemoteSettings } from './settings.ts'
@@ -94,7 +94,8 @@ export function createRpcClient(settings: RemoteSettings, deps: RemoteDeps): Rpc
   const counts: ClientCounts = { requests: 0, calls: 0, retries: 0, rateLimited: 0 }
   const closing = new AbortController()
   const gate = createGate()
-  const sockets = createSocketSender(closing.signal)
+  const sockets = createSocketSender(closing.signal, deps.resolve)
+  const http = createHttpSender(closing.signal, deps.resolve)
   let endpoints: Endpoints = createEndpoints(settings.urls, deps)
   let lastOrigin = endpoints.next().origin
   let batchLimit = BATCH_LIMIT
@@ -172,10 +173,11 @@ export function createRpcClient(settings: RemoteSettings, deps: RemoteDeps): Rpc
     const timeoutMs = attemptTime(endpoint, progress)
     progress.attempts++
     progress.tried.add(endpoint)
-    const target = { url: endpoint.url, headers: settings.headers, timeoutMs }
+    const { url, origin } = endpoint
+    const headers = settings.headerOrigins.includes(origin) ? settings.headers : []
+    const target = { url, headers, timeoutMs }
     const body = JSON.stringify(asked.length === 1 ? requests[0] : requests)
-    const send = isSocketUrl(endpoint.url) ? sockets.post : post
-    const answer = await send(target, body, clock, closing.signal)
+    const answer = await (isSocketUrl(url) ? sockets : http).post(target, body, clock, closing.signal)
     if (answer.kind === 'answered') {
       return accept(work, asked, first, answer.body, answer.retryAfterMs, endpoint)
     }

@@ -3,6 +3,8 @@ import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import type { Hex } from '../../encoding/hex.ts'
 import { type BlockChoice, type ForkOptions, forkSource } from '../../options/fork-settings.ts'
+import { type Resolver, resolveName } from './forbidden-address.ts'
+import { originOf } from './http.ts'
 
 /** Where to fork from, and with which limits. */
 export interface RemoteSettings {
@@ -14,8 +16,10 @@ export interface RemoteSettings {
   readonly transaction?: Hex
   /** Refuse an upstream of another chain id. */
   readonly chainId?: number
-  /** HTTP headers of each request. */
+  /** HTTP headers of each request to a URL of `headerOrigins`; no other URL gets them. */
   readonly headers: readonly (readonly [string, string])[]
+  /** Origins of the URLs that the operator named, for whom the headers are. */
+  readonly headerOrigins: readonly string[]
   /** Time of one request, its repetitions included, while the fork is opened, milliseconds. */
   readonly timeoutMs: number
   /** The same once it is open, where somebody waits for an answer that has less time; at most `timeoutMs`. */
@@ -43,16 +47,21 @@ export function defaultCacheDir(env: Readonly<Record<string, string | undefined>
   return join(base, 'tandem', 'fork')
 }
 
-/** What the options of a node ask for; `undefined` without a fork. Throws `invalid-options` where they contradict each other. */
+/**
+ * What the options of a node ask for; `undefined` without a fork. `operator`: the options that the node was started with,
+ * where a caller named another URL. Throws `invalid-options` where they contradict each other.
+ */
 export function remoteSettingsOf(
   options: ForkOptions,
   env: Readonly<Record<string, string | undefined>>,
+  operator: ForkOptions = options,
 ): RemoteSettings | undefined {
   const source = forkSource(options)
   if (source === undefined) return undefined
   const { forkTransactionHash, forkChainId, forkCacheDir } = options
   return {
     ...source,
+    headerOrigins: (forkSource(operator)?.urls ?? []).map(originOf),
     ...(forkTransactionHash !== undefined && { transaction: forkTransactionHash }),
     ...(forkChainId !== undefined && { chainId: forkChainId }),
     timeoutMs: options.forkTimeoutMs,
@@ -78,6 +87,7 @@ export interface RemoteDeps {
   readonly clock: RemoteClock
   /** From 0 to below 1. */
   readonly random: () => number
+  readonly resolve: Resolver
   /** A line about something that the user should know, such as a corrupt part of the cache. */
   readonly notice: (message: string) => void
 }
@@ -105,6 +115,7 @@ export function systemDeps(notice: (message: string) => void): RemoteDeps {
       },
     },
     random: Math.random,
+    resolve: resolveName,
     notice,
   }
 }

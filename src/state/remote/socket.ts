@@ -1,6 +1,8 @@
 /** JSON-RPC over WebSocket to one URL: one connection, opened when it is needed, replies matched by their ids. */
+import type { LookupFunction } from 'node:net'
 import { type RawData, WebSocket } from 'ws'
 import { messageOf } from '../../store/identity.ts'
+import { ForbiddenAddress, forbiddenHost, guardedLookup, type Resolver } from './forbidden-address.ts'
 import { type HttpOutcome, type HttpTarget, LONGEST_ANSWER } from './http.ts'
 import type { RemoteClock } from './settings.ts'
 
@@ -33,8 +35,9 @@ class Connection {
   /** Messages that came. */
   received = 0
 
-  constructor({ url, headers }: HttpTarget) {
-    this.#socket = new WebSocket(url, { headers: Object.fromEntries(headers), maxPayload: LONGEST_ANSWER })
+  constructor({ url, headers }: HttpTarget, lookup: LookupFunction) {
+    const options = { headers: Object.fromEntries(headers), maxPayload: LONGEST_ANSWER, lookup }
+    this.#socket = new WebSocket(url, options)
     this.opened = new Promise((resolve, reject) => {
       this.#socket.once('open', resolve)
       this.#socket.on('error', (error) => {
@@ -91,7 +94,8 @@ class Connection {
 }
 
 /** Opens nothing yet; all connections are closed when `closing` is aborted. */
-export function createSocketSender(closing: AbortSignal): SocketSender {
+export function createSocketSender(closing: AbortSignal, resolve: Resolver): SocketSender {
+  const lookup = guardedLookup(resolve)
   const connections = new Map<string, Connection>()
   closing.addEventListener('abort', () => {
     for (const connection of connections.values()) connection.abandon('the fork was closed')
@@ -100,7 +104,7 @@ export function createSocketSender(closing: AbortSignal): SocketSender {
   function connectionTo(target: HttpTarget): Connection {
     let connection = connections.get(target.url)
     if (connection === undefined || connection.isClosed) {
-      connection = new Connection(target)
+      connection = new Connection(target, lookup)
       connections.set(target.url, connection)
     }
     return connection
@@ -108,6 +112,8 @@ export function createSocketSender(closing: AbortSignal): SocketSender {
 
   return {
     async post(target, body, clock, signal) {
+      const forbidden = forbiddenHost(target.url)
+      if (forbidden !== undefined) return { kind: 'refused', why: forbidden }
       const connection = connectionTo(target)
       const endings: (() => void)[] = []
       const before = connection.received
@@ -125,7 +131,10 @@ export function createSocketSender(closing: AbortSignal): SocketSender {
         )
         connection.opened
           .then(() => endings.push(connection.send(body, resolve)))
-          .catch((error) => resolve(failed(messageOf(error))))
+          .catch((error) => {
+            const why = messageOf(error)
+            resolve(error instanceof ForbiddenAddress ? { kind: 'refused', why } : failed(why))
+          })
       })
       try {
         return await outcome

@@ -186,7 +186,7 @@ describe('a client over WebSocket', () => {
 const ASK = `
   import { createRpcClient } from './dist/state/remote/rpc-client.js'
   import { systemDeps } from './dist/state/remote/settings.js'
-  const settings = { urls: [process.argv[1]], headers: [], timeoutMs: 5000, retries: 0, rate: 0, callsPerDay: 0 }
+  const settings = { urls: [process.argv[1]], headers: [], headerOrigins: [], timeoutMs: 5000, retries: 0, rate: 0, callsPerDay: 0 }
   const client = createRpcClient(settings, systemDeps(() => {}))
   const answer = await client.send([{ method: 'a', params: [] }]).catch((error) => error.message)
   process.stdout.write(typeof answer === 'string' ? answer : JSON.stringify(answer))

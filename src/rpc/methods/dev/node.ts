@@ -6,7 +6,7 @@ import { method } from '../../method.ts'
 import { optional } from '../../parameter.ts'
 import { Flag, HashText, QuantityText } from '../../wire/scalars.ts'
 import { evm_increaseTime, evm_revert, evm_setNextBlockTimestamp, evm_snapshot } from '../evm.ts'
-import { RESET_SUMMARY, ResetOptions, resetChain, Url } from '../reset.ts'
+import { RESET_SUMMARY, ResetOptions, requireUpstreamUrl, resetChain, Url } from '../reset.ts'
 import { order, under } from './family.ts'
 
 /** As Foundry spells it. */
@@ -30,9 +30,11 @@ export const anvil_setRpcUrl = method({
   params: { url: Url },
   result: () => z.null(),
   examples: [],
-  async run({ url }, { engine }) {
+  async run({ url }, context) {
+    const { engine } = context
     if (engine.fork === undefined)
       throw invalidParams('url: this node forks no other chain; anvil_reset with forking starts a fork')
+    requireUpstreamUrl(context, url, 'url')
     await engine.fork.remote.setUrls([url])
     return null
   },
