@@ -2,6 +2,7 @@
 import pc from 'picocolors'
 import { toHex } from '../encoding/hex.ts'
 import type { Engine } from '../engine/engine.ts'
+import { type ForkOrigin, originOf } from '../engine/fork/fork.ts'
 import type { EvmChoice } from '../options/engine-settings.ts'
 
 /** Accounts beyond this many are only counted. */
@@ -32,6 +33,10 @@ function miningText(mode: BannerParts['mining'], isMixed: boolean): string {
   return `a block every ${mode} s${isMixed ? ', and for each transaction' : ''}`
 }
 
+function forkText({ upstream, chainId, block, hash }: ForkOrigin): string {
+  return `of ${upstream} (chain id ${chainId}) at block ${block} (${hash})`
+}
+
 /** The lines of the banner. Keys are shown on local chains only, where they hold nothing of value. */
 export function bannerLines({
   engine,
@@ -41,13 +46,14 @@ export function bannerLines({
   evm = 'tandem',
   explorer,
 }: BannerParts): string[] {
-  const { config, accounts } = engine
+  const { config, accounts, fork } = engine
   const isLocal = config.name === 'regtest' || config.name === 'devnet'
   const row = (name: string, value: string) => `${pc.dim(name.padEnd(9))} ${value}`
   const listed = accounts.list().slice(0, MAX_LISTED)
   const lines = [
     pc.bold('Tandem'),
     row('Chain', `${config.name}, id ${config.chainId} (0x${config.chainId.toString(16)})`),
+    ...(fork === undefined ? [] : [row('Fork', forkText(originOf(fork)))]),
     row('Data', dataDir ?? 'in memory, forgotten at the end'),
     row('Mining', miningText(mining, mixedMining)),
     ...(evm === 'tandem' ? [] : [row('EVM', EVM_TEXTS[evm])]),

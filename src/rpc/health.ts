@@ -1,5 +1,6 @@
 /** The health of a node in figures, for monitoring. */
 import type { Engine } from '../engine/engine.ts'
+import { type ForkOrigin, originOf } from '../engine/fork/fork.ts'
 import type { ClusterHealth } from '../replication/model.ts'
 import type { RemoteUsage } from '../state/remote/model.ts'
 import { sizeOfDirectory } from '../store/level.ts'
@@ -16,6 +17,8 @@ export interface Health {
   readonly queued: number
   /** Of the data directory with all it holds; `undefined` in memory. */
   readonly databaseBytes: number | undefined
+  /** The block that a fork goes on from, and where it was found; absent in a node that forks no other chain. */
+  readonly fork?: ForkOrigin
   /** What was asked of the upstream; absent in a node that forks no other chain. */
   readonly upstream?: RemoteUsage
   /** Absent in a node of its own. */
@@ -35,6 +38,6 @@ export async function readHealth(
     headTimestamp: header.timestamp,
     ...queries.poolSize(),
     databaseBytes: dataDir === undefined ? undefined : await sizeOfDirectory(dataDir),
-    ...(fork && { upstream: fork.remote.usage() }),
+    ...(fork && { fork: originOf(fork), upstream: fork.remote.usage() }),
   }
 }

@@ -215,12 +215,15 @@ function showUpstream(registers: Registry[]): (usage: RemoteUsage) => void {
       ['calls', 'Calls in them, repeated ones included.', 'calls'],
       ['retries', 'Answers without a usable result that were asked for again.', 'retries'],
       ['rate_limited', 'Refusals for too many requests.', 'rateLimited'],
+      ['failures', 'HTTP requests without a usable answer.', 'failures'],
       ['cache_hits', 'Items that the cache had.', 'cacheHits'],
       ['cache_misses', 'Items that were fetched.', 'cacheMisses'],
     ] as const
     for (const [name, help, key] of counts) {
       counter(`tandem_upstream_${name}_total`, help, registers, () => (seen ?? usage)[key])
     }
+    const time = 'Time from each HTTP request to its answer, added up.'
+    counter('tandem_upstream_seconds_total', time, registers, () => (seen ?? usage).milliseconds / 1000)
     const help = 'Calls to the upstream in the last 24 hours; a hosted key has a daily quota.'
     gauge('tandem_upstream_calls_today', help, registers, () => (seen ?? usage).callsToday)
     gauge('tandem_upstream_calls_per_day', 'Budget of calls in 24 hours; 0 is none.', registers, () => {

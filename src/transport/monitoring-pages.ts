@@ -57,7 +57,11 @@ export function createMonitoringPages(monitored: Monitored): MonitoringPages {
     if (monitored.isClosing()) return statusPage(503, { status: 'closing' })
     const seen = await health?.()
     if (health !== undefined && seen === undefined) return statusPage(503, { status: 'closed' })
-    const head = seen && { head: seen.head, ...(seen.cluster && placeOf(seen.cluster)) }
+    const head = seen && {
+      head: seen.head,
+      ...(seen.fork && { fork: seen.fork }),
+      ...(seen.cluster && placeOf(seen.cluster)),
+    }
     if (dispatcher.load?.isFull === true) return statusPage(503, { status: 'busy', ...head })
     if (seen?.cluster?.isLate === true) return statusPage(503, { status: 'lagging', ...head })
     return statusPage(200, { status: 'ok', ...head })

@@ -151,6 +151,7 @@ export function App() {
         {identity.value !== undefined && (
           <span>
             Chain {identity.value.chainId} · {identity.value.version}
+            {identity.value.fork !== undefined && ` · ${identity.value.fork}`}
           </span>
         )}
       </footer>

@@ -19,7 +19,18 @@ export const announcement = signal('')
 /** Unix seconds of this machine, by the second. */
 export const now = signal(Math.floor(Date.now() / 1000))
 /** Chain id and version of the node. */
-export const identity = signal<{ readonly chainId: number; readonly version: string } | undefined>(undefined)
+export const identity = signal<
+  { readonly chainId: number; readonly version: string; readonly fork: string | undefined } | undefined
+>(undefined)
+
+interface NodeInfo {
+  readonly forkConfig: { readonly forkUrl: string | null; readonly forkBlockNumber: number | null }
+}
+
+/** Of what the chain is a fork, and at which block. */
+function forkText({ forkConfig: { forkUrl, forkBlockNumber } }: NodeInfo): string | undefined {
+  return forkUrl === null ? undefined : `fork of ${forkUrl} at block ${forkBlockNumber}`
+}
 /** Does the node sign for any account that it lists to this caller? */
 export const hasAccounts = signal(false)
 /** Grows with each reconnection: the node may be another one, with other methods. */
@@ -101,12 +112,13 @@ async function loadMethods(): Promise<void> {
   try {
     const { methods } = await call<{ methods: readonly { name: string }[] }>('rpc.discover', [true])
     openMethods.value = new Set(methods.map(({ name }) => name))
-    const [chainId, text, accounts] = await Promise.all([
+    const [chainId, text, accounts, info] = await Promise.all([
       may('eth_chainId') ? call<Hex>('eth_chainId') : '0x0',
       may('web3_clientVersion') ? call<string>('web3_clientVersion') : '',
       may('eth_accounts') ? call<Hex[]>('eth_accounts') : [],
+      may('anvil_nodeInfo') ? call<NodeInfo>('anvil_nodeInfo') : undefined,
     ])
-    identity.value = { chainId: Number(chainId), version: text }
+    identity.value = { chainId: Number(chainId), version: text, fork: info && forkText(info) }
     hasAccounts.value = accounts.length > 0
   } catch {
     // Without the names no button that changes the chain is shown.

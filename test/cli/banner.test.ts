@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { bannerLines } from '../../src/cli/banner.ts'
 import { createNode, type Node } from '../../src/node.ts'
+import { servedNode } from '../support/served-node.ts'
 
 const WORDS = 'test test test test test test test test test test test junk'
 const COW = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
@@ -42,6 +43,16 @@ describe('the banner', () => {
     const lines = bannerLines({ engine: node.engine, dataDir: undefined, mining: 'auto', explorer })
     // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are taken off
     expect(lines.map((line) => line.replace(/\x1b\[\d+m/g, ''))).toContain(`Explorer  ${explorer}`)
+  })
+
+  it('shows of what a fork is one, without secrets, and at which block', async () => {
+    const upstream = await servedNode()
+    const { hash } = upstream.node.engine.queries.head()
+    const { origin } = new URL(upstream.url)
+    const text = await banner({ fork: `${origin}/secret?key=secret`, forkCache: false })
+    expect(text).toContain(`\nFork      of ${origin} (chain id 33) at block 0 (${hash})\n`)
+    expect(text).not.toMatch(/secret/)
+    await upstream.close()
   })
 
   it('lists twenty accounts at most', async () => {

@@ -111,6 +111,8 @@ export function engineRemote(node: Node): EngineRemote {
       calls: 0,
       retries: 0,
       rateLimited: 0,
+      failures: 0,
+      milliseconds: 0,
       callsToday: 0,
       callsPerDay: 0,
       cacheHits: 0,

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
+import { faultProxy, reset } from '../support/fault-proxy.ts'
 import { type ServedNode, servedNode } from '../support/served-node.ts'
 import { serveEcho } from './echo-node.ts'
 
@@ -49,15 +50,29 @@ describe('health and readiness', () => {
 })
 
 describe('figures', () => {
-  it('show what a fork asks upstream, and its budget', async () => {
+  it('show what a fork asks upstream, and its budget, and the readiness of what it is a fork', async () => {
     const upstream = await servedNode()
-    served = await servedNode({ fork: upstream.url, forkCache: false, forkCallsPerDay: 1000 })
+    const proxy = await faultProxy(upstream.url)
+    proxy.push(reset)
+    served = await servedNode({ fork: `${new URL(proxy.url).origin}/secret?key=secret`, forkCache: false, forkCallsPerDay: 1000 })
+    const { hash } = served.node.engine.queries.head()
+    expect(JSON.parse((await get(served.url, '/readyz')).text)).toEqual({
+      status: 'ok',
+      head: 0,
+      fork: { upstream: new URL(proxy.url).origin, chainId: 33, block: 0, hash },
+    })
     const { text } = await get(served.url, '/metrics')
+    expect(figure(text, 'tandem_upstream_failures_total')).toBe(1)
+    expect(figure(text, 'tandem_upstream_seconds_total')).toBeGreaterThan(0)
+    const hits = figure(text, 'tandem_upstream_cache_hits_total')
+    expect(hits).toBeGreaterThanOrEqual(0)
+    expect(figure(text, 'tandem_upstream_requests_total')).toBeGreaterThan(1)
     const calls = figure(text, 'tandem_upstream_calls_total')
     expect(calls).toBeGreaterThan(0)
     expect(figure(text, 'tandem_upstream_calls_today')).toBe(calls)
     expect(figure(text, 'tandem_upstream_calls_per_day')).toBe(1000)
     expect(figure((await get(upstream.url, '/metrics')).text, 'tandem_upstream_calls_total')).toBeUndefined()
+    await proxy.close()
     await upstream.close()
   })
 

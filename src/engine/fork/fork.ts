@@ -45,6 +45,22 @@ export interface Fork {
   start(changes: StartChanges): Promise<{ block: ExecutedBlock; state: CommittedState }>
 }
 
+/** Of what a chain is a fork, for people. */
+export interface ForkOrigin {
+  /** The upstream's URL without user, password, path and query. */
+  readonly upstream: string
+  readonly chainId: number
+  /** Height and hash of the block that the fork goes on from. */
+  readonly block: number
+  readonly hash: Hex
+}
+
+/** What a fork goes on from. */
+export function originOf({ remote }: Pick<Fork, 'remote'>): ForkOrigin {
+  const { chainId, number, hash } = remote.point
+  return { upstream: remote.upstream.origin, chainId, block: number, hash }
+}
+
 interface ForkParts {
   readonly remote: RemoteChain
   readonly source: StateNodes

@@ -111,6 +111,10 @@ export interface RemoteUsage {
   readonly retries: number
   /** Refusals for too many requests. */
   readonly rateLimited: number
+  /** HTTP requests without a usable answer, refusals for too many among them. */
+  readonly failures: number
+  /** From each HTTP request to its answer, or to where it was given up. */
+  readonly milliseconds: number
   /** Calls of the last 24 hours; a hosted key has a daily quota. */
   readonly callsToday: number
   /** Most calls of 24 hours; 0 is no limit. */

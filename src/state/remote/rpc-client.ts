@@ -20,6 +20,8 @@ export interface ClientCounts {
   calls: number
   retries: number
   rateLimited: number
+  failures: number
+  milliseconds: number
 }
 
 /** A client of one upstream. */
@@ -91,7 +93,14 @@ function seconds(milliseconds: number): string {
 export function createRpcClient(settings: RemoteSettings, deps: RemoteDeps): RpcClient {
   const { clock } = deps
   const pace = createPace(settings.rate, settings.callsPerDay, clock)
-  const counts: ClientCounts = { requests: 0, calls: 0, retries: 0, rateLimited: 0 }
+  const counts: ClientCounts = {
+    requests: 0,
+    calls: 0,
+    retries: 0,
+    rateLimited: 0,
+    failures: 0,
+    milliseconds: 0,
+  }
   const closing = new AbortController()
   const gate = createGate()
   const sockets = createSocketSender(closing.signal, deps.resolve)
@@ -241,6 +250,20 @@ export function createRpcClient(settings: RemoteSettings, deps: RemoteDeps): Rpc
     return 'failed'
   }
 
+  /** Counts the time of one request, and whether its answer was of use. */
+  async function counted<Outcome extends string>(send: () => Promise<Outcome>): Promise<Outcome> {
+    const since = clock.now()
+    let isFailed = true
+    try {
+      const outcome = await send()
+      isFailed = outcome === 'failed' || outcome === 'limited'
+      return outcome
+    } finally {
+      counts.milliseconds += clock.now() - since
+      if (isFailed) counts.failures++
+    }
+  }
+
   async function complete(work: Work): Promise<void> {
     const { progress } = work
     for (let failed = 0; ; ) {
@@ -252,7 +275,7 @@ export function createRpcClient(settings: RemoteSettings, deps: RemoteDeps): Rpc
       // The upstream is not to blame for a pause of our own.
       progress.until += clock.now() - paced
       const before = work.pending.length
-      const outcome = await attempt(work, endpoint)
+      const outcome = await counted(() => attempt(work, endpoint))
       if (outcome === 'done') return
       if (outcome === 'split') {
         batchLimit = Math.min(batchLimit, Math.max(1, before >> 1))
