@@ -60,6 +60,8 @@ export interface LogQuery {
   readonly range: { readonly from: number; readonly to: number } | { readonly blockHash: Hex }
   readonly addresses: readonly Hex[]
   readonly topics: readonly (readonly Hex[] | null)[]
+  /** Leave out those of the REMASC transactions. */
+  readonly hideRemasc?: boolean | undefined
   /** Largest difference between the heights of the range; 0 is no limit. */
   readonly maxBlocks: number
   /** Largest number of logs in the result; 0 is no limit. */

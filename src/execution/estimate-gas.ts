@@ -2,7 +2,13 @@
 import { NodeError } from '../errors.ts'
 import { failureError } from '../evm/failure-message.ts'
 import { GAS } from '../evm/gas-schedule.ts'
-import { cappedGas, messageCall, NULL_ADDRESS, type SimulationParts } from './message-call.ts'
+import {
+  cappedGas,
+  messageCall,
+  NULL_ADDRESS,
+  type Simulation,
+  type SimulationParts,
+} from './message-call.ts'
 
 /** Bisection ends within this fraction of the answer: one thousandth. */
 const PRECISION = 1000n
@@ -10,17 +16,22 @@ const PRECISION = 1000n
 const STIPEND = BigInt(GAS.callStipend)
 
 /** What estimating needs; the cap also cuts what the request offers. */
-export type EstimateParts = Omit<SimulationParts, 'overrides'>
+export interface EstimateParts extends Omit<SimulationParts, 'overrides'> {
+  /** Refuse what the sender cannot pay; yes unless given. */
+  readonly checksFunds?: boolean
+  /** Gets the run with all the gas where that fails, before the error is thrown. */
+  readonly onFailure?: (failed: Simulation) => void
+}
 
 /**
  * Gas for a transaction that does what the request does. Throws `insufficient-funds` when the sender cannot pay,
  * `reverted` with the payload or naming the failure, `limit-exceeded` when time runs out over all tries.
  */
 export async function estimateGas(parts: EstimateParts): Promise<bigint> {
-  const { request, state, gasCap, deadlineMs } = parts
+  const { request, state, gasCap, deadlineMs, checksFunds = true, onFailure } = parts
   const { value = 0n, gasPrice = 0n, from = NULL_ADDRESS } = request
   const balance = state.account(from)?.balance ?? 0n
-  checkFunds(balance, value)
+  if (checksFunds) checkFunds(balance, value)
 
   const end = deadlineMs === undefined ? undefined : performance.now() + deadlineMs
   const attempt = (gas: bigint) =>
@@ -32,7 +43,10 @@ export async function estimateGas(parts: EstimateParts): Promise<bigint> {
 
   const cap = cappedGas(request, gasCap)
   const first = await attempt(cap)
-  if (first.failure !== undefined) throw failureError(first.failure)
+  if (first.failure !== undefined) {
+    onFailure?.(first)
+    throw failureError(first.failure)
+  }
 
   const suffices = async (gas: bigint): Promise<boolean> =>
     gas === cap || (await attempt(gas)).failure === undefined
@@ -44,7 +58,7 @@ export async function estimateGas(parts: EstimateParts): Promise<bigint> {
   else if (withStipend > peak && (await suffices(withStipend))) gas = withStipend
   else gas = await bisect(withStipend, cap, suffices)
 
-  checkFunds(balance, value + gas * gasPrice)
+  if (checksFunds) checkFunds(balance, value + gas * gasPrice)
   return gas
 }
 

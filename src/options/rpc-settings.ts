@@ -30,12 +30,12 @@ export const RPC_SETTINGS = {
   }),
   dialect: setting(oneOf('rsk', 'hardhat', 'anvil'), {
     flag: '--dialect <name>',
-    help: 'whose error codes and messages clients get for failed code and refused transactions, and whose defaults eth_sendTransaction has',
+    help: 'whose error codes and messages clients get for failed code and refused transactions, whose defaults eth_sendTransaction has, whose struct logs debug_trace* answers without a tracer, and what safe and finalized are',
     fallback: 'rsk',
   }),
   hideRemasc: setting(yesOrNo, {
     flag: '--hide-remasc',
-    help: 'leave the REMASC transaction out of blocks, counts, indexes and receipts of a block; hiddenTransactions names it',
+    help: 'leave the REMASC transaction out of blocks, counts, indexes, receipts of a block, logs and traces; hiddenTransactions names it',
     fallback: false,
   }),
   singleUseSnapshots: setting(yesOrNo, {

@@ -91,8 +91,7 @@ const PARSE_ERROR = new NodeError('parse-error', 'JSON parse error')
 export function createDispatcher(parts: DispatcherParts): Dispatcher {
   const { node, options, logger, random, route, elapsed = () => performance.now() } = parts
   const filters = createFilters({ node, options, elapsed, random })
-  const { maxSubscriptions } = options
-  const subscriptions = createSubscriptions({ node, maxSubscriptions, logger, random })
+  const subscriptions = createSubscriptions({ node, options, logger, random })
   const known = new Map(
     parts.methods.flatMap((method) => namesOf(method).map((name) => [name, method] as const)),
   )

@@ -41,7 +41,7 @@ function rangeOf(filter: LogFilter, head: number): { from: number; to: number } 
 function limitsOf(
   range: LogQuery['range'],
   options: RpcOptions,
-): Omit<LogQuery, 'range' | 'addresses' | 'topics'> {
+): Omit<LogQuery, 'range' | 'addresses' | 'topics' | 'hideRemasc'> {
   const { maxLogs, maxLogBlocks, maxResponseBytes } = options
   if (options.profile === 'node') return { maxBlocks: maxLogBlocks, maxLogs }
   const blocks = 'blockHash' in range ? 1 : range.to - range.from + 1
@@ -76,5 +76,6 @@ export function toLogQuery(filter: LogFilter, queries: Queries, options: RpcOpti
       : known
         ? { blockHash }
         : undefined
-  return range && { range, addresses, topics, ...limitsOf(range, options) }
+  const { hideRemasc } = options
+  return range && { range, addresses, topics, hideRemasc, ...limitsOf(range, options) }
 }

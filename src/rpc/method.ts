@@ -4,6 +4,7 @@ import type { Engine, ForkChoice } from '../engine/engine.ts'
 import type { PeerEvent } from '../engine/peers/score.ts'
 import { invalidParams } from '../errors.ts'
 import type { Preset } from '../options/presets.ts'
+import { withoutFinality } from './block-tags.ts'
 import type { CallFigures } from './call-meter.ts'
 import type { AnswerKind } from './error-meanings.ts'
 import type { Filters } from './feeds/filters.ts'
@@ -132,7 +133,12 @@ export function method<P extends NamedParameters, R>(definition: MethodDefinitio
     result: definition.result,
     errors: needsWallet && namespace === 'personal' ? ['wallet-disabled', ...errors] : errors,
     examples: definition.examples,
-    call(given, context) {
+    call(sent, context) {
+      const given = withoutFinality(sent, {
+        namespace,
+        dialect: context.options.dialect,
+        head: () => context.engine.queries.head().block.header.number,
+      })
       if (given.length < required || given.length > params.length) {
         throw invalidParams('method parameters invalid')
       }

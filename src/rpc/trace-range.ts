@@ -68,6 +68,7 @@ export function toTraceQuery(
   return {
     range: { from, to: last },
     pending,
+    hideRemasc: options.hideRemasc,
     senders: filter.fromAddress ?? [],
     receivers: filter.toAddress ?? [],
     ...slice,

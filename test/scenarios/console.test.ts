@@ -54,6 +54,18 @@ describe('console.log of a running node', () => {
     expect(outputs.map(({ texts }) => texts)).toEqual([['hello'], ['hello']])
   })
 
+  it('is emitted once for an estimate that fails, before the failure', async () => {
+    const events: unknown[] = []
+    node.engine.events.on('console', ({ texts }) => void events.push(texts))
+    node.engine.events.on('failedCall', ({ error }) => void events.push(error.message))
+    for (const then of ['PUSH1 0 PUSH1 0 REVERT', '#fe', 'JUMPDEST PUSH2 158 JUMP']) {
+      await expect(request('eth_estimateGas', logging(then))).rejects.toMatchObject({ code: -32015 })
+    }
+    expect(outputs).toEqual(Array(3).fill({ texts: ['hello'], transaction: undefined }))
+    expect(events.filter((_, at) => at % 2 === 0)).toEqual(Array(3).fill(['hello']))
+    expect(events).toHaveLength(6)
+  })
+
   it('is not emitted for a pending block, and once for the block mined from it', async () => {
     await request('evm_setAutomine', false)
     await request('eth_sendTransaction', logging())

@@ -1,4 +1,5 @@
 /** Logs of the canonical chain: the index finds the blocks, their receipts hold the logs. */
+import { PRECOMPILE_ADDRESS } from '../../chain/config.ts'
 import { matchesLog, type TopicFilter } from '../../chain/log-filter.ts'
 import type { Log } from '../../chain/receipt.ts'
 import type { Hex } from '../../encoding/hex.ts'
@@ -26,12 +27,16 @@ export interface LogCriteria {
   /** Any of; empty matches all. */
   readonly addresses: readonly Hex[]
   readonly topics: TopicFilter
+  /** Leave out those of the REMASC contract, which only the REMASC transaction makes. */
+  readonly hideRemasc?: boolean | undefined
 }
+
+const isOfRemasc = ({ address }: Log): boolean => address === PRECOMPILE_ADDRESS.remasc
 
 /** Adds the matching logs of a block, in order. */
 function addMatchingLogs(
   block: LogBlock,
-  { addresses, topics }: LogCriteria,
+  { addresses, topics, hideRemasc = false }: LogCriteria,
   removed: boolean,
   found: LogView[],
 ): void {
@@ -41,7 +46,7 @@ function addMatchingLogs(
     const { logs } = receipts[transactionIndex] as LogBlock['receipts'][number]
     for (let i = 0; i < logs.length; i++, logIndex++) {
       const log = logs[i] as Log
-      if (!matchesLog(log, addresses, topics)) continue
+      if (!matchesLog(log, addresses, topics) || (hideRemasc && isOfRemasc(log))) continue
       const transaction = block.block.transactions[transactionIndex]
       if (transaction === undefined)
         throw new Error(`block ${block.hash} has more receipts than transactions`)
@@ -107,9 +112,11 @@ export function createLogs({
   }
 
   /** Logs below the first block of a fork. */
-  async function past({ addresses, topics, maxLogs, tooMany }: LogQuery, from: number, to: number) {
+  async function past(query: LogQuery, from: number, to: number) {
+    const { addresses, topics, maxLogs, tooMany, hideRemasc = false } = query
     if (fork === undefined || from > to) return []
-    const found = await fork.remote.logs({ range: { from, to }, addresses, topics })
+    const all = await fork.remote.logs({ range: { from, to }, addresses, topics })
+    const found = hideRemasc ? all.filter(({ log }) => !isOfRemasc(log)) : all
     if (maxLogs > 0 && found.length > maxLogs) throw tooManyLogs(maxLogs, tooMany)
     return found.map(({ log, block, transactionHash, transactionIndex, logIndex }): LogView => {
       const { hash, number } = block

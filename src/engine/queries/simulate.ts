@@ -36,8 +36,16 @@ export interface Simulations {
     overrides?: StateOverrides,
     timeoutMs?: number,
   ): Settled<Uint8Array>
-  /** Lowest gas limit with which the message succeeds. Throws `insufficient-funds`, `reverted`, `block-not-found`, `limit-exceeded`. */
-  estimateGas(request: CallRequest, reference: BlockReference, timeoutMs?: number): Promise<bigint>
+  /**
+   * Lowest gas limit with which the message succeeds. Throws `insufficient-funds` if `checksFunds`, `reverted`,
+   * `block-not-found`, `limit-exceeded`.
+   */
+  estimateGas(
+    request: CallRequest,
+    reference: BlockReference,
+    checksFunds: boolean,
+    timeoutMs?: number,
+  ): Promise<bigint>
   /** Runs a message as `call` does, and lists the accounts and slots that it accessed; its failure is part of the result. */
   accessList(request: CallRequest, reference: BlockReference, timeoutMs?: number): Promise<AccessList>
   /** Runs a message as `call` does under a tracer, which gets the result; a failure of the code is not thrown. Throws otherwise as `call` does. */
@@ -160,8 +168,9 @@ export function createSimulations(parts: Parts): Simulations {
       )
       return after(result, finish)
     },
-    async estimateGas(request, reference, timeoutMs) {
+    async estimateGas(request, reference, checksFunds, timeoutMs) {
       let at = reference
+      let consoleCalls: Simulation['consoleCalls']
       try {
         return await onDemand(
           async () => {
@@ -174,6 +183,10 @@ export function createSimulations(parts: Parts): Simulations {
               vm,
               gasCap: cap(parts.gasEstimationCap),
               named: nameFailure,
+              checksFunds,
+              onFailure(failed) {
+                consoleCalls = failed.consoleCalls
+              },
               ...within(timeoutMs),
             })
           },
@@ -181,6 +194,7 @@ export function createSimulations(parts: Parts): Simulations {
         )
       } catch (error) {
         if (error instanceof NodeError && error.kind === 'reverted') {
+          if (consoleCalls !== undefined) events.emit('console', { texts: await consoleTexts(consoleCalls) })
           events.emit('failedCall', { error, request, reference: at })
         }
         throw error

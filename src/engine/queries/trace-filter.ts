@@ -28,6 +28,8 @@ export interface TraceQuery {
   /** Addresses; an empty list matches all. A creation has no receiver, as on the reference node. */
   readonly senders: readonly Hex[]
   readonly receivers: readonly Hex[]
+  /** Leave out the traces of REMASC transactions. */
+  readonly hideRemasc: boolean
   /** Number of traces to skip, and the most to return. */
   readonly after: number
   readonly count: number
@@ -57,10 +59,11 @@ export function flatTraces(trace: TransactionTrace): readonly FlatTrace[] {
   return flatten(trace.root).map((row) => ({ ...row, trace }))
 }
 
-function matcherOf({ senders, receivers }: TraceQuery): (transaction: Transaction) => boolean {
+function matcherOf({ senders, receivers, hideRemasc }: TraceQuery): (transaction: Transaction) => boolean {
   const from = new Set(senders)
   const to = new Set(receivers)
   return (transaction) => {
+    if (hideRemasc && transaction.isRemasc) return false
     const sender = transaction.from === REMASC_SENDER ? ZERO_ADDRESS : transaction.from
     if (from.size > 0 && !from.has(sender)) return false
     return to.size === 0 || (transaction.to !== null && to.has(transaction.to))

@@ -93,7 +93,8 @@ export function createFilters({ node, options, elapsed, random }: Parts): Filter
   const weights = new Map<string, number>()
   let steps = new Backlog<BlockStep>()
   let transactions = new Backlog<Hex>()
-  const pollLogs = createLogPoll({ node, elapsed, steps: () => steps })
+  const { hideRemasc } = options
+  const pollLogs = createLogPoll({ node, elapsed, steps: () => steps, hideRemasc })
   let unsubscribe: (() => void) | undefined
   let swept = 0
   let highWaterMark = 1024

@@ -39,6 +39,8 @@ interface Parts {
   readonly elapsed: () => number
   /** The changes of the chain; a new backlog after all filters were removed, or another chain was put in place. */
   readonly steps: () => Backlog<BlockStep>
+  /** Leave out the logs of REMASC transactions. */
+  readonly hideRemasc: boolean
 }
 
 /** Limits of a poll. */
@@ -53,7 +55,7 @@ interface PollLimits {
 export type LogPoll = (at: { cursor: number }, of: LogCursor, limits: PollLimits) => Promise<LogView[]>
 
 /** Makes the polls of one node's filters. */
-export function createLogPoll({ node, elapsed, steps }: Parts): LogPoll {
+export function createLogPoll({ node, elapsed, steps, hideRemasc }: Parts): LogPoll {
   /** A block that joined the chain; one that is no longer in the store has left the chain since. */
   async function blockOf({ queries }: Engine, hash: Hex, position: number): Promise<ExecutedBlock> {
     const stored = await queries.block({ hash })
@@ -96,7 +98,7 @@ export function createLogPoll({ node, elapsed, steps }: Parts): LogPoll {
       const pause = yieldIfDue()
       if (pause !== undefined) await pause
       const executed = step.block ?? (await blockOf(engine, step.hash, at.cursor))
-      const logs = matchingLogs(executed, of.filter, step.removed)
+      const logs = matchingLogs(executed, { ...of.filter, hideRemasc }, step.removed)
       // A reset has put another chain in place, or the filter was removed: this poll ends with what it has read.
       if (steps() !== backlog) {
         found.push(...logs)

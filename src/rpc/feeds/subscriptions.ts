@@ -12,6 +12,7 @@ import type { RandomBytes } from '../../engine/randomness.ts'
 import { NodeError } from '../../errors.ts'
 import type { Logger } from '../../logger.ts'
 import { FeedEvent } from '../notification.ts'
+import type { RpcOptions } from '../rpc-options.ts'
 import type { Session } from '../session.ts'
 import { toRpcHeader } from '../wire/header.ts'
 import { toRpcLog } from '../wire/log.ts'
@@ -30,7 +31,7 @@ export interface Subscriptions {
 
 interface Parts {
   readonly node: Pick<CurrentEngine, 'events'>
-  readonly maxSubscriptions: number
+  readonly options: Pick<RpcOptions, 'maxSubscriptions' | 'hideRemasc'>
   readonly logger: Logger
   readonly random: RandomBytes
 }
@@ -45,7 +46,7 @@ interface Group {
 /** Makes the subscriptions of a node. While there are none, no event is subscribed. */
 export function createSubscriptions({
   node: { events },
-  maxSubscriptions,
+  options: { maxSubscriptions, hideRemasc },
   logger,
   random,
 }: Parts): Subscriptions {
@@ -93,7 +94,7 @@ export function createSubscriptions({
     for (const group of listeners) {
       const { addresses, topics } = group.criteria
       if (!bloomMightMatch(block.block.header.logsBloom, addresses, topics)) continue
-      for (const view of matchingLogs(block, group.criteria, removed)) {
+      for (const view of matchingLogs(block, { ...group.criteria, hideRemasc }, removed)) {
         const event = events.get(view.logIndex) ?? new FeedEvent(() => toRpcLog(view))
         events.set(view.logIndex, event)
         notify(group, event)

@@ -18,7 +18,7 @@ import { CallObject } from '../wire/call.ts'
 import { OverrideSet } from '../wire/overrides.ts'
 import { BlockHash, QuantityText } from '../wire/scalars.ts'
 import { ExactAddress, LooseHash, NumberedBlock } from '../wire/trace/filter.ts'
-import { BlockTraces, TraceOptionsObject, TraceResult } from '../wire/trace/registry.ts'
+import { BlockTraces, TraceOptionsObject, TraceResult, traceOptionsIn } from '../wire/trace/registry.ts'
 import { replySize } from '../wire/trace/reply-size.ts'
 import {
   NOWHERE,
@@ -58,7 +58,10 @@ async function traceTransactions(
   only?: number,
 ): Promise<readonly Traced[]> {
   const { queries } = context.engine
-  if (block.block.transactions.length === 0) return []
+  const { transactions } = block.block
+  if (transactions.length === 0) return []
+  const isShown = (index: number) =>
+    only === undefined ? !(context.options.hideRemasc && transactions[index]?.isRemasc) : index === only
   const limits = limitsOf(context)
   const { ofCallTree } = setup
   if (ofCallTree !== undefined) {
@@ -66,7 +69,8 @@ async function traceTransactions(
       only === undefined
         ? await queries.traces(block, timeLeft(context))
         : [await queries.trace(block, only, timeLeft(context))]
-    return found.map(({ transaction, index, root }) => ({
+    const shown = found.filter(({ index }) => isShown(index))
+    return shown.map(({ transaction, index, root }) => ({
       hash: transaction.hash,
       result: ofCallTree(root, placeAt(block, index), limits),
     }))
@@ -75,7 +79,7 @@ async function traceTransactions(
   await queries.replay(
     block,
     (_, index) => {
-      if (only !== undefined && index !== only) return undefined
+      if (!isShown(index)) return undefined
       const run = setup.start(limits)
       runs.set(index, run)
       return run.tracer
@@ -100,9 +104,10 @@ async function traceBlock(
 /** The traces of all transactions of a block. */
 export async function traceExecuted(
   block: ExecutedBlock,
-  options: TraceOptions,
+  requested: TraceOptions,
   context: Context,
 ): Promise<object> {
+  const options = traceOptionsIn(context.options.dialect, requested)
   const found = await traceTransactions(block, options, context)
   const entries = found.map(({ hash, result }) =>
     options.tracer.isBareInBlocks
@@ -127,7 +132,8 @@ export const debug_traceTransaction = method({
     const found = transactionHash && context.engine.queries.transaction(transactionHash)
     const { block, index } = found || {}
     if (block === undefined || index === undefined) return null
-    return (await traceTransactions(block, options, context, index))[0]?.result ?? null
+    const wanted = traceOptionsIn(context.options.dialect, options)
+    return (await traceTransactions(block, wanted, context, index))[0]?.result ?? null
   },
 })
 
@@ -208,7 +214,7 @@ export const debug_traceCall = method({
     const { engine } = context
     if (overrides.size > 0) requireStateOverride(context)
     requireCallable(block, engine.queries)
-    const run = options.setup.start(limitsOf(context))
+    const run = traceOptionsIn(context.options.dialect, options).setup.start(limitsOf(context))
     const stateOverrides = overrides.size > 0 ? overrides : undefined
     await engine.queries.traceCall(
       transaction,

@@ -9,6 +9,7 @@ import { timeLeft } from '../deadlines.ts'
 import { type Context, method } from '../method.ts'
 import { arrayOf, optional, type Parameter, refuse, type ValueOf } from '../parameter.ts'
 import { jsonArray } from '../raw-json.ts'
+import { shownTransactions } from '../wire/block.ts'
 import { CallBlock } from '../wire/block-reference.ts'
 import { CallObject } from '../wire/call.ts'
 import { Data, TransactionHash } from '../wire/scalars.ts'
@@ -143,7 +144,8 @@ export const trace_replayTransaction = method({
 
 export const trace_replayBlockTransactions = method({
   name: 'trace_replayBlockTransactions',
-  summary: 'Runs a block again and returns the traces of each transaction, REMASC last; null when unknown.',
+  summary:
+    'Runs a block again and returns the traces of each transaction, REMASC last unless it is hidden; null when unknown.',
   params: { block: TraceBlock, traceTypes: TraceTypes },
   result: () => z.array(BlockReplayObject).nullable(),
   errors: ['block-not-found'],
@@ -155,7 +157,8 @@ export const trace_replayBlockTransactions = method({
     const { queries } = context.engine
     const executed = (await queries.block(block.reference))?.executed
     if (executed === undefined) return null
-    const { transactions } = executed.block
+    // REMASC is the last one, so that those that are shown keep their index.
+    const transactions = shownTransactions(executed.block, context.options.hideRemasc)
     if (transactions.length === 0) return []
     const limits = limitsOf(context)
     const runs = transactions.map(() => startReplay(traceTypes, limits))

@@ -69,7 +69,7 @@ export const trace_transaction = method({
 export const trace_block = method({
   name: 'trace_block',
   hosted: true,
-  summary: 'The traces of every transaction of a block, REMASC last.',
+  summary: 'The traces of every transaction of a block, REMASC last unless it is hidden.',
   params: { block: TraceBlock },
   result: () => z.array(TraceObject).nullable(),
   errors: ['block-not-found'],
@@ -81,7 +81,8 @@ export const trace_block = method({
     const { queries } = context.engine
     const view = await queries.block(block.reference)
     if (view === undefined) return null
-    const traces = await queries.traces(view.executed, timeLeft(context))
+    const all = await queries.traces(view.executed, timeLeft(context))
+    const traces = all.filter(({ transaction }) => !(context.options.hideRemasc && transaction.isRemasc))
     return toRows(traces.flatMap(flatTraces), context, canonicalPlaces(traces, context))
   },
 })

@@ -4,10 +4,11 @@
  */
 import { z } from 'zod'
 import type { Transaction } from '../../chain/transaction.ts'
+import { toQuantity } from '../../encoding/hex.ts'
 import type { Queries } from '../../engine/engine.ts'
 import { method } from '../method.ts'
 import { PooledTransactionObject, toPooledLine, toPooledTransaction } from '../wire/pooled-transaction.ts'
-import { Address } from '../wire/scalars.ts'
+import { Address, QuantityText } from '../wire/scalars.ts'
 import { TransactionObject, toRpcTransaction } from '../wire/transaction.ts'
 import { COW } from './example-accounts.ts'
 
@@ -15,6 +16,7 @@ import { COW } from './example-accounts.ts'
 type BySender<T> = Record<string, Record<string, T[]>>
 
 const Sender = z.string().regex(/^[0-9a-f]{40}$/)
+const Count = z.union([z.int(), QuantityText])
 const Nonce = z.string().regex(/^\d+$/)
 
 function bySender<T extends z.ZodType>(entry: T) {
@@ -63,11 +65,15 @@ export const txpool_inspect = method({
 export const txpool_status = method({
   name: 'txpool_status',
   summary:
-    'How many transactions of the pool are runnable, and how many wait for an earlier nonce; JSON integers.',
+    'How many transactions of the pool are runnable, and how many wait for an earlier nonce; JSON integers, with --dialect hardhat or anvil quantities.',
   params: {},
-  result: () => z.strictObject({ pending: z.int(), queued: z.int() }),
+  result: () => z.strictObject({ pending: Count, queued: Count }),
   examples: [{ params: [], result: { pending: 0, queued: 0 } }],
-  run: (_, { engine }) => engine.queries.poolSize(),
+  run(_, { engine, options }) {
+    const { pending, queued } = engine.queries.poolSize()
+    if (options.dialect === 'rsk') return { pending, queued }
+    return { pending: toQuantity(pending), queued: toQuantity(queued) }
+  },
 })
 
 export const txpool_contentFrom = method({

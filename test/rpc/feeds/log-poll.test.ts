@@ -45,6 +45,7 @@ function pollOf(
     node: { engine: { ...node.engine, queries: { ...node.engine.queries, block } } },
     elapsed: () => ++time,
     steps: () => backlog,
+    hideRemasc: false,
   })
   const at = { cursor: 0 }
   const of: LogCursor = { filter: { addresses: [address], topics: [], ...wanted }, waiting: [] }

@@ -67,10 +67,13 @@ export const eth_estimateGas = method({
   errors: ['block-not-found', 'reverted', 'insufficient-funds'],
   examples: [{ params: [{ from: COW, to: COW1, value: '0x1' }], result: '0x5208' }],
   async run({ transaction, block }, context) {
-    const { engine } = context
+    const { engine, options } = context
     requireReceiver(transaction, context)
     requireCallable(block, engine.queries)
-    return toQuantity(await engine.queries.estimateGas(transaction, block.reference, timeLeft(context)))
+    // Hardhat and Anvil estimate whatever the sender has.
+    const checksFunds = options.dialect === 'rsk'
+    const { estimateGas } = engine.queries
+    return toQuantity(await estimateGas(transaction, block.reference, checksFunds, timeLeft(context)))
   },
 })
 

@@ -54,7 +54,8 @@ export const eth_fillTransaction = method({
     const filled: UnsignedTransaction = {
       nonce: request.nonce ?? queries.pendingNonce(from),
       gasPrice,
-      gasLimit: request.gas ?? (await queries.estimateGas(priced, { tag: 'pending' }, timeLeft(context))),
+      gasLimit:
+        request.gas ?? (await queries.estimateGas(priced, { tag: 'pending' }, true, timeLeft(context))),
       to,
       value,
       data,

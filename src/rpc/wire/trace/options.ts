@@ -47,7 +47,8 @@ function optionsObject(options: Options, others: Options = {}): Parameter<Values
   }
 }
 
-function configured(tracer: TracerRecord, given: Values): TraceOptions {
+/** A tracer with the options of a request. */
+export function configured(tracer: TracerRecord, given: Values): TraceOptions {
   const values = Object.entries(tracer.options).map(
     ([name, { absent }]) => [name, given[name] ?? absent?.value] as const,
   )
@@ -78,11 +79,11 @@ export function traceOptionsObject(
   const options: Options = Object.assign({}, ...tracers.map((tracer) => tracer.options))
   const single = mapped(
     optionsObject(options, { tracer: nameOf(tracers, all), tracerConfig: optionsObject(options) }),
-    ({ tracer, tracerConfig, ...given }) =>
-      configured((tracer as TracerRecord | undefined) ?? tracers[0], {
-        ...given,
-        ...(tracerConfig as Values),
-      }),
+    ({ tracer, tracerConfig, ...given }) => {
+      const values = { ...given, ...(tracerConfig as Values) }
+      if (tracer !== undefined) return configured(tracer as TracerRecord, values)
+      return { ...configured(tracers[0], values), unnamed: values }
+    },
   )
 
   const parts = tracers.map((tracer) => {

@@ -69,6 +69,8 @@ export interface CombinedTracer extends TracerDescription {
 export interface TraceOptions {
   readonly tracer: TracerDescription
   readonly setup: TraceSetup
+  /** The options of a request that names no tracer, for the default of a dialect. */
+  readonly unnamed?: Readonly<Record<string, unknown>>
 }
 
 /** What `tracer` takes; the compiler holds `start` to the options and to the result. */
