@@ -59,6 +59,8 @@ export type ErrorKind =
   | 'too-many-blocks'
   /** The chain that this node forks cannot be asked, has not what is needed, or answered wrongly. */
   | 'upstream'
+  /** The disk refuses writes; a change that was asked for was not made. */
+  | 'storage'
   /** The data directory is held, foreign, or of another format; the node does not start. */
   | 'database'
   /** The cluster cannot be joined; the node does not start. */

@@ -165,7 +165,8 @@ export async function createNodeFrom(
     const { dataDir, fsync } = options
     const { name: chain, chainId } = config
     const identity = { chain, chainId, fork: remote?.point }
-    const local = given ?? (await openStore({ ...identity, dataDir, fsync }))
+    const onNotice = (sentence: string) => logger.warn(sentence)
+    const local = given ?? (await openStore({ ...identity, dataDir, fsync, onNotice }))
     const joining = await joiningOf(options, config, local, logger)
     const store = joining?.store ?? local
     const engine = await engineOn(store, config, joining, forked).catch(async (error) => {
@@ -305,7 +306,10 @@ export async function createNodeFrom(
     },
     async health() {
       if (closing !== undefined) return undefined
-      const health = await readHealth(holder.engine, options.dataDir)
+      const health = {
+        ...(await readHealth(holder.engine, options.dataDir)),
+        storageFailure: store.failure?.message,
+      }
       return cluster === undefined ? health : { ...health, cluster: cluster.health() }
     },
     close() {

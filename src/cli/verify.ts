@@ -1,9 +1,9 @@
-/** `tandem verify`: checks every entry of a data directory, and executes its chain again. Changes nothing. */
+/** `tandem verify`: checks every entry of a data directory, and executes its chain again. Changes nothing without `--repair`. */
 import type { Command } from 'commander'
 import { CHAINS } from '../chain/config.ts'
 import { type Fault, verifyStore } from '../engine/verification/verify.ts'
 import { NodeError } from '../errors.ts'
-import { openStoreForVerification } from '../store/level.ts'
+import { openStoreForVerification, repairStore } from '../store/level.ts'
 import { addDirectoryFlags, dataDirectory } from './chain-place.ts'
 import { createProgress } from './progress.ts'
 import type { Writers } from './start.ts'
@@ -19,7 +19,8 @@ export function faultLine({ table, key, height, problem, expected, found }: Faul
 }
 
 async function verify(dataDir: string, from: number, { output }: Writers): Promise<void> {
-  const { identity, store, problems } = await openStoreForVerification(dataDir)
+  const { identity, store, problems, notices } = await openStoreForVerification(dataDir)
+  for (const notice of notices) output.write(notice)
   const progress = createProgress(process.stderr, Date.now)
   let [blocks, gas, printed] = [0, 0n, 0]
   try {
@@ -59,11 +60,14 @@ async function verify(dataDir: string, from: number, { output }: Writers): Promi
 /** Fills in the command. Its action throws `NodeError`. */
 export function fillVerifyCommand(command: Command, writers: Writers): void {
   command.option('--from <height>', 'first block that is executed again', '1')
+  command.option('--repair', 'first go back to the last whole block where files are damaged, and say so')
   addDirectoryFlags(command)
-  command.allowExcessArguments(false).action(async ({ from }: { from: string }) => {
+  command.allowExcessArguments(false).action(async ({ from, repair }: { from: string; repair?: boolean }) => {
     if (!/^\d{1,15}$/.test(from)) {
       throw new NodeError('invalid-options', `--from expects a block number, not "${from}".`)
     }
-    await verify(dataDirectory(command), Number(from), writers)
+    const dataDir = dataDirectory(command)
+    if (repair === true) await repairStore(dataDir, (sentence) => writers.output.write(sentence))
+    await verify(dataDir, Number(from), writers)
   })
 }

@@ -5,9 +5,9 @@ import { fromBigInt } from '../encoding/bytes.ts'
 import { fromHex, toHex } from '../encoding/hex.ts'
 import { asBytes, asList, asNumber, decodeRlp } from '../encoding/rlp.ts'
 import { frameStrings } from '../encoding/rlp-frame.ts'
+import { decodeOperations, encodeRecord, HEADER_BYTES } from '../store/operation-record.ts'
 import { changeOf } from '../store/replicated-tables.ts'
 import type { Change } from '../store/table.ts'
-import { decodeRecord, encodeRecord, HEADER_BYTES } from '../store/write-ahead-log.ts'
 
 /** What the log holds, in order. */
 export interface LogRecord {
@@ -39,7 +39,7 @@ export function decodeLogRecord(bytes: Uint8Array): LogRecord {
     const from = toHex(asBytes(pairs[i + 1], 'sender'))
     transactions.push(restoreTransaction(asBytes(pairs[i], 'transaction'), from))
   }
-  const operations = decodeRecord(Buffer.from(asBytes(batch, 'batch')).subarray(HEADER_BYTES))
+  const operations = decodeOperations(Buffer.from(asBytes(batch, 'batch')).subarray(HEADER_BYTES))
   return {
     term: asNumber(term, 'term'),
     leader: new TextDecoder().decode(asBytes(leader, 'leader')),

@@ -20,6 +20,9 @@ export function createReplicatedStore(local: Store): ReplicatedStore {
   let replicate: Replicate | undefined
   return {
     lastHead: local.lastHead,
+    get failure() {
+      return local.failure
+    },
     get: (prefix, id, keys) => local.get(prefix, id, keys),
     entries: (from, to, reverse, most) => local.entries(from, to, reverse, most),
     async batch(writes) {

@@ -1,10 +1,10 @@
 /** Snapshots of the shared tables in NATS's object store: where a new node begins, and one that the log has outrun. */
 import { z } from 'zod'
 import type { Logger } from '../logger.ts'
+import { decodeOperations, encodeRecord, HEADER_BYTES } from '../store/operation-record.ts'
 import { changeOf, SHARED_PREFIXES } from '../store/replicated-tables.ts'
 import type { Operation, Write } from '../store/table.ts'
 import type { LogPosition } from '../store/tables.ts'
-import { decodeRecord, encodeRecord, HEADER_BYTES } from '../store/write-ahead-log.ts'
 import type { Store } from '../store/write-behind.ts'
 import type { Bucket, ObjectBucket } from './jetstream.ts'
 import type { Log } from './log.ts'
@@ -71,7 +71,7 @@ async function entriesOf(store: Store): Promise<AsyncIterable<readonly [Uint8Arr
   })()
 }
 
-/** Entries as records of the write-ahead log. */
+/** Entries as records of operations. */
 async function* recordsOf(
   entries: AsyncIterable<readonly [Uint8Array, Uint8Array]>,
 ): AsyncGenerator<Uint8Array> {
@@ -81,11 +81,11 @@ async function* recordsOf(
     operations.push({ type: 'put', key, value })
     bytes += key.length + value.length
     if (operations.length < BATCH && bytes < BATCH_BYTES) continue
-    yield new Uint8Array(encodeRecord(operations))
+    yield encodeRecord(operations)
     operations = []
     bytes = 0
   }
-  yield new Uint8Array(encodeRecord(operations))
+  yield encodeRecord(operations)
 }
 
 /** The operations of records that come in pieces of any length. */
@@ -96,7 +96,7 @@ async function* operationsOf(stream: AsyncIterable<Uint8Array>): AsyncGenerator<
     while (rest.length >= HEADER_BYTES) {
       const end = HEADER_BYTES + rest.readUInt32LE(0)
       if (rest.length < end) break
-      yield decodeRecord(rest.subarray(HEADER_BYTES, end))
+      yield decodeOperations(rest.subarray(HEADER_BYTES, end))
       rest = rest.subarray(end)
     }
   }

@@ -46,6 +46,7 @@ export const ERROR_CODES = {
   'initcode-too-long': -38025,
   'too-many-blocks': -38026,
   upstream: -32002,
+  storage: -32002,
   database: -32603,
   cluster: -32603,
   'invalid-options': -32603,

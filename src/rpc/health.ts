@@ -17,6 +17,8 @@ export interface Health {
   readonly queued: number
   /** Of the data directory with all it holds; `undefined` in memory. */
   readonly databaseBytes: number | undefined
+  /** Why no change is taken at present: the disk refuses writes. Absent in figures read from an engine alone. */
+  readonly storageFailure?: string | undefined
   /** The block that a fork goes on from, and where it was found; absent in a node that forks no other chain. */
   readonly fork?: ForkOrigin
   /** What was asked of the upstream; absent in a node that forks no other chain. */

@@ -30,6 +30,10 @@ export interface ForkedBlock {
  * 4: the tables of `account-index.ts` cover every block. 5: checksums (`checked` in `records.ts`).
  */
 export const FORMAT = 5
+/** What a directory has whose write-ahead log is that of `log-format.ts`, beside these tables. */
+const DIRECTORY_FORMAT = 6
+/** It is carried over when it is opened. */
+const FORMER_FORMAT = 5
 
 /** The name of the file in a data directory. */
 export const IDENTITY_FILE = 'tandem.json'
@@ -129,10 +133,8 @@ export async function readForkedBlock(directory: string): Promise<ForkedBlock | 
   return (await read(directory))?.fork
 }
 
-/**
- * The network of the database in a directory; nothing is changed. Throws `database` when there is none of this format.
- */
-export async function readIdentity(directory: string): Promise<Identity> {
+/** What a directory's file holds. Throws `database` when there is no database of this format, or of the one before, in it. */
+export async function requireDatabase(directory: string): Promise<Identity> {
   const found = await read(directory)
   if (found === undefined) {
     throw new NodeError(
@@ -142,21 +144,38 @@ export async function readIdentity(directory: string): Promise<Identity> {
   }
   requireFormat(directory, found.format)
   const { chain, chainId, fork } = found
+  if (!isChainName(chain)) throw notOurs(directory, `its ${IDENTITY_FILE} names the unknown chain ${chain}`)
+  return { chain, chainId, fork }
+}
+
+/**
+ * The network of the database in a directory; nothing is changed. Throws `database` when there is none of this format, and
+ * when it is of a fork.
+ */
+export async function readIdentity(directory: string): Promise<Identity> {
+  const { chain, chainId, fork } = await requireDatabase(directory)
   if (fork !== undefined) {
     throw new NodeError(
       'database',
       `The database in ${directory} is of a fork at block ${fork.number}, and holds no blocks below: start a node on it with --fork, and ask that.`,
     )
   }
-  if (!isChainName(chain)) throw notOurs(directory, `its ${IDENTITY_FILE} names the unknown chain ${chain}`)
   return { chain, chainId }
 }
 
+/** Notes that a database is of the present format from now on. */
+export async function raiseFormat(directory: string): Promise<void> {
+  const found = await read(directory)
+  if (found === undefined || found.format === DIRECTORY_FORMAT) return
+  const text = JSON.stringify({ ...found, format: DIRECTORY_FORMAT })
+  await replaceFile(join(directory, IDENTITY_FILE), `${text}\n`, 0o666)
+}
+
 function requireFormat(directory: string, format: number): void {
-  if (format === FORMAT) return
+  if (format === DIRECTORY_FORMAT || format === FORMER_FORMAT) return
   throw new NodeError(
     'database',
-    `The database in ${directory} has format ${format}, and this version reads format ${FORMAT}. ` +
+    `The database in ${directory} has format ${format}, and this version reads format ${DIRECTORY_FORMAT}. ` +
       'Run the version that made it, or choose another directory.',
   )
 }
@@ -184,7 +203,7 @@ async function claim(directory: string, { chain, chainId, fork }: Identity): Pro
   const names = await readdir(directory)
   if (!names.every(isIncidental)) throw notOurs(directory, `it holds other files, and no ${IDENTITY_FILE}`)
   try {
-    const identity = { format: FORMAT, chain, chainId, ...(fork && { fork }) }
+    const identity = { format: DIRECTORY_FORMAT, chain, chainId, ...(fork && { fork }) }
     await replaceFile(join(directory, IDENTITY_FILE), `${JSON.stringify(identity)}\n`, 0o666)
   } catch (error) {
     throw new NodeError('database', `The data directory ${directory} cannot be written: ${messageOf(error)}`)

@@ -1,11 +1,12 @@
 /** LevelDB in its folder: how it is opened, and what of its files it overlooks when they are damaged. */
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { readdir, readFile, stat, statfs } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { NodeError } from '../errors.ts'
 import { DamagedError } from './damage.ts'
 import { diskFiles } from './files.ts'
 import { messageOf } from './identity.ts'
-import type { Level } from './write-behind.ts'
+import type { Level } from './level-entries.ts'
+import { systemTimers } from './timers.ts'
 
 /** LevelDB's own files, beside `tandem.json`. */
 const DATABASE_FOLDER = 'db'
@@ -25,8 +26,15 @@ const TUNING = {
   compression: false,
 }
 
+/** Operations added to a batch in one go: some milliseconds of work. */
+const CHUNK = 500
+/** Bytes that have to be free where LevelDB is opened again: it writes its log, up to a buffer, into files. */
+const ROOM_TO_OPEN = 3 * TUNING.writeBufferSize
+
 /** What is used of `classic-level`. */
-interface Database extends Omit<Level, 'batch'> {
+interface Database extends Pick<Level, 'getSync' | 'iterator' | 'close'> {
+  readonly status: string
+  open(): Promise<void>
   batch(): DatabaseBatch
 }
 
@@ -37,18 +45,33 @@ interface DatabaseBatch {
 }
 
 /** Writes step by step: a list is copied and read property by property, which takes several times as long. */
-function levelOver(database: Database): Level {
+function levelOver(database: Database, folder: string): Level {
   return {
+    get isOpen() {
+      return database.status === 'open'
+    },
     getSync: (key) => database.getSync(key),
-    batch(operations, options) {
+    async batch(operations, options) {
       const batch = database.batch()
-      for (const operation of operations) {
-        if (operation.type === 'put') batch.put(operation.key, operation.value)
-        else batch.del(operation.key)
+      for (let at = 0; at < operations.length; at += CHUNK) {
+        // Callers that wait for an acknowledged batch, and other events, run first.
+        await systemTimers.yield()
+        for (const operation of operations.slice(at, at + CHUNK)) {
+          if (operation.type === 'put') batch.put(operation.key, operation.value)
+          else batch.del(operation.key)
+        }
       }
-      return batch.write(options)
+      await batch.write(options)
     },
     iterator: (range) => database.iterator(range),
+    async reopen() {
+      const { bavail, bsize } = await statfs(folder)
+      if (bavail * bsize < ROOM_TO_OPEN) {
+        throw new Error(`less than ${ROOM_TO_OPEN / MEGABYTE} MB are free to open the database again`)
+      }
+      await database.close()
+      await database.open()
+    },
     close: () => database.close(),
   }
 }
@@ -86,7 +109,7 @@ export async function openLevel(
     throw missing === undefined || isLocked(error) ? refused : new DamagedError(directory, missing)
   }
   const overlooked = [...(await droppedBytes(folder)), ...(await cutOffTables(folder, database))]
-  return { level: levelOver(database), overlooked }
+  return { level: levelOver(database, folder), overlooked }
 }
 
 /** The refusal for an error of LevelDB. */

@@ -10,14 +10,23 @@ import {
   readCheckpoint,
 } from './checkpoint.ts'
 import { DamagedError } from './damage.ts'
-import { checkIdentity, IDENTITY_FILE, type Identity, readIdentity } from './identity.ts'
+import { diskFiles } from './files.ts'
+import {
+  checkIdentity,
+  IDENTITY_FILE,
+  type Identity,
+  raiseFormat,
+  readIdentity,
+  requireDatabase,
+} from './identity.ts'
+import type { Level } from './level-entries.ts'
 import { isOfLevel, openLevel, refusal } from './level-files.ts'
+import { hasSegment } from './log-format.ts'
+import { type LoggedStoreOptions, openLoggedStore, readLog } from './logged-store.ts'
 import { createMemoryStore } from './memory-store.ts'
 import { createReadOnlyStore } from './read-only.ts'
-import type { Operation } from './table.ts'
 import { systemTimers } from './timers.ts'
-import { hasSegment, readWriteAheadLog, WriteAheadLog } from './write-ahead-log.ts'
-import { createWriteBehind, type Level, type Store } from './write-behind.ts'
+import type { Store } from './write-behind.ts'
 
 export type { Store } from './write-behind.ts'
 
@@ -30,6 +39,8 @@ export interface StoreOptions extends Identity {
    * resolves: it survives the death of the process at any instant, but not that of the machine.
    */
   readonly fsync?: boolean | undefined
+  /** Told in a sentence what is left out of the log although nothing that was acknowledged is missing. */
+  readonly onNotice?: ((sentence: string) => void) | undefined
 }
 
 /** Batches that LevelDB may not have yet. */
@@ -49,23 +60,60 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     const last = readCheckpoint(dataDir)
     const identity = { chain, chainId, fork }
     await refuseDamage(dataDir, identity, level, overlooked, last)
-    const checkpoints = new Checkpoints(dataDir, identity, level, last)
-    let isReplayed = false
-    const replay = async (operations: Operation[]) => {
-      isReplayed = true
-      await level.batch(operations, { sync: true })
-      await checkpoints.write(undefined)
-    }
-    const log = await WriteAheadLog.open(join(dataDir, JOURNAL_FOLDER), fsync, replay)
-    const problem = headProblem(level, isReplayed ? undefined : last)
-    if (problem !== undefined) throw new DamagedError(dataDir, problem)
-    await checkpoints.write(log.first)
-    const store = createWriteBehind(level, log, fsync, systemTimers, checkpoints)
-    return { ...store, lastHead: last?.head }
+    return await openBehindLog(level, dataDir, identity, last, { fsync, onNotice: options.onNotice })
   } catch (error) {
     await level.close()
     throw refusal(dataDir, error)
   }
+}
+
+/**
+ * Goes back to the last batch before the damage of a directory's log, where it is damaged, and accepts what LevelDB has left
+ * where that lost the end of its own. `onNotice` is told in sentences what is left out. Throws `database` as `openStore` does,
+ * where LevelDB cannot be opened, and when there is none.
+ */
+export async function repairStore(dataDir: string, onNotice: (sentence: string) => void): Promise<void> {
+  const identity = await requireDatabase(dataDir)
+  const { level, overlooked } = await openLevel(dataDir, { createIfMissing: false })
+  try {
+    const last = readCheckpoint(dataDir)
+    for (const problem of damages(dataDir, identity, level, overlooked, last)) {
+      onNotice(`Lost and accepted: ${problem}.`)
+    }
+    const store = await openBehindLog(level, dataDir, identity, undefined, {
+      fsync: true,
+      repair: true,
+      onNotice,
+    })
+    await store.close()
+  } catch (error) {
+    await level.close()
+    throw refusal(dataDir, error)
+  }
+}
+
+/** Puts the store over an opened level and its log; with `last` the database has to be what it says, unless the log goes on. */
+async function openBehindLog(
+  level: Level,
+  dataDir: string,
+  identity: Identity,
+  last: Checkpoint | undefined,
+  options: Pick<LoggedStoreOptions, 'fsync' | 'repair' | 'onNotice'>,
+): Promise<Store> {
+  return openLoggedStore(level, {
+    ...options,
+    files: diskFiles,
+    timers: systemTimers,
+    folder: join(dataDir, JOURNAL_FOLDER),
+    place: dataDir,
+    checkpoints: new Checkpoints(dataDir, identity, level, last ?? readCheckpoint(dataDir)),
+    lastHead: last?.head,
+    async beforeNewFile(hasRecords) {
+      const problem = headProblem(level, hasRecords ? undefined : last)
+      if (problem !== undefined) throw new DamagedError(dataDir, problem)
+      await raiseFormat(dataDir)
+    },
+  })
 }
 
 /** Throws `database` where an opened database, whose log is not read yet, lacks what it held. */
@@ -101,7 +149,7 @@ function damages(
   }
   const lack = lackOf(level, last)
   if (lack !== undefined) problems.push(lack)
-  if (last.log !== undefined && !hasSegment(join(dataDir, JOURNAL_FOLDER), last.log)) {
+  if (last.log !== undefined && !hasSegment(diskFiles, join(dataDir, JOURNAL_FOLDER), last.log)) {
     problems.push(`the file ${last.log} of the write-ahead log is missing`)
   }
   return problems
@@ -135,21 +183,23 @@ export async function openStoreForReading(dataDir: string): Promise<ReadOnlyStor
   throw new DamagedError(dataDir, problem)
 }
 
-/** The same where files are damaged, as long as LevelDB opens them: `problems` are phrases that name the files. */
+/** The same where files are damaged, as long as LevelDB opens them: `problems` are phrases that name the files, `notices` sentences. */
 export async function openStoreForVerification(
   dataDir: string,
-): Promise<ReadOnlyStore & { readonly problems: readonly string[] }> {
+): Promise<ReadOnlyStore & { readonly problems: readonly string[]; readonly notices: readonly string[] }> {
   const identity = await readIdentity(dataDir)
   const { level, overlooked } = await openLevel(dataDir, { createIfMissing: false })
   try {
     const last = readCheckpoint(dataDir)
-    const logged = readWriteAheadLog(join(dataDir, JOURNAL_FOLDER))
+    const folder = join(dataDir, JOURNAL_FOLDER)
+    const log = await readLog(level, { files: diskFiles, folder, place: dataDir })
     const problems = damages(dataDir, identity, level, overlooked, last)
-    const head = headProblem(level, logged.length > 0 ? undefined : last)
+    if (log.damage !== undefined) problems.push(log.damage)
+    const head = headProblem(level, log.hasRecords ? undefined : last)
     if (head !== undefined) problems.push(head)
     const [fresh] = overlooked
     if (fresh !== undefined) await noteDamage(dataDir, identity, fresh)
-    return { identity, store: createReadOnlyStore(level, logged), problems }
+    return { identity, store: createReadOnlyStore(level, log.operations), problems, notices: log.notices }
   } catch (error) {
     await level.close()
     throw refusal(dataDir, error)

@@ -65,6 +65,7 @@ export function createMemoryStore(base: FrozenEntries = NOTHING): Store {
   const tables: (MemoryTable | undefined)[] = []
   let isClosed = false
   return {
+    failure: undefined,
     get(prefix, id, keys) {
       const table = tables[prefix]
       if (base === NOTHING) return table?.get(id)

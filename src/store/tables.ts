@@ -60,6 +60,7 @@ export const PREFIX = {
   keptSnapshots: 19,
   replication: 20,
   checkpoint: 21,
+  flushedLog: 22,
 } as const
 
 /** Names of hashes. */
@@ -182,6 +183,20 @@ export function logPosition(reader: KeyValueReader): {
   return { get: () => table.get(POSITION), put: (position) => table.put(POSITION, position) }
 }
 
+/** How much of the write-ahead log this database has: written with the batches themselves. */
+export interface FlushedLog {
+  /** Of the last record. */
+  readonly sequence: number
+  /** Number of the file that was written to then. */
+  readonly segment: number
+}
+
+/** Key of what is flushed, within its table and with the prefix. */
+export const FLUSHED = 'flushed'
+export const FLUSHED_KEY: Uint8Array = nameKey.encode(PREFIX.flushedLog, FLUSHED)
+/** Its bytes. */
+export const flushedValue = checked(jsonValue<FlushedLog>())
+
 /** Who calls the node from elsewhere, by address. */
 export interface PeerTables {
   /** By address or range: in which order they were banned. */
@@ -214,6 +229,7 @@ export function allTables(reader: KeyValueReader, config: ChainConfig) {
     ...peerTables(reader),
     replication: replicationTable(reader),
     checkpoint: new Table(reader, PREFIX.checkpoint, nameKey, sequenceNumber),
+    flushedLog: new Table(reader, PREFIX.flushedLog, nameKey, flushedValue),
   } satisfies Record<keyof typeof PREFIX, unknown>
 }
 

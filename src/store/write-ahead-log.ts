@@ -2,211 +2,244 @@
  * The write-ahead log beside the database: each batch is appended to a file before it is acknowledged, and read back after a
  * crash. Appending is one synchronous write into the operating system, a tenth of the time that LevelDB's answer takes.
  */
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { crc32 } from 'node:zlib'
-import { NodeError } from '../errors.ts'
-import { type AppendedFile, diskFiles, type Files, readWhole, writeWhole } from './files.ts'
+import { type AppendedFile, type Files, writeWhole } from './files.ts'
+import { encodeSegmentHeader, RecordEncoder, SEGMENT_HEADER_BYTES, segmentName } from './log-format.ts'
 import type { Operation } from './table.ts'
+import type { FlushedLog } from './tables.ts'
 
 /** Bytes after which a new file is begun. */
 const SEGMENT_BYTES = 4 << 20
-/** Length and checksum, each 4 bytes, in front of a record. */
-export const HEADER_BYTES = 8
-/** In front of a key and of a value: its length, 4 bytes. A value of this length is a deletion. */
-const LENGTH_BYTES = 4
-const DELETED = 0xffff_ffff
 
-const nameOf = (number: number): string => `${String(number).padStart(10, '0')}.log`
+/** Where a log is, and whether a batch waits for the medium. */
+export interface LogOptions {
+  readonly files: Files
+  /** It exists. */
+  readonly folder: string
+  readonly fsync: boolean
+}
 
-/** Where records are put together; it grows to the largest and is written out before the next one. */
-let scratch = Buffer.allocUnsafe(1 << 16)
+/** A file that is written to, or whose records are not yet on the medium. */
+class Segment {
+  readonly number: number
+  readonly path: string
+  readonly #folder: string
+  readonly #files: Files
+  readonly #file: AppendedFile
+  size = SEGMENT_HEADER_BYTES
+  /** Bytes that were written when it was synced last. */
+  syncedSize = SEGMENT_HEADER_BYTES
+  #isNameSynced = false
 
-/** One batch as a record: header, then length-prefixed keys and values. Valid until the next call. */
-export function encodeRecord(operations: readonly Operation[]): Buffer {
-  let size = HEADER_BYTES
-  for (const operation of operations) {
-    size += 2 * LENGTH_BYTES + operation.key.length + (operation.type === 'put' ? operation.value.length : 0)
-  }
-  if (scratch.length < size) scratch = Buffer.allocUnsafe(2 * size)
-  const record = scratch.subarray(0, size)
-  let at = HEADER_BYTES
-  for (const operation of operations) {
-    at = record.writeUInt32LE(operation.key.length, at)
-    record.set(operation.key, at)
-    at += operation.key.length
-    at = record.writeUInt32LE(operation.type === 'put' ? operation.value.length : DELETED, at)
-    if (operation.type === 'put') {
-      record.set(operation.value, at)
-      at += operation.value.length
+  /** Makes the file of a number; `first` is the sequence of its first record. Leaves none behind when it throws. */
+  constructor({ files, folder }: LogOptions, number: number, first: number) {
+    this.number = number
+    this.path = join(folder, segmentName(number))
+    this.#folder = folder
+    this.#files = files
+    this.#file = files.create(this.path)
+    try {
+      writeWhole(this.#file, encodeSegmentHeader(number, first))
+    } catch (error) {
+      this.discard()
+      throw error
     }
   }
-  record.writeUInt32LE(size - HEADER_BYTES, 0)
-  record.writeUInt32LE(crc32(record.subarray(HEADER_BYTES)), 4)
-  return record
-}
 
-/** The operations of a record without its header. */
-export function decodeRecord(body: Buffer): Operation[] {
-  const operations: Operation[] = []
-  for (let at = 0; at < body.length; ) {
-    const keyEnd = at + LENGTH_BYTES + body.readUInt32LE(at)
-    const key = new Uint8Array(body.subarray(at + LENGTH_BYTES, keyEnd))
-    const length = body.readUInt32LE(keyEnd)
-    at = keyEnd + LENGTH_BYTES
-    if (length === DELETED) {
-      operations.push({ type: 'del', key })
-      continue
-    }
-    operations.push({ type: 'put', key, value: new Uint8Array(body.subarray(at, at + length)) })
-    at += length
+  write(record: Buffer): void {
+    writeWhole(this.#file, record)
+    this.size += record.length
   }
-  return operations
-}
 
-/** A record in a file: its body, `undefined` when the checksum is another; where it ends. `undefined` when it is cut off. */
-function recordAt(
-  bytes: Buffer,
-  at: number,
-): { readonly body: Buffer | undefined; readonly end: number } | undefined {
-  if (at + HEADER_BYTES > bytes.length) return undefined
-  const end = at + HEADER_BYTES + bytes.readUInt32LE(at)
-  if (end > bytes.length) return undefined
-  const body = bytes.subarray(at + HEADER_BYTES, end)
-  return { body: crc32(body) === bytes.readUInt32LE(at + 4) ? body : undefined, end }
-}
+  async sync(): Promise<void> {
+    const { size } = this
+    await this.#file.sync()
+    if (!this.#isNameSynced) await this.#files.syncFolder(this.#folder)
+    this.#isNameSynced = true
+    this.syncedSize = size
+  }
 
-/** How a file ends: with a whole record, within one, or with a whole record behind a damaged one. */
-type SegmentEnd = 'whole' | 'cut off' | 'damaged'
-
-/** The whole records at the beginning of a file. */
-function readSegment(files: Files, path: string): { operations: Operation[]; end: SegmentEnd } {
-  const bytes = readWhole(files, path)
-  const operations: Operation[] = []
-  let at = 0
-  for (;;) {
-    const record = recordAt(bytes, at)
-    if (record?.body === undefined) {
-      // The death of the machine can leave zeros, which are a record of length 0.
-      const next = record === undefined ? undefined : recordAt(bytes, record.end)?.body
-      const isFollowed = next !== undefined && next.length > 0
-      return { operations, end: at === bytes.length ? 'whole' : isFollowed ? 'damaged' : 'cut off' }
+  /** Takes back what was written behind a size. A disk that fails may keep it: records say by their sequence what counts. */
+  cutOff(size: number): void {
+    try {
+      this.#file.truncate(size)
+      this.size = size
+    } catch {
+      // The next file begins with the sequence of what is taken back.
     }
-    operations.push(...decodeRecord(record.body))
-    at = record.end
+  }
+
+  close(): void {
+    this.#file.close()
+  }
+
+  discard(): void {
+    try {
+      this.close()
+      this.#files.remove(this.path)
+    } catch {
+      // It holds no batch that counts.
+    }
   }
 }
 
-/** Numbers of the files of a log, oldest first. */
-function segmentsIn(files: Files, folder: string): number[] {
-  return files
-    .list(folder)
-    .filter((name) => /^\d{10}\.log$/.test(name))
-    .map((name) => Number.parseInt(name, 10))
-    .sort((a, b) => a - b)
-}
-
-/** Throws `database` when a file is damaged, or one before the last is cut off. */
-function readSegments(files: Files, folder: string, numbers: readonly number[]): Operation[] {
-  const left: Operation[] = []
-  for (const number of numbers) {
-    const path = join(folder, nameOf(number))
-    const { operations, end } = readSegment(files, path)
-    if (end === 'damaged' || (end === 'cut off' && number !== numbers.at(-1))) {
-      throw new NodeError('database', `The write-ahead log ${path} is damaged. It is left as it is.`)
-    }
-    for (const operation of operations) left.push(operation)
-  }
-  return left
-}
-
-/** Does the folder of a log have the file of this number? */
-export function hasSegment(folder: string, number: number): boolean {
-  return existsSync(join(folder, nameOf(number)))
-}
-
-/** What the log of a folder holds, in the order of writing; nothing is changed. Throws `database` as `open` does. */
-export function readWriteAheadLog(folder: string): readonly Operation[] {
-  return existsSync(folder) ? readSegments(diskFiles, folder, segmentsIn(diskFiles, folder)) : []
+/** A batch that waits for the medium. */
+interface Waiting {
+  readonly sequence: number
+  readonly resolve: () => void
+  readonly reject: (error: unknown) => void
 }
 
 /** An open write-ahead log. One process at a time; whoever opens it holds the database's lock. */
 export class WriteAheadLog {
-  readonly #files: Files
-  readonly #folder: string
-  readonly #fsync: boolean
-  /** Numbers of the files that exist, oldest first; the last one is written to. */
-  #segments: number[]
-  #file: AppendedFile
-  #size = 0
+  readonly #options: LogOptions
+  readonly #encoder = new RecordEncoder()
+  #current: Segment
+  /** Files before the present one that are open because they are not synced. */
+  #unsynced: Segment[] = []
+  /** Files that exist, oldest first. */
+  #paths: { number: number; path: string }[]
+  #sequence: number
+  /** Of the last record that is on the medium; unused without `fsync`. */
+  #durable: number
+  #waiting: Waiting[] = []
+  #syncing: Promise<void> | undefined
+  #hasFailed = false
 
-  private constructor(files: Files, folder: string, fsync: boolean, number: number) {
-    this.#files = files
-    this.#folder = folder
-    this.#fsync = fsync
-    this.#segments = [number]
-    this.#file = files.create(join(folder, nameOf(number)))
+  /** Begins a log behind another's end, with no file before its own. Throws the file system's errors. */
+  constructor(options: LogOptions, { sequence, segment }: FlushedLog) {
+    this.#options = options
+    this.#sequence = sequence
+    this.#durable = sequence
+    this.#current = new Segment(options, segment + 1, sequence + 1)
+    this.#paths = [this.#current]
+  }
+
+  /** Number of the first file whose batches the database may lack once it has what came before the last `retire`. */
+  get first(): number {
+    return this.#current.number
+  }
+
+  /** Of the last record that was written, and the file that is written to. */
+  get end(): FlushedLog {
+    return { sequence: this.#sequence, segment: this.#current.number }
   }
 
   /**
-   * Opens the log of a folder, made when it is missing. What an earlier process left goes to `replay`, all in one
-   * list in the order of writing, and is removed once that has resolved. A record that was cut off at the very end was
-   * never acknowledged and is dropped; damage anywhere else throws `database`.
+   * Writes a batch. It survives the death of this process from then on; with `fsync`, that of the machine once it resolves.
+   * Batches resolve in the order of writing. After an error, thrown or rejected, the batches concerned are not in the log,
+   * and it takes no more until `resume`.
    */
-  static async open(
-    folder: string,
-    fsync: boolean,
-    replay: (operations: Operation[]) => Promise<void>,
-    files: Files = diskFiles,
-  ): Promise<WriteAheadLog> {
-    files.makeFolder(folder)
-    const numbers = segmentsIn(files, folder)
-    const left = readSegments(files, folder, numbers)
-    if (left.length > 0) await replay(left)
-    const log = new WriteAheadLog(files, folder, fsync, (numbers.at(-1) ?? 0) + 1)
-    for (const number of numbers) files.remove(join(folder, nameOf(number)))
-    return log
-  }
-
-  /** Number of the first file whose batches may not be removed yet. */
-  get first(): number {
-    return this.#segments[0] as number
-  }
-
-  /** Writes a batch. It survives the death of this process from then on; with `fsync`, that of the machine once it resolves. */
   append(operations: readonly Operation[]): Promise<void> | undefined {
-    const record = encodeRecord(operations)
+    if (this.#hasFailed) throw new Error('the write-ahead log has failed')
+    const segment = this.#current
+    const { size } = segment
+    const { fsync } = this.#options
+    const unsynced = fsync ? this.#sequence - this.#durable : 0
     try {
-      writeWhole(this.#file, record)
+      const write = (record: Buffer) => segment.write(record)
+      this.#sequence = this.#encoder.encode(operations, this.#sequence + 1, unsynced, write)
     } catch (error) {
-      // Half a record in the middle would hide what comes behind it.
-      this.#file.truncate(this.#size)
+      this.#hasFailed = true
+      segment.cutOff(size)
       throw error
     }
-    this.#size += record.length
-    return this.#fsync ? this.#file.sync() : undefined
+    return fsync ? this.#synced() : undefined
   }
 
-  /** Begins a new file when the present one is large; the files before it, to be dropped once the database has their batches. */
-  retire(): readonly number[] {
-    if (this.#size < SEGMENT_BYTES) return []
-    const retired = this.#segments
-    const next = (retired.at(-1) as number) + 1
-    this.#file.close()
-    this.#file = this.#files.create(join(this.#folder, nameOf(next)))
-    this.#segments = [next]
-    this.#size = 0
-    return retired
+  #synced(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ sequence: this.#sequence, resolve, reject })
+      this.#syncing ??= this.#sync()
+    })
   }
 
-  /** Removes retired files. */
-  drop(retired: readonly number[]): void {
-    for (const number of retired) this.#files.remove(join(this.#folder, nameOf(number)))
+  /** Syncs until no batch waits; those that come meanwhile share the next sync. A failed one refuses all that wait. */
+  async #sync(): Promise<void> {
+    try {
+      while (this.#waiting.length > 0) {
+        const through = this.#sequence
+        const before = this.#unsynced
+        for (const segment of [...before, this.#current]) await segment.sync()
+        this.#durable = through
+        this.#unsynced = this.#unsynced.filter((segment) => !before.includes(segment))
+        for (const segment of before) segment.close()
+        while ((this.#waiting[0]?.sequence ?? Number.POSITIVE_INFINITY) <= through) {
+          this.#waiting.shift()?.resolve()
+        }
+      }
+    } catch (error) {
+      this.#hasFailed = true
+      this.#sequence = this.#durable
+      if (this.#unsynced.length === 0) this.#current.cutOff(this.#current.syncedSize)
+      for (const { reject } of this.#waiting.splice(0)) reject(error)
+    } finally {
+      this.#syncing = undefined
+    }
   }
 
-  /** Ends the log; the database has everything. */
-  close(): void {
-    this.#file.close()
-    this.drop(this.#segments)
+  /**
+   * Begins a new file when the present one is large. The result is for `drop`, once the database has all batches before;
+   * `undefined` when there is nothing to be dropped.
+   */
+  retire(): number | undefined {
+    const old = this.#current
+    const before = this.#paths.length > 1 ? old.number - 1 : undefined
+    if (old.size < SEGMENT_BYTES || this.#hasFailed) return before
+    try {
+      this.#current = new Segment(this.#options, old.number + 1, this.#sequence + 1)
+    } catch {
+      // The present file goes on; a full disk shows with the next batch.
+      return before
+    }
+    this.#paths.push(this.#current)
+    if (this.#options.fsync && this.#durable < this.#sequence) this.#unsynced = [...this.#unsynced, old]
+    else old.close()
+    return old.number
+  }
+
+  /** Removes the files up to one that was retired. */
+  drop(retired: number): void {
+    while ((this.#paths[0]?.number ?? Number.POSITIVE_INFINITY) <= retired) {
+      this.#options.files.remove(this.#paths[0]?.path as string)
+      this.#paths.shift()
+    }
+  }
+
+  /**
+   * Goes on after a failure: `operations` are all that the database may lack. They are written to a new file, with `fsync` to
+   * the medium, since nothing is known of what the files before hold; those are retired. Throws the file system's errors, and
+   * can be tried again.
+   */
+  async resume(operations: readonly Operation[]): Promise<void> {
+    await this.#syncing
+    const { fsync } = this.#options
+    const next = new Segment(this.#options, this.#current.number + 1, this.#sequence + 1)
+    let sequence = this.#sequence
+    try {
+      const write = (record: Buffer) => next.write(record)
+      if (operations.length > 0) sequence = this.#encoder.encode(operations, sequence + 1, 0, write)
+      if (fsync) await next.sync()
+    } catch (error) {
+      next.discard()
+      throw error
+    }
+    for (const segment of [...this.#unsynced, this.#current]) segment.close()
+    this.#unsynced = []
+    this.#current = next
+    this.#paths.push(next)
+    this.#sequence = sequence
+    this.#durable = sequence
+    this.#hasFailed = false
+  }
+
+  /** Ends the log. Its files are removed unless they are to be kept for the next process, since the database lacks batches. */
+  async close(keepFiles = false): Promise<void> {
+    await this.#syncing
+    for (const segment of [...this.#unsynced, this.#current]) segment.close()
+    if (keepFiles) return
+    const { files, folder, fsync } = this.#options
+    for (const { path } of this.#paths.splice(0)) files.remove(path)
+    if (fsync) await files.syncFolder(folder)
   }
 }

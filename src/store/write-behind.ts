@@ -1,31 +1,26 @@
 /** A database whose writes are acknowledged by its log and reach its tables a moment later; reads see them at once. */
-
+import { NodeError } from '../errors.ts'
 import type { Checkpoints, HeadPosition } from './checkpoint.ts'
-import type { KeyValueReader, Operation, Write } from './table.ts'
-import { systemTimers, type Timer, type Timers } from './timers.ts'
+import { type Level, mergedEntries, plain, sortByKey } from './level-entries.ts'
+import { storageFailure, storageReason } from './storage-failure.ts'
+import type { Change, Id, KeyCodec, KeyValueReader, Operation, Write } from './table.ts'
+import { FLUSHED, FLUSHED_KEY, type FlushedLog, flushedValue } from './tables.ts'
+
+export type { Level } from './level-entries.ts'
+
+import type { Timer, Timers } from './timers.ts'
 import { Unwritten } from './unwritten.ts'
 import type { WriteAheadLog } from './write-ahead-log.ts'
 
-/** The part of `abstract-level` that the store uses. */
-export interface Level {
-  getSync(key: Uint8Array): Uint8Array | undefined
-  /** Writes all or nothing. */
-  batch(operations: readonly Operation[], options: { readonly sync: boolean }): Promise<void>
-  iterator(range: {
-    gte: Uint8Array
-    lt: Uint8Array
-    reverse: boolean
-  }): AsyncIterable<[Uint8Array, Uint8Array]>
-  close(): Promise<void>
-}
-
 /** An open database. Reads are synchronous, writes come in batches. */
 export interface Store extends KeyValueReader {
-  /** Writes all or nothing, then runs the `after` steps. A later step for a key wins. */
+  /** Why no batch is taken at present: the disk refuses writes. Reads go on, and batches are taken again once it takes them. */
+  readonly failure: NodeError | undefined
+  /** Writes all or nothing, then runs the `after` steps. A later step for a key wins. Throws `storage`; then nothing is written. */
   batch(writes: readonly Write[]): Promise<void>
   /** The head at the last checkpoint before it was opened: what is above came from its log. */
   readonly lastHead?: HeadPosition | undefined
-  /** Idempotent. */
+  /** Idempotent. Throws `storage` when the tables lack what was acknowledged; the log has it for the next process. */
   close(): Promise<void>
 }
 
@@ -35,128 +30,225 @@ const MOST_WAITING = 60_000
 const MANY_WAITING = 256
 /** Fewer of them wait for a moment of rest: this many milliseconds without a batch. */
 const REST_MS = 5
-/** Operations handed to the level in one go: some milliseconds of work. */
-const CHUNK = 500
+/** Milliseconds after which a disk that refused is tried again: first, then twice as long each time, up to the last. */
+const FIRST_RETRY_MS = 100
+const LAST_RETRY_MS = 5_000
 
 const NONE = new Unwritten()
 
-/** LevelDB hands out Buffers, whose `slice` shares memory where that of a plain array copies. */
-function plain(bytes: Uint8Array): Uint8Array {
-  return Buffer.isBuffer(bytes) ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length) : bytes
+/** The note, written with batches, of how much of the log the level has. */
+export function noteFlushed(flushed: FlushedLog): Operation {
+  return { type: 'put', key: FLUSHED_KEY, value: flushedValue.encode(flushed, FLUSHED) }
 }
 
-/**
- * Puts a store over a level; without a log a batch lives in memory until the level has it. Before files of the log are
- * removed, a checkpoint says what the level holds without them.
- */
-export function createWriteBehind(
-  level: Level,
-  log: WriteAheadLog | undefined,
-  fsync: boolean,
-  timers: Timers = systemTimers,
-  checkpoints?: Pick<Checkpoints, 'write'>,
-): Store {
-  /** Acknowledged and not yet handed to the level. */
-  let waiting = new Unwritten()
-  /** Handed to the level, which has not answered yet. */
-  let leaving = NONE
-  let flushing: Promise<void> | undefined
-  let failure: unknown
-  let closing: Promise<void> | undefined
+/** What a store is put together from. */
+export interface WriteBehindParts {
+  readonly level: Level
+  readonly log: WriteAheadLog
+  /** The level waits for the medium, too: files of the log are removed once it has their batches. */
+  readonly fsync: boolean
+  readonly timers: Timers
+  /** Before files of the log are removed, a checkpoint says what the level holds without them. */
+  readonly checkpoints?: Pick<Checkpoints, 'write'> | undefined
+  readonly lastHead?: HeadPosition | undefined
+}
 
-  /** Writes what is waiting, and what has come meanwhile if that is much again. */
-  async function flush(): Promise<void> {
-    if (waiting.size === 0) return
-    do {
-      const retired = log?.retire() ?? []
-      leaving = waiting
-      waiting = new Unwritten()
-      const operations = leaving.all()
-      // The level may have half of a batch for a while, for it is read through `leaving`, and after a crash the log
-      // brings the other half.
-      for (let at = 0; at < operations.length; at += CHUNK) {
-        // Callers that wait for an acknowledged batch, and other events, run first.
-        await timers.yield()
-        const last = at + CHUNK >= operations.length
-        // What the retired files hold must not depend on the system's memory alone.
-        await level.batch(operations.slice(at, at + CHUNK), { sync: fsync && last && retired.length > 0 })
-      }
-      leaving = NONE
-      if (retired.length > 0) {
-        await checkpoints?.write(log?.first)
-        log?.drop(retired)
-      }
-    } while (waiting.size > MANY_WAITING)
+/** A store over a level and its log. */
+export class WriteBehind implements Store {
+  readonly #level: Level
+  readonly #log: WriteAheadLog
+  readonly #fsync: boolean
+  readonly #timers: Timers
+  readonly #checkpoints: WriteBehindParts['checkpoints']
+  readonly lastHead: HeadPosition | undefined
+  /** Acknowledged and not yet handed to the level. */
+  #waiting = new Unwritten()
+  /** Handed to the level, which has not answered yet. */
+  #leaving = NONE
+  /** Of the last batch in `waiting`, and the log's file then. */
+  #position: FlushedLog
+  #flushing: Promise<void> | undefined
+  #rest: Timer | undefined
+  #failure: NodeError | undefined
+  /** Which of the two has failed. */
+  readonly #failed = { log: false, level: false }
+  #retryMs = FIRST_RETRY_MS
+  #retry: Timer | undefined
+  #recovering: Promise<void> | undefined
+  #closing: Promise<void> | undefined
+
+  constructor({ level, log, fsync, timers, checkpoints, lastHead }: WriteBehindParts) {
+    this.#level = level
+    this.#log = log
+    this.#fsync = fsync
+    this.#timers = timers
+    this.#checkpoints = checkpoints
+    this.lastHead = lastHead
+    this.#position = log.end
   }
 
-  let rest: Timer | undefined
+  get failure(): NodeError | undefined {
+    return this.#failure
+  }
+
+  get<K extends Id>(prefix: number, id: K, keys: KeyCodec<K>): Uint8Array | undefined {
+    const recent = this.#waiting.get(prefix, id) ?? this.#leaving.get(prefix, id)
+    if (recent !== undefined) return recent.type === 'put' ? recent.value : undefined
+    if (this.#failure !== undefined && !this.#level.isOpen) throw this.#failure
+    const value = this.#level.getSync(keys.encode(prefix, id))
+    return value && plain(value)
+  }
+
+  async *entries(from: Uint8Array, to: Uint8Array, reverse = false): ReturnType<KeyValueReader['entries']> {
+    await this.#settled()
+    yield* mergedEntries(this.#level, sortByKey(this.#changes()), { from, to, reverse })
+  }
+
+  async batch(writes: readonly Write[]): Promise<void> {
+    if (this.#closing !== undefined) throw new Error('the database is closed')
+    if (this.#failure !== undefined) throw this.#failure
+    const operations = writes.filter((write) => write.type !== 'after')
+    if (operations.length > 0) {
+      try {
+        const durable = this.#log.append(operations)
+        const position = this.#log.end
+        if (durable !== undefined) await durable
+        this.#position = position
+      } catch (error) {
+        this.#fail('log', error)
+        throw storageFailure(error)
+      }
+      for (const operation of operations) this.#waiting.add(operation)
+      this.#scheduleFlush()
+    }
+    for (const write of writes) if (write.type === 'after') write.run()
+    if (this.#waiting.size > MOST_WAITING) await this.#settled()
+  }
+
+  close(): Promise<void> {
+    this.#rest?.cancel()
+    this.#retry?.cancel()
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    try {
+      await this.#settled()
+      await this.#recovering
+      if (this.#failure !== undefined) await this.#recover()
+      if (this.#failure === undefined) await this.#checkpoints?.write(undefined)
+      await this.#log.close(this.#failure !== undefined)
+    } finally {
+      await this.#level.close()
+    }
+    if (this.#failure === undefined) return
+    throw new NodeError(
+      'storage',
+      `The database could not be written to the end (${storageReason(this.#failure)}). ` +
+        'What was acknowledged and is not in it is in the write-ahead log; the next start takes it from there.',
+    )
+  }
+
+  /** What the level may lack. */
+  #changes(): Change[] {
+    const all = new Unwritten()
+    for (const change of this.#leaving.all()) all.add(change)
+    for (const change of this.#waiting.all()) all.add(change)
+    return all.all()
+  }
+
+  /** Writes what is waiting, and what has come meanwhile if that is much again. Each is one batch of the level. */
+  async #flush(): Promise<void> {
+    while (this.#waiting.size > 0) {
+      const retired = this.#log.retire()
+      const position = this.#position
+      this.#leaving = this.#waiting
+      this.#waiting = new Unwritten()
+      await this.#level.batch([...this.#leaving.all(), noteFlushed(position)], { sync: this.#fsync })
+      this.#leaving = NONE
+      if (retired !== undefined) {
+        await this.#checkpoints?.write(this.#log.first)
+        this.#log.drop(retired)
+      }
+      if (this.#waiting.size <= MANY_WAITING) return
+    }
+  }
 
   /** Lets the tables catch up in a moment of rest, or at once when much is waiting. */
-  function scheduleFlush(): void {
-    if (waiting.size > MANY_WAITING) startFlush()
-    if (rest !== undefined) rest.restart()
-    else rest = timers.after(REST_MS, startFlush)
+  #scheduleFlush(): void {
+    if (this.#waiting.size > MANY_WAITING) this.#startFlush()
+    if (this.#rest !== undefined) this.#rest.restart()
+    else this.#rest = this.#timers.after(REST_MS, () => this.#startFlush())
   }
 
-  function startFlush(): void {
-    flushing ??= flush()
-      .catch((error) => {
-        failure = error
-        const all = new Unwritten()
-        for (const change of [...leaving.all(), ...waiting.all()]) all.add(change)
-        waiting = all
-        leaving = NONE
-      })
+  #startFlush(): void {
+    if (this.#failure !== undefined) return
+    this.#flushing ??= this.#flush()
+      .catch((error) => this.#fail('level', error))
       .finally(() => {
-        flushing = undefined
-        if (waiting.size > 0 && failure === undefined && closing === undefined) scheduleFlush()
+        this.#flushing = undefined
+        if (this.#waiting.size > 0 && this.#closing === undefined) this.#scheduleFlush()
       })
   }
 
-  /** Resolves when the level has all that was acknowledged so far; throws when it refused it. */
-  async function settled(): Promise<void> {
-    while (waiting.size > 0 && failure === undefined) {
-      startFlush()
-      await flushing
+  /** Resolves when the level has all that was acknowledged so far, or has refused it. */
+  async #settled(): Promise<void> {
+    while (this.#waiting.size > 0 && this.#failure === undefined) {
+      this.#startFlush()
+      await this.#flushing
     }
-    await flushing
-    if (failure !== undefined) throw new Error('the database cannot be written', { cause: failure })
+    await this.#flushing
   }
 
-  return {
-    get(prefix, id, keys) {
-      const recent = waiting.get(prefix, id) ?? leaving.get(prefix, id)
-      if (recent !== undefined) return recent.type === 'put' ? recent.value : undefined
-      const value = level.getSync(keys.encode(prefix, id))
-      return value && plain(value)
-    },
-    async *entries(from, to, reverse = false) {
-      await settled()
-      for await (const [key, value] of level.iterator({ gte: from, lt: to, reverse })) {
-        yield [plain(key), plain(value)]
+  /** Takes no more batches, and tries again after a while. */
+  #fail(part: 'log' | 'level', error: unknown): void {
+    this.#failed[part] = true
+    this.#failure = storageFailure(error)
+    if (part === 'level') this.#takeBack()
+    this.#scheduleRetry()
+  }
+
+  /** What the level has refused waits again. */
+  #takeBack(): void {
+    const changes = this.#changes()
+    this.#waiting = new Unwritten()
+    this.#leaving = NONE
+    for (const change of changes) this.#waiting.add(change)
+  }
+
+  #scheduleRetry(): void {
+    if (this.#closing !== undefined || this.#recovering !== undefined || this.#retry !== undefined) return
+    this.#retry = this.#timers.after(this.#retryMs, () => {
+      this.#retry = undefined
+      this.#retryMs = Math.min(2 * this.#retryMs, LAST_RETRY_MS)
+      this.#recovering = this.#recover().finally(() => {
+        this.#recovering = undefined
+        if (this.#failure !== undefined) this.#scheduleRetry()
+        else this.#scheduleFlush()
+      })
+    })
+  }
+
+  /** Writes what may not be on the disk once more, to a new file of the log and to the level; batches are taken after that. */
+  async #recover(): Promise<void> {
+    await this.#flushing
+    try {
+      if (this.#failed.log) {
+        await this.#log.resume(this.#changes())
+        this.#position = this.#log.end
+        this.#failed.log = false
       }
-    },
-    async batch(writes) {
-      if (failure !== undefined || closing !== undefined) {
-        throw new Error('the database cannot be written', { cause: failure ?? new Error('it is closed') })
+      if (this.#failed.level) {
+        await this.#level.reopen()
+        await this.#flush()
+        this.#failed.level = false
       }
-      const operations = writes.filter((write) => write.type !== 'after')
-      if (operations.length > 0) {
-        const durable = log?.append(operations)
-        for (const operation of operations) waiting.add(operation)
-        if (durable !== undefined) await durable
-        scheduleFlush()
-      }
-      for (const write of writes) if (write.type === 'after') write.run()
-      if (waiting.size > MOST_WAITING) await settled()
-    },
-    close() {
-      rest?.cancel()
-      closing ??= settled()
-        .then(() => checkpoints?.write(undefined))
-        .then(() => log?.close())
-        .finally(() => level.close())
-      return closing
-    },
+      this.#failure = undefined
+      this.#retryMs = FIRST_RETRY_MS
+    } catch (error) {
+      this.#takeBack()
+      this.#failure = storageFailure(error)
+    }
   }
 }

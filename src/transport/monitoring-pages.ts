@@ -62,6 +62,8 @@ export function createMonitoringPages(monitored: Monitored): MonitoringPages {
       ...(seen.fork && { fork: seen.fork }),
       ...(seen.cluster && placeOf(seen.cluster)),
     }
+    const reason = seen?.storageFailure
+    if (reason !== undefined) return statusPage(503, { status: 'storage', reason, ...head })
     if (dispatcher.load?.isFull === true) return statusPage(503, { status: 'busy', ...head })
     if (seen?.cluster?.isLate === true) return statusPage(503, { status: 'lagging', ...head })
     return statusPage(200, { status: 'ok', ...head })

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { faultLine, fillVerifyCommand } from '../../src/cli/verify.ts'
@@ -66,6 +66,39 @@ describe('tandem verify', () => {
       new RegExp(`^data directory: LevelDB leaves out \\d+ bytes of db/${name}: Corruption: `),
     )
     expect(error?.message).toContain('faults')
+  })
+
+  it('refuses a damaged write-ahead log by the place and the last whole block, and goes back to it with --repair', async () => {
+    const [dataDir, copy] = [join(temporaryFolder(), 'data'), join(temporaryFolder(), 'copy')]
+    const node = await createNode({ dataDir, mining: 'manual' })
+    await node.request({ method: 'evm_mine' })
+    const { hash } = node.engine.queries.head()
+    // LevelDB as it is now, and the log as it is two blocks later.
+    cpSync(dataDir, copy, { recursive: true })
+    await node.request({ method: 'evm_mine' })
+    await node.request({ method: 'evm_mine' })
+    cpSync(join(dataDir, 'journal'), join(copy, 'journal'), { recursive: true })
+    await node.close()
+    const file = join(copy, 'journal', '0000000001.wal')
+    const bytes = readFileSync(file)
+    const at = bytes.length - 100
+    bytes[at] = (bytes[at] as number) ^ 1
+    writeFileSync(file, bytes)
+    const damage =
+      /the write-ahead log journal\/0000000001\.wal, at byte \d+: a record is damaged; the last block that is whole is 2 \(0x[0-9a-f]{64}\)/
+    await expect(createNode({ dataDir: copy })).rejects.toThrow(damage)
+    const { output, error } = await runVerify('--data-dir', copy)
+    expect(output).toMatch(new RegExp(`^data directory: ${damage.source}`))
+    expect(error?.message).toContain('has 1 faults. No block was executed again.')
+    const repaired = await runVerify('--data-dir', copy, '--repair')
+    expect(repaired.error).toBeUndefined()
+    expect(repaired.output).toMatch(new RegExp(`T${damage.source.slice(1)}`))
+    expect(repaired.output).toContain('The rest is left out; its files are kept as *.damaged.')
+    expect(repaired.output).toContain('No fault: regtest, blocks 0 to 2, 2 executed again')
+    expect(readdirSync(join(copy, 'journal'))).toEqual(['0000000001.wal.damaged'])
+    const again = await createNode({ dataDir: copy, mining: 'manual' })
+    expect(again.engine.queries.blocksAt(1).map((block) => block.hash)).toEqual([hash])
+    await again.close()
   })
 
   it('writes a fault in one line', () => {

@@ -243,7 +243,7 @@ describe('a database whose process was killed', () => {
     const whole = damagedCopy(killed, /^checkpoint/, 'is deleted')
     expect(await start(whole)).toBe(9)
     const noLog = damagedCopy(killed, /^journal/, 'is deleted')
-    await expectRefusal(noLog, 'the file 1 of the write-ahead log is missing')
+    await expectRefusal(noLog, 'the file 3 of the write-ahead log is missing')
     const shorter = damagedCopy(killed, /^db\/.*\.log$/, 'is cut in half')
     await expectRefusal(shorter, () => LOST(6))
   })

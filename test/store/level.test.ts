@@ -93,8 +93,8 @@ describe('openStore', () => {
       // As an earlier version left it: the checkpoint says that the mark was changed.
       rmSync(join(dataDir, 'checkpoint.json'))
       const marks = [
-        [JSON.stringify({ ...JSON.parse(ours), format: 4 }), 'has format 4, and this version reads format 5'],
-        [JSON.stringify({ ...JSON.parse(ours), format: 6 }), 'has format 6, and this version reads format 5'],
+        [JSON.stringify({ ...JSON.parse(ours), format: 4 }), 'has format 4, and this version reads format 6'],
+        [JSON.stringify({ ...JSON.parse(ours), format: 7 }), 'has format 7, and this version reads format 6'],
         [JSON.stringify({ ...JSON.parse(ours), chain: 'testnet', chainId: 31 }), 'testnet (chain id 31)'],
         [JSON.stringify({ ...JSON.parse(ours), chainId: 1337 }), 'chain id 1337'],
         ['', 'cannot be read'],

@@ -1,222 +1,319 @@
-import {
-  appendFileSync,
-  cpSync,
-  existsSync,
-  readdirSync,
-  readFileSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs'
-import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { openStore, type Store } from '../../src/store/level.ts'
+import type { Files } from '../../src/store/files.ts'
+import { RecordEncoder, SegmentReader } from '../../src/store/log-format.ts'
+import { openLoggedStore } from '../../src/store/logged-store.ts'
 import { bytesValue, heightKey, type Operation, Table } from '../../src/store/table.ts'
-import { readWriteAheadLog, WriteAheadLog } from '../../src/store/write-ahead-log.ts'
-import { createWriteBehind } from '../../src/store/write-behind.ts'
-import { inDirectory } from './store-cases.ts'
+import { FLUSHED_KEY } from '../../src/store/tables.ts'
+import { systemTimers } from '../../src/store/timers.ts'
+import { WriteAheadLog } from '../../src/store/write-ahead-log.ts'
+import { type MemoryFiles, memoryFiles } from '../support/memory-files.ts'
+import { type MemoryLevel, memoryLevel } from '../support/memory-level.ts'
 
-const REGTEST = { chain: 'regtest', chainId: 33 } as const
-const put = (key: number, value: number): Operation => ({
+const START = { sequence: 0, segment: 0 }
+const put = (key: number, value: Uint8Array | number): Operation => ({
   type: 'put',
-  key: Uint8Array.of(key),
-  value: Uint8Array.of(value),
+  key: Uint8Array.of(key >> 8, key & 255),
+  value: typeof value === 'number' ? Uint8Array.of(value) : value,
 })
 
-/** What a journal's folder gives to the next process. */
-async function replayed(folder: string): Promise<Operation[]> {
-  let found: Operation[] = []
-  const log = await WriteAheadLog.open(folder, false, async (operations) => {
-    found = operations
+const begin = (files: Files, fsync = false) => new WriteAheadLog({ files, folder: '/log', fsync }, START)
+
+const open = (files: Files, level: MemoryLevel, repair = false, onNotice?: (notice: string) => void) =>
+  openLoggedStore(level, {
+    files,
+    timers: systemTimers,
+    folder: '/log',
+    place: '/',
+    fsync: false,
+    repair,
+    onNotice,
   })
-  log.close()
-  return found
+
+/** What the next process finds: the level with the log replayed, and what it was told. Throws as it does. */
+async function recovered(files: Files, level: MemoryLevel = memoryLevel(), repair = false) {
+  const notices: string[] = []
+  const store = await open(files, level, repair, (notice) => notices.push(notice))
+  await store.close()
+  level.values.delete(Buffer.from(FLUSHED_KEY).toString('hex'))
+  return { values: level.values, notices }
 }
 
-/** A copy of the log as a crash at this moment would leave it. */
-function crash(folder: string): string {
-  const copy = `${folder}-crashed`
-  cpSync(folder, copy, { recursive: true })
+/** A level that has these operations. */
+async function valuesOf(operations: readonly Operation[]): Promise<Map<string, Uint8Array>> {
+  const level = memoryLevel()
+  await level.batch(operations, { sync: false })
+  return level.values
+}
+
+/** The files as a crash at this moment would leave them. */
+const crash = ({ contents }: MemoryFiles): MemoryFiles => memoryFiles(contents)
+const pathsIn = ({ contents }: MemoryFiles): string[] => [...contents.keys()].sort()
+const lastPath = (files: MemoryFiles): string => pathsIn(files).at(-1) as string
+const lastBytes = (files: MemoryFiles): Buffer => files.contents.get(lastPath(files)) as Buffer
+
+/** The files after a crash, with other bytes in the last one. */
+function damaged(files: MemoryFiles, change: (bytes: Buffer) => Buffer): MemoryFiles {
+  const copy = crash(files)
+  copy.contents.set(lastPath(copy), change(Buffer.from(lastBytes(copy))))
   return copy
 }
 
-const lastFile = (folder: string): string => join(folder, readdirSync(folder).sort().at(-1) as string)
+function flip(bytes: Buffer, offset: number, mask = 1): Buffer {
+  bytes[offset] = (bytes[offset] as number) ^ mask
+  return bytes
+}
 
-describe('a journal', () => {
-  it('gives back, in order, what was appended before a crash', () =>
-    inDirectory(async (folder) => {
-      await fc.assert(
-        fc.asyncProperty(
-          fc.array(
-            fc.array(
-              fc.record({
-                key: fc.uint8Array({ minLength: 1, maxLength: 40 }),
-                value: fc.option(fc.uint8Array({ maxLength: 300 })),
-              }),
-              { minLength: 1, maxLength: 8 },
-            ),
-            { maxLength: 8 },
-          ),
-          async (batches) => {
-            const own = join(folder, Math.random().toString(36).slice(2))
-            const log = await WriteAheadLog.open(own, false, async () => {})
-            const written: Operation[] = []
-            for (const batch of batches) {
-              const operations = batch.map(
-                ({ key, value }): Operation =>
-                  value === null ? { type: 'del', key } : { type: 'put', key, value },
-              )
-              log.append(operations)
-              written.push(...operations)
-            }
-            const copy = crash(own)
-            log.close()
-            expect(await replayed(copy)).toEqual(written)
-            expect(await replayed(own)).toEqual([])
-          },
-        ),
-        { numRuns: 50 },
-      )
-    }))
+const batches = fc.array(
+  fc.array(
+    fc.record({
+      key: fc.uint8Array({ minLength: 1, maxLength: 40 }),
+      value: fc.option(fc.uint8Array({ maxLength: 300 })),
+    }),
+    { minLength: 1, maxLength: 8 },
+  ),
+  { maxLength: 8 },
+)
 
-  it('drops a record that was cut off at the end, wherever the cut is, and keeps those before it', () =>
-    inDirectory(async (parent) => {
-      const folder = join(parent, 'journal')
-      const log = await WriteAheadLog.open(folder, false, async () => {})
-      log.append([put(1, 1)])
-      const first = readFileSync(lastFile(folder)).length
-      log.append([put(2, 2), put(3, 3)])
-      const whole = readFileSync(lastFile(folder)).length
-      for (let length = first; length < whole; length++) {
-        const copy = crash(folder)
-        truncateSync(lastFile(copy), length)
-        expect(await replayed(copy), `cut at ${length}`).toEqual([put(1, 1)])
-      }
-      const damaged = crash(folder)
-      const bytes = readFileSync(lastFile(damaged))
-      bytes[whole - 1] = 9
-      writeFileSync(lastFile(damaged), bytes)
-      expect(await replayed(damaged)).toEqual([put(1, 1)])
-      log.close()
-    }))
-
-  it('refuses damage that is not at the end, and leaves the files as they are', () =>
-    inDirectory(async (parent) => {
-      const folder = join(parent, 'journal')
-      const log = await WriteAheadLog.open(folder, false, async () => {})
-      log.append([put(1, 1)])
-      appendFileSync(join(folder, '0000000002.log'), '')
-      const first = join(folder, readdirSync(folder).sort()[0] as string)
-      const bytes = readFileSync(first)
-      bytes[9] = (bytes[9] as number) ^ 1
-      writeFileSync(first, bytes)
-      const copy = crash(folder)
-      await expect(replayed(copy)).rejects.toMatchObject({ kind: 'database' })
-      expect(readdirSync(copy)).toHaveLength(2)
-      log.close()
-    }))
-
-  it('refuses a damaged record that others follow, but not one that zeros follow', () =>
-    inDirectory(async (parent) => {
-      const folder = join(parent, 'journal')
-      const log = await WriteAheadLog.open(folder, false, async () => {})
-      log.append([put(1, 1)])
-      const first = readFileSync(lastFile(folder)).length
-      log.append([put(2, 2)])
-      const second = readFileSync(lastFile(folder)).length
-      log.append([put(3, 3)])
-      const bytes = readFileSync(lastFile(folder))
-      bytes[first + 9] = (bytes[first + 9] as number) ^ 1
-      const copy = crash(folder)
-      writeFileSync(lastFile(copy), bytes)
-      await expect(replayed(copy)).rejects.toMatchObject({ kind: 'database' })
-      expect(() => readWriteAheadLog(copy)).toThrow(/is damaged/)
-      writeFileSync(lastFile(copy), bytes.fill(0, second))
-      expect(await replayed(copy)).toEqual([put(1, 1)])
-      log.close()
-    }))
-
-  it('begins a new file when one is large, and drops the old one only when asked', () =>
-    inDirectory(async (parent) => {
-      const folder = join(parent, 'journal')
-      const log = await WriteAheadLog.open(folder, false, async () => {})
-      expect(log.retire()).toEqual([])
-      log.append([{ type: 'put', key: Uint8Array.of(1), value: new Uint8Array(5 << 20) }])
-      const retired = log.retire()
-      expect(retired).toHaveLength(1)
-      log.append([put(2, 2)])
-      expect(readdirSync(folder)).toHaveLength(2)
-      expect(await replayed(crash(folder))).toHaveLength(2)
-      log.drop(retired)
-      expect(readdirSync(folder)).toHaveLength(1)
-      log.close()
-      expect(readdirSync(folder)).toHaveLength(0)
-    }))
-})
-
-describe('a store behind its journal', () => {
-  const tableOf = (store: Store) => new Table(store, 1, heightKey, bytesValue)
-
-  it('has every acknowledged batch after a crash, whether LevelDB had it or not', () =>
-    inDirectory(async (parent) => {
-      const dataDir = join(parent, 'data')
-      const store = await openStore({ ...REGTEST, dataDir })
-      const table = tableOf(store)
-      for (let i = 0; i < 200; i++) {
-        await store.batch([table.put(i, Uint8Array.of(i)), table.put(1000, Uint8Array.of(i))])
-        if (i % 3 === 0) await store.batch([table.del(i)])
-      }
-      // As a crash would leave it: the log alone, before any LevelDB.
-      const copy = join(parent, 'copy')
-      cpSync(join(dataDir, 'journal'), join(copy, 'journal'), { recursive: true })
-      cpSync(join(dataDir, 'tandem.json'), join(copy, 'tandem.json'))
-      await store.close()
-      for (const directory of [copy, dataDir]) {
-        const reopened = await openStore({ ...REGTEST, dataDir: directory })
-        const again = tableOf(reopened)
-        for (let i = 0; i < 200; i++) {
-          expect(again.get(i), `${i}`).toEqual(i % 3 === 0 ? undefined : Uint8Array.of(i))
+describe('a write-ahead log', () => {
+  it('gives back what was appended before a crash', () =>
+    fc.assert(
+      fc.asyncProperty(batches, async (batches) => {
+        const files = memoryFiles()
+        const log = begin(files)
+        const written: Operation[] = []
+        for (const batch of batches) {
+          const operations = batch.map(
+            ({ key, value }): Operation =>
+              value === null ? { type: 'del', key } : { type: 'put', key, value },
+          )
+          log.append(operations)
+          written.push(...operations)
         }
-        expect(again.get(1000)).toEqual(Uint8Array.of(199))
-        await reopened.close()
-        expect(readdirSync(join(directory, 'journal'))).toEqual([])
-      }
-    }))
+        const copy = crash(files)
+        await log.close()
+        expect(await recovered(copy)).toEqual({ values: await valuesOf(written), notices: [] })
+        expect(await recovered(files)).toEqual({ values: new Map(), notices: [] })
+        expect(pathsIn(copy)).toEqual([])
+      }),
+    ))
 
-  it('takes no more batches when the database cannot be written, and forgets none that it took', async () => {
-    let refuse = false
-    const data = new Map<string, Uint8Array>()
-    const level = {
-      getSync: (key: Uint8Array) => data.get(String(key)),
-      async batch(operations: Operation[]) {
-        if (refuse) throw new Error('no space left')
-        for (const operation of operations) {
-          if (operation.type === 'put') data.set(String(operation.key), operation.value)
-        }
-      },
-      async *iterator() {},
-      async close() {},
-    }
-    const store = createWriteBehind(level, undefined, false)
-    const table = tableOf(store)
-    await store.batch([table.put(1, Uint8Array.of(1))])
-    for await (const _ of store.entries(Uint8Array.of(0), Uint8Array.of(9)))
-      throw new Error('the level has no entries')
-    refuse = true
-    await store.batch([table.put(2, Uint8Array.of(2))])
-    await expect(store.close()).rejects.toThrow('cannot be written')
-    expect(table.get(1)).toEqual(Uint8Array.of(1))
-    expect(table.get(2)).toEqual(Uint8Array.of(2))
-    await expect(store.batch([table.put(3, Uint8Array.of(3))])).rejects.toThrow('cannot be written')
-    expect(table.get(3)).toBeUndefined()
+  it('gives back a batch of 130,000 operations, and one with an operation of a megabyte', async () => {
+    const files = memoryFiles()
+    const log = begin(files)
+    log.append(
+      Array.from({ length: 130_000 }, (_, key) => ({
+        type: 'put',
+        key: Uint8Array.of(1, key >> 16, key >> 8, key),
+        value: Uint8Array.of(key),
+      })),
+    )
+    log.append([put(7, 1), put(8, new Uint8Array(1 << 20).fill(3)), put(9, 2)])
+    const { values, notices } = await recovered(crash(files))
+    expect(values.size).toBe(130_003)
+    expect(values.get('0101fbcf')).toEqual(Uint8Array.of(0xcf))
+    expect(Buffer.alloc(1 << 20, 3).equals(values.get('0008') as Uint8Array)).toBe(true)
+    expect(notices).toEqual([])
   })
 
-  it('leaves no log behind a clean end', () =>
-    inDirectory(async (dataDir) => {
-      const store = await openStore({ ...REGTEST, dataDir: join(dataDir, 'x') })
-      await store.batch([tableOf(store).put(1, Uint8Array.of(1))])
-      await store.close()
-      expect(existsSync(join(dataDir, 'x', 'journal'))).toBe(true)
-      expect(readdirSync(join(dataDir, 'x', 'journal'))).toEqual([])
-    }))
+  it('applies a batch of several records whole or not at all, wherever it is cut off, and says so', async () => {
+    const files = memoryFiles()
+    const log = begin(files)
+    log.append([put(1, 1)])
+    const first = lastBytes(files).length
+    log.append([put(1, 2), put(2, new Uint8Array(200_000)), put(3, new Uint8Array(200_000)), put(4, 2)])
+    const whole = lastBytes(files).length
+    expect(whole).toBeGreaterThan(400_000)
+    for (const length of [first + 1, first + 22, first + 23, first + 200_000, first + 200_100, whole - 1]) {
+      const copy = damaged(files, (bytes) => bytes.subarray(0, length))
+      expect(await recovered(copy), `cut off at ${length}`).toEqual({
+        values: await valuesOf([put(1, 1)]),
+        notices: [
+          `The write-ahead log log/0000000001.wal, at byte ${first}: the last ${length - first} bytes, a write that was interrupted, are left out.`,
+        ],
+      })
+    }
+  })
+
+  it('begins a new file when one is large, and drops the old one only when asked', async () => {
+    const files = memoryFiles()
+    const log = begin(files)
+    expect(log.retire()).toBeUndefined()
+    log.append([put(1, new Uint8Array(5 << 20))])
+    const retired = log.retire()
+    log.append([put(2, 2)])
+    expect(pathsIn(files)).toHaveLength(2)
+    expect((await recovered(crash(files))).values.size).toBe(2)
+    log.drop(retired as number)
+    expect(pathsIn(files)).toHaveLength(1)
+    await log.close()
+    expect(pathsIn(files)).toHaveLength(0)
+  })
+
+  it('reads with little memory, and keeps none of the largest batch', () => {
+    const encoder = new RecordEncoder()
+    const sizes: number[] = []
+    encoder.encode([put(1, new Uint8Array(64 << 20)), put(2, 2)], 1, 0, ({ buffer }) => {
+      sizes.push(buffer.byteLength)
+    })
+    // The long operation has memory of its own, which is not used again.
+    expect(sizes[0]).toBeGreaterThan(64 << 20)
+    expect(sizes[1]).toBeLessThan(1 << 20)
+    let most = 0
+    const reader = new SegmentReader({
+      size: 64 << 20,
+      close: () => {},
+      read(into) {
+        most = Math.max(most, into.length)
+        return into.length
+      },
+    })
+    expect(reader.record(26)).toBe('damaged')
+    expect(most).toBeLessThan(1 << 20)
+  })
+})
+
+/** Values as a text: comparing thousands of maps takes long. */
+const textOf = (values: ReadonlyMap<string, Uint8Array>): string =>
+  [...values].map(([key, value]) => `${key} ${Buffer.from(value).toString('latin1')}`).join()
+
+/** A log of many batches, and the states after each of them. */
+async function manyBatches() {
+  const files = memoryFiles()
+  const log = begin(files)
+  const states = ['']
+  const written: Operation[] = []
+  const random = new Uint8Array(900).map((_, index) => (index * 167 + (index >> 3) * 59) & 255)
+  for (let i = 0; i < 60; i++) {
+    const operations = [put(i, random.subarray(0, 1 + ((i * 97) % 900))), put(1000, i)]
+    if (i % 5 === 4) operations.push({ type: 'del', key: Uint8Array.of(0, i - 2) })
+    log.append(operations)
+    written.push(...operations)
+    states.push(textOf(await valuesOf(written)))
+  }
+  return { files, states }
+}
+
+const messageOf = (promise: Promise<unknown>): Promise<string> =>
+  promise.then(
+    () => 'none',
+    (error: Error) => error.message,
+  )
+
+const sentence = (path: string, at: number, problem: string) =>
+  `The database in / is damaged: the write-ahead log ${path.slice(1)}, at byte ${at}: ${problem}; no block is whole. "tandem verify --data-dir /" names all that is wrong, and "tandem verify --data-dir / --repair" goes back to the last whole block.`
+
+describe('damage of a log', () => {
+  it('is named, or harms nothing that was acknowledged, whichever byte it is', async () => {
+    const { files, states } = await manyBatches()
+    const { length } = lastBytes(files)
+    const seed = Date.now()
+    const offsets = fc.sample(fc.tuple(fc.nat(length - 1), fc.integer({ min: 1, max: 255 })), {
+      numRuns: 500,
+      seed,
+    })
+    const ends = Array.from({ length: 60 }, (_, i) => [i < 30 ? i : length - 60 + i, 0x40] as const)
+    for (const [offset, mask] of [...offsets, ...ends]) {
+      const where = `byte ${offset}, mask ${mask}, seed ${seed}`
+      const copy = damaged(files, (bytes) => flip(bytes, offset, mask))
+      const message = await messageOf(
+        recovered(copy).then(({ values }) => expect(textOf(values) === states.at(-1), where).toBe(true)),
+      )
+      if (message === 'none') continue
+      const at = Number(/at byte (\d+)/.exec(message)?.[1])
+      expect(at, where).toBeLessThanOrEqual(offset)
+      const problem = offset < 26 ? 'the header is damaged' : 'a record is damaged'
+      expect(message, where).toBe(sentence('/log/0000000001.wal', at, problem))
+      expect(pathsIn(copy), where).toEqual(['/log/0000000001.wal'])
+    }
+  })
+
+  it('that cuts off the end leaves whole batches, and is told, wherever the cut is', async () => {
+    const { files, states } = await manyBatches()
+    const { length } = lastBytes(files)
+    const seed = Date.now()
+    let untold = 0
+    for (const cut of fc.sample(fc.nat(length - 1), { numRuns: 300, seed })) {
+      const { values, notices } = await recovered(damaged(files, (bytes) => bytes.subarray(0, cut)))
+      expect(states.includes(textOf(values)), `cut at ${cut}, seed ${seed}`).toBe(true)
+      if (notices.length === 0) untold++
+    }
+    // A cut between two batches, 60 of 27,000 bytes, is the same as a log that ended there.
+    expect(untold).toBeLessThan(20)
+  })
+
+  it('before the last file is named, also where a file is missing or is cut off', async () => {
+    const files = memoryFiles()
+    const log = begin(files)
+    for (let i = 0; i < 3; i++) {
+      log.append([put(1, i)])
+      log.append([put(2, new Uint8Array(4 << 20).fill(i + 1))])
+      log.retire()
+    }
+    log.append([put(9, 9)])
+    const second = pathsIn(files)[1] as string
+    const empty = crash(files)
+    empty.contents.set(second, Buffer.alloc(0))
+    expect(await messageOf(recovered(empty))).toBe(sentence(second, 0, 'the header is damaged'))
+    const cut = crash(files)
+    cut.contents.set(second, (files.contents.get(second) as Buffer).subarray(0, 1000))
+    expect(await messageOf(recovered(cut))).toBe(sentence(second, 61, 'a record is damaged'))
+    const lacking = crash(files)
+    lacking.remove(second)
+    const [first] = pathsIn(files) as [string]
+    const end = files.contents.get(first)?.length as number
+    expect(await messageOf(recovered(lacking))).toBe(sentence(first, end, 'records 3 to 4 are missing'))
+  })
+
+  it('is repaired by going back to the batch before it; the damaged files are kept', async () => {
+    const { files, states } = await manyBatches()
+    const copy = damaged(files, (bytes) => flip(bytes, bytes.length >> 1))
+    const at = Number(/at byte (\d+)/.exec(await messageOf(recovered(copy)))?.[1])
+    const { values, notices } = await recovered(copy, memoryLevel(), true)
+    expect(states.slice(20)).toContain(textOf(values))
+    expect(notices).toEqual([
+      `The write-ahead log log/0000000001.wal, at byte ${at}: a record is damaged; no block is whole. The rest is left out; its files are kept as *.damaged.`,
+    ])
+    expect(pathsIn(copy)).toEqual(['/log/0000000001.wal.damaged'])
+    expect(await recovered(copy)).toMatchObject({ notices: [] })
+  })
+
+  it('that the database has already is passed over and told', async () => {
+    const files = memoryFiles()
+    const level = memoryLevel()
+    const store = await open(files, level)
+    const table = new Table(store, 1, heightKey, bytesValue)
+    for (let i = 0; i < 10; i++) await store.batch([table.put(i, Uint8Array.of(i))])
+    for await (const _ of table.range());
+    for (let i = 10; i < 15; i++) await store.batch([table.put(i, Uint8Array.of(i))])
+    const before = memoryLevel(level.values)
+    const copy = damaged(files, (bytes) => flip(bytes, 60))
+    await store.close()
+    const { values, notices } = await recovered(copy, before)
+    const found = [...values.values()].map(([value]) => Number(value)).sort((a, b) => a - b)
+    expect(found).toEqual(Array.from({ length: 15 }, (_, i) => i))
+    expect(notices).toEqual([
+      'The write-ahead log log/0000000001.wal, at byte 26: a damaged record, which is in the database already or was refused, is passed over.',
+    ])
+  })
+
+  it('by the death of the machine, zeros in place of what was not synced, is left out and told', async () => {
+    const files = memoryFiles()
+    const log = begin(files, true)
+    await log.append([put(1, 1)])
+    const first = lastBytes(files).length
+    const waiting = [log.append([put(2, new Uint8Array(3000).fill(7))]), log.append([put(3, 3)])]
+    for (const [from, to] of [[first], [1024, 1536]] as const) {
+      const { values, notices } = await recovered(damaged(files, (bytes) => bytes.fill(0, from, to)))
+      expect(values).toEqual(await valuesOf([put(1, 1)]))
+      expect(notices).toHaveLength(1)
+    }
+    // A later record that was written when this one was known to be on the medium shows that it is damage.
+    await Promise.all(waiting)
+    await log.append([put(4, 4)])
+    const later = damaged(files, (bytes) => bytes.fill(0, 1024, 1536))
+    expect(await messageOf(recovered(later))).toBe(
+      sentence('/log/0000000001.wal', first, 'a record is damaged'),
+    )
+  })
 })

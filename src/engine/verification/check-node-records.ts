@@ -1,7 +1,7 @@
-/** Checks what a node keeps beside its chain: snapshots, bans, counters of callers, its position in a cluster's log, its checkpoint. */
+/** Checks what a node keeps beside its chain: snapshots, bans, counters of callers, its positions in logs, its checkpoint. */
 import type { Hex } from '../../encoding/hex.ts'
 import { SEQUENCE } from '../../store/checkpoint.ts'
-import { POSITION } from '../../store/tables.ts'
+import { FLUSHED, POSITION } from '../../store/tables.ts'
 import { parseBannedRange } from '../peers/banned-range.ts'
 import type { AuditedTables } from './audited-tables.ts'
 import { walkState } from './check-state.ts'
@@ -11,7 +11,7 @@ import { walkState } from './check-state.ts'
  * may be of a block that was removed since: the node does not revert to it.
  */
 export function createRecordChecks(tables: AuditedTables) {
-  const { headers, keptSnapshots, bans, peerCounters, replication, checkpoint } = tables
+  const { headers, keptSnapshots, bans, peerCounters, replication, checkpoint, flushedLog } = tables
 
   /** `known`: root of a state that is walked apart. */
   async function checkSnapshots(known: Hex | undefined): Promise<void> {
@@ -47,5 +47,11 @@ export function createRecordChecks(tables: AuditedTables) {
     }
   }
 
-  return { checkSnapshots, checkPeers, checkPosition, checkCheckpoint }
+  async function checkFlushed(): Promise<void> {
+    for await (const [name] of flushedLog.entries()) {
+      if (name !== FLUSHED) flushedLog.fault(name, 'it is no position in the write-ahead log')
+    }
+  }
+
+  return { checkSnapshots, checkPeers, checkPosition, checkCheckpoint, checkFlushed }
 }

@@ -53,10 +53,11 @@ const TABLES: Readonly<Record<string, number>> = {
   keptSnapshots: 19,
   replication: 20,
   checkpoint: 21,
+  flushedLog: 22,
 }
 /** Those whose keys are heights or numbers, and names. */
 const NUMBERED = ['heights', 'canonical', 'logSections', 'participantSections', 'keptSnapshots']
-const NAMED = ['meta', 'bans', 'peerCounters', 'replication', 'checkpoint']
+const NAMED = ['meta', 'bans', 'peerCounters', 'replication', 'checkpoint', 'flushedLog']
 
 type Entry = readonly [Uint8Array, Uint8Array]
 
@@ -64,6 +65,7 @@ type Entry = readonly [Uint8Array, Uint8Array]
 function levelOf(entries: readonly Entry[]): Level {
   const values = new Map(entries.map(([key, value]) => [Buffer.from(key).toString('hex'), value]))
   return {
+    isOpen: true,
     getSync: (key) => values.get(Buffer.from(key).toString('hex')),
     async *iterator({ gte, lt }) {
       for (const [key, value] of entries) {
@@ -71,6 +73,7 @@ function levelOf(entries: readonly Entry[]): Level {
       }
     },
     batch: () => Promise.reject(new Error('nothing is written')),
+    reopen: async () => {},
     close: async () => {},
   }
 }

@@ -1,0 +1,248 @@
+/** What the write-ahead log of a folder holds after its process has ended: which batches are whole, and what is damaged. */
+import { join } from 'node:path'
+import type { Files } from './files.ts'
+import {
+  type LogRecord,
+  type NoRecord,
+  namesIn,
+  SEGMENT_HEADER_BYTES,
+  SegmentReader,
+  segmentName,
+  segmentNumbers,
+} from './log-format.ts'
+import { readOldSegment, surveyOldSegment } from './log-format-1.ts'
+import { decodeOperations } from './operation-record.ts'
+import type { Operation } from './table.ts'
+import type { FlushedLog } from './tables.ts'
+
+/** A place in a file of the log. */
+export interface LogPlace {
+  readonly file: string
+  /** Bytes from the beginning of the file. */
+  readonly offset: number
+  readonly problem: string
+}
+
+/** The part of a file whose records the database may lack. */
+interface Part {
+  readonly path: string
+  readonly from: number
+  /** Sequence of the last record. */
+  readonly through: number
+}
+
+/** A log as it was found. */
+export interface LogSurvey {
+  /** Paths of all its files, oldest first. */
+  readonly paths: readonly string[]
+  /** Those of the format before this one, with the end of their whole records. */
+  readonly old: readonly { readonly path: string; readonly whole: number }[]
+  readonly parts: readonly Part[]
+  /** Is any record whole, also one that the database has? */
+  readonly hasRecords: boolean
+  /** Where the next process goes on: behind the last batch that is whole, and the last file. */
+  readonly end: FlushedLog
+  /** The first place at which something that may have been acknowledged is missing. */
+  readonly damage?: LogPlace | undefined
+  /** What is left out or passed over although nothing that was acknowledged is missing. */
+  readonly notices: readonly LogPlace[]
+}
+
+/** Operations of one record. `sequence` is there when they end a batch. */
+export interface Replayed {
+  readonly operations: Operation[]
+  readonly sequence?: number | undefined
+}
+
+/** What a file holds. */
+interface Scan {
+  readonly number: number
+  readonly path: string
+  readonly size: number
+  /** Sequence of its first record; `undefined` when its header is damaged or incomplete. */
+  readonly first: number | undefined
+  /** Where the first record that the database may lack begins. */
+  readonly from: number
+  /** Of the last record that ends a batch, with its end. */
+  readonly committed: { readonly sequence: number; readonly end: number }
+  /** Where the whole records end, and why. */
+  readonly stop: { readonly at: number; readonly why: NoRecord; readonly isTorn: boolean }
+  /** Positions of damaged records that the database has. */
+  readonly passed: readonly number[]
+}
+
+function withReader<T>(files: Files, path: string, body: (reader: SegmentReader) => T): T {
+  const file = files.openForReading(path)
+  try {
+    return body(new SegmentReader(file))
+  } finally {
+    file.close()
+  }
+}
+
+/** Is what follows a position the end of a write that was interrupted, none of it acknowledged? */
+function isTorn(reader: SegmentReader, at: number, why: NoRecord, sequence: number): boolean {
+  if (why !== 'damaged') return true
+  for (let next = reader.nextRecord(at + 1, sequence); next !== undefined; ) {
+    const record = reader.record(next) as LogRecord
+    if (record.durable > sequence) return false
+    next = reader.nextRecord(record.end, sequence)
+  }
+  return reader.hasUnwrittenSector(at)
+}
+
+/** Reads the records of a file in order; those up to `flushed` may be damaged as long as the next one is found. */
+function scanSegment(reader: SegmentReader, number: number, path: string, flushed: number): Scan {
+  const { size } = reader
+  const first = reader.first(number)
+  const common = { number, path, size, first }
+  if (first === undefined) {
+    const torn = size < SEGMENT_HEADER_BYTES || reader.hasUnwrittenSector(0)
+    const stop = { at: 0, why: size === 0 ? 'end' : 'damaged', isTorn: torn } as const
+    return { ...common, from: 0, committed: { sequence: 0, end: 0 }, stop, passed: [] }
+  }
+  const passed: number[] = []
+  let [at, sequence, from] = [SEGMENT_HEADER_BYTES, first - 1, SEGMENT_HEADER_BYTES]
+  let committed = { sequence, end: at }
+  for (;;) {
+    const record = reader.record(at)
+    if (typeof record === 'object' && record.sequence === sequence + 1) {
+      sequence++
+      at = record.end
+      if (record.commits) committed = { sequence, end: at }
+      if (sequence <= flushed) from = at
+      continue
+    }
+    const why = typeof record === 'object' ? 'damaged' : record
+    const next = why === 'damaged' && sequence < flushed ? reader.nextRecord(at + 1, sequence) : undefined
+    const found = next === undefined ? undefined : (reader.record(next) as LogRecord)
+    if (next === undefined || found === undefined || found.sequence > flushed + 1) {
+      const stop = { at, why, isTorn: isTorn(reader, at, why, sequence) }
+      return { ...common, from, committed, stop, passed }
+    }
+    passed.push(at)
+    sequence = found.sequence - 1
+    committed = { sequence, end: next }
+    at = from = next
+  }
+}
+
+const missing = (from: number, to: number): string =>
+  from === to ? `record ${from} is missing` : `records ${from} to ${to} are missing`
+
+/** Finds where the files do not continue each other; `undefined` when the last one ends as an interrupted write does. */
+function damageOf(scans: readonly Scan[], flushed: number): LogPlace | undefined {
+  let reached = flushed
+  for (const [index, scan] of scans.entries()) {
+    const { path: file, first, stop, committed } = scan
+    const isLast = index === scans.length - 1
+    const damaged = { file, offset: stop.at, problem: 'a record is damaged' }
+    if (first === undefined) {
+      return isLast && stop.isTorn ? undefined : { file, offset: 0, problem: 'the header is damaged' }
+    }
+    if (first > reached + 1) return { file, offset: 0, problem: missing(reached + 1, first - 1) }
+    if (isLast) return stop.why === 'end' || stop.isTorn ? undefined : damaged
+    // Records behind the first one of the next file were refused.
+    const wanted = (scans[index + 1]?.first ?? committed.sequence + 1) - 1
+    if (committed.sequence < wanted && wanted > flushed) {
+      if (stop.why !== 'end') return damaged
+      return { ...damaged, problem: missing(committed.sequence + 1, wanted) }
+    }
+    reached = Math.max(flushed, Math.min(committed.sequence, wanted))
+  }
+  return undefined
+}
+
+const noticeAt = (file: string, offset: number, problem: string): LogPlace => ({ file, offset, problem })
+
+function noticesOf(scans: readonly Scan[]): LogPlace[] {
+  const last = scans.at(-1)
+  const notices = scans.flatMap(({ path, passed, stop }, index) => {
+    const behind = index < scans.length - 1 && stop.why !== 'end' ? [stop.at] : []
+    return [...passed, ...behind].map((at) =>
+      noticeAt(path, at, 'a damaged record, which is in the database already or was refused, is passed over'),
+    )
+  })
+  if (last === undefined || last.committed.end === last.size) return notices
+  const { path, committed, size } = last
+  return [...notices, interrupted(path, committed.end, size)]
+}
+
+function interrupted(path: string, end: number, size: number): LogPlace {
+  return noticeAt(path, end, `the last ${size - end} bytes, a write that was interrupted, are left out`)
+}
+
+/** The records of the files, as far as they continue each other. */
+function partsOf(scans: readonly Scan[], flushed: number, damage: LogPlace | undefined): Part[] {
+  const parts: Part[] = []
+  for (const [index, { path, first, from, committed }] of scans.entries()) {
+    if (damage?.file === path && (damage.offset === 0 || first === undefined)) break
+    const wanted = (scans[index + 1]?.first ?? committed.sequence + 1) - 1
+    const through = Math.min(committed.sequence, wanted)
+    if (first !== undefined && through > flushed) parts.push({ path, from, through })
+    if (damage?.file === path) break
+  }
+  return parts
+}
+
+function surveyOld(files: Files, folder: string): Pick<LogSurvey, 'old' | 'damage' | 'notices'> {
+  const old: { path: string; whole: number }[] = []
+  const numbers = segmentNumbers(namesIn(files, folder), 'log')
+  for (const number of numbers) {
+    const path = join(folder, `${String(number).padStart(10, '0')}.log`)
+    const { whole, end, size } = surveyOldSegment(files, path)
+    old.push({ path, whole })
+    if (end === 'damaged' || (end === 'cut off' && number !== numbers.at(-1))) {
+      return { old, damage: noticeAt(path, whole, 'a record is damaged'), notices: [] }
+    }
+    if (end === 'cut off') return { old, notices: [interrupted(path, whole, size)] }
+  }
+  return { old, notices: [] }
+}
+
+/**
+ * Reads the log of a folder once, in little memory; nothing is changed. `flushed` is how much of it the database has. Throws
+ * the file system's errors.
+ */
+export function surveyLog(files: Files, folder: string, flushed: FlushedLog | undefined): LogSurvey {
+  const after = flushed?.sequence ?? 0
+  const old = surveyOld(files, folder)
+  const scans = segmentNumbers(namesIn(files, folder)).map((number) => {
+    const path = join(folder, segmentName(number))
+    return withReader(files, path, (reader) => scanSegment(reader, number, path, after))
+  })
+  const paths = [...old.old, ...scans].map(({ path }) => path)
+  const segment = Math.max(scans.at(-1)?.number ?? 0, flushed?.segment ?? 0)
+  const hasRecords =
+    old.old.some(({ whole }) => whole > 0) ||
+    scans.some(({ first, committed }) => first !== undefined && committed.sequence >= first)
+  const empty = { parts: [], end: { sequence: after, segment } }
+  if (old.damage !== undefined) return { ...old, ...empty, paths, hasRecords }
+  const damage = damageOf(scans, after)
+  const parts = partsOf(scans, after, damage)
+  const notices = [...old.notices, ...(damage === undefined ? noticesOf(scans) : [])]
+  const sequence = parts.at(-1)?.through ?? after
+  return { old: old.old, paths, parts, hasRecords, end: { sequence, segment }, damage, notices }
+}
+
+/** The operations that the database may lack, record by record in the order of writing, up to the damage. */
+export function* replayLog(files: Files, { old, parts }: LogSurvey): Generator<Replayed> {
+  for (const { path, whole } of old) {
+    for (const operations of readOldSegment(files, path, whole)) yield { operations }
+  }
+  for (const { path, from, through } of parts) {
+    const file = files.openForReading(path)
+    try {
+      const reader = new SegmentReader(file)
+      for (let at = from, sequence = 0; sequence < through; ) {
+        const record = reader.record(at)
+        if (typeof record === 'string') throw new Error(`${path} has changed while it was read`)
+        const { operations, commits } = record
+        ;({ sequence, end: at } = record)
+        yield { operations: decodeOperations(operations), sequence: commits ? sequence : undefined }
+      }
+    } finally {
+      file.close()
+    }
+  }
+}
