@@ -160,8 +160,9 @@ export function fillForkCommand(fork: Command, writers: Writers): void {
   addSettingFlags(listing, KEEPING)
   listing.allowExcessArguments(false).action(async () => {
     const { root, chainId } = placeOf(listing)
-    for (const { chainId: chain, block, bytes } of await listCache(root, chainId)) {
-      output.write(`${chain}  ${block.number}  ${block.hash}  ${bytes} bytes`)
+    for (const { chainId: chain, block, scope, bytes } of await listCache(root, chainId)) {
+      const format = scope === undefined ? ', of an older format, not read' : ''
+      output.write(`${chain}  ${block.number}  ${block.hash}  ${bytes} bytes${format}`)
     }
   })
 

@@ -5,8 +5,9 @@ import { NodeError } from '../../errors.ts'
 import type { BlockChoice } from '../../options/fork-settings.ts'
 import { missingOffline } from './asker.ts'
 import { readCached } from './cache/block-cache.ts'
-import { type CachedBlock, listCache } from './cache/cache-directory.ts'
+import { type CachedBlock, cacheScope, listCache } from './cache/cache-directory.ts'
 import { Capabilities } from './capabilities.ts'
+import { originOf } from './http.ts'
 import type { ForkPoint } from './model.ts'
 import type { RpcCall, RpcOutcome } from './replies.ts'
 import type { RpcClient } from './rpc-client.ts'
@@ -224,9 +225,11 @@ export async function findOffline(settings: RemoteSettings): Promise<FoundPoint>
     )
   }
   const points: FoundPoint[] = []
+  const origins = settings.urls.map(originOf)
+  const scope = cacheScope(origins)
   for (const candidate of await listCache(cacheDir, chainId)) {
-    if (!fits(candidate, block)) continue
-    const memory = await readCached(candidate)
+    if (candidate.scope !== scope || !fits(candidate, block)) continue
+    const memory = await readCached(candidate.path, { hash: candidate.block.hash, scope })
     const known = PointRecord.safeParse(memory.answer(POINT_KEY)?.value)
     if (!known.success) continue
     const { client, isSameFamily } = known.data
@@ -240,7 +243,8 @@ export async function findOffline(settings: RemoteSettings): Promise<FoundPoint>
   const what =
     hash !== undefined ? `a fork at transaction ${hash}` : `a fork at ${described(block ?? LATEST)}`
   const network = chainId === undefined ? '' : ` of chain ${chainId}`
-  if (found === undefined) throw missingOffline(`${what}${network} in ${cacheDir}`)
+  if (found === undefined)
+    throw missingOffline(`${what}${network} from ${origins.join(' and ')} in ${cacheDir}`)
   if (points.length > 1) {
     const list = points
       .slice(0, 5)

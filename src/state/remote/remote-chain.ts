@@ -5,6 +5,7 @@ import { NodeError } from '../../errors.ts'
 import { RecentMap } from '../recent-map.ts'
 import { type Asker, createAsker } from './asker.ts'
 import { type BlockCache, createRemoteCache, type RemoteCache } from './cache/block-cache.ts'
+import { cacheScope, listCache } from './cache/cache-directory.ts'
 import { type Capabilities, canonicalCall, probeCalls, readProbe } from './capabilities.ts'
 import { type BlockParts, type ChainBlocks, createChainBlocks } from './chain-blocks.ts'
 import { createChainLogs } from './chain-logs.ts'
@@ -17,6 +18,7 @@ import {
   PointRecord,
   transactionKey,
 } from './fork-point.ts'
+import { originOf } from './http.ts'
 import type { RemoteChain, RemoteState } from './model.ts'
 import { untriedHints } from './remote-call.ts'
 import { createRemoteState, type StateParts } from './remote-state.ts'
@@ -74,6 +76,19 @@ async function transactionOf({ point, transaction }: FoundPoint, parts: BlockPar
   return { block, index }
 }
 
+/** Answers that were kept without the URL that they came from may be those of any upstream. */
+async function noteOldFormat(
+  root: string,
+  chainId: number,
+  notice: (message: string) => void,
+): Promise<void> {
+  const old = (await listCache(root, chainId)).filter(({ scope }) => scope === undefined)
+  if (old.length === 0) return
+  notice(
+    `The cache in ${root} has ${old.length} blocks of an older format, which does not tell who answered. They are not read; tandem fork clear removes them.`,
+  )
+}
+
 async function replaceUrls(
   client: RpcClient,
   current: readonly string[],
@@ -107,8 +122,10 @@ async function build(
   const { isOffline, cacheDir, cacheBytes } = settings
   const found = isOffline ? await findOffline(settings) : await findOnline(client, settings)
   const { point, isSameFamily } = found
+  const scope = cacheScope(settings.urls.map(originOf))
   const limits =
-    cacheDir === undefined ? undefined : { root: cacheDir, chainId: point.chainId, bytes: cacheBytes }
+    cacheDir === undefined ? undefined : { root: cacheDir, chainId: point.chainId, scope, bytes: cacheBytes }
+  if (limits !== undefined) await noteOldFormat(limits.root, point.chainId, deps.notice)
   const cache = createRemoteCache(limits, deps)
   onCache(cache)
   const own = await cache.block(point)
@@ -160,6 +177,8 @@ async function build(
     async setUrls(next) {
       if (!isOffline) await replaceUrls(client, urls, next, found)
       urls = next
+      if (cacheScope(next.map(originOf)) !== scope)
+        cache.stop('it belongs to another URL than the present one')
     },
     waitLimit: client.waitLimit,
     delay: client.delay,

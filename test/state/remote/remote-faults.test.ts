@@ -120,7 +120,9 @@ describe('the cache of a fork', () => {
       /has 2 forks: .*Name one with --fork-block/,
     )
     expect((await fork({ cacheDir, isOffline: true, block: { number: 2 } })).point.number).toBe(2)
-    await expect(fork({ cacheDir, isOffline: true, chainId: 30 })).rejects.toThrow(/of chain 30 in/)
+    await expect(fork({ cacheDir, isOffline: true, chainId: 30 })).rejects.toThrow(
+      /of chain 30 from http:\/\/127\.0\.0\.1:\d+ in/,
+    )
   })
 })
 

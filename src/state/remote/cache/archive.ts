@@ -13,13 +13,15 @@ import { blockFolder, listCache, useFolder } from './cache-directory.ts'
 import { encodeFrame, fileHead, readFileContent } from './records.ts'
 
 /** First line of an archive. */
-const MAGIC = 'tandem fork archive 1\n'
+const MAGIC = 'tandem fork archive 2\n'
+const OLD_MAGIC = 'tandem fork archive 1\n'
 
 /** The line above the bytes of a block. */
 const Entry = z.strictObject({
   chainId: z.int().min(1),
   number: z.int().min(0),
   hash: z.string().regex(/^0x[0-9a-f]{64}$/),
+  scope: z.string().regex(/^[0-9a-f]{32}$/),
   bytes: z.int().min(0),
 })
 
@@ -49,11 +51,14 @@ export async function exportCache(root: string, path: string, chainId?: number):
   let blocks = 0
   let records = 0
   for (const cached of await listCache(root, chainId)) {
-    const own = [...(await readCached(cached)).records()]
-    if (own.length === 0) continue
+    const { scope, path: folder, chainId: chain } = cached
+    if (scope === undefined) continue
     const { hash, number } = cached.block
-    const content = concat(fileHead(hash), encodeFrame(hash, own))
-    const entry: z.input<typeof Entry> = { chainId: cached.chainId, number, hash, bytes: content.length }
+    const subject = { hash, scope }
+    const own = [...(await readCached(folder, subject)).records()]
+    if (own.length === 0) continue
+    const content = concat(fileHead(subject), encodeFrame(subject, own))
+    const entry: z.input<typeof Entry> = { chainId: chain, number, hash, scope, bytes: content.length }
     parts.push(Buffer.from(`${JSON.stringify(entry)}\n`), content)
     blocks++
     records += own.length
@@ -68,10 +73,16 @@ interface ArchivedBlock {
   readonly chainId: number
   readonly number: number
   readonly hash: Hex
+  readonly scope: string
   readonly content: Uint8Array
 }
 
 function blocksIn(path: string, bytes: Buffer): ArchivedBlock[] {
+  if (bytes.subarray(0, OLD_MAGIC.length).toString('latin1') === OLD_MAGIC)
+    throw refused(
+      path,
+      'it is of an older format, which does not tell who answered; fetch it anew with tandem fork warm',
+    )
   if (bytes.subarray(0, MAGIC.length).toString('latin1') !== MAGIC)
     throw refused(path, 'it begins with something else')
   const found: ArchivedBlock[] = []
@@ -85,10 +96,10 @@ function blocksIn(path: string, bytes: Buffer): ArchivedBlock[] {
     }
     const entry = Entry.safeParse(line)
     if (end < 0 || !entry.success) throw refused(path, 'it is damaged')
-    const { chainId, number, hash, bytes: length } = entry.data
+    const { chainId, number, hash, scope, bytes: length } = entry.data
     const content = bytes.subarray(end + 1, end + 1 + length)
     if (content.length !== length) throw refused(path, 'it is cut off')
-    found.push({ chainId, number, hash: hash as Hex, content })
+    found.push({ chainId, number, hash: hash as Hex, scope, content })
     at = end + 1 + length
   }
   return found
@@ -104,20 +115,21 @@ export async function importCache(root: string, path: string, most: number, now:
   }
   const blocks = blocksIn(path, bytes).map((block) => ({
     ...block,
-    ...readFileContent(block.content, block.hash),
+    ...readFileContent(block.content, block),
   }))
   // All of it is checked before the first file is written.
   for (const { state, number } of blocks)
     if (state !== 'whole') throw refused(path, `block ${number} is ${state}`)
   let records = 0
-  for (const { chainId, number, hash, records: given } of blocks) {
-    const folder = blockFolder(root, chainId, { number, hash })
+  for (const { chainId, number, hash, scope, records: given } of blocks) {
+    const subject = { hash, scope }
+    const folder = blockFolder(root, chainId, { number, hash }, scope)
     await useFolder(folder, now)
-    const known = await readCached({ path: folder, block: { number, hash } })
+    const known = await readCached(folder, subject)
     const added = given.filter((record) => known.put(record))
     records += added.length
     if (added.length === 0) continue
-    await writeWhole(join(folder, newFileName()), concat(fileHead(hash), encodeFrame(hash, added)))
+    await writeWhole(join(folder, newFileName()), concat(fileHead(subject), encodeFrame(subject, added)))
   }
   return { blocks: blocks.length, records }
 }

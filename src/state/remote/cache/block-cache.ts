@@ -11,7 +11,6 @@ import type { RemoteDeps } from '../settings.ts'
 import { type BlockMemory, createBlockMemory } from './block-memory.ts'
 import {
   blockFolder,
-  type CachedBlock,
   FILE_SUFFIX,
   limitCache,
   namesIn,
@@ -19,7 +18,7 @@ import {
   RECORD_FILE,
   useFolder,
 } from './cache-directory.ts'
-import { type CacheRecord, encodeFrame, fileHead, readFileContent } from './records.ts'
+import { type CacheRecord, encodeFrame, type FileSubject, fileHead, readFileContent } from './records.ts'
 
 /** More files than these of processes that ended are joined into one. */
 const FILES_TO_JOIN = 8
@@ -41,6 +40,8 @@ export interface RemoteCache {
   block(id: RemoteBlockId): Promise<BlockCache>
   /** The same of a block whose files were read lately. */
   loaded(hash: Hex): BlockCache | undefined
+  /** Writes nothing from now on; the notice has the reason. */
+  stop(why: string): void
   /** Resolves once everything is written. */
   close(): Promise<void>
 }
@@ -49,11 +50,14 @@ export interface RemoteCache {
 export interface CacheLimits {
   readonly root: string
   readonly chainId: number
+  /** Of the URLs that answer. */
+  readonly scope: string
   readonly bytes: number
 }
 
 interface Entry extends BlockCache {
   readonly hash: Hex
+  /** `undefined`: in memory alone. */
   readonly folder: string | undefined
   /** The file that this process appends to, once it has written something. */
   path: string | undefined
@@ -74,7 +78,7 @@ export const newFileName = (): string => `${process.pid}-${randomBytes(6).toStri
 /** Reads the files of a folder into memory; those that are corrupt or foreign are put aside, what was read of them stays. */
 async function readFolder(
   folder: string,
-  hash: Hex,
+  subject: FileSubject,
   memory: BlockMemory,
   { notice, clock }: RemoteDeps,
 ): Promise<{ readonly toSave: CacheRecord[]; readonly ended: string[]; readonly isThere: boolean }> {
@@ -86,7 +90,7 @@ async function readFolder(
     if (pid === undefined) continue
     const path = join(folder, name)
     try {
-      const { records, state } = readFileContent(await readFile(path), hash)
+      const { records, state } = readFileContent(await readFile(path), subject)
       const added = records.filter((record) => memory.put(record))
       if (state === 'corrupt' || state === 'foreign') {
         notice(`The cache file ${path} is ${state}; it was put aside, and what it held is fetched again.`)
@@ -103,11 +107,11 @@ async function readFolder(
 }
 
 /** What the files of a block's folder hold, as they are; those that cannot be read are passed over. */
-export async function readCached({ path, block }: Pick<CachedBlock, 'path' | 'block'>): Promise<BlockMemory> {
+export async function readCached(path: string, subject: FileSubject): Promise<BlockMemory> {
   const memory = createBlockMemory()
   for (const name of await namesIn(path)) {
     if (!RECORD_FILE.test(name)) continue
-    for (const record of readFileContent(await readFile(join(path, name)), block.hash).records)
+    for (const record of readFileContent(await readFile(join(path, name)), subject).records)
       memory.put(record)
   }
   return memory
@@ -141,14 +145,15 @@ export function createRemoteCache(limits: CacheLimits | undefined, deps: RemoteD
   }
 
   async function append(entry: Entry, records: readonly CacheRecord[]): Promise<void> {
-    const { folder, hash } = entry
-    if (isStopped || folder === undefined) return
+    const { folder } = entry
+    if (isStopped || folder === undefined || limits === undefined) return
+    const subject = { hash: entry.hash, scope: limits.scope }
     try {
-      const frame = encodeFrame(hash, records)
+      const frame = encodeFrame(subject, records)
       const isFirst = entry.path === undefined
-      const added = isFirst ? concat(fileHead(hash), frame) : frame
+      const added = isFirst ? concat(fileHead(subject), frame) : frame
       if (!(await hasRoom(added.length))) {
-        stop(`it would exceed ${limits?.bytes} bytes (--fork-cache-size)`)
+        stop(`it would exceed ${limits.bytes} bytes (--fork-cache-size)`)
         return
       }
       if (isFirst) await useFolder(folder, deps.clock.now())
@@ -171,7 +176,7 @@ export function createRemoteCache(limits: CacheLimits | undefined, deps: RemoteD
 
   async function load(id: RemoteBlockId): Promise<Entry> {
     const memory = createBlockMemory()
-    const folder = limits && blockFolder(limits.root, limits.chainId, id)
+    const folder = limits && blockFolder(limits.root, limits.chainId, id, limits.scope)
     const entry: Entry = {
       hash: id.hash,
       memory,
@@ -182,17 +187,18 @@ export function createRemoteCache(limits: CacheLimits | undefined, deps: RemoteD
         if (added.length > 0 && !isStopped) enqueue(() => append(entry, added))
       },
     }
-    if (folder !== undefined) {
+    if (limits !== undefined && folder !== undefined) {
       folders.add(folder)
-      await read(entry, folder)
+      await read(entry, folder, limits.scope)
     }
     entries.set(id.hash, entry)
     return entry
   }
 
-  async function read(entry: Entry, folder: string): Promise<void> {
+  async function read(entry: Entry, folder: string, scope: string): Promise<void> {
     try {
-      const { toSave, ended, isThere } = await readFolder(folder, entry.hash, entry.memory, deps)
+      const subject = { hash: entry.hash, scope }
+      const { toSave, ended, isThere } = await readFolder(folder, subject, entry.memory, deps)
       if (isThere) await useFolder(folder, deps.clock.now())
       if (ended.length > FILES_TO_JOIN) enqueue(() => joinFiles(entry, ended))
       else if (toSave.length > 0) enqueue(() => append(entry, toSave))
@@ -211,6 +217,7 @@ export function createRemoteCache(limits: CacheLimits | undefined, deps: RemoteD
       return loaded
     },
     loaded: (hash) => entries.get(hash),
+    stop,
     async close() {
       await writing
       isStopped = true

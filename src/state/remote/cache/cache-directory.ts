@@ -1,8 +1,9 @@
 /**
- * The folders of the cache: `<chain id>/<height>-<block hash>/`, in each any number of files. Every process appends to
+ * The folders of the cache: `<chain id>/<height>-<block hash>-<scope>/`, in each any number of files. Every process appends to
  * files of its own and reads those of all, so that no lock is needed and a killed one leaves only a torn end behind. A
  * database such as LevelDB would give its folder to one process alone.
  */
+import { createHash } from 'node:crypto'
 import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Hex } from '../../../encoding/hex.ts'
@@ -14,7 +15,8 @@ export const FILE_SUFFIX = '.part'
 const ASIDE_SUFFIX = '.aside'
 
 const CHAIN_FOLDER = /^[1-9]\d{0,15}$/
-const BLOCK_FOLDER = /^(\d{1,15})-(0x[0-9a-f]{64})$/
+/** Without a scope: of an older format, which does not tell whose answers it has. */
+const BLOCK_FOLDER = /^(\d{1,15})-(0x[0-9a-f]{64})(?:-([0-9a-f]{32}))?$/
 /** A file of records, written by the process of this id. */
 export const RECORD_FILE = /^(\d{1,10})-[0-9a-f]{12}\.part$/
 
@@ -22,15 +24,31 @@ export const RECORD_FILE = /^(\d{1,10})-[0-9a-f]{12}\.part$/
 export interface CachedBlock {
   readonly chainId: number
   readonly block: RemoteBlockId
+  /** Of the URLs that answered; `undefined` for a folder of an older format, which is not read. */
+  readonly scope: string | undefined
   readonly path: string
   readonly bytes: number
   /** When it was used last, milliseconds. */
   readonly usedAt: number
 }
 
+/**
+ * The name under which answers of these origins are kept, 32 hex digits: what one upstream answered is never read in the place
+ * of another one's answer. Several URLs of a fork are trusted together, in whatever order.
+ */
+export function cacheScope(origins: readonly string[]): string {
+  const text = [...new Set(origins)].sort().join('\n')
+  return createHash('sha256').update(text).digest('hex').slice(0, 32)
+}
+
 /** The folder of a block. */
-export function blockFolder(root: string, chainId: number, { number, hash }: RemoteBlockId): string {
-  return join(root, String(chainId), `${number}-${hash}`)
+export function blockFolder(
+  root: string,
+  chainId: number,
+  { number, hash }: RemoteBlockId,
+  scope: string,
+): string {
+  return join(root, String(chainId), `${number}-${hash}-${scope}`)
 }
 
 function isMissing(error: unknown): boolean {
@@ -67,13 +85,13 @@ export async function listCache(root: string, chainId?: number): Promise<CachedB
   for (const chain of await namesIn(root)) {
     if (!CHAIN_FOLDER.test(chain) || (chainId !== undefined && chain !== String(chainId))) continue
     for (const name of await namesIn(join(root, chain))) {
-      const [, number, hash] = BLOCK_FOLDER.exec(name) ?? []
+      const [, number, hash, scope] = BLOCK_FOLDER.exec(name) ?? []
       if (number === undefined || hash === undefined) continue
       const path = join(root, chain, name)
       try {
         const usedAt = (await stat(path)).mtimeMs
         const block = { number: Number(number), hash: hash as Hex }
-        found.push({ chainId: Number(chain), block, path, bytes: await sizeOf(path), usedAt })
+        found.push({ chainId: Number(chain), block, scope, path, bytes: await sizeOf(path), usedAt })
       } catch (error) {
         if (!isMissing(error)) throw error
       }

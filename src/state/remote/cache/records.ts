@@ -1,6 +1,6 @@
 /**
- * The files of the cache: a head that names the block, then frames of records, each with a checksum that covers the block
- * too. A file is written by one process, by appending; what follows the last whole frame is ignored.
+ * The files of the cache: a head that names the block and who answered, then frames of records, each with a checksum that
+ * covers both too. A file is written by one process, by appending; what follows the last whole frame is ignored.
  */
 import { createHash } from 'node:crypto'
 import type { Account } from '../../../chain/account.ts'
@@ -17,13 +17,25 @@ export type CacheRecord =
   /** The result of a call, JSON, by method and parameters. */
   | { readonly kind: 'answer'; readonly key: string; readonly value: unknown }
 
-const MAGIC = Buffer.from('tandem fork cache 1\n')
-const HEAD_BYTES = MAGIC.length + 32
+const MAGIC = Buffer.from('tandem fork cache 2\n')
+const SCOPE_BYTES = 16
+const HEAD_BYTES = MAGIC.length + 32 + SCOPE_BYTES
 const CHECKSUM_BYTES = 8
 /** Length and checksum. */
 const FRAME_HEAD_BYTES = 4 + CHECKSUM_BYTES
 
 const TAG = { account: 1, noAccount: 2, cell: 3, code: 4, answer: 5 } as const
+
+/** What a file is about: a block, as the URLs of one scope have it (`cacheScope`). */
+export interface FileSubject {
+  readonly hash: Hex
+  /** 16 bytes in hex, without prefix. */
+  readonly scope: string
+}
+
+function subjectBytes({ hash, scope }: FileSubject): Uint8Array {
+  return concat(fromHex(hash), Buffer.from(scope, 'hex'))
+}
 
 function checksum(scope: Uint8Array, payload: Uint8Array): Uint8Array {
   return createHash('sha256').update(scope).update(payload).digest().subarray(0, CHECKSUM_BYTES)
@@ -88,19 +100,19 @@ function uint32(value: number): Uint8Array {
   return bytes
 }
 
-/** The beginning of a file about a block. */
-export function fileHead(blockHash: Hex): Uint8Array {
-  return concat(MAGIC, fromHex(blockHash))
+/** The beginning of a file. */
+export function fileHead(subject: FileSubject): Uint8Array {
+  return concat(MAGIC, subjectBytes(subject))
 }
 
 /** Records as one frame. */
-export function encodeFrame(blockHash: Hex, records: readonly CacheRecord[]): Uint8Array {
+export function encodeFrame(subject: FileSubject, records: readonly CacheRecord[]): Uint8Array {
   const parts = records.flatMap((record) => {
     const bytes = encodeRecord(record)
     return [uint32(bytes.length), bytes]
   })
   const payload = concat(...parts)
-  return concat(uint32(payload.length), checksum(fromHex(blockHash), payload), payload)
+  return concat(uint32(payload.length), checksum(subjectBytes(subject), payload), payload)
 }
 
 /** What is in a file, and whether all of it could be read. */
@@ -125,14 +137,14 @@ function recordsIn(payload: Uint8Array): CacheRecord[] | undefined {
   return records
 }
 
-/** Reads a file about a block; records of frames whose checksum fails are left out, and what follows them. */
-export function readFileContent(file: Uint8Array, blockHash: Hex): FileContent {
+/** Reads a file; records of frames whose checksum fails are left out, and what follows them. */
+export function readFileContent(file: Uint8Array, subject: FileSubject): FileContent {
   // Of a Buffer, slices would be views that keep the whole file in memory.
   const bytes = new Uint8Array(file.buffer, file.byteOffset, file.length)
   if (bytes.length < HEAD_BYTES) return { records: [], state: 'torn' }
-  if (!equal(bytes.subarray(0, HEAD_BYTES), fileHead(blockHash))) return { records: [], state: 'foreign' }
+  if (!equal(bytes.subarray(0, HEAD_BYTES), fileHead(subject))) return { records: [], state: 'foreign' }
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
-  const scope = fromHex(blockHash)
+  const scope = subjectBytes(subject)
   const records: CacheRecord[] = []
   for (let at = HEAD_BYTES; at < bytes.length; ) {
     const start = at + FRAME_HEAD_BYTES

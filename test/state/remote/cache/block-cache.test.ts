@@ -9,6 +9,7 @@ import { exportCache, importCache } from '../../../../src/state/remote/cache/arc
 import { createRemoteCache } from '../../../../src/state/remote/cache/block-cache.ts'
 import {
   blockFolder,
+  cacheScope,
   clearCache,
   limitCache,
   listCache,
@@ -20,6 +21,7 @@ import { temporaryFolder } from '../../../support/temporary-folder.ts'
 const CHAIN = 33
 const idOf = (number: number) => ({ number, hash: toFixedHex(BigInt(number) + 0xabcd_0000n, 32) })
 const BLOCK = idOf(7)
+const SCOPE = cacheScope(['http://node.example'])
 
 const address = fc.integer({ min: 0, max: 5 }).map((value) => toFixedHex(BigInt(value), 20))
 const account = fc.record({
@@ -61,7 +63,7 @@ function expectedOf(records: readonly CacheRecord[]): Map<string, unknown> {
 
 async function openCache(root: string, bytes = 1 << 30) {
   const deps = testDeps()
-  return { deps, cache: createRemoteCache({ root, chainId: CHAIN, bytes }, deps) }
+  return { deps, cache: createRemoteCache({ root, chainId: CHAIN, scope: SCOPE, bytes }, deps) }
 }
 
 async function store(
@@ -87,7 +89,7 @@ async function load(root: string, id = BLOCK) {
   }
 }
 
-const folderOf = (root: string, id = BLOCK) => blockFolder(root, CHAIN, id)
+const folderOf = (root: string, id = BLOCK) => blockFolder(root, CHAIN, id, SCOPE)
 const partsIn = (folder: string) => readdirSync(folder).filter((name) => name.endsWith('.part'))
 
 describe('the cache', () => {
