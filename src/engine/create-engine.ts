@@ -121,7 +121,11 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
       const run = async (its: Call) => {
         if (isRetired) throw cancelled('a reset has put another chain in place, and it was not carried out')
         admitCommand?.()
-        return job(its)
+        try {
+          return await job(its)
+        } finally {
+          chain.collector?.step()
+        }
       }
       return fork === undefined ? queue.enqueue(run, call) : enqueueOnFork(queue, fork.demand, run, call)
     }
@@ -195,6 +199,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
       reloadSnapshots: dev.reloadSnapshots,
       startMining: () => commands.startMining(),
     }),
+    holdStates: () => chain.collector?.hold(),
     retire: (replace) =>
       queue.enqueue(async () => {
         replace()

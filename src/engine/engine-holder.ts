@@ -18,7 +18,7 @@ export interface CurrentEngine {
   readonly engine: Engine
   /** Those of all engines, one after another. */
   readonly events: Emitter<NodeEvents>
-  /** Runs work on the engine, which stays open until the work has settled, replaced or not. */
+  /** Runs work on the engine, which stays open until the work has settled, replaced or not; so do the states that it may read. */
   use<T>(work: (engine: Engine) => T): T
 }
 
@@ -69,8 +69,16 @@ export class EngineHolder implements CurrentEngine {
       leave()
       throw error
     }
-    if (result instanceof Promise) result.then(leave, leave)
-    else leave()
+    if (!(result instanceof Promise)) {
+      leave()
+      return result
+    }
+    const release = held.engine.holdStates()
+    const end = () => {
+      release?.()
+      leave()
+    }
+    result.then(end, end)
     return result
   }
 

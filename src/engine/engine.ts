@@ -233,6 +233,11 @@ export interface Engine {
    * on: for an engine that another takes the place of.
    */
   retire(replace: () => void): Promise<void>
+  /**
+   * Keeps the states that are there now until the result is called, also of blocks that are removed meanwhile: for work
+   * that reads them after a wait. `undefined` where states stay for good.
+   */
+  holdStates(): (() => void) | undefined
   /** Stops the schedule, waits for the running command, closes the database. Idempotent. */
   close(): Promise<void>
 }

@@ -32,8 +32,14 @@ export class RecentMap<K, V> {
     }
     this.#young.set(key, value)
   }
+
   delete(key: K): void {
     this.#young.delete(key)
     this.#old.delete(key)
+  }
+
+  clear(): void {
+    this.#young = new Map()
+    this.#old = new Map()
   }
 }

@@ -215,6 +215,12 @@ export class StateTrie {
     this.#unsettled.delete(committed)
   }
 
+  /** Drops nodes and readers from the caches, whose bytes are parts of larger arrays of the source. */
+  forgetRead(): void {
+    this.#nodes.clear()
+    this.#readers?.clear()
+  }
+
   /** Proofs of an account, present or not, and of cells in its storage. Throws when a node is missing. */
   prove(root: Hex, address: Hex, slots: readonly bigint[]): StateProof {
     const top = this.#root(root)

@@ -172,6 +172,17 @@ export class BlockStore {
     return found
   }
 
+  /**
+   * Roots of the states that the blocks at a height need: that of each header, which is its own where the header is of the
+   * unified trie, and that of the state after it.
+   */
+  rootsAt(height: number): readonly Hex[] {
+    return (this.#tables.heights.get(height) ?? NO_HASHES).flatMap((hash) => {
+      const record = this.#tables.headers.get(hash)
+      return record === undefined ? [] : [record.header.stateRoot, record.postState]
+    })
+  }
+
   /** Where a transaction of the canonical chain stands. */
   transactionLocation(hash: Hex): TransactionLocation | undefined {
     return this.#tables.transactions.get(hash) ?? this.#history?.transactionLocation(hash)

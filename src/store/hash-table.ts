@@ -17,8 +17,13 @@ const REMOVED = -1
 /** The bytes of the hash that is looked for; valid within one call. */
 const wanted = new Uint8Array(HASH_BYTES)
 
+/** A table that tells how many entries it has. */
+export interface HashTable extends MemoryTable {
+  readonly size: number
+}
+
 /** Makes a table whose ids are hashes as `0x` text. A range sorts all entries, which nothing does but to copy or check a chain. */
-export function createHashTable(prefix: number): MemoryTable {
+export function createHashTable(prefix: number): HashTable {
   let values = new Arena()
   /** Location + 1 of each entry, in the first slot that was empty from where its search begins. */
   let slots = new Int32Array(FIRST_SLOTS)
@@ -77,6 +82,9 @@ export function createHashTable(prefix: number): MemoryTable {
   }
 
   return {
+    get size() {
+      return size
+    },
     has: (id) => hidden.has(String(id)) || locationOf(String(id)) >= 0,
     get(id) {
       const location = locationOf(String(id))

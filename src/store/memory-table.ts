@@ -72,6 +72,22 @@ export function lowerBound<T>(
   return low
 }
 
+/** Two lists in the order of their keys as one; of two entries with one key the second list's counts. */
+export function mergedEntries(below: readonly TableEntry[], above: readonly TableEntry[]): TableEntry[] {
+  const entries: TableEntry[] = []
+  let at = 0
+  for (const own of above) {
+    let entry = below[at]
+    while (entry !== undefined && compare(entry[0], own[0]) < 0) {
+      entries.push(entry)
+      entry = below[++at]
+    }
+    if (entry !== undefined && compare(entry[0], own[0]) === 0) at++
+    entries.push(own)
+  }
+  return [...entries, ...below.slice(at)]
+}
+
 /** Makes a table whose keys are sorted when a range is first asked for, and kept in order from then on. */
 export function createOrderedTable(prefix: number, keys: KeyCodec<Id>): MemoryTable {
   const locations = new Map<Id, Location>()

@@ -25,7 +25,8 @@ export function nodeSource(reader: KeyValueReader): StateNodes {
     code(hash) {
       const known = recentCode.get(hash)
       if (known !== undefined) return known
-      const found = code.get(hash)
+      // A copy: the array of a store in memory is a part of a large one, which stays as long as any part of it.
+      const found = code.get(hash)?.slice()
       if (found !== undefined) recentCode.set(hash, found)
       return found
     },

@@ -1,6 +1,7 @@
 /** A database whose writes are acknowledged by its log and reach its tables a moment later; reads see them at once. */
 import { NodeError } from '../errors.ts'
 import type { Checkpoints, HeadPosition } from './checkpoint.ts'
+import type { CollectedStates } from './collected-table.ts'
 import { type Level, mergedEntries, plain, sortByKey } from './level-entries.ts'
 import { storageFailure, storageReason } from './storage-failure.ts'
 import type { Change, Id, KeyCodec, KeyValueReader, Operation, Write } from './table.ts'
@@ -14,6 +15,8 @@ import type { WriteAheadLog } from './write-ahead-log.ts'
 
 /** An open database. Reads are synchronous, writes come in batches. */
 export interface Store extends KeyValueReader {
+  /** Of a database in memory. */
+  readonly states?: CollectedStates | undefined
   /** Why no batch is taken at present: the disk refuses writes. Reads go on, and batches are taken again once it takes them. */
   readonly failure: NodeError | undefined
   /** Writes all or nothing, then runs the `after` steps. A later step for a key wins. Throws `storage`; then nothing is written. */

@@ -292,6 +292,7 @@ export function fakeEngine(
     ...parts.dev,
   }
   const engine: Engine = {
+    holdStates: () => undefined,
     config,
     commands,
     queries,

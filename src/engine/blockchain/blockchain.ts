@@ -12,6 +12,7 @@ import type { Store } from '../../store/level.ts'
 import { putCommitted } from '../../store/state-nodes.ts'
 import type { Write } from '../../store/table.ts'
 import type { ChainUpdate, InsertionOutcome } from '../model.ts'
+import type { StateCollector } from './state-collector.ts'
 
 /** Heights whose headers are cached, for BLOCKHASH (256) and fork detection (449). */
 const RECENT_HEIGHTS = 512
@@ -24,6 +25,8 @@ interface Parts {
   readonly trie: StateTrie
   /** Where the database is, for error messages. */
   readonly place: string
+  /** Is told when states leave the chain. */
+  readonly collector?: Pick<StateCollector, 'left'> | undefined
 }
 
 /** A block and the trie nodes of the state after it. */
@@ -68,6 +71,7 @@ export class Blockchain {
   readonly #blocks: BlockStore
   readonly #trie: StateTrie
   readonly #place: string
+  readonly #collector: Parts['collector']
   readonly #recent = new Map<number, { readonly hash: Hex; readonly header: Header }>()
   /** Hashes of canonical blocks, by height; those of `#recent` need not be here. */
   readonly #hashes = new Map<number, Hex>()
@@ -83,6 +87,7 @@ export class Blockchain {
     this.#blocks = parts.blocks
     this.#trie = parts.trie
     this.#place = parts.place
+    this.#collector = parts.collector
     this.#configured = configured
     this.#pristine = pristine
     this.#genesis = parts.blocks.get(pristine.hash) ?? pristine
@@ -264,6 +269,7 @@ export class Blockchain {
     } finally {
       this.#trie.settle(state)
     }
+    this.#collector?.left([this.#head.postState], head.postState)
     this.#setHead(head)
   }
 
@@ -278,14 +284,14 @@ export class Blockchain {
       removed.push(block)
     }
     const writes = removed.flatMap((block) => this.#blocks.retract(block))
-    let height = target.block.header.number + 1
-    for (; this.#blocks.hashesAt(height).length > 0; height++) {
-      writes.push(...this.#blocks.forgetHeight(height))
-    }
-    if (this.#stored(target.hash).postState !== target.postState) writes.push(...this.#blocks.amend(target))
+    const left = [this.#stored(target.hash).postState]
+    const height = target.block.header.number + 1
+    writes.push(...this.#forgetFrom(height, left))
+    if (left[0] !== target.postState) writes.push(...this.#blocks.amend(target))
     await this.#store.batch([...writes, this.#blocks.putHead(target.hash), ...alsoWrite])
     for (const block of removed) this.#forget(block)
     this.#setHead(target)
+    this.#collector?.left(left, target.postState)
     return { removed, added: [] }
   }
 
@@ -308,9 +314,8 @@ export class Blockchain {
       writes.push(...this.#blocks.retract(block))
       block = number === 0 ? undefined : this.#blocks.get(parentHashOf(block))
     }
-    for (let at = height; this.#blocks.hashesAt(at).length > 0; at++) {
-      writes.push(...this.#blocks.forgetHeight(at))
-    }
+    const left: Hex[] = []
+    writes.push(...this.#forgetFrom(height, left))
     for (const block of added) writes.push(...this.#blocks.putAlone(block), ...this.#blocks.extend(block))
     const head = added.at(-1) ?? this.#stored(this.hashAt(height - 1) ?? this.#head.hash)
     writes.push(this.#blocks.putHead(head.hash))
@@ -318,12 +323,23 @@ export class Blockchain {
     await this.#store.batch([...writes, ...alsoWrite])
     this.#forgetAll()
     this.#head = head
+    this.#collector?.left(left, head.postState)
     if (height === 0) {
       this.#pristine = pristine
       this.#genesis = added[0] ?? this.#genesis
     }
     for (const block of added.slice(-RECENT_HEIGHTS)) this.#remember(block)
     return { removed, added }
+  }
+
+  /** Deletes all blocks from a height on; the roots of their states are added to `left`. */
+  #forgetFrom(height: number, left: Hex[]): Write[] {
+    const writes: Write[] = []
+    for (let at = height; this.#blocks.hashesAt(at).length > 0; at++) {
+      if (this.#collector !== undefined) left.push(...this.#blocks.rootsAt(at))
+      for (const write of this.#blocks.forgetHeight(at)) writes.push(write)
+    }
+    return writes
   }
 
   #setHead(head: ExecutedBlock): void {

@@ -26,6 +26,7 @@ import { withUpstreamBridge } from '../fork/bridge-views.ts'
 import { createFork, type Fork } from '../fork/fork.ts'
 import type { ChainAccess } from './ancestry.ts'
 import { Blockchain, type BlockWithState } from './blockchain.ts'
+import { StateCollector } from './state-collector.ts'
 import { checkStoredEnd } from './stored-end.ts'
 import { createBlockValidation } from './validate-block.ts'
 
@@ -41,6 +42,8 @@ export interface Chain extends ChainAccess {
   readonly fork: Fork | undefined
   /** Runs what reads the chain or its states, on a fork again after what it missed was fetched. */
   readonly onDemand: OnDemand
+  /** Drops what no state needs any more, where the store is in memory. */
+  readonly collector: StateCollector | undefined
   /** Another trie over the same store, whose states no other reader sees. */
   openTrie(options: { readonly cacheNodes: number }): StateTrie
   /** The state after a stored block; readers of recently used states are shared. */
@@ -107,12 +110,15 @@ export async function openChain(options: ChainOptions): Promise<Chain> {
     rulesAt: withSignatures(rulesAt, options.signatures),
     onNotice: (notice) => logger.warn(notice),
   })
-  const blockchain = await Blockchain.open({ store, blocks, trie, place }, () => {
+  const collector =
+    store.states && new StateCollector({ states: store.states, blocks, onDropped: () => trie.forgetRead() })
+  const blockchain = await Blockchain.open({ store, blocks, trie, place, collector }, () => {
     if (forked !== undefined) return forked
     const known = built.get(genesis) ?? buildGenesis(genesis, trie, config)
     built.set(genesis, known)
     return known
   })
+  collector?.addRoots(() => [blockchain.pristineGenesis.postState])
   const stateAfter = ({ postState }: ExecutedBlock) => trie.reader(postState)
   const access = { config, blockchain, blocks }
   const notices: string[] = []
@@ -131,6 +137,7 @@ export async function openChain(options: ChainOptions): Promise<Chain> {
     vm,
     fork,
     onDemand: fork?.demand.run ?? runOnce,
+    collector,
     openTrie: (limits) => fork?.openTrie(limits) ?? new StateTrie(nodeSource(store), limits),
     stateAfter,
     headState: () => stateAfter(blockchain.head),

@@ -124,6 +124,8 @@ export async function createSnapshots(parts: EngineParts): Promise<NodeSnapshots
   }
 
   await reload()
+  // Also of a snapshot whose block has left the chain, for that may come back.
+  parts.collector?.addRoots(() => snapshots.roots())
 
   async function rewind(target: ExecutedBlock, alsoWrite: readonly Write[]): Promise<void> {
     const update = await blockchain.rewind(target, [...persistedPool.clear(), ...alsoWrite])

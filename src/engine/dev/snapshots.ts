@@ -88,6 +88,13 @@ export class Snapshots {
     return [...this.#taken]
   }
 
+  /** Roots of their states. */
+  roots(): ReadonlySet<Hex> {
+    const roots = new Set<Hex>()
+    for (const { postState } of this.#taken.values()) roots.add(postState)
+    return roots
+  }
+
   get(id: number): Snapshot | undefined {
     return this.#taken.get(id)
   }

@@ -16,16 +16,21 @@ const CHUNK = 1 << 16
 
 const unzip = promisify(gunzip)
 
-/** The text of a node's dump in chunks. */
-export function* dumpText({ dev, config }: Engine, history: boolean): Generator<string, undefined> {
+/** The text of a node's dump in chunks; the state is that at the first one. */
+export function* dumpText(engine: Engine, history: boolean): Generator<string, undefined> {
+  const release = engine.holdStates()
   let chunk = ''
-  for (const piece of writeStateFile(dev.dump(history), config)) {
-    chunk += piece
-    if (chunk.length < CHUNK) continue
+  try {
+    for (const piece of writeStateFile(engine.dev.dump(history), engine.config)) {
+      chunk += piece
+      if (chunk.length < CHUNK) continue
+      yield chunk
+      chunk = ''
+    }
     yield chunk
-    chunk = ''
+  } finally {
+    release?.()
   }
-  yield chunk
 }
 
 /** Text compressed. */

@@ -85,6 +85,11 @@ export class ForkTrie extends StateTrie {
     return reader
   }
 
+  override forgetRead(): void {
+    super.forgetRead()
+    this.#readers.clear()
+  }
+
   override commit(root: Hex, changes: StateChanges): CommittedState {
     const before = this.#readerAt(root)
     if (before === undefined) return super.commit(root, changes)
