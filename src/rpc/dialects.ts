@@ -13,7 +13,7 @@ import {
 } from '../engine/pool/policy.ts'
 import { type ExecutionFailure, NodeError } from '../errors.ts'
 import { REVERTED, revertReason } from '../evm/failure-message.ts'
-import { type ErrorObject, toErrorObject } from './error-codes.ts'
+import { type ErrorObject, minedMembers, toErrorObject } from './error-codes.ts'
 import type { RpcOptions } from './rpc-options.ts'
 
 /** Whose errors clients get. */
@@ -113,7 +113,7 @@ function failedExecution(failure: ExecutionFailure, dialect: 'hardhat' | 'anvil'
   const { transactionHash: txHash } = failure
   if (dialect === 'anvil') {
     const code = failure.kind === 'reverted' ? EXECUTION_REVERTED : REFUSED.anvil
-    return { code, message: anvilMessage(failure), data }
+    return { code, message: anvilMessage(failure), data, ...minedMembers(failure) }
   }
   // As `hardhat node` sends them: the text of the exception with its class.
   const message = `Error: ${hardhatMessage(failure)}`

@@ -3,6 +3,7 @@ import type { Hex } from '../encoding/hex.ts'
 import {
   type BrokenRule,
   type ErrorKind,
+  type ExecutionFailure,
   NodeError,
   type UnknownMethod,
   type UpstreamFailure,
@@ -64,6 +65,18 @@ export interface ErrorObject {
   readonly code: number
   readonly message: string
   readonly data?: Hex | MinedFailureData | BrokenRule | UpstreamFailure | UnknownMethod
+  /** Of a transaction that was mined and failed: its hash. */
+  readonly transactionHash?: Hex
+  /** Why it failed, also where the reference node's message does not say so: `out of gas`. */
+  readonly reason?: string
+}
+
+/** What the error of a mined failure says beside the members of the reference node. */
+export function minedMembers(
+  failure: ExecutionFailure | undefined,
+): Pick<ErrorObject, 'transactionHash' | 'reason'> {
+  if (failure?.transactionHash === undefined) return {}
+  return { transactionHash: failure.transactionHash, reason: failure.reason }
 }
 
 const INTERNAL = 'Internal server error'
@@ -83,9 +96,8 @@ export function toErrorObject(error: unknown): ErrorObject {
   if (!(error instanceof NodeError)) return { code: ERROR_CODES.internal, message: INTERNAL }
   const { kind, data } = error
   const message = shortened(error)
-  return data === undefined
-    ? { code: ERROR_CODES[kind], message }
-    : { code: ERROR_CODES[kind], message, data }
+  const code = ERROR_CODES[kind]
+  return { code, message, ...(data !== undefined && { data }), ...minedMembers(error.failure) }
 }
 
 /** The refusal of a reply that is longer than `limit` bytes. */
@@ -97,11 +109,14 @@ export function responseTooLong(limit: number): NodeError {
 export class RpcError extends Error {
   readonly code: number
   readonly data: ErrorObject['data']
+  declare readonly transactionHash?: Hex
+  declare readonly reason?: string
 
-  constructor({ code, message, data }: ErrorObject) {
+  constructor({ code, message, data, ...mined }: ErrorObject) {
     super(message)
     this.name = 'RpcError'
     this.code = code
     this.data = data
+    Object.assign(this, mined)
   }
 }

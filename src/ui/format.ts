@@ -85,6 +85,12 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
+/** The reason of a failed frame, without the class and the transaction that the reference node's exceptions name. */
+export function frameFailureText(error: string): string {
+  if (/^(class \S+: )?Not enough gas /.test(error)) return 'out of gas'
+  return error.replace(/^class [\w.$]+: /, '').replace(/, tx(: |\[)0x[0-9a-f]*\]?$/, '')
+}
+
 /** The reason of a failure without the words that all such messages begin with. */
 export function failureText(message: string): string {
   return message.replace(/^VM Exception while processing transaction: /, '')

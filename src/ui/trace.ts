@@ -1,7 +1,7 @@
 /** The call tree of a transaction: its frames with decoded calls and failures, and where a failure began. */
 import { call } from './client.ts'
 import { type DecodedItem, type DecodeItem, decodeAll } from './decode.ts'
-import type { Hex } from './format.ts'
+import { frameFailureText, type Hex } from './format.ts'
 import type { Log } from './model.ts'
 
 /** A frame of the `callTracer`. */
@@ -67,7 +67,7 @@ function firstFrames(root: RawFrame): Set<RawFrame> {
 function failureText({ error, revertReason }: RawFrame, decoded: DecodedItem | null): string | undefined {
   if (error === undefined) return undefined
   if (decoded !== null) return decoded.name === 'Error' ? `"${decoded.text}"` : decoded.text
-  return revertReason ?? error
+  return revertReason ?? frameFailureText(error)
 }
 
 /**

@@ -116,16 +116,31 @@ describe('a transaction mined on the spot', () => {
 
   it('answers a revert with reason and payload', async () => {
     expect(await sendMined(reverted)).toEqual({
-      error: { code: -32015, message: words('revert boom'), data: '0x08c379a0' },
+      error: {
+        code: -32015,
+        message: words('revert boom'),
+        data: '0x08c379a0',
+        transactionHash: creation.hash,
+        reason: 'revert boom',
+      },
     })
     expect(await sendMined({ ...reverted, reason: 'transaction reverted', output: fromHex('0x') })).toEqual({
-      error: { code: -32015, message: words('transaction reverted'), data: '0x' },
+      error: {
+        code: -32015,
+        message: words('transaction reverted'),
+        data: '0x',
+        transactionHash: creation.hash,
+        reason: 'transaction reverted',
+      },
     })
   })
 
-  it('answers any other failure without words of its own, and without data', async () => {
+  it('answers any other failure with the message of a revert and without data, and names it beside', async () => {
     const failure: Failure = { kind: 'failed', reason: 'out of gas', output: fromHex('0x') }
-    expect(await sendMined(failure)).toEqual(refusal(-32015, words('transaction reverted')))
+    const { error } = refusal(-32015, words('transaction reverted'))
+    expect(await sendMined(failure)).toEqual({
+      error: { ...error, transactionHash: creation.hash, reason: 'out of gas' },
+    })
   })
 
   it('answers the hash in any case, if configured so', async () => {
