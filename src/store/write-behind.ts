@@ -73,6 +73,8 @@ export class WriteBehind implements Store {
   #flushing: Promise<void> | undefined
   #rest: Timer | undefined
   #failure: NodeError | undefined
+  /** Why, without paths; the last one. */
+  #reason = ''
   /** Which of the two has failed. */
   readonly #failed = { log: false, level: false }
   #retryMs = FIRST_RETRY_MS
@@ -140,7 +142,9 @@ export class WriteBehind implements Store {
       await this.#settled()
       await this.#recovering
       if (this.#failure !== undefined) await this.#recover()
-      if (this.#failure === undefined) await this.#checkpoints?.write(undefined)
+      if (this.#failure === undefined) {
+        await this.#checkpoints?.write(undefined).catch((error) => this.#fail('level', error))
+      }
       await this.#log.close(this.#failure !== undefined)
     } finally {
       await this.#level.close()
@@ -148,7 +152,7 @@ export class WriteBehind implements Store {
     if (this.#failure === undefined) return
     throw new NodeError(
       'storage',
-      `The database could not be written to the end (${storageReason(this.#failure)}). ` +
+      `The database could not be written to the end (${this.#reason}). ` +
         'What was acknowledged and is not in it is in the write-ahead log; the next start takes it from there.',
     )
   }
@@ -207,7 +211,7 @@ export class WriteBehind implements Store {
   /** Takes no more batches, and tries again after a while. */
   #fail(part: 'log' | 'level', error: unknown): void {
     this.#failed[part] = true
-    this.#failure = storageFailure(error)
+    this.#note(error)
     if (part === 'level') this.#takeBack()
     this.#scheduleRetry()
   }
@@ -251,7 +255,12 @@ export class WriteBehind implements Store {
       this.#retryMs = FIRST_RETRY_MS
     } catch (error) {
       this.#takeBack()
-      this.#failure = storageFailure(error)
+      this.#note(error)
     }
+  }
+
+  #note(error: unknown): void {
+    this.#failure = storageFailure(error)
+    this.#reason = storageReason(error)
   }
 }
