@@ -45,10 +45,12 @@ const sign = (nonce: number) =>
 async function loadAndKill(
   dir: string,
   mode: 'auto' | 'batch',
+  flags: readonly string[],
   random: () => number,
   raw: Map<number, string>,
 ) {
-  const node = await startCommand(['--data-dir', dir, '--mining', mode === 'auto' ? 'auto' : 'manual'])
+  const mining = mode === 'auto' ? 'auto' : 'manual'
+  const node = await startCommand(['--data-dir', dir, '--mining', mining, ...flags])
   const acknowledged: string[] = []
   let nonce = Number(await rpc(node.url, 'eth_getTransactionCount', [COW.address, 'pending']))
   const killAt = Math.floor(random() * 12)
@@ -78,15 +80,19 @@ async function loadAndKill(
 }
 
 describe('a process killed with -9', () => {
-  it.each(['auto', 'batch'] as const)(
-    `keeps all that it acknowledged, %s-mined, ${ROUNDS} times over`,
-    async (mode) => {
+  it.each([
+    ['auto', [], ROUNDS],
+    ['batch', [], ROUNDS],
+    ['batch', ['--fsync'], ROUNDS / 2],
+  ] as const)(
+    'keeps all that it acknowledged, %s-mined, %j, %d times over',
+    async (mode, flags, rounds) => {
       const dir = freshDirectory()
       const random = randomNumbers(mode === 'auto' ? 20260 : 40411)
       const raw = new Map<number, string>()
       const acknowledged: string[] = []
-      for (let round = 0; round < ROUNDS; round++) {
-        acknowledged.push(...(await loadAndKill(dir, mode, random, raw)))
+      for (let round = 0; round < rounds; round++) {
+        acknowledged.push(...(await loadAndKill(dir, mode, flags, random, raw)))
         const node = await createNode({ dataDir: dir, mining: 'manual' })
         try {
           for (const hash of acknowledged) {
@@ -100,7 +106,7 @@ describe('a process killed with -9', () => {
           await node.close()
         }
       }
-      expect(acknowledged.length).toBeGreaterThan(ROUNDS)
+      expect(acknowledged.length).toBeGreaterThan(rounds)
     },
     24_000 * ROUNDS,
   )
