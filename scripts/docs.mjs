@@ -137,6 +137,7 @@ function exampleLines({ name, examples: [example] }) {
     `Example${varies}:`,
     '',
     '```text',
+    ...(example.summary === undefined ? [] : [example.summary]),
     `→ ${JSON.stringify({ method: name, params })}`,
     `← ${result}`,
     '```',

@@ -2,6 +2,7 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
 import { toHex } from '../encoding/hex.ts'
+import { NodeError } from '../errors.ts'
 import { createNode } from '../node.ts'
 import type { NodeOptions } from '../options/options.ts'
 import { compressed } from '../rpc/wire/state-file.ts'
@@ -11,10 +12,10 @@ import type { Writers } from './start.ts'
 import { loadStateFile, readStateText } from './state-files.ts'
 
 /** The head as text. */
-async function loadIntoDirectory(file: string, options: NodeOptions): Promise<string> {
+async function loadIntoDirectory(file: string, options: NodeOptions, isForced: boolean): Promise<string> {
   const node = await createNode({ ...options, mining: 'manual' })
   try {
-    await loadStateFile(node, file)
+    await loadStateFile(node, file, isForced)
     const { hash, block } = node.engine.queries.head()
     return `block ${block.header.number} (${hash})`
   } finally {
@@ -40,11 +41,15 @@ export function fillLoadCommand(command: Command, { output }: Writers): void {
   )
   addUrlFlag(command, 'to load into')
   addChainFlags(command)
-  command.allowExcessArguments(false).action(async (file: string) => {
+  command.option('--force', 'load a state of another chain id into a data directory')
+  command.allowExcessArguments(false).action(async (file: string, { force = false }: { force?: boolean }) => {
     const url = runningNode(command)
+    if (force && url !== undefined) {
+      throw new NodeError('invalid-options', '--force is for a data directory, not for --url.')
+    }
     const head =
       url === undefined
-        ? await loadIntoDirectory(file, await chainOptions(command))
+        ? await loadIntoDirectory(file, await chainOptions(command), force)
         : await loadIntoRemote(file, url)
     output.write(`Loaded ${file}. The head is ${head}.`)
   })

@@ -57,10 +57,10 @@ export async function writeStateText(path: string, text: Iterable<string>): Prom
   })
 }
 
-/** Loads a state file into a node. Throws `invalid-options` naming the file. */
-export async function loadStateFile({ engine }: Node, path: string): Promise<void> {
+/** Loads a state file into a node, where it is forced also one of another chain id. Throws `invalid-options` naming the file. */
+export async function loadStateFile({ engine }: Node, path: string, isForced = false): Promise<void> {
   const text = await readStateText(path)
-  await within(path, () => loadStateText(engine, text))
+  await within(path, () => loadStateText(engine, text, isForced))
 }
 
 /** The options of a node with those of a genesis file; options that are given decide. Throws `invalid-options`. */

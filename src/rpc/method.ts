@@ -26,6 +26,8 @@ export type Arguments<P extends NamedParameters> = {
 
 /** A call that holds on a fresh local chain (`--chain regtest`, nothing mined yet), wire values. */
 export interface Example {
+  /** Calls before it, without which there is nothing to ask. */
+  readonly after?: readonly { readonly method: string; readonly params: readonly unknown[] }[]
   readonly params: readonly unknown[]
   readonly result: unknown
   /** The answer is another one each time, or on each machine: this is one of them, and only its form holds. */

@@ -72,8 +72,9 @@ function describeMethod(method: AnyMethod): Entry {
     })),
     result: { name: 'result', schema: jsonSchema(method.result(), schemas) },
     errors: errorsOf(method),
-    examples: method.examples.map(({ params, result, varies }, i) => ({
+    examples: method.examples.map(({ after, params, result, varies }, i) => ({
       name: `${method.name} ${i + 1}`,
+      ...(after && { summary: `After ${after.map((call) => JSON.stringify(call)).join(', ')}` }),
       ...(varies && { description: 'The answer is another one each time, or on each machine.' }),
       params: params.map((value, at) => ({ name: method.params[at]?.name ?? String(at), value })),
       result: { name: 'result', value: result },

@@ -2,6 +2,7 @@
  * `tandem anvil` as launchers use it. The parser follows the rules of alloy's node bindings
  * (alloy-rs/alloy, crates/node-bindings/src/nodes/anvil.rs); prool itself runs in `npm run test:tools`.
  */
+
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -14,6 +15,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import type { AnvilSettings } from '../../src/cli/anvil/flag-values.ts'
 import { ANVIL_FLAGS } from '../../src/cli/anvil/flags.ts'
 import type { NodeOptions } from '../../src/options/options.ts'
+import { runCommand } from '../support/command.ts'
 import { rpc } from '../support/json-rpc.ts'
 
 const MAIN = fileURLToPath(new URL('../../dist/cli/anvil.js', import.meta.url))
@@ -257,5 +259,20 @@ describe('a flag', () => {
       ANVIL_FLAGS.flatMap(({ flags, aliases = [] }) => [...flags.split(/[ ,]+/), ...aliases]),
     )
     expect(ALL.filter((flag) => !known.has(flag))).toEqual([])
+  })
+})
+
+describe('flags that exclude each other', () => {
+  // What anvil 1.x says of them.
+  it.each([
+    [['--no-mining', '-b', '1'], "the argument '--no-mining' cannot be used with '--block-time <SECONDS>'"],
+    [
+      ['--block-time', '1', '--no-mine'],
+      "the argument '--block-time <SECONDS>' cannot be used with '--no-mining'",
+    ],
+    [['-b1', '--no-mining'], "the argument '--block-time <SECONDS>' cannot be used with '--no-mining'"],
+  ])('%j', async (flags, message) => {
+    const { code, stderr } = await runCommand(['anvil', '--port', '0', ...flags])
+    expect([code, stderr]).toEqual([2, `tandem: ${message}\n`])
   })
 })

@@ -11,7 +11,6 @@ import { restoreTransaction, type Transaction } from '../transaction.ts'
 import type {
   AccountChange,
   BlockRecord,
-  ChainIdentity,
   DumpedHead,
   PartialAccount,
   StateChangeRecord,
@@ -204,7 +203,15 @@ function requireChecksum(text: string): void {
   }
 }
 
-function ownFile(json: object, text: string, identity: ChainIdentity, config: ChainConfig): StateFile {
+/** Throws `invalid-params` where a file of the same network has another chain id. */
+function requireChainId(found: number, { name, chainId }: ChainConfig): void {
+  if (found === chainId) return
+  throw invalidParams(
+    `The state file is of chain id ${found}, not of that of this chain (${name}, chain id ${chainId}); tandem load --force loads it all the same.`,
+  )
+}
+
+function ownFile(json: object, text: string, config: ChainConfig, isForced: boolean): StateFile {
   const version = 'version' in json ? json.version : undefined
   if (version !== STATE_VERSION) {
     throw invalidParams(
@@ -214,11 +221,12 @@ function ownFile(json: object, text: string, identity: ChainIdentity, config: Ch
   requireChecksum(text)
   const file = check(envelope, json, 'state file')
   const { chain, chainId, head, history, pool } = file
-  if (chain !== identity.chain || chainId !== identity.chainId) {
+  if (chain !== config.name) {
     throw invalidParams(
-      `The state file is of chain ${chain} (chain id ${chainId}), not ${identity.chain} (chain id ${identity.chainId}).`,
+      `The state file is of chain ${chain} (chain id ${chainId}), not ${config.name} (chain id ${config.chainId}).`,
     )
   }
+  if (!isForced) requireChainId(chainId, config)
   if (history === undefined) {
     return { kind: 'accounts', accounts: new Map([...file.accounts, ...file.otherAccounts]) }
   }
@@ -259,9 +267,9 @@ function foreignAccounts(json: Record<string, unknown>): ReadonlyMap<Hex, Partia
 
 /**
  * Reads the text of a state file for a chain. Throws `invalid-params` in a sentence when it is none, and for a file of
- * this node of another version or chain, or with a wrong checksum.
+ * this node of another version or chain, or with a wrong checksum; also for one of another chain id, unless it is forced.
  */
-export function readStateFile(text: string, config: ChainConfig): StateFile {
+export function readStateFile(text: string, config: ChainConfig, isForced = false): StateFile {
   let json: unknown
   try {
     json = JSON.parse(text)
@@ -270,7 +278,9 @@ export function readStateFile(text: string, config: ChainConfig): StateFile {
   }
   if (!isObject(json)) throw invalidParams('The state is no JSON object.')
   if (json.format === STATE_FORMAT) {
-    return ownFile(json, text, { chain: config.name, chainId: config.chainId }, config)
+    return ownFile(json, text, config, isForced)
   }
+  const settings = isObject(json.config) ? json.config.chainId : undefined
+  if (typeof settings === 'number' && !isForced) requireChainId(settings, config)
   return { kind: 'accounts', accounts: foreignAccounts(json) }
 }

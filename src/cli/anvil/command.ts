@@ -40,6 +40,18 @@ function emptySettings(): AnvilSettings {
   }
 }
 
+/** Anvil's refusal of two flags, in the words of its command line: the one that was typed first stands first. */
+function checkMiningFlags(words: readonly string[]): void {
+  const at = (name: RegExp) => words.findIndex((word) => name.test(word))
+  const flags = [
+    { at: at(/^(-b.*|--block-?[tT]ime(=.*)?)$/), name: '--block-time <SECONDS>' },
+    { at: at(/^--no-min(e|ing)$/), name: '--no-mining' },
+  ].sort((a, b) => a.at - b.at)
+  const [first, second] = flags
+  if (first === undefined || second === undefined || first.at < 0) return
+  throw new NodeError('invalid-options', `the argument '${first.name}' cannot be used with '${second.name}'`)
+}
+
 /** Reads the typed flags in the order of the table. Throws `invalid-options`. */
 function settingsOf(command: Command, env: NodeJS.ProcessEnv): AnvilSettings {
   const settings = emptySettings()
@@ -123,6 +135,7 @@ export function fillAnvilCommand(command: Command, { output }: NodeWriters): voi
   }
   command.allowExcessArguments(false).action(async () => {
     endAtSignal()
+    checkMiningFlags(process.argv)
     const asked = settingsOf(command, process.env)
     checkForkFlags(asked.node)
     await chooseMnemonic(asked)

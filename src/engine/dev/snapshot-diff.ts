@@ -1,5 +1,6 @@
 /** What differs between two snapshots: accounts by their trie nodes, blocks by their parents, the pool by hash. */
 import type { ExecutedBlock } from '../../chain/block.ts'
+import { equal } from '../../encoding/bytes.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
 import type { AccountDifference } from '../../state/state-trie.ts'
@@ -69,11 +70,10 @@ export function createSnapshotDiff({
       account === undefined ? new Uint8Array(0) : reader.code(account.codeHash)
     for (const difference of trie.differences(from, to)) {
       const { before, after } = difference
-      const code =
-        before?.codeHash === after?.codeHash
-          ? undefined
-          : { before: codeIn(old, before), after: codeIn(now, after) }
-      yield { ...difference, code }
+      const code = { before: codeIn(old, before), after: codeIn(now, after) }
+      // An account that came or went may have no code on either side.
+      const isSame = before?.codeHash === after?.codeHash || equal(code.before, code.after)
+      yield { ...difference, code: isSame ? undefined : code }
     }
   }
 

@@ -37,6 +37,12 @@ export async function openUpstream(
     systemDeps((message) => logger.warn(message)),
   )
   const { origin, client, isSameFamily } = remote.upstream
+  if (settings.isOffline && isOpen && known === undefined) {
+    const { number, hash, chainId } = remote.point
+    logger.info(
+      `offline, the fork goes on from block ${number} (${hash}) of chain id ${chainId}, which the cache has`,
+    )
+  }
   if (!isSameFamily) {
     logger.warn(
       `the upstream ${origin} (${client}) is of another family: gas, opcodes and precompiled contracts here are this chain's`,

@@ -72,9 +72,9 @@ export function isStateText(value: string): boolean {
   return value.length > 2 && value.length % 2 === 0 && isHexDigits(value.slice(2))
 }
 
-/** Loads the text of a state file. Throws `invalid-params`, with nothing changed. */
-export async function loadStateText({ dev, config }: Engine, text: string): Promise<void> {
-  const file = readStateFile(text, config)
+/** Loads the text of a state file, where it is forced also one of another chain id. Throws `invalid-params`, with nothing changed. */
+export async function loadStateText({ dev, config }: Engine, text: string, isForced = false): Promise<void> {
+  const file = readStateFile(text, config, isForced)
   if (file.kind === 'accounts') await dev.loadAccounts(file.accounts)
   else await dev.loadChain(file)
 }

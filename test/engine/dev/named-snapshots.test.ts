@@ -61,6 +61,21 @@ it('a snapshot whose block was replaced answers false, and those after it stay',
   expect(await ask(node, 'evm_revert', '0x2')).toBe(true)
 })
 
+it('a difference lists no code of an account that came without any', async () => {
+  const node = await nodeWith()
+  const to = '0x00000000000000000000000000000000000ab1e5'
+  await ask(node, 'evm_snapshot', 'before')
+  await ask(node, 'hardhat_setBalance', to, '0x7')
+  expect((await ask(node, 'evm_diff', 'before')).accounts[to]).toEqual({
+    balance: { from: '0x0', to: '0x7' },
+  })
+  expect(
+    (await ask(node, 'evm_snapshot', 'after')) && (await ask(node, 'evm_diff', 'after', 'before')),
+  ).toEqual({
+    accounts: { [to]: { balance: { from: '0x7', to: '0x0' } } },
+  })
+})
+
 it('the length of a record counts the transactions of the pool', async () => {
   const node = await nodeWith({ mining: 'manual' })
   const [from] = await ask(node, 'eth_accounts')

@@ -6,6 +6,7 @@ import { invalidParams } from '../../../errors.ts'
 import { timeLeft } from '../../deadlines.ts'
 import { type Context, method } from '../../method.ts'
 import { Address, Quantity } from '../../wire/scalars.ts'
+import { COW } from '../example-accounts.ts'
 
 /** `balanceOf(address)` and `allowance(address,address)`. */
 const BALANCE_OF = fromHex('0x70a08231')
@@ -29,6 +30,10 @@ async function setAnswer(
   return null
 }
 
+/** The token of the example, and code that answers the value of the slot whose number is the address that is asked for. */
+const TOKEN = '0x00000000000000000000000000000000000dead1'
+const BALANCES = '0x6004355460005260206000f3'
+
 export const anvil_dealERC20 = method({
   name: 'anvil_dealERC20',
   heavy: true,
@@ -38,7 +43,13 @@ export const anvil_dealERC20 = method({
     'Sets the balance of an account in a token. The slot is found by overriding those that `balanceOf` reads, so the layout does not matter, and proxies are served; a balance that is computed or packed with other values is refused.',
   params: { address: Address, token: Address, balance: Quantity },
   result: () => z.null(),
-  examples: [],
+  examples: [
+    {
+      after: [{ method: 'hardhat_setCode', params: [TOKEN, BALANCES] }],
+      params: [COW, TOKEN, '0xde0b6b3a7640000'],
+      result: null,
+    },
+  ],
   run: ({ address, token, balance }, context) => setAnswer(token, BALANCE_OF, [address], balance, context),
 })
 

@@ -52,7 +52,46 @@ export const eth_simulateV1 = method({
     'initcode-too-long',
     'too-many-blocks',
   ],
-  examples: [],
+  examples: [
+    {
+      params: [{ blockStateCalls: [{ calls: [{ from: COW, to: NOBODY, value: '0x5' }] }] }, 'earliest'],
+      result: [
+        {
+          number: '0x1',
+          hash: '0xf0ddc6a97ffefb745991ba744019aa29ad7e9dfacea055c4fa6d5e89dcacf076',
+          parentHash: '0x8ea789fabef0dd4946ed53f001e7b6f8a8d0c22a612a6099fc7f93c990af68fe',
+          mixHash: '0x0000000000000000000000000000000000000000000000000000000000000000',
+          nonce: '0x0000000000000000',
+          sha3Uncles: '0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347',
+          logsBloom:
+            '0x00000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000',
+          transactionsRoot: '0xeaed58131df0cba3d68fdb3cf37e3e358b07c4b1808d95415dbd88dc971c6c30',
+          stateRoot: '0x488cc8408d81c8bb26f593ea9ac5494bb55cea0f2f1a07d15c320e5539c7e6d4',
+          receiptsRoot: '0xf98d6a85d8c70e7d098c465900328549add3b69cc63f5e34a148338dda3669a7',
+          miner: '0x0000000000000000000000000000000000000000',
+          difficulty: '0x1',
+          totalDifficulty: '0x2',
+          extraData: '0x',
+          size: '0x1f9',
+          gasLimit: '0x989680',
+          gasUsed: '0x5208',
+          timestamp: '0xa',
+          transactions: ['0xff7c764511560cc8f43e2f9d6e7291a1de3a99689bc007059df929cb9598a754'],
+          uncles: [],
+          minimumGasPrice: '0x0',
+          bitcoinMergedMiningHeader: '0x',
+          bitcoinMergedMiningCoinbaseTransaction: '0x',
+          bitcoinMergedMiningMerkleProof: '0x',
+          hashForMergedMining: '0xf0ddc6a97ffefb745991ba744019aa29ad7e9dfacea055c4fa6d5e89dcacf076',
+          paidFees: '0x0',
+          cumulativeDifficulty: '0x1',
+          rskPteEdges: [],
+          baseEvent: null,
+          calls: [{ status: '0x1', returnData: '0x', gasUsed: '0x5208', logs: [] }],
+        },
+      ],
+    },
+  ],
   async run({ payload, block }, context) {
     const { engine } = context
     const {

@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest'
+import { createNode } from '../../../src/index.ts'
+import { silentLogger } from '../../../src/logger.ts'
+import { servedNode } from '../../support/served-node.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+
+it('a fork without network says which block it took, where none was named', async () => {
+  const upstream = await servedNode()
+  const forkCacheDir = temporaryFolder()
+  const { hash } = upstream.node.engine.queries.head()
+  await (await createNode({ fork: upstream.url, forkCacheDir })).close()
+  const lines: string[] = []
+  const logger = { ...silentLogger, info: (message: string) => void lines.push(message) }
+  const offline = { fork: upstream.url, forkCacheDir, forkOffline: true, logger }
+  await (await createNode(offline)).close()
+  expect(lines).toEqual([
+    `offline, the fork goes on from block 0 (${hash}) of chain id 33, which the cache has`,
+  ])
+  await (await createNode({ ...offline, fork: `${upstream.url}@0` })).close()
+  expect(lines).toHaveLength(1)
+  await upstream.close()
+})
