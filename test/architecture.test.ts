@@ -37,7 +37,7 @@ const PUBLIC = 'index.ts'
 const LIBRARY_PLACES: Record<string, RegExp> = {
   '@ethereumjs/evm': /^(evm|comparison|ethereumjs)\//,
   '@ethereumjs/common': /^(evm|comparison|ethereumjs)\//,
-  '@ethereumjs/trie': /^comparison\//,
+  '@ethereumjs/trie': /^(comparison\/|state\/remote\/state-proofs\.ts$)/,
   '@ethereumjs/vm': /^comparison\//,
   '@ethereumjs/rlp': /^encoding\/rlp\.ts$/,
   '@scure/base': /^encoding\/base58\.ts$/,

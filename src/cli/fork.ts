@@ -33,6 +33,7 @@ const FETCHING = [
   'forkCallsPerDay',
   'forkCacheDir',
   'forkCacheSize',
+  'forkVerify',
 ] as const
 /** Settings that decide which accounts a start reads, to give them a balance. */
 const ACCOUNTS = ['wallet', 'accounts', 'mnemonic', 'derivationPath'] as const

@@ -162,6 +162,11 @@ export const FORK_SETTINGS = {
     help: 'keep nothing of the upstream on disk',
     fallback: true,
   }),
+  forkVerify: setting(yesOrNo, {
+    flag: '--fork-verify',
+    help: 'ask the upstream for proofs of accounts and slots (eth_getProof), and refuse what they contradict; what it does not prove is taken as it is, which the log states',
+    fallback: false,
+  }),
   forkOffline: setting(yesOrNo, {
     flag: '--fork-offline',
     help: 'answer from that directory alone: no request is sent, and what is missing is an error',

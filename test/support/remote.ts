@@ -54,6 +54,7 @@ export function remoteSettings(urls: readonly string[], given: Partial<RemoteSet
     callsPerDay: 0,
     cacheBytes: 1 << 30,
     isOffline: false,
+    isVerified: false,
     ...given,
   }
 }

@@ -226,7 +226,7 @@ export async function findOffline(settings: RemoteSettings): Promise<FoundPoint>
   }
   const points: FoundPoint[] = []
   const origins = settings.urls.map(originOf)
-  const scope = cacheScope(origins)
+  const scope = cacheScope(origins, settings.isVerified)
   for (const candidate of await listCache(cacheDir, chainId)) {
     if (candidate.scope !== scope || !fits(candidate, block)) continue
     const memory = await readCached(candidate.path, { hash: candidate.block.hash, scope })

@@ -24,6 +24,7 @@ import { untriedHints } from './remote-call.ts'
 import { createRemoteState, type StateParts } from './remote-state.ts'
 import { createRpcClient, type RpcClient } from './rpc-client.ts'
 import type { RemoteDeps, RemoteSettings } from './settings.ts'
+import { createVerification } from './verification.ts'
 import { readAnswer, WireHeader } from './wire.ts'
 
 /** States of blocks that are kept. */
@@ -122,7 +123,7 @@ async function build(
   const { isOffline, cacheDir, cacheBytes } = settings
   const found = isOffline ? await findOffline(settings) : await findOnline(client, settings)
   const { point, isSameFamily } = found
-  const scope = cacheScope(settings.urls.map(originOf))
+  const scope = cacheScope(settings.urls.map(originOf), settings.isVerified)
   const limits =
     cacheDir === undefined ? undefined : { root: cacheDir, chainId: point.chainId, scope, bytes: cacheBytes }
   if (limits !== undefined) await noteOldFormat(limits.root, point.chainId, deps.notice)
@@ -136,7 +137,17 @@ async function build(
   const blocks = createChainBlocks(blockParts)
   const head = await headOf(blocks, found, asker.origin())
   const transaction = await transactionOf(found, blockParts)
-  const stateParts: StateParts = { asker, cache, config, capabilities, hints: untriedHints() }
+  const { headerByHash } = blocks
+  const { notice } = deps
+  const verificationParts = { asker, config, capabilities, isSameFamily, headerByHash, notice }
+  const stateParts: StateParts = {
+    asker,
+    cache,
+    config,
+    capabilities,
+    hints: untriedHints(),
+    ...(settings.isVerified && { verify: createVerification(verificationParts) }),
+  }
   const states = new RecentMap<Hex, RemoteState>(KEPT_STATES)
   const headState = createRemoteState(point, stateParts)
   let urls = settings.urls
@@ -177,7 +188,7 @@ async function build(
     async setUrls(next) {
       if (!isOffline) await replaceUrls(client, urls, next, found)
       urls = next
-      if (cacheScope(next.map(originOf)) !== scope)
+      if (cacheScope(next.map(originOf), settings.isVerified) !== scope)
         cache.stop('it belongs to another URL than the present one')
     },
     waitLimit: client.waitLimit,

@@ -28,6 +28,12 @@ export interface StateParts {
   readonly config: ChainConfig
   readonly capabilities: Capabilities
   readonly hints: HintMethods
+  /** Checks what was fetched against proofs; absent where they are not asked for. */
+  readonly verify?: (
+    block: RemoteBlockId,
+    items: readonly StateItem[],
+    records: readonly CacheRecord[],
+  ) => Promise<void>
 }
 
 /** Messages of nodes that have a block and no longer its state. */
@@ -144,6 +150,7 @@ export function createRemoteState(block: RemoteBlockId, parts: StateParts): Remo
       records.push(...request.records(results.slice(at, at + request.calls.length)))
       at += request.calls.length
     }
+    await parts.verify?.(block, items, records)
     return records
   }
 

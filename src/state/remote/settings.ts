@@ -30,6 +30,8 @@ export interface RemoteSettings {
   readonly rate: number
   /** Most calls in 24 hours; 0 is no limit. */
   readonly callsPerDay: number
+  /** Ask for proofs of the state, and refuse what they contradict? */
+  readonly isVerified: boolean
   /** Where answers are kept; in memory only where it is absent. */
   readonly cacheDir?: string
   /** Most bytes of that directory. */
@@ -71,6 +73,7 @@ export function remoteSettingsOf(
     ...(options.forkCache && { cacheDir: forkCacheDir ?? defaultCacheDir(env) }),
     cacheBytes: options.forkCacheSize * MEGABYTE,
     isOffline: options.forkOffline,
+    isVerified: options.forkVerify,
   }
 }
 
