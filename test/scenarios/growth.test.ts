@@ -7,7 +7,9 @@ import { createNode, type Node, type NodeOptions } from '../../src/index.ts'
 import { ask } from '../support/state-files.ts'
 import { countWork } from '../support/work.ts'
 
-const SIZES = [60, 320] as const
+const [FEW, MANY] = [60, 320] as const
+/** Sizes of which `npm run bench:growth` prints a table. */
+const PRINTED = (process.env.GROWTH_SIZES ?? '').split(',').filter(Boolean).map(Number)
 /** Trees and binary searches grow by a step or three. */
 const SLACK = 1.5
 const NOW = 1_900_000_000
@@ -111,9 +113,18 @@ async function workAt(size: number, { options, grow, before, calls }: Growth): P
   }
 }
 
-describe.each(Object.entries(GROWTHS))('with more %s', (_, growth) => {
+describe.each(Object.entries(GROWTHS))('with more %s', (what, growth) => {
+  it.runIf(PRINTED.length > 0)('is printed', async () => {
+    const table: Record<string, Record<string, number>> = {}
+    for (const size of PRINTED) {
+      for (const [call, work] of await workAt(size, growth)) table[call] = { ...table[call], [size]: work }
+    }
+    console.log(what)
+    console.table(table)
+  })
+
   it('a call is as much work as before', async () => {
-    const [few, many] = [await workAt(SIZES[0], growth), await workAt(SIZES[1], growth)]
+    const [few, many] = [await workAt(FEW, growth), await workAt(MANY, growth)]
     const grown = few.map(([call, work], at) => ({ call, from: work, to: many[at]?.[1] ?? 0 }))
     expect(grown.filter(({ from, to }) => to > SLACK * from + 20)).toEqual([])
   })
@@ -132,9 +143,9 @@ it('init code is recognised among many contracts without a look at each', async 
   }
   const [known, argument] = [codeAt(3), new Uint8Array(32)]
   const recognise = () => registry.creation(concat(known, argument))
-  await eachOf(SIZES[0], register)
+  await eachOf(FEW, register)
   const [few = 0] = await countWork([recognise])
-  for (let index = SIZES[0]; index < SIZES[1]; index++) await register(index)
+  for (let index = FEW; index < MANY; index++) await register(index)
   expect(recognise()?.name).toBe('C3')
   const [many = 0] = await countWork([recognise])
   expect(many).toBeLessThan(SLACK * few + 20)
