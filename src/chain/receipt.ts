@@ -59,13 +59,19 @@ function writeLog(out: Uint8Array, at: number, log: Log): number {
   return writeString(out, next, log.data)
 }
 
-/** The receipts that were encoded last: those of a block are wanted for its root and again for the disk. */
-let latest: { readonly receipts: readonly Receipt[]; readonly encoded: readonly Uint8Array[] } | undefined
+/** Receipts that were encoded once: those of a block are wanted for its root and again for the disk, and then no more. */
+const encodedOnce = new WeakMap<readonly Receipt[], readonly Uint8Array[]>()
 
 /** The bytes of each receipt of a block, whose list does not change any more. */
 export function encodeReceipts(receipts: readonly Receipt[]): readonly Uint8Array[] {
-  if (latest?.receipts !== receipts) latest = { receipts, encoded: receipts.map(encodeReceipt) }
-  return latest.encoded
+  const known = encodedOnce.get(receipts)
+  if (known !== undefined) {
+    encodedOnce.delete(receipts)
+    return known
+  }
+  const encoded = receipts.map(encodeReceipt)
+  encodedOnce.set(receipts, encoded)
+  return encoded
 }
 
 /**

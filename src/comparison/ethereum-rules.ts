@@ -133,6 +133,8 @@ const NO_POINT_EVALUATION: NonNullable<EVMOpts['customPrecompiles']>[number] = {
 }
 
 const commons = new Map<string, Common>()
+/** Rules kept: each network has a chain id, and so may each node of a process. */
+const MOST_COMMONS = 64
 
 /** The library's rules of a fork; one object for each fork and chain id. */
 export function forkRules(chainId: number, hardfork: EthereumFork): Common {
@@ -150,6 +152,7 @@ export function forkRules(chainId: number, hardfork: EthereumFork): Common {
     }
     common = new Common({ chain, hardfork, customCrypto: { keccak256 } })
     for (const params of [paramsEVM, paramsVM, paramsTx]) common.updateParams(params)
+    if (commons.size === MOST_COMMONS) commons.clear()
     commons.set(key, common)
   }
   return common
