@@ -112,6 +112,21 @@ export async function openLevel(
   return { level: levelOver(database, folder), overlooked }
 }
 
+/**
+ * Has LevelDB make the list of its files anew from those that are there, for a database that it does not open. Entries of a
+ * file that cannot be read are lost. Throws `database`.
+ */
+export async function rebuildLevel(directory: string): Promise<void> {
+  const { Level } = await import('level')
+  try {
+    if ('repair' in Level && typeof Level.repair === 'function') {
+      await Level.repair(join(directory, DATABASE_FOLDER))
+    }
+  } catch (error) {
+    throw refusal(directory, error)
+  }
+}
+
 /** The refusal for an error of LevelDB. */
 export function refusal(directory: string, error: unknown): NodeError {
   if (error instanceof NodeError) return error

@@ -20,7 +20,7 @@ import {
   requireDatabase,
 } from './identity.ts'
 import type { Level } from './level-entries.ts'
-import { isOfLevel, openLevel, refusal } from './level-files.ts'
+import { isOfLevel, openLevel, rebuildLevel, refusal } from './level-files.ts'
 import { hasSegment } from './log-format.ts'
 import { type LoggedStoreOptions, openLoggedStore, readLog } from './logged-store.ts'
 import { createMemoryStore } from './memory-store.ts'
@@ -69,12 +69,18 @@ export async function openStore(options: StoreOptions): Promise<Store> {
 
 /**
  * Goes back to the last batch before the damage of a directory's log, where it is damaged, and accepts what LevelDB has left
- * where that lost the end of its own. `onNotice` is told in sentences what is left out. Throws `database` as `openStore` does,
+ * where that lost the end of its own, or the list of its files. `onNotice` is told in sentences what is left out. Throws `database` as `openStore` does,
  * where LevelDB cannot be opened, and when there is none.
  */
 export async function repairStore(dataDir: string, onNotice: (sentence: string) => void): Promise<void> {
   const identity = await requireDatabase(dataDir)
-  const { level, overlooked } = await openLevel(dataDir, { createIfMissing: false })
+  const open = () => openLevel(dataDir, { createIfMissing: false })
+  const { level, overlooked } = await open().catch(async (error) => {
+    if (!(error instanceof DamagedError)) throw error
+    onNotice(`LevelDB makes its list of files anew: ${error.problem}.`)
+    await rebuildLevel(dataDir)
+    return open()
+  })
   try {
     const last = readCheckpoint(dataDir)
     for (const problem of damages(dataDir, identity, level, overlooked, last)) {

@@ -7,7 +7,7 @@ import { CHAINS } from '../../src/chain/config.ts'
 import { type Fault, verifyStore } from '../../src/engine/verification/verify.ts'
 import { NodeError } from '../../src/errors.ts'
 import { createNode } from '../../src/index.ts'
-import { openStoreForReading, openStoreForVerification } from '../../src/store/level.ts'
+import { openStoreForReading, openStoreForVerification, repairStore } from '../../src/store/level.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 let parent: string
@@ -230,6 +230,20 @@ describe('a database that was closed', () => {
       chainId: 33,
       head: { number: 9, hash: hashes[9] },
     })
+  })
+
+  it.each([
+    [/^db\/CURRENT$/, 'is deleted'],
+    [/^db\/CURRENT$/, 'is emptied'],
+    [/^db\/MANIFEST/, 'is cut in half'],
+    [/^db\/MANIFEST/, 'is deleted'],
+  ] as const)('is whole after a repair where %s %s', async (kind, damage) => {
+    const dataDir = damagedCopy(closed, kind, damage)
+    const notices: string[] = []
+    await repairStore(dataDir, (sentence) => notices.push(sentence))
+    expect(notices).toEqual([expect.stringMatching(/^LevelDB makes its list of files anew: .*\.$/)])
+    expect(await faultsOf(dataDir)).toEqual([])
+    expect(await start(dataDir)).toBe(9)
   })
 
   it('is not read where LevelDB has lost the end', async () => {
