@@ -27,8 +27,8 @@ const KEPT: Readonly<Record<string, string>> = {
   'chain/merged-mining/sha256-midstate.ts: schedule': '64 words, valid within a call',
   'chain/receipt.ts: encodedOnce': 'goes with its receipts',
   'chain/signature.ts: compact': '64 bytes, valid within a call',
-  'cli/anvil/flags.ts: always': 'a constant without members',
-  'cli/anvil/flags.ts: never': 'a constant without members',
+  'cli/anvil/flags.ts: always': 'a function',
+  'cli/anvil/flags.ts: never': 'a function',
   'cli/secrets.ts: secretOptions': 'goes with its option',
   'comparison/ethereum-rules.ts: commons':
     'the rules of a fork and chain id, cleared when a fixed number is reached',
