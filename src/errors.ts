@@ -2,71 +2,75 @@
 import type { Hex } from './encoding/hex.ts'
 
 /** Why something was refused. The JSON-RPC number of each stands in `rpc/error-codes.ts`. */
-export type ErrorKind =
+export const ERROR_KINDS = [
   /** The message is not JSON. */
-  | 'parse-error'
+  'parse-error',
   /** The JSON is not a request, or a batch is too large. */
-  | 'invalid-request'
+  'invalid-request',
   /** A named block, or its state, does not exist. */
-  | 'block-not-found'
-  | 'method-not-found'
-  | 'invalid-params'
+  'block-not-found',
+  'method-not-found',
+  'invalid-params',
   /** A bug of ours; the words never carry its details. */
-  | 'internal'
-  | 'wallet-disabled'
+  'internal',
+  'wallet-disabled',
   /** A passphrase does not open the account's key. */
-  | 'wrong-passphrase'
+  'wrong-passphrase',
   /** An estimate failed because the sender cannot pay. */
-  | 'insufficient-funds'
-  | 'filter-not-found'
+  'insufficient-funds',
+  'filter-not-found',
   /** Automining accepted the transaction, but no block took it. */
-  | 'not-mined'
+  'not-mined',
   /** A transaction is in the pool, and no block had it in the time that the caller wanted to wait; data is its hash (EIP-7966). */
-  | 'receipt-timeout'
+  'receipt-timeout',
   /** A transaction whose receipt the caller wants to wait for is queued behind a missing nonce; data is its hash (EIP-7966). */
-  | 'not-runnable'
+  'not-runnable',
   /** The pool refused a transaction. */
-  | 'transaction-refused'
+  'transaction-refused',
   /** Time or response size ran out. */
-  | 'limit-exceeded'
+  'limit-exceeded',
   /** The caller has gone, or has aborted the call; the message says how far it came. */
-  | 'cancelled'
+  'cancelled',
   /** A log query asked for more blocks or logs than the limit. */
-  | 'log-limit'
+  'log-limit',
   /** More than a caller may have: logs or blocks on the hosted service, filters, subscriptions. */
-  | 'too-many'
+  'too-many',
   /** Code reverted or failed; data is the revert payload. */
-  | 'reverted'
-  | 'unauthorized'
-  | 'overloaded'
-  | 'rate-limited'
+  'reverted',
+  'unauthorized',
+  'overloaded',
+  'rate-limited',
   /** Submitted mining work was refused. */
-  | 'mining-refused'
+  'mining-refused',
   /** A block broke a rule of the chain. */
-  | 'invalid-block'
+  'invalid-block',
   /** Two EVMs made different things of one message; data names what differs. */
-  | 'execution-differs'
+  'execution-differs',
   /** These ten: why a block or a transaction cannot be simulated, each with a code of its own in the standard of eth_simulateV1. */
-  | 'nonce-too-low'
-  | 'nonce-too-high'
-  | 'price-too-low'
-  | 'intrinsic-gas-too-low'
-  | 'cost-not-covered'
-  | 'block-gas-exceeded'
-  | 'block-order'
-  | 'timestamp-order'
-  | 'initcode-too-long'
-  | 'too-many-blocks'
+  'nonce-too-low',
+  'nonce-too-high',
+  'price-too-low',
+  'intrinsic-gas-too-low',
+  'cost-not-covered',
+  'block-gas-exceeded',
+  'block-order',
+  'timestamp-order',
+  'initcode-too-long',
+  'too-many-blocks',
   /** The chain that this node forks cannot be asked, has not what is needed, or answered wrongly. */
-  | 'upstream'
+  'upstream',
   /** The disk refuses writes; a change that was asked for was not made. */
-  | 'storage'
+  'storage',
   /** The data directory is held, foreign, or of another format; the node does not start. */
-  | 'database'
+  'database',
   /** The cluster cannot be joined; the node does not start. */
-  | 'cluster'
+  'cluster',
   /** A setting is unknown, malformed or contradicts another; the node does not start. */
-  | 'invalid-options'
+  'invalid-options',
+] as const
+
+/** Why something was refused: one of the list. */
+export type ErrorKind = (typeof ERROR_KINDS)[number]
 
 /** How executed code failed: `reason` is the chain's error message, `output` the revert payload (empty otherwise). */
 export interface ExecutionFailure {

@@ -291,7 +291,7 @@ export async function createNodeFrom(
     options,
     async request({ method, params, signal }) {
       try {
-        return await dispatcher.request(method, params ?? [], session, signal)
+        return await dispatcher.request(method, params ?? [], session, { signal })
       } catch (error) {
         throw error instanceof RpcError ? error : new RpcError(errorObjectIn(options.dialect, error))
       }

@@ -25,6 +25,7 @@ import { LEASE_MS } from './lease.ts'
 import { type Link, type LinkOptions, openLink } from './link.ts'
 import { openLog } from './log.ts'
 import { type Member, startMember, tryAgain } from './member.ts'
+import { createReading } from './messages.ts'
 import type { AnswerCall, ClusterHealth, RoleOption } from './model.ts'
 import { namesOf } from './names.ts'
 import { createPresence } from './presence.ts'
@@ -218,9 +219,17 @@ export async function openCluster(
     })
     member = started
     store.replicateBy(started.replicate)
-    const calls = answerCalls(link, names.calls(id), answer, () => started.sequence)
-    const presenceOf = createPresence({ link, names, bucket: presence, id, member: started, engine })
-    const forwarding = createForwarding({ link, names, id, member: started, clockOf: presenceOf.clockOf })
+    const reading = createReading(logger)
+    const calls = answerCalls(link, names.calls(id), answer, () => started.sequence, reading)
+    const presenceOf = createPresence({ link, names, bucket: presence, id, member: started, engine, reading })
+    const forwarding = createForwarding({
+      link,
+      names,
+      id,
+      member: started,
+      clockOf: presenceOf.clockOf,
+      reading,
+    })
 
     async function leave(): Promise<void> {
       await started.leave()

@@ -2,6 +2,7 @@
 import { callNode, NoSuchNodeError, type RemoteReply } from './calls.ts'
 import type { Link } from './link.ts'
 import { type Member, tryAgain } from './member.ts'
+import type { Reading } from './messages.ts'
 import type { ClusterFigures, RemoteCall } from './model.ts'
 import type { Names } from './names.ts'
 
@@ -13,24 +14,50 @@ interface Parts {
   readonly member: Member
   /** `performance.now()` of another node, where it is known. */
   readonly clockOf: (node: string) => number | undefined
+  readonly reading: Reading
 }
+
+/** Between two looks at whether the leader has announced itself, and the longest wait for it, milliseconds. */
+const LOOK_MS = 20
+const CLOCK_MS = 2_000
+/** Longest wait for what a call has changed to arrive here, milliseconds. */
+const CATCH_UP_MS = 5_000
 
 /** Passes calls on. */
 export interface Forwarding {
   /**
    * Has a node answer a call, the leader unless one is named, and waits until this node has applied what the call
    * changed. Throws what the call throws, and `overloaded` when no answer comes; `undefined` when a named node is gone.
+   * Where `isGone` is true later, its caller has gone.
    */
-  call(call: RemoteCall, node?: string): Promise<{ readonly result: unknown } | undefined>
+  call(
+    call: RemoteCall,
+    isGone: () => boolean,
+    node?: string,
+  ): Promise<{ readonly result: unknown } | undefined>
   readonly figures: Pick<ClusterFigures, 'forwarded' | 'unanswered'>
 }
 
 /** Makes what passes calls on. */
-export function createForwarding({ link, names, id, member, clockOf }: Parts): Forwarding {
+export function createForwarding({ link, names, id, member, clockOf, reading }: Parts): Forwarding {
   const figures = { forwarded: 0, unanswered: 0 }
+
+  /** The clock of the leader, by which a call that the network holds back does not begin after its time. */
+  async function clockOfLeader(leader: string, timeoutMs: number): Promise<number> {
+    const until = performance.now() + Math.min(timeoutMs, CLOCK_MS)
+    for (;;) {
+      const clock = clockOf(leader)
+      if (clock !== undefined) return clock
+      if (performance.now() >= until) {
+        throw tryAgain('The leader of the cluster has not announced itself: the call was not made')
+      }
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+    }
+  }
+
   return {
     figures,
-    async call(request, node) {
+    async call(request, isGone, node) {
       const target = node ?? member.leader
       if (!link.isUp) throw tryAgain('The cluster cannot be reached')
       if (target === undefined || target === id) throw tryAgain('The cluster has no leader at the moment')
@@ -38,13 +65,15 @@ export function createForwarding({ link, names, id, member, clockOf }: Parts): F
         throw tryAgain('This node has lost touch with the log of the cluster: the call was not made')
       }
       const until = performance.now() + request.timeoutMs
-      const clock = clockOf(target)
-      const expiresAt = clock && clock + request.timeoutMs
+      const clock = node === undefined ? await clockOfLeader(target, request.timeoutMs) : clockOf(target)
+      const timeoutMs = Math.max(1, until - performance.now())
+      const expiresAt = clock && clock + timeoutMs
       figures.forwarded++
       let reply: RemoteReply | undefined
       try {
         const signal = node === undefined ? member.termSignal() : undefined
-        reply = await callNode(link, names, target, { ...request, expiresAt }, signal)
+        const call = { ...request, timeoutMs, expiresAt }
+        reply = await callNode(link, names, target, call, { reading, isGone, signal })
       } catch (error) {
         if (!(error instanceof NoSuchNodeError)) throw error
         if (node !== undefined) return undefined
@@ -55,9 +84,7 @@ export function createForwarding({ link, names, id, member, clockOf }: Parts): F
         throw tryAgain('The node that has to answer this call did not: look for the effect of the call')
       }
       // What the call changed is visible here before its caller gets the answer.
-      if (node === undefined && !(await member.reached(reply.sequence, until - performance.now()))) {
-        throw tryAgain('This node has not caught up with the effect of the call')
-      }
+      if (node === undefined) await member.reached(reply.sequence, CATCH_UP_MS)
       if (reply.error !== undefined) throw reply.error
       return { result: reply.result }
     },

@@ -1,5 +1,7 @@
 /** Types that the parts of replication and its users share. */
+import type { z } from 'zod'
 import type { NodeError } from '../errors.ts'
+import type { CallMessage } from './messages.ts'
 
 /** `auto` leads while it holds the lease; `leader` does the same, and starts only when it leads; `follower` never leads. */
 export type RoleOption = 'auto' | 'leader' | 'follower'
@@ -29,26 +31,10 @@ export interface ClusterFigures {
 }
 
 /** A call of a method that another node answers. */
-export interface RemoteCall {
-  readonly method: string
-  readonly params: unknown
-  /** Name of the caller's key. */
-  readonly owner: string
-  /** Label and id of the request, for logs. */
-  readonly label: string
-  readonly requestId?: string | undefined
-  readonly entitlements: readonly string[]
-  /** Milliseconds that it may take. */
-  readonly timeoutMs: number
-  /**
-   * `performance.now()` of the node that answers, beyond which it does not begin: the network may hold a request back
-   * until its caller has been refused. Absent where that clock is not known.
-   */
-  readonly expiresAt?: number | undefined
-}
+export type RemoteCall = z.infer<typeof CallMessage>
 
-/** Answers a call of another node; rejects with the `NodeError` that the caller gets. */
-export type AnswerCall = (call: RemoteCall) => Promise<unknown>
+/** Answers a call of another node, whose signal aborts when the caller has gone; rejects with the `NodeError` that it gets. */
+export type AnswerCall = (call: RemoteCall, signal: AbortSignal) => Promise<unknown>
 
 /** An error that a call of another node is answered with. */
 export type RemoteError = Pick<NodeError, 'kind' | 'message'>

@@ -1,22 +1,12 @@
 /** Who is there: each node's entry in a bucket that expires, and the leader's announcements of the end of the log. */
 import type { KV } from '@nats-io/kv'
+import type { z } from 'zod'
 import type { Engine } from '../engine/engine.ts'
 import { LEASE_MS } from './lease.ts'
 import type { Link } from './link.ts'
 import type { Member } from './member.ts'
-import type { Role } from './model.ts'
+import { Beat, type NodeEntry, type Reading, read } from './messages.ts'
 import type { Names } from './names.ts'
-
-/** A node as others see it. */
-export interface NodeEntry {
-  readonly id: string
-  readonly role: Role
-  /** Height of its head. */
-  readonly head: number
-  /** Seconds. */
-  readonly lag: number
-  readonly term: number
-}
 
 /** Presence of a node. */
 export interface Presence {
@@ -25,15 +15,6 @@ export interface Presence {
   /** `performance.now()` of another node, by its last announcement as the leader. */
   clockOf(node: string): number | undefined
   stop(): void
-}
-
-/** What the leader announces. */
-interface Beat {
-  readonly node: string
-  readonly term: number
-  readonly sequence: number
-  /** `performance.now()` of the leader. */
-  readonly clock: number
 }
 
 const BEAT_MS = 500
@@ -49,10 +30,11 @@ interface Parts {
   readonly id: string
   readonly member: Member
   readonly engine: Pick<Engine, 'queries'>
+  readonly reading: Reading
 }
 
 /** Announces a node, and reads the announcements of the leader. */
-export function createPresence({ link, names, bucket, id, member, engine }: Parts): Presence {
+export function createPresence({ link, names, bucket, id, member, engine, reading }: Parts): Presence {
   /** When this node was last up to date, and the announcement that it has not caught up with. */
   let current = performance.now()
   let ahead: { readonly sequence: number; readonly at: number } | undefined
@@ -77,7 +59,9 @@ export function createPresence({ link, names, bucket, id, member, engine }: Part
     callback(error, message) {
       if (error !== null) return
       catchUp()
-      const { node, term, sequence, clock } = message.json<Beat>()
+      const beat = reading('announcement', () => read(Beat, message.data))
+      if (beat === undefined) return
+      const { node, term, sequence, clock } = beat
       member.noteLeader(node, term)
       announced = { node, ahead: clock - performance.now() }
       ahead ??= { sequence, at: performance.now() }
@@ -94,7 +78,7 @@ export function createPresence({ link, names, bucket, id, member, engine }: Part
           term: member.term,
           sequence: member.sequence,
           clock: performance.now(),
-        } satisfies Beat),
+        } satisfies z.infer<typeof Beat>),
       )
       current = performance.now()
     }
@@ -103,7 +87,7 @@ export function createPresence({ link, names, bucket, id, member, engine }: Part
 
   function announce(): void {
     if (!link.isUp) return
-    const entry: NodeEntry = {
+    const entry: z.infer<typeof NodeEntry> = {
       id,
       role: member.role,
       head: engine.queries.head().block.header.number,

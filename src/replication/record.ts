@@ -67,25 +67,40 @@ export function splitIntoChunks(bytes: Uint8Array, limit: number): Uint8Array[] 
   })
 }
 
-/** Puts the bytes together again. Chunks that are followed by those of other bytes are dropped: their writer has ended. */
+/** Most bytes of all chunks together: more than any record or request has. */
+const MOST_BYTES = 1 << 29
+
+/**
+ * Puts the bytes together again; `read` throws for what is no chunk. Chunks that are followed by those of other bytes are dropped: their writer has ended.
+ */
 export function createChunkReader(): { read(chunk: Uint8Array): Uint8Array | undefined } {
   let parts: Uint8Array[] = []
   let expected = -1
+  let length = 0
   return {
     read(chunk) {
+      if (chunk.length < CHUNK_HEADER_BYTES) throw new Error('a chunk of the cluster has no header')
       const header = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
       const [index, count, checksum] = [
         header.readUInt32LE(0),
         header.readUInt32LE(4),
         header.readUInt32LE(8),
       ]
+      if (index >= count) throw new Error('a chunk of the cluster is behind its last one')
       if (index === 0) {
         parts = []
+        length = 0
         expected = checksum
       } else if (index !== parts.length || checksum !== expected) {
         parts = []
         expected = -1
         return undefined
+      }
+      length += chunk.length - CHUNK_HEADER_BYTES
+      if (length > MOST_BYTES) {
+        parts = []
+        expected = -1
+        throw new Error('a message of the cluster is too long')
       }
       parts.push(chunk.subarray(CHUNK_HEADER_BYTES))
       if (parts.length < count) return undefined

@@ -6,70 +6,36 @@ import type { Cluster } from '../replication/cluster.ts'
 import type { AnswerCall } from '../replication/model.ts'
 import type { Dispatcher } from './dispatcher.ts'
 import type { AnyMethod } from './method.ts'
-import { namespaceOf } from './method-names.ts'
-import type { Entitlement, Session } from './session.ts'
+import { namesOf } from './method-names.ts'
+import type { Session } from './session.ts'
 
-/** Has another node answer a call; `undefined` where this node does. Deadlines are milliseconds since 1970, 0 is none. */
+/** Has another node answer a call; `undefined` where this node does. Throws where no node may. Deadlines are milliseconds since 1970, 0 is none. */
 export type Route = (
   method: AnyMethod,
   name: string,
   params: unknown,
   session: Session,
   deadline: number,
+  signal: AbortSignal | undefined,
 ) => Promise<unknown> | undefined
 
 /** How much of the cluster's log a node has applied. */
 export type LogProgress = Pick<Cluster, 'sequence' | 'reached'>
 
-/** Namespaces whose methods change or read what only the leader has: its keys, clock, snapshots, overrides and work. */
-const LEADER_NAMESPACES: ReadonlySet<string> = new Set([
-  'anvil',
-  'evm',
-  'hardhat',
-  'miner',
-  'mnr',
-  'personal',
-  'txpool',
-])
-
-/** Methods of other namespaces that read what only the leader has: pool, keys, mining. */
-const LEADER_METHODS: ReadonlySet<string> = new Set([
-  'debug_accountTransactionQuota',
-  'eth_accounts',
-  'eth_coinbase',
-  'eth_fillTransaction',
-  'eth_getWork',
-  'eth_hashrate',
-  'eth_mining',
-  'eth_netHashrate',
-  'eth_pendingTransactions',
-  'eth_requestAccounts',
-  'eth_sign',
-  'eth_signTransaction',
-  'eth_signTypedData_v4',
-])
-
-/** Scores and bans belong to the node whose callers they are about. */
-const OWN_NAMESPACE = 'sco'
-
-/** Methods whose first parameter is the id of a filter. */
-const FILTER_METHODS: ReadonlySet<string> = new Set([
-  'eth_getFilterChanges',
-  'eth_getFilterLogs',
-  'eth_uninstallFilter',
-])
-
 /** Longest call without a limit of its own, and what is left of a limit for the reply, milliseconds. */
 const LONGEST_MS = 60_000
 const RESERVE_MS = 300
 
-/** Does only the leader know the answer? The pending block depends on its pool, clock and overrides. */
-function needsLeader(method: AnyMethod, name: string, params: unknown): boolean {
-  const namespace = namespaceOf(name)
-  if (namespace === OWN_NAMESPACE || method.notifies) return false
-  if (method.changesState || LEADER_NAMESPACES.has(namespace) || LEADER_METHODS.has(method.name)) return true
-  return Array.isArray(params) && params.includes('pending')
+/** Does a call name the pending block, at whatever place of its parameters? It depends on the leader's pool and clock. */
+function namesPending(value: unknown): boolean {
+  if (value === 'pending') return true
+  if (typeof value !== 'object' || value === null) return false
+  return Object.values(value).some(namesPending)
 }
+
+/** Does only the leader answer this call? */
+const needsLeader = ({ answeredBy }: AnyMethod, params: unknown): boolean =>
+  answeredBy === 'leader' || (answeredBy === 'each' && namesPending(params))
 
 /** The node that holds a filter, by its id: the hex of a UUID that begins with the node's id. */
 export function ownerOfFilter(params: unknown): string | undefined {
@@ -94,6 +60,7 @@ export function createRoute(clusterOf: () => Cluster | undefined): Route {
     params: unknown,
     session: Session,
     deadline: number,
+    signal: AbortSignal | undefined,
     node?: string,
   ): Promise<unknown> {
     const left = deadline === 0 ? LONGEST_MS : Math.max(1, deadline - Date.now() - RESERVE_MS)
@@ -107,32 +74,51 @@ export function createRoute(clusterOf: () => Cluster | undefined): Route {
       entitlements: [...entitlements],
       timeoutMs: left,
     }
-    const answer = await clusterOf()?.call(call, node)
+    const isGone = () => session.isGone?.() === true || signal?.aborted === true
+    const answer = await clusterOf()?.call(call, isGone, node)
     if (answer === undefined) throw new NodeError('filter-not-found', 'filter not found')
     return answer.result
   }
 
-  return (method, name, params, session, deadline) => {
+  return (method, name, params, session, deadline, signal) => {
     const cluster = clusterOf()
     if (cluster === undefined) return undefined
-    if (FILTER_METHODS.has(method.name)) {
+    if (method.answeredBy === 'owner') {
       const owner = ownerOfFilter(params)
       if (owner === undefined || owner === cluster.id || !/^[0-9a-f]{8}$/.test(owner)) return undefined
-      return send(name, params, session, deadline, owner)
+      return send(name, params, session, deadline, signal, owner)
     }
-    if (cluster.isLeader || !needsLeader(method, name, params)) return undefined
-    return send(name, params, session, deadline)
+    if (cluster.isLeader) return undefined
+    if (method.answeredBy === 'holder') throw notPassedOn(name)
+    return needsLeader(method, params) ? send(name, params, session, deadline, signal) : undefined
   }
 }
 
-/** Answers the calls of other nodes, which have checked the caller's permissions. */
+/** The refusal of a call whose parameters or answer hold keys or passphrases. */
+function notPassedOn(name: string): NodeError {
+  return new NodeError(
+    'wallet-disabled',
+    `${name} is answered by the leader of the cluster alone, to callers of its own: keys and passphrases are not passed from node to node`,
+  )
+}
+
+/** Answers the calls of other nodes, which have checked the caller's permissions: of methods that may be passed on. */
 export function createAnswer(dispatcher: Dispatcher): AnswerCall {
-  return ({ method, params, owner, label, requestId, entitlements }) =>
-    dispatcher.request(method, params, {
+  const known = new Map(
+    dispatcher.methods.flatMap((method) => namesOf(method).map((name) => [name, method] as const)),
+  )
+  return ({ method: name, params, owner, label, requestId, entitlements, timeoutMs }, signal) => {
+    const method = known.get(name)
+    if (method !== undefined && method.answeredBy !== 'owner' && !needsLeader(method, params)) {
+      throw new NodeError('method-not-found', `${name} is not called from one node of a cluster to another`)
+    }
+    const session = {
       label: `${label}, of another node`,
       owner,
       requestId,
-      entitlements: new Set(entitlements as Entitlement[]),
+      entitlements: new Set(entitlements),
       allows: () => true,
-    })
+    }
+    return dispatcher.request(name, params, session, { signal, deadline: Date.now() + timeoutMs })
+  }
 }

@@ -57,9 +57,15 @@ export interface Dispatcher {
   dispatchPieces(text: string, session: Session): Settled<string | RawJson | undefined>
   /**
    * Runs one method and returns its result; rejects with the `NodeError` that a reply would carry. A signal that aborts
-   * ends a call that changes something as a caller does that goes.
+   * ends a call that changes something as a caller does that goes; `deadline` (ms since 1970, 0 is none) takes the place
+   * of the usual time of a request.
    */
-  request(name: string, params: unknown, session: Session, signal?: AbortSignal): Promise<unknown>
+  request(
+    name: string,
+    params: unknown,
+    session: Session,
+    limits?: { readonly signal?: AbortSignal | undefined; readonly deadline?: number },
+  ): Promise<unknown>
 }
 
 /** What a dispatcher is made of. */
@@ -221,7 +227,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     }
 
     function begin(method: AnyMethod, deadline: number): unknown {
-      const forwarded = route?.(method, name, params, session, deadline)
+      const forwarded = route?.(method, name, params, session, deadline, signal)
       // What changes something is answered by what it did: its deadline ends its wait for its turn, and nothing else.
       if (method.changesState) work = forwarded ?? change(method, params, session, deadline, signal)
       else {
@@ -374,8 +380,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
       return (await answerText(text, session))?.toString()
     },
     dispatchPieces: answerText,
-    async request(name, params, session, signal) {
-      const deadline = options.rpcTimeoutMs === 0 ? 0 : Date.now() + options.rpcTimeoutMs
+    async request(name, params, session, { signal, deadline = requestDeadline() } = {}) {
       try {
         const result = await run(name, params, session, deadline, false, signal)
         return result instanceof RawJson ? result.toJSON() : result

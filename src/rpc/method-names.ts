@@ -17,11 +17,21 @@ export function namesOf({ name, aliases }: MethodNames): readonly string[] {
   return [name, ...aliases]
 }
 
+/**
+ * Which node of a cluster answers a call: `each` the one that is asked, unless the call names the pending block, which only
+ * the leader knows; `leader` always the leader; `owner` the node that holds the filter; `self` always the one that is
+ * asked; `holder` the one that is asked where it leads, since the call or its answer has keys or passphrases in it, which
+ * never go from one node to another.
+ */
+export type Answerer = 'each' | 'leader' | 'owner' | 'self' | 'holder'
+
 interface NamespaceRules {
   /** Its methods change the chain, its clock, its keys or its peers, or cost far more than a call: a key opens them only by naming them. */
   readonly guarded?: true
   /** The cost of its methods is up to the caller, so only so many run at once. */
   readonly heavy?: true
+  /** Which node of a cluster answers; by what the method does unless given. */
+  readonly answeredBy?: Answerer
 }
 
 /** Every namespace, own names and aliases. */
@@ -36,15 +46,16 @@ const NAMESPACES: Readonly<Record<string, NamespaceRules>> = {
   ots: {},
   erigon: {},
   debug: { heavy: true, guarded: true },
-  txpool: { guarded: true },
-  sco: { guarded: true },
-  mnr: { guarded: true },
-  personal: { guarded: true },
-  evm: { guarded: true },
-  hardhat: { guarded: true },
-  anvil: { guarded: true },
+  txpool: { guarded: true, answeredBy: 'leader' },
+  // Scores and bans belong to the node whose callers they are about.
+  sco: { guarded: true, answeredBy: 'self' },
+  mnr: { guarded: true, answeredBy: 'leader' },
+  personal: { guarded: true, answeredBy: 'holder' },
+  evm: { guarded: true, answeredBy: 'leader' },
+  hardhat: { guarded: true, answeredBy: 'leader' },
+  anvil: { guarded: true, answeredBy: 'leader' },
   tenderly: { guarded: true },
-  miner: { guarded: true },
+  miner: { guarded: true, answeredBy: 'leader' },
 }
 
 /** Methods that a key opens only by naming them, whatever holds for their namespace. */

@@ -9,7 +9,7 @@ import type { CallFigures } from './call-meter.ts'
 import type { AnswerKind } from './error-meanings.ts'
 import type { Filters } from './feeds/filters.ts'
 import type { Subscriptions } from './feeds/subscriptions.ts'
-import { type MethodNames, namespaceOf, namespaceRules } from './method-names.ts'
+import { type Answerer, type MethodNames, namespaceOf, namespaceRules } from './method-names.ts'
 import type { Parameter } from './parameter.ts'
 import type { WrittenJson } from './raw-json.ts'
 import type { RpcOptions } from './rpc-options.ts'
@@ -68,6 +68,8 @@ export interface MethodDefinition<P extends NamedParameters, R> {
   readonly waitsForUpstream?: true
   /** It changes the chain, the pool, the clock, the mining, the keys or the peers of this node. */
   readonly changesState?: true
+  /** Which node of a cluster answers; as its namespace, else the leader where it changes state. */
+  readonly answeredBy?: Answerer
   /** It is refused where the local wallet is disabled. */
   readonly needsWallet?: true
   /** Its caller is notified later: where a session cannot be, the method is not found. */
@@ -98,6 +100,8 @@ export interface AnyMethod extends MethodNames {
   readonly heavy: boolean
   readonly waitsForUpstream: boolean
   readonly changesState: boolean
+  /** Which node of a cluster answers a call: what may be called from one node to another. */
+  readonly answeredBy: Answerer
   readonly notifies: boolean
   readonly hosted: boolean
   readonly presets: readonly Preset[] | undefined
@@ -113,6 +117,16 @@ export interface AnyMethod extends MethodNames {
   call(params: readonly unknown[], context: Context): unknown
 }
 
+function answererOf({
+  name,
+  answeredBy,
+  notifies,
+  changesState,
+}: Pick<MethodDefinition<never, never>, 'name' | 'answeredBy' | 'notifies' | 'changesState'>): Answerer {
+  if (notifies === true) return 'self'
+  return answeredBy ?? namespaceRules(namespaceOf(name)).answeredBy ?? (changesState ? 'leader' : 'each')
+}
+
 /** Makes a method of its definition. */
 export function method<P extends NamedParameters, R>(definition: MethodDefinition<P, R>): AnyMethod {
   const namespace = namespaceOf(definition.name)
@@ -126,6 +140,7 @@ export function method<P extends NamedParameters, R>(definition: MethodDefinitio
     heavy: definition.heavy ?? namespaceRules(namespace).heavy ?? false,
     waitsForUpstream: definition.waitsForUpstream ?? false,
     changesState,
+    answeredBy: answererOf(definition),
     notifies: definition.notifies ?? false,
     hosted,
     presets: definition.presets,

@@ -238,6 +238,7 @@ export const debug_wireProtocolQueueSize = method({
 
 export const debug_accountTransactionQuota = method({
   name: 'debug_accountTransactionQuota',
+  answeredBy: 'leader',
   summary: 'Virtual gas left to a sender under --account-quota; null for a sender without transactions.',
   params: { address: ExactAddress },
   result: () => z.strictObject({ timestamp: z.int(), availableVirtualGas: z.number() }).nullable(),

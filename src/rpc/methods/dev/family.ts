@@ -8,7 +8,7 @@ import {
   method,
   type NamedParameters,
 } from '../../method.ts'
-import { namespaceOf } from '../../method-names.ts'
+import { namespaceOf, namespaceRules } from '../../method-names.ts'
 
 /** A method that answers nothing but that it is done. */
 interface Order<P extends NamedParameters>
@@ -67,6 +67,7 @@ export function under(name: string, original: AnyMethod): AnyMethod {
     name,
     aliases: [],
     namespace: namespaceOf(name),
+    answeredBy: namespaceRules(namespaceOf(name)).answeredBy ?? original.answeredBy,
     summary: `The same as ${original.name}. ${original.summary}`,
   }
 }

@@ -50,6 +50,7 @@ export const eth_gasPrice = method({
 
 export const eth_accounts = method({
   name: 'eth_accounts',
+  answeredBy: 'leader',
   hosted: true,
   summary: 'Accounts that the node signs for.',
   params: {},
@@ -65,6 +66,7 @@ export const eth_accounts = method({
 
 export const eth_requestAccounts = method({
   name: 'eth_requestAccounts',
+  answeredBy: 'leader',
   summary: 'Accounts that the node signs for, as wallets answer it (EIP-1102): nobody is asked.',
   params: {},
   result: () => z.array(AddressText),
@@ -83,6 +85,7 @@ export const eth_networkId = method({
 
 export const eth_coinbase = method({
   name: 'eth_coinbase',
+  answeredBy: 'leader',
   summary: 'Who is rewarded for blocks mined here.',
   params: {},
   result: () => AddressText,
@@ -92,6 +95,7 @@ export const eth_coinbase = method({
 
 export const eth_mining = method({
   name: 'eth_mining',
+  answeredBy: 'leader',
   summary: 'Does the node mine by itself?',
   params: {},
   result: () => z.boolean(),
@@ -101,6 +105,7 @@ export const eth_mining = method({
 
 export const eth_hashrate = method({
   name: 'eth_hashrate',
+  answeredBy: 'leader',
   summary:
     'Hashes per second of the blocks mined here over the last hour, and what running miners report of their own.',
   params: {},
@@ -111,6 +116,7 @@ export const eth_hashrate = method({
 
 export const eth_netHashrate = method({
   name: 'eth_netHashrate',
+  answeredBy: 'leader',
   summary: 'Hashes per second of all blocks, over the last hour; a JSON integer, unlike every other figure.',
   params: {},
   result: () => z.int(),

@@ -14,6 +14,7 @@ import { COW, COW1 } from '../example-accounts.ts'
 
 export const eth_fillTransaction = method({
   name: 'eth_fillTransaction',
+  answeredBy: 'leader',
   heavy: true,
   summary:
     'Fills in nonce, gas (by estimate on the pending block) and gas price; the RLP with an empty signature, and the transaction object. `maxFeePerGas` becomes the gas price of a legacy transaction.',

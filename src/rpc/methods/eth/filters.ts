@@ -40,6 +40,7 @@ const FilterId: Parameter<string> = scalar({
 
 export const eth_newFilter = method({
   name: 'eth_newFilter',
+  answeredBy: 'self',
   summary: 'Makes a filter on logs; one that begins in the past begins filled with what matched until now.',
   params: { filter: FilterObject },
   result: () => FilterIdText,
@@ -88,6 +89,7 @@ export const eth_newPendingTransactionFilter = method({
 
 export const eth_getFilterChanges = method({
   name: 'eth_getFilterChanges',
+  answeredBy: 'owner',
   summary:
     'What came to a filter since the last call; logs whose block left the chain come again, as removed.',
   params: { id: FilterId },
@@ -102,6 +104,7 @@ export const eth_getFilterChanges = method({
 
 export const eth_getFilterLogs = method({
   name: 'eth_getFilterLogs',
+  answeredBy: 'owner',
   heavy: true,
   summary: 'All that a filter holds: of one on logs all that match now, of the others the latest entries.',
   params: { id: FilterId },
@@ -113,6 +116,7 @@ export const eth_getFilterLogs = method({
 
 export const eth_uninstallFilter = method({
   name: 'eth_uninstallFilter',
+  answeredBy: 'owner',
   summary: 'Gives a filter up; false when there is none of this id.',
   params: { id: orNull(FilterId, '') },
   result: () => z.boolean(),

@@ -11,6 +11,7 @@ const Hash = sizedData(HASH_BYTES, HASH_BYTES)
 
 export const eth_getWork = method({
   name: 'eth_getWork',
+  answeredBy: 'leader',
   summary:
     'Work on the head: hash for merged mining, a seed that this chain does not have (zero), and the target.',
   params: {},

@@ -12,6 +12,7 @@ import { COW, COW1 } from '../example-accounts.ts'
 
 export const eth_sign = method({
   name: 'eth_sign',
+  answeredBy: 'leader',
   needsWallet: true,
   summary:
     'Signs a message with an unlocked account, in the form of personal messages: r, s and v (27 or 28).',
@@ -31,6 +32,7 @@ export const eth_sign = method({
 
 export const eth_signTransaction = method({
   name: 'eth_signTransaction',
+  answeredBy: 'leader',
   needsWallet: true,
   summary:
     'Signs a transaction with an unlocked account and gives its bytes, ready for eth_sendRawTransaction.',
@@ -55,6 +57,7 @@ export const eth_signTransaction = method({
 
 export const eth_signTypedData_v4 = method({
   name: 'eth_signTypedData_v4',
+  answeredBy: 'leader',
   needsWallet: true,
   aliases: ['eth_signTypedData', 'eth_signTypedData_v3'],
   summary: 'Signs typed data (EIP-712) with an unlocked account: r, s and v (27 or 28).',

@@ -184,6 +184,7 @@ export const eth_resend = method({
 
 export const eth_pendingTransactions = method({
   name: 'eth_pendingTransactions',
+  answeredBy: 'leader',
   summary: 'Runnable transactions of the pool that local accounts have sent.',
   params: {},
   result: () => z.array(TransactionObject),
