@@ -73,7 +73,7 @@ export function answerCalls(
   async function reply(to: string, call: RemoteCall): Promise<void> {
     const gone = new AbortController()
     running.set(to, gone)
-    const signs = setInterval(() => send(link, to, { working: true }), SIGN_MS)
+    const signs = setInterval(() => send(link, to, { working: true }), Math.min(SIGN_MS, call.timeoutMs / 3))
     let json: ReplyJson
     try {
       const left = Math.min(call.timeoutMs, (call.expiresAt ?? Number.POSITIVE_INFINITY) - performance.now())

@@ -43,8 +43,8 @@ export function createForwarding({ link, names, id, member, clockOf, reading }: 
   const figures = { forwarded: 0, unanswered: 0 }
 
   /** The clock of the leader, by which a call that the network holds back does not begin after its time. */
-  async function clockOfLeader(leader: string, timeoutMs: number): Promise<number> {
-    const until = performance.now() + Math.min(timeoutMs, CLOCK_MS)
+  async function clockOfLeader(leader: string): Promise<number> {
+    const until = performance.now() + CLOCK_MS
     for (;;) {
       const clock = clockOf(leader)
       if (clock !== undefined) return clock
@@ -64,15 +64,13 @@ export function createForwarding({ link, names, id, member, clockOf, reading }: 
       if (node === undefined && !member.isCurrent) {
         throw tryAgain('This node has lost touch with the log of the cluster: the call was not made')
       }
-      const until = performance.now() + request.timeoutMs
-      const clock = node === undefined ? await clockOfLeader(target, request.timeoutMs) : clockOf(target)
-      const timeoutMs = Math.max(1, until - performance.now())
-      const expiresAt = clock && clock + timeoutMs
+      const clock = node === undefined ? await clockOfLeader(target) : clockOf(target)
+      const expiresAt = clock && clock + request.timeoutMs
       figures.forwarded++
       let reply: RemoteReply | undefined
       try {
         const signal = node === undefined ? member.termSignal() : undefined
-        const call = { ...request, timeoutMs, expiresAt }
+        const call = { ...request, expiresAt }
         reply = await callNode(link, names, target, call, { reading, isGone, signal })
       } catch (error) {
         if (!(error instanceof NoSuchNodeError)) throw error
