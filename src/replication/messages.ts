@@ -20,7 +20,7 @@ export const CallMessage = z.object({
   /** Label and id of the request, for logs. */
   label: Name,
   requestId: Name.optional(),
-  entitlements: z.array(z.enum(['stateOverride'])).max(1),
+  entitlements: z.array(z.enum(['stateOverride', 'upstreamUrl'])).max(2),
   /** Milliseconds within which it has to begin, and a call that changes nothing has to end. */
   timeoutMs: z.number().positive(),
   /**
