@@ -54,7 +54,11 @@ describe('figures', () => {
     const upstream = await servedNode()
     const proxy = await faultProxy(upstream.url)
     proxy.push(reset)
-    served = await servedNode({ fork: `${new URL(proxy.url).origin}/secret?key=secret`, forkCache: false, forkCallsPerDay: 1000 })
+    served = await servedNode({
+      fork: `${new URL(proxy.url).origin}/secret?key=secret`,
+      forkCache: false,
+      forkCallsPerDay: 1000,
+    })
     const { hash } = served.node.engine.queries.head()
     expect(JSON.parse((await get(served.url, '/readyz')).text)).toEqual({
       status: 'ok',

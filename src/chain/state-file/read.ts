@@ -8,13 +8,7 @@ import { decodeBlock } from '../block.ts'
 import type { ChainConfig } from '../config.ts'
 import { decodeReceipt } from '../receipt.ts'
 import { restoreTransaction, type Transaction } from '../transaction.ts'
-import type {
-  AccountChange,
-  BlockRecord,
-  DumpedHead,
-  PartialAccount,
-  StateChangeRecord,
-} from './records.ts'
+import type { AccountChange, BlockRecord, DumpedHead, PartialAccount, StateChangeRecord } from './records.ts'
 import { CHECKSUM_MARK, STATE_FORMAT, STATE_VERSION } from './write.ts'
 
 /** What a file holds: accounts to load after the head, or a whole chain. */

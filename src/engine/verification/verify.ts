@@ -59,7 +59,8 @@ export async function verifyStore(options: VerificationOptions): Promise<Verific
   const { checkHeights, checkCanonical, checkHead, checkTransactions, checkPool } = createLookupChecks(tables)
   const { checkInternals, checkEntries } = createAccountChecks(tables)
   const { checkLogSections, checkParticipantSections } = createIndexChecks(tables)
-  const { checkSnapshots, checkPeers, checkPosition, checkCheckpoint, checkFlushed } = createRecordChecks(tables)
+  const { checkSnapshots, checkPeers, checkPosition, checkCheckpoint, checkFlushed } =
+    createRecordChecks(tables)
   async function checkForeignKeys(): Promise<void> {
     for await (const key of foreignKeys(store)) {
       report({ table: 'none', key: toHex(key), problem: 'the entry belongs to no table' })
