@@ -1,4 +1,4 @@
-/** A level in memory, which refuses batches when told. */
+/** A level in memory, which refuses batches when given. */
 import type { Level } from '../../src/store/level-entries.ts'
 import type { Operation } from '../../src/store/table.ts'
 

@@ -92,7 +92,7 @@ describe('a caller that goes', () => {
     await expectStopped()
   })
 
-  it('in process, by its signal, and is told how far it came', async () => {
+  it('in process, by its signal, and receives how far it came', async () => {
     const abort = new AbortController()
     const block = mined(t.node)
     const call = t.node.request({ method: 'hardhat_mine', params: [MANY], signal: abort.signal })
