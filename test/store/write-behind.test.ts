@@ -17,7 +17,7 @@ const SYNC_FAILED = {
 
 let files: MemoryFiles
 let level: MemoryLevel
-/** Timers run when the test says so, those of the milliseconds. */
+/** Timers run when the test reports so, those of the milliseconds. */
 let timers: Timers & { run(): Promise<void>; readonly waits: number[] }
 
 beforeEach(() => {
@@ -149,7 +149,7 @@ describe('a store whose log is refused', () => {
 })
 
 describe('a store whose level is refused', () => {
-  it('opens it again, keeps what was acknowledged, and says so where it ends before that', async () => {
+  it('opens it again, keeps what was acknowledged, and reports so where it ends before that', async () => {
     const store = await open(false)
     const table = tableOf(store)
     await store.batch([table.put(1, one)])

@@ -1,4 +1,4 @@
-/** A file system in memory whose calls fail when told. */
+/** A file system in memory whose calls fail when given. */
 import { basename, dirname } from 'node:path'
 import type { AppendedFile, Files } from '../../src/store/files.ts'
 
