@@ -1,7 +1,7 @@
 /**
  * Runs the simulator of faults: `npm run simulate -- --seeds 10000` new seeds of each scenario, `-- --seed 7` one again,
  * with its events; `--scenario` selects one. Ends with 1 when a seed fails, and prints it. `-- --mutate all` plants known
- * faults, one after another, and tells how many seeds it takes to find each.
+ * faults, one after another, and reports how many seeds it takes to find each.
  */
 import { randomInt } from 'node:crypto'
 import { parseArgs } from 'node:util'
@@ -20,7 +20,7 @@ const known = Object.keys(SCENARIOS) as Scenario[]
 const scenarios = known.filter((name) => values.scenario === undefined || name === values.scenario)
 if (scenarios.length === 0) throw new Error(`--scenario is one of ${known.join(', ')}`)
 
-/** A run of seeds that follow each other; prints each that fails, and tells how many did. */
+/** A run of seeds that follow each other; prints each that fails, and reports how many did. */
 async function runMany(scenario: Scenario, count: number): Promise<number> {
   const first = randomInt(2 ** 31)
   const began = performance.now()
@@ -45,7 +45,7 @@ async function runOne(scenario: Scenario, seed: number): Promise<number> {
   return failure === undefined ? 0 : 1
 }
 
-/** Plants faults; tells how many were not found. */
+/** Plants faults; reports how many were not found. */
 async function runMutated(names: readonly string[], most: number): Promise<number> {
   let missed = 0
   for (const name of names) {

@@ -29,7 +29,7 @@ export const ERROR_KINDS = [
   'transaction-refused',
   /** Time or response size ran out. */
   'limit-exceeded',
-  /** The caller has gone, or has aborted the call; the message says how far it came. */
+  /** The caller has gone, or has aborted the call; the message states how far it came. */
   'cancelled',
   /** A log query asked for more blocks or logs than the limit. */
   'log-limit',

@@ -7,13 +7,13 @@ export interface CallLimits {
   readonly deadline: number
   /** Is nobody there any more who could receive the answer? */
   isGone(): boolean
-  /** Aborts when the caller wants no answer any more; absent where only `isGone` tells. */
+  /** Aborts when the caller wants no answer any more; absent where only `isGone` reports. */
   readonly signal?: AbortSignal | undefined
 }
 
 const NO_LIMITS: CallLimits = { deadline: 0, isGone: () => false }
 
-/** The refusal of a call that a command was cancelled for. `done` says how far it came. */
+/** The refusal of a call that a command was cancelled for. `done` states how far it came. */
 export function cancelled(done: string): NodeError {
   return new NodeError('cancelled', `The call was cancelled: ${done}.`)
 }

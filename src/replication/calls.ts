@@ -116,7 +116,7 @@ export function answerCalls(
 /** Whom a call is for, and until when it is waited for. */
 interface Waiting {
   readonly reading: Reading
-  /** Has its caller gone? The node that answers is told, and ends what it may. */
+  /** Has its caller gone? The node that answers is given, and ends what it may. */
   readonly isGone: () => boolean
   /** Aborts when the node that has to answer does not any more. */
   readonly signal?: AbortSignal | undefined

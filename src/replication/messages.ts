@@ -70,7 +70,7 @@ export const ReplyMessage = z.object({
   sequence: z.int(),
 })
 
-/** A sign of life: the call is waiting for its turn, or runs. */
+/** A sign of life: the call is waiting for its place, or runs. */
 export const WorkingMessage = z.object({ working: z.literal(true) })
 
 /** What a node answers. */

@@ -228,7 +228,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
 
     function begin(method: AnyMethod, deadline: number): unknown {
       const forwarded = route?.(method, name, params, session, deadline, signal)
-      // What changes something is answered by what it did: its deadline ends its wait for its turn, and nothing else.
+      // What changes something is answered by what it did: its deadline ends its wait for its place, and nothing else.
       if (method.changesState) work = forwarded ?? change(method, params, session, deadline, signal)
       else {
         work = forwarded ?? read(method, params, session, deadline)

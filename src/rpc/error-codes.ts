@@ -71,7 +71,7 @@ export interface ErrorObject {
   readonly reason?: string
 }
 
-/** What the error of a mined failure says beside the members of the reference node. */
+/** What the error of a mined failure states beside the members of the reference node. */
 export function minedMembers(
   failure: ExecutionFailure | undefined,
 ): Pick<ErrorObject, 'transactionHash' | 'reason'> {

@@ -21,7 +21,7 @@ export const ERROR_MEANINGS: Readonly<Record<AnswerKind, string>> = {
   'not-runnable': 'The transaction is queued behind a missing nonce; data is its hash.',
   'transaction-refused': 'The pool refuses the transaction; the message gives the reason.',
   'limit-exceeded': 'The call took too long, or its answer is too large.',
-  cancelled: 'The caller aborted the call; the message says how far it came.',
+  cancelled: 'The caller aborted the call; the message states how far it came.',
   'log-limit': 'The query covers more blocks, or finds more logs, than the limit.',
   'too-many': 'The answer or the caller’s holdings would pass a limit.',
   reverted: 'Code reverted or failed; data is the payload of the revert.',

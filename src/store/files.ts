@@ -19,7 +19,7 @@ import { promisify } from 'node:util'
 
 /** A file that was made by this process and grows at its end. */
 export interface AppendedFile {
-  /** Writes bytes at the end and tells how many of them were written: one or more, perhaps not all. */
+  /** Writes bytes at the end and reports how many of them were written: one or more, perhaps not all. */
   write(bytes: Uint8Array): number
   /** Resolves when all that was written before the call is on the medium. The file must stay open until then. */
   sync(): Promise<void>
@@ -32,7 +32,7 @@ export interface AppendedFile {
 export interface ReadableFile {
   /** Bytes of the file when it was opened. */
   readonly size: number
-  /** Reads bytes from a position on, and tells how many: 0 only at the end of the file. */
+  /** Reads bytes from a position on, and reports how many: 0 only at the end of the file. */
   read(into: Uint8Array, position: number): number
   close(): void
 }
@@ -59,7 +59,7 @@ const syncData = promisify(fdatasync)
 const READABLE_BY_ALL = 0o666
 
 /**
- * Makes a folder and those above it. The recursive form of Node.js never ends where a folder takes no entries and says
+ * Makes a folder and those above it. The recursive form of Node.js never ends where a folder takes no entries and states
  * `ENOENT`, as those of /proc and one that was removed do.
  */
 function makeFolder(path: string): void {

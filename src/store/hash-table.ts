@@ -17,7 +17,7 @@ const REMOVED = -1
 /** The bytes of the hash that is looked for; valid within one call. */
 const wanted = new Uint8Array(HASH_BYTES)
 
-/** A table that tells how many entries it has. */
+/** A table that reports how many entries it has. */
 export interface HashTable extends MemoryTable {
   readonly size: number
 }

@@ -71,7 +71,7 @@ function isMissing(error: unknown): boolean {
 
 /**
  * Checks that the directory holds a database of this format and network, or claims it when it is new. `known` is what its
- * last checkpoint says of it. Throws `database` otherwise, and when it cannot be read; then nothing in it has changed.
+ * last checkpoint states of it. Throws `database` otherwise, and when it cannot be read; then nothing in it has changed.
  */
 export async function checkIdentity(
   directory: string,

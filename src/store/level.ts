@@ -39,7 +39,7 @@ export interface StoreOptions extends Identity {
    * resolves: it survives the death of the process at any instant, but not that of the machine.
    */
   readonly fsync?: boolean | undefined
-  /** Told in a sentence what is left out of the log although nothing that was acknowledged is missing. */
+  /** Given in a sentence what is left out of the log although nothing that was acknowledged is missing. */
   readonly onNotice?: ((sentence: string) => void) | undefined
 }
 
@@ -69,7 +69,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
 
 /**
  * Goes back to the last batch before the damage of a directory's log, where it is damaged, and accepts what LevelDB has left
- * where that lost the end of its own, or the list of its files. `onNotice` is told in sentences what is left out. Throws `database` as `openStore` does,
+ * where that lost the end of its own, or the list of its files. `onNotice` is given in sentences what is left out. Throws `database` as `openStore` does,
  * where LevelDB cannot be opened, and when there is none.
  */
 export async function repairStore(dataDir: string, onNotice: (sentence: string) => void): Promise<void> {
@@ -98,7 +98,7 @@ export async function repairStore(dataDir: string, onNotice: (sentence: string) 
   }
 }
 
-/** Puts the store over an opened level and its log; with `last` the database has to be what it says, unless the log goes on. */
+/** Puts the store over an opened level and its log; with `last` the database has to be what it states, unless the log goes on. */
 async function openBehindLog(
   level: Level,
   dataDir: string,

@@ -1,7 +1,7 @@
 /**
  * The bytes of a write-ahead log's files. A file (segment) begins with a header; records follow. A batch is one record, or
  * several of which the last one commits it. Every byte is covered by a checksum, and records count up from one to the next
- * over all files, so that damage, and records that are missing, are told apart from a write that was interrupted.
+ * over all files, so that damage, and records that are missing, are given apart from a write that was interrupted.
  */
 import { crc32 } from 'node:zlib'
 import type { Files, ReadableFile } from './files.ts'

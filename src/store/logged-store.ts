@@ -22,7 +22,7 @@ export interface LoggedStoreOptions extends LogOptions {
   readonly repair?: boolean | undefined
   /** The data directory, for the sentence about damage. */
   readonly place: string
-  /** Told in a sentence what is left out of the log, or passed over. */
+  /** Given in a sentence what is left out of the log, or passed over. */
   readonly onNotice?: ((sentence: string) => void) | undefined
   readonly checkpoints?: Pick<Checkpoints, 'write'> | undefined
   readonly lastHead?: HeadPosition | undefined

@@ -60,7 +60,7 @@ export function headerRecord(config: ChainConfig): ValueCodec<HeaderRecord> {
 /** Where a header of any network has its number (docs/protocol.md#12-fields). */
 const NUMBER_ELEMENT = 8
 
-/** What a header record says without its network's rules: the height, and the root of the state after the block. */
+/** What a header record states without its network's rules: the height, and the root of the state after the block. */
 export function blockPosition(stored: Uint8Array): { readonly number: number; readonly state: Hex } {
   const [header, , state] = asList(decodeRlp(stored), 'header record')
   return {

@@ -51,7 +51,7 @@ export interface WriteBehindParts {
   /** The level waits for the medium, too: files of the log are removed once it has their batches. */
   readonly fsync: boolean
   readonly timers: Timers
-  /** Before files of the log are removed, a checkpoint says what the level holds without them. */
+  /** Before files of the log are removed, a checkpoint states what the level holds without them. */
   readonly checkpoints?: Pick<Checkpoints, 'write'> | undefined
   readonly lastHead?: HeadPosition | undefined
 }

@@ -263,7 +263,7 @@ describe('a flag', () => {
 })
 
 describe('flags that exclude each other', () => {
-  // What anvil 1.x says of them.
+  // What anvil 1.x states of them.
   it.each([
     [['--no-mining', '-b', '1'], "the argument '--no-mining' cannot be used with '--block-time <SECONDS>'"],
     [

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { Call } from '../../src/engine/call.ts'
 import { createSerialQueue } from '../../src/engine/serial-queue.ts'
 
-/** A job that runs until it is released, and tells whether it has begun. */
+/** A job that runs until it is released, and reports whether it has begun. */
 function held() {
   let release = () => {}
   const gate = new Promise<void>((resolve) => {
@@ -49,7 +49,7 @@ describe('a serial queue', () => {
     expect(runs).toEqual(['first'])
   })
 
-  it('never begins a job whose deadline has passed, or whose caller has gone, before its turn', async () => {
+  it('never begins a job whose deadline has passed, or whose caller has gone, before its place', async () => {
     const { enqueue } = createSerialQueue()
     const { runs, job } = held()
     await expect(enqueue(job('late'), new Call({ deadline: 1, isGone: () => false }))).rejects.toThrow(

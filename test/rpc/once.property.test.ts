@@ -1,4 +1,4 @@
-/** A command happens once, or not at all, and the reply says which: random limits of time, callers that go, and repeats. */
+/** A command happens once, or not at all, and the reply states which: random limits of time, callers that go, and repeats. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createNode, type Node } from '../../src/index.ts'
@@ -57,7 +57,7 @@ describe('a command', () => {
                 mined.push(call(node, 'hardhat_mine', [`0x${load.toString(16)}`], Number.POSITIVE_INFINITY))
               const params = METHODS[method](addressOf(index))
               let reply = await call(node, method, params, stays)
-              // Where it is said that nothing happened, or nothing is seen, a caller repeats its call.
+              // Where it is stated that nothing happened, or nothing is seen, a caller repeats its call.
               for (let i = 0; i < 2 && reply.error !== undefined; i++) {
                 reply = await call(node, method, params, Number.POSITIVE_INFINITY)
               }

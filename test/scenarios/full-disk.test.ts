@@ -84,7 +84,7 @@ describe('a node whose disk is full', () => {
       fill(join(disk, 'filler'), 0)
       const [last, again] = await sendUntilRefused(node, 1_000)
       expect(again).toMatch(FULL)
-      // It says what is true, and the next process has all.
+      // It states what is true, and the next process has all.
       expect(await node.end('SIGTERM')).toBe(1)
       expect(node.output()).toMatch(
         /tandem: The database could not be written to the end \(.*\)\. What was acknowledged and is not in it is in the write-ahead log; the next start takes it from there\.\n$/,

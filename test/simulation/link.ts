@@ -174,14 +174,14 @@ class Subscription implements StreamMessages {
   #next: number
   #isSending = false
   /** The server that sends has ended without a word. */
-  isDeaf = false
+  isSilent = false
 
   constructor(link: SimulatedLink, from: number, heartbeatMs: number) {
     this.#link = link
     this.#next = from
     const beat = () => {
       if (!link.subscriptions.has(this)) return
-      if (link.isConnected && !this.isDeaf) this.#status.push({ type: 'heartbeat' })
+      if (link.isConnected && !this.isSilent) this.#status.push({ type: 'heartbeat' })
       link.world.after(heartbeatMs, link.owner, beat)
     }
     link.world.after(heartbeatMs, link.owner, beat)
@@ -192,11 +192,11 @@ class Subscription implements StreamMessages {
     const { server, world } = this.#link
     const seq = Math.max(this.#next, server.first)
     const message = server.message(seq)
-    if (message === undefined || this.#isSending || !this.#link.isConnected || this.isDeaf) return
+    if (message === undefined || this.#isSending || !this.#link.isConnected || this.isSilent) return
     this.#isSending = true
     world.after(this.#link.delay(), this.#link.owner, () => {
       this.#isSending = false
-      if (!this.#link.isConnected || this.isDeaf) return
+      if (!this.#link.isConnected || this.isSilent) return
       this.#next = seq + 1
       this.#messages.push(message)
       this.pump()
@@ -254,7 +254,7 @@ export class SimulatedLink implements StreamLink {
     this.isUp = true
     this.world.note(`the link of ${this.owner.name} is back`)
     for (const subscription of this.subscriptions) {
-      if (random.oneIn(4)) subscription.isDeaf = true
+      if (random.oneIn(4)) subscription.isSilent = true
       else subscription.pump()
     }
   }

@@ -30,7 +30,7 @@ const LOG_BYTES = 40_000
 const FAULTS_MS = 20_000
 const RECOVERY_MS = 60_000
 
-/** A transaction that the leader tells the others of. */
+/** A transaction that the leader reports the others of. */
 const POOLED = signTransaction(
   { nonce: 0n, gasPrice: 0n, gasLimit: 21_000n, to: null, value: 0n, data: new Uint8Array(0), chainId: 33 },
   new Uint8Array(32).fill(1),

@@ -90,7 +90,7 @@ describe('openStore', () => {
       await store.close()
       const mark = join(dataDir, 'tandem.json')
       const ours = readFileSync(mark, 'utf8')
-      // As an earlier version left it: the checkpoint says that the mark was changed.
+      // As an earlier version left it: the checkpoint states that the mark was changed.
       rmSync(join(dataDir, 'checkpoint.json'))
       const marks = [
         [JSON.stringify({ ...JSON.parse(ours), format: 4 }), 'has format 4, and this version reads format 6'],

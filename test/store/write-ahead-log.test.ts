@@ -30,7 +30,7 @@ const open = (files: Files, level: MemoryLevel, repair = false, onNotice?: (noti
     onNotice,
   })
 
-/** What the next process finds: the level with the log replayed, and what it was told. Throws as it does. */
+/** What the next process finds: the level with the log replayed, and what it was given. Throws as it does. */
 async function recovered(files: Files, level: MemoryLevel = memoryLevel(), repair = false) {
   const notices: string[] = []
   const store = await open(files, level, repair, (notice) => notices.push(notice))
@@ -116,7 +116,7 @@ describe('a write-ahead log', () => {
     expect(notices).toEqual([])
   })
 
-  it('applies a batch of several records whole or not at all, wherever it is cut off, and says so', async () => {
+  it('applies a batch of several records whole or not at all, wherever it is cut off, and states so', async () => {
     const files = memoryFiles()
     const log = begin(files)
     log.append([put(1, 1)])
@@ -228,7 +228,7 @@ describe('damage of a log', () => {
     }
   })
 
-  it('that cuts off the end leaves whole batches, and is told, wherever the cut is', async () => {
+  it('that cuts off the end leaves whole batches, and is given, wherever the cut is', async () => {
     const { files, states } = await manyBatches()
     const { length } = lastBytes(files)
     const seed = Date.now()
@@ -278,7 +278,7 @@ describe('damage of a log', () => {
     expect(await recovered(copy)).toMatchObject({ notices: [] })
   })
 
-  it('that the database has already is passed over and told', async () => {
+  it('that the database has already is passed over and given', async () => {
     const files = memoryFiles()
     const level = memoryLevel()
     const store = await open(files, level)
@@ -297,7 +297,7 @@ describe('damage of a log', () => {
     ])
   })
 
-  it('by the death of the machine, zeros in place of what was not synced, is left out and told', async () => {
+  it('by the death of the machine, zeros in place of what was not synced, is left out and given', async () => {
     const files = memoryFiles()
     const log = begin(files, true)
     await log.append([put(1, 1)])

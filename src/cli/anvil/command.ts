@@ -40,7 +40,7 @@ function emptySettings(): AnvilSettings {
   }
 }
 
-/** Anvil's refusal of two flags, in the words of its command line: the one that was typed first stands first. */
+/** Anvil's refusal of two flags, in the form of its command line: the one that was typed first stands first. */
 function checkMiningFlags(words: readonly string[]): void {
   const at = (name: RegExp) => words.findIndex((word) => name.test(word))
   const flags = [

@@ -25,7 +25,7 @@ interface Parts {
   readonly trie: StateTrie
   /** Where the database is, for error messages. */
   readonly place: string
-  /** Is told when states leave the chain. */
+  /** Is given when states leave the chain. */
   readonly collector?: Pick<StateCollector, 'left'> | undefined
 }
 
