@@ -179,7 +179,7 @@ function partsOf(scans: readonly Scan[], flushed: number, damage: LogPlace | und
     if (damage?.file === path && (damage.offset === 0 || first === undefined)) break
     const wanted = (scans[index + 1]?.first ?? committed.sequence + 1) - 1
     const through = Math.min(committed.sequence, wanted)
-    if (first !== undefined && through > flushed) parts.push({ path, from, through })
+    if (first !== undefined && through >= Math.max(first, flushed + 1)) parts.push({ path, from, through })
     if (damage?.file === path) break
   }
   return parts

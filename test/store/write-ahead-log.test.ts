@@ -141,6 +141,7 @@ describe('a write-ahead log', () => {
     expect(log.retire()).toBeUndefined()
     log.append([put(1, new Uint8Array(5 << 20))])
     const retired = log.retire()
+    expect((await recovered(crash(files))).values.size).toBe(1)
     log.append([put(2, 2)])
     expect(pathsIn(files)).toHaveLength(2)
     expect((await recovered(crash(files))).values.size).toBe(2)
