@@ -106,7 +106,7 @@ export async function openLoggedStore(level: Level, options: LoggedStoreOptions)
   if (survey.paths.length > 0) await checkpoints?.write(undefined)
   const log = new WriteAheadLog(options, survey.end)
   clear(options, survey)
-  await checkpoints?.write(log.first)
+  await checkpoints?.write(log.end.segment)
   return new WriteBehind({ level, log, fsync, timers, checkpoints, lastHead })
 }
 

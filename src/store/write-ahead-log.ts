@@ -97,8 +97,8 @@ export class WriteAheadLog {
   #current: Segment
   /** Files before the present one that are open because they are not synced. */
   #unsynced: Segment[] = []
-  /** Files that exist, oldest first. */
-  #paths: { number: number; path: string }[]
+  /** Files that exist, oldest first, with the sequence of the last record of those that have ended. */
+  #paths: { number: number; path: string; last?: number }[]
   #sequence: number
   /** Of the last record that is on the medium; unused without `fsync`. */
   #durable: number
@@ -112,12 +112,12 @@ export class WriteAheadLog {
     this.#sequence = sequence
     this.#durable = sequence
     this.#current = new Segment(options, segment + 1, sequence + 1)
-    this.#paths = [this.#current]
+    this.#paths = [{ number: this.#current.number, path: this.#current.path }]
   }
 
-  /** Number of the first file whose batches the database may lack once it has what came before the last `retire`. */
-  get first(): number {
-    return this.#current.number
+  /** Number of the first file behind those that `drop` is to remove. */
+  firstAfter(retired: number): number {
+    return this.#paths.find(({ number }) => number > retired)?.number ?? this.#current.number
   }
 
   /** Of the last record that was written, and the file that is written to. */
@@ -179,23 +179,33 @@ export class WriteAheadLog {
   }
 
   /**
-   * Begins a new file when the present one is large. The result is for `drop`, once the database has all batches before;
-   * `undefined` when there is nothing to be dropped.
+   * Begins a new file when the present one is large. The result is for `drop`, once the database has the records up to
+   * `flushed`: the last file that holds no others; `undefined` when there is none.
    */
-  retire(): number | undefined {
+  retire(flushed: number): number | undefined {
+    if (this.#current.size >= SEGMENT_BYTES && !this.#hasFailed) this.#rotate()
+    return this.#paths.filter(({ last }) => last !== undefined && last <= flushed).at(-1)?.number
+  }
+
+  #rotate(): void {
     const old = this.#current
-    const before = this.#paths.length > 1 ? old.number - 1 : undefined
-    if (old.size < SEGMENT_BYTES || this.#hasFailed) return before
+    let next: Segment
     try {
-      this.#current = new Segment(this.#options, old.number + 1, this.#sequence + 1)
+      next = new Segment(this.#options, old.number + 1, this.#sequence + 1)
     } catch {
       // The present file goes on; a full disk shows with the next batch.
-      return before
+      return
     }
-    this.#paths.push(this.#current)
+    this.#begin(next)
     if (this.#options.fsync && this.#durable < this.#sequence) this.#unsynced = [...this.#unsynced, old]
     else old.close()
-    return old.number
+  }
+
+  #begin(next: Segment): void {
+    const last = this.#paths.at(-1)
+    if (last !== undefined) last.last = this.#sequence
+    this.#paths.push({ number: next.number, path: next.path })
+    this.#current = next
   }
 
   /** Removes the files up to one that was retired. */
@@ -226,8 +236,7 @@ export class WriteAheadLog {
     }
     for (const segment of [...this.#unsynced, this.#current]) segment.close()
     this.#unsynced = []
-    this.#current = next
-    this.#paths.push(next)
+    this.#begin(next)
     this.#sequence = sequence
     this.#durable = sequence
     this.#hasFailed = false

@@ -168,14 +168,14 @@ export class WriteBehind implements Store {
   /** Writes what is waiting, and what has come meanwhile if that is much again. Each is one batch of the level. */
   async #flush(): Promise<void> {
     while (this.#waiting.size > 0) {
-      const retired = this.#log.retire()
       const position = this.#position
+      const retired = this.#log.retire(position.sequence)
       this.#leaving = this.#waiting
       this.#waiting = new Unwritten()
       await this.#level.batch([...this.#leaving.all(), noteFlushed(position)], { sync: this.#fsync })
       this.#leaving = NONE
       if (retired !== undefined) {
-        await this.#checkpoints?.write(this.#log.first)
+        await this.#checkpoints?.write(this.#log.firstAfter(retired))
         this.#log.drop(retired)
       }
       if (this.#waiting.size <= MANY_WAITING) return
