@@ -45,8 +45,8 @@ function pointOf(key: Uint8Array): Uint8Array {
 }
 
 /**
- * Derives a parent's children by index. Libraries compute each child's public key in JavaScript as well, which for a
- * hundred accounts takes longer than the rest of a node's start.
+ * Derives a parent's children by index. `@scure/bip32`, which the tests compare with, computes each child's public key in
+ * JavaScript as well: the first ten accounts of a process take 80 to 100 ms of processor time instead of 8.
  */
 function childrenOf({ key, chainCode }: ParentKey): (index: number) => ParentKey {
   let point: Uint8Array | undefined
