@@ -33,7 +33,7 @@ export const INSUFFICIENT_FUNDS = 'insufficient funds'
 /** The nonce is below the account's. */
 export const NONCE_TOO_LOW = 'transaction nonce too low'
 /** The gas limit is below the intrinsic gas. */
-export const INTRINSIC_GAS_TOO_LOW = "transaction's basic cost is above the gas limit" // retired-words: quoted
+export const INTRINSIC_GAS_TOO_LOW = "transaction's basic cost is above the gas limit"
 /** The price is too near that of the transaction with the same nonce. */
 export const REPLACEMENT_UNDERPRICED = 'gas price not enough to bump transaction'
 

@@ -86,7 +86,7 @@ const rows: readonly (readonly [string, Transaction, Partial<PolicyContext>, str
     'too little gas for its base cost',
     tx(0, 3, { gasLimit: 20_999n, gasPrice: 1n }),
     {},
-    "transaction's basic cost is above the gas limit", // retired-words: quoted
+    "transaction's basic cost is above the gas limit",
   ],
   ['a price 80 times the minimum', tx(0, 3, { gasPrice: 80n }), {}, undefined],
   ['a price beyond', tx(0, 3, { gasPrice: 81n }), {}, "transaction's gas price exceeds cap"],
@@ -120,7 +120,7 @@ describe('admission', () => {
       [tx(0, 19, { gasPrice: 10n ** 20n }), 'nonce too high'],
       [tx(0, 3, { gasPrice: 10n ** 20n }), 'insufficient funds'],
       [tx(0, 3, { gasLimit: 1n, gasPrice: 0n }), 'lower than'],
-      [tx(0, 3, { gasLimit: 1n, gasPrice: 81n }), 'basic cost'], // retired-words: quoted
+      [tx(0, 3, { gasLimit: 1n, gasPrice: 81n }), 'basic cost'],
     ]
     for (const [transaction, words] of steps) expect(refusalOf(transaction, context)).toContain(words)
   })

@@ -32,7 +32,7 @@ describe('an automining node', () => {
       error('eth_sendTransaction', [{ from: A, to: B, ...fields }])
     expect(await refused({ gas: '0x5207' })).toEqual({
       code: -32010,
-      message: "transaction's basic cost is above the gas limit", // retired-words: quoted
+      message: "transaction's basic cost is above the gas limit",
     })
     expect((await refused({ gas: '0x989680' })).message).toMatch(
       /^transaction's gas limit of 10000000 is higher than the block's gas limit of 680000/,
