@@ -22,6 +22,7 @@ import {
   VALUE_AT,
 } from './layout.ts'
 import { LinearMemory, PAGE } from './linear-memory.ts'
+import type { PathCounter } from './paths.ts'
 
 /** Bytes of an arena at first. */
 const SMALL = 24 * PAGE
@@ -36,13 +37,14 @@ const LEAST_MEMORY = 1024
 export class Arena {
   readonly linear = new LinearMemory(SMALL)
   readonly addresses: AddressWords
-  readonly #host = new HostFunctions(this.linear)
+  readonly #host: HostFunctions
   /** The regions of the frames, of which so many are in use. */
   readonly #regions: ArenaRegion[] = []
   #count = 0
 
-  constructor(addresses: AddressWords) {
+  constructor(addresses: AddressWords, paths: PathCounter | undefined) {
     this.addresses = addresses
+    this.#host = new HostFunctions(this.linear, paths)
   }
 
   /** Its size in bytes. */

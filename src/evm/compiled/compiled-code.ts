@@ -7,6 +7,7 @@ import type { RunClock } from '../scheduler.ts'
 import type { Arena } from './arena.ts'
 import type { RegionFunction } from './host-functions.ts'
 import { PC_MASK } from './layout.ts'
+import type { PathCounter } from './paths.ts'
 import { compileRegion, REGION_SIGNATURE } from './region.ts'
 import { addRoutines } from './routines.ts'
 
@@ -28,6 +29,7 @@ const TICKS_PER_INSTANCE = 128
 export class CompiledCode {
   readonly analysis: CodeAnalysis
   readonly #table: OpcodeTable
+  readonly #paths: PathCounter | undefined
   readonly #groups: { readonly module: WasmModule; readonly roots: readonly number[] }[] = []
   readonly #known = new Set<number>()
   /** Functions by program counter, of so many groups. */
@@ -37,9 +39,10 @@ export class CompiledCode {
   /** Of its modules. */
   bytes = 0
 
-  constructor(analysis: CodeAnalysis, table: OpcodeTable) {
+  constructor(analysis: CodeAnalysis, table: OpcodeTable, paths: PathCounter | undefined) {
     this.analysis = analysis
     this.#table = table
+    this.#paths = paths
   }
 
   /** The regions on an arena's memory, by program counter. */
@@ -74,7 +77,7 @@ export class CompiledCode {
   add(pc: number, hotAfter: number, clock: RunClock): number {
     const { counts, start } = this.analysis
     const module = new ModuleWriter()
-    const routines = addRoutines(module)
+    const routines = addRoutines(module, this.#paths)
     const parts = { analysis: this.analysis, table: this.#table, routines }
     const roots: number[] = []
     // Frames enter at the start, which no jump counts.

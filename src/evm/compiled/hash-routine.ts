@@ -6,6 +6,7 @@ import { FunctionBody, I32, I64, OP } from '../../encoding/wasm-module.ts'
 import { GAS } from '../gas-schedule.ts'
 import { DIGEST_AT, HASH_BITS, HASH_BYTES, HASHES_AT, MEMORY_AT, MEMORY_SIZE_AT } from './layout.ts'
 import { MULTIPLIERS } from './multipliers.ts'
+import type { Mark } from './paths.ts'
 import { leaveIf, pay, pushLacks } from './routine-steps.ts'
 
 /** Bytes of a key and a slot. */
@@ -18,7 +19,7 @@ const LONGEST = 512
  * `(base, stack end) → status`, with the length and the offset below the end of the stack, the digest in their place.
  * `keccak` is the function on memory, `hash` the import that does all the rest.
  */
-export function hashBody(keccak: number, hash: number): FunctionBody {
+export function hashBody(keccak: number, hash: number, mark: Mark): FunctionBody {
   const body = new FunctionBody(2)
   const [base, end] = [0, 1]
   const local = () => body.local(I32)
@@ -87,6 +88,7 @@ export function hashBody(keccak: number, hash: number): FunctionBody {
   body.i32(PAIR)
   body.op(OP.i32_xor)
   body.if()
+  mark(body, 'SHA3: of any length')
   body.get(from)
   body.get(length)
   body.i32(DIGEST_AT)
@@ -129,6 +131,7 @@ export function hashBody(keccak: number, hash: number): FunctionBody {
   body.memory(OP.i64_load, PAIR)
   body.op(OP.i64_eqz, OP.i32_or)
   body.if()
+  mark(body, 'SHA3: of a pair that is new')
   for (let i = 0; i < PAIR; i += 8) {
     body.get(entry)
     body.get(from)
@@ -140,6 +143,8 @@ export function hashBody(keccak: number, hash: number): FunctionBody {
   body.i32(DIGEST_AT)
   body.call(keccak)
   storeDigest(entry, PAIR)
+  body.else()
+  mark(body, 'SHA3: of a pair that is known')
   body.end()
   for (let i = 0; i < 32; i += 8) {
     body.get(operands)

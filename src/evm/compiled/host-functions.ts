@@ -11,6 +11,7 @@ import type { ArenaRegion } from './arena-region.ts'
 import { type CallRunner, PlainCall } from './call-opcode.ts'
 import { DIGEST_AT, GAS_AT, MEMORY_AT, MEMORY_SIZE_AT, RETURNED_AT, TICKS_AT } from './layout.ts'
 import type { LinearMemory } from './linear-memory.ts'
+import type { PathCounter } from './paths.ts'
 import { SlotCache } from './slot-cache.ts'
 
 /** Runs a region of compiled code at a frame's base; see `EXIT`. */
@@ -26,6 +27,7 @@ export class HostFunctions {
   readonly #linear: LinearMemory
   readonly #keccak: ReturnType<typeof keccakOn>
   readonly #slots: SlotCache
+  readonly #paths: PathCounter | undefined
   readonly #instances = new WeakMap<WasmModule, WasmInstance['exports']>()
   /** The frame that runs. */
   #running: ArenaRegion | undefined
@@ -33,8 +35,9 @@ export class HostFunctions {
   #execution: CallRunner | undefined
   readonly #plain = new PlainCall()
 
-  constructor(linear: LinearMemory) {
+  constructor(linear: LinearMemory, paths: PathCounter | undefined) {
     this.#linear = linear
+    this.#paths = paths
     this.#keccak = keccakOn(linear.memory)
     this.#slots = new SlotCache(linear)
   }
@@ -73,6 +76,7 @@ export class HostFunctions {
         call: (base: number, end: number, opcode: number) => this.#call(base, end, opcode),
         finish: (base: number, end: number, opcode: number) => this.#finish(base, end, opcode),
         expand: (base: number, end: number) => this.#expand(base, end),
+        path: (id: number) => this.#paths?.take(id),
       }
       exports = instantiate(module, host)
       this.#instances.set(module, exports)

@@ -9,6 +9,7 @@ import { AddressWords } from './address-words.ts'
 import { Arena } from './arena.ts'
 import { CompiledCode } from './compiled-code.ts'
 import { PAGE } from './linear-memory.ts'
+import type { PathCounter } from './paths.ts'
 
 /** Bytes of modules that are kept, in two generations; V8's own code for them is several times as large. */
 const CACHE_BYTES = 2 ** 22
@@ -29,6 +30,12 @@ export class HotCode {
   #youngBytes = 0
   readonly #idle: Arena[] = []
   readonly #addresses = new AddressWords()
+  readonly #paths: PathCounter | undefined
+
+  /** `paths` counts the ways that are taken, which takes time. */
+  constructor(paths?: PathCounter) {
+    this.#paths = paths
+  }
 
   /** Bytes of the modules that are kept. */
   get bytes(): number {
@@ -60,7 +67,7 @@ export class HotCode {
     clock: RunClock,
   ): CompiledCode | undefined {
     const known = this.find(analysis, table)
-    const code = known ?? new CompiledCode(analysis, table)
+    const code = known ?? new CompiledCode(analysis, table, this.#paths)
     if (code.has(pc)) return code
     if (code.isFinished) {
       analysis.counts[pc] = NEVER
@@ -73,7 +80,7 @@ export class HotCode {
 
   /** A linear memory for a message. */
   takeArena(): Arena {
-    return this.#idle.pop() ?? new Arena(this.#addresses)
+    return this.#idle.pop() ?? new Arena(this.#addresses, this.#paths)
   }
 
   /** The message has ended. */

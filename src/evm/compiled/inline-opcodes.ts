@@ -155,6 +155,7 @@ function divide(writer: RegionWriter, opcode: number, divide: number): true {
   words.push(b[0])
   body.op(OP.i64_eqz, OP.i32_eqz, OP.i32_and)
   body.if()
+  writer.mark('of one lane')
   words.push(a[0])
   words.push(b[0])
   body.op(divide)
@@ -219,6 +220,7 @@ function useMemory(writer: RegionWriter, opcode: number): void {
     body.op(OP.i32_add)
     body.set(writer.address)
   }
+  writer.mark(isNear ? 'at a known offset' : 'at any offset')
   const address = isNear ? writer.base : writer.address
   const at = MEMORY_AT + (isNear ? Number(known) : 0)
   if (opcode === 0x51) {

@@ -1,6 +1,7 @@
 /** Multiplication of words in compiled code. */
 import { FunctionBody, I64, OP } from '../../encoding/wasm-module.ts'
 import { pushHigh } from './lanes.ts'
+import type { Mark } from './paths.ts'
 
 /** The product of two lanes in 128 bits, low lane first: WebAssembly multiplies to 64. */
 export function wideBody(): FunctionBody {
@@ -46,7 +47,7 @@ export function wideBody(): FunctionBody {
 }
 
 /** The product of two words; `wide` is the function of two lanes. */
-export function multiplyBody(wide: number): FunctionBody {
+export function multiplyBody(wide: number, mark: Mark): FunctionBody {
   const body = new FunctionBody(8)
   const [a, b] = [0, 4]
   const result = [0, 1, 2, 3].map(() => body.local(I64))
@@ -61,12 +62,14 @@ export function multiplyBody(wide: number): FunctionBody {
   body.i64(32n)
   body.op(OP.i64_shr_u, OP.i64_eqz, OP.i32_eqz, OP.i32_or, OP.i32_eqz)
   body.if()
+  mark(body, 'MUL: of 32 bits')
   body.get(a)
   body.get(b)
   body.op(OP.i64_mul)
   for (let i = 0; i < 3; i++) body.i64(0n)
   body.op(OP.return)
   body.end()
+  mark(body, 'MUL: of any')
   /** Adds the local `value` to lane `at` of the result, and what that carries to the lanes above. */
   const add = (value: number, at: number) => {
     const target = result[at] as number

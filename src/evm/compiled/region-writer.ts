@@ -51,13 +51,19 @@ export class RegionWriter {
   prepaid = 0
   /** Opcodes on the way so far, by the time that they take. */
   work = 0
-  /** The present opcode. */
+  /** The present opcode, and its name. */
   pc: number
+  name: string | undefined
 
   constructor(table: OpcodeTable, routines: Routines, pc: number) {
     this.table = table
     this.routines = routines
     this.pc = pc
+  }
+
+  /** Marks a way through the present opcode. */
+  mark(path: string): void {
+    this.routines.mark(this.body, `${this.name}: ${path}`)
   }
 
   addGas(gas: number): void {
@@ -140,6 +146,7 @@ export class RegionWriter {
 
   /** Leaves the present opcode to the interpreter, with the gas of what has not run. */
   interpretInstead(): void {
+    this.mark('interpreted instead')
     this.addGas(this.prepaid)
     this.exit(EXIT.INTERPRET, this.pc)
   }
@@ -148,6 +155,7 @@ export class RegionWriter {
     const body = this.body
     const { run, call, finish, load, store, hash } = this.routines
     this.work += RUN_WORK
+    this.mark('outside')
     this.flush(this.top - (this.table.needs[opcode] as number))
     body.get(this.base)
     this.pushStackEnd()

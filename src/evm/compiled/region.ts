@@ -109,12 +109,13 @@ class RegionCompiler {
     this.#writer.words.freeLocals()
     const fee = this.#table.fees[opcode] as number
     this.#writer.work++
+    this.#writer.name = this.#table.names[opcode]
     if (opcode === 0x56) return this.#jump()
     if (opcode === 0x57) return this.#jumpIf()
     if (!inlineOpcode(this.#writer, this.#code, opcode)) {
       const goesOn = this.#runOpcode(opcode)
       if (!goesOn) return false
-    }
+    } else this.#writer.mark('inline')
     this.#writer.prepaid -= fee
     this.#writer.pc += sizeOf(opcode)
     return true
@@ -155,6 +156,7 @@ class RegionCompiler {
     }
     if (checks > 0) {
       body.if()
+      this.#writer.routines.mark(body, 'segment: lacks gas or stack')
       this.#writer.exit(EXIT.INTERPRET, this.#writer.pc)
       body.end()
     }
@@ -166,6 +168,8 @@ class RegionCompiler {
   #pause(): void {
     const { pc } = this.#writer
     this.#continuations.add(pc)
+    const isBetween = this.#segmentEnd < 0 || pc === this.#segmentEnd
+    this.#writer.routines.mark(this.#writer.body, `region: pauses ${isBetween ? 'between' : 'in'} segments`)
     this.#writer.addGas(this.#writer.prepaid)
     this.#writer.exit(EXIT.JUMP, pc)
   }
@@ -190,7 +194,9 @@ class RegionCompiler {
     body.memory(OP.i32_load, TICKS_AT)
     body.i32(0)
     body.op(OP.i32_gt_s)
+    this.#writer.mark('back to the start')
     body.branchIf(levels)
+    this.#writer.mark('a look at the clock')
     body.i32((EXIT.JUMP << EXIT_SHIFT) | this.#root)
     body.op(OP.return)
   }
@@ -219,6 +225,7 @@ class RegionCompiler {
     const known = knownValue(target)
     if (known !== undefined && this.#isDestination(known)) {
       this.#writer.drop(1)
+      this.#writer.mark('to a known place')
       return this.#goTo(Number(known))
     }
     if (known !== undefined) {
@@ -227,6 +234,7 @@ class RegionCompiler {
     }
     const body = this.#writer.body
     this.#writer.drop(1)
+    this.#writer.mark('to any place')
     this.#writer.settle()
     // A destination that no code is long enough for counts as the largest one.
     const [low, ...high] = target
@@ -258,6 +266,7 @@ class RegionCompiler {
       return false
     }
     this.#writer.drop(2)
+    if (known !== undefined) this.#writer.mark(known === 0n ? 'never' : 'always')
     if (known === 0n) return this.#continueAt(next)
     if (known !== undefined) return this.#goTo(Number(target))
     const { counts } = this.#analysis
@@ -268,15 +277,19 @@ class RegionCompiler {
     if (isValid && destination !== this.#root && taken > passed) {
       body.op(OP.i32_eqz)
       body.if()
+      this.#writer.mark('leaves where it does not jump')
       this.#leaveTo(next)
       body.end()
+      this.#writer.mark('goes on where it jumps')
       return this.#goTo(destination)
     }
     body.if()
+    this.#writer.mark(isValid ? 'leaves where it jumps' : 'to no destination')
     if (!isValid) this.#writer.exit(EXIT.DYNAMIC, target > PC_MASK ? PC_MASK : destination)
     else if (destination === this.#root) this.#repeat(1)
     else this.#leaveTo(destination)
     body.end()
+    this.#writer.mark('goes on where it does not jump')
     return this.#continueAt(next)
   }
 
@@ -287,6 +300,7 @@ class RegionCompiler {
     const next = this.#writer.pc + 1
     this.#writer.dropOperands(opcode)
     if (LAST.has(opcode)) {
+      this.#writer.mark('ends the region')
       body.op(OP.drop)
       if (opcode === 0xf0 || opcode === 0xf5) this.#continuations.add(next)
       this.#writer.exit(EXIT.STATUS, next)
@@ -300,8 +314,10 @@ class RegionCompiler {
       return true
     }
     body.if()
+    this.#writer.mark('leaves')
     this.#writer.exit(EXIT.STATUS, next)
     body.end()
+    this.#writer.mark('goes on')
     if (isCall) {
       this.#exits.add(next)
       this.#writer.addResult(opcode)

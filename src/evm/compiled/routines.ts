@@ -5,6 +5,7 @@ import { hashBody } from './hash-routine.ts'
 import { pushHigh } from './lanes.ts'
 import { INPUT_ADDRESS_AT, INPUT_LENGTH_AT, MEMORY_AT, MEMORY_SIZE_AT, ROOM_AT } from './layout.ts'
 import { multiplyBody, wideBody } from './multiply-routine.ts'
+import { type Mark, marksIn, type PathCounter } from './paths.ts'
 import { leaveIf, pay, pushLacks } from './routine-steps.ts'
 import { findBody, loadBody, storeBody } from './slot-routines.ts'
 
@@ -27,12 +28,13 @@ export interface Routines {
   readonly input: number
   /** `(a: 4 × i64, b: 4 × i64) → 4 × i64`: the product. */
   readonly multiply: number
+  readonly mark: Mark
 }
 
 const WORD = [I64, I64, I64, I64] as const
 
-/** Imports and writes them. */
-export function addRoutines(module: ModuleWriter): Routines {
+/** Imports and writes them; `paths` counts the ways through all code of the module. */
+export function addRoutines(module: ModuleWriter, paths: PathCounter | undefined): Routines {
   const run = module.import('run', { parameters: [I32, I32, I32], results: [I32] })
   const call = module.import('call', { parameters: [I32, I32, I32], results: [I32] })
   const finish = module.import('finish', { parameters: [I32, I32, I32], results: [I32] })
@@ -42,24 +44,29 @@ export function addRoutines(module: ModuleWriter): Routines {
   const hashOutside = module.import('hash', opcode)
   const keccak = module.import('keccak', { parameters: [I32, I32, I32], results: [] })
   const expandOutside = module.import('expand', opcode)
-  const expand = module.add('expand', opcode, expandBody(expandOutside))
-  const find = module.add('find', opcode, findBody())
-  const load = module.add('load', opcode, loadBody(find, loadOutside))
-  const store = module.add('store', opcode, storeBody(find, storeOutside))
-  const hash = module.add('hash', opcode, hashBody(keccak, hashOutside))
-  const touch = module.add('touch', { parameters: [I32, ...WORD, I32], results: [I32] }, touchBody(expand))
-  const input = module.add('input', { parameters: [I32, ...WORD], results: [I32] }, inputBody())
+  const mark = marksIn(module, paths)
+  const expand = module.add('expand', opcode, expandBody(expandOutside, mark))
+  const find = module.add('find', opcode, findBody(mark))
+  const load = module.add('load', opcode, loadBody(find, loadOutside, mark))
+  const store = module.add('store', opcode, storeBody(find, storeOutside, mark))
+  const hash = module.add('hash', opcode, hashBody(keccak, hashOutside, mark))
+  const touch = module.add(
+    'touch',
+    { parameters: [I32, ...WORD, I32], results: [I32] },
+    touchBody(expand, mark),
+  )
+  const input = module.add('input', { parameters: [I32, ...WORD], results: [I32] }, inputBody(mark))
   const wide = module.add('wide', { parameters: [I64, I64], results: [I64, I64] }, wideBody())
   const multiply = module.add(
     'multiply',
     { parameters: [...WORD, ...WORD], results: WORD },
-    multiplyBody(wide),
+    multiplyBody(wide, mark),
   )
-  return { run, load, store, hash, call, finish, expand, touch, input, multiply }
+  return { run, load, store, hash, call, finish, expand, touch, input, multiply, mark }
 }
 
 /** Opens memory that there is room for; `expand` is the import for any other. */
-function expandBody(expand: number): FunctionBody {
+function expandBody(expand: number, mark: Mark): FunctionBody {
   const body = new FunctionBody(2)
   const [base, end] = [0, 1]
   const [after, before] = [body.local(I32), body.local(I32)]
@@ -99,9 +106,11 @@ function expandBody(expand: number): FunctionBody {
   body.set(cost)
   pushLacks(body, cost, OP.f64_convert_i64_u)
   body.if()
+  mark(body, 'memory: not paid')
   body.i32(0)
   body.op(OP.return)
   body.end()
+  mark(body, 'memory: opened')
   pay(body, cost, OP.f64_convert_i64_u)
   // Other frames were there.
   body.loop()
@@ -131,7 +140,7 @@ function expandBody(expand: number): FunctionBody {
   return body
 }
 
-function touchBody(expand: number): FunctionBody {
+function touchBody(expand: number, mark: Mark): FunctionBody {
   const body = new FunctionBody(6)
   const [base, offset, length] = [0, 1, 5]
   pushHigh(body, offset)
@@ -140,6 +149,7 @@ function touchBody(expand: number): FunctionBody {
   body.get(length)
   body.op(OP.i64_extend_i32_u, OP.i64_sub, OP.i64_gt_u, OP.i32_or)
   body.if()
+  mark(body, 'memory: beyond the limit')
   body.i32(-1)
   body.op(OP.return)
   body.end()
@@ -168,7 +178,7 @@ function touchBody(expand: number): FunctionBody {
   return body
 }
 
-function inputBody(): FunctionBody {
+function inputBody(mark: Mark): FunctionBody {
   const body = new FunctionBody(5)
   const [base, offset] = [0, 1]
   pushHigh(body, offset)
@@ -177,6 +187,7 @@ function inputBody(): FunctionBody {
   body.memory(OP.i32_load, INPUT_LENGTH_AT)
   body.op(OP.i64_extend_i32_u, OP.i64_ge_u, OP.i32_or)
   body.if()
+  mark(body, 'CALLDATALOAD: beyond the end')
   // The 32 zero bytes behind the call data.
   body.get(base)
   body.memory(OP.i32_load, INPUT_ADDRESS_AT)
@@ -184,6 +195,7 @@ function inputBody(): FunctionBody {
   body.memory(OP.i32_load, INPUT_LENGTH_AT)
   body.op(OP.i32_add, OP.return)
   body.end()
+  mark(body, 'CALLDATALOAD: within')
   body.get(base)
   body.memory(OP.i32_load, INPUT_ADDRESS_AT)
   body.get(offset)

@@ -16,12 +16,13 @@ import {
   WRITTEN_AT,
 } from './layout.ts'
 import { MULTIPLIERS } from './multipliers.ts'
+import type { Mark } from './paths.ts'
 import { leaveIf, pay, pushLacks } from './routine-steps.ts'
 
 const LANES = [0, 8, 16, 24] as const
 
 /** `(base, address of a slot) → address of its entry`, 0 when there is none; keeps the first of its two places. */
-export function findBody(): FunctionBody {
+export function findBody(mark: Mark): FunctionBody {
   const body = new FunctionBody(2)
   const [base, slot] = [0, 1]
   const lanes = LANES.map(() => body.local(I64))
@@ -64,6 +65,7 @@ export function findBody(): FunctionBody {
     }
     body.op(OP.i64_eqz)
     body.if()
+    mark(body, isSecond ? 'slot: in its second place' : 'slot: in its first place')
     body.get(place)
     body.op(OP.return)
     body.end()
@@ -73,7 +75,7 @@ export function findBody(): FunctionBody {
 }
 
 /** `(base, stack end) → status`; `load` is the import for cells that are not found. */
-export function loadBody(find: number, load: number): FunctionBody {
+export function loadBody(find: number, load: number, mark: Mark): FunctionBody {
   const body = new FunctionBody(2)
   const [base, end] = [0, 1]
   const operand = body.local(I32)
@@ -87,6 +89,7 @@ export function loadBody(find: number, load: number): FunctionBody {
   body.tee(entry)
   body.op(OP.i32_eqz)
   leaveIf(body, load)
+  mark(body, 'SLOAD: known')
   for (const lane of LANES) {
     body.get(operand)
     body.get(entry)
@@ -98,7 +101,7 @@ export function loadBody(find: number, load: number): FunctionBody {
 }
 
 /** `(base, stack end) → status`; `store` is the import for all that is neither found, nor paid, nor without a refund. */
-export function storeBody(find: number, store: number): FunctionBody {
+export function storeBody(find: number, store: number, mark: Mark): FunctionBody {
   const body = new FunctionBody(2)
   const [base, end] = [0, 1]
   const local = () => body.local(I32)
@@ -157,6 +160,7 @@ export function storeBody(find: number, store: number): FunctionBody {
   }
   body.op(OP.i64_eqz)
   body.if()
+  mark(body, 'SSTORE: of the word that is there')
   body.i32(0)
   body.op(OP.return)
   body.end()
@@ -169,6 +173,7 @@ export function storeBody(find: number, store: number): FunctionBody {
   body.memory(OP.i32_load, ENTRY_WRITTEN_AT)
   body.op(OP.i32_eqz)
   body.if()
+  mark(body, 'SSTORE: first write of a slot')
   body.get(entry)
   body.i32(1)
   body.memory(OP.i32_store, ENTRY_WRITTEN_AT)
@@ -184,6 +189,8 @@ export function storeBody(find: number, store: number): FunctionBody {
   body.i32(1)
   body.op(OP.i32_add)
   body.memory(OP.i32_store, WRITES_AT)
+  body.else()
+  mark(body, 'SSTORE: later write of a slot')
   body.end()
   body.i32(0)
   return body

@@ -1,0 +1,41 @@
+/** Counts the ways that are taken through compiled code, so that tests can tell which they have not taken. */
+import { type FunctionBody, I32, type ModuleWriter } from '../../encoding/wasm-module.ts'
+
+/** Writes into a body that the way of this name is taken; nothing where nobody counts. */
+export type Mark = (body: FunctionBody, path: string) => void
+
+/** How often each way was taken; those that are only written count 0. */
+export class PathCounter {
+  readonly #counts: number[] = []
+  readonly #ids = new Map<string, number>()
+
+  /** The number of a way. */
+  idOf(path: string): number {
+    let id = this.#ids.get(path)
+    if (id === undefined) {
+      id = this.#counts.push(0) - 1
+      this.#ids.set(path, id)
+    }
+    return id
+  }
+
+  /** The way of this number is taken. */
+  take(id: number): void {
+    this.#counts[id] = (this.#counts[id] as number) + 1
+  }
+
+  /** How often each way was taken, by name. */
+  counts(): ReadonlyMap<string, number> {
+    return new Map([...this.#ids].map(([path, id]) => [path, this.#counts[id] as number]))
+  }
+}
+
+/** What marks ways in the functions of a module; before any other function is added to it. */
+export function marksIn(module: ModuleWriter, paths: PathCounter | undefined): Mark {
+  if (paths === undefined) return () => {}
+  const take = module.import('path', { parameters: [I32], results: [] })
+  return (body, path) => {
+    body.i32(paths.idOf(path))
+    body.call(take)
+  }
+}
