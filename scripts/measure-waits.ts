@@ -1,6 +1,6 @@
 /**
  * `npm run bench:waits`: how long other callers wait while the worst code runs and is compiled. Between two passes of the
- * event loop, the processor time of the main thread where the system tells it (Linux), else the wall clock; fails above
+ * event loop, the processor time of the main thread where the system reports it (Linux), else the wall clock; fails above
  * the limit.
  */
 import { existsSync, readFileSync } from 'node:fs'

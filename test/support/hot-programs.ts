@@ -38,7 +38,7 @@ function operand(value: fc.Arbitrary<bigint>): fc.Arbitrary<Code> {
   )
 }
 
-/** What the operands of an opcode are, the top first; any words where it is not said. */
+/** What the operands of an opcode are, the top first; any words where it is not stated. */
 const OPERANDS: Readonly<Record<number, readonly fc.Arbitrary<bigint>[]>> = (() => {
   const slot = fc.constantFrom(0n, 1n, 2n, 2n ** 64n)
   const value = fc.constantFrom(0n, 0n, 1n, 2n ** 200n)
