@@ -10,8 +10,11 @@ import type { Operation } from './table.ts'
 
 const MAGIC = Buffer.from('TANDEMWL')
 const VERSION = 2
-/** Magic (8 bytes), version (4), number of the file (4), sequence of its first record (6), CRC-32 of these (4). */
-export const SEGMENT_HEADER_BYTES = 26
+/**
+ * Magic (8 bytes), version (4), number of the file (4), sequence of its first record (6), sequence after which it holds all
+ * changes (6), CRC-32 of these (4).
+ */
+export const SEGMENT_HEADER_BYTES = 32
 /** Kind (1), sequence (6), records in front that may not be on the medium (4), length (4), CRC-32 of the rest, CRC-32 of these. */
 const HEADER_BYTES = 23
 /** The end of each record: an interrupted write leaves zeros, never this. */
@@ -49,20 +52,37 @@ export function hasSegment(files: Files, folder: string, number: number): boolea
   return [...segmentNumbers(names), ...segmentNumbers(names, 'log')].includes(number)
 }
 
+/** What the header of a file says beside its number. */
+export interface SegmentStart {
+  /** Sequence of the first record. */
+  readonly first: number
+  /**
+   * The file, with those that follow, holds all changes behind this sequence: that before the first, or an earlier one in a
+   * file with which the log went on after a failure, whose first batch repeats what the database lacked.
+   */
+  readonly base: number
+}
+
 /** The header of a file. */
-export function encodeSegmentHeader(number: number, first: number): Buffer {
+export function encodeSegmentHeader(number: number, { first, base }: SegmentStart): Buffer {
   const header = Buffer.alloc(SEGMENT_HEADER_BYTES)
   header.set(MAGIC)
   header.writeUInt32LE(VERSION, 8)
   header.writeUInt32LE(number, 12)
   header.writeUIntLE(first, 16, 6)
-  header.writeUInt32LE(crc32(header.subarray(0, 22)), 22)
+  header.writeUIntLE(base, 22, 6)
+  header.writeUInt32LE(crc32(header.subarray(0, 28)), 28)
   return header
 }
 
 /** Puts batches together as records, in memory that it uses again. */
 export class RecordEncoder {
-  readonly #scratch = Buffer.allocUnsafe(HEADER_BYTES + PIECE_BYTES + 1)
+  readonly #scratch: Buffer
+
+  /** A batch with more than `pieceBytes` becomes several records. */
+  constructor(pieceBytes = PIECE_BYTES) {
+    this.#scratch = Buffer.allocUnsafe(HEADER_BYTES + pieceBytes + 1)
+  }
 
   /**
    * Encodes a batch whose first record has the sequence `first`; `unsynced` records in front of it may not be on the medium.
@@ -155,12 +175,12 @@ export class SegmentReader {
     return target.subarray(0, length)
   }
 
-  /** The sequence of the first record; `undefined` when the header is damaged or incomplete. */
-  first(number: number): number | undefined {
+  /** Where the file begins; `undefined` when the header is damaged or incomplete. */
+  start(number: number): SegmentStart | undefined {
     if (this.size < SEGMENT_HEADER_BYTES) return undefined
     const header = this.#bytes(0, SEGMENT_HEADER_BYTES)
-    const first = header.readUIntLE(16, 6)
-    return header.equals(encodeSegmentHeader(number, first)) ? first : undefined
+    const start = { first: header.readUIntLE(16, 6), base: header.readUIntLE(22, 6) }
+    return header.equals(encodeSegmentHeader(number, start)) ? start : undefined
   }
 
   /** The record at a position. */
@@ -195,14 +215,21 @@ export class SegmentReader {
     return undefined
   }
 
+  /** Where the damaged record at a position ends, or its header where nothing else is known of it. */
+  extent(at: number): number {
+    const header = this.#bytes(at, HEADER_BYTES)
+    const isWhole = crc32(header.subarray(0, 19)) === header.readUInt32LE(19)
+    return at + HEADER_BYTES + (isWhole ? header.readUInt32LE(11) : 0)
+  }
+
   /**
-   * Does a part of the rest of the file that a disk writes at once hold zeros only? So a write ends that the death of the
-   * machine interrupted; a record begins and ends with other bytes.
+   * Does a part of what lies between two positions that a disk writes at once hold zeros only? So a write ends that the
+   * death of the machine interrupted; a record begins and ends with other bytes.
    */
-  hasUnwrittenSector(from: number): boolean {
+  hasUnwrittenSector(from: number, to: number): boolean {
     const SECTOR = 512
-    for (let at = from; at < this.size; ) {
-      const end = Math.min(this.size, (Math.floor(at / SECTOR) + 1) * SECTOR)
+    for (let at = from; at < to; ) {
+      const end = Math.min(to, (Math.floor(at / SECTOR) + 1) * SECTOR)
       if (this.#bytes(at, end - at).every((byte) => byte === 0)) return true
       at = end
     }

@@ -61,6 +61,8 @@ interface Scan {
   readonly size: number
   /** Sequence of its first record; `undefined` when its header is damaged or incomplete. */
   readonly first: number | undefined
+  /** It holds all changes behind this sequence. */
+  readonly base: number | undefined
   /** Where the first record that the database may lack begins. */
   readonly from: number
   /** Of the last record that ends a batch, with its end. */
@@ -88,21 +90,21 @@ function isTorn(reader: SegmentReader, at: number, why: NoRecord, sequence: numb
     if (record.durable > sequence) return false
     next = reader.nextRecord(record.end, sequence)
   }
-  return reader.hasUnwrittenSector(at)
+  return reader.hasUnwrittenSector(at, reader.extent(at))
 }
 
 /** Reads the records of a file in order; those up to `flushed` may be damaged as long as the next one is found. */
 function scanSegment(reader: SegmentReader, number: number, path: string, flushed: number): Scan {
   const { size } = reader
-  const first = reader.first(number)
-  const common = { number, path, size, first }
-  if (first === undefined) {
-    const torn = size < SEGMENT_HEADER_BYTES || reader.hasUnwrittenSector(0)
+  const start = reader.start(number)
+  const common = { number, path, size, first: start?.first, base: start?.base }
+  if (start === undefined) {
+    const torn = size < SEGMENT_HEADER_BYTES || reader.hasUnwrittenSector(0, SEGMENT_HEADER_BYTES)
     const stop = { at: 0, why: size === 0 ? 'end' : 'damaged', isTorn: torn } as const
     return { ...common, from: 0, committed: { sequence: 0, end: 0 }, stop, passed: [] }
   }
   const passed: number[] = []
-  let [at, sequence, from] = [SEGMENT_HEADER_BYTES, first - 1, SEGMENT_HEADER_BYTES]
+  let [at, sequence, from] = [SEGMENT_HEADER_BYTES, start.first - 1, SEGMENT_HEADER_BYTES]
   let committed = { sequence, end: at }
   for (;;) {
     const record = reader.record(at)
@@ -130,6 +132,21 @@ function scanSegment(reader: SegmentReader, number: number, path: string, flushe
 const missing = (from: number, to: number): string =>
   from === to ? `record ${from} is missing` : `records ${from} to ${to} are missing`
 
+/** Has a file its header, and the batch that repeats what the files before it hold where it goes on after a failure? */
+function isBegun({ first, base, committed }: Scan): boolean {
+  return first !== undefined && (base === first - 1 || committed.sequence >= first)
+}
+
+/**
+ * The files from the last one on that holds all that the database may lack: those before it need not be in order. Files at
+ * the end whose beginning was interrupted hold nothing that was acknowledged.
+ */
+function neededOf(scans: readonly Scan[], flushed: number): readonly Scan[] {
+  const begun = scans.slice(0, scans.findLastIndex((scan) => isBegun(scan) || !scan.stop.isTorn) + 1)
+  const begin = begun.findLastIndex((scan) => isBegun(scan) && (scan.base ?? 0) <= flushed)
+  return begun.slice(Math.max(0, begin))
+}
+
 /** Finds where the files do not continue each other; `undefined` when the last one ends as an interrupted write does. */
 function damageOf(scans: readonly Scan[], flushed: number): LogPlace | undefined {
   let reached = flushed
@@ -137,13 +154,13 @@ function damageOf(scans: readonly Scan[], flushed: number): LogPlace | undefined
     const { path: file, first, stop, committed } = scan
     const isLast = index === scans.length - 1
     const damaged = { file, offset: stop.at, problem: 'a record is damaged' }
-    if (first === undefined) {
+    if (first === undefined || scan.base === undefined) {
       return isLast && stop.isTorn ? undefined : { file, offset: 0, problem: 'the header is damaged' }
     }
-    if (first > reached + 1) return { file, offset: 0, problem: missing(reached + 1, first - 1) }
+    if (scan.base > reached) return { file, offset: 0, problem: missing(reached + 1, scan.base) }
     if (isLast) return stop.why === 'end' || stop.isTorn ? undefined : damaged
-    // Records behind the first one of the next file were refused.
-    const wanted = (scans[index + 1]?.first ?? committed.sequence + 1) - 1
+    // Records behind the base of the next file are in that one, or were refused.
+    const wanted = scans[index + 1]?.base ?? committed.sequence
     if (committed.sequence < wanted && wanted > flushed) {
       if (stop.why !== 'end') return damaged
       return { ...damaged, problem: missing(committed.sequence + 1, wanted) }
@@ -177,9 +194,9 @@ function partsOf(scans: readonly Scan[], flushed: number, damage: LogPlace | und
   const parts: Part[] = []
   for (const [index, { path, first, from, committed }] of scans.entries()) {
     if (damage?.file === path && (damage.offset === 0 || first === undefined)) break
-    const wanted = (scans[index + 1]?.first ?? committed.sequence + 1) - 1
+    const wanted = scans[index + 1]?.base ?? committed.sequence
     const through = Math.min(committed.sequence, wanted)
-    if (first !== undefined && through >= Math.max(first, flushed + 1)) parts.push({ path, from, through })
+    if (first !== undefined && through > flushed && through >= first) parts.push({ path, from, through })
     if (damage?.file === path) break
   }
   return parts
@@ -218,8 +235,9 @@ export function surveyLog(files: Files, folder: string, flushed: FlushedLog | un
     scans.some(({ first, committed }) => first !== undefined && committed.sequence >= first)
   const empty = { parts: [], end: { sequence: after, segment } }
   if (old.damage !== undefined) return { ...old, ...empty, paths, hasRecords }
-  const damage = damageOf(scans, after)
-  const parts = partsOf(scans, after, damage)
+  const needed = neededOf(scans, after)
+  const damage = damageOf(needed, after)
+  const parts = partsOf(needed, after, damage)
   const notices = [...old.notices, ...(damage === undefined ? noticesOf(scans) : [])]
   const sequence = parts.at(-1)?.through ?? after
   return { old: old.old, paths, parts, hasRecords, end: { sequence, segment }, damage, notices }

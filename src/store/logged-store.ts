@@ -106,6 +106,8 @@ export async function openLoggedStore(level: Level, options: LoggedStoreOptions)
   if (survey.paths.length > 0) await checkpoints?.write(undefined)
   const log = new WriteAheadLog(options, survey.end)
   clear(options, survey)
+  // Otherwise they may be there again after the death of the machine, with numbers that were given again since.
+  await files.syncFolder(folder)
   await checkpoints?.write(log.end.segment)
   return new WriteBehind({ level, log, fsync, timers, checkpoints, lastHead })
 }

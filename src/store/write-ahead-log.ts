@@ -4,7 +4,13 @@
  */
 import { join } from 'node:path'
 import { type AppendedFile, type Files, writeWhole } from './files.ts'
-import { encodeSegmentHeader, RecordEncoder, SEGMENT_HEADER_BYTES, segmentName } from './log-format.ts'
+import {
+  encodeSegmentHeader,
+  RecordEncoder,
+  SEGMENT_HEADER_BYTES,
+  type SegmentStart,
+  segmentName,
+} from './log-format.ts'
 import type { Operation } from './table.ts'
 import type { FlushedLog } from './tables.ts'
 
@@ -17,6 +23,9 @@ export interface LogOptions {
   /** It exists. */
   readonly folder: string
   readonly fsync: boolean
+  /** Bytes after which a new file is begun, and of a record of a batch that has several; those of the format unless given. */
+  readonly segmentBytes?: number | undefined
+  readonly pieceBytes?: number | undefined
 }
 
 /** A file that is written to, or whose records are not yet on the medium. */
@@ -31,15 +40,15 @@ class Segment {
   syncedSize = SEGMENT_HEADER_BYTES
   #isNameSynced = false
 
-  /** Makes the file of a number; `first` is the sequence of its first record. Leaves none behind when it throws. */
-  constructor({ files, folder }: LogOptions, number: number, first: number) {
+  /** Makes the file of a number. Leaves none behind when it throws, as far as the disk lets it. */
+  constructor({ files, folder }: LogOptions, number: number, start: SegmentStart) {
     this.number = number
     this.path = join(folder, segmentName(number))
     this.#folder = folder
     this.#files = files
     this.#file = files.create(this.path)
     try {
-      writeWhole(this.#file, encodeSegmentHeader(number, first))
+      writeWhole(this.#file, encodeSegmentHeader(number, start))
     } catch (error) {
       this.discard()
       throw error
@@ -93,12 +102,14 @@ interface Waiting {
 /** An open write-ahead log. One process at a time; whoever opens it holds the database's lock. */
 export class WriteAheadLog {
   readonly #options: LogOptions
-  readonly #encoder = new RecordEncoder()
+  readonly #encoder: RecordEncoder
   #current: Segment
   /** Files before the present one that are open because they are not synced. */
   #unsynced: Segment[] = []
-  /** Files that exist, oldest first, with the sequence of the last record of those that have ended. */
-  #paths: { number: number; path: string; last?: number }[]
+  /** Files that exist, oldest first, with the sequence of the last record; the present one has no last one yet. */
+  #paths: { readonly number: number; readonly path: string; last: number }[]
+  /** Of the last file that was begun, or could not be. */
+  #number: number
   #sequence: number
   /** Of the last record that is on the medium; unused without `fsync`. */
   #durable: number
@@ -109,15 +120,34 @@ export class WriteAheadLog {
   /** Begins a log behind another's end, with no file before its own. Throws the file system's errors. */
   constructor(options: LogOptions, { sequence, segment }: FlushedLog) {
     this.#options = options
+    this.#encoder = new RecordEncoder(options.pieceBytes)
     this.#sequence = sequence
     this.#durable = sequence
-    this.#current = new Segment(options, segment + 1, sequence + 1)
-    this.#paths = [{ number: this.#current.number, path: this.#current.path }]
+    this.#number = segment
+    this.#current = this.#begin(sequence)
+    const { number, path } = this.#current
+    this.#paths = [{ number, path, last: Number.POSITIVE_INFINITY }]
   }
 
-  /** Number of the first file behind those that `drop` is to remove. */
-  firstAfter(retired: number): number {
-    return this.#paths.find(({ number }) => number > retired)?.number ?? this.#current.number
+  /** Number of the first file that holds records behind a sequence, or will. */
+  firstBehind(flushed: number): number {
+    return this.#paths.find(({ last }) => last > flushed)?.number ?? this.#current.number
+  }
+
+  /** Is there a file for `drop`? */
+  hasRetired(flushed: number): boolean {
+    return this.#paths.some(({ last }) => last <= flushed)
+  }
+
+  /** Begins a file with all changes behind a sequence. A number is used once: a file that failed may still be there. */
+  #begin(base: number): Segment {
+    this.#number++
+    return new Segment(this.#options, this.#number, { first: this.#sequence + 1, base })
+  }
+
+  /** Resolves when no batch waits for the medium any more, whether it has arrived there or was refused. */
+  async settled(): Promise<void> {
+    await this.#syncing
   }
 
   /** Of the last record that was written, and the file that is written to. */
@@ -136,9 +166,13 @@ export class WriteAheadLog {
     const { size } = segment
     const { fsync } = this.#options
     const unsynced = fsync ? this.#sequence - this.#durable : 0
+    // A record that could not be taken back keeps its number for itself.
+    const write = (record: Buffer) => {
+      this.#sequence++
+      segment.write(record)
+    }
     try {
-      const write = (record: Buffer) => segment.write(record)
-      this.#sequence = this.#encoder.encode(operations, this.#sequence + 1, unsynced, write)
+      this.#encoder.encode(operations, this.#sequence + 1, unsynced, write)
     } catch (error) {
       this.#hasFailed = true
       segment.cutOff(size)
@@ -170,7 +204,6 @@ export class WriteAheadLog {
       }
     } catch (error) {
       this.#hasFailed = true
-      this.#sequence = this.#durable
       if (this.#unsynced.length === 0) this.#current.cutOff(this.#current.syncedSize)
       for (const { reject } of this.#waiting.splice(0)) reject(error)
     } finally {
@@ -178,57 +211,53 @@ export class WriteAheadLog {
     }
   }
 
-  /**
-   * Begins a new file when the present one is large. The result is for `drop`, once the database has the records up to
-   * `flushed`: the last file that holds no others; `undefined` when there is none.
-   */
-  retire(flushed: number): number | undefined {
-    if (this.#current.size >= SEGMENT_BYTES && !this.#hasFailed) this.#rotate()
-    return this.#paths.filter(({ last }) => last !== undefined && last <= flushed).at(-1)?.number
-  }
-
-  #rotate(): void {
+  /** Begins a new file when the present one is large. */
+  retire(): void {
     const old = this.#current
-    let next: Segment
+    const { fsync, segmentBytes = SEGMENT_BYTES } = this.#options
+    if (old.size < segmentBytes || this.#hasFailed) return
     try {
-      next = new Segment(this.#options, old.number + 1, this.#sequence + 1)
+      this.#current = this.#begin(this.#sequence)
     } catch {
       // The present file goes on; a full disk shows with the next batch.
       return
     }
-    this.#begin(next)
-    if (this.#options.fsync && this.#durable < this.#sequence) this.#unsynced = [...this.#unsynced, old]
+    this.#follow(this.#current, this.#sequence)
+    if (fsync && this.#durable < this.#sequence) this.#unsynced = [...this.#unsynced, old]
     else old.close()
   }
 
-  #begin(next: Segment): void {
+  /** Notes that a file takes the records behind a sequence. */
+  #follow(next: Segment, before: number): void {
     const last = this.#paths.at(-1)
-    if (last !== undefined) last.last = this.#sequence
-    this.#paths.push({ number: next.number, path: next.path })
-    this.#current = next
+    if (last !== undefined) last.last = before
+    const { number, path } = next
+    this.#paths.push({ number, path, last: Number.POSITIVE_INFINITY })
   }
 
-  /** Removes the files up to one that was retired. */
-  drop(retired: number): void {
-    while ((this.#paths[0]?.number ?? Number.POSITIVE_INFINITY) <= retired) {
-      this.#options.files.remove(this.#paths[0]?.path as string)
+  /** Removes the files that hold no record behind a sequence, which the database has. */
+  drop(flushed: number): void {
+    for (let [oldest] = this.#paths; oldest !== undefined && oldest.last <= flushed; [oldest] = this.#paths) {
+      this.#options.files.remove(oldest.path)
       this.#paths.shift()
     }
   }
 
   /**
-   * Goes on after a failure: `operations` are all that the database may lack. They are written to a new file, with `fsync` to
-   * the medium, since nothing is known of what the files before hold; those are retired. Throws the file system's errors, and
-   * can be tried again.
+   * Goes on after a failure, when no batch waits for the medium: `operations` are all that the database may lack behind the
+   * sequence `flushed`. They are written to a new file, with `fsync` to the medium, since nothing is known of what the files
+   * before hold; those are retired. Throws the file system's errors, and can be tried again.
    */
-  async resume(operations: readonly Operation[]): Promise<void> {
-    await this.#syncing
+  async resume(operations: readonly Operation[], flushed: number): Promise<void> {
     const { fsync } = this.#options
-    const next = new Segment(this.#options, this.#current.number + 1, this.#sequence + 1)
-    let sequence = this.#sequence
+    const next = this.#begin(flushed)
+    const before = this.#sequence
+    const write = (record: Buffer) => {
+      this.#sequence++
+      next.write(record)
+    }
     try {
-      const write = (record: Buffer) => next.write(record)
-      if (operations.length > 0) sequence = this.#encoder.encode(operations, sequence + 1, 0, write)
+      this.#encoder.encode(operations, before + 1, 0, write)
       if (fsync) await next.sync()
     } catch (error) {
       next.discard()
@@ -236,9 +265,9 @@ export class WriteAheadLog {
     }
     for (const segment of [...this.#unsynced, this.#current]) segment.close()
     this.#unsynced = []
-    this.#begin(next)
-    this.#sequence = sequence
-    this.#durable = sequence
+    this.#current = next
+    this.#follow(next, before)
+    this.#durable = this.#sequence
     this.#hasFailed = false
   }
 

@@ -70,6 +70,8 @@ export class WriteBehind implements Store {
   #leaving = NONE
   /** Of the last batch in `waiting`, and the log's file then. */
   #position: FlushedLog
+  /** Sequence of the last batch that the level has. */
+  #flushed: number
   #flushing: Promise<void> | undefined
   #rest: Timer | undefined
   #failure: NodeError | undefined
@@ -90,6 +92,7 @@ export class WriteBehind implements Store {
     this.#checkpoints = checkpoints
     this.lastHead = lastHead
     this.#position = log.end
+    this.#flushed = log.end.sequence
   }
 
   get failure(): NodeError | undefined {
@@ -139,9 +142,11 @@ export class WriteBehind implements Store {
 
   async #close(): Promise<void> {
     try {
-      await this.#settled()
+      // Batches that are on their way to the medium end first.
+      await this.#log.settled()
       await this.#recovering
       if (this.#failure !== undefined) await this.#recover()
+      await this.#settled()
       if (this.#failure === undefined) {
         await this.#checkpoints?.write(undefined).catch((error) => this.#fail('level', error))
       }
@@ -168,15 +173,16 @@ export class WriteBehind implements Store {
   /** Writes what is waiting, and what has come meanwhile if that is much again. Each is one batch of the level. */
   async #flush(): Promise<void> {
     while (this.#waiting.size > 0) {
+      this.#log.retire()
       const position = this.#position
-      const retired = this.#log.retire(position.sequence)
       this.#leaving = this.#waiting
       this.#waiting = new Unwritten()
       await this.#level.batch([...this.#leaving.all(), noteFlushed(position)], { sync: this.#fsync })
       this.#leaving = NONE
-      if (retired !== undefined) {
-        await this.#checkpoints?.write(this.#log.firstAfter(retired))
-        this.#log.drop(retired)
+      this.#flushed = position.sequence
+      if (this.#log.hasRetired(this.#flushed)) {
+        await this.#checkpoints?.write(this.#log.firstBehind(this.#flushed))
+        this.#log.drop(this.#flushed)
       }
       if (this.#waiting.size <= MANY_WAITING) return
     }
@@ -242,7 +248,9 @@ export class WriteBehind implements Store {
     await this.#flushing
     try {
       if (this.#failed.log) {
-        await this.#log.resume(this.#changes())
+        // Batches that are on their way to the medium may still be acknowledged.
+        await this.#log.settled()
+        await this.#log.resume(this.#changes(), this.#flushed)
         this.#position = this.#log.end
         this.#failed.log = false
       }

@@ -12,19 +12,95 @@ interface Mutation {
   readonly file: string
   readonly from: string
   readonly to: string
-  /** Takes many seeds: only `--mutate all` looks for it. */
-  readonly isRare?: boolean
+  /** The suite looks for it as well; `--mutate all` looks for all of them. */
+  readonly inSuite?: boolean
 }
 
 /** The faults by what they do. */
 export const MUTATIONS: Readonly<Record<string, Mutation>> = {
+  'acknowledges a batch that the log does not have': {
+    scenario: 'storage',
+    file: 'store/write-behind.ts',
+    from: 'const durable = this.#log.append(operations)',
+    to: 'const durable = undefined as Promise<void> | undefined',
+  },
+  'acknowledges before the medium has it': {
+    inSuite: true,
+    scenario: 'storage',
+    file: 'store/write-behind.ts',
+    from: 'if (durable !== undefined) await durable',
+    to: '',
+  },
+  'does not sync the file': {
+    scenario: 'storage',
+    file: 'store/write-ahead-log.ts',
+    from: 'await this.#file.sync()',
+    to: '',
+  },
+  'does not sync the folder of a new file': {
+    scenario: 'storage',
+    file: 'store/write-ahead-log.ts',
+    from: 'if (!this.#isNameSynced) await this.#files.syncFolder(this.#folder)',
+    to: '',
+  },
+  'closes a file before it is synced': {
+    scenario: 'storage',
+    file: 'store/write-ahead-log.ts',
+    from: 'if (fsync && this.#durable < this.#sequence) this.#unsynced = [...this.#unsynced, old]\n    else old.close()',
+    to: 'old.close()',
+  },
+  'commits each record of a batch': {
+    scenario: 'storage',
+    file: 'store/log-format.ts',
+    from: 'end(KIND.piece)',
+    to: 'end(KIND.commit)',
+  },
+  'does not look at the checksum of a record': {
+    inSuite: true,
+    scenario: 'storage',
+    file: 'store/log-format.ts',
+    from: "if (crc32(body) !== checksum) return 'damaged'",
+    to: '',
+  },
+  'takes a short write for a whole one': {
+    scenario: 'storage',
+    file: 'store/files.ts',
+    from: 'while (written < bytes.length) written += file.write(bytes.subarray(written))',
+    to: '',
+  },
+  'removes files of the log that the level lacks': {
+    scenario: 'storage',
+    file: 'store/write-behind.ts',
+    from: 'this.#log.drop(this.#flushed)',
+    to: 'this.#log.drop(this.#log.end.sequence)',
+  },
+  'does not sync the level before files of the log go': {
+    scenario: 'storage',
+    file: 'store/write-behind.ts',
+    from: '{ sync: this.#fsync }',
+    to: '{ sync: false }',
+  },
+  'resumes while batches are on their way to the medium': {
+    scenario: 'storage',
+    file: 'store/write-behind.ts',
+    from: 'await this.#log.settled()\n        await this.#log.resume',
+    to: 'await this.#log.resume',
+  },
+  'closes while batches are on their way to the medium': {
+    scenario: 'storage',
+    file: 'store/write-behind.ts',
+    from: 'await this.#log.settled()\n      await this.#recovering',
+    to: 'await this.#recovering',
+  },
   'acknowledges before the log has it': {
+    inSuite: true,
     scenario: 'replication',
     file: 'replication/replicated-store.ts',
     from: 'return replicate(changes, (position) => local.batch([...writes, position]))',
     to: 'replicate(changes, (position) => local.batch([...writes, position])).catch(() => {})',
   },
   'appends without a fence': {
+    inSuite: true,
     scenario: 'replication',
     file: 'replication/log.ts',
     from: 'expect: { lastSequence: after, ...(after === 0 && { lastSubjectSequence: 0 }) },',
@@ -49,28 +125,24 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     to: 'return found === null ? false',
   },
   'counts a found lease as renewed': {
-    isRare: true,
     scenario: 'replication',
     file: 'replication/lease.ts',
     from: 'await bucket.update(LEASE_KEY, node, entry.revision)',
     to: 'entry.revision',
   },
   'does not try to lead when the lease is back': {
-    isRare: true,
     scenario: 'replication',
     file: 'replication/lease.ts',
     from: 'const isNew = performance.now() > heldUntil',
     to: 'const isNew = heldUntil === 0',
   },
   'keeps the queue while it waits for the reader': {
-    isRare: true,
     scenario: 'replication',
     file: 'replication/member.ts',
     from: 'tryToLead()\n          return',
     to: 'continue',
   },
   'reads on before its own record has ended': {
-    isRare: true,
     scenario: 'replication',
     file: 'replication/member.ts',
     from: 'await records.idle()\n      await engine.replica.follow()',

@@ -16,7 +16,7 @@ import { createCompaction, createSnapshots, needsSnapshot } from '../../src/repl
 import { bytesValue, nameKey, Table } from '../../src/store/table.ts'
 import { logPosition, PREFIX } from '../../src/store/tables.ts'
 import type { Store } from '../../src/store/write-behind.ts'
-import { createDisk, type Disk } from './disk.ts'
+import { NodeDisk } from './disk.ts'
 import { SimulatedBucket, SimulatedLink, SimulatedServer } from './link.ts'
 import { SimulatedProcess } from './process.ts'
 import { Violation, type World } from './world.ts'
@@ -63,7 +63,7 @@ class ClusterNode {
   readonly #shared: Shared
   readonly #name: string
   readonly #rate: number
-  readonly #disk: Disk
+  readonly #disk: NodeDisk
   #starts = 0
   process: SimulatedProcess | undefined
   link: SimulatedLink | undefined
@@ -75,7 +75,7 @@ class ClusterNode {
     this.#shared = shared
     this.#name = name
     this.#rate = rate
-    this.#disk = createDisk(shared.world)
+    this.#disk = new NodeDisk(shared.world)
   }
 
   get isUp(): boolean {
@@ -101,9 +101,11 @@ class ClusterNode {
     process.run(() => void this.#run(process, this.link as SimulatedLink))
   }
 
+  /** Ends the process, or its whole machine: what its database has forgotten then the log has. */
   kill(): void {
     this.process?.kill()
     this.link?.drop()
+    if (this.#shared.world.random.oneIn(2)) this.#disk.losePower()
     this.process = undefined
     this.link = undefined
     this.member = undefined
@@ -124,7 +126,10 @@ class ClusterNode {
         }
       }
     }
-    const local = await this.#disk.open(process)
+    const fsync = false
+    const local = await this.#disk
+      .open(process, { fsync })
+      .catch(() => this.#disk.open(process, { fsync, repair: true }))
     const store = createReplicatedStore(local)
     const position = logPosition(local)
     const log = await retried(() => openLog(link, NAMES, { maxBytes: LOG_BYTES, replicas: 1 }))

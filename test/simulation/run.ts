@@ -1,10 +1,16 @@
 /** Runs seeds, each in a world of its own. */
 import { createHash } from 'node:crypto'
+import { simulateChain } from './chain.ts'
 import { simulateReplication } from './replication.ts'
+import { simulateStorage } from './storage.ts'
 import { Violation, World } from './world.ts'
 
 /** What is simulated, by name. */
-export const SCENARIOS = { replication: simulateReplication } as const
+export const SCENARIOS = {
+  storage: simulateStorage,
+  chain: simulateChain,
+  replication: simulateReplication,
+} as const
 
 /** Name of a scenario. */
 export type Scenario = keyof typeof SCENARIOS

@@ -106,6 +106,8 @@ export class World {
   /** Ordered by time from `#first` on. */
   #events: Event[] = []
   #order = 0
+  /** Immediates that have not run: what processes share waits by them. */
+  readonly #immediates = new Set<Event>()
 
   constructor(seed: number) {
     this.random = createRandom(seed)
@@ -218,12 +220,15 @@ export class World {
       // What processes share, such as the slices of the EVM, waits by immediates: those of a dead process run as well.
       setImmediate: (callback: (...args: unknown[]) => void, ...args: unknown[]) => {
         const { owner } = this
-        return new VirtualTimer(() =>
-          this.after(0, undefined, () => {
+        return new VirtualTimer(() => {
+          const event = this.after(0, undefined, () => {
+            this.#immediates.delete(event)
             this.owner = owner
             callback(...args)
-          }),
-        )
+          })
+          this.#immediates.add(event)
+          return event
+        })
       },
       clearTimeout: clear(real.clearTimeout),
       clearInterval: clear(real.clearInterval),
@@ -236,6 +241,7 @@ export class World {
     try {
       return await run()
     } finally {
+      for (const { run, isCancelled } of this.#immediates) if (!isCancelled) run()
       Object.assign(globalThis, {
         setImmediate,
         setTimeout,
