@@ -81,8 +81,6 @@ export class StateTrie {
   readonly #fresh = new WeakMap<CommittedState, FreshState>()
   /** Committed and not yet on disk; a few at a time. */
   readonly #unsettled = new Set<CommittedState>()
-  /** Nodes and code that are never on disk, by hash. */
-  readonly #kept = new Map<Hex, Uint8Array>()
   /** Made when a network's early blocks ask for it. */
   #orchidRoots: OrchidRoots | undefined
 
@@ -203,13 +201,6 @@ export class StateTrie {
     this.#unsettled.add(committed)
   }
 
-  /** Makes a committed state readable without the source for good. */
-  protected keep(committed: CommittedState): void {
-    this.remember(committed)
-    this.settle(committed)
-    for (const [hash, bytes] of [...committed.nodes, ...committed.code]) this.#kept.set(hash, bytes)
-  }
-
   /** The source now has what `remember` was given; from here on it may be forgotten. */
   settle(committed: CommittedState): void {
     this.#unsettled.delete(committed)
@@ -313,7 +304,7 @@ export class StateTrie {
       const bytes = state[kind].get(hash)
       if (bytes !== undefined) return bytes
     }
-    return this.#kept.get(hash)
+    return undefined
   }
 
   #root(root: Hex): TrieNode | undefined {

@@ -8,6 +8,7 @@ import { invalidParams } from '../../errors.ts'
 import type { Logger } from '../../logger.ts'
 import { Demand } from '../../state/fork/demand.ts'
 import { ForkTrie } from '../../state/fork/fork-trie.ts'
+import { RemoteStates } from '../../state/fork/remote-states.ts'
 import type { CommittedState } from '../../state/model.ts'
 import { Overlay } from '../../state/overlay.ts'
 import type { RemoteBlockId, RemoteChain } from '../../state/remote/model.ts'
@@ -73,9 +74,10 @@ interface ForkParts {
 /** Makes the fork; `source` has the nodes of what was written since it began. */
 export function createFork({ remote, source, sharedRoots, config, logger, unpaid }: ForkParts): Fork {
   const demand = new Demand(createPointCheck(remote, logger), remote.waitLimit)
-  const parts = { demand, stateAt: remote.stateAt.bind(remote) }
+  const remoteStates = new RemoteStates(remote.point)
+  const parts = { demand, remoteStates, stateAt: remote.stateAt.bind(remote) }
   const trie = new ForkTrie(source, { sharedRoots }, parts)
-  const history = createHistory(remote, trie, demand)
+  const history = createHistory(remote, remoteStates, demand)
   const { stateRoot } = remote.head.block.header
   // An import writes the root last, so what is below it is there too; states of what was read have other roots.
   const isExact = source.node(stateRoot) !== undefined
@@ -97,7 +99,7 @@ export function createFork({ remote, source, sharedRoots, config, logger, unpaid
     },
     openTrie: (limits) => new ForkTrie(source, limits, parts),
     async start({ toFund, balance, edits }) {
-      const root = isExact ? stateRoot : trie.remoteState(remote.point).root
+      const root = isExact ? stateRoot : remoteStates.root(remote.point)
       const state = await demand.run(() => {
         const overlay = new Overlay(trie.reader(root))
         // An exact state stays as the header has it; what the options name is changed all the same.

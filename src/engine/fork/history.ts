@@ -4,7 +4,7 @@ import type { ExecutedBlock } from '../../chain/block.ts'
 import type { Header } from '../../chain/header.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import type { Demand } from '../../state/fork/demand.ts'
-import type { ForkTrie } from '../../state/fork/fork-trie.ts'
+import type { RemoteStates } from '../../state/fork/remote-states.ts'
 import type { RemoteChain } from '../../state/remote/model.ts'
 import type { BlockHistory } from '../../store/block-store.ts'
 import type { TransactionLocation } from '../../store/records.ts'
@@ -21,7 +21,7 @@ interface Found<T> {
 }
 
 /** Makes the history of a fork. */
-export function createHistory(remote: RemoteChain, trie: ForkTrie, demand: Demand): BlockHistory {
+export function createHistory(remote: RemoteChain, states: RemoteStates, demand: Demand): BlockHistory {
   const hashes = new LRUCache<number, Found<Hex>>({ max: MOST_HEADERS })
   const headers = new LRUCache<Hex, Found<Header>>({ max: MOST_HEADERS })
   const locations = new LRUCache<Hex, Found<TransactionLocation>>({ max: MOST_HEADERS })
@@ -30,12 +30,11 @@ export function createHistory(remote: RemoteChain, trie: ForkTrie, demand: Deman
     sizeCalculation: ({ value }) => BLOCK_WEIGHT + (value?.block.transactions.length ?? 0),
   })
 
+  const stateRoot = ({ hash, block: { header } }: ExecutedBlock): Hex =>
+    states.root({ number: header.number, hash })
+
   function keepBlock(hash: Hex, block: ExecutedBlock | undefined): void {
-    const value = block && {
-      ...block,
-      postState: trie.remoteState({ number: block.block.header.number, hash }).root,
-    }
-    blocks.set(hash, { value })
+    blocks.set(hash, { value: block && { ...block, postState: stateRoot(block) } })
     if (block === undefined) return
     headers.set(hash, { value: block.block.header })
     hashes.set(block.block.header.number, { value: hash })
@@ -58,6 +57,8 @@ export function createHistory(remote: RemoteChain, trie: ForkTrie, demand: Deman
       if (found === undefined) {
         demand.missLoad(`block ${hash}`, async () => keepBlock(hash, await remote.blockByHash(hash)))
       }
+      // A block that is used has a state that can be read, however many other blocks were read since.
+      if (found?.value !== undefined) stateRoot(found.value)
       return found?.value
     },
     hashAt(height) {

@@ -3,7 +3,7 @@
  * synthetic, yet deterministic: they depend on the block on which the fork stands and on what was written. States that
  * come out of an imported one are whole, as those of any chain.
  */
-import { type Account, EMPTY_CODE_HASH, EMPTY_TRIE_ROOT } from '../../chain/account.ts'
+import { type Account, EMPTY_CODE_HASH } from '../../chain/account.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
 import type { CommittedState, NodeSource, StateReader } from '../model.ts'
@@ -20,22 +20,22 @@ import {
   flaggedAddress,
   flagSlot,
   flagsOf,
-  forkPointChanges,
   forkPointIn,
   isDeleted,
   isTombstone,
   isWiped,
   unescaped,
 } from './overlay-record.ts'
+import type { RemoteStates } from './remote-states.ts'
 
 /** Readers kept; calls and blocks of an upstream's past each have a root of their own. */
 const READERS = 64
-/** Roots of the upstream's blocks kept. */
-const ROOTS = 20_000
 
 /** What the states stand on. */
 export interface ForkStates {
   readonly demand: Demand
+  /** The states of the upstream's blocks that are readable without the source. */
+  readonly remoteStates: RemoteStates
   /** The upstream's state after a block. */
   stateAt(block: RemoteBlockId): RemoteState
 }
@@ -45,22 +45,14 @@ export class ForkTrie extends StateTrie {
   readonly #fork: ForkStates
   readonly #readers = new RecentMap<Hex, ForkReader>(READERS)
   readonly #before = new WeakMap<CommittedState, Before>()
-  readonly #roots = new RecentMap<Hex, CommittedState>(ROOTS)
 
   constructor(source: NodeSource, options: ConstructorParameters<typeof StateTrie>[1], fork: ForkStates) {
-    super(source, options)
+    const { remoteStates } = fork
+    super(
+      { node: (hash) => remoteStates.node(hash) ?? source.node(hash), code: (hash) => source.code(hash) },
+      options,
+    )
     this.#fork = fork
-  }
-
-  /** The state after a block of the upstream, as it is there; readable from now on, without the source. */
-  remoteState(block: RemoteBlockId): CommittedState {
-    let state = this.#roots.get(block.hash)
-    if (state === undefined) {
-      state = super.commit(EMPTY_TRIE_ROOT, forkPointChanges(block))
-      this.keep(state)
-      this.#roots.set(block.hash, state)
-    }
-    return state
   }
 
   override reader(root: Hex): StateReader {

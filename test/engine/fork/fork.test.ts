@@ -76,6 +76,23 @@ describe('a fork', () => {
     }
   })
 
+  it('simulates blocks after one of its upstream', async () => {
+    const { fork } = await forkOf(original)
+    const { accounts, token } = chain
+    const calls = [{ from: accounts[0], to: token, input: transferTo(accounts[4], 3n) }]
+    const simulated = async (node: Node, block: string) => {
+      const [result] = (await request(node, 'eth_simulateV1', { blockStateCalls: [{ calls }] }, block)) as [
+        { calls: { status: string; gasUsed: string; returnData: string }[] },
+      ]
+      return result.calls.map(({ status, gasUsed, returnData }) => ({ status, gasUsed, returnData }))
+    }
+    for (const block of ['latest', '0x3']) {
+      const expected = await simulated(original, block)
+      expect(expected).toMatchObject([{ status: '0x1' }])
+      expect(await simulated(fork, block)).toEqual(expected)
+    }
+  })
+
   it('executes transactions as its upstream would', async () => {
     const { fork } = await forkOf(original)
     const { fork: twin } = await forkOf(original)
