@@ -20,7 +20,6 @@ const KEPT: Readonly<Record<string, string>> = {
   'chain/activations.ts: activating': 'a constant for each network',
   'chain/bloom.ts: knownBits': 'bits by the hash of an item, cleared when a fixed number is reached',
   'chain/header.ts: hashes': 'goes with its header',
-  'chain/header.ts: latest': 'the elements of one header',
   'chain/log-filter.ts: probesOf': 'goes with its filter',
   'chain/merged-mining/fork-detection.ts: checkpointBytes': 'goes with its header',
   'chain/merged-mining/fork-detection.ts: windowUncles': 'goes with its header',

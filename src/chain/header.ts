@@ -108,15 +108,9 @@ function hasProof({ bitcoinHeader, merkleProof, coinbaseTransaction }: Header): 
   return bitcoinHeader.length > 0 || merkleProof.length > 0 || coinbaseTransaction.length > 0
 }
 
-/** The elements of the header that was encoded last, which all its forms share. */
-let latest:
-  | { readonly header: Header; readonly elements: readonly Uint8Array[]; extension: Uint8Array | undefined }
-  | undefined
-
-/** The first sixteen elements, with the bloom itself. A new header is asked for in several forms one after another. */
-function sharedElements(header: Header): NonNullable<typeof latest> {
-  if (latest?.header === header) return latest
-  const elements: Uint8Array[] = [
+/** The first sixteen elements, with the bloom itself. */
+function sharedElements(header: Header): Uint8Array[] {
+  return [
     fromHex(header.parentHash),
     fromHex(header.unclesHash),
     fromHex(header.coinbase),
@@ -134,28 +128,14 @@ function sharedElements(header: Header): NonNullable<typeof latest> {
     fromBigIntSigned(header.minimumGasPrice),
     fromBigInt(BigInt(header.uncleCount)),
   ]
-  latest = { header, elements, extension: undefined }
-  return latest
-}
-
-/** What a proof of work puts into a header. */
-export type HeaderProof = Pick<Header, 'bitcoinHeader' | 'merkleProof' | 'coinbaseTransaction'>
-
-/** The header with a proof of work. */
-export function withProof(header: Header, proof: HeaderProof): Header {
-  const proven = { ...header, ...proof }
-  if (latest?.header === header) latest = { ...latest, header: proven }
-  return proven
 }
 
 /** RLP of a header in one of its forms; `rules` are those at its height. */
 export function encodeHeader(header: Header, form: HeaderForm, rules: Rules): Uint8Array {
   const compressed = header.version > 0 && (form === 'hash' || form === 'mergedMining')
-  const shared = sharedElements(header)
-  const elements = [...shared.elements]
+  const elements = sharedElements(header)
   if (compressed) {
-    shared.extension ??= frameStrings([oneByte(header.version), extensionHash(header)])
-    elements[ELEMENT.logsBloom] = shared.extension
+    elements[ELEMENT.logsBloom] = frameStrings([oneByte(header.version), extensionHash(header)])
   }
   if (header.verbatim !== undefined) {
     for (const [element, bytes] of Object.entries(header.verbatim)) elements[Number(element)] = bytes

@@ -5,7 +5,7 @@
 import { concat, EMPTY } from '../../encoding/bytes.ts'
 import { fromHex } from '../../encoding/hex.ts'
 import type { ChainConfig } from '../config.ts'
-import { type Header, hashForMergedMining, withProof } from '../header.ts'
+import { type Header, hashForMergedMining } from '../header.ts'
 import { COMMITMENT_BYTES, coinbaseHash, joinCompressed, TAG } from './commitment.ts'
 import {
   encodeParentHeader,
@@ -138,11 +138,12 @@ export function createProofSearch(
         hash()
         if (!meets()) continue
         bytes.set(lastBlock.subarray(0, PARENT_HEADER_BYTES - BLOCK_BYTES), BLOCK_BYTES)
-        return withProof(header, {
+        return {
+          ...header,
           bitcoinHeader: bytes.slice(),
           merkleProof: EMPTY,
           coinbaseTransaction: joinCompressed(coinbase),
-        })
+        }
       }
       return undefined
     },
