@@ -17,7 +17,10 @@ const collectGarbage: () => void = runInNewContext('gc')
 const STATES = 4_096
 const ADDRESS = toFixedHex(1n, 20)
 
-const blockAt = (number: number): RemoteBlockId => ({ number, hash: toFixedHex((1n << 255n) + BigInt(number), 32) })
+const blockAt = (number: number): RemoteBlockId => ({
+  number,
+  hash: toFixedHex((1n << 255n) + BigInt(number), 32),
+})
 
 /** An upstream without accounts. */
 const stateAt = (block: RemoteBlockId): RemoteState => ({
