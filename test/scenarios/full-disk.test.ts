@@ -1,22 +1,58 @@
 /**
- * A real process on a file system that is full for a while. It needs the right to mount one of its own; without it, the same
- * holds for the disk that test/store/write-behind.test.ts simulates.
+ * A real process whose disk is full for a while: the operating system refuses to let its files grow (RLIMIT_FSIZE, which
+ * needs no rights), or it is on a file system of its own, which needs the right to mount one.
  */
-import { spawnSync } from 'node:child_process'
-import { closeSync, ftruncateSync, openSync, rmSync, statSync, writeSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import {
+  closeSync,
+  ftruncateSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type RunningCommand, runCommand, startCommand } from '../support/command.ts'
 import { rpc } from '../support/json-rpc.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { describeWith, PRLIMIT } from '../support/tools.ts'
 
-/** A file system of 100 MB of its own; `undefined` where that is not allowed. */
-function smallDisk(): string | undefined {
+const MEGABYTE = 1 << 20
+
+const mount = (folder: string): boolean =>
+  spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=100m', 'none', folder]).status === 0
+
+/** May this process mount a file system? */
+function mayMount(): boolean {
+  const folder = mkdtempSync(join(tmpdir(), 'full-disk-'))
+  const mounted = mount(folder)
+  if (mounted) spawnSync('umount', ['-l', folder])
+  rmdirSync(folder)
+  return mounted
+}
+
+/** A file system of 100 MB of its own. */
+function smallDisk(): string {
   const folder = temporaryFolder()
-  const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=100m', 'none', folder])
-  if (status !== 0) return undefined
+  if (!mount(folder)) throw new Error(`no file system was mounted at ${folder}`)
   onTestFinished(() => void spawnSync('umount', ['-l', folder]))
   return folder
+}
+
+/** No file of the process grows beyond so many bytes, whatever it holds already; `unlimited` as before. */
+function limitFiles({ child }: RunningCommand, bytes: number | 'unlimited'): void {
+  execFileSync(PRLIMIT.path, ['--pid', String(child.pid), `--fsize=${bytes}:`])
+}
+
+/** Bytes of the largest file below a folder whose name ends so. */
+function largestFile(folder: string, extension: string): number {
+  const names = readdirSync(folder).filter((name) => name.endsWith(extension))
+  return Math.max(...names.map((name) => statSync(join(folder, name)).size))
 }
 
 /** Writes a file until the disk is full, then frees some bytes again. */
@@ -33,13 +69,18 @@ function fill(path: string, left: number): void {
 }
 
 const FULL =
-  /^The node cannot write to its disk \((ENOSPC: n|N)o space left on device\)\. Nothing was changed; changes are taken again as soon as the disk takes them\.$/
+  /^The node cannot write to its disk \((?:(?:ENOSPC: n|N)o space left on device|(?:EFBIG: f|F)ile too large|less than 48 MB are free to open the database again)\)\. Nothing was changed; changes are taken again as soon as the disk takes them\.$/
+
+/** Sends a transaction, which is mined at once. */
+async function send({ url }: RunningCommand, data: string): Promise<void> {
+  const [from, to] = (await rpc(url, 'eth_accounts')) as unknown as [string, string]
+  await rpc(url, 'eth_sendTransaction', [{ from, to, value: '0x1', data, gas: '0x600000' }])
+}
 
 /** Sends transfers until one is refused: how many were mined, and the refusal. */
-async function sendUntilRefused({ url }: RunningCommand, most: number): Promise<[number, string]> {
-  const [from, to] = (await rpc(url, 'eth_accounts')) as unknown as [string, string]
+async function sendUntilRefused(node: RunningCommand, most: number): Promise<[number, string]> {
   for (let sent = 0; sent < most; sent++) {
-    const refusal = await rpc(url, 'eth_sendTransaction', [{ from, to, value: '0x1' }]).then(
+    const refusal = await send(node, '0x').then(
       () => undefined,
       (error: Error) => error.message,
     )
@@ -53,46 +94,110 @@ async function ready({ url }: RunningCommand) {
   return { code: response.status, ...((await response.json()) as { head: number; reason?: string }) }
 }
 
-describe('a node whose disk is full', () => {
-  it.each([
-    // The log is refused first, or LevelDB.
-    [[], 0],
-    [['--fsync'], 0],
-    [[], 400 << 10],
-  ] as const)(
-    '%j, %d bytes left: refuses changes in a sentence, answers reads, and goes on by itself',
-    async (flags, left) => {
-      const disk = smallDisk()
-      if (disk === undefined) return
-      const dataDir = join(disk, 'data')
+/** A node that refuses changes because its disk is full: it reports so, and answers reads from memory. */
+async function expectFull(node: RunningCommand, head: number): Promise<void> {
+  expect(await rpc(node.url, 'eth_blockNumber')).toBe(`0x${head.toString(16)}`)
+  const reason = expect.stringMatching(FULL)
+  expect(await ready(node)).toEqual({ code: 503, status: 'storage', head, reason })
+}
+
+async function untilReady(node: RunningCommand): Promise<void> {
+  while ((await ready(node)).code === 503);
+}
+
+/** Ends a node whose disk is full: it states what is true. */
+async function endFull(node: RunningCommand): Promise<void> {
+  expect(await node.end('SIGTERM')).toBe(1)
+  expect(node.output()).toMatch(
+    /tandem: The database could not be written to the end \(.*\)\. What was acknowledged and is not in it is in the write-ahead log; the next start takes it from there\.\n$/,
+  )
+}
+
+/** The next process has all that was acknowledged. */
+async function expectWhole(dataDir: string, head: number): Promise<void> {
+  const { stdout } = await runCommand(['verify', '--data-dir', dataDir])
+  expect(stdout).toContain(`No fault: regtest, blocks 0 to ${head},`)
+}
+
+describeWith(PRLIMIT, 'a node whose files may not grow', () => {
+  it.each([[[]], [['--fsync']]])(
+    'refuses changes in a sentence, answers reads, and goes on by itself (%j)',
+    async (flags) => {
+      const dataDir = join(temporaryFolder(), 'data')
       const node = await startCommand(['--data-dir', dataDir, ...flags])
       expect(await sendUntilRefused(node, 10)).toEqual([10, 'none'])
-      fill(join(disk, 'filler'), left)
+      limitFiles(node, 0)
       const [mined, refusal] = await sendUntilRefused(node, 1_000)
-      expect(refusal).toMatch(FULL)
-      const head = 10 + mined
-      expect(await rpc(node.url, 'eth_blockNumber')).toBe(`0x${head.toString(16)}`)
-      expect(await ready(node)).toEqual({
-        code: 503,
-        status: 'storage',
-        head,
-        reason: expect.stringMatching(FULL),
-      })
-      rmSync(join(disk, 'filler'))
-      while ((await ready(node)).code === 503);
+      expect([mined, refusal]).toEqual([0, expect.stringMatching(FULL)])
+      await expectFull(node, 10)
+      limitFiles(node, 'unlimited')
+      await untilReady(node)
       expect(await sendUntilRefused(node, 5)).toEqual([5, 'none'])
-      fill(join(disk, 'filler'), 0)
-      const [last, again] = await sendUntilRefused(node, 1_000)
-      expect(again).toMatch(FULL)
-      // It states what is true, and the next process has all.
-      expect(await node.end('SIGTERM')).toBe(1)
-      expect(node.output()).toMatch(
-        /tandem: The database could not be written to the end \(.*\)\. What was acknowledged and is not in it is in the write-ahead log; the next start takes it from there\.\n$/,
-      )
-      rmSync(join(disk, 'filler'))
-      const { stdout } = await runCommand(['verify', '--data-dir', dataDir])
-      expect(stdout).toContain(`No fault: regtest, blocks 0 to ${head + 5 + last},`)
+      limitFiles(node, 0)
+      expect(await sendUntilRefused(node, 1_000)).toEqual([0, expect.stringMatching(FULL)])
+      await endFull(node)
+      await expectWhole(dataDir, 15)
     },
     60_000,
   )
+
+  it('goes on by itself where LevelDB alone was refused', async () => {
+    const dataDir = join(temporaryFolder(), 'data')
+    const node = await startCommand(['--data-dir', dataDir])
+    // The write-ahead log begins a new file after four megabytes, LevelDB's log does not.
+    const data = `0x${'01'.repeat(60_000)}`
+    const logs = join(dataDir, 'journal')
+    let head = 0
+    while (
+      largestFile(join(dataDir, 'db'), '.log') < 5 * MEGABYTE ||
+      largestFile(logs, '.wal') > 2 * MEGABYTE
+    ) {
+      await send(node, data)
+      head++
+    }
+    limitFiles(node, 4.5 * MEGABYTE)
+    const [mined, refusal] = await sendUntilRefused(node, 1_000)
+    expect(refusal).toMatch(FULL)
+    head += mined
+    await expectFull(node, head)
+    limitFiles(node, 'unlimited')
+    await untilReady(node)
+    expect(await sendUntilRefused(node, 5)).toEqual([5, 'none'])
+    expect(await node.end('SIGTERM')).toBe(0)
+    await expectWhole(dataDir, head + 5)
+  }, 60_000)
 })
+
+const mounts = mayMount()
+describe.skipIf(!mounts)(
+  `a node whose disk is full${mounts ? '' : ' (skipped: no right to mount a file system)'}`,
+  () => {
+    it.each([
+      // The log is refused first, or LevelDB.
+      [['--fsync'], 0],
+      [[], 400 << 10],
+    ] as const)(
+      '%j, %d bytes left: refuses changes in a sentence, answers reads, and goes on by itself',
+      async (flags, left) => {
+        const disk = smallDisk()
+        const dataDir = join(disk, 'data')
+        const node = await startCommand(['--data-dir', dataDir, ...flags])
+        expect(await sendUntilRefused(node, 10)).toEqual([10, 'none'])
+        fill(join(disk, 'filler'), left)
+        const [mined, refusal] = await sendUntilRefused(node, 1_000)
+        expect(refusal).toMatch(FULL)
+        await expectFull(node, 10 + mined)
+        rmSync(join(disk, 'filler'))
+        await untilReady(node)
+        expect(await sendUntilRefused(node, 5)).toEqual([5, 'none'])
+        fill(join(disk, 'filler'), 0)
+        const [last, again] = await sendUntilRefused(node, 1_000)
+        expect(again).toMatch(FULL)
+        await endFull(node)
+        rmSync(join(disk, 'filler'))
+        await expectWhole(dataDir, 15 + mined + last)
+      },
+      60_000,
+    )
+  },
+)

@@ -1,25 +1,21 @@
 /** Kills a real process with -9 in the middle of reorganisations: its database reopens to either side, never between. */
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Wallet } from 'ethers'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import type { Hex } from '../../src/encoding/hex.ts'
 import { createNode } from '../../src/index.ts'
 import { startCommand } from '../support/command.ts'
 import { rpc } from '../support/json-rpc.ts'
 import { replayFromGenesis } from '../support/replay.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const COW = new Wallet('0xc85ef7d79691fe79573b1a7064c19c1a9819ebdbd1faaab1a8ec92344438aaf4')
 const BOB = '0x7986b3df570230288501eea3d890bd66948c9b79'
 /** Each depth and each number of answers comes up; `npm run test:crashes` asks for more. */
 const ROUNDS = Number(process.env.CRASH_ROUNDS ?? 10)
 const REORGS = 8
-
-const dataDir = mkdtempSync(join(tmpdir(), 'reorg-crash-'))
-afterAll(() => rmSync(dataDir, { recursive: true, force: true }))
 
 const signed = (nonce: number) =>
   COW.signTransaction({ type: 0, chainId: 33, nonce, to: BOB, value: 1, gasLimit: 21_000, gasPrice: 0 })
@@ -36,8 +32,8 @@ interface Killed {
  * Mines a few transactions, asks for reorganisations of their blocks one after the other, and kills the process some
  * turns after the answer to one of them. Each makes the branch longer by one; every second one has the transactions again.
  */
-async function reorganiseAndKill(round: number): Promise<Killed> {
-  const node = await startCommand(['--data-dir', dataDir, '--mining', 'manual'])
+async function reorganiseAndKill(dataDir: string, flags: readonly string[], round: number): Promise<Killed> {
+  const node = await startCommand(['--data-dir', dataDir, '--mining', 'manual', ...flags])
   const call = (method: string, ...params: unknown[]) => rpc(node.url, method, params)
   await call('evm_mine')
   const depth = 1 + (round % 5)
@@ -79,11 +75,15 @@ async function reorganiseAndKill(round: number): Promise<Killed> {
 }
 
 describe('a process killed with -9 while it reorganises', () => {
-  it(
-    `reopens to either side, never between, ${ROUNDS} times over`,
-    async () => {
-      for (let round = 0; round < ROUNDS; round++) {
-        const { oldHeight, sent, heads } = await reorganiseAndKill(round)
+  it.each([
+    [[], ROUNDS],
+    [['--fsync'], ROUNDS / 2],
+  ] as const)(
+    'reopens to either side, never between, %j, %d times over',
+    async (flags, rounds) => {
+      const dataDir = join(temporaryFolder(), 'data')
+      for (let round = 0; round < rounds; round++) {
+        const { oldHeight, sent, heads } = await reorganiseAndKill(dataDir, flags, round)
         const node = await createNode({ dataDir, mining: 'manual' })
         try {
           const { queries } = node.engine

@@ -92,6 +92,12 @@ export const NATS_SERVER = program('nats-server', {
   install: 'apt-get install nats-server',
 })
 
+/** Changes what the operating system lets a running process do. */
+export const PRLIMIT = program('prlimit', {
+  variable: 'PRLIMIT_PATH',
+  install: 'apt-get install util-linux',
+})
+
 /** Declares a group of tests that need a tool. */
 export function describeWith(tool: Tool, title: string, tests: () => void): void {
   if (tool.isThere) {
