@@ -81,9 +81,11 @@ export function createFailureTrees(): FailureTrees {
     if (node === undefined || running >= MAX_CONCURRENT) return undefined
     running++
     const of = node.engine
+    const release = of.holdStates()
     const made = of.fork === undefined ? make(of) : of.fork.demand.query(() => make(of))
     const work = made.finally(() => {
       running--
+      release?.()
     })
     return withTimeout(work)
   }

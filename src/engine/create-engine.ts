@@ -26,6 +26,7 @@ import { openPeers, type Peers } from './peers/peer-scoring.ts'
 import { PersistedPool } from './pool/persisted-pool.ts'
 import { Pool } from './pool/pool.ts'
 import { refusedOnDisk } from './pool/restore-pool.ts'
+import { withHeldStates } from './queries/held-states.ts'
 import { createQueries, type QueryOptions } from './queries/queries.ts'
 import type { RandomBytes } from './randomness.ts'
 import { createReplica } from './replica.ts'
@@ -114,7 +115,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
   const { discardPending } = mining
   const queue = createSerialQueue()
   const { admitCommand } = options
-  const { fork } = chain
+  const { fork, collector } = chain
   const enqueueFor =
     (call?: Call): Enqueue =>
     (job) => {
@@ -124,7 +125,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
         try {
           return await job(its)
         } finally {
-          chain.collector?.step()
+          collector?.step()
         }
       }
       return fork === undefined ? queue.enqueue(run, call) : enqueueOnFork(queue, fork.demand, run, call)
@@ -171,6 +172,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
   const peers = options.peers ?? (await openPeers(chain.store))
   if (admitCommand === undefined) await commands.startMining()
 
+  const queries = createQueries(parts, options)
   const engine: Engine = {
     config: chain.config,
     commands,
@@ -192,14 +194,14 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     peers,
     events,
     fork,
-    queries: createQueries(parts, options),
+    queries: collector === undefined ? queries : withHeldStates(queries, () => collector.hold()),
     replica: createReplica(parts, {
       enqueue: (job) => queue.enqueue(job),
       restorePool,
       reloadSnapshots: dev.reloadSnapshots,
       startMining: () => commands.startMining(),
     }),
-    holdStates: () => chain.collector?.hold(),
+    holdStates: () => collector?.hold(),
     retire: (replace) =>
       queue.enqueue(async () => {
         replace()

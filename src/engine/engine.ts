@@ -235,7 +235,7 @@ export interface Engine {
   retire(replace: () => void): Promise<void>
   /**
    * Keeps the states that are there now until the result is called, also of blocks that are removed meanwhile: for work
-   * that reads them after a wait. `undefined` where states stay for good.
+   * that reads them after a wait. A query does so by itself until it has settled. `undefined` where states stay for good.
    */
   holdStates(): (() => void) | undefined
   /** Stops the schedule, waits for the running command, closes the database. Idempotent. */
