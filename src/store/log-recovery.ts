@@ -48,10 +48,13 @@ export interface LogSurvey {
   readonly notices: readonly LogPlace[]
 }
 
-/** Operations of one record. `sequence` is there when they end a batch. */
+/** Operations of one record. */
 export interface Replayed {
   readonly operations: Operation[]
-  readonly sequence?: number | undefined
+  /** They end a batch. */
+  readonly commits: boolean
+  /** `undefined` in the format before this one, whose records have none. */
+  readonly sequence?: number
 }
 
 /** What a file holds. */
@@ -246,7 +249,7 @@ export function surveyLog(files: Files, folder: string, flushed: FlushedLog | un
 /** The operations that the database may lack, record by record in the order of writing, up to the damage. */
 export function* replayLog(files: Files, { old, parts }: LogSurvey): Generator<Replayed> {
   for (const { path, whole } of old) {
-    for (const operations of readOldSegment(files, path, whole)) yield { operations }
+    for (const operations of readOldSegment(files, path, whole)) yield { operations, commits: true }
   }
   for (const { path, from, through } of parts) {
     const file = files.openForReading(path)
@@ -257,7 +260,7 @@ export function* replayLog(files: Files, { old, parts }: LogSurvey): Generator<R
         if (typeof record === 'string') throw new Error(`${path} has changed while it was read`)
         const { operations, commits } = record
         ;({ sequence, end: at } = record)
-        yield { operations: decodeOperations(operations), sequence: commits ? sequence : undefined }
+        yield { operations: decodeOperations(operations), commits, sequence }
       }
     } finally {
       file.close()

@@ -12,7 +12,7 @@ import type { Timers } from './timers.ts'
 import { type LogOptions, WriteAheadLog } from './write-ahead-log.ts'
 import { noteFlushed, type Store, WriteBehind } from './write-behind.ts'
 
-/** Operations of a batch of the level while the log is replayed. */
+/** Operations after which a batch of the level ends while the log is replayed, together with one of the log. */
 const REPLAYED_AT_ONCE = 5_000
 
 /** How a store is opened. */
@@ -69,13 +69,16 @@ async function damageIn(
   return `${phraseOf(place, damage)}; ${await lastWholeBlock(level, replayLog(files, survey))}`
 }
 
-/** Writes what the level may lack, some operations at once; the level notes after which batch it is. */
+/**
+ * Writes what the level may lack, some batches at once; the level notes after which one it is. It never has a part of one:
+ * the rest could be missing when the log is read again.
+ */
 async function replay(level: Level, { files }: LoggedStoreOptions, survey: LogSurvey): Promise<void> {
   const { segment } = survey.end
   let operations: Operation[] = []
   for (const record of replayLog(files, survey)) {
     for (const operation of record.operations) operations.push(operation)
-    if (operations.length < REPLAYED_AT_ONCE) continue
+    if (!record.commits || operations.length < REPLAYED_AT_ONCE) continue
     if (record.sequence !== undefined) operations.push(noteFlushed({ sequence: record.sequence, segment }))
     await level.batch(operations, { sync: true })
     operations = []

@@ -180,6 +180,10 @@ describe('a write-ahead log', () => {
 const textOf = (values: ReadonlyMap<string, Uint8Array>): string =>
   [...values].map(([key, value]) => `${key} ${Buffer.from(value).toString('latin1')}`).join()
 
+/** The same in the order of the keys. */
+const sorted = (values: ReadonlyMap<string, Uint8Array>): ReadonlyMap<string, Uint8Array> =>
+  new Map([...values].sort(([a], [b]) => (a < b ? -1 : 1)))
+
 /** A log of many batches, and the states after each of them. */
 async function manyBatches() {
   const files = memoryFiles()
@@ -243,6 +247,55 @@ describe('damage of a log', () => {
     }
     // A cut between two batches, 60 of 27,000 bytes, is the same as a log that ended there.
     expect(untold).toBeLessThan(20)
+  })
+
+  it('that cuts off what the database is ahead of puts no older value over a newer one, wherever the cut is', async () => {
+    const files = memoryFiles()
+    const level = memoryLevel()
+    const store = await open(files, level)
+    const table = new Table(store, 1, heightKey, bytesValue)
+    const states = [textOf(new Map())]
+    const mirror = memoryLevel()
+    const write = async (i: number) => {
+      const writes = [table.put(0, Uint8Array.of(i)), table.put(1 + (i % 7), Uint8Array.of(i))]
+      if (i % 5 === 4) writes.push(table.del(1 + ((i + 3) % 7)))
+      await store.batch(writes)
+      await mirror.batch(writes as Operation[], { sync: false })
+      states.push(textOf(sorted(mirror.values)))
+    }
+    for (let i = 0; i < 20; i++) await write(i)
+    // Reading a range waits until the database has all.
+    for await (const _ of table.range());
+    const ahead = memoryLevel(level.values)
+    for (let i = 20; i < 30; i++) await write(i)
+    const whole = lastBytes(files).length
+    for (let cut = 0; cut <= whole; cut++) {
+      const copy = damaged(files, (bytes) => bytes.subarray(0, cut))
+      const { values } = await recovered(copy, memoryLevel(ahead.values))
+      const found = states.lastIndexOf(textOf(sorted(values)))
+      expect(found, `cut at ${cut} of ${whole}`).toBeGreaterThanOrEqual(20)
+    }
+    await store.close()
+  })
+
+  it('that cuts off a large batch, whose replay was interrupted, leaves none of it', async () => {
+    const files = memoryFiles()
+    const log = begin(files)
+    log.append([put(1, 1)])
+    log.append(Array.from({ length: 40_000 }, (_, i) => put(i % 30_000, 2)))
+    const level = memoryLevel()
+    const { batch } = level
+    let batches = 0
+    level.batch = async (operations, options) => {
+      // The process dies before it has replayed all.
+      if (++batches > 1) throw new Error('killed')
+      await batch(operations, options)
+    }
+    await expect(open(crash(files), level)).rejects.toThrow('killed')
+    const cut = damaged(files, (bytes) => bytes.subarray(0, bytes.length - 1))
+    const { values } = await recovered(cut, memoryLevel(level.values))
+    const numbers = new Set([...values.values()].map(([value]) => value))
+    expect([[1], [2]]).toContainEqual([...numbers])
   })
 
   it('before the last file is named, also where a file is missing or is cut off', async () => {
