@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { CHAINS } from '../chain/config.ts'
 import { type Fault, verifyStore } from '../engine/verification/verify.ts'
 import { NodeError } from '../errors.ts'
-import { openStoreForVerification, repairStore } from '../store/level.ts'
+import { noteFault, openStoreForVerification, repairStore } from '../store/level.ts'
 import { addDirectoryFlags, dataDirectory } from './chain-place.ts'
 import { createProgress } from './progress.ts'
 import type { Writers } from './start.ts'
@@ -18,11 +18,46 @@ export function faultLine({ table, key, height, problem, expected, found }: Faul
   return `${table} ${key}: ${problem}${notes.length === 0 ? '' : ` (${notes.join('; ')})`}`
 }
 
-async function verify(dataDir: string, from: number, { output }: Writers): Promise<void> {
-  const { identity, store, problems, notices } = await openStoreForVerification(dataDir)
-  for (const notice of notices) output.write(notice)
+/** What is done with a directory. */
+interface Task {
+  readonly dataDir: string
+  /** First block that is executed again. */
+  readonly from: number
+  /** Was it repaired before? */
+  readonly isRepaired: boolean
+}
+
+type Opened = Awaited<ReturnType<typeof openStoreForVerification>>
+
+async function verify(task: Task, { output }: Writers): Promise<void> {
+  const opened = await openStoreForVerification(task.dataDir)
+  try {
+    for (const notice of opened.notices) output.write(notice)
+    if (opened.identity.fork === undefined) await verifyChain(task, opened, output)
+    else reportFork(task.dataDir, opened, output)
+  } finally {
+    await opened.store.close()
+  }
+}
+
+/** Names what is wrong with the files of a fork: without the blocks below it has no chain that could be executed. */
+function reportFork(dataDir: string, { identity, problems }: Opened, output: Writers['output']): void {
+  for (const problem of problems) output.write(faultLine({ table: 'data', key: 'directory', problem }))
+  const faults = problems.length
+  if (faults > 0) throw new NodeError('database', `The database in ${dataDir} has ${faults} faults.`)
+  output.write(
+    `No fault in the files of the fork at block ${identity.fork?.number}; its blocks are not executed again.`,
+  )
+}
+
+async function verifyChain(
+  { dataDir, from, isRepaired }: Task,
+  { identity, store, problems }: Opened,
+  output: Writers['output'],
+): Promise<void> {
   const progress = createProgress(process.stderr, Date.now)
   let [blocks, gas, printed] = [0, 0n, 0]
+  let first: string | undefined
   try {
     const { faults, head, executed, nodes } = await verifyStore({
       store,
@@ -31,6 +66,7 @@ async function verify(dataDir: string, from: number, { output }: Writers): Promi
       from,
       onFault(fault) {
         progress.clear()
+        first ??= faultLine(fault)
         if (++printed <= MOST_PRINTED) output.write(faultLine(fault))
       },
       onStep({ name, block }) {
@@ -45,7 +81,14 @@ async function verify(dataDir: string, from: number, { output }: Writers): Promi
     if (faults > 0) {
       const hidden = printed > MOST_PRINTED ? `, of which ${MOST_PRINTED} are printed` : ''
       const left = executed === 0 ? ' No block was executed again.' : ''
-      throw new NodeError('database', `The database in ${dataDir} has ${faults} faults${hidden}.${left}`)
+      if (isRepaired && first !== undefined) await noteFault(dataDir, identity, first)
+      const beyond = isRepaired
+        ? ' They cannot be repaired: restore a copy of the directory, or load a dump of the chain into a new one.'
+        : ''
+      throw new NodeError(
+        'database',
+        `The database in ${dataDir} has ${faults} faults${hidden}.${left}${beyond}`,
+      )
     }
     output.write(
       `No fault: ${identity.chain}, blocks 0 to ${head}, ${executed} executed again ` +
@@ -53,7 +96,6 @@ async function verify(dataDir: string, from: number, { output }: Writers): Promi
     )
   } finally {
     progress.clear()
-    await store.close()
   }
 }
 
@@ -68,6 +110,6 @@ export function fillVerifyCommand(command: Command, writers: Writers): void {
     }
     const dataDir = dataDirectory(command)
     if (repair === true) await repairStore(dataDir, (sentence) => writers.output.write(sentence))
-    await verify(dataDir, Number(from), writers)
+    await verify({ dataDir, from: Number(from), isRepaired: repair === true }, writers)
   })
 }

@@ -148,19 +148,14 @@ export async function requireDatabase(directory: string): Promise<Identity> {
   return { chain, chainId, fork }
 }
 
-/**
- * The network of the database in a directory; nothing is changed. Throws `database` when there is none of this format, and
- * when it is of a fork.
- */
-export async function readIdentity(directory: string): Promise<Identity> {
-  const { chain, chainId, fork } = await requireDatabase(directory)
-  if (fork !== undefined) {
-    throw new NodeError(
-      'database',
-      `The database in ${directory} is of a fork at block ${fork.number}, and holds no blocks below: start a node on it with --fork, and ask that.`,
-    )
-  }
-  return { chain, chainId }
+/** Throws `database` when there is no database of this format in a directory, and when it is of a fork. */
+export async function requireWholeChain(directory: string): Promise<void> {
+  const { fork } = await requireDatabase(directory)
+  if (fork === undefined) return
+  throw new NodeError(
+    'database',
+    `The database in ${directory} is of a fork at block ${fork.number}, and holds no blocks below: start a node on it with --fork, and ask that.`,
+  )
 }
 
 /** Notes that a database is of the present format from now on. */

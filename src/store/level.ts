@@ -16,8 +16,8 @@ import {
   IDENTITY_FILE,
   type Identity,
   raiseFormat,
-  readIdentity,
   requireDatabase,
+  requireWholeChain,
 } from './identity.ts'
 import type { Level } from './level-entries.ts'
 import { isOfLevel, openLevel, rebuildLevel, refusal } from './level-files.ts'
@@ -171,6 +171,11 @@ export async function refusalOfStart(dataDir: string, identity: Identity, error:
   return refused
 }
 
+/** Notes what a repair could not mend, so that no start overlooks it. Throws the file system's errors. */
+export async function noteFault(dataDir: string, identity: Identity, fault: string): Promise<void> {
+  await noteDamage(dataDir, identity, fault)
+}
+
 /** A database that is read and never written. */
 export interface ReadOnlyStore {
   readonly identity: Identity
@@ -179,9 +184,11 @@ export interface ReadOnlyStore {
 
 /**
  * Opens the database of a directory for reading: no entry of it changes, and batches that only its write-ahead log has
- * are read from there. Throws `database` as `openStore` does, and when there is none.
+ * are read from there. Throws `database` as `openStore` does, when there is none, and when it is of a
+ * fork.
  */
 export async function openStoreForReading(dataDir: string): Promise<ReadOnlyStore> {
+  await requireWholeChain(dataDir)
   const { identity, store, problems } = await openStoreForVerification(dataDir)
   const [problem] = problems
   if (problem === undefined) return { identity, store }
@@ -189,11 +196,11 @@ export async function openStoreForReading(dataDir: string): Promise<ReadOnlyStor
   throw new DamagedError(dataDir, problem)
 }
 
-/** The same where files are damaged, as long as LevelDB opens them: `problems` are phrases that name the files, `notices` sentences. */
+/** The same, also of a fork, where files are damaged, as long as LevelDB opens them: `problems` are phrases that name the files, `notices` sentences. */
 export async function openStoreForVerification(
   dataDir: string,
 ): Promise<ReadOnlyStore & { readonly problems: readonly string[]; readonly notices: readonly string[] }> {
-  const identity = await readIdentity(dataDir)
+  const identity = await requireDatabase(dataDir)
   const { level, overlooked } = await openLevel(dataDir, { createIfMissing: false })
   try {
     const last = readCheckpoint(dataDir)

@@ -1,4 +1,4 @@
-import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { faultLine, fillVerifyCommand } from '../../src/cli/verify.ts'
@@ -7,6 +7,7 @@ import { createNode } from '../../src/index.ts'
 import { openStore } from '../../src/store/level.ts'
 import { stateTables } from '../../src/store/tables.ts'
 import { runFilled } from '../support/commands.ts'
+import { servedNode } from '../support/served-node.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const runVerify = (...args: string[]) => runFilled(fillVerifyCommand, args)
@@ -48,6 +49,79 @@ describe('tandem verify', () => {
     expect((await runVerify('--data-dir', dataDir, '--from', 'x')).error).toMatchObject({
       kind: 'invalid-options',
     })
+  })
+
+  it('says that a lost table of LevelDB cannot be repaired, and no start overlooks it then', async () => {
+    const dataDir = join(temporaryFolder(), 'data')
+    for (let life = 0; life < 3; life++) {
+      const node = await createNode({ dataDir, mining: 'manual' })
+      await node.request({ method: 'evm_mine' })
+      await node.close()
+    }
+    const db = join(dataDir, 'db')
+    const tables = readdirSync(db).filter((file) => file.endsWith('.ldb'))
+    // The second table has block 2.
+    const table = join(db, tables.sort()[1] as string)
+    rmSync(table)
+    const problem = `LevelDB reports "Corruption: 1 missing files; e.g.: ${table}"`
+    const refused = await createNode({ dataDir }).catch((error: Error) => error)
+    expect(refused).toMatchObject({ kind: 'database', message: expect.stringContaining(problem) })
+    for (const rebuilt of [`LevelDB makes its list of files anew: ${problem}.`, 'Lost and accepted: ']) {
+      const { output, error } = await runVerify('--data-dir', dataDir, '--repair')
+      expect(output).toContain(rebuilt)
+      expect(output).toContain('canonical 2: the height is missing (block 2)')
+      const [, faults] = /has (\d+) faults/.exec(String(error?.message)) ?? []
+      expect(error).toMatchObject({
+        kind: 'database',
+        message: `The database in ${dataDir} has ${faults} faults. No block was executed again. They cannot be repaired: restore a copy of the directory, or load a dump of the chain into a new one.`,
+      })
+      await expect(createNode({ dataDir })).rejects.toMatchObject({
+        kind: 'database',
+        message: expect.stringMatching(
+          / is damaged: headers 0x[0-9a-f]{64}: its parent 0x\w+ cannot be read/,
+        ),
+      })
+    }
+  })
+
+  it('checks and repairs the files of a fork, as its refusal says', async () => {
+    const upstream = await servedNode()
+    try {
+      const dataDir = join(temporaryFolder(), 'data')
+      const options = { dataDir, fork: upstream.url, forkCache: false, mining: 'manual' } as const
+      const mined = async () => {
+        const node = await createNode(options)
+        await node.request({ method: 'evm_mine' })
+        const height = await node.request({ method: 'eth_blockNumber' })
+        await node.close()
+        return height
+      }
+      expect(await mined()).toBe('0x1')
+      const whole = 'No fault in the files of the fork at block 0; its blocks are not executed again.'
+      const log = readdirSync(join(dataDir, 'db')).find((file) => file.endsWith('.log')) as string
+      truncateSync(join(dataDir, 'db', log), 10)
+      const refused = await createNode(options).catch((error: Error) => error)
+      const verify = `tandem verify --data-dir ${dataDir}`
+      expect(refused).toMatchObject({
+        kind: 'database',
+        message: expect.stringContaining(
+          `"${verify}" names all that is wrong, and "${verify} --repair" goes back to the last whole block.`,
+        ),
+      })
+      const [, problem] = / is damaged: (.*?)\. "/.exec((refused as Error).message) ?? []
+      expect(await runVerify('--data-dir', dataDir)).toMatchObject({
+        output: expect.stringContaining(`data directory: ${problem}`),
+        error: { kind: 'database' },
+      })
+      expect(await runVerify('--data-dir', dataDir, '--repair')).toEqual({
+        output: `Lost and accepted: ${problem}.\n${whole}`,
+        error: undefined,
+      })
+      expect(await runVerify('--data-dir', dataDir)).toEqual({ output: whole, error: undefined })
+      expect(await mined()).toBe('0x1')
+    } finally {
+      await upstream.close()
+    }
   })
 
   it('names a file of the database whose end is damaged, where the chain would only be shorter', async () => {
