@@ -1,8 +1,9 @@
 /** Node's cache of compiled code, which shortens a start where Node has it (22.8 and later). */
-import { mkdirSync, realpathSync, statSync } from 'node:fs'
+import { realpathSync, statSync } from 'node:fs'
 import module from 'node:module'
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join } from 'node:path'
+import { diskFiles } from '../store/files.ts'
 
 /** What newer releases of Node add to `node:module`. */
 interface CompileCacheModule {
@@ -44,7 +45,7 @@ export function useCompileCache(env: NodeJS.ProcessEnv = process.env): void {
   if (env.NODE_DISABLE_COMPILE_CACHE !== undefined || getCompileCacheDir?.() !== undefined) return
   try {
     const folder = join(userCacheFolder(env), 'tandem', 'compiled')
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    diskFiles.makeFolder(folder, 0o700)
     const place = realpathSync(folder)
     if (isPrivate(place, user)) enableCompileCache(place)
   } catch {

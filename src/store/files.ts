@@ -42,8 +42,8 @@ export interface ReadableFile {
  * once; it survives the death of the machine when the file was synced, and a file's name when its folder was synced.
  */
 export interface Files {
-  /** Makes a folder and those above it; no error when it exists. */
-  makeFolder(path: string): void
+  /** Makes a folder and those above it, with the access `mode` less the process's umask; no error when it exists. */
+  makeFolder(path: string, mode?: number): void
   /** Names in a folder, in any order. */
   list(folder: string): readonly string[]
   /** Makes a file and opens it, with the access `mode` less the process's umask. Throws `EEXIST` when there is one. */
@@ -57,22 +57,33 @@ export interface Files {
 
 const syncData = promisify(fdatasync)
 const READABLE_BY_ALL = 0o666
+const OPEN_TO_ALL = 0o777
+
+/** Makes one folder; no error when it exists. */
+function makeOneFolder(path: string, mode: number): void {
+  try {
+    mkdirSync(path, mode)
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST' || !statSync(path).isDirectory()) throw error
+  }
+}
 
 /**
  * Makes a folder and those above it. The recursive form of Node.js never ends where a folder takes no entries and states
  * `ENOENT`, as those of /proc and one that was removed do.
  */
-function makeFolder(path: string): void {
+function makeFolder(path: string, mode = OPEN_TO_ALL): void {
   try {
-    mkdirSync(path)
+    makeOneFolder(path, mode)
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined
-    if (code === 'EEXIST' && statSync(path).isDirectory()) return
-    if (code !== 'ENOENT' || dirname(path) === path) throw error
-    makeFolder(dirname(path))
-    mkdirSync(path)
+    if (codeOf(error) !== 'ENOENT' || dirname(path) === path) throw error
+    makeFolder(dirname(path), mode)
+    makeOneFolder(path, mode)
   }
 }
+
+const codeOf = (error: unknown): unknown =>
+  error instanceof Error && 'code' in error ? error.code : undefined
 
 /** The file system of the machine. */
 export const diskFiles: Files = {

@@ -1,8 +1,9 @@
 /** The folder of key files: each is written whole or not at all, and readable by its owner alone. */
-import { mkdir, readdir, readFile, unlink } from 'node:fs/promises'
+import { readdir, readFile, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { NodeError } from '../errors.ts'
 import { isDraft, OWNER_ONLY, replaceFile } from './atomic-file.ts'
+import { diskFiles } from './files.ts'
 import { messageOf } from './identity.ts'
 
 /** A file of the folder. */
@@ -48,7 +49,7 @@ export function keyFilesIn(folder: string): KeyFiles {
     },
 
     async write({ name, text }) {
-      await mkdir(folder, { recursive: true, mode: 0o700 })
+      diskFiles.makeFolder(folder, 0o700)
       if (!isSwept) await sweep()
       await replaceFile(join(folder, name), text, OWNER_ONLY)
     },

@@ -53,6 +53,10 @@ it('is not used where others can replace the folder or write to it', async () =>
   expect(filesIn(shared)).toEqual([])
 })
 
+it.skipIf(process.platform !== 'linux')('is not used where its folder cannot be made', () =>
+  runWith('/proc/tandem'),
+)
+
 it('leaves the choice to Node’s own variables', async () => {
   const home = temporaryFolder()
   await runWith(home, { NODE_DISABLE_COMPILE_CACHE: '1' })

@@ -4,6 +4,7 @@ import { createEndpoints, type Endpoint, type EndpointFailure, type Endpoints } 
 import { createHttpSender } from './http.ts'
 import { createPace } from './pace.ts'
 import { batchOutcomes, type ItemOutcome, type RpcCall, type RpcOutcome, singleOutcome } from './replies.ts'
+import { withoutSecrets } from './secrets.ts'
 import type { RemoteDeps, RemoteSettings } from './settings.ts'
 import { createSocketSender, isSocketUrl } from './socket.ts'
 
@@ -188,7 +189,8 @@ export function createRpcClient(settings: RemoteSettings, deps: RemoteDeps): Rpc
     const body = JSON.stringify(asked.length === 1 ? requests[0] : requests)
     const answer = await (isSocketUrl(url) ? sockets : http).post(target, body, clock, closing.signal)
     if (answer.kind === 'answered') {
-      return accept(work, asked, first, answer.body, answer.retryAfterMs, endpoint)
+      const replies = withoutSecrets(answer.body, target)
+      return accept(work, asked, first, replies, answer.retryAfterMs, endpoint)
     }
     const failed: EndpointFailure = { why: answer.why, status: answer.status }
     if (answer.kind === 'limited') {

@@ -4,9 +4,10 @@
  * database such as LevelDB would give its folder to one process alone.
  */
 import { createHash } from 'node:crypto'
-import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
+import { readdir, rename, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Hex } from '../../../encoding/hex.ts'
+import { diskFiles } from '../../../store/files.ts'
 import type { RemoteBlockId } from '../model.ts'
 
 /** Files of records end so. */
@@ -103,7 +104,7 @@ export async function listCache(root: string, chainId?: number): Promise<CachedB
 
 /** Makes the folder of a block and notes that it is used now, milliseconds. */
 export async function useFolder(folder: string, now: number): Promise<void> {
-  await mkdir(folder, { recursive: true })
+  diskFiles.makeFolder(folder)
   await utimes(folder, now / 1000, now / 1000)
 }
 

@@ -247,6 +247,12 @@ describe('the size', () => {
     expect((await load(root)).found.size).toBe(2)
   })
 
+  it.skipIf(process.platform !== 'linux')('is nothing where its folder cannot be made', async () => {
+    expect(await store('/proc/tandem', [[code(1)]])).toEqual([
+      expect.stringContaining("ENOENT: no such file or directory, mkdir '/proc/tandem'"),
+    ])
+  })
+
   it('of a cache that was cleared is zero, and other files stay', async () => {
     const root = temporaryFolder()
     await store(root, [[code(1)]])
