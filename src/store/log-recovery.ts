@@ -70,8 +70,10 @@ interface Scan {
   readonly from: number
   /** Of the last record that ends a batch, with its end. */
   readonly committed: { readonly sequence: number; readonly end: number }
-  /** Where the whole records end, and why. */
+  /** Where the whole records end, and why; torn when it looks as an interrupted write does, none of it acknowledged. */
   readonly stop: { readonly at: number; readonly why: NoRecord; readonly isTorn: boolean }
+  /** Records through this sequence were on the medium or acknowledged, as the file's whole records say. */
+  readonly durable: number
   /** Positions of damaged records that the database has. */
   readonly passed: readonly number[]
 }
@@ -85,15 +87,15 @@ function withReader<T>(files: Files, path: string, body: (reader: SegmentReader)
   }
 }
 
-/** Is what follows a position the end of a write that was interrupted, none of it acknowledged? */
-function isTorn(reader: SegmentReader, at: number, why: NoRecord, sequence: number): boolean {
-  if (why !== 'damaged') return true
-  for (let next = reader.nextRecord(at + 1, sequence); next !== undefined; ) {
+/** What the whole records from a position on say was on the medium or acknowledged; 0 when there are none. */
+function durableFrom(reader: SegmentReader, from: number, sequence: number): number {
+  let durable = 0
+  for (let next = reader.nextRecord(from, sequence); next !== undefined; ) {
     const record = reader.record(next) as LogRecord
-    if (record.durable > sequence) return false
+    durable = Math.max(durable, record.durable)
     next = reader.nextRecord(record.end, sequence)
   }
-  return reader.hasUnwrittenSector(at, reader.extent(at))
+  return durable
 }
 
 /** Reads the records of a file in order; those up to `flushed` may be damaged as long as the next one is found. */
@@ -102,18 +104,23 @@ function scanSegment(reader: SegmentReader, number: number, path: string, flushe
   const start = reader.start(number)
   const common = { number, path, size, first: start?.first, base: start?.base }
   if (start === undefined) {
-    const torn = size < SEGMENT_HEADER_BYTES || reader.hasUnwrittenSector(0, SEGMENT_HEADER_BYTES)
-    const stop = { at: 0, why: size === 0 ? 'end' : 'damaged', isTorn: torn } as const
-    return { ...common, from: 0, committed: { sequence: 0, end: 0 }, stop, passed: [] }
+    const isUnwritten = size < SEGMENT_HEADER_BYTES || reader.hasUnwrittenSector(0, SEGMENT_HEADER_BYTES)
+    const next = reader.nextRecord(0, 0)
+    const durable = next === undefined ? 0 : durableFrom(reader, next, 0)
+    const isTorn =
+      isUnwritten && (next === undefined || durable < (reader.record(next) as LogRecord).sequence)
+    const stop = { at: 0, why: size === 0 ? 'end' : 'damaged', isTorn } as const
+    return { ...common, from: 0, committed: { sequence: 0, end: 0 }, stop, durable, passed: [] }
   }
   const passed: number[] = []
   let [at, sequence, from] = [SEGMENT_HEADER_BYTES, start.first - 1, SEGMENT_HEADER_BYTES]
-  let committed = { sequence, end: at }
+  let [committed, durable] = [{ sequence, end: at }, 0]
   for (;;) {
     const record = reader.record(at)
     if (typeof record === 'object' && record.sequence === sequence + 1) {
       sequence++
       at = record.end
+      durable = record.durable
       if (record.commits) committed = { sequence, end: at }
       if (sequence <= flushed) from = at
       continue
@@ -122,8 +129,10 @@ function scanSegment(reader: SegmentReader, number: number, path: string, flushe
     const next = why === 'damaged' && sequence < flushed ? reader.nextRecord(at + 1, sequence) : undefined
     const found = next === undefined ? undefined : (reader.record(next) as LogRecord)
     if (next === undefined || found === undefined || found.sequence > flushed + 1) {
-      const stop = { at, why, isTorn: isTorn(reader, at, why, sequence) }
-      return { ...common, from, committed, stop, passed }
+      if (why === 'damaged') durable = Math.max(durable, durableFrom(reader, at + 1, sequence))
+      const isUnwritten = why !== 'damaged' || reader.hasUnwrittenSector(at, reader.extent(at))
+      const isTorn = isUnwritten && durable <= sequence
+      return { ...common, from, committed, stop: { at, why, isTorn }, durable, passed }
     }
     passed.push(at)
     sequence = found.sequence - 1
@@ -141,13 +150,29 @@ function isBegun({ first, base, committed }: Scan): boolean {
 }
 
 /**
- * The files from the last one on that holds all that the database may lack: those before it need not be in order. Files at
- * the end whose beginning was interrupted hold nothing that was acknowledged.
+ * How many of the files count. A write that was interrupted ends the log, also where the disk had written files behind it
+ * first: as long as no record says that what is missing was on the medium or acknowledged, nobody was told of it.
+ */
+function countUntilInterrupted(scans: readonly Scan[], flushed: number): number {
+  let reached = flushed
+  for (const [index, { first, stop, committed }] of scans.entries()) {
+    reached = Math.max(reached, committed.sequence)
+    const isWhole = first !== undefined && reached >= (scans[index + 1]?.base ?? 0)
+    const isUnknown = scans.slice(index).every(({ durable }) => durable <= reached)
+    if (!isWhole && stop.isTorn && isUnknown) return index + 1
+  }
+  return scans.length
+}
+
+/**
+ * The files from the last one on that holds all that the database may lack, to the one with which the log ends: those before
+ * need not be in order. Files at the end whose beginning was interrupted hold nothing that was acknowledged.
  */
 function neededOf(scans: readonly Scan[], flushed: number): readonly Scan[] {
   const begun = scans.slice(0, scans.findLastIndex((scan) => isBegun(scan) || !scan.stop.isTorn) + 1)
   const begin = begun.findLastIndex((scan) => isBegun(scan) && (scan.base ?? 0) <= flushed)
-  return begun.slice(Math.max(0, begin))
+  const needed = begun.slice(Math.max(0, begin))
+  return needed.slice(0, countUntilInterrupted(needed, flushed))
 }
 
 /** Finds where the files do not continue each other; `undefined` when the last one ends as an interrupted write does. */
@@ -175,17 +200,19 @@ function damageOf(scans: readonly Scan[], flushed: number): LogPlace | undefined
 
 const noticeAt = (file: string, offset: number, problem: string): LogPlace => ({ file, offset, problem })
 
-function noticesOf(scans: readonly Scan[]): LogPlace[] {
-  const last = scans.at(-1)
-  const notices = scans.flatMap(({ path, passed, stop }, index) => {
-    const behind = index < scans.length - 1 && stop.why !== 'end' ? [stop.at] : []
-    return [...passed, ...behind].map((at) =>
+/** Of files with which the log ends at `end`. */
+function noticesOf(scans: readonly Scan[], end: Scan | undefined): LogPlace[] {
+  const count = end === undefined ? 0 : scans.indexOf(end) + 1
+  return scans.flatMap(({ path, first, passed, stop, committed, size }, index) => {
+    const isBefore = index < count - 1
+    const damaged = isBefore && stop.why !== 'end' ? [...passed, stop.at] : passed
+    const notices = damaged.map((at) =>
       noticeAt(path, at, 'a damaged record, which is in the database already or was refused, is passed over'),
     )
+    const header = first === undefined ? 0 : SEGMENT_HEADER_BYTES
+    const kept = index < count ? committed.end : header
+    return isBefore || kept === size ? notices : [...notices, interrupted(path, kept, size)]
   })
-  if (last === undefined || last.committed.end === last.size) return notices
-  const { path, committed, size } = last
-  return [...notices, interrupted(path, committed.end, size)]
 }
 
 function interrupted(path: string, end: number, size: number): LogPlace {
@@ -241,7 +268,7 @@ export function surveyLog(files: Files, folder: string, flushed: FlushedLog | un
   const needed = neededOf(scans, after)
   const damage = damageOf(needed, after)
   const parts = partsOf(needed, after, damage)
-  const notices = [...old.notices, ...(damage === undefined ? noticesOf(scans) : [])]
+  const notices = [...old.notices, ...(damage === undefined ? noticesOf(scans, needed.at(-1)) : [])]
   const sequence = parts.at(-1)?.through ?? after
   return { old: old.old, paths, parts, hasRecords, end: { sequence, segment }, damage, notices }
 }

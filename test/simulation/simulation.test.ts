@@ -9,6 +9,8 @@ const NEW_SEEDS: Readonly<Record<Scenario, number>> = { storage: 150, chain: 15,
 
 /** Seeds that have found a fault of the code. */
 const ONCE_FAILED: readonly (readonly [Scenario, number])[] = [
+  ['storage', 1_865_877_536],
+  ['storage', 1_865_877_914],
   ['replication', 206_849_373],
   ['replication', 206_849_375],
   ['replication', 1_144_165_010],

@@ -372,4 +372,33 @@ describe('damage of a log', () => {
       sentence('/log/0000000001.wal', first, 'a record is damaged'),
     )
   })
+
+  it('by the death of the machine is left out also where the file behind reached the medium first', async () => {
+    const files = memoryFiles()
+    const log = begin(files, true)
+    await log.append([put(1, 1)])
+    const [first] = pathsIn(files) as [string]
+    const { length } = lastBytes(files)
+    const waiting = [log.append([put(2, new Uint8Array(5 << 20).fill(7))])]
+    log.retire()
+    const begun = crash(files)
+    waiting.push(log.append([put(3, 3)]))
+    const written = crash(files)
+    await Promise.all(waiting)
+    await log.append([put(4, 4)])
+    const acknowledged = crash(files)
+    for (const size of [length, length + 10, length + 4096]) {
+      const lose = (copy: MemoryFiles): MemoryFiles => {
+        const bytes = copy.contents.get(first) as Buffer
+        return memoryFiles(new Map(copy.contents).set(first, bytes.subarray(0, size)))
+      }
+      for (const copy of [begun, written]) {
+        const { values, notices } = await recovered(lose(copy))
+        expect(values).toEqual(await valuesOf([put(1, 1)]))
+        expect(notices).toHaveLength((size > length ? 1 : 0) + (copy === written ? 1 : 0))
+      }
+      const problem = size === length ? 'record 2 is missing' : 'a record is damaged'
+      expect(await messageOf(recovered(lose(acknowledged)))).toBe(sentence(first, length, problem))
+    }
+  })
 })
