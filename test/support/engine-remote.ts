@@ -70,7 +70,9 @@ export function engineRemote(node: Node): EngineRemote {
   }
   const headerOf = async (reference: { number: number } | { hash: Hex }) => {
     const block = await blockOf(reference)
-    return block && { header: block.block.header, hash: block.hash, totalDifficulty: block.totalDifficulty }
+    if (block === undefined) return undefined
+    const { hash, totalDifficulty } = block
+    return { header: block.block.header, isVerified: true, hash, totalDifficulty }
   }
 
   return {

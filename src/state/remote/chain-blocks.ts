@@ -21,7 +21,7 @@ import {
   wrongAnswer,
 } from './wire.ts'
 import { readBlock } from './wire-block.ts'
-import { readHeader } from './wire-header.ts'
+import { type ReadHeader, readHeader } from './wire-header.ts'
 
 /** Headers and blocks that are kept in memory. */
 const KEPT_HEADERS = 10_000
@@ -81,7 +81,7 @@ export function createChainBlocks(parts: BlockParts): ChainBlocks {
     return readAnswer(Data, result, 'rsk_getRawBlockHeaderByHash', asker.origin())
   }
 
-  function headerOf(fields: WireHeader, raw: unknown): Header {
+  function headerOf(fields: WireHeader, raw: unknown): ReadHeader {
     const header = readHeader({ fields, raw: rawOf(raw) }, config, isSameFamily)
     if (typeof header === 'string') throw wrong(header)
     return header
@@ -109,8 +109,9 @@ export function createChainBlocks(parts: BlockParts): ChainBlocks {
     if (number > 0) hashes.set(number - 1, header.parentHash)
   }
 
-  function keepHeader(fields: WireHeader, header: Header): RemoteHeader {
-    const found = { header, hash: fields.hash, totalDifficulty: fields.totalDifficulty ?? header.difficulty }
+  function keepHeader(fields: WireHeader, read: ReadHeader): RemoteHeader {
+    const totalDifficulty = fields.totalDifficulty ?? read.header.difficulty
+    const found = { ...read, hash: fields.hash, totalDifficulty }
     headers.set(fields.hash, found)
     return found
   }
@@ -142,9 +143,9 @@ export function createChainBlocks(parts: BlockParts): ChainBlocks {
     if (result === null) throw notServed(number)
     const fields = readAnswer(WireHeader, result, call.method, asker.origin())
     if (fields.number !== number) throw wrong(`block ${number} was asked for, and ${fields.number} answered`)
-    const header = headerOf(fields, bytes)
-    link(number, fields.hash, header)
-    return keepHeader(fields, header)
+    const read = headerOf(fields, bytes)
+    link(number, fields.hash, read.header)
+    return keepHeader(fields, read)
   }
 
   function notServed(number: number): NodeError {
@@ -170,7 +171,7 @@ export function createChainBlocks(parts: BlockParts): ChainBlocks {
       )
       if (uncle.hash !== hash)
         throw wrong(`uncle ${hash} of block ${fields.number} was asked for, and ${uncle.hash} answered`)
-      return headerOf(uncle, found[2 * index + 1])
+      return headerOf(uncle, found[2 * index + 1]).header
     })
   }
 
@@ -223,10 +224,11 @@ export function createChainBlocks(parts: BlockParts): ChainBlocks {
     const shown = readAnswer(WireBlock, found[0], call.method, asker.origin())
     const { fields, receipts: hidden } = await withHidden(shown)
     if (fields.hash !== hash) throw wrong(`block ${hash} was asked for, and ${fields.hash} answered`)
-    const header = headerOf(fields, isSameFamily ? found[1] : undefined)
+    const read = headerOf(fields, isSameFamily ? found[1] : undefined)
+    const { header } = read
     if (!(await isCanonical(fields))) return undefined
     link(fields.number, hash, header)
-    keepHeader(fields, header)
+    keepHeader(fields, read)
     const [uncles, receipts] = await Promise.all([
       unclesOf(fields),
       receiptsOf(shown, canAskAll ? found.at(-1) : undefined),

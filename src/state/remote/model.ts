@@ -60,9 +60,11 @@ export interface RemoteState {
   call(call: RemoteCall): Promise<Uint8Array>
 }
 
-/** A header with its hash, which is that of its bytes; of an upstream of another family, the hash that it states. */
+/** A header with its hash. */
 export interface RemoteHeader {
   readonly header: Header
+  /** Is the hash that of the header's bytes? Always so of this family; of another one where its members are known. */
+  readonly isVerified: boolean
   readonly hash: Hex
   /** Difficulty summed from genesis. */
   readonly totalDifficulty: bigint
@@ -127,8 +129,8 @@ export interface RemoteUsage {
 /**
  * The upstream's chain up to the fork point. Everything that is returned has been verified: header bytes hash to the
  * hash asked for, proofs of work hold, headers of adjacent heights are linked, transactions, uncles and receipts have the
- * roots of their header. Of an upstream of another family only the form of the fields is checked, and of logs over a range
- * that they were asked for. Methods throw a NodeError where the upstream cannot be asked, and `undefined` means that its
+ * roots of their header. Of an upstream of another family headers whose members are Ethereum's hash to their hash; else only the
+ * form of the fields is checked, and of logs over a range that they were asked for. Methods throw a NodeError where the upstream cannot be asked, and `undefined` means that its
  * chain has no such thing.
  */
 export interface RemoteChain {

@@ -4,6 +4,8 @@ import { assumeHeaderHash, decodeHeader, type Header, headerHash } from '../../c
 import { checkProof } from '../../chain/merged-mining/proof.ts'
 import { EMPTY } from '../../encoding/bytes.ts'
 import { messageOf } from '../../store/identity.ts'
+import { ethereumHeaderCheck } from './ethereum-header.ts'
+import type { RemoteHeader } from './model.ts'
 import type { WireHeader } from './wire.ts'
 
 /** Networks whose proofs of work cost something; on local ones they prove nothing. */
@@ -91,17 +93,23 @@ function readOwn(answer: HeaderAnswer, config: ChainConfig, chainId: number): He
   return header
 }
 
-/**
- * The header of an answer. Of another family's chain the fields are taken, with the hash that the upstream states. A text
- * is what is wrong.
- */
+/** A header, and whether the hash that was answered with it is that of its bytes. */
+export type ReadHeader = Pick<RemoteHeader, 'header' | 'isVerified'>
+
+/** The header of an answer. Of another family's chain the fields are taken, with the hash that they have. A text is what is wrong. */
 export function readHeader(
   answer: HeaderAnswer,
   config: ChainConfig,
   isSameFamily: boolean,
-): Header | string {
-  if (isSameFamily) return readOwn(answer, config, config.chainId)
+): ReadHeader | string {
+  if (isSameFamily) {
+    const header = readOwn(answer, config, config.chainId)
+    return typeof header === 'string' ? header : { header, isVerified: true }
+  }
+  const { number, hash } = answer.fields
+  const check = ethereumHeaderCheck(answer.fields)
+  if (typeof check === 'string') return `the header of block ${number} hashes to ${check}, not to ${hash}`
   const header = headerOfFields(answer, config, false)
-  assumeHeaderHash(header, answer.fields.hash)
-  return header
+  assumeHeaderHash(header, hash)
+  return { header, isVerified: check === true }
 }

@@ -15,6 +15,15 @@ beforeAll(() => {
   ;({ proxy, fork, hashAt, contract } = forked())
 })
 
+const OTHER = { address: NOBODY, topics: [], data: '0x09' }
+
+/** A receipt whose first log has another address, topics or data. */
+function withOtherLog(receipt: Message, member: keyof typeof OTHER): Message {
+  const [first, ...rest] = receipt.logs
+  if (first === undefined) return receipt
+  return { ...receipt, logs: [{ ...first, [member]: OTHER[member] }, ...rest] }
+}
+
 describe('a wrong block', () => {
   const ofBlock = (change: (block: Message) => Message): Fault =>
     changed((reply) =>
@@ -60,6 +69,40 @@ describe('a wrong block', () => {
       ),
       /the receipts of block 2 have another root than its header/,
     ],
+    ...(['address', 'topics', 'data'] as const).map((member): [string, Fault, RegExp] => [
+      `with other ${member} of a log`,
+      changed((reply) =>
+        reply.map((one: Message) =>
+          Array.isArray(one.result)
+            ? { ...one, result: one.result.map((receipt: Message) => withOtherLog(receipt, member)) }
+            : one,
+        ),
+      ),
+      /the receipts of block 2 have another root than its header/,
+    ]),
+    [
+      'without a log',
+      changed((reply) =>
+        reply.map((one: Message) =>
+          Array.isArray(one.result)
+            ? { ...one, result: one.result.map((receipt: Message) => ({ ...receipt, logs: [] })) }
+            : one,
+        ),
+      ),
+      /the receipts of block 2 have another root than its header/,
+    ],
+    ...(['stateRoot', 'receiptsRoot', 'parentHash'] as const).map((member): [string, Fault, RegExp] => [
+      `with another ${member}, and without a raw header`,
+      changed((reply) =>
+        reply.map((one: Message) => {
+          if (typeof one.result === 'string') return { ...one, result: null }
+          return one.result?.parentHash
+            ? { ...one, result: { ...one.result, [member]: toFixedHex(9n, 32) } }
+            : one
+        }),
+      ),
+      /the header of block 2 hashes to 0x\w+, not to 0x\w+/,
+    ]),
     [
       'with a changed raw header',
       changed((reply) =>
