@@ -163,9 +163,9 @@ export const FORK_SETTINGS = {
     fallback: true,
   }),
   forkVerify: setting(yesOrNo, {
-    flag: '--fork-verify',
-    help: 'ask the upstream for proofs of accounts and slots (eth_getProof), and refuse what they contradict; what it does not prove is taken as it is, which the log states',
-    fallback: false,
+    flag: '--no-fork-verify',
+    help: 'take accounts and slots as the upstream answers them; without this option they are read out of proofs (eth_getProof) where it serves them, and what it does not prove is taken as it is, which the log states',
+    fallback: true,
   }),
   forkOffline: setting(yesOrNo, {
     flag: '--fork-offline',

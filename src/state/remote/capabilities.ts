@@ -39,6 +39,11 @@ export function blockParameter({ number, hash }: RemoteBlockId, anchor: Anchor):
   return anchor === 'hash' ? hash : { blockHash: hash }
 }
 
+/** A proof of an account that every state can tell of: there, or not. */
+export function proofCall(at: unknown): RpcCall {
+  return { method: 'eth_getProof', params: [PROBED, [], at] }
+}
+
 /** A block that no chain has: its hash is that of a hash. A node that answers for it ignores the hash. */
 function noBlock({ number, hash }: RemoteBlockId): RemoteBlockId {
   return { number, hash: keccakHex(fromHex(hash)) }

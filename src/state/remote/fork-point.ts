@@ -6,7 +6,7 @@ import type { BlockChoice } from '../../options/fork-settings.ts'
 import { missingOffline } from './asker.ts'
 import { readCached } from './cache/block-cache.ts'
 import { type CachedBlock, cacheScope, listCache } from './cache/cache-directory.ts'
-import { Capabilities } from './capabilities.ts'
+import { Capabilities, proofCall } from './capabilities.ts'
 import { originOf } from './http.ts'
 import type { ForkPoint } from './model.ts'
 import type { RpcCall, RpcOutcome } from './replies.ts'
@@ -33,7 +33,7 @@ export const PointRecord = z.object({
 export type PointRecord = z.output<typeof PointRecord>
 
 /** Keys of the cache that no call has. */
-export const POINT_KEY = 'tandem point 1'
+export const POINT_KEY = 'tandem point 2'
 export const transactionKey = (hash: Hex): string => `tandem transaction ${hash}`
 
 /** A fork point as it was found. */
@@ -42,6 +42,8 @@ export interface FoundPoint {
   readonly client: string
   readonly isSameFamily: boolean
   readonly transaction?: ChosenTransaction
+  /** Of `proofCall` at the fork point; absent offline, and where nothing is to be verified. */
+  readonly proof?: RpcOutcome
 }
 
 function failed(message: string): NodeError {
@@ -54,6 +56,13 @@ function blockCall(choice: BlockChoice): RpcCall {
   if ('hash' in choice) return { method: 'eth_getBlockByHash', params: [choice.hash, false] }
   const at = 'tag' in choice ? choice.tag : toQuantity(choice.number)
   return { method: 'eth_getBlockByNumber', params: [at, false] }
+}
+
+/** The call for a block, and with it one for a proof at it where state is to be verified. */
+function chosenCalls(choice: BlockChoice, isVerified: boolean): RpcCall[] {
+  const call = blockCall(choice)
+  const at = 'hash' in choice ? { blockHash: choice.hash } : call.params[0]
+  return isVerified ? [call, proofCall(at)] : [call]
 }
 
 function described(choice: BlockChoice): string {
@@ -98,18 +107,20 @@ export function checkChainId(chainId: number, expected: number | undefined, orig
   )
 }
 
-/** The chain id and the block of an upstream, without anything else; for URLs that replace others. */
+/** The chain id and the block of an upstream, with a proof at it; for URLs that replace others. */
 export async function askPoint(
   client: RpcClient,
   { number, hash }: ForkPoint,
-): Promise<ForkPoint | undefined> {
+  isVerified: boolean,
+): Promise<(ForkPoint & Pick<FoundPoint, 'proof'>) | undefined> {
   const call = blockCall({ hash })
-  const outcomes = await client.send([...IDENTITY, call])
+  const outcomes = await client.send([...IDENTITY, ...chosenCalls({ hash }, isVerified)])
   const { chainId } = identityOf(outcomes, undefined, client.origin())
   const result = resultOf(call, outcomes[3], client.origin())
   if (result === null) return undefined
   const header = readAnswer(WireHeader, result, call.method, client.origin())
-  return header.hash === hash && header.number === number ? { chainId, number, hash } : undefined
+  if (header.hash !== hash || header.number !== number) return undefined
+  return { chainId, number, hash, ...(outcomes[4] !== undefined && { proof: outcomes[4] }) }
 }
 
 async function chosenTransaction(client: RpcClient, hash: Hex): Promise<ChosenTransaction & { parent: Hex }> {
@@ -123,7 +134,7 @@ async function chosenTransaction(client: RpcClient, hash: Hex): Promise<ChosenTr
   if (result === null) throw unknown
   const { blockHash, blockNumber, transactionIndex } = readAnswer(WireLocation, result, call.method, origin)
   if (blockHash == null || blockNumber == null || transactionIndex == null) throw unknown
-  const header = await headerOf(client, { hash: blockHash }, undefined)
+  const { header } = await headerOf(client, { hash: blockHash }, undefined, false)
   return { hash, blockHash, blockNumber, index: transactionIndex, parent: header.parentHash }
 }
 
@@ -143,19 +154,26 @@ async function headerOf(
   client: RpcClient,
   choice: BlockChoice,
   tip: number | undefined,
-): Promise<WireHeader> {
-  const call = blockCall(choice)
-  const [outcome] = await client.send([call])
-  return readChosen(call, outcome, choice, tip, client.origin())
+  isVerified: boolean,
+): Promise<Chosen> {
+  const outcomes = await client.send(chosenCalls(choice, isVerified))
+  return readChosen(outcomes, choice, tip, client.origin())
 }
 
+/** The header of the block that was chosen, and a proof at it. */
+interface Chosen {
+  readonly header: WireHeader
+  readonly proof: RpcOutcome | undefined
+}
+
+/** Reads the outcomes of `chosenCalls`. */
 function readChosen(
-  call: RpcCall,
-  outcome: RpcOutcome | undefined,
+  [outcome, proof]: readonly RpcOutcome[],
   choice: BlockChoice,
   tip: number | undefined,
   origin: string,
-): WireHeader {
+): Chosen {
+  const call = blockCall(choice)
   const isTag = 'tag' in choice
   if (isTag && outcome !== undefined && 'error' in outcome) {
     throw failed(
@@ -170,43 +188,45 @@ function readChosen(
     throw failed(
       `The upstream ${origin} answered ${described(choice)} with block ${header.number} (${header.hash}). Try another URL with --fork.`,
     )
-  return header
+  return { header, proof }
 }
 
 /** Asks the upstream: one request, two where the choice depends on its tip, three for a transaction. Throws `upstream`. */
 export async function findOnline(client: RpcClient, settings: RemoteSettings): Promise<FoundPoint> {
-  const { transaction: hash, chainId: expected } = settings
+  const { transaction: hash, chainId: expected, isVerified } = settings
   const choice = settings.block ?? LATEST
   const isRelative = 'number' in choice && choice.number < 0
   const isAskedLater = hash !== undefined || isRelative
-  const call = blockCall(choice)
-  const outcomes = await client.send(isAskedLater ? IDENTITY : [...IDENTITY, call])
+  const outcomes = await client.send(
+    isAskedLater ? IDENTITY : [...IDENTITY, ...chosenCalls(choice, isVerified)],
+  )
   const origin = client.origin()
   const identity = identityOf(outcomes, expected, origin)
   const { tip } = identity
-  let header: WireHeader
+  let found: Chosen
   let transaction: ChosenTransaction | undefined
   if (hash !== undefined) {
     const { parent, ...chosen } = await chosenTransaction(client, hash)
     transaction = chosen
-    header = await headerOf(client, { hash: parent }, tip)
+    found = await headerOf(client, { hash: parent }, tip, isVerified)
   } else if (isRelative) {
     if (tip + choice.number < 0) {
       throw failed(
         `The upstream ${origin} has no block ${-choice.number} below its tip, which is block ${tip}. Choose another with --fork-block.`,
       )
     }
-    header = await headerOf(client, { number: tip + choice.number }, tip)
+    found = await headerOf(client, { number: tip + choice.number }, tip, isVerified)
   } else {
-    header = readChosen(call, outcomes[3], choice, tip, origin)
+    found = readChosen(outcomes.slice(IDENTITY.length), choice, tip, origin)
   }
-  const { number, hash: found } = header
+  const { header, proof } = found
   return {
-    point: { chainId: identity.chainId, number, hash: found },
+    point: { chainId: identity.chainId, number: header.number, hash: header.hash },
     client: identity.client,
     // Blocks of this family have a minimum gas price, and no other chain's have.
     isSameFamily: header.minimumGasPrice !== undefined,
     ...(transaction !== undefined && { transaction }),
+    ...(proof !== undefined && { proof }),
   }
 }
 
@@ -226,7 +246,7 @@ export async function findOffline(settings: RemoteSettings): Promise<FoundPoint>
   }
   const points: FoundPoint[] = []
   const origins = settings.urls.map(originOf)
-  const scope = cacheScope(origins, settings.isVerified)
+  const scope = cacheScope(origins)
   for (const candidate of await listCache(cacheDir, chainId)) {
     if (candidate.scope !== scope || !fits(candidate, block)) continue
     const memory = await readCached(candidate.path, { hash: candidate.block.hash, scope })

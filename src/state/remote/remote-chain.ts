@@ -19,12 +19,12 @@ import {
   transactionKey,
 } from './fork-point.ts'
 import { originOf } from './http.ts'
-import type { RemoteChain, RemoteState } from './model.ts'
+import type { ForkPoint, RemoteChain, RemoteState } from './model.ts'
 import { untriedHints } from './remote-call.ts'
 import { createRemoteState, type StateParts } from './remote-state.ts'
 import { createRpcClient, type RpcClient } from './rpc-client.ts'
 import type { RemoteDeps, RemoteSettings } from './settings.ts'
-import { createVerification } from './verification.ts'
+import { createVerification, type Verification } from './verification.ts'
 import { readAnswer, WireHeader } from './wire.ts'
 
 /** States of blocks that are kept. */
@@ -94,12 +94,16 @@ async function replaceUrls(
   client: RpcClient,
   current: readonly string[],
   urls: readonly string[],
-  { point }: FoundPoint,
+  point: ForkPoint,
+  verification: Verification | undefined,
 ): Promise<void> {
   client.setUrls(urls)
   try {
-    const found = await askPoint(client, point)
-    if (found?.chainId === point.chainId) return
+    const found = await askPoint(client, point, verification !== undefined)
+    if (found?.chainId === point.chainId) {
+      if (found.proof !== undefined) await verification?.open(found.proof)
+      return
+    }
     const problem =
       found === undefined
         ? `does not have block ${point.number} (${point.hash})`
@@ -123,7 +127,7 @@ async function build(
   const { isOffline, cacheDir, cacheBytes } = settings
   const found = isOffline ? await findOffline(settings) : await findOnline(client, settings)
   const { point, isSameFamily } = found
-  const scope = cacheScope(settings.urls.map(originOf), settings.isVerified)
+  const scope = cacheScope(settings.urls.map(originOf))
   const limits =
     cacheDir === undefined ? undefined : { root: cacheDir, chainId: point.chainId, scope, bytes: cacheBytes }
   if (limits !== undefined) await noteOldFormat(limits.root, point.chainId, deps.notice)
@@ -139,14 +143,23 @@ async function build(
   const transaction = await transactionOf(found, blockParts)
   const { headerByHash } = blocks
   const { notice } = deps
-  const verificationParts = { asker, config, capabilities, isSameFamily, headerByHash, notice }
+  const verification = createVerification({
+    point,
+    asker,
+    config,
+    capabilities,
+    isSameFamily,
+    headerByHash,
+    notice,
+  })
+  if (found.proof !== undefined) await verification.open(found.proof)
   const stateParts: StateParts = {
     asker,
     cache,
     config,
     capabilities,
     hints: untriedHints(),
-    ...(settings.isVerified && { verify: createVerification(verificationParts) }),
+    verification,
   }
   const states = new RecentMap<Hex, RemoteState>(KEPT_STATES)
   const headState = createRemoteState(point, stateParts)
@@ -186,9 +199,10 @@ async function build(
       return readAnswer(WireHeader, outcome.result, call.method, asker.origin()).hash === point.hash
     },
     async setUrls(next) {
-      if (!isOffline) await replaceUrls(client, urls, next, found)
+      if (!isOffline)
+        await replaceUrls(client, urls, next, point, settings.isVerified ? verification : undefined)
       urls = next
-      if (cacheScope(next.map(originOf), settings.isVerified) !== scope)
+      if (cacheScope(next.map(originOf)) !== scope)
         cache.stop('it belongs to another URL than the present one')
     },
     waitLimit: client.waitLimit,

@@ -19,6 +19,7 @@ import { type CallPlace, type HintMethods, hintOf, runCall } from './remote-call
 import type { RpcCall, RpcOutcome } from './replies.ts'
 import { BATCH_LIMIT } from './rpc-client.ts'
 import { areChecked, type StateSource, stateRequests } from './state-requests.ts'
+import type { Verification } from './verification.ts'
 import { readAnswer, WireHeader } from './wire.ts'
 
 /** What the states of all blocks share. */
@@ -28,22 +29,27 @@ export interface StateParts {
   readonly config: ChainConfig
   readonly capabilities: Capabilities
   readonly hints: HintMethods
-  /** Checks what was fetched against proofs; absent where they are not asked for. */
-  readonly verify?: (
-    block: RemoteBlockId,
-    items: readonly StateItem[],
-    records: readonly CacheRecord[],
-  ) => Promise<void>
+  readonly verification: Verification
 }
 
 /** Messages of nodes that have a block and no longer its state. */
 const PRUNED =
   /missing trie node|pruned|state (is |root )?(not available|unavailable|not found|missing)|historical state|archive|header not found|distance to target block|block not found|unknown block/i
 
+/** The name of an item, or of the record of one. */
 function named(item: StateItem): string {
   return item.kind === 'account'
     ? `account ${item.address}`
     : `slot 0x${item.slot.toString(16)} of ${item.address}`
+}
+
+/** The names of the items that records stand for, those alone that are proven, or not. */
+function namesOf(records: readonly CacheRecord[], isProven: boolean): string[] {
+  return records.flatMap((record) =>
+    (record.kind === 'account' || record.kind === 'cell') && record.isProven === isProven
+      ? [named(record)]
+      : [],
+  )
 }
 
 /** The names of what is missing, the first few. */
@@ -67,25 +73,40 @@ function refusal(
   )
 }
 
-/** Reads what memory has; an account whose code is not there counts as not fetched. */
-function readsOf(cache: () => BlockCache | undefined): Pick<RemoteState, 'account' | 'cell' | 'code'> {
+/** Reads what memory has and `isTaken`; an account whose code is not there counts as not fetched. */
+function readsOf(
+  cache: () => BlockCache | undefined,
+  isTaken: (known: { readonly isProven: boolean }, item: StateItem) => boolean,
+): Pick<RemoteState, 'account' | 'cell' | 'code'> {
   const code = (codeHash: Hex) => (codeHash === EMPTY_CODE_HASH ? EMPTY : cache()?.memory.code(codeHash))
   return {
     account(address) {
       const found = cache()?.memory.account(address)
-      if (found?.account === undefined) return found
+      if (found === undefined || !isTaken(found, { kind: 'account', address })) return undefined
+      if (found.account === undefined) return found
       return code(found.account.codeHash) === undefined ? undefined : found
     },
-    cell: (address, slot) => cache()?.memory.cell(address, slot),
+    cell(address, slot) {
+      const found = cache()?.memory.cell(address, slot)
+      return found !== undefined && isTaken(found, { kind: 'cell', address, slot }) ? found.value : undefined
+    },
     code,
   }
 }
 
 /** The state after a block. Nothing is fetched yet. */
 export function createRemoteState(block: RemoteBlockId, parts: StateParts): RemoteState {
-  const { asker, cache, config, capabilities, hints } = parts
+  const { asker, cache, config, capabilities, hints, verification } = parts
   let own: BlockCache | undefined = cache.loaded(block.hash)
-  const reads = readsOf(() => own)
+  /** Does the upstream refuse to prove this block's state, though that of others? */
+  let isUnproven = false
+  /** What was fetched here without a proof, though one was asked for: asking again would not bring one. */
+  const unproven = new Set<string>()
+  const mustProve = () => !isUnproven && verification.appliesTo(block)
+  const reads = readsOf(
+    () => own,
+    ({ isProven }, item) => isProven || !mustProve() || unproven.has(named(item)),
+  )
 
   async function load(): Promise<BlockCache> {
     own ??= await cache.block(block)
@@ -125,11 +146,38 @@ export function createRemoteState(block: RemoteBlockId, parts: StateParts): Remo
     const wanted = unknownOf([...missing, ...ahead])
     const records = await ask(wanted, what, wanted.length > missing.length)
     // All or nothing: a wrong answer among them makes the others doubtful.
-    put(records ?? (await ask(missing, what, false)) ?? [])
+    const found = records ?? (await ask(missing, what, false)) ?? []
+    if (mustProve()) for (const name of namesOf(found, false)) unproven.add(name)
+    put(found)
+  }
+
+  /** What the upstream answers, proven where it serves proofs; nothing where it refuses a call and `mayRefuse`. */
+  async function ask(
+    items: readonly StateItem[],
+    what: string,
+    mayRefuse: boolean,
+  ): Promise<CacheRecord[] | undefined> {
+    if (!mustProve()) return askPlainly(items, what, mayRefuse)
+    const send = areChecked(items, capabilities, true) ? sendChecked : asker.send
+    const proof = await verification.prove(block, items, (calls) => send(calls, what))
+    if (proof.kind === 'proven') {
+      const proven = new Set(namesOf(proof.records, true))
+      const rest = items.filter((item) => !proven.has(named(item)))
+      const plain = rest.length === 0 ? [] : await askPlainly(rest, what, mayRefuse)
+      return plain && [...proof.records, ...plain]
+    }
+    if (proof.kind === 'refused') {
+      if (mayRefuse) return undefined
+      if (proof.call.method !== 'eth_getProof')
+        throw refusal(proof.call, proof.failure.message, block, asker.origin())
+    }
+    isUnproven = true
+    verification.noteUnproven(proof.kind === 'refused' ? proof.failure : proof.why)
+    return askPlainly(items, what, mayRefuse)
   }
 
   /** What the upstream answers; nothing where it refuses a call and `mayRefuse`. */
-  async function ask(
+  async function askPlainly(
     items: readonly StateItem[],
     what: string,
     mayRefuse: boolean,
@@ -137,7 +185,7 @@ export function createRemoteState(block: RemoteBlockId, parts: StateParts): Remo
     const source: StateSource = { block, capabilities, config, origin: asker.origin() }
     const requests = stateRequests(items, source)
     const calls = requests.flatMap((request) => request.calls)
-    const send = areChecked(items, capabilities) ? sendChecked : asker.send
+    const send = areChecked(items, capabilities, false) ? sendChecked : asker.send
     const outcomes = await send(calls, what)
     if (mayRefuse && outcomes.some((outcome) => 'error' in outcome)) return undefined
     const results = outcomes.map((outcome, index) => {
@@ -150,7 +198,6 @@ export function createRemoteState(block: RemoteBlockId, parts: StateParts): Remo
       records.push(...request.records(results.slice(at, at + request.calls.length)))
       at += request.calls.length
     }
-    await parts.verify?.(block, items, records)
     return records
   }
 

@@ -30,7 +30,7 @@ export interface RemoteSettings {
   readonly rate: number
   /** Most calls in 24 hours; 0 is no limit. */
   readonly callsPerDay: number
-  /** Ask for proofs of the state, and refuse what they contradict? */
+  /** Read state out of proofs where the upstream serves them? */
   readonly isVerified: boolean
   /** Where answers are kept; in memory only where it is absent. */
   readonly cacheDir?: string

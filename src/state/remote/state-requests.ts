@@ -10,8 +10,8 @@ import type { RemoteBlockId, StateItem } from './model.ts'
 import type { RpcCall } from './replies.ts'
 import { AccountInfo, Data, Quantity, readAnswer, StorageValues, Word, wrongAnswer } from './wire.ts'
 
-/** The most slots of one `eth_getStorageValues`. */
-const MOST_SLOTS = 1024
+/** The most slots of one `eth_getStorageValues` or `eth_getProof`. */
+export const MOST_SLOTS = 1024
 
 /** Calls that belong together, and the records that their results, in the same order, stand for. */
 export interface StateRequest {
@@ -32,17 +32,18 @@ export interface StateSource {
  * An account without nonce, balance and code: no method of the upstream shows which of those exist; those of precompiled contracts do
  * (docs/protocol.md#75-activation).
  */
-function accountRecords(
+export function accountRecords(
   address: Hex,
   { balance, nonce, code }: { readonly balance: bigint; readonly nonce: bigint; readonly code: Uint8Array },
-  { config, block }: StateSource,
+  { config, block }: Pick<StateSource, 'config' | 'block'>,
+  isProven = false,
 ): CacheRecord[] {
   const isPrecompile = hasPrecompileAccount(address, config.name, block.number)
   const isEmpty = balance === 0n && nonce === 0n && code.length === 0
-  if (isEmpty && !isPrecompile) return [{ kind: 'account', address, account: undefined }]
+  if (isEmpty && !isPrecompile) return [{ kind: 'account', address, account: undefined, isProven }]
   const codeHash = code.length === 0 ? EMPTY_CODE_HASH : keccakHex(code)
   const account = { nonce, balance, codeHash, isContract: isPrecompile || code.length > 0 }
-  const record: CacheRecord = { kind: 'account', address, account }
+  const record: CacheRecord = { kind: 'account', address, account, isProven }
   return code.length === 0 ? [record] : [{ kind: 'code', code }, record]
 }
 
@@ -81,7 +82,9 @@ function slotRequest(address: Hex, slot: bigint, { block, capabilities, origin }
   return {
     // A QUANTITY without leading zeros is the form of a position that all nodes take.
     calls: [{ method, params: [address, toQuantity(slot), blockParameter(block, capabilities.anchor)] }],
-    records: ([word]) => [{ kind: 'cell', address, slot, value: readAnswer(Word, word, method, origin) }],
+    records: ([word]) => [
+      { kind: 'cell', address, slot, value: readAnswer(Word, word, method, origin), isProven: false },
+    ],
   }
 }
 
@@ -104,7 +107,7 @@ function slotsRequest(
           throw wrongAnswer(origin, `${method} has not ${own.length} values of ${address}`)
         }
         return own.map((slot, index): CacheRecord => {
-          return { kind: 'cell', address, slot, value: values[index] as bigint }
+          return { kind: 'cell', address, slot, value: values[index] as bigint, isProven: false }
         })
       })
     },
@@ -123,11 +126,19 @@ function byAccount(cells: readonly Cell[]): Map<Hex, bigint[]> {
   return slots
 }
 
-/** Do requests for these items have to check that the block is still at its height? */
-export function areChecked(items: readonly StateItem[], capabilities: Capabilities): boolean {
+/** Do requests for these items, or for proofs of them, have to check that the block is still at its height? */
+export function areChecked(
+  items: readonly StateItem[],
+  capabilities: Capabilities,
+  isProof: boolean,
+): boolean {
   const { anchor, codeAnchor, accountInfo } = capabilities
   if (needsCheck(anchor, capabilities)) return true
-  return !accountInfo && needsCheck(codeAnchor, capabilities) && items.some(({ kind }) => kind === 'account')
+  return (
+    (isProof || !accountInfo) &&
+    needsCheck(codeAnchor, capabilities) &&
+    items.some(({ kind }) => kind === 'account')
+  )
 }
 
 /** The requests for items, each of which stands for itself. */

@@ -68,7 +68,29 @@ describeWith(ANVIL, 'a fork of Anvil', () => {
     expect(state.cell(STORE, 2n ** 256n - 1n)).toBe(0n)
     const genesis = chain.stateAt({ number: 0, hash: (await chain.headerByNumber(0))?.hash as Hex })
     await genesis.fetch([{ kind: 'account', address: NOBODY }])
-    expect(genesis.account(NOBODY)).toEqual({ account: undefined })
+    expect(genesis.account(NOBODY)).toMatchObject({ account: undefined })
+  })
+
+  it('has headers that hash to their hash, and state that its proofs show', async () => {
+    const deps = testDeps()
+    const verified = await openRemoteChain(remoteSettings([anvil.url], { isVerified: true }), deps)
+    try {
+      expect(await verified.headerByNumber(1)).toMatchObject({ isVerified: true })
+      const state = verified.stateAt(verified.point)
+      const before = verified.usage().calls
+      await state.fetch([
+        { kind: 'account', address: NOBODY },
+        { kind: 'account', address: STORE },
+        { kind: 'cell', address: STORE, slot: 0n },
+      ])
+      expect(verified.usage().calls - before).toBe(4)
+      expect(state.account(NOBODY)).toMatchObject({ account: { balance: 5n }, isProven: true })
+      expect(state.account(STORE)).toMatchObject({ account: { balance: 0n }, isProven: true })
+      expect(state.cell(STORE, 0n)).toBe(7n)
+      expect(deps.notices).toEqual([])
+    } finally {
+      await verified.close()
+    }
   })
 
   it('has hints and calls', async () => {

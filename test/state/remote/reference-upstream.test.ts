@@ -90,7 +90,7 @@ describe.each([{ old: false }, { old: true }])('a fork of the reference node, $o
     expect(calls.at(-1)).toMatchObject({ method: 'eth_getBlockByNumber', params: ['0x12', false] })
     // As recorded for `latest`, which is this block.
     expect(state.account(COW)?.account).toMatchObject({ balance: 0xc9f2c9cd038943736987f41b9n, nonce: 0x13n })
-    expect(state.account(NOBODY)).toEqual({ account: undefined })
+    expect(state.account(NOBODY)).toMatchObject({ account: undefined })
     expect(state.account(BRIDGE)?.account).toMatchObject({
       balance: 0x115eec47f6cf7e35000000n,
       isContract: true,

@@ -211,7 +211,7 @@ describe('the state', () => {
       { kind: 'account', address: contract },
       { kind: 'account', address: NOBODY },
     ])
-    expect(state.account(contract)).toEqual({ account: undefined })
+    expect(state.account(contract)).toMatchObject({ account: undefined })
     expect(state.account(NOBODY)?.account?.balance).toBe(5n)
   })
 

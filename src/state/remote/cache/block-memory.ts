@@ -5,13 +5,25 @@ import type { Hex } from '../../../encoding/hex.ts'
 import type { StorageValue } from '../../state-keys.ts'
 import type { CacheRecord } from './records.ts'
 
+/** An account; `undefined` does not exist. */
+export interface KnownAccount {
+  readonly account: Account | undefined
+  readonly isProven: boolean
+}
+
+/** A cell. */
+export interface KnownCell {
+  readonly value: StorageValue
+  readonly isProven: boolean
+}
+
 /** Accounts, cells, code and answers. */
 export interface BlockMemory {
-  account(address: Hex): { readonly account: Account | undefined } | undefined
-  cell(address: Hex, slot: bigint): StorageValue | undefined
+  account(address: Hex): KnownAccount | undefined
+  cell(address: Hex, slot: bigint): KnownCell | undefined
   code(codeHash: Hex): Uint8Array | undefined
   answer(key: string): { readonly value: unknown } | undefined
-  /** Takes a record over; false where it was known. */
+  /** Takes a record over; false where it was known already, and not for an unproven one alone. */
   put(record: CacheRecord): boolean
   /** Everything, for a file of its own. */
   records(): Iterable<CacheRecord>
@@ -19,19 +31,29 @@ export interface BlockMemory {
 
 /** Knows nothing yet. */
 export function createBlockMemory(): BlockMemory {
-  const accounts = new Map<Hex, { readonly account: Account | undefined }>()
-  const cells = new Map<Hex, Map<bigint, StorageValue>>()
+  const accounts = new Map<Hex, KnownAccount>()
+  const cells = new Map<Hex, Map<bigint, KnownCell>>()
   const codes = new Map<Hex, Uint8Array>()
   const answers = new Map<string, { readonly value: unknown }>()
 
-  function putCell(address: Hex, slot: bigint, value: StorageValue): boolean {
+  function cellsOf(address: Hex): Map<bigint, KnownCell> {
     let own = cells.get(address)
     if (own === undefined) {
       own = new Map()
       cells.set(address, own)
     }
-    if (own.has(slot)) return false
-    own.set(slot, value)
+    return own
+  }
+
+  /** What is proven takes the place of what is not. */
+  function putProvable<Key, Value extends { readonly isProven: boolean }>(
+    map: Map<Key, Value>,
+    key: Key,
+    value: Value,
+  ): boolean {
+    const known = map.get(key)
+    if (known !== undefined && (known.isProven || !value.isProven)) return false
+    map.set(key, value)
     return true
   }
 
@@ -49,9 +71,15 @@ export function createBlockMemory(): BlockMemory {
     put(record) {
       switch (record.kind) {
         case 'account':
-          return putNew(accounts, record.address, { account: record.account })
+          return putProvable(accounts, record.address, {
+            account: record.account,
+            isProven: record.isProven,
+          })
         case 'cell':
-          return putCell(record.address, record.slot, record.value)
+          return putProvable(cellsOf(record.address), record.slot, {
+            value: record.value,
+            isProven: record.isProven,
+          })
         case 'code':
           return putNew(codes, keccakHex(record.code), record.code)
         case 'answer':
@@ -59,9 +87,9 @@ export function createBlockMemory(): BlockMemory {
       }
     },
     *records() {
-      for (const [address, { account }] of accounts) yield { kind: 'account', address, account }
+      for (const [address, known] of accounts) yield { kind: 'account', address, ...known }
       for (const [address, own] of cells) {
-        for (const [slot, value] of own) yield { kind: 'cell', address, slot, value }
+        for (const [slot, known] of own) yield { kind: 'cell', address, slot, ...known }
       }
       for (const code of codes.values()) yield { kind: 'code', code }
       for (const [key, { value }] of answers) yield { kind: 'answer', key, value }

@@ -37,9 +37,8 @@ export interface CachedBlock {
  * The name under which answers of these origins are kept, 32 hex digits: what one upstream answered is never read in the place
  * of another one's answer. Several URLs of a fork are trusted together, in whatever order.
  */
-export function cacheScope(origins: readonly string[], isVerified = false): string {
-  // What was checked against proofs is kept apart from what was not.
-  const text = [...new Set(origins)].sort().join('\n') + (isVerified ? '\nverified' : '')
+export function cacheScope(origins: readonly string[]): string {
+  const text = [...new Set(origins)].sort().join('\n')
   return createHash('sha256').update(text).digest('hex').slice(0, 32)
 }
 

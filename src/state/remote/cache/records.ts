@@ -9,10 +9,20 @@ import { fromHex, type Hex, toHex } from '../../../encoding/hex.ts'
 import { frameStrings, readFlatStrings } from '../../../encoding/rlp-frame.ts'
 import { cellBytes, type StorageValue, storageValue } from '../../state-keys.ts'
 
+/** Was it shown by a proof against the state root of a header whose hash was checked? */
+interface Provable {
+  readonly isProven: boolean
+}
+
 /** Something that the upstream answered about a block. */
 export type CacheRecord =
-  | { readonly kind: 'account'; readonly address: Hex; readonly account: Account | undefined }
-  | { readonly kind: 'cell'; readonly address: Hex; readonly slot: bigint; readonly value: StorageValue }
+  | (Provable & { readonly kind: 'account'; readonly address: Hex; readonly account: Account | undefined })
+  | (Provable & {
+      readonly kind: 'cell'
+      readonly address: Hex
+      readonly slot: bigint
+      readonly value: StorageValue
+    })
   | { readonly kind: 'code'; readonly code: Uint8Array }
   /** The result of a call, JSON, by method and parameters. */
   | { readonly kind: 'answer'; readonly key: string; readonly value: unknown }
@@ -41,13 +51,18 @@ function checksum(scope: Uint8Array, payload: Uint8Array): Uint8Array {
   return createHash('sha256').update(scope).update(payload).digest().subarray(0, CHECKSUM_BYTES)
 }
 
+/** Ends a record that was proven. */
+const PROVEN = oneByte(1)
+const isProvenMark = (item: Uint8Array | undefined): boolean => item?.[0] === 1
+
 /** A tag and byte strings. */
 function encodeRecord(record: CacheRecord): Uint8Array {
   const of = (tag: number, ...items: Uint8Array[]) => frameStrings([oneByte(tag), ...items])
   switch (record.kind) {
     case 'account': {
       const { address, account } = record
-      if (account === undefined) return of(TAG.noAccount, fromHex(address))
+      const mark = record.isProven ? [PROVEN] : []
+      if (account === undefined) return of(TAG.noAccount, fromHex(address), ...mark)
       const { nonce, balance, codeHash, isContract } = account
       const marker = oneByte(isContract ? 1 : 0)
       return of(
@@ -57,10 +72,17 @@ function encodeRecord(record: CacheRecord): Uint8Array {
         fromBigInt(balance),
         fromHex(codeHash),
         marker,
+        ...mark,
       )
     }
     case 'cell':
-      return of(TAG.cell, fromHex(record.address), fromBigIntFixed(record.slot, 32), cellBytes(record.value))
+      return of(
+        TAG.cell,
+        fromHex(record.address),
+        fromBigIntFixed(record.slot, 32),
+        cellBytes(record.value),
+        ...(record.isProven ? [PROVEN] : []),
+      )
     case 'code':
       return of(TAG.code, record.code)
     case 'answer':
@@ -71,9 +93,11 @@ function encodeRecord(record: CacheRecord): Uint8Array {
 /** `undefined`: a record of another form, which a frame with a valid checksum does not have. */
 function decodeRecord(bytes: Uint8Array): CacheRecord | undefined {
   const [tag, ...items] = readFlatStrings(bytes) ?? []
-  const [first, second, third, fourth, fifth] = items
+  const [first, second, third, fourth, fifth, sixth] = items
   if (tag === undefined || first === undefined) return undefined
-  if (tag[0] === TAG.noAccount) return { kind: 'account', address: toHex(first), account: undefined }
+  if (tag[0] === TAG.noAccount) {
+    return { kind: 'account', address: toHex(first), account: undefined, isProven: isProvenMark(second) }
+  }
   if (tag[0] === TAG.code) return { kind: 'code', code: first.slice() }
   if (second === undefined) return undefined
   if (tag[0] === TAG.answer) {
@@ -82,7 +106,9 @@ function decodeRecord(bytes: Uint8Array): CacheRecord | undefined {
   }
   if (third === undefined) return undefined
   if (tag[0] === TAG.cell) {
-    return { kind: 'cell', address: toHex(first), slot: toBigInt(second), value: storageValue(third.slice()) }
+    const value = storageValue(third.slice())
+    const isProven = isProvenMark(fourth)
+    return { kind: 'cell', address: toHex(first), slot: toBigInt(second), value, isProven }
   }
   if (tag[0] !== TAG.account || fourth === undefined || fifth === undefined) return undefined
   const account: Account = {
@@ -91,7 +117,7 @@ function decodeRecord(bytes: Uint8Array): CacheRecord | undefined {
     codeHash: toHex(fourth),
     isContract: fifth[0] === 1,
   }
-  return { kind: 'account', address: toHex(first), account }
+  return { kind: 'account', address: toHex(first), account, isProven: isProvenMark(sixth) }
 }
 
 function uint32(value: number): Uint8Array {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { keccakHex } from '../../../../src/encoding/hash.ts'
-import { toFixedHex } from '../../../../src/encoding/hex.ts'
+import { type Hex, toFixedHex } from '../../../../src/encoding/hex.ts'
 import { exportCache, importCache } from '../../../../src/state/remote/cache/archive.ts'
 import { createRemoteCache } from '../../../../src/state/remote/cache/block-cache.ts'
 import {
@@ -23,6 +23,8 @@ const idOf = (number: number) => ({ number, hash: toFixedHex(BigInt(number) + 0x
 const BLOCK = idOf(7)
 const SCOPE = cacheScope(['http://node.example'])
 
+/** So that of two records of one thing the first stays. */
+const isProven = (of: Hex) => BigInt(of) % 2n === 1n
 const address = fc.integer({ min: 0, max: 5 }).map((value) => toFixedHex(BigInt(value), 20))
 const account = fc.record({
   nonce: fc.bigInt({ min: 0n, max: 2n ** 64n }),
@@ -31,17 +33,21 @@ const account = fc.record({
   isContract: fc.boolean(),
 })
 const record: fc.Arbitrary<CacheRecord> = fc.oneof(
-  fc.record({
-    kind: fc.constant('account' as const),
-    address,
-    account: fc.option(account, { nil: undefined }),
-  }),
-  fc.record({
-    kind: fc.constant('cell' as const),
-    address,
-    slot: fc.oneof(fc.bigInt({ min: 0n, max: 9n }), fc.bigInt({ min: 0n, max: 2n ** 256n - 1n })),
-    value: fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }),
-  }),
+  fc
+    .record({
+      kind: fc.constant('account' as const),
+      address,
+      account: fc.option(account, { nil: undefined }),
+    })
+    .map((one) => ({ ...one, isProven: isProven(one.address) })),
+  fc
+    .record({
+      kind: fc.constant('cell' as const),
+      address,
+      slot: fc.oneof(fc.bigInt({ min: 0n, max: 9n }), fc.bigInt({ min: 0n, max: 2n ** 256n - 1n })),
+      value: fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }),
+    })
+    .map((one) => ({ ...one, isProven: isProven(one.address) })),
   fc.record({ kind: fc.constant('code' as const), code: fc.uint8Array({ maxLength: 100 }) }),
   fc.record({ kind: fc.constant('answer' as const), key: fc.string(), value: fc.jsonValue() }),
 )
@@ -151,6 +157,17 @@ describe('the cache', () => {
     )
   })
 
+  it('puts what is proven in the place of what is not, and nothing in the place of that', async () => {
+    const root = temporaryFolder()
+    const cell = (value: bigint, proven: boolean): CacheRecord => {
+      return { kind: 'cell', address: toFixedHex(2n, 20), slot: 1n, value, isProven: proven }
+    }
+    await store(root, [[cell(1n, false)], [cell(2n, false)], [cell(3n, true)], [cell(4n, true)]])
+    expect([...(await load(root)).found.values()]).toEqual([cell(3n, true)])
+    await store(root, [[cell(5n, false)]])
+    expect([...(await load(root)).found.values()]).toEqual([cell(3n, true)])
+  })
+
   it('puts a corrupt file aside, keeps what was read of it, and reports it once', async () => {
     const root = temporaryFolder()
     const cell = (slot: bigint): CacheRecord => ({
@@ -158,6 +175,7 @@ describe('the cache', () => {
       address: toFixedHex(1n, 20),
       slot,
       value: slot,
+      isProven: false,
     })
     await store(root, [[cell(1n)], [cell(2n)]])
     const folder = folderOf(root)
@@ -176,7 +194,7 @@ describe('the cache', () => {
 
   it('does not believe a file of another block', async () => {
     const root = temporaryFolder()
-    await store(root, [[{ kind: 'cell', address: toFixedHex(1n, 20), slot: 1n, value: 1n }]])
+    await store(root, [[{ kind: 'cell', address: toFixedHex(1n, 20), slot: 1n, value: 1n, isProven: false }]])
     const [name = ''] = partsIn(folderOf(root))
     const other = idOf(8)
     mkdirSync(folderOf(root, other), { recursive: true })
@@ -193,6 +211,7 @@ describe('the cache', () => {
       address: toFixedHex(1n, 20),
       slot: BigInt(slot),
       value: BigInt(slot + 1),
+      isProven: false,
     })
     const writers = await Promise.all([0, 1, 2].map(() => openCache(root)))
     const blocks = await Promise.all(writers.map(({ cache }) => cache.block(BLOCK)))
@@ -209,6 +228,7 @@ describe('the cache', () => {
       address: toFixedHex(1n, 20),
       slot: BigInt(slot),
       value: 1n,
+      isProven: false,
     })
     for (let slot = 0; slot < 10; slot++) await store(root, [[cell(slot)]])
     // No process has this id, and the files are older than any that may be in use.
