@@ -48,13 +48,12 @@ function headerOf(hardfork: string): Record<string, unknown> {
     number: 9,
     timestamp: 1_700_000_000,
     gasLimit: 30_000_000,
-    extraData: '0x7a',
+    extraData: '0x7a' as const,
     gasUsed: 21_000,
   }
   const header = createBlockHeader(given, { common })
   const { uncleHash, transactionsTrie, receiptTrie, coinbase, ...json } = header.toJSON()
   return {
-    // The library gives a header an empty list's root where it is none of a block's.
     ...json,
     hash: toHex(header.hash()),
     sha3Uncles: uncleHash,
