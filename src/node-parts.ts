@@ -70,7 +70,7 @@ export async function genesisOf(
   let timestamp = genesisTime
   if (timestamp === 'now') {
     const blocks = await BlockStore.open(store, config)
-    const hash = blocks.canonicalHash(0)
+    const hash = blocks.canonicalHash(blocks.lowest)
     timestamp = (hash === undefined ? undefined : blocks.header(hash)?.timestamp) ?? now()
   }
   return parseGenesis(genesis ?? readGenesisFile(chain), config, {

@@ -50,6 +50,8 @@ export class BlockStore {
   readonly #history: BlockHistory | undefined
   /** No block is known above this height; there may be none at it either. */
   #highest = -1
+  /** Number of the block that a loaded chain begins with; 0 where the chain was not loaded. */
+  #loadedFirst = 0
 
   private constructor(tables: ChainTables, accounts: AccountIndex, history: BlockHistory | undefined) {
     this.#history = history
@@ -75,6 +77,7 @@ export class BlockStore {
     pooled.sort((a, b) => a.arrival - b.arrival)
     this.#pooled = pooled.map(({ transaction }) => transaction)
     this.#nextArrival = (pooled.at(-1)?.arrival ?? 0) + 1
+    this.#loadedFirst = this.#readLoadedFirst()
     const head = this.head()
     const number = head === undefined ? undefined : this.#tables.headers.get(head)?.header.number
     let highest = number ?? -1
@@ -89,6 +92,7 @@ export class BlockStore {
     if (changes === undefined) {
       for (const cache of [this.#blocks, this.#logBlocks, this.#headers, this.#heights]) cache.clear()
     }
+    if (changes?.some(({ prefix }) => prefix === PREFIX.meta)) this.#loadedFirst = this.#readLoadedFirst()
     for (const { prefix, id, type } of changes ?? []) {
       if (prefix === PREFIX.headers) {
         this.#blocks.delete(id as Hex)
@@ -151,9 +155,19 @@ export class BlockStore {
     return header
   }
 
-  /** Number of the first block that the store holds: 0, or where a fork began. */
+  /** Number of the first block that the store holds: 0, or where a fork or a loaded chain began. */
   get first(): number {
-    return this.#history?.above ?? 0
+    return this.#history?.above ?? this.#loadedFirst
+  }
+
+  /** Number of the lowest block that can be read: `first`, or 0 on a fork, which has the blocks below of its upstream. */
+  get lowest(): number {
+    return this.#history === undefined ? this.#loadedFirst : 0
+  }
+
+  #readLoadedFirst(): number {
+    const hash = this.#tables.meta.get(META.loadedGenesis)
+    return (hash === undefined ? undefined : this.#tables.headers.get(hash)?.header.number) ?? 0
   }
 
   /** The block at a height that counts; `undefined` above the head. */
@@ -306,8 +320,16 @@ export class BlockStore {
   }
 
   /** Notes that the chain was loaded from a file and began with this block, whatever the settings are. */
-  putLoadedGenesis(hash: Hex): Write {
-    return this.#tables.meta.put(META.loadedGenesis, hash)
+  putLoadedGenesis({ hash, block }: ExecutedBlock): Write[] {
+    return [
+      this.#tables.meta.put(META.loadedGenesis, hash),
+      {
+        type: 'after',
+        run: () => {
+          this.#loadedFirst = block.header.number
+        },
+      },
+    ]
   }
 
   /** Notes a transaction that waits, behind those noted before. */

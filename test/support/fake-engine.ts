@@ -248,6 +248,7 @@ export function fakeEngine(
       chainId: config.chainId,
       genesis: block0.hash,
       head: { number: 1, hash: block1.hash, stateRoot: block1.postState },
+      header: block1.block.header,
       accounts: [],
       pool: [],
     }),

@@ -8,22 +8,38 @@ import { decodeBlock } from '../block.ts'
 import type { ChainConfig } from '../config.ts'
 import { decodeReceipt } from '../receipt.ts'
 import { restoreTransaction, type Transaction } from '../transaction.ts'
-import type { AccountChange, BlockRecord, DumpedHead, PartialAccount, StateChangeRecord } from './records.ts'
+import type {
+  AccountChange,
+  BlockRecord,
+  DumpedHead,
+  LoadedHead,
+  PartialAccount,
+  StateChangeRecord,
+} from './records.ts'
 import { CHECKSUM_MARK, STATE_FORMAT, STATE_VERSION } from './write.ts'
 
 /** What a file holds: accounts to load after the head, or a whole chain. */
 export type StateFile =
-  | { readonly kind: 'accounts'; readonly accounts: ReadonlyMap<Hex, PartialAccount> }
+  | {
+      readonly kind: 'accounts'
+      readonly accounts: ReadonlyMap<Hex, PartialAccount>
+      /** Of the dumped chain, where the file names it. */
+      readonly head?: LoadedHead | undefined
+    }
   | {
       readonly kind: 'chain'
       readonly head: DumpedHead
-      /** From genesis on. Each record is decoded when it is reached; throws `invalid-params` for a malformed one. */
+      /** From the first block on. Each record is decoded when it is reached; throws `invalid-params` for a malformed one. */
       readonly blocks: Iterable<BlockRecord>
       readonly pool: readonly Transaction[]
     }
 
 const MAX_NONCE = 2n ** 64n - 1n
 const WORD_LIMIT = 2n ** 256n
+/** Blocks of a chain that begins here have numbers of 4 bytes (RSKIP-110) for as long as anybody runs it. */
+const MAX_HEIGHT = 2n ** 31n - 1n
+/** Of the clock: the end of JavaScript's range of dates, Unix seconds. */
+const MAX_TIMESTAMP = 8_640_000_000_000n
 
 const lower = (text: string): Hex => `0x${text.replace(/^0x/i, '').toLowerCase()}`
 
@@ -110,6 +126,21 @@ const hash = z
   .string()
   .regex(/^0x[0-9a-f]{64}$/)
   .transform(lower)
+/** The head of a dump in Anvil's form, which this node writes as well. */
+const headMember = z
+  .object({
+    number: quantity
+      .refine((value) => value <= MAX_HEIGHT, `must be at most ${MAX_HEIGHT}`)
+      .transform(Number),
+    timestamp: quantity
+      .refine((value) => value <= MAX_TIMESTAMP, `must be at most ${MAX_TIMESTAMP}`)
+      .transform(Number),
+    basefee: balance,
+  })
+  .transform(
+    ({ number, timestamp, basefee }): LoadedHead => ({ number, timestamp, minimumGasPrice: basefee }),
+  )
+  .nullish()
 const envelope = z.object({
   version: z.int(),
   chain: z.string(),
@@ -117,6 +148,7 @@ const envelope = z.object({
   head: z.object({ number: z.int().min(0), hash, stateRoot: hash }),
   accounts,
   otherAccounts,
+  block: headMember,
   history: z.array(z.unknown()).optional(),
   pool: z.array(z.object({ raw: bytes, from: address })).default([]),
 })
@@ -175,8 +207,14 @@ function check<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
   throw invalidParams(`${what}:${where} ${issue?.message ?? 'malformed'}`)
 }
 
-function* blockRecords(entries: readonly unknown[], config: ChainConfig): Generator<BlockRecord, undefined> {
-  for (const [number, entry] of entries.entries()) {
+/** The blocks of a file that ends with the one at height `last`. */
+function* blockRecords(
+  entries: readonly unknown[],
+  last: number,
+  config: ChainConfig,
+): Generator<BlockRecord, undefined> {
+  for (const [index, entry] of entries.entries()) {
+    const number = last - (entries.length - 1 - index)
     const { raw, from, receipts, ...states } = check(block, entry, `block ${number} of the state file`)
     try {
       yield { block: decodeBlock(raw, config, from), receipts: receipts.map(decodeReceipt), ...states }
@@ -222,12 +260,13 @@ function ownFile(json: object, text: string, config: ChainConfig, isForced: bool
   }
   if (!isForced) requireChainId(chainId, config)
   if (history === undefined) {
-    return { kind: 'accounts', accounts: new Map([...file.accounts, ...file.otherAccounts]) }
+    const loaded = new Map([...file.accounts, ...file.otherAccounts])
+    return { kind: 'accounts', accounts: loaded, head: file.block ?? undefined }
   }
   return {
     kind: 'chain',
     head,
-    blocks: blockRecords(history, config),
+    blocks: blockRecords(history, head.number, config),
     pool: pool.map(({ raw, from }) => restoreTransaction(raw, from)),
   }
 }
@@ -276,5 +315,6 @@ export function readStateFile(text: string, config: ChainConfig, isForced = fals
   }
   const settings = isObject(json.config) ? json.config.chainId : undefined
   if (typeof settings === 'number' && !isForced) requireChainId(settings, config)
-  return { kind: 'accounts', accounts: foreignAccounts(json) }
+  const accounts = foreignAccounts(json)
+  return { kind: 'accounts', accounts, head: check(headMember, json.block, 'block') ?? undefined }
 }

@@ -1,6 +1,7 @@
 /** What a state file holds, as values: accounts, and blocks with what each changed of the state. */
 import type { Hex } from '../../encoding/hex.ts'
 import type { Block, TransactionInternals } from '../block.ts'
+import type { Header } from '../header.ts'
 import type { Receipt } from '../receipt.ts'
 import type { Transaction } from '../transaction.ts'
 
@@ -63,11 +64,22 @@ export interface DumpedHead {
   readonly stateRoot: Hex
 }
 
+/** What a state file without history names of the head that it was dumped at, so that a chain can begin there. */
+export interface LoadedHead {
+  readonly number: number
+  /** Unix seconds. */
+  readonly timestamp: number
+  /** Wei per gas. */
+  readonly minimumGasPrice: bigint
+}
+
 /** A dump: the state after the head, and with `history` all canonical blocks from genesis on. */
 export interface StateDump extends ChainIdentity {
   /** Hash of block 0. */
   readonly genesis: Hex
   readonly head: DumpedHead
+  /** Of the head. */
+  readonly header: Header
   /** Each may be iterated once. */
   readonly accounts: Iterable<readonly [Hex, WholeAccount]>
   readonly history?: Iterable<BlockRecord> | undefined

@@ -1,8 +1,10 @@
 /** State files as text: JSON that Anvil loads as well, which passes over the members it does not know. */
 import { createHash } from 'node:crypto'
 import { type Hex, toFixedHex, toHex, toQuantity } from '../../encoding/hex.ts'
-import { encodeBlock } from '../block.ts'
+import { EMPTY_TRIE_ROOT } from '../account.ts'
+import { EMPTY_UNCLES_HASH, encodeBlock } from '../block.ts'
 import type { ChainConfig } from '../config.ts'
+import type { Header } from '../header.ts'
 import { encodeReceipt } from '../receipt.ts'
 import type { Transaction } from '../transaction.ts'
 import type {
@@ -21,6 +23,8 @@ export const STATE_VERSION = 1
 
 /** The text between the content and the checksum, which is the SHA-256 of all that stands before this text. */
 export const CHECKSUM_MARK = ',"checksum":"'
+
+const ZERO_HASH: Hex = `0x${'0'.repeat(64)}`
 
 /** Anvil reads a nonce as a JSON number; one beyond the exact ones is text. */
 function nonceOf(nonce: bigint): number | Hex {
@@ -86,11 +90,48 @@ const poolObject = ({ raw, from }: Transaction): object => ({ raw: toHex(raw), f
 /** Addresses of 20 bytes; the sender of the REMASC transaction has one byte, which Anvil does not take. */
 const isPlain = (address: Hex): boolean => address.length === 42
 
+/** The head as Anvil's `block`: what the next block goes on from. */
+function blockEnvironment({ number, coinbase, timestamp, gasLimit, minimumGasPrice }: Header): object {
+  return {
+    number: toQuantity(number),
+    beneficiary: coinbase,
+    timestamp: toQuantity(timestamp),
+    gas_limit: Number(gasLimit),
+    basefee: Number(minimumGasPrice),
+    difficulty: '0x0',
+    prevrandao: ZERO_HASH,
+    blob_excess_gas_and_price: null,
+  }
+}
+
+/** The head as a header of Ethereum, which Anvil looks up by its number; its hash is not that of the block here. */
+function ethereumHeader(header: Header): object {
+  const { number, parentHash, coinbase, stateRoot, timestamp, gasLimit, gasUsed, minimumGasPrice } = header
+  return {
+    parentHash,
+    sha3Uncles: EMPTY_UNCLES_HASH,
+    miner: coinbase,
+    stateRoot,
+    transactionsRoot: EMPTY_TRIE_ROOT,
+    receiptsRoot: EMPTY_TRIE_ROOT,
+    logsBloom: toHex(new Uint8Array(256)),
+    difficulty: '0x0',
+    number: toQuantity(number),
+    gasLimit: toQuantity(gasLimit),
+    gasUsed: toQuantity(gasUsed),
+    timestamp: toQuantity(timestamp),
+    extraData: '0x',
+    mixHash: ZERO_HASH,
+    nonce: '0x0000000000000000',
+    baseFeePerGas: toQuantity(minimumGasPrice),
+  }
+}
+
 function* members(dump: StateDump, config: ChainConfig): Generator<string, undefined> {
-  const { chain, chainId, genesis, head, accounts, history, pool } = dump
+  const { chain, chainId, genesis, head, header, accounts, history, pool } = dump
   const front = { format: STATE_FORMAT, version: STATE_VERSION, chain, chainId, genesis, head }
-  // Anvil takes the head of a dump that names a block from `blocks`, whose headers are those of Ethereum.
-  yield `${JSON.stringify(front).slice(0, -1)},"block":null,"best_block_number":${head.number},"accounts":{`
+  const block = JSON.stringify(blockEnvironment(header))
+  yield `${JSON.stringify(front).slice(0, -1)},"block":${block},"best_block_number":${head.number},"accounts":{`
   const others: Record<string, object> = {}
   let separator = ''
   for (const [address, account] of accounts) {
@@ -101,7 +142,9 @@ function* members(dump: StateDump, config: ChainConfig): Generator<string, undef
       others[address] = wholeAccount(account)
     }
   }
-  yield `},"otherAccounts":${JSON.stringify(others)},"blocks":[],"transactions":[],"historical_states":null`
+  const blocks = [{ header: ethereumHeader(header), transactions: [], ommers: [], withdrawals: null }]
+  yield `},"otherAccounts":${JSON.stringify(others)},"blocks":${JSON.stringify(blocks)}`
+  yield ',"transactions":[],"historical_states":null'
   if (history === undefined) return
   yield ',"history":['
   separator = ''

@@ -296,8 +296,9 @@ export class Blockchain {
   }
 
   /**
-   * Replaces all blocks from a height on, those beside the canonical chain too, in one batch; at height 0 the genesis
-   * as well, whose original state `pristine` has. The states are on disk already.
+   * Replaces all blocks from a height on, those beside the canonical chain too, in one batch. From the height of the
+   * first block on that is replaced as well: by the first one of `added`, which may have any number, and whose original
+   * state `pristine` has. The states are on disk already, or in `alsoWrite`.
    */
   async replaceFrom(
     height: number,
@@ -312,19 +313,20 @@ export class Blockchain {
       if (block === undefined) throw new Error(`block ${number} is missing from the store`)
       removed.push(block)
       writes.push(...this.#blocks.retract(block))
-      block = number === 0 ? undefined : this.#blocks.get(parentHashOf(block))
+      block = number === height ? undefined : this.#blocks.get(parentHashOf(block))
     }
+    const isWhole = height === this.#blocks.first
     const left: Hex[] = []
     writes.push(...this.#forgetFrom(height, left))
     for (const block of added) writes.push(...this.#blocks.putAlone(block), ...this.#blocks.extend(block))
     const head = added.at(-1) ?? this.#stored(this.hashAt(height - 1) ?? this.#head.hash)
     writes.push(this.#blocks.putHead(head.hash))
-    if (height === 0) writes.push(this.#blocks.putLoadedGenesis(pristine.hash))
+    if (isWhole) writes.push(...this.#blocks.putLoadedGenesis(pristine))
     await this.#store.batch([...writes, ...alsoWrite])
     this.#forgetAll()
     this.#head = head
     this.#collector?.left(left, head.postState)
-    if (height === 0) {
+    if (isWhole) {
       this.#pristine = pristine
       this.#genesis = added[0] ?? this.#genesis
     }

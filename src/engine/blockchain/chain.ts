@@ -26,6 +26,7 @@ import { withUpstreamBridge } from '../fork/bridge-views.ts'
 import { createFork, type Fork } from '../fork/fork.ts'
 import type { ChainAccess } from './ancestry.ts'
 import { Blockchain, type BlockWithState } from './blockchain.ts'
+import { withChainStart } from './chain-start.ts'
 import { StateCollector } from './state-collector.ts'
 import { checkStoredEnd } from './stored-end.ts'
 import { createBlockValidation } from './validate-block.ts'
@@ -97,8 +98,9 @@ export async function openChain(options: ChainOptions): Promise<Chain> {
   const { fork: from } = options
   const fork =
     from && createFork({ ...from, source, sharedRoots: SHARED_ROOTS, config: options.config, logger })
-  const config = fork?.isExact === true ? withTrueRoots(options.config) : options.config
-  const blocks = await BlockStore.open(store, config, fork?.history)
+  const network = fork?.isExact === true ? withTrueRoots(options.config) : options.config
+  const blocks = await BlockStore.open(store, network, fork?.history)
+  const config = fork === undefined ? withChainStart(network, blocks) : network
   checkStoredEnd({ store, blocks, config, place })
   const trie = fork?.trie ?? new StateTrie(source, { sharedRoots: SHARED_ROOTS })
   const forked = from && (await fork?.start(from))

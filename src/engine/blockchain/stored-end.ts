@@ -31,7 +31,7 @@ export function checkStoredEnd({ store, blocks, config, place }: Parts): void {
   const { postState } = block
   const isStored = postState === EMPTY_TRIE_ROOT || stateTables(store).nodes.get(postState) !== undefined
   // A fork has what it did not change from its upstream.
-  if (!isStored && blocks.first === 0)
+  if (!isStored && blocks.lowest === blocks.first)
     throw new DamagedError(place, `the root ${postState} of the state after its head is missing`)
   while (block.block.header.number > Math.max(lastHead.number, blocks.first)) {
     hash = block.block.header.parentHash
@@ -43,7 +43,7 @@ export function checkStoredEnd({ store, blocks, config, place }: Parts): void {
 function wholeBlock(hash: Hex, blocks: BlockStore, config: ChainConfig, place: string): ExecutedBlock {
   const block = read(hash, blocks, place)
   const { header } = block.block
-  const isOfUpstream = header.number === blocks.first && blocks.first > 0
+  const isOfUpstream = header.number === blocks.first && blocks.lowest < blocks.first
   if (!isOfUpstream && headerHash(header, config) !== hash)
     throw new DamagedError(place, `the header of block ${header.number} (${hash}) has another hash`)
   if (blocks.canonicalHash(header.number) !== hash) {

@@ -118,7 +118,7 @@ export function createDump({
     const { head, genesis, pristineGenesis } = blockchain
     const { number } = head.block.header
     const hashes: Hex[] = []
-    for (let height = 0; history && height <= number; height++) {
+    for (let height = blocks.lowest; history && height <= number; height++) {
       const hash = blockchain.hashAt(height)
       if (hash === undefined) throw new Error(`there is no block ${height}`)
       hashes.push(hash)
@@ -128,6 +128,7 @@ export function createDump({
       chainId: config.chainId,
       genesis: genesis.hash,
       head: { number, hash: head.hash, stateRoot: head.postState },
+      header: head.block.header,
       accounts: accountsAt(trie, head.postState),
       history: history ? records(hashes, pristineGenesis.postState) : undefined,
       pool: history ? pool.inOrder() : [],
@@ -157,7 +158,7 @@ export async function dumpStored(
   const blocks = await BlockStore.open(store, config)
   const source = nodeSource(store)
   const blockAt = (hash: Hex | undefined) => (hash === undefined ? undefined : blocks.get(hash))
-  const [head, genesis] = [blockAt(blocks.head()), blockAt(blocks.canonicalHash(0))]
+  const [head, genesis] = [blockAt(blocks.head()), blockAt(blocks.canonicalHash(blocks.lowest))]
   if (head === undefined || genesis === undefined) return undefined
   const { stateRoot } = genesis.block.header
   // A public network's genesis may have the root of an older format, which no state here has.

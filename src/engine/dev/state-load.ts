@@ -7,6 +7,7 @@ import { receiptsRoot } from '../../chain/receipt.ts'
 import type {
   BlockRecord,
   DumpedHead,
+  LoadedHead,
   PartialAccount,
   StateChangeRecord,
 } from '../../chain/state-file/records.ts'
@@ -18,6 +19,7 @@ import { Overlay } from '../../state/overlay.ts'
 import { storageValue } from '../../state/state-keys.ts'
 import { putCommitted } from '../../store/state-nodes.ts'
 import type { Write } from '../../store/table.ts'
+import { firstHeader } from '../blockchain/chain-start.ts'
 import type { Call } from '../call.ts'
 import { createEventLoopYield } from '../event-loop.ts'
 import type { EngineParts } from '../parts.ts'
@@ -27,7 +29,7 @@ import type { Enqueue } from '../serial-queue.ts'
 /** A chain to load. */
 export interface ChainToLoad {
   readonly head: DumpedHead
-  /** From genesis on. */
+  /** From the first block on. */
   readonly blocks: Iterable<BlockRecord>
   readonly pool: readonly Transaction[]
 }
@@ -36,9 +38,10 @@ export interface ChainToLoad {
 export interface LoadCommands {
   /**
    * Puts accounts into the state after the head, as a state edit: what an account has replaces what is there, its storage
-   * as a whole; other accounts stay. A nonce is never lowered: the chain holds the account's transactions.
+   * as a whole; other accounts stay. A nonce is never lowered: the chain holds the account's transactions. A local chain
+   * that has its first block only begins anew at `head`: with a block of that number, time and minimum gas price.
    */
-  loadAccounts(accounts: ReadonlyMap<Hex, PartialAccount>): Promise<void>
+  loadAccounts(accounts: ReadonlyMap<Hex, PartialAccount>, head?: LoadedHead): Promise<void>
   /**
    * Replaces the chain, genesis and pool included, by another one of this network, whose roots are checked and whose
    * blocks are not executed again. Blocks that both begin with stay. Throws `invalid-params`.
@@ -96,7 +99,7 @@ function checkBlock(
   if (parentHash !== undefined && header.parentHash !== parentHash)
     throw refuse('its parent is another block')
   if (header.unclesHash !== unclesHash(uncles, config)) throw refuse('its uncles are not those of its header')
-  if (number === 0) return
+  if (parentHash === undefined) return
   const rules = config.rulesAt(number)
   if (header.transactionsRoot !== transactionsRoot(transactions, rules)) {
     throw refuse('its transactions are not those of its header')
@@ -143,6 +146,7 @@ export function createLoadCommands(parts: EngineParts): (enqueue: Enqueue) => Lo
     let pristine: ExecutedBlock | undefined
     let parent: ExecutedBlock | undefined
     let number = 0
+    let length = 0
 
     function stateAfter(root: Hex, changes: StateChangeRecord): Hex {
       if (changes.size === 0) return root
@@ -157,15 +161,16 @@ export function createLoadCommands(parts: EngineParts): (enqueue: Enqueue) => Lo
       for (const record of blocks) {
         progress.step(number, undefined, 'nothing was changed')
         const { block, receipts, internals, changes, edits } = record
+        if (parent === undefined) number = block.header.number
         checkBlock(record, number, parent?.hash, config)
         const { header } = block
         const hash = headerHash(header, config)
         const own = stateAfter(parent?.postState ?? EMPTY_TRIE_ROOT, changes)
         const { pristineGenesis } = blockchain
-        const isKnownGenesis = number === 0 && hash === pristineGenesis.hash
+        const isKnownGenesis = pristine === undefined && hash === pristineGenesis.hash
         const root = isKnownGenesis ? pristineGenesis.postState : header.stateRoot
         // Before the unified trie the header's root is of another format; a later block's, and the head's, covers the state.
-        const hasRoot = number === 0 || config.rulesAt(number).unifiedTrie
+        const hasRoot = pristine === undefined || config.rulesAt(number).unifiedTrie
         if (hasRoot && own !== root) {
           throw invalidParams(`block ${number} of the state file: its state is not that of its header`)
         }
@@ -183,6 +188,7 @@ export function createLoadCommands(parts: EngineParts): (enqueue: Enqueue) => Lo
           blockchain.hashAt(number) === hash && parts.blocks.get(hash)?.postState === executed.postState
         if (added.length > 0 || !isThere) added.push(executed)
         number++
+        length++
         await nodes.flush()
         await yieldIfDue()
       }
@@ -197,7 +203,33 @@ export function createLoadCommands(parts: EngineParts): (enqueue: Enqueue) => Lo
         `The chain of the state file began with block ${pristine.hash}, not ${blockchain.genesis.hash}.`,
       )
     }
-    return { pristine, added, length: number }
+    return { pristine, added, isWhole: added.length === length, next: number }
+  }
+
+  /** Has the chain its first block only, and may it have another one? A network's and a fork's is given. */
+  function canBeginAnew(): boolean {
+    const { head, genesis } = blockchain
+    return config.name === 'regtest' && parts.fork === undefined && head.hash === genesis.hash
+  }
+
+  /** Puts a first block at a loaded head in place of the chain's only one. */
+  async function beginAt(loaded: LoadedHead, state: CommittedState): Promise<void> {
+    const genesis = blockchain.configuredGenesis.block.header
+    const header = firstHeader(genesis, loaded, state.root, config)
+    const first: ExecutedBlock = {
+      hash: headerHash(header, config),
+      block: { header, transactions: [], uncles: [] },
+      receipts: [],
+      totalDifficulty: header.difficulty,
+      postState: state.root,
+    }
+    trie.remember(state)
+    try {
+      const update = await blockchain.replaceFrom(parts.blocks.first, [first], first, putCommitted(state))
+      chainWriter.publish(update, [])
+    } finally {
+      trie.settle(state)
+    }
   }
 
   /** Adds transactions to the empty pool; those that it refuses leave the disk. */
@@ -218,19 +250,22 @@ export function createLoadCommands(parts: EngineParts): (enqueue: Enqueue) => Lo
   }
 
   return (enqueue) => ({
-    loadAccounts: (accounts) =>
+    loadAccounts: (accounts, head) =>
       enqueue(async () => {
         const { postState } = blockchain.head
         const overlay = new Overlay(trie.reader(postState))
         applyAccounts(overlay, accounts)
-        await blockchain.amendHead(trie.commit(postState, overlay.changes()))
+        const state = trie.commit(postState, overlay.changes())
+        if (head !== undefined && canBeginAnew()) await beginAt(head, state)
+        else await blockchain.amendHead(state)
         await chainWriter.revalidatePool()
       }),
 
     loadChain: (chain) =>
       enqueue(async (call) => {
-        const { pristine, added, length } = await rebuild(chain, call)
-        const update = await blockchain.replaceFrom(length - added.length, added, pristine, [
+        const { pristine, added, isWhole, next } = await rebuild(chain, call)
+        const from = isWhole ? parts.blocks.first : next - added.length
+        const update = await blockchain.replaceFrom(from, added, pristine, [
           ...persistedPool.clear(),
           ...persistedPool.put(chain.pool),
         ])

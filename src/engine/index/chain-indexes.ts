@@ -55,12 +55,11 @@ interface Parts {
 /** Makes the indexes of a chain. Opening one reads nothing: what is missing is built on demand. */
 export function createChainIndexes({ blockchain, blocks, store, logger }: Parts): ChainIndexes {
   const { logSections, participantSections } = indexTables(store)
-  const firstHeight = blocks.first
   const logs = createSectionIndex({
     blockchain,
     store,
     logger,
-    firstHeight,
+    bounds: blocks,
     table: logSections,
     contents: markLogs,
   })
@@ -68,7 +67,7 @@ export function createChainIndexes({ blockchain, blocks, store, logger }: Parts)
     blockchain,
     store,
     logger,
-    firstHeight,
+    bounds: blocks,
     table: participantSections,
     contents: participantMarker((hash) => blocks.get(hash)?.block.transactions ?? []),
   })

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache'
 import type { Header } from '../../chain/header.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import type { Logger } from '../../logger.ts'
+import type { BlockStore } from '../../store/block-store.ts'
 import type { SectionRecord } from '../../store/records.ts'
 import type { Table } from '../../store/table.ts'
 import type { Store } from '../../store/write-behind.ts'
@@ -38,8 +39,8 @@ interface Parts {
   /** Marks what a block contains. */
   readonly contents: (block: IndexedBlock, mark: Mark) => void
   readonly logger: Logger
-  /** Height of the first block that is indexed; 0 unless given. */
-  readonly firstHeight?: number
+  /** Heights of the first block that is indexed, and of the lowest one that there is. */
+  readonly bounds: Pick<BlockStore, 'first' | 'lowest'>
 }
 
 /** An index of the canonical chain. */
@@ -73,7 +74,7 @@ interface Finished {
  * the first query that needs them: opening a chain costs nothing.
  */
 export function createSectionIndex(parts: Parts): SectionIndex {
-  const { blockchain, store, table, contents, logger, firstHeight = 0 } = parts
+  const { blockchain, store, table, contents, logger, bounds } = parts
   const finished = new LRUCache<number, Finished>({
     maxSize: CACHE_BYTES,
     sizeCalculation: ({ size }) => Math.max(1, size),
@@ -112,6 +113,8 @@ export function createSectionIndex(parts: Parts): SectionIndex {
    * must not see removed blocks.
    */
   function catchUp(): void {
+    // A loaded chain may begin in the middle of a section, and above the one that was open.
+    if (open !== undefined && open.start < bounds.first) open = undefined
     if (open === undefined) return
     const { start, rows, hashes } = open
     while (hashes.length > 0 && blockchain.hashAt(start + hashes.length - 1) !== hashes.at(-1)) hashes.pop()
@@ -142,7 +145,7 @@ export function createSectionIndex(parts: Parts): SectionIndex {
   function ready(section: number, upTo: number): Rows | undefined {
     const start = section * SECTION_BLOCKS
     if (open?.start === start && start + open.rows.count > upTo) return open.rows
-    if (start < firstHeight) return undefined
+    if (start < bounds.first) return undefined
     const last = blockchain.hashAt(start + SECTION_BLOCKS - 1)
     if (last === undefined) return undefined
     const known = finished.get(section)
@@ -198,7 +201,12 @@ export function createSectionIndex(parts: Parts): SectionIndex {
   return {
     async *candidates(clauses, from, to, yieldIfDue) {
       // A fork has no index of the blocks below its first one, so that all of them may match.
-      for (let height = from; height <= to && height < firstHeight; height += SECTION_BLOCKS) {
+      const firstHeight = bounds.first
+      for (
+        let height = Math.max(from, bounds.lowest);
+        height <= to && height < firstHeight;
+        height += SECTION_BLOCKS
+      ) {
         const end = Math.min(to + 1, firstHeight, height + SECTION_BLOCKS)
         yield Array.from({ length: end - height }, (_, index) => height + index)
       }

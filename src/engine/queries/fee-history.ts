@@ -42,7 +42,7 @@ function pricesOf(block: ExecutedBlock, percentiles: readonly number[]): bigint[
 export function createFeeHistory({ blockchain, blocks }: ChainAccess) {
   return async (count: number, newest: number, percentiles: readonly number[]): Promise<FeeHistory> => {
     const yieldIfDue = createEventLoopYield('query')
-    const oldest = Math.max(0, newest - count + 1)
+    const oldest = Math.max(blocks.lowest, newest - count + 1)
     const samples: FeeSample[] = []
     for (let height = oldest; height <= newest; height++) {
       const at = blockchain.headerAt(height)

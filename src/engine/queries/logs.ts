@@ -141,7 +141,7 @@ export function createLogs({
     }
     for (let restarts = 0; ; restarts++) {
       const last = Math.min(range.to, blockchain.head.block.header.number)
-      if (maxBlocks > 0 && last - range.from > maxBlocks) {
+      if (maxBlocks > 0 && last - Math.max(range.from, blocks.lowest) > maxBlocks) {
         throw new NodeError('log-limit', `Cannot query more than ${maxBlocks} blocks at once`)
       }
       // The hash of the last block identifies all blocks below it.

@@ -28,7 +28,7 @@ export function createLookup({ blockchain, blocks, stateAfter, pool, pending }: 
   function storedBlock(reference: Exclude<BlockReference, { tag: 'pending' }>): ExecutedBlock | undefined {
     if ('tag' in reference) {
       if (reference.tag === 'latest') return blockchain.head
-      return blocks.first === 0 ? blockchain.genesis : storedBlock({ number: 0 })
+      return blocks.lowest === blocks.first ? blockchain.genesis : storedBlock({ number: 0 })
     }
     if ('number' in reference) {
       const hash = blockchain.headerAt(reference.number)?.hash

@@ -2,7 +2,7 @@
 import type { ChainConfig } from '../../chain/config.ts'
 import { messageOf } from '../../store/identity.ts'
 import type { Id, KeyValueReader, Table } from '../../store/table.ts'
-import { type AllTables, allTables } from '../../store/tables.ts'
+import { type AllTables, allTables, META } from '../../store/tables.ts'
 
 /** One entry of a database that is not what it must be. */
 export interface Fault {
@@ -75,6 +75,12 @@ export type AuditedTables = {
   readonly [Name in keyof AllTables]: AllTables[Name] extends Table<infer K, infer V>
     ? AuditedTable<K, V>
     : never
+}
+
+/** Number of the first block: 0, or that of a loaded chain. */
+export function firstHeight({ meta, headers }: AuditedTables): number {
+  const hash = meta.get(META.loadedGenesis)
+  return (hash === undefined ? undefined : headers.get(hash)?.header.number) ?? 0
 }
 
 /** The tables of a database; `report` receives the entries that cannot be read. */

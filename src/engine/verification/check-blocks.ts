@@ -11,7 +11,7 @@ import { equal } from '../../encoding/bytes.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { brokenRuleOf } from '../../errors.ts'
 import type { HeaderRecord } from '../../store/records.ts'
-import type { AuditedTables } from './audited-tables.ts'
+import { type AuditedTables, firstHeight } from './audited-tables.ts'
 
 /** Makes the checks of one block's entries. */
 export function createBlockChecks(tables: AuditedTables, config: ChainConfig) {
@@ -19,6 +19,7 @@ export function createBlockChecks(tables: AuditedTables, config: ChainConfig) {
 
   function checkHeader(hash: Hex, { header, totalDifficulty, postState }: HeaderRecord): void {
     const { number, parentHash } = header
+    const isFirst = number === firstHeight(tables)
     const fault = (problem: string, expected?: unknown, found?: unknown) =>
       headers.fault(hash, problem, {
         height: number,
@@ -29,19 +30,19 @@ export function createBlockChecks(tables: AuditedTables, config: ChainConfig) {
       fault('the hash of the header is another', hash, actual)
       return
     }
-    if (number > 0) checkProofOf(hash, { header, totalDifficulty, postState })
+    if (!isFirst) checkProofOf(hash, { header, totalDifficulty, postState })
     if (heights.get(number)?.includes(hash) !== true) fault('the table heights does not list the block')
     if (bodies.get(hash) === undefined) fault('the block has no body that can be read')
     if (receipts.get(hash) === undefined) fault('the block has no receipts that can be read')
     if (postState !== EMPTY_TRIE_ROOT && nodes.get(postState) === undefined)
       fault('the root of the state after the block is not stored')
-    const parent = number === 0 ? undefined : headers.get(parentHash)
-    if (number > 0 && parent === undefined) fault(`its parent ${parentHash} cannot be read`)
+    const parent = isFirst ? undefined : headers.get(parentHash)
+    if (!isFirst && parent === undefined) fault(`its parent ${parentHash} cannot be read`)
     if (parent !== undefined && parent.header.number !== number - 1) {
       fault('its number does not follow its parent', parent.header.number + 1, number)
     }
     const uncles = bodies.get(hash)?.uncles
-    if (uncles === undefined || (number > 0 && parent === undefined)) return
+    if (uncles === undefined || (!isFirst && parent === undefined)) return
     const own = cumulativeDifficulty({ header, uncles, transactions: [] })
     const expected = (parent?.totalDifficulty ?? 0n) + own
     if (expected !== totalDifficulty) fault('the total difficulty is wrong', expected, totalDifficulty)

@@ -1,7 +1,7 @@
 /** Checks what finds blocks and transactions against the blocks: heights, the canonical chain, its tip; and the pool. */
 import type { Hex } from '../../encoding/hex.ts'
 import { META } from '../../store/tables.ts'
-import type { AuditedTables } from './audited-tables.ts'
+import { type AuditedTables, firstHeight } from './audited-tables.ts'
 import { hasItsSender } from './check-blocks.ts'
 
 /** Makes the checks of the lookups. */
@@ -23,9 +23,9 @@ export function createLookupChecks(tables: AuditedTables) {
     }
   }
 
-  /** Checks that the canonical chain is one, from height 0 to the tip. */
+  /** Checks that the canonical chain is one, from its first block to the tip. */
   async function checkCanonical(): Promise<void> {
-    let next = 0
+    let next = firstHeight(tables)
     let above: Hex | undefined
     for await (const [height, hash] of canonical.entries()) {
       if (height !== next) canonical.fault(next, 'the height is missing', { height: next })
@@ -57,9 +57,10 @@ export function createLookupChecks(tables: AuditedTables) {
         const values = { height: tip?.height, expected: tip?.hash, found }
         meta.fault(name, 'the head is not the last block of the canonical chain', values)
       } else if (name === META.loadedGenesis) {
-        const expected = canonical.get(0)
+        const height = firstHeight(tables)
+        const expected = canonical.get(height)
         if (found === expected) continue
-        meta.fault(name, 'it is not the first block of the canonical chain', { height: 0, expected, found })
+        meta.fault(name, 'it is not the first block of the canonical chain', { height, expected, found })
       } else {
         meta.fault(name, 'no hash has this name', { found })
       }

@@ -21,6 +21,7 @@ import {
   stateRootMismatch,
 } from '../blockchain/block-result.ts'
 import { Blockchain } from '../blockchain/blockchain.ts'
+import { withChainStart } from '../blockchain/chain-start.ts'
 import type { Fault, Report } from './audited-tables.ts'
 
 /** A block that was executed again. */
@@ -30,12 +31,13 @@ export interface ReExecuted {
 }
 
 /** Opens the chain of a checked store; nothing is written. */
-export async function createReExecution(store: Store, config: ChainConfig, report: Report) {
-  const blocks = await BlockStore.open(store, config)
+export async function createReExecution(store: Store, network: ChainConfig, report: Report) {
+  const blocks = await BlockStore.open(store, network)
+  const config = withChainStart(network, blocks)
   const trie = new StateTrie(nodeSource(store))
   const blockchain = await Blockchain.open({ store, blocks, trie, place: 'the directory' }, () => ({
-    block: stored(0),
-    state: { root: stored(0).postState, nodes: new Map(), code: new Map() },
+    block: stored(blocks.first),
+    state: { root: stored(blocks.first).postState, nodes: new Map(), code: new Map() },
   }))
   const notices: string[] = []
   const vm = createVm({
@@ -108,7 +110,7 @@ export async function createReExecution(store: Store, config: ChainConfig, repor
     head: blockchain.head,
     /** Executes all stored blocks from a height on, those beside the chain too. */
     async *from(height: number): AsyncGenerator<ReExecuted> {
-      for (let at = Math.max(1, height); at <= blockchain.head.block.header.number; at++) {
+      for (let at = Math.max(blocks.first + 1, height); at <= blockchain.head.block.header.number; at++) {
         for (const hash of blocks.hashesAt(at)) {
           const executed = blocks.get(hash)
           if (executed === undefined) continue

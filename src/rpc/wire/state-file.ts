@@ -75,6 +75,6 @@ export function isStateText(value: string): boolean {
 /** Loads the text of a state file, where it is forced also one of another chain id. Throws `invalid-params`, with nothing changed. */
 export async function loadStateText({ dev, config }: Engine, text: string, isForced = false): Promise<void> {
   const file = readStateFile(text, config, isForced)
-  if (file.kind === 'accounts') await dev.loadAccounts(file.accounts)
+  if (file.kind === 'accounts') await dev.loadAccounts(file.accounts, file.head)
   else await dev.loadChain(file)
 }

@@ -49,6 +49,7 @@ async function world() {
       store,
       table,
       logger: silentLogger,
+      bounds: { first: 0, lowest: 0 },
       contents(block, mark) {
         looked++
         const term = termOf(block)

@@ -78,7 +78,7 @@ it.each<[string, object]>([
   [
     'a genesis file of geth',
     {
-      config: { chainId: 1 },
+      config: { chainId: 33 },
       alloc: { [X]: { balance: '0x10', nonce: '0x3', code: '0x6001', storage: { [word('1')]: word('2a') } } },
     },
   ],
@@ -134,7 +134,8 @@ it('names chain, version and head in a dump, and its accounts in the form of Anv
   await ask(node, 'hardhat_setStorageAt', X, '0x1', '0x2a')
   const dump = await ask(node, 'hardhat_dumpState')
   const json = JSON.parse(textOf(dump))
-  const { hash, postState } = node.engine.queries.head()
+  const { hash, postState, block } = node.engine.queries.head()
+  const genesisRoot = block.header.stateRoot
   expect(json).toMatchObject({
     format: 'tandem-state',
     version: 1,
@@ -142,8 +143,8 @@ it('names chain, version and head in a dump, and its accounts in the form of Anv
     chainId: 33,
     genesis: hash,
     head: { number: 0, hash, stateRoot: postState },
-    block: null,
-    blocks: [],
+    block: { number: '0x0', timestamp: '0x0', basefee: 0, gas_limit: 10_000_000 },
+    blocks: [{ header: { number: '0x0', stateRoot: genesisRoot }, transactions: [] }],
   })
   expect(json.accounts[X]).toEqual({
     nonce: 0,
@@ -186,7 +187,7 @@ it('refuses what does not fit in a sentence, and changes nothing', async () => {
     [own.replace('"version":1', '"version":2'), /version 2, and this node reads version 1/],
     [
       signed(own.replace('"chainId":33', '"chainId":31')),
-      /of chain regtest \(chain id 31\), not regtest \(chain id 33\)/,
+      /is of chain id 31, not of that of this chain \(regtest, chain id 33\)/,
     ],
     [signed(own.replace('"chain":"regtest"', '"chain":"testnet"')), /of chain testnet/],
     [own.replace('"balance":"0x5"', '"balance":"0x6"'), /checksum/],

@@ -39,7 +39,7 @@ export const anvil_loadState = method({
   changesState: true,
   heavy: true,
   summary:
-    'Loads a state file of this node, a dump of Anvil, accounts by address, or a genesis file of geth or the reference node: its accounts replace those of the same address after the head, where no nonce is lowered; a file with history replaces the chain. A file of another version or chain, or with a wrong checksum, changes nothing.',
+    'Loads a state file of this node, a dump of Anvil, accounts by address, or a genesis file of geth or the reference node: its accounts replace those of the same address after the head, where no nonce is lowered, and a chain that has its first block only begins anew at the height, time and base fee that the file names; a file with history replaces the chain. A file of another version or chain, or with a wrong checksum, changes nothing.',
   params: { state: State },
   result: () => z.literal(true),
   examples: [{ params: [{ accounts: {} }], result: true }],
