@@ -47,12 +47,28 @@ const WireFrame = z.object({
 })
 type WireFrame = z.output<typeof WireFrame>
 
+/** Beginnings of the Java node's messages, and what this node says in their place. */
+const FAILURES: readonly (readonly [RegExp, string])[] = [
+  [/^(Not enough gas for|Gas value overflow)/, 'out of gas'],
+  [/^Invalid operation code/, 'invalid opcode'],
+  [/^Operation with pc isn't 'JUMPDEST'/, 'invalid JUMP'],
+  [/^Expected stack size/, 'stack underflow'],
+  [/^Expected: overflow/, 'stack overflow'],
+  [/^Attempt to call a state modifying opcode/, 'static state change'],
+]
+
+/** The reason of a failure in words: without the class, which only the outermost frame has, and the transaction. */
+function inWords(error: string): string {
+  const message = error.replace(/^(class )?[\w.]+\.[\w$]+: /, '').replace(/, tx(: |\[)0x[0-9a-f]*\]?$/, '')
+  return FAILURES.find(([beginning]) => beginning.test(message))?.[1] ?? message
+}
+
 function failureOf({ error, revertReason }: WireFrame): FrameFailure | undefined {
   if (error === undefined) return undefined
   const isRevert = /revert/i.test(error)
   return {
     kind: isRevert ? 'reverted' : 'failed',
-    reason: isRevert && revertReason !== undefined ? `revert ${revertReason}` : error,
+    reason: isRevert && revertReason !== undefined ? `revert ${revertReason}` : inWords(error),
   }
 }
 

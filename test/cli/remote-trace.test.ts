@@ -61,6 +61,46 @@ describe('a call tree from the wire', () => {
     expect(root.to).toBeUndefined()
   })
 
+  const TX = `0x${'3c'.repeat(32)}`
+  const PROGRAM = 'org.ethereum.vm.program.Program$'
+  it.each([
+    [
+      `Not enough gas for 'MSTORE' operation executing: opGas[9223372036854775807], programGas[5], tx[${TX}]`,
+      'OutOfGasException',
+      'out of gas',
+    ],
+    [
+      `Not enough gas for 'call' cause spending: invokeGas[9], gas[7], usedGas[3], tx[${TX}]`,
+      'OutOfGasException',
+      'out of gas',
+    ],
+    [`Gas value overflow: actualGas[1], gasLimit[2], tx[${TX}]`, 'OutOfGasException', 'out of gas'],
+    [`Invalid operation code: opcode[fe], tx[${TX}]`, 'IllegalOperationException', 'invalid opcode'],
+    [`Operation with pc isn't 'JUMPDEST': PC[3], tx[${TX}]`, 'BadJumpDestinationException', 'invalid JUMP'],
+    [`Expected stack size 2 but actual 0, tx: ${TX}`, 'StackTooSmallException', 'stack underflow'],
+    ['Expected: overflow 1024 elements stack limit', 'StackTooLargeException', 'stack overflow'],
+    [
+      `Attempt to call a state modifying opcode inside STATICCALL: tx[${TX}]`,
+      'StaticCallModificationException',
+      'static state change',
+    ],
+  ])("says the Java node's %s in words", (message, className, reason) => {
+    const frame = { type: 'CALL', from: A, to: B }
+    const texts = [message, `${PROGRAM}${className}: ${message}`, `class ${PROGRAM}${className}: ${message}`]
+    for (const error of texts) {
+      const root = WireCallTree.parse({ ...frame, error, calls: [{ ...frame, error }] })
+      expect(root.failure).toEqual({ kind: 'failed', reason })
+      expect(root.calls[0]?.failure).toEqual({ kind: 'failed', reason })
+    }
+  })
+
+  it('leaves class and transaction out of other failures', () => {
+    const error = `class org.ethereum.vm.exception.VMException: code size to deposit exceeds maximum code size, tx[${TX}]`
+    expect(WireCallTree.parse({ type: 'CREATE', from: A, error }).failure?.reason).toBe(
+      'code size to deposit exceeds maximum code size',
+    )
+  })
+
   it.each([[null], [{}], [{ type: 'JUMP', from: A }]])('refuses %j', (value) => {
     expect(WireCallTree.safeParse(value).success).toBe(false)
   })
