@@ -60,18 +60,19 @@ function contractRunner({ vm, View }, base, [contract, dataOf]) {
 }
 
 /** Samples of each row; the first few warm it and are dropped. */
-const EVM_SAMPLES = 55
-const EVM_WARMING = 40
+const MANY = { samples: 55, warming: 40 }
+/** The library takes a second for a sample. */
+const FEW = { samples: 9, warming: 4 }
 
 /** Times the same work by several builds, sample by sample. */
-async function benchPair(name, runs, operations) {
+async function benchPair(name, runs, operations, { samples, warming } = MANY) {
   const figures = runs.map(() => [])
-  for (let sample = 0; sample < EVM_SAMPLES; sample++) {
+  for (let sample = 0; sample < samples; sample++) {
     for (const [i, run] of runs.entries()) {
       const before = process.cpuUsage()
       await run()
       const { user, system } = process.cpuUsage(before)
-      if (sample >= EVM_WARMING) figures[i].push((user + system) / operations)
+      if (sample >= warming) figures[i].push((user + system) / operations)
     }
   }
   const ratios = figures[0].map((figure, i) => figure / (figures[1]?.[i] ?? figure))
@@ -95,10 +96,8 @@ export async function benchEvm(before) {
     delete builds.interpreted
     builds.before = await buildOf(before)
   }
-  const names = Object.keys(builds)
+  heading(builds)
   const parts = Object.values(builds)
-  row('work', ...names.flatMap((name) => [`${name}, µs`, 'spread']), `${names.join('/')}, spread`)
-  row('---', ...names.flatMap(() => ['---:', '---']), '---:')
   for (const [name, { code, rounds }] of Object.entries(LOOPS)) {
     await benchPair(
       `an iteration: ${name}`,
@@ -106,6 +105,26 @@ export async function benchEvm(before) {
       rounds,
     )
   }
+  await benchContracts(parts)
+}
+
+/** Compares the two EVMs of `--evm`: calls of contracts by our own, and by that of `@ethereumjs/evm`. */
+export async function benchEthereumJs() {
+  const own = await buildOf('../../dist')
+  const { createChosenVm } = await import('../../dist/ethereumjs/create-vm.js')
+  const builds = { tandem: own, ethereumjs: { ...own, vm: createChosenVm('ethereumjs', { chainId: 33 }) } }
+  heading(builds)
+  await benchContracts(Object.values(builds), FEW)
+}
+
+function heading(builds) {
+  const names = Object.keys(builds)
+  row('work', ...names.flatMap((name) => [`${name}, µs`, 'spread']), `${names.join('/')}, spread`)
+  row('---', ...names.flatMap(() => ['---:', '---']), '---:')
+}
+
+/** Times calls of contracts by each build. */
+async function benchContracts(parts, samples) {
   const [{ View, vm }] = parts
   const base = new View(NOTHING)
   const calls = await contractCalls((to, data) => runMessage(vm, base, to, data), {
@@ -117,6 +136,7 @@ export async function benchEvm(before) {
       name,
       parts.map((build) => contractRunner(build, base, call)),
       CALLS,
+      samples,
     )
   }
 }

@@ -1,6 +1,6 @@
 /**
  * `npm run bench:micro`: processor time of hashes, of transactions' decoding, trie updates, reads and block commits alone, nodes and
- * bytes that a block writes, by the built files. `-- --only hashes|transactions|evm|updates|reads|blocks` takes a part.
+ * bytes that a block writes, by the built files. `-- --only hashes|transactions|evm|ethereumjs|updates|reads|blocks` takes a part.
  * With `--before <folder>` the part `evm` compares with the earlier build there, else compiled code with the interpreter.
  */
 import { resolve } from 'node:path'
@@ -11,7 +11,7 @@ import { createVm } from '../../dist/evm/vm.js'
 import { BlockExecution } from '../../dist/execution/apply-block.js'
 import { Overlay } from '../../dist/state/overlay.js'
 import { StateTrie } from '../../dist/state/state-trie.js'
-import { benchEvm } from './micro-evm.mjs'
+import { benchEthereumJs, benchEvm } from './micro-evm.mjs'
 import { benchHashes } from './micro-hashes.mjs'
 import { row, SAMPLES, spreadOf, time, timed } from './micro-table.mjs'
 import { benchTransactions } from './micro-transactions.mjs'
@@ -232,6 +232,7 @@ await part('transactions', 'Transactions', benchTransactions)
 await part('evm', 'Loops of opcodes, and calls of contracts', () =>
   benchEvm(flags.before === undefined ? undefined : resolve(flags.before)),
 )
+await part('ethereumjs', 'Calls of contracts by both EVMs', benchEthereumJs)
 await part('updates', 'Updates of the state trie', benchUpdates)
 if (has('reads') || has('blocks')) {
   const state = stateOf(100_000)
