@@ -247,11 +247,24 @@ function surveyOld(files: Files, folder: string): Pick<LogSurvey, 'old' | 'damag
   return { old, notices: [] }
 }
 
+/** Where the oldest file of a log begins: the database has what came before, whose files are gone. */
+function oldestBase(files: Files, folder: string): FlushedLog | undefined {
+  const [number] = segmentNumbers(namesIn(files, folder))
+  if (number === undefined) return undefined
+  const start = withReader(files, join(folder, segmentName(number)), (reader) => reader.start(number))
+  return start && { sequence: start.base, segment: number }
+}
+
 /**
- * Reads the log of a folder once, in little memory; nothing is changed. `flushed` is how much of it the database has. Throws
- * the file system's errors.
+ * Reads the log of a folder once, in little memory; nothing is changed. `noted` is how much of it the database has; where
+ * that is unknown, all records are replayed once more. Throws the file system's errors.
  */
-export function surveyLog(files: Files, folder: string, flushed: FlushedLog | undefined): LogSurvey {
+export function surveyLog(
+  files: Files,
+  folder: string,
+  noted: FlushedLog | 'unknown' | undefined,
+): LogSurvey {
+  const flushed = noted === 'unknown' ? oldestBase(files, folder) : noted
   const after = flushed?.sequence ?? 0
   const old = surveyOld(files, folder)
   const scans = segmentNumbers(namesIn(files, folder)).map((number) => {

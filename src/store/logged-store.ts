@@ -30,11 +30,17 @@ export interface LoggedStoreOptions extends LogOptions {
   readonly beforeNewFile?: ((hasRecords: boolean) => Promise<void>) | undefined
 }
 
-/** How much of its log a level has. */
-function flushedIn(level: Level): FlushedLog | undefined {
+/** How much of its log a level has; unknown where its note of that is damaged. */
+function flushedIn(level: Level): FlushedLog | 'unknown' | undefined {
   const bytes = level.getSync(FLUSHED_KEY)
-  return bytes && flushedValue.decode(bytes, FLUSHED)
+  try {
+    return bytes && flushedValue.decode(bytes, FLUSHED)
+  } catch {
+    return 'unknown'
+  }
 }
+
+const NOTE_DAMAGED = 'the entry of LevelDB that states how much of the write-ahead log it has is damaged'
 
 /** `the write-ahead log journal/0000000001.wal, at byte 26: a record is damaged`. */
 const phraseOf = (place: string, { file, offset, problem }: LogPlace): string =>
@@ -97,14 +103,18 @@ function clear({ files }: LoggedStoreOptions, { paths, damage }: LogSurvey): voi
 export async function openLoggedStore(level: Level, options: LoggedStoreOptions): Promise<Store> {
   const { files, folder, place, fsync, timers, repair, onNotice, checkpoints, lastHead } = options
   files.makeFolder(folder)
-  const survey = surveyLog(files, folder, flushedIn(level))
+  const flushed = flushedIn(level)
+  const survey = surveyLog(files, folder, flushed)
   const damage = await damageIn(level, options, survey)
-  if (damage !== undefined && repair !== true) throw new DamagedError(place, damage)
+  const problem = flushed === 'unknown' ? NOTE_DAMAGED : damage
+  if (problem !== undefined && repair !== true) throw new DamagedError(place, problem)
+  if (flushed === 'unknown')
+    onNotice?.(`${sentenceOf(NOTE_DAMAGED)} The whole log is written to LevelDB once more.`)
   for (const notice of survey.notices) onNotice?.(sentenceOf(phraseOf(place, notice)))
   if (damage !== undefined) {
     onNotice?.(`${sentenceOf(damage)} The rest is left out; its files are kept as *.damaged.`)
   }
-  if (survey.hasRecords) await replay(level, options, survey)
+  if (survey.hasRecords || flushed === 'unknown') await replay(level, options, survey)
   await options.beforeNewFile?.(survey.hasRecords)
   if (survey.paths.length > 0) await checkpoints?.write(undefined)
   const log = new WriteAheadLog(options, survey.end)
@@ -132,11 +142,13 @@ export async function readLog(
   options: Pick<LoggedStoreOptions, 'files' | 'folder' | 'place'>,
 ): Promise<ReadLog> {
   const { files, folder, place } = options
-  const survey = surveyLog(files, folder, flushedIn(level))
+  const flushed = flushedIn(level)
+  const survey = surveyLog(files, folder, flushed)
+  const damage = await damageIn(level, options, survey)
   return {
     operations: operationsOf(replayLog(files, survey)),
     hasRecords: survey.hasRecords,
-    damage: await damageIn(level, options, survey),
+    damage: flushed === 'unknown' ? NOTE_DAMAGED : damage,
     notices: survey.notices.map((notice) => sentenceOf(phraseOf(place, notice))),
   }
 }

@@ -8,6 +8,8 @@ import { type Fault, verifyStore } from '../../src/engine/verification/verify.ts
 import { NodeError } from '../../src/errors.ts'
 import { createNode } from '../../src/index.ts'
 import { openStoreForReading, openStoreForVerification, repairStore } from '../../src/store/level.ts'
+import { openLevel } from '../../src/store/level-files.ts'
+import { FLUSHED_KEY } from '../../src/store/tables.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 let parent: string
@@ -111,6 +113,31 @@ const NO_LIST = REPORTED('Corruption: no meta-nextfile entry in descriptor')
 const MISMATCH = 'Corruption: checksum mismatch'
 const UNREAD = 'checkpoint.json cannot be read'
 const NO_IDENTITY = 'tandem.json cannot be read'
+
+const NOTE = 'The entry of LevelDB that states how much of the write-ahead log it has is damaged.'
+
+/** A copy in which LevelDB's own entry of how much of the log it has is another. */
+async function withDamagedNote(directory: string): Promise<string> {
+  const dataDir = join(temporaryFolder(), 'data')
+  cpSync(directory, dataDir, { recursive: true })
+  const { level } = await openLevel(dataDir, { createIfMissing: false })
+  await level.batch([{ type: 'put', key: FLUSHED_KEY, value: Uint8Array.of(1, 2, 3) }], { sync: true })
+  await level.close()
+  return dataDir
+}
+
+async function repaired(dataDir: string): Promise<string[]> {
+  const notices: string[] = []
+  await repairStore(dataDir, (sentence) => notices.push(sentence))
+  return notices
+}
+
+/** A repair gives these sentences; the directory is whole afterwards, up to a block. */
+async function expectRepair(dataDir: string, notices: readonly unknown[], head: number): Promise<void> {
+  expect(await repaired(dataDir)).toEqual(notices)
+  expect(await faultsOf(dataDir)).toEqual([])
+  expect(await start(dataDir)).toBe(head)
+}
 
 type Problem = string | RegExp | ((dataDir: string) => string)
 
@@ -239,11 +266,12 @@ describe('a database that was closed', () => {
     [/^db\/MANIFEST/, 'is deleted'],
   ] as const)('is whole after a repair where %s %s', async (kind, damage) => {
     const dataDir = damagedCopy(closed, kind, damage)
-    const notices: string[] = []
-    await repairStore(dataDir, (sentence) => notices.push(sentence))
-    expect(notices).toEqual([expect.stringMatching(/^LevelDB makes its list of files anew: .*\.$/)])
-    expect(await faultsOf(dataDir)).toEqual([])
-    expect(await start(dataDir)).toBe(9)
+    await expectRepair(dataDir, [expect.stringMatching(/^LevelDB makes its list of files anew: .*\.$/)], 9)
+  })
+
+  it('is whole after a repair where LevelDB no longer states how much of the log it has', async () => {
+    const dataDir = await withDamagedNote(closed)
+    await expectRepair(dataDir, [`${NOTE} The whole log is written to LevelDB once more.`], 9)
   })
 
   it('is not read where LevelDB has lost the end', async () => {
@@ -260,6 +288,35 @@ describe('a database whose process was killed', () => {
     await expectRefusal(noLog, 'the file 3 of the write-ahead log is missing')
     const shorter = damagedCopy(killed, /^db\/.*\.log$/, 'is cut in half')
     await expectRefusal(shorter, () => LOST(6))
+  })
+
+  it('has the blocks of its log after a repair where LevelDB no longer states how much of it it has', async () => {
+    const dataDir = await withDamagedNote(killed)
+    await expectRefusal(dataDir, NOTE.replace('The', 'the').slice(0, -1))
+    expect(await faultsOf(dataDir)).toContainEqual({
+      table: 'data',
+      key: 'directory',
+      problem: NOTE.replace('The', 'the').slice(0, -1),
+    })
+    await expectRepair(dataDir, [`${NOTE} The whole log is written to LevelDB once more.`], 9)
+  })
+
+  it('goes back to the last whole block where its log is damaged and the list of files is gone', async () => {
+    const dataDir = damagedCopy(killed, /^db\/MANIFEST/, 'is deleted')
+    const [name = ''] = readdirSync(join(dataDir, 'journal'))
+    flip(join(dataDir, 'journal', name), (length) => length - 100)
+    const notices = await repaired(dataDir)
+    const block = `the last block that is whole is 8 (${hashes[8]})`
+    expect(notices).toEqual([
+      expect.stringMatching(/^LevelDB makes its list of files anew: .*\.$/),
+      expect.stringMatching(
+        new RegExp(
+          `^The write-ahead log journal/${name}, at byte \\d+: a record is damaged; ${block.replace(/[()]/g, '\\$&')}\\. The rest is left out; its files are kept as \\*\\.damaged\\.$`,
+        ),
+      ),
+    ])
+    expect(await faultsOf(dataDir)).toEqual([])
+    expect(await start(dataDir)).toBe(8)
   })
 
   it('is refused where a block below those of the log is gone', async () => {
