@@ -24,6 +24,8 @@ export interface Lease {
 interface Parts {
   readonly bucket: Bucket
   readonly node: string
+  /** Why this node cannot lead at present: it does not want the lease, and gives it up. `undefined` when it can. */
+  obstacle(): unknown
   /** It is held, or held again after `heldUntil` had passed. */
   onHeld(): void
   onLost(): void
@@ -35,7 +37,7 @@ const pause = (milliseconds: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, milliseconds).unref())
 
 /** Tries to get the lease, holds it, and tries again when it is lost. */
-export function createLease({ bucket, node, onHeld, onLost, onFailed }: Parts): Lease {
+export function createLease({ bucket, node, obstacle, onHeld, onLost, onFailed }: Parts): Lease {
   let revision: number | undefined
   let heldUntil = 0
   let isStopped = false
@@ -95,9 +97,20 @@ export function createLease({ bucket, node, onHeld, onLost, onFailed }: Parts): 
     }
   }
 
+  async function giveUp(held: number): Promise<void> {
+    await bucket.delete(LEASE_KEY, { previousSeq: held }).catch(() => {})
+  }
+
   const running = (async () => {
     while (!isStopped) {
-      if (revision === undefined) await acquire()
+      const [reason, held] = [obstacle(), revision]
+      if (reason !== undefined) {
+        onFailed(reason)
+        if (held !== undefined) {
+          lose()
+          await giveUp(held)
+        }
+      } else if (revision === undefined) await acquire()
       else await renew(revision)
       await pause(revision === undefined ? POLL_MS : RENEW_MS)
     }
@@ -110,8 +123,7 @@ export function createLease({ bucket, node, onHeld, onLost, onFailed }: Parts): 
     async stop() {
       isStopped = true
       heldUntil = 0
-      const held = revision
-      if (held !== undefined) await bucket.delete(LEASE_KEY, { previousSeq: held }).catch(() => {})
+      if (revision !== undefined) await giveUp(revision)
       await running
     },
   }

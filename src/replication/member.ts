@@ -79,6 +79,14 @@ export function tryAgain(message: string): NodeError {
   return new NodeError('overloaded', `${message}; try again`)
 }
 
+/** The error of a change that is in the log, and that this node could not write to its tables. */
+function unwritten(error: unknown): unknown {
+  if (!(error instanceof NodeError) || error.kind !== 'storage') return error
+  return tryAgain(
+    "The leader cannot write to its disk, and the change is in the cluster's log: the next leader has it; look for it",
+  )
+}
+
 function refusalOf(error: unknown): unknown {
   if (!(error instanceof AppendError)) return error
   if (error.failure === 'unanswered') {
@@ -159,6 +167,7 @@ export async function startMember(parts: Parts): Promise<Member> {
   async function takeOver(): Promise<void> {
     while (role !== 'leader' && holdsLease() && !isLeaving) {
       try {
+        if (local.failure !== undefined) throw local.failure
         const { last } = await log.bounds()
         if (!(await reader.reached(last, 1_000))) {
           // What keeps the reader from it, such as a snapshot to be loaded, is a step of the same queue.
@@ -192,6 +201,18 @@ export async function startMember(parts: Parts): Promise<Member> {
     }
   }
 
+  /** Drops what only a leader has; a database that is being opened again refuses to be read for a while. */
+  async function followReplica(): Promise<void> {
+    while (!isLeaving) {
+      try {
+        return await engine.replica.follow()
+      } catch (error) {
+        logger.debug('this node cannot read its database', { error })
+        await pause(RETRY_MS)
+      }
+    }
+  }
+
   /** Follows from now on; leads again as soon as it may. */
   function stepDown(): void {
     if (role !== 'leader') return
@@ -200,7 +221,7 @@ export async function startMember(parts: Parts): Promise<Member> {
     void transitions.enqueue(async () => {
       // A record on its way may be in the log: reading begins behind it, or its changes would come after newer ones.
       await records.idle()
-      await engine.replica.follow()
+      await followReplica()
       await reader.restart()
       logger.info('this node follows the leader of the cluster', { term })
       tryToLead()
@@ -217,9 +238,13 @@ export async function startMember(parts: Parts): Promise<Member> {
     return records.enqueue(async () => {
       requireLeader()
       try {
+        // What this node cannot write, it does not put into the log either.
+        if (local.failure !== undefined) throw local.failure
         const record = { term, leader: id, pooled: pooled.splice(0), changes: changes.filter(isShared) }
         const sequence = await log.append(record, reader.sequence)
-        await write(position.put({ cluster, sequence, term }))
+        await write(position.put({ cluster, sequence, term })).catch((error) => {
+          throw unwritten(error)
+        })
         reader.appended(sequence)
       } catch (error) {
         logger.warn('a record was not appended to the log of the cluster', { error })
@@ -245,6 +270,7 @@ export async function startMember(parts: Parts): Promise<Member> {
     lease = createLease({
       bucket: parts.presence,
       node: id,
+      obstacle: () => local.failure,
       onHeld: tryToLead,
       onLost: stepDown,
       onFailed(reason) {

@@ -2,7 +2,7 @@
  * A real process whose disk is full for a while: the operating system refuses to let its files grow (RLIMIT_FSIZE, which
  * needs no rights), or it is on a file system of its own, which needs the right to mount one.
  */
-import { execFileSync, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import {
   closeSync,
   ftruncateSync,
@@ -18,6 +18,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type RunningCommand, runCommand, startCommand } from '../support/command.ts'
+import { limitFiles } from '../support/file-limit.ts'
 import { rpc } from '../support/json-rpc.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { describeWith, PRLIMIT } from '../support/tools.ts'
@@ -42,11 +43,6 @@ function smallDisk(): string {
   if (!mount(folder)) throw new Error(`no file system was mounted at ${folder}`)
   onTestFinished(() => void spawnSync('umount', ['-l', folder]))
   return folder
-}
-
-/** No file of the process grows beyond so many bytes, whatever it holds already; `unlimited` as before. */
-function limitFiles({ child }: RunningCommand, bytes: number | 'unlimited'): void {
-  execFileSync(PRLIMIT.path, ['--pid', String(child.pid), `--fsize=${bytes}:`])
 }
 
 /** Bytes of the largest file below a folder whose name ends so. */
