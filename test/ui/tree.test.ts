@@ -75,4 +75,50 @@ describeWith(CHROMIUM, 'the search', () => {
     await explorer.goTo('#/search/Vault')
     await page.waitForURL(({ hash }) => hash === `#/address/${at}`)
   })
+
+  it('takes a selector and a part of an address for what they are, by keyboard, in light and dark', async () => {
+    const explorer = await open()
+    const { page, call } = explorer
+    const at = '0x00000000000000000000000000000000000dead1'
+    const abi = ['function deposit()', 'error TooMuch(uint256)', 'event Swept(uint256)']
+    await call('evm_setAbi', at, { contractName: 'Vault', abi })
+    const [first] = await call('eth_accounts')
+    const search = async (text: string) => {
+      await page.keyboard.press('/')
+      await page.keyboard.type(text)
+      await page.keyboard.press('Enter')
+    }
+    const textOf = async (label: string) => {
+      const row = page.getByRole('table', { name: label }).getByRole('row').nth(1)
+      return (await row.getByRole('cell').allTextContents()).join(' | ')
+    }
+    await page.getByTitle('Connected').waitFor()
+    // deposit() by a known ABI, transfer(address,uint256) by no more than its fame.
+    await search('0xD0E30DB0')
+    await page.getByRole('link', { name: 'deposit()' }).waitFor()
+    expect(await textOf('Selector')).toBe(`deposit() | function | Vault | ${at}`)
+    await page.getByText('Four bytes are a selector').waitFor()
+    await search('0xa9059cbb')
+    await page.getByText('transfer(address,uint256)').waitFor()
+    expect(await textOf('Selector')).toBe(
+      'transfer(address,uint256) | function | widespread; no known ABI has it | ',
+    )
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      expect(await explorer.findings()).toEqual([])
+    }
+    await search('0x12345678')
+    await page
+      .getByText(
+        'No function or error of a known ABI has the selector 0x12345678, and no known address begins with it',
+      )
+      .waitFor()
+    await search('0x00000000000000000000')
+    await page.waitForURL(({ hash }) => hash === `#/address/${at}`)
+    await search(`${first.slice(0, 6).toUpperCase().replace('0X', '0x')}…${first.slice(-4)}`)
+    await page.waitForURL(({ hash }) => hash === `#/address/${first}`)
+    await search('0xfffffff')
+    await page.getByText('No block has the height 0xfffffff, and no known address has these digits').waitFor()
+    expect(await explorer.findings()).toEqual([])
+  })
 })
