@@ -124,6 +124,24 @@ describe('a store whose log is refused', () => {
     await store.close()
   })
 
+  it('needs no file from before a failed sync once it has gone on in a new one', async () => {
+    const store = await open(true)
+    const table = tableOf(store)
+    await store.batch([table.put(1, one)])
+    await store.batch([table.put(2, one)])
+    files.refuse = (call) => (call === 'sync' ? systemError('EIO') : undefined)
+    await expect(store.batch([table.put(3, one)])).rejects.toMatchObject(SYNC_FAILED)
+    files.refuse = () => undefined
+    await timers.run()
+    expect(store.failure).toBeUndefined()
+    expect(level.values.size).toBe(0)
+    // The medium has lost what was in the old file.
+    const [old] = [...files.contents.keys()].sort() as [string]
+    files.contents.set(old, Buffer.from(files.contents.get(old) as Buffer).fill(7, 40, 60))
+    expect(await afterCrash()).toEqual([1, 2])
+    await store.close()
+  })
+
   it('closes a file once it is synced, and each file once', async () => {
     const store = await open(true)
     const table = tableOf(store)
