@@ -1,9 +1,11 @@
 /**
  * Runs the simulator of faults: `npm run simulate -- --seeds 10000` new seeds of each scenario, `-- --seed 7` one again,
- * with its events; `--scenario` selects one. Ends with 1 when a seed fails, and prints it. `-- --mutate all` plants known
- * faults, one after another, and reports how many seeds it takes to find each.
+ * with its events; `--scenario` selects one, `--first` the first seed, so that two runs may share the work. Says every some
+ * seconds, and when it is interrupted, how many seeds have run. Ends with 1 when a seed fails, and prints it.
+ * `-- --mutate all` plants known faults, one after another, and reports how many seeds it takes to find each.
  */
 import { randomInt } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { MUTATIONS, seedsToFind } from '../test/simulation/mutations.ts'
 import { runSeed, SCENARIOS, type Scenario } from '../test/simulation/run.ts'
@@ -12,6 +14,7 @@ const { values } = parseArgs({
   options: {
     seeds: { type: 'string' },
     seed: { type: 'string' },
+    first: { type: 'string' },
     scenario: { type: 'string' },
     mutate: { type: 'string' },
   },
@@ -20,20 +23,38 @@ const known = Object.keys(SCENARIOS) as Scenario[]
 const scenarios = known.filter((name) => values.scenario === undefined || name === values.scenario)
 if (scenarios.length === 0) throw new Error(`--scenario is one of ${known.join(', ')}`)
 
-/** A run of seeds that follow each other; prints each that fails, and reports how many did. */
-async function runMany(scenario: Scenario, count: number): Promise<number> {
-  const first = randomInt(2 ** 31)
+/** How often a run says how far it is. */
+const PROGRESS_MS = 20_000
+
+/** Has the operator asked for the end? */
+let isInterrupted = false
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => (isInterrupted = true))
+
+/** A run of seeds that follow each other; prints each that fails and how far it is, and reports how many failed. */
+async function runMany(scenario: Scenario, first: number, count: number): Promise<number> {
   const began = performance.now()
-  let failed = 0
-  for (let seed = first; seed < first + count; seed++) {
-    const { failure } = await runSeed(scenario, seed)
-    if (failure === undefined) continue
-    failed++
-    console.error(`${scenario}: seed ${seed}: ${failure}`)
-    console.error(`  npm run simulate -- --scenario ${scenario} --seed ${seed}`)
+  let [done, failed, told] = [0, 0, began]
+  const state = () => {
+    const seconds = Math.round((performance.now() - began) / 1000)
+    return `${done} of ${count} seeds from ${first} on, ${failed} failed, ${seconds} s`
   }
-  const seconds = Math.round((performance.now() - began) / 1000)
-  console.info(`${scenario}: seeds ${first} to ${first + count - 1}: ${failed} failed, ${seconds} s`)
+  console.info(`${scenario}: ${state()}`)
+  while (done < count && !isInterrupted) {
+    const seed = first + done
+    const { failure } = await runSeed(scenario, seed)
+    done++
+    if (failure !== undefined) {
+      failed++
+      console.error(`${scenario}: seed ${seed}: ${failure}`)
+      console.error(`  npm run simulate -- --scenario ${scenario} --seed ${seed}`)
+    }
+    // A seed may run without a turn of the event loop, in which signals arrive.
+    await setImmediate()
+    if (performance.now() < told + PROGRESS_MS) continue
+    told = performance.now()
+    console.info(`${scenario}: ${state()}`)
+  }
+  console.info(`${scenario}: ${isInterrupted ? 'interrupted' : 'done'}: ${state()}`)
   return failed
 }
 
@@ -49,6 +70,7 @@ async function runOne(scenario: Scenario, seed: number): Promise<number> {
 async function runMutated(names: readonly string[], most: number): Promise<number> {
   let missed = 0
   for (const name of names) {
+    if (isInterrupted) break
     const count = await seedsToFind(name, randomInt(2 ** 31), most)
     if (count === undefined) missed++
     console.info(`${name}: ${count === undefined ? `not found by ${most} seeds` : `found by seed ${count}`}`)
@@ -62,9 +84,11 @@ if (values.mutate !== undefined) {
   failed += await runMutated(names, Number(values.seeds ?? 400))
 }
 for (const scenario of values.mutate === undefined ? scenarios : []) {
+  if (isInterrupted) break
   failed +=
     values.seed === undefined
-      ? await runMany(scenario, Number(values.seeds ?? 1_000))
+      ? await runMany(scenario, Number(values.first ?? randomInt(2 ** 31)), Number(values.seeds ?? 1_000))
       : await runOne(scenario, Number(values.seed))
 }
 if (failed > 0) process.exitCode = 1
+else if (isInterrupted) process.exitCode = 130

@@ -44,8 +44,10 @@ it.each(scenarios)('%s: a seed gives the same events each time', async (scenario
   expect(other.hash).not.toBe(once.hash)
 })
 
-const planted = Object.keys(MUTATIONS).filter((name) => MUTATIONS[name]?.inSuite === true)
+const planted = Object.entries(MUTATIONS).flatMap(([name, { suiteSeed }]) =>
+  suiteSeed === undefined ? [] : [[name, suiteSeed] as const],
+)
 
-it.each(planted)('a node that %s is found', async (name) => {
-  expect(await seedsToFind(name, 1, 400)).toBeDefined()
+it.each(planted)('a node that %s is found from seed %i on', async (name, seed) => {
+  expect(await seedsToFind(name, seed, 400)).toBeDefined()
 })
