@@ -45,17 +45,20 @@ export function createPending(
     }
   }
 
+  /** A build that fails after a change is made anew: a rewind may have removed the blocks that it read. */
+  function current(): Promise<PendingBlock> {
+    if (cached !== undefined) return cached
+    const built: Promise<PendingBlock> = buildPending().catch((error: unknown) => {
+      if (cached !== built) return current()
+      cached = undefined
+      throw error
+    })
+    cached = built
+    return built
+  }
+
   return {
-    current() {
-      if (cached === undefined) {
-        const built = buildPending()
-        cached = built
-        built.catch(() => {
-          if (cached === built) cached = undefined
-        })
-      }
-      return cached
-    },
+    current,
     discard() {
       cached = undefined
     },

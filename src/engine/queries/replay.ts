@@ -76,6 +76,9 @@ interface Traced {
   readonly bytes: number
 }
 
+const stateNotFound = (blockHash: Hex): NodeError =>
+  new NodeError('block-not-found', `State not found for block with hash ${blockHash}`)
+
 /** Makes the replays of one chain. */
 export function createReplays(parts: Parts): Replays {
   const { config, blocks, vm, lookup, maxTraceBytes, onDemand } = parts
@@ -91,22 +94,26 @@ export function createReplays(parts: Parts): Replays {
     { lastIndex, timeoutMs = parts.timeoutMs }: ReplayLimits = {},
   ): Promise<Replay> {
     const { block } = executed
-    const parent = blocks.get(block.header.parentHash)
-    if (parent === undefined) {
-      throw new NodeError('block-not-found', `State not found for block with hash ${block.header.parentHash}`)
-    }
+    const { parentHash } = block.header
+    const parent = blocks.get(parentHash)
+    if (parent === undefined) throw stateNotFound(parentHash)
     const end = timeoutMs > 0 ? performance.now() + timeoutMs : Number.POSITIVE_INFINITY
-    return replayBlock({
-      block,
-      config,
-      vm,
-      parentState: lookup.stateAfter(parent),
-      env: environmentAt(block.header, parts),
-      tracerOf,
-      lastIndex,
-      yieldIfDue: createEventLoopYield('query'),
-      remainingMs: () => end - performance.now(),
-    })
+    try {
+      return await replayBlock({
+        block,
+        config,
+        vm,
+        parentState: lookup.stateAfter(parent),
+        env: environmentAt(block.header, parts),
+        tracerOf,
+        lastIndex,
+        yieldIfDue: createEventLoopYield('query'),
+        remainingMs: () => end - performance.now(),
+      })
+    } catch (error) {
+      // A rewind meanwhile removed ancestors that the block reads.
+      throw blocks.header(parentHash) === undefined ? stateNotFound(parentHash) : error
+    }
   }
 
   /** The call trees of all transactions, or of one only. */
