@@ -11,30 +11,28 @@ const sha256Hasher = await createSHA256().catch(() => undefined)
 const PAGE = 65_536
 const DIGEST_AT = KECCAK_BYTES
 const INPUT_AT = DIGEST_AT + 32
-/** Longer input is hashed by the library: the memory would keep its size. */
-const MOST_INPUT = 16 << 20
+/** Longer input is hashed on a memory of its own, which is collected: a memory never shrinks. */
+const KEPT_INPUT = 1 << 20
 
-/** Hashes on a memory that grows to the longest input. The digest is a view that is valid until the next call. */
-function createKeccak(): (bytes: Uint8Array) => Uint8Array {
-  const memory = createMemory(1)
+/** Hashes input of up to so many bytes. The digest is a view that is valid until the next call. */
+function createKeccak(longest: number): (bytes: Uint8Array) => Uint8Array {
+  const memory = createMemory(Math.ceil((INPUT_AT + longest) / PAGE))
   const hash = keccakOn(memory)
-  let all = new Uint8Array(memory.buffer)
-  let digest = all.subarray(DIGEST_AT, DIGEST_AT + 32)
+  const all = new Uint8Array(memory.buffer)
+  const digest = all.subarray(DIGEST_AT, DIGEST_AT + 32)
   return (bytes) => {
-    const { length } = bytes
-    if (length > MOST_INPUT) return keccak_256(bytes)
-    if (INPUT_AT + length > all.length) {
-      memory.grow(Math.ceil((INPUT_AT + length - all.length) / PAGE))
-      all = new Uint8Array(memory.buffer)
-      digest = all.subarray(DIGEST_AT, DIGEST_AT + 32)
-    }
     all.set(bytes, INPUT_AT)
-    hash(INPUT_AT, length, DIGEST_AT)
+    hash(INPUT_AT, bytes.length, DIGEST_AT)
     return digest
   }
 }
 
-const keccak = hasWebAssembly ? createKeccak() : keccak_256
+const keptKeccak = hasWebAssembly ? createKeccak(KEPT_INPUT) : keccak_256
+
+function keccak(bytes: Uint8Array): Uint8Array {
+  const { length } = bytes
+  return length <= KEPT_INPUT || !hasWebAssembly ? keptKeccak(bytes) : createKeccak(length)(bytes)
+}
 
 /** keccak-256, 32 bytes. Synchronous. */
 export function keccak256(bytes: Uint8Array): Uint8Array {

@@ -12,15 +12,28 @@ import type { PoolEntry, TransactionLocation } from './records.ts'
 import type { Change, KeyValueReader, Write } from './table.ts'
 import { type ChainTables, chainTables, META, PREFIX } from './tables.ts'
 
-/** Blocks kept decoded: up to 1,536 empty ones, fewer the more transactions they hold (each weighs as one). */
+/** Blocks kept decoded, in kilobytes of memory, roughly: up to 1,536 empty ones, fewer the more they hold. */
 const BLOCK_CACHE_WEIGHT = 24_576
 const BLOCK_WEIGHT = 16
+const KILOBYTE = 1024
 /** Bytes of the receipts of blocks that are kept for queries for logs. */
 const LOG_CACHE_BYTES = 4 << 20
 const HEADER_CACHE_COUNT = 1_536
 const HEIGHT_CACHE_COUNT = 64
 
 const NO_HASHES: readonly Hex[] = []
+
+/** A transaction and a log weigh as one, and more by the bytes that they carry. A heavier block is not kept. */
+function weightOf({ block, receipts }: ExecutedBlock): number {
+  let weight = BLOCK_WEIGHT + block.transactions.length
+  let bytes = 0
+  for (const { raw } of block.transactions) bytes += raw.length
+  for (const { logs } of receipts) {
+    weight += logs.length
+    for (const { data } of logs) bytes += data.length
+  }
+  return weight + Math.floor(bytes / KILOBYTE)
+}
 
 /** Blocks that the store does not hold because they were before its first one; all of them are canonical. */
 export interface BlockHistory {
@@ -39,7 +52,7 @@ export class BlockStore {
   readonly accounts: AccountIndex
   readonly #blocks = new LRUCache<Hex, ExecutedBlock>({
     maxSize: BLOCK_CACHE_WEIGHT,
-    sizeCalculation: ({ block }) => BLOCK_WEIGHT + block.transactions.length,
+    sizeCalculation: weightOf,
   })
   readonly #logBlocks = new LRUCache<Hex, LogBlock>({ maxSize: LOG_CACHE_BYTES })
   readonly #headers = new LRUCache<Hex, Header>({ max: HEADER_CACHE_COUNT })

@@ -29,7 +29,38 @@ async function extendBy(store: Store, blocks: BlockStore, block: ExecutedBlock):
   await store.batch([...blocks.put(block), ...blocks.extend(block), blocks.putHead(block.hash)])
 }
 
+/** One block after another, each with a transaction and receipts with these logs. */
+function chainOf(count: number, logs: readonly Log[]): ExecutedBlock[] {
+  const chain: ExecutedBlock[] = []
+  for (let number = 1; number <= count; number++) {
+    const parent = chain.at(-1)?.hash ?? genesis.hash
+    chain.push({ ...blockOf(parent, number, number, [transfer(0)]), receipts: [receiptOf(logs)] })
+  }
+  return chain
+}
+
 describe.each(ENGINES)('a block store in $name', ({ withStore }) => {
+  it('keeps fewer blocks decoded the more their logs hold', () =>
+    withStore(async (store) => {
+      const kept = async (chain: readonly ExecutedBlock[]) => {
+        const blocks = await BlockStore.open(store, CONFIG)
+        for (const block of chain) await store.batch(blocks.put(block))
+        // From the last one on: a block that is read takes the place of others.
+        return chain.toReversed().filter((block) => blocks.get(block.hash) === block).length
+      }
+      const megabyte = { ...logOf(1), data: new Uint8Array(1 << 20) }
+      expect(await kept(chainOf(40, []))).toBe(40)
+      expect(await kept(chainOf(40, [megabyte]))).toBe(23)
+      expect(
+        await kept(
+          chainOf(
+            40,
+            Array.from({ length: 2_000 }, () => logOf(1)),
+          ),
+        ),
+      ).toBe(12)
+    }))
+
   it('knows nothing at first', () =>
     withStore(async (store) => {
       const blocks = await BlockStore.open(store, CONFIG)
