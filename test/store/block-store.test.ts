@@ -58,7 +58,7 @@ describe.each(ENGINES)('a block store in $name', ({ withStore }) => {
             Array.from({ length: 2_000 }, () => logOf(1)),
           ),
         ),
-      ).toBe(12)
+      ).toBe(11)
     }))
 
   it('knows nothing at first', () =>

@@ -101,7 +101,7 @@ export async function openChain(options: ChainOptions): Promise<Chain> {
   const network = fork?.isExact === true ? withTrueRoots(options.config) : options.config
   const blocks = await BlockStore.open(store, network, fork?.history)
   const config = fork === undefined ? withChainStart(network, blocks) : network
-  checkStoredEnd({ store, blocks, config, place })
+  checkStoredEnd({ store, blocks, config, place, isFork: fork !== undefined })
   const trie = fork?.trie ?? new StateTrie(source, { sharedRoots: SHARED_ROOTS })
   const forked = from && (await fork?.start(from))
   const networkRules = vmRulesOf(config.name)

@@ -16,34 +16,36 @@ interface Parts {
   readonly config: ChainConfig
   /** Where the database is, for error messages. */
   readonly place: string
+  /** Does the chain go on from a block of an upstream, which has what the fork did not change? */
+  readonly isFork: boolean
 }
 
 /**
  * Reads the head, the root of the state after it, and the blocks below it down to the head of the last checkpoint: those
  * above came from the log. Throws `database` naming the block that is not whole.
  */
-export function checkStoredEnd({ store, blocks, config, place }: Parts): void {
+export function checkStoredEnd(parts: Parts): void {
+  const { store, blocks, place, isFork } = parts
   const { lastHead } = store
   if (lastHead === undefined) return
   let hash = blocks.head()
   if (hash === undefined) throw new DamagedError(place, 'it has no head')
-  let block = wholeBlock(hash, blocks, config, place)
+  let block = wholeBlock(hash, parts)
   const { postState } = block
   const isStored = postState === EMPTY_TRIE_ROOT || stateTables(store).nodes.get(postState) !== undefined
-  // A fork has what it did not change from its upstream.
-  if (!isStored && blocks.lowest === blocks.first)
+  if (!isStored && !isFork)
     throw new DamagedError(place, `the root ${postState} of the state after its head is missing`)
   while (block.block.header.number > Math.max(lastHead.number, blocks.first)) {
     hash = block.block.header.parentHash
-    block = wholeBlock(hash, blocks, config, place)
+    block = wholeBlock(hash, parts)
   }
 }
 
 /** A block of the canonical chain. Throws `database` when it is missing or another. */
-function wholeBlock(hash: Hex, blocks: BlockStore, config: ChainConfig, place: string): ExecutedBlock {
+function wholeBlock(hash: Hex, { blocks, config, place, isFork }: Parts): ExecutedBlock {
   const block = read(hash, blocks, place)
   const { header } = block.block
-  const isOfUpstream = header.number === blocks.first && blocks.lowest < blocks.first
+  const isOfUpstream = isFork && header.number === blocks.first
   if (!isOfUpstream && headerHash(header, config) !== hash)
     throw new DamagedError(place, `the header of block ${header.number} (${hash}) has another hash`)
   if (blocks.canonicalHash(header.number) !== hash) {
