@@ -114,6 +114,8 @@ export async function startMember(parts: Parts): Promise<Member> {
   let isLeaving = false
   /** Is an attempt to lead in the queue? */
   let isTrying = false
+  /** Is a step down in the queue? Until it is done the node may not lead again. */
+  let isSteppingDown = false
   /** Did the log refuse the last record for want of room? */
   let isFull = false
   let lease: Lease | undefined
@@ -165,7 +167,7 @@ export async function startMember(parts: Parts): Promise<Member> {
 
   /** Reads the log to its end and begins a term. */
   async function takeOver(): Promise<void> {
-    while (role !== 'leader' && holdsLease() && !isLeaving) {
+    while (role !== 'leader' && !isSteppingDown && holdsLease() && !isLeaving) {
       try {
         if (local.failure !== undefined) throw local.failure
         const { last } = await log.bounds()
@@ -217,8 +219,10 @@ export async function startMember(parts: Parts): Promise<Member> {
   function stepDown(): void {
     if (role !== 'leader') return
     role = 'follower'
+    isSteppingDown = true
     pooled.length = 0
     void transitions.enqueue(async () => {
+      isSteppingDown = false
       // A record on its way may be in the log: reading begins behind it, or its changes would come after newer ones.
       await records.idle()
       await followReplica()

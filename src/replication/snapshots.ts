@@ -25,7 +25,7 @@ export interface Snapshots {
   latest(): Promise<SnapshotFacts | undefined>
   /**
    * Uploads the shared tables as they are at a position; `begin` runs while no record is written. Resolves when followers
-   * can load it.
+   * can load it, at once when there is one that is not older.
    */
   take(
     begin: <T>(step: (position: { sequence: number; term: number }) => Promise<T>) => Promise<T>,
@@ -132,6 +132,8 @@ export function createSnapshots({ facts, objects, local, position, cluster }: Pa
       const found = await pointer()
       const before = found?.latest
       const { at, entries } = await begin(async (at) => ({ at, entries: await entriesOf(local) }))
+      // A node that is behind made none of what the log has dropped for the newer one.
+      if (before !== undefined && before.sequence >= at.sequence) return before
       const object = `${at.term}-${at.sequence}`
       await objects.put(
         { name: object },
@@ -143,7 +145,7 @@ export function createSnapshots({ facts, objects, local, position, cluster }: Pa
       const value = JSON.stringify(made)
       if (found === undefined) await facts.create(KEY, value)
       else await facts.update(KEY, value, found.revision)
-      if (before !== undefined && before.object !== object) await objects.delete(before.object)
+      if (before !== undefined) await objects.delete(before.object)
       return made
     },
 

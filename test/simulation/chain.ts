@@ -91,7 +91,9 @@ class Simulation {
   readonly #world: World
   readonly #machine: Machine
   /** Heads after each acknowledged command, oldest first. */
-  #heads: Hex[] = []
+  readonly #heads: Hex[] = []
+  /** All heads: a command that mines several blocks has some between. */
+  readonly #known = new Set<Hex>()
   /** Did the process end while a command ran? */
   #isUncertain = false
 
@@ -158,7 +160,7 @@ class Simulation {
   #checkHead(engine: Engine): void {
     const { hash, block } = engine.queries.head()
     this.#world.note(`head ${block.header.number} ${hash}`)
-    const [last, isKnown] = [this.#heads.at(-1), this.#heads.includes(hash)]
+    const [last, isKnown] = [this.#heads.at(-1), this.#known.has(hash)]
     const isLost = last !== undefined && last !== hash
     if (isLost && !this.#isUncertain && !this.#machine.mayLack) {
       throw new Violation(`the head is ${hash} where ${last} was acknowledged`)
@@ -166,6 +168,10 @@ class Simulation {
     const isNew = block.header.number === 0
     if (isLost && !this.#isUncertain && !isKnown && !isNew) throw new Violation(`the head ${hash} never was`)
     this.#heads.push(hash)
+    this.#known.add(hash)
+    engine.events.on('chain', ({ added }) => {
+      for (const block of added) this.#known.add(block.hash)
+    })
     this.#isUncertain = false
     this.#machine.found()
   }

@@ -11,12 +11,16 @@ const NEW_SEEDS: Readonly<Record<Scenario, number>> = { storage: 150, chain: 15,
 const ONCE_FAILED: readonly (readonly [Scenario, number])[] = [
   ['storage', 1_865_877_536],
   ['storage', 1_865_877_914],
+  ['chain', 513_343_967],
   ['replication', 206_849_373],
   ['replication', 206_849_375],
   ['replication', 1_144_165_010],
   ['replication', 1_141_510_571],
   ['replication', 1_311_430_497],
   ['replication', 1_311_430_761],
+  ['replication', 865_120_140],
+  ['replication', 865_121_124],
+  ['replication', 865_124_095],
 ]
 
 const scenarios = Object.keys(SCENARIOS) as Scenario[]
