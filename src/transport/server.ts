@@ -110,7 +110,9 @@ export async function serve(node: Servable, given: ServeOptions = {}): Promise<S
     overLimits: authentication?.refusals ?? new Map(),
   })
   const admit = createAdmission(check, isClosing)
-  const entitlements = isLoopback(options.host) ? ALL_ENTITLEMENTS : REMOTE_ENTITLEMENTS
+  // A reverse proxy on this machine passes on callers that are on others.
+  const isLocal = isLoopback(options.host) && options.trustedProxies.length === 0
+  const entitlements = isLocal ? ALL_ENTITLEMENTS : REMOTE_ENTITLEMENTS
   const handlerParts = {
     remoteAddressOf,
     authentication,

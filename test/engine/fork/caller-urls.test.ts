@@ -94,6 +94,12 @@ describe('a caller', () => {
   const refusal = (name: string) =>
     `-32001 ${name}: this node connects to no URL that callers name, since they may be on other machines; start it with --fork-allow ${other.url} to permit this one`
 
+  it('of a server on loopback behind a reverse proxy names no URL', async () => {
+    const served = await servedNode({ fork: own.url, forkCache: false }, { trustedProxies: ['127.0.0.1'] })
+    onTestFinished(() => served.close())
+    await expect(served.call('anvil_setRpcUrl', other.url)).rejects.toThrow(refusal('url'))
+  })
+
   it('of a server beyond loopback names no URL, unless its origin is allowed', async () => {
     const served = await servedNode(
       { fork: own.url, forkCache: false },
