@@ -92,7 +92,11 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     clock.restore(modes.clock)
     blockOverrides.restore(modes.blockOverrides)
   }
-  const pool = new Pool({ ...options, headerOverrides: () => blockOverrides.headerOverrides })
+  const pool = new Pool({
+    ...options,
+    config: chain.config,
+    headerOverrides: () => blockOverrides.headerOverrides,
+  })
   const persistedPool = new PersistedPool(chain.blocks)
   const nameFailure = createFailureNaming(options.names)
   let closing: Promise<void> | undefined

@@ -41,7 +41,8 @@ export function createQueries(parts: EngineParts, options: QueryOptions): Querie
   const { blockchain, config, genesis, trie, pool, blockOverrides, mining } = parts
   const headerOverrides = () => blockOverrides.headerOverrides
   const lookup = createLookup({ ...parts, pending: mining.pending })
-  const context = { ...parts, ...options, lookup, headerOverrides }
+  // The options have the constants of the network, and the parts those of this chain.
+  const context = { ...options, ...parts, lookup, headerOverrides }
   const fees = createFees(context)
   const replays = createReplays(context)
   const simulations = createSimulations(context)

@@ -9,8 +9,10 @@ import { createAddressSet, plainAddress } from '../../options/addresses.ts'
 const isForbidden = createAddressSet([
   '169.254.0.0/16',
   'fe80::/10',
-  // The IPv4 range within IPv6: compatible, 6to4 (RFC 3056), NAT64 (RFC 6052). Mapped addresses are checked as IPv4.
+  // The IPv4 range within IPv6: compatible, translated (RFC 7915), 6to4 (RFC 3056), NAT64 (RFC 6052). Mapped addresses are
+  // checked as IPv4.
   '::169.254.0.0/112',
+  '::ffff:0:169.254.0.0/112',
   '2002:a9fe::/32',
   '64:ff9b::169.254.0.0/112',
   // Metadata services outside of the link-local range.

@@ -68,6 +68,29 @@ describe('a file without history', () => {
     })
   })
 
+  it('begins a chain whose blocks are traced as they were mined', async () => {
+    const node = await nodeWith()
+    await ask(node, 'anvil_loadState', anvilFile())
+    const [from] = await ask(node, 'eth_accounts')
+    const transactionHash = await ask(node, 'eth_sendTransaction', {
+      from,
+      to: X,
+      value: '0x1',
+      gasPrice: hex(FEE),
+    })
+    await ask(node, 'hardhat_mine', '0x2')
+    const traces = await ask(node, 'trace_filter', {
+      fromBlock: '0x0',
+      toBlock: 'latest',
+      fromAddress: [from],
+    })
+    expect(traces).toMatchObject([{ transactionHash, blockNumber: HEIGHT + 1 }])
+    for (const above of [1, 2, 3]) {
+      const block = await ask(node, 'debug_traceBlockByNumber', hex(HEIGHT + above), { tracer: 'callTracer' })
+      expect(block.length).toBeGreaterThan(0)
+    }
+  })
+
   it('begins a chain whose lower blocks are unknown', async () => {
     const node = await nodeWith({ mining: 'manual' })
     await ask(node, 'anvil_loadState', anvilFile())

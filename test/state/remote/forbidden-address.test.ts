@@ -21,6 +21,7 @@ describe('a URL', () => {
     'http://[0:0:0:0:0:ffff:a9fe:a9fe]/',
     'http://[::a9fe:a9fe]/',
     'http://[64:ff9b::a9fe:a9fe]/',
+    'http://[::ffff:0:169.254.169.254]/',
     'http://[2002:a9fe:a9fe::1]/',
     'http://[fe80::1]/',
     'http://[febf::1]/',
