@@ -152,13 +152,19 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   }
 
   /** Runs a method that only reads; a promise, or the result itself. */
-  function read(method: AnyMethod, params: unknown, session: Session, deadline: number): unknown {
+  function read(
+    method: AnyMethod,
+    params: unknown,
+    session: Session,
+    deadline: number,
+    place: Place | undefined,
+  ): unknown {
     const given = positional(params)
     return node.use((engine) => {
       const context = { engine, options, methods, session, filters, subscriptions, deadline, usage }
       const { fork } = engine
       if (fork === undefined) return method.call(given, context)
-      return fork.demand.query(() => method.call(given, context))
+      return fork.demand.query(() => method.call(given, context), place?.pause)
     })
   }
 
@@ -231,7 +237,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
       // What changes something is answered by what it did: its deadline ends its wait for its place, and nothing else.
       if (method.changesState) work = forwarded ?? change(method, params, session, deadline, signal)
       else {
-        work = forwarded ?? read(method, params, session, deadline)
+        work = forwarded ?? read(method, params, session, deadline, place)
         if (work instanceof Promise) return within(work, deadline, upstreamDelay)
       }
       return work

@@ -11,6 +11,7 @@ export interface LoadFigures {
   /** Messages of all transports that are not yet answered. */
   readonly pending: number
   readonly heavyRunning: number
+  /** Those that wait for a place, or are paused. */
   readonly heavyWaiting: number
   readonly shed: number
 }
@@ -19,6 +20,12 @@ export interface LoadFigures {
 export interface Place {
   /** Resolves when the call may start; absent when it may at once. */
   readonly ready?: Promise<void>
+  /**
+   * Lets others have the place while the call waits for something outside of the node. Returns what is to be called when
+   * the call goes on: it takes a place at once, even beyond the limit, since others may wait for what it computes. The
+   * call counts among those that wait meanwhile; it keeps its place where no more may wait.
+   */
+  pause(): () => void
   /** Releases the place, whether the call ran or was given up; to be called once. */
   leave(): void
 }
@@ -27,6 +34,7 @@ type Limits = Pick<RpcOptions, 'maxPending' | 'maxHeavy' | 'maxHeavyWaiting'>
 
 interface Caller {
   running: number
+  paused: number
   readonly waiting: Set<() => void>
 }
 
@@ -73,15 +81,15 @@ export class Load {
    * callers are served round robin. Throws `overloaded` when the queue is full.
    */
   takePlace(origin: CallOrigin): Place {
-    const { maxHeavy, maxHeavyWaiting } = this.#limits
+    const { maxHeavy } = this.#limits
     const name = callerOf(origin)
-    const caller = this.#callers.get(name) ?? { running: 0, waiting: new Set() }
+    const caller = this.#callers.get(name) ?? { running: 0, paused: 0, waiting: new Set() }
     if (this.#running < maxHeavy && caller.running < shareOf(maxHeavy)) {
       this.#callers.set(name, caller)
       this.#start(caller)
-      return { leave: () => this.#end(name, caller) }
+      return this.#startedPlace(name, caller)
     }
-    if (this.#waiting >= maxHeavyWaiting || caller.waiting.size >= shareOf(maxHeavyWaiting)) throw this.shed()
+    if (!this.#mayWait(caller)) throw this.shed()
     this.#callers.set(name, caller)
     let start = () => {}
     const ready = new Promise<void>((resolve) => {
@@ -89,10 +97,12 @@ export class Load {
     })
     caller.waiting.add(start)
     this.#waiting++
+    const started = this.#startedPlace(name, caller)
     return {
       ready,
+      pause: started.pause,
       leave: () => {
-        if (!caller.waiting.delete(start)) return this.#end(name, caller)
+        if (!caller.waiting.delete(start)) return started.leave()
         this.#waiting--
         this.#forgetIdle(name, caller)
       },
@@ -115,6 +125,39 @@ export class Load {
     }
   }
 
+  /** The place of a call that has started. */
+  #startedPlace(name: string, caller: Caller): Place {
+    let state: 'running' | 'paused' | 'left' = 'running'
+    const resume = () => {
+      if (state !== 'paused') return
+      state = 'running'
+      caller.paused--
+      this.#waiting--
+      this.#start(caller)
+    }
+    return {
+      pause: () => {
+        // Work that a call left behind may still wait, and a call may wait for several things.
+        if (state !== 'running' || !this.#mayWait(caller)) return () => {}
+        state = 'paused'
+        caller.paused++
+        this.#waiting++
+        this.#end(name, caller)
+        return resume
+      },
+      leave: () => {
+        resume()
+        state = 'left'
+        this.#end(name, caller)
+      },
+    }
+  }
+
+  #mayWait({ waiting, paused }: Caller): boolean {
+    const { maxHeavyWaiting } = this.#limits
+    return this.#waiting < maxHeavyWaiting && waiting.size + paused < shareOf(maxHeavyWaiting)
+  }
+
   #start(caller: Caller): void {
     caller.running++
     this.#running++
@@ -124,7 +167,7 @@ export class Load {
     ended.running--
     this.#running--
     this.#forgetIdle(name, ended)
-    if (this.#waiting === 0) return
+    if (this.#waiting === 0 || this.#running >= this.#limits.maxHeavy) return
     for (const [next, caller] of this.#callers) {
       const [start] = caller.waiting
       if (start === undefined || caller.running >= shareOf(this.#limits.maxHeavy)) continue
@@ -138,7 +181,7 @@ export class Load {
     }
   }
 
-  #forgetIdle(name: string, { running, waiting }: Caller): void {
-    if (running === 0 && waiting.size === 0) this.#callers.delete(name)
+  #forgetIdle(name: string, { running, paused, waiting }: Caller): void {
+    if (running === 0 && paused === 0 && waiting.size === 0) this.#callers.delete(name)
   }
 }

@@ -57,11 +57,44 @@ describe('the load', () => {
     expect(load.figures).toMatchObject({ heavyRunning: 0, heavyWaiting: 0 })
   })
 
+  it('gives the place of a paused call to the next, and counts it again when it goes on', async () => {
+    const load = new Load(LIMITS)
+    const [first, second, third] = [1, 2, 3].map(() => load.takePlace(from('a')))
+    const goOn = first?.pause()
+    await third?.ready
+    expect(load.figures).toMatchObject({ heavyRunning: 2, heavyWaiting: 1 })
+    goOn?.()
+    goOn?.()
+    expect(load.figures).toMatchObject({ heavyRunning: 3, heavyWaiting: 0 })
+    const fourth = load.takePlace(from('a'))
+    first?.leave()
+    expect(load.figures).toMatchObject({ heavyRunning: 2, heavyWaiting: 1 })
+    second?.leave()
+    await fourth.ready
+    third?.pause()
+    third?.leave()
+    third?.pause()()
+    fourth.leave()
+    expect(load.figures).toMatchObject({ heavyRunning: 0, heavyWaiting: 0 })
+  })
+
+  it('pauses no more calls than may wait', () => {
+    const load = new Load(LIMITS)
+    const pause = () => load.takePlace(from('a')).pause()
+    pause()
+    pause()
+    pause()
+    expect(load.figures).toMatchObject({ heavyRunning: 1, heavyWaiting: 2 })
+    load.takePlace(from('a'))
+    expect(() => load.takePlace(from('a'))).toThrow('busy')
+  })
+
   it('never gives more places than it has, and loses none, whatever comes and goes', async () => {
-    type Step = { readonly take: string } | { readonly drop: number }
+    type Step = { readonly take: string } | { readonly drop: number } | { readonly pause: number }
     const step = fc.oneof(
       fc.record({ take: fc.constantFrom('a', 'b', 'c') }),
       fc.record({ drop: fc.nat(20) }),
+      fc.record({ pause: fc.nat(20) }),
     ) satisfies fc.Arbitrary<Step>
     const limits = fc.record({
       maxPending: fc.constant(1),
@@ -71,27 +104,50 @@ describe('the load', () => {
     await fc.assert(
       fc.asyncProperty(limits, fc.array(step, { maxLength: 60 }), async (given, steps) => {
         const load = new Load(given)
-        const held: { place: Place; owner: string; started: boolean }[] = []
+        interface Held {
+          readonly place: Place
+          readonly owner: string
+          started: boolean
+          goOn?: (() => void) | undefined
+          /** Did it go on after a pause? It may be one too many then. */
+          wasPaused?: boolean
+        }
+        const held: Held[] = []
         for (const next of steps) {
           if ('take' in next) {
             try {
               const place = load.takePlace(from(next.take))
-              const entry = { place, owner: next.take, started: place.ready === undefined }
+              const entry: Held = { place, owner: next.take, started: place.ready === undefined }
               void place.ready?.then(() => (entry.started = true))
               held.push(entry)
             } catch (error) {
               expect(error).toMatchObject(busy)
             }
-          } else {
+          } else if ('drop' in next) {
             held.splice(next.drop, 1)[0]?.place.leave()
+          } else {
+            const entry = held[next.pause]
+            if (entry?.goOn !== undefined) {
+              entry.goOn()
+              entry.goOn = undefined
+              entry.started = entry.wasPaused = true
+            } else if (entry?.started === true) {
+              const { heavyWaiting } = load.figures
+              const own = held.filter(({ owner, started }) => owner === entry.owner && !started)
+              const hasRoom =
+                heavyWaiting < given.maxHeavyWaiting && own.length < Math.ceil(given.maxHeavyWaiting / 2)
+              const goOn = entry.place.pause()
+              if (hasRoom) Object.assign(entry, { goOn, started: false })
+            }
           }
           await Promise.resolve()
           const running = held.filter(({ started }) => started)
           expect(load.figures.heavyRunning).toBe(running.length)
           expect(load.figures.heavyWaiting).toBe(held.length - running.length)
-          expect(running.length).toBeLessThanOrEqual(given.maxHeavy)
+          const fresh = running.filter(({ wasPaused }) => wasPaused !== true)
+          expect(fresh.length).toBeLessThanOrEqual(given.maxHeavy)
           for (const owner of ['a', 'b', 'c']) {
-            const own = running.filter((entry) => entry.owner === owner)
+            const own = fresh.filter((entry) => entry.owner === owner)
             expect(own.length).toBeLessThanOrEqual(Math.ceil(given.maxHeavy / 2))
           }
         }

@@ -16,6 +16,16 @@ type Run<T> = () => T | Promise<T>
 /** What a run does, for the upstream of a fork to foresee what it touches. */
 type Call = () => RemoteCall | undefined
 
+/** Called when a query begins to wait for the upstream; returns what is called when it goes on. */
+type OnWait = () => () => void
+
+/** How a run waits for what it missed. */
+interface Waiting {
+  /** Milliseconds after which `UpstreamDelay` is thrown; without it, it waits until the fetch is done. */
+  readonly limit?: (() => number) | undefined
+  readonly onWait?: OnWait | undefined
+}
+
 /** Runs again what missed something, after that was fetched. A result is there at once where nothing can be missed. */
 export interface OnDemand {
   <T>(run: () => Promise<T>, call?: Call): Promise<T>
@@ -94,6 +104,8 @@ const ROUNDS_BEFORE_HINT = 1
 interface Context {
   /** Where misses are collected; without it each is thrown. */
   readonly misses: Misses | undefined
+  /** Of the query that the attempt is part of. */
+  readonly onWait: OnWait | undefined
   isOpen: boolean
 }
 
@@ -109,8 +121,8 @@ export class Demand {
   #open = 0
   /** Runs that are attempted without a context. */
   readonly #attempts = new Set<Attempt>()
-  /** Is one of them a query? What is missed is its own then, since nothing beside it is without a context. */
-  #hasQuery = false
+  /** How the query among them waits, if one is. What is missed is its own, since nothing beside it is without a context. */
+  #query: Waiting | undefined
   /** Jobs without a context. */
   #jobs = 0
   readonly #onFetched: () => void
@@ -153,8 +165,8 @@ export class Demand {
     return context?.isOpen === true ? context : undefined
   }
 
-  async #within<T>(misses: Misses | undefined, job: () => Promise<T>): Promise<T> {
-    const context = { misses, isOpen: true }
+  async #within<T>(misses: Misses | undefined, job: () => Promise<T>, onWait?: OnWait): Promise<T> {
+    const context = { misses, onWait, isOpen: true }
     this.#open++
     try {
       return await this.#contexts.run(context, job)
@@ -170,32 +182,38 @@ export class Demand {
    * `call` is what it runs, for the upstream to foresee what it touches. Throws the NodeError of a failed fetch.
    */
   readonly run: OnDemand = async <T>(run: Run<T>, call?: Call): Promise<T> => {
-    if (this.#context() !== undefined) return this.#repeat(run, call, [])
-    return this.#attempt(run, call)
+    const context = this.#context()
+    if (context !== undefined) return this.#repeat(run, call, [], context)
+    return this.#attempt(run, call, this.#query)
   }
 
   /** The same within a command in the queue: throws `UpstreamDelay` instead of waiting for long. */
   readonly runQueued: OnDemand = async <T>(run: Run<T>, call?: Call): Promise<T> => {
-    if (this.#context() !== undefined) return this.#repeat(run, call, [], this.#waitLimit)
-    return this.#attempt(run, call, this.#waitLimit)
+    const waiting = { limit: this.#waitLimit }
+    if (this.#context() !== undefined) return this.#repeat(run, call, [], waiting)
+    return this.#attempt(run, call, waiting)
   }
 
   /**
    * The same for a query from outside, which may have runs of its own within. It has a context from the first attempt on
-   * where it could not be distinguished from others that have none.
+   * where it could not be distinguished from others that have none. `onWait` is called whenever it, or a run within it,
+   * waits for the upstream.
    */
-  readonly query: OnDemand = async <T>(run: Run<T>, call?: Call): Promise<T> => {
-    if (this.#context() !== undefined || this.#hasQuery || this.#jobs > 0) return this.#repeat(run, call, [])
-    this.#hasQuery = true
+  async query<T>(run: Run<T>, onWait?: OnWait): Promise<T> {
+    const waiting = { onWait }
+    if (this.#context() !== undefined || this.#query !== undefined || this.#jobs > 0) {
+      return this.#repeat(run, undefined, [], waiting)
+    }
+    this.#query = waiting
     try {
-      return await this.#attempt(run, call)
+      return await this.#attempt(run, undefined, waiting)
     } finally {
-      this.#hasQuery = false
+      this.#query = undefined
     }
   }
 
   /** Runs without a context, and again with one where something was missed that no run within took charge of. */
-  async #attempt<T>(run: Run<T>, call: Call | undefined, waitLimit?: () => number): Promise<T> {
+  async #attempt<T>(run: Run<T>, call: Call | undefined, waiting: Waiting | undefined): Promise<T> {
     const attempt: Attempt = { missed: [] }
     this.#attempts.add(attempt)
     let outcome: Outcome<T>
@@ -207,7 +225,7 @@ export class Demand {
     const thrown = 'error' in outcome && outcome.error instanceof UpstreamMiss ? outcome.error : undefined
     if (thrown !== undefined) thrown.isTaken = true
     const open = attempt.missed.filter(({ isTaken }) => !isTaken)
-    if (thrown !== undefined || open.length > 0) return this.#repeat(run, call, open, waitLimit)
+    if (thrown !== undefined || open.length > 0) return this.#repeat(run, call, open, waiting)
     if ('error' in outcome) throw outcome.error
     return outcome.value
   }
@@ -217,13 +235,13 @@ export class Demand {
     run: Run<T>,
     call: Call | undefined,
     suspects: readonly UpstreamMiss[],
-    waitLimit?: () => number,
+    { limit, onWait }: Waiting = {},
   ): Promise<T> {
     let before: Misses | undefined
     let isHinted = call !== undefined
     for (let round = 1; ; round++) {
       const misses = new Misses()
-      const outcome = await this.#within(misses, () => outcomeOf(run))
+      const outcome = await this.#within(misses, () => outcomeOf(run), onWait)
       if (misses.isEmpty) {
         if ('error' in outcome) throw outcome.error
         return outcome.value
@@ -239,7 +257,12 @@ export class Demand {
         asks ? misses.fetchHints(request, this.touched) : isHinted,
         misses.fetch(this.touched, request?.to ?? undefined),
       ])
-      await waitFor(fetched, waitLimit?.())
+      const goOn = onWait?.()
+      try {
+        await waitFor(fetched, limit?.())
+      } finally {
+        goOn?.()
+      }
       isHinted = (await fetched)[0]
       this.#onFetched()
     }
@@ -282,7 +305,7 @@ export class Demand {
 
   /** Runs a job whose misses are thrown. It needs a context where they could be taken for those of a query. */
   async #throwing<T>(job: () => Promise<T>): Promise<T> {
-    if (this.#context() !== undefined || this.#hasQuery) return this.#within(undefined, job)
+    if (this.#context() !== undefined || this.#query !== undefined) return this.#within(undefined, job)
     this.#jobs++
     try {
       return await job()

@@ -63,7 +63,8 @@ describe.each<[string, Fault, RegExp, number | undefined]>([
   ['resets connections', reset, /ECONNRESET|closed/i, undefined],
 ])('an upstream that %s', (_, fault, why, status) => {
   it('is named with the attempt, and is asked again by the next request', async () => {
-    const fork = await forkOf()
+    // What fails at once is given up after so many attempts, long before the time is over.
+    const fork = await forkOf(fault === hanging ? {} : { rpcTimeoutMs: 60_000, forkRetries: 1 })
     proxy.always(fault)
     const { code, message, data } = await errorOf(balance(fork, STRANGER))
     expect(code).toBe(-32002)
@@ -106,6 +107,38 @@ describe('while the upstream hangs', () => {
       status: '0x1',
       blockNumber: `0x${(height + 1).toString(16)}`,
     })
+  })
+
+  it('calls that wait for it leave their places to calls of the same caller that do not', async () => {
+    const fork = await servedNode({ fork: proxy.url, forkCache: false, rpcTimeoutMs: 60_000, maxHeavy: 4 })
+    onTestFinished(() => fork.close())
+    const warm = [{ to: chain.list, data: WALK_LIST }, 'latest']
+    const answer = await fork.call('eth_call', ...warm)
+    let release = () => {}
+    const released = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    const asked = new Promise<void>((resolve) => {
+      proxy.always(async (passing) => {
+        resolve()
+        await released
+        await answering(await passing.forward())(passing)
+      })
+    })
+    let settled = 0
+    const calls = Array.from({ length: 16 }, (_, i) =>
+      fork
+        .call('eth_call', { to: `0x${(0xdead00 + i).toString(16).padStart(40, '0')}` }, 'latest')
+        .finally(() => {
+          settled++
+        }),
+    )
+    const cold = Promise.allSettled(calls)
+    await asked
+    expect(await fork.call('eth_call', ...warm)).toBe(answer)
+    expect(settled).toBe(0)
+    release()
+    expect(await cold).toEqual(calls.map(() => ({ status: 'fulfilled', value: '0x' })))
   })
 
   it('a pooled transaction that needs it stays, and is mined when it is back', async () => {
