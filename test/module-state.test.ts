@@ -7,53 +7,80 @@ const SOURCE = fileURLToPath(new URL('../src', import.meta.url))
 
 /** A declaration of a module, which the formatter puts at the beginning of a line. */
 const DECLARATION = /^(?:export )?(const|let|var) (\w+)(.*)$/gm
-/** What is there to be written to: containers that begin empty, and those of a fixed size. */
+/** What is there to be written to: containers that begin empty, objects of a class, and what a function makes. */
 const CONTAINER =
-  /= (\[\]|\{\}|\{.*\[\].*\}|new (Map|Set|WeakMap|WeakSet|LRUCache|RecentMap|AsyncLocalStorage|FinalizationRegistry)(<.*>)?\((\)|\{|\w+\))|new (\w*Array|ArrayBuffer)\(|Buffer\.alloc|roomFor\()/
+  /= (\[\]|\{\}|\{.*\[\].*\}|new (Map|Set)(<.*>)?\((\)|\w+\))|new (?!(Map|Set)\b)\w+(<.*>)?\(|Buffer\.(alloc|from)|roomFor\(|bitmap\(|withLast\(|[^>(]*\b(create|load|open)[A-Z]\w*\()/
 /** Written to by nobody: empty by its type, or named as a constant. */
 const CONSTANT = /^(: (Readonly|readonly )(?!.*\[\] \}$)|$)/
 
-/** What the process keeps, and why it neither grows with what was seen nor carries anything from one node to another. */
+/**
+ * What the process keeps, and why it neither grows with what was seen nor carries anything from one node to another: a
+ * fixed number of entries of a fixed size, which are the same whoever asks, or what goes with an object of one node.
+ */
 const KEPT: Readonly<Record<string, string>> = {
-  'abi/codec.ts: loading': 'the library, loaded once',
+  'abi/codec.ts: loading':
+    'the library, loaded once; its decoders go with the parameters, which belong to a registry',
   'abi/console.ts: forms': 'a constant, made when it is first asked for',
   'chain/activations.ts: activating': 'a constant for each network',
-  'chain/bloom.ts: knownBits': 'bits by the hash of an item, cleared when a fixed number is reached',
+  'chain/bloom.ts: knownBits':
+    'at most 4096 hashed items (addresses and topics, 66 characters) with three numbers each',
   'chain/header.ts: hashes': 'goes with its header',
   'chain/log-filter.ts: probesOf': 'goes with its filter',
   'chain/merged-mining/fork-detection.ts: checkpointBytes': 'goes with its header',
   'chain/merged-mining/fork-detection.ts: windowUncles': 'goes with its header',
-  'chain/merged-mining/sha256-midstate.ts: schedule': '64 words, valid within a call',
+  'chain/merged-mining/sha256-midstate.ts: schedule': '64 numbers, valid within a call',
   'chain/receipt.ts: encodedOnce': 'goes with its receipts',
   'chain/signature.ts: compact': '64 bytes, valid within a call',
+  'chain/signature.ts: curve': 'code; its four arrays have at most 65 bytes each, valid within a call',
+  'chain/signature.ts: words': 'a view of the 64 bytes above',
   'cli/anvil/flags.ts: always': 'a function',
   'cli/anvil/flags.ts: never': 'a function',
+  'cli/main.ts: errors': 'the standard error of the command',
+  'cli/main.ts: output': 'the standard output of the command',
   'cli/secrets.ts: secretOptions': 'goes with its option',
   'comparison/ethereum-rules.ts: commons':
-    'the rules of a fork and chain id, cleared when a fixed number is reached',
-  'comparison/library-state.ts: addresses': 'a fixed number of objects that never change',
+    'at most 64 rules of a fork and chain id, which are of the same size',
+  'comparison/library-state.ts: addresses':
+    'at most 4096 addresses, 20 bytes and 42 characters each, that never change',
+  'encoding/base58.ts: codec': 'code',
+  'encoding/bytes.ts: quarters': 'a view of the 32 bytes of `word`',
   'encoding/bytes.ts: shared': '16 KiB, whose parts are given out once',
-  'encoding/bytes.ts: taken': 'the bytes given out of it',
+  'encoding/bytes.ts: taken': 'a number: the bytes given out of it',
   'encoding/bytes.ts: word': '32 bytes, valid within a call',
+  'encoding/hash.ts: keptKeccak':
+    'code on 1 MiB of linear memory, which longer input does not use; valid within a call',
+  'encoding/hash.ts: sha256Hasher': 'code on linear memory of a fixed size, valid within a call',
+  'encoding/hex.ts: text': '130 bytes, valid within a call',
   'encoding/keccak-module.ts: compiled': 'code',
+  'encoding/wasm-module.ts: floats': '8 bytes, valid within a call',
   'engine/blockchain/chain.ts: built': 'goes with its genesis',
+  'engine/index/section.ts: all': '128 bytes, valid within a query of one section, which is synchronous',
+  'engine/index/section.ts: any': '128 bytes, as `all`',
+  'engine/index/section.ts: found': '128 bytes, as `all`',
+  'engine/index/section.ts: one': '128 bytes, as `all`',
   'ethereumjs/chain-evm.ts: headed': 'goes with its code',
   'evm/code-analysis.ts: analyses': 'goes with its code',
   'evm/precompiles/bridge/bridge.ts: callStates': 'goes with its call',
+  'evm/precompiles/bridge/election.ts: utf8': 'code: an encoder has no state',
+  'evm/precompiles/bridge/store.ts: utf8': 'code: an encoder has no state',
   'evm/rules.ts: tables': 'a constant for each network',
   'evm/scheduler.ts: isScheduled': 'the scheduler: a process has one event loop',
   'evm/scheduler.ts: preferred': 'the scheduler',
   'evm/scheduler.ts: sliceStart': 'the scheduler',
-  'evm/scheduler.ts: waiting': 'the scheduler: what waits for a slice',
-  'evm/word.ts: addresses': 'a fixed number of texts of 42 characters',
-  'evm/word.ts: words': 'a fixed number of words',
+  'evm/scheduler.ts: waiting': 'the scheduler: runs that wait for a slice, each removed when it resumes',
+  'evm/word.ts: addresses': '512 texts of 42 characters',
+  'evm/word.ts: words': '512 words of 32 bytes',
   'node-origin.ts: origins': 'goes with its node',
   'rpc/openrpc.ts: entries': 'goes with its method',
   'rpc/wire/block.ts: described': 'goes with its block',
+  'rpc/wire/trace/registry.ts: mux': 'code',
+  'runners/node-test.ts: test': 'code: the test function of a runner',
+  'runners/vitest.ts: test': 'code: the test function of a runner',
+  'state/remote/forbidden-address.ts: isForbidden': 'code: a fixed list of networks',
   'store/hash-table.ts: wanted': '32 bytes, valid within a call',
   'transport/incoming-request.ts: idCount': 'a counter',
   'transport/plain-http.ts: dateSecond': 'a number',
-  'transport/plain-http.ts: dateText': 'the text of a second',
+  'transport/plain-http.ts: dateText': 'the text of a second, 29 characters',
 }
 
 /** Names of the variables that may come to hold something else than what they began with. */
@@ -82,6 +109,9 @@ it.each([
   ['export const seen = new Map<string, Uint8Array>()', ['seen']],
   ['const scratch = new Uint8Array(64)', ['scratch']],
   ['const queue: string[] = []', ['queue']],
+  ['const kept = new LogTexts(write, 16 << 20)', ['kept']],
+  ['const keys = createStateKeys(1)', ['keys']],
+  ['const hash = isFast ? createHash(64) : slow', ['hash']],
   ['const names: ReadonlyMap<string, number> = new Map()', []],
   ['const ONE = new Uint8Array(1)', []],
   ["const kinds = new Set(['a', 'b'])", []],

@@ -36,6 +36,7 @@ import { createReplyWriter, type Replies, type Reply, rawLength, refusal, tooMuc
 import type { RpcOptions } from './rpc-options.ts'
 import type { Session } from './session.ts'
 import { unknownMethod } from './unknown-method.ts'
+import { createLogTexts } from './wire/log.ts'
 
 /** Takes requests from any transport. */
 export interface Dispatcher {
@@ -117,6 +118,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     return counting
   }
   const usage = () => meter().figures()
+  const ofNode = { options, methods, filters, logTexts: createLogTexts(), subscriptions, usage }
   const deadlineOf = createDeadlines(options, parts.methods)
   const write = createReplyWriter(options.maxResponseBytes, logger)
 
@@ -161,7 +163,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   ): unknown {
     const given = positional(params)
     return node.use((engine) => {
-      const context = { engine, options, methods, session, filters, subscriptions, deadline, usage }
+      const context = { engine, ...ofNode, session, deadline }
       const { fork } = engine
       if (fork === undefined) return method.call(given, context)
       return fork.demand.query(() => method.call(given, context), place?.pause)
@@ -182,7 +184,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     const forkAnew = replace && ((choice: ForkChoice) => replace(choice, call))
     return node.use((current) => {
       const engine = current.forCall(call)
-      const context = { engine, forkAnew, options, methods, session, filters, subscriptions, deadline, usage }
+      const context = { engine, forkAnew, ...ofNode, session, deadline }
       const { fork } = engine
       // What a fork must fetch first is fetched, and the call runs again: nothing has happened before it was missed.
       return fork === undefined

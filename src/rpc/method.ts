@@ -15,6 +15,7 @@ import type { WrittenJson } from './raw-json.ts'
 import type { RpcOptions } from './rpc-options.ts'
 import type { Session } from './session.ts'
 import { requireWallet } from './signing.ts'
+import type { LogTexts } from './wire/log-texts.ts'
 
 /** Parameters by name, in call order; the optional ones last. */
 export type NamedParameters = Readonly<Record<string, Parameter<unknown>>>
@@ -48,6 +49,8 @@ export interface Context {
   readonly methods: readonly AnyMethod[]
   readonly session: Session
   readonly filters: Filters
+  /** The texts of logs that earlier answers held. */
+  readonly logTexts: LogTexts
   /** Until when the call may run, milliseconds since 1970; 0 is no limit. */
   readonly deadline: number
   readonly subscriptions: Subscriptions

@@ -10,7 +10,7 @@ import { BANNED, NO_SCORING, type PeerScoring } from './ban-check.ts'
 import { type BodyReader, createBodyReader } from './body.ts'
 import { createByteBudget } from './byte-budget.ts'
 import { createHostCheck } from './host-check.ts'
-import { createRemoteAddressOf, pathOf, type RemoteAddressOf, withLast } from './incoming-request.ts'
+import { createRemoteAddressOf, pathOf, type RemoteAddressOf } from './incoming-request.ts'
 import type { Authentication } from './keys/authentication.ts'
 import {
   BODY_CONSUMED,
@@ -70,7 +70,7 @@ const LINGER_MS = 2000
 /** How long a browser may cache a preflight, seconds. */
 const PREFLIGHT_SECONDS = '600'
 const JSON_TYPE = /^\s*application\/json(-rpc)?\s*(;|$)/i
-const isJson = withLast((type) => JSON_TYPE.test(type))
+const isJson = (type: string) => type === 'application/json' || JSON_TYPE.test(type)
 
 /** Is a body of this type and encoding one that is read? */
 export function isJsonBody({

@@ -78,11 +78,15 @@ function logText(view: LogView): string {
   )
 }
 
-/** Bytes of the texts of logs that are kept, for all nodes of the process: some 25,000 logs of token transfers. */
+/** Bytes of the texts of logs that a node keeps: some 25,000 logs of token transfers. */
 const KEPT_BYTES = 16 << 20
-const kept = new LogTexts(logText, KEPT_BYTES)
+
+/** The texts that a node keeps; takes no memory before the first long answer. */
+export function createLogTexts(): LogTexts {
+  return new LogTexts(logText, KEPT_BYTES)
+}
 
 /** Logs as queries and filters answer them. */
-export function toRpcLogs(views: readonly LogView[], texts = kept): RpcLog[] | WrittenJson {
+export function toRpcLogs(views: readonly LogView[], texts: LogTexts): RpcLog[] | WrittenJson {
   return views.length > MOST_AS_OBJECTS ? texts.array(views) : views.map(toRpcLog)
 }

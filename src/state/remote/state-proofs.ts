@@ -31,7 +31,6 @@ export interface Proven {
   readonly cells: ReadonlyMap<bigint, bigint>
 }
 
-const keys = createStateKeys(1)
 /** Path of the node of an account's code below the branch to it: the rest of the byte 0x80. */
 const CODE_PATH = new Uint8Array(7)
 
@@ -60,6 +59,7 @@ export function readOwnProof(
   }
   const top = nodes.get(root)
   if (top === undefined) throw new RangeError(`the node of the state root ${root} is missing`)
+  const keys = createStateKeys(1)
   const node = findNode(load, decodeNode(top), keys.account(address))
   const value = node?.value
   if (node === undefined || !(value instanceof Uint8Array) || value.length === 0) {

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { LogView } from '../../../src/engine/model.ts'
 import { RawJson } from '../../../src/rpc/raw-json.ts'
-import { toRpcLog, toRpcLogs } from '../../../src/rpc/wire/log.ts'
+import { createLogTexts, toRpcLog, toRpcLogs } from '../../../src/rpc/wire/log.ts'
 import { fixedHex } from '../../support/arbitraries.ts'
 
 const index = fc.nat({ max: 1 << 20 })
@@ -27,7 +27,7 @@ const views: fc.Arbitrary<LogView> = fc.record({
 it('many logs are the text of what few are objects of', () => {
   fc.assert(
     fc.property(fc.array(views, { minLength: 1, maxLength: 60 }), (list) => {
-      const answer = toRpcLogs(list)
+      const answer = toRpcLogs(list, createLogTexts())
       expect(answer instanceof RawJson).toBe(list.length > 16)
       const text = answer instanceof RawJson ? answer.toString() : JSON.stringify(answer)
       expect(text).toBe(JSON.stringify(list.map(toRpcLog)))

@@ -9,12 +9,13 @@ import { expected, orNull, type Parameter, scalar } from '../../parameter.ts'
 import type { WrittenJson } from '../../raw-json.ts'
 import { LogObject, type RpcLog, toRpcLogs } from '../../wire/log.ts'
 import { FilterObject } from '../../wire/log-filter.ts'
+import type { LogTexts } from '../../wire/log-texts.ts'
 import { HashText, HEX_DIGITS, lowerCase, textOf } from '../../wire/scalars.ts'
 
 const EntriesArray = z.lazy(() => z.union([z.array(HashText), z.array(LogObject)]))
 
-function toRpcEntries(entries: Entries): Hex[] | RpcLog[] | WrittenJson {
-  return isHashes(entries) ? [...entries] : toRpcLogs(entries)
+function toRpcEntries(entries: Entries, texts: LogTexts): Hex[] | RpcLog[] | WrittenJson {
+  return isHashes(entries) ? [...entries] : toRpcLogs(entries, texts)
 }
 
 function isHashes(entries: Entries): entries is readonly Hex[] {
@@ -97,8 +98,8 @@ export const eth_getFilterChanges = method({
   errors: ['filter-not-found'],
   examples: [],
   async run({ id }, context) {
-    const { filters, session } = context
-    return toRpcEntries(await filters.changes(id, session.owner, timeLeft(context)))
+    const { filters, session, logTexts } = context
+    return toRpcEntries(await filters.changes(id, session.owner, timeLeft(context)), logTexts)
   },
 })
 
@@ -111,7 +112,8 @@ export const eth_getFilterLogs = method({
   result: () => EntriesArray,
   errors: ['filter-not-found', 'log-limit', 'too-many'],
   examples: [],
-  run: async ({ id }, { filters, session }) => toRpcEntries(await filters.all(id, session.owner)),
+  run: async ({ id }, { filters, session, logTexts }) =>
+    toRpcEntries(await filters.all(id, session.owner), logTexts),
 })
 
 export const eth_uninstallFilter = method({

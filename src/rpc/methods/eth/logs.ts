@@ -14,9 +14,9 @@ export const eth_getLogs = method({
   result: () => z.array(LogObject),
   errors: ['log-limit', 'too-many'],
   examples: [{ params: [{}], result: [] }],
-  async run({ filter }, { engine, options }) {
+  async run({ filter }, { engine, options, logTexts }) {
     const query = toLogQuery(filter, engine.queries, options)
-    return query === undefined ? [] : toRpcLogs(await engine.queries.logs(query))
+    return query === undefined ? [] : toRpcLogs(await engine.queries.logs(query), logTexts)
   },
 })
 
