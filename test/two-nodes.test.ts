@@ -1,11 +1,13 @@
 /** Two nodes in one process: what one learns is gone with it, and never shows in the answers of the other. */
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { afterEach, expect, it } from 'vitest'
+import { afterEach, expect, it, onTestFinished } from 'vitest'
 import { keccakHex } from '../src/encoding/hash.ts'
 import { toHex } from '../src/encoding/hex.ts'
-import { createNode, type Node } from '../src/index.ts'
+import { createNode, type Node, type NodeOptions } from '../src/index.ts'
 import { assemble, deployer } from './support/assembler.ts'
+import { faultProxy } from './support/fault-proxy.ts'
+import { servedNode } from './support/served-node.ts'
 import { request } from './support/upstream-chain.ts'
 
 setFlagsFromString('--expose-gc')
@@ -22,8 +24,8 @@ const REFUSING = `PUSH4 ${keccakHex(new TextEncoder().encode('Refused(uint256)')
 const STRANGER = '0x00000000000000000000000000000000deadbeef'
 
 const open = new Set<Node>()
-async function openNode(): Promise<Node> {
-  const node = await createNode({ preset: 'hardhat', frozenClock: 1_700_000_000, seed: 'two' })
+async function openNode(options: NodeOptions = {}): Promise<Node> {
+  const node = await createNode({ preset: 'hardhat', frozenClock: 1_700_000_000, seed: 'two', ...options })
   open.add(node)
   return node
 }
@@ -149,4 +151,28 @@ it('what one node learns is in no answer of the other', async () => {
   for (const [i, [method]] of questions.entries()) {
     expect(afterOfOne[i], `${method} of the node that learned`).not.toEqual(beforeOfOne[i])
   }
+})
+
+it('without a cache on disk, two forks of one block each ask the upstream, and what one changes is its own', async () => {
+  const upstream = await servedNode()
+  onTestFinished(() => upstream.close())
+  const proxy = await faultProxy(upstream.url)
+  onTestFinished(() => proxy.close())
+  const [account] = await upstream.call('eth_accounts')
+  const balance = await upstream.call('eth_getBalance', account, 'latest')
+  const fork = { fork: proxy.url, forkBlock: 0, forkCache: false }
+  const one = await openNode(fork)
+  const other = await openNode(fork)
+  /** What a node answers, and what it asked of the upstream for it. */
+  const ask = async (node: Node) => {
+    const start = proxy.methods().length
+    const answer = await request(node, 'eth_getBalance', account, 'latest')
+    return { answer, asked: proxy.methods().slice(start) }
+  }
+  const first = await ask(one)
+  expect(first.asked.length).toBeGreaterThan(0)
+  expect(await ask(one)).toEqual({ ...first, asked: [] })
+  await request(one, 'hardhat_setBalance', account, '0x7')
+  expect(await ask(one)).toEqual({ answer: '0x7', asked: [] })
+  expect(await ask(other)).toEqual({ answer: balance, asked: first.asked })
 })
