@@ -43,6 +43,8 @@ interface Group {
   readonly members: Map<Hex, Session>
 }
 
+const hasLogs = ({ receipts }: ExecutedBlock): boolean => receipts.some(({ logs }) => logs.length > 0)
+
 /** Makes the subscriptions of a node. While there are none, no event is subscribed. */
 export function createSubscriptions({
   node: { events },
@@ -51,6 +53,8 @@ export function createSubscriptions({
   random,
 }: Parts): Subscriptions {
   const groups = new Map<string, Group>()
+  /** The same by kind: an event goes through those that are notified of it, and no others. */
+  const byKind = new Map<SubscriptionKind, Set<Group>>()
   /** The subscriptions of each session, with the names of their groups. */
   const bySession = new Map<Session, Map<Hex, { readonly name: string; readonly weight: number }>>()
   /** Total weight of a caller's subscriptions. */
@@ -74,8 +78,19 @@ export function createSubscriptions({
     }
   }
 
-  function of(kind: SubscriptionKind): Group[] {
-    return [...groups.values()].filter((group) => group.kind === kind)
+  function of(kind: SubscriptionKind): readonly Group[] {
+    return [...(byKind.get(kind) ?? [])]
+  }
+
+  function enter(name: string, group: Group): void {
+    groups.set(name, group)
+    const same = byKind.get(group.kind) ?? new Set<Group>()
+    byKind.set(group.kind, same.add(group))
+  }
+
+  function forget(name: string, group: Group): void {
+    groups.delete(name)
+    byKind.get(group.kind)?.delete(group)
   }
 
   function notify({ members }: Group, event: FeedEvent, may?: (session: Session) => boolean): void {
@@ -112,7 +127,7 @@ export function createSubscriptions({
         notify(group, new FeedEvent(() => toRpcConsole(hash, notes)))
       }
     }
-    const logs = of('logs')
+    const logs = [...removed, ...added].some(hasLogs) ? of('logs') : []
     for (const block of [...removed].reverse()) notifyLogs(logs, block, true)
     for (const group of of('newHeads')) {
       for (const block of added) notify(group, new FeedEvent(() => toRpcHeader(block)))
@@ -155,7 +170,7 @@ export function createSubscriptions({
     else weights.delete(caller)
     const group = groups.get(name)
     group?.members.delete(id)
-    if (group?.members.size === 0) groups.delete(name)
+    if (group?.members.size === 0) forget(name, group)
     if (groups.size === 0) unsubscribe?.()
     return true
   }
@@ -178,7 +193,7 @@ export function createSubscriptions({
       const id = toHex(random('subscription', 16))
       const name = kind === 'logs' ? JSON.stringify(criteria) : kind
       const group = groups.get(name) ?? { kind, criteria, members: new Map<Hex, Session>() }
-      groups.set(name, group)
+      enter(name, group)
       group.members.set(id, session)
       mine.set(id, { name, weight })
       weights.set(caller, total)
