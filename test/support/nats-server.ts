@@ -1,10 +1,13 @@
 /** Real nats-servers with JetStream: one, or three that form a NATS cluster. */
+
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { jetstreamManager } from '@nats-io/jetstream'
+import { connect } from '@nats-io/transport-node'
 import { NATS_SERVER } from './tools.ts'
 
 async function freePort(): Promise<number> {
@@ -103,5 +106,21 @@ export async function natsCluster(): Promise<{
     ),
   )
   await Promise.all(servers.map(({ restart }) => restart()))
+  await untilJetStreamAnswers(servers.map(({ url }) => url))
   return { url: servers.map(({ url }) => url).join(','), servers }
+}
+
+/** Servers that have just formed a cluster may take seconds until one answers about streams. */
+async function untilJetStreamAnswers(servers: readonly string[]): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    const connection = await connect({ servers: [...servers] })
+    try {
+      await jetstreamManager(connection, { timeout: 3_000 })
+      return
+    } catch (error) {
+      if (attempt === 10) throw error
+    } finally {
+      await connection.close()
+    }
+  }
 }
