@@ -1,13 +1,13 @@
 /** A transaction of this chain under Ethereum's rules, by `runTx` of `@ethereumjs/vm`. */
 import { type ChainConfig, Common } from '@ethereumjs/common'
-import { createEVM, type EVMMockBlockchainInterface, type EVMOpts, paramsEVM } from '@ethereumjs/evm'
+import { createEVM, type EVMOpts, paramsEVM } from '@ethereumjs/evm'
 import { createLegacyTx, paramsTx } from '@ethereumjs/tx'
 import { createVM, encodeReceipt, paramsVM, type RunTxOpts, type RunTxResult, runTx } from '@ethereumjs/vm'
 import type { Log } from '../chain/receipt.ts'
 import type { Transaction } from '../chain/transaction.ts'
 import { EMPTY, fromBigInt, fromBigIntFixed, toBigInt } from '../encoding/bytes.ts'
 import { keccak256 } from '../encoding/hash.ts'
-import { fromHex, type Hex, toHex } from '../encoding/hex.ts'
+import { type Hex, toHex } from '../encoding/hex.ts'
 import type { Failure } from '../evm/failure-message.ts'
 import { failureOf } from '../evm/failure-message.ts'
 import { Journal } from '../evm/journal.ts'
@@ -22,7 +22,7 @@ import {
   type EthereumListener,
   type EthereumOpcode,
 } from './ethereum-tracer.ts'
-import { LibraryState, libraryAddress } from './library-state.ts'
+import { blockHashes, LibraryState, libraryAddress } from './library-state.ts'
 
 const FORKS = [
   'chainstart',
@@ -200,20 +200,6 @@ function libraryBlock(env: BlockEnvironment, common: Common): NonNullable<RunTxO
     errorStr: () => '',
   }
   return block as unknown as NonNullable<RunTxOpts['block']>
-}
-
-const NO_HASH = new Uint8Array(32)
-
-function blockHashes(env: BlockEnvironment): EVMMockBlockchainInterface {
-  const blockchain = {
-    async getBlock(height: number) {
-      const hash = env.ancestorHash(height)
-      return { hash: () => (hash === undefined ? NO_HASH : fromHex(hash)) }
-    },
-    async putBlock() {},
-    shallowCopy: () => blockchain,
-  }
-  return blockchain
 }
 
 /** Yields to the event loop at the end of a time slice; every loop of code passes a JUMPDEST. */

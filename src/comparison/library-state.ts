@@ -1,10 +1,12 @@
 /** Our overlay in the form of the EVM library: its accounts, addresses and promises. */
 import type { AccountFields, StateManagerInterface } from '@ethereumjs/common'
+import type { EVMMockBlockchainInterface } from '@ethereumjs/evm'
 import { Account, Address, KECCAK256_NULL, KECCAK256_RLP } from '@ethereumjs/util'
 import { EMPTY_ACCOUNT, EMPTY_CODE_HASH, type Account as OwnAccount } from '../chain/account.ts'
 import { EMPTY, fromBigInt, toBigInt } from '../encoding/bytes.ts'
 import { fromHex, type Hex, toHex } from '../encoding/hex.ts'
 import type { Journal } from '../evm/journal.ts'
+import type { BlockEnvironment } from '../evm/message.ts'
 import { RecentMap } from '../state/recent-map.ts'
 
 /** An address that keeps its text, the key of all state. */
@@ -135,4 +137,19 @@ export class LibraryState implements StateManagerInterface {
 
 function unused(): never {
   throw new Error('the EVM does not use this part of a state')
+}
+
+const NO_HASH = new Uint8Array(32)
+
+/** What BLOCKHASH of the library reads. */
+export function blockHashes(env: BlockEnvironment): EVMMockBlockchainInterface {
+  const blockchain = {
+    async getBlock(height: number) {
+      const hash = env.ancestorHash(height)
+      return { hash: () => (hash === undefined ? NO_HASH : fromHex(hash)) }
+    },
+    async putBlock() {},
+    shallowCopy: () => blockchain,
+  }
+  return blockchain
 }

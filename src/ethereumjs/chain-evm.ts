@@ -5,7 +5,6 @@
 import {
   EVM,
   EVMError,
-  type EVMMockBlockchainInterface,
   type EVMOpts,
   type EVMResult,
   type EVMRunCallOpts,
@@ -17,7 +16,7 @@ import type { Account, Address } from '@ethereumjs/util'
 import { CONSOLE_ADDRESS } from '../abi/console.ts'
 import { EMPTY_ACCOUNT, withBalance } from '../chain/account.ts'
 import { contractAddress } from '../chain/transaction.ts'
-import { LibraryState, libraryAddress } from '../comparison/library-state.ts'
+import { blockHashes, LibraryState, libraryAddress } from '../comparison/library-state.ts'
 import { EMPTY } from '../encoding/bytes.ts'
 import { fromHex, toHex } from '../encoding/hex.ts'
 import type { FrameMessage, FrameResult } from '../evm/call-message.ts'
@@ -42,21 +41,6 @@ export const LIBRARY = EVM.prototype as unknown as {
   _addToBalance(this: EVM, account: Account, message: CalledMessage): Promise<void>
   getPrecompile(this: EVM, address: Address): ReturnType<EVM['getPrecompile']>
   runInterpreter(this: EVM, message: LibraryMessage, options: { pc: number }): Promise<ExecResult>
-}
-
-const NO_HASH = new Uint8Array(32)
-
-/** What BLOCKHASH of the library reads. */
-function blockHashes(env: BlockEnvironment): EVMMockBlockchainInterface {
-  const blockchain = {
-    async getBlock(height: number) {
-      const hash = env.ancestorHash(height)
-      return { hash: () => (hash === undefined ? NO_HASH : fromHex(hash)) }
-    },
-    async putBlock() {},
-    shallowCopy: () => blockchain,
-  }
-  return blockchain
 }
 
 function libraryHeader(env: BlockEnvironment) {
