@@ -198,7 +198,7 @@ async function methodsPage() {
     '',
     'JSON-RPC 2.0 over HTTP (POST to any path) and WebSocket; parameters by position. The same as a machine-readable',
     'document: `rpc.discover`, or `GET /openrpc.json` (OpenRPC 1.3.2). On a terminal: `tandem methods [names] [--json]`.',
-    'Examples hold on a fresh local chain. Errors, limits and deviations in detail: [rpc-reference.md](rpc-reference.md).',
+    'Examples hold on a fresh local chain. Errors, limits and deviations in detail: [rpc-reference.md](internals/rpc-reference.md).',
     '',
     '## Contents',
     '',

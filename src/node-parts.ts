@@ -92,7 +92,7 @@ export function clockOf({ now, frozenClock }: ResolvedNodeOptions): () => number
   return () => time
 }
 
-/** The gas of a simulation without a cap (docs/rpc-reference.md#74-calls-and-estimates). */
+/** The gas of a simulation without a cap (docs/internals/rpc-reference.md#74-calls-and-estimates). */
 const UNLIMITED_GAS = 10n ** 14n
 
 /**

@@ -2,7 +2,7 @@
  * `npm run bench`: Tandem beside the peers, by processor time of the server for one operation, with wall time beside it.
  * - `--rows transfer,snapshot` runs some rows (all of `transfer-…`); `--list` names them
  * - `--rounds 3` samples a row and node, 5 unless given; `--nodes tandem,anvil`
- * - `--record` writes the run to docs/bench: all rows, all nodes
+ * - `--record` writes the run to docs/internals/bench: all rows, all nodes
  * - `--profile <row>` runs that row once on Tandem, leaves CPU profiles in .build/profiles and prints self time by module
  */
 import { parseArgs } from 'node:util'

@@ -1,4 +1,4 @@
-/** The recorded run in docs/bench: JSON for the next run to compare with, Markdown and a picture for readers. */
+/** The recorded run in docs/internals/bench: JSON for the next run to compare with, Markdown and a picture for readers. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, totalmem } from 'node:os'
@@ -9,7 +9,7 @@ import { markdown } from './markdown.mjs'
 import { NODES, versionOf } from './nodes.mjs'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const FOLDER = join(ROOT, 'docs/bench')
+const FOLDER = join(ROOT, 'docs/internals/bench')
 const JSON_FILE = join(FOLDER, 'results.json')
 
 const git = (...args) => spawnSync('git', args, { cwd: ROOT, encoding: 'utf8' }).stdout.trim()
@@ -23,7 +23,7 @@ export function recorded() {
 const rounded = (_, value) => (typeof value === 'number' ? Number(value.toPrecision(6)) : value)
 
 /**
- * Writes a run to docs/bench.
+ * Writes a run to docs/internals/bench.
  * @param {object[]} rows of `run`
  * @param {{ rounds: number, minutes: number }} how
  * @param {object | undefined} earlier the run recorded before

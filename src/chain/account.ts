@@ -13,7 +13,7 @@ export interface Account {
   /** Wei. */
   readonly balance: bigint
   readonly codeHash: Hex
-  /** Is it marked as a contract? Contracts without code are, and so are precompiles (docs/protocol.md#56-state-keys). */
+  /** Is it marked as a contract? Contracts without code are, and so are precompiles (docs/internals/protocol.md#56-state-keys). */
   readonly isContract: boolean
 }
 

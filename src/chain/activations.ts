@@ -1,4 +1,4 @@
-/** From which height each rule holds on each network (docs/protocol.md#75-activation). */
+/** From which height each rule holds on each network (docs/internals/protocol.md#75-activation). */
 import {
   type ChainName,
   CONSENSUS_RULES,
@@ -10,8 +10,8 @@ import {
 export type { ChainName } from './consensus-rules.ts'
 
 /**
- * Which rules hold at a height (docs/protocol.md#11-versions, docs/protocol.md#14-encodings,
- * docs/protocol.md#15-hashes, docs/protocol.md#31-difficulty, docs/protocol.md#52-parallel-sublists).
+ * Which rules hold at a height (docs/internals/protocol.md#11-versions, docs/internals/protocol.md#14-encodings,
+ * docs/internals/protocol.md#15-hashes, docs/internals/protocol.md#31-difficulty, docs/internals/protocol.md#52-parallel-sublists).
  */
 export interface Rules {
   /** Header layout: 0, 1 (RSKIP-351) or 2 (RSKIP-535). */
@@ -36,7 +36,7 @@ export const UNIFIED: Pick<Rules, 'unifiedTrie'> = { unifiedTrie: true }
 /** Does a rule hold? */
 export type IsActive = (rule: RuleName) => boolean
 
-/** Fork detection data needs this many headers below a block, whatever the rules say (docs/protocol.md#15-hashes). */
+/** Fork detection data needs this many headers below a block, whatever the rules say (docs/internals/protocol.md#15-hashes). */
 const FORK_DETECTION_HEADERS = 449
 
 const RULE_NAMES = Object.keys(CONSENSUS_RULES) as RuleName[]
@@ -111,7 +111,7 @@ export function rulesAt(name: ChainName): (height: number) => Rules {
   return byStretch(name, make, [FORK_DETECTION_HEADERS])
 }
 
-/** Floor of the difficulty by height (docs/protocol.md#31-difficulty). */
+/** Floor of the difficulty by height (docs/internals/protocol.md#31-difficulty). */
 export function minimumDifficultyAt(name: ChainName): (height: number) => bigint {
   if (name === 'regtest') return () => 1n
   if (name === 'mainnet') return () => 7_000_000_000_000_000n
@@ -119,13 +119,13 @@ export function minimumDifficultyAt(name: ChainName): (height: number) => bigint
   return (height) => (isRaised(height) ? 550_000_000n : 131_072n)
 }
 
-/** By what part of itself the difficulty moves, by height (docs/protocol.md#31-difficulty). */
+/** By what part of itself the difficulty moves, by height (docs/internals/protocol.md#31-difficulty). */
 export function boundDivisorAt(name: ChainName): (height: number) => bigint {
   if (name === 'regtest') return () => 2048n
   return (height) => (isActive(name, 'rskip156', height) ? 400n : 50n)
 }
 
-/** Seconds by which the parent chain's clock must be less away than this, by height (docs/protocol.md#17-validity). */
+/** Seconds by which the parent chain's clock must be less away than this, by height (docs/internals/protocol.md#17-validity). */
 export function parentChainTimeWindowAt(name: ChainName): (height: number) => number | undefined {
   const isWider = (height: number) => name === 'testnet' && isActive(name, 'rskip297', height)
   return (height) => (!isActive(name, 'rskip179', height) ? undefined : isWider(height) ? 7200 : 300)
@@ -133,13 +133,13 @@ export function parentChainTimeWindowAt(name: ChainName): (height: number) => nu
 
 /**
  * How many times the block's minimum a gas price may be, by height (RSKIP-252,
- * docs/protocol.md#42-minimum-gas-price).
+ * docs/internals/protocol.md#42-minimum-gas-price).
  */
 export function gasPriceCapAt(name: ChainName): (height: number) => bigint | undefined {
   return (height) => (isActive(name, 'rskip252', height) ? 100n : undefined)
 }
 
-/** Rules of REMASC by height (docs/protocol.md#54-remasc-payout). */
+/** Rules of REMASC by height (docs/internals/protocol.md#54-remasc-payout). */
 export function remascRulesAt(
   name: ChainName,
 ): (height: number) => { readonly rskip85: boolean; readonly rskip218: boolean } {

@@ -59,7 +59,7 @@ function fullHeader(header: Header, config: ChainConfig): Uint8Array {
 
 /**
  * The whole block as it is stored and sent: `[header, [transactions], [uncle headers]]`, headers in full
- * (docs/protocol.md#14-encodings).
+ * (docs/internals/protocol.md#14-encodings).
  */
 export function encodeBlock({ header, transactions, uncles }: Block, config: ChainConfig): Uint8Array {
   return frameList([
@@ -69,7 +69,7 @@ export function encodeBlock({ header, transactions, uncles }: Block, config: Cha
   ])
 }
 
-/** Length of `encodeBlock` in bytes (docs/protocol.md#33-fork-choice), without writing it. */
+/** Length of `encodeBlock` in bytes (docs/internals/protocol.md#33-fork-choice), without writing it. */
 export function blockSize({ header, transactions, uncles }: Block, config: ChainConfig): number {
   const transactionBytes = transactions.reduce((sum, { raw }) => sum + raw.length, 0)
   const uncleBytes = uncles.reduce((sum, uncle) => sum + fullHeader(uncle, config).length, 0)
@@ -112,14 +112,14 @@ export function decodeBlockHeader(bytes: Uint8Array, config: ChainConfig): Heade
 
 /**
  * What a block adds to the total difficulty of its branch: its own difficulty and that of its uncles
- * (docs/protocol.md#33-fork-choice).
+ * (docs/internals/protocol.md#33-fork-choice).
  */
 export function cumulativeDifficulty({ header, uncles }: Block): bigint {
   return uncles.reduce((sum, { difficulty }) => sum + difficulty, header.difficulty)
 }
 
 /**
- * Root of the transactions of a block, in order (docs/protocol.md#55-receipts), in the format of the block's height
+ * Root of the transactions of a block, in order (docs/internals/protocol.md#55-receipts), in the format of the block's height
  * (RSKIP-126).
  */
 export function transactionsRoot(
@@ -134,7 +134,7 @@ export function transactionsRoot(
   )
 }
 
-/** `unclesHash` of a header: keccak-256 of the list of their full headers (docs/protocol.md#12-fields). */
+/** `unclesHash` of a header: keccak-256 of the list of their full headers (docs/internals/protocol.md#12-fields). */
 export function unclesHash(uncles: readonly Header[], config: ChainConfig): Hex {
   if (uncles.length === 0) return EMPTY_UNCLES_HASH
   return keccakHex(frameList(uncles.map((uncle) => fullHeader(uncle, config))))

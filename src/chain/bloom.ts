@@ -1,6 +1,6 @@
 /**
  * The 2048-bit bloom of log addresses and topics: add, test, merge (Yellow Paper 4.3.1,
- * docs/protocol.md#55-receipts).
+ * docs/internals/protocol.md#55-receipts).
  */
 import { keccak256 } from '../encoding/hash.ts'
 import { fromHex, type Hex } from '../encoding/hex.ts'

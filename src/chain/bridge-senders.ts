@@ -39,7 +39,7 @@ function isVoter(address: Hex): boolean {
 
 /**
  * Does a signed transaction from `from` to `to` cost no gas for being a call of the bridge
- * (docs/protocol.md#44-intrinsic-gas)?
+ * (docs/internals/protocol.md#44-intrinsic-gas)?
  */
 export function isFreeBridgeTransaction(from: Hex, to: Hex | null): boolean {
   return to === PRECOMPILE_ADDRESS.bridge && (FEDERATORS.has(from) || isVoter(from))

@@ -20,24 +20,24 @@ export interface ChainConfig {
   readonly difficulty: {
     /** Floor of the difficulty at a height. */
     minimumAt(height: number): bigint
-    /** D of docs/protocol.md#31-difficulty, seconds. */
+    /** D of docs/internals/protocol.md#31-difficulty, seconds. */
     readonly goalSeconds: number
-    /** B of docs/protocol.md#31-difficulty at a height. */
+    /** B of docs/internals/protocol.md#31-difficulty at a height. */
     boundDivisorAt(height: number): bigint
     /** The difficulty of every block above genesis, where a setting of the node fixes it. */
     readonly fixed?: bigint
   }
-  /** Where the block gas limit moves to (docs/protocol.md#41-block-gas-limit), and its floor. */
+  /** Where the block gas limit moves to (docs/internals/protocol.md#41-block-gas-limit), and its floor. */
   readonly gasLimitTarget: bigint
   readonly gasLimitMinimum: bigint
-  /** Where the minimum gas price moves to (docs/protocol.md#42-minimum-gas-price). */
+  /** Where the minimum gas price moves to (docs/internals/protocol.md#42-minimum-gas-price). */
   readonly minimumGasPriceTarget: bigint
   /**
-   * m of docs/protocol.md#52-parallel-sublists; `undefined` switches the split off: one list whose limit is
+   * m of docs/internals/protocol.md#52-parallel-sublists; `undefined` switches the split off: one list whose limit is
    * the block's.
    */
   readonly minimumSequentialGas: bigint | undefined
-  /** T of docs/protocol.md#17-validity; 0 switches the timestamp rules off. */
+  /** T of docs/internals/protocol.md#17-validity; 0 switches the timestamp rules off. */
   readonly maxSecondsInFuture: number
   /**
    * How many seconds the parent chain's header may be away from ours at a height (RSKIP-179, RSKIP-297): the distance
@@ -46,10 +46,10 @@ export interface ChainConfig {
   parentChainTimeWindowAt(height: number): number | undefined
   /**
    * A transaction may offer at most this many times its block's minimum gas price, where that is not zero (RSKIP-252,
-   * docs/protocol.md#42-minimum-gas-price). `undefined` before that rule.
+   * docs/internals/protocol.md#42-minimum-gas-price). `undefined` before that rule.
    */
   gasPriceCapAt(height: number): bigint | undefined
-  /** How collected fees are paid out (docs/protocol.md#54-remasc-payout). */
+  /** How collected fees are paid out (docs/internals/protocol.md#54-remasc-payout). */
   readonly reward: RemascParameters
   /** Height of the block of another chain that a fork goes on from: the state roots of higher blocks are synthetic. */
   readonly forkedAt?: number
@@ -82,8 +82,8 @@ function chain(
 }
 
 /**
- * The four networks' constants (docs/protocol.md#31-difficulty, docs/protocol.md#41-block-gas-limit,
- * docs/protocol.md#52-parallel-sublists, docs/protocol.md#73-networks). Seconds, gas, wei.
+ * The four networks' constants (docs/internals/protocol.md#31-difficulty, docs/internals/protocol.md#41-block-gas-limit,
+ * docs/internals/protocol.md#52-parallel-sublists, docs/internals/protocol.md#73-networks). Seconds, gas, wei.
  */
 export const CHAINS: Readonly<Record<ChainName, ChainConfig>> = {
   regtest: chain('regtest', {
@@ -146,7 +146,7 @@ export function withDifficulty(config: ChainConfig, difficulty: bigint): ChainCo
 
 /**
  * Gas that each of the two parallel sublists, and the sequential one, may take in a block of this gas limit
- * (RSKIP-144, docs/protocol.md#52-parallel-sublists). Where the split is off the sequential list has it all.
+ * (RSKIP-144, docs/internals/protocol.md#52-parallel-sublists). Where the split is off the sequential list has it all.
  */
 export function sublistLimits(
   config: ChainConfig,
@@ -164,7 +164,7 @@ export function sublistLimits(
 
 /**
  * The most gas that one transaction may ask for beside this block: its larger sublist
- * (docs/protocol.md#45-pool-admission), or 2^60.
+ * (docs/internals/protocol.md#45-pool-admission), or 2^60.
  */
 export function maxTransactionGas(
   config: ChainConfig,
@@ -175,10 +175,10 @@ export function maxTransactionGas(
   return larger < MAX_TRANSACTION_GAS ? larger : MAX_TRANSACTION_GAS
 }
 
-/** No transaction may ask for more gas than this (docs/protocol.md#44-intrinsic-gas). */
+/** No transaction may ask for more gas than this (docs/internals/protocol.md#44-intrinsic-gas). */
 export const MAX_TRANSACTION_GAS = 1n << 60n
 
-/** Addresses of the contracts that the chain itself implements (docs/protocol.md#65-precompiled-contracts). */
+/** Addresses of the contracts that the chain itself implements (docs/internals/protocol.md#65-precompiled-contracts). */
 export const PRECOMPILE_ADDRESS = {
   ecrecover: '0x0000000000000000000000000000000000000001',
   sha256: '0x0000000000000000000000000000000000000002',
@@ -200,6 +200,6 @@ export const PRECOMPILE_ADDRESS = {
 
 /**
  * The sender of every block's REMASC transaction: the single byte 00
- * (docs/protocol.md#53-remasc-transaction). In JSON it prints as the zero address.
+ * (docs/internals/protocol.md#53-remasc-transaction). In JSON it prints as the zero address.
  */
 export const REMASC_SENDER: Hex = '0x00'

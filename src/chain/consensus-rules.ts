@@ -1,6 +1,6 @@
 /**
  * Every consensus rule of the reference node, the network upgrade that brings it, and the height of each upgrade on each
- * network (docs/protocol.md#75-activation).
+ * network (docs/internals/protocol.md#75-activation).
  */
 
 /** The four networks, by the names that `--chain` takes. */

@@ -11,7 +11,7 @@ export interface BranchTip {
 }
 
 /**
- * Does the candidate replace the best tip (docs/protocol.md#33-fork-choice)? More difficulty wins. At equal
+ * Does the candidate replace the best tip (docs/internals/protocol.md#33-fork-choice)? More difficulty wins. At equal
  * difficulty more than twice the fees win, then the smaller hash if its fees are more than half of the
  * other's; a block without fees never replaces another by its hash.
  */

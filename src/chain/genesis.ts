@@ -46,7 +46,7 @@ export interface GenesisState {
 /** What an account that the file does not know is given when the node wants it funded: as much as each well-known local account, in wei. */
 export const LOCAL_BALANCE = 10n ** 30n
 
-/** Element indexes of the header (docs/protocol.md#12-fields) that a genesis writes in its own way. */
+/** Element indexes of the header (docs/internals/protocol.md#12-fields) that a genesis writes in its own way. */
 const DIFFICULTY_ELEMENT = 7
 const GAS_LIMIT_ELEMENT = 9
 
@@ -106,7 +106,7 @@ export interface LocalGenesis {
 export type GenesisAlloc = ReadonlyMap<Hex, Partial<Omit<GenesisAccount, 'isContract'>>>
 
 /**
- * Reads a genesis file (keys of docs/protocol.md#71-genesis-file). Other keys are ignored, as the reference node
+ * Reads a genesis file (keys of docs/internals/protocol.md#71-genesis-file). Other keys are ignored, as the reference node
  * does. When accounts are added the genesis is no longer that of the real network, so a historical root is dropped.
  * Throws `invalid-options` naming the key that is wrong.
  */

@@ -19,7 +19,7 @@ import type { Rules } from './activations.ts'
 import type { ChainConfig } from './config.ts'
 import { FORK_DATA_PREFIX, forkDataIn } from './merged-mining/commitment.ts'
 
-/** A block header of any version (docs/protocol.md#12-fields). Immutable. */
+/** A block header of any version (docs/internals/protocol.md#12-fields). Immutable. */
 export interface Header {
   readonly version: 0 | 1 | 2
   readonly parentHash: Hex
@@ -53,17 +53,17 @@ export interface Header {
   readonly bitcoinHeader: Uint8Array
   /** Sibling hashes, bottom up, in display order; empty when the parent-chain block has one transaction. */
   readonly merkleProof: Uint8Array
-  /** The compressed coinbase (docs/protocol.md#21-coinbase). */
+  /** The compressed coinbase (docs/internals/protocol.md#21-coinbase). */
   readonly coinbaseTransaction: Uint8Array
   /**
    * Elements whose bytes as received differ from the canonical form of the value (genesis difficulty, null elements,
-   * padded gas limits), kept so that re-encoding is stable (docs/protocol.md#12-fields).
+   * padded gas limits), kept so that re-encoding is stable (docs/internals/protocol.md#12-fields).
    */
   readonly verbatim?: { readonly [element: number]: Uint8Array }
 }
 
 /**
- * The encodings of docs/protocol.md#14-encodings. `full`: everything. `raw`: what the raw-header methods
+ * The encodings of docs/internals/protocol.md#14-encodings. `full`: everything. `raw`: what the raw-header methods
  * answer, without merkle proof and coinbase. `hash`: what the block hash is made of. `mergedMining`: what
  * parent-chain miners commit to.
  */
@@ -73,7 +73,7 @@ const HEADER_ELEMENTS = 16
 const EMPTY_HASH = fromHex(EMPTY_TRIE_ROOT)
 const NO_COINBASE = new Uint8Array(20)
 
-/** Element numbers of docs/protocol.md#12-fields that reading treats in their own way. */
+/** Element numbers of docs/internals/protocol.md#12-fields that reading treats in their own way. */
 const ELEMENT = { stateRoot: 3, receiptsRoot: 5, logsBloom: 6, number: 8, ummRoot: 16, version: 17 } as const
 
 function edgesBytes(edges: readonly number[]): Uint8Array {
@@ -93,7 +93,7 @@ function edgesOf(bytes: Uint8Array): number[] {
 }
 
 /**
- * Hash of what versions 1 and 2 take out of the hashed header (RSKIP-351, docs/protocol.md#13-extension).
+ * Hash of what versions 1 and 2 take out of the hashed header (RSKIP-351, docs/internals/protocol.md#13-extension).
  * Throws a RangeError for version 0.
  */
 export function extensionHash({ version, logsBloom, edges, baseEvent }: Header): Uint8Array {
@@ -161,7 +161,7 @@ function versionOf(list: readonly RlpItem[]): 0 | 1 | 2 {
 
 /**
  * How many elements stand before the three of the proof, derived from the length of the list
- * (docs/protocol.md#12-fields).
+ * (docs/internals/protocol.md#12-fields).
  */
 function bodyLength(length: number, version: 0 | 1 | 2, umm: () => boolean): number {
   if (version > 0) return version === 2 ? 20 : 19
@@ -256,7 +256,7 @@ export function decodeHeader(input: Uint8Array | readonly RlpItem[], config: Cha
 
 const hashes = new WeakMap<Header, Hex>()
 
-/** The block hash; computed once for a header (docs/protocol.md#15-hashes). */
+/** The block hash; computed once for a header (docs/internals/protocol.md#15-hashes). */
 export function headerHash(header: Header, config: ChainConfig): Hex {
   const known = hashes.get(header)
   if (known !== undefined) return known
@@ -271,7 +271,7 @@ export function assumeHeaderHash(header: Header, hash: Hex): void {
 }
 
 /**
- * What parent-chain miners commit to (docs/protocol.md#15-hashes). The 12 bytes of fork detection data are
+ * What parent-chain miners commit to (docs/internals/protocol.md#15-hashes). The 12 bytes of fork detection data are
  * those given, or else those in the header's own proof; a header that has neither, or is not yet bound to
  * have them, gets the hash without.
  */

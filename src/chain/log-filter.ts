@@ -8,7 +8,7 @@ export type TopicFilter = readonly (readonly Hex[] | null)[]
 
 /**
  * Does a log come from one of the addresses (none is any) and have the topics asked for? Wildcards beyond the log's own
- * topics match (docs/rpc-reference.md#77-filters-and-logs).
+ * topics match (docs/internals/rpc-reference.md#77-filters-and-logs).
  */
 export function matchesLog(log: Log, addresses: readonly Hex[], topics: TopicFilter): boolean {
   if (addresses.length > 0 && !addresses.includes(log.address)) return false

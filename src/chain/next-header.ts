@@ -9,7 +9,7 @@ const DIFFICULTY_RESET_SECONDS = 600
 const GAS_LIMIT_DIVISOR = 1024n
 
 /**
- * Difficulty of the block after `parent` (docs/protocol.md#31-difficulty). `timestamp` in seconds; more
+ * Difficulty of the block after `parent` (docs/internals/protocol.md#31-difficulty). `timestamp` in seconds; more
  * uncles ask for a longer interval, so that the rate of headers, not of blocks, is held.
  */
 export function nextDifficulty(
@@ -32,7 +32,7 @@ export function nextDifficulty(
 
 /**
  * Gas limit of the block after `parent`: one step towards the network's target, never below its floor
- * (docs/protocol.md#41-block-gas-limit).
+ * (docs/internals/protocol.md#41-block-gas-limit).
  */
 export function nextGasLimit(parent: Header, config: ChainConfig): bigint {
   const step = parent.gasLimit / GAS_LIMIT_DIVISOR
@@ -41,7 +41,7 @@ export function nextGasLimit(parent: Header, config: ChainConfig): bigint {
   return nearest(target, parent.gasLimit - step, parent.gasLimit + step)
 }
 
-/** The gas limits (gas) that a block after `parent` may have (docs/protocol.md#17-validity). */
+/** The gas limits (gas) that a block after `parent` may have (docs/internals/protocol.md#17-validity). */
 export function gasLimitRange(parent: Header, config: ChainConfig): { lowest: bigint; highest: bigint } {
   const lowest = (parent.gasLimit * (GAS_LIMIT_DIVISOR - 1n)) / GAS_LIMIT_DIVISOR
   const highest = (parent.gasLimit * (GAS_LIMIT_DIVISOR + 1n)) / GAS_LIMIT_DIVISOR
@@ -50,7 +50,7 @@ export function gasLimitRange(parent: Header, config: ChainConfig): { lowest: bi
 
 /**
  * Minimum gas price (wei) of the block after `parent`: one step towards the network's target
- * (docs/protocol.md#42-minimum-gas-price).
+ * (docs/internals/protocol.md#42-minimum-gas-price).
  */
 export function nextMinimumGasPrice(parent: Header, config: ChainConfig): bigint {
   const { lowest, highest } = minimumGasPriceRange(parent)
@@ -59,7 +59,7 @@ export function nextMinimumGasPrice(parent: Header, config: ChainConfig): bigint
 
 /**
  * The minimum gas prices (wei) that a block after `parent` may have: a hundredth, and at least 1, to either
- * side (docs/protocol.md#42-minimum-gas-price).
+ * side (docs/internals/protocol.md#42-minimum-gas-price).
  */
 export function minimumGasPriceRange(parent: Header): { lowest: bigint; highest: bigint } {
   const price = parent.minimumGasPrice

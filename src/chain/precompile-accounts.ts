@@ -1,6 +1,6 @@
 /**
  * From which block each precompiled contract exists, and what its activation does to the state
- * (docs/protocol.md#75-activation).
+ * (docs/internals/protocol.md#75-activation).
  */
 
 import type { Hex } from '../encoding/hex.ts'

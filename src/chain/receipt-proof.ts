@@ -27,7 +27,7 @@ export interface ProvenValue {
   readonly length: number
 }
 
-/** The flags in the first byte of a node (docs/protocol.md#57-trie-nodes). */
+/** The flags in the first byte of a node (docs/internals/protocol.md#57-trie-nodes). */
 const VERSION_MASK = 0xc0
 const VERSION = 0x40
 const LONG_VALUE = 0x20
@@ -60,7 +60,7 @@ function bitsOf(bytes: Uint8Array): Uint8Array {
   return bits
 }
 
-/** Takes a node apart (docs/protocol.md#57-trie-nodes). */
+/** Takes a node apart (docs/internals/protocol.md#57-trie-nodes). */
 function readNode(bytes: Uint8Array): ProofNode {
   let at = 0
   const take = (count: number): Uint8Array => {
@@ -140,7 +140,7 @@ export function provenValue(nodes: readonly Uint8Array[], key: Uint8Array, root:
 }
 
 /**
- * Checks a receipt against the receipts root of a header (docs/protocol.md#55-receipts), and reads it.
+ * Checks a receipt against the receipts root of a header (docs/internals/protocol.md#55-receipts), and reads it.
  * Throws a NodeError `invalid-params` whose message names what is wrong.
  */
 export function verifyReceiptProof({ receipt, nodes, index }: ReceiptProof, receiptsRoot: Hex): Receipt {

@@ -23,7 +23,7 @@ export interface Log {
   readonly data: Uint8Array
 }
 
-/** What one transaction did (docs/protocol.md#55-receipts). */
+/** What one transaction did (docs/internals/protocol.md#55-receipts). */
 export interface Receipt {
   readonly succeeded: boolean
   /** Gas of the block, up to and including this transaction. */
@@ -75,7 +75,7 @@ export function encodeReceipts(receipts: readonly Receipt[]): readonly Uint8Arra
 }
 
 /**
- * RLP of the six items of a receipt; the status stands first and last (docs/protocol.md#55-receipts). Written into one
+ * RLP of the six items of a receipt; the status stands first and last (docs/internals/protocol.md#55-receipts). Written into one
  * array: every block pays several receivers, and joining the parts of a log takes longer than the log.
  */
 export function encodeReceipt({
@@ -186,7 +186,7 @@ export function decodeReceipt(bytes: Uint8Array): Receipt {
 }
 
 /**
- * Root of the receipts of a block, in order (docs/protocol.md#55-receipts), in the format of the block's height
+ * Root of the receipts of a block, in order (docs/internals/protocol.md#55-receipts), in the format of the block's height
  * (RSKIP-126).
  */
 export function receiptsRoot(

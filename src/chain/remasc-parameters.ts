@@ -1,12 +1,12 @@
-/** What the payout of collected fees depends on, by network (docs/protocol.md#54-remasc-payout). */
+/** What the payout of collected fees depends on, by network (docs/internals/protocol.md#54-remasc-payout). */
 import type { Hex } from '../encoding/hex.ts'
 import { type ChainName, remascRulesAt } from './activations.ts'
 
 /** One network's constants of REMASC. Heights and spans in blocks. */
 export interface RemascParameters {
-  /** M of docs/protocol.md#54-remasc-payout: a block's fees enter the pot this many blocks later. */
+  /** M of docs/internals/protocol.md#54-remasc-payout: a block's fees enter the pot this many blocks later. */
   readonly maturity: number
-  /** S of docs/protocol.md#54-remasc-payout: each block pays out this part of the pot. */
+  /** S of docs/internals/protocol.md#54-remasc-payout: each block pays out this part of the pot. */
   readonly syntheticSpan: number
   /** Who gets the labs' share in the block of a height (RSKIP-218). */
   labsAddressAt(height: number): Hex

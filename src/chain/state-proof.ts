@@ -1,6 +1,6 @@
 /**
  * Checking what `eth_getProof` answers against the state root of a header, without a node
- * (docs/protocol.md#56-state-keys, docs/protocol.md#57-trie-nodes).
+ * (docs/internals/protocol.md#56-state-keys, docs/internals/protocol.md#57-trie-nodes).
  */
 import { concat, equal, fromBigInt, fromBigIntFixed, oneByte, toBigInt } from '../encoding/bytes.ts'
 import { keccak256 } from '../encoding/hash.ts'

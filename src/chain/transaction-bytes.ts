@@ -43,7 +43,7 @@ type Elements = readonly [
 
 /**
  * Reads the bytes of a transaction. The reference node hashes what it would write, not what it read; the quirks are those of
- * docs/protocol.md#43-transactions. Throws `invalid-params` with the messages of docs/rpc-reference.md#75-sending.
+ * docs/internals/protocol.md#43-transactions. Throws `invalid-params` with the messages of docs/internals/rpc-reference.md#75-sending.
  */
 export function parseTransaction(raw: Uint8Array): Parsed {
   const flat = readFlatStrings(raw)

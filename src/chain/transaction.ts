@@ -18,8 +18,8 @@ import {
 import { parseTransaction, smallBytes, type TransactionFields } from './transaction-bytes.ts'
 
 /**
- * A decoded transaction with its sender (docs/protocol.md#43-transactions,
- * docs/protocol.md#53-remasc-transaction). Immutable.
+ * A decoded transaction with its sender (docs/internals/protocol.md#43-transactions,
+ * docs/internals/protocol.md#53-remasc-transaction). Immutable.
  */
 export interface Transaction extends TransactionFields {
   /** 20 bytes; `REMASC_SENDER` for the block's REMASC transaction. */
@@ -49,14 +49,14 @@ const NO_SIGNATURE = Uint8Array.of(STRING, STRING)
 const REWARD_RECEIVER = fromHex(PRECOMPILE_ADDRESS.remasc)
 
 /**
- * A signature's s must be below this (docs/protocol.md#43-transactions); half of the order itself is already
+ * A signature's s must be below this (docs/internals/protocol.md#43-transactions); half of the order itself is already
  * too much.
  */
 const S_BOUND = CURVE_ORDER / 2n
 
 /**
  * Reads a signed transaction and recovers its sender. Throws `invalid-params` with the messages of
- * docs/rpc-reference.md#75-sending: broken RLP, not nine elements (envelopes of a type among them), no gas
+ * docs/internals/rpc-reference.md#75-sending: broken RLP, not nine elements (envelopes of a type among them), no gas
  * limit, a receiver that is no address, a signature that is missing, out of range or in the upper half.
  * Whether the chain id fits is for `checkChainId`.
  */
@@ -79,7 +79,7 @@ export function restoreTransaction(raw: Uint8Array, from: Hex): Transaction {
 
 /**
  * Reads the transaction at a place of a block: like `decodeTransaction`, but the last one may be the REMASC
- * transaction, which nobody signs (docs/protocol.md#53-remasc-transaction).
+ * transaction, which nobody signs (docs/internals/protocol.md#53-remasc-transaction).
  */
 export function decodeBlockTransaction(raw: Uint8Array, isLast: boolean): Transaction {
   const { fields, parity } = parseTransaction(raw)
@@ -160,7 +160,7 @@ function encodeSigned(items: Uint8Array, chainId: number, { r, s, parity }: Sign
 }
 
 /**
- * The transaction that ends a block and collects its fees (docs/protocol.md#53-remasc-transaction). Its zero
+ * The transaction that ends a block and collects its fees (docs/internals/protocol.md#53-remasc-transaction). Its zero
  * price and gas are the byte 00, other zeros empty.
  */
 export function remascTransaction(blockNumber: number): Transaction {
@@ -197,7 +197,7 @@ export function remascTransaction(blockNumber: number): Transaction {
 
 /**
  * Throws `invalid-params` unless the transaction is unprotected or meant for this network
- * (docs/protocol.md#43-transactions).
+ * (docs/internals/protocol.md#43-transactions).
  */
 export function checkChainId(transaction: Transaction, config: ChainConfig): void {
   if (transaction.chainId !== 0 && transaction.chainId !== config.chainId) {
@@ -219,7 +219,7 @@ export const INITCODE_WORD_GAS = 2
 /** Longest init code, bytes (EIP-3860, RSKIP-438). */
 export const MAX_INITCODE_SIZE = 49_152
 
-/** What the intrinsic gas depends on beside the transaction (docs/protocol.md#44-intrinsic-gas). */
+/** What the intrinsic gas depends on beside the transaction (docs/internals/protocol.md#44-intrinsic-gas). */
 export interface IntrinsicPrices {
   /** Gas of a byte of data that is not zero: 16 since RSKIP-400 (EIP-2028), 68 before. */
   readonly dataByte: number
@@ -237,7 +237,7 @@ export const PRESENT_PRICES: IntrinsicPrices = {
 }
 
 /**
- * Gas that a transaction costs before any code runs (docs/protocol.md#44-intrinsic-gas): base, data by byte,
+ * Gas that a transaction costs before any code runs (docs/internals/protocol.md#44-intrinsic-gas): base, data by byte,
  * init code by word. Without a sender, as in a simulation, none is free.
  */
 export function intrinsicGas(
@@ -253,7 +253,7 @@ export function intrinsicGas(
 
 /**
  * The nonce's bytes as encoded, for the pool's rule that they be few and without a leading zero
- * (docs/protocol.md#45-pool-admission).
+ * (docs/internals/protocol.md#45-pool-admission).
  */
 export function encodedNonce({ raw }: Transaction): Uint8Array {
   const nonce = payloadStart(raw, 0)

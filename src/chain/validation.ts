@@ -7,7 +7,7 @@ import { decodeParentHeader, PARENT_HEADER_BYTES } from './merged-mining/parent-
 import { checkProof } from './merged-mining/proof.ts'
 import { gasLimitRange, minimumGasPriceRange, nextDifficulty } from './next-header.ts'
 
-/** The most uncles that a block may name (docs/protocol.md#32-uncles). */
+/** The most uncles that a block may name (docs/internals/protocol.md#32-uncles). */
 export const MAX_UNCLES = 10
 
 const MAX_EXTRA_DATA_BYTES = 32
@@ -159,8 +159,8 @@ const HEADER_RULES: readonly Rule<HeaderCase>[] = [
 const OWN_HEADER_RULES = HEADER_RULES.filter((rule) => rule !== hasGasLimit && rule !== hasMinimumGasPrice)
 
 /**
- * Checks a header against its parent, proof of work included (docs/protocol.md#17-validity,
- * docs/protocol.md#23-proof-of-work). `now` in Unix seconds. Throws `invalid-block` naming the first rule
+ * Checks a header against its parent, proof of work included (docs/internals/protocol.md#17-validity,
+ * docs/internals/protocol.md#23-proof-of-work). `now` in Unix seconds. Throws `invalid-block` naming the first rule
  * broken. What follows from execution only (state root, receipts root, bloom, gas used, fees) is not looked at.
  */
 export function validateHeader(header: Header, parent: Header, config: ChainConfig, now: number): void {
@@ -268,8 +268,8 @@ const BODY_RULES: readonly Rule<BodyCase>[] = [
 
 /**
  * Checks what a block carries against its header: transactions, sublists, uncles
- * (docs/protocol.md#16-edges-and-base-event, docs/protocol.md#17-validity, docs/protocol.md#32-uncles,
- * docs/protocol.md#42-minimum-gas-price). Throws `invalid-block` naming the first rule broken. How uncles
+ * (docs/internals/protocol.md#16-edges-and-base-event, docs/internals/protocol.md#17-validity, docs/internals/protocol.md#32-uncles,
+ * docs/internals/protocol.md#42-minimum-gas-price). Throws `invalid-block` naming the first rule broken. How uncles
  * stand to the chain is not looked at.
  */
 export function validateBody(block: Block, config: ChainConfig): void {

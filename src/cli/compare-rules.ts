@@ -117,7 +117,7 @@ async function compare(remote: Remote, hash: Hex, fork: string | undefined): Pro
 
 /**
  * The transaction that pays rewards: no other one has no gas. A node may hide it, so its place in the block states nothing
- * (docs/protocol.md#53-remasc-transaction).
+ * (docs/internals/protocol.md#53-remasc-transaction).
  */
 const isRemasc = ({ to, gas }: BlockTransaction): boolean =>
   to === PRECOMPILE_ADDRESS.remasc && BigInt(gas) === 0n

@@ -17,7 +17,7 @@ const nothingToLoad: LoadNode = (hash) => {
   throw new Error(`an in-memory trie refers to ${hash.hex}`)
 }
 
-/** A mutable map of byte strings with a root hash (docs/protocol.md#57-trie-nodes). Keeps everything in memory. */
+/** A mutable map of byte strings with a root hash (docs/internals/protocol.md#57-trie-nodes). Keeps everything in memory. */
 export class BinaryTrie {
   #root: TrieNode | undefined
 
@@ -59,7 +59,7 @@ export class BinaryTrie {
 
   /**
    * Bytes of the nodes from the one that holds `key` up to the root, those embedded in their parent included
-   * (docs/protocol.md#55-receipts); empty when the key has no value.
+   * (docs/internals/protocol.md#55-receipts); empty when the key has no value.
    */
   proof(key: Uint8Array): Uint8Array[] {
     return this.#path(key)
@@ -113,7 +113,7 @@ function trieOf(values: readonly Uint8Array[], hashes?: readonly Hex[]): BinaryT
 }
 
 /**
- * Root of the trie that holds each value under the RLP of its index (docs/protocol.md#55-receipts):
+ * Root of the trie that holds each value under the RLP of its index (docs/internals/protocol.md#55-receipts):
  * transactions and receipts. `hashes`: keccak-256 of each value, where the caller knows it.
  */
 export function binaryTrieRoot(values: readonly Uint8Array[], hashes?: readonly Hex[]): Hex {
@@ -126,7 +126,7 @@ export function orchidListRoot(values: readonly Uint8Array[]): Hex {
 }
 
 /**
- * Node bytes that prove the value at `index`, leaf first, root last (docs/protocol.md#55-receipts). Throws a
+ * Node bytes that prove the value at `index`, leaf first, root last (docs/internals/protocol.md#55-receipts). Throws a
  * RangeError outside the list.
  */
 export function binaryTrieProof(values: readonly Uint8Array[], index: number): Uint8Array[] {

@@ -1,6 +1,6 @@
 /**
  * Hashes of binary-trie nodes in the format before RSKIP-126, which never embeds a child
- * (docs/protocol.md#58-state-root).
+ * (docs/internals/protocol.md#58-state-root).
  */
 import { concat, EMPTY, oneByte } from './bytes.ts'
 import { keccak256 } from './hash.ts'

@@ -1,4 +1,4 @@
-/** Nodes of the unified binary trie (RSKIP-107) and their bytes, both ways (docs/protocol.md#57-trie-nodes). */
+/** Nodes of the unified binary trie (RSKIP-107) and their bytes, both ways (docs/internals/protocol.md#57-trie-nodes). */
 import { EMPTY, roomFor } from './bytes.ts'
 import { keccakHex } from './hash.ts'
 import { fromHex, type Hex, toHex, writeHex } from './hex.ts'

@@ -1,4 +1,4 @@
-/** Many changes to a binary trie in one pass: every changed node is made once (docs/protocol.md#57-trie-nodes). */
+/** Many changes to a binary trie in one pass: every changed node is made once (docs/internals/protocol.md#57-trie-nodes). */
 import { compare, concat, oneByte } from './bytes.ts'
 import type { Hex } from './hex.ts'
 import { NodeHash, type TrieChild, TrieNode, trieValue } from './trie-node.ts'

@@ -24,7 +24,7 @@ export class Clock {
   /**
    * @param now wall clock, Unix seconds.
    * @param options.lasting keep offsets for all later blocks, as other development nodes do; otherwise they apply to the
-   * next block only, as on the reference node (docs/rpc-reference.md#712-evm).
+   * next block only, as on the reference node (docs/internals/rpc-reference.md#712-evm).
    */
   constructor(now: () => number, options: { readonly lasting: boolean }) {
     this.#now = now

@@ -151,7 +151,7 @@ export interface Commands extends SnapshotCommands {
   sendUnsigned(request: TransactionRequest): Promise<Submitted>
   /**
    * The same with the given 32-byte key; automining leaves the transaction in the pool
-   * (docs/rpc-reference.md#75-sending). Resolves to its hash.
+   * (docs/internals/rpc-reference.md#75-sending). Resolves to its hash.
    */
   sendWith(request: TransactionRequest, key: Uint8Array): Promise<Hex>
   /** Fills in defaults and signs with a local key without sending. Throws `invalid-params` for an unknown account. */
@@ -175,7 +175,7 @@ export interface Commands extends SnapshotCommands {
   takeWork(): Promise<MiningWork & { readonly notify: boolean }>
   /**
    * Inserts the block that a solved parent-chain block commits to, one of the last works, canonical or beside the chain
-   * as fork choice decides. Throws `mining-refused` with the reference node's text (docs/rpc-reference.md#713-mining).
+   * as fork choice decides. Throws `mining-refused` with the reference node's text (docs/internals/rpc-reference.md#713-mining).
    */
   submitWork(solution: Solution): Promise<WorkInsertion>
   /** The same for a nonce of the parent-chain block that this node would make; `undefined` when it is no valid proof. */

@@ -146,7 +146,7 @@ export interface WorkInsertion extends Imported {
 
 /** A block template that waits for a proof of work, as a miner gets it. */
 export interface MiningWork {
-  /** The hash that the parent chain's coinbase must carry after the tag (docs/protocol.md#15-hashes). */
+  /** The hash that the parent chain's coinbase must carry after the tag (docs/internals/protocol.md#15-hashes). */
   readonly hash: Hex
   /** The largest hash, read as an integer, that is a valid proof. */
   readonly target: bigint

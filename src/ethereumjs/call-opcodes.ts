@@ -1,4 +1,4 @@
-/** CALL, CALLCODE, DELEGATECALL and STATICCALL of the library by the chain's rules (docs/protocol.md#63-calls-and-creations). */
+/** CALL, CALLCODE, DELEGATECALL and STATICCALL of the library by the chain's rules (docs/internals/protocol.md#63-calls-and-creations). */
 import type { ExecResult } from '@ethereumjs/evm'
 import { libraryAddress } from '../comparison/library-state.ts'
 import { EMPTY } from '../encoding/bytes.ts'

@@ -1,5 +1,5 @@
 /**
- * The library's EVM under the chain's rules (docs/protocol.md#6-evm): its precompiled contracts, creations, collisions
+ * The library's EVM under the chain's rules (docs/internals/protocol.md#6-evm): its precompiled contracts, creations, collisions
  * and console. What opcodes do otherwise than on Ethereum stands in `opcodes.ts`.
  */
 import {
@@ -70,7 +70,7 @@ function kindOf(message: CalledMessage): 'call' | 'callcode' | 'delegatecall' {
   return message.codeAddress.toString() === message.to.toString() ? 'call' : 'callcode'
 }
 
-/** Code with a header (docs/protocol.md#64-code-header) by its copy with zeros there. */
+/** Code with a header (docs/internals/protocol.md#64-code-header) by its copy with zeros there. */
 const headed = new WeakMap<Uint8Array, Uint8Array>()
 
 /** A copy of code with zeros for its header: the library looks for jump destinations from the first byte on. */

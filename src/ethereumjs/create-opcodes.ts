@@ -1,4 +1,4 @@
-/** CREATE, CREATE2 and SELFDESTRUCT of the library by the chain's rules (docs/protocol.md#63-calls-and-creations). */
+/** CREATE, CREATE2 and SELFDESTRUCT of the library by the chain's rules (docs/internals/protocol.md#63-calls-and-creations). */
 import { MAX_INITCODE_SIZE } from '../chain/transaction.ts'
 import { EMPTY, fromBigIntFixed } from '../encoding/bytes.ts'
 import { FAILURE } from '../evm/frame.ts'

@@ -1,4 +1,4 @@
-/** The chain's opcodes of a height for the library (docs/protocol.md#61-opcodes): those that it has, with what is otherwise here. */
+/** The chain's opcodes of a height for the library (docs/internals/protocol.md#61-opcodes): those that it has, with what is otherwise here. */
 import type { Common } from '@ethereumjs/common'
 import { getOpcodesForHF } from '@ethereumjs/evm'
 import { EMPTY_CODE_HASH } from '../chain/account.ts'

@@ -17,7 +17,7 @@ export interface CodeAnalysis {
   readonly counts: Int16Array
   /** Bytes of the modules that were compiled of it, those that are no longer kept included. */
   compiledBytes: number
-  /** Where execution begins: 0, or behind a code header (docs/protocol.md#64-code-header). */
+  /** Where execution begins: 0, or behind a code header (docs/internals/protocol.md#64-code-header). */
   readonly start: number
 }
 
@@ -47,7 +47,7 @@ export function analyse(code: Uint8Array, hasHeaders: boolean): CodeAnalysis {
   return analysis
 }
 
-/** Length of the code header: 4 and the extension's length, or 0 without one (docs/protocol.md#64-code-header). */
+/** Length of the code header: 4 and the extension's length, or 0 without one (docs/internals/protocol.md#64-code-header). */
 function headerLength(code: Uint8Array): number {
   return code.length >= 4 && code[0] === HEADER ? 4 + (code[3] as number) : 0
 }

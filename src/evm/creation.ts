@@ -1,4 +1,4 @@
-/** Creation of contracts: address, account, and the code at the end (docs/protocol.md#63-calls-and-creations). */
+/** Creation of contracts: address, account, and the code at the end (docs/internals/protocol.md#63-calls-and-creations). */
 import { EVMError } from '@ethereumjs/evm'
 import { type Account, EMPTY_ACCOUNT, EMPTY_CODE_HASH, withBalance } from '../chain/account.ts'
 import { contractAddress } from '../chain/transaction.ts'

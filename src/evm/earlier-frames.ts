@@ -1,4 +1,4 @@
-/** Ends of calls and creations at heights at which not every rule is in force (docs/protocol.md#75-activation). */
+/** Ends of calls and creations at heights at which not every rule is in force (docs/internals/protocol.md#75-activation). */
 import { EMPTY } from '../encoding/bytes.ts'
 import type { FrameResult } from './call-message.ts'
 import type { CallRequest, Frame } from './frame.ts'

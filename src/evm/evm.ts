@@ -1,5 +1,5 @@
 /**
- * Runs one message with all the frames below it (docs/protocol.md#63-calls-and-creations). The frames wait for each other
+ * Runs one message with all the frames below it (docs/internals/protocol.md#63-calls-and-creations). The frames wait for each other
  * in a list, not on the JavaScript stack, so that calls need no promise: only a pause of the scheduler does, and a
  * precompiled contract that works in chunks.
  */
@@ -343,26 +343,26 @@ export class Evm {
 
   /**
    * Does a call or creation that is refused leave the return data of the call before it
-   * (docs/protocol.md#63-calls-and-creations)?
+   * (docs/internals/protocol.md#63-calls-and-creations)?
    */
   protected keepsReturnData(creates: boolean, isTooDeep: boolean): boolean {
     return creates || isTooDeep || !this.run.rules.frames.clearsReturnData
   }
 
   /**
-   * The chain's creations (docs/protocol.md#63-calls-and-creations): of a constructor's refunds only those of destroyed
+   * The chain's creations (docs/internals/protocol.md#63-calls-and-creations): of a constructor's refunds only those of destroyed
    * contracts reach the creator.
    */
   protected get chainCreations(): boolean {
     return true
   }
 
-  /** The creator's return data: none, also after a REVERT (docs/protocol.md#63-calls-and-creations). */
+  /** The creator's return data: none, also after a REVERT (docs/internals/protocol.md#63-calls-and-creations). */
   protected returnDataOfCreation(_result: FrameResult): Uint8Array {
     return EMPTY
   }
 
-  /** A contract made by a transaction begins with nonce 0 (docs/protocol.md#51-execution), one made by code with 1. */
+  /** A contract made by a transaction begins with nonce 0 (docs/internals/protocol.md#51-execution), one made by code with 1. */
   protected nonceOfCreated(depth: number): bigint {
     return depth > 0 && this.run.rules.frames.createsWithNonce ? 1n : 0n
   }

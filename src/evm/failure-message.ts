@@ -1,4 +1,4 @@
-/** The error messages of failed messages (docs/rpc-reference.md#74-calls-and-estimates). */
+/** The error messages of failed messages (docs/internals/rpc-reference.md#74-calls-and-estimates). */
 import { panicMessage } from '../abi/panic.ts'
 import { toHex } from '../encoding/hex.ts'
 import { type ExecutionFailure, NodeError } from '../errors.ts'

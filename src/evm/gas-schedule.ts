@@ -1,5 +1,5 @@
 /**
- * Gas of opcodes and refunds (docs/protocol.md#62-gas-schedule). The intrinsic gas of a transaction is in
+ * Gas of opcodes and refunds (docs/internals/protocol.md#62-gas-schedule). The intrinsic gas of a transaction is in
  * `chain/transaction.ts`, that of a precompiled contract in `precompiles/table.ts`.
  */
 import { INITCODE_WORD_GAS } from '../chain/transaction.ts'

@@ -109,7 +109,7 @@ export class Journal {
 
   /**
    * Moves value, which the sender has; creates the receiver where there is none, also for nothing
-   * (docs/protocol.md#63-calls-and-creations).
+   * (docs/internals/protocol.md#63-calls-and-creations).
    */
   transfer(from: Hex, to: Hex, value: bigint): void {
     if (value !== 0n) {

@@ -51,7 +51,7 @@ export interface RunOptions {
   readonly isLocal?: boolean
   /**
    * Contracts destroyed by earlier transactions of the block's list; CREATE cannot take their addresses
-   * (docs/protocol.md#63-calls-and-creations).
+   * (docs/internals/protocol.md#63-calls-and-creations).
    */
   readonly destroyedEarlier?: ReadonlySet<Hex> | undefined
   readonly tracer?: Tracer | undefined
@@ -81,7 +81,7 @@ export interface MessageResult {
   readonly creations?: readonly Creation[]
   /** Did a CALL with value happen? */
   readonly valueCallSeen: boolean
-  /** The transaction itself called a precompiled contract, which had enough gas and failed (docs/protocol.md#failing-precompiles). */
+  /** The transaction itself called a precompiled contract, which had enough gas and failed (docs/internals/protocol.md#failing-precompiles). */
   readonly precompileFailed: boolean
   /** Call data to the console contract, also of frames that failed; absent when there is none. */
   readonly consoleCalls?: readonly Uint8Array[] | undefined

@@ -1,4 +1,4 @@
-/** Runs a precompiled contract for a message (docs/protocol.md#65-precompiled-contracts). */
+/** Runs a precompiled contract for a message (docs/internals/protocol.md#65-precompiled-contracts). */
 import { EVMError } from '@ethereumjs/evm'
 import { EMPTY } from '../encoding/bytes.ts'
 import { cellBytes, storageValue } from '../state/state-keys.ts'
@@ -32,7 +32,7 @@ export interface PrecompileRun {
   failedPrecompile: EVMError | undefined
   /**
    * What the precompiled contract that the transaction itself calls stored, logged and transferred; all of it stays when
-   * the contract fails (docs/protocol.md#failing-precompiles).
+   * the contract fails (docs/internals/protocol.md#failing-precompiles).
    */
   readonly directEffects: (() => void)[]
 }

@@ -17,7 +17,7 @@ import { precompilesAt } from './precompiles/earlier.ts'
 import type { Precompile } from './precompiles/precompile.ts'
 import { PRECOMPILES } from './precompiles/table.ts'
 
-/** How frames call and create. What a rule changed is true from the rule on (docs/protocol.md#75-activation). */
+/** How frames call and create. What a rule changed is true from the rule on (docs/internals/protocol.md#75-activation). */
 export interface FrameRules {
   /** RSKIP-90: the output of a precompiled contract is return data. */
   readonly returnsPrecompileOutput: boolean
@@ -46,7 +46,7 @@ export interface VmRules {
   readonly precompiles: ReadonlyMap<Hex, Precompile>
   /** Deepest frame; the transaction's own is 0. */
   readonly maxDepth: number
-  /** Does 0xfc in front of code mark a header (docs/protocol.md#64-code-header)? */
+  /** Does 0xfc in front of code mark a header (docs/internals/protocol.md#64-code-header)? */
   readonly codeHeaders: boolean
   /** RSKIP-169: EXTCODEHASH of a contract without code is the hash of no code. */
   readonly hashesBareContracts: boolean
@@ -72,7 +72,7 @@ export const PRESENT_FRAMES: FrameRules = {
   refusesEfCode: true,
 }
 
-/** The chain's rules with all of them in force (docs/protocol.md#6-evm), as on the local network. */
+/** The chain's rules with all of them in force (docs/internals/protocol.md#6-evm), as on the local network. */
 export const CHAIN_RULES: VmRules = {
   opcodes: opcodeTable(OPERATIONS),
   precompiles: PRECOMPILES,

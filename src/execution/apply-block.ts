@@ -1,6 +1,6 @@
 /**
  * All transactions of a block and then the one that collects its fees: receipts, gas, fees
- * (docs/protocol.md#51-execution, docs/protocol.md#52-parallel-sublists).
+ * (docs/internals/protocol.md#51-execution, docs/internals/protocol.md#52-parallel-sublists).
  */
 import type { Block, TransactionInternals } from '../chain/block.ts'
 import { logsBloom, mergeBlooms } from '../chain/bloom.ts'
@@ -47,7 +47,7 @@ export interface BlockParts {
 
 /**
  * A block as it grows. Contracts that begin in it have their accounts from the start
- * (docs/protocol.md#75-activation). Calls must not overlap.
+ * (docs/internals/protocol.md#75-activation). Calls must not overlap.
  */
 export class BlockExecution {
   readonly #parts: BlockParts

@@ -1,4 +1,4 @@
-/** One transaction: checked, charged by the chain's rules, run, and refunded (docs/protocol.md#51-execution). */
+/** One transaction: checked, charged by the chain's rules, run, and refunded (docs/internals/protocol.md#51-execution). */
 import { EMPTY_ACCOUNT, withBalance, withNonce } from '../chain/account.ts'
 import type { Creation } from '../chain/block.ts'
 import type { Log } from '../chain/receipt.ts'
@@ -30,7 +30,7 @@ export interface TransactionOutcome {
   readonly gasUsed: bigint
   /**
    * What the sender paid for gas, collected for the block; not always `gasUsed` × price
-   * (docs/protocol.md#failing-precompiles).
+   * (docs/internals/protocol.md#failing-precompiles).
    */
   readonly fee: bigint
   readonly logs: readonly Log[]

@@ -1,6 +1,6 @@
 /**
  * An unsigned message on the state of a block: nothing is checked but gas, nothing is kept
- * (docs/rpc-reference.md#74-calls-and-estimates).
+ * (docs/internals/rpc-reference.md#74-calls-and-estimates).
  */
 import { EMPTY_ACCOUNT } from '../chain/account.ts'
 import { EMPTY } from '../encoding/bytes.ts'
@@ -54,7 +54,7 @@ export function cappedGas(request: CallRequest, gasCap: bigint): bigint {
   return request.gas === undefined || request.gas > gasCap ? gasCap : request.gas
 }
 
-/** What is left to pay; at most half of it is given back (docs/protocol.md#62-gas-schedule). */
+/** What is left to pay; at most half of it is given back (docs/internals/protocol.md#62-gas-schedule). */
 function netGas(used: bigint, refund: bigint): bigint {
   return used - (refund < used / 2n ? refund : used / 2n)
 }

@@ -1,4 +1,4 @@
-/** State overrides of one call, applied to a private overlay (docs/rpc-reference.md#74-calls-and-estimates). */
+/** State overrides of one call, applied to a private overlay (docs/internals/rpc-reference.md#74-calls-and-estimates). */
 import { EMPTY_ACCOUNT } from '../chain/account.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { invalidParams } from '../errors.ts'

@@ -3,7 +3,7 @@ import type { Hex } from '../encoding/hex.ts'
 
 /**
  * An unsigned message to simulate. Gas in gas, price and value in wei; absent members take this
- * node's defaults (docs/rpc-reference.md#74-calls-and-estimates).
+ * node's defaults (docs/internals/rpc-reference.md#74-calls-and-estimates).
  */
 export interface CallRequest {
   readonly from?: Hex

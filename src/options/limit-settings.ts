@@ -4,7 +4,7 @@ import { setting } from './setting.ts'
 
 /**
  * Keys of the reference node's configuration: a module's limit, and that of one method in it
- * (docs/rpc-reference.md#27-timeouts).
+ * (docs/internals/rpc-reference.md#27-timeouts).
  */
 const MODULE_TIMEOUT = /^rpc\.modules\.(\w+)\.timeout$/
 const METHOD_TIMEOUT = /^rpc\.modules\.(\w+)\.methods\.timeout\.(\w+)$/

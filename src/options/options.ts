@@ -68,7 +68,7 @@ export type TerminalOptions = Values<typeof TERMINAL_SETTINGS>
 
 /**
  * Is this the hosted profile, which has no wallet? Throws `invalid-options` for options that need one
- * (docs/rpc-reference.md#10-hosted-profile).
+ * (docs/internals/rpc-reference.md#10-hosted-profile).
  */
 function hasNoWallet({ profile, preset }: Values<typeof NODE_SETTINGS>, given: NodeOptions): boolean {
   if (profile !== 'hosted') return false

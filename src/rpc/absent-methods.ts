@@ -68,7 +68,7 @@ function reasonOf(name: string): string | undefined {
 export const METHOD_NOT_FOUND = 'method not found'
 
 /**
- * The refusal of a method that does not exist here (docs/rpc-reference.md#21-dispatch-order); for one left
+ * The refusal of a method that does not exist here (docs/internals/rpc-reference.md#21-dispatch-order); for one left
  * out on purpose it includes the reason.
  */
 export function absenceOf(name: string): string {

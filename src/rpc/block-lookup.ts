@@ -1,6 +1,6 @@
 /**
  * From a block as a caller named it to the block or its state, with the chain's refusals
- * (docs/rpc-reference.md#31-block-parameters, docs/rpc-reference.md#32-eip-1898).
+ * (docs/internals/rpc-reference.md#31-block-parameters, docs/internals/rpc-reference.md#32-eip-1898).
  */
 import type { Engine, Queries } from '../engine/engine.ts'
 import type { BlockView, Settled } from '../engine/model.ts'

@@ -1,6 +1,6 @@
 /**
  * How long each call may take: a method's own limit, else its namespace's, else that of the whole request
- * (docs/rpc-reference.md#27-timeouts).
+ * (docs/internals/rpc-reference.md#27-timeouts).
  */
 import { NodeError } from '../errors.ts'
 import type { AnyMethod, Context } from './method.ts'

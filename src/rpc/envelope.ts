@@ -27,7 +27,7 @@ export function idOf(message: unknown): Id {
 
 /**
  * Why an id cannot be that of a call about subscriptions, where only these have such a rule
- * (docs/rpc-reference.md#78-subscriptions).
+ * (docs/internals/rpc-reference.md#78-subscriptions).
  */
 export function idRefusal(name: string, id: Id, session: Session): NodeError | undefined {
   if (session.notify === undefined || (name !== 'eth_subscribe' && name !== 'eth_unsubscribe'))
@@ -39,7 +39,7 @@ export function idRefusal(name: string, id: Id, session: Session): NodeError | u
   return invalidParams(`${rule}, but was '${isExactId(id) ? id : JSON.stringify(id)}'.`)
 }
 
-/** Positional parameters; absent, null and the empty object are none (docs/rpc-reference.md#24-parameters). */
+/** Positional parameters; absent, null and the empty object are none (docs/internals/rpc-reference.md#24-parameters). */
 export function positional(params: unknown): readonly unknown[] {
   if (Array.isArray(params)) return params
   if (params === undefined || params === null) return NONE

@@ -9,7 +9,7 @@ import {
   type UpstreamFailure,
 } from '../errors.ts'
 
-/** docs/rpc-reference.md#4-errors; a new kind does not compile without its number. */
+/** docs/internals/rpc-reference.md#4-errors; a new kind does not compile without its number. */
 export const ERROR_CODES = {
   'parse-error': -32700,
   'invalid-request': -32600,

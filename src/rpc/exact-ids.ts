@@ -1,4 +1,4 @@
-/** Ids of requests that a JavaScript number cannot hold, digit for digit (docs/rpc-reference.md#23-request-id). */
+/** Ids of requests that a JavaScript number cannot hold, digit for digit (docs/internals/rpc-reference.md#23-request-id). */
 import { endOfString } from './json-depth.ts'
 import { RawJson, rawJson } from './raw-json.ts'
 

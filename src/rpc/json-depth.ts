@@ -4,7 +4,7 @@ const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
 /**
- * Is the text nested deeper than `limit` (docs/rpc-reference.md#25-malformed-input)? Brackets inside strings
+ * Is the text nested deeper than `limit` (docs/internals/rpc-reference.md#25-malformed-input)? Brackets inside strings
  * do not count; the text need not be valid JSON.
  */
 export function isTooDeep(text: string, limit: number): boolean {

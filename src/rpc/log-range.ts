@@ -1,6 +1,6 @@
 /**
  * From the filter object of a caller to a query: which heights it means, and the limits that hold
- * (docs/rpc-reference.md#77-filters-and-logs).
+ * (docs/internals/rpc-reference.md#77-filters-and-logs).
  */
 import type { Queries } from '../engine/engine.ts'
 import type { LogQuery } from '../engine/model.ts'
@@ -36,7 +36,7 @@ function rangeOf(filter: LogFilter, head: number): { from: number; to: number } 
 
 /**
  * What the profile allows for a range: in the node profile both limits hold, in the hosted one so many logs over any
- * range, or any number over so many blocks (docs/rpc-reference.md#10-hosted-profile).
+ * range, or any number over so many blocks (docs/internals/rpc-reference.md#10-hosted-profile).
  */
 function limitsOf(
   range: LogQuery['range'],

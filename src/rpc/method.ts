@@ -77,7 +77,7 @@ export interface MethodDefinition<P extends NamedParameters, R> {
   readonly needsWallet?: true
   /** Its caller is notified later: where a session cannot be, the method is not found. */
   readonly notifies?: true
-  /** The hosted profile opens it (docs/rpc-reference.md#10-hosted-profile). */
+  /** The hosted profile opens it (docs/internals/rpc-reference.md#10-hosted-profile). */
   readonly hosted?: true
   /** The presets under which the method is open by default; all unless given. */
   readonly presets?: readonly Preset[]

@@ -30,7 +30,7 @@ export interface Notification {
   readonly event: FeedEvent
 }
 
-/** The whole message as JSON text (docs/rpc-reference.md#78-subscriptions). */
+/** The whole message as JSON text (docs/internals/rpc-reference.md#78-subscriptions). */
 export function notificationText({ method, subscription, event }: Notification): string {
   return `{"jsonrpc":"2.0","method":"${method}","params":{"subscription":"${subscription}","result":${event.json}}}`
 }

@@ -1,4 +1,4 @@
-/** What an answer adds to the score of the caller (docs/rpc-reference.md#716-sco). */
+/** What an answer adds to the score of the caller (docs/internals/rpc-reference.md#716-sco). */
 import type { PeerEvent } from '../engine/peers/score.ts'
 import { type ErrorKind, NodeError } from '../errors.ts'
 

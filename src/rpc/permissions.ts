@@ -1,5 +1,5 @@
 /**
- * Which methods are open: to all callers of a node by `--methods` (docs/rpc-reference.md#82-modules), and to
+ * Which methods are open: to all callers of a node by `--methods` (docs/internals/rpc-reference.md#82-modules), and to
  * the holder of a key.
  */
 import { guardOf, type MethodNames, namesOf, namespaceOf } from './method-names.ts'

@@ -9,7 +9,7 @@ import type { CallArgument } from './wire/call.ts'
 
 /**
  * Throws when the wallet is disabled: `wallet-disabled` in the namespace `personal`, `invalid-params` elsewhere
- * (docs/rpc-reference.md#75-sending, docs/rpc-reference.md#714-personal).
+ * (docs/internals/rpc-reference.md#75-sending, docs/internals/rpc-reference.md#714-personal).
  */
 export function requireWallet({ accounts }: Engine, namespace: string): void {
   if (accounts.enabled) return
@@ -20,7 +20,7 @@ export function requireWallet({ accounts }: Engine, namespace: string): void {
 
 /**
  * The key of an account that is held and unlocked. Throws `invalid-params` with the reference
- * node's message (docs/rpc-reference.md#75-sending, `eth_sign`).
+ * node's message (docs/internals/rpc-reference.md#75-sending, `eth_sign`).
  */
 export function signingKey({ accounts }: Engine, address: Hex): Uint8Array {
   const key = accounts.key(address)
@@ -30,7 +30,7 @@ export function signingKey({ accounts }: Engine, address: Hex): Uint8Array {
 
 /**
  * A call object as a transaction to sign. Throws `invalid-params`: no sender, or the chain id of another
- * chain (docs/rpc-reference.md#75-sending).
+ * chain (docs/internals/rpc-reference.md#75-sending).
  */
 export function sendRequest(transaction: CallArgument, config: ChainConfig): TransactionRequest {
   const { from, chainId, maxFeePerGas: _, ...rest } = transaction

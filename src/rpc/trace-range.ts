@@ -1,6 +1,6 @@
 /**
  * From the filter object of `trace_filter` to a query: heights, and the limits of the profile
- * (docs/rpc-reference.md#710-trace).
+ * (docs/internals/rpc-reference.md#710-trace).
  */
 import type { Queries } from '../engine/engine.ts'
 import type { TraceQuery } from '../engine/queries/trace-filter.ts'

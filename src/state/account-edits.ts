@@ -1,4 +1,4 @@
-/** The edits of the unified trie that a change of one account makes (docs/protocol.md#5-execution-and-state). */
+/** The edits of the unified trie that a change of one account makes (docs/internals/protocol.md#5-execution-and-state). */
 import { type Account, EMPTY_CODE_HASH } from '../chain/account.ts'
 import { concat } from '../encoding/bytes.ts'
 import type { Hex } from '../encoding/hex.ts'

@@ -1,6 +1,6 @@
 /**
  * Roots of a state in the format before RSKIP-126, out of the unified trie: a trie of accounts, each with the root of a
- * trie of its own for storage, both under hashed keys (docs/protocol.md#58-state-root). The upper structure of both is
+ * trie of its own for storage, both under hashed keys (docs/internals/protocol.md#58-state-root). The upper structure of both is
  * that of the unified trie, whose keys begin with the same bits.
  */
 import { EMPTY_CODE_HASH, EMPTY_TRIE_ROOT } from '../chain/account.ts'

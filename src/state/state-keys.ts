@@ -1,4 +1,4 @@
-/** Keys and values of the state in the unified trie (docs/protocol.md#56-state-keys). */
+/** Keys and values of the state in the unified trie (docs/internals/protocol.md#56-state-keys). */
 import {
   concat,
   EMPTY,

@@ -1,4 +1,4 @@
-/** States in the unified trie: read at a root, commit changes, prove (docs/protocol.md#5-execution-and-state). */
+/** States in the unified trie: read at a root, commit changes, prove (docs/internals/protocol.md#5-execution-and-state). */
 import { type Account, EMPTY_CODE_HASH, EMPTY_TRIE_ROOT } from '../chain/account.ts'
 import { concat, EMPTY } from '../encoding/bytes.ts'
 import { keccakHex } from '../encoding/hash.ts'
@@ -173,7 +173,7 @@ export class StateTrie {
     return committed
   }
 
-  /** The root of a committed state in the format before RSKIP-126 (docs/protocol.md#58-state-root). */
+  /** The root of a committed state in the format before RSKIP-126 (docs/internals/protocol.md#58-state-root). */
   orchidRoot(committed: CommittedState): Hex {
     const { root, code } = committed
     const fresh = new Map(this.#fresh.get(committed)?.nodes.map((node) => [node.hash.hex, node]))

@@ -57,7 +57,7 @@ export function headerRecord(config: ChainConfig): ValueCodec<HeaderRecord> {
   }
 }
 
-/** Where a header of any network has its number (docs/protocol.md#12-fields). */
+/** Where a header of any network has its number (docs/internals/protocol.md#12-fields). */
 const NUMBER_ELEMENT = 8
 
 /** What a header record states without its network's rules: the height, and the root of the state after the block. */

@@ -32,7 +32,7 @@ function nameOf(host: string): string {
 /**
  * Makes the check for a server. An IP literal cannot be rebound, so it passes, as do `localhost` and the listed names.
  * Bound beyond loopback without a list, any name passes, since only the operator knows them.
- * A missing Host header passes as on the reference node (docs/rpc-reference.md#11-http): browsers always send one.
+ * A missing Host header passes as on the reference node (docs/internals/rpc-reference.md#11-http): browsers always send one.
  */
 export function createHostCheck(options: {
   readonly bindAddress: string

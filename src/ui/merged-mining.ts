@@ -1,4 +1,4 @@
-/** Takes the merged-mining proof of a header apart, and checks each of its steps (docs/protocol.md#23-proof-of-work). */
+/** Takes the merged-mining proof of a header apart, and checks each of its steps (docs/internals/protocol.md#23-proof-of-work). */
 import { finishSha256, INITIAL_STATE, stateFrom } from '../chain/merged-mining/sha256-midstate.ts'
 import { byteLength, type Hex } from './format.ts'
 import type { Header } from './model.ts'

@@ -1,4 +1,4 @@
-/** The payouts of REMASC, read from the logs of its transaction (docs/protocol.md#54-remasc-payout). */
+/** The payouts of REMASC, read from the logs of its transaction (docs/internals/protocol.md#54-remasc-payout). */
 import { type Hex, toBigInt } from './format.ts'
 import type { Log, Transaction } from './model.ts'
 

@@ -70,7 +70,7 @@ describe('accounts of precompiled contracts', () => {
   })
 
   it('give the genesis of each network its state root', () => {
-    // docs/protocol.md#72-regtest-genesis, and the header of testnet's genesis.
+    // docs/internals/protocol.md#72-regtest-genesis, and the header of testnet's genesis.
     const expected = {
       regtest: '0x9c13f6bf26a9d1b13b708b5da083cb8f4e948bb7f903174081ad95810d52723f',
       testnet: '0x45bce5168430c42b3d568331753f900a32457b4f3748697cbd8375ff4da72641',

@@ -200,7 +200,7 @@ describe('headers of versions 1 and 2', () => {
     expect(decodeHeader(raw, config)).toEqual({ ...header, merkleProof: EMPTY, coinbaseTransaction: EMPTY })
   })
 
-  it('can be hashed from the raw encoding (docs/protocol.md#14-encodings)', () => {
+  it('can be hashed from the raw encoding (docs/internals/protocol.md#14-encodings)', () => {
     const { encodings, version2 } = made
     const list = [...items(fromHex(encodings.raw))]
     const extension = encodeRlp([Uint8Array.of(2), fromHex(version2.at(-1)?.extensionHash as Hex)])

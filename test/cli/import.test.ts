@@ -118,7 +118,7 @@ describe('tandem import', () => {
       data: {
         rule: 'genesis',
         height: 0,
-        // docs/protocol.md#19-test-vectors, G5 and G6
+        // docs/internals/protocol.md#19-test-vectors, G5 and G6
         expected: '0xcabb7fbe88cd6d922042a32ffc08ce8b1fbb37d650b9d4e7dbfe2a7469adfa42',
         found: '0x8ea789fabef0dd4946ed53f001e7b6f8a8d0c22a612a6099fc7f93c990af68fe',
       },

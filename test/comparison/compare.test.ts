@@ -83,7 +83,7 @@ describe('gas by group', () => {
       { [CONTRACT]: { code: 'PUSH1 0 PUSH1 1 SSTORE PUSH1 1 SLOAD', storage: { 1: 5n } } },
       {},
     )
-    // docs/protocol.md#62-gas-schedule: 5,000 and 200, 15,000 back but at most half; Ethereum (EIP-2929,
+    // docs/internals/protocol.md#62-gas-schedule: 5,000 and 200, 15,000 back but at most half; Ethereum (EIP-2929,
     // EIP-3529): 5,000 and 100, 4,800 back.
     expect([chain.gas.get('storage'), chain.refund]).toEqual([5200n, (21_000n + 5200n + 9n) / 2n])
     expect([ethereum.gas.get('storage'), ethereum.refund]).toEqual([5100n, 4800n])
@@ -112,7 +112,7 @@ describe('the divergence', () => {
 
   it('is where code takes another branch', async () => {
     // Jumps when the size of a precompiled contract is not 0: here it is 2^256 - 1
-    // (docs/protocol.md#63-calls-and-creations).
+    // (docs/internals/protocol.md#63-calls-and-creations).
     const source = 'PUSH1 1 EXTCODESIZE @far JUMPI PUSH1 1 PUSH1 0 SSTORE STOP far: PUSH1 0 PUSH1 0 LOG0'
     const comparison = await compare({ [CONTRACT]: { code: source } }, {})
     expect(comparison.divergence).toMatchObject({

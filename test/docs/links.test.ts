@@ -21,16 +21,25 @@ function textsIn(folder: string, extension: RegExp): [string, string][] {
     .map((path) => [path, readFileSync(join(ROOT, path), 'utf8')])
 }
 
-const PAGES = new Map([
-  ...readdirSync(ROOT)
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => [name, readFileSync(join(ROOT, name), 'utf8')] as const),
-  ...textsIn('docs', /\.md$/),
-])
+/** Files of the root that are no Markdown but may cite it. */
+const ROOT_SOURCES = /^(Dockerfile|[\w.-]+\.(ts|json))$/
+
+function filesOfRoot(named: RegExp): [string, string][] {
+  return readdirSync(ROOT, { withFileTypes: true })
+    .filter((entry) => entry.isFile() && named.test(entry.name) && entry.name !== 'package-lock.json')
+    .map(({ name }) => [name, readFileSync(join(ROOT, name), 'utf8')])
+}
+
+const FOLDERS = ['src', 'test', 'scripts', 'fixtures', 'packages']
+const PAGES = new Map(
+  [filesOfRoot(/\.md$/), ...['docs', ...FOLDERS].map((folder) => textsIn(folder, /\.md$/))].flat(),
+)
 const SOURCES = new Map(
-  ['src', 'test', 'scripts', 'fixtures'].flatMap((folder) =>
-    textsIn(folder, /\.([cm]?[jt]s|json|py|sol|ya?ml)$/),
-  ),
+  [
+    filesOfRoot(ROOT_SOURCES),
+    textsIn('.ci', /^/),
+    ...FOLDERS.map((folder) => textsIn(folder, /\.(tsx|[cm]?[jt]s|json|css|html|py|sol|ya?ml)$/)),
+  ].flat(),
 )
 
 describe('the documents', () => {
@@ -49,7 +58,8 @@ describe('the documents', () => {
   })
 
   it('are cited at all, or this would find nothing', () => {
-    const cited = [...SOURCES.values()].join('\n').match(/docs\/(protocol|rpc-reference)\.md#/g) ?? []
+    const cited =
+      [...SOURCES.values()].join('\n').match(/docs\/internals\/(protocol|rpc-reference)\.md#/g) ?? []
     expect(cited.length).toBeGreaterThan(200)
   })
 })
@@ -112,6 +122,9 @@ describe('the checker', () => {
     ['// docs/a.md#two', ['docs/a.md#two']],
     ['// (docs/gone.md#one, docs/a.md#on)', ['docs/gone.md#one', 'docs/a.md#on']],
     ['// docs/gone.md', ['docs/gone.md']],
+    ["new URL('../../docs/a.md', import.meta.url)", []],
+    ["new URL('../../docs/gone.md', import.meta.url)", ['../../docs/gone.md']],
+    ['// fixtures/gone/README.md', ['fixtures/gone/README.md']],
     ['// https://example.org/docs/gone.md#one', []],
   ])('reads the citations of %j', (text, broken) => {
     expect(brokenCitations(new Map([['src/x.ts', text]]), pages).map(({ cited }) => cited)).toEqual(broken)
@@ -136,7 +149,7 @@ describe('the checker', () => {
   })
 
   it.each([
-    'docs/protocol.md#63-calls-and-creations',
+    'docs/internals/protocol.md#63-calls-and-creations',
     'eth_protocolVersion',
     'the protocol, 62 of them',
     'web3-rpc-methods',

@@ -1,5 +1,5 @@
 /**
- * What code does below the heights of rules (docs/protocol.md#75-activation). Expected results are derived by hand from
+ * What code does below the heights of rules (docs/internals/protocol.md#75-activation). Expected results are derived by hand from
  * the rules and the reference node's sources (VM.java, Program.java), which name each rule where it counts.
  */
 import { describe, expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-/** What stays of a call of the Bridge that writes before it fails, or that may not write (docs/protocol.md#66-bridge). */
+/** What stays of a call of the Bridge that writes before it fails, or that may not write (docs/internals/protocol.md#66-bridge). */
 
 import { zeroHash } from 'viem'
 import { describe, expect, it } from 'vitest'

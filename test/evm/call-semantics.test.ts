@@ -1,4 +1,4 @@
-/** docs/protocol.md#63-calls-and-creations: calls, creations and failures, row by row, by both loops. */
+/** docs/internals/protocol.md#63-calls-and-creations: calls, creations and failures, row by row, by both loops. */
 import { describe, expect, it } from 'vitest'
 import { contractAddress } from '../../src/chain/transaction.ts'
 import { type Hex, toHex } from '../../src/encoding/hex.ts'

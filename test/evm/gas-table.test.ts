@@ -1,4 +1,4 @@
-/** docs/protocol.md#62-gas-schedule: the gas table, row by row, by both loops. */
+/** docs/internals/protocol.md#62-gas-schedule: the gas table, row by row, by both loops. */
 import { describe, expect, it } from 'vitest'
 import type { Hex } from '../../src/encoding/hex.ts'
 import type { MessageResult } from '../../src/evm/message.ts'

@@ -1,4 +1,4 @@
-/** docs/protocol.md#61-opcodes: which opcodes there are, and what the odd ones answer. Each row by both loops. */
+/** docs/internals/protocol.md#61-opcodes: which opcodes there are, and what the odd ones answer. Each row by both loops. */
 import { describe, expect, it } from 'vitest'
 import { CONTRACT, OTHER, RETURN_TOP, run, vms, word, world } from '../support/execution.ts'
 

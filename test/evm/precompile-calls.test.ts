@@ -1,5 +1,5 @@
 /**
- * docs/protocol.md#64-code-header, docs/protocol.md#65-precompiled-contracts: code headers, and how native
+ * docs/internals/protocol.md#64-code-header, docs/internals/protocol.md#65-precompiled-contracts: code headers, and how native
  * contracts are called, by both loops.
  */
 import { describe, expect, it } from 'vitest'

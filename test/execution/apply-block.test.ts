@@ -177,7 +177,7 @@ describe('a foreign block', () => {
     expect(account(state, SENDER).nonce).toBe(2n)
   })
 
-  it('ends in an empty sequential list when only parallel ones have transactions (docs/protocol.md#52-parallel-sublists)', async () => {
+  it('ends in an empty sequential list when only parallel ones have transactions (docs/internals/protocol.md#52-parallel-sublists)', async () => {
     const { result } = await foreign([transaction({ gasLimit: 350_000n }), reward], [1])
     expect(result.receipts.map((receipt) => receipt.cumulativeGasUsed)).toEqual([21_000n, 0n])
     const { result: sequential } = await foreign([transaction({ gasLimit: 400_000n }), reward], [])

@@ -111,7 +111,7 @@ describe('gas', () => {
   })
 })
 
-describe('odd corners of docs/protocol.md#51-execution', () => {
+describe('odd corners of docs/internals/protocol.md#51-execution', () => {
   const BLAKE2F = '0x0000000000000000000000000000000000000009'
   const SHA256 = '0x0000000000000000000000000000000000000002'
 

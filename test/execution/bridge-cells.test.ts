@@ -12,7 +12,7 @@ import { createReferenceReplay, type ReferenceChain, referenceChains } from '../
 
 const BRIDGE = PRECOMPILE_ADDRESS.bridge
 
-/** Key of a cell in the reference node's trie (docs/protocol.md#56-state-keys). */
+/** Key of a cell in the reference node's trie (docs/internals/protocol.md#56-state-keys). */
 function cellKey(slot: bigint): Hex {
   const address = fromHex(BRIDGE)
   const prefix = `00${hex(keccak256(address).subarray(0, 10))}${hex(address)}00`

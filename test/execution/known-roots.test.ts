@@ -1,7 +1,7 @@
 /**
  * State roots of chains without transactions: those of the local network's first blocks were computed by the reference
  * node's repository classes and seen in its empty chain, those of testnet stand in its real blocks
- * (docs/protocol.md#57-trie-nodes, docs/protocol.md#58-state-root).
+ * (docs/internals/protocol.md#57-trie-nodes, docs/internals/protocol.md#58-state-root).
  */
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-/** Rules of the reference node's default tracer that its recorded replies do not show (docs/protocol.md#9-traces). */
+/** Rules of the reference node's default tracer that its recorded replies do not show (docs/internals/protocol.md#9-traces). */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Hex } from '../../src/encoding/hex.ts'
 import { createNode, type Node } from '../../src/index.ts'

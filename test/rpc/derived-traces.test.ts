@@ -1,6 +1,6 @@
 /**
  * Gas, failures and numbers of steps of the trace cases, derived by hand from the assembly and the gas schedule
- * (docs/protocol.md). Inputs, outputs and values are compared with Anvil's in anvil-traces.test.ts.
+ * (docs/internals/protocol.md). Inputs, outputs and values are compared with Anvil's in anvil-traces.test.ts.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Hex } from '../../src/encoding/hex.ts'

@@ -1,6 +1,6 @@
 /**
- * Envelope, batches, limits and permission (docs/rpc-reference.md#2-requests,
- * docs/rpc-reference.md#131-transport-and-envelope).
+ * Envelope, batches, limits and permission (docs/internals/rpc-reference.md#2-requests,
+ * docs/internals/rpc-reference.md#131-transport-and-envelope).
  */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'

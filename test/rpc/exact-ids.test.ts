@@ -1,4 +1,4 @@
-/** Ids beyond 2^53 come back digit for digit (docs/rpc-reference.md#23-request-id). */
+/** Ids beyond 2^53 come back digit for digit (docs/internals/rpc-reference.md#23-request-id). */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { fakeEngine } from '../support/fake-engine.ts'

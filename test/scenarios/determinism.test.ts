@@ -37,7 +37,7 @@ const callsOf =
 
 /**
  * Hash of a block from its raw header of version 2: element 6 becomes the extension, the elements 17 to 19 go, and of the
- * parent-chain block only its header counts (docs/protocol.md#13-extension, docs/protocol.md#14-encodings).
+ * parent-chain block only its header counts (docs/internals/protocol.md#13-extension, docs/internals/protocol.md#14-encodings).
  */
 function blockHash(header: string): string {
   const elements = decodeRlp(header) as string[]

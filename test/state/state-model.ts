@@ -22,7 +22,7 @@ export function codeHashOf(code: Uint8Array): Hex {
   return code.length === 0 ? EMPTY_CODE_HASH : keccakHex(code)
 }
 
-/** Key of an account (docs/protocol.md#56-state-keys). */
+/** Key of an account (docs/internals/protocol.md#56-state-keys). */
 export function modelAccountKey(address: Hex): Uint8Array {
   const bytes = fromHex(address)
   return concat(oneByte(0), keccak256(bytes).subarray(0, 10), bytes)

@@ -88,15 +88,16 @@ export function brokenLinks(pages: Texts, exists: Exists): Finding[] {
   return findings
 }
 
-const CITATION = /(?<![\w/.-])docs\/[\w./-]+\.md(?:#[\p{L}\p{M}\p{Nd}\p{Pc}-]+)?/gu
+const CITATION =
+  /(?<![\w/.-])(?:\.\.\/)*(?:docs|fixtures|packages)\/[\w./-]+\.md(?:#[\p{L}\p{M}\p{Nd}\p{Pc}-]+)?/gu
 
-/** Citations of the form `docs/page.md#anchor` whose page or heading there is not. */
+/** Citations of the form `docs/page.md#anchor`, from the root or `../../docs/page.md`, whose page or heading is missing. */
 export function brokenCitations(texts: Texts, pages: Texts): Finding[] {
   const anchors = anchorsByPage(pages)
   const findings: Finding[] = []
   for (const [path, text] of texts) {
     for (const [cited] of text.matchAll(CITATION)) {
-      const [page = '', anchor] = cited.split('#', 2)
+      const [page = '', anchor] = cited.replace(/^(?:\.\.\/)+/, '').split('#', 2)
       const known = anchors.get(page)
       if (known === undefined || (anchor !== undefined && !known.has(anchor))) findings.push({ path, cited })
     }

@@ -1,4 +1,4 @@
-/** Entries of the local network's state trie, written by hand (docs/protocol.md#56-state-keys, docs/protocol.md#72-regtest-genesis). */
+/** Entries of the local network's state trie, written by hand (docs/internals/protocol.md#56-state-keys, docs/internals/protocol.md#72-regtest-genesis). */
 import { PRECOMPILE_ADDRESS } from '../../src/chain/config.ts'
 import {
   concat,

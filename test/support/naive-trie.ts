@@ -182,7 +182,7 @@ function encodeNode(node: TrieNode): EncodedNode {
   return node.encoded
 }
 
-/** A mutable map of byte strings with a root hash (docs/protocol.md#57-trie-nodes). Keeps everything in memory. */
+/** A mutable map of byte strings with a root hash (docs/internals/protocol.md#57-trie-nodes). Keeps everything in memory. */
 export class NaiveTrie {
   #root: TrieNode | undefined
 
@@ -214,7 +214,7 @@ export class NaiveTrie {
 
   /**
    * Bytes of the nodes from the one that holds `key` up to the root, those embedded in their parent included
-   * (docs/protocol.md#55-receipts); empty when the key has no value.
+   * (docs/internals/protocol.md#55-receipts); empty when the key has no value.
    */
   proof(key: Uint8Array): Uint8Array[] {
     return this.#path(key)

@@ -56,7 +56,7 @@ export function referenceChains(name: string): ReferenceChain[] {
 }
 
 const config = CHAINS.regtest
-/** State root of the regtest genesis by the reference node's trie (docs/protocol.md#72-regtest-genesis). */
+/** State root of the regtest genesis by the reference node's trie (docs/internals/protocol.md#72-regtest-genesis). */
 const GENESIS_STATE_ROOT = '0x9c13f6bf26a9d1b13b708b5da083cb8f4e948bb7f903174081ad95810d52723f'
 
 /** One difference between the reference node and this node. */

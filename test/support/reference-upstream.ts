@@ -51,7 +51,7 @@ export async function referenceUpstream({ old = false } = {}): Promise<Reference
         : { jsonrpc: '2.0', id, error }
     }
     const byHash = /^0x[0-9a-f]{64}$/i.test(String(params.at(-1)))
-    // docs/rpc-reference.md#31-block-parameters: a hash as text names no block for these two.
+    // docs/internals/rpc-reference.md#31-block-parameters: a hash as text names no block for these two.
     if (method === 'eth_getCode' && byHash) return { jsonrpc: '2.0', id, result: null }
     if (method === 'eth_call' && byHash) {
       return { jsonrpc: '2.0', id, error: { code: -32603, message: 'Internal server error' } }

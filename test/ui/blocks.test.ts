@@ -79,7 +79,7 @@ describeWith(CHROMIUM, 'the pages of blocks', () => {
     const payouts = page.getByRole('table', { name: 'REMASC payouts' })
     await payouts.waitFor()
     expect(await payouts.getByRole('row').count()).toBe(1 + logs.length)
-    // A fifth of the fee: docs/protocol.md#54-remasc-payout divides by the synthetic span 5, and labs get a fifth of that.
+    // A fifth of the fee: docs/internals/protocol.md#54-remasc-payout divides by the synthetic span 5, and labs get a fifth of that.
     const fee = 21_000n * 5_000_000_000n
     expect(await payouts.getByTitle(`${fee / 5n / 5n} wei`).count()).toBe(1)
     expect(await explorer.findings()).toEqual([])

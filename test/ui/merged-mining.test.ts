@@ -1,4 +1,4 @@
-/** The explorer's reading of proofs, on a real header of the test network (docs/protocol.md#19-test-vectors). */
+/** The explorer's reading of proofs, on a real header of the test network (docs/internals/protocol.md#19-test-vectors). */
 import { describe, expect, it } from 'vitest'
 import { CHAINS } from '../../src/chain/config.ts'
 import { decodeHeader } from '../../src/chain/header.ts'

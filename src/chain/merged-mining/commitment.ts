@@ -10,7 +10,7 @@ import {
   stateFrom,
 } from './sha256-midstate.ts'
 
-/** `RSKBLOCK:`, the marker before our hash (docs/protocol.md#21-coinbase). */
+/** `RSKBLOCK:`, the marker before our hash (docs/internals/protocol.md#21-coinbase). */
 export const TAG = new TextEncoder().encode('RSKBLOCK:')
 
 /** Bytes of the hash behind the tag. */
@@ -18,7 +18,7 @@ export const COMMITMENT_BYTES = 32
 
 /**
  * How many bytes of the merged-mining hash stay when fork detection data follow, and how many those are
- * (docs/protocol.md#15-hashes).
+ * (docs/internals/protocol.md#15-hashes).
  */
 export const FORK_DATA_PREFIX = 20
 export const FORK_DATA_BYTES = 12
@@ -48,7 +48,7 @@ export interface CompressedCoinbase {
 }
 
 /**
- * Shortens a serialized coinbase (without witness) to what a header keeps (docs/protocol.md#21-coinbase): the
+ * Shortens a serialized coinbase (without witness) to what a header keeps (docs/internals/protocol.md#21-coinbase): the
  * SHA-256 state up to the 64-byte block in which the last tag begins, and everything from there. Throws a
  * RangeError without a tag.
  */

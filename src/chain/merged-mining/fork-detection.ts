@@ -1,6 +1,6 @@
 /**
  * The 12 bytes by which parent-chain miners would notice a hidden branch of ours (RSKIP-110,
- * docs/protocol.md#15-hashes).
+ * docs/internals/protocol.md#15-hashes).
  */
 import { concat, EMPTY, fromBigIntFixed } from '../../encoding/bytes.ts'
 import { doubleSha256 } from '../../encoding/hash.ts'

@@ -12,7 +12,7 @@ function reversed(hash: Uint8Array): Uint8Array {
 
 /**
  * The merkle root (raw order) that a branch leads to from the coinbase's hash (raw order). Siblings stand
- * bottom up in display order (docs/protocol.md#22-merkle-proof). Throws a RangeError when the branch has an
+ * bottom up in display order (docs/internals/protocol.md#22-merkle-proof). Throws a RangeError when the branch has an
  * impossible length or hides a transaction.
  */
 export function rootOfBranch(coinbaseHash: Uint8Array, branch: Uint8Array): Uint8Array {

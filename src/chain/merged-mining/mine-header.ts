@@ -1,6 +1,6 @@
 /**
  * The proof search of a local miner: a parent-chain block with nothing but its coinbase
- * (docs/protocol.md#24-local-miners).
+ * (docs/internals/protocol.md#24-local-miners).
  */
 import { concat, EMPTY } from '../../encoding/bytes.ts'
 import { fromHex } from '../../encoding/hex.ts'

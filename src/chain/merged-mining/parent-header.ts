@@ -55,7 +55,7 @@ export function decodeParentHeader(bytes: Uint8Array): ParentHeader {
   }
 }
 
-/** The largest hash, read as an integer, that proves work of this difficulty (docs/protocol.md#23-proof-of-work). */
+/** The largest hash, read as an integer, that proves work of this difficulty (docs/internals/protocol.md#23-proof-of-work). */
 export function targetOf(difficulty: bigint): bigint {
   return 2n ** 256n / (difficulty <= 2n ? 3n : difficulty)
 }
@@ -67,7 +67,7 @@ export function hashValue(hash: Uint8Array): bigint {
 
 /**
  * Does a parent-chain header's hash prove work of our difficulty? Nothing else in it is looked at
- * (docs/protocol.md#23-proof-of-work).
+ * (docs/internals/protocol.md#23-proof-of-work).
  */
 export function meetsTarget(parentHeader: Uint8Array, difficulty: bigint): boolean {
   return hashValue(doubleSha256(parentHeader)) <= targetOf(difficulty)

@@ -1,4 +1,4 @@
-/** The proof of work inside our header: attaching one, and checking it (docs/protocol.md#2-merged-mining). */
+/** The proof of work inside our header: attaching one, and checking it (docs/internals/protocol.md#2-merged-mining). */
 import { equal } from '../../encoding/bytes.ts'
 import { doubleSha256 } from '../../encoding/hash.ts'
 import { fromHex, toHex } from '../../encoding/hex.ts'
@@ -26,7 +26,7 @@ export interface Solution {
   readonly parentHeader: Uint8Array
   /** The whole serialized coinbase, without witness. */
   readonly coinbase: Uint8Array
-  /** Siblings bottom up, display order (docs/protocol.md#22-merkle-proof). */
+  /** Siblings bottom up, display order (docs/internals/protocol.md#22-merkle-proof). */
   readonly merkleBranch: Uint8Array
 }
 
@@ -87,8 +87,8 @@ export type HeaderProof = Pick<Header, 'bitcoinHeader' | 'merkleProof' | 'coinba
 
 /**
  * Checks that work of a difficulty was done for a merged-mining hash (32 bytes): parent-chain header, target,
- * commitment in the coinbase, merkle branch (docs/protocol.md#21-coinbase, docs/protocol.md#22-merkle-proof,
- * docs/protocol.md#23-proof-of-work). Throws a NodeError `invalid-block` that names the rule broken first.
+ * commitment in the coinbase, merkle branch (docs/internals/protocol.md#21-coinbase, docs/internals/protocol.md#22-merkle-proof,
+ * docs/internals/protocol.md#23-proof-of-work). Throws a NodeError `invalid-block` that names the rule broken first.
  */
 export function checkWork(
   { bitcoinHeader, merkleProof, coinbaseTransaction }: HeaderProof,

@@ -16,10 +16,10 @@ import { checkWork } from './proof.ts'
 export interface MergedMiningProof {
   /**
    * `bitcoinMergedMiningMerkleProof`: 32-byte siblings bottom up, in display order
-   * (docs/protocol.md#22-merkle-proof).
+   * (docs/internals/protocol.md#22-merkle-proof).
    */
   readonly merkleProof: Uint8Array
-  /** `bitcoinMergedMiningCoinbaseTransaction`: the shortened coinbase (docs/protocol.md#21-coinbase). */
+  /** `bitcoinMergedMiningCoinbaseTransaction`: the shortened coinbase (docs/internals/protocol.md#21-coinbase). */
   readonly coinbaseTransaction: Uint8Array
 }
 
@@ -36,7 +36,7 @@ export interface VerifiedHeader {
   readonly difficulty: bigint
 }
 
-/** Positions in the list (docs/protocol.md#12-fields). */
+/** Positions in the list (docs/internals/protocol.md#12-fields). */
 const PARENT_HASH = 0
 const RECEIPTS_ROOT = 5
 const LOGS_BLOOM = 6
@@ -78,7 +78,7 @@ export function verifyMergedMining(
   chain: ChainName,
 ): VerifiedHeader {
   // 1. Take the list apart. Its length determines the version; from version 1 on an element repeats it
-  // (docs/protocol.md#12-fields, docs/protocol.md#14-encodings).
+  // (docs/internals/protocol.md#12-fields, docs/internals/protocol.md#14-encodings).
   const elements = elementsOf(rawHeader)
   const element = (position: number): Uint8Array => elements[position] as Uint8Array
   const layout = LAYOUTS[elements.length]
@@ -92,7 +92,7 @@ export function verifyMergedMining(
   const difficulty = toBigInt(element(DIFFICULTY))
 
   // 2. The hashed form. From version 1 on the extension hash stands for bloom, base event and edges
-  // (docs/protocol.md#13-extension).
+  // (docs/internals/protocol.md#13-extension).
   const hashed = elements.slice(0, hasUmmRoot ? UMM_ROOT + 1 : UMM_ROOT)
   if (version > 0) {
     const extension = [keccak256(element(LOGS_BLOOM))]
@@ -101,14 +101,14 @@ export function verifyMergedMining(
     hashed[LOGS_BLOOM] = encodeRlp([Uint8Array.of(version), keccak256(encodeRlp(extension))])
   }
 
-  // 3. The block's hash covers the parent-chain header; what miners commit to cannot (docs/protocol.md#15-hashes).
+  // 3. The block's hash covers the parent-chain header; what miners commit to cannot (docs/internals/protocol.md#15-hashes).
   const hash = keccak256(encodeRlp([...hashed, bitcoinHeader]))
   let commitment = keccak256(encodeRlp(hashed))
   const ummRoot = hasUmmRoot ? element(UMM_ROOT) : new Uint8Array(0)
   if (ummRoot.length > 0) commitment = keccak256(concat(commitment.subarray(0, FORK_DATA_PREFIX), ummRoot))
 
   // 4. From RSKIP-110 on the last 12 of its 32 bytes are fork detection data: the coinbase holds them
-  // (docs/protocol.md#15-hashes).
+  // (docs/internals/protocol.md#15-hashes).
   if (CHAINS[chain].rulesAt(number).forkDetection) {
     const prefix = commitment.subarray(0, FORK_DATA_PREFIX)
     const forkData = forkDataIn(coinbaseTransaction, prefix)

@@ -1,4 +1,4 @@
-/** Holds what executing a block gave against its header (docs/protocol.md#17-validity). */
+/** Holds what executing a block gave against its header (docs/internals/protocol.md#17-validity). */
 import type { Rules } from '../../chain/activations.ts'
 import type { Header } from '../../chain/header.ts'
 import { receiptsRoot } from '../../chain/receipt.ts'
@@ -37,7 +37,7 @@ export function resultMismatch(
   return { rule: 'receiptsRoot', message, expected: root, found: header.receiptsRoot }
 }
 
-/** The state root that the header of a block has by these rules (docs/protocol.md#58-state-root). */
+/** The state root that the header of a block has by these rules (docs/internals/protocol.md#58-state-root). */
 export function headerRootOf(committed: CommittedState, trie: StateTrie, { unifiedTrie }: Rules): Hex {
   return unifiedTrie ? committed.root : trie.orchidRoot(committed)
 }

@@ -186,7 +186,7 @@ export class Blockchain {
 
   /**
    * The update that inserting these blocks would make, each the child of the one before and none known yet; `undefined`
-   * when fork choice keeps the head (docs/protocol.md#33-fork-choice). Reads each block that the update would move.
+   * when fork choice keeps the head (docs/internals/protocol.md#33-fork-choice). Reads each block that the update would move.
    */
   planUpdate(branch: readonly ExecutedBlock[]): ChainUpdate | undefined {
     const tip = branch.at(-1)

@@ -1,4 +1,4 @@
-/** The fork detection data of a block, computed from its branch (RSKIP-110, docs/protocol.md#15-hashes). */
+/** The fork detection data of a block, computed from its branch (RSKIP-110, docs/internals/protocol.md#15-hashes). */
 import type { ChainConfig } from '../../chain/config.ts'
 import { type Header, hashForMergedMining } from '../../chain/header.ts'
 import { forkDetectionData } from '../../chain/merged-mining/fork-detection.ts'

@@ -1,6 +1,6 @@
 /**
  * Uncles: which known blocks the next block may include, and whether a block's uncles are valid
- * (docs/protocol.md#32-uncles).
+ * (docs/internals/protocol.md#32-uncles).
  */
 import type { Block } from '../../chain/block.ts'
 import { type Header, headerHash } from '../../chain/header.ts'

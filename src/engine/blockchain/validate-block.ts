@@ -23,8 +23,8 @@ interface Parts extends ChainAccess {
 }
 
 /**
- * Makes the validation: header, body, uncles, fork detection data, then execution (docs/protocol.md#17-validity,
- * docs/protocol.md#32-uncles, docs/protocol.md#5-execution-and-state). Its result can be inserted. It throws
+ * Makes the validation: header, body, uncles, fork detection data, then execution (docs/internals/protocol.md#17-validity,
+ * docs/internals/protocol.md#32-uncles, docs/internals/protocol.md#5-execution-and-state). Its result can be inserted. It throws
  * `invalid-block` with the first rule violated, an unknown parent among them. Calls must not overlap.
  */
 export function createBlockValidation(parts: Parts): (block: Block) => Promise<BlockWithState> {

@@ -31,7 +31,7 @@ function isPlain({ name, isKept }: Snapshot): boolean {
   return name === undefined && !isKept
 }
 
-/** The snapshots of a node, numbered from 1 (docs/rpc-reference.md#712-evm), `MAX_SNAPSHOTS` at most. */
+/** The snapshots of a node, numbered from 1 (docs/internals/rpc-reference.md#712-evm), `MAX_SNAPSHOTS` at most. */
 export class Snapshots {
   /** In ascending order. */
   readonly #taken = new Map<number, Snapshot>()

@@ -16,7 +16,7 @@ export interface AccountEdit {
   readonly storage?: ReadonlyMap<bigint, bigint>
 }
 
-/** Maximum nonce of a transaction (docs/protocol.md#45-pool-admission). */
+/** Maximum nonce of a transaction (docs/internals/protocol.md#45-pool-admission). */
 const MAX_NONCE = 2n ** 64n - 1n
 
 /**

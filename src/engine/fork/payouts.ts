@@ -6,7 +6,7 @@ import type { RemoteChain } from '../../state/remote/model.ts'
 import type { BlockHistory } from '../../store/block-store.ts'
 import { messageOf } from '../../store/identity.ts'
 
-/** A payout looks at the block that matures and as many above it (docs/protocol.md#54-remasc-payout). */
+/** A payout looks at the block that matures and as many above it (docs/internals/protocol.md#54-remasc-payout). */
 const ABOVE = 7
 /** Blocks of which headers are fetched ahead: about as many calls as one request to the reference node may have. */
 const AHEAD = 48

@@ -15,7 +15,7 @@ const ATTEMPTS_PER_SLICE = 20_000
 const MAX_LOCAL_DIFFICULTY = 2n ** 32n
 
 /**
- * The 12 bytes of fork detection data in a block's proof (RSKIP-110, docs/protocol.md#15-hashes); `undefined` where the
+ * The 12 bytes of fork detection data in a block's proof (RSKIP-110, docs/internals/protocol.md#15-hashes); `undefined` where the
  * rules require none.
  */
 export function forkDetectionOf(
@@ -47,7 +47,7 @@ export function completeBlock(
 export type Miner = (built: BuiltBlock, branch?: BlockReader) => Promise<ExecutedBlock>
 
 /**
- * Makes the miner (docs/protocol.md#24-local-miners). Throws `mining-refused` when the difficulty is too high for one
+ * Makes the miner (docs/internals/protocol.md#24-local-miners). Throws `mining-refused` when the difficulty is too high for one
  * process, or when `isClosing` during the search.
  */
 export function createMiner(chain: ChainAccess, isClosing: () => boolean): Miner {

@@ -21,7 +21,7 @@ export interface Pending {
   discard(): void
 }
 
-/** `build` makes the block that would be mined now. A pending block has no extra data (docs/protocol.md#18-extra-data). */
+/** `build` makes the block that would be mined now. A pending block has no extra data (docs/internals/protocol.md#18-extra-data). */
 export function createPending(
   config: ChainConfig,
   build: (extraData: Uint8Array) => Promise<BuiltBlock>,

@@ -22,7 +22,7 @@ export interface SolvedWork {
 export interface Solutions {
   /**
    * Verifies a parent-chain block that commits to one of the cached works by the last tag in its coinbase. Throws
-   * `mining-refused` with the reference node's text (docs/rpc-reference.md#713-mining).
+   * `mining-refused` with the reference node's text (docs/internals/rpc-reference.md#713-mining).
    */
   verify(solution: Solution): SolvedWork
   /**

@@ -9,18 +9,18 @@ import type { MiningWork } from '../model.ts'
 import type { BuiltBlock } from './builder.ts'
 import { forkDetectionOf } from './miner.ts'
 
-/** Number of cached works; proofs of older ones are refused (docs/protocol.md#25-mining-work). */
+/** Number of cached works; proofs of older ones are refused (docs/internals/protocol.md#25-mining-work). */
 const CACHED_WORKS = 20
 
 /**
  * Work is rebuilt after this many seconds even when nothing changed, so that its timestamp stays near the
- * clock (docs/protocol.md#24-local-miners).
+ * clock (docs/internals/protocol.md#24-local-miners).
  */
 const REFRESH_SECONDS = 60
 
 /**
  * Miners are notified again when the fees exceed this percentage of those last notified
- * (docs/protocol.md#25-mining-work).
+ * (docs/internals/protocol.md#25-mining-work).
  */
 const NOTIFY_FEES_PERCENT = 110n
 

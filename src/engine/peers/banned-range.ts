@@ -1,4 +1,4 @@
-/** A ban: an address, or with `/bits` the range of its network prefix (docs/rpc-reference.md#716-sco). */
+/** A ban: an address, or with `/bits` the range of its network prefix (docs/internals/rpc-reference.md#716-sco). */
 import { isIP, isIPv4, SocketAddress } from 'node:net'
 import { isLoopback, plainAddress } from '../../options/addresses.ts'
 

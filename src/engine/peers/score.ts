@@ -1,6 +1,6 @@
 /** Event counters and score of a caller, by the rules of the reference node's peer scoring. */
 
-/** Events of a caller; the names are those of the counters (docs/rpc-reference.md#611-other-objects). */
+/** Events of a caller; the names are those of the counters (docs/internals/rpc-reference.md#611-other-objects). */
 export const PEER_EVENTS = [
   'successfulHandshakes',
   'failedHandshakes',

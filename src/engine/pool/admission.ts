@@ -18,14 +18,14 @@ export interface AdmissionOptions {
   /** Number of nonces, from the account's on, that a sender may use; the reference node's 16 unless given. */
   readonly accountSlots?: number
   /**
-   * Apply the reference node's rate limit per sender (docs/protocol.md#45-pool-admission); false unless given.
+   * Apply the reference node's rate limit per sender (docs/internals/protocol.md#45-pool-admission); false unless given.
    */
   readonly accountQuota?: boolean
   /** Fixed fields of the next header; none unless given. */
   readonly headerOverrides?: () => HeaderOverrides
 }
 
-/** The admission rules of a pool. Reasons are the reference node's texts (docs/rpc-reference.md#75-sending). */
+/** The admission rules of a pool. Reasons are the reference node's texts (docs/internals/rpc-reference.md#75-sending). */
 export interface Admission {
   /** Why a transaction may not enter the pool, or `undefined`. */
   refusal(transaction: Transaction, account: Account | undefined, head: ExecutedBlock): string | undefined

@@ -31,7 +31,7 @@ interface Head {
 
 /**
  * Equal prices go by arrival: the reference node leaves their order undefined
- * (docs/protocol.md#46-transaction-order), and the order of arrival is the same in every run.
+ * (docs/internals/protocol.md#46-transaction-order), and the order of arrival is the same in every run.
  */
 function isBetter({ arrived: a }: Head, { arrived: b }: Head): boolean {
   const priceA = a.transaction.gasPrice

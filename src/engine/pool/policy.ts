@@ -49,7 +49,7 @@ export function sizeRefusal(bytes: number): string {
 
 /**
  * Why the pool does not accept this transaction, even as a queued one (checks 3 to 15 of
- * docs/rpc-reference.md#75-sending; docs/protocol.md#45-pool-admission), or `undefined`.
+ * docs/internals/rpc-reference.md#75-sending; docs/internals/protocol.md#45-pool-admission), or `undefined`.
  */
 export function refusalOf(transaction: Transaction, context: PolicyContext): string | undefined {
   const { minimumGasPrice, account, maxTransactionGas, accountSlots, rules = CHAIN_RULES } = context

@@ -63,7 +63,7 @@ export class Pool {
 
   /**
    * Adds a transaction, validated against the head and the state after it. Throws `transaction-refused` with the
-   * reference node's text (docs/rpc-reference.md#75-sending). A queued nonce holds one transaction, the latest.
+   * reference node's text (docs/internals/rpc-reference.md#75-sending). A queued nonce holds one transaction, the latest.
    */
   add(transaction: Transaction, head: ExecutedBlock, state: StateReader): Added {
     const { hash, from, nonce } = transaction

@@ -1,6 +1,6 @@
 /**
  * The account quota of the reference node: each sender earns virtual gas over time and spends it by sending
- * (docs/protocol.md#45-pool-admission).
+ * (docs/internals/protocol.md#45-pool-admission).
  */
 import type { Transaction } from '../../chain/transaction.ts'
 import type { Hex } from '../../encoding/hex.ts'

@@ -1,4 +1,4 @@
-/** Suggested gas price and hash rates, computed from recent blocks (docs/rpc-reference.md#72-chain). */
+/** Suggested gas price and hash rates, computed from recent blocks (docs/internals/rpc-reference.md#72-chain). */
 import type { Hex } from '../../encoding/hex.ts'
 import type { ChainAccess } from '../blockchain/ancestry.ts'
 import type { HeaderOverrides } from '../model.ts'

@@ -66,7 +66,7 @@ function tooManyLogs(maxLogs: number, tooMany: LogQuery['tooMany']): NodeError {
   return tooMany?.() ?? new NodeError('log-limit', `Filter returned more than ${maxLogs} logs.`)
 }
 
-/** Makes the log query. It throws `log-limit` (docs/rpc-reference.md#77-filters-and-logs). */
+/** Makes the log query. It throws `log-limit` (docs/internals/rpc-reference.md#77-filters-and-logs). */
 export function createLogs({
   blockchain,
   blocks,

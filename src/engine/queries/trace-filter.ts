@@ -1,4 +1,4 @@
-/** Flat traces of transactions between given accounts, page by page (docs/rpc-reference.md#710-trace). */
+/** Flat traces of transactions between given accounts, page by page (docs/internals/rpc-reference.md#710-trace). */
 import { LRUCache } from 'lru-cache'
 import type { ExecutedBlock } from '../../chain/block.ts'
 import { REMASC_SENDER } from '../../chain/config.ts'

@@ -36,7 +36,7 @@ export interface AccountsOptions {
 const DEFAULT_COUNT = 10
 const MINER_SECRET = 'regtest_miner_secret_please_change'
 
-/** Keys of the reference node's local accounts: the keccak-256 of a text (docs/rpc-reference.md#9-local-chain). */
+/** Keys of the reference node's local accounts: the keccak-256 of a text (docs/internals/rpc-reference.md#9-local-chain). */
 function keyOf(secret: string): Uint8Array {
   return keccak256(new TextEncoder().encode(secret))
 }

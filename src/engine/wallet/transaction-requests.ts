@@ -14,7 +14,7 @@ import type { TransactionRequest } from '../model.ts'
 import type { Pool } from '../pool/pool.ts'
 import type { Accounts } from './accounts.ts'
 
-/** Gas limit of a request without one (docs/rpc-reference.md#75-sending). */
+/** Gas limit of a request without one (docs/internals/rpc-reference.md#75-sending). */
 const DEFAULT_SEND_GAS = 90_000n
 
 interface Parts {

@@ -7,7 +7,7 @@ import { type Accounts, accountsOf } from './accounts.ts'
 import type { KeyStore, StoredKey } from './key-store.ts'
 
 /**
- * Accounts that can be created, unlocked and locked (docs/rpc-reference.md#714-personal). A disabled wallet is empty,
+ * Accounts that can be created, unlocked and locked (docs/internals/rpc-reference.md#714-personal). A disabled wallet is empty,
  * and its methods must not be called.
  */
 export interface Wallet extends Accounts {
@@ -36,7 +36,7 @@ export interface WalletCopy {
   readonly encrypted: readonly StoredKey[]
 }
 
-/** Default time that an account stays unlocked, milliseconds (docs/rpc-reference.md#714-personal). */
+/** Default time that an account stays unlocked, milliseconds (docs/internals/rpc-reference.md#714-personal). */
 export const UNLOCK_MS = 1_800_000
 
 /** What a wallet needs. */

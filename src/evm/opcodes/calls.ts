@@ -1,6 +1,6 @@
 /**
- * Calls, creations, destruction: 0xf0 to 0xf2, 0xf4, 0xf5, 0xfa, 0xff (docs/protocol.md#62-gas-schedule,
- * docs/protocol.md#63-calls-and-creations).
+ * Calls, creations, destruction: 0xf0 to 0xf2, 0xf4, 0xf5, 0xfa, 0xff (docs/internals/protocol.md#62-gas-schedule,
+ * docs/internals/protocol.md#63-calls-and-creations).
  */
 import { EMPTY_ACCOUNT, withBalance } from '../../chain/account.ts'
 import { MAX_INITCODE_SIZE } from '../../chain/transaction.ts'
@@ -56,7 +56,7 @@ function open(frame: Frame, offset: bigint, length: bigint): number {
   return Number(offset)
 }
 
-/** How calls were made at earlier heights (docs/protocol.md#75-activation). */
+/** How calls were made at earlier heights (docs/internals/protocol.md#75-activation). */
 interface EarlierCalls {
   /** Before RSKIP-103, STATICCALL takes a value from the stack and transfers it. */
   readonly staticTakesValue?: boolean

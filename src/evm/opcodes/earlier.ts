@@ -1,4 +1,4 @@
-/** The opcodes of heights at which not every rule is in force (docs/protocol.md#75-activation). */
+/** The opcodes of heights at which not every rule is in force (docs/internals/protocol.md#75-activation). */
 
 import { EMPTY_CODE_HASH } from '../../chain/account.ts'
 import type { IsActive } from '../../chain/activations.ts'

@@ -7,7 +7,7 @@ import type { Frame } from '../frame.ts'
 /** One opcode. The loop charges `fee` and checks the stack before `run`. */
 export interface Operation {
   readonly code: number
-  /** As the chain's own traces name it (docs/protocol.md#61-opcodes). */
+  /** As the chain's own traces name it (docs/internals/protocol.md#61-opcodes). */
   readonly name: string
   /** Gas whatever the operands; `run` charges the rest. */
   readonly fee: number

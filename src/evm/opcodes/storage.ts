@@ -5,7 +5,7 @@ import type { Frame } from '../frame.ts'
 import { GAS, REFUND } from '../gas-schedule.ts'
 import { type Operation, operation, STATE_TICKS } from './operation.ts'
 
-/** Flat prices, no net metering, no sentry for the last 2,300 gas (docs/protocol.md#62-gas-schedule). */
+/** Flat prices, no net metering, no sentry for the last 2,300 gas (docs/internals/protocol.md#62-gas-schedule). */
 function store(frame: Frame): void {
   frame.forbidStatic()
   const { journal } = frame.session

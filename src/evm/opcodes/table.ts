@@ -30,7 +30,7 @@ export interface OpcodeTable {
   readonly names: readonly (string | undefined)[]
 }
 
-/** Every opcode of the chain (docs/protocol.md#61-opcodes). */
+/** Every opcode of the chain (docs/internals/protocol.md#61-opcodes). */
 export const OPERATIONS: readonly Operation[] = [
   ...ARITHMETIC,
   ...ENVIRONMENT,

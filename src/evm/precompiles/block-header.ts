@@ -10,7 +10,7 @@ import { type AncestorBlock, PrecompileFailure } from './precompile.ts'
 /** How far back the contract looks, in blocks. */
 const MAX_DEPTH = 4000
 const HASH_LENGTH = 32
-/** Element of the gas limit in a header's list (docs/protocol.md#12-fields). */
+/** Element of the gas limit in a header's list (docs/internals/protocol.md#12-fields). */
 const GAS_LIMIT_ELEMENT = 9
 
 type Field = (ancestor: AncestorBlock, args: readonly bigint[]) => Uint8Array

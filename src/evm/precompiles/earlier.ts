@@ -1,4 +1,4 @@
-/** The precompiled contracts of heights at which not every rule is in force (docs/protocol.md#75-activation). */
+/** The precompiled contracts of heights at which not every rule is in force (docs/internals/protocol.md#75-activation). */
 import type { IsActive } from '../../chain/activations.ts'
 import { PRECOMPILE_ADDRESS as AT } from '../../chain/config.ts'
 import { PRECOMPILE_RULES } from '../../chain/precompile-accounts.ts'

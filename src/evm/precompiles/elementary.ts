@@ -1,6 +1,6 @@
 /**
  * The four oldest precompiled contracts: signature recovery, two hashes and the copy
- * (docs/protocol.md#65-precompiled-contracts).
+ * (docs/internals/protocol.md#65-precompiled-contracts).
  */
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { ripemd160 } from '@noble/hashes/legacy.js'

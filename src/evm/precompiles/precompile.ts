@@ -20,7 +20,7 @@ export interface PrecompileStorage {
   bytes(slot: bigint): Uint8Array
   /**
    * Sets a cell; no bytes remove it. Possible in a static call too, as in the reference node
-   * (docs/protocol.md#66-bridge).
+   * (docs/internals/protocol.md#66-bridge).
    */
   setBytes(slot: bigint, bytes: Uint8Array): void
 }
@@ -61,7 +61,7 @@ export type Chunks = Generator<undefined, Uint8Array, undefined>
 
 /**
  * Gas charged before a precompiled contract runs, also when it then fails
- * (docs/protocol.md#65-precompiled-contracts, RSKIP-197).
+ * (docs/internals/protocol.md#65-precompiled-contracts, RSKIP-197).
  */
 export type PrecompileGas = (input: Uint8Array, env: PrecompileEnvironment) => bigint
 

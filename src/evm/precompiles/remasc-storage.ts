@@ -1,5 +1,5 @@
 /**
- * The storage of REMASC (docs/protocol.md#54-remasc-payout): cells named in ASCII, each held as a word.
+ * The storage of REMASC (docs/internals/protocol.md#54-remasc-payout): cells named in ASCII, each held as a word.
  * Numbers are the minimal big-endian bytes of their word, and so is `siblings`, RLP of a list that is always empty.
  */
 import { PRECOMPILE_ADDRESS } from '../../chain/config.ts'

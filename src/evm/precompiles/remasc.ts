@@ -1,6 +1,6 @@
 /**
  * 0x01000008 as a called contract: it returns its state, and pays only in the last transaction of a block
- * (docs/protocol.md#54-remasc-payout).
+ * (docs/internals/protocol.md#54-remasc-payout).
  */
 import { equal, fromBigInt } from '../../encoding/bytes.ts'
 import { keccak256 } from '../../encoding/hash.ts'

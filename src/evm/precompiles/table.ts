@@ -1,4 +1,4 @@
-/** The precompiled contracts of the chain (docs/protocol.md#65-precompiled-contracts): a row for each. */
+/** The precompiled contracts of the chain (docs/internals/protocol.md#65-precompiled-contracts): a row for each. */
 import { PRECOMPILE_ADDRESS } from '../../chain/config.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { blake2f, blake2fGas } from './blake2f.ts'

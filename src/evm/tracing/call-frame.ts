@@ -52,7 +52,7 @@ export interface FrameFailure {
   /**
    * `reverted`: by REVERT, the payload is the frame's output. `failed`: an exception, all gas of the frame
    * lost. `refused`: never started, because of its depth or the caller's balance
-   * (docs/protocol.md#63-calls-and-creations); the caller keeps its gas.
+   * (docs/internals/protocol.md#63-calls-and-creations); the caller keeps its gas.
    */
   readonly kind: 'reverted' | 'failed' | 'refused'
   /** Readable: `out of gas`, `revert not the owner`, `transaction reverted` when the payload holds no text. */

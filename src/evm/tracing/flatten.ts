@@ -1,6 +1,6 @@
 /**
  * A call tree as the flat list of the reference node: parents before children, each with its path
- * (docs/rpc-reference.md#68-flat-trace).
+ * (docs/internals/rpc-reference.md#68-flat-trace).
  */
 import type { CallFrame } from './call-frame.ts'
 

@@ -1,4 +1,4 @@
-/** The slots of a frame's contract as the reference node's default tracer lists them (docs/protocol.md#9-traces). */
+/** The slots of a frame's contract as the reference node's default tracer lists them (docs/internals/protocol.md#9-traces). */
 import { cellWord } from '../../state/state-keys.ts'
 import { SLOAD, SSTORE } from './running-step.ts'
 import type { ListedSlots } from './step.ts'

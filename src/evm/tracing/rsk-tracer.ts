@@ -1,4 +1,4 @@
-/** What the reference node's default tracer records: steps, storage, calls without code (docs/protocol.md#9-traces). */
+/** What the reference node's default tracer records: steps, storage, calls without code (docs/internals/protocol.md#9-traces). */
 import type { Hex } from '../../encoding/hex.ts'
 import { FAILURE } from '../frame.ts'
 import { CHAIN_RULES } from '../rules.ts'

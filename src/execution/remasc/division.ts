@@ -1,4 +1,4 @@
-/** Who gets how much of a reward: arithmetic only (docs/protocol.md#54-remasc-payout). All amounts in wei. */
+/** Who gets how much of a reward: arithmetic only (docs/internals/protocol.md#54-remasc-payout). All amounts in wei. */
 import { REMASC_DIVISORS } from '../../chain/remasc-parameters.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import type { Sibling } from './siblings.ts'

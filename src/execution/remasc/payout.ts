@@ -1,6 +1,6 @@
 /**
  * What REMASC does at the end of each block: mature fees into the pot, a part of the pot out
- * (docs/protocol.md#54-remasc-payout).
+ * (docs/internals/protocol.md#54-remasc-payout).
  */
 import { EMPTY_ACCOUNT, withBalance } from '../../chain/account.ts'
 import { type ChainConfig, PRECOMPILE_ADDRESS } from '../../chain/config.ts'

@@ -1,6 +1,6 @@
 /**
  * The transaction that ends every block: collected fees go to REMASC, which then runs
- * (docs/protocol.md#53-remasc-transaction).
+ * (docs/internals/protocol.md#53-remasc-transaction).
  */
 import { EMPTY_ACCOUNT, withBalance, withNonce } from '../../chain/account.ts'
 import { type ChainConfig, PRECOMPILE_ADDRESS, REMASC_SENDER } from '../../chain/config.ts'
@@ -14,7 +14,7 @@ import { payRemasc } from './payout.ts'
 
 /**
  * Credits the block's fees (wei) to REMASC, bumps the odd sender's nonce and pays what is due. A tracer
- * receives one call to the contract, and one from it for each payment (docs/protocol.md#9-traces).
+ * receives one call to the contract, and one from it for each payment (docs/internals/protocol.md#9-traces).
  */
 export function applyRemascTransaction(
   state: Overlay,

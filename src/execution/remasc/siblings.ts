@@ -6,7 +6,7 @@ import type { Hex } from '../../encoding/hex.ts'
 import type { BlockEnvironment } from '../../evm/message.ts'
 import type { AncestorBlock } from '../../evm/precompiles/precompile.ts'
 
-/** An uncle is named at most this many blocks above it (docs/protocol.md#32-uncles). */
+/** An uncle is named at most this many blocks above it (docs/internals/protocol.md#32-uncles). */
 const GENERATIONS = 7
 
 /** A block beside the chain. */

@@ -9,7 +9,7 @@ export interface ChainStep {
   readonly removed: boolean
 }
 
-/** First what left, then what came, each in ascending order (docs/rpc-reference.md#78-subscriptions). */
+/** First what left, then what came, each in ascending order (docs/internals/rpc-reference.md#78-subscriptions). */
 export function chainSteps({ removed, added }: ChainUpdate): ChainStep[] {
   return [
     ...[...removed].reverse().map((block) => ({ block, removed: true })),

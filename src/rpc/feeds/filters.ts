@@ -1,6 +1,6 @@
 /**
  * Filters on logs, blocks and pending transactions, which callers poll; one that is not polled expires
- * (docs/rpc-reference.md#77-filters-and-logs).
+ * (docs/internals/rpc-reference.md#77-filters-and-logs).
  */
 import { prepare } from '../../chain/log-filter.ts'
 import { type Hex, toHex } from '../../encoding/hex.ts'

@@ -1,6 +1,6 @@
 /**
  * Subscriptions: notifications about changes of the chain and the pool
- * (docs/rpc-reference.md#78-subscriptions).
+ * (docs/internals/rpc-reference.md#78-subscriptions).
  */
 import type { ExecutedBlock } from '../../chain/block.ts'
 import { bloomMightMatch, prepare } from '../../chain/log-filter.ts'

@@ -1,4 +1,4 @@
-/** Blocks, headers, receipts and transactions as the chain encodes them (docs/protocol.md#14-encodings). */
+/** Blocks, headers, receipts and transactions as the chain encodes them (docs/internals/protocol.md#14-encodings). */
 import { z } from 'zod'
 import { encodeBlock } from '../../chain/block.ts'
 import { encodeHeader } from '../../chain/header.ts'

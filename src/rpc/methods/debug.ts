@@ -1,6 +1,6 @@
 /**
  * Traces of single transactions, of blocks and of calls, by a tracer of the caller's choice
- * (docs/rpc-reference.md#711-debug).
+ * (docs/internals/rpc-reference.md#711-debug).
  */
 import { z } from 'zod'
 import type { ExecutedBlock } from '../../chain/block.ts'

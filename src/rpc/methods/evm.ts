@@ -1,4 +1,4 @@
-/** The `evm_` methods of a development node: snapshots, clock, mining on request (docs/rpc-reference.md#712-evm). */
+/** The `evm_` methods of a development node: snapshots, clock, mining on request (docs/internals/rpc-reference.md#712-evm). */
 import { z } from 'zod'
 import { type Block, decodeBlock } from '../../chain/block.ts'
 import type { ChainConfig } from '../../chain/config.ts'

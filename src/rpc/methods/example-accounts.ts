@@ -2,7 +2,7 @@
 
 /**
  * In the order of `eth_accounts`: those of the texts `cow`, `cow1` to `cow9`, then the miner's
- * (docs/rpc-reference.md#9-local-chain).
+ * (docs/internals/rpc-reference.md#9-local-chain).
  */
 export const LOCAL_ACCOUNTS = [
   '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826',

@@ -1,5 +1,5 @@
 /**
- * Raw data of the chain for bridges and light clients (docs/rpc-reference.md#79-raw-chain-data); each method
+ * Raw data of the chain for bridges and light clients (docs/internals/rpc-reference.md#79-raw-chain-data); each method
  * also under its `rsk_` name.
  */
 import { z } from 'zod'

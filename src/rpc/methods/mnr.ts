@@ -1,6 +1,6 @@
 /**
  * Merged mining from outside: work is taken, and parent-chain blocks come back in three forms
- * (docs/rpc-reference.md#713-mining).
+ * (docs/internals/rpc-reference.md#713-mining).
  */
 import { z } from 'zod'
 import { branchFromHashes, branchFromPartialTree } from '../../chain/merged-mining/merkle-branch.ts'

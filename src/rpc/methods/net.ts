@@ -1,4 +1,4 @@
-/** The `net_` methods: this node talks to no peers (docs/rpc-reference.md#71-web3-net-rpc). */
+/** The `net_` methods: this node talks to no peers (docs/internals/rpc-reference.md#71-web3-net-rpc). */
 import { z } from 'zod'
 import { toQuantity } from '../../encoding/hex.ts'
 import { method } from '../method.ts'

@@ -1,4 +1,4 @@
-/** The `personal_` methods: accounts, their passphrases, and signing with them (docs/rpc-reference.md#714-personal). */
+/** The `personal_` methods: accounts, their passphrases, and signing with them (docs/internals/rpc-reference.md#714-personal). */
 import { z } from 'zod'
 import { personalMessageHash, recoverSigner, signHash } from '../../chain/message-signature.ts'
 import { type Hex, toHex } from '../../encoding/hex.ts'

@@ -1,6 +1,6 @@
 /**
  * The `sco_` methods: scores of callers on other machines, and bans
- * (docs/rpc-reference.md#716-sco).
+ * (docs/internals/rpc-reference.md#716-sco).
  */
 import { isIP } from 'node:net'
 import { z } from 'zod'

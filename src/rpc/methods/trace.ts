@@ -1,4 +1,4 @@
-/** Flat traces of blocks and transactions (docs/rpc-reference.md#710-trace). */
+/** Flat traces of blocks and transactions (docs/internals/rpc-reference.md#710-trace). */
 import { z } from 'zod'
 import type { Hex } from '../../encoding/hex.ts'
 import type { TransactionTrace } from '../../engine/queries/replay.ts'

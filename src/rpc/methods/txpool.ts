@@ -1,6 +1,6 @@
 /**
  * The `txpool_` methods: what waits for a block, runnable (pending) or behind a gap of nonces (queued)
- * (docs/rpc-reference.md#715-txpool).
+ * (docs/internals/rpc-reference.md#715-txpool).
  */
 import { z } from 'zod'
 import type { Transaction } from '../../chain/transaction.ts'

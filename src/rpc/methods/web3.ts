@@ -1,4 +1,4 @@
-/** The `web3_` methods (docs/rpc-reference.md#71-web3-net-rpc). */
+/** The `web3_` methods (docs/internals/rpc-reference.md#71-web3-net-rpc). */
 import { z } from 'zod'
 import { keccakHex } from '../../encoding/hash.ts'
 import { fromHex } from '../../encoding/hex.ts'

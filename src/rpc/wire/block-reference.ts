@@ -1,6 +1,6 @@
 /**
- * How a caller names a block, family by family (docs/rpc-reference.md#31-block-parameters,
- * docs/rpc-reference.md#32-eip-1898): each method takes one of these.
+ * How a caller names a block, family by family (docs/internals/rpc-reference.md#31-block-parameters,
+ * docs/internals/rpc-reference.md#32-eip-1898): each method takes one of these.
  */
 import { z } from 'zod'
 import type { Hex } from '../../encoding/hex.ts'

@@ -1,4 +1,4 @@
-/** Blocks and uncles on the wire (docs/rpc-reference.md#61-block). */
+/** Blocks and uncles on the wire (docs/internals/rpc-reference.md#61-block). */
 import { z } from 'zod'
 import { type Block, blockSize, type ExecutedBlock } from '../../chain/block.ts'
 import type { ChainConfig } from '../../chain/config.ts'
@@ -10,7 +10,7 @@ import { MOST_AS_OBJECTS, type WrittenJson, writtenArray, writtenObject } from '
 import { AddressText, BloomText, DataText, HashText, QuantityText } from './scalars.ts'
 import { TransactionObject, toRpcTransaction, transactionText } from './transaction.ts'
 
-/** How an imported block is reported: the new head, a block beside the chain, or known already (docs/protocol.md#8-reorganisation). */
+/** How an imported block is reported: the new head, a block beside the chain, or known already (docs/internals/protocol.md#8-reorganisation). */
 export const IMPORT_RESULTS = {
   best: 'IMPORTED_BEST',
   side: 'IMPORTED_NOT_BEST',

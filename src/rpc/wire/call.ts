@@ -1,6 +1,6 @@
 /**
- * Messages and transactions to send, as callers describe them (docs/rpc-reference.md#74-calls-and-estimates,
- * docs/rpc-reference.md#75-sending).
+ * Messages and transactions to send, as callers describe them (docs/internals/rpc-reference.md#74-calls-and-estimates,
+ * docs/internals/rpc-reference.md#75-sending).
  */
 import type { Hex } from '../../encoding/hex.ts'
 import type { CallRequest } from '../../execution/request.ts'

@@ -1,4 +1,4 @@
-/** Headers as subscribers to `newHeads` get them (docs/rpc-reference.md#66-header-notification). */
+/** Headers as subscribers to `newHeads` get them (docs/internals/rpc-reference.md#66-header-notification). */
 import { z } from 'zod'
 import type { ExecutedBlock } from '../../chain/block.ts'
 import { toHex, toQuantity } from '../../encoding/hex.ts'

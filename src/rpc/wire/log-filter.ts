@@ -1,4 +1,4 @@
-/** The filter of log queries (docs/rpc-reference.md#77-filters-and-logs). */
+/** The filter of log queries (docs/internals/rpc-reference.md#77-filters-and-logs). */
 import type { Hex } from '../../encoding/hex.ts'
 import { arrayOf, type Decoded, either, mapped, object, orNull, type Parameter } from '../parameter.ts'
 import { type BlockArgument, LogBlock } from './block-reference.ts'

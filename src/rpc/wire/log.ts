@@ -1,4 +1,4 @@
-/** Logs on the wire (docs/rpc-reference.md#64-log); `removed` everywhere but in receipts. */
+/** Logs on the wire (docs/internals/rpc-reference.md#64-log); `removed` everywhere but in receipts. */
 import { z } from 'zod'
 import type { Log } from '../../chain/receipt.ts'
 import { type Hex, toHex, toQuantity } from '../../encoding/hex.ts'

@@ -1,5 +1,5 @@
 /**
- * The state override set of `eth_call` (docs/rpc-reference.md#74-calls-and-estimates); every refusal names
+ * The state override set of `eth_call` (docs/internals/rpc-reference.md#74-calls-and-estimates); every refusal names
  * the field.
  */
 import { type Hex, isHexDigits } from '../../encoding/hex.ts'

@@ -1,4 +1,4 @@
-/** Transactions as the pool's own methods show them (docs/rpc-reference.md#715-txpool). */
+/** Transactions as the pool's own methods show them (docs/internals/rpc-reference.md#715-txpool). */
 import { z } from 'zod'
 import type { Transaction } from '../../chain/transaction.ts'
 import { fromBigIntSigned } from '../../encoding/bytes.ts'

@@ -1,4 +1,4 @@
-/** Receipts on the wire (docs/rpc-reference.md#63-receipt). */
+/** Receipts on the wire (docs/internals/rpc-reference.md#63-receipt). */
 import { z } from 'zod'
 import { contractAddress } from '../../chain/transaction.ts'
 import { toHex, toQuantity } from '../../encoding/hex.ts'

@@ -1,6 +1,6 @@
 /**
- * The scalars of the wire: how parameters are decoded (docs/rpc-reference.md#3-parameter-types) and what results
- * look like (docs/rpc-reference.md#5-encodings).
+ * The scalars of the wire: how parameters are decoded (docs/internals/rpc-reference.md#3-parameter-types) and what results
+ * look like (docs/internals/rpc-reference.md#5-encodings).
  */
 import { z } from 'zod'
 import { fromHex, type Hex, isHexDigits } from '../../encoding/hex.ts'
@@ -153,7 +153,7 @@ export const StoragePosition: Parameter<bigint> = scalar({
   refusal: quantityRefusal,
 })
 
-/** A JSON scalar as the text that the reference node makes of it (docs/rpc-reference.md#3-parameter-types). */
+/** A JSON scalar as the text that the reference node makes of it (docs/internals/rpc-reference.md#3-parameter-types). */
 export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
     ? String(value)

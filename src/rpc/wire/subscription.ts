@@ -1,4 +1,4 @@
-/** What subscribers ask for (docs/rpc-reference.md#78-subscriptions). */
+/** What subscribers ask for (docs/internals/rpc-reference.md#78-subscriptions). */
 import { z } from 'zod'
 import { type Hex, toQuantity } from '../../encoding/hex.ts'
 import type { ChainUpdate, TransactionNotes } from '../../engine/model.ts'

@@ -1,4 +1,4 @@
-/** Transactions on the wire (docs/rpc-reference.md#62-transaction). */
+/** Transactions on the wire (docs/internals/rpc-reference.md#62-transaction). */
 import { z } from 'zod'
 import { REMASC_SENDER } from '../../chain/config.ts'
 import type { Transaction } from '../../chain/transaction.ts'

@@ -1,6 +1,6 @@
 /**
- * What the methods of the wallet take: texts, raw keys, durations (docs/rpc-reference.md#3-parameter-types,
- * docs/rpc-reference.md#714-personal).
+ * What the methods of the wallet take: texts, raw keys, durations (docs/internals/rpc-reference.md#3-parameter-types,
+ * docs/internals/rpc-reference.md#714-personal).
  */
 import { CURVE_ORDER } from '../../chain/signature.ts'
 import { fromHex, isHexDigits } from '../../encoding/hex.ts'

@@ -31,7 +31,7 @@ interface Place {
 }
 
 const TOP: Place = { length: 0, tail: 0 }
-/** Bits of the key of an account's code, which ends in 0x80 (docs/protocol.md#56-state-keys). */
+/** Bits of the key of an account's code, which ends in 0x80 (docs/internals/protocol.md#56-state-keys). */
 const CODE_KEY_BITS = 256
 const CODE_SUFFIX = 0x80
 

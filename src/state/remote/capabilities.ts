@@ -19,7 +19,7 @@ export type Anchor = z.output<typeof Anchor>
 export const Capabilities = z.object({
   /** Of balances, nonces and storage. */
   anchor: Anchor,
-  /** Of code: the reference node answers null to a bare hash (docs/rpc-reference.md#31-block-parameters). */
+  /** Of code: the reference node answers null to a bare hash (docs/internals/rpc-reference.md#31-block-parameters). */
   codeAnchor: Anchor,
   /** Of calls: the reference node refuses a bare hash. */
   callAnchor: Anchor,
@@ -51,7 +51,7 @@ function noBlock({ number, hash }: RemoteBlockId): RemoteBlockId {
 
 /**
  * Does a read in this form have to check that the block is still at its height? Where the bare hash reads balances and not
- * this, an object is resolved to a height (docs/rpc-reference.md#32-eip-1898).
+ * this, an object is resolved to a height (docs/internals/rpc-reference.md#32-eip-1898).
  */
 export function needsCheck(anchor: Anchor, { anchor: main }: Capabilities): boolean {
   return anchor === 'number' || (anchor === 'object' && main === 'hash')

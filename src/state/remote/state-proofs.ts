@@ -1,6 +1,6 @@
 /**
  * State against the state root of its block's header, by the proofs of `eth_getProof` (EIP-1186): in this family's trie the
- * nodes are read as any state (docs/protocol.md#58-state-root), in Ethereum's by the library.
+ * nodes are read as any state (docs/internals/protocol.md#58-state-root), in Ethereum's by the library.
  */
 import { z } from 'zod'
 import { fromBigIntFixed, toBigInt } from '../../encoding/bytes.ts'

@@ -30,7 +30,7 @@ export interface StateSource {
 
 /**
  * An account without nonce, balance and code: no method of the upstream shows which of those exist; those of precompiled contracts do
- * (docs/protocol.md#75-activation).
+ * (docs/internals/protocol.md#75-activation).
  */
 export function accountRecords(
   address: Hex,

@@ -18,7 +18,7 @@ export function hashOfKey(key: string): Buffer {
 }
 
 /**
- * The hash of the key that is the last segment of a path (docs/rpc-reference.md#10-hosted-profile); the hash of a
+ * The hash of the key that is the last segment of a path (docs/internals/rpc-reference.md#10-hosted-profile); the hash of a
  * stand-in and `wellFormed: false` for any other segment. No percent-decoding: a key has no character that needs it.
  */
 export function keyHashIn(path: string): { readonly hash: Buffer; readonly wellFormed: boolean } {

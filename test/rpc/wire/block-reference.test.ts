@@ -1,6 +1,6 @@
 /**
- * The forms of a block reference, family by family (docs/rpc-reference.md#31-block-parameters,
- * docs/rpc-reference.md#32-eip-1898).
+ * The forms of a block reference, family by family (docs/internals/rpc-reference.md#31-block-parameters,
+ * docs/internals/rpc-reference.md#32-eip-1898).
  */
 import { describe, expect, it } from 'vitest'
 import {

@@ -1,4 +1,4 @@
-/** The state override set (docs/rpc-reference.md#74-calls-and-estimates). */
+/** The state override set (docs/internals/rpc-reference.md#74-calls-and-estimates). */
 import { describe, expect, it } from 'vitest'
 import { OverrideSet, requireSupported, SentOverrideSet } from '../../../src/rpc/wire/overrides.ts'
 import { N } from '../../support/fake-chain.ts'

@@ -1,4 +1,4 @@
-/** The scalar parameters and the texts that refuse them (docs/rpc-reference.md#3-parameter-types). */
+/** The scalar parameters and the texts that refuse them (docs/internals/rpc-reference.md#3-parameter-types). */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Hex, toHex } from '../../../src/encoding/hex.ts'

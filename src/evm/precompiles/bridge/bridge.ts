@@ -1,4 +1,4 @@
-/** 0x01000006: the Bridge to the parent chain, with the local network's settings (docs/protocol.md#66-bridge). */
+/** 0x01000006: the Bridge to the parent chain, with the local network's settings (docs/internals/protocol.md#66-bridge). */
 import { FEDERATORS, isFreeBridgeTransaction } from '../../../chain/bridge-senders.ts'
 import { PRECOMPILE_ADDRESS } from '../../../chain/config.ts'
 import { toNumber } from '../../../encoding/bytes.ts'

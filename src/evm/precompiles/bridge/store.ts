@@ -1,5 +1,5 @@
 /**
- * The Bridge's storage cells, in the reference node's layout (docs/protocol.md#66-bridge). Most methods change a cell
+ * The Bridge's storage cells, in the reference node's layout (docs/internals/protocol.md#66-bridge). Most methods change a cell
  * when they end; the reference node also writes back a list that a method only read.
  */
 import { EMPTY, fromBigInt, toBigInt } from '../../../encoding/bytes.ts'

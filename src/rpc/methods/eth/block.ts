@@ -1,6 +1,6 @@
 /**
- * Methods that look up blocks and uncles (docs/rpc-reference.md#76-blocks-and-transactions,
- * docs/rpc-reference.md#72-chain).
+ * Methods that look up blocks and uncles (docs/internals/rpc-reference.md#76-blocks-and-transactions,
+ * docs/internals/rpc-reference.md#72-chain).
  */
 import { z } from 'zod'
 import type { ChainConfig } from '../../../chain/config.ts'

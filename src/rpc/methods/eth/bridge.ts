@@ -1,6 +1,6 @@
 /**
- * State of the bridge contract, without a call (docs/rpc-reference.md#611-other-objects,
- * docs/rpc-reference.md#72-chain).
+ * State of the bridge contract, without a call (docs/internals/rpc-reference.md#611-other-objects,
+ * docs/internals/rpc-reference.md#72-chain).
  */
 import { z } from 'zod'
 import { parentChainHeight } from '../../../evm/precompiles/bridge/state.ts'

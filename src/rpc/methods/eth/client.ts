@@ -1,11 +1,11 @@
-/** Methods that tell of the node and its chain: ids, versions, mining, prices (docs/rpc-reference.md#72-chain). */
+/** Methods that tell of the node and its chain: ids, versions, mining, prices (docs/internals/rpc-reference.md#72-chain). */
 import { z } from 'zod'
 import { bigIntToHex, toQuantity } from '../../../encoding/hex.ts'
 import { method } from '../../method.ts'
 import { AddressText, DataText, QuantityText } from '../../wire/scalars.ts'
 import { LOCAL_ACCOUNTS } from '../example-accounts.ts'
 
-/** Highest version of the chain's own wire capability (docs/rpc-reference.md#72-chain). */
+/** Highest version of the chain's own wire capability (docs/internals/rpc-reference.md#72-chain). */
 export const PROTOCOL_VERSION = 62
 
 export const eth_chainId = method({

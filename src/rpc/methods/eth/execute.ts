@@ -1,4 +1,4 @@
-/** Methods that run a message without sending it (docs/rpc-reference.md#74-calls-and-estimates). */
+/** Methods that run a message without sending it (docs/internals/rpc-reference.md#74-calls-and-estimates). */
 import { z } from 'zod'
 import { fromBigIntFixed } from '../../../encoding/bytes.ts'
 import { toHex, toQuantity } from '../../../encoding/hex.ts'
@@ -17,7 +17,7 @@ const NOBODY = '0x00000000000000000000000000000000000dead1'
 
 /**
  * Throws `invalid-params` for a creation where the profile simulates calls only
- * (docs/rpc-reference.md#10-hosted-profile).
+ * (docs/internals/rpc-reference.md#10-hosted-profile).
  */
 function requireReceiver({ to }: CallArgument, { options }: Context): void {
   if (options.profile === 'hosted' && to === undefined) {

@@ -1,4 +1,4 @@
-/** Filters to poll: on logs, blocks and transactions that wait (docs/rpc-reference.md#77-filters-and-logs). */
+/** Filters to poll: on logs, blocks and transactions that wait (docs/internals/rpc-reference.md#77-filters-and-logs). */
 import { z } from 'zod'
 import type { Hex } from '../../../encoding/hex.ts'
 import { timeLeft } from '../../deadlines.ts'

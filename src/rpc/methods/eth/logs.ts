@@ -1,4 +1,4 @@
-/** The query for logs (docs/rpc-reference.md#77-filters-and-logs). */
+/** The query for logs (docs/internals/rpc-reference.md#77-filters-and-logs). */
 import { z } from 'zod'
 import { toLogQuery } from '../../log-range.ts'
 import { method } from '../../method.ts'

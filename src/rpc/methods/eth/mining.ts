@@ -35,7 +35,7 @@ export const eth_getWork = method({
 
 /**
  * This chain has no proof of eight bytes: what proves a block is the hash of a parent-chain header. So the
- * node takes the parent-chain block that it would mine for the work itself (docs/protocol.md#24-local-miners;
+ * node takes the parent-chain block that it would mine for the work itself (docs/internals/protocol.md#24-local-miners;
  * its time is the block's timestamp), puts the last four bytes of the nonce into the header, big-endian, and
  * tests that. The digest is not looked at.
  */

@@ -1,4 +1,4 @@
-/** Methods that sign with a key of the node and send nothing (docs/rpc-reference.md#75-sending, EIP-191, EIP-712). */
+/** Methods that sign with a key of the node and send nothing (docs/internals/rpc-reference.md#75-sending, EIP-191, EIP-712). */
 import { personalMessageHash, signHash } from '../../../chain/message-signature.ts'
 import { loadTypedDataSigner } from '../../../chain/typed-data.ts'
 import { toHex } from '../../../encoding/hex.ts'

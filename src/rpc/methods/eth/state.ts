@@ -1,4 +1,4 @@
-/** Methods that read accounts: balance, nonce, code, storage, proof (docs/rpc-reference.md#73-state). */
+/** Methods that read accounts: balance, nonce, code, storage, proof (docs/internals/rpc-reference.md#73-state). */
 import { z } from 'zod'
 import { EMPTY_ACCOUNT, EMPTY_CODE_HASH } from '../../../chain/account.ts'
 import { toFixedHex, toHex, toQuantity } from '../../../encoding/hex.ts'

@@ -1,4 +1,4 @@
-/** Methods that send transactions, and show what waits (docs/rpc-reference.md#75-sending). */
+/** Methods that send transactions, and show what waits (docs/internals/rpc-reference.md#75-sending). */
 import { z } from 'zod'
 import type { ChainConfig } from '../../../chain/config.ts'
 import { checkChainId, decodeTransaction, type Transaction } from '../../../chain/transaction.ts'
@@ -22,7 +22,7 @@ const MOST_BYTES = 2 * MAX_TRANSACTION_BYTES
 
 /**
  * A revert has its reason in the message and its payload as data; all other failures have one message and no
- * data (docs/rpc-reference.md#75-sending).
+ * data (docs/internals/rpc-reference.md#75-sending).
  */
 function minedFailure(failure: Failure, transactionHash: Hex): NodeError {
   const { kind, reason, output } = failure

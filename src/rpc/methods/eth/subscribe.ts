@@ -1,6 +1,6 @@
 /**
  * Subscriptions: on WebSocket and in process; HTTP cannot notify
- * (docs/rpc-reference.md#78-subscriptions).
+ * (docs/internals/rpc-reference.md#78-subscriptions).
  */
 import { z } from 'zod'
 import { method } from '../../method.ts'

@@ -1,4 +1,4 @@
-/** Methods that look up transactions and receipts (docs/rpc-reference.md#76-blocks-and-transactions). */
+/** Methods that look up transactions and receipts (docs/internals/rpc-reference.md#76-blocks-and-transactions). */
 import { z } from 'zod'
 import type { ExecutedBlock } from '../../../chain/block.ts'
 import type { Transaction } from '../../../chain/transaction.ts'

@@ -1,4 +1,4 @@
-/** Nested call frames: `callTracer` as the reference node has it, with what geth shows besides (docs/rpc-reference.md#610-call-tracer). */
+/** Nested call frames: `callTracer` as the reference node has it, with what geth shows besides (docs/internals/rpc-reference.md#610-call-tracer). */
 import { z } from 'zod'
 import { type Hex, toHex, toQuantity } from '../../../encoding/hex.ts'
 import type { CallFrame, FrameFailure, FrameKind } from '../../../evm/tracing/call-frame.ts'

@@ -1,4 +1,4 @@
-/** Parameters of `trace_*` and `debug_*` (docs/rpc-reference.md#710-trace). */
+/** Parameters of `trace_*` and `debug_*` (docs/internals/rpc-reference.md#710-trace). */
 import { z } from 'zod'
 import type { Hex } from '../../../encoding/hex.ts'
 import { isHexDigits } from '../../../encoding/hex.ts'

@@ -1,4 +1,4 @@
-/** Rows of `trace_*`, one per frame (docs/rpc-reference.md#68-flat-trace). */
+/** Rows of `trace_*`, one per frame (docs/internals/rpc-reference.md#68-flat-trace). */
 import { z } from 'zod'
 import { type Hex, toHex, toQuantity } from '../../../encoding/hex.ts'
 import type { FlatTrace } from '../../../engine/queries/trace-filter.ts'

@@ -1,4 +1,4 @@
-/** The reference node's exceptions for failures of a frame, byte for byte (docs/rpc-reference.md#68-flat-trace). */
+/** The reference node's exceptions for failures of a frame, byte for byte (docs/internals/rpc-reference.md#68-flat-trace). */
 import type { Hex } from '../../../encoding/hex.ts'
 import type { FailureCause } from '../../../evm/tracing/call-frame.ts'
 

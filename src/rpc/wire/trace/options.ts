@@ -1,4 +1,4 @@
-/** The options of `debug_trace*`: a tracer and its options (docs/rpc-reference.md#711-debug). */
+/** The options of `debug_trace*`: a tracer and its options (docs/internals/rpc-reference.md#711-debug). */
 import { anyOf, literals, text } from '../../json-forms.ts'
 import { either, expected, mapped, object, orNull, type Parameter, scalar } from '../../parameter.ts'
 import { Flag } from '../scalars.ts'

@@ -1,4 +1,4 @@
-/** Struct logs in the reference node's shape: `rskTracer`, its default (docs/rpc-reference.md#69-struct-logs). */
+/** Struct logs in the reference node's shape: `rskTracer`, its default (docs/internals/rpc-reference.md#69-struct-logs). */
 import { z } from 'zod'
 import { type Hex, toHex } from '../../../encoding/hex.ts'
 import type { SlotWords } from '../../../evm/tracing/known-slots.ts'
