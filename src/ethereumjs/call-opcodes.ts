@@ -77,10 +77,7 @@ function callGas({ operands, transfers }: CallKind, overflows: boolean): GasFunc
     const { requested, target, value, inputAt, inputLength, outputAt, outputLength } = given
     let gas = base
     if (transfers) {
-      if (value !== 0n) {
-        if (runState.env.isStatic) fail(FAILURE.STATIC_STATE_CHANGE)
-        runOf(runState).session.journal.valueCallSeen = true
-      }
+      if (value !== 0n && runState.env.isStatic) fail(FAILURE.STATIC_STATE_CHANGE)
       if (isMissing(runState, BigInt(target))) gas += BigInt(GAS.newAccount)
     }
     if (value !== 0n) gas += BigInt(GAS.callValue)
@@ -97,6 +94,7 @@ function callGas({ operands, transfers }: CallKind, overflows: boolean): GasFunc
     const stipend = value === 0n ? 0n : STIPEND
     if (rest < stipend) fail(FAILURE.OUT_OF_GAS)
     if (overflows && value !== 0n && requested > MAX_LONG - STIPEND) fail(FAILURE.OUT_OF_GAS)
+    if (transfers && value !== 0n) runOf(runState).session.journal.valueCallSeen = true
     const wanted = requested + stipend
     runState.messageGasLimit = wanted < rest ? wanted : rest
     return gas

@@ -126,6 +126,22 @@ describe('a machine', () => {
     expect(await seen(`0 0 0 0 0 ${OTHER} 0 CALL`)).toBe(false)
   })
 
+  it.each([
+    ['own', undefined],
+    ['own, traced', { step() {} }],
+    ['library', undefined],
+  ] as const)('notices no CALL with value whose gas is not paid (%s)', async (name, tracer) => {
+    const vm = name === 'library' ? vms.library : vms.own
+    const code = `0 0 0 0 1 ${OTHER} 0 CALL`
+    const seen = async (gas: bigint) => {
+      const state = world({ [CONTRACT]: { code, balance: 9n }, [OTHER]: { balance: 1n } })
+      return (await run(state, { gas }, { vm, tracer })).valueCallSeen
+    }
+    const paid = 7n * 3n + 700n + 9_000n + 2_300n
+    expect(await seen(paid)).toBe(true)
+    for (const gas of [paid - 1n, paid - 2_301n, 700n]) expect(await seen(gas)).toBe(false)
+  })
+
   it('throws what the state throws', async () => {
     const state = world({ [CONTRACT]: { code: '0 SLOAD' } })
     state.storage = () => {

@@ -82,10 +82,7 @@ export function caller(
     const inputLength = frame.pop()
     const outputAt = frame.pop()
     const outputLength = frame.pop()
-    if (kind === 'call' && value !== 0n) {
-      frame.forbidStatic()
-      frame.session.journal.valueCallSeen = true
-    }
+    if (kind === 'call' && value !== 0n) frame.forbidStatic()
     const creates = kind === 'call' && isNew(frame, target)
     // The gas is that of the whole input, but memory grows by what is read, so the rest is charged again later.
     const memory = Math.max(
@@ -95,6 +92,7 @@ export function caller(
     const cost = memory + (value === 0n ? 0 : GAS.callValue) + (creates ? GAS.newAccount : 0)
     const gas = childGas(frame, cost, requested, value)
     if (gasOverflows && value !== 0n && requested > MAX_LONG - BigInt(GAS.callStipend)) frame.failForGas(gas)
+    if (kind === 'call' && value !== 0n) frame.session.journal.valueCallSeen = true
     const readLength = inputRead(frame, target, value, inputLength, maxDepth)
     const inputOffset = open(frame, inputAt, readLength)
     const outputOffset = open(frame, outputAt, outputLength)
