@@ -5,6 +5,7 @@ import { Readable } from 'node:stream'
 import { createGzip } from 'node:zlib'
 import { readGenesisSettings } from '../chain/state-file/genesis-file.ts'
 import { NodeError } from '../errors.ts'
+import type { MaybePromise } from '../maybe-promise.ts'
 import type { Node } from '../node.ts'
 import type { NodeOptions } from '../options/options.ts'
 import { dumpText, loadStateText, stateText } from '../rpc/wire/state-file.ts'
@@ -29,7 +30,7 @@ function readError(path: string, error: unknown): NodeError {
 }
 
 /** Names the file in the refusal of its content. */
-async function within<T>(path: string, run: () => T | Promise<T>): Promise<T> {
+async function within<T>(path: string, run: () => MaybePromise<T>): Promise<T> {
   try {
     return await run()
   } catch (error) {

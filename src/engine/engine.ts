@@ -8,6 +8,7 @@ import type { Transaction } from '../chain/transaction.ts'
 import type { EthereumFork } from '../comparison/ethereum-forks.ts'
 import type { RuleComparison } from '../comparison/report.ts'
 import type { Hex } from '../encoding/hex.ts'
+import type { MaybePromise } from '../maybe-promise.ts'
 import type { StateReader } from '../state/model.ts'
 import type { Call } from './call.ts'
 import type { DevTools } from './dev/dev-tools.ts'
@@ -30,7 +31,6 @@ import type {
   PooledOfSender,
   ReceiptView,
   ReorgRequest,
-  Settled,
   Submitted,
   TransactionRequest,
   TransactionView,
@@ -67,7 +67,7 @@ export interface Queries
   /** Whether a known block is on the canonical chain; `undefined` for an unknown hash. */
   isCanonical(hash: Hex): boolean | undefined
   /** State after a block (for `pending`: after the pooled transactions that it holds); `undefined` when there is no such block. */
-  state(reference: BlockReference): Settled<StateReader | undefined>
+  state(reference: BlockReference): MaybePromise<StateReader | undefined>
   /** Searches the canonical chain first, then the runnable part of the pool. */
   transaction(hash: Hex): TransactionView | undefined
   receipt(hash: Hex): ReceiptView | undefined

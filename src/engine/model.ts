@@ -8,9 +8,6 @@ import type { NodeError } from '../errors.ts'
 import type { Failure } from '../evm/failure-message.ts'
 import type { CallRequest, StateOverrides } from '../execution/request.ts'
 
-/** What is known at once, or a promise of it: a wait for what is there already takes as long as a small call. */
-export type Settled<T> = T | Promise<T>
-
 /** Selects a block. */
 export type BlockReference =
   | { readonly tag: 'earliest' | 'latest' | 'pending' }

@@ -1,6 +1,7 @@
 /** Runs a precompiled contract for a message (docs/internals/protocol.md#65-precompiled-contracts). */
 import { EVMError } from '@ethereumjs/evm'
 import { EMPTY } from '../encoding/bytes.ts'
+import type { MaybePromise } from '../maybe-promise.ts'
 import { cellBytes, storageValue } from '../state/state-keys.ts'
 import type { CallMessage, FrameResult } from './call-message.ts'
 import { FAILURE, type Session } from './frame.ts'
@@ -89,7 +90,7 @@ export function runPrecompile(
   precompile: Precompile,
   message: CallMessage,
   run: PrecompileRun,
-): FrameResult | Promise<FrameResult> {
+): MaybePromise<FrameResult> {
   const { gas } = message
   const data = bytesOf(message.input)
   const isTop = message.depth === 0

@@ -2,6 +2,7 @@
 import { byStretch, type ChainName, type IsActive } from '../chain/activations.ts'
 import { intrinsicGas, MAX_INITCODE_SIZE, PRESENT_PRICES, type Transaction } from '../chain/transaction.ts'
 import type { Hex } from '../encoding/hex.ts'
+import type { MaybePromise } from '../maybe-promise.ts'
 import type { Overlay } from '../state/overlay.ts'
 import {
   type BlockEnvironment,
@@ -174,5 +175,5 @@ export interface Vm {
     state: Overlay,
     env: BlockEnvironment,
     options?: RunOptions,
-  ): MessageResult | Promise<MessageResult>
+  ): MaybePromise<MessageResult>
 }

@@ -2,6 +2,7 @@
 import { CONSOLE_ADDRESS } from '../abi/console.ts'
 import { EMPTY } from '../encoding/bytes.ts'
 import { invalidParams } from '../errors.ts'
+import { andThen } from '../maybe-promise.ts'
 import { type FrameResult, topMessage } from './call-message.ts'
 import { HotCode } from './compiled/hot-code.ts'
 import { Evm, type EvmRun } from './evm.ts'
@@ -83,9 +84,7 @@ export function createVm(parts: VmParts): Vm {
         consoleCalls: undefined,
       }
       const result = makeEvm(run).execute(topMessage(message))
-      return result instanceof Promise
-        ? result.then((ended) => toResult(message, ended, run))
-        : toResult(message, result, run)
+      return andThen(result, (ended) => toResult(message, ended, run))
     },
   }
 }

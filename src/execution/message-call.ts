@@ -10,6 +10,7 @@ import { type Failure, failureOf } from '../evm/failure-message.ts'
 import type { BlockEnvironment, MessageResult } from '../evm/message.ts'
 import type { Vm } from '../evm/rules.ts'
 import type { Tracer } from '../evm/tracing/tracer.ts'
+import { andThen } from '../maybe-promise.ts'
 import type { StateReader } from '../state/model.ts'
 import { Overlay } from '../state/overlay.ts'
 import { applyOverrides } from './overrides.ts'
@@ -108,5 +109,5 @@ export function messageCall(parts: SimulationParts): Simulation | Promise<Simula
     }
   }
   const result = vm.run(message, overlay, env, { ...limits, isLocal: true, tracer })
-  return result instanceof Promise ? result.then(finish) : finish(result)
+  return andThen(result, finish)
 }

@@ -3,8 +3,9 @@
  * (docs/internals/rpc-reference.md#31-block-parameters, docs/internals/rpc-reference.md#32-eip-1898).
  */
 import type { Engine, Queries } from '../engine/engine.ts'
-import type { BlockView, Settled } from '../engine/model.ts'
+import type { BlockView } from '../engine/model.ts'
 import { invalidParams, NodeError } from '../errors.ts'
+import { andThen, type MaybePromise } from '../maybe-promise.ts'
 import type { StateReader } from '../state/model.ts'
 import type { BlockArgument } from './wire/block-reference.ts'
 
@@ -40,14 +41,14 @@ export function readState<T>(
   argument: BlockArgument,
   { queries }: Engine,
   read: (state: StateReader) => T,
-): Settled<T> {
+): MaybePromise<T> {
   requireKnown(argument, queries)
   const readIn = (state: StateReader | undefined) => {
     if (state === undefined) throw notFound(argument)
     return read(state)
   }
   const state = queries.state(argument.reference)
-  return state instanceof Promise ? state.then(readIn) : readIn(state)
+  return andThen(state, readIn)
 }
 
 /** The state after a block. Throws `block-not-found`. */

@@ -3,10 +3,10 @@ import { Call } from '../engine/call.ts'
 import type { ForkChoice } from '../engine/engine.ts'
 import type { CurrentEngine } from '../engine/engine-holder.ts'
 import type { ForkAnew } from '../engine/fork/open-upstream.ts'
-import type { Settled } from '../engine/model.ts'
 import type { RandomBytes } from '../engine/randomness.ts'
 import { NodeError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
+import { andThen, type MaybePromise } from '../maybe-promise.ts'
 import type { OnCall } from '../options/options.ts'
 import { CallMeter } from './call-meter.ts'
 import type { LogProgress, Route } from './cluster-routes.ts'
@@ -55,7 +55,7 @@ export interface Dispatcher {
   /** Answers JSON text by JSON text, within the limits of depth and size. Never rejects. */
   dispatchText(text: string, session: Session): Promise<string | undefined>
   /** The same, at once where the method answers at once; a long reply in pieces of ASCII, to be sent one after another. */
-  dispatchPieces(text: string, session: Session): Settled<string | RawJson | undefined>
+  dispatchPieces(text: string, session: Session): MaybePromise<string | RawJson | undefined>
   /**
    * Runs one method and returns its result; rejects with the `NodeError` that a reply would carry. A signal that aborts
    * ends a call that changes something as a caller does that goes; `deadline` (ms since 1970, 0 is none) takes the place
@@ -257,10 +257,10 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     } catch (error) {
       return fail(error)
     }
-    return outcome instanceof Promise ? outcome.then(succeed, fail) : succeed(outcome)
+    return andThen(outcome, succeed, fail)
   }
 
-  function answerOne(request: unknown, session: Session, deadline: number): Settled<Reply | undefined> {
+  function answerOne(request: unknown, session: Session, deadline: number): MaybePromise<Reply | undefined> {
     if (!isObject(request)) return refusal(INVALID_REQUEST)
     const { id, method: name } = request
     if (id !== undefined && !isId(id)) return refusal(INVALID_REQUEST)
@@ -279,7 +279,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     } catch (error) {
       return fail(error)
     }
-    return outcome instanceof Promise ? outcome.then(succeed, fail) : succeed(outcome)
+    return andThen(outcome, succeed, fail)
   }
 
   async function answerBatch(
@@ -310,7 +310,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     return reply
   }
 
-  function dispatch(message: unknown, session: Session): Settled<Reply | Replies | undefined> {
+  function dispatch(message: unknown, session: Session): MaybePromise<Reply | Replies | undefined> {
     const full = load.enter()
     if (full !== undefined) {
       session.shed?.(RETRY_SECONDS)
@@ -324,7 +324,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
       return noteOverload(reply, session)
     }
     const reply = answerOne(message, session, requestDeadline())
-    return reply instanceof Promise ? reply.then(end) : end(reply)
+    return andThen(reply, end)
   }
 
   /** Answers a batch that was accepted, or a call that is charged first. */
@@ -360,7 +360,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     JSON.stringify(await refuseWhole(error, session))
 
   /** Answers a message as text. */
-  function answerText(text: string, session: Session): Settled<string | RawJson | undefined> {
+  function answerText(text: string, session: Session): MaybePromise<string | RawJson | undefined> {
     if (isTooDeep(text, options.maxDepth)) return refuseText(TOO_DEEP, session)
     let message: unknown
     try {
@@ -371,7 +371,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     if (hasInexactId(message)) restoreIds(message, text)
     const written = (reply: Reply | Replies | undefined) => (reply === undefined ? undefined : write(reply))
     const reply = dispatch(message, session)
-    return reply instanceof Promise ? reply.then(written) : written(reply)
+    return andThen(reply, written)
   }
 
   return {

@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { NodeError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
+import { andThen } from '../maybe-promise.ts'
 import type { LogProgress } from '../rpc/cluster-routes.ts'
 import { type Entitlement, openSession, type Session } from '../rpc/session.ts'
 import { type ByteBudget, PACKED, SMALL_BYTES } from './byte-budget.ts'
@@ -158,9 +159,11 @@ export function createExchange({
       decline(exchange, BROKEN)
     }
     try {
-      const reply = dispatchLong(dispatcher, body, requestSession(exchange, outcome, client, entitlements))
-      if (reply instanceof Promise) reply.then(send, fail)
-      else send(reply)
+      andThen(
+        dispatchLong(dispatcher, body, requestSession(exchange, outcome, client, entitlements)),
+        send,
+        fail,
+      )
     } catch (error) {
       fail(error)
     }

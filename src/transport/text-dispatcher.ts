@@ -1,5 +1,5 @@
 /** What a transport needs of a node: JSON text in, JSON text out, and its load. */
-import type { Settled } from '../engine/model.ts'
+import type { MaybePromise } from '../maybe-promise.ts'
 import type { OnCall } from '../options/options.ts'
 import type { CallMeter } from '../rpc/call-meter.ts'
 import type { LogProgress } from '../rpc/cluster-routes.ts'
@@ -20,7 +20,7 @@ export interface TextDispatcher {
   /** Answers JSON text by JSON text; `undefined` when there is nothing to answer. */
   dispatchText(text: string, session: Session): Promise<string | undefined>
   /** The same, at once where the answer is there at once; a long reply in pieces. Absent where replies are never long. */
-  dispatchPieces?(text: string, session: Session): Settled<string | LongReply | undefined>
+  dispatchPieces?(text: string, session: Session): MaybePromise<string | LongReply | undefined>
   /** The enabled methods of this node; absent for a dispatcher without a list. */
   readonly methods?: readonly Pick<AnyMethod, 'name' | 'aliases'>[]
   /** What is being answered; absent where nothing is limited. */
@@ -38,7 +38,7 @@ export function dispatchLong(
   dispatcher: TextDispatcher,
   text: string,
   session: Session,
-): Settled<string | LongReply | undefined> {
+): MaybePromise<string | LongReply | undefined> {
   return dispatcher.dispatchPieces === undefined
     ? dispatcher.dispatchText(text, session)
     : dispatcher.dispatchPieces(text, session)

@@ -1,17 +1,18 @@
 /** Looks up blocks, states, transactions and receipts. */
 import type { ExecutedBlock } from '../../chain/block.ts'
 import type { Hex } from '../../encoding/hex.ts'
+import type { MaybePromise } from '../../maybe-promise.ts'
 import type { StateReader } from '../../state/model.ts'
 import type { Chain } from '../blockchain/chain.ts'
 import type { Pending } from '../mining/pending.ts'
-import type { BlockReference, BlockView, ReceiptView, Settled, TransactionView } from '../model.ts'
+import type { BlockReference, BlockView, ReceiptView, TransactionView } from '../model.ts'
 import type { Pool } from '../pool/pool.ts'
 
 /** Reads of the chain and the pool. */
 export interface Lookup {
-  block(reference: BlockReference): Settled<BlockView | undefined>
+  block(reference: BlockReference): MaybePromise<BlockView | undefined>
   blocksAt(height: number): readonly ExecutedBlock[]
-  state(reference: BlockReference): Settled<StateReader | undefined>
+  state(reference: BlockReference): MaybePromise<StateReader | undefined>
   /** The state after a stored block. */
   stateAfter(block: ExecutedBlock): StateReader
   transaction(hash: Hex): TransactionView | undefined
@@ -38,7 +39,7 @@ export function createLookup({ blockchain, blocks, stateAfter, pool, pending }: 
     return blocks.get(reference.hash)
   }
 
-  function block(reference: BlockReference): Settled<BlockView | undefined> {
+  function block(reference: BlockReference): MaybePromise<BlockView | undefined> {
     if ('tag' in reference && reference.tag === 'pending') {
       return pending.current().then(({ executed }) => ({ executed, pending: true }))
     }

@@ -14,12 +14,13 @@ import { messageCall, type Simulation } from '../../execution/message-call.ts'
 import type { CallRequest, StateOverrides } from '../../execution/request.ts'
 import { tracedState } from '../../execution/traced-state.ts'
 import type { Logger } from '../../logger.ts'
+import { andThen, type MaybePromise } from '../../maybe-promise.ts'
 import type { OnDemand } from '../../state/fork/demand.ts'
 import type { StateReader } from '../../state/model.ts'
 import { Overlay } from '../../state/overlay.ts'
 import { type ChainAccess, environmentAt } from '../blockchain/ancestry.ts'
 import type { Emitter } from '../events.ts'
-import type { BlockReference, BlockView, EngineEvents, HeaderOverrides, Settled } from '../model.ts'
+import type { BlockReference, BlockView, EngineEvents, HeaderOverrides } from '../model.ts'
 import { consoleTexts, type NameFailure } from '../transaction-notes.ts'
 import type { Lookup } from './lookup.ts'
 
@@ -35,7 +36,7 @@ export interface Simulations {
     reference: BlockReference,
     overrides?: StateOverrides,
     timeoutMs?: number,
-  ): Settled<Uint8Array>
+  ): MaybePromise<Uint8Array>
   /**
    * Lowest gas limit with which the message succeeds. Throws `insufficient-funds` if `checksFunds`, `reverted`,
    * `block-not-found`, `limit-exceeded`.
@@ -89,11 +90,6 @@ interface Parts extends ChainAccess {
   readonly onDemand: OnDemand
 }
 
-/** Goes on with a value, at once where it is there. */
-function after<T, U>(value: Settled<T>, next: (value: T) => Settled<U>): Settled<U> {
-  return value instanceof Promise ? value.then(next) : next(value)
-}
-
 /** Makes the simulations of a node. */
 export function createSimulations(parts: Parts): Simulations {
   const { lookup, vm, logger, strictCalls, nameFailure, events, onDemand } = parts
@@ -120,7 +116,7 @@ export function createSimulations(parts: Parts): Simulations {
     return { state, env: environmentAt(block.header, parts), at: view.pending ? reference : { hash } }
   }
 
-  function contextOf(reference: BlockReference): Settled<Context> {
+  function contextOf(reference: BlockReference): MaybePromise<Context> {
     const view = lookup.block(reference)
     const state = lookup.state(reference)
     if (!(view instanceof Promise) && !(state instanceof Promise)) return contextIn(reference, view, state)
@@ -155,7 +151,7 @@ export function createSimulations(parts: Parts): Simulations {
         })
         return new Uint8Array(0)
       }
-      const finish = (result: Simulation): Settled<Uint8Array> => {
+      const finish = (result: Simulation): MaybePromise<Uint8Array> => {
         if (result.consoleCalls === undefined) return outputOf(result)
         return consoleTexts(result.consoleCalls).then((texts) => {
           events.emit('console', { texts })
@@ -163,10 +159,10 @@ export function createSimulations(parts: Parts): Simulations {
         })
       }
       const result = onDemand(
-        () => after(contextOf(reference), runIn),
+        () => andThen(contextOf(reference), runIn),
         () => request,
       )
-      return after(result, finish)
+      return andThen(result, finish)
     },
     async estimateGas(request, reference, checksFunds, timeoutMs) {
       let at = reference

@@ -8,6 +8,7 @@ import { writeStateFile } from '../../chain/state-file/write.ts'
 import { fromHex, isHexDigits } from '../../encoding/hex.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { invalidParams } from '../../errors.ts'
+import type { MaybePromise } from '../../maybe-promise.ts'
 
 /** The longest text that a string of V8 holds. */
 const MAX_TEXT = 2 ** 29 - 24
@@ -61,7 +62,7 @@ export async function stateText(bytes: Uint8Array): Promise<string> {
 }
 
 /** The text of a state as a parameter holds it: hex, JSON, or JSON as text. Throws `invalid-params`. */
-export function textOfState(given: string | object): Promise<string> | string {
+export function textOfState(given: string | object): MaybePromise<string> {
   if (typeof given === 'object') return JSON.stringify(given)
   return given.startsWith('0x') ? stateText(fromHex(given)) : given
 }

@@ -8,11 +8,12 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { NodeError } from '../../errors.ts'
+import type { MaybePromise } from '../../maybe-promise.ts'
 import type { RemoteCall, RemoteState, StateItem } from '../remote/model.ts'
 import { Misses } from './misses.ts'
 import { TouchedItems } from './touched.ts'
 
-type Run<T> = () => T | Promise<T>
+type Run<T> = () => MaybePromise<T>
 /** What a run does, for the upstream of a fork to foresee what it touches. */
 type Call = () => RemoteCall | undefined
 
@@ -29,13 +30,13 @@ interface Waiting {
 /** Runs again what missed something, after that was fetched. A result is there at once where nothing can be missed. */
 export interface OnDemand {
   <T>(run: () => Promise<T>, call?: Call): Promise<T>
-  <T>(run: Run<T>, call?: Call): T | Promise<T>
+  <T>(run: Run<T>, call?: Call): MaybePromise<T>
 }
 
 /** What a node without a fork uses: everything is there. */
 export function runOnce<T>(run: () => Promise<T>): Promise<T>
-export function runOnce<T>(run: Run<T>): T | Promise<T>
-export function runOnce<T>(run: Run<T>): T | Promise<T> {
+export function runOnce<T>(run: Run<T>): MaybePromise<T>
+export function runOnce<T>(run: Run<T>): MaybePromise<T> {
   return run()
 }
 

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { fromBigIntFixed } from '../../../encoding/bytes.ts'
 import { toHex, toQuantity } from '../../../encoding/hex.ts'
 import { invalidParams } from '../../../errors.ts'
+import { andThen } from '../../../maybe-promise.ts'
 import { requireCallable } from '../../block-lookup.ts'
 import { timeLeft } from '../../deadlines.ts'
 import { type Context, method, requireStateOverride } from '../../method.ts'
@@ -53,7 +54,7 @@ export const eth_call = method({
     requireCallable(block, engine.queries)
     const overrides = stateOverrides.size > 0 ? requireSupported(stateOverrides, 'stateOverrides') : undefined
     const output = engine.queries.call(transaction, block.reference, overrides, timeLeft(context))
-    return output instanceof Promise ? output.then(toHex) : toHex(output)
+    return andThen(output, toHex)
   },
 })
 
