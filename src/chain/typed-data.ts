@@ -21,7 +21,7 @@ function refusal(error: unknown): Error {
   // Such a message, also inside the library's, is about code and not about the data.
   const isReason = error instanceof Error && !CODE_MESSAGE.test(`${error.name} ${error.message}`)
   return invalidParams(
-    `Invalid typedData: ${isReason ? error.message.slice(0, LONGEST_REASON) : 'types and message do not fit muxTracers'}`,
+    `Invalid typedData: ${isReason ? error.message.slice(0, LONGEST_REASON) : 'types and message do not fit together'}`,
   )
 }
 
