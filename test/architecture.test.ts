@@ -35,7 +35,7 @@ const EVERYWHERE = ['errors.ts', 'logger.ts', 'maybe-promise.ts']
 const PUBLIC = 'index.ts'
 
 const LIBRARY_PLACES: Record<string, RegExp> = {
-  '@ethereumjs/evm': /^(evm|comparison|ethereumjs)\//,
+  '@ethereumjs/evm': /^(comparison|ethereumjs)\//,
   '@ethereumjs/common': /^(evm|comparison|ethereumjs)\//,
   '@ethereumjs/trie': /^(comparison\/|state\/remote\/state-proofs\.ts$)/,
   '@ethereumjs/vm': /^comparison\//,

@@ -1,5 +1,5 @@
 /** Counts gas and notes steps of a transaction under the chain's own rules. */
-import { FAILURE } from '../evm/frame.ts'
+import { FAILURE } from '../evm/failure.ts'
 import { GAS } from '../evm/gas-schedule.ts'
 import type { FrameEnd, FrameStart, FrameView, Tracer } from '../evm/tracing/tracer.ts'
 import { GasTally } from './gas-groups.ts'

@@ -3,11 +3,12 @@ import type { ExecResult } from '@ethereumjs/evm'
 import { libraryAddress } from '../comparison/library-state.ts'
 import { EMPTY } from '../encoding/bytes.ts'
 import type { Hex } from '../encoding/hex.ts'
-import { FAILURE } from '../evm/frame.ts'
+import { FAILURE } from '../evm/failure.ts'
 import { GAS } from '../evm/gas-schedule.ts'
 import type { VmRules } from '../evm/rules.ts'
 import { TICKS_PER_CALL } from '../evm/scheduler.ts'
 import { wordToAddress } from '../evm/word.ts'
+import { evmFailure } from './failures.ts'
 import {
   evmOf,
   fail,
@@ -132,7 +133,8 @@ function endEarlier(runState: RunState, given: CallOperands, before: Uint8Array,
     return
   }
   if (failure !== undefined) {
-    if (!frames.catchesPrecompileFailure && failure === failedPrecompile) throw failure
+    const isPrecompileFailure = evmFailure(failure) === failedPrecompile
+    if (!frames.catchesPrecompileFailure && isPrecompileFailure) throw failure
     if (!frames.clearsReturnData) runState.returnBytes = before
     return
   }

@@ -24,12 +24,13 @@ import { analyse } from '../evm/code-analysis.ts'
 import { keepConsoleCall } from '../evm/console-calls.ts'
 import { RESERVED_PREFIX } from '../evm/creation.ts'
 import type { EvmRun } from '../evm/evm.ts'
-import { FAILURE } from '../evm/frame.ts'
+import { FAILURE } from '../evm/failure.ts'
 import { bytesOf } from '../evm/memory-range.ts'
 import type { BlockEnvironment } from '../evm/message.ts'
 import { runPrecompile } from '../evm/precompile-call.ts'
 import type { Precompile } from '../evm/precompiles/precompile.ts'
 import { MAX_WORD } from '../evm/word.ts'
+import { evmFailure, libraryError } from './failures.ts'
 
 /** A message of the library that calls. */
 export type CalledMessage = LibraryMessage & { to: Address }
@@ -127,7 +128,7 @@ export class ChainEvm extends EVM {
     return {
       gasUsed: Number(execResult.executionGasUsed),
       output: execResult.returnValue,
-      failure: exceptionError && plainFailure(exceptionError),
+      failure: exceptionError && evmFailure(exceptionError),
       created: createdAddress?.toString(),
     }
   }
@@ -208,7 +209,7 @@ export class ChainEvm extends EVM {
       executionGasUsed: BigInt(ended.gasUsed),
       returnValue: bytesOf(ended.output),
       logs: own.map(({ address, topics, data }) => [fromHex(address), topics.map(fromHex), data]),
-      ...(ended.failure !== undefined && { exceptionError: ended.failure }),
+      ...(ended.failure !== undefined && { exceptionError: libraryError(ended.failure) }),
     }
   }
 
@@ -278,9 +279,4 @@ export class ChainEvm extends EVM {
 function refusedCode({ gasLimit }: LibraryMessage, result: ExecResult): ExecResult {
   const exceptionError = new EVMError(EVMError.errorMessages.INVALID_BYTECODE_RESULT)
   return { ...result, logs: [], executionGasUsed: gasLimit, returnValue: EMPTY, exceptionError }
-}
-
-/** The library's message of a bad jump ends with its place. */
-function plainFailure(failure: EVMError): EVMError {
-  return failure.error.startsWith(FAILURE.INVALID_JUMP) ? new EVMError(FAILURE.INVALID_JUMP) : failure
 }

@@ -1,7 +1,7 @@
 /** CREATE, CREATE2 and SELFDESTRUCT of the library by the chain's rules (docs/internals/protocol.md#63-calls-and-creations). */
 import { MAX_INITCODE_SIZE } from '../chain/transaction.ts'
 import { EMPTY, fromBigIntFixed } from '../encoding/bytes.ts'
-import { FAILURE } from '../evm/frame.ts'
+import { FAILURE } from '../evm/failure.ts'
 import { GAS, REFUND } from '../evm/gas-schedule.ts'
 import type { VmRules } from '../evm/rules.ts'
 import { TICKS_PER_CALL } from '../evm/scheduler.ts'

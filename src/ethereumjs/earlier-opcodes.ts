@@ -1,5 +1,5 @@
 /** DUPN, SWAPN and TXINDEX, which RSKIP-191 removed (docs/internals/protocol.md#75-activation). */
-import { FAILURE } from '../evm/frame.ts'
+import { FAILURE } from '../evm/failure.ts'
 import { GAS } from '../evm/gas-schedule.ts'
 import { fail, type Opcode, type RunState, runOf } from './run-state.ts'
 

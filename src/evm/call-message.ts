@@ -1,6 +1,6 @@
 /** The messages that open a frame, what a running frame asks for in that form, and how they end. */
-import type { EVMError } from '@ethereumjs/evm'
 import type { Hex } from '../encoding/hex.ts'
+import type { EvmFailure } from './failure.ts'
 import type { CallRequest, CreateRequest, Frame } from './frame.ts'
 import type { FrameData } from './memory-range.ts'
 import type { Message } from './message.ts'
@@ -43,7 +43,7 @@ export interface FrameResult {
   /** Returned bytes, payload of a REVERT, new code; empty after any other failure. */
   readonly output: FrameData
   /** `undefined` when it succeeded. */
-  readonly failure: EVMError | undefined
+  readonly failure: EvmFailure | undefined
   /** The address of a creation, once it was computed. */
   readonly created?: Hex | undefined
 }

@@ -1,12 +1,11 @@
 /** Creation of contracts: address, account, and the code at the end (docs/internals/protocol.md#63-calls-and-creations). */
-import { EVMError } from '@ethereumjs/evm'
 import { type Account, EMPTY_ACCOUNT, EMPTY_CODE_HASH, withBalance } from '../chain/account.ts'
 import { contractAddress } from '../chain/transaction.ts'
 import { concat, EMPTY, fromBigIntFixed, oneByte } from '../encoding/bytes.ts'
 import { keccak256 } from '../encoding/hash.ts'
 import { fromHex, type Hex, toHex } from '../encoding/hex.ts'
 import type { CreateMessage, FrameResult } from './call-message.ts'
-import { FAILURE } from './frame.ts'
+import { EvmFailure, FAILURE, type FailureReason } from './failure.ts'
 import { GAS } from './gas-schedule.ts'
 import type { Journal } from './journal.ts'
 import { bytesOf } from './memory-range.ts'
@@ -20,8 +19,8 @@ const MAX_CODE_SIZE = 24_576
 export const RESERVED_PREFIX = 0xef
 
 /** A message that failed and took all its gas. */
-export function allGasLost(gas: number, error: EVMError['error'], created?: Hex): FrameResult {
-  return { gasUsed: gas, output: EMPTY, failure: new EVMError(error), created }
+export function allGasLost(gas: number, reason: FailureReason, created?: Hex): FrameResult {
+  return { gasUsed: gas, output: EMPTY, failure: new EvmFailure(reason), created }
 }
 
 /** The address that CREATE or CREATE2 (EIP-1014) gives; the creator's nonce has grown already. */
@@ -58,7 +57,7 @@ export function makeAccount(
 
 /** A message whose value makes a balance too large; only overridden balances are so large. */
 export function overflow(created?: Hex): FrameResult {
-  const failure = new EVMError(EVMError.errorMessages.VALUE_OVERFLOW)
+  const failure = new EvmFailure(FAILURE.VALUE_OVERFLOW)
   return { gasUsed: 0, output: EMPTY, failure, created }
 }
 
@@ -74,12 +73,12 @@ export function depositCode(
   if (failure !== undefined) return { ...ended, created: address }
   const code = bytesOf(ended.output)
   if (code.length > MAX_CODE_SIZE) {
-    return allGasLost(gas, EVMError.errorMessages.CODESIZE_EXCEEDS_MAXIMUM, address)
+    return allGasLost(gas, FAILURE.CODESIZE_EXCEEDS_MAXIMUM, address)
   }
   const gasUsed = ended.gasUsed + code.length * GAS.codeDepositByte
   if (gasUsed > gas) return allGasLost(gas, FAILURE.OUT_OF_GAS, address)
   if (refusesEfCode && code[0] === RESERVED_PREFIX) {
-    return allGasLost(gas, EVMError.errorMessages.INVALID_BYTECODE_RESULT, address)
+    return allGasLost(gas, FAILURE.INVALID_BYTECODE_RESULT, address)
   }
   if (code.length > 0) state.putCode(address, code)
   return { gasUsed, output: code, failure: undefined, created: address }

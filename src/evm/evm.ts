@@ -3,7 +3,6 @@
  * in a list, not on the JavaScript stack, so that calls need no promise: only a pause of the scheduler does, and a
  * precompiled contract that works in chunks.
  */
-import { EVMError } from '@ethereumjs/evm'
 import { CONSOLE_ADDRESS } from '../abi/console.ts'
 import { EMPTY_ACCOUNT, withBalance, withNonce } from '../chain/account.ts'
 import { EMPTY } from '../encoding/bytes.ts'
@@ -24,7 +23,8 @@ import type { HotCode } from './compiled/hot-code.ts'
 import { type ConsoleCalls, keepConsoleCall } from './console-calls.ts'
 import { addressOfCreation, allGasLost, depositCode, makeAccount, overflow } from './creation.ts'
 import { endEarlierCall, withoutUnstoredCode } from './earlier-frames.ts'
-import { type ChildRequest, FAILURE, Frame } from './frame.ts'
+import { EvmFailure, FAILURE } from './failure.ts'
+import { type ChildRequest, Frame } from './frame.ts'
 import { REFUND } from './gas-schedule.ts'
 import { advance } from './interpreter.ts'
 import { bytesOf, type FrameData } from './memory-range.ts'
@@ -39,7 +39,7 @@ import { MAX_WORD } from './word.ts'
 /** EIP-2681: a nonce of this size cannot grow. */
 const MAX_NONCE = 2n ** 64n - 1n
 
-const REVERTED = new EVMError(FAILURE.REVERT)
+const REVERTED = new EvmFailure(FAILURE.REVERT)
 
 /** What one run gives to the EVM. */
 export interface EvmRun extends PrecompileRun {
@@ -159,7 +159,7 @@ export class Evm {
 
   /** The end of a frame by an error of its code; any other error is thrown. */
   #failed(frame: Frame, error: unknown): FrameResult {
-    if (!(error instanceof EVMError)) throw error
+    if (!(error instanceof EvmFailure)) throw error
     const { tracer } = frame.session
     const failure = tracer === undefined ? error : tracedFailure(frame, error, this.run.rules.opcodes)
     return { gasUsed: frame.gasGiven, output: EMPTY, failure }
@@ -329,7 +329,7 @@ export class Evm {
       return undefined
     }
     journal.involve(frame.address, (ended.message as CallMessage).target)
-    if (failure === undefined || failure.error === FAILURE.REVERT) frame.returned = output
+    if (failure === undefined || failure.reason === FAILURE.REVERT) frame.returned = output
     frame.push(failure === undefined ? 1n : 0n)
     frame.writeReturned(child.outputOffset, child.outputLength)
     if (this.run.rules.frames === PRESENT_FRAMES) return undefined

@@ -15,7 +15,7 @@ export const REVERTED = 'transaction reverted'
 
 const PREFIX = 'VM Exception while processing transaction: '
 
-/** Replacements for error messages of the library. */
+/** What users read in place of a failure's reason. */
 const PLAIN_MESSAGES: Readonly<Record<string, string>> = {
   'invalid JUMP': 'invalid jump',
   'static state change': 'state change inside a static call',

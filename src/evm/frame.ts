@@ -1,10 +1,10 @@
 /** One running frame: its place in the call tree, stack, memory and gas. */
-import { EVMError } from '@ethereumjs/evm'
 import type { Transaction } from '../chain/transaction.ts'
 import { EMPTY } from '../encoding/bytes.ts'
 import type { Hex } from '../encoding/hex.ts'
 import type { StorageValue } from '../state/state-keys.ts'
 import { analyse, type CodeAnalysis } from './code-analysis.ts'
+import { FAILURE, type FailureReason, fail } from './failure.ts'
 import { MEMORY_LIMIT, memoryGas } from './gas-schedule.ts'
 import type { Journal } from './journal.ts'
 import { bytesOf, type FrameData } from './memory-range.ts'
@@ -70,28 +70,6 @@ export interface FrameRegion {
   read(offset: number, length: number): Uint8Array
   /** Writes the first `length` bytes of data to memory that is open. */
   write(data: FrameData, offset: number, length: number): void
-}
-
-/** How code fails: the library's error messages. */
-export const FAILURE = {
-  OUT_OF_GAS: 'out of gas',
-  STACK_UNDERFLOW: 'stack underflow',
-  STACK_OVERFLOW: 'stack overflow',
-  INVALID_JUMP: 'invalid JUMP',
-  INVALID_OPCODE: 'invalid opcode',
-  REVERT: 'revert',
-  STATIC_STATE_CHANGE: 'static state change',
-  INTERNAL_ERROR: 'internal error',
-  CREATE_COLLISION: 'create collision',
-  INITCODE_SIZE_VIOLATION: 'initcode exceeds max initcode size',
-} as const
-
-/** One of these. Declared here, since the library's own type needs packages that users of this one may not have. */
-export type FailureMessage = (typeof FAILURE)[keyof typeof FAILURE]
-
-/** Ends the frame with a failure. */
-export function fail(failure: FailureMessage): never {
-  throw new EVMError(failure)
 }
 
 const NO_CODE = analyse(EMPTY, false)
@@ -255,7 +233,7 @@ export class Frame implements FrameView {
   }
 
   /** Fails in the interpreter, which has pc, sp and gas in registers; a trace reads them in the frame. */
-  failAt(failure: FailureMessage, pc: number, sp: number, gas: number): never {
+  failAt(failure: FailureReason, pc: number, sp: number, gas: number): never {
     this.pc = pc
     this.sp = sp
     this.gas = gas

@@ -1,6 +1,7 @@
 /** Runs a frame, without a promise, until it ends, requests a call, or a pause for the event loop is due. */
 import { isJumpDestination, pushedWord } from './code-analysis.ts'
-import { FAILURE, type Frame } from './frame.ts'
+import { FAILURE } from './failure.ts'
+import type { Frame } from './frame.ts'
 import type { OpcodeTable } from './opcodes/table.ts'
 import { MAX_WORD, MODULUS } from './word.ts'
 
@@ -14,7 +15,7 @@ const TICKS_PER_RUN = 0.25
 /**
  * Runs until `frame.status` is no longer `running`, or the clock requires a pause.
  * A jump to where `hotAfter` jumps went before also ends it, with the status `hot`.
- * Throws the library's EVMError when the code fails and `limit-exceeded` when time is up.
+ * Throws `EvmFailure` when the code fails and `limit-exceeded` when time is up.
  * The most frequent opcodes are here as well as in the table, unless that has another row for one: the stack pointer and
  * gas then stay in registers.
  */

@@ -1,10 +1,10 @@
 /** Runs a precompiled contract for a message (docs/internals/protocol.md#65-precompiled-contracts). */
-import { EVMError } from '@ethereumjs/evm'
 import { EMPTY } from '../encoding/bytes.ts'
 import type { MaybePromise } from '../maybe-promise.ts'
 import { cellBytes, storageValue } from '../state/state-keys.ts'
 import type { CallMessage, FrameResult } from './call-message.ts'
-import { FAILURE, type Session } from './frame.ts'
+import { EvmFailure, FAILURE } from './failure.ts'
+import type { Session } from './frame.ts'
 import { bytesOf } from './memory-range.ts'
 import {
   type Chunks,
@@ -30,7 +30,7 @@ export interface PrecompileRun {
   /** Set when a precompiled contract that the transaction itself calls has its gas and fails. */
   precompileFailed: boolean
   /** How the last precompiled contract failed that had its gas. */
-  failedPrecompile: EVMError | undefined
+  failedPrecompile: EvmFailure | undefined
   /**
    * What the precompiled contract that the transaction itself calls stored, logged and transferred; all of it stays when
    * the contract fails (docs/internals/protocol.md#failing-precompiles).
@@ -101,7 +101,7 @@ export function runPrecompile(
   clock.ticks -= input.length / BYTES_PER_TICK
   const required = precompile.requiredGas(input, environment)
   if (required > gas) {
-    return { gasUsed: gas, output: EMPTY, failure: new EVMError(FAILURE.OUT_OF_GAS) }
+    return { gasUsed: gas, output: EMPTY, failure: new EvmFailure(FAILURE.OUT_OF_GAS) }
   }
   const gasUsed = Number(required)
   const succeeded = (output: Uint8Array): FrameResult => ({ gasUsed, output, failure: undefined })

@@ -6,7 +6,7 @@ import { andThen } from '../maybe-promise.ts'
 import { type FrameResult, topMessage } from './call-message.ts'
 import { HotCode } from './compiled/hot-code.ts'
 import { Evm, type EvmRun } from './evm.ts'
-import { FAILURE } from './frame.ts'
+import { FAILURE } from './failure.ts'
 import { Journal } from './journal.ts'
 import { bytesOf } from './memory-range.ts'
 import type { Message, MessageResult } from './message.ts'
@@ -107,7 +107,7 @@ function transferred({ from, to, value }: Message, journal: Journal): MessageRes
 
 function toResult(message: Message, result: FrameResult, run: EvmRun): MessageResult {
   const { journal } = run.session
-  const failure = result.failure?.error
+  const failure = result.failure?.reason
   const status =
     failure === undefined ? 'succeeded' : failure === FAILURE.REVERT ? 'reverted' : ('failed' as const)
   return {

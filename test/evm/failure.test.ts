@@ -1,7 +1,7 @@
 import { EVMError } from '@ethereumjs/evm'
 import { expect, it } from 'vitest'
-import { FAILURE } from '../../src/evm/frame.ts'
+import { FAILURE } from '../../src/evm/failure.ts'
 
-it("names each failure as the library does, in the library's words", () => {
+it('has the words of the library for each failure', () => {
   expect(EVMError.errorMessages).toMatchObject(FAILURE)
 })

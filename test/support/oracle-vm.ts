@@ -16,6 +16,7 @@ import { libraryAddress } from '../../src/comparison/library-state.ts'
 import type { Hex } from '../../src/encoding/hex.ts'
 import { petersburgCommon } from '../../src/ethereumjs/chain-common.ts'
 import { type CalledMessage, ChainEvm, LIBRARY } from '../../src/ethereumjs/chain-evm.ts'
+import { evmFailure } from '../../src/ethereumjs/failures.ts'
 import { chainEvm, libraryRulesOf } from '../../src/ethereumjs/make-evm.ts'
 import { pausingJumpDestination } from '../../src/ethereumjs/opcodes.ts'
 import { type Opcode, runOf } from '../../src/ethereumjs/run-state.ts'
@@ -23,7 +24,7 @@ import type { Activation } from '../../src/evm/activation.ts'
 import type { CallMessage, CreateMessage, FrameResult } from '../../src/evm/call-message.ts'
 import { addressOfCreation } from '../../src/evm/creation.ts'
 import { Evm, type EvmRun } from '../../src/evm/evm.ts'
-import { FAILURE } from '../../src/evm/frame.ts'
+import { FAILURE } from '../../src/evm/failure.ts'
 import { Journal } from '../../src/evm/journal.ts'
 import { bytesOf } from '../../src/evm/memory-range.ts'
 import { type BlockEnvironment, MAX_GAS, type Message, type MessageResult } from '../../src/evm/message.ts'
@@ -126,7 +127,7 @@ class EthereumEvm extends Evm {
     const parts = { data: input, gasLimit: BigInt(gas), common, _EVM: this.#library } as PrecompileInput
     const result = await precompile(parts)
     const { executionGasUsed, returnValue, exceptionError: failure } = result
-    return { gasUsed: Number(executionGasUsed), output: returnValue, failure }
+    return { gasUsed: Number(executionGasUsed), output: returnValue, failure: failure && evmFailure(failure) }
   }
 
   protected override takeAddress(message: CreateMessage): Hex {
@@ -146,7 +147,7 @@ class EthereumEvm extends Evm {
   }
 
   protected override returnDataOfCreation(result: FrameResult): Uint8Array {
-    const reverted = result.failure?.error === FAILURE.REVERT
+    const reverted = result.failure?.reason === FAILURE.REVERT
     return reverted ? bytesOf(result.output) : super.returnDataOfCreation(result)
   }
 }

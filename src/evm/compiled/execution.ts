@@ -1,8 +1,8 @@
 /** Runs frames by compiled code where there is any, and by the interpreter elsewhere. */
-import { EVMError } from '@ethereumjs/evm'
 import { EMPTY } from '../../encoding/bytes.ts'
 import { analyse, isJumpDestination } from '../code-analysis.ts'
-import { type CallRequest, FAILURE, Frame, fail, type Session } from '../frame.ts'
+import { EvmFailure, FAILURE, fail } from '../failure.ts'
+import { type CallRequest, Frame, type Session } from '../frame.ts'
 import { advance } from '../interpreter.ts'
 import type { OpcodeTable } from '../opcodes/table.ts'
 import { type RunClock, TICKS_PER_CALL } from '../scheduler.ts'
@@ -127,7 +127,7 @@ export class Execution implements CallRunner {
       this.advance(callee)
       return true
     } catch (error) {
-      if (!(error instanceof EVMError)) throw error
+      if (!(error instanceof EvmFailure)) throw error
       return false
     }
   }

@@ -1,7 +1,8 @@
 /** Stopping, jumping, and the stack itself: 0x00, 0x50, 0x56 to 0x58, 0x5b, 0x5f to 0x9f, 0xf3, 0xfd. */
 import { EMPTY } from '../../encoding/bytes.ts'
 import { isJumpDestination, pushedWord } from '../code-analysis.ts'
-import { FAILURE, type Frame, fail } from '../frame.ts'
+import { FAILURE, fail } from '../failure.ts'
+import type { Frame } from '../frame.ts'
 import { GAS } from '../gas-schedule.ts'
 import { type Operation, operation } from './operation.ts'
 

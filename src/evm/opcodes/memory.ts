@@ -1,7 +1,8 @@
 /** Memory, hashing and copying into memory: 0x20, 0x37, 0x39, 0x3e, 0x51 to 0x53, 0x59, 0x5e. */
 import { toBigInt, writeWord } from '../../encoding/bytes.ts'
 import { keccak256 } from '../../encoding/hash.ts'
-import { FAILURE, type Frame, fail } from '../frame.ts'
+import { FAILURE, fail } from '../failure.ts'
+import type { Frame } from '../frame.ts'
 import { GAS } from '../gas-schedule.ts'
 import { readWord } from '../word.ts'
 import { type Operation, operation } from './operation.ts'

@@ -7,7 +7,8 @@ import {
   type FrameMessage,
   type FrameResult,
 } from '../call-message.ts'
-import { type ChildRequest, FAILURE, type Frame, type Session } from '../frame.ts'
+import { FAILURE } from '../failure.ts'
+import type { ChildRequest, Frame, Session } from '../frame.ts'
 import { bytesOf } from '../memory-range.ts'
 import { frameFailure } from './frame-failure.ts'
 import type { FrameStart } from './tracer.ts'
@@ -37,7 +38,7 @@ function callerOf({ kind, address, caller }: CallMessage): FrameStart['from'] {
 export function reportEnd({ tracer }: Session, start: FrameStart, result: FrameResult): void {
   const { failure, created } = result
   const output = bytesOf(result.output)
-  const keepsOutput = failure === undefined || failure.error === FAILURE.REVERT
+  const keepsOutput = failure === undefined || failure.reason === FAILURE.REVERT
   tracer?.exit?.({
     gasUsed: BigInt(result.gasUsed),
     output: keepsOutput ? output : EMPTY,

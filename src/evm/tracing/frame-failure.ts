@@ -1,8 +1,8 @@
 /** Why a frame failed, as numbers taken from the frame before it is gone. */
-import { EVMError } from '@ethereumjs/evm'
 import { MAX_INITCODE_SIZE } from '../../chain/transaction.ts'
+import { EvmFailure, FAILURE } from '../failure.ts'
 import { failureOf, revertReason } from '../failure-message.ts'
-import { FAILURE, type Frame } from '../frame.ts'
+import type { Frame } from '../frame.ts'
 import type { OpcodeTable } from '../opcodes/table.ts'
 import type { FailureCause, FrameFailure } from './call-frame.ts'
 
@@ -17,11 +17,11 @@ const PAYS_BEYOND_FEE: ReadonlySet<number> = new Set([
 const STACK_LIMIT = 1024
 
 /** A failure with its cause. */
-class TracedFailure extends EVMError {
+class TracedFailure extends EvmFailure {
   readonly traced: FailureCause
 
-  constructor(failure: EVMError['error'], cause: FailureCause) {
-    super(failure)
+  constructor(reason: string, cause: FailureCause) {
+    super(reason)
     this.traced = cause
   }
 }
@@ -30,13 +30,13 @@ class TracedFailure extends EVMError {
  * What the opcode at which a frame failed requires beyond its fee. It runs without gas: these opcodes pay before they do
  * anything, so nothing happens but the failure.
  */
-function failureWithoutGas(frame: Frame, opcode: number, { run }: OpcodeTable): EVMError | undefined {
+function failureWithoutGas(frame: Frame, opcode: number, { run }: OpcodeTable): EvmFailure | undefined {
   if (!PAYS_BEYOND_FEE.has(opcode)) return undefined
   frame.gas = -1
   try {
     ;(run[opcode] as (frame: Frame) => void)(frame)
   } catch (error) {
-    if (error instanceof EVMError) return error
+    if (error instanceof EvmFailure) return error
     throw error
   }
   return undefined
@@ -52,17 +52,17 @@ function outOfGas(frame: Frame, opcode: number, table: OpcodeTable): FailureCaus
   if (isFeePaid && isCall && frame.lacking <= frame.gas) {
     return { kind: 'out-of-gas', by: 'stipend', operation, required: frame.lacking, available }
   }
-  if (!isFeePaid && failureWithoutGas(frame, opcode, table)?.error === FAILURE.STATIC_STATE_CHANGE) {
+  if (!isFeePaid && failureWithoutGas(frame, opcode, table)?.reason === FAILURE.STATIC_STATE_CHANGE) {
     return { kind: 'static-violation' }
   }
   const required = frame.lacking < Number.MAX_SAFE_INTEGER ? fee + frame.lacking : undefined
   return { kind: 'out-of-gas', by: isCall ? 'call' : 'opcode', operation, required, available }
 }
 
-function causeIn(frame: Frame, failure: EVMError['error'], table: OpcodeTable): FailureCause | undefined {
+function causeIn(frame: Frame, reason: string, table: OpcodeTable): FailureCause | undefined {
   const { analysis, pc, sp, stack } = frame
   const opcode = analysis.code[pc] ?? 0
-  switch (failure) {
+  switch (reason) {
     case FAILURE.OUT_OF_GAS:
       if (!frame.isOutOfBounds) return outOfGas(frame, opcode, table)
       return {
@@ -100,36 +100,36 @@ export function opcodeDigits(opcode: number): string {
 }
 
 /** The same failure with its cause, read from the frame as it stands. */
-export function tracedFailure(frame: Frame, failure: EVMError, opcodes: OpcodeTable): EVMError {
-  const cause = causeIn(frame, failure.error, opcodes)
-  return cause === undefined ? failure : new TracedFailure(failure.error, cause)
+export function tracedFailure(frame: Frame, failure: EvmFailure, opcodes: OpcodeTable): EvmFailure {
+  const cause = causeIn(frame, failure.reason, opcodes)
+  return cause === undefined ? failure : new TracedFailure(failure.reason, cause)
 }
 
 /** The failure of a precompiled contract, with its message. */
-export function precompileFailure(message: string): EVMError {
+export function precompileFailure(message: string): EvmFailure {
   return new TracedFailure(FAILURE.INTERNAL_ERROR, { kind: 'other', message })
 }
 
 /** The cause of a failure outside of code: in a precompiled contract, or after init code has run. */
-function causeOutside(failure: EVMError['error'], gas: bigint, isPrecompile: boolean): FailureCause {
-  if (failure === EVMError.errorMessages.INVALID_BYTECODE_RESULT) return { kind: 'code-prefix' }
-  if (failure !== FAILURE.OUT_OF_GAS) return { kind: 'other', message: failure }
+function causeOutside(reason: string, gas: bigint, isPrecompile: boolean): FailureCause {
+  if (reason === FAILURE.INVALID_BYTECODE_RESULT) return { kind: 'code-prefix' }
+  if (reason !== FAILURE.OUT_OF_GAS) return { kind: 'other', message: reason }
   return { kind: isPrecompile ? 'precompile-out-of-gas' : 'deposit-out-of-gas', gas }
 }
 
 /** How a frame failed; `gas` is what it was given. */
 export function frameFailure(
-  failure: EVMError,
+  failure: EvmFailure,
   output: Uint8Array,
   { gas, isPrecompile }: { readonly gas: bigint; readonly isPrecompile: boolean },
 ): FrameFailure {
-  const { error } = failure
-  const status = error === FAILURE.REVERT ? 'reverted' : 'failed'
-  const reason = failureOf({ status, failure: error, output })?.reason ?? error
+  const status = failure.reason === FAILURE.REVERT ? 'reverted' : 'failed'
+  const reason = failureOf({ status, failure: failure.reason, output })?.reason ?? failure.reason
   if (status === 'reverted') {
     const text = revertReason(output)
     return { kind: 'reverted', reason, ...(text !== undefined && { revertReason: text }) }
   }
-  const cause = failure instanceof TracedFailure ? failure.traced : causeOutside(error, gas, isPrecompile)
+  const cause =
+    failure instanceof TracedFailure ? failure.traced : causeOutside(failure.reason, gas, isPrecompile)
   return { kind: 'failed', reason, cause }
 }

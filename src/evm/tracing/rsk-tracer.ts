@@ -1,6 +1,6 @@
 /** What the reference node's default tracer records: steps, storage, calls without code (docs/internals/protocol.md#9-traces). */
 import type { Hex } from '../../encoding/hex.ts'
-import { FAILURE } from '../frame.ts'
+import { FAILURE } from '../failure.ts'
 import { CHAIN_RULES } from '../rules.ts'
 import type { FrameFailure } from './call-frame.ts'
 import { KnownSlots, type SlotWords } from './known-slots.ts'

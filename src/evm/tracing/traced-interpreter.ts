@@ -1,6 +1,6 @@
 /** The loop of `interpreter.ts` with a tracer called around each opcode; every opcode runs from the table. */
-import { EVMError } from '@ethereumjs/evm'
-import { FAILURE, type Frame, fail } from '../frame.ts'
+import { EvmFailure, FAILURE, fail } from '../failure.ts'
+import type { Frame } from '../frame.ts'
 import type { OpcodeTable } from '../opcodes/table.ts'
 import type { Tracer } from './tracer.ts'
 
@@ -10,7 +10,7 @@ function costOfFailure(frame: Frame, opcode: number, gasBefore: number, { fees }
   return Math.min(Number.MAX_SAFE_INTEGER, Math.max(spent + frame.lacking, fees[opcode] as number, 0))
 }
 
-/** Runs one opcode. Throws EVMError when it ends the frame with a failure. */
+/** Runs one opcode. Throws `EvmFailure` when it ends the frame with a failure. */
 function runOne(frame: Frame, opcode: number, { fees, needs, room, run }: OpcodeTable): void {
   const fee = fees[opcode] as number
   if (fee < 0) fail(FAILURE.INVALID_OPCODE)
@@ -23,7 +23,7 @@ function runOne(frame: Frame, opcode: number, { fees, needs, room, run }: Opcode
 
 /**
  * Runs until `frame.status` is no longer `running`, or the clock requires a pause.
- * Throws the library's EVMError when the code fails and `limit-exceeded` when time is up.
+ * Throws `EvmFailure` when the code fails and `limit-exceeded` when time is up.
  */
 export function advanceTraced(frame: Frame, table: OpcodeTable, tracer: Tracer): void {
   const { clock } = frame.session
@@ -35,8 +35,8 @@ export function advanceTraced(frame: Frame, table: OpcodeTable, tracer: Tracer):
     try {
       runOne(frame, opcode, table)
     } catch (error) {
-      if (error instanceof EVMError) {
-        tracer.stepped?.(frame, costOfFailure(frame, opcode, gasBefore, table), error.error)
+      if (error instanceof EvmFailure) {
+        tracer.stepped?.(frame, costOfFailure(frame, opcode, gasBefore, table), error.reason)
       }
       throw error
     }

@@ -88,7 +88,7 @@ export interface Tracer {
   step?(frame: FrameView, opcode: number): void
   /**
    * After the opcode of the last `step`, before a call that it makes starts. `cost` in gas, with the gas that a CALL
-   * passes to its callee; `failure` is the library's error when the opcode ended the frame with one.
+   * passes to its callee; `failure` is one of `FAILURE` when the opcode ended the frame with one.
    */
   stepped?(frame: FrameView, cost: number, failure: string | undefined): void
   /** The last event. */

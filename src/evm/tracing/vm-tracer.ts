@@ -1,6 +1,6 @@
 /** Every executed opcode with its effect, frames within the opcodes that made them: OpenEthereum's `vmTrace`. */
 import { EMPTY } from '../../encoding/bytes.ts'
-import { FAILURE } from '../frame.ts'
+import { FAILURE } from '../failure.ts'
 import { OPERATIONS } from '../opcodes/table.ts'
 import { CHAIN_RULES } from '../rules.ts'
 import { opcodeDigits } from './frame-failure.ts'
