@@ -8,7 +8,6 @@ import { EMPTY_ACCOUNT, withBalance, withNonce } from '../chain/account.ts'
 import { EMPTY } from '../encoding/bytes.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { hasWebAssembly } from '../encoding/web-assembly.ts'
-import { type Activation, Wait } from './activation.ts'
 import {
   type CallMessage,
   type CreateMessage,
@@ -27,6 +26,7 @@ import { EvmFailure, FAILURE } from './failure.ts'
 import { type ChildRequest, Frame } from './frame.ts'
 import { REFUND } from './gas-schedule.ts'
 import { advance } from './interpreter.ts'
+import { type Invocation, Wait } from './invocation.ts'
 import { bytesOf, type FrameData } from './memory-range.ts'
 import { type PrecompileRun, runPrecompile } from './precompile-call.ts'
 import { PRESENT_FRAMES, type VmRules } from './rules.ts'
@@ -73,8 +73,8 @@ export class Evm {
    * failure are undone.
    */
   execute(message: FrameMessage): FrameResult | Promise<FrameResult> {
-    const activation = this.#begin(message, undefined, undefined)
-    const end = this.#proceed(activation, this.open(activation))
+    const invocation = this.#begin(message, undefined, undefined)
+    const end = this.#proceed(invocation, this.open(invocation))
     return end instanceof Wait ? this.#resumeLater(end) : end
   }
 
@@ -82,20 +82,20 @@ export class Evm {
   async #resumeLater(first: Wait): Promise<FrameResult> {
     let end: FrameResult | Wait = first
     while (end instanceof Wait) {
-      const { activation, until, isOpen }: Wait = end
+      const { invocation, until, isOpen }: Wait = end
       const outcome = await until
-      end = this.#proceed(activation, isOpen ? outcome : this.open(activation))
+      end = this.#proceed(invocation, isOpen ? outcome : this.open(invocation))
     }
     return end
   }
 
   /** Runs the innermost message, and then those that wait for it, until the first ends or one cannot go on yet. */
   #proceed(
-    activation: Activation,
+    invocation: Invocation,
     known: FrameResult | Promise<FrameResult> | undefined,
   ): FrameResult | Wait {
     const { clock } = this.run.session
-    let current = activation
+    let current = invocation
     let outcome = known
     for (;;) {
       while (outcome === undefined) {
@@ -129,10 +129,10 @@ export class Evm {
   }
 
   /** The message that has to wait: of a frame that did, or of the last of the callees that ran in its compiled code. */
-  #deepest(activation: Activation): Activation {
+  #deepest(invocation: Invocation): Invocation {
     const waiting = this.#execution?.waiting
-    if (waiting === undefined || waiting.length === 0) return activation
-    let deepest = activation
+    if (waiting === undefined || waiting.length === 0) return invocation
+    let deepest = invocation
     for (let call = waiting.pop(); call !== undefined; call = waiting.pop()) {
       const caller = deepest.frame as Frame
       deepest = this.#begin(childCall(caller, call.request), deepest, call.request)
@@ -167,10 +167,10 @@ export class Evm {
 
   #begin(
     message: FrameMessage,
-    parent: Activation | undefined,
+    parent: Invocation | undefined,
     child: ChildRequest | undefined,
     returnedBefore: Uint8Array = EMPTY,
-  ): Activation {
+  ): Invocation {
     const { refund, destroyed } = this.run.session.journal
     return {
       message,
@@ -186,7 +186,7 @@ export class Evm {
   }
 
   /** The message of the call that a frame requests; `undefined` when it is refused, and the frame has its 0 already. */
-  #request(current: Activation, frame: Frame): Activation | undefined {
+  #request(current: Invocation, frame: Frame): Invocation | undefined {
     const { child, session } = frame
     frame.child = undefined
     if (child === undefined) throw new Error('a frame calls without a request')
@@ -217,18 +217,18 @@ export class Evm {
    * Opens a checkpoint and begins a message. The result when it ends without code, a promise of it from a precompiled
    * contract that works in chunks, or `undefined` when there is a frame to run.
    */
-  protected open(activation: Activation): FrameResult | Promise<FrameResult> | undefined {
+  protected open(invocation: Invocation): FrameResult | Promise<FrameResult> | undefined {
     const { session } = this.run
-    const { message } = activation
+    const { message } = invocation
     session.journal.checkpoint()
     if (session.tracer !== undefined) {
-      activation.start = frameStart(message, session)
-      session.tracer.enter?.(activation.start)
+      invocation.start = frameStart(message, session)
+      session.tracer.enter?.(invocation.start)
     }
-    return 'target' in message ? this.#call(activation, message) : this.#create(activation, message)
+    return 'target' in message ? this.#call(invocation, message) : this.#create(invocation, message)
   }
 
-  #call(activation: Activation, message: CallMessage): FrameResult | Promise<FrameResult> | undefined {
+  #call(invocation: Invocation, message: CallMessage): FrameResult | Promise<FrameResult> | undefined {
     const { target, address, caller, value, input } = message
     const { journal, precompiles } = this.run.session
     const isPrecompile = precompiles.has(target)
@@ -242,7 +242,7 @@ export class Evm {
     if (isPrecompile) return this.callPrecompile(message)
     const code = journal.codeOf(target)
     if (code.length > 0) {
-      activation.frame = this.#frame(message, code, address, input, message.isStatic)
+      invocation.frame = this.#frame(message, code, address, input, message.isStatic)
       return undefined
     }
     if (target === CONSOLE_ADDRESS)
@@ -257,7 +257,7 @@ export class Evm {
     return runPrecompile(precompile, message, this.run)
   }
 
-  #create(activation: Activation, message: CreateMessage): FrameResult | undefined {
+  #create(invocation: Invocation, message: CreateMessage): FrameResult | undefined {
     const { destroyedEarlier, rules, session } = this.run
     const { depth, gas, initcode } = message
     const { journal } = session
@@ -267,13 +267,13 @@ export class Evm {
     }
     if (initcode.length > rules.maxInitcodeSize) return allGasLost(gas, FAILURE.INITCODE_SIZE_VIOLATION)
     const address = this.takeAddress(message)
-    activation.created = address
+    invocation.created = address
     const refused = makeAccount(message, address, this.nonceOfCreated(depth), journal)
     if (refused !== undefined) return refused
     // A creation transaction without init code makes an account that is no contract.
     if (depth > 0 || initcode.length > 0) journal.state.markContract(address)
     if (initcode.length === 0) return { gasUsed: 0, output: EMPTY, failure: undefined }
-    activation.frame = this.#frame(message, initcode, address, EMPTY, false)
+    invocation.frame = this.#frame(message, initcode, address, EMPTY, false)
     return undefined
   }
 
@@ -287,11 +287,11 @@ export class Evm {
   }
 
   /** Ends a message: stores the code of a creation, reports the end to the tracer, keeps or undoes what was changed. */
-  protected close(activation: Activation, ended: FrameResult): FrameResult {
+  protected close(invocation: Invocation, ended: FrameResult): FrameResult {
     const { session, directEffects } = this.run
-    const { message, start, frame } = activation
+    const { message, start, frame } = invocation
     if (frame !== undefined) this.#execution?.leave(frame)
-    const result = 'target' in message ? ended : this.#endCreation(activation, message, ended)
+    const result = 'target' in message ? ended : this.#endCreation(invocation, message, ended)
     if (start !== undefined) reportEnd(session, start, result)
     if (result.failure === undefined) session.journal.commit()
     else {
@@ -301,7 +301,7 @@ export class Evm {
     return result
   }
 
-  #endCreation({ frame, created }: Activation, message: CreateMessage, ended: FrameResult): FrameResult {
+  #endCreation({ frame, created }: Invocation, message: CreateMessage, ended: FrameResult): FrameResult {
     if (frame === undefined || created === undefined) return { ...ended, created }
     const { frames } = this.run.rules
     const { journal } = this.run.session
@@ -310,7 +310,7 @@ export class Evm {
   }
 
   /** Continues the frame whose call has ended; the result when that fails the frame (RSKIP-197). */
-  #resume({ frame }: Activation, ended: Activation, result: FrameResult): FrameResult | undefined {
+  #resume({ frame }: Invocation, ended: Invocation, result: FrameResult): FrameResult | undefined {
     const { child } = ended
     if (frame === undefined || child === undefined) throw new Error('a call has ended that no frame made')
     const { journal } = this.run.session

@@ -20,11 +20,11 @@ import { evmFailure } from '../../src/ethereumjs/failures.ts'
 import { chainEvm, libraryRulesOf } from '../../src/ethereumjs/make-evm.ts'
 import { pausingJumpDestination } from '../../src/ethereumjs/opcodes.ts'
 import { type Opcode, runOf } from '../../src/ethereumjs/run-state.ts'
-import type { Activation } from '../../src/evm/activation.ts'
 import type { CallMessage, CreateMessage, FrameResult } from '../../src/evm/call-message.ts'
 import { addressOfCreation } from '../../src/evm/creation.ts'
 import { Evm, type EvmRun } from '../../src/evm/evm.ts'
 import { FAILURE } from '../../src/evm/failure.ts'
+import type { Invocation } from '../../src/evm/invocation.ts'
 import { Journal } from '../../src/evm/journal.ts'
 import { bytesOf } from '../../src/evm/memory-range.ts'
 import { type BlockEnvironment, MAX_GAS, type Message, type MessageResult } from '../../src/evm/message.ts'
@@ -103,12 +103,12 @@ class EthereumEvm extends Evm {
   }
 
   /** Calls that compiled code makes in place are not opened here; what they touch has code and is not empty. */
-  protected override open(activation: Activation): ReturnType<Evm['open']> {
-    const { message } = activation
-    const outcome = super.open(activation)
+  protected override open(invocation: Invocation): ReturnType<Evm['open']> {
+    const { message } = invocation
+    const outcome = super.open(invocation)
     if ('target' in message && message.kind !== 'delegatecall')
       touchesOn(this.run.session.journal.state).add(message.address)
-    if (!('target' in message)) this.#unmark(activation.created)
+    if (!('target' in message)) this.#unmark(invocation.created)
     return outcome
   }
 

@@ -5,10 +5,10 @@ import type { ChildRequest, Frame } from './frame.ts'
 import type { FrameStart } from './tracing/tracer.ts'
 
 /** A message that has begun and not ended. */
-export interface Activation {
+export interface Invocation {
   readonly message: FrameMessage
   /** The one whose frame made the call; `undefined` for the top-level message. */
-  readonly parent: Activation | undefined
+  readonly parent: Invocation | undefined
   /** What that frame requested. */
   readonly child: ChildRequest | undefined
   /** The return data that it had. */
@@ -27,14 +27,14 @@ export interface Activation {
 /** A message that cannot go on yet. */
 export class Wait {
   /** The message that goes on after the wait. */
-  readonly activation: Activation
+  readonly invocation: Invocation
   /** Ends the wait; with the result of an open message that ends without a frame, such as that of a precompiled contract. */
   readonly until: Promise<FrameResult | undefined>
   /** Was the message opened before the wait? If not, it is opened after it. */
   readonly isOpen: boolean
 
-  constructor(activation: Activation, until: Promise<FrameResult | undefined>, isOpen: boolean) {
-    this.activation = activation
+  constructor(invocation: Invocation, until: Promise<FrameResult | undefined>, isOpen: boolean) {
+    this.invocation = invocation
     this.until = until
     this.isOpen = isOpen
   }
