@@ -35,6 +35,10 @@ type Outcome = 'acknowledged' | 'refused' | 'unknown'
 /** A batch that a node was asked to write. */
 export interface Attempt {
   readonly id: string
+  /** The node that was asked. */
+  readonly process: SimulatedProcess
+  /** Did the caller get an answer, of whatever kind? */
+  isAnswered: boolean
   outcome: Outcome
 }
 
@@ -53,6 +57,20 @@ const tableOf = (store: Store) => new Table(store, PREFIX.meta, nameKey, bytesVa
 
 /** An entry of a table as text. */
 export const textOf = (id: string, value: Uint8Array) => `${id} ${Buffer.from(value).toString('hex')}`
+
+/** The position of a process's tables, which takes over each record once, and in order. */
+function ordered(position: ReturnType<typeof logPosition>): ReturnType<typeof logPosition> {
+  let last = position.get()?.sequence ?? 0
+  return {
+    get: () => position.get(),
+    put(next) {
+      if (next.sequence <= last)
+        throw new Violation(`message ${next.sequence} is taken over after message ${last}`)
+      last = next.sequence
+      return position.put(next)
+    },
+  }
+}
 
 /** A node: its disk, and the process that runs on it at the moment. */
 export class ClusterNode {
@@ -161,7 +179,7 @@ export class ClusterNode {
         log,
         presence: link.bucket(presence),
         local,
-        position,
+        position: ordered(position),
         cluster: CLUSTER,
         engine: { events, replica: this.#replica() },
         logger: {
@@ -212,7 +230,12 @@ export class ClusterNode {
     const { world, attempts } = this.#shared
     if (process === undefined || store === undefined) return
     const { random } = world
-    const attempt: Attempt = { id: `b${attempts.length}`, outcome: 'unknown' }
+    const attempt: Attempt = {
+      id: `b${attempts.length}`,
+      process,
+      isAnswered: false,
+      outcome: 'unknown',
+    }
     attempts.push(attempt)
     const table = tableOf(store)
     const value = Buffer.alloc(random.oneIn(4) ? 2_000 : 20, attempt.id)
@@ -225,11 +248,13 @@ export class ClusterNode {
       store.batch(writes).then(
         () => {
           if (process.isDead) return
+          attempt.isAnswered = true
           world.note(`${attempt.id} is acknowledged`)
           attempt.outcome = 'acknowledged'
           if (table.get(attempt.id) === undefined) throw new Violation(`${attempt.id} is not on its writer`)
         },
         (error) => {
+          attempt.isAnswered = true
           world.note(`${attempt.id}: ${error.message}`)
           const isRefused = /the change was not made|does not lead the cluster/.test(error.message)
           if (isRefused) attempt.outcome = 'refused'

@@ -1,6 +1,7 @@
 /**
  * Nodes of a cluster that write under faults of their links, of the server and of themselves. What has to hold: what was
- * acknowledged is in every node, what was refused in none, and one node leads a term.
+ * acknowledged is in every node, what was refused in none, and one node leads a term. Without faults there is soon a leader,
+ * every node is at the end of the log, and every write has an answer.
  */
 import { LEASE_MS } from '../../src/replication/lease.ts'
 import { createChunkReader, decodeLogRecord, type LogRecord } from '../../src/replication/record.ts'
@@ -119,8 +120,15 @@ function heal({ world, server }: Shared, nodes: readonly ClusterNode[]): void {
   }
 }
 
-/** Runs the cluster of a seed. Throws a `Violation`. */
-export async function simulateReplication(world: World): Promise<void> {
+/** A cluster of a seed, and what has to hold of it at any time. */
+interface Cluster {
+  readonly shared: Shared
+  readonly nodes: readonly ClusterNode[]
+  /** Throws a `Violation`. */
+  readonly check: () => void
+}
+
+function startCluster(world: World): Cluster {
   const { random } = world
   const hasDrift = random.oneIn(2)
   const shared: Shared = {
@@ -131,27 +139,62 @@ export async function simulateReplication(world: World): Promise<void> {
     attempts: [],
     leaders: new Map(),
   }
-  const { server, attempts } = shared
-  if (random.oneIn(3)) server.maxBytes = LOG_BYTES / 4
+  if (random.oneIn(3)) shared.server.maxBytes = LOG_BYTES / 4
   const rate = () => (hasDrift ? 1 + (random.below(2_001) - 1_000) / 10_000 : 1)
   const nodes = ['a', 'b', 'c']
     .slice(0, 2 + random.below(2))
     .map((name) => new ClusterNode(shared, name, rate()))
   for (const node of nodes) node.start()
-  const check = () => checkLeaders(shared, nodes, hasDrift)
-  const end = world.now + FAULTS_MS
+  return { shared, nodes, check: () => checkLeaders(shared, nodes, hasDrift) }
+}
+
+/** The leader's link breaks, or the leader stands still, for about as long as its lease lives. */
+function interruptLeader({ world }: Shared, { process, link }: ClusterNode): void {
+  const { random } = world
+  const milliseconds = LEASE_MS - 1_000 + random.below(2_000)
+  if (random.oneIn(3)) process?.stall(milliseconds)
+  else if (link?.isConnected === true) {
+    link.cut(random.below(milliseconds))
+    world.after(milliseconds, undefined, () => {
+      if (!link.isConnected) link.mend()
+    })
+  }
+}
+
+/** Nodes write while `trouble`, given the leader, makes things go wrong. */
+async function sufferFaults(
+  { shared, nodes, check }: Cluster,
+  milliseconds: number,
+  trouble: (leader: ClusterNode | undefined) => void,
+): Promise<void> {
+  const { world } = shared
+  const { random } = world
+  const end = world.now + milliseconds
   while (world.now < end) {
     await world.pass(random.below(400), check)
     const leader = nodes.find(({ member }) => member?.role === 'leader')
     const target = leader !== undefined && !random.oneIn(6) ? leader : random.pick(nodes)
     for (let i = random.below(3); i >= 0; i--) target.write()
-    if (random.oneIn(6)) disturb(shared, nodes)
+    if (random.oneIn(6)) trouble(leader)
   }
+}
+
+/** Ends the faults: soon there is a leader, all nodes are at the end of the log, and all writes are answered. */
+async function recover({ shared, nodes, check }: Cluster): Promise<void> {
+  const { world, server, attempts } = shared
   heal(shared, nodes)
   const isWhole = () =>
     nodes.some(({ member }) => member?.role === 'leader') &&
-    nodes.every(({ sequence }) => sequence === server.last)
-  await world.until(isWhole, RECOVERY_MS, 'a leader, and all nodes at the end of the log', check)
+    nodes.every(({ sequence }) => sequence === server.last) &&
+    attempts.every(({ process, isAnswered }) => isAnswered || process.isDead)
+  const what = 'a leader, all nodes at the end of the log, all writes answered'
+  await world.until(isWhole, RECOVERY_MS, what, check)
+}
+
+/** What the log, the nodes and the callers know of the writes is the same. */
+async function checkEnd(cluster: Cluster): Promise<void> {
+  const { shared, nodes, check } = cluster
+  const { world, server, attempts } = shared
   // What the network still holds may arrive.
   await world.pass(8_000, check)
   const last = attempts.length
@@ -161,7 +204,8 @@ export async function simulateReplication(world: World): Promise<void> {
     await world.pass(3_000, check)
   }
   if (!isWritten()) throw new Violation('the cluster takes no write any more')
-  await world.until(isWhole, RECOVERY_MS, 'all nodes at the end of the log', check)
+  const isRead = () => nodes.every(({ sequence }) => sequence === server.last)
+  await world.until(isRead, RECOVERY_MS, 'all nodes at the end of the log', check)
   const records = recordsOf(server)
   checkTerms(records)
   const { tables, counts } = replay(records)
@@ -175,4 +219,32 @@ export async function simulateReplication(world: World): Promise<void> {
   }
   const acknowledged = attempts.filter(({ outcome }) => outcome === 'acknowledged').length
   world.note(`${acknowledged} of ${attempts.length} acknowledged, ${shared.leaders.size} terms`)
+}
+
+/** Runs the cluster of a seed through a long time of faults. Throws a `Violation`. */
+export async function simulateReplication(world: World): Promise<void> {
+  const cluster = startCluster(world)
+  await sufferFaults(cluster, FAULTS_MS, () => disturb(cluster.shared, cluster.nodes))
+  await recover(cluster)
+  await checkEnd(cluster)
+}
+
+/**
+ * Runs the cluster of a seed through short times of faults, after each of which it has to recover: what keeps it from that
+ * may last only until the next fault. Throws a `Violation`.
+ */
+export async function simulateRecovery(world: World): Promise<void> {
+  const { random } = world
+  const cluster = startCluster(world)
+  const { shared, nodes } = cluster
+  for (let left = FAULTS_MS; left > 0; ) {
+    const milliseconds = 1_000 + random.below(5_000)
+    await sufferFaults(cluster, milliseconds, (leader) => {
+      if (leader !== undefined && random.oneIn(2)) interruptLeader(shared, leader)
+      else disturb(shared, nodes)
+    })
+    await recover(cluster)
+    left -= milliseconds
+  }
+  await checkEnd(cluster)
 }

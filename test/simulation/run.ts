@@ -1,7 +1,7 @@
 /** Runs seeds, each in a world of its own. */
 import { createHash } from 'node:crypto'
 import { simulateChain } from './chain.ts'
-import { simulateReplication } from './replication.ts'
+import { simulateRecovery, simulateReplication } from './replication.ts'
 import { simulateStorage } from './storage.ts'
 import { Violation, World } from './world.ts'
 
@@ -10,6 +10,7 @@ export const SCENARIOS = {
   storage: simulateStorage,
   chain: simulateChain,
   replication: simulateReplication,
+  recovery: simulateRecovery,
 } as const
 
 /** Name of a scenario. */

@@ -5,7 +5,12 @@ import { MUTATIONS, seedsToFind } from './mutations.ts'
 import { runSeed, SCENARIOS, type Scenario } from './run.ts'
 
 /** New seeds of each scenario in one run. */
-const NEW_SEEDS: Readonly<Record<Scenario, number>> = { storage: 150, chain: 15, replication: 40 }
+const NEW_SEEDS: Readonly<Record<Scenario, number>> = {
+  storage: 150,
+  chain: 15,
+  replication: 40,
+  recovery: 20,
+}
 
 /** Seeds that have found a fault of the code. */
 const ONCE_FAILED: readonly (readonly [Scenario, number])[] = [
