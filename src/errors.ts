@@ -147,3 +147,8 @@ export function brokenRuleOf(error: unknown): BrokenRule | undefined {
   if (!(error instanceof NodeError) || typeof error.data !== 'object') return undefined
   return 'rule' in error.data ? error.data : undefined
 }
+
+/** An error's message, or its text when it is none. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,4 +1,5 @@
 /** `tandem fork import-state`: the whole state of a fork's block, from a file of the reference node, into a data directory. */
+
 import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { createGunzip } from 'node:zlib'
@@ -6,9 +7,10 @@ import { NodeError } from '../errors.ts'
 import { type ImportedState, importState } from '../state/fork/exported-state.ts'
 import type { RemoteChain } from '../state/remote/model.ts'
 import { openRemoteChain } from '../state/remote/remote-chain.ts'
-import { type RemoteSettings, systemDeps } from '../state/remote/settings.ts'
 import { BlockStore } from '../store/block-store.ts'
 import { openStore } from '../store/level.ts'
+import { systemDeps } from '../upstream/environment.ts'
+import type { RemoteSettings } from '../upstream/settings.ts'
 import type { Writers } from './start.ts'
 
 /** The lines of a file, compressed where its name ends in `.gz`. Throws `invalid-options` when it cannot be read. */

@@ -1,4 +1,5 @@
 /** `tandem fork`: what is kept of forked chains: fetched ahead, carried to other machines, listed, removed. */
+
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import type { Hex } from '../encoding/hex.ts'
@@ -9,12 +10,8 @@ import { exportCache, importCache } from '../state/remote/cache/archive.ts'
 import { clearCache, listCache } from '../state/remote/cache/cache-directory.ts'
 import type { RemoteChain, StateItem } from '../state/remote/model.ts'
 import { openRemoteChain } from '../state/remote/remote-chain.ts'
-import {
-  defaultCacheDir,
-  type RemoteSettings,
-  remoteSettingsOf,
-  systemDeps,
-} from '../state/remote/settings.ts'
+import { systemDeps } from '../upstream/environment.ts'
+import { defaultCacheDir, type RemoteSettings, remoteSettingsOf } from '../upstream/settings.ts'
 import { importStateFile } from './fork-import-state.ts'
 import { addSettingFlags, typedFlags } from './setting-flags.ts'
 import { readSettings } from './settings.ts'

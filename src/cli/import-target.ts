@@ -5,7 +5,7 @@ import { CHAINS, type ChainConfig } from '../chain/config.ts'
 import { type Header, headerHash } from '../chain/header.ts'
 import { type Hex, toHex } from '../encoding/hex.ts'
 import { NodeError } from '../errors.ts'
-import { createNode } from '../node.ts'
+import { createNode } from '../node/node.ts'
 import type { NodeOptions } from '../options/options.ts'
 import { createRemote } from './remote.ts'
 

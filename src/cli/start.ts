@@ -1,5 +1,5 @@
 /** `tandem start`: creates a node, serves it, and closes both in order. */
-import { createNode, type Node } from '../node.ts'
+import { createNode, type Node } from '../node/node.ts'
 import { isLoopback } from '../options/addresses.ts'
 import { type Server, serve } from '../transport/server.ts'
 import { bannerLines } from './banner.ts'

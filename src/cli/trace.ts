@@ -8,7 +8,7 @@ import { type AbiRegistry, createAbiRegistry } from '../abi/registry.ts'
 import { fromHex, type Hex } from '../encoding/hex.ts'
 import { NodeError } from '../errors.ts'
 import type { CallFrame } from '../evm/tracing/call-frame.ts'
-import type { Node } from '../node.ts'
+import type { Node } from '../node/node.ts'
 import { paths } from '../options/kinds.ts'
 import { callTreeLines, contractText, type TreeContext } from './call-tree-lines.ts'
 import { printAll } from './line-writer.ts'
@@ -151,7 +151,7 @@ async function traceOnFork(
   options: TraceOptions,
   writers: Writers,
 ): Promise<void> {
-  const { createNode } = await import('../node.ts')
+  const { createNode } = await import('../node/node.ts')
   const node = await createNode({ ...given, mining: 'manual', rpcTimeoutMs: 0 })
   try {
     await trace(hash, remoteOf(node, node.engine.fork?.remote.upstream.origin ?? ''), options, writers)

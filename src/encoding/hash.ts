@@ -2,9 +2,9 @@
 import { sha256 as nobleSha256 } from '@noble/hashes/sha2.js'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { createSHA256 } from 'hash-wasm'
+import { KECCAK_BYTES, keccakOn } from '../wasm/keccak.ts'
+import { createMemory, hasWebAssembly } from '../wasm/web-assembly.ts'
 import { type Hex, sliceHex, toHex } from './hex.ts'
-import { KECCAK_BYTES, keccakOn } from './keccak-module.ts'
-import { createMemory, hasWebAssembly } from './web-assembly.ts'
 
 const sha256Hasher = await createSHA256().catch(() => undefined)
 

@@ -7,7 +7,7 @@ import { CONSOLE_ADDRESS } from '../abi/console.ts'
 import { EMPTY_ACCOUNT, withBalance, withNonce } from '../chain/account.ts'
 import { EMPTY } from '../encoding/bytes.ts'
 import type { Hex } from '../encoding/hex.ts'
-import { hasWebAssembly } from '../encoding/web-assembly.ts'
+import { hasWebAssembly } from '../wasm/web-assembly.ts'
 import {
   type CallMessage,
   type CreateMessage,

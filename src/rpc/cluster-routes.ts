@@ -3,10 +3,7 @@ import { fromHex } from '../encoding/hex.ts'
 import type { RandomBytes } from '../engine/randomness.ts'
 import { NodeError } from '../errors.ts'
 import type { Cluster } from '../replication/cluster.ts'
-import type { AnswerCall } from '../replication/model.ts'
-import type { Dispatcher } from './dispatcher.ts'
 import type { AnyMethod } from './method.ts'
-import { namesOf } from './method-names.ts'
 import type { Session } from './session.ts'
 
 /** Has another node answer a call; `undefined` where this node does. Throws where no node may. Deadlines are milliseconds since 1970, 0 is none. */
@@ -34,7 +31,7 @@ function namesPending(value: unknown): boolean {
 }
 
 /** Does only the leader answer this call? */
-const needsLeader = ({ answeredBy }: AnyMethod, params: unknown): boolean =>
+export const needsLeader = ({ answeredBy }: AnyMethod, params: unknown): boolean =>
   answeredBy === 'leader' || (answeredBy === 'each' && namesPending(params))
 
 /** The node that holds a filter, by its id: the hex of a UUID that begins with the node's id. */
@@ -100,25 +97,4 @@ function notPassedOn(name: string): NodeError {
     'wallet-disabled',
     `${name} is answered by the leader of the cluster alone, to callers of its own: keys and passphrases are not passed from node to node`,
   )
-}
-
-/** Answers the calls of other nodes, which have checked the caller's permissions: of methods that may be passed on. */
-export function createAnswer(dispatcher: Dispatcher): AnswerCall {
-  const known = new Map(
-    dispatcher.methods.flatMap((method) => namesOf(method).map((name) => [name, method] as const)),
-  )
-  return ({ method: name, params, owner, label, requestId, entitlements, timeoutMs }, signal) => {
-    const method = known.get(name)
-    if (method !== undefined && method.answeredBy !== 'owner' && !needsLeader(method, params)) {
-      throw new NodeError('method-not-found', `${name} is not called from one node of a cluster to another`)
-    }
-    const session = {
-      label: `${label}, of another node`,
-      owner,
-      requestId,
-      entitlements: new Set(entitlements),
-      allows: () => true,
-    }
-    return dispatcher.request(name, params, session, { signal, deadline: Date.now() + timeoutMs })
-  }
 }

@@ -1,6 +1,6 @@
 /** `tandem/ethers`: a provider and signers of ethers over a node in process. */
 import { BrowserProvider, type JsonRpcSigner, Network } from 'ethers'
-import type { Node } from '../node.ts'
+import type { Node } from '../node/node.ts'
 
 export { type Revert, revertOf } from './revert-data.ts'
 

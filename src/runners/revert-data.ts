@@ -3,7 +3,7 @@ import { panicMessage } from '../abi/panic.ts'
 import { decodedText } from '../abi/registry.ts'
 import { fromHex, type Hex } from '../encoding/hex.ts'
 import { revertReason } from '../evm/failure-message.ts'
-import type { Node } from '../node.ts'
+import type { Node } from '../node/node.ts'
 
 /** Depth of nested causes that is searched. */
 const MOST_CAUSES = 16

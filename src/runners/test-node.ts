@@ -2,7 +2,7 @@
 import type { Hex } from '../encoding/hex.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { MiningMode } from '../engine/model.ts'
-import { createNode, type Node } from '../node.ts'
+import { createNode, type Node } from '../node/node.ts'
 import type { NodeOptions } from '../options/options.ts'
 import { type Server, serve } from '../transport/server.ts'
 

@@ -12,7 +12,7 @@ import {
   type TestClient,
   type WalletClient,
 } from 'viem'
-import type { Node } from '../node.ts'
+import type { Node } from '../node/node.ts'
 import { RpcError } from '../rpc/error-codes.ts'
 
 export { type Revert, revertOf } from './revert-data.ts'

@@ -1,7 +1,7 @@
 /** `tandem/vitest`: a test function with a node for each file and a clean chain for each test. */
 import { type TestAPI, test as vitestTest } from 'vitest'
 import type { Hex } from '../encoding/hex.ts'
-import type { Node } from '../node.ts'
+import type { Node } from '../node/node.ts'
 import type { NodeOptions } from '../options/options.ts'
 import { openTestNode, type TestNode } from './test-node.ts'
 

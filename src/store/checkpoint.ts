@@ -5,20 +5,21 @@
  * The file is replaced whenever batches leave the write-ahead log: at the start, before each removal of one of its files,
  * and at the end. LevelDB has synced by then all that the file promises; what came later is in the log.
  */
+
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { z } from 'zod'
 import type { ChainName } from '../chain/activations.ts'
 import { CHAINS } from '../chain/config.ts'
 import { toHex } from '../encoding/hex.ts'
-import { NodeError } from '../errors.ts'
+import { messageOf, NodeError } from '../errors.ts'
 import { replaceFile } from './atomic-file.ts'
 import { diskFiles, type Files, readWhole } from './files.ts'
-import { type Identity, messageOf } from './identity.ts'
+import type { Identity } from './identity.ts'
+import type { Level } from './level-entries.ts'
 import { blockPosition, sequenceNumber } from './records.ts'
 import { hashKey, nameKey } from './table.ts'
 import { META, PREFIX } from './tables.ts'
-import type { Level } from './write-behind.ts'
 
 /** The name of the file in a data directory. */
 export const CHECKPOINT_FILE = 'checkpoint.json'

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import type { ChainName } from '../chain/activations.ts'
 import { CHAINS } from '../chain/config.ts'
 import type { Hex } from '../encoding/hex.ts'
-import { NodeError } from '../errors.ts'
+import { messageOf, NodeError } from '../errors.ts'
 import { replaceFile } from './atomic-file.ts'
 import { DamagedError } from './damage.ts'
 import { diskFiles } from './files.ts'
@@ -49,11 +49,6 @@ const identityFile = z.object({
 /** Left by the operating system or by a start that was killed; a directory with no more than these counts as empty. */
 function isIncidental(name: string): boolean {
   return name.startsWith('.') || name === 'lost+found' || name.startsWith(`${IDENTITY_FILE}.`)
-}
-
-/** An error's message, or its text when it is none. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }
 
 function isWorkingDirectoryGone(): boolean {

@@ -1,10 +1,9 @@
 /** The folder of key files: each is written whole or not at all, and readable by its owner alone. */
 import { readdir, readFile, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { NodeError } from '../errors.ts'
+import { messageOf, NodeError } from '../errors.ts'
 import { isDraft, OWNER_ONLY, replaceFile } from './atomic-file.ts'
 import { diskFiles } from './files.ts'
-import { messageOf } from './identity.ts'
 
 /** A file of the folder. */
 export interface KeyFile {

@@ -1,10 +1,9 @@
 /** LevelDB in its folder: how it is opened, and what of its files it overlooks when they are damaged. */
 import { readdir, readFile, stat, statfs } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { NodeError } from '../errors.ts'
+import { messageOf, NodeError } from '../errors.ts'
 import { DamagedError } from './damage.ts'
 import { diskFiles } from './files.ts'
-import { messageOf } from './identity.ts'
 import type { Level } from './level-entries.ts'
 import { systemTimers } from './timers.ts'
 

@@ -7,8 +7,6 @@ import { storageFailure, storageReason } from './storage-failure.ts'
 import type { Change, Id, KeyCodec, KeyValueReader, Operation, Write } from './table.ts'
 import { FLUSHED, FLUSHED_KEY, type FlushedLog, flushedValue } from './tables.ts'
 
-export type { Level } from './level-entries.ts'
-
 import type { Timer, Timers } from './timers.ts'
 import { Unwritten } from './unwritten.ts'
 import type { WriteAheadLog } from './write-ahead-log.ts'

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { bannerLines } from '../../src/cli/banner.ts'
-import { createNode, type Node } from '../../src/node.ts'
+import { createNode, type Node } from '../../src/node/node.ts'
 import { servedNode } from '../support/served-node.ts'
 
 const WORDS = 'test test test test test test test test test test test junk'

@@ -4,7 +4,7 @@ import { createConsoleReporter } from '../../src/cli/console-reporter.ts'
 import { createFailureTrees } from '../../src/cli/failure-trees.ts'
 import type { OrderedWriter } from '../../src/cli/line-writer.ts'
 import type { Hex } from '../../src/encoding/hex.ts'
-import { createNode, type Node } from '../../src/node.ts'
+import { createNode, type Node } from '../../src/node/node.ts'
 import { artifact } from '../support/contracts.ts'
 
 const ALICE = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'

@@ -3,7 +3,7 @@ import { createConsoleReporter } from '../../src/cli/console-reporter.ts'
 import { createJsonReporter } from '../../src/cli/json-reporter.ts'
 import type { OrderedWriter } from '../../src/cli/line-writer.ts'
 import { NodeError } from '../../src/errors.ts'
-import { createNode } from '../../src/node.ts'
+import { createNode } from '../../src/node/node.ts'
 import type { TerminalOptions } from '../../src/options/options.ts'
 
 const ALICE = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { readSettings } from '../../src/cli/settings.ts'
 import { FORK_SETTINGS, forkSource } from '../../src/options/fork-settings.ts'
 import { type NodeOptions, resolveNodeOptions } from '../../src/options/options.ts'
-import { defaultCacheDir, remoteSettingsOf } from '../../src/state/remote/settings.ts'
+import { defaultCacheDir, remoteSettingsOf } from '../../src/upstream/settings.ts'
 
 const URL = 'https://node.example/v1/key'
 const HASH = `0x${'ab'.repeat(32)}`

@@ -1,6 +1,6 @@
 /** The hosted profile as a node in process shows it, and what `--methods` may say. */
 import { describe, expect, it } from 'vitest'
-import { createNode } from '../../src/node.ts'
+import { createNode } from '../../src/node/node.ts'
 
 const NOBODY = '0x00000000000000000000000000000000000dead1'
 

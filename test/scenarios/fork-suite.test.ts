@@ -2,7 +2,7 @@
 import { Interface } from 'ethers'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Hex, toQuantity } from '../../src/encoding/hex.ts'
-import { createNode, type Node } from '../../src/node.ts'
+import { createNode, type Node } from '../../src/node/node.ts'
 import { assemble, deployer } from '../support/assembler.ts'
 import { artifact } from '../support/contracts.ts'
 import { type ServedNode, servedNode } from '../support/served-node.ts'

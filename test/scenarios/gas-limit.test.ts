@@ -1,6 +1,6 @@
 /** Gas above 2^53 - 1, which no frame counts: every way into the VM caps it or refuses it with a clear message. */
 import { afterAll, expect, it } from 'vitest'
-import { createNode } from '../../src/node.ts'
+import { createNode } from '../../src/node/node.ts'
 
 const MOST = 2n ** 53n - 1n
 const BEYOND = '0x20000000000000'

@@ -2,7 +2,7 @@
 
 import type { Account } from '../../src/chain/account.ts'
 import type { Hex } from '../../src/encoding/hex.ts'
-import type { Node } from '../../src/node.ts'
+import type { Node } from '../../src/node/node.ts'
 import type { RemoteChain, RemoteState, StateItem } from '../../src/state/remote/model.ts'
 import type { StorageValue } from '../../src/state/state-keys.ts'
 

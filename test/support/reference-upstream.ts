@@ -5,7 +5,7 @@
  * empty slots.
  */
 import { createNode } from '../../src/index.ts'
-import type { Node } from '../../src/node.ts'
+import type { Node } from '../../src/node/node.ts'
 import type { Message } from './fault-proxy.ts'
 import { nodeWithReferenceBlocks, readTranscript } from './reference-answers.ts'
 

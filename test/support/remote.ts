@@ -1,11 +1,7 @@
 /** Parts for tests of forks: settings, and a clock that only the test moves. */
-import { originOf } from '../../src/state/remote/http.ts'
-import {
-  type RemoteClock,
-  type RemoteDeps,
-  type RemoteSettings,
-  systemDeps,
-} from '../../src/state/remote/settings.ts'
+import { type RemoteClock, type RemoteDeps, systemDeps } from '../../src/upstream/environment.ts'
+import { originOf } from '../../src/upstream/http.ts'
+import type { RemoteSettings } from '../../src/upstream/settings.ts'
 
 /** A clock whose waits end at once and move it; deadlines pass when the test ends them. */
 export interface TestClock extends RemoteClock {

@@ -1,7 +1,7 @@
 /** A chain to fork: a token, a linked list in storage, a few transactions. */
 import { Interface } from 'ethers'
 import { type Hex, toHex, toQuantity } from '../../src/encoding/hex.ts'
-import type { Node } from '../../src/node.ts'
+import type { Node } from '../../src/node/node.ts'
 import { assemble, deployer } from './assembler.ts'
 import { artifact } from './contracts.ts'
 

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { addr } from 'micro-eth-signer'
 import { toHex } from '../../encoding/hex.ts'
-import type { Node } from '../../node.ts'
+import type { Node } from '../../node/node.ts'
 import { packageVersion } from '../../store/package-files.ts'
 import type { Server } from '../../transport/server.ts'
 import type { LineWriter } from '../line-writer.ts'

@@ -1,12 +1,13 @@
 /** Checks the end of a stored chain when it is opened: damage there must not be found later, by a caller. */
+
 import { EMPTY_TRIE_ROOT } from '../../chain/account.ts'
 import type { ExecutedBlock } from '../../chain/block.ts'
 import type { ChainConfig } from '../../chain/config.ts'
 import { headerHash } from '../../chain/header.ts'
 import type { Hex } from '../../encoding/hex.ts'
+import { messageOf } from '../../errors.ts'
 import type { BlockStore } from '../../store/block-store.ts'
 import { DamagedError } from '../../store/damage.ts'
-import { messageOf } from '../../store/identity.ts'
 import type { Store } from '../../store/level.ts'
 import { stateTables } from '../../store/tables.ts'
 

@@ -21,9 +21,10 @@ export async function openUpstream(
 ): Promise<RemoteChain | undefined> {
   if (options.fork === undefined) return undefined
   // A node without a fork never loads the client of an upstream.
-  const [{ openRemoteChain }, { remoteSettingsOf, systemDeps }] = await Promise.all([
+  const [{ openRemoteChain }, { remoteSettingsOf }, { systemDeps }] = await Promise.all([
     import('../../state/remote/remote-chain.ts'),
-    import('../../state/remote/settings.ts'),
+    import('../../upstream/settings.ts'),
+    import('../../upstream/environment.ts'),
   ])
   const found = remoteSettingsOf(options, process.env, operator)
   if (found === undefined) return undefined

@@ -1,10 +1,11 @@
 /** The payouts of a fork's blocks look at blocks far below, of the upstream: fetched in time, or the payout is left out. */
+
 import type { ChainConfig } from '../../chain/config.ts'
+import { messageOf } from '../../errors.ts'
 import type { Logger } from '../../logger.ts'
 import { type Demand, UpstreamDelay } from '../../state/fork/demand.ts'
 import type { RemoteChain } from '../../state/remote/model.ts'
 import type { BlockHistory } from '../../store/block-store.ts'
-import { messageOf } from '../../store/identity.ts'
 
 /** A payout looks at the block that matures and as many above it (docs/internals/protocol.md#54-remasc-payout). */
 const ABOVE = 7

@@ -1,6 +1,7 @@
 /** The tables of a database for verification: what cannot be read is reported once, and is absent to all other checks. */
+
 import type { ChainConfig } from '../../chain/config.ts'
-import { messageOf } from '../../store/identity.ts'
+import { messageOf } from '../../errors.ts'
 import type { Id, KeyValueReader, Table } from '../../store/table.ts'
 import { type AllTables, allTables, META } from '../../store/tables.ts'
 

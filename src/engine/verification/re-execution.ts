@@ -1,15 +1,16 @@
 /** Executes stored blocks again on the states before them, and compares the results with headers and receipts. */
+
 import type { ExecutedBlock } from '../../chain/block.ts'
 import type { ChainConfig } from '../../chain/config.ts'
 import { encodeReceipt } from '../../chain/receipt.ts'
 import { equal } from '../../encoding/bytes.ts'
 import { toHex } from '../../encoding/hex.ts'
+import { messageOf } from '../../errors.ts'
 import { vmRulesOf } from '../../evm/rules.ts'
 import { createVm } from '../../evm/vm.ts'
 import { replayBlock } from '../../execution/apply-block.ts'
 import { StateTrie } from '../../state/state-trie.ts'
 import { BlockStore } from '../../store/block-store.ts'
-import { messageOf } from '../../store/identity.ts'
 import type { Store } from '../../store/level.ts'
 import { internals } from '../../store/records.ts'
 import { nodeSource } from '../../store/state-nodes.ts'

@@ -1,6 +1,6 @@
 /** The linear memory in which the frames of one message are while compiled code runs in them, one behind the other. */
 import type { Hex } from '../../encoding/hex.ts'
-import type { WasmInstance, WasmModule } from '../../encoding/web-assembly.ts'
+import type { WasmInstance, WasmModule } from '../../wasm/web-assembly.ts'
 import type { Frame } from '../frame.ts'
 import { bytesOf, type FrameData, MemoryRange } from '../memory-range.ts'
 import type { OpcodeTable } from '../opcodes/table.ts'

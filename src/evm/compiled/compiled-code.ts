@@ -1,6 +1,6 @@
 /** The compiled regions of one code by one table of opcodes: compiled in groups as they become hot, within a budget. */
-import { ModuleWriter } from '../../encoding/wasm-module.ts'
-import { compileModule, type WasmModule } from '../../encoding/web-assembly.ts'
+import { ModuleWriter } from '../../wasm/module.ts'
+import { compileModule, type WasmModule } from '../../wasm/web-assembly.ts'
 import type { CodeAnalysis } from '../code-analysis.ts'
 import type { OpcodeTable } from '../opcodes/table.ts'
 import type { RunClock } from '../scheduler.ts'

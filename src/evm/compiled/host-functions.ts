@@ -1,7 +1,7 @@
 /** What compiled code calls: the opcodes that it does not do by itself, on the frame that runs. */
 import { EMPTY } from '../../encoding/bytes.ts'
-import { keccakOn } from '../../encoding/keccak-module.ts'
-import { instantiate, type WasmInstance, type WasmModule } from '../../encoding/web-assembly.ts'
+import { keccakOn } from '../../wasm/keccak.ts'
+import { instantiate, type WasmInstance, type WasmModule } from '../../wasm/web-assembly.ts'
 import type { Frame } from '../frame.ts'
 import { GAS } from '../gas-schedule.ts'
 import { spendHash } from '../opcodes/memory.ts'

@@ -1,5 +1,5 @@
 /** Opcodes that a region has written out. */
-import { OP } from '../../encoding/wasm-module.ts'
+import { OP } from '../../wasm/module.ts'
 import { pushedWord } from '../code-analysis.ts'
 import { constant, knownValue, type Lane, type Word, ZERO } from './lanes.ts'
 import {

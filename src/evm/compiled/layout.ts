@@ -1,5 +1,5 @@
 /** Where things are in the linear memory of compiled code, in bytes. */
-import { KECCAK_BYTES } from '../../encoding/keccak-module.ts'
+import { KECCAK_BYTES } from '../../wasm/keccak.ts'
 
 // At the start of the memory, what all frames share.
 

@@ -1,5 +1,5 @@
 /** A linear memory of compiled code as JavaScript reads and writes it. */
-import { createMemory } from '../../encoding/web-assembly.ts'
+import { createMemory } from '../../wasm/web-assembly.ts'
 import { MEMORY_LIMIT } from '../gas-schedule.ts'
 
 /** Bytes of a page, by which memories grow. */

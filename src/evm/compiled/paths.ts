@@ -1,5 +1,5 @@
 /** Counts the ways that are taken through compiled code, so that tests can tell which they have not taken. */
-import { type FunctionBody, I32, type ModuleWriter } from '../../encoding/wasm-module.ts'
+import { type FunctionBody, I32, type ModuleWriter } from '../../wasm/module.ts'
 
 /** Writes into a body that the way of this name is taken; nothing where nobody counts. */
 export type Mark = (body: FunctionBody, path: string) => void

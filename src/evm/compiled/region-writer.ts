@@ -1,5 +1,5 @@
 /** Writes what the opcodes of a region share: the stack, of which words stay in locals, gas, and exits. */
-import { FunctionBody, I32, OP } from '../../encoding/wasm-module.ts'
+import { FunctionBody, I32, OP } from '../../wasm/module.ts'
 import type { OpcodeTable } from '../opcodes/table.ts'
 import type { Word } from './lanes.ts'
 import { EXIT, EXIT_SHIFT, GAS_AT, STACK_BYTES, STACK_END_AT } from './layout.ts'

@@ -1,5 +1,5 @@
 /** Steps that the routines of compiled code share. */
-import { type FunctionBody, OP } from '../../encoding/wasm-module.ts'
+import { type FunctionBody, OP } from '../../wasm/module.ts'
 import { GAS_AT } from './layout.ts'
 
 /** Returns what an import answers to the parameters 0 and 1 of the routine, if what is on the stack is not 0. */

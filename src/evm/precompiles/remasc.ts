@@ -5,9 +5,9 @@
 import { equal, fromBigInt } from '../../encoding/bytes.ts'
 import { keccak256 } from '../../encoding/hash.ts'
 import { frameList, frameString } from '../../encoding/rlp-frame.ts'
+import { REMASC_SLOT } from '../../state/remasc-storage.ts'
 import { encodeBytes } from './abi.ts'
 import { type PrecompileCode, PrecompileFailure } from './precompile.ts'
-import { REMASC_SLOT } from './remasc-storage.ts'
 
 const GET_STATE = keccak256(new TextEncoder().encode('getStateForDebugging()')).subarray(0, 4)
 

@@ -9,14 +9,8 @@ import { fromBigInt, toBigInt } from '../../encoding/bytes.ts'
 import { fromHex, type Hex, toFixedHex } from '../../encoding/hex.ts'
 import { frameStrings } from '../../encoding/rlp-frame.ts'
 import type { BlockEnvironment } from '../../evm/message.ts'
-import {
-  NO_SIBLINGS,
-  REMASC_SLOT,
-  readCell,
-  writeCell,
-  writeFlag,
-} from '../../evm/precompiles/remasc-storage.ts'
 import type { Overlay } from '../../state/overlay.ts'
+import { NO_SIBLINGS, REMASC_SLOT, readCell, writeCell, writeFlag } from '../../state/remasc-storage.ts'
 import { dividePayout, type Payment } from './division.ts'
 import { ancestorAt, breaksSelectionRule, readAncestors, siblingsAt } from './siblings.ts'
 

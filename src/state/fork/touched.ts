@@ -5,9 +5,9 @@
  */
 import { EMPTY_CODE_HASH } from '../../chain/account.ts'
 import type { Hex } from '../../encoding/hex.ts'
+import { BATCH_LIMIT } from '../../upstream/rpc-client.ts'
 import { RecentMap } from '../recent-map.ts'
 import type { RemoteState, StateItem } from '../remote/model.ts'
-import { BATCH_LIMIT } from '../remote/rpc-client.ts'
 
 /** Addresses and codes kept. */
 const KEPT = 4096

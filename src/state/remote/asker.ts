@@ -1,8 +1,8 @@
 /** Calls to the upstream through the cache of a block: answered from it where it has them, kept in it where they are new. */
 import { NodeError } from '../../errors.ts'
+import type { RpcCall, RpcFailure, RpcOutcome } from '../../upstream/replies.ts'
+import type { RpcClient } from '../../upstream/rpc-client.ts'
 import type { BlockCache } from './cache/block-cache.ts'
-import type { RpcCall, RpcFailure, RpcOutcome } from './replies.ts'
-import type { RpcClient } from './rpc-client.ts'
 
 /** Finds of the cache, and what was fetched since it had them not. */
 export interface CacheCounts {

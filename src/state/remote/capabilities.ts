@@ -4,8 +4,8 @@ import { PRECOMPILE_ADDRESS } from '../../chain/config.ts'
 import { keccakHex } from '../../encoding/hash.ts'
 import { fromHex, type Hex, toQuantity } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
+import type { RpcCall, RpcOutcome } from '../../upstream/replies.ts'
 import type { RemoteBlockId } from './model.ts'
-import type { RpcCall, RpcOutcome } from './replies.ts'
 import { AccountInfo, Data, Quantity, StorageValues, Word } from './wire.ts'
 
 /**

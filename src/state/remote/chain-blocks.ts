@@ -4,12 +4,12 @@ import type { ChainConfig } from '../../chain/config.ts'
 import type { Header } from '../../chain/header.ts'
 import { type Hex, toQuantity } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
+import type { RpcCall, RpcOutcome } from '../../upstream/replies.ts'
 import { RecentMap } from '../recent-map.ts'
 import type { Asker } from './asker.ts'
 import type { BlockCache } from './cache/block-cache.ts'
 import { blockParameter, type Capabilities } from './capabilities.ts'
 import type { ForkPoint, RemoteHeader, RemoteLocation } from './model.ts'
-import type { RpcCall, RpcOutcome } from './replies.ts'
 import {
   Data,
   readAnswer,

@@ -2,11 +2,11 @@
 import { matchesLog } from '../../chain/log-filter.ts'
 import { type Hex, toQuantity } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
+import type { RpcCall } from '../../upstream/replies.ts'
 import { type Asker, isUnserved } from './asker.ts'
 import type { BlockCache } from './cache/block-cache.ts'
 import type { ChainBlocks } from './chain-blocks.ts'
 import type { ForkPoint, RemoteLog, RemoteLogQuery } from './model.ts'
-import type { RpcCall } from './replies.ts'
 import { readAnswer, WireLog, wrongAnswer } from './wire.ts'
 import { logOf } from './wire-block.ts'
 

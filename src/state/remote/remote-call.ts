@@ -1,11 +1,11 @@
 /** Calls that the upstream runs: their outputs, and what they touch. */
 import { type Hex, toHex, toQuantity } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
+import type { RpcCall, RpcFailure } from '../../upstream/replies.ts'
 import { type Asker, isUnserved, keyOf } from './asker.ts'
 import type { BlockCache } from './cache/block-cache.ts'
 import { canonicalCall, checkCanonical } from './capabilities.ts'
 import type { RemoteBlockId, RemoteCall, StateItem } from './model.ts'
-import type { RpcCall, RpcFailure } from './replies.ts'
 import { Data, readAnswer, WireAccessList, WireHeader, WirePrestate } from './wire.ts'
 
 /** Where a call runs. */

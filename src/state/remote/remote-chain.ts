@@ -1,7 +1,12 @@
 /** Opens the chain that a fork stands on. */
+
 import { CHAINS, type ChainConfig } from '../../chain/config.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
+import type { RemoteDeps } from '../../upstream/environment.ts'
+import { originOf } from '../../upstream/http.ts'
+import { createRpcClient, type RpcClient } from '../../upstream/rpc-client.ts'
+import type { RemoteSettings } from '../../upstream/settings.ts'
 import { RecentMap } from '../recent-map.ts'
 import { type Asker, createAsker } from './asker.ts'
 import { type BlockCache, createRemoteCache, type RemoteCache } from './cache/block-cache.ts'
@@ -18,12 +23,9 @@ import {
   PointRecord,
   transactionKey,
 } from './fork-point.ts'
-import { originOf } from './http.ts'
 import type { ForkPoint, RemoteChain, RemoteState } from './model.ts'
 import { untriedHints } from './remote-call.ts'
 import { createRemoteState, type StateParts } from './remote-state.ts'
-import { createRpcClient, type RpcClient } from './rpc-client.ts'
-import type { RemoteDeps, RemoteSettings } from './settings.ts'
 import { createVerification, type Verification } from './verification.ts'
 import { readAnswer, WireHeader } from './wire.ts'
 

@@ -4,10 +4,10 @@ import type { ChainConfig } from '../../chain/config.ts'
 import { hasPrecompileAccount } from '../../chain/precompile-accounts.ts'
 import { keccakHex } from '../../encoding/hash.ts'
 import { type Hex, toFixedHex, toQuantity } from '../../encoding/hex.ts'
+import type { RpcCall } from '../../upstream/replies.ts'
 import type { CacheRecord } from './cache/records.ts'
 import { blockParameter, type Capabilities, needsCheck } from './capabilities.ts'
 import type { RemoteBlockId, StateItem } from './model.ts'
-import type { RpcCall } from './replies.ts'
 import { AccountInfo, Data, Quantity, readAnswer, StorageValues, Word, wrongAnswer } from './wire.ts'
 
 /** The most slots of one `eth_getStorageValues` or `eth_getProof`. */

@@ -1,13 +1,14 @@
 /** Reads state out of proofs that lead to the state root of the block's header, where the upstream serves them. */
+
 import type { ChainConfig } from '../../chain/config.ts'
 import { type Hex, toFixedHex } from '../../encoding/hex.ts'
-import { messageOf } from '../../store/identity.ts'
+import { messageOf } from '../../errors.ts'
+import type { RpcCall, RpcFailure, RpcOutcome } from '../../upstream/replies.ts'
 import { RecentMap } from '../recent-map.ts'
 import { type Asker, isUnserved } from './asker.ts'
 import type { CacheRecord } from './cache/records.ts'
 import { blockParameter, type Capabilities, proofCall } from './capabilities.ts'
 import type { RemoteBlockId, RemoteHeader, StateItem } from './model.ts'
-import type { RpcCall, RpcFailure, RpcOutcome } from './replies.ts'
 import { type Proven, readEthereumProof, readOwnProof, WireProof } from './state-proofs.ts'
 import { accountRecords, MOST_SLOTS } from './state-requests.ts'
 import { Data, readAnswer, wrongAnswer } from './wire.ts'

@@ -1,9 +1,10 @@
 /** Headers out of an upstream's answers: from raw bytes, or from the fields of a block, with the hash that was asked for. */
+
 import type { ChainConfig } from '../../chain/config.ts'
 import { assumeHeaderHash, decodeHeader, type Header, headerHash } from '../../chain/header.ts'
 import { checkProof } from '../../chain/merged-mining/proof.ts'
 import { EMPTY } from '../../encoding/bytes.ts'
-import { messageOf } from '../../store/identity.ts'
+import { messageOf } from '../../errors.ts'
 import { ethereumHeaderCheck } from './ethereum-header.ts'
 import type { RemoteHeader } from './model.ts'
 import type { WireHeader } from './wire.ts'

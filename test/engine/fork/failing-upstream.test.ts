@@ -1,7 +1,7 @@
 /** A fork whose upstream fails, refuses or hangs: whoever waits for it receives the reason in time, the others go on. */
 import { afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { Hex } from '../../../src/encoding/hex.ts'
-import { createNode, type Node } from '../../../src/node.ts'
+import { createNode, type Node } from '../../../src/node/node.ts'
 import type { NodeOptions } from '../../../src/options/options.ts'
 import {
   answering,

@@ -2,7 +2,7 @@ import { Interface } from 'ethers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Hex } from '../../../src/encoding/hex.ts'
 import { NodeError } from '../../../src/errors.ts'
-import { createNode, createNodeFrom, type Node } from '../../../src/node.ts'
+import { createNode, createNodeFrom, type Node } from '../../../src/node/node.ts'
 import { type EngineRemote, engineRemote } from '../../support/engine-remote.ts'
 import {
   LIST_LENGTH,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Hex } from '../../../src/encoding/hex.ts'
-import { createNode, type Node } from '../../../src/node.ts'
+import { createNode, type Node } from '../../../src/node/node.ts'
 import type { NodeOptions } from '../../../src/options/options.ts'
 import { type ServedNode, servedNode } from '../../support/served-node.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'

@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createNode, type Node } from '../../../src/index.ts'
-import type { ProviderMessage } from '../../../src/node.ts'
+import type { ProviderMessage } from '../../../src/node/node.ts'
 import { deployNotes } from '../../support/noting-chain.ts'
 import { type ServedNode, servedNode } from '../../support/served-node.ts'
 

@@ -2,8 +2,8 @@
 import { expect, it } from 'vitest'
 import { type Hex, toFixedHex } from '../../../src/encoding/hex.ts'
 import { createNode } from '../../../src/index.ts'
-import { createNodeFrom } from '../../../src/node.ts'
-import { originOf } from '../../../src/node-origin.ts'
+import { createNodeFrom } from '../../../src/node/node.ts'
+import { originOf } from '../../../src/node/origin.ts'
 import { createMemoryStore } from '../../../src/store/memory-store.ts'
 import { nodeSource } from '../../../src/store/state-nodes.ts'
 

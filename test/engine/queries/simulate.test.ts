@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CONSOLE_ADDRESS } from '../../../src/abi/console.ts'
 import { fromHex, type Hex, toHex } from '../../../src/encoding/hex.ts'
-import { createNode, type Node } from '../../../src/node.ts'
+import { createNode, type Node } from '../../../src/node/node.ts'
 
 const LATEST = { tag: 'latest' } as const
 const CODE: Hex = '0x0000000000000000000000000000000000c0de01'

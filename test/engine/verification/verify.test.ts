@@ -14,6 +14,7 @@ import { createIndexChecks } from '../../../src/engine/verification/check-indexe
 import { type Fault, verifyStore } from '../../../src/engine/verification/verify.ts'
 import { createNode } from '../../../src/index.ts'
 import { openStoreForReading, type Store } from '../../../src/store/level.ts'
+import type { Level } from '../../../src/store/level-entries.ts'
 import { createReadOnlyStore } from '../../../src/store/read-only.ts'
 import type { KeptSnapshot, SectionRecord } from '../../../src/store/records.ts'
 import {
@@ -24,7 +25,6 @@ import {
   logPosition,
   peerTables,
 } from '../../../src/store/tables.ts'
-import type { Level } from '../../../src/store/write-behind.ts'
 import { mineHeader } from '../../support/mined-header.ts'
 import { referenceBlocks } from '../../support/reference-files.ts'
 

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { LogView } from '../../../src/engine/model.ts'
 import { createRandomness } from '../../../src/engine/randomness.ts'
-import { createNode, type Node } from '../../../src/node.ts'
+import { createNode, type Node } from '../../../src/node/node.ts'
 import { createFilters } from '../../../src/rpc/feeds/filters.ts'
 import { type Call, deployNotes } from '../../support/noting-chain.ts'
 import { held, OPTIONS } from '../../support/rpc.ts'

@@ -1,7 +1,7 @@
 import { Interface } from 'ethers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Hex } from '../../../src/encoding/hex.ts'
-import { createNode, type Node } from '../../../src/node.ts'
+import { createNode, type Node } from '../../../src/node/node.ts'
 import { artifact } from '../../support/contracts.ts'
 import { fakeEngine } from '../../support/fake-engine.ts'
 import { ask, dispatcherOf } from '../../support/rpc.ts'

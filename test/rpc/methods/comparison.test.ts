@@ -1,7 +1,7 @@
 import { encodeRlp, Interface, keccak256 } from 'ethers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Hex, toHex } from '../../../src/encoding/hex.ts'
-import { createNode, type Node } from '../../../src/node.ts'
+import { createNode, type Node } from '../../../src/node/node.ts'
 import { artifact } from '../../support/contracts.ts'
 import { ask, dispatcherOf, type Outcome } from '../../support/rpc.ts'
 

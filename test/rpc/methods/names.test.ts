@@ -2,7 +2,7 @@
 import { Interface, id } from 'ethers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Hex } from '../../../src/encoding/hex.ts'
-import { createNode, type Node } from '../../../src/node.ts'
+import { createNode, type Node } from '../../../src/node/node.ts'
 import { artifact } from '../../support/contracts.ts'
 
 const ALICE = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { type Hex, toFixedHex } from '../../../src/encoding/hex.ts'
 import type { StateItem } from '../../../src/state/remote/model.ts'
 import { openRemoteChain } from '../../../src/state/remote/remote-chain.ts'
-import type { RemoteSettings } from '../../../src/state/remote/settings.ts'
+import type { RemoteSettings } from '../../../src/upstream/settings.ts'
 import {
   changed,
   type Fault,

@@ -1,10 +1,12 @@
 /** Votes for a new federation: it is created, filled with members, and committed, each by a majority of the voters. */
+
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { FEDERATION_VOTERS } from '../../../chain/bridge-senders.ts'
 import { compare, concat, equal, fromBigInt } from '../../../encoding/bytes.ts'
 import { keccak256 } from '../../../encoding/hash.ts'
 import { asBytes, asList, asNumber, decodeRlp, encodeRlp } from '../../../encoding/rlp.ts'
 import { frameStrings } from '../../../encoding/rlp-frame.ts'
+import { CELL } from '../../../state/bridge-cells.ts'
 import { encodeInt } from '../abi.ts'
 import { PrecompileFailure } from '../precompile.ts'
 import { FEDERATION_ACTIVATION_AGE } from './constants.ts'
@@ -12,7 +14,7 @@ import { Election, type Proposal } from './election.ts'
 import { logFederationCommitted } from './events.ts'
 import { FEDERATION, federationOf, MAX_MEMBERS } from './federation.ts'
 import type { BridgeCall, BridgeMethod } from './method.ts'
-import { type BridgeStore, CELL } from './store.ts'
+import type { BridgeStore } from './store.ts'
 
 /** Results of the votes; 1 is success. */
 const RESULT = {

@@ -1,75 +1,25 @@
-/** The parent chain's headers as the Bridge knows them, in the reference node's layout; the best chain has most work. */
-import {
-  decodeParentHeader,
-  hashValue,
-  PARENT_HEADER_BYTES,
-} from '../../../chain/merged-mining/parent-header.ts'
-import { concat, equal, fromBigIntFixed, toBigInt, toNumber } from '../../../encoding/bytes.ts'
+/** The parent chain's headers as the Bridge knows them; the best chain has most work. */
+import { decodeParentHeader, hashValue } from '../../../chain/merged-mining/parent-header.ts'
+import { equal, fromBigIntFixed } from '../../../encoding/bytes.ts'
 import { doubleSha256 } from '../../../encoding/hash.ts'
-import { fromHex } from '../../../encoding/hex.ts'
 import { asBigInt, decodeRlp } from '../../../encoding/rlp.ts'
 import { frameString } from '../../../encoding/rlp-frame.ts'
+import { CELL } from '../../../state/bridge-cells.ts'
+import {
+  COMPACT_TARGET,
+  decodeStored,
+  encodeStored,
+  heightSlot,
+  PARENT_GENESIS,
+  previousHash,
+  readBestHeader,
+  type StoredHeader,
+  TARGET,
+  WORK_PER_HEADER,
+} from '../../../state/bridge-headers.ts'
 import type { PrecompileStorage } from '../precompile.ts'
 import { HEIGHT_INDEX_START, MAX_SEARCH_DEPTH } from './constants.ts'
-import { type BridgeStore, CELL, keyedSlot } from './store.ts'
-
-/** The largest hash on the parent chain's local network, and its compact form; there it never changes. */
-const TARGET = 0x7fffffn << 232n
-const COMPACT_TARGET = 0x207fffff
-const WORK_PER_HEADER = 2n ** 256n / (TARGET + 1n)
-
-/** A header that the Bridge has accepted. */
-export interface StoredHeader {
-  /** As displayed, read as an integer. */
-  readonly hash: bigint
-  /** 80 bytes. */
-  readonly bytes: Uint8Array
-  readonly height: number
-  /** Work of the chain up to and with it. */
-  readonly work: bigint
-}
-
-const GENESIS_BYTES = fromHex(
-  `0x01000000${'00'.repeat(32)}3ba3edfd7a7b12b27ac72c3e67768f617fc81bc3888a51323a9fb8aa4b1e5e4adae5494dffff7f2002000000`,
-)
-
-/** The first header of the parent chain's local network; the Bridge stores it at the first access. */
-export const PARENT_GENESIS: StoredHeader = {
-  hash: hashValue(doubleSha256(GENESIS_BYTES)),
-  bytes: GENESIS_BYTES,
-  height: 0,
-  work: WORK_PER_HEADER,
-}
-
-/** The slot of the RLP of the hash of the best chain's header at a height. */
-function heightSlot(height: number): bigint {
-  return keyedSlot('btcBlockHeight', String(height))
-}
-
-const WORD = 32
-const HEIGHT_BYTES = 4
-const STORED_BYTES = WORD + HEIGHT_BYTES + PARENT_HEADER_BYTES
-
-/** A compact stored block: work, height and the 80 bytes (RSKIP-454). */
-function encodeStored({ work, height, bytes }: StoredHeader): Uint8Array {
-  return concat(fromBigIntFixed(work, WORD), fromBigIntFixed(BigInt(height), HEIGHT_BYTES), bytes)
-}
-
-function decodeStored(stored: Uint8Array): StoredHeader | undefined {
-  if (stored.length !== STORED_BYTES) return undefined
-  const bytes = stored.slice(WORD + HEIGHT_BYTES)
-  return {
-    hash: hashValue(doubleSha256(bytes)),
-    bytes,
-    height: toNumber(stored.subarray(WORD, WORD + HEIGHT_BYTES)),
-    work: toBigInt(stored.subarray(0, WORD)),
-  }
-}
-
-/** The best header in the Bridge's storage, which is left as it is. */
-export function readBestHeader(storage: Pick<PrecompileStorage, 'bytes'>): StoredHeader {
-  return decodeStored(storage.bytes(CELL.chainHead)) ?? PARENT_GENESIS
-}
+import type { BridgeStore } from './store.ts'
 
 /** The outcome of `add`: stored, known already, without a known parent, or without the required work. */
 export type Reception = 'added' | 'known' | 'orphan' | 'invalid'
@@ -153,14 +103,10 @@ export class HeaderChain {
     let header: StoredHeader | undefined = best
     while (header !== undefined) {
       const slot = heightSlot(header.height)
-      const indexed = frameString(fromBigIntFixed(header.hash, WORD))
+      const indexed = frameString(fromBigIntFixed(header.hash, 32))
       if (equal(this.#store.read(slot), indexed)) return
       this.#store.write(slot, indexed)
       header = header.height > 1 ? this.parentOf(header) : undefined
     }
   }
-}
-
-function previousHash(bytes: Uint8Array): bigint {
-  return hashValue(decodeParentHeader(bytes).previousHash)
 }

@@ -1,4 +1,5 @@
 /** The bridge's methods about the parent chain's headers: taking them in, and reading them (RSKIP-89, 122, 200, 220). */
+
 import {
   decodeParentHeader,
   hashValue,
@@ -6,12 +7,14 @@ import {
 } from '../../../chain/merged-mining/parent-header.ts'
 import { concat, EMPTY, fromBigIntFixed, toBigInt } from '../../../encoding/bytes.ts'
 import { doubleSha256 } from '../../../encoding/hash.ts'
+import { CELL } from '../../../state/bridge-cells.ts'
+import { PARENT_GENESIS, type StoredHeader } from '../../../state/bridge-headers.ts'
 import { encodeBytes, encodeInt } from '../abi.ts'
 import { PrecompileFailure } from '../precompile.ts'
 import { MAX_HEADER_DEPTH, SECONDS_BETWEEN_HEADERS } from './constants.ts'
-import { type HeaderChain, PARENT_GENESIS, type StoredHeader } from './header-chain.ts'
+import type { HeaderChain } from './header-chain.ts'
 import type { Arguments, BridgeCall, BridgeMethod } from './method.ts'
-import { type BridgeStore, CELL } from './store.ts'
+import type { BridgeStore } from './store.ts'
 
 /** Answers of `receiveHeader`; 0 is success. */
 const RECEIVED = { tooSoon: -1, tooOld: -2, orphan: -3, known: -4, wrongSize: -20, invalid: -99 } as const

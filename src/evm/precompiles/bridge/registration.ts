@@ -2,14 +2,15 @@
  * Transactions of the parent chain that are shown to the Bridge: what is refused before the proof is looked at. A proof
  * that could hold is not simulated.
  */
+
 import { EMPTY } from '../../../encoding/bytes.ts'
+import { CELL } from '../../../state/bridge-cells.ts'
 import { encodeInt } from '../abi.ts'
 import { PrecompileFailure } from '../precompile.ts'
 import { PEGIN_CONFIRMATIONS } from './constants.ts'
 import type { HeaderChain } from './header-chain.ts'
 import type { BridgeCall, BridgeMethod } from './method.ts'
 import { isAddressVersion } from './parent-address.ts'
-import { CELL } from './store.ts'
 
 /** Results of `registerFastBridgeBtcTransaction` that are no amount (RSKIP-176). */
 const FAST_BRIDGE = { notContract: -300, otherCaller: -301, notValid: -303, failed: -900 } as const

@@ -1,9 +1,11 @@
 /** Peg-outs: a call without data asks to release the coins that come with it on the parent chain. */
+
 import { senderPublicKey } from '../../../chain/transaction.ts'
 import { concat, EMPTY, fromBigInt } from '../../../encoding/bytes.ts'
 import { fromHex } from '../../../encoding/hex.ts'
 import { asBytes, asList, decodeRlp } from '../../../encoding/rlp.ts'
 import { frameStrings } from '../../../encoding/rlp-frame.ts'
+import { CELL } from '../../../state/bridge-cells.ts'
 import { hash160 } from '../extended-key.ts'
 import { PrecompileFailure } from '../precompile.ts'
 import {
@@ -17,7 +19,7 @@ import { logReleaseReceived, logReleaseRejected } from './events.ts'
 import { pegoutSize } from './federation.ts'
 import type { BridgeCall, BridgeMethod } from './method.ts'
 import { formatParentAddress } from './parent-address.ts'
-import { type BridgeStore, CELL } from './store.ts'
+import type { BridgeStore } from './store.ts'
 
 /** Reasons of a rejection (RSKIP-185). */
 const REJECTED = { lowAmount: 1n, callerContract: 2n, feeAboveValue: 3n } as const

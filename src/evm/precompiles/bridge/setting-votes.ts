@@ -1,12 +1,14 @@
 /** Votes on the fee of peg-outs, and increases of the locking cap. */
+
 import { FEE_VOTER, LOCKING_CAP_VOTER } from '../../../chain/bridge-senders.ts'
 import { asBigInt, decodeRlp } from '../../../encoding/rlp.ts'
+import { CELL } from '../../../state/bridge-cells.ts'
 import { encodeInt } from '../abi.ts'
 import { PrecompileFailure } from '../precompile.ts'
 import { CAP_MULTIPLIER, LOCKING_CAP, MAX_FEE_PER_KB } from './constants.ts'
 import { Election } from './election.ts'
 import type { BridgeCall, BridgeMethod } from './method.ts'
-import { type BridgeStore, CELL, encodeInteger } from './store.ts'
+import { type BridgeStore, encodeInteger } from './store.ts'
 
 /** Results of a vote on the fee. */
 const FEE_RESULT = {

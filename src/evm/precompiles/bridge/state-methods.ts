@@ -1,7 +1,9 @@
 /** The Bridge's methods that read everything but headers. What needs the peg itself is as at genesis. */
+
 import { EMPTY, fromBigInt } from '../../../encoding/bytes.ts'
 import { fromHex, toHex } from '../../../encoding/hex.ts'
 import { encodeRlp, type RlpItem } from '../../../encoding/rlp.ts'
+import { CELL } from '../../../state/bridge-cells.ts'
 import { encodeBytes, encodeInt } from '../abi.ts'
 import { PrecompileFailure } from '../precompile.ts'
 import {
@@ -23,7 +25,7 @@ import type { BridgeCall, BridgeMethod } from './method.ts'
 import { formatParentAddress, parseParentAddress } from './parent-address.ts'
 import { feePerKb, pegoutFee, queuedReleases } from './release.ts'
 import { lockingCap } from './setting-votes.ts'
-import { CELL, encodeInteger } from './store.ts'
+import { encodeInteger } from './store.ts'
 import { readWhitelist } from './whitelist.ts'
 
 type Run = (call: BridgeCall) => Uint8Array

@@ -1,16 +1,18 @@
 /** The union bridge: a contract that may take coins out of the Bridge up to a cap, and give them back (RSKIP-502, 529). */
+
 import { UNION_ADDRESS_AUTHORIZER, UNION_CAP_AUTHORIZER } from '../../../chain/bridge-senders.ts'
 import { PRECOMPILE_ADDRESS } from '../../../chain/config.ts'
 import { EMPTY } from '../../../encoding/bytes.ts'
 import { fromHex, type Hex, toHex } from '../../../encoding/hex.ts'
 import { asBytes, decodeRlp } from '../../../encoding/rlp.ts'
 import { frameString } from '../../../encoding/rlp-frame.ts'
+import { CELL } from '../../../state/bridge-cells.ts'
 import { encodeBytes, encodeInt, encodeUnsigned } from '../abi.ts'
 import { PrecompileFailure } from '../precompile.ts'
 import { CAP_MULTIPLIER, MAX_EVENT_BYTES, UNION_LOCKING_CAP } from './constants.ts'
 import { logUnionCapIncreased, logUnionPermissions, logUnionReleased, logUnionRequested } from './events.ts'
 import type { BridgeCall, BridgeMethod } from './method.ts'
-import { type BridgeStore, CELL } from './store.ts'
+import type { BridgeStore } from './store.ts'
 
 /** Results. */
 const RESULT = { success: 0, unauthorized: -1, invalid: -2, disabled: -3 } as const

@@ -1,14 +1,16 @@
 /** The whitelist of those who may lock coins: kept and voted, though the chain no longer needs an entry in it. */
+
 import { WHITELIST_VOTER } from '../../../chain/bridge-senders.ts'
 import { compare, fromBigInt, fromBigIntSigned, stripZeros } from '../../../encoding/bytes.ts'
 import { fromHex, type Hex, toHex } from '../../../encoding/hex.ts'
 import { asBigInt, asBytes, asList, decodeRlp } from '../../../encoding/rlp.ts'
 import { frameStrings } from '../../../encoding/rlp-frame.ts'
+import { CELL } from '../../../state/bridge-cells.ts'
 import { encodeInt } from '../abi.ts'
 import { PrecompileFailure } from '../precompile.ts'
 import type { BridgeCall, BridgeMethod } from './method.ts'
 import { parseParentAddress } from './parent-address.ts'
-import { type BridgeStore, CELL } from './store.ts'
+import type { BridgeStore } from './store.ts'
 
 /** Results of the changes; 1 is success. */
 const RESULT = {

@@ -3,7 +3,7 @@
  * docs/internals/rpc-reference.md#72-chain).
  */
 import { z } from 'zod'
-import { parentChainHeight } from '../../../evm/precompiles/bridge/state.ts'
+import { parentChainHeight } from '../../../state/bridge-headers.ts'
 import { method } from '../../method.ts'
 
 export const eth_bridgeState = method({

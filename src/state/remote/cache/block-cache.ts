@@ -1,13 +1,14 @@
 /** What is known about a block, in memory and in the files of the cache. */
+
 import { randomBytes } from 'node:crypto'
 import { appendFile, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { concat } from '../../../encoding/bytes.ts'
 import type { Hex } from '../../../encoding/hex.ts'
-import { messageOf } from '../../../store/identity.ts'
+import { messageOf } from '../../../errors.ts'
+import type { RemoteDeps } from '../../../upstream/environment.ts'
 import { RecentMap } from '../../recent-map.ts'
 import type { RemoteBlockId } from '../model.ts'
-import type { RemoteDeps } from '../settings.ts'
 import { type BlockMemory, createBlockMemory } from './block-memory.ts'
 import {
   blockFolder,

@@ -1,11 +1,13 @@
 /** Release requests: which amounts are accepted, what is logged, returned and queued. */
+
 import { encodeAbiParameters, keccak256, parseAbiParameters, toHex as text } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { impersonatedTransaction, signTransaction } from '../../../../src/chain/transaction.ts'
 import { EMPTY } from '../../../../src/encoding/bytes.ts'
 import { fromHex, type Hex, toFixedHex } from '../../../../src/encoding/hex.ts'
-import { CELL, encodeInteger } from '../../../../src/evm/precompiles/bridge/store.ts'
+import { encodeInteger } from '../../../../src/evm/precompiles/bridge/store.ts'
 import type { PrecompileEnvironment } from '../../../../src/evm/precompiles/precompile.ts'
+import { CELL } from '../../../../src/state/bridge-cells.ts'
 import { freshBridge } from './calls.ts'
 
 const BRIDGE: Hex = '0x0000000000000000000000000000000001000006'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { FunctionBody, I32, I64, ModuleWriter, OP } from '../../src/encoding/wasm-module.ts'
-import { compileModule, createMemory, instantiate } from '../../src/encoding/web-assembly.ts'
+import { FunctionBody, I32, I64, ModuleWriter, OP } from '../../src/wasm/module.ts'
+import { compileModule, createMemory, instantiate } from '../../src/wasm/web-assembly.ts'
 
 /** The functions of a module whose memory begins with these bytes. */
 function load(module: ModuleWriter, bytes: readonly number[] = [], host: Record<string, unknown> = {}) {

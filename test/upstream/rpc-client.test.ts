@@ -1,7 +1,7 @@
 /** The client of an upstream: batches, faults, limits. The upstream answers each call with its own parameters. */
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createRpcClient, type RpcClient } from '../../../src/state/remote/rpc-client.ts'
-import type { RemoteSettings } from '../../../src/state/remote/settings.ts'
+import { createRpcClient, type RpcClient } from '../../src/upstream/rpc-client.ts'
+import type { RemoteSettings } from '../../src/upstream/settings.ts'
 import {
   answering,
   changed,
@@ -15,8 +15,8 @@ import {
   reset,
   tooMany,
   tooManyInBatch,
-} from '../../support/fault-proxy.ts'
-import { remoteSettings, type TestClock, testClock, testDeps } from '../../support/remote.ts'
+} from '../support/fault-proxy.ts'
+import { remoteSettings, type TestClock, testClock, testDeps } from '../support/remote.ts'
 
 const echo = ({ id, params }: Message): Message => ({ jsonrpc: '2.0', id, result: params[0] })
 const echoAll = (body: Message): Message => (Array.isArray(body) ? body.map(echo) : echo(body))

@@ -1,16 +1,16 @@
 /** Where a node came from, and what a copy of it begins with: for pools, and no user of a node. */
-import type { AbiRegistry } from './abi/registry.ts'
-import type { Genesis } from './chain/genesis.ts'
-import type { Hex } from './encoding/hex.ts'
-import type { NodeModes } from './engine/dev/dev-tools.ts'
-import type { Engine } from './engine/engine.ts'
-import type { Peers } from './engine/peers/peer-scoring.ts'
-import { type Accounts, accountsOf, type LocalAccounts } from './engine/wallet/accounts.ts'
-import type { WalletCopy } from './engine/wallet/wallet.ts'
-import { NodeError } from './errors.ts'
-import type { NodeOptions } from './options/options.ts'
-import type { Load } from './rpc/load.ts'
-import type { Store } from './store/level.ts'
+import type { AbiRegistry } from '../abi/registry.ts'
+import type { Genesis } from '../chain/genesis.ts'
+import type { Hex } from '../encoding/hex.ts'
+import type { NodeModes } from '../engine/dev/dev-tools.ts'
+import type { Engine } from '../engine/engine.ts'
+import type { Peers } from '../engine/peers/peer-scoring.ts'
+import { type Accounts, accountsOf, type LocalAccounts } from '../engine/wallet/accounts.ts'
+import type { WalletCopy } from '../engine/wallet/wallet.ts'
+import { NodeError } from '../errors.ts'
+import type { NodeOptions } from '../options/options.ts'
+import type { Load } from '../rpc/load.ts'
+import type { Store } from '../store/level.ts'
 
 /** What a copy of a node begins with, beside the entries of its database. */
 export interface Start {

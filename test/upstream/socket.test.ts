@@ -10,17 +10,11 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { type WebSocket, WebSocketServer } from 'ws'
-import { createNode } from '../../../src/node.ts'
-import { createRpcClient } from '../../../src/state/remote/rpc-client.ts'
-import { remoteSettings, testClock, testDeps } from '../../support/remote.ts'
-import { type ServedNode, servedNode } from '../../support/served-node.ts'
-import {
-  readWord,
-  request,
-  tokenAbi,
-  type UpstreamChain,
-  upstreamChain,
-} from '../../support/upstream-chain.ts'
+import { createNode } from '../../src/node/node.ts'
+import { createRpcClient } from '../../src/upstream/rpc-client.ts'
+import { remoteSettings, testClock, testDeps } from '../support/remote.ts'
+import { type ServedNode, servedNode } from '../support/served-node.ts'
+import { readWord, request, tokenAbi, type UpstreamChain, upstreamChain } from '../support/upstream-chain.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into what passes
 type Message = any
@@ -194,7 +188,7 @@ const ASK = `
 `
 
 describe('wss', () => {
-  const fixture = (name: string) => fileURLToPath(new URL(`../../../fixtures/tls/${name}`, import.meta.url))
+  const fixture = (name: string) => fileURLToPath(new URL(`../../fixtures/tls/${name}`, import.meta.url))
 
   /** A server with the first certificate, and a process that asks it, which trusts another one or none. */
   async function ask(trusted: string | undefined): Promise<string> {
@@ -215,7 +209,7 @@ describe('wss', () => {
     const url = `wss://127.0.0.1:${(server.address() as AddressInfo).port}`
     const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env
     const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', ASK, url], {
-      cwd: fileURLToPath(new URL('../../../', import.meta.url)),
+      cwd: fileURLToPath(new URL('../..', import.meta.url)),
       env: trusted === undefined ? env : { ...env, NODE_EXTRA_CA_CERTS: fixture(trusted) },
     })
     return stdout

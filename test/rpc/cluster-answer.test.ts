@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createAnswer } from '../../src/rpc/cluster-routes.ts'
+import { createAnswer } from '../../src/rpc/cluster-answer.ts'
 import { namesOf, namespaceOf } from '../../src/rpc/method-names.ts'
 import { METHODS } from '../../src/rpc/methods/index.ts'
 import { fakeEngine } from '../support/fake-engine.ts'

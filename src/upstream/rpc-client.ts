@@ -1,11 +1,13 @@
 /** JSON-RPC over HTTP or WebSocket to an upstream: batches, repetition, failover, limits. */
-import { NodeError, type UpstreamFailure } from '../../errors.ts'
+
+import { NodeError, type UpstreamFailure } from '../errors.ts'
 import { createEndpoints, type Endpoint, type EndpointFailure, type Endpoints } from './endpoints.ts'
+import type { RemoteDeps } from './environment.ts'
 import { createHttpSender } from './http.ts'
 import { createPace } from './pace.ts'
 import { batchOutcomes, type ItemOutcome, type RpcCall, type RpcOutcome, singleOutcome } from './replies.ts'
 import { withoutSecrets } from './secrets.ts'
-import type { RemoteDeps, RemoteSettings } from './settings.ts'
+import type { RemoteSettings } from './settings.ts'
 import { createSocketSender, isSocketUrl } from './socket.ts'
 
 /** The most calls of a batch, which is the limit of the reference node. */

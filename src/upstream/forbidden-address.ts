@@ -4,7 +4,7 @@
  */
 import { type LookupAddress, lookup as systemLookup } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
-import { createAddressSet, plainAddress } from '../../options/addresses.ts'
+import { createAddressSet, plainAddress } from '../options/addresses.ts'
 
 const isForbidden = createAddressSet([
   '169.254.0.0/16',

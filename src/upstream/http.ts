@@ -1,4 +1,5 @@
 /** One HTTP request with JSON-RPC in it, to one URL: the outcomes, by what to do about each. */
+
 import {
   Agent as HttpAgent,
   request as httpRequest,
@@ -8,9 +9,9 @@ import {
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { pipeline } from 'node:stream'
 import { createGunzip } from 'node:zlib'
-import { messageOf } from '../../store/identity.ts'
+import { messageOf } from '../errors.ts'
+import type { RemoteClock } from './environment.ts'
 import { ForbiddenAddress, forbiddenHost, guardedLookup, type Resolver } from './forbidden-address.ts'
-import type { RemoteClock } from './settings.ts'
 
 /** Longest answer that is read, bytes: six times the limit of the reference node. */
 export const LONGEST_ANSWER = 64 * 1024 * 1024

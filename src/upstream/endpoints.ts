@@ -1,6 +1,6 @@
 /** The URLs of an upstream: which one to ask next, and how long one that failed is left alone. */
+import type { RemoteDeps } from './environment.ts'
 import { originOf } from './http.ts'
-import type { RemoteDeps } from './settings.ts'
 
 /** First pause after a failure, and the longest, milliseconds. */
 const FIRST_PAUSE_MS = 250

@@ -1,10 +1,10 @@
 /** Link-local and metadata addresses: never connected to, however they are written and whatever resolves to them. */
 import { lookup } from 'node:dns'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { forbiddenHost, type Resolver } from '../../../src/state/remote/forbidden-address.ts'
-import { createRpcClient } from '../../../src/state/remote/rpc-client.ts'
-import { faultProxy } from '../../support/fault-proxy.ts'
-import { remoteSettings, testClock, testDeps } from '../../support/remote.ts'
+import { forbiddenHost, type Resolver } from '../../src/upstream/forbidden-address.ts'
+import { createRpcClient } from '../../src/upstream/rpc-client.ts'
+import { faultProxy } from '../support/fault-proxy.ts'
+import { remoteSettings, testClock, testDeps } from '../support/remote.ts'
 
 const REFUSAL = 'link-local and metadata addresses are never connected to'
 

@@ -1,6 +1,7 @@
 /** How fast requests go out: so many calls a second and a day, and not before the time that a server asked for. */
-import { NodeError } from '../../errors.ts'
-import type { RemoteClock } from './settings.ts'
+
+import { NodeError } from '../errors.ts'
+import type { RemoteClock } from './environment.ts'
 
 const DAY_MS = 86_400_000
 /** Slots that the count of a day is kept in: quarters of an hour. */

@@ -1,26 +1,26 @@
 /** What the parts of a node are created with, out of its options. */
-import { readArtifacts } from './abi/artifact-files.ts'
-import { type AbiRegistry, createAbiRegistry } from './abi/registry.ts'
+import { readArtifacts } from '../abi/artifact-files.ts'
+import { type AbiRegistry, createAbiRegistry } from '../abi/registry.ts'
 import {
   CHAINS,
   type ChainConfig,
   withBlockGasLimit,
   withDifficulty,
   withMinimumGasPrice,
-} from './chain/config.ts'
-import { type Genesis, LOCAL_BALANCE, parseGenesis } from './chain/genesis.ts'
-import { fromHex, type Hex } from './encoding/hex.ts'
-import type { ForkStart } from './engine/blockchain/chain.ts'
-import { forkConfig } from './engine/fork/fork.ts'
-import type { MiningMode } from './engine/model.ts'
-import type { LocalAccounts } from './engine/wallet/accounts.ts'
-import { NodeError } from './errors.ts'
-import type { Logger } from './logger.ts'
-import type { ResolvedNodeOptions } from './options/options.ts'
-import type { Joining } from './replication/cluster.ts'
-import { BlockStore } from './store/block-store.ts'
-import type { Store } from './store/level.ts'
-import { readGenesisFile } from './store/package-files.ts'
+} from '../chain/config.ts'
+import { type Genesis, LOCAL_BALANCE, parseGenesis } from '../chain/genesis.ts'
+import { fromHex, type Hex } from '../encoding/hex.ts'
+import type { ForkStart } from '../engine/blockchain/chain.ts'
+import { forkConfig } from '../engine/fork/fork.ts'
+import type { MiningMode } from '../engine/model.ts'
+import type { LocalAccounts } from '../engine/wallet/accounts.ts'
+import { NodeError } from '../errors.ts'
+import type { Logger } from '../logger.ts'
+import type { ResolvedNodeOptions } from '../options/options.ts'
+import type { Joining } from '../replication/cluster.ts'
+import { BlockStore } from '../store/block-store.ts'
+import type { Store } from '../store/level.ts'
+import { readGenesisFile } from '../store/package-files.ts'
 
 /** The chain's constants; a fork has those of its upstream, with blocks that can be mined here. */
 export function configOf(
@@ -129,7 +129,7 @@ export async function joiningOf(
       'A fork cannot be shared by a cluster: leave out "fork" or "cluster".',
     )
   }
-  const { openCluster } = await import('./replication/cluster.ts')
+  const { openCluster } = await import('../replication/cluster.ts')
   const { clusterCreds, clusterCa, clusterReplicas, clusterLogBytes } = options
   const where = { url: cluster, creds: clusterCreds, ca: clusterCa, name: clusterName }
   const size = { replicas: clusterReplicas, logBytes: clusterLogBytes }

@@ -1,10 +1,11 @@
 /** JSON-RPC over WebSocket to one URL: one connection, opened when it is needed, replies matched by their ids. */
+
 import type { LookupFunction } from 'node:net'
 import { type RawData, WebSocket } from 'ws'
-import { messageOf } from '../../store/identity.ts'
+import { messageOf } from '../errors.ts'
+import type { RemoteClock } from './environment.ts'
 import { ForbiddenAddress, forbiddenHost, guardedLookup, type Resolver } from './forbidden-address.ts'
 import { type HttpOutcome, type HttpTarget, LONGEST_ANSWER } from './http.ts'
-import type { RemoteClock } from './settings.ts'
 
 /** A request that has no answer yet. */
 interface Waiting {

@@ -1,8 +1,8 @@
 /** Many chains in one process, each beginning where one base node stands. */
-import { NodeError } from './errors.ts'
+import { NodeError } from '../errors.ts'
+import { createMemoryStore, type FrozenEntries, freezeEntries } from '../store/memory-store.ts'
 import { createNode, createNodeFrom, type Node } from './node.ts'
-import { type Origin, originOf } from './node-origin.ts'
-import { createMemoryStore, type FrozenEntries, freezeEntries } from './store/memory-store.ts'
+import { type Origin, originOf } from './origin.ts'
 
 /** What a pool is made of. */
 export interface PoolOptions {

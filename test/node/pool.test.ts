@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { keccakHex } from '../src/encoding/hash.ts'
-import { fromHex, type Hex } from '../src/encoding/hex.ts'
-import { createNode, createPool, type Node, type Pool, serve } from '../src/index.ts'
-import { BOB, COW } from './support/noting-chain.ts'
-import { servedNode } from './support/served-node.ts'
+import { keccakHex } from '../../src/encoding/hash.ts'
+import { fromHex, type Hex } from '../../src/encoding/hex.ts'
+import { createNode, createPool, type Node, type Pool, serve } from '../../src/index.ts'
+import { BOB, COW } from '../support/noting-chain.ts'
+import { servedNode } from '../support/served-node.ts'
 
 const CHAINS = 20
 let base: Node | undefined

@@ -2,10 +2,10 @@
  * The storage of REMASC (docs/internals/protocol.md#54-remasc-payout): cells named in ASCII, each held as a word.
  * Numbers are the minimal big-endian bytes of their word, and so is `siblings`, RLP of a list that is always empty.
  */
-import { PRECOMPILE_ADDRESS } from '../../chain/config.ts'
-import { oneByte, toBigInt } from '../../encoding/bytes.ts'
-import type { Overlay } from '../../state/overlay.ts'
-import { cellWord, storageValue } from '../../state/state-keys.ts'
+import { PRECOMPILE_ADDRESS } from '../chain/config.ts'
+import { oneByte, toBigInt } from '../encoding/bytes.ts'
+import type { Overlay } from './overlay.ts'
+import { cellWord, storageValue } from './state-keys.ts'
 
 function slotOf(name: string): bigint {
   return toBigInt(new TextEncoder().encode(name))

@@ -1,0 +1,27 @@
+/** Answers calls that other nodes of a cluster pass on. */
+import { NodeError } from '../errors.ts'
+import type { AnswerCall } from '../replication/model.ts'
+import { needsLeader } from './cluster-routes.ts'
+import type { Dispatcher } from './dispatcher.ts'
+import { namesOf } from './method-names.ts'
+
+/** Answers the calls of other nodes, which have checked the caller's permissions: of methods that may be passed on. */
+export function createAnswer(dispatcher: Dispatcher): AnswerCall {
+  const known = new Map(
+    dispatcher.methods.flatMap((method) => namesOf(method).map((name) => [name, method] as const)),
+  )
+  return ({ method: name, params, owner, label, requestId, entitlements, timeoutMs }, signal) => {
+    const method = known.get(name)
+    if (method !== undefined && method.answeredBy !== 'owner' && !needsLeader(method, params)) {
+      throw new NodeError('method-not-found', `${name} is not called from one node of a cluster to another`)
+    }
+    const session = {
+      label: `${label}, of another node`,
+      owner,
+      requestId,
+      entitlements: new Set(entitlements),
+      allows: () => true,
+    }
+    return dispatcher.request(name, params, session, { signal, deadline: Date.now() + timeoutMs })
+  }
+}
