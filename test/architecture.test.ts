@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { cyclesAcrossFolders, importCycles, importGraph, importSpecifiers } from './support/import-graph.ts'
+import { importCycles, importGraph, importSpecifiers } from './support/import-graph.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const SRC = join(ROOT, 'src')
@@ -183,15 +183,9 @@ describe('import cycles', () => {
       ['b/four.ts', 'b/three.ts', 'c/five.ts'],
       ['a/one.ts', 'a/two.ts'],
     ])
-    expect(cyclesAcrossFolders(graph)).toEqual([['b/four.ts', 'b/three.ts', 'c/five.ts']])
   })
 
   it('do not exist, type imports included', () => {
-    const outside = files.filter((file) => !file.startsWith('evm/compiled/'))
-    expect(importCycles(importGraph(SRC, outside))).toEqual([])
-  })
-
-  it('do not cross folders', () => {
-    expect(cyclesAcrossFolders(importGraph(SRC, files))).toEqual([])
+    expect(importCycles(importGraph(SRC, files))).toEqual([])
   })
 })

@@ -61,7 +61,7 @@ export type ChildRequest = CallRequest | CreateRequest
 export type FrameStatus = 'running' | 'stopped' | 'calling' | 'due' | 'hot'
 
 /** The place of a frame in the linear memory of compiled code; the frame's memory stays there until it ends. */
-export interface FrameRegion {
+export interface FrameArea {
   /** The memory that there is room for; valid until a frame of the message needs more. */
   memory(): Uint8Array
   /** Opens memory from one length in bytes to another; it holds zeros. */
@@ -93,7 +93,7 @@ export class Frame implements FrameView {
   /** Slots at and above `sp` are stale. */
   readonly stack: bigint[] = []
   sp = 0
-  /** `undefined` when the frame's region has it, and nobody has asked for it. */
+  /** `undefined` when the frame's area has it, and nobody has asked for it. */
   #memory: Uint8Array | undefined = EMPTY
   #memoryView: DataView | undefined
   /** Memory in use, 32-byte words; all of them are paid. */
@@ -109,7 +109,7 @@ export class Frame implements FrameView {
   reverted = false
   status: FrameStatus = 'running'
   /** Where the frame is while compiled code has run in it. */
-  region: FrameRegion | undefined
+  area: FrameArea | undefined
   /** The call to make while `status` is `calling`. */
   child: ChildRequest | undefined
 
@@ -148,7 +148,7 @@ export class Frame implements FrameView {
     this.output = EMPTY
     this.reverted = false
     this.status = 'running'
-    this.region = undefined
+    this.area = undefined
     this.child = undefined
   }
 
@@ -271,8 +271,8 @@ export class Frame implements FrameView {
     const before = this.memoryWords
     if (words <= before) return
     this.memoryWords = words
-    if (this.region !== undefined) {
-      this.region.open(before * 32, words * 32)
+    if (this.area !== undefined) {
+      this.area.open(before * 32, words * 32)
       return
     }
     const { memory } = this
@@ -285,11 +285,11 @@ export class Frame implements FrameView {
 
   /** Longer than the memory in use. Not to be kept while memory may grow. */
   get memory(): Uint8Array {
-    this.#memory ??= (this.region as FrameRegion).memory()
+    this.#memory ??= (this.area as FrameArea).memory()
     return this.#memory
   }
 
-  /** The memory is elsewhere in the frame's region; the bytes in use are there already. */
+  /** The memory is elsewhere in the frame's area; the bytes in use are there already. */
   moveMemory(): void {
     this.#memory = undefined
     this.#memoryView = undefined
@@ -305,20 +305,20 @@ export class Frame implements FrameView {
   /** A copy of memory that is open. */
   read(offset: number, length: number): Uint8Array {
     if (length === 0) return EMPTY
-    if (this.region !== undefined) return this.region.read(offset, length)
+    if (this.area !== undefined) return this.area.read(offset, length)
     return this.memory.slice(offset, offset + length)
   }
 
   /** Writes to memory that is open. */
   write(bytes: Uint8Array, offset: number): void {
-    if (this.region !== undefined) this.region.write(bytes, offset, bytes.length)
+    if (this.area !== undefined) this.area.write(bytes, offset, bytes.length)
     else this.memory.set(bytes, offset)
   }
 
   /** Writes what the last child returned, at most `most` bytes, to memory that is open. */
   writeReturned(offset: number, most: number): void {
     const data = this.#returned
-    if (this.region !== undefined) this.region.write(data, offset, Math.min(most, data.length))
+    if (this.area !== undefined) this.area.write(data, offset, Math.min(most, data.length))
     else if (most > 0) this.memory.set(this.returned.subarray(0, most), offset)
   }
 

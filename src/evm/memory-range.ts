@@ -7,7 +7,7 @@ interface ReadableMemory {
 
 /**
  * A part of a frame's memory, which does not change while the frame waits for its callee, nor after it has ended. One of
- * an `ArenaRegion` is used again for the next call.
+ * a `LinearArea` is used again for the next call.
  */
 export class MemoryRange {
   readonly memory: ReadableMemory

@@ -49,8 +49,3 @@ export function importCycles(graph: ImportGraph): string[][] {
   for (const file of graph.keys()) if (!index.has(file)) visit(file)
   return cycles
 }
-
-/** The cycles with files of more than one folder. */
-export function cyclesAcrossFolders(graph: ImportGraph): string[][] {
-  return importCycles(graph).filter((files) => new Set(files.map((file) => dirname(file))).size > 1)
-}

@@ -7,7 +7,7 @@ import type { LinearMemory } from './linear-memory.ts'
 /** Addresses that are kept by the low bits of their words. */
 const PLACES = 256
 
-/** Of the arenas of a VM. */
+/** Of the linear memories of a VM. */
 export class AddressWords {
   readonly #words = new RecentMap<Hex, Uint32Array>(1024)
   /** Addresses that were called last, with their words, 5 x 32 bits each. */

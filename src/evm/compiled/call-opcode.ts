@@ -4,7 +4,7 @@ import type { Hex } from '../../encoding/hex.ts'
 import type { CallRequest, Frame } from '../frame.ts'
 import type { FrameData } from '../memory-range.ts'
 import { MAX_CALL_DEPTH } from '../opcodes/calls.ts'
-import type { ArenaRegion } from './arena-region.ts'
+import type { LinearArea } from './linear-area.ts'
 import type { LinearMemory } from './linear-memory.ts'
 
 const KINDS: readonly (CallRequest['kind'] | undefined)[] = Array.from({ length: 256 }, (_, opcode) => {
@@ -30,7 +30,7 @@ export interface CallRunner {
 }
 
 /**
- * A plain call that compiled code is about to make: without value, to a contract that there is. An arena has one, which
+ * A plain call that compiled code is about to make: without value, to a contract that there is. A linear memory has one, which
  * is read anew by the calls of the callee.
  */
 export class PlainCall {
@@ -47,8 +47,8 @@ export class PlainCall {
    * opcode is to do it: calls with value, to precompiled contracts or accounts without code, too deep, with large
    * numbers, or that cannot be paid.
    */
-  read(linear: LinearMemory, end: number, opcode: number, region: ArenaRegion): boolean {
-    const { frame } = region
+  read(linear: LinearMemory, end: number, opcode: number, area: LinearArea): boolean {
+    const { frame } = area
     const kind = KINDS[opcode]
     if (kind === undefined) return false
     let at = end - 96
@@ -61,7 +61,7 @@ export class PlainCall {
     const outputAt = linear.small(at - 64)
     const outputLength = linear.small(at - 96)
     if (inputAt < 0 || inputLength < 0 || outputAt < 0 || outputLength < 0) return false
-    if (!this.#finds(region.arena.addresses.addressAt(linear, end - 64), region)) return false
+    if (!this.#finds(area.owner.addresses.addressAt(linear, end - 64), area)) return false
     const inputEnd = inputLength === 0 ? 0 : inputAt + inputLength
     const outputEnd = outputLength === 0 ? 0 : outputAt + outputLength
     const last = Math.max(inputEnd, outputEnd)
@@ -70,7 +70,7 @@ export class PlainCall {
     frame.gas -= cost
     frame.grow(last)
     this.kind = kind
-    this.input = region.callData(inputAt, inputLength)
+    this.input = area.callData(inputAt, inputLength)
     this.gas = Math.min(gasAt(linear, end - 32), frame.gas)
     this.outputOffset = outputLength === 0 ? 0 : outputAt
     this.outputLength = outputLength
@@ -78,11 +78,11 @@ export class PlainCall {
   }
 
   /** Takes the call that a frame has requested by the table's opcode; false when it is not plain. */
-  take(region: ArenaRegion): boolean {
-    const { frame } = region
+  take(area: LinearArea): boolean {
+    const { frame } = area
     const { child } = frame
     if (child === undefined || 'initcode' in child || child.value !== 0n) return false
-    if (!this.#finds(child.target, region)) return false
+    if (!this.#finds(child.target, area)) return false
     frame.child = undefined
     frame.status = 'running'
     this.kind = child.kind
@@ -94,21 +94,21 @@ export class PlainCall {
   }
 
   /** Finds the code to call; no rules allow less depth than the present ones. */
-  #finds(target: Hex, region: ArenaRegion): boolean {
-    const { depth, session } = region.frame
+  #finds(target: Hex, area: LinearArea): boolean {
+    const { depth, session } = area.frame
     if (depth >= MAX_CALL_DEPTH) return false
     const { journal, precompiles } = session
     const { accountVersion } = journal.state
-    if (target !== region.target || accountVersion !== region.targetVersion) {
+    if (target !== area.target || accountVersion !== area.targetVersion) {
       if (precompiles.has(target)) return false
       const code = journal.codeOf(target)
       if (code.length === 0) return false
-      region.target = target
-      region.targetCode = code
-      region.targetVersion = accountVersion
+      area.target = target
+      area.targetCode = code
+      area.targetVersion = accountVersion
     }
     this.target = target
-    this.code = region.targetCode
+    this.code = area.targetCode
     return true
   }
 

@@ -1,14 +1,12 @@
 /** The compiled regions of one code by one table of opcodes: compiled in groups as they become hot, within a budget. */
 import { ModuleWriter } from '../../wasm/module.ts'
-import { compileModule, type WasmModule } from '../../wasm/web-assembly.ts'
+import { compileModule, type WasmInstance, type WasmModule } from '../../wasm/web-assembly.ts'
 import type { CodeAnalysis } from '../code-analysis.ts'
 import type { OpcodeTable } from '../opcodes/table.ts'
 import type { RunClock } from '../scheduler.ts'
-import type { Arena } from './arena.ts'
-import type { RegionFunction } from './host-functions.ts'
-import { PC_MASK } from './layout.ts'
 import type { PathCounter } from './paths.ts'
-import { compileRegion, REGION_SIGNATURE } from './region.ts'
+import { PC_MASK, REGION_SIGNATURE, type RegionFunction } from './protocol.ts'
+import { compileRegion } from './region.ts'
 import { addRoutines } from './routines.ts'
 
 /**
@@ -25,6 +23,12 @@ const CODE_BYTES = 2 ** 19
 const BYTES_PER_TICK = 16
 const TICKS_PER_INSTANCE = 128
 
+/** Puts modules on a linear memory. */
+export interface ModuleHost {
+  /** The functions of a module. */
+  instance(module: WasmModule): WasmInstance['exports']
+}
+
 /** Of one code, by one table of opcodes. */
 export class CompiledCode {
   readonly analysis: CodeAnalysis
@@ -33,7 +37,10 @@ export class CompiledCode {
   readonly #groups: { readonly module: WasmModule; readonly roots: readonly number[] }[] = []
   readonly #known = new Set<number>()
   /** Functions by program counter, of so many groups. */
-  readonly #functions = new WeakMap<Arena, { functions: (RegionFunction | undefined)[]; groups: number }>()
+  readonly #functions = new WeakMap<
+    ModuleHost,
+    { functions: (RegionFunction | undefined)[]; groups: number }
+  >()
   /** What the clock counts for a run of a region, by program counter. */
   readonly ticks: number[] = []
   /** Of its modules. */
@@ -45,17 +52,17 @@ export class CompiledCode {
     this.#paths = paths
   }
 
-  /** The regions on an arena's memory, by program counter. */
-  functionsOn(arena: Arena, clock: RunClock): readonly (RegionFunction | undefined)[] {
-    let known = this.#functions.get(arena)
+  /** The regions on a linear memory, by program counter. */
+  functionsOn(host: ModuleHost, clock: RunClock): readonly (RegionFunction | undefined)[] {
+    let known = this.#functions.get(host)
     if (known === undefined) {
       known = { functions: [], groups: 0 }
-      this.#functions.set(arena, known)
+      this.#functions.set(host, known)
     }
     while (known.groups < this.#groups.length) {
       const group = this.#groups[known.groups++]
       if (group === undefined) break
-      const exports = arena.instance(group.module)
+      const exports = host.instance(group.module)
       for (const root of group.roots) known.functions[root] = exports[`at${root}`] as RegionFunction
       clock.ticks -= TICKS_PER_INSTANCE
     }

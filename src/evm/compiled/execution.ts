@@ -6,12 +6,12 @@ import { type CallRequest, Frame, type Session } from '../frame.ts'
 import { advance } from '../interpreter.ts'
 import type { OpcodeTable } from '../opcodes/table.ts'
 import { type RunClock, TICKS_PER_CALL } from '../scheduler.ts'
-import type { Arena } from './arena.ts'
-import type { ArenaRegion } from './arena-region.ts'
 import type { CallRunner, PlainCall } from './call-opcode.ts'
 import type { CompiledCode } from './compiled-code.ts'
 import type { HotCode } from './hot-code.ts'
-import { EXIT, EXIT_SHIFT, PC_MASK } from './layout.ts'
+import type { LinearAllocator } from './linear-allocator.ts'
+import type { LinearArea } from './linear-area.ts'
+import { EXIT, EXIT_SHIFT, PC_MASK } from './protocol.ts'
 
 /**
  * Callees that run while compiled code of their callers waits on the JavaScript stack; deeper ones run when that code
@@ -30,7 +30,7 @@ export class Execution implements CallRunner {
   readonly #hotAfter: number
   readonly #codeHeaders: boolean
   readonly #hotCode: HotCode
-  #arena: Arena | undefined
+  #allocator: LinearAllocator | undefined
   /** Callees that run in place. */
   #inPlace = 0
   /** Their frames by level, used again for later calls. */
@@ -49,13 +49,13 @@ export class Execution implements CallRunner {
   /** As the interpreter's `advance`; the status is never `hot`. */
   advance(frame: Frame): void {
     const { clock } = frame.session
-    const region = frame.region as ArenaRegion | undefined
-    let code = region?.code ?? this.#hotCode.find(frame.analysis, this.#table)
+    const area = frame.area as LinearArea | undefined
+    let code = area?.code ?? this.#hotCode.find(frame.analysis, this.#table)
     if (this.#hotAfter === 0) {
       code = this.#compile(frame)
       if (isDue(clock)) return
     }
-    if ((code !== undefined || region !== undefined) && this.#runCompiled(frame, code)) return
+    if ((code !== undefined || area !== undefined) && this.#runCompiled(frame, code)) return
     for (;;) {
       advance(frame, this.#table, this.#hotAfter)
       if (frame.status !== 'hot') return
@@ -134,46 +134,46 @@ export class Execution implements CallRunner {
 
   /** A frame has ended. */
   leave(frame: Frame): void {
-    if (frame.region !== undefined) this.#arena?.leave(frame.region as ArenaRegion)
+    if (frame.area !== undefined) this.#allocator?.leave(frame.area as LinearArea)
   }
 
   /** The message has ended, and all of its frames. */
   release(): void {
-    const arena = this.#arena
-    this.#arena = undefined
-    if (arena !== undefined) this.#hotCode.keepArena(arena)
+    const allocator = this.#allocator
+    this.#allocator = undefined
+    if (allocator !== undefined) this.#hotCode.keepAllocator(allocator)
   }
 
   /** Runs compiled code from the program counter on; false when the interpreter is to go on. */
   #runCompiled(frame: Frame, code: CompiledCode | undefined): boolean {
-    const arena = this.#arena ?? this.#takeArena()
+    const allocator = this.#allocator ?? this.#takeAllocator()
     const { analysis, session } = frame
     const { clock } = session
-    let region = frame.region as ArenaRegion | undefined
+    let area = frame.area as LinearArea | undefined
     let functions =
-      region !== undefined && region.code === code ? region.functions : code?.functionsOn(arena, clock)
-    if (region === undefined) {
+      area !== undefined && area.code === code ? area.functions : code?.functionsOn(allocator, clock)
+    if (area === undefined) {
       if (functions?.[frame.pc] === undefined) return false
-      region = arena.enter(frame)
+      area = allocator.enter(frame)
     }
-    region.code = code
-    region.functions = functions
-    arena.putStack(region)
+    area.code = code
+    area.functions = functions
+    allocator.putStack(area)
     for (;;) {
       let run = functions?.[frame.pc]
       if (run === undefined && code !== undefined && this.#isHot(frame)) {
         const compiled = this.#compile(frame)
         if (compiled !== undefined) {
-          functions = compiled.functionsOn(arena, clock)
-          region.code = compiled
-          region.functions = functions
+          functions = compiled.functionsOn(allocator, clock)
+          area.code = compiled
+          area.functions = functions
           if (isDue(clock)) return true
           run = functions[frame.pc]
         }
       }
       if (run === undefined) break
-      const ticks = region.code?.ticks[frame.pc] ?? 1
-      const exit = arena.run(region, run)
+      const ticks = area.code?.ticks[frame.pc] ?? 1
+      const exit = allocator.run(area, run)
       const kind = exit >>> EXIT_SHIFT
       frame.pc = exit & PC_MASK
       if (kind === EXIT.STATUS) return true
@@ -182,15 +182,15 @@ export class Execution implements CallRunner {
       clock.ticks -= ticks
       if (isDue(clock)) return true
     }
-    arena.takeStack(region)
+    allocator.takeStack(area)
     return false
   }
 
-  #takeArena(): Arena {
-    const arena = this.#hotCode.takeArena()
-    arena.begin(this.#table, this)
-    this.#arena = arena
-    return arena
+  #takeAllocator(): LinearAllocator {
+    const allocator = this.#hotCode.takeAllocator()
+    allocator.begin(this.#table, this)
+    this.#allocator = allocator
+    return allocator
   }
 
   /** Compiles the code at a frame's program counter; `undefined` when it stays with the interpreter. */

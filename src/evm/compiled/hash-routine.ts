@@ -4,9 +4,9 @@
  */
 import { FunctionBody, I32, I64, OP } from '../../wasm/module.ts'
 import { GAS } from '../gas-schedule.ts'
-import { DIGEST_AT, HASH_BITS, HASH_BYTES, HASHES_AT, MEMORY_AT, MEMORY_SIZE_AT } from './layout.ts'
 import { MULTIPLIERS } from './multipliers.ts'
 import type { Mark } from './paths.ts'
+import { DIGEST_AT, HASH_BITS, HASH_BYTES, HASHES_AT, MEMORY_AT, MEMORY_SIZE_AT } from './protocol.ts'
 import { leaveIf, pay, pushLacks } from './routine-steps.ts'
 
 /** Bytes of a key and a slot. */

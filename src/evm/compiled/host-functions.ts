@@ -7,15 +7,21 @@ import { GAS } from '../gas-schedule.ts'
 import { spendHash } from '../opcodes/memory.ts'
 import { STATE_TICKS } from '../opcodes/operation.ts'
 import type { OpcodeTable } from '../opcodes/table.ts'
-import type { ArenaRegion } from './arena-region.ts'
 import { type CallRunner, PlainCall } from './call-opcode.ts'
-import { DIGEST_AT, GAS_AT, MEMORY_AT, MEMORY_SIZE_AT, RETURNED_AT, TICKS_AT } from './layout.ts'
+import type { LinearArea } from './linear-area.ts'
 import type { LinearMemory } from './linear-memory.ts'
 import type { PathCounter } from './paths.ts'
+import {
+  DIGEST_AT,
+  GAS_AT,
+  type HostImports,
+  MEMORY_AT,
+  MEMORY_SIZE_AT,
+  RETURNED_AT,
+  type RegionFunction,
+  TICKS_AT,
+} from './protocol.ts'
 import { SlotCache } from './slot-cache.ts'
-
-/** Runs a region of compiled code at a frame's base; see `EXIT`. */
-export type RegionFunction = (base: number) => number
 
 const STOP = 0x00
 const SHA3 = 0x20
@@ -30,7 +36,7 @@ export class HostFunctions {
   readonly #paths: PathCounter | undefined
   readonly #instances = new WeakMap<WasmModule, WasmInstance['exports']>()
   /** The frame that runs. */
-  #running: ArenaRegion | undefined
+  #running: LinearArea | undefined
   #table: OpcodeTable | undefined
   #execution: CallRunner | undefined
   readonly #plain = new PlainCall()
@@ -57,8 +63,8 @@ export class HostFunctions {
   }
 
   /** A frame ends. */
-  leave(region: ArenaRegion): void {
-    if (this.#running === region) this.#running = undefined
+  leave(area: LinearArea): void {
+    if (this.#running === area) this.#running = undefined
     this.#slots.drop()
   }
 
@@ -66,8 +72,7 @@ export class HostFunctions {
   instance(module: WasmModule): WasmInstance['exports'] {
     let exports = this.#instances.get(module)
     if (exports === undefined) {
-      const host = {
-        memory: this.#linear.memory,
+      const host: HostImports = {
         keccak: this.#keccak,
         run: (base: number, end: number, opcode: number) => this.#runOpcode(base, end, opcode),
         load: (_base: number, end: number) => this.#load(end),
@@ -78,19 +83,19 @@ export class HostFunctions {
         expand: (base: number, end: number) => this.#expand(base, end),
         path: (id: number) => this.#paths?.take(id),
       }
-      exports = instantiate(module, host)
+      exports = instantiate(module, { ...host, memory: this.#linear.memory })
       this.#instances.set(module, exports)
     }
     return exports
   }
 
   /** Runs a region of compiled code in a frame. */
-  run(region: ArenaRegion, code: RegionFunction): number {
-    const { frame, base } = region
-    this.#resume(region)
+  run(area: LinearArea, code: RegionFunction): number {
+    const { frame, base } = area
+    this.#resume(area)
     this.#linear.halves[(base + MEMORY_SIZE_AT) >> 2] = frame.memoryWords * 32
     const exit = code(base)
-    this.#suspend(region)
+    this.#suspend(area)
     const linear = this.#linear
     frame.gas = linear.floats[(base + GAS_AT) >> 3] as number
     frame.memoryWords = (linear.halves[(base + MEMORY_SIZE_AT) >> 2] as number) >> 5
@@ -98,25 +103,25 @@ export class HostFunctions {
   }
 
   /** Compiled code is about to run in a frame. */
-  #resume(region: ArenaRegion): void {
-    const { frame, base } = region
+  #resume(area: LinearArea): void {
+    const { frame, base } = area
     const { clock, journal } = frame.session
     const linear = this.#linear
-    this.#running = region
+    this.#running = area
     const ticks = Math.max(1, Math.floor(clock.ticks))
-    region.ticks = ticks
+    area.ticks = ticks
     linear.halves[(base + TICKS_AT) >> 2] = ticks
     linear.floats[(base + GAS_AT) >> 3] = frame.gas
     linear.halves[(base + RETURNED_AT) >> 2] = frame.returnedLength
-    this.#slots.begin(region, journal.state)
+    this.#slots.begin(area, journal.state)
   }
 
   /** Others may look at the state and at the clock. */
-  #suspend(region: ArenaRegion): void {
+  #suspend(area: LinearArea): void {
     this.#slots.flush()
-    const left = (this.#linear.halves[(region.base + TICKS_AT) >> 2] as number) | 0
-    region.frame.session.clock.ticks -= region.ticks - left
-    region.ticks = left
+    const left = (this.#linear.halves[(area.base + TICKS_AT) >> 2] as number) | 0
+    area.frame.session.clock.ticks -= area.ticks - left
+    area.ticks = left
   }
 
   /** An opcode from the table, on the operands below `end`; not 0 when the frame does not go on. */
@@ -142,10 +147,10 @@ export class HostFunctions {
 
   /** SLOAD of a cell that was not used lately. */
   #load(end: number): number {
-    const region = this.#current()
-    const { frame } = region
+    const area = this.#current()
+    const { frame } = area
     const value = frame.session.journal.state.storage(frame.address, this.#linear.read(end - 32))
-    this.#slots.keep(region, end - 32, value)
+    this.#slots.keep(area, end - 32, value)
     this.#linear.write(end - 32, value)
     frame.spend(STATE_TICKS)
     return frame.status === 'running' ? 0 : 1
@@ -186,24 +191,24 @@ export class HostFunctions {
    * run to its end.
    */
   #call(base: number, end: number, opcode: number): number {
-    const region = this.#current()
-    const { frame } = region
+    const area = this.#current()
+    const { frame } = area
     const linear = this.#linear
     const gasAt = (base + GAS_AT) >> 3
     frame.gas = linear.floats[gasAt] as number
     const { needs } = this.#table as OpcodeTable
     const call = this.#plain
-    if (call.read(linear, end, opcode, region)) {
+    if (call.read(linear, end, opcode, area)) {
       linear.floats[gasAt] = frame.gas
       linear.halves[(base + MEMORY_SIZE_AT) >> 2] = frame.memoryWords * 32
     } else {
       this.#runOpcode(base, end, opcode)
-      if (!call.take(region)) return 1
+      if (!call.take(area)) return 1
     }
-    this.#suspend(region)
+    this.#suspend(area)
     const result = (this.#execution as CallRunner).call(frame, call)
     if (result < 0) return 1
-    this.#resume(region)
+    this.#resume(area)
     const at = end - 32 * (needs[opcode] as number)
     this.#linear.write(at, result === 0 ? 0n : 1n)
     return 0
@@ -211,8 +216,8 @@ export class HostFunctions {
 
   /** STOP, RETURN and REVERT. */
   #finish(base: number, end: number, opcode: number): number {
-    const region = this.#current()
-    const { frame } = region
+    const area = this.#current()
+    const { frame } = area
     if (opcode === STOP) {
       frame.stop(EMPTY)
       return 1
@@ -228,9 +233,9 @@ export class HostFunctions {
     if (cost > gas) return this.#runOpcode(base, end, opcode)
     linear.floats[gasAt] = gas - cost
     frame.grow(last)
-    // The arena does not outlive the message.
+    // The linear memory does not outlive the message.
     const stays = length > 0 && frame.depth > 0
-    frame.stop(stays ? region.output(offset, length) : frame.read(offset, length))
+    frame.stop(stays ? area.output(offset, length) : frame.read(offset, length))
     frame.reverted = opcode === REVERT
     return 1
   }
@@ -250,10 +255,10 @@ export class HostFunctions {
   }
 
   /** The frame that runs, with the memory that compiled code has opened. */
-  #current(): ArenaRegion {
-    const region = this.#running
-    if (region === undefined) throw new Error('compiled code runs outside a frame')
-    region.frame.memoryWords = (this.#linear.halves[(region.base + MEMORY_SIZE_AT) >> 2] as number) >> 5
-    return region
+  #current(): LinearArea {
+    const area = this.#running
+    if (area === undefined) throw new Error('compiled code runs outside a frame')
+    area.frame.memoryWords = (this.#linear.halves[(area.base + MEMORY_SIZE_AT) >> 2] as number) >> 5
+    return area
   }
 }

@@ -6,15 +6,15 @@ import type { CodeAnalysis } from '../code-analysis.ts'
 import type { OpcodeTable } from '../opcodes/table.ts'
 import type { RunClock } from '../scheduler.ts'
 import { AddressWords } from './address-words.ts'
-import { Arena } from './arena.ts'
 import { CompiledCode } from './compiled-code.ts'
+import { LinearAllocator } from './linear-allocator.ts'
 import { PAGE } from './linear-memory.ts'
 import type { PathCounter } from './paths.ts'
 
 /** Bytes of modules that are kept, in two generations; V8's own code for them is several times as large. */
 const CACHE_BYTES = 2 ** 22
 
-/** Arenas that are kept for later messages, and the bytes up to which one is. */
+/** Linear memories that are kept for later messages, and the bytes up to which one is. */
 const MAX_IDLE = 4
 const IDLE_BYTES = 64 * PAGE
 
@@ -28,7 +28,7 @@ export class HotCode {
   #young: Generation = new Map()
   #old: Generation = new Map()
   #youngBytes = 0
-  readonly #idle: Arena[] = []
+  readonly #idle: LinearAllocator[] = []
   readonly #addresses = new AddressWords()
   readonly #paths: PathCounter | undefined
 
@@ -79,13 +79,14 @@ export class HotCode {
   }
 
   /** A linear memory for a message. */
-  takeArena(): Arena {
-    return this.#idle.pop() ?? new Arena(this.#addresses, this.#paths)
+  takeAllocator(): LinearAllocator {
+    return this.#idle.pop() ?? new LinearAllocator(this.#addresses, this.#paths)
   }
 
   /** The message has ended. */
-  keepArena(arena: Arena): void {
-    if (this.#idle.length < MAX_IDLE && arena.size <= IDLE_BYTES && arena.reset()) this.#idle.push(arena)
+  keepAllocator(allocator: LinearAllocator): void {
+    if (this.#idle.length < MAX_IDLE && allocator.size <= IDLE_BYTES && allocator.reset())
+      this.#idle.push(allocator)
   }
 
   #keep(code: CompiledCode, table: OpcodeTable): void {

@@ -11,7 +11,7 @@ import {
   MEMORY_SIZE_AT,
   RETURNED_AT,
   VALUE_AT,
-} from './layout.ts'
+} from './protocol.ts'
 import { BIAS, type RegionWriter } from './region-writer.ts'
 
 /** Offsets in memory from it on are not compiled as constants. */

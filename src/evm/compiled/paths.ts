@@ -1,5 +1,6 @@
 /** Counts the ways that are taken through compiled code, so that tests can tell which they have not taken. */
-import { type FunctionBody, I32, type ModuleWriter } from '../../wasm/module.ts'
+import type { FunctionBody, ModuleWriter } from '../../wasm/module.ts'
+import { HOST_SIGNATURES } from './protocol.ts'
 
 /** Writes into a body that the way of this name is taken; nothing where nobody counts. */
 export type Mark = (body: FunctionBody, path: string) => void
@@ -33,7 +34,7 @@ export class PathCounter {
 /** What marks ways in the functions of a module; before any other function is added to it. */
 export function marksIn(module: ModuleWriter, paths: PathCounter | undefined): Mark {
   if (paths === undefined) return () => {}
-  const take = module.import('path', { parameters: [I32], results: [] })
+  const take = module.import('path', HOST_SIGNATURES.path)
   return (body, path) => {
     body.i32(paths.idOf(path))
     body.call(take)

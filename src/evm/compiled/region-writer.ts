@@ -2,7 +2,7 @@
 import { FunctionBody, I32, OP } from '../../wasm/module.ts'
 import type { OpcodeTable } from '../opcodes/table.ts'
 import type { Word } from './lanes.ts'
-import { EXIT, EXIT_SHIFT, GAS_AT, STACK_BYTES, STACK_END_AT } from './layout.ts'
+import { EXIT, EXIT_SHIFT, GAS_AT, STACK_BYTES, STACK_END_AT } from './protocol.ts'
 import type { Routines } from './routines.ts'
 import { WordWriter } from './words.ts'
 

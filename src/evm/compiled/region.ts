@@ -3,12 +3,21 @@
  * stay in locals along the way, and jumps to known destinations cost nothing. Where it cannot go on, or must not, it
  * leaves the frame as the interpreter would have it, and returns the program counter.
  */
-import { type FunctionBody, I32, OP } from '../../wasm/module.ts'
+import { type FunctionBody, OP } from '../../wasm/module.ts'
 import { type CodeAnalysis, isJumpDestination } from '../code-analysis.ts'
 import type { OpcodeTable } from '../opcodes/table.ts'
 import { inlineOpcode } from './inline-opcodes.ts'
 import { knownValue, type Word } from './lanes.ts'
-import { EXIT, EXIT_SHIFT, GAS_AT, PC_MASK, STACK_AT, STACK_BYTES, STACK_END_AT, TICKS_AT } from './layout.ts'
+import {
+  EXIT,
+  EXIT_SHIFT,
+  GAS_AT,
+  PC_MASK,
+  STACK_AT,
+  STACK_BYTES,
+  STACK_END_AT,
+  TICKS_AT,
+} from './protocol.ts'
 import { BIAS, CALLS, LAST, RegionWriter } from './region-writer.ts'
 import type { Routines } from './routines.ts'
 import { segmentAt, sizeOf, treatmentOf } from './segment.ts'
@@ -325,6 +334,3 @@ class RegionCompiler {
     return true
   }
 }
-
-/** The signature of a region. */
-export const REGION_SIGNATURE = { parameters: [I32], results: [I32] } as const

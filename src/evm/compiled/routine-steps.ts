@@ -1,6 +1,6 @@
 /** Steps that the routines of compiled code share. */
 import { type FunctionBody, OP } from '../../wasm/module.ts'
-import { GAS_AT } from './layout.ts'
+import { GAS_AT } from './protocol.ts'
 
 /** Returns what an import answers to the parameters 0 and 1 of the routine, if what is on the stack is not 0. */
 export function leaveIf(body: FunctionBody, imported: number): void {

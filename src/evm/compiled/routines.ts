@@ -3,9 +3,17 @@ import { FunctionBody, I32, I64, type ModuleWriter, OP } from '../../wasm/module
 import { GAS, MEMORY_LIMIT } from '../gas-schedule.ts'
 import { hashBody } from './hash-routine.ts'
 import { pushHigh } from './lanes.ts'
-import { INPUT_ADDRESS_AT, INPUT_LENGTH_AT, MEMORY_AT, MEMORY_SIZE_AT, ROOM_AT } from './layout.ts'
 import { multiplyBody, wideBody } from './multiply-routine.ts'
 import { type Mark, marksIn, type PathCounter } from './paths.ts'
+import {
+  HOST_SIGNATURES,
+  type HostImports,
+  INPUT_ADDRESS_AT,
+  INPUT_LENGTH_AT,
+  MEMORY_AT,
+  MEMORY_SIZE_AT,
+  ROOM_AT,
+} from './protocol.ts'
 import { leaveIf, pay, pushLacks } from './routine-steps.ts'
 import { findBody, loadBody, storeBody } from './slot-routines.ts'
 
@@ -35,15 +43,11 @@ const WORD = [I64, I64, I64, I64] as const
 
 /** Imports and writes them; `paths` counts the ways through all code of the module. */
 export function addRoutines(module: ModuleWriter, paths: PathCounter | undefined): Routines {
-  const run = module.import('run', { parameters: [I32, I32, I32], results: [I32] })
-  const call = module.import('call', { parameters: [I32, I32, I32], results: [I32] })
-  const finish = module.import('finish', { parameters: [I32, I32, I32], results: [I32] })
+  const host = (name: keyof HostImports) => module.import(name, HOST_SIGNATURES[name])
+  const [run, call, finish] = [host('run'), host('call'), host('finish')]
+  const [loadOutside, storeOutside, hashOutside] = [host('load'), host('store'), host('hash')]
+  const [keccak, expandOutside] = [host('keccak'), host('expand')]
   const opcode = { parameters: [I32, I32], results: [I32] } as const
-  const loadOutside = module.import('load', opcode)
-  const storeOutside = module.import('store', opcode)
-  const hashOutside = module.import('hash', opcode)
-  const keccak = module.import('keccak', { parameters: [I32, I32, I32], results: [] })
-  const expandOutside = module.import('expand', opcode)
   const mark = marksIn(module, paths)
   const expand = module.add('expand', opcode, expandBody(expandOutside, mark))
   const find = module.add('find', opcode, findBody(mark))

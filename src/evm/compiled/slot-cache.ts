@@ -5,6 +5,7 @@
  */
 import type { Hex } from '../../encoding/hex.ts'
 import type { Overlay } from '../../state/overlay.ts'
+import type { LinearMemory } from './linear-memory.ts'
 import {
   ENTRY_SLOT_AT,
   ENTRY_TAG_AT,
@@ -17,8 +18,7 @@ import {
   TAG_AT,
   WRITES_AT,
   WRITTEN_AT,
-} from './layout.ts'
-import type { LinearMemory } from './linear-memory.ts'
+} from './protocol.ts'
 
 /** The last period; entries of the first ones could be taken for valid after it. */
 const LAST_PERIOD = 2 ** 32 - 1

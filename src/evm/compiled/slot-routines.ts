@@ -1,6 +1,8 @@
 /** SLOAD and SSTORE of cells that were used before, without leaving compiled code; see `slot-cache.ts`. */
 import { FunctionBody, I32, I64, OP } from '../../wasm/module.ts'
 import { GAS } from '../gas-schedule.ts'
+import { MULTIPLIERS } from './multipliers.ts'
+import type { Mark } from './paths.ts'
 import {
   ENTRY_SLOT_AT,
   ENTRY_TAG_AT,
@@ -14,9 +16,7 @@ import {
   TAG_AT,
   WRITES_AT,
   WRITTEN_AT,
-} from './layout.ts'
-import { MULTIPLIERS } from './multipliers.ts'
-import type { Mark } from './paths.ts'
+} from './protocol.ts'
 import { leaveIf, pay, pushLacks } from './routine-steps.ts'
 
 const LANES = [0, 8, 16, 24] as const

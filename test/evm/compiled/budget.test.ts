@@ -116,11 +116,11 @@ describe('what is kept of compiled code', () => {
 
   it('is no linear memory that has grown large', () => {
     const hotCode = new HotCode()
-    const arena = hotCode.takeArena()
-    hotCode.keepArena(arena)
-    expect(hotCode.takeArena()).toBe(arena)
-    arena.linear.grow(2 ** 23)
-    hotCode.keepArena(arena)
-    expect(hotCode.takeArena()).not.toBe(arena)
+    const allocator = hotCode.takeAllocator()
+    hotCode.keepAllocator(allocator)
+    expect(hotCode.takeAllocator()).toBe(allocator)
+    allocator.linear.grow(2 ** 23)
+    hotCode.keepAllocator(allocator)
+    expect(hotCode.takeAllocator()).not.toBe(allocator)
   })
 })

@@ -1,5 +1,9 @@
-/** Where things are in the linear memory of compiled code, in bytes. */
+/**
+ * What compiled code and JavaScript agree on: where things are in the linear memory, in bytes; the functions that compiled
+ * code exports and imports; why it returns.
+ */
 import { KECCAK_BYTES } from '../../wasm/keccak.ts'
+import { I32, type Signature } from '../../wasm/module.ts'
 
 // At the start of the memory, what all frames share.
 
@@ -60,6 +64,53 @@ export const STACK_AT = 160
 export const STACK_BYTES = 1024 * 32
 /** The EVM's memory, to the end of what the frame has. */
 export const MEMORY_AT = STACK_AT + STACK_BYTES
+
+/** A compiled region, run at a frame's base. Its result is an `EXIT` and a program counter. */
+export type RegionFunction = (base: number) => number
+
+export const REGION_SIGNATURE: Signature = { parameters: [I32], results: [I32] }
+
+/**
+ * Runs an opcode of the frame at `base` on the operands below `end`, with the result in place of them. Not 0 when the
+ * frame does not go on in compiled code.
+ */
+type RunOpcode = (base: number, end: number, opcode: number) => number
+type RunOneOpcode = (base: number, end: number) => number
+
+/** The functions that compiled code imports. */
+export interface HostImports {
+  /** Any opcode, by its row in the table. */
+  readonly run: RunOpcode
+  /** A call; where the callee can run to its end, 0. */
+  readonly call: RunOpcode
+  /** STOP, RETURN, REVERT. */
+  readonly finish: RunOpcode
+  /** SLOAD, SSTORE and SHA3 where the routine of that name cannot do it. */
+  readonly load: RunOneOpcode
+  readonly store: RunOneOpcode
+  readonly hash: RunOneOpcode
+  /** Opens and pays the EVM's memory up to `end` bytes; 0 when the gas does not suffice. */
+  readonly expand: (base: number, end: number) => number
+  /** Writes keccak-256 of `length` bytes at `from`. */
+  readonly keccak: (from: number, length: number, to: number) => void
+  /** Counts a way through the code. Imported where ways are counted (`paths.ts`). */
+  readonly path: (id: number) => void
+}
+
+const OF_OPCODE: Signature = { parameters: [I32, I32, I32], results: [I32] }
+const OF_ONE_OPCODE: Signature = { parameters: [I32, I32], results: [I32] }
+
+export const HOST_SIGNATURES: Readonly<Record<keyof HostImports, Signature>> = {
+  run: OF_OPCODE,
+  call: OF_OPCODE,
+  finish: OF_OPCODE,
+  load: OF_ONE_OPCODE,
+  store: OF_ONE_OPCODE,
+  hash: OF_ONE_OPCODE,
+  expand: { parameters: [I32, I32], results: [I32] },
+  keccak: { parameters: [I32, I32, I32], results: [] },
+  path: { parameters: [I32], results: [] },
+}
 
 /** Why compiled code returns: the high byte of the result; the program counter is in the rest. */
 export const EXIT = {

@@ -1,12 +1,22 @@
-/** Where a frame is in an arena. */
+/** Where a frame is in an allocator. */
 import { EMPTY } from '../../encoding/bytes.ts'
 import type { Hex } from '../../encoding/hex.ts'
-import type { Frame, FrameRegion } from '../frame.ts'
+import type { Frame, FrameArea } from '../frame.ts'
 import { type FrameData, MemoryRange } from '../memory-range.ts'
-import type { Arena } from './arena.ts'
+import type { AddressWords } from './address-words.ts'
 import type { CompiledCode } from './compiled-code.ts'
-import type { RegionFunction } from './host-functions.ts'
-import { MEMORY_AT } from './layout.ts'
+import type { LinearMemory } from './linear-memory.ts'
+import { MEMORY_AT, type RegionFunction } from './protocol.ts'
+
+/** What places frames in a linear memory. */
+export interface AreaOwner {
+  readonly linear: LinearMemory
+  readonly addresses: AddressWords
+  /** Makes room for so many bytes of memory of the last frame. */
+  resize(area: LinearArea, bytes: number): void
+  /** Writes the first `length` bytes of data. */
+  copyIn(data: FrameData, length: number, at: number): void
+}
 
 function ranged(range: MemoryRange, offset: number, length: number): MemoryRange {
   range.offset = offset
@@ -14,9 +24,9 @@ function ranged(range: MemoryRange, offset: number, length: number): MemoryRange
   return range
 }
 
-/** The place of a frame in an arena, and after that of another one that has as many frames before it. */
-export class ArenaRegion implements FrameRegion {
-  readonly arena: Arena
+/** The place of a frame in an allocator, and after that of another one that has as many frames before it. */
+export class LinearArea implements FrameArea {
+  readonly owner: AreaOwner
   frame: Frame
   base: number
   /** Where its memory ends, which only the last frame's can move. */
@@ -38,8 +48,8 @@ export class ArenaRegion implements FrameRegion {
   readonly #callData = new MemoryRange(this, 0, 0)
   readonly #output = new MemoryRange(this, 0, 0)
 
-  constructor(arena: Arena, frame: Frame, base: number, end: number) {
-    this.arena = arena
+  constructor(owner: AreaOwner, frame: Frame, base: number, end: number) {
+    this.owner = owner
     this.frame = frame
     this.base = base
     this.end = end
@@ -66,22 +76,22 @@ export class ArenaRegion implements FrameRegion {
   }
 
   memory(): Uint8Array {
-    return this.arena.linear.bytes.subarray(this.base + MEMORY_AT, this.end)
+    return this.owner.linear.bytes.subarray(this.base + MEMORY_AT, this.end)
   }
 
   open(from: number, to: number): void {
     const start = this.base + MEMORY_AT
-    if (start + to > this.end) this.arena.resize(this, to)
+    if (start + to > this.end) this.owner.resize(this, to)
     // Other frames were there.
-    this.arena.linear.bytes.fill(0, start + from, start + to)
+    this.owner.linear.bytes.fill(0, start + from, start + to)
   }
 
   read(offset: number, length: number): Uint8Array {
     const start = this.base + MEMORY_AT + offset
-    return this.arena.linear.bytes.slice(start, start + length)
+    return this.owner.linear.bytes.slice(start, start + length)
   }
 
   write(data: FrameData, offset: number, length: number): void {
-    this.arena.copyIn(data, length, this.base + MEMORY_AT + offset)
+    this.owner.copyIn(data, length, this.base + MEMORY_AT + offset)
   }
 }

@@ -1,13 +1,16 @@
-/** The linear memory in which the frames of one message are while compiled code runs in them, one behind the other. */
+/** Places the frames of one message, while compiled code runs in them, one behind the other in a linear memory. */
 import type { Hex } from '../../encoding/hex.ts'
 import type { WasmInstance, WasmModule } from '../../wasm/web-assembly.ts'
 import type { Frame } from '../frame.ts'
 import { bytesOf, type FrameData, MemoryRange } from '../memory-range.ts'
 import type { OpcodeTable } from '../opcodes/table.ts'
 import type { AddressWords } from './address-words.ts'
-import { ArenaRegion } from './arena-region.ts'
 import type { CallRunner } from './call-opcode.ts'
-import { HostFunctions, type RegionFunction } from './host-functions.ts'
+import type { ModuleHost } from './compiled-code.ts'
+import { HostFunctions } from './host-functions.ts'
+import { type AreaOwner, LinearArea } from './linear-area.ts'
+import { LinearMemory, PAGE } from './linear-memory.ts'
+import type { PathCounter } from './paths.ts'
 import {
   ADDRESS_AT,
   CALLER_AT,
@@ -15,31 +18,30 @@ import {
   INPUT_ADDRESS_AT,
   INPUT_LENGTH_AT,
   MEMORY_AT,
+  type RegionFunction,
   ROOM_AT,
   STACK_AT,
   STACK_END_AT,
   STATIC_AT,
   VALUE_AT,
-} from './layout.ts'
-import { LinearMemory, PAGE } from './linear-memory.ts'
-import type { PathCounter } from './paths.ts'
+} from './protocol.ts'
 
-/** Bytes of an arena at first. */
+/** Bytes of the memory at first. */
 const SMALL = 24 * PAGE
-/** Bytes that an arena grows by at once, and that it may have: addresses are signed numbers of 32 bits. */
+/** Bytes that it grows by at once, and that it may have: addresses are signed numbers of 32 bits. */
 const STEP = 1024 * PAGE
 const LARGEST = 2 ** 31 - PAGE
 
 /** Bytes of memory that a frame has room for at first. */
 const LEAST_MEMORY = 1024
 
-/** A linear memory, with the frames in it. */
-export class Arena {
+/** A linear memory with the areas of frames in it, and the compiled code that runs on it. */
+export class LinearAllocator implements AreaOwner, ModuleHost {
   readonly linear = new LinearMemory(SMALL)
   readonly addresses: AddressWords
   readonly #host: HostFunctions
-  /** The regions of the frames, of which so many are in use. */
-  readonly #regions: ArenaRegion[] = []
+  /** The areas of the frames, of which so many are in use. */
+  readonly #areas: LinearArea[] = []
   #count = 0
 
   constructor(addresses: AddressWords, paths: PathCounter | undefined) {
@@ -60,7 +62,7 @@ export class Arena {
   /** Readies it for another message; false when the one before did not end. */
   reset(): boolean {
     this.#host.reset()
-    this.#regions.length = 0
+    this.#areas.length = 0
     return this.#count === 0
   }
 
@@ -70,22 +72,22 @@ export class Arena {
   }
 
   /** Runs a region of compiled code in a frame. */
-  run(region: ArenaRegion, code: RegionFunction): number {
-    return this.#host.run(region, code)
+  run(area: LinearArea, code: RegionFunction): number {
+    return this.#host.run(area, code)
   }
 
-  /** Gives a frame a region, behind those of the frames that called it. */
-  enter(frame: Frame): ArenaRegion {
-    const caller = this.#count === 0 ? undefined : this.#regions[this.#count - 1]
+  /** Gives a frame an area, behind those of the frames that called it. */
+  enter(frame: Frame): LinearArea {
+    const caller = this.#count === 0 ? undefined : this.#areas[this.#count - 1]
     const start = caller?.end ?? FRAMES_AT
-    // That of its last callee may be where the region will be.
+    // That of its last callee may be where the area will be.
     frame.keepReturned()
     const { callData } = frame
     const { length } = callData
     const base = (start + length + 32 + 31) & ~31
     const end = base + MEMORY_AT + Math.max(LEAST_MEMORY, frame.memoryWords * 32)
     this.#reserve(end)
-    const region = this.#regionAt(frame, base, end)
+    const area = this.#areaAt(frame, base, end)
     const inputAt = base - length - 32
     const { linear } = this
     const { floats, halves } = linear
@@ -101,24 +103,24 @@ export class Arena {
     halves[(base + ROOM_AT) >> 2] = end - base - MEMORY_AT
     const { memoryWords } = frame
     if (memoryWords > 0) linear.bytes.set(frame.memory.subarray(0, memoryWords * 32), base + MEMORY_AT)
-    frame.region = region
+    frame.area = area
     frame.moveMemory()
-    return region
+    return area
   }
 
-  /** The region of the next frame. */
-  #regionAt(frame: Frame, base: number, end: number): ArenaRegion {
+  /** The area of the next frame. */
+  #areaAt(frame: Frame, base: number, end: number): LinearArea {
     const place = this.#count++
-    let region = this.#regions[place]
-    if (region === undefined) {
-      region = new ArenaRegion(this, frame, base, end)
-      this.#regions.push(region)
-    } else region.place(frame, base, end)
-    return region
+    let area = this.#areas[place]
+    if (area === undefined) {
+      area = new LinearArea(this, frame, base, end)
+      this.#areas.push(area)
+    } else area.place(frame, base, end)
+    return area
   }
 
   /** Writes an address as a word, which is often that of the frame before. */
-  #putAddress(address: Hex, at: number, before: ArenaRegion | undefined): void {
+  #putAddress(address: Hex, at: number, before: LinearArea | undefined): void {
     const { linear } = this
     if (before?.frame.address === address) {
       linear.copyWord(before.base + ADDRESS_AT, at)
@@ -131,29 +133,29 @@ export class Arena {
   /** Writes the first `length` bytes of data. */
   copyIn(data: FrameData, length: number, at: number): void {
     const { linear } = this
-    if (data instanceof MemoryRange && data.memory instanceof ArenaRegion) {
+    if (data instanceof MemoryRange && data.memory instanceof LinearArea) {
       linear.copyWithin(data.memory.base + MEMORY_AT + data.offset, length, at)
     } else linear.copyIn(bytesOf(data), length, at)
   }
 
-  /** Frees the region of a frame that has ended; its memory stays as it is until another is there. */
-  leave(region: ArenaRegion): void {
-    if (this.#regions[--this.#count] !== region) throw new Error('a frame ends before those that it called')
-    this.#host.leave(region)
+  /** Frees the area of a frame that has ended; its memory stays as it is until another is there. */
+  leave(area: LinearArea): void {
+    if (this.#areas[--this.#count] !== area) throw new Error('a frame ends before those that it called')
+    this.#host.leave(area)
   }
 
   /** Makes room for the memory of the last frame. */
-  resize(region: ArenaRegion, bytes: number): void {
-    region.frame.keepReturned()
-    const room = region.end - region.base - MEMORY_AT
-    region.end = region.base + MEMORY_AT + Math.max(bytes, room + Math.min(room, STEP))
-    this.#reserve(region.end)
-    this.linear.halves[(region.base + ROOM_AT) >> 2] = region.end - region.base - MEMORY_AT
-    region.frame.moveMemory()
+  resize(area: LinearArea, bytes: number): void {
+    area.frame.keepReturned()
+    const room = area.end - area.base - MEMORY_AT
+    area.end = area.base + MEMORY_AT + Math.max(bytes, room + Math.min(room, STEP))
+    this.#reserve(area.end)
+    this.linear.halves[(area.base + ROOM_AT) >> 2] = area.end - area.base - MEMORY_AT
+    area.frame.moveMemory()
   }
 
-  /** Puts the words that the frame has on top of those in the region. */
-  putStack({ frame, base }: ArenaRegion): void {
+  /** Puts the words that the frame has on top of those in the area. */
+  putStack({ frame, base }: LinearArea): void {
     const endAt = (base + STACK_END_AT) >> 2
     let end = this.linear.halves[endAt] as number
     for (let i = 0; i < frame.sp; i++) {
@@ -165,7 +167,7 @@ export class Arena {
   }
 
   /** Takes all words back to the frame, which has none. */
-  takeStack({ frame, base }: ArenaRegion): void {
+  takeStack({ frame, base }: LinearArea): void {
     const endAt = (base + STACK_END_AT) >> 2
     const end = this.linear.halves[endAt] as number
     for (let at = base + STACK_AT; at < end; at += 32) frame.push(this.linear.read(at))
@@ -178,6 +180,6 @@ export class Arena {
     if (end <= size) return
     if (end > LARGEST) throw new RangeError(`the frames of a message need ${end} bytes of memory`)
     this.linear.grow(Math.max(end - size, Math.min(size, STEP, LARGEST - size)))
-    for (let i = 0; i < this.#count; i++) this.#regions[i]?.frame.moveMemory()
+    for (let i = 0; i < this.#count; i++) this.#areas[i]?.frame.moveMemory()
   }
 }
