@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { call } from './client.ts'
 import { ActionButton, ErrorText } from './components/action.tsx'
+import { isField } from './components/form.tsx'
 import { Heading } from './components/layout.tsx'
 import { SearchBox } from './components/search-box.tsx'
 import { grouped, toNumber } from './format.ts'
@@ -124,7 +125,8 @@ export function App() {
   useEffect(() => {
     if (!isFirst.current) {
       scrollTo(0, 0)
-      main.current?.focus({ preventScroll: true })
+      // A page can open some time after the search for it, when the user types the next one.
+      if (!isField(document.activeElement)) main.current?.focus({ preventScroll: true })
     }
     isFirst.current = false
   }, [page, argument])

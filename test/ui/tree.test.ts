@@ -115,12 +115,41 @@ describeWith(CHROMIUM, 'the search', () => {
       .waitFor()
     await search('0x00000000000000000000')
     await page.waitForURL(({ hash }) => hash === `#/address/${at}`)
-    // The page that opens takes the focus from a field in which somebody types at once.
-    const shortened = `${first.slice(0, 6).toUpperCase().replace('0X', '0x')}…${first.slice(-4)}`
-    await explorer.goTo(`#/search/${encodeURIComponent(shortened)}`)
+    await search(`${first.slice(0, 6).toUpperCase().replace('0X', '0x')}…${first.slice(-4)}`)
     await page.waitForURL(({ hash }) => hash === `#/address/${first}`)
-    await explorer.goTo('#/search/0xfffffff')
+    await search('0xfffffff')
     await page.getByText('No block has the height 0xfffffff, and no known address has these digits').waitFor()
     expect(await explorer.findings()).toEqual([])
+  })
+
+  it('focuses the page that it opens, but not while the next search is being typed', async () => {
+    const { page, call } = await open()
+    const [first] = await call('eth_accounts')
+    const field = page.getByRole('searchbox')
+    await page.getByTitle('Connected').waitFor()
+    await field.fill('1')
+    await field.press('Enter')
+    await page.waitForURL(({ hash }) => hash === '#/block/1')
+    await page.locator('main:focus').waitFor()
+
+    let release = () => {}
+    const released = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    await page.route('**', async (route) => {
+      if (route.request().postData()?.includes('eth_accounts')) await released
+      await route.continue()
+    })
+    await page.keyboard.press('/')
+    await page.keyboard.type(first.slice(0, 12))
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Search: ' }).waitFor()
+    await page.keyboard.press('/')
+    await page.keyboard.type('0xf')
+    release()
+    // The title changes with the focus.
+    await expect.poll(() => page.title()).toBe(`Address ${first} · Tandem`)
+    await page.keyboard.type('fff')
+    expect(await field.inputValue()).toBe('0xffff')
   })
 })

@@ -4,6 +4,11 @@ import { useState } from 'preact/hooks'
 import { useAction } from '../query.ts'
 import { ErrorText } from './action.tsx'
 
+/** Is this an element that a user types in or chooses by? */
+export function isField(target: EventTarget | null): boolean {
+  return target instanceof Element && target.matches('input, textarea, select')
+}
+
 /** A text that a user edits. */
 export interface Text {
   readonly value: string

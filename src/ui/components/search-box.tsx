@@ -1,6 +1,7 @@
 /** The search field of the page's head: it opens what the text names, or a list of what it may name. */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { go } from '../router.ts'
+import { isField } from './form.tsx'
 
 /** The field; Enter searches. `/` moves the focus to it. */
 export function SearchBox() {
@@ -8,8 +9,7 @@ export function SearchBox() {
   const field = useRef<HTMLInputElement>(null)
   useEffect(() => {
     function onKey(event: KeyboardEvent): void {
-      const isTyping = event.target instanceof Element && event.target.matches('input, textarea, select')
-      if (event.key !== '/' || isTyping || event.ctrlKey || event.metaKey || event.altKey) return
+      if (event.key !== '/' || isField(event.target) || event.ctrlKey || event.metaKey || event.altKey) return
       event.preventDefault()
       field.current?.focus()
     }
@@ -24,6 +24,8 @@ export function SearchBox() {
         const query = text.trim()
         if (query === '') return
         setText('')
+        // The page that opens takes the focus.
+        field.current?.blur()
         go('search', query)
       }}
     >
