@@ -3,13 +3,11 @@ import { NodeError } from '../errors.ts'
 import type { AnswerCall } from '../replication/model.ts'
 import { needsLeader } from './cluster-routes.ts'
 import type { Dispatcher } from './dispatcher.ts'
-import { namesOf } from './method-names.ts'
+import { methodsByName } from './method-table.ts'
 
 /** Answers the calls of other nodes, which have checked the caller's permissions: of methods that may be passed on. */
 export function createAnswer(dispatcher: Dispatcher): AnswerCall {
-  const known = new Map(
-    dispatcher.methods.flatMap((method) => namesOf(method).map((name) => [name, method] as const)),
-  )
+  const known = methodsByName(dispatcher.methods)
   return ({ method: name, params, owner, label, requestId, entitlements, timeoutMs }, signal) => {
     const method = known.get(name)
     if (method !== undefined && method.answeredBy !== 'owner' && !needsLeader(method, params)) {

@@ -6,15 +6,19 @@ import type { Cluster } from '../replication/cluster.ts'
 import type { AnyMethod } from './method.ts'
 import type { Session } from './session.ts'
 
-/** Has another node answer a call; `undefined` where this node does. Throws where no node may. Deadlines are milliseconds since 1970, 0 is none. */
-export type Route = (
-  method: AnyMethod,
-  name: string,
-  params: unknown,
-  session: Session,
-  deadline: number,
-  signal: AbortSignal | undefined,
-) => Promise<unknown> | undefined
+/** A call that another node may answer. */
+export interface RoutedCall {
+  readonly name: string
+  readonly params: unknown
+  readonly session: Session
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * Has another node answer a call; `undefined` where this node does. Throws where no node may. `deadline` is milliseconds
+ * since 1970; 0 is none.
+ */
+export type Route = (method: AnyMethod, call: RoutedCall, deadline: number) => Promise<unknown> | undefined
 
 /** How much of the cluster's log a node has applied. */
 export type LogProgress = Pick<Cluster, 'sequence' | 'reached'>
@@ -52,15 +56,8 @@ export function withNodeId(random: RandomBytes, id: string): RandomBytes {
 
 /** Makes the routes of a node, whose cluster is there before its first caller. */
 export function createRoute(clusterOf: () => Cluster | undefined): Route {
-  async function send(
-    name: string,
-    params: unknown,
-    session: Session,
-    deadline: number,
-    signal: AbortSignal | undefined,
-    node?: string,
-  ): Promise<unknown> {
-    const left = deadline === 0 ? LONGEST_MS : Math.max(1, deadline - Date.now() - RESERVE_MS)
+  async function send(routed: RoutedCall, deadline: number, node?: string): Promise<unknown> {
+    const { name, params, session, signal } = routed
     const { owner, label, requestId, entitlements } = session
     const call = {
       method: name,
@@ -69,7 +66,7 @@ export function createRoute(clusterOf: () => Cluster | undefined): Route {
       label,
       requestId,
       entitlements: [...entitlements],
-      timeoutMs: left,
+      timeoutMs: deadline === 0 ? LONGEST_MS : Math.max(1, deadline - Date.now() - RESERVE_MS),
     }
     const isGone = () => session.isGone?.() === true || signal?.aborted === true
     const answer = await clusterOf()?.call(call, isGone, node)
@@ -77,17 +74,17 @@ export function createRoute(clusterOf: () => Cluster | undefined): Route {
     return answer.result
   }
 
-  return (method, name, params, session, deadline, signal) => {
+  return (method, call, deadline) => {
     const cluster = clusterOf()
     if (cluster === undefined) return undefined
     if (method.answeredBy === 'owner') {
-      const owner = ownerOfFilter(params)
+      const owner = ownerOfFilter(call.params)
       if (owner === undefined || owner === cluster.id || !/^[0-9a-f]{8}$/.test(owner)) return undefined
-      return send(name, params, session, deadline, signal, owner)
+      return send(call, deadline, owner)
     }
     if (cluster.isLeader) return undefined
-    if (method.answeredBy === 'holder') throw notPassedOn(name)
-    return needsLeader(method, params) ? send(name, params, session, deadline, signal) : undefined
+    if (method.answeredBy === 'holder') throw notPassedOn(call.name)
+    return needsLeader(method, call.params) ? send(call, deadline) : undefined
   }
 }
 

@@ -1,8 +1,8 @@
 /** The envelope of a message: its id, its parameters, and the number of its requests (JSON-RPC 2.0). */
 import { invalidParams, NodeError } from '../errors.ts'
 import { isExactId } from './exact-ids.ts'
+import type { AnyMethod } from './method.ts'
 import type { Id } from './reply.ts'
-import type { Session } from './session.ts'
 
 /** The message is no request. */
 export const INVALID_REQUEST = new NodeError('invalid-request', 'invalid request')
@@ -29,9 +29,8 @@ export function idOf(message: unknown): Id {
  * Why an id cannot be that of a call about subscriptions, where only these have such a rule
  * (docs/internals/rpc-reference.md#78-subscriptions).
  */
-export function idRefusal(name: string, id: Id, session: Session): NodeError | undefined {
-  if (session.notify === undefined || (name !== 'eth_subscribe' && name !== 'eth_unsubscribe'))
-    return undefined
+export function idRefusal(method: AnyMethod | undefined, id: Id): NodeError | undefined {
+  if (method?.notifies !== true) return undefined
   if (typeof id === 'number' ? Number.isInteger(id) && id >= 0 : id !== null && id !== '') {
     if (!isExactId(id) || !id.toString().startsWith('-')) return undefined
   }

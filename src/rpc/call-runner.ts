@@ -1,0 +1,206 @@
+/** Runs single calls of methods: permission, deadline, place among heavy calls, engine, score, report. */
+import { Call } from '../engine/call.ts'
+import type { ForkChoice } from '../engine/engine.ts'
+import type { CurrentEngine } from '../engine/engine-holder.ts'
+import type { ForkAnew } from '../engine/fork/open-upstream.ts'
+import type { RandomBytes } from '../engine/randomness.ts'
+import { NodeError } from '../errors.ts'
+import type { Logger } from '../logger.ts'
+import type { CallListeners } from './call-listeners.ts'
+import type { Route } from './cluster-routes.ts'
+import { createDeadlines, type DeadlineOf, within } from './deadlines.ts'
+import { positional } from './envelope.ts'
+import { createFilters } from './feeds/filters.ts'
+import { createSubscriptions } from './feeds/subscriptions.ts'
+import type { Load, Place } from './load.ts'
+import type { AnyMethod, Context } from './method.ts'
+import type { MethodTable } from './method-table.ts'
+import { eventOf } from './peer-scoring.ts'
+import { createPresetHints, type PresetHints } from './preset-hints.ts'
+import type { RpcOptions } from './rpc-options.ts'
+import type { Session } from './session.ts'
+import { createLogTexts } from './wire/log.ts'
+
+/** What a caller asks for. Times are milliseconds since 1970; 0 is no limit. */
+export interface CallRequest {
+  readonly name: string
+  readonly params: unknown
+  readonly session: Session
+  /** Until when the whole request may run. */
+  readonly requestDeadline: number
+  /** Ends a call that changes something, as a caller does that disconnects. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** A call that runs. */
+interface Running extends CallRequest {
+  /** When it began, for its report. */
+  readonly started: number
+  /** Of a heavy call. */
+  place: Place | undefined
+  /** What its method returned, once it was called. */
+  work: unknown
+}
+
+/** What calls run with. */
+export interface CallRunnerParts {
+  readonly table: MethodTable
+  readonly methods: readonly AnyMethod[]
+  readonly node: CurrentEngine
+  readonly forkAnew?: ForkAnew | undefined
+  readonly options: RpcOptions
+  readonly logger: Logger
+  readonly elapsed?: (() => number) | undefined
+  readonly random: RandomBytes
+  readonly load: Load
+  readonly listeners: CallListeners
+  readonly route?: Route | undefined
+}
+
+type SharedContext = Omit<Context, 'engine' | 'session' | 'deadline' | 'forkAnew'>
+
+/** Runs the calls of one node. */
+export class CallRunner {
+  readonly #parts: CallRunnerParts
+  readonly #shared: SharedContext
+  readonly #deadlineOf: DeadlineOf
+  readonly #hint: PresetHints
+  /** Why a call on a fork may be late. */
+  readonly #upstreamDelay = (): NodeError | undefined => this.#parts.node.engine.fork?.remote.delay()
+
+  constructor(parts: CallRunnerParts) {
+    const { table, node, options, logger, random, listeners, elapsed = () => performance.now() } = parts
+    this.#parts = parts
+    this.#shared = {
+      options,
+      methods: table.open,
+      filters: createFilters({ node, options, elapsed, random }),
+      logTexts: createLogTexts(),
+      subscriptions: createSubscriptions({ node, options, logger, random }),
+      usage: () => listeners.figures(),
+    }
+    this.#deadlineOf = createDeadlines(options, parts.methods)
+    this.#hint = createPresetHints(options, logger)
+  }
+
+  /**
+   * Runs a call; the result, or a promise of it. Throws, or rejects with, what the call is refused by. `isBounded`: a
+   * heavy call waits for its place among the others.
+   */
+  run(request: CallRequest, isBounded: boolean): unknown {
+    const { name, params, session, requestDeadline, signal } = request
+    const started = this.#parts.listeners.start()
+    const running = {
+      name,
+      params,
+      session,
+      requestDeadline,
+      signal,
+      started,
+      place: undefined,
+      work: undefined,
+    }
+    let outcome: unknown
+    try {
+      outcome = this.#begin(running, isBounded)
+    } catch (error) {
+      return this.#fail(running, error)
+    }
+    return outcome instanceof Promise
+      ? outcome.then(
+          (result) => this.#succeed(running, result),
+          (error) => this.#fail(running, error),
+        )
+      : this.#succeed(running, outcome)
+  }
+
+  /** Finds the method of a call and starts it once it has its place. */
+  #begin(running: Running, isBounded: boolean): unknown {
+    const { table, load } = this.#parts
+    const { name, session, requestDeadline } = running
+    const method = table.find(name, session)
+    const deadline = this.#deadlineOf(method, requestDeadline)
+    if (!method.heavy || !isBounded) return this.#start(running, method, deadline)
+    const place = load.takePlace(session)
+    running.place = place
+    if (place.ready === undefined) return this.#start(running, method, deadline)
+    return within(place.ready, deadline, this.#upstreamDelay).then(() =>
+      this.#start(running, method, deadline),
+    )
+  }
+
+  #start(running: Running, method: AnyMethod, deadline: number): unknown {
+    const work = this.#parts.route?.(method, running, deadline) ?? this.#call(running, method, deadline)
+    running.work = work
+    // The answer to a change is what it did: its deadline ends its wait for its place, and nothing else.
+    if (method.changesState || !(work instanceof Promise)) return work
+    return within(work, deadline, this.#upstreamDelay)
+  }
+
+  #call(running: Running, method: AnyMethod, deadline: number): unknown {
+    return method.changesState
+      ? this.#change(running, method, deadline)
+      : this.#read(running, method, deadline)
+  }
+
+  /** Runs a method that only reads. */
+  #read({ params, session, place }: Running, method: AnyMethod, deadline: number): unknown {
+    const given = positional(params)
+    return this.#parts.node.use((engine) => {
+      const context = { engine, ...this.#shared, session, deadline }
+      const { fork } = engine
+      if (fork === undefined) return method.call(given, context)
+      return fork.demand.query(() => method.call(given, context), place?.pause)
+    })
+  }
+
+  /** Runs a method that changes something: its commands run for this call. */
+  #change({ params, session, signal }: Running, method: AnyMethod, deadline: number): unknown {
+    const given = positional(params)
+    const call = new Call({ deadline, isGone: () => session.isGone?.() === true, signal })
+    const { node, forkAnew: replace } = this.#parts
+    const forkAnew = replace && ((choice: ForkChoice) => replace(choice, call))
+    return node.use((current) => {
+      const engine = current.forCall(call)
+      const context = { engine, forkAnew, ...this.#shared, session, deadline }
+      const { fork } = engine
+      // What a fork lacks is fetched and the call runs again: nothing has changed before it was missed.
+      return fork === undefined
+        ? method.call(given, context)
+        : fork.demand.restart(async () => method.call(given, context))
+    })
+  }
+
+  #succeed({ name, session, started, place }: Running, result: unknown): unknown {
+    place?.leave()
+    this.#score(name, undefined, session)
+    this.#parts.listeners.report(name, started, undefined, session)
+    return result
+  }
+
+  #fail({ name, session, started, place, work }: Running, error: unknown): never {
+    // Work that ran out of time runs on until its next check, and keeps its place until then.
+    if (place !== undefined && work instanceof Promise) work.then(place.leave, place.leave)
+    else place?.leave()
+    if (!(error instanceof NodeError)) {
+      const { label, requestId } = session
+      this.#parts.logger.error(`${name} failed unexpectedly`, { error, session: label, request: requestId })
+    }
+    this.#score(name, error, session)
+    this.#hint(name, error, session)
+    this.#parts.listeners.report(name, started, error, session)
+    throw error
+  }
+
+  /** Scores the refusal of a message of which no method was called. */
+  scoreMessage(error: unknown, session: Session): void {
+    this.#score('', error, session)
+  }
+
+  /** Adds an answer to the score of a caller on another machine. */
+  #score(name: string, error: unknown, { remote }: Session): void {
+    if (remote === undefined) return
+    const event = eventOf(this.#parts.table.get(name)?.counts, error)
+    if (event !== undefined) this.#parts.node.engine.peers.recordEvent(remote, event)
+  }
+}
