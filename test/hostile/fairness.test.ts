@@ -1,4 +1,8 @@
-/** A node of its own process under attack: what everybody else has of it meanwhile, and what is left of it afterwards. */
+/**
+ * A node of its own process under attack: how much work its main thread does for others before it answers a well-behaved
+ * caller, and what the node keeps of the attack. Work is processor time of that thread, which other processes do not change.
+ */
+import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type RunningCommand, startCommand } from '../support/command.ts'
 import { ATTACKS, openSlowly, sendAttack } from './attacks.ts'
@@ -6,10 +10,12 @@ import { frame, handshake, openFrames } from './frames.ts'
 import { rawSocket, statuses } from './raw-socket.ts'
 import { leakIn } from './reply-check.ts'
 
-/** A well-behaved caller's median wait under attack, in medians of the same caller when nothing else happens. */
-const MOST_TIMES_IDLE = 400
-/** The same of the longest wait: what is long runs in turns, and what cannot is short. */
-const WORST_TIMES_IDLE = 20_000
+/**
+ * Milliseconds of the main thread for which a call waits: the median, and the longest, which is a few bodies of megabytes
+ * parsed one after another. Loops that were not divided into time slices would take 9 seconds.
+ */
+const MEDIAN_WAIT = 50
+const LONGEST_WAIT = 1500
 /** Bytes by which the process may grow over all attacks. */
 const MOST_GROWTH = 600 * 1024 * 1024
 /** Calls of which a median is taken, at least. */
@@ -17,13 +23,11 @@ const CALLS = 25
 
 let command: RunningCommand
 let port: number
-let idle: number
 let grownFrom: number
 beforeAll(async () => {
   command = await startCommand(['--memory', '--rpc-timeout', '300', '--max-subscriptions', '200'])
   port = Number(new URL(command.url).port)
   await measure(Promise.resolve())
-  idle = (await measure(Promise.resolve())).median
   grownFrom = await memory()
 })
 afterAll(async () => {
@@ -32,7 +36,14 @@ afterAll(async () => {
   expect(command.output()).not.toMatch(/failed|Error/)
 })
 
-/** Milliseconds that calls wait on one connection, one after another, at least until something has ended. */
+/** Milliseconds of processor time that the node's main thread has used. */
+function mainThreadTime(): number {
+  const { pid } = command.child
+  const [nanoseconds] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ')
+  return Number(nanoseconds) / 1e6
+}
+
+/** How long calls on one connection wait, one after another, at least until something has ended. */
 async function measure(
   until: Promise<unknown>,
 ): Promise<{ readonly median: number; readonly worst: number }> {
@@ -44,12 +55,12 @@ async function measure(
   const waits: number[] = []
   for (let id = 0; goesOn || waits.length < CALLS; id++) {
     const body = `{"jsonrpc":"2.0","id":${id},"method":"eth_blockNumber","params":[]}`
-    const start = performance.now()
+    const start = mainThreadTime()
     socket.send(
       `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
     )
     await socket.untilLast(`"id":${id},"result":"0x`)
-    waits.push(performance.now() - start)
+    waits.push(mainThreadTime() - start)
   }
   socket.close()
   await ended
@@ -57,11 +68,11 @@ async function measure(
   return { median: waits[waits.length >> 1] as number, worst: waits.at(-1) as number }
 }
 
-/** Is the caller about as well off as if nothing happened, until something has ended? */
+/** Is the caller answered in time, until something has ended? */
 async function expectService(until: Promise<unknown> = Promise.resolve()): Promise<void> {
   const { median, worst } = await measure(until)
-  expect(median / idle).toBeLessThan(MOST_TIMES_IDLE)
-  expect(worst / idle).toBeLessThan(WORST_TIMES_IDLE)
+  expect(median).toBeLessThan(MEDIAN_WAIT)
+  expect(worst).toBeLessThan(LONGEST_WAIT)
 }
 
 /** Bytes of the process that are in memory. */
@@ -79,7 +90,7 @@ describe('a caller within its limits, and the node itself,', () => {
     await expectService(attack)
     expect(received).toHaveLength(bodies.length)
     for (const text of received) {
-      expect([200, 503]).toContain(statuses(text)[0])
+      expect(statuses(text)[0]).toBe(200)
       expect(text).not.toContain('-32603')
       expect(leakIn(text)).toBeUndefined()
     }
