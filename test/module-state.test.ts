@@ -79,8 +79,8 @@ const KEPT: Readonly<Record<string, string>> = {
   'upstream/forbidden-address.ts: isForbidden': 'code: a fixed list of networks',
   'store/hash-table.ts: wanted': '32 bytes, valid within a call',
   'transport/incoming-request.ts: idCount': 'a counter',
-  'transport/plain-http.ts: dateSecond': 'a number',
-  'transport/plain-http.ts: dateText': 'the text of a second, 29 characters',
+  'transport/fast-connection.ts: dateSecond': 'a number',
+  'transport/fast-connection.ts: dateText': 'the text of a second, 29 characters',
 }
 
 /** Names of the variables that may come to hold something else than what they began with. */

@@ -117,6 +117,11 @@ export const SERVE_SETTINGS = {
     help: 'most bytes of notifications that wait for a WebSocket client before it is closed as too slow',
     fallback: 33_554_432,
   }),
+  fastHttp: setting(yesOrNo, {
+    flag: '--no-fast-http',
+    help: 'answer every HTTP request by node:http and Express; otherwise plain JSON-RPC POSTs on connections that stay open take a shorter path in front of them, which is invisible to instrumentation of node:http',
+    fallback: true,
+  }),
   headerTimeoutMs: setting(whole(1, LONGEST_INTERVAL * 1000), {
     flag: '--header-timeout <ms>',
     help: 'milliseconds for the header of a request to arrive, and before it for the TLS handshake',

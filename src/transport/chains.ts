@@ -6,7 +6,7 @@ import type { Logger } from '../logger.ts'
 import type { LivePool } from '../node/pool.ts'
 import { pathOf } from './incoming-request.ts'
 import type { ApiKeyClient } from './keys/api-key-client.ts'
-import type { Authentication } from './keys/authentication.ts'
+import type { Policy } from './policy.ts'
 import {
   BROKEN,
   CHAIN_VERBS,
@@ -14,38 +14,25 @@ import {
   NO_SUCH_CHAIN,
   NOT_OPEN,
   refuse,
+  refuseSocket,
   spentLimit,
   UNAUTHORIZED,
   wrongVerb,
 } from './refusal.ts'
-import { type AdmittedHandler, createRpcHandler, type RpcHandlerParts } from './rpc-handler.ts'
+import { createRpcHandler, type RpcHandler } from './rpc-handler.ts'
 import { dispatchLong, type TextDispatcher } from './text-dispatcher.ts'
-import { refuseSocket } from './upgrade.ts'
 import type { WebSocketListener } from './websocket.ts'
 
 /** What the chains are served by. */
-export interface ChainsParts extends Pick<RpcHandlerParts, 'authentication' | 'logger'> {
+export interface ChainsParts {
   readonly pool: LivePool
   /** The dispatcher of the node that chains begin as a copy of. */
   readonly base: TextDispatcher
-  readonly authentication: Authentication | undefined
-  readonly logger: Logger
-  /** Those of the handler of the base's own JSON-RPC. */
-  readonly handlerParts: Omit<RpcHandlerParts, 'dispatcherOf' | 'verbs'>
+  readonly policy: Policy
   readonly sockets: Pick<WebSocketListener, 'accept' | 'disconnectFrom'>
+  readonly logger: Logger
   /** Called with the dispatcher of each new chain. */
   onOpen(dispatcher: TextDispatcher): void
-}
-
-/** The chains of one server. */
-export interface Chains {
-  /** Does a path belong to the chains? */
-  covers(path: string): boolean
-  /** Answers a request that has passed `createAdmission`, and whose response has its ID; the first POST to a name makes its chain, DELETE drops it. */
-  readonly handle: AdmittedHandler
-  /** Takes over a connection whose upgrade request was accepted. */
-  accept(request: IncomingMessage, socket: Duplex, head: Buffer, client?: ApiKeyClient): void
-  close(): Promise<void>
 }
 
 const PREFIX = '/c'
@@ -53,23 +40,83 @@ const NAME = /^[A-Za-z0-9][\w.-]{0,63}$/
 /** Who may call this method may drop chains. */
 const RESET = 'evm_reset'
 
-/** Makes the chains. */
-export function createChains(parts: ChainsParts): Chains {
-  const { pool, base, authentication, logger, sockets } = parts
-  const reset = base.methods?.find(({ name }) => name === RESET)
+/** Does a path belong to the chains? */
+export function isChainPath(path: string): boolean {
+  return path.startsWith(`${PREFIX}/`) || path === PREFIX
+}
+
+/** The chains of one server. */
+export class Chains {
+  readonly #parts: ChainsParts
+  readonly #reset: NonNullable<TextDispatcher['methods']>[number] | undefined
+  readonly #handleRpc: RpcHandler
+
+  constructor(parts: ChainsParts) {
+    this.#parts = parts
+    this.#reset = parts.base.methods?.find(({ name }) => name === RESET)
+    this.#handleRpc = createRpcHandler({
+      policy: parts.policy,
+      verbs: CHAIN_VERBS,
+      isMounted: false,
+      logger: parts.logger,
+      // Called after the checks of the request: a chain is made for a message that is dispatched, and for no other.
+      dispatcherOf: (request) => {
+        const name = this.#nameIn(pathOf(request.url)) ?? ''
+        return {
+          dispatchText: async (text, session) => (await this.#dispatcherOf(name)).dispatchText(text, session),
+          dispatchPieces: async (text, session) =>
+            dispatchLong(await this.#dispatcherOf(name), text, session),
+        }
+      },
+    })
+  }
+
+  /** Answers a request that `Policy.admit` has let through; the first POST to a name makes its chain, DELETE drops it. */
+  readonly handle: RpcHandler = (request, response) => {
+    const { authentication } = this.#parts.policy
+    const path = pathOf(request.url)
+    const needsKey = request.method !== 'OPTIONS' && authentication !== undefined
+    if (needsKey && authentication.authenticate(path) === undefined) return refuse(response, UNAUTHORIZED)
+    const name = this.#nameIn(path)
+    if (name === undefined) return refuse(response, NO_SUCH_CHAIN)
+    if (request.method !== 'DELETE') return this.#handleRpc(request, response)
+    this.#drop(name, path, response).catch((error) => {
+      this.#parts.logger.error('a chain was not dropped', { error, name })
+      refuse(response, BROKEN)
+    })
+  }
+
+  /** Takes over a connection whose upgrade request was accepted. */
+  accept(request: IncomingMessage, socket: Duplex, head: Buffer, client?: ApiKeyClient): void {
+    const name = this.#nameIn(pathOf(request.url))
+    if (name === undefined) return void refuseSocket(socket, NO_SUCH_CHAIN)
+    this.#dispatcherOf(name).then(
+      (dispatcher) => this.#parts.sockets.accept(request, socket, head, dispatcher, client),
+      (error) => {
+        if (error instanceof NodeError) return refuseSocket(socket, full(error.message))
+        this.#parts.logger.error('a chain was not made', { error, name })
+        refuseSocket(socket, BROKEN)
+      },
+    )
+  }
+
+  close(): Promise<void> {
+    return this.#parts.pool.close()
+  }
 
   /** The name in a path: its second segment, which a key follows where keys are in use. */
-  function nameIn(path: string): string | undefined {
+  #nameIn(path: string): string | undefined {
     const [name = '', ...rest] = path.slice(PREFIX.length + 1).split('/')
-    const isWhole = rest.length === (authentication === undefined ? 0 : 1)
+    const isWhole = rest.length === (this.#parts.policy.authentication === undefined ? 0 : 1)
     return isWhole && NAME.test(name) ? name : undefined
   }
 
-  async function dispatcherOf(name: string): Promise<TextDispatcher> {
+  async #dispatcherOf(name: string): Promise<TextDispatcher> {
+    const { pool, onOpen } = this.#parts
     const isNew = pool.get(name) === undefined
     try {
       const { dispatcher } = await pool.chain(name)
-      if (isNew) parts.onOpen(dispatcher)
+      if (isNew) onOpen(dispatcher)
       return dispatcher
     } catch (error) {
       if (!(error instanceof NodeError) || error.kind !== 'too-many') throw error
@@ -77,24 +124,12 @@ export function createChains(parts: ChainsParts): Chains {
     }
   }
 
-  const handleRpc = createRpcHandler({
-    ...parts.handlerParts,
-    verbs: CHAIN_VERBS,
-    // Called after the checks of the request: a chain is made for a message that is dispatched, and for no other.
-    dispatcherOf(request) {
-      const name = nameIn(pathOf(request.url)) as string
-      return {
-        dispatchText: async (text, session) => (await dispatcherOf(name)).dispatchText(text, session),
-        dispatchPieces: async (text, session) => dispatchLong(await dispatcherOf(name), text, session),
-      }
-    },
-  })
-
-  async function drop(name: string, path: string, response: ServerResponse): Promise<void> {
-    const client = authentication?.authenticate(path)
+  async #drop(name: string, path: string, response: ServerResponse): Promise<void> {
+    const { pool, policy, sockets } = this.#parts
+    const client = policy.authentication?.authenticate(path)
     const spent = await client?.charge(1)
     if (spent !== undefined) return refuse(response, spentLimit(spent.message, spent.retryAfterSeconds))
-    const isAllowed = reset !== undefined && client?.key.allows(reset) !== false
+    const isAllowed = this.#reset !== undefined && client?.key.allows(this.#reset) !== false
     if (!isAllowed) return refuse(response, wrongVerb('POST, OPTIONS'))
     const chain = await pool.get(name)
     if (chain === undefined) return refuse(response, NOT_OPEN)
@@ -102,38 +137,5 @@ export function createChains(parts: ChainsParts): Chains {
     await chain.close()
     response.statusCode = 204
     response.end()
-  }
-
-  return {
-    covers: (path) => path.startsWith(`${PREFIX}/`) || path === PREFIX,
-
-    handle(request, response, requestId) {
-      const path = pathOf(request.url)
-      const needsKey = request.method !== 'OPTIONS' && authentication !== undefined
-      if (needsKey && authentication.authenticate(path) === undefined) return refuse(response, UNAUTHORIZED)
-      const name = nameIn(path)
-      if (name === undefined) return refuse(response, NO_SUCH_CHAIN)
-      if (request.method !== 'DELETE') return handleRpc(request, response, requestId)
-      drop(name, path, response).catch((error) => {
-        logger.error('a chain was not dropped', { error, name })
-        refuse(response, BROKEN)
-      })
-    },
-
-    accept(request, socket, head, client) {
-      const name = nameIn(pathOf(request.url))
-      if (name === undefined) return refuseSocket(socket, NO_SUCH_CHAIN, 'Not Found')
-      dispatcherOf(name).then(
-        (dispatcher) => sockets.accept(request, socket, head, dispatcher, client),
-        (error) => {
-          if (error instanceof NodeError)
-            return refuseSocket(socket, full(error.message), 'Service Unavailable')
-          logger.error('a chain was not made', { error, name })
-          refuseSocket(socket, BROKEN, 'Internal Server Error')
-        },
-      )
-    },
-
-    close: () => pool.close(),
   }
 }

@@ -11,23 +11,19 @@ import type { Logger } from '../logger.ts'
 import { toErrorObject } from '../rpc/error-codes.ts'
 import { type Notification, notificationText } from '../rpc/notification.ts'
 import { openSession, type Session } from '../rpc/session.ts'
-import { type ByteBudget, PACKED, SMALL_BYTES } from './byte-budget.ts'
+import { PACKED, SMALL_BYTES } from './byte-budget.ts'
 import { createJsonStream } from './json-stream.ts'
 import { ListenError } from './listen.ts'
+import type { Policy } from './policy.ts'
 import { dispatchLong, type TextDispatcher } from './text-dispatcher.ts'
 
 /** What the socket is served by. */
 export interface IpcParts {
   readonly dispatcher: TextDispatcher
   readonly path: string
-  /** Bytes of one message. */
-  readonly maxMessageBytes: number
+  readonly policy: Policy
   /** Bytes of notifications that may wait for a peer that does not read. */
   readonly maxBufferBytes: number
-  /** Of requests and answers of all transports. */
-  readonly budget: ByteBudget
-  /** How long a peer may read nothing of an answer, milliseconds. */
-  readonly transferTimeoutMs: number
   readonly logger: Logger
 }
 
@@ -50,8 +46,9 @@ interface Connection {
 }
 
 function converse(socket: Socket, label: string, parts: IpcParts): Connection {
-  const { dispatcher, budget, logger, maxBufferBytes, transferTimeoutMs } = parts
-  const stream = createJsonStream(parts.maxMessageBytes)
+  const { dispatcher, logger, maxBufferBytes } = parts
+  const { budget, transferTimeoutMs, maxBodyBytes } = parts.policy
+  const stream = createJsonStream(maxBodyBytes)
   const waiting: string[] = []
   const listeners: (() => void)[] = []
   let held: Notification[] = []

@@ -1,5 +1,6 @@
 /** What the transport itself refuses, before any method runs: an HTTP status and a JSON-RPC error body. */
-import type { ServerResponse } from 'node:http'
+import { type ServerResponse, STATUS_CODES } from 'node:http'
+import type { Duplex } from 'node:stream'
 import { NodeError } from '../errors.ts'
 import { toErrorObject } from '../rpc/error-codes.ts'
 import { RETRY_SECONDS } from '../rpc/load.ts'
@@ -96,19 +97,32 @@ export const BROKEN: Refusal = {
   body: JSON.stringify({ jsonrpc: '2.0', id: null, error: toErrorObject(undefined) }),
 }
 
-/** Sends a refusal. */
-export function refuse(response: ServerResponse, { status, body, allow, retryAfter }: Refusal): void {
-  if (retryAfter !== undefined) response.setHeader('Retry-After', retryAfter)
-  if (allow !== undefined) response.setHeader('Allow', allow)
-  response.setHeader('Content-Type', 'application/json')
-  response.setHeader('Content-Length', Buffer.byteLength(body))
-  response.statusCode = status
-  response.end(body)
+/** The header fields of a refusal. */
+export function refusalFields({
+  body,
+  allow,
+  retryAfter,
+}: Refusal): Readonly<Record<string, string | number>> {
+  return {
+    ...(retryAfter !== undefined && { 'Retry-After': retryAfter }),
+    ...(allow !== undefined && { Allow: allow }),
+    'Content-Type': 'application/json',
+    'Content-Length': Buffer.byteLength(body),
+  }
 }
 
-/** A refusal as raw HTTP, for a socket that has no response object. It ends the connection. */
-export function rawResponse({ status, body, retryAfter }: Refusal, statusText: string): string {
-  const again = retryAfter === undefined ? '' : `Retry-After: ${retryAfter}\r\n`
-  const headers = `${again}Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close`
-  return `HTTP/1.1 ${status} ${statusText}\r\n${headers}\r\n\r\n${body}`
+/** Sends a refusal. */
+export function refuse(response: ServerResponse, refusal: Refusal): void {
+  for (const [name, value] of Object.entries(refusalFields(refusal))) response.setHeader(name, value)
+  response.statusCode = refusal.status
+  response.end(refusal.body)
+}
+
+/** Sends a refusal as raw HTTP to a connection that has no response object, and ends the connection. */
+export function refuseSocket(socket: Duplex, refusal: Refusal): void {
+  if (!socket.writable) return void socket.destroy()
+  const { status, body } = refusal
+  const fields = { ...refusalFields(refusal), Connection: 'close' }
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}`)
+  socket.end([`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', body].join('\r\n'))
 }

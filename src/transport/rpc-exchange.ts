@@ -4,9 +4,10 @@ import { NodeError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 import { andThen } from '../maybe-promise.ts'
 import type { LogProgress } from '../rpc/cluster-routes.ts'
-import { type Entitlement, openSession, type Session } from '../rpc/session.ts'
-import { type ByteBudget, PACKED, SMALL_BYTES } from './byte-budget.ts'
+import { openSession, type Session } from '../rpc/session.ts'
+import { PACKED, SMALL_BYTES } from './byte-budget.ts'
 import { type ApiKeyClient, sessionOf } from './keys/api-key-client.ts'
+import type { Policy } from './policy.ts'
 import { BEHIND, BROKEN, BUSY, full, type Refusal } from './refusal.ts'
 import { dispatchLong, type LongReply, type TextDispatcher } from './text-dispatcher.ts'
 
@@ -34,25 +35,6 @@ export interface RpcExchange {
   hold(timeoutMs: number, release: () => void): void
 }
 
-/** What answers need. */
-export interface RpcExchangeParts {
-  /** Of requests and answers of all transports. */
-  readonly budget: ByteBudget
-  /** How long a caller may read nothing of a large answer, milliseconds. */
-  readonly transferTimeoutMs: number
-  /** What callers may do where no keys are in use. */
-  readonly entitlements: ReadonlySet<Entitlement>
-  readonly logger: Logger
-}
-
-/** Answers the body of one request; with a client, within the rights of its API key. */
-export type AnswerExchange = (
-  exchange: RpcExchange,
-  dispatcher: TextDispatcher,
-  body: string,
-  client?: ApiKeyClient,
-) => void
-
 /**
  * In a cluster: how much of the log was applied before a reply. A caller that sends it with a request to another node
  * sees there what it has seen here.
@@ -79,105 +61,108 @@ export function decline(exchange: RpcExchange, { status, body, allow, retryAfter
   exchange.send(status, fields, body, Buffer.byteLength(body))
 }
 
-/** The session of one request; a message that the node is too busy for gets status 503, one beyond the limits of a key 429. */
-function requestSession(
-  exchange: RpcExchange,
-  outcome: Outcome,
-  client: ApiKeyClient | undefined,
-  entitlements: ReadonlySet<Entitlement>,
-): Session {
-  const { remote, requestId, headers } = exchange
-  const session: Session = {
-    label: SESSION.label,
-    owner: SESSION.owner,
-    entitlements,
-    allows: SESSION.allows,
-    remote,
-    requestId,
-    userAgent: headers['user-agent'],
-    isGone: () => exchange.isGone,
-    shed(retrySeconds) {
-      outcome.status = 503
-      outcome.retryAfter = retrySeconds
-    },
-  }
-  if (client === undefined) return session
-  const rights = sessionOf(client, ({ retryAfterSeconds }) => {
-    outcome.status = 429
-    outcome.retryAfter = retryAfterSeconds
-  })
-  return { ...session, ...rights }
-}
+/** Answers requests by dispatchers, within the policy of a server. */
+export class RpcAnswers {
+  readonly #policy: Policy
+  readonly #logger: Logger
 
-/** Makes the function that answers. */
-export function createExchange({
-  budget,
-  transferTimeoutMs,
-  entitlements,
-  logger,
-}: RpcExchangeParts): AnswerExchange {
-  /** Takes bytes from the budget until the answer is sent; false when it is spent. */
-  function reserve(exchange: RpcExchange, bytes: number): boolean {
-    if (budget.isSpent) return false
-    budget.take(bytes)
-    exchange.hold(transferTimeoutMs, () => budget.give(bytes))
-    return true
+  constructor(policy: Policy, logger: Logger) {
+    this.#policy = policy
+    this.#logger = logger
   }
 
-  /**
-   * Waits until this node of a cluster has applied what its caller has seen on another one. False when that takes too
-   * long; the request is refused then.
-   */
-  async function catchUp(progress: LogProgress, seen: string, exchange: RpcExchange): Promise<boolean> {
-    const isReached = /^\d{1,15}$/.test(seen) && (await progress.reached(Number(seen), CATCH_UP_MS))
-    if (!isReached) decline(exchange, BEHIND)
-    return isReached
+  /** Answers the body of one request; with a client, within the rights of its API key. */
+  answer(exchange: RpcExchange, dispatcher: TextDispatcher, body: string, client?: ApiKeyClient): void {
+    const progress = dispatcher.position?.()
+    const seen = progress && exchange.headers[SEQUENCE_HEADER]
+    if (progress === undefined || typeof seen !== 'string') {
+      this.#answerNow(exchange, dispatcher, body, client)
+      return
+    }
+    void catchUp(progress, seen).then((isReached) => {
+      if (isReached) this.#answerNow(exchange, dispatcher, body, client)
+      else decline(exchange, BEHIND)
+    })
   }
 
-  function answerNow(
+  #answerNow(
     exchange: RpcExchange,
     dispatcher: TextDispatcher,
     body: string,
     client: ApiKeyClient | undefined,
   ): void {
     const outcome: Outcome = { status: 200, retryAfter: undefined }
-    const send = (reply: string | LongReply = '') => {
-      if (exchange.isGone) return
-      const isLong = typeof reply !== 'string'
-      const length = isLong ? reply.length : Buffer.byteLength(reply)
-      const held = isLong ? Math.ceil(length / PACKED) : length
-      if (length > SMALL_BYTES && !reserve(exchange, held)) return decline(exchange, BUSY)
-      const progress = dispatcher.position?.()
-      const fields: Record<string, string | number> = {}
-      if (progress !== undefined) fields[SEQUENCE_HEADER] = progress.sequence
-      if (outcome.retryAfter !== undefined) fields['Retry-After'] = outcome.retryAfter
-      exchange.send(outcome.status, fields, reply, length)
-    }
-    const fail = (error: unknown) => {
-      if (error instanceof NodeError) return decline(exchange, full(error.message))
-      logger.error('a request failed outside its method', { error, request: exchange.requestId })
-      decline(exchange, BROKEN)
-    }
     try {
       andThen(
-        dispatchLong(dispatcher, body, requestSession(exchange, outcome, client, entitlements)),
-        send,
-        fail,
+        dispatchLong(dispatcher, body, this.#session(exchange, outcome, client)),
+        (reply) => this.#send(exchange, dispatcher, outcome, reply),
+        (error) => this.#fail(exchange, error),
       )
     } catch (error) {
-      fail(error)
+      this.#fail(exchange, error)
     }
   }
 
-  return (exchange, dispatcher, body, client) => {
-    const progress = dispatcher.position?.()
-    const seen = progress && exchange.headers[SEQUENCE_HEADER]
-    if (progress === undefined || typeof seen !== 'string') {
-      answerNow(exchange, dispatcher, body, client)
-      return
+  /** The session of one request; a message that the node is too busy for gets status 503, one beyond the limits of a key 429. */
+  #session(exchange: RpcExchange, outcome: Outcome, client: ApiKeyClient | undefined): Session {
+    const { remote, requestId, headers } = exchange
+    const session: Session = {
+      label: SESSION.label,
+      owner: SESSION.owner,
+      entitlements: this.#policy.entitlements,
+      allows: SESSION.allows,
+      remote,
+      requestId,
+      userAgent: headers['user-agent'],
+      isGone: () => exchange.isGone,
+      shed(retrySeconds) {
+        outcome.status = 503
+        outcome.retryAfter = retrySeconds
+      },
     }
-    void catchUp(progress, seen, exchange).then((isReached) => {
-      if (isReached) answerNow(exchange, dispatcher, body, client)
+    if (client === undefined) return session
+    const rights = sessionOf(client, ({ retryAfterSeconds }) => {
+      outcome.status = 429
+      outcome.retryAfter = retryAfterSeconds
     })
+    return { ...session, ...rights }
   }
+
+  #send(
+    exchange: RpcExchange,
+    dispatcher: TextDispatcher,
+    { status, retryAfter }: Outcome,
+    reply: string | LongReply = '',
+  ): void {
+    if (exchange.isGone) return
+    const isLong = typeof reply !== 'string'
+    const length = isLong ? reply.length : Buffer.byteLength(reply)
+    const held = isLong ? Math.ceil(length / PACKED) : length
+    if (length > SMALL_BYTES && !this.#reserve(exchange, held)) return void decline(exchange, BUSY)
+    const progress = dispatcher.position?.()
+    const fields: Record<string, string | number> = {}
+    if (progress !== undefined) fields[SEQUENCE_HEADER] = progress.sequence
+    if (retryAfter !== undefined) fields['Retry-After'] = retryAfter
+    exchange.send(status, fields, reply, length)
+  }
+
+  #fail(exchange: RpcExchange, error: unknown): void {
+    if (error instanceof NodeError) return void decline(exchange, full(error.message))
+    this.#logger.error('a request failed outside its method', { error, request: exchange.requestId })
+    decline(exchange, BROKEN)
+  }
+
+  /** Takes bytes from the budget until the answer is sent; false when it is spent. */
+  #reserve(exchange: RpcExchange, bytes: number): boolean {
+    const { budget, transferTimeoutMs } = this.#policy
+    if (budget.isSpent) return false
+    budget.take(bytes)
+    exchange.hold(transferTimeoutMs, () => budget.give(bytes))
+    return true
+  }
+}
+
+/** Waits until this node of a cluster has applied what its caller has seen on another one; false when that takes too long. */
+async function catchUp(progress: LogProgress, seen: string): Promise<boolean> {
+  return /^\d{1,15}$/.test(seen) && progress.reached(Number(seen), CATCH_UP_MS)
 }

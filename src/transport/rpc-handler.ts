@@ -1,61 +1,31 @@
-/** JSON-RPC over HTTP as one request handler: `serve` mounts it on its own Express app, `rpcHandler` makes it for others. */
+/** JSON-RPC over HTTP as one request handler: a route of the router of `serve`, and `rpcHandler` for the apps of others. */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
-import { pipeline, Readable } from 'node:stream'
 import { type Logger, silentLogger } from '../logger.ts'
 import { type RpcHandlerOptions, resolveRpcHandlerOptions } from '../options/options.ts'
 import type { Preset } from '../options/presets.ts'
 import { REMOTE_ENTITLEMENTS } from '../rpc/session.ts'
-import { createAdmission, REQUEST_ID_HEADER } from './admission.ts'
 import { BANNED, NO_SCORING, type PeerScoring } from './ban-check.ts'
-import { type BodyReader, createBodyReader } from './body.ts'
-import { createByteBudget } from './byte-budget.ts'
-import { createHostCheck } from './host-check.ts'
-import { createRemoteAddressOf, pathOf, type RemoteAddressOf } from './incoming-request.ts'
-import type { Authentication } from './keys/authentication.ts'
-import {
-  BODY_CONSUMED,
-  BUSY,
-  NO_SUCH_PAGE,
-  type Refusal,
-  RPC_VERBS,
-  refuse,
-  tooLarge,
-  UNAUTHORIZED,
-  WRONG_TYPE,
-  wrongVerb,
-} from './refusal.ts'
-import {
-  createExchange,
-  decline,
-  type ReplyFields,
-  type RpcExchange,
-  type RpcExchangeParts,
-} from './rpc-exchange.ts'
-import type { LongReply, TextDispatcher } from './text-dispatcher.ts'
+import { HttpExchange } from './http-exchange.ts'
+import { pathOf } from './incoming-request.ts'
+import { Policy } from './policy.ts'
+import { NO_SUCH_PAGE, RPC_VERBS, refuse, UNAUTHORIZED, WRONG_TYPE, wrongVerb } from './refusal.ts'
+import { decline, RpcAnswers } from './rpc-exchange.ts'
+import type { TextDispatcher } from './text-dispatcher.ts'
 
 /** What the JSON-RPC handler is made of. */
-export interface RpcHandlerParts extends RpcExchangeParts {
+export interface RpcHandlerParts {
+  readonly policy: Policy
   /** What answers a request; it may reject with the `NodeError` of a request that it has no room for. */
   readonly dispatcherOf: (request: IncomingMessage) => TextDispatcher
   /** The verbs of its paths, for preflights and for the refusal of others. */
   readonly verbs: string
-  readonly remoteAddressOf: RemoteAddressOf
-  /** Absent where no API keys are in use. */
-  readonly authentication: Authentication | undefined
-  /** Bytes. */
-  readonly maxBodyBytes: number
-  readonly readBody: BodyReader
   /** Is the handler a part of somebody's app, whose middleware may change the header until the end of the response? */
   readonly isMounted: boolean
-  /** While true, each response ends its connection. */
-  isClosing(): boolean
+  readonly logger: Logger
 }
 
 /** Answers one request; fits Express 4 and 5 and a plain `node:http` server. */
 export type RpcHandler = (request: IncomingMessage, response: ServerResponse) => void
-
-/** The same for a request that has passed `createAdmission`, which gave it its ID. */
-export type AdmittedHandler = (request: IncomingMessage, response: ServerResponse, requestId: string) => void
 
 /** A node that `rpcHandler` can answer for: a `Node`, or anything with a dispatcher. */
 export interface RpcHandlerNode {
@@ -65,8 +35,6 @@ export interface RpcHandlerNode {
   readonly peers?: Pick<PeerScoring, 'isBanned'>
 }
 
-/** How long the sender of a body that is too large may go on sending, so that it reads our answer; milliseconds. */
-const LINGER_MS = 2000
 /** How long a browser may cache a preflight, seconds. */
 const PREFLIGHT_SECONDS = '600'
 const JSON_TYPE = /^\s*application\/json(-rpc)?\s*(;|$)/i
@@ -78,12 +46,6 @@ export function isJsonBody({
   'content-encoding': encoding = 'identity',
 }: IncomingHttpHeaders): boolean {
   return isJson(type) && encoding === 'identity'
-}
-
-/** Sends a long body, whose header is there, without joining it: each piece after the one before has been taken. */
-function sendPieces(response: ServerResponse, reply: LongReply): void {
-  // A caller that disconnects in the middle is not an error of the node.
-  pipeline(Readable.from(reply.pieces(), { objectMode: false, highWaterMark: 1 }), response, () => {})
 }
 
 /** Answers OPTIONS: a CORS preflight when the origin is allowed, else the verbs alone. */
@@ -104,126 +66,30 @@ function answerPreflight({ headers }: IncomingMessage, response: ServerResponse,
   response.end()
 }
 
-/** The body that a middleware such as `express.json()` has read and parsed; `undefined` when it left none. */
-function parsedBody(request: IncomingMessage): string | undefined {
-  const body: unknown = 'body' in request ? request.body : undefined
-  if (body === undefined || typeof body === 'string') return body
-  return body instanceof Uint8Array ? Buffer.from(body).toString() : JSON.stringify(body)
-}
-
-/** A POST that has passed `createAdmission`. */
-interface HttpExchange extends RpcExchange {
-  readonly request: IncomingMessage
-  readonly response: ServerResponse
-}
-
-/** Refuses a body that is still arriving: answers at once, and lets the sender finish for a moment before the end. */
-function declineUnread(
-  { request, response, requestId }: HttpExchange,
-  { status, body, retryAfter }: Refusal,
-): void {
-  response.writeHead(status, {
-    [REQUEST_ID_HEADER]: requestId,
-    'Content-Type': 'application/json',
-    'Content-Length': Buffer.byteLength(body),
-    Connection: 'close',
-    ...(retryAfter !== undefined && { 'Retry-After': retryAfter }),
-  })
-  response.write(body)
-  const end = () => {
-    clearTimeout(timer)
-    response.end()
-  }
-  const timer = setTimeout(end, LINGER_MS)
-  request.on('end', end).on('close', end).resume()
-}
-
 /**
- * Makes the JSON-RPC handler, for requests that have passed `createAdmission`: POST is a message, OPTIONS a preflight,
+ * Makes the JSON-RPC handler, for requests that `Policy.admit` has let through: POST is a message, OPTIONS a preflight,
  * and no other verb is allowed.
  */
-export function createRpcHandler(parts: RpcHandlerParts): AdmittedHandler {
-  const { dispatcherOf, verbs, maxBodyBytes, readBody, remoteAddressOf, authentication } = parts
-  const answer = createExchange(parts)
+export function createRpcHandler(parts: RpcHandlerParts): RpcHandler {
+  const { policy, dispatcherOf, verbs, isMounted } = parts
+  const { authentication } = policy
+  const answers = new RpcAnswers(policy, parts.logger)
 
-  function exchangeOf(request: IncomingMessage, response: ServerResponse, requestId: string): HttpExchange {
-    return {
-      request,
-      response,
-      requestId,
-      headers: request.headers,
-      remote: remoteAddressOf(request),
-      get isGone() {
-        return response.destroyed
-      },
-      hold(timeoutMs, release) {
-        response.once('close', release)
-        response.setTimeout(timeoutMs, () => response.destroy())
-      },
-      send(status, fields, body, length) {
-        if (parts.isClosing()) response.setHeader('Connection', 'close')
-        writeHeader(response, status, {
-          [REQUEST_ID_HEADER]: requestId,
-          ...fields,
-          'Content-Type': 'application/json',
-          'Content-Length': length,
-        })
-        if (typeof body !== 'string') sendPieces(response, body)
-        // Of ASCII alone, which takes no conversion.
-        else if (length === body.length) response.end(body, 'latin1')
-        else response.end(body)
-      },
-    }
-  }
-
-  /** At once where nothing may change the header any more, since Node checks and keeps each header that is set alone. */
-  function writeHeader(response: ServerResponse, status: number, fields: ReplyFields): void {
-    if (!parts.isMounted) {
-      response.writeHead(status, fields)
-      return
-    }
-    for (const [name, value] of Object.entries(fields)) response.setHeader(name, value)
-    response.statusCode = status
-  }
-
-  /** Calls back with the body once it is there; refuses one that is too large, or that nothing is left of. */
-  function withBody(exchange: HttpExchange, done: (body: string) => void): void {
-    const { request, response } = exchange
-    if (request.readableDidRead || request.readableEnded) {
-      const body = parsedBody(request)
-      if (body === undefined) decline(exchange, BODY_CONSUMED)
-      else done(body)
-      return
-    }
-    if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes) {
-      declineUnread(exchange, tooLarge(maxBodyBytes))
-      return
-    }
-    readBody(request, response, (body, unread) => {
-      if (unread === 'no room') declineUnread(exchange, BUSY)
-      else if (body === undefined) declineUnread(exchange, tooLarge(maxBodyBytes))
-      else done(body)
+  function answerPost(request: IncomingMessage, response: ServerResponse): void {
+    const exchange = new HttpExchange(request, response, policy, isMounted)
+    const client = authentication?.authenticate(pathOf(request.url))
+    if (authentication !== undefined && client === undefined) return void decline(exchange, UNAUTHORIZED)
+    if (!isJsonBody(request.headers)) return void decline(exchange, WRONG_TYPE)
+    exchange.readBody((body) => {
+      // The key may have been revoked while the body was arriving.
+      if (client?.key.isGood() === false) decline(exchange, UNAUTHORIZED)
+      else answers.answer(exchange, dispatcherOf(request), body, client)
     })
   }
 
-  function answerPost(exchange: HttpExchange): void {
-    const { request } = exchange
-    const client = authentication?.authenticate(pathOf(request.url))
-    if (authentication !== undefined && client === undefined) decline(exchange, UNAUTHORIZED)
-    else if (!isJsonBody(request.headers)) decline(exchange, WRONG_TYPE)
-    else {
-      withBody(exchange, (body) => {
-        // The key may have been revoked while the body was arriving.
-        if (client?.key.isGood() === false) decline(exchange, UNAUTHORIZED)
-        else answer(exchange, dispatcherOf(request), body, client)
-      })
-    }
-  }
-
-  return (request, response, requestId) => {
+  return (request, response) => {
     const { method } = request
-    if (method === 'POST') return answerPost(exchangeOf(request, response, requestId))
-    response.setHeader(REQUEST_ID_HEADER, requestId)
+    if (method === 'POST') return answerPost(request, response)
     if (method === 'OPTIONS') return answerPreflight(request, response, verbs)
     const isUnknownPage = (method === 'GET' || method === 'HEAD') && pathOf(request.url) !== '/'
     refuse(response, isUnknownPage ? NO_SUCH_PAGE : wrongVerb(verbs))
@@ -245,33 +111,25 @@ export function createRpcHandler(parts: RpcHandlerParts): AdmittedHandler {
  */
 export function rpcHandler(node: RpcHandlerNode, given: RpcHandlerOptions = {}): RpcHandler {
   const options = resolveRpcHandlerOptions(given, node.options)
-  const { hosts, cors, maxBodyBytes, transferTimeoutMs } = options
-  const remoteAddressOf = createRemoteAddressOf(options.trustedProxies)
-  const budget = createByteBudget(options.maxBufferedBytes)
-  const isClosing = () => false
-  // The address that the app listens on is not known here, so Host is checked as on loopback.
-  const admit = createAdmission(createHostCheck({ bindAddress: '127.0.0.1', hosts, cors }), isClosing)
-  const { peers = NO_SCORING } = node
+  const policy = new Policy({
+    ...options,
+    // The address that the app listens on is not known here, so Host is checked as on loopback.
+    bindAddress: '127.0.0.1',
+    scoring: { ...NO_SCORING, isBanned: (address) => node.peers?.isBanned(address) ?? false },
+    // Nor is it known who reaches the app.
+    entitlements: REMOTE_ENTITLEMENTS,
+  })
   const handle = createRpcHandler({
+    policy,
     dispatcherOf: () => node.dispatcher,
     verbs: RPC_VERBS,
-    remoteAddressOf,
-    authentication: undefined,
-    maxBodyBytes,
-    readBody: createBodyReader(maxBodyBytes, budget),
-    budget,
-    transferTimeoutMs,
-    // Nor who reaches it.
-    entitlements: REMOTE_ENTITLEMENTS,
-    logger: node.options?.logger ?? silentLogger,
     isMounted: true,
-    isClosing,
+    logger: node.options?.logger ?? silentLogger,
   })
   return (request, response) => {
-    if (peers.isBanned(remoteAddressOf(request))) return refuse(response, BANNED)
-    const requestId = admit(request, response)
-    if (requestId === undefined) return
-    response.setHeader(REQUEST_ID_HEADER, requestId)
-    handle(request, response, requestId)
+    // A caller that disconnects in the middle is no error of the node.
+    request.on('error', () => {})
+    if (policy.bans.refusal(request) !== undefined) return refuse(response, BANNED)
+    if (policy.admit(request, response)) handle(request, response)
   }
 }

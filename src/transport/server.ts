@@ -1,32 +1,31 @@
-/** One port for HTTP and WebSocket: listens, hands each connection to its transport, and closes in order. */
+/** Serves a node: one port for HTTP and WebSocket, a port for metrics and a Unix socket where they are asked for. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type Logger, silentLogger } from '../logger.ts'
-import { createLivePool } from '../node/pool.ts'
+import { createLivePool, type LivePool } from '../node/pool.ts'
 import { isLoopback } from '../options/addresses.ts'
 import { type ResolvedServeOptions, resolveServeOptions, type ServeOptions } from '../options/options.ts'
 import { ALL_ENTITLEMENTS, REMOTE_ENTITLEMENTS } from '../rpc/session.ts'
-import { createAdmission, REQUEST_ID_HEADER } from './admission.ts'
-import { createBanCheck, NO_SCORING, type PeerScoring } from './ban-check.ts'
-import { createBodyReader } from './body.ts'
-import { createByteBudget } from './byte-budget.ts'
+import { NO_SCORING, type PeerScoring } from './ban-check.ts'
 import { type Certificate, openCertificate } from './certificate.ts'
-import { createChains } from './chains.ts'
-import { openExplorer } from './explorer.ts'
+import { Chains, isChainPath } from './chains.ts'
+import { type Explorer, openExplorer } from './explorer.ts'
 import { createHostCheck } from './host-check.ts'
-import { createHttpServer } from './http-server.ts'
-import { createRemoteAddressOf, pathOf, RESERVED_PATHS } from './incoming-request.ts'
+import { HttpServer } from './http-server.ts'
+import { pathOf, RESERVED_PATHS } from './incoming-request.ts'
 import type { IpcServer } from './ipc.ts'
+import type { ApiKeyClient } from './keys/api-key-client.ts'
 import type { Authentication } from './keys/authentication.ts'
-import { callableHost, listen } from './listen.ts'
-import { createMonitoringPages, type Monitored } from './monitoring-pages.ts'
+import { callableHost } from './listen.ts'
+import { createMonitoringPages, type Monitored, type MonitoringPages } from './monitoring-pages.ts'
 import { type MonitoringServer, serveMonitoring } from './monitoring-server.ts'
-import { BROKEN, HEADERS_TOO_LARGE, MALFORMED, RPC_VERBS, refuse, TOO_SLOW } from './refusal.ts'
-import { createExchange } from './rpc-exchange.ts'
+import { Policy } from './policy.ts'
+import { BROKEN, HEADERS_TOO_LARGE, MALFORMED, RPC_VERBS, refuse, refuseSocket, TOO_SLOW } from './refusal.ts'
+import { RpcAnswers } from './rpc-exchange.ts'
 import { createRpcHandler, type RpcHandler } from './rpc-handler.ts'
 import type { TextDispatcher } from './text-dispatcher.ts'
-import { createUpgradeListener, refuseSocket } from './upgrade.ts'
-import { createWebSocketListener } from './websocket.ts'
+import { admitUpgrade } from './upgrade.ts'
+import { createWebSocketListener, type WebSocketListener } from './websocket.ts'
 
 /** What can be served: a `Node`, or anything with a dispatcher. */
 export interface Servable {
@@ -62,6 +61,13 @@ export interface Server {
 
 const GRACE_MS = 6000
 
+/** What is opened before a server, and closed with it. */
+interface Opened {
+  readonly certificate: Certificate | undefined
+  readonly authentication: Authentication | undefined
+  readonly pool: LivePool | undefined
+}
+
 /** Opens the key file that the options name; without one the code of API keys is not loaded. */
 async function authenticationOf(
   options: ResolvedServeOptions,
@@ -77,279 +83,268 @@ function certificateOf({ tlsCert, tlsKey }: ResolvedServeOptions, logger: Logger
   return tlsCert === undefined || tlsKey === undefined ? undefined : openCertificate(tlsCert, tlsKey, logger)
 }
 
+/** The server of one node, from its parts to its end. */
+class NodeServer {
+  readonly #node: Servable
+  readonly #options: ResolvedServeOptions
+  readonly #opened: Opened
+  readonly #logger: Logger
+  readonly #policy: Policy
+  readonly #http: HttpServer
+  readonly #sockets: WebSocketListener
+  readonly #monitoring: MonitoringPages
+  readonly #handleRpc: RpcHandler
+  readonly #explorer: Explorer | undefined
+  readonly #chains: Chains | undefined
+  #router: Promise<RpcHandler> | undefined
+  #monitoringServer: MonitoringServer | undefined
+  #ipc: IpcServer | undefined
+  #stopDisconnecting = () => {}
+  #closing: Promise<void> | undefined
+
+  constructor(node: Servable, options: ResolvedServeOptions, opened: Opened, logger: Logger) {
+    const { dispatcher } = node
+    this.#node = node
+    this.#options = options
+    this.#opened = opened
+    this.#logger = logger
+    const policy = this.#createPolicy()
+    this.#policy = policy
+    this.#monitoring = this.#createMonitoring()
+    this.#handleRpc = createRpcHandler({
+      policy,
+      dispatcherOf: () => dispatcher,
+      verbs: RPC_VERBS,
+      isMounted: false,
+      logger,
+    })
+    this.#explorer = options.ui ? openExplorer() : undefined
+    this.#sockets = createWebSocketListener({
+      policy,
+      maxBufferBytes: options.maxSocketBuffer,
+      pingIntervalMs: options.pingIntervalMs,
+      logger,
+    })
+    this.#chains =
+      opened.pool &&
+      new Chains({
+        pool: opened.pool,
+        base: dispatcher,
+        policy,
+        sockets: this.#sockets,
+        logger,
+        onOpen: this.#monitoring.watch,
+      })
+    this.#http = this.#createHttpServer()
+  }
+
+  /** Listens on all that the options name. Throws `ListenError`; all is closed then. */
+  async listen(): Promise<Server> {
+    const { host, metricsHost = '127.0.0.1' } = this.#options
+    const { certificate, authentication } = this.#opened
+    const port = await this.#listenOnAll(metricsHost)
+    this.#stopDisconnecting = this.#disconnectBanned()
+    const address = `${callableHost(host)}:${port}`
+    const { schemeSuffix } = this.#http
+    const url = `http${schemeSuffix}://${address}`
+    return {
+      url,
+      wsUrl: `ws${schemeSuffix}://${address}`,
+      port,
+      ...(this.#explorer !== undefined && {
+        explorerUrl: `${url}/${authentication === undefined ? '' : '<key>/'}`,
+      }),
+      ...(this.#monitoringServer !== undefined && {
+        metricsUrl: `http://${callableHost(metricsHost)}:${this.#monitoringServer.port}/metrics`,
+      }),
+      ...(this.#options.ipc !== undefined && { ipcPath: this.#options.ipc }),
+      ...(certificate !== undefined && { reloadCertificate: certificate.reload }),
+      close: ({ graceMs = GRACE_MS } = {}) => {
+        this.#closing ??= this.#close(graceMs)
+        return this.#closing
+      },
+    }
+  }
+
+  #createPolicy(): Policy {
+    const options = this.#options
+    // A reverse proxy on this machine passes on callers that are on others.
+    const isLocal = isLoopback(options.host) && options.trustedProxies.length === 0
+    return new Policy({
+      ...options,
+      bindAddress: options.host,
+      scoring: this.#node.peers,
+      authentication: this.#opened.authentication,
+      entitlements: isLocal ? ALL_ENTITLEMENTS : REMOTE_ENTITLEMENTS,
+    })
+  }
+
+  #createMonitoring(): MonitoringPages {
+    return createMonitoringPages({
+      dispatcher: this.#node.dispatcher,
+      health: this.#node.health,
+      isClosing: () => this.#policy.isClosing,
+      sockets: () => ({
+        http: this.#http.openCount,
+        websocket: this.#sockets.count(),
+        dropped: this.#http.droppedCount,
+      }),
+      overLimits: this.#opened.authentication?.refusals ?? new Map(),
+    })
+  }
+
+  #createHttpServer(): HttpServer {
+    const { certificate, authentication } = this.#opened
+    const answers = new RpcAnswers(this.#policy, this.#logger)
+    // A key is a part of the path, and may be revoked while its connection is open.
+    const isFast = this.#options.fastHttp && certificate === undefined && authentication === undefined
+    return new HttpServer({
+      ...this.#options,
+      certificate,
+      onRequest: (request, response) => void this.#route(request, response),
+      onUpgrade: (...upgrade) => admitUpgrade(this.#policy, ...upgrade, this.#acceptUpgrade),
+      onClientError: (error, socket) => this.#refuseBroken(error, socket),
+      fast: isFast
+        ? {
+            policy: this.#policy,
+            isRpcPath: (path) =>
+              !RESERVED_PATHS.has(path) && !(this.#chains !== undefined && isChainPath(path)),
+            answer: (exchange, body) => answers.answer(exchange, this.#node.dispatcher, body),
+          }
+        : undefined,
+      logger: this.#logger,
+    })
+  }
+
+  /** Passes a request to the router, which is loaded with the first one: nodes that answer plain POSTs alone never need it. */
+  async #route(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    // A caller that disconnects in the middle is no error of the node.
+    request.on('error', () => {})
+    this.#router ??= import('./router.ts').then(({ createRouter }) => createRouter(this.#routerParts()))
+    try {
+      const handle = await this.#router
+      handle(request, response)
+    } catch (error) {
+      this.#logger.error('the Express router cannot be loaded', { error })
+      refuse(response, BROKEN)
+    }
+  }
+
+  #routerParts() {
+    const { authentication } = this.#opened
+    const isHosted = this.#node.options?.profile === 'hosted'
+    return {
+      policy: this.#policy,
+      dispatcher: this.#node.dispatcher,
+      monitoring: this.#monitoring,
+      explorer: this.#explorer,
+      // The hosted profile shows metrics to keys, or on a port of their own.
+      showsMetrics: this.#options.metricsPort === undefined && (authentication !== undefined || !isHosted),
+      chains: this.#chains,
+      handleRpc: this.#handleRpc,
+      isFirst: (request: IncomingMessage) => this.#http.isFirst(request),
+      logger: this.#logger,
+    }
+  }
+
+  readonly #acceptUpgrade = (
+    request: IncomingMessage,
+    socket: Duplex,
+    head: Buffer,
+    client: ApiKeyClient | undefined,
+  ): void => {
+    this.#http.release(socket)
+    this.#policy.bans.countUpgrade(request, true)
+    const chains = isChainPath(pathOf(request.url)) ? this.#chains : undefined
+    if (chains !== undefined) chains.accept(request, socket, head, client)
+    else this.#sockets.accept(request, socket, head, this.#node.dispatcher, client)
+  }
+
+  /** Refuses what is no complete HTTP request. */
+  #refuseBroken({ code }: NodeJS.ErrnoException, socket: Duplex): void {
+    const isSlow = code === 'ERR_HTTP_REQUEST_TIMEOUT'
+    this.#policy.bans.countClientError(socket, isSlow ? 'timeoutMessages' : 'invalidMessages')
+    if (code === 'HPE_HEADER_OVERFLOW') refuseSocket(socket, HEADERS_TOO_LARGE)
+    else refuseSocket(socket, isSlow ? TOO_SLOW : MALFORMED)
+  }
+
+  /** The port of HTTP and WebSocket. */
+  async #listenOnAll(metricsHost: string): Promise<number> {
+    const { host, port, hosts, metricsPort, ipc, maxSocketBuffer } = this.#options
+    const logger = this.#logger
+    try {
+      if (metricsPort !== undefined) {
+        this.#monitoringServer = await serveMonitoring({
+          host: metricsHost,
+          port: metricsPort,
+          monitoring: this.#monitoring,
+          check: createHostCheck({ bindAddress: metricsHost, hosts, cors: [] }),
+          logger,
+        })
+      }
+      if (ipc !== undefined) {
+        const { serveIpc } = await import('./ipc.ts')
+        const { dispatcher } = this.#node
+        this.#ipc = await serveIpc({
+          dispatcher,
+          path: ipc,
+          policy: this.#policy,
+          maxBufferBytes: maxSocketBuffer,
+          logger,
+        })
+      }
+      return await this.#http.listen(host, port)
+    } catch (error) {
+      await Promise.all([this.#release(), this.#ipc?.close()])
+      throw error
+    }
+  }
+
+  /** Disconnects callers as they are banned; the returned function stops that. */
+  #disconnectBanned(): () => void {
+    const scoring = this.#node.peers ?? NO_SCORING
+    return scoring.onBan(() => {
+      this.#http.disconnect(this.#policy.bans.isBanned)
+      this.#sockets.disconnectBanned(scoring.isBanned)
+    })
+  }
+
+  async #close(graceMs: number): Promise<void> {
+    this.#policy.beginClosing()
+    this.#stopDisconnecting()
+    const stopped = this.#http.close()
+    const timer = setTimeout(() => {
+      this.#sockets.terminate()
+      this.#ipc?.terminate()
+      this.#http.terminate()
+    }, graceMs)
+    await Promise.all([stopped, this.#sockets.close(), this.#ipc?.close()])
+    clearTimeout(timer)
+    await this.#chains?.close()
+    await this.#release()
+  }
+
+  /** Closes what needs no grace. */
+  async #release(): Promise<void> {
+    const { certificate, authentication } = this.#opened
+    this.#monitoring.close()
+    certificate?.close()
+    await Promise.all([authentication?.close(), this.#monitoringServer?.close()])
+  }
+}
+
 /**
  * Serves a node over HTTP and WebSocket. Throws `NodeError` (`invalid-options`; also for the hosted profile without keys
  * and without `unsafeOpen`) and `ListenError`.
  */
 export async function serve(node: Servable, given: ServeOptions = {}): Promise<Server> {
   const options = resolveServeOptions(given, node.options)
-  const { dispatcher } = node
   const pool = options.pool === undefined ? undefined : createLivePool(options.pool, node)
   const logger = node.options?.logger ?? silentLogger
-  const check = createHostCheck({ bindAddress: options.host, hosts: options.hosts, cors: options.cors })
-  const remoteAddressOf = createRemoteAddressOf(options.trustedProxies)
-  const { maxBodyBytes, transferTimeoutMs } = options
   const certificate = certificateOf(options, logger)
   const authentication = await authenticationOf(options, logger).catch((error) => {
     certificate?.close()
     throw error
   })
-  const scoring = node.peers ?? NO_SCORING
-  const bans = createBanCheck(scoring, remoteAddressOf)
-  let closing: Promise<void> | undefined
-  const isClosing = () => closing !== undefined
-  const budget = createByteBudget(options.maxBufferedBytes)
-  /** Connections that carry HTTP; those upgraded to WebSockets belong to `sockets`. */
-  const open = new Set<Duplex>()
-  let dropped = 0
-  const monitoring = createMonitoringPages({
-    dispatcher,
-    health: node.health,
-    isClosing,
-    sockets: () => ({ http: open.size, websocket: sockets.count(), dropped }),
-    overLimits: authentication?.refusals ?? new Map(),
-  })
-  const admit = createAdmission(check, isClosing)
-  // A reverse proxy on this machine passes on callers that are on others.
-  const isLocal = isLoopback(options.host) && options.trustedProxies.length === 0
-  const entitlements = isLocal ? ALL_ENTITLEMENTS : REMOTE_ENTITLEMENTS
-  const handlerParts = {
-    remoteAddressOf,
-    authentication,
-    maxBodyBytes,
-    readBody: createBodyReader(maxBodyBytes, budget),
-    budget,
-    transferTimeoutMs,
-    entitlements,
-    logger,
-    isMounted: false,
-    isClosing,
-  }
-  const handleRpc = createRpcHandler({ ...handlerParts, dispatcherOf: () => dispatcher, verbs: RPC_VERBS })
-
-  const explorer = options.ui ? openExplorer() : undefined
-  // Loading Express takes 170 ms of processor time, and most nodes serve no page.
-  let app: Promise<RpcHandler> | undefined
-  async function handleByApp(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    app ??= import('./http-app.ts').then(({ createHttpApp }) =>
-      createHttpApp({
-        dispatcher,
-        authentication,
-        monitoring,
-        explorer: authentication === undefined ? undefined : explorer,
-        // The hosted profile shows metrics to keys, or on a port of their own.
-        showsMetrics:
-          options.metricsPort === undefined &&
-          (authentication !== undefined || node.options?.profile !== 'hosted'),
-        handleRpc,
-        logger,
-      }),
-    )
-    try {
-      const handle = await app
-      handle(request, response)
-    } catch (error) {
-      logger.error('the Express app cannot be loaded', { error })
-      refuse(response, BROKEN)
-    }
-  }
-
-  const sockets = createWebSocketListener({
-    maxMessageBytes: maxBodyBytes,
-    maxBufferBytes: options.maxSocketBuffer,
-    budget,
-    transferTimeoutMs,
-    pingIntervalMs: options.pingIntervalMs,
-    logger,
-    remoteAddressOf,
-    entitlements,
-  })
-
-  const chains =
-    pool === undefined
-      ? undefined
-      : createChains({
-          pool,
-          base: dispatcher,
-          authentication,
-          logger,
-          handlerParts,
-          sockets,
-          onOpen: monitoring.watch,
-        })
-
-  /** Connections without a complete header yet; Node does not count them as idle when it closes. */
-  const headerless = new Set<Duplex>()
-  const isRpcPath = (path: string) => !RESERVED_PATHS.has(path) && chains?.covers(path) !== true
-
-  function onRequest(request: IncomingMessage, response: ServerResponse): void {
-    const isFirst = headerless.delete(request.socket)
-    if (isFirst) bans.countFirstRequest(request, response)
-    const banned = bans.refusal(request)
-    if (banned !== undefined) {
-      response.setHeader('Connection', 'close')
-      refuse(response, banned)
-      return
-    }
-    const requestId = admit(request, response)
-    if (requestId === undefined) return
-    const path = pathOf(request.url)
-    // The handler that the app mounts, called without the app: nine interleaved pairs measured 72 µs of processor time
-    // for eth_blockNumber this way and 265 µs through Express (1.9 and 2.5 ms for a transfer with its receipt).
-    if (request.method === 'POST' && isRpcPath(path)) {
-      handleRpc(request, response, requestId)
-      return
-    }
-    response.setHeader(REQUEST_ID_HEADER, requestId)
-    if (chains?.covers(path)) chains.handle(request, response, requestId)
-    // Without keys to check, the explorer does not wait for the app to be loaded.
-    else if (authentication !== undefined || explorer?.answer(request, response, path, path) !== true) {
-      void handleByApp(request, response)
-    }
-  }
-
-  const answer = createExchange(handlerParts)
-  const http = createHttpServer(
-    certificate,
-    options,
-    onRequest,
-    // A key is a part of the path, and may be revoked while its connection is open.
-    authentication === undefined
-      ? {
-          check,
-          remoteAddressOf,
-          maxBodyBytes,
-          budget,
-          isRpcPath,
-          isBanned: bans.isBannedAddress,
-          isClosing,
-          onFirstRequest(socket, address) {
-            headerless.delete(socket)
-            bans.countAccepted(address)
-          },
-          answer: (exchange, body) => answer(exchange, dispatcher, body),
-        }
-      : undefined,
-  )
-  const { server } = http
-  server.on(http.connectionEvent, (socket: Duplex) => {
-    headerless.add(socket)
-    open.add(socket)
-    socket.once('close', () => {
-      headerless.delete(socket)
-      open.delete(socket)
-    })
-  })
-  const onUpgrade = createUpgradeListener({
-    http,
-    check,
-    bans,
-    authentication,
-    accept(request, socket, head, client) {
-      open.delete(socket)
-      bans.countUpgrade(request, true)
-      if (chains?.covers(pathOf(request.url))) chains.accept(request, socket, head, client)
-      else sockets.accept(request, socket, head, dispatcher, client)
-    },
-  })
-  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    headerless.delete(socket)
-    onUpgrade(request, socket, head)
-  })
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
-    const isSlow = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-    bans.countClientError(socket, isSlow ? 'timeoutMessages' : 'invalidMessages')
-    if (error.code === 'HPE_HEADER_OVERFLOW') {
-      refuseSocket(socket, HEADERS_TOO_LARGE, 'Request Header Fields Too Large')
-    } else if (isSlow) {
-      refuseSocket(socket, TOO_SLOW, 'Request Timeout')
-    } else {
-      refuseSocket(socket, MALFORMED, 'Bad Request')
-    }
-  })
-
-  server.maxConnections = options.maxSockets
-  // A new client gets the place of an idle connection.
-  server.on('drop', () => {
-    dropped++
-    http.closeIdle()
-  })
-
-  const { metricsHost = '127.0.0.1', metricsPort } = options
-  let port: number
-  let monitoringServer: MonitoringServer | undefined
-  let ipc: IpcServer | undefined
-  try {
-    if (metricsPort !== undefined) {
-      monitoringServer = await serveMonitoring({
-        host: metricsHost,
-        port: metricsPort,
-        monitoring,
-        check: createHostCheck({ bindAddress: metricsHost, hosts: options.hosts, cors: [] }),
-        logger,
-      })
-    }
-    if (options.ipc !== undefined) {
-      const { serveIpc } = await import('./ipc.ts')
-      ipc = await serveIpc({
-        dispatcher,
-        path: options.ipc,
-        maxMessageBytes: maxBodyBytes,
-        maxBufferBytes: options.maxSocketBuffer,
-        budget,
-        transferTimeoutMs,
-        logger,
-      })
-    }
-    port = await listen(server, options.host, options.port)
-  } catch (error) {
-    monitoring.close()
-    certificate?.close()
-    await Promise.all([authentication?.close(), monitoringServer?.close(), ipc?.close()])
-    throw error
-  }
-  server.on('error', (error) => logger.error('the server failed', { error }))
-
-  const stopListening = scoring.onBan(() => {
-    for (const socket of open) if (bans.isBanned(socket)) socket.destroy()
-    sockets.disconnectBanned(scoring.isBanned)
-  })
-
-  async function shut(graceMs: number): Promise<void> {
-    stopListening()
-    const stopped = new Promise<void>((resolve) => server.close(() => resolve()))
-    http.closeIdle()
-    for (const socket of headerless) socket.destroy()
-    http.destroyHandshakes()
-    const timer = setTimeout(() => {
-      sockets.terminate()
-      ipc?.terminate()
-      http.closeAll()
-    }, graceMs)
-    await Promise.all([stopped, sockets.close(), ipc?.close()])
-    clearTimeout(timer)
-    await chains?.close()
-    monitoring.close()
-    certificate?.close()
-    await Promise.all([authentication?.close(), monitoringServer?.close()])
-  }
-
-  const address = `${callableHost(options.host)}:${port}`
-  return {
-    url: `http${http.schemeSuffix}://${address}`,
-    wsUrl: `ws${http.schemeSuffix}://${address}`,
-    port,
-    ...(explorer !== undefined && {
-      explorerUrl: `http${http.schemeSuffix}://${address}/${authentication === undefined ? '' : '<key>/'}`,
-    }),
-    ...(monitoringServer !== undefined && {
-      metricsUrl: `http://${callableHost(metricsHost)}:${monitoringServer.port}/metrics`,
-    }),
-    ...(options.ipc !== undefined && { ipcPath: options.ipc }),
-    ...(certificate !== undefined && { reloadCertificate: certificate.reload }),
-    close({ graceMs = GRACE_MS } = {}) {
-      closing ??= shut(graceMs)
-      return closing
-    },
-  }
+  return new NodeServer(node, options, { certificate, authentication, pool }, logger).listen()
 }

@@ -3,31 +3,24 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type RawData, WebSocket, WebSocketServer } from 'ws'
 import type { Logger } from '../logger.ts'
-import { type Entitlement, openSession, type Session } from '../rpc/session.ts'
+import { openSession, type Session } from '../rpc/session.ts'
 import { asciiFrame } from './ascii-frame.ts'
-import { type ByteBudget, PACKED, SMALL_BYTES } from './byte-budget.ts'
+import { PACKED, SMALL_BYTES } from './byte-budget.ts'
 import { countIncomingBytes } from './incoming-bytes.ts'
-import { type RemoteAddressOf, requestIdOf } from './incoming-request.ts'
+import { requestIdOf } from './incoming-request.ts'
 import { type ApiKeyClient, sessionOf } from './keys/api-key-client.ts'
 import { createDeliveryQueue, createOutbox, type DeliveryQueue } from './outbox.ts'
+import type { Policy } from './policy.ts'
 import { dispatchLong, type LongReply, type TextDispatcher } from './text-dispatcher.ts'
 
 /** What the WebSocket listener is made of. */
 export interface WebSocketParts {
-  /** Bytes of one message. */
-  readonly maxMessageBytes: number
+  readonly policy: Policy
   /** Bytes that may wait for a peer that does not read. */
   readonly maxBufferBytes: number
-  /** Of requests and answers of all transports. */
-  readonly budget: ByteBudget
-  /** How long a peer may read nothing of a large answer, milliseconds. */
-  readonly transferTimeoutMs: number
   /** Milliseconds between pings; a peer that has not answered one by the next is disconnected. */
   readonly pingIntervalMs: number
   readonly logger: Logger
-  readonly remoteAddressOf: RemoteAddressOf
-  /** What callers may do where no keys are in use. */
-  readonly entitlements: ReadonlySet<Entitlement>
 }
 
 /** All sockets of a server. */
@@ -87,8 +80,9 @@ function connect(
   caller: Caller,
   deliveries: DeliveryQueue,
   dispatcher: TextDispatcher,
-  { maxBufferBytes, budget, transferTimeoutMs, entitlements, logger }: WebSocketParts,
+  { policy, maxBufferBytes, logger }: WebSocketParts,
 ): Connection {
+  const { budget, transferTimeoutMs, entitlements } = policy
   const { label } = caller
   const waiting: string[] = []
   let waitingLength = 0
@@ -251,7 +245,7 @@ export function createWebSocketListener(parts: WebSocketParts): WebSocketListene
     clientTracking: false,
     perMessageDeflate: false,
     autoPong: false,
-    maxPayload: parts.maxMessageBytes,
+    maxPayload: parts.policy.maxBodyBytes,
   })
   const connections = new Set<Connection>()
   const deliveries = createDeliveryQueue()
@@ -270,7 +264,7 @@ export function createWebSocketListener(parts: WebSocketParts): WebSocketListene
     accept(request, socket, head, dispatcher, client) {
       const caller = {
         label: `ws ${++count}`,
-        remote: parts.remoteAddressOf(request),
+        remote: parts.policy.remoteAddressOf(request),
         requestId: requestIdOf(request.headers),
         userAgent: request.headers['user-agent'],
         ...(client !== undefined && sessionOf(client)),

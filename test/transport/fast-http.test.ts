@@ -1,13 +1,12 @@
-import { once } from 'node:events'
-import type { AddressInfo, Socket } from 'node:net'
-import fc from 'fast-check'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { createByteBudget } from '../../src/transport/byte-budget.ts'
-import { createHostCheck } from '../../src/transport/host-check.ts'
-import { createHttpServer, type HttpServer } from '../../src/transport/http-server.ts'
+import { silentLogger } from '../../src/logger.ts'
+import { NO_SCORING } from '../../src/transport/ban-check.ts'
+import { HttpServer } from '../../src/transport/http-server.ts'
+import { Policy } from '../../src/transport/policy.ts'
 import type { RpcExchange } from '../../src/transport/rpc-exchange.ts'
 import { type RawSocket, rawSocket, statuses } from '../hostile/raw-socket.ts'
-import { serveEcho } from './echo-node.ts'
 
 const request = (body: string, ...fields: string[]) =>
   [
@@ -36,24 +35,39 @@ function bodies(received: string): string[] {
 const replies = (socket: RawSocket, count: number) =>
   socket.until((received) => bodies(received).length >= count).then(bodies)
 
-/** A server whose replies begin with `plain:` or `node:`, by what has read the request. */
+/** A server whose replies begin with `fast:` or `node:`, by what has read the request. */
 class Served {
-  readonly budget = createByteBudget(100_000)
+  readonly policy: Policy
   /** Requests that wait for their reply. */
   readonly held: { exchange: RpcExchange; body: string }[] = []
   readonly firsts: string[] = []
   readonly errors: (string | undefined)[] = []
   readonly http: HttpServer
   banned = ''
-  isClosing = false
-  readonly #sockets: RawSocket[] = []
+  #port: Promise<number> | undefined
   #onHeld = () => {}
 
-  constructor(headerTimeoutMs = 60_000) {
-    this.http = createHttpServer(
-      undefined,
-      { headerTimeoutMs, transferTimeoutMs: 60_000 },
-      (incoming, response) => {
+  constructor(headerTimeoutMs = 60_000, maxSockets = 100) {
+    this.policy = new Policy({
+      bindAddress: '127.0.0.1',
+      hosts: [],
+      cors: ['https://page.example'],
+      trustedProxies: [],
+      maxBodyBytes: 1_000_000,
+      maxBufferedBytes: 100_000,
+      transferTimeoutMs: 60_000,
+      scoring: {
+        ...NO_SCORING,
+        isBanned: (address) => address === this.banned,
+        recordEvent: (address) => this.firsts.push(address),
+      },
+      entitlements: new Set(),
+    })
+    this.http = new HttpServer({
+      headerTimeoutMs,
+      transferTimeoutMs: 60_000,
+      maxSockets,
+      onRequest(incoming, response) {
         let text = ''
         incoming.on('data', (chunk) => {
           text += chunk
@@ -63,30 +77,26 @@ class Served {
           response.writeHead(200, { 'Content-Length': body.length }).end(body)
         })
       },
-      {
-        check: createHostCheck({ bindAddress: '127.0.0.1', hosts: [], cors: ['https://page.example'] }),
-        remoteAddressOf: ({ socket }) => String(socket.remoteAddress),
-        maxBodyBytes: 1_000_000,
-        budget: this.budget,
+      onUpgrade() {},
+      onClientError: (error, socket) => {
+        this.errors.push(error.code)
+        socket.end('HTTP/1.1 408 Request Timeout\r\n\r\n')
+      },
+      fast: {
+        policy: this.policy,
         isRpcPath: (path) => path !== '/page',
-        isBanned: (address) => address === this.banned,
-        isClosing: () => this.isClosing,
-        onFirstRequest: (_, address) => this.firsts.push(address),
         answer: (exchange, body) => {
           if (!body.startsWith('hold')) return this.reply(exchange, body)
           this.held.push({ exchange, body })
           this.#onHeld()
         },
       },
-    )
-    this.http.server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-      this.errors.push(error.code)
-      socket.end('HTTP/1.1 408 Request Timeout\r\n\r\n')
+      logger: silentLogger,
     })
   }
 
   reply(exchange: RpcExchange, body: string): void {
-    exchange.send(200, {}, `plain:${body}`, Buffer.byteLength(body) + 6)
+    exchange.send(200, {}, `fast:${body}`, Buffer.byteLength(body) + 5)
   }
 
   /** Resolves when a request waits. */
@@ -104,29 +114,21 @@ class Served {
   }
 
   async open(): Promise<RawSocket> {
-    const { server } = this.http
-    if (!server.listening) {
-      server.listen(0, '127.0.0.1')
-      await once(server, 'listening')
-    }
-    const socket = await rawSocket((server.address() as AddressInfo).port)
-    this.#sockets.push(socket)
-    return socket
+    this.#port ??= this.http.listen('127.0.0.1', 0)
+    return rawSocket(await this.#port)
   }
 
   async close(): Promise<void> {
-    const { server } = this.http
-    const closed = server.listening ? once(server, 'close') : undefined
-    server.close()
-    this.http.closeAll()
+    const closed = this.http.close()
+    this.http.terminate()
     await closed
   }
 }
 
-describe('a plain connection', () => {
+describe('a connection of the fast path', () => {
   let served: Served
-  const open = (headerTimeoutMs?: number) => {
-    served = new Served(headerTimeoutMs)
+  const open = (headerTimeoutMs?: number, maxSockets?: number) => {
+    served = new Served(headerTimeoutMs, maxSockets)
     return served.open()
   }
   afterEach(() => served.close())
@@ -136,7 +138,7 @@ describe('a plain connection', () => {
     for (const [i, body] of ['a', 'é', 'x'.repeat(20_000)].entries()) {
       socket.send(request(body))
       const all = await replies(socket, i + 1)
-      expect(Buffer.from(all[i] as string, 'latin1').toString()).toBe(`plain:${body}`)
+      expect(Buffer.from(all[i] as string, 'latin1').toString()).toBe(`fast:${body}`)
     }
     expect(served.firsts).toEqual(['127.0.0.1'])
   })
@@ -153,17 +155,48 @@ describe('a plain connection', () => {
         'Access-Control-Expose-Headers: Retry-After, X-Request-Id',
         'Vary: Origin',
         'Content-Type: application/json',
-        'Content-Length: 7',
+        'Content-Length: 6',
         'Date: now',
         'Connection: keep-alive',
         'Keep-Alive: timeout=65',
         '',
-        'plain:a',
+        'fast:a',
       ].join('\r\n'),
     )
     const date = new Date(/Date: (.*)\r/.exec(text)?.[1] as string)
     expect(date.getTime()).toBeGreaterThan(Date.now() - 60_000)
     expect(date.getTime()).toBeLessThanOrEqual(Date.now())
+  })
+
+  it('publishes each request to the diagnostics channels of the fast path', async () => {
+    const published: unknown[] = []
+    const note = (message: unknown, name: string | symbol) => published.push([name, message])
+    const names = ['tandem.http.request.start', 'tandem.http.response.finish']
+    for (const name of names) subscribe(name, note)
+    try {
+      const socket = await open()
+      socket.send(request('a', 'X-Request-Id: mine').replace('POST /', 'POST /path?a=1'))
+      await replies(socket, 1)
+    } finally {
+      for (const name of names) unsubscribe(name, note)
+    }
+    const message = {
+      method: 'POST',
+      url: '/path?a=1',
+      headers: {
+        host: 'localhost',
+        'content-type': 'application/json',
+        'x-request-id': 'mine',
+        'content-length': '1',
+      },
+      requestId: 'mine',
+      remote: '127.0.0.1',
+      socket: expect.any(Socket),
+    }
+    expect(published).toEqual([
+      [names[0], message],
+      [names[1], { ...message, status: 200 }],
+    ])
   })
 
   it.each([
@@ -184,23 +217,24 @@ describe('a plain connection', () => {
     await replies(socket, 1)
     socket.send(text)
     const first = await replies(socket, 2)
-    expect(first.slice(0, 2)).toEqual(['plain:a', expected])
+    expect(first.slice(0, 2)).toEqual(['fast:a', expected])
     socket.send(request('d'))
     const all = await socket.until((received) => received.endsWith('node:POST:d'))
-    expect(bodies(all).filter((body) => body.startsWith('plain'))).toEqual(['plain:a'])
+    expect(bodies(all).filter((body) => body.startsWith('fast'))).toEqual(['fast:a'])
   })
 
   it('is handed over with a request that arrives in parts, wherever it is divided', async () => {
     const text = request('{"a":1}')
+    await open()
     for (const end of [1, 20, text.indexOf('\r\n\r\n') + 2, text.length - 7, text.length - 1]) {
-      const socket = served === undefined ? await open() : await served.open()
+      const socket = await served.open()
       // Yields to the server, so that it reads the parts apart.
       socket.send(text.slice(0, end))
       await socket.drained()
-      await new Promise((resolve) => served.http.server.getConnections(resolve))
+      await new Promise(setImmediate)
       socket.send(text.slice(end))
       const [body] = await replies(socket, 1)
-      expect(body).toMatch(/^(node:POST|plain):\{"a":1\}$/)
+      expect(body).toMatch(/^(node:POST|fast):\{"a":1\}$/)
     }
   })
 
@@ -219,10 +253,10 @@ describe('a plain connection', () => {
     socket.send(request('hold'))
     await served.holding()
     const ended = socket.ended()
-    served.isClosing = true
+    served.policy.beginClosing()
     served.release()
     const text = await ended
-    expect(bodies(text)).toEqual(['plain:hold'])
+    expect(bodies(text)).toEqual(['fast:hold'])
     expect(text).toContain('\r\nConnection: close\r\n')
   })
 
@@ -232,26 +266,27 @@ describe('a plain connection', () => {
     socket.send(request('a'))
     expect(await replies(socket, 1)).toEqual(['node:POST:a'])
     served.banned = ''
-    served.isClosing = true
+    served.policy.beginClosing()
     const other = await served.open()
     other.send(request('a'))
     expect(await replies(other, 1)).toEqual(['node:POST:a'])
   })
 
-  it('is destroyed when idle ones are to be closed; kept while it is answered, and before its first request', async () => {
-    const idle = await open()
+  it('makes room for a new one while idle; not while it is answered, nor before its first request', async () => {
+    const idle = await open(60_000, 3)
     idle.send(request('a'))
     await replies(idle, 1)
     const busy = await served.open()
     busy.send(request('hold'))
     await served.holding()
     const fresh = await served.open()
-    served.http.closeIdle()
+    await (await served.open()).ended()
     await idle.ended()
+    expect(served.http.droppedCount).toBe(1)
     served.release()
-    expect(await replies(busy, 1)).toEqual(['plain:hold'])
+    expect(await replies(busy, 1)).toEqual(['fast:hold'])
     fresh.send(request('a'))
-    expect(await replies(fresh, 1)).toEqual(['plain:a'])
+    expect(await replies(fresh, 1)).toEqual(['fast:a'])
   })
 
   it('is refused when it sends nothing for too long', async () => {
@@ -264,15 +299,15 @@ describe('a plain connection', () => {
     const socket = await open()
     socket.send(request(`hold${'x'.repeat(20_000)}`))
     const exchange = await served.holding()
-    served.budget.take(90_000)
-    expect(served.budget.isSpent).toBe(true)
-    served.budget.give(90_000)
+    served.policy.budget.take(90_000)
+    expect(served.policy.budget.isSpent).toBe(true)
+    served.policy.budget.give(90_000)
     const released = new Promise<void>((resolve) => exchange.hold(60_000, resolve))
     socket.close()
     await released
     expect(exchange.isGone).toBe(true)
-    served.budget.take(100_000)
-    expect(served.budget.isSpent).toBe(false)
+    served.policy.budget.take(100_000)
+    expect(served.policy.budget.isSpent).toBe(false)
   })
 
   it('sends a long reply in pieces, as fast as the caller reads', async () => {
@@ -299,66 +334,6 @@ describe('a plain connection', () => {
     await sent
     expect(made).toBe(32)
     socket.send(request('after'))
-    await socket.untilLast('plain:after')
-  })
-})
-
-describe('a request to a plain connection', () => {
-  it('is answered as node:http has it answered', async () => {
-    const node = await serveEcho()
-    const normal = (text: string) =>
-      text.replace(/^X-Request-Id: \S+-[0-9a-z]+\r\n/gm, '').replace(/^Date: .*\r\n/gm, '')
-    const first = (text: string) => {
-      const [body = ''] = bodies(text)
-      return normal(text.slice(0, text.indexOf('\r\n\r\n') + 4 + body.length))
-    }
-    async function answer(text: string): Promise<string> {
-      const socket = await rawSocket(node.server.port)
-      socket.send(Buffer.from(text, 'latin1'))
-      const received = await socket.until((got) => bodies(got).length > 0)
-      socket.close()
-      return first(received)
-    }
-    const field = fc.constantFrom(
-      'Origin: http://localhost:3000',
-      'Origin: https://other.example',
-      'X-Request-Id: mine',
-      'X-Request-Id: not accepted',
-      'Connection: keep-alive',
-      'connection: Keep-Alive',
-      'Content-Encoding: identity',
-      'Content-Encoding: gzip',
-      'User-Agent: test',
-      'Accept: */*',
-    )
-    const type = fc.constantFrom(
-      'application/json',
-      'application/json; charset=utf-8',
-      'application/json-rpc',
-      'text/plain',
-    )
-    const path = fc.constantFrom('/', '/some/path?key=1', '/openrpc.json', '/healthz', '/c/name')
-    const host = fc.constantFrom('localhost', '127.0.0.1:1', '[::1]', 'other.example', '')
-    const body = fc.constantFrom('{}', 'a', 'é', 'silent', 'broken', '', 'x'.repeat(20_000))
-    await fc.assert(
-      fc.asyncProperty(
-        path,
-        host,
-        type,
-        body,
-        fc.uniqueArray(field),
-        async (url, name, kind, text, fields) => {
-          const whole = request(text, ...fields)
-            .replace('POST /', `POST ${url}`)
-            .replace('localhost', name)
-            .replace('application/json', kind)
-          const bytes = Buffer.from(whole).toString('latin1')
-          // Two requests in one read are left to node:http.
-          expect(await answer(bytes)).toBe(await answer(bytes + bytes))
-        },
-      ),
-      { numRuns: 150 },
-    )
-    await node.close()
+    await socket.untilLast('fast:after')
   })
 })
