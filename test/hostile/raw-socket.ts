@@ -12,6 +12,8 @@ export interface RawSocket {
   drained(): Promise<void>
   /** Resolves with all that came when the other end has closed, in whichever way. */
   ended(): Promise<string>
+  /** Closes its own half: sends no more, and still receives. */
+  finish(): void
   /** Takes nothing more of what comes. */
   pause(): void
   resume(): void
@@ -67,6 +69,7 @@ export async function rawSocket(port: number): Promise<RawSocket> {
       if (socket.writableLength > 0) await new Promise((resolve) => socket.once('drain', resolve))
     },
     ended: () => when(() => closed).then(received),
+    finish: () => void socket.end(),
     pause: () => void socket.pause(),
     resume: () => void socket.resume(),
     close: () => void socket.destroy(),
