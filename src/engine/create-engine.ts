@@ -3,21 +3,20 @@ import type { AbiRegistry } from '../abi/registry.ts'
 import type { ChainConfig } from '../chain/config.ts'
 import type { Genesis } from '../chain/genesis.ts'
 import type { Hex } from '../encoding/hex.ts'
-import { NodeError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 import type { EvmChoice, TransactionOrder } from '../options/engine-settings.ts'
 import type { Store } from '../store/level.ts'
 import { type ForkStart, openChain } from './blockchain/chain.ts'
 import { createChainWriter } from './blockchain/chain-writer.ts'
-import { type Call, cancelled } from './call.ts'
 import { Clock } from './clock.ts'
-import { createCommands } from './commands.ts'
+import { CommandQueue } from './command-queue.ts'
+import { type CommandParts, createCommandParts, EngineCommands } from './commands.ts'
 import { BlockOverrides } from './dev/block-overrides.ts'
-import { createDev, type NodeModes } from './dev/dev-tools.ts'
+import { createDevParts, type DevParts, EngineDevTools, type NodeModes } from './dev/dev-tools.ts'
 import { Impersonation } from './dev/impersonation.ts'
-import type { Commands, Engine } from './engine.ts'
+import { NodeSnapshots } from './dev/node-snapshots.ts'
+import type { Engine, Queries } from './engine.ts'
 import { createEmitter } from './events.ts'
-import { enqueueOnFork } from './fork/queue.ts'
 import { createChainIndexes } from './index/chain-indexes.ts'
 import { createMining } from './mining/mining.ts'
 import type { EngineEvents, MiningMode } from './model.ts'
@@ -29,8 +28,8 @@ import { refusedOnDisk } from './pool/restore-pool.ts'
 import { withHeldStates } from './queries/held-states.ts'
 import { createQueries, type QueryOptions } from './queries/queries.ts'
 import type { RandomBytes } from './randomness.ts'
-import { createReplica } from './replica.ts'
-import { createSerialQueue, type Enqueue } from './serial-queue.ts'
+import { EngineReplica } from './replica.ts'
+import type { Enqueue } from './serial-queue.ts'
 import { createFailureNaming } from './transaction-notes.ts'
 import type { Wallet } from './wallet/wallet.ts'
 
@@ -77,9 +76,47 @@ export interface EngineOptions extends QueryOptions {
   readonly admitCommand?: (() => void) | undefined
 }
 
+/** What the schedule and the miner ask of the engine that they belong to. */
+interface Lifetime {
+  isClosing: boolean
+  /** Mines the next block when the schedule is due. */
+  onTick: () => Promise<void>
+}
+
+/** The parts with what belongs to the engine as a whole. */
+interface OpenEngine {
+  readonly options: EngineOptions
+  readonly parts: EngineParts
+  readonly queue: CommandQueue
+  readonly commands: CommandParts
+  readonly dev: DevParts
+  readonly peers: Peers
+  readonly lifetime: Lifetime
+}
+
 /** Opens the chain of a store and creates the engine on it. The engine owns the store from then on. */
 export async function createEngine(options: EngineOptions): Promise<Engine> {
-  const { accounts, logger, now, modes } = options
+  const { admitCommand, logger } = options
+  const lifetime: Lifetime = { isClosing: false, onTick: async () => {} }
+  const parts = await openParts(options, lifetime)
+  const queue = new CommandQueue({ ...parts, admitCommand })
+  const snapshots = await NodeSnapshots.open(parts)
+  const dev = createDevParts(parts, snapshots)
+  const shared = createCommandParts(parts, snapshots)
+  const commands = new EngineCommands(shared, queue.enqueueFor())
+  lifetime.onTick = async () => {
+    await commands.mine().catch((error) => logger.error('mining failed', { error }))
+  }
+  if (admitCommand === undefined) await restorePool(parts)
+  await replayBefore(parts, queue.enqueueFor())
+  const peers = options.peers ?? (await openPeers(parts.store))
+  if (admitCommand === undefined) await commands.startMining()
+  return engineOf({ options, parts, queue, commands: shared, dev, peers, lifetime }, commands)
+}
+
+/** Opens the chain, and creates the other parts on it. */
+async function openParts(options: EngineOptions, lifetime: Lifetime): Promise<EngineParts> {
+  const { logger, now, modes } = options
   const impersonation = new Impersonation()
   const chain = await openChain({ ...options, signatures: impersonation.signatures })
   const events = createEmitter<EngineEvents>((error) => logger.error('a listener failed', { error }))
@@ -99,8 +136,6 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
   })
   const persistedPool = new PersistedPool(chain.blocks)
   const nameFailure = createFailureNaming(options.names)
-  let closing: Promise<void> | undefined
-  let isRetired = false
   const mining = createMining({
     ...chain,
     pool,
@@ -111,43 +146,18 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     mode: options.mining,
     signature: options.signature,
     workRateLimitMs: options.workRateLimitMs,
-    async onTick() {
-      await commands.mine().catch((error) => logger.error('mining failed', { error }))
-    },
-    isClosing: () => closing !== undefined,
+    onTick: () => lifetime.onTick(),
+    isClosing: () => lifetime.isClosing,
   })
   const { discardPending } = mining
-  const queue = createSerialQueue()
-  const { admitCommand } = options
-  const { fork, collector } = chain
-  const enqueueFor =
-    (call?: Call): Enqueue =>
-    (job) => {
-      const run = async (its: Call) => {
-        if (isRetired) throw cancelled('a reset has put another chain in place, and it was not carried out')
-        admitCommand?.()
-        try {
-          return await job(its)
-        } finally {
-          collector?.step()
-        }
-      }
-      return fork === undefined ? queue.enqueue(run, call) : enqueueOnFork(queue, fork.demand, run, call)
-    }
-  const enqueue = enqueueFor()
-  /** Jobs that wait for the upstream of a fork are not enqueued again. */
-  const endQueue = () => {
-    if (fork !== undefined) queue.end(() => new NodeError('upstream', 'The fork was closed.'))
-  }
-  const parts: EngineParts = {
+  return {
     ...chain,
     genesis: options.genesis,
     logger,
     now,
     random: options.random,
-    enqueue,
     events,
-    accounts,
+    accounts: options.accounts,
     nameFailure,
     clock,
     blockOverrides,
@@ -158,77 +168,88 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     mining,
     chainWriter: createChainWriter({ ...chain, pool, persistedPool, discardPending, events, nameFailure }),
   }
-  const dev = await createDev(parts)
-  const chainCommands = createCommands(parts)
-  /** Made anew for each call that wants them. */
-  const commandsOf = (run: Enqueue): Commands => ({ ...chainCommands(run), ...dev.snapshotCommands(run) })
-  const commands = commandsOf(enqueue)
+}
 
-  const restorePool = async () => {
-    await parts.onDemand(() => {
-      for (const { from } of chain.blocks.poolEntries()) chain.headState().account(from)
-    })
-    const refused = refusedOnDisk(parts)
-    if (refused.length > 0) await chain.store.batch(persistedPool.drop(refused))
-  }
-  if (admitCommand === undefined) await restorePool()
-  await replayBefore(parts)
-  const peers = options.peers ?? (await openPeers(chain.store))
-  if (admitCommand === undefined) await commands.startMining()
-
-  const queries = createQueries(parts, options)
+/** The engine of opened parts. */
+function engineOf(open: OpenEngine, commands: EngineCommands): Engine {
+  const { options, parts, queue, dev, peers } = open
+  const { collector } = parts
+  let closing: Promise<void> | undefined
   const engine: Engine = {
-    config: chain.config,
+    config: parts.config,
     commands,
-    accounts,
+    accounts: options.accounts,
     names: options.names,
-    dev: dev.tools(enqueue),
-    forCall(call) {
-      const run = enqueueFor(call)
-      return {
-        ...engine,
-        get commands() {
-          return commandsOf(run)
-        },
-        get dev() {
-          return dev.tools(run)
-        },
-      }
-    },
+    dev: new EngineDevTools(dev, queue.enqueueFor()),
+    forCall: (call) => withQueue(engine, open, queue.enqueueFor(call)),
     peers,
-    events,
-    fork,
-    queries: collector === undefined ? queries : withHeldStates(queries, () => collector.hold()),
-    replica: createReplica(parts, {
-      enqueue: (job) => queue.enqueue(job),
-      restorePool,
-      reloadSnapshots: dev.reloadSnapshots,
+    events: parts.events,
+    fork: parts.fork,
+    queries: heldQueries(parts, options),
+    replica: new EngineReplica(parts, {
+      enqueue: (job) => queue.enqueueInternal(job),
+      restorePool: () => restorePool(parts),
+      reloadSnapshots: () => dev.snapshots.reload(),
       startMining: () => commands.startMining(),
     }),
     holdStates: () => collector?.hold(),
     retire: (replace) =>
-      queue.enqueue(async () => {
+      queue.retire(() => {
         replace()
-        isRetired = true
-        mining.schedule.stop()
+        parts.mining.schedule.stop()
       }),
     close() {
-      closing ??= (async () => {
-        mining.schedule.stop()
-        endQueue()
-        await queue.idle()
-        if (options.peers === undefined) await peers.close()
-        await chain.store.close()
-        await fork?.remote.close()
-      })()
+      closing ??= closeEngine(open)
       return closing
     },
   }
   return engine
 }
 
+/** The same engine with commands and tools whose jobs `enqueue` adds to the queue. */
+function withQueue(engine: Engine, { commands, dev }: OpenEngine, enqueue: Enqueue): Engine {
+  return {
+    ...engine,
+    get commands() {
+      return new EngineCommands(commands, enqueue)
+    },
+    get dev() {
+      return new EngineDevTools(dev, enqueue)
+    },
+  }
+}
+
+/** The queries; where states are collected, a query keeps those that it may read. */
+function heldQueries(parts: EngineParts, options: QueryOptions): Queries {
+  const { collector } = parts
+  const queries = createQueries(parts, options)
+  return collector === undefined ? queries : withHeldStates(queries, () => collector.hold())
+}
+
+async function closeEngine({ options, parts, queue, peers, lifetime }: OpenEngine): Promise<void> {
+  lifetime.isClosing = true
+  parts.mining.schedule.stop()
+  await queue.close()
+  if (options.peers === undefined) await peers.close()
+  await parts.store.close()
+  await parts.fork?.remote.close()
+}
+
+/** Fills the empty pool from disk, and deletes there what is no longer valid. */
+async function restorePool(parts: EngineParts): Promise<void> {
+  const { blocks, headState, store, persistedPool } = parts
+  await parts.onDemand(() => {
+    for (const { from } of blocks.poolEntries()) headState().account(from)
+  })
+  const refused = refusedOnDisk(parts)
+  if (refused.length > 0) await store.batch(persistedPool.drop(refused))
+}
+
 /** Mines the transactions before the one by which a fork was chosen, in a block of their own; once only. */
-async function replayBefore({ fork, blockchain, mining, chainWriter, enqueue }: EngineParts): Promise<void> {
+async function replayBefore(
+  { fork, blockchain, mining, chainWriter }: EngineParts,
+  enqueue: Enqueue,
+): Promise<void> {
   const chosen = fork?.remote.transaction
   if (chosen === undefined || chosen.index === 0 || blockchain.head.hash !== fork?.remote.point.hash) return
   const { header, transactions } = chosen.block.block

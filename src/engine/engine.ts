@@ -12,7 +12,7 @@ import type { MaybePromise } from '../maybe-promise.ts'
 import type { StateReader } from '../state/model.ts'
 import type { Call } from './call.ts'
 import type { DevTools } from './dev/dev-tools.ts'
-import type { SnapshotCommands } from './dev/snapshot-commands.ts'
+import type { SnapshotCommands } from './dev/node-snapshots.ts'
 import type { Emitter } from './events.ts'
 import type { Fork } from './fork/fork.ts'
 import type {

@@ -13,7 +13,6 @@ import type { EngineEvents } from './model.ts'
 import type { PersistedPool } from './pool/persisted-pool.ts'
 import type { Pool } from './pool/pool.ts'
 import type { RandomBytes } from './randomness.ts'
-import type { Enqueue } from './serial-queue.ts'
 import type { NameFailure } from './transaction-notes.ts'
 import type { Wallet } from './wallet/wallet.ts'
 
@@ -24,7 +23,6 @@ export interface EngineParts extends Chain {
   /** Wall clock, Unix seconds. */
   readonly now: () => number
   readonly random: RandomBytes
-  readonly enqueue: Enqueue
   readonly events: Emitter<EngineEvents>
   readonly accounts: Wallet
   readonly nameFailure: NameFailure

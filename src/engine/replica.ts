@@ -22,21 +22,21 @@ export interface Replica {
    */
   apply(changes: readonly Change[], pooled: readonly Transaction[], write: () => Promise<void>): Promise<void>
   /**
-   * Reads everything again after the tables were replaced as a whole, and emits what that changed within the last
-   * `KEPT_BLOCKS` blocks. Begins with `replace`.
+   * Calls `replace`, which replaces all tables, then reads everything again and emits what that changed within the last
+   * `KEPT_BLOCKS` blocks.
    */
   replaceTables(replace: () => Promise<void>): Promise<void>
   /** Stops mining; the pool is that of the disk. Resolves after the running command. */
   follow(): Promise<void>
   /**
-   * Begins to lead: restores the pool and starts mining as a start of the node does. What the leader keeps in memory
-   * only (clock, snapshots, block overrides, impersonated accounts) stays where this node was also the last leader.
+   * Starts to lead: restores the pool and starts mining, as at a start of the node. What a leader has in memory only
+   * (clock, snapshots, block overrides, impersonated accounts) is kept if this node was also the last leader.
    */
   lead(wasLeader: boolean): Promise<void>
 }
 
 interface Steps {
-  /** The queue of the commands, open to a node that does not lead as well. */
+  /** Adds to the queue of the commands; a node that does not lead may do so as well. */
   readonly enqueue: Enqueue
   /** Fills the empty pool from disk, and deletes there what is no longer valid. */
   readonly restorePool: () => Promise<void>
@@ -47,12 +47,84 @@ interface Steps {
 /** Blocks below the head that are kept while the tables are replaced, to be reported as removed. */
 const KEPT_BLOCKS = 512
 
-/** Makes the replica of an engine. */
-export function createReplica(parts: EngineParts, steps: Steps): Replica {
-  const { blocks, blockchain, headState, pool, persistedPool, mining, events } = parts
+/** The replica of an engine. */
+export class EngineReplica implements Replica {
+  readonly #parts: EngineParts
+  readonly #steps: Steps
+
+  constructor(parts: EngineParts, steps: Steps) {
+    this.#parts = parts
+    this.#steps = steps
+  }
+
+  get genesis(): ExecutedBlock {
+    return this.#parts.blockchain.configuredGenesis
+  }
+
+  async apply(
+    changes: readonly Change[],
+    pooled: readonly Transaction[],
+    write: () => Promise<void>,
+  ): Promise<void> {
+    const { blocks, blockchain, mining, events } = this.#parts
+    // Read before the batch is written, which may delete these blocks.
+    const removed = this.#canonicalOf(changes, 'del')
+    await write()
+    if (pooled.length > 0) events.emit('pool', { added: pooled })
+    if (changes.length === 0) return
+    blocks.invalidate(changes)
+    const update = { removed, added: this.#canonicalOf(changes, 'put') }
+    blockchain.reload(update)
+    this.#applyToPool(changes, update)
+    mining.discardPending()
+    this.#emit(update)
+  }
+
+  async replaceTables(replace: () => Promise<void>): Promise<void> {
+    const { blocks, blockchain, mining } = this.#parts
+    const before = this.#lastBlocks()
+    await replace()
+    blocks.invalidate()
+    await this.#reloadPool()
+    blockchain.reload(undefined)
+    refusedOnDisk(this.#parts)
+    mining.discardPending()
+    this.#emit(this.#updateFrom(before))
+  }
+
+  follow(): Promise<void> {
+    const { mining } = this.#parts
+    mining.schedule.stop()
+    return this.#steps.enqueue(async () => {
+      await this.#reloadPool()
+      refusedOnDisk(this.#parts)
+      mining.discardPending()
+    })
+  }
+
+  async lead(wasLeader: boolean): Promise<void> {
+    const { clock, blockOverrides, impersonation, mining } = this.#parts
+    await this.#steps.enqueue(async () => {
+      await this.#reloadPool()
+      if (!wasLeader) {
+        clock.reset()
+        blockOverrides.reset()
+        impersonation.clear()
+        await this.#steps.reloadSnapshots()
+      }
+      mining.discardPending()
+      await this.#steps.restorePool()
+    })
+    await this.#steps.startMining()
+  }
+
+  #emit(update: ChainUpdate): void {
+    if (update.removed.length + update.added.length > 0) this.#parts.events.emit('chain', update)
+  }
 
   /** The canonical blocks at the heights of these changes, in their order. */
-  function canonicalOf(changes: readonly Change[], type: Change['type']): ExecutedBlock[] {
+  #canonicalOf(changes: readonly Change[], type: Change['type']): ExecutedBlock[] {
+    const { blocks } = this.#parts
     return changes.flatMap((change) => {
       if (change.prefix !== PREFIX.canonical || change.type !== type) return []
       const hash = blocks.canonicalHash(change.id as number)
@@ -61,28 +133,32 @@ export function createReplica(parts: EngineParts, steps: Steps): Replica {
     })
   }
 
-  function applyToPool(changes: readonly Change[], update: ChainUpdate): void {
-    const { head } = blockchain
-    if (update.removed.length + update.added.length > 0) pool.apply(update, head, headState())
+  #applyToPool(changes: readonly Change[], update: ChainUpdate): void {
+    const { blocks, blockchain, pool } = this.#parts
+    if (update.removed.length + update.added.length > 0) {
+      pool.apply(update, blockchain.head, this.#parts.headState())
+    }
     for (const { prefix, id, type } of changes) {
       if (prefix !== PREFIX.pool) continue
       const transaction = type === 'put' ? blocks.pooled(id as Hex) : undefined
       if (transaction === undefined) pool.drop(id as Hex)
-      else if (!pool.has(transaction.hash)) addToPool(transaction)
+      else if (!pool.has(transaction.hash)) this.#addToPool(transaction)
     }
     pool.takeEvicted()
   }
 
-  function addToPool(transaction: Transaction): void {
+  #addToPool(transaction: Transaction): void {
+    const { blockchain, pool } = this.#parts
     try {
-      pool.add(transaction, blockchain.head, headState())
+      pool.add(transaction, blockchain.head, this.#parts.headState())
     } catch {
       // The leader admitted it under block overrides or a clock that this node does not have.
     }
   }
 
-  /** Pool and hashes as on disk; invalid transactions stay there, since only the leader deletes. */
-  async function reloadPool(): Promise<void> {
+  /** Empties the pool and reads its hashes from disk; invalid transactions stay there, since only the leader deletes. */
+  async #reloadPool(): Promise<void> {
+    const { blocks, pool, persistedPool } = this.#parts
     await blocks.reload()
     persistedPool.reload()
     pool.clear()
@@ -90,7 +166,8 @@ export function createReplica(parts: EngineParts, steps: Steps): Replica {
   }
 
   /** The last canonical blocks, from the head downwards. */
-  function lastBlocks(): ExecutedBlock[] {
+  #lastBlocks(): ExecutedBlock[] {
+    const { blocks, blockchain } = this.#parts
     const last: ExecutedBlock[] = []
     let block: ExecutedBlock | undefined = blockchain.head
     while (block !== undefined && last.length < KEPT_BLOCKS) {
@@ -100,10 +177,10 @@ export function createReplica(parts: EngineParts, steps: Steps): Replica {
     return last
   }
 
-  /** What led from these last blocks to the chain as it is now. */
-  function updateFrom(before: readonly ExecutedBlock[]): ChainUpdate {
-    const isStill = ({ hash }: ExecutedBlock) => blockchain.isCanonical(hash) === true
-    const fork = before.findIndex(isStill)
+  /** The update from these last blocks to the present chain. */
+  #updateFrom(before: readonly ExecutedBlock[]): ChainUpdate {
+    const { blocks, blockchain } = this.#parts
+    const fork = before.findIndex(({ hash }) => blockchain.isCanonical(hash) === true)
     const removed = fork < 0 ? [] : before.slice(0, fork)
     const from = (fork < 0 ? before[0] : before[fork])?.block.header.number ?? 0
     const added: ExecutedBlock[] = []
@@ -113,59 +190,5 @@ export function createReplica(parts: EngineParts, steps: Steps): Replica {
       if (block !== undefined) added.push(block)
     }
     return { removed, added }
-  }
-
-  return {
-    genesis: blockchain.configuredGenesis,
-
-    async apply(changes, pooled, write) {
-      // The batch may delete them.
-      const removed = canonicalOf(changes, 'del')
-      await write()
-      if (pooled.length > 0) events.emit('pool', { added: pooled })
-      if (changes.length === 0) return
-      blocks.invalidate(changes)
-      const update = { removed, added: canonicalOf(changes, 'put') }
-      blockchain.reload(update)
-      applyToPool(changes, update)
-      mining.discardPending()
-      if (removed.length + update.added.length > 0) events.emit('chain', update)
-    },
-
-    async replaceTables(replace) {
-      const before = lastBlocks()
-      await replace()
-      blocks.invalidate()
-      await reloadPool()
-      blockchain.reload(undefined)
-      refusedOnDisk(parts)
-      mining.discardPending()
-      const update = updateFrom(before)
-      if (update.removed.length + update.added.length > 0) events.emit('chain', update)
-    },
-
-    follow() {
-      mining.schedule.stop()
-      return steps.enqueue(async () => {
-        await reloadPool()
-        refusedOnDisk(parts)
-        mining.discardPending()
-      })
-    },
-
-    async lead(wasLeader) {
-      await steps.enqueue(async () => {
-        await reloadPool()
-        if (!wasLeader) {
-          parts.clock.reset()
-          parts.blockOverrides.reset()
-          parts.impersonation.clear()
-          await steps.reloadSnapshots()
-        }
-        mining.discardPending()
-        await steps.restorePool()
-      })
-      await steps.startMining()
-    },
   }
 }

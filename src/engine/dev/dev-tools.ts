@@ -1,5 +1,5 @@
 /** Tools of development clients that no consensus rule allows: state edits, block overrides, impersonation, dropped transactions. */
-import type { StateDump } from '../../chain/state-file/records.ts'
+import type { LoadedHead, PartialAccount, StateDump } from '../../chain/state-file/records.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { invalidParams } from '../../errors.ts'
 import { MAX_GAS } from '../../evm/message.ts'
@@ -10,12 +10,12 @@ import type { EngineParts } from '../parts.ts'
 import type { Enqueue } from '../serial-queue.ts'
 import type { BlockOverrideState } from './block-overrides.ts'
 import type { Impersonation, ImpersonationState } from './impersonation.ts'
-import { createRewindTools, type RewindTools } from './rewind-tools.ts'
-import { createSnapshots, type SnapshotCommands, type SnapshotView } from './snapshot-commands.ts'
+import type { NodeSnapshots, SnapshotView } from './node-snapshots.ts'
+import { ChainRewinder, type PlacedTransaction, type RewindTools } from './rewind-tools.ts'
 import type { SnapshotDiff } from './snapshot-diff.ts'
 import { createDump } from './state-dump.ts'
 import { type AccountEdit, applyEdits } from './state-edits.ts'
-import { createLoadCommands, type LoadCommands } from './state-load.ts'
+import { type ChainToLoad, type LoadCommands, StateLoader } from './state-load.ts'
 
 /** What a node keeps in memory only and a copy of it begins with. */
 export interface NodeModes {
@@ -92,24 +92,189 @@ const MAX_BALANCE = 2n ** 256n - 1n
 /** Minimum block gas limit, gas: that of a transfer. */
 const MIN_GAS_LIMIT = 21_000n
 
-/** Makes the tools and the snapshot commands of a node. */
-export async function createDev(parts: EngineParts): Promise<{
-  /** For the calls whose jobs `enqueue` runs. */
-  readonly tools: (enqueue: Enqueue) => DevTools
-  readonly snapshotCommands: (enqueue: Enqueue) => SnapshotCommands
-  readonly reloadSnapshots: () => Promise<void>
-}> {
-  const { store, blockchain, chainWriter, trie, pool, persistedPool, mining, clock, blockOverrides } = parts
-  const snapshots = await createSnapshots(parts)
+/** What the tools of all calls share. */
+export interface DevParts {
+  readonly parts: EngineParts
+  readonly snapshots: NodeSnapshots
+  readonly rewinder: ChainRewinder
+  readonly loader: StateLoader
+  readonly dump: (history: boolean) => StateDump
+  /** By the wall clock, Unix seconds. */
+  lastBlockTime: number
+  isLoggingEnabled: boolean
+}
 
-  function overrideHeader(enqueue: Enqueue, fields: HeaderOverrides): Promise<void> {
-    return enqueue(() => {
-      blockOverrides.overrideHeader(fields)
-      return chainWriter.revalidatePool()
+/** Makes what the tools of an engine share. */
+export function createDevParts(parts: EngineParts, snapshots: NodeSnapshots): DevParts {
+  const shared: DevParts = {
+    parts,
+    snapshots,
+    rewinder: new ChainRewinder(parts),
+    loader: new StateLoader(parts),
+    dump: createDump(parts),
+    lastBlockTime: parts.now(),
+    isLoggingEnabled: true,
+  }
+  parts.events.on('chain', () => {
+    shared.lastBlockTime = parts.now()
+  })
+  return shared
+}
+
+/** The tools of a call, whose changes are jobs of the queue that `enqueue` adds to. */
+export class EngineDevTools implements DevTools {
+  readonly #shared: DevParts
+  readonly #parts: EngineParts
+  readonly #enqueue: Enqueue
+
+  constructor(shared: DevParts, enqueue: Enqueue) {
+    this.#shared = shared
+    this.#parts = shared.parts
+    this.#enqueue = enqueue
+  }
+
+  get impersonation(): Impersonation {
+    return this.#parts.impersonation
+  }
+
+  rollback(depth: number): Promise<void> {
+    return this.#enqueue(() => this.#shared.rewinder.rollback(depth))
+  }
+
+  replaceBlocks(depth: number, transactions: readonly PlacedTransaction[]): Promise<void> {
+    return this.#enqueue((call) => this.#shared.rewinder.replaceBlocks(depth, transactions, call))
+  }
+
+  loadAccounts(accounts: ReadonlyMap<Hex, PartialAccount>, head?: LoadedHead): Promise<void> {
+    return this.#enqueue(() => this.#shared.loader.loadAccounts(accounts, head))
+  }
+
+  loadChain(chain: ChainToLoad): Promise<void> {
+    return this.#enqueue((call) => this.#shared.loader.loadChain(chain, call))
+  }
+
+  dump(history: boolean): StateDump {
+    return this.#shared.dump(history)
+  }
+
+  editState(edits: readonly AccountEdit[]): Promise<void> {
+    return this.#enqueue(() => this.#editNow(edits))
+  }
+
+  addBalance(address: Hex, wei: bigint): Promise<void> {
+    return this.#enqueue(async () => {
+      const sum = (this.#parts.headState().account(address)?.balance ?? 0n) + wei
+      await this.#editNow([{ address, balance: sum > MAX_BALANCE ? MAX_BALANCE : sum }])
     })
   }
 
-  async function editState(edits: readonly AccountEdit[]): Promise<void> {
+  setCoinbase(address: Hex): Promise<void> {
+    return this.#enqueue(async () => {
+      this.#parts.blockOverrides.setCoinbase(address)
+      this.#parts.mining.discardPending()
+    })
+  }
+
+  async setBlockGasLimit(gas: bigint): Promise<void> {
+    if (gas < MIN_GAS_LIMIT) throw invalidParams(`gasLimit: ${gas} is below ${MIN_GAS_LIMIT}`)
+    if (gas > MAX_GAS) throw invalidParams(`gasLimit: ${gas} is above ${MAX_GAS}`)
+    return this.#overrideHeader({ gasLimit: gas })
+  }
+
+  setMinimumGasPrice(price: bigint): Promise<void> {
+    return this.#overrideHeader({ minimumGasPrice: price })
+  }
+
+  setTime(timestamp: number): Promise<number> {
+    return this.#enqueue(async () => {
+      const offset = this.#parts.clock.moveTo(timestamp)
+      this.#parts.mining.discardPending()
+      return offset
+    })
+  }
+
+  setBlockTimestampInterval(seconds: number | undefined): Promise<boolean> {
+    const { clock, mining } = this.#parts
+    return this.#enqueue(async () => {
+      const had = clock.save().interval !== undefined
+      clock.setInterval(seconds)
+      mining.discardPending()
+      return had
+    })
+  }
+
+  dropTransaction(hash: Hex): Promise<boolean> {
+    return this.#enqueue(async () => {
+      if (!this.#parts.pool.has(hash)) return false
+      await this.#drop([hash])
+      return true
+    })
+  }
+
+  dropTransactionsOf(sender: Hex): Promise<void> {
+    return this.#enqueue(() => {
+      const { pending, queued } = this.#parts.pool.ofSender(sender)
+      return this.#drop([...pending, ...queued].map(({ hash }) => hash))
+    })
+  }
+
+  dropAllTransactions(): Promise<void> {
+    const { store, pool, persistedPool, mining } = this.#parts
+    return this.#enqueue(async () => {
+      pool.clear()
+      mining.discardPending()
+      await store.batch(persistedPool.clear())
+    })
+  }
+
+  lastBlockTime(): number {
+    return this.#shared.lastBlockTime
+  }
+
+  isLoggingEnabled(): boolean {
+    return this.#shared.isLoggingEnabled
+  }
+
+  setLoggingEnabled(on: boolean): void {
+    this.#shared.isLoggingEnabled = on
+  }
+
+  miningMode(): MiningMode {
+    return this.#parts.mining.schedule.mode
+  }
+
+  modes(): NodeModes {
+    const { clock, blockOverrides, impersonation, mining } = this.#parts
+    return {
+      clock: clock.save(),
+      blockOverrides: blockOverrides.save(),
+      impersonation: impersonation.save(),
+      mining: mining.schedule.mode,
+    }
+  }
+
+  headerOverrides(): HeaderOverrides {
+    return this.#parts.blockOverrides.headerOverrides
+  }
+
+  snapshots(): readonly SnapshotView[] {
+    return this.#shared.snapshots.list()
+  }
+
+  snapshotNamed(name: string): number | undefined {
+    return this.#shared.snapshots.idOf(name)
+  }
+
+  diffSnapshots(before: number, after: number | undefined): SnapshotDiff | undefined {
+    return this.#shared.snapshots.diff(before, after)
+  }
+
+  instanceId(): Hex {
+    return this.#shared.snapshots.instanceId
+  }
+
+  async #editNow(edits: readonly AccountEdit[]): Promise<void> {
+    const { blockchain, trie, chainWriter } = this.#parts
     const { postState } = blockchain.head
     const overlay = new Overlay(trie.reader(postState))
     applyEdits(overlay, edits)
@@ -117,102 +282,17 @@ export async function createDev(parts: EngineParts): Promise<{
     await chainWriter.revalidatePool(new Set(edits.map(({ address }) => address)))
   }
 
-  let lastBlockTime = parts.now()
-  parts.events.on('chain', () => {
-    lastBlockTime = parts.now()
-  })
-  let isLoggingEnabled = true
+  #overrideHeader(fields: HeaderOverrides): Promise<void> {
+    return this.#enqueue(() => {
+      this.#parts.blockOverrides.overrideHeader(fields)
+      return this.#parts.chainWriter.revalidatePool()
+    })
+  }
 
-  const rewindTools = createRewindTools(parts)
-  const loadCommands = createLoadCommands(parts)
-  const dump = createDump(parts)
-
-  const tools = (enqueue: Enqueue): DevTools => ({
-    ...rewindTools(enqueue),
-    dump,
-    ...loadCommands(enqueue),
-
-    editState: (edits) => enqueue(() => editState(edits)),
-
-    addBalance: (address, wei) =>
-      enqueue(async () => {
-        const sum = (parts.headState().account(address)?.balance ?? 0n) + wei
-        await editState([{ address, balance: sum > MAX_BALANCE ? MAX_BALANCE : sum }])
-      }),
-
-    setCoinbase: (address) =>
-      enqueue(async () => {
-        blockOverrides.setCoinbase(address)
-        mining.discardPending()
-      }),
-
-    async setBlockGasLimit(gas) {
-      if (gas < MIN_GAS_LIMIT) throw invalidParams(`gasLimit: ${gas} is below ${MIN_GAS_LIMIT}`)
-      if (gas > MAX_GAS) throw invalidParams(`gasLimit: ${gas} is above ${MAX_GAS}`)
-      return overrideHeader(enqueue, { gasLimit: gas })
-    },
-
-    setMinimumGasPrice: (price) => overrideHeader(enqueue, { minimumGasPrice: price }),
-
-    setTime: (timestamp) =>
-      enqueue(async () => {
-        const offset = clock.moveTo(timestamp)
-        mining.discardPending()
-        return offset
-      }),
-
-    setBlockTimestampInterval: (seconds) =>
-      enqueue(async () => {
-        const had = clock.save().interval !== undefined
-        clock.setInterval(seconds)
-        mining.discardPending()
-        return had
-      }),
-
-    dropTransaction: (hash) =>
-      enqueue(async () => {
-        if (!pool.has(hash)) return false
-        pool.drop(hash)
-        mining.discardPending()
-        await store.batch(persistedPool.drop([hash]))
-        return true
-      }),
-
-    dropTransactionsOf: (sender) =>
-      enqueue(async () => {
-        const { pending, queued } = pool.ofSender(sender)
-        const hashes = [...pending, ...queued].map(({ hash }) => hash)
-        for (const hash of hashes) pool.drop(hash)
-        mining.discardPending()
-        await store.batch(persistedPool.drop(hashes))
-      }),
-
-    dropAllTransactions: () =>
-      enqueue(async () => {
-        pool.clear()
-        mining.discardPending()
-        await store.batch(persistedPool.clear())
-      }),
-
-    impersonation: parts.impersonation,
-    lastBlockTime: () => lastBlockTime,
-    isLoggingEnabled: () => isLoggingEnabled,
-    setLoggingEnabled(on) {
-      isLoggingEnabled = on
-    },
-    miningMode: () => mining.schedule.mode,
-    modes: () => ({
-      clock: clock.save(),
-      blockOverrides: blockOverrides.save(),
-      impersonation: parts.impersonation.save(),
-      mining: mining.schedule.mode,
-    }),
-    headerOverrides: () => blockOverrides.headerOverrides,
-    snapshots: snapshots.list,
-    snapshotNamed: snapshots.idOf,
-    diffSnapshots: snapshots.diff,
-    instanceId: snapshots.instanceId,
-  })
-
-  return { tools, snapshotCommands: snapshots.commands, reloadSnapshots: snapshots.reload }
+  async #drop(hashes: readonly Hex[]): Promise<void> {
+    const { store, pool, persistedPool, mining } = this.#parts
+    for (const hash of hashes) pool.drop(hash)
+    mining.discardPending()
+    await store.batch(persistedPool.drop(hashes))
+  }
 }

@@ -1,13 +1,13 @@
-/** Takes blocks off the chain, and puts as many others in their place, whatever their difficulty. */
+/** Removes the last blocks of the chain, and replaces them by as many others, whatever their difficulty. */
 import type { ExecutedBlock } from '../../chain/block.ts'
 import type { Transaction } from '../../chain/transaction.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { invalidParams } from '../../errors.ts'
+import type { Call } from '../call.ts'
 import type { TransactionRequest } from '../model.ts'
 import type { EngineParts } from '../parts.ts'
 import { Progress } from '../progress.ts'
-import type { Enqueue } from '../serial-queue.ts'
-import { createRequests } from '../wallet/transaction-requests.ts'
+import { createRequests, type Requests } from '../wallet/transaction-requests.ts'
 
 /** A transaction of a replacing block: signed, or to be signed with the next nonce of its sender. */
 export interface PlacedTransaction {
@@ -30,12 +30,43 @@ export interface RewindTools {
   replaceBlocks(depth: number, transactions: readonly PlacedTransaction[]): Promise<void>
 }
 
-/** Makes the tools of a node, for the calls whose jobs `enqueue` runs. */
-export function createRewindTools(parts: EngineParts): (enqueue: Enqueue) => RewindTools {
-  const { blocks, blockchain, chainWriter, mining, clock, stateAfter } = parts
-  const requests = createRequests(parts)
+/** Rewinds the chain of a node. Calls must not overlap: each belongs to a job of the engine's queue. */
+export class ChainRewinder {
+  readonly #parts: EngineParts
+  readonly #requests: Requests
 
-  function ancestor(depth: number): ExecutedBlock {
+  constructor(parts: EngineParts) {
+    this.#parts = parts
+    this.#requests = createRequests(parts)
+  }
+
+  /** See `RewindTools.rollback`. */
+  async rollback(depth: number): Promise<void> {
+    await this.#rewind(this.#ancestor(depth))
+    await this.#parts.chainWriter.revalidatePool()
+  }
+
+  /** See `RewindTools.replaceBlocks`; `call` may end it before anything is changed. */
+  async replaceBlocks(depth: number, transactions: readonly PlacedTransaction[], call: Call): Promise<void> {
+    const { mining, clock, chainWriter, logger } = this.#parts
+    const fork = this.#ancestor(depth)
+    const plan = this.#planOf(fork, depth, transactions).map((each) => ({ transactions: each }))
+    const before = clock.save()
+    try {
+      const progress = new Progress('building a branch', call, logger)
+      await mining.buildBranch(fork, plan, { uncles: false, progress }, async (branch) => {
+        await this.#rewind(fork)
+        if (branch.length > 0) await chainWriter.insert(branch)
+      })
+    } catch (error) {
+      clock.restore(before)
+      throw error
+    }
+    await chainWriter.revalidatePool()
+  }
+
+  #ancestor(depth: number): ExecutedBlock {
+    const { blocks, blockchain } = this.#parts
     const height = blockchain.head.block.header.number
     const hash = blockchain.headerAt(height - depth)?.hash
     const block = hash === undefined ? undefined : blocks.get(hash)
@@ -45,14 +76,15 @@ export function createRewindTools(parts: EngineParts): (enqueue: Enqueue) => Rew
     return block
   }
 
-  async function rewind(target: ExecutedBlock): Promise<void> {
+  async #rewind(target: ExecutedBlock): Promise<void> {
+    const { blockchain, chainWriter } = this.#parts
     if (target.hash === blockchain.head.hash) return
     chainWriter.publish(await blockchain.rewind(target), [])
   }
 
   /** The transactions of each block; those to sign get the nonces that follow the state after `fork`. */
-  function planOf(fork: ExecutedBlock, depth: number, placed: readonly PlacedTransaction[]): Transaction[][] {
-    const state = stateAfter(fork)
+  #planOf(fork: ExecutedBlock, depth: number, placed: readonly PlacedTransaction[]): Transaction[][] {
+    const state = this.#parts.stateAfter(fork)
     const nonces = new Map<Hex, bigint>()
     const plan: Transaction[][] = Array.from({ length: depth }, () => [])
     for (const { transaction, block } of [...placed].sort((a, b) => a.block - b.block)) {
@@ -67,34 +99,8 @@ export function createRewindTools(parts: EngineParts): (enqueue: Enqueue) => Rew
       const { request } = transaction
       const nonce = nonces.get(request.from) ?? state.account(request.from)?.nonce ?? 0n
       nonces.set(request.from, nonce + 1n)
-      into.push(requests.toSend({ ...request, nonce }))
+      into.push(this.#requests.toSend({ ...request, nonce }))
     }
     return plan
   }
-
-  return (enqueue) => ({
-    rollback: (depth) =>
-      enqueue(async () => {
-        await rewind(ancestor(depth))
-        await chainWriter.revalidatePool()
-      }),
-
-    replaceBlocks: (depth, transactions) =>
-      enqueue(async (call) => {
-        const fork = ancestor(depth)
-        const plan = planOf(fork, depth, transactions).map((each) => ({ transactions: each }))
-        const before = clock.save()
-        try {
-          const progress = new Progress('building a branch', call, parts.logger)
-          await mining.buildBranch(fork, plan, { uncles: false, progress }, async (branch) => {
-            await rewind(fork)
-            if (branch.length > 0) await chainWriter.insert(branch)
-          })
-        } catch (error) {
-          clock.restore(before)
-          throw error
-        }
-        await chainWriter.revalidatePool()
-      }),
-  })
 }

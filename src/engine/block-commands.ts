@@ -1,0 +1,144 @@
+/** The commands that add blocks: mining, imports, submitted work, reorganisations. */
+import type { Block, ExecutedBlock } from '../chain/block.ts'
+import { headerHash } from '../chain/header.ts'
+import type { Hex } from '../encoding/hex.ts'
+import { invalidParams } from '../errors.ts'
+import { afterDelays } from '../state/fork/demand.ts'
+import type { BlockWithState } from './blockchain/blockchain.ts'
+import type { Call } from './call.ts'
+import type { BuiltBlock } from './mining/builder.ts'
+import type { SolvedWork } from './mining/solution.ts'
+import type { ChainUpdate, Imported, MineRequest, ReorgRequest, WorkInsertion } from './model.ts'
+import type { EngineParts } from './parts.ts'
+import { Progress } from './progress.ts'
+
+/** A mined block, and what it was built from. */
+export interface MinedBlock {
+  readonly block: ExecutedBlock
+  readonly built: BuiltBlock
+}
+
+function withState(block: ExecutedBlock, { state, result }: BuiltBlock): BlockWithState {
+  return { block, state, outcomes: result.outcomes }
+}
+
+/** Adds blocks to the chain of an engine. Calls must not overlap: each belongs to a job of the engine's queue. */
+export class BlockCommands {
+  readonly #parts: EngineParts
+
+  constructor(parts: EngineParts) {
+    this.#parts = parts
+  }
+
+  /** Mines one block. Resolves when it is on disk and the listeners have run. `onBuilt` runs before its first effect. */
+  async mineOne(
+    timestamp?: number,
+    parent = this.#parts.blockchain.head,
+    onBuilt = () => {},
+  ): Promise<MinedBlock> {
+    const { mining, chainWriter, clock } = this.#parts
+    const built = await mining.build(parent, timestamp ?? clock.nextTimestamp(parent.block.header.timestamp))
+    onBuilt()
+    const block = await mining.mine(built)
+    await chainWriter.insert([withState(block, built)], built.errored)
+    clock.taken()
+    return { block, built }
+  }
+
+  /** Mines some blocks, oldest first in the result. Throws as `Commands.mine` does. */
+  async mine(
+    { blocks: count = 1, timestamp, interval, parent: parentHash }: MineRequest,
+    call: Call,
+  ): Promise<ExecutedBlock[]> {
+    const { blockchain, clock, logger } = this.#parts
+    let tip = parentHash === undefined ? blockchain.head : this.#parentOf(parentHash)
+    const above = tip.block.header.timestamp
+    if (timestamp !== undefined && timestamp <= above) {
+      const whose = parentHash === undefined ? "the head's" : "the parent's"
+      throw invalidParams(`timestamp ${timestamp} must be greater than ${whose} ${above}`)
+    }
+    const mined: ExecutedBlock[] = []
+    const progress = new Progress('mining', call, logger)
+    for (let i = 0; i < count; i++) {
+      if (i > 0) progress.step(i, count, `${i} of ${count} blocks were mined`)
+      if (i > 0 && interval !== undefined) clock.setNext(tip.block.header.timestamp + Math.max(1, interval))
+      const parent = tip
+      // A command that has mined a block cannot be repeated, so it keeps the queue while it waits for a fork's upstream.
+      const { block } = await (i === 0
+        ? this.mineOne(timestamp, parent)
+        : afterDelays(() => this.mineOne(undefined, parent)))
+      tip = block
+      mined.push(tip)
+    }
+    return mined
+  }
+
+  /** Inserts a block completed with submitted work. */
+  async insertSolved({ work: { built, clockState }, block }: SolvedWork): Promise<WorkInsertion> {
+    const { blocks, chainWriter, clock, mining } = this.#parts
+    const { hash } = block
+    const height = block.block.header.number
+    if (blocks.header(hash) !== undefined) return { outcome: 'known', hash, height }
+    const { outcome } = await chainWriter.insert([withState(block, built)], built.errored)
+    // Clock changes since the work was built apply to the block after it.
+    if (outcome === 'best' && clock.save() === clockState) {
+      clock.taken()
+      mining.discardPending()
+    }
+    return { outcome, hash, height }
+  }
+
+  /** Validates and inserts a block mined elsewhere. Throws `invalid-block`. */
+  async importBlock(block: Block): Promise<Imported> {
+    const { blocks, chainWriter, config, validateBlock } = this.#parts
+    const hash = headerHash(block.header, config)
+    if (blocks.header(hash) !== undefined) return { outcome: 'known', hash }
+    const { outcome } = await chainWriter.insert([await validateBlock(block)])
+    return { outcome, hash }
+  }
+
+  /** Replaces the last blocks by a heavier branch. Throws `invalid-params` with nothing changed. */
+  async reorg({ depth, blocks: planned, uncles = false }: ReorgRequest, call: Call): Promise<ChainUpdate> {
+    const { blockchain, mining, clock, logger } = this.#parts
+    const height = blockchain.head.block.header.number
+    const fork = blockchain.headerAt(height - depth)
+    if (depth < 1 || fork === undefined) {
+      throw invalidParams(`depth: a chain of height ${height} has no ${depth} blocks to replace`)
+    }
+    const plan = planned ?? Array.from({ length: depth + 1 }, () => ({}))
+    // The difficulty of a block's uncles counts as well, so the empty branch may have to be longer.
+    const minimumDifficulty = planned === undefined ? blockchain.head.totalDifficulty : undefined
+    const progress = new Progress('building a branch', call, logger)
+    const before = clock.save()
+    try {
+      return await mining.buildBranch(
+        this.#parentOf(fork.hash),
+        plan,
+        { uncles, minimumDifficulty, progress },
+        (branch) => this.#insertHeavier(branch, depth),
+      )
+    } catch (error) {
+      clock.restore(before)
+      throw error
+    }
+  }
+
+  async #insertHeavier(branch: readonly BlockWithState[], depth: number): Promise<ChainUpdate> {
+    const { blockchain, chainWriter } = this.#parts
+    const isHeavier = blockchain.planUpdate(branch.map(({ block }) => block)) !== undefined
+    const { update } = isHeavier ? await chainWriter.insert(branch) : { update: undefined }
+    if (update === undefined) {
+      throw invalidParams(
+        `blocks: this branch would not be heavier than the ${depth} blocks that it replaces`,
+      )
+    }
+    return update
+  }
+
+  /** The stored block with this hash. Throws `invalid-params` when there is none. */
+  #parentOf(hash: Hex): ExecutedBlock {
+    const block = this.#parts.blocks.get(hash)
+    if (block === undefined) throw invalidParams(`parent: block ${hash} is unknown`)
+    return block
+  }
+}
