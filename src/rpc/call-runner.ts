@@ -10,8 +10,8 @@ import type { CallListeners } from './call-listeners.ts'
 import type { Route } from './cluster-routes.ts'
 import { createDeadlines, type DeadlineOf, within } from './deadlines.ts'
 import { positional } from './envelope.ts'
-import { createFilters } from './feeds/filters.ts'
-import { createSubscriptions } from './feeds/subscriptions.ts'
+import { Filters } from './feeds/filters.ts'
+import { Subscriptions } from './feeds/subscriptions.ts'
 import type { Load, Place } from './load.ts'
 import type { AnyMethod, Context } from './method.ts'
 import type { MethodTable } from './method-table.ts'
@@ -74,9 +74,9 @@ export class CallRunner {
     this.#shared = {
       options,
       methods: table.open,
-      filters: createFilters({ node, options, elapsed, random }),
+      filters: new Filters({ node, options, elapsed, random }),
       logTexts: createLogTexts(),
-      subscriptions: createSubscriptions({ node, options, logger, random }),
+      subscriptions: new Subscriptions({ node, options, logger, random }),
       usage: () => listeners.figures(),
     }
     this.#deadlineOf = createDeadlines(options, parts.methods)

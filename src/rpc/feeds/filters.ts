@@ -5,21 +5,23 @@
 import { prepare } from '../../chain/log-filter.ts'
 import { type Hex, toHex } from '../../encoding/hex.ts'
 import type { CurrentEngine } from '../../engine/engine-holder.ts'
-import type { ChainUpdate, LogView, PoolUpdate } from '../../engine/model.ts'
+import type { LogView } from '../../engine/model.ts'
 import type { RandomBytes } from '../../engine/randomness.ts'
 import { NodeError } from '../../errors.ts'
 import { fixedHeight, toLogQuery } from '../log-range.ts'
 import type { RpcOptions } from '../rpc-options.ts'
 import type { LogFilter } from '../wire/log-filter.ts'
-import { Backlog } from './backlog.ts'
-import { chainSteps, headAfter } from './chain-steps.ts'
-import { type BlockStep, createLogPoll, type LogCursor } from './log-poll.ts'
-import { weightOf } from './weight.ts'
+import type { Backlog } from './backlog.ts'
+import { FilterEvents } from './filter-events.ts'
+import { createLogPoll, type LogCursor, type LogPoll } from './log-poll.ts'
+import { Weights, weightOf } from './weight.ts'
 
 /** Entries of a filter on blocks or transactions that can be read again after a poll. */
 const KEPT_ENTRIES = 1000
 /** Most steps or transactions that are kept for the slowest filter; one further behind expires. */
 const MOST_WAITING = 262_144
+/** Least number of events between two searches for those that all filters have read. */
+const LEAST_HIGH_WATER = 1024
 /** Least time between two searches for idle filters, milliseconds. */
 const SWEEP_MS = 60_000
 /** Attempts to read the past of a filter while the chain is reorganised. */
@@ -30,26 +32,14 @@ const HASH_BYTES = 69
 /** Result of a poll. */
 export type Entries = readonly Hex[] | readonly LogView[]
 
-/** The filters of a node. One belongs to the owner of the session that made it; to others it does not exist. */
-export interface Filters {
-  /** Each gives the new filter's id. They throw `too-many`, and what a query for the filter's past throws. */
-  onLogs(filter: LogFilter, owner: string): Promise<Hex>
-  onBlocks(owner: string): Hex
-  onTransactions(owner: string): Hex
-  /**
-   * The entries since the last call, in order; what does not fit a reply, or takes long, is returned by the next call.
-   * `timeLimitMs` is that of the call; 0 is none. Throws `filter-not-found`.
-   */
-  changes(id: string, owner: string, timeLimitMs: number): Promise<Entries>
-  /** All that a log filter matches now; of the others the entries still at hand. Throws as `changes` and as a query. */
-  all(id: string, owner: string): Promise<Entries>
-  /** False when there is none. */
-  remove(id: string, owner: string): boolean
+interface LogSource extends LogCursor {
+  readonly kind: 'logs'
 }
 
-/** The hash of a block that joined the chain. */
-function joined(step: BlockStep | undefined): Hex | undefined {
-  return step?.removed ? undefined : step?.hash
+interface HashSource {
+  readonly kind: 'blocks' | 'transactions'
+  /** What was returned last, `KEPT_ENTRIES` at most. */
+  read: readonly Hex[]
 }
 
 interface Filter {
@@ -62,9 +52,7 @@ interface Filter {
   cursor: number
   /** The head when it began, until the first change of the chain was received. */
   from?: Hex | undefined
-  readonly of:
-    | (LogCursor & { readonly kind: 'logs' })
-    | { readonly kind: 'blocks' | 'transactions'; read: readonly Hex[] }
+  readonly of: LogSource | HashSource
 }
 
 interface Parts {
@@ -86,141 +74,180 @@ function uuidOf(bytes: Uint8Array): string {
   return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-4${digits.slice(13, 16)}-${variant}${digits.slice(17, 20)}-${digits.slice(20)}`
 }
 
-/** Makes the filters of a node. While there are none, no event is subscribed and nothing is kept. */
-export function createFilters({ node, options, elapsed, random }: Parts): Filters {
-  const filters = new Map<string, Filter>()
-  /** Total weight of an owner's filters. */
-  const weights = new Map<string, number>()
-  let steps = new Backlog<BlockStep>()
-  let transactions = new Backlog<Hex>()
-  const { hideRemasc } = options
-  const pollLogs = createLogPoll({ node, elapsed, steps: () => steps, hideRemasc })
-  let unsubscribe: (() => void) | undefined
-  let swept = 0
-  let highWaterMark = 1024
+/**
+ * The filters of a node. One belongs to the owner of the session that made it; to others it does not exist. While there
+ * are none, no event is subscribed and nothing is kept.
+ */
+export class Filters {
+  readonly #parts: Parts
+  readonly #events: FilterEvents
+  readonly #pollLogs: LogPoll
+  readonly #filters = new Map<string, Filter>()
+  readonly #weights = new Weights<string>()
+  /** When idle filters were searched for last. */
+  #swept = 0
+  /** With so many events, those that all filters have read are dropped. */
+  #highWaterMark = LEAST_HIGH_WATER
 
-  function listen(): void {
-    if (unsubscribe !== undefined) return
-    const { events } = node
-    const stops = [events.on('chain', onChain), events.on('pool', onPool), events.on('replaced', onReplaced)]
-    unsubscribe = () => {
-      for (const stop of stops) stop()
-      unsubscribe = undefined
-      steps = new Backlog<BlockStep>()
-      transactions = new Backlog<Hex>()
+  constructor(parts: Parts) {
+    const { node, options, elapsed } = parts
+    this.#parts = parts
+    this.#events = new FilterEvents(node, {
+      recorded: () => this.#tidy(),
+      replaced: () => this.#restart(),
+    })
+    const steps = () => this.#events.steps
+    this.#pollLogs = createLogPoll({ node, elapsed, steps, hideRemasc: options.hideRemasc })
+  }
+
+  /** Makes a filter on logs and returns its id. Throws `too-many`, and what a query for its past throws. */
+  async onLogs(filter: LogFilter, owner: string): Promise<Hex> {
+    const of: LogSource = { kind: 'logs', filter, waiting: [] }
+    const { id, made } = this.#add(owner, of)
+    try {
+      // One that begins at the head starts empty.
+      const hasPast = filter.blockHash !== undefined || fixedHeight(filter.fromBlock) !== undefined
+      if (hasPast) of.waiting = await this.#readPast(made, filter)
+      this.#requireCapacity(made)
+      this.#reweigh(id)
+      prepare(filter.addresses, filter.topics)
+    } catch (error) {
+      this.#forget(id)
+      throw error
     }
+    return id
   }
 
-  function onChain(update: ChainUpdate): void {
-    const head = headAfter(update)
-    if (head === undefined) return
-    for (const { block, removed } of chainSteps(update)) {
-      const { number, logsBloom } = block.block.header
-      steps.push({ hash: block.hash, number, logsBloom, removed, head, ...(removed && { block }) })
+  /** Makes a filter on the hashes of blocks or transactions and returns its id. Throws `too-many`. */
+  onHashes(kind: HashSource['kind'], owner: string): Hex {
+    return this.#add(owner, { kind, read: [] }).id
+  }
+
+  /**
+   * The entries since the last call, in order; what does not fit a reply, or takes long, is returned by the next call.
+   * `timeLimitMs` is that of the call; 0 is none. Throws `filter-not-found`.
+   */
+  async changes(id: string, owner: string, timeLimitMs: number): Promise<Entries> {
+    const filter = this.#find(id, owner)
+    const { of } = filter
+    if (of.kind === 'logs') {
+      return this.#logChanges(filter, of, timeLimitMs).finally(() => this.#reweigh(id))
     }
-    tidy()
+    const { hashes, end } = this.#hashesSince(filter, of.kind)
+    filter.cursor = end
+    of.read = [...of.read, ...hashes].slice(-KEPT_ENTRIES)
+    return hashes
   }
 
-  function onPool({ added }: PoolUpdate): void {
-    for (const { hash } of added) transactions.push(hash)
-    tidy()
+  /** All that a log filter matches now; of the others the entries still at hand. Throws as `changes` and as a query. */
+  async all(id: string, owner: string): Promise<Entries> {
+    const filter = this.#find(id, owner)
+    const { of } = filter
+    if (of.kind !== 'logs') return [...of.read, ...this.#hashesSince(filter, of.kind).hashes]
+    return this.#query(of.filter)
   }
 
-  /** All filters go on with the new chain, from its head; what they have not returned of the old one is dropped. */
-  function onReplaced(): void {
-    steps = new Backlog<BlockStep>()
-    transactions = new Backlog<Hex>()
-    for (const filter of filters.values()) {
+  /** Removes a filter; false when there is none. */
+  remove(id: string, owner: string): boolean {
+    const filter = this.#filters.get(id)
+    if (filter?.owner !== owner) return false
+    const wasGone = this.#isGone(filter)
+    this.#forget(id)
+    return !wasGone
+  }
+
+  /** Moves all filters to the head of a new chain; what they have not returned of the old one is dropped. */
+  #restart(): void {
+    for (const filter of this.#filters.values()) {
       if (filter.of.kind === 'logs') filter.of.waiting = []
       else filter.of.read = []
-      begin(filter)
+      this.#begin(filter)
     }
   }
 
-  function backlogOf({ of }: Filter): Pick<Backlog<unknown>, 'start' | 'end'> {
-    return of.kind === 'transactions' ? transactions : steps
+  #backlogOf({ of }: Filter): Pick<Backlog<unknown>, 'start' | 'end' | 'dropBefore'> {
+    return of.kind === 'transactions' ? this.#events.transactions : this.#events.steps
   }
 
   /** Drops expired filters, and what all others have read. */
-  function tidy(): void {
-    if (elapsed() - swept >= SWEEP_MS) sweep()
-    if (steps.end - steps.start + transactions.end - transactions.start < highWaterMark) return
+  #tidy(): void {
+    if (this.#parts.elapsed() - this.#swept >= SWEEP_MS) this.#sweep()
+    if (this.#events.size < this.#highWaterMark) return
     const oldest = new Map<Pick<Backlog<unknown>, 'end'>, number>()
-    for (const filter of filters.values()) {
-      const backlog = backlogOf(filter)
+    for (const filter of this.#filters.values()) {
+      const backlog = this.#backlogOf(filter)
       oldest.set(backlog, Math.min(filter.cursor, oldest.get(backlog) ?? backlog.end))
     }
-    for (const backlog of [steps, transactions]) {
+    for (const backlog of [this.#events.steps, this.#events.transactions]) {
       backlog.dropBefore(Math.max(oldest.get(backlog) ?? backlog.end, backlog.end - MOST_WAITING))
     }
     // The next time after as many events as there are filters to go through.
-    const waiting = steps.end - steps.start + transactions.end - transactions.start
-    highWaterMark = 2 * waiting + Math.max(1024, filters.size)
+    this.#highWaterMark = 2 * this.#events.size + Math.max(LEAST_HIGH_WATER, this.#filters.size)
   }
 
-  function isGone(filter: Filter): boolean {
+  #isGone(filter: Filter): boolean {
+    const { options, elapsed } = this.#parts
     const isIdle = options.filterTimeoutMs > 0 && elapsed() - filter.used > options.filterTimeoutMs
-    return isIdle || filter.cursor < backlogOf(filter).start
+    return isIdle || filter.cursor < this.#backlogOf(filter).start
   }
 
-  function sweep(): void {
-    swept = elapsed()
-    for (const [id, filter] of filters) if (isGone(filter)) forget(id)
+  #sweep(): void {
+    this.#swept = this.#parts.elapsed()
+    for (const [id, filter] of this.#filters) if (this.#isGone(filter)) this.#forget(id)
   }
 
   /** Counts what a filter weighs now for its owner. */
-  function hold(filter: Filter, weight: number): void {
-    const total = (weights.get(filter.owner) ?? 0) + weight - filter.weight
+  #hold(filter: Filter, weight: number): void {
+    this.#weights.add(filter.owner, weight - filter.weight)
     filter.weight = weight
-    if (total === 0) weights.delete(filter.owner)
-    else weights.set(filter.owner, total)
   }
 
-  function forget(id: string): void {
-    const filter = filters.get(id)
+  #forget(id: string): void {
+    const filter = this.#filters.get(id)
     if (filter === undefined) return
-    hold(filter, 0)
-    filters.delete(id)
-    if (filters.size === 0) unsubscribe?.()
+    this.#hold(filter, 0)
+    this.#filters.delete(id)
+    if (this.#filters.size === 0) this.#events.stop()
   }
 
   /** After a poll, which changes how many logs wait. */
-  function reweigh(id: string): void {
-    const filter = filters.get(id)
-    if (filter !== undefined) hold(filter, weigh(filter))
+  #reweigh(id: string): void {
+    const filter = this.#filters.get(id)
+    if (filter !== undefined) this.#hold(filter, weigh(filter))
   }
 
-  function add(owner: string, of: Filter['of']): { id: Hex; filter: Filter } {
-    const filter: Filter = { owner, used: elapsed(), weight: 0, cursor: 0, of }
-    requireCapacity(filter)
-    listen()
-    const id = toHex(new TextEncoder().encode(uuidOf(random('filter', 16))))
-    begin(filter)
-    filters.set(id, filter)
-    hold(filter, weigh(filter))
-    return { id, filter }
+  #add(owner: string, of: Filter['of']): { readonly id: Hex; readonly made: Filter } {
+    const made: Filter = { owner, used: this.#parts.elapsed(), weight: 0, cursor: 0, of }
+    this.#requireCapacity(made)
+    this.#events.listen()
+    const id = toHex(new TextEncoder().encode(uuidOf(this.#parts.random('filter', 16))))
+    this.#begin(made)
+    this.#filters.set(id, made)
+    this.#hold(made, weigh(made))
+    return { id, made }
   }
 
   /** Throws `too-many` when the owner's filters, with this one, are more than there may be. */
-  function requireCapacity(added: Filter): void {
-    const { maxFilters } = options
+  #requireCapacity(added: Filter): void {
+    const { maxFilters } = this.#parts.options
     if (maxFilters === 0) return
-    const isFull = () => (weights.get(added.owner) ?? 0) - added.weight + weigh(added) > maxFilters
+    const isFull = () => this.#weights.of(added.owner) - added.weight + weigh(added) > maxFilters
     if (!isFull()) return
-    sweep()
+    this.#sweep()
     if (!isFull()) return
     const hint = weigh(added) > 1 ? '; large ones count as several' : ''
     throw new NodeError('too-many', `no more than ${maxFilters} filters can be open at once${hint}`)
   }
 
   /** Events from here on belong to the filter. */
-  function begin(filter: Filter): void {
-    filter.cursor = backlogOf(filter).end
-    filter.from = node.engine.queries.head().hash
+  #begin(filter: Filter): void {
+    filter.cursor = this.#backlogOf(filter).end
+    filter.from = this.#parts.node.engine.queries.head().hash
   }
 
   /** Skips a change of the chain that had happened when the filter began, but was not yet reported. */
-  function passBegun(filter: Filter): void {
+  #skipBegun(filter: Filter): void {
+    const { steps } = this.#events
     const { head } = steps.at(filter.cursor) ?? {}
     if (head === undefined) return
     if (head === filter.from) while (steps.at(filter.cursor)?.head === head) filter.cursor++
@@ -228,100 +255,61 @@ export function createFilters({ node, options, elapsed, random }: Parts): Filter
   }
 
   /** The filter of this id, polled now. Throws `filter-not-found`. */
-  function find(id: string, owner: string): Filter {
-    const filter = filters.get(id)
+  #find(id: string, owner: string): Filter {
+    const filter = this.#filters.get(id)
     if (filter?.owner === owner) {
-      if (!isGone(filter)) {
-        filter.used = elapsed()
-        if (filter.of.kind !== 'transactions') passBegun(filter)
+      if (!this.#isGone(filter)) {
+        filter.used = this.#parts.elapsed()
+        if (filter.of.kind !== 'transactions') this.#skipBegun(filter)
         return filter
       }
-      forget(id)
+      this.#forget(id)
     }
     throw new NodeError('filter-not-found', 'filter not found')
   }
 
   /** What a filter from an earlier block matches already; its cursor is set to where that ends. */
-  async function readPast(filter: Filter, wanted: LogFilter): Promise<readonly LogView[]> {
+  async #readPast(filter: Filter, wanted: LogFilter): Promise<readonly LogView[]> {
     for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
-      begin(filter)
-      const backlog = steps
-      const { queries } = node.engine
-      const query = toLogQuery(wanted, queries, options)
-      const past = query === undefined ? [] : await queries.logs(query)
-      if (steps === backlog && !steps.since(filter.cursor).some(({ removed }) => removed)) return past
+      this.#begin(filter)
+      const { steps } = this.#events
+      const past = await this.#query(wanted)
+      const isSameChain = this.#events.steps === steps
+      if (isSameChain && !steps.since(filter.cursor).some(({ removed }) => removed)) return past
     }
     throw new NodeError('limit-exceeded', 'the chain is reorganised faster than its logs can be read')
   }
 
+  /** What the chain has of these logs now. */
+  async #query(wanted: LogFilter): Promise<readonly LogView[]> {
+    const { queries } = this.#parts.node.engine
+    const query = toLogQuery(wanted, queries, this.#parts.options)
+    return query === undefined ? [] : queries.logs(query)
+  }
+
   /** Approximate bytes of the reply to a poll: the next one returns what does not fit. */
-  function replyBytes(): number {
-    return options.maxResponseBytes > 0 ? options.maxResponseBytes * 0.9 : Number.POSITIVE_INFINITY
+  #replyBytes(): number {
+    const { maxResponseBytes } = this.#parts.options
+    return maxResponseBytes > 0 ? maxResponseBytes * 0.9 : Number.POSITIVE_INFINITY
   }
 
-  function logChanges(
-    filter: Filter,
-    of: Filter['of'] & { kind: 'logs' },
-    timeLimitMs: number,
-  ): Promise<LogView[]> {
+  #logChanges(filter: Filter, of: LogSource, timeLimitMs: number): Promise<LogView[]> {
     // Entries are returned once: half of the time limit is left for the reply, or they would be lost.
-    const until = timeLimitMs === 0 ? Number.POSITIVE_INFINITY : elapsed() + timeLimitMs / 2
-    return pollLogs(filter, of, { bytes: replyBytes(), until })
+    const until = timeLimitMs === 0 ? Number.POSITIVE_INFINITY : this.#parts.elapsed() + timeLimitMs / 2
+    return this.#pollLogs(filter, of, { bytes: this.#replyBytes(), until })
   }
 
-  return {
-    async onLogs(filter, owner) {
-      const of = { kind: 'logs' as const, filter, waiting: [] as readonly LogView[] }
-      const { id, filter: made } = add(owner, of)
-      try {
-        // One that begins at the head starts empty.
-        const hasPast = filter.blockHash !== undefined || fixedHeight(filter.fromBlock) !== undefined
-        if (hasPast) of.waiting = await readPast(made, filter)
-        requireCapacity(made)
-        reweigh(id)
-        prepare(filter.addresses, filter.topics)
-      } catch (error) {
-        forget(id)
-        throw error
-      }
-      return id
-    },
-    onBlocks: (owner) => add(owner, { kind: 'blocks', read: [] }).id,
-    onTransactions: (owner) => add(owner, { kind: 'transactions', read: [] }).id,
-    async changes(id, owner, timeLimitMs) {
-      const filter = find(id, owner)
-      const { of } = filter
-      if (of.kind === 'logs') return logChanges(filter, of, timeLimitMs).finally(() => reweigh(id))
-      const fresh = hashesSince(filter, of.kind)
-      filter.cursor = fresh.end
-      of.read = [...of.read, ...fresh.hashes].slice(-KEPT_ENTRIES)
-      return fresh.hashes
-    },
-    async all(id, owner) {
-      const filter = find(id, owner)
-      const { of } = filter
-      if (of.kind !== 'logs') return [...of.read, ...hashesSince(filter, of.kind).hashes]
-      const { queries } = node.engine
-      const query = toLogQuery(of.filter, queries, options)
-      return query === undefined ? [] : queries.logs(query)
-    },
-    remove(id, owner) {
-      const filter = filters.get(id)
-      if (filter?.owner !== owner) return false
-      const wasGone = isGone(filter)
-      forget(id)
-      return !wasGone
-    },
-  }
-
-  /** The first of what came since the last poll, as many as a reply holds, and where the next poll begins. */
-  function hashesSince({ cursor }: Filter, kind: 'blocks' | 'transactions'): { hashes: Hex[]; end: number } {
-    const most = Math.max(1, replyBytes() / HASH_BYTES)
+  /** The first hashes since the last poll, as many as a reply holds, and where the next poll begins. */
+  #hashesSince({ cursor }: Filter, kind: HashSource['kind']): { hashes: Hex[]; end: number } {
+    const { steps, transactions } = this.#events
+    const most = Math.max(1, this.#replyBytes() / HASH_BYTES)
     const { end } = kind === 'transactions' ? transactions : steps
     const hashes: Hex[] = []
     let at = cursor
     for (; at < end && hashes.length < most; at++) {
-      const hash = kind === 'transactions' ? transactions.at(at) : joined(steps.at(at))
+      const step = steps.at(at)
+      const joined = step?.removed ? undefined : step?.hash
+      const hash = kind === 'transactions' ? transactions.at(at) : joined
       if (hash !== undefined) hashes.push(hash)
     }
     return { hashes, end: at }

@@ -54,6 +54,42 @@ interface PollLimits {
 /** Continues from `at.cursor`, which advances with each step that is read. */
 export type LogPoll = (at: { cursor: number }, of: LogCursor, limits: PollLimits) => Promise<LogView[]>
 
+/** Can a block of this step hold logs of the filter, by its height, hash and bloom? */
+function canMatch({ blockHash, fromBlock, toBlock, addresses, topics }: LogFilter, step: BlockStep): boolean {
+  if (blockHash !== undefined && step.hash !== blockHash) return false
+  const from = fixedHeight(fromBlock)
+  const to = from === undefined ? undefined : fixedHeight(toBlock)
+  if (step.number < (from ?? 0) || step.number > (to ?? step.number)) return false
+  return bloomMightMatch(step.logsBloom, addresses, topics)
+}
+
+/** The logs of one poll. */
+class Reply {
+  readonly found: LogView[] = []
+  readonly #limit: number
+  #bytes = 0
+
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  get isFull(): boolean {
+    return this.#bytes >= this.#limit
+  }
+
+  /** Takes as many of the waiting logs as fit, and at least one. */
+  take(of: LogCursor): void {
+    let taken = 0
+    for (const view of of.waiting) {
+      this.#bytes += LOG_BYTES + 2 * view.log.data.length
+      if (this.#bytes > this.#limit && this.found.length > 0) break
+      this.found.push(view)
+      taken++
+    }
+    of.waiting = of.waiting.slice(taken)
+  }
+}
+
 /** Makes the polls of one node's filters. */
 export function createLogPoll({ node, elapsed, steps, hideRemasc }: Parts): LogPoll {
   /** A block that joined the chain; one that is no longer in the store has left the chain since. */
@@ -69,46 +105,26 @@ export function createLogPoll({ node, elapsed, steps, hideRemasc }: Parts): LogP
   }
 
   return async (at, of, limits) => {
-    const found: LogView[] = []
-    let bytes = 0
-    /** Takes what fits, and at least one log. */
-    const takeWaiting = () => {
-      let taken = 0
-      for (const view of of.waiting) {
-        bytes += LOG_BYTES + 2 * view.log.data.length
-        if (bytes > limits.bytes && found.length > 0) break
-        found.push(view)
-        taken++
-      }
-      of.waiting = of.waiting.slice(taken)
-    }
-    takeWaiting()
-    const { blockHash, fromBlock, toBlock, addresses, topics } = of.filter
-    const from = fixedHeight(fromBlock)
-    const to = from === undefined ? undefined : fixedHeight(toBlock)
+    const reply = new Reply(limits.bytes)
+    reply.take(of)
     const backlog = steps()
     const { end } = backlog
     const { engine } = node
     const yieldIfDue = createEventLoopYield('query')
-    while (at.cursor < end && of.waiting.length === 0 && bytes < limits.bytes) {
+    while (at.cursor < end && of.waiting.length === 0 && !reply.isFull) {
       const step = steps().at(at.cursor++)
-      if (step === undefined || (blockHash !== undefined && step.hash !== blockHash)) continue
-      if (step.number < (from ?? 0) || step.number > (to ?? step.number)) continue
-      if (!bloomMightMatch(step.logsBloom, addresses, topics)) continue
+      if (step === undefined || !canMatch(of.filter, step)) continue
       const pause = yieldIfDue()
       if (pause !== undefined) await pause
       const executed = step.block ?? (await blockOf(engine, step.hash, at.cursor))
       const logs = matchingLogs(executed, { ...of.filter, hideRemasc }, step.removed)
       // A reset has put another chain in place, or the filter was removed: this poll ends with what it has read.
-      if (steps() !== backlog) {
-        found.push(...logs)
-        break
-      }
+      if (steps() !== backlog) return [...reply.found, ...logs]
       // Another poll of the same filter may have left some meanwhile.
       of.waiting = [...of.waiting, ...logs]
-      takeWaiting()
+      reply.take(of)
       if (elapsed() >= limits.until) break
     }
-    return found
+    return reply.found
   }
 }

@@ -17,17 +17,8 @@ import type { Session } from '../session.ts'
 import { toRpcHeader } from '../wire/header.ts'
 import { toRpcLog } from '../wire/log.ts'
 import { type SubscriptionKind, toRpcChainUpdate, toRpcConsole } from '../wire/subscription.ts'
-import { weightOf } from './weight.ts'
-
-/** The subscriptions of a node. One ends with its session. */
-export interface Subscriptions {
-  /**
-   * Begins one; `criteria` count for logs. Throws `method-not-found` when the session cannot be notified, and `too-many`.
-   */
-  add(kind: SubscriptionKind, criteria: LogCriteria, session: Session): Hex
-  /** Ends one of this session; false when it has none of this id. Throws `method-not-found` as `add`. */
-  remove(id: Hex, session: Session): boolean
-}
+import { SubscriptionGroups } from './subscription-groups.ts'
+import { Weights, weightOf } from './weight.ts'
 
 interface Parts {
   readonly node: Pick<CurrentEngine, 'events'>
@@ -36,180 +27,138 @@ interface Parts {
   readonly random: RandomBytes
 }
 
-/** Subscribers to the same events: these are searched once, and serialised once. */
-interface Group {
-  readonly kind: SubscriptionKind
-  readonly criteria: LogCriteria
-  readonly members: Map<Hex, Session>
+/** A subscription of a session. */
+interface Held {
+  /** The name of its group. */
+  readonly group: string
+  readonly weight: number
 }
 
 const hasLogs = ({ receipts }: ExecutedBlock): boolean => receipts.some(({ logs }) => logs.length > 0)
 
-/** Makes the subscriptions of a node. While there are none, no event is subscribed. */
-export function createSubscriptions({
-  node: { events },
-  options: { maxSubscriptions, hideRemasc },
-  logger,
-  random,
-}: Parts): Subscriptions {
-  const groups = new Map<string, Group>()
-  /** The same by kind: an event goes through those that are notified of it, and no others. */
-  const byKind = new Map<SubscriptionKind, Set<Group>>()
-  /** The subscriptions of each session, with the names of their groups. */
-  const bySession = new Map<Session, Map<Hex, { readonly name: string; readonly weight: number }>>()
-  /** Total weight of a caller's subscriptions. */
-  const weights = new Map<string | Session, number>()
-  let unsubscribe: (() => void) | undefined
+/** All sockets of a key are one caller; without keys each socket is one. */
+const callerOf = (session: Session): string | Session => session.owner || session
 
-  /** All sockets of a key are one caller; without keys each socket is one. */
-  const callerOf = (session: Session): string | Session => session.owner || session
+/** Simulations of the holder of one key are not for the others. */
+const hasNoKey = ({ owner }: Session): boolean => owner === ''
 
-  function listen(): void {
-    if (unsubscribe !== undefined) return
+/** The subscriptions of a node. One ends with its session. While there are none, no event is subscribed. */
+export class Subscriptions {
+  readonly #parts: Parts
+  readonly #groups: SubscriptionGroups
+  /** The subscriptions of each session. */
+  readonly #bySession = new Map<Session, Map<Hex, Held>>()
+  readonly #weights = new Weights<string | Session>()
+  #unsubscribe: (() => void) | undefined
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+    this.#groups = new SubscriptionGroups(parts.logger)
+  }
+
+  /** Begins one and returns its id; `criteria` count for logs. Throws `too-many`. */
+  add(kind: SubscriptionKind, criteria: LogCriteria, session: Session): Hex {
+    const weight = kind === 'logs' ? weightOf(criteria) : 1
+    this.#requireCapacity(session, weight)
+    if (kind === 'logs') prepare(criteria.addresses, criteria.topics)
+    const id = toHex(this.#parts.random('subscription', 16))
+    const group = this.#groups.join(kind, criteria, id, session)
+    const known = this.#bySession.get(session)
+    const mine = known ?? new Map<Hex, Held>()
+    mine.set(id, { group, weight })
+    this.#weights.add(callerOf(session), weight)
+    this.#bySession.set(session, mine)
+    this.#listen()
+    // A session that is closed already runs the listener at once: the subscription has to be registered before.
+    if (known === undefined) session.onClose?.(() => this.#endAll(session))
+    return id
+  }
+
+  /** Ends one of this session; false when it has none of this id. */
+  remove(id: Hex, session: Session): boolean {
+    const mine = this.#bySession.get(session)
+    const ended = mine?.get(id)
+    if (mine === undefined || ended === undefined) return false
+    mine.delete(id)
+    this.#weights.add(callerOf(session), -ended.weight)
+    this.#groups.leave(ended.group, id)
+    if (this.#groups.isEmpty) {
+      this.#unsubscribe?.()
+      this.#unsubscribe = undefined
+    }
+    return true
+  }
+
+  #endAll(session: Session): void {
+    for (const id of [...(this.#bySession.get(session)?.keys() ?? [])]) this.remove(id, session)
+    this.#bySession.delete(session)
+  }
+
+  /** Throws `too-many` when the caller's subscriptions, with one of this weight, are more than there may be. */
+  #requireCapacity(session: Session, weight: number): void {
+    const { maxSubscriptions } = this.#parts.options
+    if (maxSubscriptions === 0 || this.#weights.of(callerOf(session)) + weight <= maxSubscriptions) return
+    const hint = weight > 1 ? '; large ones count as several' : ''
+    throw new NodeError(
+      'too-many',
+      `no more than ${maxSubscriptions} subscriptions can be open at once${hint}`,
+    )
+  }
+
+  #listen(): void {
+    if (this.#unsubscribe !== undefined) return
+    const { events } = this.#parts.node
     const stops = [
-      events.on('chain', onChain),
-      events.on('pool', onPool),
-      events.on('console', onConsole),
-      events.on('failedCall', onFailedCall),
+      events.on('chain', (update) => this.#onChain(update)),
+      events.on('pool', (update) => this.#onPool(update)),
+      events.on('console', (output) => this.#onConsole(output)),
+      events.on('failedCall', (call) => this.#onFailedCall(call)),
     ]
-    unsubscribe = () => {
+    this.#unsubscribe = () => {
       for (const stop of stops) stop()
-      unsubscribe = undefined
     }
   }
 
-  function of(kind: SubscriptionKind): readonly Group[] {
-    return [...(byKind.get(kind) ?? [])]
-  }
-
-  function enter(name: string, group: Group): void {
-    groups.set(name, group)
-    const same = byKind.get(group.kind) ?? new Set<Group>()
-    byKind.set(group.kind, same.add(group))
-  }
-
-  function forget(name: string, group: Group): void {
-    groups.delete(name)
-    byKind.get(group.kind)?.delete(group)
-  }
-
-  function notify({ members }: Group, event: FeedEvent, may?: (session: Session) => boolean): void {
-    for (const [subscription, session] of members) {
-      if (may?.(session) === false) continue
-      try {
-        session.notify?.({ method: 'eth_subscription', subscription, event })
-      } catch (error) {
-        logger.error('a subscriber failed', { error, session: session.label })
-      }
+  /** The change as a whole, logs of removed blocks, then new headers, then their logs, each in ascending order. */
+  #onChain(update: ChainUpdate): void {
+    const { removed, added, notes = [] } = update
+    this.#groups.notify('chain', new FeedEvent(() => toRpcChainUpdate(update)))
+    for (const [hash, { console, failure }] of notes) {
+      const shown = { ...(console && { console }), failure: failure?.reason }
+      this.#groups.notify('console', new FeedEvent(() => toRpcConsole(hash, shown)))
     }
+    const withLogs = [...removed, ...added].some(hasLogs)
+    if (withLogs) for (const block of [...removed].reverse()) this.#notifyLogs(block, true)
+    for (const block of added) this.#groups.notify('newHeads', new FeedEvent(() => toRpcHeader(block)))
+    if (withLogs) for (const block of added) this.#notifyLogs(block, false)
   }
 
-  function notifyLogs(listeners: readonly Group[], block: ExecutedBlock, removed: boolean): void {
+  #notifyLogs(block: ExecutedBlock, removed: boolean): void {
+    const { hideRemasc } = this.#parts.options
     const events = new Map<number, FeedEvent>()
-    for (const group of listeners) {
+    for (const group of this.#groups.of('logs')) {
       const { addresses, topics } = group.criteria
       if (!bloomMightMatch(block.block.header.logsBloom, addresses, topics)) continue
       for (const view of matchingLogs(block, { ...group.criteria, hideRemasc }, removed)) {
         const event = events.get(view.logIndex) ?? new FeedEvent(() => toRpcLog(view))
         events.set(view.logIndex, event)
-        notify(group, event)
+        this.#groups.notifyMembers(group, event)
       }
     }
   }
 
-  /** The change as a whole, logs of removed blocks, then new headers, then their logs, each in ascending order. */
-  function onChain(update: ChainUpdate): void {
-    const { removed, added } = update
-    for (const group of of('chain')) notify(group, new FeedEvent(() => toRpcChainUpdate(update)))
-    for (const group of of('console')) {
-      for (const [hash, { console, failure }] of update.notes ?? []) {
-        const notes = { ...(console && { console }), failure: failure?.reason }
-        notify(group, new FeedEvent(() => toRpcConsole(hash, notes)))
-      }
-    }
-    const logs = [...removed, ...added].some(hasLogs) ? of('logs') : []
-    for (const block of [...removed].reverse()) notifyLogs(logs, block, true)
-    for (const group of of('newHeads')) {
-      for (const block of added) notify(group, new FeedEvent(() => toRpcHeader(block)))
-    }
-    for (const block of added) notifyLogs(logs, block, false)
-  }
-
-  /** Simulations of the holder of one key are not for the others. */
-  const isLocal = ({ owner }: Session): boolean => owner === ''
-
-  function onConsole({ texts, transaction }: ConsoleOutput): void {
+  #onConsole({ texts, transaction }: ConsoleOutput): void {
     // Those of a transaction come with the change of the chain.
     if (transaction !== undefined) return
-    for (const group of of('console')) {
-      notify(group, new FeedEvent(() => toRpcConsole(null, { console: texts })), isLocal)
-    }
+    this.#groups.notify('console', new FeedEvent(() => toRpcConsole(null, { console: texts })), hasNoKey)
   }
 
-  function onFailedCall({ error }: FailedCall): void {
-    for (const group of of('console')) {
-      notify(group, new FeedEvent(() => toRpcConsole(null, { failure: error.message })), isLocal)
-    }
+  #onFailedCall({ error }: FailedCall): void {
+    const event = new FeedEvent(() => toRpcConsole(null, { failure: error.message }))
+    this.#groups.notify('console', event, hasNoKey)
   }
 
-  function onPool({ added }: PoolUpdate): void {
-    for (const group of of('newPendingTransactions')) {
-      for (const { hash } of added) notify(group, new FeedEvent(() => hash))
-    }
-  }
-
-  function end(session: Session, id: Hex): boolean {
-    const mine = bySession.get(session)
-    const ended = mine?.get(id)
-    if (mine === undefined || ended === undefined) return false
-    const { name, weight } = ended
-    mine.delete(id)
-    const caller = callerOf(session)
-    const left = (weights.get(caller) ?? weight) - weight
-    if (left > 0) weights.set(caller, left)
-    else weights.delete(caller)
-    const group = groups.get(name)
-    group?.members.delete(id)
-    if (group?.members.size === 0) forget(name, group)
-    if (groups.size === 0) unsubscribe?.()
-    return true
-  }
-
-  return {
-    add(kind, criteria, session) {
-      const known = bySession.get(session)
-      const mine = known ?? new Map<Hex, { readonly name: string; readonly weight: number }>()
-      const weight = kind === 'logs' ? weightOf(criteria) : 1
-      const caller = callerOf(session)
-      const total = (weights.get(caller) ?? 0) + weight
-      if (maxSubscriptions > 0 && total > maxSubscriptions) {
-        const hint = weight > 1 ? '; large ones count as several' : ''
-        throw new NodeError(
-          'too-many',
-          `no more than ${maxSubscriptions} subscriptions can be open at once${hint}`,
-        )
-      }
-      if (kind === 'logs') prepare(criteria.addresses, criteria.topics)
-      const id = toHex(random('subscription', 16))
-      const name = kind === 'logs' ? JSON.stringify(criteria) : kind
-      const group = groups.get(name) ?? { kind, criteria, members: new Map<Hex, Session>() }
-      enter(name, group)
-      group.members.set(id, session)
-      mine.set(id, { name, weight })
-      weights.set(caller, total)
-      bySession.set(session, mine)
-      listen()
-      // A session that is closed already runs the listener at once: the subscription has to be registered before.
-      if (known === undefined) {
-        session.onClose?.(() => {
-          for (const each of [...mine.keys()]) end(session, each)
-          bySession.delete(session)
-        })
-      }
-      return id
-    },
-    remove(id, session) {
-      return end(session, id)
-    },
+  #onPool({ added }: PoolUpdate): void {
+    for (const { hash } of added) this.#groups.notify('newPendingTransactions', new FeedEvent(() => hash))
   }
 }

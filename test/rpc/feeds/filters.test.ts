@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import type { LogView } from '../../../src/engine/model.ts'
 import { createRandomness } from '../../../src/engine/randomness.ts'
 import { createNode, type Node } from '../../../src/node/node.ts'
-import { createFilters } from '../../../src/rpc/feeds/filters.ts'
+import { Filters } from '../../../src/rpc/feeds/filters.ts'
 import { type Call, deployNotes } from '../../support/noting-chain.ts'
 import { held, OPTIONS } from '../../support/rpc.ts'
 
@@ -20,7 +20,7 @@ describe('a poll for logs', () => {
     // Each look at the clock finds it an hour later.
     let hours = 0
     const elapsed = () => ++hours * 3_600_000
-    const filters = createFilters({
+    const filters = new Filters({
       node: held(engine),
       options: { ...OPTIONS, filterTimeoutMs: 0 },
       elapsed,
@@ -42,7 +42,7 @@ describe('a poll for logs', () => {
     node = await createNode()
     const { request, engine } = node
     const { address, note } = await deployNotes((method, ...params) => request({ method, params }))
-    const filters = createFilters({ node: held(engine), options: OPTIONS, elapsed: () => 0, random })
+    const filters = new Filters({ node: held(engine), options: OPTIONS, elapsed: () => 0, random })
     const id = await filters.onLogs({ addresses: [address], topics: [] }, '')
     for (let i = 0; i < 5; i++) await note(i)
     expect(await filters.changes(id, '', 1000)).toHaveLength(5)

@@ -69,7 +69,7 @@ export const eth_newBlockFilter = method({
       varies: true,
     },
   ],
-  run: (_, { filters, session }) => filters.onBlocks(session.owner),
+  run: (_, { filters, session }) => filters.onHashes('blocks', session.owner),
 })
 
 export const eth_newPendingTransactionFilter = method({
@@ -85,7 +85,7 @@ export const eth_newPendingTransactionFilter = method({
       varies: true,
     },
   ],
-  run: (_, { filters, session }) => filters.onTransactions(session.owner),
+  run: (_, { filters, session }) => filters.onHashes('transactions', session.owner),
 })
 
 export const eth_getFilterChanges = method({
