@@ -61,7 +61,7 @@ export interface Member {
   reached(sequence: number, milliseconds: number): Promise<boolean>
   /** Aborts when a node begins another term than the present one: the leader of the present one answers no more. */
   termSignal(): AbortSignal
-  /** Runs a step while no record is written, with the position that the tables are at. */
+  /** Runs a step while no record is written, with the position that the tables are at. Throws `overloaded` on a follower. */
   betweenRecords<T>(step: (position: { sequence: number; term: number }) => Promise<T>): Promise<T>
   /** Lets the running command end, gives up the lease and stops reading. */
   leave(): Promise<void>
@@ -318,7 +318,12 @@ export async function startMember(parts: Parts): Promise<Member> {
     },
     reached: reader.reached,
     termSignal: () => ofTerm.signal,
-    betweenRecords: (step) => records.enqueue(() => step({ sequence: reader.sequence, term })),
+    betweenRecords: (step) =>
+      records.enqueue(async () => {
+        // A follower may have read a part of a record: its tables are not those of the last message.
+        if (!reader.isAtRest) throw tryAgain('This node follows the leader of the cluster')
+        return step({ sequence: reader.sequence, term })
+      }),
     async leave() {
       isLeaving = true
       reader.end()

@@ -25,6 +25,8 @@ export interface Reader {
   /** Sequence of the last message that this node has read or appended: what it answers is no newer. */
   readonly sequence: number
   readonly isReading: boolean
+  /** Has it stopped, so that the tables have every record up to `sequence`, and stay as they are? */
+  readonly isAtRest: boolean
   /** Does what is appended to the log arrive here soon? */
   readonly isLive: boolean
   /** Reads what follows the last record in the tables. Throws when NATS does not answer. */
@@ -62,6 +64,7 @@ export function createReader(parts: Parts): Reader {
   let tail = applied
   let shown = applied
   let reading: Reading | undefined
+  let isAtRest = true
   let isEnded = false
   const waiting = new Set<{ readonly sequence: number; readonly reached: () => void }>()
 
@@ -82,6 +85,7 @@ export function createReader(parts: Parts): Reader {
 
   async function start(): Promise<void> {
     if (isEnded) return
+    isAtRest = false
     tail = applied
     show(applied)
     const started = await log.follow(applied + 1, take)
@@ -96,6 +100,7 @@ export function createReader(parts: Parts): Reader {
     const stopped = reading
     reading = undefined
     await stopped?.stop()
+    isAtRest = true
   }
 
   async function retried(step: () => Promise<void>): Promise<void> {
@@ -147,6 +152,9 @@ export function createReader(parts: Parts): Reader {
     },
     get isReading() {
       return reading !== undefined
+    },
+    get isAtRest() {
+      return isAtRest
     },
     get isLive() {
       return reading?.isLive === true
