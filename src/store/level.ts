@@ -1,28 +1,13 @@
 /** The database on disk: one ordered keyspace in LevelDB, or the same in memory; opens, writes batches, closes. */
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import {
-  type Checkpoint,
-  Checkpoints,
-  headProblem,
-  lackOf,
-  noteDamage,
-  readCheckpoint,
-} from './checkpoint.ts'
+import { type Directory, damages, journalOf, openChecked } from './checked-level.ts'
+import { headProblem, noteDamage, readCheckpoint } from './checkpoint.ts'
 import { DamagedError } from './damage.ts'
 import { diskFiles } from './files.ts'
-import {
-  checkIdentity,
-  IDENTITY_FILE,
-  type Identity,
-  raiseFormat,
-  requireDatabase,
-  requireWholeChain,
-} from './identity.ts'
-import type { Level } from './level-entries.ts'
+import { checkIdentity, type Identity, raiseFormat, requireDatabase, requireWholeChain } from './identity.ts'
 import { isOfLevel, openLevel, rebuildLevel, refusal } from './level-files.ts'
-import { hasSegment } from './log-format.ts'
-import { type LoggedStoreOptions, openLoggedStore, readLog } from './logged-store.ts'
+import { readLog } from './logged-store.ts'
 import { createMemoryStore } from './memory-store.ts'
 import { createReadOnlyStore } from './read-only.ts'
 import { systemTimers } from './timers.ts'
@@ -43,9 +28,6 @@ export interface StoreOptions extends Identity {
   readonly onNotice?: ((sentence: string) => void) | undefined
 }
 
-/** Batches that LevelDB may not have yet. */
-const JOURNAL_FOLDER = 'journal'
-
 /**
  * Opens the database of `dataDir`, or a new one in memory. Throws `database` in a sentence that names the directory
  * when another process holds it, when it is of another format or network, when it is damaged or is no database of ours.
@@ -56,11 +38,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   await checkIdentity(dataDir, options, readCheckpoint(dataDir)?.identity)
   const { level, overlooked } = await openLevel(dataDir, { createIfMissing: true })
   try {
-    // Read again: until the database is open another process may have it.
-    const last = readCheckpoint(dataDir)
-    const identity = { chain, chainId, fork }
-    await refuseDamage(dataDir, identity, level, overlooked, last)
-    return await openBehindLog(level, dataDir, identity, last, { fsync, onNotice: options.onNotice })
+    const directory = directoryOf(dataDir, { chain, chainId, fork })
+    return await openChecked(directory, level, overlooked, { fsync, onNotice: options.onNotice })
   } catch (error) {
     await level.close()
     throw refusal(dataDir, error)
@@ -82,15 +61,8 @@ export async function repairStore(dataDir: string, onNotice: (sentence: string) 
     return open()
   })
   try {
-    const last = readCheckpoint(dataDir)
-    for (const problem of damages(dataDir, identity, level, overlooked, last)) {
-      onNotice(`Lost and accepted: ${problem}.`)
-    }
-    const store = await openBehindLog(level, dataDir, identity, undefined, {
-      fsync: true,
-      repair: true,
-      onNotice,
-    })
+    const directory = directoryOf(dataDir, identity)
+    const store = await openChecked(directory, level, overlooked, { fsync: true, repair: true, onNotice })
     await store.close()
   } catch (error) {
     await level.close()
@@ -98,67 +70,10 @@ export async function repairStore(dataDir: string, onNotice: (sentence: string) 
   }
 }
 
-/** Puts the store over an opened level and its log; with `last` the database has to be what it states, unless the log goes on. */
-async function openBehindLog(
-  level: Level,
-  dataDir: string,
-  identity: Identity,
-  last: Checkpoint | undefined,
-  options: Pick<LoggedStoreOptions, 'fsync' | 'repair' | 'onNotice'>,
-): Promise<Store> {
-  return openLoggedStore(level, {
-    ...options,
-    files: diskFiles,
-    timers: systemTimers,
-    folder: join(dataDir, JOURNAL_FOLDER),
-    place: dataDir,
-    checkpoints: new Checkpoints(dataDir, identity, level, last ?? readCheckpoint(dataDir)),
-    lastHead: last?.head,
-    async beforeNewFile(hasRecords) {
-      const problem = headProblem(level, hasRecords ? undefined : last)
-      if (problem !== undefined) throw new DamagedError(dataDir, problem)
-      await raiseFormat(dataDir)
-    },
-  })
-}
-
-/** Throws `database` where an opened database, whose log is not read yet, lacks what it held. */
-async function refuseDamage(
-  dataDir: string,
-  identity: Identity,
-  level: Level,
-  overlooked: readonly string[],
-  last: Checkpoint | undefined,
-): Promise<void> {
-  const [problem] = damages(dataDir, identity, level, overlooked, last)
-  if (problem === undefined) return
-  // LevelDB does not find it again: it goes on with what it could read.
-  const [fresh] = overlooked
-  if (fresh !== undefined) await noteDamage(dataDir, identity, fresh)
-  throw new DamagedError(dataDir, problem)
-}
-
-/** What is wrong with the files of an opened database, the cause first. */
-function damages(
-  dataDir: string,
-  { chain, chainId }: Identity,
-  level: Level,
-  overlooked: readonly string[],
-  last: Checkpoint | undefined,
-): string[] {
-  const problems = [...overlooked]
-  if (last === undefined) return problems
-  if (last.damage !== undefined) problems.unshift(last.damage)
-  const { identity } = last
-  if (identity !== undefined && (identity.chain !== chain || identity.chainId !== chainId)) {
-    problems.push(`${IDENTITY_FILE} was changed`)
-  }
-  const lack = lackOf(level, last)
-  if (lack !== undefined) problems.push(lack)
-  if (last.log !== undefined && !hasSegment(diskFiles, join(dataDir, JOURNAL_FOLDER), last.log)) {
-    problems.push(`the file ${last.log} of the write-ahead log is missing`)
-  }
-  return problems
+/** What a directory is to the checks of its files. */
+function directoryOf(dataDir: string, identity: Identity): Directory {
+  const raise = () => raiseFormat(dataDir)
+  return { dataDir, identity, files: diskFiles, timers: systemTimers, raiseFormat: raise }
 }
 
 /**
@@ -204,9 +119,9 @@ export async function openStoreForVerification(
   const { level, overlooked } = await openLevel(dataDir, { createIfMissing: false })
   try {
     const last = readCheckpoint(dataDir)
-    const folder = join(dataDir, JOURNAL_FOLDER)
+    const folder = journalOf(dataDir)
     const log = await readLog(level, { files: diskFiles, folder, place: dataDir })
-    const problems = damages(dataDir, identity, level, overlooked, last)
+    const problems = damages(directoryOf(dataDir, identity), level, overlooked, last)
     if (log.damage !== undefined) problems.push(log.damage)
     const head = headProblem(level, log.hasRecords ? undefined : last)
     if (head !== undefined) problems.push(head)

@@ -129,8 +129,10 @@ export class WriteAheadLog {
     this.#paths = [{ number, path, last: Number.POSITIVE_INFINITY }]
   }
 
-  /** Number of the first file that holds records behind a sequence, or will. */
-  firstBehind(flushed: number): number {
+  /** Number of the first file that holds records behind a sequence, or will, once it survives the death of the machine. */
+  async firstBehind(flushed: number): Promise<number> {
+    const { files, folder } = this.#options
+    await files.syncFolder(folder)
     return this.#paths.find(({ last }) => last > flushed)?.number ?? this.#current.number
   }
 

@@ -179,7 +179,7 @@ export class WriteBehind implements Store {
       this.#leaving = NONE
       this.#flushed = position.sequence
       if (this.#log.hasRetired(this.#flushed)) {
-        await this.#checkpoints?.write(this.#log.firstBehind(this.#flushed))
+        await this.#checkpoints?.write(await this.#log.firstBehind(this.#flushed))
         this.#log.drop(this.#flushed)
       }
       if (this.#waiting.size <= MANY_WAITING) return

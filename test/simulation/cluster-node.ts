@@ -142,8 +142,8 @@ export class ClusterNode {
     }
     const fsync = false
     const local = await this.#disk
-      .open(process, { fsync })
-      .catch(() => this.#disk.open(process, { fsync, repair: true }))
+      .openLog(process, { fsync })
+      .catch(() => this.#disk.openLog(process, { fsync, repair: true }))
     const store = createReplicatedStore(local)
     const position = logPosition(local)
     const log = await retried(() => openLog(link, NAMES, { maxBytes: LOG_BYTES, replicas: 1 }))

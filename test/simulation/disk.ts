@@ -1,4 +1,8 @@
 /** The disk of a simulated node, and its database on it: the log over a file system, the tables over a level. */
+import { basename } from 'node:path'
+import { CHAINS } from '../../src/chain/config.ts'
+import { isDraft } from '../../src/store/atomic-file.ts'
+import { journalOf, openChecked } from '../../src/store/checked-level.ts'
 import { openLoggedStore } from '../../src/store/logged-store.ts'
 import { systemTimers } from '../../src/store/timers.ts'
 import type { Store } from '../../src/store/write-behind.ts'
@@ -7,7 +11,10 @@ import { LevelFiles } from './level.ts'
 import type { SimulatedProcess } from './process.ts'
 import type { World } from './world.ts'
 
-const FOLDER = '/data/journal'
+const DATA = '/data'
+const IDENTITY = { chain: 'regtest', chainId: CHAINS.regtest.chainId } as const
+/** Small, so that files are begun and batches split. */
+const LOG = { segmentBytes: 5_000, pieceBytes: 2_000 }
 
 /** How a database is opened. */
 interface OpenOptions {
@@ -28,19 +35,27 @@ export class NodeDisk {
     this.level = new LevelFiles(this.files)
   }
 
-  /** Opens the database as a part of a process. */
-  open(process: SimulatedProcess, options: OpenOptions): Promise<Store> {
-    const { fsync, fuse = () => false, repair, onNotice } = options
-    return openLoggedStore(this.level.open(process), {
-      files: this.files.filesOf(process, fuse),
-      folder: FOLDER,
-      place: '/data',
-      fsync,
+  /** Opens the database as a part of a process: held against its checkpoint, behind its log. */
+  open(process: SimulatedProcess, { fuse, ...options }: OpenOptions): Promise<Store> {
+    const directory = {
+      dataDir: DATA,
+      identity: IDENTITY,
+      files: this.files.filesOf(process, fuse ?? (() => false)),
       timers: systemTimers,
-      repair,
-      onNotice,
-      segmentBytes: 5_000,
-      pieceBytes: 2_000,
+      raiseFormat: async () => {},
+    }
+    return openChecked(directory, this.level.open(process), [], { ...options, ...LOG })
+  }
+
+  /** The same without checkpoints. */
+  openLog(process: SimulatedProcess, options: Pick<OpenOptions, 'fsync' | 'repair'>): Promise<Store> {
+    return openLoggedStore(this.level.open(process), {
+      ...options,
+      ...LOG,
+      files: this.files.filesOf(process, () => false),
+      folder: journalOf(DATA),
+      place: DATA,
+      timers: systemTimers,
     })
   }
 
@@ -50,8 +65,8 @@ export class NodeDisk {
     this.level.losePower()
   }
 
-  /** Turns around a bit of the log. */
+  /** Turns around a bit of the log, or of the checkpoint. */
   damage(): string | undefined {
-    return this.files.flipBit(this.files.paths)
+    return this.files.flipBit(this.files.paths.filter((path) => !isDraft(basename(path))))
   }
 }

@@ -169,6 +169,9 @@ export class SimulatedDisk {
   }
 }
 
+/** The name of a file; of a draft without the part that chance gives it. */
+const nameOf = (path: string) => basename(path).replace(/\.[0-9a-f]{12}\.draft$/, '.draft')
+
 function createFiles(disk: SimulatedDisk, process: SimulatedProcess, fuse: () => boolean): Files {
   const { world } = disk
   const { random } = world
@@ -222,13 +225,13 @@ function createFiles(disk: SimulatedDisk, process: SimulatedProcess, fuse: () =>
       write(bytes) {
         requireOpen('write')
         const last = isLast()
-        if (fails(disk.faults.failedWrite)) refuse('EIO', `write ${basename(path)}`)
+        if (fails(disk.faults.failedWrite)) refuse('EIO', `write ${nameOf(path)}`)
         const room = Math.max(0, disk.faults.capacity - disk.used)
         const isShort = last || fails(disk.faults.shortWrite)
         const size = Math.min(room, isShort ? random.below(bytes.length) + 1 : bytes.length)
-        if (size === 0) refuse('ENOSPC', `write ${basename(path)}`)
+        if (size === 0) refuse('ENOSPC', `write ${nameOf(path)}`)
         content.write(bytes.subarray(0, size))
-        world.note(`write ${size} of ${bytes.length} bytes to ${basename(path)}`)
+        world.note(`write ${size} of ${bytes.length} bytes to ${nameOf(path)}`)
         return last ? end() : size
       },
       async sync() {
@@ -242,14 +245,14 @@ function createFiles(disk: SimulatedDisk, process: SimulatedProcess, fuse: () =>
           if (fails(disk.faults.failedSync)) {
             // The system forgets what it could not write: a later sync does not bring it to the medium.
             content.dirty.clear()
-            refuse('EIO', `fdatasync ${basename(path)}`)
+            refuse('EIO', `fdatasync ${nameOf(path)}`)
           }
           content.sync(bytes)
         })
       },
       truncate(size) {
         requireOpen('truncate')
-        whole(`ftruncate ${basename(path)}`, () => content.truncate(size))
+        whole(`ftruncate ${nameOf(path)}`, () => content.truncate(size))
       },
       close() {
         requireOpen('close')
@@ -273,8 +276,8 @@ function createFiles(disk: SimulatedDisk, process: SimulatedProcess, fuse: () =>
     list: (folder) => disk.paths.filter((path) => dirname(path) === folder).map((path) => basename(path)),
     create(path) {
       if (disk.content(path) !== undefined) throw systemError('EEXIST', `open '${path}'`)
-      if (disk.used >= disk.faults.capacity) refuse('ENOSPC', `open ${basename(path)}`)
-      return whole(`open ${basename(path)}`, () => {
+      if (disk.used >= disk.faults.capacity) refuse('ENOSPC', `open ${nameOf(path)}`)
+      return whole(`open ${nameOf(path)}`, () => {
         const content = new Content()
         disk.rename(dirname(path), (names) => names.set(path, content))
         return appended(path, content)
@@ -283,7 +286,7 @@ function createFiles(disk: SimulatedDisk, process: SimulatedProcess, fuse: () =>
     openForReading: (path) => readable(find(path)),
     rename(from, to) {
       const content = find(from)
-      whole(`rename ${basename(from)}`, () =>
+      whole(`rename ${nameOf(from)}`, () =>
         disk.rename(dirname(from), (names) => {
           names.delete(from)
           names.set(to, content)
@@ -292,7 +295,7 @@ function createFiles(disk: SimulatedDisk, process: SimulatedProcess, fuse: () =>
     },
     remove(path) {
       find(path)
-      whole(`unlink ${basename(path)}`, () => disk.rename(dirname(path), (names) => names.delete(path)))
+      whole(`unlink ${nameOf(path)}`, () => disk.rename(dirname(path), (names) => names.delete(path)))
     },
     async syncFolder(path) {
       if (isLast()) end()

@@ -9,6 +9,13 @@ import { Violation, type World } from './world.ts'
 /** How a process ends: by itself, killed, or with its machine. */
 export type End = 'close' | 'kill' | 'power'
 
+/** What a refusal states. */
+const NAMED_DAMAGE = [
+  /the write-ahead log \S+, at byte \d+: .*block.* is whole/i,
+  /the file \d+ of the write-ahead log is missing/,
+  /checkpoint\.json cannot be read/,
+]
+
 const STEP_MS = 60_000
 
 /** A process that has opened the database. */
@@ -127,7 +134,9 @@ export class Machine {
     if (!(error instanceof NodeError) || error.kind !== 'database') return false
     if (!this.#isFlipped && !this.#isForgetful)
       throw new Violation(`refused without damage: ${error.message}`)
-    this.#isNamed = /the write-ahead log \S+, at byte \d+: .*block.* is whole/i.test(error.message)
+    // LevelDB may keep a batch that was not synced, and the log nothing of it.
+    const isAhead = this.#isForgetful && /its head is .*block.* where .*block.* was/.test(error.message)
+    this.#isNamed = isAhead || NAMED_DAMAGE.some((form) => form.test(error.message))
     if (this.#isNamed) return true
     throw new Violation(`damage is not named: ${error.message}`)
   }

@@ -80,6 +80,30 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     from: '{ sync: this.#fsync }',
     to: '{ sync: false }',
   },
+  'states a file of the log whose name may be lost': {
+    scenario: 'chain',
+    file: 'store/write-ahead-log.ts',
+    from: 'await files.syncFolder(folder)\n    return this.#paths',
+    to: 'return this.#paths',
+  },
+  'states what the level has not synced': {
+    scenario: 'chain',
+    file: 'store/checkpoint.ts',
+    from: '{ sync: true }',
+    to: '{ sync: false }',
+  },
+  'does not sync a checkpoint': {
+    scenario: 'chain',
+    file: 'store/atomic-file.ts',
+    from: 'await file.sync()',
+    to: '',
+  },
+  'removes files of the log before a checkpoint lets them go': {
+    scenario: 'chain',
+    file: 'store/write-behind.ts',
+    from: 'await this.#checkpoints?.write(await this.#log.firstBehind(this.#flushed))\n        this.#log.drop(this.#flushed)',
+    to: 'this.#log.drop(this.#flushed)\n        await this.#checkpoints?.write(await this.#log.firstBehind(this.#flushed))',
+  },
   'resumes while batches are on their way to the medium': {
     scenario: 'storage',
     file: 'store/write-behind.ts',
@@ -150,6 +174,13 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     file: 'replication/member.ts',
     from: 'await records.idle()\n      await followReplica()',
     to: 'await followReplica()',
+  },
+  'makes a snapshot of a part of a record': {
+    suiteSeed: 783_453_642,
+    scenario: 'recovery',
+    file: 'replication/member.ts',
+    from: "if (!reader.isAtRest) throw tryAgain('This node follows the leader of the cluster')",
+    to: '',
   },
   'goes on behind a gap': {
     scenario: 'replication',

@@ -14,9 +14,8 @@ const NEW_SEEDS: Readonly<Record<Scenario, number>> = {
 
 /** Seeds that have found a fault of the code. */
 const ONCE_FAILED: readonly (readonly [Scenario, number])[] = [
-  ['storage', 1_865_877_536],
-  ['storage', 1_865_877_914],
-  ['chain', 513_343_967],
+  ['chain', 265_336_872],
+  ['chain', 1_717_533_375],
   ['replication', 206_849_373],
   ['replication', 206_849_375],
   ['replication', 1_144_165_010],
@@ -26,6 +25,7 @@ const ONCE_FAILED: readonly (readonly [Scenario, number])[] = [
   ['replication', 865_120_140],
   ['replication', 865_121_124],
   ['replication', 865_124_095],
+  ['recovery', 783_453_642],
 ]
 
 const scenarios = Object.keys(SCENARIOS) as Scenario[]

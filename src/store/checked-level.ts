@@ -1,0 +1,108 @@
+/** The start of a database behind its opened level, on any file system: held against its checkpoint, then put behind its log. */
+import { join } from 'node:path'
+import {
+  type Checkpoint,
+  Checkpoints,
+  headProblem,
+  lackOf,
+  noteDamage,
+  readCheckpoint,
+} from './checkpoint.ts'
+import { DamagedError } from './damage.ts'
+import type { Files } from './files.ts'
+import { IDENTITY_FILE, type Identity } from './identity.ts'
+import type { Level } from './level-entries.ts'
+import { hasSegment } from './log-format.ts'
+import { type LoggedStoreOptions, openLoggedStore } from './logged-store.ts'
+import type { Timers } from './timers.ts'
+import type { Store } from './write-behind.ts'
+
+/** A data directory and where it is. */
+export interface Directory {
+  readonly dataDir: string
+  readonly identity: Identity
+  readonly files: Files
+  readonly timers: Timers
+  /** Notes that the directory is of the present format. */
+  raiseFormat(): Promise<void>
+}
+
+/** The folder of the batches that LevelDB may not have yet. */
+export function journalOf(dataDir: string): string {
+  return join(dataDir, 'journal')
+}
+
+/** What is wrong with the files of an opened database, the cause first; `overlooked` is what LevelDB did not refuse. */
+export function damages(
+  { dataDir, identity: { chain, chainId }, files }: Directory,
+  level: Level,
+  overlooked: readonly string[],
+  last: Checkpoint | undefined,
+): string[] {
+  const problems = [...overlooked]
+  if (last === undefined) return problems
+  if (last.damage !== undefined) problems.unshift(last.damage)
+  const { identity } = last
+  if (identity !== undefined && (identity.chain !== chain || identity.chainId !== chainId)) {
+    problems.push(`${IDENTITY_FILE} was changed`)
+  }
+  const lack = lackOf(level, last)
+  if (lack !== undefined) problems.push(lack)
+  if (last.log !== undefined && !hasSegment(files, journalOf(dataDir), last.log)) {
+    problems.push(`the file ${last.log} of the write-ahead log is missing`)
+  }
+  return problems
+}
+
+/** Throws `database` for the first problem. LevelDB does not find `overlooked` again: it goes on with what it could read. */
+async function refuse(
+  { dataDir, identity, files }: Directory,
+  problems: readonly string[],
+  overlooked: readonly string[],
+): Promise<void> {
+  const [problem] = problems
+  if (problem === undefined) return
+  const [fresh] = overlooked
+  if (fresh !== undefined) await noteDamage(dataDir, identity, fresh, files)
+  throw new DamagedError(dataDir, problem)
+}
+
+/** How a database is opened, and the sizes of its log. */
+type Options = Omit<LoggedStoreOptions, 'files' | 'timers' | 'folder' | 'place' | 'checkpoints' | 'lastHead'>
+
+/**
+ * Opens a database whose level was opened. Throws `database` where it lacks what it held; with `repair` that is accepted, and
+ * stated.
+ */
+export async function openChecked(
+  directory: Directory,
+  level: Level,
+  overlooked: readonly string[],
+  options: Options,
+): Promise<Store> {
+  const { dataDir, identity, files, timers } = directory
+  const isRepair = options.repair === true
+  // Read once more by who read it before: until the database is open another process may have it.
+  const last = readCheckpoint(dataDir, files)
+  const problems = damages(directory, level, overlooked, last)
+  const accept = (problem: string) => options.onNotice?.(`Lost and accepted: ${problem}.`)
+  if (isRepair) problems.forEach(accept)
+  else await refuse(directory, problems, overlooked)
+  return openLoggedStore(level, {
+    ...options,
+    files,
+    timers,
+    folder: journalOf(dataDir),
+    place: dataDir,
+    checkpoints: new Checkpoints(dataDir, identity, level, last, files),
+    lastHead: isRepair ? undefined : last?.head,
+    async beforeNewFile(hasRecords) {
+      const unreadable = headProblem(level, undefined)
+      if (unreadable !== undefined) throw new DamagedError(dataDir, unreadable)
+      const other = headProblem(level, hasRecords ? undefined : last)
+      if (other !== undefined && !isRepair) throw new DamagedError(dataDir, other)
+      if (other !== undefined) accept(other)
+      await directory.raiseFormat()
+    },
+  })
+}
