@@ -1,6 +1,6 @@
 /** Reads request bodies, each within its limit and all together within the server's budget. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type ByteBudget, SMALL_BYTES } from './byte-budget.ts'
+import { type ByteBudget, CountedBuffer, SMALL_BYTES } from './byte-budget.ts'
 
 /** Why a body was not read to its end: it is too large, or the budget is spent. */
 export type Unread = 'too large' | 'no room'
@@ -17,26 +17,31 @@ export function createBodyReader(maxBodyBytes: number, budget: ByteBudget): Body
   return (request, response, done) => {
     const chunks: Buffer[] = []
     let length = 0
-    let counted = 0
-    const count = () => {
-      if (counted === 0) response.once('close', () => budget.give(counted))
-      budget.take(length - counted)
-      counted = length
+    let counted: CountedBuffer | undefined
+    const hasRoom = () => {
+      if (length <= SMALL_BYTES) return true
+      if (counted === undefined) {
+        const buffer = new CountedBuffer(budget)
+        counted = buffer
+        response.once('close', () => buffer.resize(0))
+      }
+      return counted.resize(length)
     }
     const onData = (chunk: Buffer) => {
       length += chunk.length
-      if (length > SMALL_BYTES) count()
-      const unread = length > maxBodyBytes ? 'too large' : budget.isSpent ? 'no room' : undefined
-      if (unread === undefined || (unread === 'no room' && counted === 0)) {
+      const isRoomLeft = hasRoom()
+      if (isRoomLeft && length <= maxBodyBytes) {
         chunks.push(chunk)
         return
       }
       chunks.length = 0
       request.off('data', onData).off('end', onEnd)
-      done(undefined, unread)
+      done(undefined, length > maxBodyBytes ? 'too large' : 'no room')
     }
-    const onEnd = () =>
-      done(chunks.length === 1 ? (chunks[0] as Buffer).toString() : Buffer.concat(chunks, length).toString())
+    const onEnd = () => {
+      const [first] = chunks
+      done((chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks, length)).toString())
+    }
     request.on('data', onData).on('end', onEnd)
     // Starts to read now and not in the next tick: a body that is there already is then passed on without a buffer.
     request.read(0)

@@ -7,26 +7,44 @@ export const SMALL_BYTES = 16_384
 export const PACKED = 8
 
 /** Counts buffered bytes. */
-export interface ByteBudget {
+export class ByteBudget {
+  readonly #limit: number
+  #taken = 0
+
+  /** @param limit in bytes */
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
   /** Are more bytes taken than the limit? */
-  readonly isSpent: boolean
-  take(bytes: number): void
+  get isSpent(): boolean {
+    return this.#taken > this.#limit
+  }
+
+  take(bytes: number): void {
+    this.#taken += bytes
+  }
+
   /** Gives back what was taken. */
-  give(bytes: number): void
+  give(bytes: number): void {
+    this.#taken -= bytes
+  }
 }
 
-/** Makes the budget of a server; `limit` in bytes. */
-export function createByteBudget(limit: number): ByteBudget {
-  let taken = 0
-  return {
-    get isSpent() {
-      return taken > limit
-    },
-    take(bytes) {
-      taken += bytes
-    },
-    give(bytes) {
-      taken -= bytes
-    },
+/** A buffer whose bytes are taken from a budget while it is large. */
+export class CountedBuffer {
+  readonly #budget: ByteBudget
+  #counted = 0
+
+  constructor(budget: ByteBudget) {
+    this.#budget = budget
+  }
+
+  /** Sets the size in bytes; false when the buffer is large and the budget spent. */
+  resize(bytes: number): boolean {
+    const wanted = bytes > SMALL_BYTES ? bytes : 0
+    this.#budget.take(wanted - this.#counted)
+    this.#counted = wanted
+    return wanted === 0 || !this.#budget.isSpent
   }
 }

@@ -2,7 +2,7 @@
 import { channel } from 'node:diagnostics_channel'
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import { SMALL_BYTES } from './byte-budget.ts'
+import { CountedBuffer } from './byte-budget.ts'
 import { requestIdOf } from './incoming-request.ts'
 import { type Policy, REQUEST_ID_HEADER } from './policy.ts'
 import { MAX_HEAD, type PlainHead } from './request-head.ts'
@@ -66,16 +66,17 @@ export class FastConnection implements RpcExchange {
   #isBusy = false
   #isSending = false
   #waiting: Buffer[] = []
-  /** Bytes of the body that are taken from the budget until it is answered. */
-  #counted = 0
   #release: (() => void) | undefined
   readonly #socket: Socket
   readonly #parts: FastConnectionParts
   readonly #keptOpen: string
+  /** The body, until it is answered. */
+  readonly #body: CountedBuffer
 
   constructor(socket: Socket, parts: FastConnectionParts) {
     this.#socket = socket
     this.#parts = parts
+    this.#body = new CountedBuffer(parts.policy.budget)
     const seconds = Math.floor(parts.keepAliveTimeout / 1000)
     this.#keptOpen = `Connection: keep-alive\r\nKeep-Alive: timeout=${seconds}\r\n\r\n`
     socket
@@ -144,20 +145,16 @@ export class FastConnection implements RpcExchange {
   }
 
   #giveBack(): void {
-    this.#parts.policy.budget.give(this.#counted)
-    this.#counted = 0
+    this.#body.resize(0)
     this.#release?.()
     this.#release = undefined
   }
 
   /** Takes a body from the budget; false when the budget is spent. */
-  #count(bytes: number): boolean {
-    if (bytes <= SMALL_BYTES) return true
-    const { budget } = this.#parts.policy
-    budget.take(bytes)
-    this.#counted = bytes
-    if (budget.isSpent) this.#giveBack()
-    return this.#counted > 0
+  #hasRoom(bytes: number): boolean {
+    if (this.#body.resize(bytes)) return true
+    this.#body.resize(0)
+    return false
   }
 
   #take(chunk: Buffer): void {
@@ -178,7 +175,7 @@ export class FastConnection implements RpcExchange {
     }
     const { headers } = head
     const remote = policy.remoteAddressOf({ headers, socket: this.#socket })
-    if (policy.bans.isBannedAddress(remote) || !this.#count(head.contentLength)) return undefined
+    if (policy.bans.isBannedAddress(remote) || !this.#hasRoom(head.contentLength)) return undefined
     this.#isBusy = true
     this.headers = headers
     this.remote = remote

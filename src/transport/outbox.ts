@@ -1,6 +1,4 @@
 /** Queues of notifications to sockets, batched so that a busy chain costs each socket one write instead of many. */
-import type { Duplex } from 'node:stream'
-import type { WebSocket } from 'ws'
 import { type Notification, notificationText } from '../rpc/notification.ts'
 
 /** Milliseconds of delivery after which the event loop runs other work. */
@@ -12,124 +10,112 @@ const MAX_PER_SLICE = 256
 /** Bytes of a message around its result. */
 const ENVELOPE_BYTES = 120
 
-/** Runs deliveries in the order in which they were added. */
-export interface DeliveryQueue {
-  /** A delivery that is queued already keeps its place. */
-  add(deliver: () => void): void
-  /** Drops deliveries that have not run. */
-  close(): void
-}
+/** Runs the deliveries of a server in the order in which they were added. */
+export class DeliveryQueue {
+  readonly #waiting = new Set<() => void>()
+  #pausedUntil = Number.NEGATIVE_INFINITY
+  #timer: NodeJS.Timeout | undefined
+  #immediate: NodeJS.Immediate | undefined
 
-/**
- * Makes the queue of one server. The first delivery after a pause runs at once; the longer a round over all sockets
- * takes, the more notifications each socket gets in one write.
- */
-export function createDeliveryQueue(): DeliveryQueue {
-  const waiting = new Set<() => void>()
-  let pausedUntil = Number.NEGATIVE_INFINITY
-  let planned: NodeJS.Timeout | NodeJS.Immediate | undefined
-
-  function plan(): void {
-    const pause = pausedUntil - performance.now()
-    planned = pause > 0 ? setTimeout(run, pause).unref() : setImmediate(run)
+  /**
+   * Adds a delivery; one that is queued already keeps its place. The first after a pause runs at once; the longer a
+   * round over all sockets takes, the more notifications each socket gets in one write.
+   */
+  add(deliver: () => void): void {
+    this.#waiting.add(deliver)
+    if (this.#timer === undefined && this.#immediate === undefined) this.#plan()
   }
 
-  function run(): void {
-    planned = undefined
+  /** Drops deliveries that have not run. */
+  close(): void {
+    this.#waiting.clear()
+    clearTimeout(this.#timer)
+    clearImmediate(this.#immediate)
+  }
+
+  #plan(): void {
+    const pause = this.#pausedUntil - performance.now()
+    if (pause > 0) this.#timer = setTimeout(this.#run, pause).unref()
+    else this.#immediate = setImmediate(this.#run)
+  }
+
+  readonly #run = (): void => {
+    this.#timer = undefined
+    this.#immediate = undefined
     const start = performance.now()
     let now = start
-    for (const deliver of waiting) {
-      waiting.delete(deliver)
+    for (const deliver of this.#waiting) {
+      this.#waiting.delete(deliver)
       deliver()
       now = performance.now()
       if (now - start > SLICE_MS) break
     }
-    pausedUntil = now + (now - start) * PAUSE_FACTOR
-    if (waiting.size > 0) plan()
-  }
-
-  return {
-    add(deliver) {
-      waiting.add(deliver)
-      if (planned === undefined) plan()
-    },
-    close() {
-      waiting.clear()
-      clearTimeout(planned as NodeJS.Timeout)
-      clearImmediate(planned as NodeJS.Immediate)
-    },
+    this.#pausedUntil = now + (now - start) * PAUSE_FACTOR
+    if (this.#waiting.size > 0) this.#plan()
   }
 }
 
-/** The notifications of one socket. */
-export interface Outbox {
-  push(notification: Notification): void
-  /** Sends what is queued. */
-  flush(): void
-}
-
-/** What an outbox is made of. */
-export interface OutboxParts {
-  readonly socket: WebSocket
-  /** The connection below the socket. */
-  readonly stream: Duplex
-  readonly deliveries: DeliveryQueue
-  /** Bytes that may wait for the peer to read. */
-  readonly maxBytes: number
+/** The socket that an outbox sends to. */
+export interface OutboxPeer {
+  readonly isOpen: boolean
+  /** Bytes that were sent and not read. */
+  readonly unreadBytes: number
   /** Are notifications to be held back for now? */
-  readonly isHeld: () => boolean
-  /** More than `maxBytes` wait: the peer does not read. Called once. */
-  readonly onOverflow: () => void
+  readonly isHoldingBack: boolean
+  /** Sends texts in one write where that can be. */
+  sendAll(texts: readonly string[]): void
+  /** More bytes wait than the limit: the peer does not read. Called once. */
+  onOverflow(): void
 }
 
 function lengthOf({ event }: Notification): number {
   return event.json.length + ENVELOPE_BYTES
 }
 
-/** Makes an outbox. */
-export function createOutbox({
-  socket,
-  stream,
-  deliveries,
-  maxBytes,
-  isHeld,
-  onOverflow,
-}: OutboxParts): Outbox {
-  let gathered: Notification[] = []
-  let bytes = 0
-  let overflowed = false
+/** The notifications of one socket. */
+export class Outbox {
+  readonly #peer: OutboxPeer
+  readonly #deliveries: DeliveryQueue
+  readonly #maxBytes: number
+  #waiting: Notification[] = []
+  #bytes = 0
+  #hasOverflowed = false
 
-  function send(most: number): void {
-    if (gathered.length === 0) return
-    const now = gathered.slice(0, most)
-    gathered = gathered.slice(most)
-    if (socket.readyState !== socket.OPEN) return
-    stream.cork()
-    for (const notification of now) {
-      bytes -= lengthOf(notification)
-      socket.send(notificationText(notification))
+  /** @param maxBytes that may wait for the peer to read */
+  constructor(peer: OutboxPeer, deliveries: DeliveryQueue, maxBytes: number) {
+    this.#peer = peer
+    this.#deliveries = deliveries
+    this.#maxBytes = maxBytes
+  }
+
+  push(notification: Notification): void {
+    if (this.#hasOverflowed || !this.#peer.isOpen) return
+    if (this.#bytes + this.#peer.unreadBytes > this.#maxBytes) {
+      this.#hasOverflowed = true
+      this.#waiting = []
+      return void this.#peer.onOverflow()
     }
-    stream.uncork()
+    this.#waiting.push(notification)
+    this.#bytes += lengthOf(notification)
+    this.#deliveries.add(this.#deliver)
   }
 
-  function deliver(): void {
-    if (isHeld()) return
-    send(MAX_PER_SLICE)
-    if (gathered.length > 0) deliveries.add(deliver)
+  /** Sends what is queued. */
+  flush(): void {
+    this.#send(this.#waiting.length)
   }
 
-  return {
-    push(notification) {
-      if (overflowed || socket.readyState !== socket.OPEN) return
-      if (bytes + socket.bufferedAmount > maxBytes) {
-        overflowed = true
-        gathered = []
-        return onOverflow()
-      }
-      gathered.push(notification)
-      bytes += lengthOf(notification)
-      deliveries.add(deliver)
-    },
-    flush: () => send(gathered.length),
+  readonly #deliver = (): void => {
+    if (this.#peer.isHoldingBack) return
+    this.#send(MAX_PER_SLICE)
+    if (this.#waiting.length > 0) this.#deliveries.add(this.#deliver)
+  }
+
+  #send(most: number): void {
+    if (this.#waiting.length === 0) return
+    const now = this.#waiting.slice(0, most)
+    this.#waiting = this.#waiting.slice(most)
+    for (const notification of now) this.#bytes -= lengthOf(notification)
+    if (this.#peer.isOpen) this.#peer.sendAll(now.map(notificationText))
   }
 }

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Entitlement } from '../rpc/session.ts'
 import { type BanCheck, createBanCheck, NO_SCORING, type PeerScoring } from './ban-check.ts'
 import { type BodyReader, createBodyReader } from './body.ts'
-import { type ByteBudget, createByteBudget } from './byte-budget.ts'
+import { ByteBudget } from './byte-budget.ts'
 import { type CallerHeaders, createHostCheck, type HostCheck } from './host-check.ts'
 import { createRemoteAddressOf, type RemoteAddressOf, requestIdOf } from './incoming-request.ts'
 import type { Authentication } from './keys/authentication.ts'
@@ -53,7 +53,7 @@ export class Policy {
     this.entitlements = parts.entitlements
     this.maxBodyBytes = parts.maxBodyBytes
     this.transferTimeoutMs = parts.transferTimeoutMs
-    this.budget = createByteBudget(parts.maxBufferedBytes)
+    this.budget = new ByteBudget(parts.maxBufferedBytes)
     this.readBody = createBodyReader(parts.maxBodyBytes, this.budget)
   }
 

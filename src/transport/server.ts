@@ -25,7 +25,7 @@ import { RpcAnswers } from './rpc-exchange.ts'
 import { createRpcHandler, type RpcHandler } from './rpc-handler.ts'
 import type { TextDispatcher } from './text-dispatcher.ts'
 import { admitUpgrade } from './upgrade.ts'
-import { createWebSocketListener, type WebSocketListener } from './websocket.ts'
+import { WebSocketListener } from './websocket.ts'
 
 /** What can be served: a `Node`, or anything with a dispatcher. */
 export interface Servable {
@@ -119,7 +119,7 @@ class NodeServer {
       logger,
     })
     this.#explorer = options.ui ? openExplorer() : undefined
-    this.#sockets = createWebSocketListener({
+    this.#sockets = new WebSocketListener({
       policy,
       maxBufferBytes: options.maxSocketBuffer,
       pingIntervalMs: options.pingIntervalMs,
@@ -186,7 +186,7 @@ class NodeServer {
       isClosing: () => this.#policy.isClosing,
       sockets: () => ({
         http: this.#http.openCount,
-        websocket: this.#sockets.count(),
+        websocket: this.#sockets.count,
         dropped: this.#http.droppedCount,
       }),
       overLimits: this.#opened.authentication?.refusals ?? new Map(),

@@ -295,6 +295,13 @@ describe('a connection of the fast path', () => {
     expect(served.errors).toEqual(['ERR_HTTP_REQUEST_TIMEOUT'])
   })
 
+  it('is refused by node:http when a request that was handed over never ends', async () => {
+    const socket = await open(50)
+    socket.send('GET / HT')
+    expect(statuses(await socket.ended())).toEqual([408])
+    expect(served.errors).toEqual(['ERR_HTTP_REQUEST_TIMEOUT'])
+  })
+
   it('counts a large body until it is answered, and what was held for its caller until that is gone', async () => {
     const socket = await open()
     socket.send(request(`hold${'x'.repeat(20_000)}`))
