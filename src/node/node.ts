@@ -1,21 +1,17 @@
 /** Options → store → engine → dispatcher: builds, starts and closes one node. */
-import { arch, platform } from 'node:os'
 import { join } from 'node:path'
 import { copyOnWrite } from '../abi/registry.ts'
-import type { ChainConfig } from '../chain/config.ts'
-import type { ForkStart } from '../engine/blockchain/chain.ts'
-import { createEngine } from '../engine/create-engine.ts'
 import type { Engine } from '../engine/engine.ts'
 import { EngineHolder } from '../engine/engine-holder.ts'
 import { createForkAnew, openUpstream } from '../engine/fork/open-upstream.ts'
 import { openPeers, type Peers } from '../engine/peers/peer-scoring.ts'
 import { createRandomness } from '../engine/randomness.ts'
-import { createAccounts, MINER_ADDRESS } from '../engine/wallet/accounts.ts'
+import { createAccounts, type LocalAccounts } from '../engine/wallet/accounts.ts'
 import { createKeyStore, openKeyStore } from '../engine/wallet/key-store.ts'
 import { createWallet } from '../engine/wallet/wallet.ts'
 import { silentLogger } from '../logger.ts'
 import { type NodeOptions, type ResolvedNodeOptions, resolveNodeOptions } from '../options/options.ts'
-import type { Joining } from '../replication/cluster.ts'
+import type { Cluster, Joining } from '../replication/cluster.ts'
 import { createAnswer } from '../rpc/cluster-answer.ts'
 import { createRoute, withNodeId } from '../rpc/cluster-routes.ts'
 import { checkMethodTimeouts } from '../rpc/deadlines.ts'
@@ -26,20 +22,16 @@ import { type Health, readHealth } from '../rpc/health.ts'
 import { METHODS } from '../rpc/methods/index.ts'
 import { createPermissions } from '../rpc/permissions.ts'
 import { checkMethodEntries, methodsOpenIn } from '../rpc/profiles.ts'
-import { openSession, type Session } from '../rpc/session.ts'
 import type { RemoteChain } from '../state/remote/model.ts'
 import { keyFilesIn } from '../store/key-files.ts'
-import { openStore, refusalOfStart, type Store } from '../store/level.ts'
+import type { Store } from '../store/level.ts'
 import { createMemoryStore } from '../store/memory-store.ts'
-import { packageVersion } from '../store/package-files.ts'
-import { copyOf, type Shared, type Start, setOrigin } from './origin.ts'
-import { clockOf, configOf, forkStart, gasCap, genesisOf, joiningOf, miningOf, namesOf } from './parts.ts'
+import { ChainOpener, type NodeParts } from './chain-opener.ts'
+import { InProcessCaller, type ProviderMessage } from './in-process-caller.ts'
+import { copyOf, type Origin, type Shared, type Start, setOrigin } from './origin.ts'
+import { clientVersion, clockOf, namesOf, VERSION } from './parts.ts'
 
-/** A notification: EIP-1193's `message` event. */
-export interface ProviderMessage {
-  readonly type: string
-  readonly data: unknown
-}
+export type { ProviderMessage }
 
 /** A running node. `request` and `on` are those of an EIP-1193 provider. */
 export interface Node {
@@ -73,27 +65,18 @@ export interface Node {
   close(): Promise<void>
 }
 
-const VERSION = packageVersion()
-
-/**
- * `Tandem/<version>/<os>/<runtime>/<modifier>`: the form of the chain's own clients, under our name. Clients of Hardhat
- * and Anvil look for the name of their node at the start, so a preset puts it there. The modifier names an EVM other than
- * our own.
- */
-function clientVersion({ preset, evm }: ResolvedNodeOptions): string {
-  const node = process.versions.node.split('.')[0]
-  const executor = evm === 'tandem' ? '' : `+${evm}`
-  const own = `Tandem/${VERSION}/${platform()}-${arch()}/Node${node}/EMULATOR${executor}`
-  return { rsk: own, hardhat: `HardhatNetwork/${own}`, anvil: `anvil/${own}` }[preset]
-}
-
 /** The folder of a data directory that holds key files. */
 const KEY_FOLDER = 'keystore'
 
-/** A chain that was opened. */
+/** What a copy of a node begins with, and the store that it owns. */
+type CopyStart = Start & { readonly store: Store; readonly shared?: Shared | undefined }
+
+/** A node whose chain is open. */
 interface Opened {
-  readonly engine: Engine
-  readonly store: Store
+  readonly parts: NodeParts
+  readonly chains: ChainOpener
+  readonly holder: EngineHolder
+  /** Present in a node of a cluster. */
   readonly joining: Joining | undefined
 }
 
@@ -111,131 +94,89 @@ export function createNode(given: NodeOptions = {}): Promise<Node> {
  */
 export async function createNodeFrom(
   given: NodeOptions,
-  from?: Start & { readonly store: Store; readonly shared?: Shared | undefined },
+  from?: CopyStart,
   remote?: RemoteChain,
 ): Promise<Node> {
+  const parts = await partsOf(given, from)
+  const { options, logger } = parts
+  const upstream = remote ?? (from === undefined ? await openUpstream(options, logger) : undefined)
+  const chains = new ChainOpener(parts)
+  const { engine, joining } = await chains.open(upstream, from?.store).catch(async (error) => {
+    await upstream?.close()
+    throw error
+  })
+  const holder = new EngineHolder(engine, (error) => logger.error('a listener failed', { error }))
+  const { onConsole } = options
+  if (onConsole !== undefined) {
+    holder.events.on('console', ({ texts, transaction }) => onConsole(texts, transaction))
+  }
+  const opened: Opened = { parts, chains, holder, joining }
+  let cluster: Cluster | undefined
+  const dispatcher = dispatcherOf(opened, from, () => cluster)
+  cluster = await joining?.join(holder.engine, createAnswer(dispatcher)).catch(async (error) => {
+    await joining.cancel()
+    await holder.close()
+    throw error
+  })
+  const node = nodeOf(opened, dispatcher, cluster)
+  setOrigin(node, originIn(opened, dispatcher))
+  return node
+}
+
+function accountsOf(options: ResolvedNodeOptions): Promise<LocalAccounts> {
+  return createAccounts({
+    enabled: options.wallet,
+    chain: options.chain,
+    count: options.accounts,
+    mnemonic: options.mnemonic,
+    derivationPath: options.derivationPath,
+  })
+}
+
+/** What a node is made of, by its options or as a copy of another node's. Throws `invalid-options`. */
+async function partsOf(given: NodeOptions, from: CopyStart | undefined): Promise<NodeParts> {
   const options = resolveNodeOptions(given)
   checkMethodEntries(options.methods, options, METHODS)
   checkMethodTimeouts(options.methodTimeouts, METHODS)
-  const logger = options.logger ?? silentLogger
-  const now = clockOf(options)
+  const { logger = silentLogger, dataDir } = options
   const random = createRandomness(options.seed)
-  const upstream = remote ?? (from === undefined ? await openUpstream(options, logger) : undefined)
-  const accounts =
-    from === undefined
-      ? await createAccounts({
-          enabled: options.wallet,
-          chain: options.chain,
-          count: options.accounts,
-          mnemonic: options.mnemonic,
-          derivationPath: options.derivationPath,
-        })
-      : copyOf(from.accounts.local)
-  const names = from === undefined ? await namesOf(options) : copyOnWrite(from.names)
-  const files =
-    accounts.enabled && options.dataDir !== undefined
-      ? keyFilesIn(join(options.dataDir, KEY_FOLDER))
-      : undefined
+  const accounts = from === undefined ? await accountsOf(options) : copyOf(from.accounts.local)
+  const files = accounts.enabled && dataDir !== undefined ? keyFilesIn(join(dataDir, KEY_FOLDER)) : undefined
   const keyParts = { files, milliseconds: Date.now }
   const keyStore =
     from === undefined
       ? await openKeyStore(keyParts, logger)
       : createKeyStore(keyParts, from.accounts.encrypted)
-  const wallet = createWallet({ local: accounts, keyStore, milliseconds: Date.now, random })
-  let genesis = from?.genesis
-  /** Does another node have a part in the chain? It is not replaced then. */
-  const isShared = from !== undefined || options.cluster !== undefined
-  // Callers stay when a reset puts another engine, with a store of its own, in the place of the first.
-  const peersOfMemory =
-    isShared || options.dataDir !== undefined ? undefined : await openPeers(createMemoryStore())
-
-  /** Opens the chain of a store of its own or of a cluster, or goes on from the upstream's. */
-  async function start(remote: RemoteChain | undefined, given?: Store): Promise<Opened> {
-    const forked = remote && { remote, unpaid: new Set<number>() }
-    const config = configOf(options, forked)
-    const { dataDir, fsync } = options
-    const { name: chain, chainId } = config
-    const identity = { chain, chainId, fork: remote?.point }
-    const onNotice = (sentence: string) => logger.warn(sentence)
-    const local = given ?? (await openStore({ ...identity, dataDir, fsync, onNotice }))
-    const joining = await joiningOf(options, config, local, logger)
-    const store = joining?.store ?? local
-    const engine = await engineOn(store, config, joining, forked).catch(async (error) => {
-      await joining?.cancel()
-      await store.close()
-      throw dataDir === undefined ? error : await refusalOfStart(dataDir, identity, error)
-    })
-    return { engine, store, joining }
+  const isReplaceable = from === undefined && options.cluster === undefined && dataDir === undefined
+  return {
+    given,
+    options,
+    logger,
+    now: clockOf(options),
+    random,
+    accounts,
+    wallet: createWallet({ local: accounts, keyStore, milliseconds: Date.now, random }),
+    names: from === undefined ? await namesOf(options) : copyOnWrite(from.names),
+    // Callers stay when a reset puts another engine, with a store of its own, in the place of the first.
+    ownPeers: isReplaceable ? await openPeers(createMemoryStore()) : undefined,
+    sharedPeers: from?.shared?.peers,
+    from,
   }
+}
 
-  async function engineOn(
-    store: Store,
-    config: ChainConfig,
-    joining: Joining | undefined,
-    forked: Pick<ForkStart, 'remote' | 'unpaid'> | undefined,
-  ): Promise<Engine> {
-    const blockZeroNow = () => joining?.genesisTime ?? now()
-    genesis ??= await genesisOf(options, config, accounts.toFund, store, blockZeroNow)
-    return createEngine({
-      config,
-      genesis,
-      ...(forked && { fork: forkStart(forked, accounts, options) }),
-      store,
-      place: options.dataDir ?? 'memory',
-      accounts: wallet,
-      names,
-      logger,
-      now,
-      random,
-      mining: from?.modes.mining ?? miningOf(options),
-      modes: from?.modes,
-      peers: peersOfMemory ?? from?.shared?.peers,
-      coinbase: options.coinbase ?? MINER_ADDRESS,
-      signature: `TANDEM-${VERSION}`,
-      lastingClock: options.lastingClock,
-      evm: options.evm,
-      strictCalls: options.strictCalls,
-      leastGasPrice: options.gasPrice,
-      accountQuota: options.accountQuota,
-      order: options.order,
-      accountSlots: options.accountSlots,
-      workRateLimitMs: options.workRateLimitMs,
-      callGasCap: gasCap(given.callGasCap, options.callGasCap, options.blockGasLimit),
-      gasEstimationCap: gasCap(given.gasEstimationCap, options.gasEstimationCap, options.blockGasLimit),
-      timeoutMs: options.rpcTimeoutMs,
-      maxTraceBytes: options.maxTraceBytes,
-      admitCommand: joining?.admitCommand,
-    })
-  }
-  const first = await start(upstream, from?.store).catch(async (error) => {
-    await upstream?.close()
-    throw error
-  })
-  const { joining } = first
-  let { store } = first
-  const holder = new EngineHolder(first.engine, (error) => logger.error('a listener failed', { error }))
-  const forkAnew =
-    isShared || joining !== undefined
-      ? undefined
-      : createForkAnew({
-          holder,
-          options,
-          logger,
-          async start(next) {
-            const opened = await start(next)
-            store = opened.store
-            return opened.engine
-          },
-        })
-
-  const { onConsole } = options
-  if (onConsole !== undefined) {
-    holder.events.on('console', ({ texts, transaction }) => onConsole(texts, transaction))
-  }
-  const dispatcher = createDispatcher({
+function dispatcherOf(
+  { parts, chains, holder, joining }: Opened,
+  from: CopyStart | undefined,
+  clusterOf: () => Cluster | undefined,
+): Dispatcher {
+  const { options, logger, random, now } = parts
+  const start = async (remote: RemoteChain | undefined) => (await chains.open(remote)).engine
+  // A chain in which another node has a part is not replaced.
+  const isShared = from !== undefined || joining !== undefined
+  return createDispatcher({
     methods: METHODS,
     node: holder,
-    forkAnew,
+    forkAnew: isShared ? undefined : createForkAnew({ holder, options, logger, start }),
     options: {
       ...options,
       release: VERSION,
@@ -244,36 +185,32 @@ export async function createNodeFrom(
     permits: createPermissions(options.methods, methodsOpenIn(options, METHODS)),
     logger,
     random: joining === undefined ? random : withNodeId(random, joining.id),
-    route: joining && createRoute(() => cluster),
-    position: joining && (() => cluster),
+    route: joining && createRoute(clusterOf),
+    position: joining && clusterOf,
     elapsed: options.now || options.frozenClock !== false ? () => now() * 1000 : undefined,
     onCall: options.onCall,
     load: from?.shared?.load,
   })
-  const cluster = await joining?.join(holder.engine, createAnswer(dispatcher)).catch(async (error) => {
-    await joining.cancel()
-    await holder.close()
-    throw error
-  })
-  const listeners = new Set<(message: ProviderMessage) => void>()
-  const closeListeners: (() => void)[] = []
-  const session: Session = {
-    ...openSession('in process'),
-    notify({ method, subscription, event }) {
-      for (const listener of [...listeners]) {
-        try {
-          listener({ type: method, data: { subscription, result: event.value() } })
-        } catch (error) {
-          logger.error('a listener failed', { error, subscription })
-        }
-      }
-    },
-    onClose(listener) {
-      closeListeners.push(listener)
-    },
-  }
+}
+
+/** The node as its users see it; its functions need no `this`. */
+function nodeOf(
+  { parts, chains, holder }: Opened,
+  dispatcher: Dispatcher,
+  cluster: Cluster | undefined,
+): Node {
+  const { options, ownPeers } = parts
+  const caller = new InProcessCaller(parts.logger)
   let closing: Promise<void> | undefined
-  const node: Node = {
+
+  async function close(): Promise<void> {
+    caller.close()
+    await cluster?.leave()
+    await holder.close()
+    await ownPeers?.close()
+  }
+
+  return {
     get engine() {
       return holder.engine
     },
@@ -282,60 +219,54 @@ export async function createNodeFrom(
     options,
     async request({ method, params, signal }) {
       try {
-        return await dispatcher.request(method, params ?? [], session, { signal })
+        return await dispatcher.request(method, params ?? [], caller.session, { signal })
       } catch (error) {
         throw error instanceof RpcError ? error : new RpcError(errorObjectIn(options.dialect, error))
       }
     },
     on(event, listener) {
       // Libraries also listen to events that a node in process never emits, such as a change of its chain.
-      if (event === 'message') listeners.add(listener)
-      return () => listeners.delete(listener)
+      if (event === 'message') caller.add(listener)
+      return () => caller.remove(listener)
     },
     removeListener(_event, listener) {
-      listeners.delete(listener)
+      caller.remove(listener)
     },
     async health() {
       if (closing !== undefined) return undefined
-      const health = {
-        ...(await readHealth(holder.engine, options.dataDir)),
-        storageFailure: store.failure?.message,
-      }
+      const own = await readHealth(holder.engine, options.dataDir)
+      const health = { ...own, storageFailure: chains.store.failure?.message }
       return cluster === undefined ? health : { ...health, cluster: cluster.health() }
     },
     close() {
-      closing ??= (async () => {
-        for (const listener of closeListeners) listener()
-        await cluster?.leave()
-        await holder.close()
-        await peersOfMemory?.close()
-      })()
+      closing ??= close()
       return closing
     },
   }
-  const origin = genesis
-  if (origin === undefined) throw new Error('the engine was created without a genesis')
-  setOrigin(node, {
+}
+
+/** What pools make copies of a node from. */
+function originIn({ parts, chains, holder }: Opened, dispatcher: Dispatcher): Origin {
+  return {
     get engine() {
       return holder.engine
     },
-    given,
+    given: parts.given,
     get store() {
-      return store
+      return chains.store
     },
     shared: { peers: holder.engine.peers, load: dispatcher.load },
     version() {
-      const { engine } = holder
-      const { hash, postState } = engine.queries.head()
-      const pool = [...engine.queries.pendingTransactions(), ...engine.queries.queuedTransactions()]
+      const { queries } = holder.engine
+      const { hash, postState } = queries.head()
+      const pool = [...queries.pendingTransactions(), ...queries.queuedTransactions()]
       return [hash, postState, ...pool.map((transaction) => transaction.hash)].join()
     },
     start: () => ({
-      genesis: origin,
-      names: names.copy(),
+      genesis: chains.genesis,
+      names: parts.names.copy(),
       accounts: holder.engine.accounts.copy(),
       modes: holder.engine.dev.modes(),
     }),
-  })
-  return node
+  }
 }

@@ -1,4 +1,5 @@
 /** What the parts of a node are created with, out of its options. */
+import { arch, platform } from 'node:os'
 import { readArtifacts } from '../abi/artifact-files.ts'
 import { type AbiRegistry, createAbiRegistry } from '../abi/registry.ts'
 import {
@@ -20,7 +21,22 @@ import type { ResolvedNodeOptions } from '../options/options.ts'
 import type { Joining } from '../replication/cluster.ts'
 import { BlockStore } from '../store/block-store.ts'
 import type { Store } from '../store/level.ts'
-import { readGenesisFile } from '../store/package-files.ts'
+import { packageVersion, readGenesisFile } from '../store/package-files.ts'
+
+/** The version of this software. */
+export const VERSION = packageVersion()
+
+/**
+ * `Tandem/<version>/<os>/<runtime>/<modifier>`: the form of the chain's own clients, under our name. Clients of Hardhat
+ * and Anvil look for the name of their node at the start, so a preset puts it there. The modifier names an EVM other than
+ * our own.
+ */
+export function clientVersion({ preset, evm }: ResolvedNodeOptions): string {
+  const node = process.versions.node.split('.')[0]
+  const executor = evm === 'tandem' ? '' : `+${evm}`
+  const own = `Tandem/${VERSION}/${platform()}-${arch()}/Node${node}/EMULATOR${executor}`
+  return { rsk: own, hardhat: `HardhatNetwork/${own}`, anvil: `anvil/${own}` }[preset]
+}
 
 /** The chain's constants; a fork has those of its upstream, with blocks that can be mined here. */
 export function configOf(

@@ -178,8 +178,8 @@ describe('a client over WebSocket', () => {
 
 /** The program of a process, which reads what it trusts at its start: one call by the built client to the URL it is given. */
 const ASK = `
-  import { createRpcClient } from './dist/state/remote/rpc-client.js'
-  import { systemDeps } from './dist/state/remote/settings.js'
+  import { createRpcClient } from './dist/upstream/rpc-client.js'
+  import { systemDeps } from './dist/upstream/environment.js'
   const settings = { urls: [process.argv[1]], headers: [], headerOrigins: [], timeoutMs: 5000, retries: 0, rate: 0, callsPerDay: 0 }
   const client = createRpcClient(settings, systemDeps(() => {}))
   const answer = await client.send([{ method: 'a', params: [] }]).catch((error) => error.message)

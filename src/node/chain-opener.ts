@@ -1,0 +1,142 @@
+/** Opens the chains of a node: the one that it starts with, and those that a reset puts in its place. */
+import type { AbiRegistry } from '../abi/registry.ts'
+import type { ChainConfig } from '../chain/config.ts'
+import type { Genesis } from '../chain/genesis.ts'
+import type { ForkStart } from '../engine/blockchain/chain.ts'
+import { createEngine } from '../engine/create-engine.ts'
+import type { Engine } from '../engine/engine.ts'
+import type { Peers } from '../engine/peers/peer-scoring.ts'
+import type { RandomBytes } from '../engine/randomness.ts'
+import { type LocalAccounts, MINER_ADDRESS } from '../engine/wallet/accounts.ts'
+import type { Wallet } from '../engine/wallet/wallet.ts'
+import type { Logger } from '../logger.ts'
+import type { NodeOptions, ResolvedNodeOptions } from '../options/options.ts'
+import type { Joining } from '../replication/cluster.ts'
+import type { RemoteChain } from '../state/remote/model.ts'
+import { openStore, refusalOfStart, type Store } from '../store/level.ts'
+import type { Start } from './origin.ts'
+import { configOf, forkStart, gasCap, genesisOf, joiningOf, miningOf, VERSION } from './parts.ts'
+
+/** What the engines of a node have in common, whichever chain they run. */
+export interface NodeParts {
+  readonly given: NodeOptions
+  readonly options: ResolvedNodeOptions
+  readonly logger: Logger
+  /** Unix time, seconds. */
+  readonly now: () => number
+  readonly random: RandomBytes
+  readonly accounts: LocalAccounts
+  readonly wallet: Wallet
+  readonly names: AbiRegistry
+  /** The callers of a node whose engine may be replaced, which they outlive. */
+  readonly ownPeers: Peers | undefined
+  /** The callers of the node that it shares them with. */
+  readonly sharedPeers: Peers | undefined
+  /** What a copy of a node begins with. */
+  readonly from: Start | undefined
+}
+
+/** A chain that was opened. */
+interface Opened {
+  readonly engine: Engine
+  /** Of a node of a cluster that has not joined yet. */
+  readonly joining: Joining | undefined
+}
+
+type Forked = Pick<ForkStart, 'remote' | 'unpaid'>
+
+/** Opens chains, one after another; all begin with the genesis of the first. */
+export class ChainOpener {
+  readonly #parts: NodeParts
+  #genesis: Genesis | undefined
+  #store: Store | undefined
+
+  constructor(parts: NodeParts) {
+    this.#parts = parts
+    this.#genesis = parts.from?.genesis
+  }
+
+  /** The genesis of the first chain. Throws where none was opened. */
+  get genesis(): Genesis {
+    if (this.#genesis === undefined) throw new Error('no chain was opened')
+    return this.#genesis
+  }
+
+  /** The store of the chain that was opened last. Throws where none was opened. */
+  get store(): Store {
+    if (this.#store === undefined) throw new Error('no chain was opened')
+    return this.#store
+  }
+
+  /** Opens the chain of a store of its own or of a cluster, or continues from the upstream's. Owns `given` from the call on. */
+  async open(remote: RemoteChain | undefined, given?: Store): Promise<Opened> {
+    const { options, logger } = this.#parts
+    const forked = remote && { remote, unpaid: new Set<number>() }
+    const config = configOf(options, forked)
+    const { dataDir, fsync } = options
+    const { name: chain, chainId } = config
+    const identity = { chain, chainId, fork: remote?.point }
+    const onNotice = (sentence: string) => logger.warn(sentence)
+    const local = given ?? (await openStore({ ...identity, dataDir, fsync, onNotice }))
+    const joining = await joiningOf(options, config, local, logger)
+    const store = joining?.store ?? local
+    const engine = await this.#engineOn(store, config, joining, forked).catch(async (error) => {
+      await joining?.cancel()
+      await store.close()
+      throw dataDir === undefined ? error : await refusalOfStart(dataDir, identity, error)
+    })
+    this.#store = store
+    return { engine, joining }
+  }
+
+  async #engineOn(
+    store: Store,
+    config: ChainConfig,
+    joining: Joining | undefined,
+    forked: Forked | undefined,
+  ): Promise<Engine> {
+    const { options, accounts, wallet, names, logger, now, random, from } = this.#parts
+    const { ownPeers, sharedPeers } = this.#parts
+    const blockZeroNow = () => joining?.genesisTime ?? now()
+    this.#genesis ??= await genesisOf(options, config, accounts.toFund, store, blockZeroNow)
+    return createEngine({
+      ...this.#settings(),
+      config,
+      genesis: this.#genesis,
+      ...(forked && { fork: forkStart(forked, accounts, options) }),
+      store,
+      accounts: wallet,
+      names,
+      logger,
+      now,
+      random,
+      modes: from?.modes,
+      peers: ownPeers ?? sharedPeers,
+      admitCommand: joining?.admitCommand,
+    })
+  }
+
+  /** The options of the node that are those of its engine. */
+  #settings() {
+    const { given, options, from } = this.#parts
+    const { callGasCap, gasEstimationCap, blockGasLimit } = options
+    return {
+      place: options.dataDir ?? 'memory',
+      mining: from?.modes.mining ?? miningOf(options),
+      coinbase: options.coinbase ?? MINER_ADDRESS,
+      signature: `TANDEM-${VERSION}`,
+      lastingClock: options.lastingClock,
+      evm: options.evm,
+      strictCalls: options.strictCalls,
+      leastGasPrice: options.gasPrice,
+      accountQuota: options.accountQuota,
+      order: options.order,
+      accountSlots: options.accountSlots,
+      workRateLimitMs: options.workRateLimitMs,
+      callGasCap: gasCap(given.callGasCap, callGasCap, blockGasLimit),
+      gasEstimationCap: gasCap(given.gasEstimationCap, gasEstimationCap, blockGasLimit),
+      timeoutMs: options.rpcTimeoutMs,
+      maxTraceBytes: options.maxTraceBytes,
+    }
+  }
+}
