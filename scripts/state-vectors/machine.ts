@@ -112,18 +112,18 @@ function groups<T>(items: readonly T[], size: number): T[][] {
 }
 
 function stack(): Scenario[] {
-  const { fees, needs } = PETERSBURG.opcodes
   const all = Array.from({ length: 256 }, (_, op) => op)
   const pushes = (count: number) => Array.from({ length: count }, () => [0x60, 0x01]).flat()
-  const withOperands = all.filter((op) => (needs[op] as number) > 0)
-  const absent = all.filter((op) => (fees[op] as number) < 0)
+  const popsOf = (op: number) => PETERSBURG.opcodes[op]?.pops ?? 0
+  const withOperands = all.filter((op) => popsOf(op) > 0)
+  const absent = all.filter((op) => PETERSBURG.opcodes[op] === undefined)
   const growing = [0x30, 0x34, 0x3d, 0x58, 0x59, 0x5a, 0x60, 0x7f, 0x80, 0x8f]
   const filled = [0x61, 0x03, 0xfd, 0x5b, 0x80, 0x60, 0x01, 0x90, 0x03, 0x80, 0x60, 0x03, 0x57]
   return [
     ...groups(withOperands, 16).map((ops, i) =>
       trials(
         `one word too few, group ${i}`,
-        ops.map((op) => Uint8Array.of(...pushes((needs[op] as number) - 1), op)),
+        ops.map((op) => Uint8Array.of(...pushes(popsOf(op) - 1), op)),
       ),
     ),
     ...groups(absent, 16).map((ops, i) =>

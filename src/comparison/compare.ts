@@ -33,7 +33,7 @@ export interface ComparisonParts {
 }
 
 function named({ opcode, pc, depth, cost }: Step): NamedStep {
-  return { opcode, name: CHAIN_RULES.opcodes.names[opcode] ?? 'INVALID', pc, depth, cost }
+  return { opcode, name: CHAIN_RULES.opcodes[opcode]?.name ?? 'INVALID', pc, depth, cost }
 }
 
 const NO_GAS: GasByGroup = new GasTally().groups(0n)

@@ -168,7 +168,7 @@ function callLogic({ operands }: CallKind, call: Opcode['logicFunction']): Opcod
 /** The calls of a height; `logic` gives the library's own by opcode. */
 export function callOpcodes(rules: VmRules, logic: (opcode: number) => Opcode['logicFunction']): Opcode[] {
   const { opcodes, frames } = rules
-  const takesValue = opcodes.needs[STATICCALL.opcode] === VALUE_STATICCALL.operands
+  const takesValue = opcodes[STATICCALL.opcode]?.pops === VALUE_STATICCALL.operands
   const kinds = [CALL, CALLCODE, DELEGATECALL, takesValue ? VALUE_STATICCALL : STATICCALL]
   return kinds.map((kind) => ({
     opcode: kind.opcode,

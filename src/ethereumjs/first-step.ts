@@ -1,7 +1,7 @@
 /** Where two runs of a message part: their opcodes with program counter, depth and gas, one after another. */
 import { createEthereumOpcodeListener } from '../comparison/ethereum-tracer.ts'
 import type { EvmRun } from '../evm/evm.ts'
-import type { OpcodeTable } from '../evm/opcodes/table.ts'
+import type { OpcodeTable } from '../evm/opcodes/operation.ts'
 import type { FrameView, Tracer } from '../evm/tracing/tracer.ts'
 import type { ChainEvm } from './chain-evm.ts'
 import { chainEvm, type LibraryRules } from './make-evm.ts'
@@ -49,7 +49,7 @@ export function stepRecorder(steps: Steps, table: OpcodeTable): Tracer {
     step({ pc, depth, gas, code }: FrameView, opcode) {
       // The library does not report the implicit STOP behind the end of the code.
       if (pc >= code.length) return
-      steps.push({ opcode: (table.fees[opcode] ?? -1) < 0 ? INVALID : opcode, pc, depth, gas })
+      steps.push({ opcode: table[opcode] === undefined ? INVALID : opcode, pc, depth, gas })
     },
   }
 }
@@ -68,8 +68,8 @@ export function recordingEvm(run: EvmRun, { common, customOpcodes }: LibraryRule
 }
 
 /** A step in words. */
-export function stepText(step: Step | undefined, { names }: OpcodeTable): string {
+export function stepText(step: Step | undefined, table: OpcodeTable): string {
   if (step === undefined) return 'the end'
   const { opcode, pc, depth, gas } = step
-  return `${names[opcode] ?? 'INVALID'} at ${pc}, depth ${depth}, gas ${gas}`
+  return `${table[opcode]?.name ?? 'INVALID'} at ${pc}, depth ${depth}, gas ${gas}`
 }

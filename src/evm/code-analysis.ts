@@ -21,9 +21,10 @@ export interface CodeAnalysis {
   readonly start: number
 }
 
-const JUMPDEST = 0x5b
-const PUSH1 = 0x60
-const PUSH32 = 0x7f
+// The opcodes that the format of code knows.
+export const JUMPDEST = 0x5b
+export const PUSH0 = 0x5f
+const PUSH32 = PUSH0 + 32
 const HEADER = 0xfc
 
 const analyses = new WeakMap<Uint8Array, CodeAnalysis>()
@@ -47,6 +48,16 @@ export function analyse(code: Uint8Array, hasHeaders: boolean): CodeAnalysis {
   return analysis
 }
 
+/** The opcode at a place; behind the end of the code is STOP. */
+export function opcodeAt(code: Uint8Array, pc: number): number {
+  return pc < code.length ? (code[pc] as number) : 0
+}
+
+/** Bytes of an opcode with the word that it pushes. */
+export function sizeOf(opcode: number): number {
+  return opcode > PUSH0 && opcode <= PUSH32 ? opcode - PUSH0 + 1 : 1
+}
+
 /** Length of the code header: 4 and the extension's length, or 0 without one (docs/internals/protocol.md#64-code-header). */
 function headerLength(code: Uint8Array): number {
   return code.length >= 4 && code[0] === HEADER ? 4 + (code[3] as number) : 0
@@ -66,10 +77,10 @@ export function isJumpDestination(analysis: CodeAnalysis, pc: number): boolean {
   const { code, jumpDestinations } = analysis
   if (pc >= analysis.lookedTo && pc < code.length) {
     let i = analysis.lookedTo
-    for (; i <= pc; i++) {
-      const op = code[i] as number
-      if (op === JUMPDEST) jumpDestinations[i] = 1
-      else if (op >= PUSH1 && op <= PUSH32) i += op - PUSH1 + 1
+    while (i <= pc) {
+      const opcode = opcodeAt(code, i)
+      if (opcode === JUMPDEST) jumpDestinations[i] = 1
+      i += sizeOf(opcode)
     }
     analysis.lookedTo = i
   }

@@ -2,7 +2,7 @@
 import { isJumpDestination, pushedWord } from './code-analysis.ts'
 import { FAILURE } from './failure.ts'
 import type { Frame } from './frame.ts'
-import type { OpcodeTable } from './opcodes/table.ts'
+import type { OpcodeTable } from './opcodes/operation.ts'
 import { MAX_WORD, MODULUS } from './word.ts'
 
 /** Bytes of code without a jump after which the clock counts, and the jumps that they take as long as. */
@@ -19,11 +19,7 @@ const TICKS_PER_RUN = 0.25
  * The most frequent opcodes are here as well as in the table, unless that has another row for one: the stack pointer and
  * gas then stay in registers.
  */
-export function advance(
-  frame: Frame,
-  { fees, needs, room, run, forms }: OpcodeTable,
-  hotAfter: number,
-): void {
+export function advance(frame: Frame, table: OpcodeTable, hotAfter: number): void {
   const { clock } = frame.session
   const { code, counts, jumpDestinations, pushes } = frame.analysis
   const { stack } = frame
@@ -46,15 +42,15 @@ export function advance(
       }
     }
     const op = pc < length ? (code[pc] as number) : 0
-    const fee = fees[op] as number
-    if (fee < 0) frame.failAt(FAILURE.INVALID_OPCODE, pc, sp, gas)
-    if (sp < (needs[op] as number)) frame.failAt(FAILURE.STACK_UNDERFLOW, pc, sp, gas)
-    if (sp > (room[op] as number)) frame.failAt(FAILURE.STACK_OVERFLOW, pc, sp, gas)
-    gas -= fee
-    if (gas < 0) frame.failAt(FAILURE.OUT_OF_GAS, pc, sp, gas + fee)
+    const row = table[op]
+    if (row === undefined) frame.failAt(FAILURE.INVALID_OPCODE, pc, sp, gas)
+    if (sp < row.pops) frame.failAt(FAILURE.STACK_UNDERFLOW, pc, sp, gas)
+    if (sp > row.room) frame.failAt(FAILURE.STACK_OVERFLOW, pc, sp, gas)
+    if (gas < row.fee) frame.failAt(FAILURE.OUT_OF_GAS, pc, sp, gas)
+    gas -= row.fee
 
-    const form = forms[op] as number
-    if (form >= 0x60 && form <= 0x9f) {
+    const { loopCase } = row
+    if (loopCase >= 0x60 && loopCase <= 0x9f) {
       if (op <= 0x7f) {
         const size = op - 0x5f
         let word = pushes[pc]
@@ -77,7 +73,7 @@ export function advance(
       continue
     }
 
-    switch (form) {
+    switch (loopCase) {
       case 0x01: {
         const sum = (stack[sp - 1] as bigint) + (stack[sp - 2] as bigint)
         stack[--sp - 1] = sum > MAX_WORD ? sum - MODULUS : sum
@@ -146,7 +142,7 @@ export function advance(
         frame.sp = sp
         frame.gas = gas
         clock.ticks -= TICKS_PER_RUN
-        ;(run[op] as (frame: Frame) => void)(frame)
+        row.run(frame)
         pc = frame.pc
         sp = frame.sp
         gas = frame.gas

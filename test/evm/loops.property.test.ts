@@ -39,7 +39,7 @@ function push(value: bigint): number[] {
 
 /** An opcode with the operands that it takes pushed before it, so that programs get somewhere. */
 function step(code: number): fc.Arbitrary<number[]> {
-  const pops = CHAIN_RULES.opcodes.needs[code] as number
+  const pops = CHAIN_RULES.opcodes[code]?.pops ?? 0
   const addressAt = ADDRESS_AT.get(code)
   const fromTop = Array.from({ length: pops }, (_, i) => {
     if (i === addressAt) return fc.constantFrom(...ADDRESSES).map((address) => BigInt(address))
@@ -49,7 +49,8 @@ function step(code: number): fc.Arbitrary<number[]> {
   return fc.tuple(...fromTop).map((words) => [...words.reverse().flatMap(push), code])
 }
 
-const OPCODES = CHAIN_RULES.opcodes.names
+const OPCODES = CHAIN_RULES.opcodes
+  .map((row) => row?.name)
   .map((name, code) => ({ name, code }))
   .filter(({ name, code }) => name !== undefined && !(code >= 0x60 && code <= 0x7f))
   .map(({ code }) => code)

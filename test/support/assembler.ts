@@ -1,7 +1,7 @@
 /** Text to bytecode, for tests: opcode names, numbers (pushed by the shortest push), `name:` for a jump target, `@name` to push it. */
 import { CHAIN_RULES } from '../../src/evm/rules.ts'
 
-const CODES = new Map(CHAIN_RULES.opcodes.names.map((name, code) => [name, code]))
+const CODES = new Map(CHAIN_RULES.opcodes.map((row, code) => [row?.name, code]))
 
 /** The Ethereum names of opcodes that the chain calls otherwise. */
 const ALIASES: Readonly<Record<string, string>> = { KECCAK256: 'SHA3', SELFDESTRUCT: 'SUICIDE' }

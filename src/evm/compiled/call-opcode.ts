@@ -4,15 +4,9 @@ import type { Hex } from '../../encoding/hex.ts'
 import type { CallRequest, Frame } from '../frame.ts'
 import type { FrameData } from '../memory-range.ts'
 import { MAX_CALL_DEPTH } from '../opcodes/calls.ts'
+import type { Operation } from '../opcodes/operation.ts'
 import type { LinearArea } from './linear-area.ts'
 import type { LinearMemory } from './linear-memory.ts'
-
-const KINDS: readonly (CallRequest['kind'] | undefined)[] = Array.from({ length: 256 }, (_, opcode) => {
-  if (opcode === 0xf1) return 'call'
-  if (opcode === 0xf2) return 'callcode'
-  if (opcode === 0xf4) return 'delegatecall'
-  return opcode === 0xfa ? 'staticcall' : undefined
-})
 
 /** The word at a place in linear memory, or the largest safe integer where that is less. */
 function gasAt({ halves }: LinearMemory, at: number): number {
@@ -47,10 +41,9 @@ export class PlainCall {
    * opcode is to do it: calls with value, to precompiled contracts or accounts without code, too deep, with large
    * numbers, or that cannot be paid.
    */
-  read(linear: LinearMemory, end: number, opcode: number, area: LinearArea): boolean {
+  read(linear: LinearMemory, end: number, { requests: kind }: Operation, area: LinearArea): boolean {
     const { frame } = area
-    const kind = KINDS[opcode]
-    if (kind === undefined) return false
+    if (kind === undefined || kind === 'create' || kind === 'create2') return false
     let at = end - 96
     if (kind === 'call' || kind === 'callcode') {
       if (linear.small(at) !== 0) return false

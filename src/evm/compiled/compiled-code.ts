@@ -2,7 +2,7 @@
 import { ModuleWriter } from '../../wasm/module.ts'
 import { compileModule, type WasmInstance, type WasmModule } from '../../wasm/web-assembly.ts'
 import type { CodeAnalysis } from '../code-analysis.ts'
-import type { OpcodeTable } from '../opcodes/table.ts'
+import type { OpcodeTable } from '../opcodes/operation.ts'
 import type { RunClock } from '../scheduler.ts'
 import type { PathCounter } from './paths.ts'
 import { PC_MASK, REGION_SIGNATURE, type RegionFunction } from './protocol.ts'

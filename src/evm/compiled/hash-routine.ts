@@ -16,11 +16,11 @@ const OFFSET_BITS = 24n
 const LONGEST = 512
 
 /**
- * `(base, stack end) → status`, with the length and the offset below the end of the stack, the digest in their place.
+ * A `RunOpcode`, with the length and the offset below the end of the stack, the digest in their place.
  * `keccak` is the function on memory, `hash` the import that does all the rest.
  */
 export function hashBody(keccak: number, hash: number, mark: Mark): FunctionBody {
-  const body = new FunctionBody(2)
+  const body = new FunctionBody(3)
   const [base, end] = [0, 1]
   const local = () => body.local(I32)
   const [operands, length, from, cost, entry] = [local(), local(), local(), local(), local()]
@@ -57,7 +57,7 @@ export function hashBody(keccak: number, hash: number, mark: Mark): FunctionBody
   body.get(base)
   body.memory(OP.i32_load, MEMORY_SIZE_AT)
   body.op(OP.i32_gt_u, OP.i32_or)
-  leaveIf(body, hash)
+  leaveIf(body, hash, 3)
   body.get(length)
   body.i32(31)
   body.op(OP.i32_add)
@@ -67,7 +67,7 @@ export function hashBody(keccak: number, hash: number, mark: Mark): FunctionBody
   body.op(OP.i32_mul)
   body.set(cost)
   pushLacks(body, cost, OP.f64_convert_i32_u)
-  leaveIf(body, hash)
+  leaveIf(body, hash, 3)
   pay(body, cost, OP.f64_convert_i32_u)
   body.get(from)
   body.get(base)

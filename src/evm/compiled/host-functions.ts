@@ -2,11 +2,10 @@
 import { EMPTY } from '../../encoding/bytes.ts'
 import { keccakOn } from '../../wasm/keccak.ts'
 import { instantiate, type WasmInstance, type WasmModule } from '../../wasm/web-assembly.ts'
-import type { Frame } from '../frame.ts'
 import { GAS } from '../gas-schedule.ts'
+import { REVERT } from '../opcodes/control.ts'
 import { spendHash } from '../opcodes/memory.ts'
-import { STATE_TICKS } from '../opcodes/operation.ts'
-import type { OpcodeTable } from '../opcodes/table.ts'
+import { type OpcodeTable, type Operation, STATE_TICKS } from '../opcodes/operation.ts'
 import { type CallRunner, PlainCall } from './call-opcode.ts'
 import type { LinearArea } from './linear-area.ts'
 import type { LinearMemory } from './linear-memory.ts'
@@ -22,11 +21,6 @@ import {
   TICKS_AT,
 } from './protocol.ts'
 import { SlotCache } from './slot-cache.ts'
-
-const STOP = 0x00
-const SHA3 = 0x20
-const SSTORE = 0x55
-const REVERT = 0xfd
 
 /** Compiled code on a linear memory, with the functions that it calls. */
 export class HostFunctions {
@@ -74,14 +68,14 @@ export class HostFunctions {
     if (exports === undefined) {
       const host: HostImports = {
         keccak: this.#keccak,
-        run: (base: number, end: number, opcode: number) => this.#runOpcode(base, end, opcode),
-        load: (_base: number, end: number) => this.#load(end),
-        store: (base: number, end: number) => this.#store(base, end),
-        hash: (base: number, end: number) => this.#hash(base, end),
-        call: (base: number, end: number, opcode: number) => this.#call(base, end, opcode),
-        finish: (base: number, end: number, opcode: number) => this.#finish(base, end, opcode),
-        expand: (base: number, end: number) => this.#expand(base, end),
-        path: (id: number) => this.#paths?.take(id),
+        run: (base, end, opcode) => this.#runOpcode(base, end, opcode),
+        load: (_base, end) => this.#load(end),
+        store: (base, end, opcode) => this.#store(base, end, opcode),
+        hash: (base, end, opcode) => this.#hash(base, end, opcode),
+        call: (base, end, opcode) => this.#call(base, end, opcode),
+        finish: (base, end, opcode) => this.#finish(base, end, opcode),
+        expand: (base, end) => this.#expand(base, end),
+        path: (id) => this.#paths?.take(id),
       }
       exports = instantiate(module, { ...host, memory: this.#linear.memory })
       this.#instances.set(module, exports)
@@ -128,14 +122,14 @@ export class HostFunctions {
   #runOpcode(base: number, end: number, opcode: number): number {
     const { frame } = this.#current()
     const linear = this.#linear
-    const { needs, run } = this.#table as OpcodeTable
-    const count = needs[opcode] as number
+    const row = this.#rowOf(opcode)
+    const count = row.pops
     const bottom = end - 32 * count
     const { stack } = frame
     for (let i = 0; i < count; i++) stack[i] = linear.read(bottom + 32 * i)
     frame.sp = count
     frame.gas = linear.floats[(base + GAS_AT) >> 3] as number
-    ;(run[opcode] as (frame: Frame) => void)(frame)
+    row.run(frame)
     linear.floats[(base + GAS_AT) >> 3] = frame.gas
     linear.halves[(base + MEMORY_SIZE_AT) >> 2] = frame.memoryWords * 32
     if (frame.sp > 0) {
@@ -157,25 +151,25 @@ export class HostFunctions {
   }
 
   /** SSTORE that compiled code cannot do by itself. */
-  #store(base: number, end: number): number {
+  #store(base: number, end: number, opcode: number): number {
     this.#slots.flush()
-    const status = this.#runOpcode(base, end, SSTORE)
+    const status = this.#runOpcode(base, end, opcode)
     this.#slots.follow()
     this.#slots.keep(this.#current(), end - 32, this.#linear.read(end - 64))
     return status
   }
 
   /** SHA3 that compiled code cannot do by itself: it opens memory, is long, or cannot be paid. */
-  #hash(base: number, end: number): number {
+  #hash(base: number, end: number, opcode: number): number {
     const { frame } = this.#current()
     const linear = this.#linear
     const offset = linear.small(end - 32)
     const length = linear.small(end - 64)
-    if (offset < 0 || length <= 0) return this.#runOpcode(base, end, SHA3)
+    if (offset < 0 || length <= 0) return this.#runOpcode(base, end, opcode)
     const gasAt = (base + GAS_AT) >> 3
     const gas = linear.floats[gasAt] as number
     const cost = GAS.keccak256Word * Math.ceil(length / 32) + frame.costTo(offset + length)
-    if (cost > gas) return this.#runOpcode(base, end, SHA3)
+    if (cost > gas) return this.#runOpcode(base, end, opcode)
     linear.floats[gasAt] = gas - cost
     frame.grow(offset + length)
     linear.halves[(base + MEMORY_SIZE_AT) >> 2] = frame.memoryWords * 32
@@ -196,9 +190,9 @@ export class HostFunctions {
     const linear = this.#linear
     const gasAt = (base + GAS_AT) >> 3
     frame.gas = linear.floats[gasAt] as number
-    const { needs } = this.#table as OpcodeTable
+    const row = this.#rowOf(opcode)
     const call = this.#plain
-    if (call.read(linear, end, opcode, area)) {
+    if (call.read(linear, end, row, area)) {
       linear.floats[gasAt] = frame.gas
       linear.halves[(base + MEMORY_SIZE_AT) >> 2] = frame.memoryWords * 32
     } else {
@@ -209,19 +203,15 @@ export class HostFunctions {
     const result = (this.#execution as CallRunner).call(frame, call)
     if (result < 0) return 1
     this.#resume(area)
-    const at = end - 32 * (needs[opcode] as number)
+    const at = end - 32 * row.pops
     this.#linear.write(at, result === 0 ? 0n : 1n)
     return 0
   }
 
-  /** STOP, RETURN and REVERT. */
+  /** RETURN and REVERT. */
   #finish(base: number, end: number, opcode: number): number {
     const area = this.#current()
     const { frame } = area
-    if (opcode === STOP) {
-      frame.stop(EMPTY)
-      return 1
-    }
     const linear = this.#linear
     const gasAt = (base + GAS_AT) >> 3
     const offset = linear.small(end - 32)
@@ -236,7 +226,7 @@ export class HostFunctions {
     // The linear memory does not outlive the message.
     const stays = length > 0 && frame.depth > 0
     frame.stop(stays ? area.output(offset, length) : frame.read(offset, length))
-    frame.reverted = opcode === REVERT
+    frame.reverted = opcode === REVERT.code
     return 1
   }
 
@@ -252,6 +242,12 @@ export class HostFunctions {
     frame.grow(end)
     linear.halves[(base + MEMORY_SIZE_AT) >> 2] = frame.memoryWords * 32
     return 1
+  }
+
+  #rowOf(opcode: number): Operation {
+    const row = this.#table?.[opcode]
+    if (row === undefined) throw new Error(`compiled code runs opcode ${opcode}, which there is not`)
+    return row
   }
 
   /** The frame that runs, with the memory that compiled code has opened. */

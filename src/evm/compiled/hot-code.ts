@@ -3,7 +3,7 @@
  * share none of it, and all of it has a bound.
  */
 import type { CodeAnalysis } from '../code-analysis.ts'
-import type { OpcodeTable } from '../opcodes/table.ts'
+import type { OpcodeTable } from '../opcodes/operation.ts'
 import type { RunClock } from '../scheduler.ts'
 import { AddressWords } from './address-words.ts'
 import { CompiledCode } from './compiled-code.ts'

@@ -75,20 +75,16 @@ export const REGION_SIGNATURE: Signature = { parameters: [I32], results: [I32] }
  * frame does not go on in compiled code.
  */
 type RunOpcode = (base: number, end: number, opcode: number) => number
-type RunOneOpcode = (base: number, end: number) => number
+
+/**
+ * What runs opcodes that are not written out: `call` calls, `finish` RETURN and REVERT, `load`, `store` and `hash` SLOAD,
+ * SSTORE and SHA3, `run` any by its record. A region calls `load`, `store` and `hash` of its own module, which call the host
+ * where they cannot do it.
+ */
+export type OpcodeRoutine = 'run' | 'call' | 'finish' | 'load' | 'store' | 'hash'
 
 /** The functions that compiled code imports. */
-export interface HostImports {
-  /** Any opcode, by its row in the table. */
-  readonly run: RunOpcode
-  /** A call; where the callee can run to its end, 0. */
-  readonly call: RunOpcode
-  /** STOP, RETURN, REVERT. */
-  readonly finish: RunOpcode
-  /** SLOAD, SSTORE and SHA3 where the routine of that name cannot do it. */
-  readonly load: RunOneOpcode
-  readonly store: RunOneOpcode
-  readonly hash: RunOneOpcode
+export interface HostImports extends Readonly<Record<OpcodeRoutine, RunOpcode>> {
   /** Opens and pays the EVM's memory up to `end` bytes; 0 when the gas does not suffice. */
   readonly expand: (base: number, end: number) => number
   /** Writes keccak-256 of `length` bytes at `from`. */
@@ -97,16 +93,16 @@ export interface HostImports {
   readonly path: (id: number) => void
 }
 
-const OF_OPCODE: Signature = { parameters: [I32, I32, I32], results: [I32] }
-const OF_ONE_OPCODE: Signature = { parameters: [I32, I32], results: [I32] }
+/** The signature of `RunOpcode`. */
+export const RUN_OPCODE: Signature = { parameters: [I32, I32, I32], results: [I32] }
 
 export const HOST_SIGNATURES: Readonly<Record<keyof HostImports, Signature>> = {
-  run: OF_OPCODE,
-  call: OF_OPCODE,
-  finish: OF_OPCODE,
-  load: OF_ONE_OPCODE,
-  store: OF_ONE_OPCODE,
-  hash: OF_ONE_OPCODE,
+  run: RUN_OPCODE,
+  call: RUN_OPCODE,
+  finish: RUN_OPCODE,
+  load: RUN_OPCODE,
+  store: RUN_OPCODE,
+  hash: RUN_OPCODE,
   expand: { parameters: [I32, I32], results: [I32] },
   keccak: { parameters: [I32, I32, I32], results: [] },
   path: { parameters: [I32], results: [] },

@@ -1,22 +1,12 @@
 /** Writes what the opcodes of a region share: the stack, of which words stay in locals, gas, and exits. */
 import { FunctionBody, I32, OP } from '../../wasm/module.ts'
-import type { OpcodeTable } from '../opcodes/table.ts'
 import type { Word } from './lanes.ts'
-import { EXIT, EXIT_SHIFT, GAS_AT, STACK_BYTES, STACK_END_AT } from './protocol.ts'
+import { EXIT, EXIT_SHIFT, GAS_AT, type OpcodeRoutine, STACK_BYTES, STACK_END_AT } from './protocol.ts'
 import type { Routines } from './routines.ts'
 import { WordWriter } from './words.ts'
 
 /** The local of the stack's end is this much lower, since offsets of loads and stores cannot be negative. */
 export const BIAS = STACK_BYTES
-
-/** Opcodes that end the frame or request a creation: nothing follows in the region. */
-export const LAST: ReadonlySet<number> = new Set([0x00, 0xf0, 0xf3, 0xf5, 0xfd, 0xff])
-
-/** Opcodes that call. */
-export const CALLS: ReadonlySet<number> = new Set([0xf1, 0xf2, 0xf4, 0xfa])
-
-/** Opcodes that end a frame without failure, but for that which destroys the contract. */
-const ENDS: ReadonlySet<number> = new Set([0x00, 0xf3, 0xfd])
 
 /**
  * Words so far below the top are stored where the stack is, and no longer known: no opcode reaches them, and each exit
@@ -27,9 +17,17 @@ const REACH = 32
 /** An opcode that runs outside takes as long as so many that are written out. */
 const RUN_WORK = 8
 
+/** What is to be known of an opcode that is written. */
+export interface PresentOpcode {
+  readonly code: number
+  readonly name: string
+  readonly pops: number
+  readonly pushes: number
+}
+
 /** Writes one region, a function `(base) → exit`. */
 export class RegionWriter {
-  readonly table: OpcodeTable
+  readonly code: Uint8Array
   readonly routines: Routines
   readonly body = new FunctionBody(1)
   readonly words = new WordWriter(this.body)
@@ -51,19 +49,31 @@ export class RegionWriter {
   prepaid = 0
   /** Opcodes on the way so far, by the time that they take. */
   work = 0
-  /** The present opcode, and its name. */
+  /** Where the present opcode is. */
   pc: number
-  name: string | undefined
+  #opcode: PresentOpcode | undefined
 
-  constructor(table: OpcodeTable, routines: Routines, pc: number) {
-    this.table = table
+  constructor(code: Uint8Array, routines: Routines, pc: number) {
+    this.code = code
     this.routines = routines
     this.pc = pc
   }
 
+  /** The opcode that is written now. */
+  get opcode(): PresentOpcode {
+    if (this.#opcode === undefined) throw new Error('no opcode has begun')
+    return this.#opcode
+  }
+
+  begin(opcode: PresentOpcode): void {
+    this.#opcode = opcode
+    this.words.freeLocals()
+    this.work++
+  }
+
   /** Marks a way through the present opcode. */
   mark(path: string): void {
-    this.routines.mark(this.body, `${this.name}: ${path}`)
+    this.routines.mark(this.body, `${this.opcode.name}: ${path}`)
   }
 
   addGas(gas: number): void {
@@ -151,31 +161,22 @@ export class RegionWriter {
     this.exit(EXIT.INTERPRET, this.pc)
   }
 
-  callRun(opcode: number): void {
-    const body = this.body
-    const { run, call, finish, load, store, hash } = this.routines
+  /** Runs the present opcode outside, on operands where the stack is; its status is on the WebAssembly stack. */
+  callOut(routine: OpcodeRoutine): void {
+    const { body } = this
+    const { code, pops } = this.opcode
     this.work += RUN_WORK
     this.mark('outside')
-    this.flush(this.top - (this.table.needs[opcode] as number))
+    this.flush(this.top - pops)
     body.get(this.base)
     this.pushStackEnd()
-    if (opcode === 0x54) body.call(load)
-    else if (opcode === 0x55) body.call(store)
-    else if (opcode === 0x20) body.call(hash)
-    else {
-      body.i32(opcode)
-      body.call(CALLS.has(opcode) ? call : ENDS.has(opcode) ? finish : run)
-    }
+    body.i32(code)
+    body.call(this.routines[routine])
   }
 
-  /** The operands are gone. */
-  dropOperands(opcode: number): void {
-    this.drop(this.table.needs[opcode] as number)
-  }
-
-  /** The result is where the stack is. */
-  addResult(opcode: number): void {
-    this.top += this.table.pushes[opcode] as number
+  /** The result of an opcode that ran outside is where the stack is. */
+  addResult(): void {
+    this.top += this.opcode.pushes
   }
 
   swap(depth: number): void {

@@ -4,9 +4,9 @@
  * leaves the frame as the interpreter would have it, and returns the program counter.
  */
 import { type FunctionBody, OP } from '../../wasm/module.ts'
-import { type CodeAnalysis, isJumpDestination } from '../code-analysis.ts'
-import type { OpcodeTable } from '../opcodes/table.ts'
-import { inlineOpcode } from './inline-opcodes.ts'
+import { type CodeAnalysis, isJumpDestination, opcodeAt, sizeOf } from '../code-analysis.ts'
+import type { OpcodeTable } from '../opcodes/operation.ts'
+import type { CompiledForm } from './form.ts'
 import { knownValue, type Word } from './lanes.ts'
 import {
   EXIT,
@@ -18,9 +18,9 @@ import {
   STACK_END_AT,
   TICKS_AT,
 } from './protocol.ts'
-import { BIAS, CALLS, LAST, RegionWriter } from './region-writer.ts'
+import { BIAS, RegionWriter } from './region-writer.ts'
 import type { Routines } from './routines.ts'
-import { segmentAt, sizeOf, treatmentOf } from './segment.ts'
+import { segmentAt } from './segment.ts'
 
 /** Opcodes that a region holds at most, bytes of its body up to which it goes on, and times that it passes one place. */
 const MAX_OPCODES = 800
@@ -72,7 +72,7 @@ class RegionCompiler {
     this.#code = analysis.code
     this.#table = table
     this.#root = root
-    this.#writer = new RegionWriter(table, routines, root)
+    this.#writer = new RegionWriter(this.#code, routines, root)
   }
 
   compile(): Region {
@@ -101,7 +101,7 @@ class RegionCompiler {
 
   /** Compiles the opcode at the program counter; false when the region ends there. */
   #step(): boolean {
-    const opcode = this.#writer.pc < this.#code.length ? (this.#code[this.#writer.pc] as number) : 0
+    const opcode = opcodeAt(this.#code, this.#writer.pc)
     if (this.#segmentEnd < 0 || this.#writer.pc === this.#segmentEnd) {
       const visits = (this.#visits.get(this.#writer.pc) ?? 0) + 1
       this.#visits.set(this.#writer.pc, visits)
@@ -111,20 +111,17 @@ class RegionCompiler {
       }
       this.#beginSegment()
     }
-    if (treatmentOf(opcode, this.#table) === 'interpret') {
+    const row = this.#table[opcode]
+    if (row === undefined || row.compiled.flow === 'interpret') {
       this.#writer.exit(EXIT.INTERPRET, this.#writer.pc)
       return false
     }
-    this.#writer.words.freeLocals()
-    const fee = this.#table.fees[opcode] as number
-    this.#writer.work++
-    this.#writer.name = this.#table.names[opcode]
-    if (opcode === 0x56) return this.#jump()
-    if (opcode === 0x57) return this.#jumpIf()
-    if (!inlineOpcode(this.#writer, this.#code, opcode)) {
-      const goesOn = this.#runOpcode(opcode)
-      if (!goesOn) return false
-    } else this.#writer.mark('inline')
+    const { compiled, fee } = row
+    this.#writer.begin(row)
+    if (compiled.flow === 'jump') return this.#jump()
+    if (compiled.flow === 'jump-if') return this.#jumpIf()
+    if (compiled.write?.(this.#writer)) this.#writer.mark('inline')
+    else if (!this.#runOutside(compiled)) return false
     this.#writer.prepaid -= fee
     this.#writer.pc += sizeOf(opcode)
     return true
@@ -302,23 +299,22 @@ class RegionCompiler {
     return this.#continueAt(next)
   }
 
-  /** Calls an opcode of the table, on operands where the stack is; false when the region ends with it. */
-  #runOpcode(opcode: number): boolean {
+  /** Runs the present opcode outside, on operands where the stack is; false when the region ends with it. */
+  #runOutside({ flow, routine }: CompiledForm): boolean {
     const body = this.#writer.body
-    this.#writer.callRun(opcode)
     const next = this.#writer.pc + 1
-    this.#writer.dropOperands(opcode)
-    if (LAST.has(opcode)) {
+    this.#writer.callOut(routine)
+    this.#writer.drop(this.#writer.opcode.pops)
+    if (flow === 'create' || flow === 'end') {
       this.#writer.mark('ends the region')
       body.op(OP.drop)
-      if (opcode === 0xf0 || opcode === 0xf5) this.#continuations.add(next)
+      if (flow === 'create') this.#continuations.add(next)
       this.#writer.exit(EXIT.STATUS, next)
       return false
     }
     // The result of a call that is not made in place comes when the callee has ended.
-    const isCall = CALLS.has(opcode)
-    if (!isCall) this.#writer.addResult(opcode)
-    if (treatmentOf(opcode, this.#table) !== 'gas') {
+    if (flow !== 'call') this.#writer.addResult()
+    if (flow === 'next') {
       body.op(OP.drop)
       return true
     }
@@ -327,9 +323,9 @@ class RegionCompiler {
     this.#writer.exit(EXIT.STATUS, next)
     body.end()
     this.#writer.mark('goes on')
-    if (isCall) {
+    if (flow === 'call') {
       this.#exits.add(next)
-      this.#writer.addResult(opcode)
+      this.#writer.addResult()
     }
     return true
   }

@@ -2,11 +2,10 @@
 import { type FunctionBody, OP } from '../../wasm/module.ts'
 import { GAS_AT } from './protocol.ts'
 
-/** Returns what an import answers to the parameters 0 and 1 of the routine, if what is on the stack is not 0. */
-export function leaveIf(body: FunctionBody, imported: number): void {
+/** Returns what an import answers to the routine's own parameters, if what is on the stack is not 0. */
+export function leaveIf(body: FunctionBody, imported: number, parameters: number): void {
   body.if()
-  body.get(0)
-  body.get(1)
+  for (let i = 0; i < parameters; i++) body.get(i)
   body.call(imported)
   body.op(OP.return)
   body.end()

@@ -12,22 +12,15 @@ import {
   INPUT_LENGTH_AT,
   MEMORY_AT,
   MEMORY_SIZE_AT,
+  type OpcodeRoutine,
   ROOM_AT,
+  RUN_OPCODE,
 } from './protocol.ts'
 import { leaveIf, pay, pushLacks } from './routine-steps.ts'
 import { findBody, loadBody, storeBody } from './slot-routines.ts'
 
-/** Indexes of functions in a module. */
-export interface Routines {
-  /** `(base, stack end, opcode) → status`: runs an opcode of the table; not 0 when the frame does not go on. */
-  readonly run: number
-  /** `(base, stack end) → status`: SLOAD, SSTORE, and SHA3. */
-  readonly load: number
-  readonly store: number
-  readonly hash: number
-  /** `(base, stack end, opcode) → status`: calls; STOP, RETURN and REVERT. */
-  readonly call: number
-  readonly finish: number
+/** Indexes of functions in a module: those that run an opcode as `RunOpcode` of the protocol does, and others. */
+export interface Routines extends Readonly<Record<OpcodeRoutine, number>> {
   /** `(base, end) → paid`: opens the EVM's memory up to `end`, which is within the limit; 0 when the gas does not suffice. */
   readonly expand: number
   /** `(base, offset: 4 × i64, length) → offset`: opens memory; -1 beyond the limit, or when it cannot be paid. */
@@ -47,13 +40,13 @@ export function addRoutines(module: ModuleWriter, paths: PathCounter | undefined
   const [run, call, finish] = [host('run'), host('call'), host('finish')]
   const [loadOutside, storeOutside, hashOutside] = [host('load'), host('store'), host('hash')]
   const [keccak, expandOutside] = [host('keccak'), host('expand')]
-  const opcode = { parameters: [I32, I32], results: [I32] } as const
+  const pair = { parameters: [I32, I32], results: [I32] } as const
   const mark = marksIn(module, paths)
-  const expand = module.add('expand', opcode, expandBody(expandOutside, mark))
-  const find = module.add('find', opcode, findBody(mark))
-  const load = module.add('load', opcode, loadBody(find, loadOutside, mark))
-  const store = module.add('store', opcode, storeBody(find, storeOutside, mark))
-  const hash = module.add('hash', opcode, hashBody(keccak, hashOutside, mark))
+  const expand = module.add('expand', pair, expandBody(expandOutside, mark))
+  const find = module.add('find', pair, findBody(mark))
+  const load = module.add('load', RUN_OPCODE, loadBody(find, loadOutside, mark))
+  const store = module.add('store', RUN_OPCODE, storeBody(find, storeOutside, mark))
+  const hash = module.add('hash', RUN_OPCODE, hashBody(keccak, hashOutside, mark))
   const touch = module.add(
     'touch',
     { parameters: [I32, ...WORD, I32], results: [I32] },
@@ -79,7 +72,7 @@ function expandBody(expand: number, mark: Mark): FunctionBody {
   body.get(base)
   body.memory(OP.i32_load, ROOM_AT)
   body.op(OP.i32_gt_u)
-  leaveIf(body, expand)
+  leaveIf(body, expand, 2)
   body.get(end)
   body.i32(31)
   body.op(OP.i32_add)

@@ -74,9 +74,9 @@ export function findBody(mark: Mark): FunctionBody {
   return body
 }
 
-/** `(base, stack end) → status`; `load` is the import for cells that are not found. */
+/** A `RunOpcode`; `load` is the import for cells that are not found. */
 export function loadBody(find: number, load: number, mark: Mark): FunctionBody {
-  const body = new FunctionBody(2)
+  const body = new FunctionBody(3)
   const [base, end] = [0, 1]
   const operand = body.local(I32)
   const entry = body.local(I32)
@@ -88,7 +88,7 @@ export function loadBody(find: number, load: number, mark: Mark): FunctionBody {
   body.call(find)
   body.tee(entry)
   body.op(OP.i32_eqz)
-  leaveIf(body, load)
+  leaveIf(body, load, 3)
   mark(body, 'SLOAD: known')
   for (const lane of LANES) {
     body.get(operand)
@@ -100,9 +100,9 @@ export function loadBody(find: number, load: number, mark: Mark): FunctionBody {
   return body
 }
 
-/** `(base, stack end) → status`; `store` is the import for all that is neither found, nor paid, nor without a refund. */
+/** A `RunOpcode`; `store` is the import for all that is neither found, nor paid, nor without a refund. */
 export function storeBody(find: number, store: number, mark: Mark): FunctionBody {
-  const body = new FunctionBody(2)
+  const body = new FunctionBody(3)
   const [base, end] = [0, 1]
   const local = () => body.local(I32)
   const [operands, entry, cost, count] = [local(), local(), local(), local()]
@@ -116,7 +116,7 @@ export function storeBody(find: number, store: number, mark: Mark): FunctionBody
   }
   body.get(base)
   body.memory(OP.i32_load, STATIC_AT)
-  leaveIf(body, store)
+  leaveIf(body, store, 3)
   body.get(base)
   body.get(end)
   body.i32(64)
@@ -127,7 +127,7 @@ export function storeBody(find: number, store: number, mark: Mark): FunctionBody
   body.call(find)
   body.tee(entry)
   body.op(OP.i32_eqz)
-  leaveIf(body, store)
+  leaveIf(body, store, 3)
   for (const i of [0, 1, 2, 3]) {
     body.get(entry)
     body.memory(OP.i64_load, ENTRY_VALUE_AT + 8 * i)
@@ -141,7 +141,7 @@ export function storeBody(find: number, store: number, mark: Mark): FunctionBody
   body.op(OP.i64_eqz, OP.i32_eqz)
   pushUnion(value)
   body.op(OP.i64_eqz, OP.i32_and)
-  leaveIf(body, store)
+  leaveIf(body, store, 3)
   body.i32(GAS.storageSet)
   body.i32(GAS.storageReset)
   pushUnion(old)
@@ -150,7 +150,7 @@ export function storeBody(find: number, store: number, mark: Mark): FunctionBody
   body.op(OP.i64_eqz, OP.i32_eqz, OP.i32_and, OP.select)
   body.set(cost)
   pushLacks(body, cost, OP.f64_convert_i32_u)
-  leaveIf(body, store)
+  leaveIf(body, store, 3)
   pay(body, cost, OP.f64_convert_i32_u)
   for (const i of [0, 1, 2, 3]) {
     body.get(old[i] as number)

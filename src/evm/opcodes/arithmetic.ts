@@ -1,8 +1,11 @@
 /** Arithmetic, comparison and bits: 0x01 to 0x1d. */
+import { OP } from '../../wasm/module.ts'
+import { CHECKED, FROM_TABLE } from '../compiled/form.ts'
+import { divided, MULTIPLIED, ofOneWord, ofShift, ofTwoWords } from '../compiled/inline.ts'
 import type { Frame } from '../frame.ts'
 import { GAS } from '../gas-schedule.ts'
 import { MAX_WORD, MODULUS } from '../word.ts'
-import { type Operation, operation } from './operation.ts'
+import { type Operation, type OperationTraits, operation } from './operation.ts'
 
 const SIGN_BIT = 1n << 255n
 
@@ -15,11 +18,18 @@ function unsigned(value: bigint): bigint {
 }
 
 /** An opcode of two words, the top one first. */
-function binary(code: number, name: string, fee: number, run: (a: bigint, b: bigint) => bigint): Operation {
-  return operation(code, name, fee, 2, 1, (frame) => {
+function binary(
+  code: number,
+  name: string,
+  fee: number,
+  run: (a: bigint, b: bigint) => bigint,
+  traits: OperationTraits,
+): Operation {
+  const onFrame = (frame: Frame) => {
     const a = frame.pop()
     frame.push(run(a, frame.pop()))
-  })
+  }
+  return operation(code, name, fee, 2, 1, onFrame, traits)
 }
 
 /** An opcode of three words, the top one first. */
@@ -29,11 +39,12 @@ function ternary(
   fee: number,
   run: (a: bigint, b: bigint, c: bigint) => bigint,
 ): Operation {
-  return operation(code, name, fee, 3, 1, (frame) => {
+  const onFrame = (frame: Frame) => {
     const a = frame.pop()
     const b = frame.pop()
     frame.push(run(a, b, frame.pop()))
-  })
+  }
+  return operation(code, name, fee, 3, 1, onFrame, { compiled: FROM_TABLE })
 }
 
 function signExtend(size: bigint, word: bigint): bigint {
@@ -71,29 +82,68 @@ function exponentiate(frame: Frame): void {
 }
 
 export const ARITHMETIC: readonly Operation[] = [
-  binary(0x01, 'ADD', GAS.veryLow, (a, b) => unsigned(a + b)),
-  binary(0x02, 'MUL', GAS.low, (a, b) => unsigned(a * b)),
-  binary(0x03, 'SUB', GAS.veryLow, (a, b) => unsigned(a - b)),
-  binary(0x04, 'DIV', GAS.low, (a, b) => (b === 0n ? 0n : a / b)),
-  binary(0x05, 'SDIV', GAS.low, (a, b) => (b === 0n ? 0n : unsigned(signed(a) / signed(b)))),
-  binary(0x06, 'MOD', GAS.low, (a, b) => (b === 0n ? 0n : a % b)),
-  binary(0x07, 'SMOD', GAS.low, (a, b) => (b === 0n ? 0n : unsigned(signed(a) % signed(b)))),
+  binary(0x01, 'ADD', GAS.veryLow, (a, b) => unsigned(a + b), {
+    isInLoop: true,
+    compiled: ofTwoWords((words, a, b) => words.add(a, b)),
+  }),
+  binary(0x02, 'MUL', GAS.low, (a, b) => unsigned(a * b), { compiled: MULTIPLIED }),
+  binary(0x03, 'SUB', GAS.veryLow, (a, b) => unsigned(a - b), {
+    isInLoop: true,
+    compiled: ofTwoWords((words, a, b) => words.sub(a, b)),
+  }),
+  binary(0x04, 'DIV', GAS.low, (a, b) => (b === 0n ? 0n : a / b), { compiled: divided(OP.i64_div_u) }),
+  binary(0x05, 'SDIV', GAS.low, (a, b) => (b === 0n ? 0n : unsigned(signed(a) / signed(b))), {
+    compiled: FROM_TABLE,
+  }),
+  binary(0x06, 'MOD', GAS.low, (a, b) => (b === 0n ? 0n : a % b), { compiled: divided(OP.i64_rem_u) }),
+  binary(0x07, 'SMOD', GAS.low, (a, b) => (b === 0n ? 0n : unsigned(signed(a) % signed(b))), {
+    compiled: FROM_TABLE,
+  }),
   ternary(0x08, 'ADDMOD', GAS.mid, (a, b, modulus) => (modulus === 0n ? 0n : (a + b) % modulus)),
   ternary(0x09, 'MULMOD', GAS.mid, (a, b, modulus) => (modulus === 0n ? 0n : (a * b) % modulus)),
-  operation(0x0a, 'EXP', GAS.exp, 2, 1, exponentiate),
-  binary(0x0b, 'SIGNEXTEND', GAS.low, signExtend),
-  binary(0x10, 'LT', GAS.veryLow, (a, b) => (a < b ? 1n : 0n)),
-  binary(0x11, 'GT', GAS.veryLow, (a, b) => (a > b ? 1n : 0n)),
-  binary(0x12, 'SLT', GAS.veryLow, (a, b) => (signed(a) < signed(b) ? 1n : 0n)),
-  binary(0x13, 'SGT', GAS.veryLow, (a, b) => (signed(a) > signed(b) ? 1n : 0n)),
-  binary(0x14, 'EQ', GAS.veryLow, (a, b) => (a === b ? 1n : 0n)),
-  operation(0x15, 'ISZERO', GAS.veryLow, 1, 1, (frame) => frame.push(frame.pop() === 0n ? 1n : 0n)),
-  binary(0x16, 'AND', GAS.veryLow, (a, b) => a & b),
-  binary(0x17, 'OR', GAS.veryLow, (a, b) => a | b),
-  binary(0x18, 'XOR', GAS.veryLow, (a, b) => a ^ b),
-  operation(0x19, 'NOT', GAS.veryLow, 1, 1, (frame) => frame.push(MAX_WORD - frame.pop())),
-  binary(0x1a, 'BYTE', GAS.veryLow, byteOf),
-  binary(0x1b, 'SHL', GAS.veryLow, (shift, word) => (shift >= 256n ? 0n : unsigned(word << shift))),
-  binary(0x1c, 'SHR', GAS.veryLow, (shift, word) => (shift >= 256n ? 0n : word >> shift)),
-  binary(0x1d, 'SAR', GAS.veryLow, shiftRightSigned),
+  operation(0x0a, 'EXP', GAS.exp, 2, 1, exponentiate, { compiled: CHECKED, hasDynamicGas: true }),
+  binary(0x0b, 'SIGNEXTEND', GAS.low, signExtend, { compiled: FROM_TABLE }),
+  binary(0x10, 'LT', GAS.veryLow, (a, b) => (a < b ? 1n : 0n), {
+    isInLoop: true,
+    compiled: ofTwoWords((words, a, b) => words.less(a, b, false)),
+  }),
+  binary(0x11, 'GT', GAS.veryLow, (a, b) => (a > b ? 1n : 0n), {
+    isInLoop: true,
+    compiled: ofTwoWords((words, a, b) => words.less(b, a, false)),
+  }),
+  binary(0x12, 'SLT', GAS.veryLow, (a, b) => (signed(a) < signed(b) ? 1n : 0n), {
+    compiled: ofTwoWords((words, a, b) => words.less(a, b, true)),
+  }),
+  binary(0x13, 'SGT', GAS.veryLow, (a, b) => (signed(a) > signed(b) ? 1n : 0n), {
+    compiled: ofTwoWords((words, a, b) => words.less(b, a, true)),
+  }),
+  binary(0x14, 'EQ', GAS.veryLow, (a, b) => (a === b ? 1n : 0n), {
+    isInLoop: true,
+    compiled: ofTwoWords((words, a, b) => words.equal(a, b)),
+  }),
+  operation(0x15, 'ISZERO', GAS.veryLow, 1, 1, (frame) => frame.push(frame.pop() === 0n ? 1n : 0n), {
+    isInLoop: true,
+    compiled: ofOneWord((words, a) => words.isZero(a)),
+  }),
+  binary(0x16, 'AND', GAS.veryLow, (a, b) => a & b, {
+    isInLoop: true,
+    compiled: ofTwoWords((words, a, b) => words.and(a, b)),
+  }),
+  binary(0x17, 'OR', GAS.veryLow, (a, b) => a | b, { compiled: ofTwoWords((words, a, b) => words.or(a, b)) }),
+  binary(0x18, 'XOR', GAS.veryLow, (a, b) => a ^ b, {
+    compiled: ofTwoWords((words, a, b) => words.xor(a, b)),
+  }),
+  operation(0x19, 'NOT', GAS.veryLow, 1, 1, (frame) => frame.push(MAX_WORD - frame.pop()), {
+    compiled: ofOneWord((words, a) => words.not(a)),
+  }),
+  binary(0x1a, 'BYTE', GAS.veryLow, byteOf, { compiled: FROM_TABLE }),
+  binary(0x1b, 'SHL', GAS.veryLow, (shift, word) => (shift >= 256n ? 0n : unsigned(word << shift)), {
+    since: 'rskip120',
+    compiled: ofShift((words, word, bits) => words.shiftLeft(word, bits)),
+  }),
+  binary(0x1c, 'SHR', GAS.veryLow, (shift, word) => (shift >= 256n ? 0n : word >> shift), {
+    since: 'rskip120',
+    compiled: ofShift((words, word, bits) => words.shiftRight(word, bits)),
+  }),
+  binary(0x1d, 'SAR', GAS.veryLow, shiftRightSigned, { since: 'rskip120', compiled: FROM_TABLE }),
 ]

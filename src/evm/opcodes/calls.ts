@@ -3,8 +3,10 @@
  * docs/internals/protocol.md#63-calls-and-creations).
  */
 import { EMPTY_ACCOUNT, withBalance } from '../../chain/account.ts'
+import type { RuleName } from '../../chain/consensus-rules.ts'
 import { MAX_INITCODE_SIZE } from '../../chain/transaction.ts'
 import type { Hex } from '../../encoding/hex.ts'
+import { ENDING } from '../compiled/form.ts'
 import { FAILURE, fail } from '../failure.ts'
 import type { ChildRequest, Frame } from '../frame.ts'
 import { GAS, REFUND } from '../gas-schedule.ts'
@@ -58,13 +60,14 @@ function open(frame: Frame, offset: bigint, length: bigint): number {
 }
 
 /** How calls were made at earlier heights (docs/internals/protocol.md#75-activation). */
-interface EarlierCalls {
+interface CallTraits {
   /** Before RSKIP-103, STATICCALL takes a value from the stack and transfers it. */
   readonly staticTakesValue?: boolean
   /** Before RSKIP-150, a call with value fails when gas and stipend together exceed 63 bits. */
   readonly gasOverflows?: boolean
   /** Frames below the transaction's own one. */
   readonly maxDepth?: number
+  readonly since?: RuleName
 }
 
 /** An opcode that calls. */
@@ -72,10 +75,10 @@ export function caller(
   code: number,
   name: string,
   kind: Exclude<ChildRequest['kind'], 'create' | 'create2'>,
-  { staticTakesValue = false, gasOverflows = false, maxDepth = MAX_CALL_DEPTH }: EarlierCalls = {},
+  { staticTakesValue = false, gasOverflows = false, maxDepth = MAX_CALL_DEPTH, since }: CallTraits = {},
 ): Operation {
   const takesValue = kind === 'call' || kind === 'callcode' || (kind === 'staticcall' && staticTakesValue)
-  return operation(code, name, GAS.call, takesValue ? 7 : 6, 1, (frame) => {
+  const run = (frame: Frame) => {
     const requested = frame.pop()
     const target = wordToAddress(frame.pop())
     const value = takesValue ? frame.pop() : 0n
@@ -99,6 +102,14 @@ export function caller(
     const outputOffset = open(frame, outputAt, outputLength)
     const input = frame.read(inputOffset, Number(readLength))
     frame.request({ kind, target, value, input, gas, outputOffset, outputLength: Number(outputLength) })
+  }
+  const pops = takesValue ? 7 : 6
+  return operation(code, name, GAS.call, pops, 1, run, {
+    since,
+    requests: kind,
+    hasDynamicGas: true,
+    memory: { offset: pops - 2, length: pops - 1, access: 'write' },
+    compiled: { flow: 'call', routine: 'call' },
   })
 }
 
@@ -107,9 +118,9 @@ export function creator(
   code: number,
   name: string,
   kind: 'create' | 'create2',
-  { isLimited }: { readonly isLimited: boolean } = { isLimited: true },
+  { isLimited = true, since }: { readonly isLimited?: boolean; readonly since?: RuleName } = {},
 ): Operation {
-  return operation(code, name, GAS.create, kind === 'create2' ? 4 : 3, 1, (frame) => {
+  const run = (frame: Frame) => {
     frame.forbidStatic()
     const value = frame.pop()
     const from = frame.pop()
@@ -120,6 +131,12 @@ export function creator(
     const offset = frame.expand(from, length, perWord * words(length))
     if (isLimited && length > MAX_INITCODE_SIZE) fail(FAILURE.INITCODE_SIZE_VIOLATION)
     frame.request({ kind, value, initcode: frame.read(offset, Number(length)), gas: frame.gas, salt })
+  }
+  return operation(code, name, GAS.create, kind === 'create2' ? 4 : 3, 1, run, {
+    since,
+    requests: kind,
+    hasDynamicGas: true,
+    compiled: { flow: 'create', routine: 'run' },
   })
 }
 
@@ -151,7 +168,7 @@ export const CALLS: readonly Operation[] = [
   caller(0xf1, 'CALL', 'call'),
   caller(0xf2, 'CALLCODE', 'callcode'),
   caller(0xf4, 'DELEGATECALL', 'delegatecall'),
-  creator(0xf5, 'CREATE2', 'create2'),
-  caller(0xfa, 'STATICCALL', 'staticcall'),
-  operation(0xff, 'SUICIDE', GAS.selfDestruct, 1, 0, destroy),
+  creator(0xf5, 'CREATE2', 'create2', { since: 'rskip125' }),
+  caller(0xfa, 'STATICCALL', 'staticcall', { since: 'rskip91' }),
+  operation(0xff, 'SUICIDE', GAS.selfDestruct, 1, 0, destroy, { compiled: ENDING, hasDynamicGas: true }),
 ]

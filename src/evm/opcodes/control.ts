@@ -1,6 +1,8 @@
 /** Stopping, jumping, and the stack itself: 0x00, 0x50, 0x56 to 0x58, 0x5b, 0x5f to 0x9f, 0xf3, 0xfd. */
 import { EMPTY } from '../../encoding/bytes.ts'
-import { isJumpDestination, pushedWord } from '../code-analysis.ts'
+import { isJumpDestination, JUMPDEST, PUSH0, pushedWord } from '../code-analysis.ts'
+import { ENDING, written } from '../compiled/form.ts'
+import { ofCode, pushed } from '../compiled/inline.ts'
 import { FAILURE, fail } from '../failure.ts'
 import type { Frame } from '../frame.ts'
 import { GAS } from '../gas-schedule.ts'
@@ -42,28 +44,71 @@ function swap({ stack, sp }: Frame, depth: number): void {
   stack[sp - 1 - depth] = top
 }
 
+function revert(frame: Frame): void {
+  frame.stop(output(frame))
+  frame.reverted = true
+}
+
+const IN_LOOP = { isInLoop: true } as const
+
+/** PUSH1 to PUSH32. */
+function pusher(size: number): Operation {
+  const run = (frame: Frame) => pushData(frame, size)
+  const traits = { ...IN_LOOP, compiled: pushed(size) }
+  return operation(PUSH0 + size, `PUSH${size}`, GAS.veryLow, 0, 1, run, traits)
+}
+
+function duplicator(depth: number): Operation {
+  const run = (frame: Frame) => frame.push(frame.stack[frame.sp - depth] as bigint)
+  const compiled = written((writer) => writer.push(writer.peek(depth - 1)))
+  return operation(0x7f + depth, `DUP${depth}`, GAS.veryLow, depth, depth + 1, run, { ...IN_LOOP, compiled })
+}
+
+function swapper(depth: number): Operation {
+  const run = (frame: Frame) => swap(frame, depth)
+  const compiled = written((writer) => writer.swap(depth))
+  const words = depth + 1
+  return operation(0x8f + depth, `SWAP${depth}`, GAS.veryLow, words, words, run, { ...IN_LOOP, compiled })
+}
+
 const range = (length: number): number[] => Array.from({ length }, (_, i) => i + 1)
 
+export const REVERT = operation(0xfd, 'REVERT', GAS.zero, 2, 0, revert, {
+  compiled: { flow: 'end', routine: 'finish' },
+})
+
 export const CONTROL: readonly Operation[] = [
-  operation(0x00, 'STOP', GAS.zero, 0, 0, (frame) => frame.stop(EMPTY)),
-  operation(0x50, 'POP', GAS.base, 1, 0, (frame) => void frame.pop()),
-  operation(0x56, 'JUMP', GAS.mid, 1, 0, (frame) => jump(frame, frame.pop())),
-  operation(0x57, 'JUMPI', GAS.high, 2, 0, jumpIf),
-  operation(0x58, 'PC', GAS.base, 0, 1, (frame) => frame.push(BigInt(frame.pc))),
-  operation(0x5b, 'JUMPDEST', GAS.jumpDestination, 0, 0, () => {}),
-  operation(0x5f, 'PUSH0', GAS.base, 0, 1, (frame) => frame.push(0n)),
-  ...range(32).map((n) => operation(0x5f + n, `PUSH${n}`, GAS.veryLow, 0, 1, (frame) => pushData(frame, n))),
-  ...range(16).map((n) =>
-    operation(0x7f + n, `DUP${n}`, GAS.veryLow, n, n + 1, (frame) =>
-      frame.push(frame.stack[frame.sp - n] as bigint),
-    ),
-  ),
-  ...range(16).map((n) =>
-    operation(0x8f + n, `SWAP${n}`, GAS.veryLow, n + 1, n + 1, (frame) => swap(frame, n)),
-  ),
-  operation(0xf3, 'RETURN', GAS.zero, 2, 0, (frame) => frame.stop(output(frame))),
-  operation(0xfd, 'REVERT', GAS.zero, 2, 0, (frame) => {
-    frame.stop(output(frame))
-    frame.reverted = true
+  operation(0x00, 'STOP', GAS.zero, 0, 0, (frame) => frame.stop(EMPTY), { compiled: ENDING }),
+  operation(0x50, 'POP', GAS.base, 1, 0, (frame) => void frame.pop(), {
+    ...IN_LOOP,
+    compiled: written((writer) => writer.drop(1)),
   }),
+  operation(0x56, 'JUMP', GAS.mid, 1, 0, (frame) => jump(frame, frame.pop()), {
+    ...IN_LOOP,
+    compiled: { flow: 'jump', routine: 'run' },
+  }),
+  operation(0x57, 'JUMPI', GAS.high, 2, 0, jumpIf, {
+    ...IN_LOOP,
+    compiled: { flow: 'jump-if', routine: 'run' },
+  }),
+  operation(0x58, 'PC', GAS.base, 0, 1, (frame) => frame.push(BigInt(frame.pc)), {
+    ...IN_LOOP,
+    compiled: ofCode((_code, pc) => BigInt(pc)),
+  }),
+  operation(JUMPDEST, 'JUMPDEST', GAS.jumpDestination, 0, 0, () => {}, {
+    ...IN_LOOP,
+    compiled: written(() => {}),
+  }),
+  operation(PUSH0, 'PUSH0', GAS.base, 0, 1, (frame) => frame.push(0n), {
+    ...IN_LOOP,
+    since: 'rskip398',
+    compiled: ofCode(() => 0n),
+  }),
+  ...range(32).map(pusher),
+  ...range(16).map(duplicator),
+  ...range(16).map(swapper),
+  operation(0xf3, 'RETURN', GAS.zero, 2, 0, (frame) => frame.stop(output(frame)), {
+    compiled: { flow: 'end', routine: 'finish' },
+  }),
+  REVERT,
 ]

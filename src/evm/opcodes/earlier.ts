@@ -2,7 +2,6 @@
 
 import { EMPTY_CODE_HASH } from '../../chain/account.ts'
 import type { IsActive } from '../../chain/activations.ts'
-import type { RuleName } from '../../chain/consensus-rules.ts'
 import { FAILURE, fail } from '../failure.ts'
 import type { Frame } from '../frame.ts'
 import { GAS } from '../gas-schedule.ts'
@@ -10,23 +9,6 @@ import { wordToAddress } from '../word.ts'
 import { caller, creator } from './calls.ts'
 import { type Operation, operation, STATE_TICKS } from './operation.ts'
 import { OPERATIONS } from './table.ts'
-
-/** The rule that brings an opcode; the others are there from genesis on. */
-const SINCE: Readonly<Record<number, RuleName>> = {
-  27: 'rskip120',
-  28: 'rskip120',
-  29: 'rskip120',
-  63: 'rskip140',
-  70: 'rskip152',
-  71: 'rskip151',
-  72: 'rskip412',
-  92: 'rskip446',
-  93: 'rskip446',
-  94: 'rskip445',
-  95: 'rskip398',
-  245: 'rskip125',
-  250: 'rskip91',
-}
 
 /** Takes the number of a word in the stack off it; the deepest fails. */
 function popDepth(frame: Frame, more: number): number {
@@ -101,9 +83,6 @@ function replacements(isActive: IsActive): Operation[] {
 
 /** The opcodes while these rules are in force. */
 export function opcodesAt(isActive: IsActive): readonly Operation[] {
-  const present = OPERATIONS.filter(({ code }) => {
-    const rule = SINCE[code]
-    return rule === undefined || isActive(rule)
-  })
+  const present = OPERATIONS.filter(({ since }) => since === undefined || isActive(since))
   return [...present, ...replacements(isActive)]
 }

@@ -2,23 +2,27 @@
 import { EMPTY_CODE_HASH } from '../../chain/account.ts'
 import { EMPTY, toBigInt } from '../../encoding/bytes.ts'
 import { type Hex, hexToBigInt } from '../../encoding/hex.ts'
+import { CHECKED, type CompiledForm, FROM_TABLE } from '../compiled/form.ts'
+import { GAS_LEFT, INPUT_LOADED, ofCode, ofFrameNumber, ofFrameWord } from '../compiled/inline.ts'
+import { ADDRESS_AT, CALLER_AT, INPUT_LENGTH_AT, RETURNED_AT, VALUE_AT } from '../compiled/protocol.ts'
 import type { Frame } from '../frame.ts'
 import { GAS } from '../gas-schedule.ts'
 import { MAX_WORD, wordToAddress } from '../word.ts'
 import { copyToMemory } from './memory.ts'
-import { type Operation, operation, STATE_TICKS } from './operation.ts'
+import { type Operation, type OperationTraits, operation, STATE_TICKS } from './operation.ts'
 
 /** How many blocks back BLOCKHASH sees. */
 const HASH_WINDOW = 256
 
-/** An opcode that pushes one value and takes none. */
+/** An opcode that pushes one value and takes none, at the lowest price. */
 function getter(
   code: number,
   name: string,
   run: (frame: Frame) => bigint,
-  fee: number = GAS.base,
+  compiled: CompiledForm = FROM_TABLE,
+  traits: OperationTraits = {},
 ): Operation {
-  return operation(code, name, fee, 0, 1, (frame) => frame.push(run(frame)))
+  return operation(code, name, GAS.base, 0, 1, (frame) => frame.push(run(frame)), { compiled, ...traits })
 }
 
 function balanceOf(frame: Frame, address: Hex): bigint {
@@ -75,29 +79,50 @@ function blockHash(frame: Frame): void {
 }
 
 export const ENVIRONMENT: readonly Operation[] = [
-  getter(0x30, 'ADDRESS', (frame) => BigInt(frame.address)),
-  operation(0x31, 'BALANCE', GAS.balance, 1, 1, (frame) =>
-    frame.push(balanceOf(frame, wordToAddress(frame.pop()))),
+  getter(0x30, 'ADDRESS', (frame) => BigInt(frame.address), ofFrameWord(ADDRESS_AT)),
+  operation(
+    0x31,
+    'BALANCE',
+    GAS.balance,
+    1,
+    1,
+    (frame) => frame.push(balanceOf(frame, wordToAddress(frame.pop()))),
+    { compiled: CHECKED },
   ),
   getter(0x32, 'ORIGIN', (frame) => BigInt(frame.session.origin)),
-  getter(0x33, 'CALLER', (frame) => BigInt(frame.caller)),
-  getter(0x34, 'CALLVALUE', (frame) => frame.value),
-  operation(0x35, 'CALLDATALOAD', GAS.veryLow, 1, 1, inputWord),
-  getter(0x36, 'CALLDATASIZE', (frame) => BigInt(frame.input.length)),
-  getter(0x38, 'CODESIZE', (frame) => BigInt(frame.analysis.code.length)),
+  getter(0x33, 'CALLER', (frame) => BigInt(frame.caller), ofFrameWord(CALLER_AT)),
+  getter(0x34, 'CALLVALUE', (frame) => frame.value, ofFrameWord(VALUE_AT)),
+  operation(0x35, 'CALLDATALOAD', GAS.veryLow, 1, 1, inputWord, { compiled: INPUT_LOADED }),
+  getter(0x36, 'CALLDATASIZE', (frame) => BigInt(frame.input.length), ofFrameNumber(INPUT_LENGTH_AT)),
+  getter(
+    0x38,
+    'CODESIZE',
+    (frame) => BigInt(frame.analysis.code.length),
+    ofCode((code) => BigInt(code.length)),
+  ),
   getter(0x3a, 'GASPRICE', (frame) => frame.session.gasPrice),
-  operation(0x3b, 'EXTCODESIZE', GAS.externalCode, 1, 1, externalSize),
-  operation(0x3c, 'EXTCODECOPY', GAS.externalCode, 4, 0, externalCopy),
-  getter(0x3d, 'RETURNDATASIZE', (frame) => BigInt(frame.returned.length)),
-  operation(0x3f, 'EXTCODEHASH', GAS.externalCodeHash, 1, 1, externalHash),
-  operation(0x40, 'BLOCKHASH', GAS.blockHash, 1, 1, blockHash),
+  operation(0x3b, 'EXTCODESIZE', GAS.externalCode, 1, 1, externalSize, { compiled: CHECKED }),
+  operation(0x3c, 'EXTCODECOPY', GAS.externalCode, 4, 0, externalCopy, {
+    compiled: CHECKED,
+    hasDynamicGas: true,
+    memory: { offset: 1, length: 3, access: 'write' },
+  }),
+  getter(0x3d, 'RETURNDATASIZE', (frame) => BigInt(frame.returned.length), ofFrameNumber(RETURNED_AT)),
+  operation(0x3f, 'EXTCODEHASH', GAS.externalCodeHash, 1, 1, externalHash, {
+    since: 'rskip140',
+    compiled: CHECKED,
+  }),
+  operation(0x40, 'BLOCKHASH', GAS.blockHash, 1, 1, blockHash, { compiled: FROM_TABLE }),
   getter(0x41, 'COINBASE', (frame) => BigInt(frame.session.env.coinbase)),
   getter(0x42, 'TIMESTAMP', (frame) => BigInt(frame.session.env.timestamp)),
   getter(0x43, 'NUMBER', (frame) => BigInt(frame.session.env.number)),
   getter(0x44, 'DIFFICULTY', (frame) => frame.session.env.difficulty),
   getter(0x45, 'GASLIMIT', (frame) => frame.session.env.gasLimit),
-  getter(0x46, 'CHAINID', (frame) => BigInt(frame.session.chainId)),
-  getter(0x47, 'SELFBALANCE', (frame) => balanceOf(frame, frame.address), GAS.low),
-  getter(0x48, 'BASEFEE', (frame) => frame.session.env.minimumGasPrice),
-  getter(0x5a, 'GAS', (frame) => BigInt(frame.gas)),
+  getter(0x46, 'CHAINID', (frame) => BigInt(frame.session.chainId), FROM_TABLE, { since: 'rskip152' }),
+  operation(0x47, 'SELFBALANCE', GAS.low, 0, 1, (frame) => frame.push(balanceOf(frame, frame.address)), {
+    since: 'rskip151',
+    compiled: CHECKED,
+  }),
+  getter(0x48, 'BASEFEE', (frame) => frame.session.env.minimumGasPrice, FROM_TABLE, { since: 'rskip412' }),
+  getter(0x5a, 'GAS', (frame) => BigInt(frame.gas), GAS_LEFT),
 ]

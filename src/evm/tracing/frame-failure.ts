@@ -1,20 +1,11 @@
 /** Why a frame failed, as numbers taken from the frame before it is gone. */
 import { MAX_INITCODE_SIZE } from '../../chain/transaction.ts'
+import { opcodeAt } from '../code-analysis.ts'
 import { EvmFailure, FAILURE } from '../failure.ts'
 import { failureOf, revertReason } from '../failure-message.ts'
 import type { Frame } from '../frame.ts'
-import type { OpcodeTable } from '../opcodes/table.ts'
+import { isCall, type OpcodeTable, type Operation, STACK_LIMIT } from '../opcodes/operation.ts'
 import type { FailureCause, FrameFailure } from './call-frame.ts'
-
-const JUMPI = 0x57
-const CREATE2 = 0xf5
-const CALLS: ReadonlySet<number> = new Set([0xf1, 0xf2, 0xf4, 0xfa])
-/** EXP, SHA3, copies, memory, logs, calls, creations, SELFDESTRUCT: their price depends on their operands. */
-const PAYS_BEYOND_FEE: ReadonlySet<number> = new Set([
-  0x0a, 0x20, 0x37, 0x39, 0x3c, 0x3e, 0x51, 0x52, 0x53, 0x5e, 0xa0, 0xa1, 0xa2, 0xa3, 0xa4, 0xf0, 0xf1, 0xf2,
-  0xf4, 0xf5, 0xfa, 0xff,
-])
-const STACK_LIMIT = 1024
 
 /** A failure with its cause. */
 class TracedFailure extends EvmFailure {
@@ -30,11 +21,11 @@ class TracedFailure extends EvmFailure {
  * What the opcode at which a frame failed requires beyond its fee. It runs without gas: these opcodes pay before they do
  * anything, so nothing happens but the failure.
  */
-function failureWithoutGas(frame: Frame, opcode: number, { run }: OpcodeTable): EvmFailure | undefined {
-  if (!PAYS_BEYOND_FEE.has(opcode)) return undefined
+function failureWithoutGas(frame: Frame, row: Operation): EvmFailure | undefined {
+  if (!row.hasDynamicGas) return undefined
   frame.gas = -1
   try {
-    ;(run[opcode] as (frame: Frame) => void)(frame)
+    row.run(frame)
   } catch (error) {
     if (error instanceof EvmFailure) return error
     throw error
@@ -42,51 +33,49 @@ function failureWithoutGas(frame: Frame, opcode: number, { run }: OpcodeTable): 
   return undefined
 }
 
-function outOfGas(frame: Frame, opcode: number, table: OpcodeTable): FailureCause {
-  const fee = Math.max(0, table.fees[opcode] as number)
-  const operation = table.names[opcode] ?? opcodeDigits(opcode)
-  const isCall = CALLS.has(opcode)
+function outOfGas(frame: Frame, row: Operation): FailureCause {
+  const { fee, name: operation } = row
   // `lacking` is 0 while the fee itself is unpaid; otherwise that fee is already deducted from the gas.
   const isFeePaid = frame.lacking > 0
   const available = frame.gas + (isFeePaid ? fee : 0)
-  if (isFeePaid && isCall && frame.lacking <= frame.gas) {
+  if (isFeePaid && isCall(row) && frame.lacking <= frame.gas) {
     return { kind: 'out-of-gas', by: 'stipend', operation, required: frame.lacking, available }
   }
-  if (!isFeePaid && failureWithoutGas(frame, opcode, table)?.reason === FAILURE.STATIC_STATE_CHANGE) {
+  if (!isFeePaid && failureWithoutGas(frame, row)?.reason === FAILURE.STATIC_STATE_CHANGE) {
     return { kind: 'static-violation' }
   }
   const required = frame.lacking < Number.MAX_SAFE_INTEGER ? fee + frame.lacking : undefined
-  return { kind: 'out-of-gas', by: isCall ? 'call' : 'opcode', operation, required, available }
+  return { kind: 'out-of-gas', by: isCall(row) ? 'call' : 'opcode', operation, required, available }
 }
 
 function causeIn(frame: Frame, reason: string, table: OpcodeTable): FailureCause | undefined {
   const { analysis, pc, sp, stack } = frame
-  const opcode = analysis.code[pc] ?? 0
+  const opcode = opcodeAt(analysis.code, pc)
+  const row = table[opcode]
+  if (row === undefined) return { kind: 'invalid-opcode', opcode }
   switch (reason) {
     case FAILURE.OUT_OF_GAS:
-      if (!frame.isOutOfBounds) return outOfGas(frame, opcode, table)
+      if (!frame.isOutOfBounds) return outOfGas(frame, row)
       return {
         kind: 'return-data-bounds',
         offset: stack[sp + 1] ?? 0n,
         size: stack[sp] ?? 0n,
         available: frame.returned.length,
       }
-    case FAILURE.INVALID_OPCODE:
-      return { kind: 'invalid-opcode', opcode }
     case FAILURE.INVALID_JUMP:
-      // The operands of a JUMPI are popped and still readable above the stack pointer.
-      return { kind: 'invalid-jump', target: stack[opcode === JUMPI ? sp + 1 : sp] ?? 0n }
+      // The operands are popped and still readable above the stack pointer; the target was the top one.
+      return { kind: 'invalid-jump', target: stack[sp + row.pops - 1] ?? 0n }
     case FAILURE.STACK_UNDERFLOW:
-      return { kind: 'stack-underflow', required: table.needs[opcode] ?? 0, available: sp }
+      return { kind: 'stack-underflow', required: row.pops, available: sp }
     case FAILURE.STACK_OVERFLOW:
       return { kind: 'stack-overflow', limit: STACK_LIMIT }
     case FAILURE.STATIC_STATE_CHANGE:
       return { kind: 'static-violation' }
     case FAILURE.INITCODE_SIZE_VIOLATION:
-      // Popped last, but for the salt.
+      // The third operand.
       return {
         kind: 'initcode-size',
-        size: stack[opcode === CREATE2 ? sp + 1 : sp] ?? 0n,
+        size: stack[sp + row.pops - 3] ?? 0n,
         limit: MAX_INITCODE_SIZE,
       }
     default:

@@ -1,6 +1,6 @@
 /** The slots of a frame's contract as the reference node's default tracer lists them (docs/internals/protocol.md#9-traces). */
 import { cellWord } from '../../state/state-keys.ts'
-import { SLOAD, SSTORE } from './running-step.ts'
+import { SLOAD, SSTORE } from '../opcodes/storage.ts'
 import type { ListedSlots } from './step.ts'
 import type { FrameView } from './tracer.ts'
 
@@ -34,7 +34,7 @@ export class KnownSlots implements ListedSlots {
   /** To be called before each opcode of the frame. */
   beforeStep(frame: FrameView, opcode: number): void {
     if (this.#touched !== undefined) this.#update(frame, this.#touched)
-    const touches = (opcode === SLOAD || opcode === SSTORE) && frame.sp > 0
+    const touches = (opcode === SLOAD.code || opcode === SSTORE.code) && frame.sp > 0
     this.#touched = touches ? frame.stack[frame.sp - 1] : undefined
   }
 

@@ -1,6 +1,7 @@
 /** What the reference node's default tracer records: steps, storage, calls without code (docs/internals/protocol.md#9-traces). */
 import type { Hex } from '../../encoding/hex.ts'
 import { FAILURE } from '../failure.ts'
+import { isCall } from '../opcodes/operation.ts'
 import { CHAIN_RULES } from '../rules.ts'
 import type { FrameFailure } from './call-frame.ts'
 import { KnownSlots, type SlotWords } from './known-slots.ts'
@@ -41,7 +42,6 @@ interface OpenFrame {
   readonly slots: KnownSlots | undefined
 }
 
-const CALLS: ReadonlySet<number> = new Set([0xf1, 0xf2, 0xf4, 0xfa])
 const NO_SLOTS: SlotWords = new Map()
 const NOWHERE = Number.POSITIVE_INFINITY
 
@@ -107,7 +107,7 @@ export class RskTracer implements Tracer {
     const { slots } = this.#openFrame(frame)
     slots?.beforeStep(frame, opcode)
     step.begin(frame, opcode)
-    step.name = CHAIN_RULES.opcodes.names[opcode] ?? REFUSED_NAMES[opcode]
+    step.name = CHAIN_RULES.opcodes[opcode]?.name ?? REFUSED_NAMES[opcode]
     step.slots = slots
     this.#sink.begin(step)
     this.#isOpen = true
@@ -118,7 +118,8 @@ export class RskTracer implements Tracer {
     if (step === undefined || frame.depth >= this.#hiddenFrom) return
     if (failure === undefined || failure === FAILURE.REVERT) step.cost = this.#isBehindCode ? 0 : cost
     else if (!this.#isBehindCode) step.cost = 0
-    if (CALLS.has(step.opcode)) this.#callCosts[frame.depth] = step.cost
+    const row = CHAIN_RULES.opcodes[step.opcode]
+    if (row !== undefined && isCall(row)) this.#callCosts[frame.depth] = step.cost
   }
 
   enter(start: FrameStart): void {

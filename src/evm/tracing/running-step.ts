@@ -1,13 +1,7 @@
 /** The step that runs: one object serves all steps of a transaction. */
+import { CHAIN_RULES } from '../rules.ts'
 import type { ListedSlots, Step } from './step.ts'
 import type { FrameView } from './tracer.ts'
-
-export const SLOAD = 0x54
-export const SSTORE = 0x55
-/** Opcodes that write to memory; an expansion alone shows in the number of words. */
-const WRITES_MEMORY: ReadonlySet<number> = new Set([
-  0x37, 0x39, 0x3c, 0x3e, 0x52, 0x53, 0x5e, 0xf1, 0xf2, 0xf4, 0xfa,
-])
 
 /** Characters that take as long to write as a step takes to run; memory may be megabytes of text in every step. */
 export const CHARACTERS_PER_TICK = 4096
@@ -35,6 +29,6 @@ export class RunningStep implements Step {
     this.opcode = opcode
     this.pc = frame.pc
     this.gas = frame.gas
-    this.writesMemory = WRITES_MEMORY.has(opcode)
+    this.writesMemory = CHAIN_RULES.opcodes[opcode]?.memory?.access === 'write'
   }
 }

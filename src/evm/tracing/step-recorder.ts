@@ -1,7 +1,8 @@
 /** Passes the steps of a transaction to a sink while it runs, so that no list of them is built. */
 import type { Hex } from '../../encoding/hex.ts'
+import { SLOAD, SSTORE } from '../opcodes/storage.ts'
 import { CHAIN_RULES } from '../rules.ts'
-import { CHARACTERS_PER_TICK, RunningStep, SLOAD, SSTORE } from './running-step.ts'
+import { CHARACTERS_PER_TICK, RunningStep } from './running-step.ts'
 import type { ListedSlots, StepSink } from './step.ts'
 import type { FrameView, Tracer } from './tracer.ts'
 
@@ -38,14 +39,14 @@ export class StepRecorder implements Pick<Tracer, 'step' | 'stepped'> {
     this.#step ??= new RunningStep(frame)
     this.#step.begin(frame, opcode)
     this.#slot = undefined
-    if (opcode === SLOAD || opcode === SSTORE) this.#readSlot(frame, opcode)
+    if (opcode === SLOAD.code || opcode === SSTORE.code) this.#readSlot(frame, opcode)
     this.#options.sink.begin(this.#step)
   }
 
   stepped(frame: FrameView, cost: number, failure: string | undefined): void {
     const step = this.#step
     if (step === undefined || this.#count >= this.#limit) return
-    step.name = CHAIN_RULES.opcodes.names[step.opcode]
+    step.name = CHAIN_RULES.opcodes[step.opcode]?.name
     step.cost = cost
     step.refund = frame.refund
     step.failure = failure
@@ -56,10 +57,10 @@ export class StepRecorder implements Pick<Tracer, 'step' | 'stepped'> {
 
   #readSlot(frame: FrameView, opcode: number): void {
     const { stack, sp } = frame
-    if (sp < (opcode === SLOAD ? 1 : 2)) return
+    if (sp < (opcode === SLOAD.code ? 1 : 2)) return
     const slot = stack[sp - 1] as bigint
     this.#slot = slot
-    this.#value = opcode === SLOAD ? frame.storageAt(slot) : (stack[sp - 2] as bigint)
+    this.#value = opcode === SLOAD.code ? frame.storageAt(slot) : (stack[sp - 2] as bigint)
   }
 
   /** The contract's slots with the one that the step touched, unless the step failed. */

@@ -1,24 +1,24 @@
 /** The loop of `interpreter.ts` with a tracer called around each opcode; every opcode runs from the table. */
+import { opcodeAt } from '../code-analysis.ts'
 import { EvmFailure, FAILURE, fail } from '../failure.ts'
 import type { Frame } from '../frame.ts'
-import type { OpcodeTable } from '../opcodes/table.ts'
+import type { OpcodeTable, Operation } from '../opcodes/operation.ts'
 import type { Tracer } from './tracer.ts'
 
 /** The gas that the failing opcode required, as far as it was computed. */
-function costOfFailure(frame: Frame, opcode: number, gasBefore: number, { fees }: OpcodeTable): number {
+function costOfFailure(frame: Frame, row: Operation | undefined, gasBefore: number): number {
   const spent = gasBefore - frame.gas
-  return Math.min(Number.MAX_SAFE_INTEGER, Math.max(spent + frame.lacking, fees[opcode] as number, 0))
+  return Math.min(Number.MAX_SAFE_INTEGER, Math.max(spent + frame.lacking, row?.fee ?? 0))
 }
 
 /** Runs one opcode. Throws `EvmFailure` when it ends the frame with a failure. */
-function runOne(frame: Frame, opcode: number, { fees, needs, room, run }: OpcodeTable): void {
-  const fee = fees[opcode] as number
-  if (fee < 0) fail(FAILURE.INVALID_OPCODE)
-  if (frame.sp < (needs[opcode] as number)) fail(FAILURE.STACK_UNDERFLOW)
-  if (frame.sp > (room[opcode] as number)) fail(FAILURE.STACK_OVERFLOW)
-  if (fee > frame.gas) fail(FAILURE.OUT_OF_GAS)
-  frame.gas -= fee
-  ;(run[opcode] as (frame: Frame) => void)(frame)
+function runOne(frame: Frame, row: Operation | undefined): void {
+  if (row === undefined) fail(FAILURE.INVALID_OPCODE)
+  if (frame.sp < row.pops) fail(FAILURE.STACK_UNDERFLOW)
+  if (frame.sp > row.room) fail(FAILURE.STACK_OVERFLOW)
+  if (row.fee > frame.gas) fail(FAILURE.OUT_OF_GAS)
+  frame.gas -= row.fee
+  row.run(frame)
 }
 
 /**
@@ -29,14 +29,15 @@ export function advanceTraced(frame: Frame, table: OpcodeTable, tracer: Tracer):
   const { clock } = frame.session
   const { code } = frame.analysis
   for (;;) {
-    const opcode = frame.pc < code.length ? (code[frame.pc] as number) : 0
+    const opcode = opcodeAt(code, frame.pc)
+    const row = table[opcode]
     const gasBefore = frame.gas
     tracer.step?.(frame, opcode)
     try {
-      runOne(frame, opcode, table)
+      runOne(frame, row)
     } catch (error) {
       if (error instanceof EvmFailure) {
-        tracer.stepped?.(frame, costOfFailure(frame, opcode, gasBefore, table), error.reason)
+        tracer.stepped?.(frame, costOfFailure(frame, row, gasBefore), error.reason)
       }
       throw error
     }

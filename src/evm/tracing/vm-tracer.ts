@@ -1,7 +1,7 @@
 /** Every executed opcode with its effect, frames within the opcodes that made them: OpenEthereum's `vmTrace`. */
 import { EMPTY } from '../../encoding/bytes.ts'
 import { FAILURE } from '../failure.ts'
-import { OPERATIONS } from '../opcodes/table.ts'
+import { SSTORE } from '../opcodes/storage.ts'
 import { CHAIN_RULES } from '../rules.ts'
 import { opcodeDigits } from './frame-failure.ts'
 import type { FrameEnd, FrameStart, FrameView, Tracer } from './tracer.ts'
@@ -34,34 +34,6 @@ export interface VmSink {
   /** Without an effect when it failed. Returns the number of characters written: long texts count as running time. */
   endOperation(effect: VmEffect | undefined): number
 }
-
-/** The operands that bound a piece of memory, as positions from the top of the stack. */
-interface MemoryOperands {
-  readonly offset: number
-  /** A position, or a number of bytes. */
-  readonly length: number | { readonly bytes: number }
-}
-
-const WORD: MemoryOperands = { offset: 0, length: { bytes: 32 } }
-const COPY: MemoryOperands = { offset: 0, length: 2 }
-/** By opcode. */
-const MEMORY: ReadonlyMap<number, MemoryOperands> = new Map([
-  [0x37, COPY],
-  [0x39, COPY],
-  [0x3c, { offset: 1, length: 3 }],
-  [0x3e, COPY],
-  [0x51, WORD],
-  [0x52, WORD],
-  [0x53, { offset: 0, length: { bytes: 1 } }],
-  [0x5e, COPY],
-  [0xf1, { offset: 5, length: 6 }],
-  [0xf2, { offset: 5, length: 6 }],
-  [0xf4, { offset: 4, length: 5 }],
-  [0xfa, { offset: 4, length: 5 }],
-])
-const MAKES_FRAME: ReadonlySet<number> = new Set([0xf0, 0xf1, 0xf2, 0xf4, 0xf5, 0xfa])
-const SSTORE = 0x55
-const PUSHES = new Map(OPERATIONS.map(({ code, pushes }) => [code, pushes]))
 
 /** Characters that take as long to write as a step takes to run. */
 const CHARACTERS_PER_TICK = 4096
@@ -126,8 +98,8 @@ export class VmTracer implements Tracer {
     const operand = (position: number) => (position < sp ? (stack[sp - 1 - position] as bigint) : 0n)
     frame.opcode = opcode
     frame.pc = view.pc
-    frame.stored = opcode === SSTORE && sp > 1 ? { slot: operand(0), value: operand(1) } : undefined
-    const memory = MEMORY.get(opcode)
+    frame.stored = opcode === SSTORE.code && sp > 1 ? { slot: operand(0), value: operand(1) } : undefined
+    const memory = CHAIN_RULES.opcodes[opcode]?.memory
     frame.memoryLength = 0
     if (memory === undefined) return
     const { offset, length } = memory
@@ -137,12 +109,13 @@ export class VmTracer implements Tracer {
 
   stepped(view: FrameView, cost: number, failure: string | undefined): void {
     const frame = this.#current()
-    frame.name = CHAIN_RULES.opcodes.names[frame.opcode] ?? opcodeDigits(frame.opcode)
+    frame.name = CHAIN_RULES.opcodes[frame.opcode]?.name ?? opcodeDigits(frame.opcode)
     frame.cost = cost
     frame.runs = true
     frame.shown = false
     if (failure !== undefined && failure !== FAILURE.REVERT) this.#end(frame, undefined)
-    else if (!MAKES_FRAME.has(frame.opcode)) view.countWork(this.#end(frame, view) / CHARACTERS_PER_TICK)
+    else if (CHAIN_RULES.opcodes[frame.opcode]?.requests === undefined)
+      view.countWork(this.#end(frame, view) / CHARACTERS_PER_TICK)
   }
 
   #current(): OpenFrame {
@@ -173,7 +146,7 @@ export class VmTracer implements Tracer {
 
 function effectOf({ opcode, memoryOffset, memoryLength, stored }: OpenFrame, view: FrameView): VmEffect {
   const { stack, sp, gas, memory } = view
-  const pushes = PUSHES.get(opcode) ?? 0
+  const pushes = CHAIN_RULES.opcodes[opcode]?.pushes ?? 0
   return {
     gasLeft: gas,
     pushed: stack.slice(Math.max(0, sp - pushes), sp),

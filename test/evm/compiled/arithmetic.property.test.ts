@@ -33,10 +33,10 @@ function program(opcode: number, operands: readonly bigint[], isKnown: readonly 
 }
 
 describe('compiled arithmetic', () => {
-  it.each(PURE.map((opcode) => [CHAIN_RULES.opcodes.names[opcode], opcode] as const))(
+  it.each(PURE.map((opcode) => [CHAIN_RULES.opcodes[opcode]?.name, opcode] as const))(
     '%s',
     async (_name, opcode) => {
-      const count = CHAIN_RULES.opcodes.needs[opcode] as number
+      const count = CHAIN_RULES.opcodes[opcode]?.pops ?? 0
       const operands = fc.tuple(...new Array<typeof operand>(count).fill(operand))
       const known = fc.tuple(...new Array<fc.Arbitrary<boolean>>(count).fill(fc.boolean()))
       await fc.assert(
