@@ -173,7 +173,7 @@ export class NodeSnapshots implements SnapshotCommands {
       postState,
       clock: clock.save(),
       blockOverrides: blockOverrides.save(),
-      pool: persistedPool.share(),
+      pool: persistedPool.hashes,
       time: now(),
       name,
       isKept: keep,

@@ -81,8 +81,8 @@ export function createSnapshotDiff({
     accounts: accountsBetween(before.postState, after.postState),
     blocks: blocksBetween(before.head, after.head),
     pool: {
-      removed: [...before.pool].filter((hash) => !after.pool.has(hash)),
-      added: [...after.pool].filter((hash) => !before.pool.has(hash)),
+      removed: [...before.pool.notIn(after.pool)],
+      added: [...after.pool.notIn(before.pool)],
     },
   })
 }

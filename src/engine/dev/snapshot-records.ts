@@ -1,6 +1,7 @@
 /** Snapshots as they are stored. */
 import { toQuantity } from '../../encoding/hex.ts'
 import type { KeptSnapshot } from '../../store/records.ts'
+import { HashSet } from '../pool/hash-set.ts'
 import type { Snapshot } from './snapshots.ts'
 
 /** The record of a snapshot. */
@@ -30,7 +31,7 @@ export function snapshotOf({
   return {
     ...rest,
     name: rest.name,
-    pool: new Set(pool),
+    pool: HashSet.of(pool),
     clock: { offset, exact, interval },
     blockOverrides: {
       coinbase,
@@ -48,6 +49,6 @@ const LISTED_HASH = 69
 
 /** Length of the record of a snapshot as JSON, without reading the list of pooled transactions. */
 export function recordLength(snapshot: Snapshot): number {
-  const empty = JSON.stringify(recordOf({ ...snapshot, pool: new Set() })).length
+  const empty = JSON.stringify(recordOf({ ...snapshot, pool: HashSet.of([]) })).length
   return empty + Math.max(0, snapshot.pool.size * LISTED_HASH - 1)
 }

@@ -2,6 +2,7 @@
 import type { Hex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
 import type { ClockState } from '../clock.ts'
+import type { HashSet } from '../pool/hash-set.ts'
 import type { BlockOverrideState } from './block-overrides.ts'
 
 /** What a snapshot holds. */
@@ -15,7 +16,7 @@ export interface Snapshot {
   readonly clock: ClockState
   readonly blockOverrides: BlockOverrideState
   /** Hashes of the pooled transactions, for comparisons: a revert clears the pool. */
-  readonly pool: ReadonlySet<Hex>
+  readonly pool: HashSet
   /** When it was taken, Unix seconds. */
   readonly time: number
   readonly name: string | undefined

@@ -3,37 +3,25 @@ import type { Transaction } from '../../chain/transaction.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import type { BlockStore } from '../../store/block-store.ts'
 import type { Write } from '../../store/table.ts'
+import { HashSet } from './hash-set.ts'
 
 /** Makes the writes of the pool's table. Knows which transactions are on disk, so that only those are deleted there. */
 export class PersistedPool {
   readonly #blocks: BlockStore
-  /** Those of the pool between two commands. */
-  #hashes: Set<Hex>
-  /** Does a snapshot hold the same set? */
-  #isShared = false
+  #hashes = HashSet.of([])
 
   constructor(blocks: BlockStore) {
     this.#blocks = blocks
-    this.#hashes = new Set(blocks.poolEntries().map(({ hash }) => hash))
+    this.reload()
   }
 
   /** Reads the hashes again from what the block store read. */
   reload(): void {
-    this.#hashes = new Set(this.#blocks.poolEntries().map(({ hash }) => hash))
-    this.#isShared = false
+    this.#hashes = HashSet.of(this.#blocks.poolEntries().map(({ hash }) => hash))
   }
 
-  /** The hashes as they are now, in constant time: the next change is made to a copy. */
-  share(): ReadonlySet<Hex> {
-    this.#isShared = true
-    return this.#hashes
-  }
-
-  #own(): Set<Hex> {
-    if (this.#isShared) {
-      this.#hashes = new Set(this.#hashes)
-      this.#isShared = false
-    }
+  /** Those of the pool between two commands. */
+  get hashes(): HashSet {
     return this.#hashes
   }
 
@@ -42,7 +30,7 @@ export class PersistedPool {
     const writes: Write[] = []
     for (const transaction of transactions) {
       if (this.#hashes.has(transaction.hash)) continue
-      this.#own().add(transaction.hash)
+      this.#hashes = this.#hashes.with(transaction.hash)
       writes.push(this.#blocks.putPool(transaction))
     }
     return writes
@@ -53,7 +41,7 @@ export class PersistedPool {
     const writes: Write[] = []
     for (const hash of hashes) {
       if (!this.#hashes.has(hash)) continue
-      this.#own().delete(hash)
+      this.#hashes = this.#hashes.without(hash)
       writes.push(this.#blocks.dropPool(hash))
     }
     return writes
@@ -61,6 +49,8 @@ export class PersistedPool {
 
   /** Deletes all. */
   clear(): Write[] {
-    return this.drop([...this.#hashes])
+    const writes = Array.from(this.#hashes, (hash) => this.#blocks.dropPool(hash))
+    this.#hashes = HashSet.of([])
+    return writes
   }
 }

@@ -3,11 +3,12 @@ import type { Hex } from '../../../src/encoding/hex.ts'
 import type { ClockState } from '../../../src/engine/clock.ts'
 import { BlockOverrides } from '../../../src/engine/dev/block-overrides.ts'
 import { MAX_SNAPSHOTS, type Snapshot, Snapshots } from '../../../src/engine/dev/snapshots.ts'
+import { HashSet } from '../../../src/engine/pool/hash-set.ts'
 
 const unmoved: ClockState = { offset: 0, exact: undefined, interval: undefined }
 const moved: ClockState = { offset: 9, exact: 12, interval: 3 }
 const blockOverrides = new BlockOverrides(`0x${'c0'.repeat(20)}`).save()
-const rest = { blockOverrides, pool: new Set<Hex>(), time: 5, name: undefined, isKept: false }
+const rest = { blockOverrides, pool: HashSet.of([]), time: 5, name: undefined, isKept: false }
 const at = (head: Hex, clock: ClockState) => ({ head, height: 7, postState: head, clock, ...rest })
 const keep = { useUp: false }
 const listed = (snapshots: Snapshots) => snapshots.all.map(([id]) => id)
