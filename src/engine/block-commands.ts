@@ -41,7 +41,7 @@ export class BlockCommands {
     onBuilt()
     const block = await mining.mine(built)
     await chainWriter.insert([withState(block, built)], built.errored)
-    clock.taken()
+    clock.taken(block.block.header.timestamp, { given: timestamp !== undefined })
     return { block, built }
   }
 
@@ -61,7 +61,7 @@ export class BlockCommands {
     const progress = new Progress('mining', call, logger)
     for (let i = 0; i < count; i++) {
       if (i > 0) progress.step(i, count, `${i} of ${count} blocks were mined`)
-      if (i > 0 && interval !== undefined) clock.setNext(tip.block.header.timestamp + Math.max(1, interval))
+      if (interval !== undefined) clock.space(interval, tip.block.header.timestamp, i === 0)
       const parent = tip
       // A command that has mined a block cannot be repeated, so it keeps the queue while it waits for a fork's upstream.
       const { block } = await (i === 0
@@ -82,7 +82,7 @@ export class BlockCommands {
     const { outcome } = await chainWriter.insert([withState(block, built)], built.errored)
     // Clock changes since the work was built apply to the block after it.
     if (outcome === 'best' && clock.save() === clockState) {
-      clock.taken()
+      clock.taken(block.block.header.timestamp)
       mining.discardPending()
     }
     return { outcome, hash, height }

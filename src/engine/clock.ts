@@ -15,20 +15,27 @@ export interface ClockState {
 
 const WALL_CLOCK: ClockState = { offset: 0, exact: undefined, interval: undefined }
 
+/** How a clock goes on. */
+export interface ClockRules {
+  /**
+   * Keep offsets for all later blocks, as other development nodes do; otherwise they apply to the next block only, as on
+   * the reference node (docs/internals/rpc-reference.md#712-evm).
+   */
+  readonly lasting: boolean
+  /** Whose clock it follows after a revert and after several blocks (`fixtures/clock`); the reference node's unless given. */
+  readonly dialect?: 'rsk' | 'hardhat' | 'anvil' | undefined
+}
+
 /** The node's clock, in Unix seconds. */
 export class Clock {
   readonly #now: () => number
-  readonly #lasting: boolean
+  readonly #rules: ClockRules
   #state = WALL_CLOCK
 
-  /**
-   * @param now wall clock, Unix seconds.
-   * @param options.lasting keep offsets for all later blocks, as other development nodes do; otherwise they apply to the
-   * next block only, as on the reference node (docs/internals/rpc-reference.md#712-evm).
-   */
-  constructor(now: () => number, options: { readonly lasting: boolean }) {
+  /** @param now wall clock, Unix seconds. */
+  constructor(now: () => number, rules: ClockRules) {
     this.#now = now
-    this.#lasting = options.lasting
+    this.#rules = rules
   }
 
   /**
@@ -39,7 +46,7 @@ export class Clock {
   increase(seconds: number, headTimestamp: number): number {
     if (seconds > 0) {
       const { offset } = this.#state
-      const behind = this.#lasting ? Math.max(0, headTimestamp - (this.#now() + offset)) : 0
+      const behind = this.#rules.lasting ? Math.max(0, headTimestamp - (this.#now() + offset)) : 0
       this.#state = { ...this.#state, offset: offset + behind + seconds }
     }
     return this.#state.offset
@@ -50,16 +57,26 @@ export class Clock {
     this.#state = { ...this.#state, exact: timestamp }
   }
 
-  /** Moves the clock to a Unix time, forward or back. Returns the offset from the wall clock, seconds. */
-  moveTo(time: number): number {
+  /** Moves the clock to a Unix time, forward or back. Returns the new offset, and how far it was moved, in seconds. */
+  moveTo(time: number): { readonly offset: number; readonly moved: number } {
     const offset = time - this.#now()
+    const moved = offset - this.#state.offset
     this.#state = { ...this.#state, offset, exact: undefined }
-    return offset
+    return { offset, moved }
   }
 
   /** Sets the seconds between blocks; `undefined` follows the wall clock. An exact timestamp set before applies first. */
   setInterval(seconds: number | undefined): void {
     this.#state = { ...this.#state, interval: seconds }
+  }
+
+  /**
+   * Sets the time of the next of several blocks that are mined so many seconds apart. Anvil advances its clock by them
+   * before each block; Hardhat puts them between two.
+   */
+  space(seconds: number, parentTimestamp: number, isFirst: boolean): void {
+    if (this.#rules.dialect === 'anvil') this.increase(seconds, parentTimestamp)
+    else if (!isFirst) this.setNext(parentTimestamp + Math.max(1, seconds))
   }
 
   /** Timestamp of a block on a parent with this timestamp: always later than the parent. */
@@ -69,12 +86,17 @@ export class Clock {
     return Math.max(exact ?? running, parentTimestamp + 1)
   }
 
-  /** Marks the next timestamp as used by a block: settings for that block alone are cleared. */
-  taken(): void {
-    const { exact, interval } = this.#state
-    if (!this.#lasting) this.#state = interval === undefined ? WALL_CLOCK : { ...WALL_CLOCK, interval }
-    // The clock continues from the exact timestamp.
-    else if (exact !== undefined) this.#state = { offset: exact - this.#now(), exact: undefined, interval }
+  /**
+   * A block with this timestamp was made: settings for it alone are cleared. A lasting clock continues from a timestamp
+   * that was set, here or by the request (`given`); Hardhat's also from one that was raised above the parent's.
+   */
+  taken(timestamp: number, { given = false } = {}): void {
+    const { exact, interval, offset } = this.#state
+    const { lasting, dialect } = this.#rules
+    const reached = timestamp - this.#now()
+    if (!lasting) this.#state = interval === undefined ? WALL_CLOCK : { ...WALL_CLOCK, interval }
+    else if (given || exact !== undefined || (dialect === 'hardhat' && reached > offset))
+      this.#state = { offset: reached, exact: undefined, interval }
   }
 
   save(): ClockState {
@@ -83,6 +105,20 @@ export class Clock {
 
   restore(state: ClockState): void {
     this.#state = state
+  }
+
+  /**
+   * Goes back to the state of a snapshot, taken at a time (Unix seconds), with the head's timestamp then. Anvil's clock
+   * runs on from the head and keeps its interval; Hardhat's has moved by the seconds since the snapshot once more.
+   */
+  revert(state: ClockState, takenAt: number, headTimestamp: number): void {
+    const now = this.#now()
+    const { dialect } = this.#rules
+    if (dialect === 'anvil') {
+      this.#state = { offset: headTimestamp - now, exact: undefined, interval: this.#state.interval }
+    } else if (dialect === 'hardhat') {
+      this.#state = { ...state, offset: state.offset + Math.max(0, now - takenAt) }
+    } else this.#state = state
   }
 
   /** Removes all offsets. */

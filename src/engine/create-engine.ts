@@ -8,7 +8,7 @@ import type { EvmChoice, TransactionOrder } from '../options/engine-settings.ts'
 import type { Store } from '../store/level.ts'
 import { type ForkStart, openChain } from './blockchain/chain.ts'
 import { createChainWriter } from './blockchain/chain-writer.ts'
-import { Clock } from './clock.ts'
+import { Clock, type ClockRules } from './clock.ts'
 import { CommandQueue } from './command-queue.ts'
 import { type CommandParts, createCommandParts, EngineCommands } from './commands.ts'
 import { BlockOverrides } from './dev/block-overrides.ts'
@@ -57,6 +57,7 @@ export interface EngineOptions extends QueryOptions {
   readonly signature: string
   /** Keep clock offsets for all later blocks instead of the next block only. */
   readonly lastingClock: boolean
+  readonly clockDialect?: ClockRules['dialect']
   /** Order of the senders' transactions in a block. */
   readonly order: TransactionOrder
   /** Apply the reference node's rate limit per sender. */
@@ -122,7 +123,7 @@ async function openParts(options: EngineOptions, lifetime: Lifetime): Promise<En
   const events = createEmitter<EngineEvents>((error) => logger.error('a listener failed', { error }))
   const indexes = createChainIndexes({ ...chain, logger })
   events.on('chain', indexes.follow)
-  const clock = new Clock(now, { lasting: options.lastingClock })
+  const clock = new Clock(now, { lasting: options.lastingClock, dialect: options.clockDialect })
   const blockOverrides = new BlockOverrides(options.coinbase)
   if (modes !== undefined) {
     impersonation.restore(modes.impersonation)

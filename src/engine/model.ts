@@ -99,8 +99,8 @@ export interface MineRequest {
   readonly blocks?: number
   /** Of the first block, Unix seconds. */
   readonly timestamp?: number
-  /** Seconds from each further block to the next, at least 1; the clock decides unless given. */
-  readonly interval?: number
+  /** Seconds from each further block to the next, at least 1 (`Clock.space`); the clock decides unless given. */
+  readonly interval?: number | undefined
   /** Hash of the block to build on; the head unless given. Blocks on another parent become canonical only by fork choice. */
   readonly parent?: Hex
 }

@@ -126,6 +126,7 @@ export class ChainOpener {
       coinbase: options.coinbase ?? MINER_ADDRESS,
       signature: `TANDEM-${VERSION}`,
       lastingClock: options.lastingClock,
+      clockDialect: options.dialect,
       evm: options.evm,
       strictCalls: options.strictCalls,
       leastGasPrice: options.gasPrice,

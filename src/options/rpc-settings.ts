@@ -30,7 +30,7 @@ export const RPC_SETTINGS = {
   }),
   dialect: setting(oneOf('rsk', 'hardhat', 'anvil'), {
     flag: '--dialect <name>',
-    help: 'whose error codes and messages clients get for failed code and refused transactions, whose defaults eth_sendTransaction has, whose struct logs debug_trace* answers without a tracer, and what safe and finalized are',
+    help: 'whose error codes and messages clients get for failed code and refused transactions, whose defaults eth_sendTransaction has, whose struct logs debug_trace* answers without a tracer, what safe and finalized are, and how evm_increaseTime answers and the clock goes on after evm_revert',
     fallback: 'rsk',
   }),
   hideRemasc: setting(yesOrNo, {

@@ -32,7 +32,7 @@ describe.each([false, true])('a clock (lasting: %s)', (lasting) => {
     clock.increase(7, 0)
     clock.setNext(3000)
     expect(clock.nextTimestamp(999)).toBe(3000)
-    clock.taken()
+    clock.taken(3000)
     expect(clock.nextTimestamp(999)).toBe(lasting ? 3000 : 1000)
   })
 
@@ -47,7 +47,7 @@ describe.each([false, true])('a clock (lasting: %s)', (lasting) => {
     clock.increase(5, 0)
     clock.setNext(2000)
     const saved = clock.save()
-    clock.taken()
+    clock.taken(2000)
     clock.increase(50, 0)
     clock.restore(saved)
     expect(clock.nextTimestamp(0)).toBe(2000)
@@ -63,7 +63,7 @@ describe.each([false, true])('a clock with an interval (lasting: %s)', (lasting)
     clock.setInterval(12)
     for (const parent of [1000, 1012, 1024]) {
       expect(clock.nextTimestamp(parent)).toBe(parent + 12)
-      clock.taken()
+      clock.taken(parent + 12)
     }
     wall.now = 5000
     expect(clock.nextTimestamp(1036)).toBe(1048)
@@ -76,7 +76,7 @@ describe.each([false, true])('a clock with an interval (lasting: %s)', (lasting)
     clock.setInterval(0)
     clock.setNext(3000)
     expect(clock.nextTimestamp(1000)).toBe(3000)
-    clock.taken()
+    clock.taken(3000)
     expect(clock.nextTimestamp(3000)).toBe(3001)
     const saved = clock.save()
     clock.reset()
@@ -85,15 +85,15 @@ describe.each([false, true])('a clock with an interval (lasting: %s)', (lasting)
     expect(clock.nextTimestamp(10)).toBe(11)
   })
 
-  it('moves to a time, and returns the offset', () => {
+  it('moves to a time, and returns the offset and how far that was', () => {
     const { wall, clock } = clockAt(1000, lasting)
     clock.setNext(9000)
-    expect(clock.moveTo(1500)).toBe(500)
+    expect(clock.moveTo(1500)).toEqual({ offset: 500, moved: 500 })
     expect(clock.nextTimestamp(0)).toBe(1500)
-    clock.taken()
+    clock.taken(1500)
     wall.now = 1001
     expect(clock.nextTimestamp(0)).toBe(lasting ? 1501 : 1001)
-    expect(clock.moveTo(400)).toBe(-601)
+    expect(clock.moveTo(400)).toEqual({ offset: -601, moved: lasting ? -1101 : -601 })
     expect(clock.nextTimestamp(0)).toBe(400)
     expect(clock.nextTimestamp(400)).toBe(401)
   })
@@ -103,7 +103,7 @@ it('spends an increase on one block', () => {
   const { clock } = clockAt(1000, false)
   clock.increase(200, 0)
   expect(clock.nextTimestamp(1000)).toBe(1200)
-  clock.taken()
+  clock.taken(1200)
   expect(clock.nextTimestamp(1200)).toBe(1201)
   expect(clock.increase(0, 0)).toBe(0)
 })
@@ -111,13 +111,13 @@ it('spends an increase on one block', () => {
 it('keeps increases when they last, and goes on from an exact timestamp', () => {
   const { wall, clock } = clockAt(1000, true)
   clock.increase(200, 0)
-  clock.taken()
+  clock.taken(1200)
   wall.now = 1001
   expect(clock.nextTimestamp(1200)).toBe(1201)
   wall.now = 1050
   expect(clock.nextTimestamp(1201)).toBe(1250)
   clock.setNext(9000)
-  clock.taken()
+  clock.taken(9000)
   wall.now = 1060
   expect(clock.nextTimestamp(9000)).toBe(9010)
   expect(clock.increase(1, 0)).toBe(9010 - 1060 + 1)

@@ -264,7 +264,7 @@ export function fakeEngine(
     setCoinbase: note('setCoinbase', undefined),
     setBlockGasLimit: note('setBlockGasLimit', undefined),
     setMinimumGasPrice: note('setMinimumGasPrice', undefined),
-    setTime: note('setTime', 7),
+    setTime: note('setTime', { offset: 7, moved: 7 }),
     setBlockTimestampInterval: note('setBlockTimestampInterval', true),
     dropTransaction: async (hash) => note('dropTransaction', hash === pooled.hash)(hash),
     dropTransactionsOf: note('dropTransactionsOf', undefined),

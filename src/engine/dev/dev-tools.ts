@@ -49,8 +49,8 @@ export interface DevTools extends RewindTools, LoadCommands {
   setBlockGasLimit(gas: bigint): Promise<void>
   /** Sets the minimum gas price of blocks mined here from now on and of the pool, wei per gas. */
   setMinimumGasPrice(price: bigint): Promise<void>
-  /** Moves the clock of the next block to a Unix time, forward or back; resolves to the clock offset in seconds. */
-  setTime(timestamp: number): Promise<number>
+  /** Moves the clock of the next block to a Unix time, forward or back; resolves as `Clock.moveTo` returns. */
+  setTime(timestamp: number): Promise<{ readonly offset: number; readonly moved: number }>
   /** Sets the seconds between blocks; `undefined` follows the clock again. Resolves to whether an interval was set before. */
   setBlockTimestampInterval(seconds: number | undefined): Promise<boolean>
   /** Drops a transaction from the pool; false when the pool does not hold it. */
@@ -185,11 +185,11 @@ export class EngineDevTools implements DevTools {
     return this.#overrideHeader({ minimumGasPrice: price })
   }
 
-  setTime(timestamp: number): Promise<number> {
+  setTime(timestamp: number): ReturnType<DevTools['setTime']> {
     return this.#enqueue(async () => {
-      const offset = this.#parts.clock.moveTo(timestamp)
+      const moved = this.#parts.clock.moveTo(timestamp)
       this.#parts.mining.discardPending()
-      return offset
+      return moved
     })
   }
 

@@ -142,7 +142,9 @@ export class NodeSnapshots implements SnapshotCommands {
     this.#snapshots.rewindTo(id, { useUp })
     const needsPoolCheck = isSameBlock && (!isSameState || snapshot.blockOverrides !== blockOverrides.save())
     blockOverrides.restore(snapshot.blockOverrides)
-    clock.restore(snapshot.clock)
+    // Hardhat has no snapshots that are kept: theirs would move the clock by the time that the node was down.
+    const takenAt = snapshot.isKept ? this.#parts.now() : snapshot.time
+    clock.revert(snapshot.clock, takenAt, blockchain.head.block.header.timestamp)
     mining.discardPending()
     if (needsPoolCheck) await chainWriter.revalidatePool()
     return true

@@ -94,7 +94,7 @@ export function createBranchBuilder(parts: Parts): BranchBuilder {
     } catch (error) {
       throw error instanceof NodeError ? invalidParams(`blocks[${index}]: ${error.message}`) : error
     }
-    if (planned.timestamp === undefined) clock.taken()
+    if (planned.timestamp === undefined) clock.taken(timestamp)
     const block = await parts.mine(built, reader)
     return { block, state: built.state, outcomes: built.result.outcomes }
   }

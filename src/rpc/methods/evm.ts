@@ -26,6 +26,9 @@ import { RESET_SUMMARY, ResetOptions, resetChain } from './reset.ts'
 /** Longest interval that a Node timer can wait, milliseconds. */
 const MAX_INTERVAL = 2 ** 31 - 1
 
+/** Decimal text, as Hardhat answers times. */
+const DecimalText = z.string().regex(/^-?\d+$/)
+
 function shown(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
@@ -213,25 +216,28 @@ export const evm_increaseTime = method({
   name: 'evm_increaseTime',
   changesState: true,
   summary:
-    'Adds seconds to the clock of the next block; the total of such seconds, 0 while the clock is behind.',
+    'Adds seconds to the clock of the next block; the total of such seconds, 0 while the clock is behind. With --dialect hardhat the total is decimal text, with anvil a JSON integer, below 0 while the clock is behind.',
   params: { seconds: Seconds },
-  result: () => QuantityText,
+  result: () => z.union([QuantityText, DecimalText, z.int()]),
   examples: [{ params: ['0x3c'], result: '0x3c' }],
-  async run({ seconds }, { engine }) {
-    return toQuantity(Math.max(0, await engine.commands.increaseTime(seconds)))
+  async run({ seconds }, { engine, options }) {
+    const total = await engine.commands.increaseTime(seconds)
+    if (options.dialect === 'anvil') return total
+    return options.dialect === 'hardhat' ? String(total) : toQuantity(Math.max(0, total))
   },
 })
 
 export const evm_setNextBlockTimestamp = method({
   name: 'evm_setNextBlockTimestamp',
   changesState: true,
-  summary: 'Sets the exact timestamp of the next block, in seconds since 1970.',
+  summary:
+    'Sets the exact timestamp of the next block, in seconds since 1970; with --dialect hardhat it answers that as decimal text.',
   params: { timestamp: Timestamp },
-  result: () => z.null(),
+  result: () => DecimalText.nullable(),
   examples: [{ params: [4_102_444_800], result: null }],
-  async run({ timestamp }, { engine }) {
+  async run({ timestamp }, { engine, options }) {
     await engine.commands.setNextBlockTimestamp(timestamp)
-    return null
+    return options.dialect === 'hardhat' ? String(timestamp) : null
   },
 })
 

@@ -16,14 +16,21 @@ const FIRST_MILLISECONDS = 10 ** 11
 
 const MINE = order({
   name: 'mine',
-  summary: 'Mines blocks, one by default, each so many seconds after the one before.',
+  summary:
+    'Mines blocks, one by default, each so many seconds after the one before, 1 unless given; with --dialect anvil the first comes as many seconds later too, and they follow the clock unless given.',
   params: {
     blocks: optional(orNull(BlockCount, 1), 1),
-    interval: optional(orNull(wholeNumber('seconds between two blocks; at least 1', 10 ** 9), 1), 1),
+    interval: optional(
+      orNull(wholeNumber('seconds between two blocks; at least 1', 10 ** 9), undefined),
+      null,
+    ),
   },
   errors: ['mining-refused'],
   example: ['0x0'],
-  run: ({ blocks, interval }, { engine }) => engine.commands.mine({ blocks, interval }),
+  run({ blocks, interval }, { engine, options }) {
+    const usual = options.dialect === 'anvil' ? undefined : 1
+    return engine.commands.mine({ blocks, interval: interval ?? usual })
+  },
 })
 
 const SET_COINBASE = order({
@@ -95,12 +102,15 @@ export const evm_setTime = method({
   name: 'evm_setTime',
   changesState: true,
   summary:
-    'Sets the clock of the next block, in milliseconds since 1970 (a smaller number than 10^11 is one of seconds); the seconds by which it was moved.',
+    'Sets the clock of the next block, in milliseconds since 1970 (a smaller number than 10^11 is one of seconds); its distance from the wall clock in seconds, with --dialect anvil the seconds by which it was moved forward.',
   params: { time: Timestamp },
   result: () => z.int(),
   examples: [{ params: [4_102_444_800_000], result: 2_307_194_960, varies: true }],
-  run: ({ time }, { engine }) =>
-    engine.dev.setTime(time < FIRST_MILLISECONDS ? time : Math.floor(time / 1000)),
+  async run({ time }, { engine, options }) {
+    const seconds = time < FIRST_MILLISECONDS ? time : Math.floor(time / 1000)
+    const { offset, moved } = await engine.dev.setTime(seconds)
+    return options.dialect === 'anvil' ? Math.max(0, moved) : offset
+  },
 })
 
 export const anvil_setBlockTimestampInterval = method({
