@@ -1,6 +1,6 @@
 /** The URLs of an upstream: which one to ask next, and how long one that failed is left alone. */
 import type { RemoteDeps } from './environment.ts'
-import { originOf } from './http.ts'
+import { originOf } from './sender.ts'
 
 /** First pause after a failure, and the longest, milliseconds. */
 const FIRST_PAUSE_MS = 250
@@ -32,58 +32,56 @@ export interface EndpointFailure {
   readonly limit?: { readonly retryAfterMs: number | undefined }
 }
 
-/** The URLs of an upstream. */
-export interface Endpoints {
-  readonly all: readonly Endpoint[]
-  /** The first one that may be asked now, or else the one that may be asked first. */
-  next(): Endpoint
-  /** It answered. */
-  succeeded(endpoint: Endpoint): void
-  /** It is left alone for a time that doubles with each failure, half of it by chance; or as long as it asked for. */
-  failed(endpoint: Endpoint, failure: EndpointFailure): void
+function endpointAt(url: string): Endpoint {
+  return {
+    url,
+    origin: originOf(url),
+    notBefore: 0,
+    failures: 0,
+    lastFailure: '',
+    lastStatus: undefined,
+    isLimited: false,
+    isPauseNamed: false,
+  }
 }
 
-/** None has failed yet. */
-export function createEndpoints(urls: readonly string[], { clock, random }: RemoteDeps): Endpoints {
-  const all = urls.map(
-    (url): Endpoint => ({
-      url,
-      origin: originOf(url),
-      notBefore: 0,
-      failures: 0,
-      lastFailure: '',
-      lastStatus: undefined,
-      isLimited: false,
-      isPauseNamed: false,
-    }),
-  )
-  return {
-    all,
-    next() {
-      const now = clock.now()
-      let best = all[0] as Endpoint
-      for (const endpoint of all) {
-        if (Math.max(endpoint.notBefore, now) < Math.max(best.notBefore, now)) best = endpoint
-      }
-      return best
-    },
-    succeeded(endpoint) {
-      endpoint.failures = 0
-      if (!endpoint.isPauseNamed) endpoint.notBefore = 0
-    },
-    failed(endpoint, { why, status, limit }) {
-      endpoint.lastFailure = why
-      endpoint.lastStatus = status
-      endpoint.isLimited = limit !== undefined
-      endpoint.isPauseNamed = limit?.retryAfterMs !== undefined
-      const first = limit === undefined ? FIRST_PAUSE_MS : LIMITED_PAUSE_MS
-      const pause = Math.min(LONGEST_PAUSE_MS, first * 2 ** endpoint.failures++)
-      // Jitter only lengthens a time that the server named.
-      const wait =
-        limit?.retryAfterMs === undefined
-          ? pause * (0.5 + random() / 2)
-          : limit.retryAfterMs * (1 + random() / 10)
-      endpoint.notBefore = Math.max(endpoint.notBefore, clock.now() + wait)
-    },
+/** The URLs of an upstream. */
+export class Endpoints {
+  readonly all: readonly Endpoint[]
+  readonly #clock: RemoteDeps['clock']
+  readonly #random: RemoteDeps['random']
+
+  /** None has failed yet. */
+  constructor(urls: readonly string[], { clock, random }: RemoteDeps) {
+    this.all = urls.map(endpointAt)
+    this.#clock = clock
+    this.#random = random
+  }
+
+  /** The first one that may be asked now, or else the one that may be asked first. */
+  next(): Endpoint {
+    const now = this.#clock.now()
+    const readyAt = ({ notBefore }: Endpoint) => Math.max(notBefore, now)
+    return this.all.reduce((best, endpoint) => (readyAt(endpoint) < readyAt(best) ? endpoint : best))
+  }
+
+  /** It answered. */
+  succeeded(endpoint: Endpoint): void {
+    endpoint.failures = 0
+    if (!endpoint.isPauseNamed) endpoint.notBefore = 0
+  }
+
+  /** It is left alone for a time that doubles with each failure, half of it by chance; or as long as it asked for. */
+  failed(endpoint: Endpoint, { why, status, limit }: EndpointFailure): void {
+    const asked = limit?.retryAfterMs
+    endpoint.lastFailure = why
+    endpoint.lastStatus = status
+    endpoint.isLimited = limit !== undefined
+    endpoint.isPauseNamed = asked !== undefined
+    const first = limit === undefined ? FIRST_PAUSE_MS : LIMITED_PAUSE_MS
+    const pause = Math.min(LONGEST_PAUSE_MS, first * 2 ** endpoint.failures++)
+    // Jitter only lengthens a time that the server named.
+    const wait = asked === undefined ? pause * (0.5 + this.#random() / 2) : asked * (1 + this.#random() / 10)
+    endpoint.notBefore = Math.max(endpoint.notBefore, this.#clock.now() + wait)
   }
 }

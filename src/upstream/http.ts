@@ -1,4 +1,7 @@
-/** One HTTP request with JSON-RPC in it, to one URL: the outcomes, by what to do about each. */
+/**
+ * JSON-RPC over HTTP to one URL. Over `node:http`: `undici` 7 saves 15 lines and 30 of 115 µs a request, and costs 90 ms
+ * at each start of a fork and 526 kB of the package.
+ */
 
 import {
   Agent as HttpAgent,
@@ -10,41 +13,8 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { pipeline } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { messageOf } from '../errors.ts'
-import type { RemoteClock } from './environment.ts'
 import { ForbiddenAddress, forbiddenHost, guardedLookup, type Resolver } from './forbidden-address.ts'
-
-/** Longest answer that is read, bytes: six times the limit of the reference node. */
-export const LONGEST_ANSWER = 64 * 1024 * 1024
-
-/** What a request came to; `status` is that of an answer that failed by it. */
-export type HttpOutcome =
-  /** The body is JSON. */
-  | { readonly kind: 'answered'; readonly body: unknown; readonly retryAfterMs: number | undefined }
-  /** Too many requests: to be repeated after some time, milliseconds, where the server names one. */
-  | {
-      readonly kind: 'limited'
-      readonly retryAfterMs: number | undefined
-      readonly why: string
-      readonly status?: number
-    }
-  /** The request or its answer is too large for the server: to be repeated in parts. */
-  | { readonly kind: 'too-large'; readonly why: string; readonly status?: number }
-  /** To be repeated: no connection, no answer in time, half an answer, an overloaded server. */
-  | { readonly kind: 'failed'; readonly why: string; readonly status?: number }
-  /** Not worth repeating: what answers is no node, or one that asks for a key. */
-  | { readonly kind: 'refused'; readonly why: string; readonly status?: number }
-
-/** A place to send requests to. */
-export interface HttpTarget {
-  readonly url: string
-  readonly headers: readonly (readonly [string, string])[]
-  readonly timeoutMs: number
-}
-
-/** The address without user, password, path and query, which may hold a key. */
-export function originOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).origin : 'the URL'
-}
+import { LONGEST_ANSWER, type Outcome, type Sender, type Target } from './sender.ts'
 
 /** Milliseconds that a `Retry-After` header names: seconds, or a date (RFC 9110, 10.2.3). */
 export function retryAfter(header: string | undefined, now: number): number | undefined {
@@ -85,7 +55,7 @@ function isReply(body: unknown): boolean {
   )
 }
 
-function judge({ statusCode: status = 0, headers }: IncomingMessage, text: string, now: number): HttpOutcome {
+function judge({ statusCode: status = 0, headers }: IncomingMessage, text: string, now: number): Outcome {
   const isOk = status >= 200 && status < 300
   const retryAfterMs = retryAfter(headers['retry-after'], now)
   const parsed = parse(text)
@@ -117,17 +87,13 @@ function judge({ statusCode: status = 0, headers }: IncomingMessage, text: strin
 
 /** Why a connection failed. */
 function reasonOf(error: unknown): string {
-  const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined
+  const code = error instanceof Error && 'code' in error ? String(error.code) : undefined
   const message = messageOf(error)
   return code === undefined || message === '' ? (code ?? message) : `${code}, ${message}`
 }
 
 /** Sends a request and resolves with the head of its answer. */
-function exchange(
-  { url, headers }: HttpTarget,
-  body: string,
-  options: RequestOptions,
-): Promise<IncomingMessage> {
+function exchange({ url, headers }: Target, body: string, options: RequestOptions): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const address = new URL(url)
     const start = address.protocol === 'https:' ? httpsRequest : httpRequest
@@ -140,14 +106,15 @@ function exchange(
   })
 }
 
-/** Sends bodies with JSON-RPC in them. Redirects are not followed: a key goes to the address that it is for, and no further. */
-export interface HttpSender {
-  /** Sends a body and reads the whole answer within the target's time. Never throws; `signal` ends it early. */
-  post(target: HttpTarget, body: string, clock: RemoteClock, signal: AbortSignal): Promise<HttpOutcome>
+/** Why an exchange of messages failed; `lateMs` is set where it took so long. */
+function failureOf(error: unknown, lateMs: number | undefined): Outcome {
+  if (lateMs !== undefined) return { kind: 'failed', why: `no answer within ${lateMs} ms` }
+  if (error instanceof ForbiddenAddress) return { kind: 'refused', why: error.message }
+  return { kind: 'failed', why: reasonOf(error) }
 }
 
-/** Connects to nothing yet; idle connections are closed when `closing` is aborted. */
-export function createHttpSender(closing: AbortSignal, resolve: Resolver): HttpSender {
+/** Sends over HTTP. Connects to nothing yet; idle connections are closed when `closing` is aborted. */
+export function createHttpSender(closing: AbortSignal, resolve: Resolver): Sender {
   const lookup = guardedLookup(resolve)
   const agents = {
     'http:': new HttpAgent({ keepAlive: true }),
@@ -158,29 +125,27 @@ export function createHttpSender(closing: AbortSignal, resolve: Resolver): HttpS
   })
 
   return {
-    async post(target, body, clock, signal) {
+    async post(target, { text: body }, clock, signal) {
       const { url, timeoutMs } = target
       const forbidden = forbiddenHost(url)
       if (forbidden !== undefined) return { kind: 'refused', why: forbidden }
       const controller = new AbortController()
       const abort = () => controller.abort()
       signal.addEventListener('abort', abort, { once: true })
-      let isLate = false
+      let lateMs: number | undefined
       const cancel = clock.deadline(timeoutMs, () => {
-        isLate = true
+        lateMs = timeoutMs
         controller.abort()
       })
       const agent = new URL(url).protocol === 'https:' ? agents['https:'] : agents['http:']
       try {
         const response = await exchange(target, body, { agent, lookup, signal: controller.signal })
         const text = await readText(response)
-        if (text === undefined)
-          return { kind: 'too-large', why: `the answer exceeds ${LONGEST_ANSWER} bytes` }
-        return judge(response, text, clock.now())
+        return text === undefined
+          ? { kind: 'too-large', why: `the answer exceeds ${LONGEST_ANSWER} bytes` }
+          : judge(response, text, clock.now())
       } catch (error) {
-        if (isLate) return { kind: 'failed', why: `no answer within ${timeoutMs} ms` }
-        if (error instanceof ForbiddenAddress) return { kind: 'refused', why: error.message }
-        return { kind: 'failed', why: reasonOf(error) }
+        return failureOf(error, lateMs)
       } finally {
         cancel()
         signal.removeEventListener('abort', abort)

@@ -7,54 +7,60 @@ const DAY_MS = 86_400_000
 /** Slots that the count of a day is kept in: quarters of an hour. */
 const SLOTS = 96
 
-/** Spaces calls out and counts them. */
-export interface Pace {
-  /** Waits until so many calls may go. Throws `rate-limited` when the budget of the day has no room for them. */
-  take(calls: number, signal: AbortSignal): Promise<void>
-  /** Calls of the last 24 hours, to a quarter of an hour. */
-  callsToday(): number
-}
+const slotAt = (time: number): number => Math.floor(time / (DAY_MS / SLOTS))
 
-/** `perSecond` and `perDay` of 0 are no limit. */
-export function createPace(perSecond: number, perDay: number, clock: RemoteClock): Pace {
+/**
+ * Spaces calls out and counts them. Own code: a task of `p-queue` counts as one, whatever number of calls is in it, its
+ * intervals begin at fixed times, and it keeps no budget of a day.
+ */
+export class Pace {
+  readonly #perSecond: number
+  readonly #perDay: number
+  readonly #clock: RemoteClock
   /** When the calls that were let through until now are paid for, at the rate. */
-  let paidAt = 0
-  const counts = new Array<number>(SLOTS).fill(0)
-  let slot = slotAt(clock.now())
+  #paidAt = 0
+  readonly #counts = new Array<number>(SLOTS).fill(0)
+  #slot: number
 
-  function slotAt(time: number): number {
-    return Math.floor(time / (DAY_MS / SLOTS))
+  /** `perSecond` and `perDay` of 0 are no limit. */
+  constructor(perSecond: number, perDay: number, clock: RemoteClock) {
+    this.#perSecond = perSecond
+    this.#perDay = perDay
+    this.#clock = clock
+    this.#slot = slotAt(clock.now())
   }
 
-  function advance(): void {
-    const present = slotAt(clock.now())
-    for (const last = Math.min(present, slot + SLOTS); slot < last; ) counts[++slot % SLOTS] = 0
-    slot = present
+  /** Calls of the last 24 hours, to a quarter of an hour. */
+  callsToday(): number {
+    this.#advance()
+    return this.#counts.reduce((sum, count) => sum + count, 0)
   }
 
-  function callsToday(): number {
-    advance()
-    return counts.reduce((sum, count) => sum + count, 0)
+  /** Waits until so many calls may go. Throws `rate-limited` when the budget of the day has no room for them. */
+  async take(calls: number, signal: AbortSignal): Promise<void> {
+    const used = this.callsToday()
+    if (this.#perDay > 0 && used + calls > this.#perDay) {
+      throw new NodeError(
+        'rate-limited',
+        `The budget of ${this.#perDay} calls to the upstream in 24 hours is used up: ${used} were made, and ${calls} more are needed. ` +
+          'Raise it with --fork-calls-per-day, or use --fork-offline with what is cached.',
+      )
+    }
+    const at = this.#slot % SLOTS
+    this.#counts[at] = (this.#counts[at] ?? 0) + calls
+    if (this.#perSecond === 0) return
+    const now = this.#clock.now()
+    // A second's worth may go at once; what exceeds it is waited for.
+    this.#paidAt = Math.max(this.#paidAt, now - 1000) + (calls * 1000) / this.#perSecond
+    const wait = this.#paidAt - now
+    if (wait > 0) await this.#clock.wait(wait, signal)
   }
 
-  return {
-    callsToday,
-    async take(calls, signal) {
-      const used = callsToday()
-      if (perDay > 0 && used + calls > perDay) {
-        throw new NodeError(
-          'rate-limited',
-          `The budget of ${perDay} calls to the upstream in 24 hours is used up: ${used} were made, and ${calls} more are needed. ` +
-            'Raise it with --fork-calls-per-day, or use --fork-offline with what is cached.',
-        )
-      }
-      counts[slot % SLOTS] = (counts[slot % SLOTS] ?? 0) + calls
-      if (perSecond === 0) return
-      const now = clock.now()
-      // A second's worth may go at once; what exceeds it is waited for.
-      paidAt = Math.max(paidAt, now - 1000) + (calls * 1000) / perSecond
-      const wait = paidAt - now
-      if (wait > 0) await clock.wait(wait, signal)
-    },
+  /** Forgets the slots that have passed since the last call. */
+  #advance(): void {
+    const present = slotAt(this.#clock.now())
+    const last = Math.min(present, this.#slot + SLOTS)
+    while (this.#slot < last) this.#counts[++this.#slot % SLOTS] = 0
+    this.#slot = present
   }
 }

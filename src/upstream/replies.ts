@@ -1,4 +1,5 @@
 /** JSON-RPC replies of an upstream, matched to the calls of a batch by their ids. */
+import { z } from 'zod'
 
 /** A call to the upstream. */
 export interface RpcCall {
@@ -22,6 +23,22 @@ export type ItemOutcome =
   | { readonly kind: 'limited'; readonly waitMs: number | undefined; readonly why: string }
   | { readonly kind: 'missing' }
 
+/** A reply, as far as any object is one. */
+const Reply = z.object({
+  id: z.unknown().optional(),
+  result: z.unknown().optional(),
+  error: z.unknown().optional(),
+})
+/** The error member of one; some services leave out the code or the message. */
+const ReplyError = z.object({
+  code: z.number().optional().catch(undefined),
+  message: z.string().optional().catch(undefined),
+  data: z.unknown().optional(),
+})
+const Wait = z.union([z.string(), z.number()]).optional().catch(undefined)
+/** What services name the time to wait. */
+const ErrorData = z.object({ retryAfter: Wait, retry_after: Wait, 'retry-after': Wait, try_again_in: Wait })
+
 const LIMITED_TEXT =
   /rate.?limit|too many requests|request limit|requests? per (second|minute|day)|compute units|throughput|capacity (limit )?exceeded|daily (request|limit)|quota|\b429\b|overloaded|server is busy/i
 /** Limits of what a query returns, which waiting does not lift. */
@@ -34,38 +51,42 @@ export function isRateLimit({ code, message }: RpcFailure): boolean {
   return code === 429 || code === -32029 || LIMITED_TEXT.test(message)
 }
 
-/** Milliseconds that an error's data asks to wait: `retryAfter`, `retry_after` or `try_again_in`, in seconds or as `1.5s`. */
+/** Milliseconds that an error's data asks to wait, in seconds or as `1.5s`. */
 function waitIn(data: unknown): number | undefined {
-  if (typeof data !== 'object' || data === null) return undefined
-  const values = data as Readonly<Record<string, unknown>>
-  for (const key of ['retryAfter', 'retry_after', 'retry-after', 'try_again_in']) {
-    const [, digits, unit] = /^\s*(\d+(?:\.\d+)?)\s*(ms|s)?\s*$/.exec(String(values[key] ?? '')) ?? []
+  for (const value of Object.values(ErrorData.safeParse(data).data ?? {})) {
+    const [, digits, unit] = /^\s*(\d+(?:\.\d+)?)\s*(ms|s)?\s*$/.exec(String(value ?? '')) ?? []
     if (digits !== undefined) return Number(digits) * (unit === 'ms' ? 1 : 1000)
   }
   return undefined
 }
 
-function errorOf(error: unknown): RpcFailure | undefined {
-  if (typeof error !== 'object' || error === null) return undefined
-  const { code, message, data } = error as { readonly [key: string]: unknown }
-  if (typeof message !== 'string' && typeof code !== 'number') return undefined
+function failureOf(error: unknown): RpcFailure | undefined {
+  const { code, message, data } = ReplyError.safeParse(error).data ?? {}
+  if (message === undefined && code === undefined) return undefined
   return {
-    code: typeof code === 'number' ? code : -32603,
-    message: typeof message === 'string' ? message : `error ${code}`,
+    code: code ?? -32603,
+    message: message ?? `error ${code}`,
     ...(data !== undefined && { data }),
   }
 }
 
 /** The outcome in one reply object; `undefined` when it is no reply. */
-export function outcomeOf(reply: unknown): RpcOutcome | undefined {
-  if (typeof reply !== 'object' || reply === null) return undefined
-  const { error, result } = reply as { readonly error?: unknown; readonly result?: unknown }
+export function outcomeOf(body: unknown): RpcOutcome | undefined {
+  const reply = Reply.safeParse(body).data
+  if (reply === undefined) return undefined
+  const { error, result } = reply
   if (error !== undefined && error !== null) {
-    const failure = errorOf(error)
+    const failure = failureOf(error)
     return failure && { error: failure }
   }
   return 'result' in reply ? { result } : undefined
 }
+
+/** The id in what should be a reply. */
+const idIn = (reply: unknown): unknown => Reply.safeParse(reply).data?.id
+
+/** The ids in a message: of one reply, or of each in a batch. */
+export const idsIn = (message: unknown): unknown[] => (Array.isArray(message) ? message : [message]).map(idIn)
 
 function itemOf(outcome: RpcOutcome | undefined, retryAfterMs: number | undefined): ItemOutcome {
   if (outcome === undefined) return { kind: 'missing' }
@@ -79,7 +100,7 @@ function itemOf(outcome: RpcOutcome | undefined, retryAfterMs: number | undefine
 /** The outcome of a call that was sent alone; `missing` where the reply is to another id. */
 export function singleOutcome(body: unknown, id: number, retryAfterMs: number | undefined): ItemOutcome {
   const outcome = outcomeOf(body)
-  const { id: answered } = (body ?? {}) as { readonly id?: unknown }
+  const answered = idIn(body)
   // An error that concerns no request in particular has the id null.
   const fits = answered === id || (outcome !== undefined && 'error' in outcome && (answered ?? null) === null)
   return fits ? itemOf(outcome, retryAfterMs) : { kind: 'missing' }
@@ -99,8 +120,8 @@ export function batchOutcomes(
   const nothing = () => Array.from({ length: count }, (): ItemOutcome => ({ kind: 'missing' }))
   const found = nothing()
   const seen = new Set<number>()
-  for (const reply of body as readonly unknown[]) {
-    const { id } = (reply ?? {}) as { readonly id?: unknown }
+  for (const reply of body) {
+    const id = idIn(reply)
     if (id === undefined || id === null) continue
     const index = typeof id === 'number' ? id - first : -1
     if (index < 0 || index >= count || !Number.isInteger(index) || seen.has(index)) return nothing()

@@ -1,14 +1,21 @@
-/** JSON-RPC over HTTP or WebSocket to an upstream: batches, repetition, failover, limits. */
-
-import { NodeError, type UpstreamFailure } from '../errors.ts'
-import { createEndpoints, type Endpoint, type EndpointFailure, type Endpoints } from './endpoints.ts'
+/**
+ * JSON-RPC over HTTP or WebSocket to an upstream: batches, repetition, failover, limits. Own code: the attempts of
+ * `p-retry` wait each for itself, while here a refused request holds back all requests to its URL, and only what has no
+ * answer is sent again. viem's transports send whole batches again, split none, and have no limits a second and a day.
+ */
+import type { NodeError } from '../errors.ts'
+import { type Endpoint, type EndpointFailure, Endpoints } from './endpoints.ts'
 import type { RemoteDeps } from './environment.ts'
+import { closed, late, limited, unusable } from './failures.ts'
+import { Gate } from './gate.ts'
 import { createHttpSender } from './http.ts'
-import { createPace } from './pace.ts'
-import { batchOutcomes, type ItemOutcome, type RpcCall, type RpcOutcome, singleOutcome } from './replies.ts'
+import { Pace } from './pace.ts'
+import { batchOutcomes, type RpcCall, type RpcOutcome, singleOutcome } from './replies.ts'
 import { withoutSecrets } from './secrets.ts'
+import type { Outcome, Sender } from './sender.ts'
 import type { RemoteSettings } from './settings.ts'
 import { createSocketSender, isSocketUrl } from './socket.ts'
+import { type Progress, Work } from './work.ts'
 
 /** The most calls of a batch, which is the limit of the reference node. */
 export const BATCH_LIMIT = 50
@@ -27,76 +34,19 @@ export interface ClientCounts {
   milliseconds: number
 }
 
-/** A client of one upstream. */
-export interface RpcClient {
-  /**
-   * The outcome of each call, in order. Throws a NodeError when the upstream gives no answer, at the latest when the time of
-   * a request, its repetitions included, is over.
-   */
-  send(calls: readonly RpcCall[]): Promise<readonly RpcOutcome[]>
-  /** From now on a request, its repetitions included, has at most so many milliseconds. */
-  limit(milliseconds: number): void
-  /**
-   * How long who holds others back should wait for an answer, milliseconds: 0 where each URL failed when it was asked last,
-   * or a request is open for longer than it should be.
-   */
-  waitLimit(): number
-  /** Why a request that is open has no answer yet; `undefined` where none is open, or nothing is wrong. */
-  delay(): NodeError | undefined
-  /** The origin of the URL that answered last, or else of the first. */
-  origin(): string
-  setUrls(urls: readonly string[]): void
-  readonly counts: Readonly<ClientCounts>
-  callsToday(): number
-  /** Ends open requests; they fail. */
-  close(): void
-}
+/** What one attempt came to: no call is left, some are, or the rest is to be sent again in halves. */
+type Attempt = 'done' | 'limited' | 'failed' | 'split'
 
-/** What is left of a request: the calls without an answer, by their place in it. */
-interface Work {
-  readonly calls: readonly RpcCall[]
-  readonly outcomes: (RpcOutcome | undefined)[]
-  pending: number[]
-  readonly progress: Progress
-}
-
-/** How far a request is, milliseconds since 1970. */
-interface Progress {
-  readonly since: number
-  /** It fails then. */
-  until: number
-  /** How often it was sent. */
-  attempts: number
-  /** The URLs that it was sent to. */
-  readonly tried: Set<Endpoint>
-}
-
-/** Runs `CONCURRENT` tasks at once, in the order of their arrival. */
-function createGate(): <T>(task: () => Promise<T>) => Promise<T> {
-  let running = 0
-  const waiting: (() => void)[] = []
-  return async (task) => {
-    if (running >= CONCURRENT) await new Promise<void>((resolve) => waiting.push(resolve))
-    else running++
-    try {
-      return await task()
-    } finally {
-      const next = waiting.shift()
-      if (next === undefined) running--
-      else next()
-    }
-  }
-}
-
-function seconds(milliseconds: number): string {
-  return `${Math.ceil(milliseconds / 1000)} s`
-}
-
-/** Sends nothing yet. */
-export function createRpcClient(settings: RemoteSettings, deps: RemoteDeps): RpcClient {
-  const { clock } = deps
-  const pace = createPace(settings.rate, settings.callsPerDay, clock)
-  const counts: ClientCounts = {
+/** A client of one upstream. Sends nothing before the first call. */
+export class RpcClient {
+  readonly #settings: RemoteSettings
+  readonly #deps: RemoteDeps
+  readonly #pace: Pace
+  readonly #closing = new AbortController()
+  readonly #gate = new Gate(CONCURRENT)
+  readonly #sockets: Sender
+  readonly #http: Sender
+  readonly #counts: ClientCounts = {
     requests: 0,
     calls: 0,
     retries: 0,
@@ -104,54 +54,141 @@ export function createRpcClient(settings: RemoteSettings, deps: RemoteDeps): Rpc
     failures: 0,
     milliseconds: 0,
   }
-  const closing = new AbortController()
-  const gate = createGate()
-  const sockets = createSocketSender(closing.signal, deps.resolve)
-  const http = createHttpSender(closing.signal, deps.resolve)
-  let endpoints: Endpoints = createEndpoints(settings.urls, deps)
-  let lastOrigin = endpoints.next().origin
-  let batchLimit = BATCH_LIMIT
-  let nextId = 1
-  let limitMs = settings.timeoutMs
   /** Requests without an answer, the oldest first. */
-  const open = new Set<Progress>()
+  readonly #open = new Set<Progress>()
+  #endpoints: Endpoints
+  #lastOrigin: string
+  #batchLimit = BATCH_LIMIT
+  #nextId = 1
+  #limitMs: number
 
-  const mostAttempts = () => settings.retries + endpoints.all.length
-
-  function failure(endpoint: Endpoint, { attempts }: Progress, isLimited: boolean): NodeError {
-    const { origin, lastFailure, lastStatus, notBefore } = endpoint
-    const others = endpoints.all.length > 1 ? ` (and ${endpoints.all.length - 1} more URLs)` : ''
-    const count = attempts === 0 ? 'not asked again yet' : `attempt ${attempts}`
-    const data: UpstreamFailure = {
-      url: origin,
-      attempt: attempts,
-      ...(lastStatus !== undefined && { status: lastStatus }),
-    }
-    if (isLimited) {
-      const pause = seconds(Math.max(0, notBefore - clock.now()))
-      return new NodeError(
-        'upstream',
-        `The upstream ${origin}${others} refuses further requests: ${lastFailure} (${count}). ` +
-          `Try again in ${pause}, lower --fork-rate, or add a second --fork <url>.`,
-        data,
-      )
-    }
-    return new NodeError(
-      'upstream',
-      `The upstream ${origin}${others} cannot be used: ${lastFailure} (${count}). Check the URL, or add a second --fork <url>.`,
-      data,
-    )
+  constructor(settings: RemoteSettings, deps: RemoteDeps) {
+    this.#settings = settings
+    this.#deps = deps
+    this.#pace = new Pace(settings.rate, settings.callsPerDay, deps.clock)
+    this.#sockets = createSocketSender(this.#closing.signal, deps.resolve)
+    this.#http = createHttpSender(this.#closing.signal, deps.resolve)
+    this.#endpoints = new Endpoints(settings.urls, deps)
+    this.#lastOrigin = this.#endpoints.next().origin
+    this.#limitMs = settings.timeoutMs
   }
 
-  function waitLimit(): number {
-    const [oldest] = open
-    const longest = limitMs / 4
-    const isOverdue = oldest !== undefined && clock.now() - oldest.since >= longest
-    return isOverdue || endpoints.all.every(({ failures }) => failures > 0) ? 0 : longest
+  /**
+   * The outcome of each call, in order. Throws a NodeError when the upstream gives no answer, at the latest when the time of
+   * a request, its repetitions included, is over.
+   */
+  async send(calls: readonly RpcCall[]): Promise<readonly RpcOutcome[]> {
+    const size = this.#batchLimit
+    const chunks = Array.from({ length: Math.ceil(calls.length / size) }, (_, i) =>
+      calls.slice(i * size, (i + 1) * size),
+    )
+    const outcomes = chunks.map((chunk) => this.#gate.run(() => this.#sendChunk(chunk)))
+    return (await Promise.all(outcomes)).flat()
+  }
+
+  /** From now on a request, its repetitions included, has at most so many milliseconds. */
+  limit(milliseconds: number): void {
+    this.#limitMs = milliseconds
+  }
+
+  /**
+   * How long who holds others back should wait for an answer, milliseconds: 0 where each URL failed when it was asked last,
+   * or a request is open for longer than it should be.
+   */
+  waitLimit(): number {
+    const [oldest] = this.#open
+    const longest = this.#limitMs / 4
+    const isOverdue = oldest !== undefined && this.#deps.clock.now() - oldest.since >= longest
+    return isOverdue || this.#endpoints.all.every(({ failures }) => failures > 0) ? 0 : longest
+  }
+
+  /** Why a request that is open has no answer yet; `undefined` where none is open, or nothing is wrong. */
+  delay(): NodeError | undefined {
+    const [oldest] = this.#open
+    if (oldest === undefined || this.waitLimit() > 0) return undefined
+    return late(this.#endpoints.next(), oldest, this.#deps.clock.now() - oldest.since)
+  }
+
+  /** The origin of the URL that answered last, or else of the first. */
+  origin(): string {
+    return this.#lastOrigin
+  }
+
+  /** Asks other URLs from now on. */
+  setUrls(urls: readonly string[]): void {
+    this.#endpoints = new Endpoints(urls, this.#deps)
+    this.#lastOrigin = this.#endpoints.next().origin
+    this.#batchLimit = BATCH_LIMIT
+  }
+
+  get counts(): Readonly<ClientCounts> {
+    return this.#counts
+  }
+
+  callsToday(): number {
+    return this.#pace.callsToday()
+  }
+
+  /** Ends open requests; they fail. */
+  close(): void {
+    this.#closing.abort()
+  }
+
+  async #sendChunk(calls: readonly RpcCall[]): Promise<readonly RpcOutcome[]> {
+    const work = Work.of(calls, this.#deps.clock.now(), this.#limitMs)
+    this.#open.add(work.progress)
+    try {
+      await this.#complete(work)
+    } catch (error) {
+      throw this.#closing.signal.aborted ? closed() : error
+    } finally {
+      this.#open.delete(work.progress)
+    }
+    return work.outcomes
+  }
+
+  /** Sends what is left until nothing is. Throws when time or attempts are used up. */
+  async #complete(work: Work): Promise<void> {
+    const { progress } = work
+    const { signal } = this.#closing
+    const { clock } = this.#deps
+    for (let failed = 0; ; ) {
+      if (signal.aborted) throw closed()
+      const endpoint = this.#endpoints.next()
+      await this.#waitFor(endpoint, progress)
+      const paced = clock.now()
+      await this.#pace.take(work.left, signal)
+      // The upstream is not to blame for a pause of our own.
+      progress.until += clock.now() - paced
+      const before = work.left
+      const outcome = await this.#counted(() => this.#attempt(work, endpoint))
+      if (outcome === 'done') return
+      if (outcome === 'split') return this.#split(work)
+      // An upstream that answers a part of each batch makes progress.
+      if (work.left === before) failed++
+      const mostAttempts = this.#settings.retries + this.#endpoints.all.length
+      if (failed >= mostAttempts || clock.now() >= progress.until) {
+        throw this.#failure(endpoint, progress, outcome === 'limited')
+      }
+      this.#counts.retries++
+    }
+  }
+
+  /** Sends what is left in two shorter batches, and no batch as long from now on. */
+  async #split(work: Work): Promise<void> {
+    this.#batchLimit = Math.min(this.#batchLimit, Math.max(1, work.left >> 1))
+    for (const half of work.halves()) await this.#complete(half)
+  }
+
+  #failure(endpoint: Endpoint, progress: Progress, isLimited: boolean): NodeError {
+    return isLimited
+      ? limited(endpoint, progress, this.#endpoints, this.#deps.clock.now())
+      : unusable(endpoint, progress, this.#endpoints)
   }
 
   /** Waits until the endpoint may be asked. Throws when no time would be left then. */
-  async function waitFor(endpoint: Endpoint, progress: Progress): Promise<void> {
+  async #waitFor(endpoint: Endpoint, progress: Progress): Promise<void> {
+    const { clock } = this.#deps
     const now = clock.now()
     const { isLimited, isPauseNamed } = endpoint
     const left = progress.until - now
@@ -159,197 +196,106 @@ export function createRpcClient(settings: RemoteSettings, deps: RemoteDeps): Rpc
     // What failed for others may work again: each request is sent once, with half of its time for the answer.
     if (progress.attempts === 0 && !isPauseNamed) wait = Math.min(wait, left / 2)
     if (wait <= 0) return
-    if (wait >= left || wait > LONGEST_WAIT_MS) throw failure(endpoint, progress, isLimited)
-    await clock.wait(wait, closing.signal)
+    if (wait >= left || wait > LONGEST_WAIT_MS) throw this.#failure(endpoint, progress, isLimited)
+    await clock.wait(wait, this.#closing.signal)
   }
 
   /** The time of one attempt: what is left, shared with the URLs that were not tried yet. */
-  function attemptTime(endpoint: Endpoint, { until, tried }: Progress): number {
-    const untried = endpoints.all.filter((other) => other !== endpoint && !tried.has(other)).length
-    return Math.max(1, Math.floor(Math.min(settings.timeoutMs, (until - clock.now()) / (untried + 1))))
+  #attemptTime(endpoint: Endpoint, { until, tried }: Progress): number {
+    const { all } = this.#endpoints
+    const untried = all.filter((other) => other !== endpoint && !tried.has(other)).length
+    const share = (until - this.#deps.clock.now()) / (untried + 1)
+    return Math.max(1, Math.floor(Math.min(this.#settings.timeoutMs, share)))
   }
 
-  /** Notes what one request brought; is the rest to be sent again in halves? */
-  async function attempt(work: Work, endpoint: Endpoint): Promise<'done' | 'limited' | 'failed' | 'split'> {
-    const asked = work.pending
-    const first = nextId
-    nextId += asked.length
-    const requests = asked.map((index, i) => ({
-      jsonrpc: '2.0',
-      id: first + i,
-      ...(work.calls[index] as RpcCall),
-    }))
-    counts.requests++
-    counts.calls += asked.length
+  /** Sends what is left to an endpoint, once. */
+  async #attempt(work: Work, endpoint: Endpoint): Promise<Attempt> {
     const { progress } = work
-    const timeoutMs = attemptTime(endpoint, progress)
+    const first = this.#nextId
+    this.#nextId += work.left
+    this.#counts.requests++
+    this.#counts.calls += work.left
+    const timeoutMs = this.#attemptTime(endpoint, progress)
     progress.attempts++
     progress.tried.add(endpoint)
+    const { headers, headerOrigins } = this.#settings
     const { url, origin } = endpoint
-    const headers = settings.headerOrigins.includes(origin) ? settings.headers : []
-    const target = { url, headers, timeoutMs }
-    const body = JSON.stringify(asked.length === 1 ? requests[0] : requests)
-    const answer = await (isSocketUrl(url) ? sockets : http).post(target, body, clock, closing.signal)
-    if (answer.kind === 'answered') {
-      const replies = withoutSecrets(answer.body, target)
-      return accept(work, asked, first, replies, answer.retryAfterMs, endpoint)
+    const target = { url, headers: headerOrigins.includes(origin) ? headers : [], timeoutMs }
+    const sender = isSocketUrl(url) ? this.#sockets : this.#http
+    const answer = await sender.post(target, work.body(first), this.#deps.clock, this.#closing.signal)
+    return answer.kind === 'answered'
+      ? this.#accept(work, first, withoutSecrets(answer.body, target), answer.retryAfterMs, endpoint)
+      : this.#noteFailure(work, answer, endpoint)
+  }
+
+  /** Notes that a request had no answer. Throws where no other URL can be asked and repeating is of no use. */
+  #noteFailure(work: Work, answer: Exclude<Outcome, { kind: 'answered' }>, endpoint: Endpoint): Attempt {
+    const failure: EndpointFailure = { why: answer.why, status: answer.status }
+    if (answer.kind === 'limited') return this.#noteLimit(endpoint, { ...failure, limit: answer })
+    this.#endpoints.failed(endpoint, failure)
+    if (answer.kind === 'too-large' && work.left > 1) return 'split'
+    if (answer.kind === 'refused' && this.#endpoints.all.length === 1) {
+      throw this.#failure(endpoint, work.progress, false)
     }
-    const failed: EndpointFailure = { why: answer.why, status: answer.status }
-    if (answer.kind === 'limited') {
-      counts.rateLimited++
-      endpoints.failed(endpoint, { ...failed, limit: answer })
-      return 'limited'
-    }
-    endpoints.failed(endpoint, failed)
-    if (answer.kind === 'too-large' && asked.length > 1) return 'split'
-    // Another URL may do; without one, repeating is of no use.
-    if (answer.kind === 'refused' && endpoints.all.length === 1) throw failure(endpoint, progress, false)
     return 'failed'
   }
 
-  function accept(
+  #noteLimit(endpoint: Endpoint, failure: EndpointFailure): Attempt {
+    this.#counts.rateLimited++
+    this.#endpoints.failed(endpoint, failure)
+    return 'limited'
+  }
+
+  /** Takes the replies in the body of an answer to a message with ids from `first` on. */
+  #accept(
     work: Work,
-    asked: readonly number[],
     first: number,
     body: unknown,
     retryAfterMs: number | undefined,
     endpoint: Endpoint,
-  ): 'done' | 'limited' | 'failed' | 'split' {
-    const items: ItemOutcome[] | undefined =
-      asked.length === 1
+  ): Attempt {
+    const items =
+      work.left === 1
         ? [singleOutcome(body, first, retryAfterMs)]
-        : batchOutcomes(body, first, asked.length, retryAfterMs)
-    if (items === undefined) {
-      const whole = singleOutcome(body, first, retryAfterMs)
-      // A refusal of the batch as a whole: too long, too large, or the server knows no batches.
-      if (whole.kind === 'answer' && 'error' in whole.outcome) return 'split'
-      if (whole.kind === 'limited') {
-        counts.rateLimited++
-        endpoints.failed(endpoint, { why: whole.why, limit: { retryAfterMs: whole.waitMs } })
-        return 'limited'
-      }
-      endpoints.failed(endpoint, { why: 'its answer is JSON, and not that of a JSON-RPC node' })
-      return 'failed'
-    }
-    const rest: number[] = []
-    let limited: Extract<ItemOutcome, { kind: 'limited' }> | undefined
-    for (const [i, item] of items.entries()) {
-      const index = asked[i] as number
-      if (item.kind === 'answer') work.outcomes[index] = item.outcome
-      else rest.push(index)
-      if (item.kind === 'limited' && (item.waitMs ?? 0) >= (limited?.waitMs ?? 0)) limited = item
-    }
-    work.pending = rest
-    lastOrigin = endpoint.origin
-    if (rest.length === 0) {
-      endpoints.succeeded(endpoint)
+        : batchOutcomes(body, first, work.left, retryAfterMs)
+    if (items === undefined) return this.#acceptWhole(body, first, retryAfterMs, endpoint)
+    const refused = work.accept(items)
+    this.#lastOrigin = endpoint.origin
+    if (work.left === 0) {
+      this.#endpoints.succeeded(endpoint)
       return 'done'
     }
-    if (limited !== undefined) {
-      counts.rateLimited++
-      endpoints.failed(endpoint, { why: limited.why, limit: { retryAfterMs: limited.waitMs } })
-      return 'limited'
+    if (refused !== undefined) {
+      return this.#noteLimit(endpoint, { why: refused.why, limit: { retryAfterMs: refused.waitMs } })
     }
-    endpoints.failed(endpoint, { why: 'replies are missing, or have ids that were not asked' })
+    this.#endpoints.failed(endpoint, { why: 'replies are missing, or have ids that were not asked' })
     return 'failed'
   }
 
-  /** Counts the time of one request, and whether its answer was of use. */
-  async function counted<Outcome extends string>(send: () => Promise<Outcome>): Promise<Outcome> {
+  /** Takes one reply to a whole batch. */
+  #acceptWhole(body: unknown, first: number, retryAfterMs: number | undefined, endpoint: Endpoint): Attempt {
+    const whole = singleOutcome(body, first, retryAfterMs)
+    // A refusal of the batch as a whole: too long, too large, or the server knows no batches.
+    if (whole.kind === 'answer' && 'error' in whole.outcome) return 'split'
+    if (whole.kind === 'limited') {
+      return this.#noteLimit(endpoint, { why: whole.why, limit: { retryAfterMs: whole.waitMs } })
+    }
+    this.#endpoints.failed(endpoint, { why: 'its answer is JSON, and not that of a JSON-RPC node' })
+    return 'failed'
+  }
+
+  /** Counts the time of one attempt, and whether its answer was of use. */
+  async #counted(attempt: () => Promise<Attempt>): Promise<Attempt> {
+    const { clock } = this.#deps
     const since = clock.now()
     let isFailed = true
     try {
-      const outcome = await send()
+      const outcome = await attempt()
       isFailed = outcome === 'failed' || outcome === 'limited'
       return outcome
     } finally {
-      counts.milliseconds += clock.now() - since
-      if (isFailed) counts.failures++
+      this.#counts.milliseconds += clock.now() - since
+      if (isFailed) this.#counts.failures++
     }
-  }
-
-  async function complete(work: Work): Promise<void> {
-    const { progress } = work
-    for (let failed = 0; ; ) {
-      if (closing.signal.aborted) throw new NodeError('upstream', 'The fork was closed.')
-      const endpoint = endpoints.next()
-      await waitFor(endpoint, progress)
-      const paced = clock.now()
-      await pace.take(work.pending.length, closing.signal)
-      // The upstream is not to blame for a pause of our own.
-      progress.until += clock.now() - paced
-      const before = work.pending.length
-      const outcome = await counted(() => attempt(work, endpoint))
-      if (outcome === 'done') return
-      if (outcome === 'split') {
-        batchLimit = Math.min(batchLimit, Math.max(1, before >> 1))
-        return halves(work)
-      }
-      // An upstream that answers a part of each batch gets on.
-      if (work.pending.length === before) failed++
-      if (failed >= mostAttempts() || clock.now() >= progress.until) {
-        throw failure(endpoint, progress, outcome === 'limited')
-      }
-      counts.retries++
-    }
-  }
-
-  async function halves(work: Work): Promise<void> {
-    const { pending, calls, progress } = work
-    const middle = pending.length >> 1
-    for (const part of [pending.slice(0, middle), pending.slice(middle)]) {
-      const own: Work = { calls, outcomes: work.outcomes, pending: part, progress }
-      await complete(own)
-    }
-  }
-
-  async function sendChunk(calls: readonly RpcCall[]): Promise<readonly RpcOutcome[]> {
-    const since = clock.now()
-    const progress: Progress = { since, until: since + limitMs, attempts: 0, tried: new Set() }
-    const pending = calls.map((_, index) => index)
-    const work: Work = { calls, outcomes: new Array(calls.length), pending, progress }
-    open.add(progress)
-    try {
-      await complete(work)
-    } catch (error) {
-      if (closing.signal.aborted) throw new NodeError('upstream', 'The fork was closed.')
-      throw error
-    } finally {
-      open.delete(progress)
-    }
-    return work.outcomes as RpcOutcome[]
-  }
-
-  return {
-    async send(calls) {
-      const chunks: RpcCall[][] = []
-      for (let i = 0; i < calls.length; i += batchLimit) chunks.push(calls.slice(i, i + batchLimit))
-      return (await Promise.all(chunks.map((chunk) => gate(() => sendChunk(chunk))))).flat()
-    },
-    limit(milliseconds) {
-      limitMs = milliseconds
-    },
-    waitLimit,
-    delay() {
-      const [oldest] = open
-      if (oldest === undefined || waitLimit() > 0) return undefined
-      const { origin, failures, lastFailure } = endpoints.next()
-      const age = clock.now() - oldest.since
-      const last = failures > 0 ? ` It failed when it was asked last: ${lastFailure}.` : ''
-      return new NodeError(
-        'upstream',
-        `The upstream ${origin} has not answered in time: a request is open for ${age} ms (attempt ${oldest.attempts}).${last} Check the URL, or add a second --fork <url>.`,
-        { url: origin, attempt: oldest.attempts },
-      )
-    },
-    origin: () => lastOrigin,
-    setUrls(urls) {
-      endpoints = createEndpoints(urls, deps)
-      lastOrigin = endpoints.next().origin
-      batchLimit = BATCH_LIMIT
-    },
-    counts,
-    callsToday: pace.callsToday,
-    close: () => closing.abort(),
   }
 }

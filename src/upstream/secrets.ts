@@ -1,12 +1,12 @@
 /** Hides what the node sent to an upstream in secret, where the upstream's errors repeat it. */
-import type { HttpTarget } from './http.ts'
+import type { Target } from './sender.ts'
 
 const HIDDEN = '***'
 /** Shorter parts of a URL occur in other texts by chance. */
 const SHORTEST = 4
 
 /** The texts that may be secrets: the URL behind its host, its parts, the values of headers, as they are written and decoded. */
-function secretsOf({ url, headers }: HttpTarget): string[] {
+function secretsOf({ url, headers }: Target): string[] {
   const { username, password, pathname, search, searchParams } = new URL(url)
   const login = `${decoded(username)}:${decoded(password)}`
   const written = [
@@ -43,7 +43,7 @@ function masked(value: unknown, secrets: readonly string[]): unknown {
 }
 
 /** A reply, or a list of replies, whose errors do not repeat secrets of the request. */
-export function withoutSecrets(body: unknown, target: HttpTarget): unknown {
+export function withoutSecrets(body: unknown, target: Target): unknown {
   if (Array.isArray(body)) return body.map((reply) => withoutSecrets(reply, target))
   if (typeof body !== 'object' || body === null || !('error' in body)) return body
   return { ...body, error: masked(body.error, secretsOf(target)) }

@@ -3,7 +3,7 @@ import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import type { Hex } from '../encoding/hex.ts'
 import { type BlockChoice, type ForkOptions, forkSource } from '../options/fork-settings.ts'
-import { originOf } from './http.ts'
+import { originOf } from './sender.ts'
 
 /** Where to fork from, and with which limits. */
 export interface RemoteSettings {

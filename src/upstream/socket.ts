@@ -5,27 +5,19 @@ import { type RawData, WebSocket } from 'ws'
 import { messageOf } from '../errors.ts'
 import type { RemoteClock } from './environment.ts'
 import { ForbiddenAddress, forbiddenHost, guardedLookup, type Resolver } from './forbidden-address.ts'
-import { type HttpOutcome, type HttpTarget, LONGEST_ANSWER } from './http.ts'
+import { idsIn } from './replies.ts'
+import { LONGEST_ANSWER, type Outcome, type RequestBody, type Sender, type Target } from './sender.ts'
 
 /** A request that has no answer yet. */
 interface Waiting {
   readonly ids: ReadonlySet<unknown>
-  readonly settle: (outcome: HttpOutcome) => void
-}
-
-/** Sends bodies with JSON-RPC in them. */
-export interface SocketSender {
-  /** The same as `post` of `http.ts`, over WebSocket. */
-  post(target: HttpTarget, body: string, clock: RemoteClock, signal: AbortSignal): Promise<HttpOutcome>
+  readonly settle: (outcome: Outcome) => void
 }
 
 /** Is the URL one of WebSocket? */
 export const isSocketUrl = (url: string): boolean => /^wss?:/i.test(url)
 
-const idsIn = (message: unknown): unknown[] =>
-  (Array.isArray(message) ? message : [message]).map((part) => (part as { id?: unknown } | null)?.id)
-
-const failed = (why: string): HttpOutcome => ({ kind: 'failed', why })
+const failed = (why: string): Outcome => ({ kind: 'failed', why })
 
 /** A connection that was opened, or is being opened. */
 class Connection {
@@ -36,7 +28,7 @@ class Connection {
   /** Messages that came. */
   received = 0
 
-  constructor({ url, headers }: HttpTarget, lookup: LookupFunction) {
+  constructor({ url, headers }: Target, lookup: LookupFunction) {
     const options = { headers: Object.fromEntries(headers), maxPayload: LONGEST_ANSWER, lookup }
     this.#socket = new WebSocket(url, options)
     this.opened = new Promise((resolve, reject) => {
@@ -50,7 +42,7 @@ class Connection {
         this.#end('the connection was closed')
       })
     })
-    // Whoever sends waits for it too; nobody else has to.
+    // Each sender waits for it too and handles the failure.
     this.opened.catch(() => {})
     this.#socket.on('message', (data) => this.#receive(data))
   }
@@ -80,10 +72,10 @@ class Connection {
   }
 
   /** Sends a body; its answer goes to `settle`. The returned function stops waiting. */
-  send(body: string, settle: (outcome: HttpOutcome) => void): () => void {
-    const entry: Waiting = { ids: new Set(idsIn(JSON.parse(body))), settle }
+  send({ text, ids }: RequestBody, settle: (outcome: Outcome) => void): () => void {
+    const entry: Waiting = { ids: new Set(ids), settle }
     this.#waiting.add(entry)
-    this.#socket.send(body)
+    this.#socket.send(text)
     return () => this.#waiting.delete(entry)
   }
 
@@ -94,15 +86,49 @@ class Connection {
   }
 }
 
-/** Opens nothing yet; all connections are closed when `closing` is aborted. */
-export function createSocketSender(closing: AbortSignal, resolve: Resolver): SocketSender {
+/** The outcome of a message on a connection, within the target's time. */
+async function exchange(
+  connection: Connection,
+  { timeoutMs }: Target,
+  body: RequestBody,
+  clock: RemoteClock,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const endings: (() => void)[] = []
+  const before = connection.received
+  const outcome = new Promise<Outcome>((resolve) => {
+    const abort = () => resolve(failed('the fork was closed'))
+    signal.addEventListener('abort', abort, { once: true })
+    const cancel = clock.deadline(timeoutMs, () => {
+      const why = `no answer within ${timeoutMs} ms`
+      resolve(failed(why))
+      // Not open yet, or dead: it would hang the next request too.
+      if (connection.received === before) connection.abandon(why)
+    })
+    endings.push(() => signal.removeEventListener('abort', abort), cancel)
+    connection.opened
+      .then(() => endings.push(connection.send(body, resolve)))
+      .catch((error) => {
+        const why = messageOf(error)
+        resolve(error instanceof ForbiddenAddress ? { kind: 'refused', why } : failed(why))
+      })
+  })
+  try {
+    return await outcome
+  } finally {
+    for (const end of endings) end()
+  }
+}
+
+/** Sends over WebSocket. Opens nothing yet; all connections are closed when `closing` is aborted. */
+export function createSocketSender(closing: AbortSignal, resolve: Resolver): Sender {
   const lookup = guardedLookup(resolve)
   const connections = new Map<string, Connection>()
   closing.addEventListener('abort', () => {
     for (const connection of connections.values()) connection.abandon('the fork was closed')
   })
 
-  function connectionTo(target: HttpTarget): Connection {
+  function connectionTo(target: Target): Connection {
     let connection = connections.get(target.url)
     if (connection === undefined || connection.isClosed) {
       connection = new Connection(target, lookup)
@@ -115,33 +141,7 @@ export function createSocketSender(closing: AbortSignal, resolve: Resolver): Soc
     async post(target, body, clock, signal) {
       const forbidden = forbiddenHost(target.url)
       if (forbidden !== undefined) return { kind: 'refused', why: forbidden }
-      const connection = connectionTo(target)
-      const endings: (() => void)[] = []
-      const before = connection.received
-      const outcome = new Promise<HttpOutcome>((resolve) => {
-        const abort = () => resolve(failed('the fork was closed'))
-        signal.addEventListener('abort', abort, { once: true })
-        endings.push(
-          () => signal.removeEventListener('abort', abort),
-          clock.deadline(target.timeoutMs, () => {
-            const why = `no answer within ${target.timeoutMs} ms`
-            resolve(failed(why))
-            // Not open yet, or dead: it would hang the next request too.
-            if (connection.received === before) connection.abandon(why)
-          }),
-        )
-        connection.opened
-          .then(() => endings.push(connection.send(body, resolve)))
-          .catch((error) => {
-            const why = messageOf(error)
-            resolve(error instanceof ForbiddenAddress ? { kind: 'refused', why } : failed(why))
-          })
-      })
-      try {
-        return await outcome
-      } finally {
-        for (const end of endings) end()
-      }
+      return exchange(connectionTo(target), target, body, clock, signal)
     },
   }
 }

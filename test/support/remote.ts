@@ -1,6 +1,6 @@
 /** Parts for tests of forks: settings, and a clock that only the test moves. */
 import { type RemoteClock, type RemoteDeps, systemDeps } from '../../src/upstream/environment.ts'
-import { originOf } from '../../src/upstream/http.ts'
+import { originOf } from '../../src/upstream/sender.ts'
 import type { RemoteSettings } from '../../src/upstream/settings.ts'
 
 /** A clock whose waits end at once and move it; deadlines pass when the test ends them. */

@@ -2,7 +2,7 @@
 import { lookup } from 'node:dns'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { forbiddenHost, type Resolver } from '../../src/upstream/forbidden-address.ts'
-import { createRpcClient } from '../../src/upstream/rpc-client.ts'
+import { RpcClient } from '../../src/upstream/rpc-client.ts'
 import { faultProxy } from '../support/fault-proxy.ts'
 import { remoteSettings, testClock, testDeps } from '../support/remote.ts'
 
@@ -55,7 +55,7 @@ describe('a name', () => {
       )
 
   function clientOf(url: string, resolve: Resolver) {
-    const client = createRpcClient(remoteSettings([url]), testDeps({ clock: testClock(), resolve }))
+    const client = new RpcClient(remoteSettings([url]), testDeps({ clock: testClock(), resolve }))
     onTestFinished(() => client.close())
     return client.send([{ method: 'eth_chainId', params: [] }])
   }

@@ -1,6 +1,6 @@
 /** The client of an upstream: batches, faults, limits. The upstream answers each call with its own parameters. */
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createRpcClient, type RpcClient } from '../../src/upstream/rpc-client.ts'
+import { RpcClient } from '../../src/upstream/rpc-client.ts'
 import type { RemoteSettings } from '../../src/upstream/settings.ts'
 import {
   answering,
@@ -35,7 +35,7 @@ async function fixture(
 ): Promise<Fixture> {
   const proxy = await faultProxy(echoAll)
   const clock = testClock()
-  const client = createRpcClient(remoteSettings([proxy.url, ...more], settings), testDeps({ clock }))
+  const client = new RpcClient(remoteSettings([proxy.url, ...more], settings), testDeps({ clock }))
   onTestFinished(async () => {
     client.close()
     await proxy.close()

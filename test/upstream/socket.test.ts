@@ -11,7 +11,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { createNode } from '../../src/node/node.ts'
-import { createRpcClient } from '../../src/upstream/rpc-client.ts'
+import { RpcClient } from '../../src/upstream/rpc-client.ts'
 import { remoteSettings, testClock, testDeps } from '../support/remote.ts'
 import { type ServedNode, servedNode } from '../support/served-node.ts'
 import { readWord, request, tokenAbi, type UpstreamChain, upstreamChain } from '../support/upstream-chain.ts'
@@ -41,7 +41,7 @@ async function socketServer(answer: (message: Message, socket: WebSocket, connec
 }
 
 function clientOf(url: string, clock = testClock()) {
-  const client = createRpcClient(remoteSettings([url]), testDeps({ clock }))
+  const client = new RpcClient(remoteSettings([url]), testDeps({ clock }))
   onTestFinished(() => client.close())
   return client
 }
@@ -178,10 +178,10 @@ describe('a client over WebSocket', () => {
 
 /** The program of a process, which reads what it trusts at its start: one call by the built client to the URL it is given. */
 const ASK = `
-  import { createRpcClient } from './dist/upstream/rpc-client.js'
+  import { RpcClient } from './dist/upstream/rpc-client.js'
   import { systemDeps } from './dist/upstream/environment.js'
   const settings = { urls: [process.argv[1]], headers: [], headerOrigins: [], timeoutMs: 5000, retries: 0, rate: 0, callsPerDay: 0 }
-  const client = createRpcClient(settings, systemDeps(() => {}))
+  const client = new RpcClient(settings, systemDeps(() => {}))
   const answer = await client.send([{ method: 'a', params: [] }]).catch((error) => error.message)
   process.stdout.write(typeof answer === 'string' ? answer : JSON.stringify(answer))
   client.close()

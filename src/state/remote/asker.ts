@@ -59,7 +59,7 @@ export function createAsker(client: RpcClient, isOffline: boolean): Asker {
   return {
     isOffline,
     counts,
-    origin: client.origin,
+    origin: () => client.origin(),
     send,
     async sendCached(calls, cache, what) {
       const known = calls.map((call) => cache.memory.answer(keyOf(call)))

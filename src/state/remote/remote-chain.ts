@@ -4,8 +4,8 @@ import { CHAINS, type ChainConfig } from '../../chain/config.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
 import type { RemoteDeps } from '../../upstream/environment.ts'
-import { originOf } from '../../upstream/http.ts'
-import { createRpcClient, type RpcClient } from '../../upstream/rpc-client.ts'
+import { RpcClient } from '../../upstream/rpc-client.ts'
+import { originOf } from '../../upstream/sender.ts'
 import type { RemoteSettings } from '../../upstream/settings.ts'
 import { RecentMap } from '../recent-map.ts'
 import { type Asker, createAsker } from './asker.ts'
@@ -207,8 +207,8 @@ async function build(
       if (cacheScope(next.map(originOf)) !== scope)
         cache.stop('it belongs to another URL than the present one')
     },
-    waitLimit: client.waitLimit,
-    delay: client.delay,
+    waitLimit: () => client.waitLimit(),
+    delay: () => client.delay(),
     usage: () => ({
       ...client.counts,
       callsToday: client.callsToday(),
@@ -228,7 +228,7 @@ async function build(
  * block, none offline. Throws `upstream` with a sentence on what is wrong and what to try.
  */
 export async function openRemoteChain(settings: RemoteSettings, deps: RemoteDeps): Promise<RemoteChain> {
-  const client = createRpcClient(settings, deps)
+  const client = new RpcClient(settings, deps)
   let cache: RemoteCache | undefined
   try {
     return await build(settings, deps, client, (opened) => {

@@ -1,0 +1,47 @@
+/** Messages to an upstream: where they go, and what comes back, by what to do about it. */
+import type { RemoteClock } from './environment.ts'
+
+/** Longest answer that is read, bytes: six times the limit of the reference node. */
+export const LONGEST_ANSWER = 64 * 1024 * 1024
+
+/** What a request came to; `status` is that of an answer that failed by it. */
+export type Outcome =
+  /** The body is JSON. */
+  | { readonly kind: 'answered'; readonly body: unknown; readonly retryAfterMs: number | undefined }
+  /** Too many requests: to be repeated after some time, milliseconds, where the server names one. */
+  | {
+      readonly kind: 'limited'
+      readonly retryAfterMs: number | undefined
+      readonly why: string
+      readonly status?: number
+    }
+  /** The request or its answer is too large for the server: to be repeated in parts. */
+  | { readonly kind: 'too-large'; readonly why: string; readonly status?: number }
+  /** To be repeated: no connection, no answer in time, half an answer, an overloaded server. */
+  | { readonly kind: 'failed'; readonly why: string; readonly status?: number }
+  /** Not worth repeating: what answers is no node, or one that asks for a key. */
+  | { readonly kind: 'refused'; readonly why: string; readonly status?: number }
+
+/** A place to send requests to. */
+export interface Target {
+  readonly url: string
+  readonly headers: readonly (readonly [string, string])[]
+  readonly timeoutMs: number
+}
+
+/** The address without user, password, path and query, which may hold a key. */
+export function originOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).origin : 'the URL'
+}
+
+/** The text of a message, and the ids of the calls in it. */
+export interface RequestBody {
+  readonly text: string
+  readonly ids: readonly number[]
+}
+
+/** Sends messages. Redirects are not followed: a key goes to the address that it is for, and no further. */
+export interface Sender {
+  /** Sends a message and reads the whole answer within the target's time. Never throws; `signal` ends it early. */
+  post(target: Target, body: RequestBody, clock: RemoteClock, signal: AbortSignal): Promise<Outcome>
+}
