@@ -23,13 +23,13 @@ import {
 import { createForwarding, type Forwarding } from './forwarding.ts'
 import { LEASE_MS } from './lease.ts'
 import { type Link, type LinkOptions, openLink } from './link.ts'
-import { openLog } from './log.ts'
+import { type Log, openLog } from './log.ts'
 import { type Member, startMember, tryAgain } from './member.ts'
 import { createReading } from './messages.ts'
 import type { AnswerCall, ClusterHealth, RoleOption } from './model.ts'
-import { namesOf } from './names.ts'
-import { createPresence } from './presence.ts'
-import { createReplicatedStore } from './replicated-store.ts'
+import { type Names, namesOf } from './names.ts'
+import { Presence } from './presence.ts'
+import { createReplicatedStore, type ReplicatedStore } from './replicated-store.ts'
 import { createCompaction, createSnapshots, needsSnapshot, type Snapshots } from './snapshots.ts'
 import { untilReady, waitFor } from './start.ts'
 
@@ -82,14 +82,30 @@ function refused(message: string): NodeError {
   return new NodeError('cluster', message)
 }
 
-async function openBuckets(
-  link: Link,
-  names: ReturnType<typeof namesOf>,
-  replicas: number,
-): Promise<{ facts: KV; presence: KV }> {
+async function openBuckets(link: Link, names: Names, replicas: number): Promise<{ facts: KV; presence: KV }> {
   const kvm = new Kvm(jetstream(link.connection, { timeout: BUCKET_MS }))
   const facts = await kvm.create(names.facts, { history: 1, replicas })
   return { facts, presence: await kvm.create(names.presence, { history: 1, replicas, ttl: LEASE_MS }) }
+}
+
+/** What NATS holds of a cluster, opened. */
+interface Opened {
+  readonly facts: KV
+  readonly presence: KV
+  readonly log: Log
+  /** `undefined` in a new cluster. */
+  readonly found: ClusterIdentity | undefined
+}
+
+/** What a node joins with, before it knows whether there is a cluster. */
+interface Parts {
+  readonly options: ClusterOptions
+  readonly own: OwnIdentity
+  readonly local: Store
+  readonly logger: Logger
+  readonly link: Link
+  readonly names: Names
+  readonly position: ReturnType<typeof logPosition>
 }
 
 /**
@@ -102,80 +118,140 @@ export async function openCluster(
   local: Store,
   logger: Logger,
 ): Promise<Joining> {
-  const { name, replicas } = options
-  const names = namesOf(name)
   const link = await openLink(options)
-  const store = createReplicatedStore(local)
   const position = logPosition(local)
-  const id = toHex(randomBytes(4)).slice(2)
-  let member: Member | undefined
-  const ownChain = () =>
-    refused(
-      `The data directory has a chain of its own, which is not that of the cluster ${name}. Choose an empty directory.`,
+  const parts = { options, own, local, logger, link, names: namesOf(options.name), position }
+  try {
+    const opened = await waitFor(
+      () => openInTime(parts),
+      `JetStream does not open the streams of the cluster ${options.name},`,
     )
-
-  const open = async () => {
-    const { facts, presence } = await openBuckets(link, names, replicas)
-    const log = await openLog(link, names, { maxBytes: options.logBytes, replicas })
-    const found =
-      options.role === 'follower'
-        ? await waitFor(() => readClusterIdentity(facts), `The cluster ${name} has no leader yet,`)
-        : await readClusterIdentity(facts)
-    if (found !== undefined) {
-      requireSameChain(name, found, own)
-      const stored = position.get()
-      if (stored === undefined && (await hasBlocks(local))) throw ownChain()
-      if (stored !== undefined && stored.cluster !== found.cluster) {
-        throw refused(
-          `The data directory follows another cluster than the present ${name}. Choose another directory.`,
-        )
-      }
-      if (stored !== undefined && stored.sequence > (await log.bounds()).last) {
-        throw refused(
-          `The log of the cluster ${name} ends before the data directory does: NATS has lost a part of it.`,
-        )
-      }
-    }
-    return { facts, presence, log, found }
-  }
-
-  const snapshotsOf = async (facts: KV, { cluster }: ClusterIdentity): Promise<Snapshots> => {
-    const objects = await new Objm(link.connection).create(names.snapshots, { replicas })
-    return createSnapshots({ facts, objects, local, position, cluster })
-  }
-
-  // Servers that have just formed a NATS cluster need longer to create a stream than a request waits; it is there the
-  // next time.
-  const openInTime = () =>
-    open().catch((error) => {
-      if (error instanceof errors.TimeoutError) return undefined
-      throw error
-    })
-  const { facts, presence, log, found } = await waitFor(
-    openInTime,
-    `JetStream does not open the streams of the cluster ${name},`,
-  ).catch(async (error) => {
+    if (opened.found !== undefined) await bootstrap(parts, opened, opened.found)
+    return new ClusterJoining(parts, opened)
+  } catch (error) {
     await link.close()
     throw link.refusal(error)
-  })
+  }
+}
 
-  /** Loads a snapshot unless the log has all that the database lacks. */
-  async function bootstrap(identity: ClusterIdentity): Promise<void> {
-    const { first } = await log.bounds()
-    if (!needsSnapshot(position.get(), identity.base, first)) return
-    const snapshots = await snapshotsOf(facts, identity)
-    await waitFor(() => snapshots.latest(), `The cluster ${name} has no snapshot to begin with,`)
-    await snapshots.load()
+/** Servers that have just formed a NATS cluster take longer to create a stream than a request waits: then `undefined`. */
+async function openInTime(parts: Parts): Promise<Opened | undefined> {
+  try {
+    return await openStreams(parts)
+  } catch (error) {
+    if (error instanceof errors.TimeoutError) return undefined
+    throw error
+  }
+}
+
+async function openStreams(parts: Parts): Promise<Opened> {
+  const { options, link, names } = parts
+  const { name, replicas, logBytes } = options
+  const { facts, presence } = await openBuckets(link, names, replicas)
+  const log = await openLog(link, names, { maxBytes: logBytes, replicas })
+  const found =
+    options.role === 'follower'
+      ? await waitFor(() => readClusterIdentity(facts), `The cluster ${name} has no leader yet,`)
+      : await readClusterIdentity(facts)
+  if (found !== undefined) await requireSameCluster(parts, found, log)
+  return { facts, presence, log, found }
+}
+
+/** Refuses a data directory that does not belong to the cluster. */
+async function requireSameCluster(
+  { options: { name }, own, local, position }: Parts,
+  found: ClusterIdentity,
+  log: Log,
+): Promise<void> {
+  requireSameChain(name, found, own)
+  const stored = position.get()
+  if (stored === undefined) {
+    if (await hasBlocks(local)) throw hasOtherChain(name)
+    return
+  }
+  if (stored.cluster !== found.cluster) {
+    throw refused(
+      `The data directory follows another cluster than the present ${name}. Choose another directory.`,
+    )
+  }
+  if (stored.sequence > (await log.bounds()).last) {
+    throw refused(
+      `The log of the cluster ${name} ends before the data directory does: NATS has lost a part of it.`,
+    )
+  }
+}
+
+function hasOtherChain(name: string): NodeError {
+  return refused(
+    `The data directory has a chain of its own, which is not that of the cluster ${name}. Choose an empty directory.`,
+  )
+}
+
+async function openSnapshots(parts: Parts, facts: KV, { cluster }: ClusterIdentity): Promise<Snapshots> {
+  const { link, names, options, local, position } = parts
+  const objects = await new Objm(link.connection).create(names.snapshots, { replicas: options.replicas })
+  return createSnapshots({ facts, objects, local, position, cluster })
+}
+
+/** Loads a snapshot unless the log has all that the database lacks. */
+async function bootstrap(parts: Parts, { facts, log }: Opened, identity: ClusterIdentity): Promise<void> {
+  const { first } = await log.bounds()
+  if (!needsSnapshot(parts.position.get(), identity.base, first)) return
+  const snapshots = await openSnapshots(parts, facts, identity)
+  await waitFor(() => snapshots.latest(), `The cluster ${parts.options.name} has no snapshot to begin with,`)
+  await snapshots.load()
+}
+
+class ClusterJoining implements Joining {
+  readonly id = toHex(randomBytes(4)).slice(2)
+  readonly store: ReplicatedStore
+  readonly #parts: Parts
+  readonly #opened: Opened
+  #member: Member | undefined
+
+  constructor(parts: Parts, opened: Opened) {
+    this.#parts = parts
+    this.#opened = opened
+    this.store = createReplicatedStore(parts.local)
   }
 
-  if (found !== undefined) {
-    await bootstrap(found).catch(async (error) => {
-      await link.close()
+  get genesisTime(): number | undefined {
+    return this.#opened.found?.genesisTime
+  }
+
+  /** A function by itself: the engine's commands take it. */
+  readonly admitCommand = (): void => {
+    if (this.#member === undefined) throw tryAgain('This node has not joined its cluster yet')
+    this.#member.requireLeader()
+  }
+
+  async join(engine: Engine, answer: AnswerCall): Promise<Cluster> {
+    const { link, options } = this.#parts
+    try {
+      const member = await this.#startMember(engine, await this.#agree(engine))
+      this.#member = member
+      this.store.replicateBy(member.replicate)
+      const cluster = this.#connect(member, engine, answer)
+      try {
+        await untilReady(options, member, (await this.#opened.log.bounds()).last)
+      } catch (error) {
+        await cluster.leave()
+        throw error
+      }
+      return cluster
+    } catch (error) {
       throw link.refusal(error)
-    })
+    }
   }
 
-  async function join(engine: Engine, answer: AnswerCall): Promise<Cluster> {
+  cancel(): Promise<void> {
+    return this.#parts.link.close()
+  }
+
+  /** The identity of the cluster, which the first node makes. Throws where the chain is another one. */
+  async #agree(engine: Engine): Promise<ClusterIdentity> {
+    const { options, own, local, position } = this.#parts
+    const { facts, found } = this.#opened
     const { genesis } = engine.replica
     const head = engine.queries.head()
     const hasOwnChain = head.hash !== genesis.hash || head.postState !== genesis.postState
@@ -188,24 +264,32 @@ export async function openCluster(
             base: hasOwnChain ? 'snapshot' : 'genesis',
           })
         : { identity: found, isOwn: false }
-    requireSameChain(name, identity, own)
-    requireSameGenesis(name, identity, genesis.hash)
+    requireSameChain(options.name, identity, own)
+    requireSameGenesis(options.name, identity, genesis.hash)
     if (isOwn) await local.batch([position.put({ cluster: identity.cluster, sequence: 0, term: 0 })])
-    else if (position.get() === undefined && (hasOwnChain || identity.base === 'snapshot')) throw ownChain()
-    const snapshots = await snapshotsOf(facts, identity)
+    else if (position.get() === undefined && (hasOwnChain || identity.base === 'snapshot')) {
+      throw hasOtherChain(options.name)
+    }
+    return identity
+  }
+
+  async #startMember(engine: Engine, identity: ClusterIdentity): Promise<Member> {
+    const { options, local, position, logger } = this.#parts
+    const { facts, presence, log } = this.#opened
+    const snapshots = await openSnapshots(this.#parts, facts, identity)
     const compaction = createCompaction({
       snapshots,
       log,
       logBytes: options.logBytes,
       needsFirst: identity.base === 'snapshot',
       logger,
-      begin(step) {
-        if (member === undefined) throw new Error('the node has not joined yet')
-        return member.betweenRecords(step)
+      begin: (step) => {
+        if (this.#member === undefined) throw new Error('the node has not joined yet')
+        return this.#member.betweenRecords(step)
       },
     })
-    const started = await startMember({
-      id,
+    return startMember({
+      id: this.id,
       role: options.role,
       log,
       presence,
@@ -217,72 +301,40 @@ export async function openCluster(
       loadSnapshot: snapshots.load,
       ...compaction,
     })
-    member = started
-    store.replicateBy(started.replicate)
+  }
+
+  /** Announces the node to the others, answers their calls, and calls them. */
+  #connect(member: Member, engine: Engine, answer: AnswerCall): Cluster {
+    const { id } = this
+    const { link, names, options, logger } = this.#parts
     const reading = createReading(logger)
-    const calls = answerCalls(link, names.calls(id), answer, () => started.sequence, reading)
-    const presenceOf = createPresence({ link, names, bucket: presence, id, member: started, engine, reading })
-    const forwarding = createForwarding({
-      link,
-      names,
-      id,
-      member: started,
-      clockOf: presenceOf.clockOf,
-      reading,
-    })
-
-    async function leave(): Promise<void> {
-      await started.leave()
-      presenceOf.stop()
-      calls.unsubscribe()
-      await link.connection.flush().catch(() => {})
-      await link.close()
-    }
-
-    try {
-      await untilReady(options, started, (await log.bounds()).last)
-    } catch (error) {
-      await leave()
-      throw error
-    }
-
+    const calls = answerCalls(link, names.calls(id), answer, () => member.sequence, reading)
+    const presence = new Presence({ link, names, bucket: this.#opened.presence, id, member, engine, reading })
+    const clockOf = (node: string) => presence.clockOf(node)
+    const forwarding = createForwarding({ link, names, id, member, clockOf, reading })
     return {
       id,
       get isLeader() {
-        return started.role === 'leader'
+        return member.role === 'leader'
       },
       get sequence() {
-        return started.sequence
+        return member.sequence
       },
-      reached: started.reached,
+      reached: member.reached,
       call: forwarding.call,
       health() {
-        const lag = presenceOf.lag()
-        return {
-          id,
-          role: started.role,
-          term: started.term,
-          lag,
-          isLate: lag > options.maxLag,
-          figures: { elections: started.elections, ...forwarding.figures },
-        }
+        const { role, term, elections } = member
+        const lag = presence.lag()
+        const isLate = lag > options.maxLag
+        return { id, role, term, lag, isLate, figures: { elections, ...forwarding.figures } }
       },
-      leave,
+      async leave() {
+        await member.leave()
+        presence.stop()
+        calls.unsubscribe()
+        await link.connection.flush().catch(() => {})
+        await link.close()
+      },
     }
-  }
-
-  return {
-    id,
-    store,
-    genesisTime: found?.genesisTime,
-    admitCommand() {
-      if (member === undefined) throw tryAgain('This node has not joined its cluster yet')
-      member.requireLeader()
-    },
-    join: (engine, answer) =>
-      join(engine, answer).catch((error) => {
-        throw link.refusal(error)
-      }),
-    cancel: () => link.close(),
   }
 }

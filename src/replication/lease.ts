@@ -13,13 +13,8 @@ const RENEW_MS = 500
 /** Its key in the bucket; the value is the id of the node. */
 export const LEASE_KEY = 'leader'
 
-/** A lease that is wanted, or held. */
-export interface Lease {
-  /** `performance.now()` until which no other node can hold it; 0 while it is not held. */
-  readonly heldUntil: number
-  /** Gives it up, or stops wanting it. Another node can have it at once. */
-  stop(): Promise<void>
-}
+const pause = (milliseconds: number): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, milliseconds).unref())
 
 interface Parts {
   readonly bucket: Bucket
@@ -33,45 +28,95 @@ interface Parts {
   onFailed(reason: unknown): void
 }
 
-const pause = (milliseconds: number): Promise<void> =>
-  new Promise((resolve) => setTimeout(resolve, milliseconds).unref())
-
 /** Tries to get the lease, holds it, and tries again when it is lost. */
-export function createLease({ bucket, node, obstacle, onHeld, onLost, onFailed }: Parts): Lease {
-  let revision: number | undefined
-  let heldUntil = 0
-  let isStopped = false
+export class Lease {
+  readonly #parts: Parts
+  readonly #running: Promise<void>
+  /** Of the entry that this node wrote; `undefined` while it does not hold the lease. */
+  #revision: number | undefined
+  #heldUntil = 0
+  #isStopped = false
 
-  /** Whoever gave up meanwhile because the lease seemed to have expired tries again. */
-  function hold(until: number): void {
-    const isNew = performance.now() > heldUntil
-    heldUntil = until
-    if (isNew) onHeld()
+  constructor(parts: Parts) {
+    this.#parts = parts
+    this.#running = this.#run()
   }
 
-  function lose(): void {
-    revision = undefined
-    heldUntil = 0
-    onLost()
+  /** `performance.now()` until which no other node can hold it; 0 while it is not held. */
+  get heldUntil(): number {
+    return this.#heldUntil
   }
 
-  async function acquire(): Promise<void> {
+  /** Gives it up, or stops wanting it. Another node can have it at once. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    this.#heldUntil = 0
+    if (this.#revision !== undefined) await this.#giveUp(this.#revision)
+    await this.#running
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#isStopped) {
+      const [reason, held] = [this.#parts.obstacle(), this.#revision]
+      if (reason !== undefined) {
+        this.#parts.onFailed(reason)
+        if (held !== undefined) {
+          this.#lose()
+          await this.#giveUp(held)
+        }
+      } else if (held === undefined) await this.#acquire()
+      else await this.#renew(held)
+      await pause(this.#revision === undefined ? POLL_MS : RENEW_MS)
+    }
+  }
+
+  /** A leader that stepped down because the lease seemed to have expired leads again. */
+  #hold(until: number): void {
+    const isNew = performance.now() > this.#heldUntil
+    this.#heldUntil = until
+    if (isNew) this.#parts.onHeld()
+  }
+
+  #lose(): void {
+    this.#revision = undefined
+    this.#heldUntil = 0
+    this.#parts.onLost()
+  }
+
+  async #acquire(): Promise<void> {
     const begun = performance.now()
+    const { bucket, node, onFailed } = this.#parts
     try {
-      revision = await bucket.create(LEASE_KEY, node)
+      this.#revision = await bucket.create(LEASE_KEY, node)
     } catch (error) {
       onFailed(error instanceof JetStreamApiError ? undefined : error)
       return
     }
-    if (isStopped) return
-    hold(begun + LEASE_MS)
+    if (!this.#isStopped) this.#hold(begun + LEASE_MS)
+  }
+
+  async #renew(held: number): Promise<void> {
+    const begun = performance.now()
+    const { bucket, node } = this.#parts
+    try {
+      this.#revision = await bucket.update(LEASE_KEY, node, held)
+      this.#hold(begun + LEASE_MS)
+    } catch (error) {
+      if (error instanceof JetStreamApiError) {
+        const again = await this.#recover()
+        if (again === undefined) return this.#lose()
+        this.#revision = again
+        this.#hold(begun + LEASE_MS)
+      } else if (performance.now() > this.#heldUntil) this.#lose()
+    }
   }
 
   /**
    * The revision after a renewal was refused: an earlier one that NATS did not answer has changed it, or the lease expired
    * while this process was busy and no other node took it.
    */
-  async function recover(): Promise<number | undefined> {
+  async #recover(): Promise<number | undefined> {
+    const { bucket, node } = this.#parts
     try {
       const entry = await bucket.get(LEASE_KEY)
       if (entry?.operation !== 'PUT') return await bucket.create(LEASE_KEY, node)
@@ -82,49 +127,7 @@ export function createLease({ bucket, node, obstacle, onHeld, onLost, onFailed }
     }
   }
 
-  async function renew(held: number): Promise<void> {
-    const begun = performance.now()
-    try {
-      revision = await bucket.update(LEASE_KEY, node, held)
-      hold(begun + LEASE_MS)
-    } catch (error) {
-      if (error instanceof JetStreamApiError) {
-        const again = await recover()
-        if (again === undefined) return lose()
-        revision = again
-        hold(begun + LEASE_MS)
-      } else if (performance.now() > heldUntil) lose()
-    }
-  }
-
-  async function giveUp(held: number): Promise<void> {
-    await bucket.delete(LEASE_KEY, { previousSeq: held }).catch(() => {})
-  }
-
-  const running = (async () => {
-    while (!isStopped) {
-      const [reason, held] = [obstacle(), revision]
-      if (reason !== undefined) {
-        onFailed(reason)
-        if (held !== undefined) {
-          lose()
-          await giveUp(held)
-        }
-      } else if (revision === undefined) await acquire()
-      else await renew(revision)
-      await pause(revision === undefined ? POLL_MS : RENEW_MS)
-    }
-  })()
-
-  return {
-    get heldUntil() {
-      return heldUntil
-    },
-    async stop() {
-      isStopped = true
-      heldUntil = 0
-      if (revision !== undefined) await giveUp(revision)
-      await running
-    },
+  async #giveUp(held: number): Promise<void> {
+    await this.#parts.bucket.delete(LEASE_KEY, { previousSeq: held }).catch(() => {})
   }
 }

@@ -4,7 +4,7 @@
  */
 import { DeliverPolicy, DiscardPolicy, JetStreamApiError, StorageType } from '@nats-io/jetstream'
 import { RequestError } from '@nats-io/transport-node'
-import type { StreamLink } from './jetstream.ts'
+import type { StreamLink, StreamMessages } from './jetstream.ts'
 import { MESSAGE_BYTES } from './link.ts'
 import type { Names } from './names.ts'
 import {
@@ -48,6 +48,9 @@ export interface Reading {
   readonly ended: Promise<void>
 }
 
+/** Receives a message by its sequence, with the record that ends with it, if one does. */
+type Handle = (sequence: number, record: LogRecord | undefined) => Promise<void>
+
 /** The open log. */
 export interface Log {
   /**
@@ -60,13 +63,10 @@ export interface Log {
   /** Bytes of the stream. */
   bytes(): Promise<number>
   /**
-   * Reads the messages from a sequence on, one after another: `handle` gets the record that ends with the message, if one
-   * does. Where messages before `from` were dropped as well, the first one has a greater sequence.
+   * Reads the messages from a sequence on, one after another. Where messages from `from` on were dropped, the first one has
+   * a greater sequence.
    */
-  follow(
-    from: number,
-    handle: (sequence: number, record: LogRecord | undefined) => Promise<void>,
-  ): Promise<Reading>
+  follow(from: number, handle: Handle): Promise<Reading>
   /** Deletes the messages before a sequence. */
   dropBefore(sequence: number): Promise<void>
 }
@@ -95,7 +95,7 @@ export async function openLog(
   names: Names,
   options: { readonly maxBytes: number; readonly replicas: number },
 ): Promise<Log> {
-  const { js, jsm, quick } = link
+  const { jsm } = link
   await jsm.streams.info(names.stream).catch((error) => {
     if (!(error instanceof JetStreamApiError)) throw error
     return jsm.streams.add({
@@ -110,35 +110,55 @@ export async function openLog(
       duplicate_window: 0,
     })
   })
+  return new StreamLog(link, names)
+}
 
-  /** Is this message at the sequence? False when another one is, `undefined` when none is or NATS does not answer. */
-  async function isAt(sequence: number, message: Uint8Array): Promise<boolean | undefined> {
-    const found = await quick.streams.getMessage(names.stream, { seq: sequence }).catch(() => null)
-    return found === null ? undefined : Buffer.compare(found.data, message) === 0
+class StreamLog implements Log {
+  readonly #link: StreamLink
+  readonly #names: Names
+
+  constructor(link: StreamLink, names: Names) {
+    this.#link = link
+    this.#names = names
   }
 
-  /**
-   * What became of a message that NATS did not answer. That it is not in the stream proves nothing: it may still arrive, or
-   * a snapshot has made it superfluous. Only its presence, or another message in its place, ends the search before the
-   * time is up.
-   */
-  async function search(message: Uint8Array, sequence: number, cause: unknown): Promise<number> {
-    const until = performance.now() + SEARCH_MS
-    while (performance.now() < until) {
-      if (link.isUp) {
-        const found = await isAt(sequence, message)
-        if (found === true) return sequence
-        if (found === false) throw new AppendError('fenced', cause)
-      }
-      await new Promise((resolve) => setTimeout(resolve, 100))
+  async append(record: LogRecord, after: number): Promise<number> {
+    let last = after
+    for (const chunk of splitIntoChunks(encodeLogRecord(record), this.#link.messageBytes)) {
+      last = await this.#publish(chunk, last)
     }
-    throw new AppendError('unanswered', cause)
+    return last
   }
 
-  async function publish(message: Uint8Array, after: number): Promise<number> {
-    if (!link.isUp) throw new AppendError('away')
+  async bounds(): Promise<{ readonly first: number; readonly last: number }> {
+    const { state } = await this.#link.jsm.streams.info(this.#names.stream)
+    return { first: state.first_seq, last: state.last_seq }
+  }
+
+  async bytes(): Promise<number> {
+    return (await this.#link.jsm.streams.info(this.#names.stream)).state.bytes
+  }
+
+  async follow(from: number, handle: Handle): Promise<Reading> {
+    const consumer = await this.#link.js.consumers.get(this.#names.stream, {
+      deliver_policy: DeliverPolicy.StartSequence,
+      opt_start_seq: from,
+    })
+    const messages = await consumer.consume({
+      max_messages: READ_AHEAD_BYTES / MESSAGE_BYTES,
+      idle_heartbeat: IDLE_HEARTBEAT_MS,
+    })
+    return new StreamReading(this.#link, messages, handle)
+  }
+
+  async dropBefore(sequence: number): Promise<void> {
+    await this.#link.jsm.streams.purge(this.#names.stream, { seq: sequence })
+  }
+
+  async #publish(message: Uint8Array, after: number): Promise<number> {
+    if (!this.#link.isUp) throw new AppendError('away')
     try {
-      const { seq } = await js.publish(names.log, message, {
+      const { seq } = await this.#link.js.publish(this.#names.log, message, {
         timeout: ANSWER_MS,
         // The sequence 0 fences by the subject only.
         expect: { lastSequence: after, ...(after === 0 && { lastSubjectSequence: 0 }) },
@@ -149,69 +169,79 @@ export async function openLog(
         throw new AppendError(error.code === WRONG_LAST_SEQUENCE ? 'fenced' : 'full', error)
       }
       if (isNoResponders(error)) throw new AppendError('away', error)
-      return await search(message, after + 1, error)
+      return await this.#search(message, after + 1, error)
     }
   }
 
-  return {
-    async append(record, after) {
-      let last = after
-      for (const chunk of splitIntoChunks(encodeLogRecord(record), link.messageBytes)) {
-        last = await publish(chunk, last)
+  /**
+   * What became of a message that NATS did not answer. That it is not in the stream proves nothing: it may still arrive, or
+   * a snapshot has made it superfluous. Only its presence, or another message in its place, ends the search before the
+   * time is up.
+   */
+  async #search(message: Uint8Array, sequence: number, cause: unknown): Promise<number> {
+    const until = performance.now() + SEARCH_MS
+    while (performance.now() < until) {
+      if (this.#link.isUp) {
+        const found = await this.#isAt(sequence, message)
+        if (found === true) return sequence
+        if (found === false) throw new AppendError('fenced', cause)
       }
-      return last
-    },
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+    throw new AppendError('unanswered', cause)
+  }
 
-    async bounds() {
-      const { state } = await jsm.streams.info(names.stream)
-      return { first: state.first_seq, last: state.last_seq }
-    },
+  /** Is this message at the sequence? False when another one is, `undefined` when none is or NATS does not answer. */
+  async #isAt(sequence: number, message: Uint8Array): Promise<boolean | undefined> {
+    const { quick } = this.#link
+    const found = await quick.streams.getMessage(this.#names.stream, { seq: sequence }).catch(() => null)
+    return found === null ? undefined : Buffer.compare(found.data, message) === 0
+  }
+}
 
-    bytes: async () => (await jsm.streams.info(names.stream)).state.bytes,
+class StreamReading implements Reading {
+  readonly ended: Promise<void>
+  readonly #link: StreamLink
+  readonly #messages: StreamMessages
+  #isStopped = false
+  #lastSign = performance.now()
 
-    async follow(from, handle) {
-      const consumer = await js.consumers.get(names.stream, {
-        deliver_policy: DeliverPolicy.StartSequence,
-        opt_start_seq: from,
-      })
-      const messages = await consumer.consume({
-        max_messages: READ_AHEAD_BYTES / MESSAGE_BYTES,
-        idle_heartbeat: IDLE_HEARTBEAT_MS,
-      })
-      const chunks = createChunkReader()
-      let isStopped = false
-      let lastSign = performance.now()
-      void (async () => {
-        for await (const { type } of messages.status()) if (type === 'heartbeat') lastSign = performance.now()
-      })()
-      const ended = (async () => {
-        for await (const message of messages) {
-          if (isStopped) break
-          lastSign = performance.now()
-          const bytes = chunks.read(message.data)
-          await handle(message.seq, bytes && decodeLogRecord(bytes))
-          if (isStopped) break
-        }
-      })()
-      ended.catch(() => {})
-      return {
-        get isLive() {
-          return link.isUp && performance.now() - lastSign < LIVE_MS
-        },
-        get isStuck() {
-          return link.isUp && performance.now() - lastSign > 2 * LIVE_MS
-        },
-        async stop() {
-          isStopped = true
-          await messages.close()
-          await ended.catch(() => {})
-        },
-        ended,
-      }
-    },
+  constructor(link: StreamLink, messages: StreamMessages, handle: Handle) {
+    this.#link = link
+    this.#messages = messages
+    void this.#noteHeartbeats()
+    this.ended = this.#read(handle)
+    this.ended.catch(() => {})
+  }
 
-    async dropBefore(sequence) {
-      await jsm.streams.purge(names.stream, { seq: sequence })
-    },
+  get isLive(): boolean {
+    return this.#link.isUp && performance.now() - this.#lastSign < LIVE_MS
+  }
+
+  get isStuck(): boolean {
+    return this.#link.isUp && performance.now() - this.#lastSign > 2 * LIVE_MS
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    await this.#messages.close()
+    await this.ended.catch(() => {})
+  }
+
+  async #noteHeartbeats(): Promise<void> {
+    for await (const { type } of this.#messages.status()) {
+      if (type === 'heartbeat') this.#lastSign = performance.now()
+    }
+  }
+
+  async #read(handle: Handle): Promise<void> {
+    const chunks = createChunkReader()
+    for await (const message of this.#messages) {
+      if (this.#isStopped) break
+      this.#lastSign = performance.now()
+      const bytes = chunks.read(message.data)
+      await handle(message.seq, bytes && decodeLogRecord(bytes))
+      if (this.#isStopped) break
+    }
   }
 }

@@ -9,7 +9,7 @@ import type { Change, Write } from '../store/table.ts'
 import type { LogPosition } from '../store/tables.ts'
 import type { Store } from '../store/write-behind.ts'
 import type { Bucket } from './jetstream.ts'
-import { createLease, type Lease } from './lease.ts'
+import { Lease } from './lease.ts'
 import { AppendError, type Log } from './log.ts'
 import type { Role, RoleOption } from './model.ts'
 import { createReader } from './reader.ts'
@@ -271,7 +271,7 @@ export async function startMember(parts: Parts): Promise<Member> {
 
   await reader.start()
   if (parts.role !== 'follower') {
-    lease = createLease({
+    lease = new Lease({
       bucket: parts.presence,
       node: id,
       obstacle: () => local.failure,

@@ -8,15 +8,6 @@ import type { Member } from './member.ts'
 import { Beat, type NodeEntry, type Reading, read } from './messages.ts'
 import type { Names } from './names.ts'
 
-/** Presence of a node. */
-export interface Presence {
-  /** Seconds since the node last had all that the leader had announced; for the leader, since it renewed its lease. */
-  lag(): number
-  /** `performance.now()` of another node, by its last announcement as the leader. */
-  clockOf(node: string): number | undefined
-  stop(): void
-}
-
 const BEAT_MS = 500
 const ENTRY_MS = 800
 
@@ -34,80 +25,87 @@ interface Parts {
 }
 
 /** Announces a node, and reads the announcements of the leader. */
-export function createPresence({ link, names, bucket, id, member, engine, reading }: Parts): Presence {
+export class Presence {
+  readonly #parts: Parts
+  readonly #subscription: { unsubscribe(): void }
+  readonly #timers: readonly NodeJS.Timeout[]
   /** When this node was last up to date, and the announcement that it has not caught up with. */
-  let current = performance.now()
-  let ahead: { readonly sequence: number; readonly at: number } | undefined
-
+  #current = performance.now()
+  #ahead: { readonly sequence: number; readonly at: number } | undefined
   /** Who announced itself last, and how far its clock is ahead of that of this node. */
-  let announced: { readonly node: string; readonly ahead: number } | undefined
+  #announced: { readonly node: string; readonly ahead: number } | undefined
 
-  function catchUp(): void {
-    if (ahead === undefined || member.sequence < ahead.sequence) return
-    current = ahead.at
-    ahead = undefined
+  constructor(parts: Parts) {
+    this.#parts = parts
+    this.#subscription = parts.link.connection.subscribe(parts.names.beat, {
+      callback: (error, message) => {
+        if (error === null) this.#hear(message.data)
+      },
+    })
+    this.#announce()
+    this.#timers = [
+      setInterval(() => this.#beat(), BEAT_MS).unref(),
+      setInterval(() => this.#announce(), ENTRY_MS).unref(),
+    ]
   }
 
-  function lag(): number {
-    catchUp()
-    const { leadsUntil } = member
-    const since = leadsUntil > 0 ? leadsUntil - LEASE_MS : current
+  /** Seconds since the node last had all that the leader had announced; for the leader, since it renewed its lease. */
+  lag(): number {
+    this.#catchUp()
+    const { leadsUntil } = this.#parts.member
+    const since = leadsUntil > 0 ? leadsUntil - LEASE_MS : this.#current
     return Math.max(0, performance.now() - since) / 1000
   }
 
-  const subscription = link.connection.subscribe(names.beat, {
-    callback(error, message) {
-      if (error !== null) return
-      catchUp()
-      const beat = reading('announcement', () => read(Beat, message.data))
-      if (beat === undefined) return
-      const { node, term, sequence, clock } = beat
-      member.noteLeader(node, term)
-      announced = { node, ahead: clock - performance.now() }
-      ahead ??= { sequence, at: performance.now() }
-      catchUp()
-    },
-  })
+  /** `performance.now()` of another node, by its last announcement as the leader. */
+  clockOf(node: string): number | undefined {
+    return this.#announced?.node === node ? performance.now() + this.#announced.ahead : undefined
+  }
 
-  const beating = setInterval(() => {
-    if (member.leadsUntil > performance.now() && link.isUp) {
-      link.connection.publish(
-        names.beat,
-        JSON.stringify({
-          node: id,
-          term: member.term,
-          sequence: member.sequence,
-          clock: performance.now(),
-        } satisfies z.infer<typeof Beat>),
-      )
-      current = performance.now()
-    }
-  }, BEAT_MS)
-  beating.unref()
+  stop(): void {
+    for (const timer of this.#timers) clearInterval(timer)
+    this.#subscription.unsubscribe()
+    const { bucket, id } = this.#parts
+    bucket.delete(`${NODE_KEY}${id}`).catch(() => {})
+  }
 
-  function announce(): void {
+  #catchUp(): void {
+    if (this.#ahead === undefined || this.#parts.member.sequence < this.#ahead.sequence) return
+    this.#current = this.#ahead.at
+    this.#ahead = undefined
+  }
+
+  #hear(data: Uint8Array): void {
+    this.#catchUp()
+    const { reading, member } = this.#parts
+    const beat = reading('announcement', () => read(Beat, data))
+    if (beat === undefined) return
+    const { node, term, sequence, clock } = beat
+    member.noteLeader(node, term)
+    this.#announced = { node, ahead: clock - performance.now() }
+    this.#ahead ??= { sequence, at: performance.now() }
+    this.#catchUp()
+  }
+
+  #beat(): void {
+    const { link, names, id: node, member } = this.#parts
+    if (member.leadsUntil <= performance.now() || !link.isUp) return
+    const { term, sequence } = member
+    const beat: z.infer<typeof Beat> = { node, term, sequence, clock: performance.now() }
+    link.connection.publish(names.beat, JSON.stringify(beat))
+    this.#current = performance.now()
+  }
+
+  #announce(): void {
+    const { link, bucket, id, member, engine } = this.#parts
     if (!link.isUp) return
     const entry: z.infer<typeof NodeEntry> = {
       id,
       role: member.role,
       head: engine.queries.head().block.header.number,
-      lag: Math.round(lag() * 1000) / 1000,
+      lag: Math.round(this.lag() * 1000) / 1000,
       term: member.term,
     }
     bucket.put(`${NODE_KEY}${id}`, JSON.stringify(entry)).catch(() => {})
-  }
-  announce()
-  const announcing = setInterval(announce, ENTRY_MS)
-  announcing.unref()
-
-  return {
-    lag,
-    clockOf: (node) => (announced?.node === node ? performance.now() + announced.ahead : undefined),
-    stop() {
-      clearInterval(beating)
-      clearInterval(announcing)
-      subscription.unsubscribe()
-      bucket.delete(`${NODE_KEY}${id}`).catch(() => {})
-    },
   }
 }

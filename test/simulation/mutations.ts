@@ -158,8 +158,8 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     suiteSeed: 20,
     scenario: 'recovery',
     file: 'replication/lease.ts',
-    from: 'const isNew = performance.now() > heldUntil',
-    to: 'const isNew = heldUntil === 0',
+    from: 'const isNew = performance.now() > this.#heldUntil',
+    to: 'const isNew = this.#heldUntil === 0',
   },
   'keeps the queue while it waits for the reader': {
     suiteSeed: 20,
