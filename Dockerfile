@@ -12,10 +12,10 @@ WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
 # No dependency needs its install script; native parts come as prebuilt files.
 RUN npm ci --ignore-scripts
-COPY tsconfig.json tsconfig.build.json rolldown.config.ts ./
+COPY tsconfig.json rolldown.config.ts ./
 COPY scripts/bundle.mjs scripts/bundle.mjs
 COPY src src
-RUN npm run prepack && npm prune --omit=dev --ignore-scripts
+RUN npm run bundle && npm prune --omit=dev --ignore-scripts
 
 FROM node:20-slim
 WORKDIR /app

@@ -16,11 +16,22 @@ import {
 /** Where the chunks lie: as deep under the package as the modules do, so that both find its files. */
 const CHUNKS = 'chunks'
 
-/** Native code, which has to lie where its package puts it; and what a library takes if it happens to be there. */
-const NATIVE = ['classic-level', /^secp256k1(\/|$)/, 'bufferutil', 'utf-8-validate', '@node-rs/xxhash']
+const MANIFEST = JSON.parse(readFileSync('package.json', 'utf8'))
 
-/** What the importer of an export has, and gives its own of. */
-const PEERS = ['vitest', 'ethers', 'viem']
+/**
+ * What stays outside: the packages that an installation brings (dependencies) or an importer has (peers). All else that
+ * the code imports is bundled and so a development dependency: what every start of a node loads, and `@nats-io`, one of whose
+ * packages makes npm warn on Node.js 20. A start with the former outside as well takes 480 ms of processor time in place of
+ * 345 (`ws` alone 100 more, `zod` 75), and 85 MB of memory in place of 77.
+ */
+const LISTED = Object.keys({
+  ...MANIFEST.dependencies,
+  ...MANIFEST.optionalDependencies,
+  ...MANIFEST.peerDependencies,
+})
+
+/** What a bundled library takes if it happens to be there. */
+const TAKEN_IF_THERE = ['bufferutil', 'utf-8-validate']
 
 /** The entries of the package: the commands, and every file that `exports` in package.json names. */
 const ENTRIES = {
@@ -179,7 +190,7 @@ const node = defineConfig({
   input: ENTRIES,
   platform: 'node',
   logLevel: 'warn',
-  external: [...NATIVE, ...PEERS],
+  external: [...LISTED.map((name) => new RegExp(`^${name}(/|$)`)), ...TAKEN_IF_THERE],
   plugins: [notices(CHUNKS), sweep(CHUNKS)],
   output: {
     dir: 'dist',

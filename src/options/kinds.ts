@@ -2,10 +2,16 @@
 import { z } from 'zod'
 import type { Hex } from '../encoding/hex.ts'
 
+/** What of a schema checks a value: the declarations of the package name no type of zod, which is bundled. */
+export interface ValueSchema<Value, Input> {
+  safeParse(value: unknown): { success: true; data: Value } | { success: false }
+  readonly _input: Input
+}
+
 /** How a value is checked and described, and how the text of a flag or environment variable is read. */
 export interface Kind<Value, Input> {
   /** Made when a value is given: most settings keep their defaults. */
-  schema(): z.ZodType<Value, Input>
+  schema(): ValueSchema<Value, Input>
   /** The end of the error message "expects …". */
   readonly expects: string
   /** Text to a value for `schema`; malformed text is returned as it is, so that `schema` refuses it. */

@@ -24,11 +24,11 @@ import type { Session } from './session.ts'
 
 /** Takes requests from any transport. */
 export interface Dispatcher {
-  /** The methods that are open on this node. */
+  /** The methods that are open on this node. @internal */
   readonly methods: readonly AnyMethod[]
   /** What is in progress, and whether more is accepted. */
   readonly load: Load
-  /** How far a node of a cluster is; absent in a node of its own. */
+  /** How far a node of a cluster is; absent in a node of its own. @internal */
   readonly position?: (() => LogProgress | undefined) | undefined
   /** Receives each call from now on, answered or refused; the returned function unsubscribes. */
   listen(listener: OnCall): () => void

@@ -21,11 +21,11 @@ export interface TextDispatcher {
   dispatchText(text: string, session: Session): Promise<string | undefined>
   /** The same, at once where the answer is there at once; a long reply in pieces. Absent where replies are never long. */
   dispatchPieces?(text: string, session: Session): MaybePromise<string | LongReply | undefined>
-  /** The enabled methods of this node; absent for a dispatcher without a list. */
+  /** The enabled methods of this node; absent for a dispatcher without a list. @internal */
   readonly methods?: readonly Pick<AnyMethod, 'name' | 'aliases'>[]
   /** What is being answered; absent where nothing is limited. */
   readonly load?: Load
-  /** How far a node of a cluster is; absent in a node of its own. */
+  /** How far a node of a cluster is; absent in a node of its own. @internal */
   readonly position?: (() => LogProgress | undefined) | undefined
   /** Calls back on each call from now on; the returned function stops it. */
   listen?(listener: OnCall): () => void

@@ -1,4 +1,5 @@
 /** The bundles of the command and of the explorer, looked into rather than run: what each of its parts loads before it does anything. */
+import { readFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { type OutputChunk, rolldown } from 'rolldown'
@@ -6,21 +7,13 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import configs from '../../rolldown.config.ts'
 
 const SRC = fileURLToPath(new URL('../../src/', import.meta.url))
-/** What only those pay for who use it, and what it is for. */
-const LAZY = {
-  '@ethereumjs/evm': 'comparing with Ethereum, and `--evm ethereumjs` and `both`',
-  '@ethereumjs/trie': 'comparing with Ethereum',
-  '@ethereumjs/vm': 'comparing with Ethereum',
-  '@ethereumjs/tx': 'comparing with Ethereum',
-  '@scure/bip39': 'a mnemonic',
-  express: 'pages',
-  level: 'a data directory',
-  'micro-eth-signer': 'ABIs and typed data',
-  pino: 'lines of JSON',
-  'prom-client': 'figures',
-  'rate-limiter-flexible': 'keys',
-  redis: 'keys that nodes share',
-}
+const MANIFEST = JSON.parse(
+  readFileSync(fileURLToPath(new URL('../../package.json', import.meta.url)), 'utf8'),
+)
+/** The packages that a start loads from their own folder: few files each, measured in `rolldown.config.ts`. */
+const EAGER = ['@ethereumjs/rlp', '@noble/hashes']
+/** Bundled, and loaded only where a cluster is. */
+const CLUSTER = /^@nats-io\//
 
 let chunks: ReadonlyMap<string, OutputChunk>
 beforeAll(async () => {
@@ -36,6 +29,19 @@ const packageOf = (module: string): string | undefined =>
 
 function packagesIn(files: Iterable<OutputChunk>): Set<string> {
   return new Set([...files].flatMap(({ moduleIds }) => moduleIds.flatMap((id) => packageOf(id) ?? [])))
+}
+
+/** The package that an import names. */
+const named = (specifier: string): string =>
+  specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/')
+
+/** What chunks import from installed packages. */
+function installed(files: Iterable<OutputChunk>, kinds: readonly ('imports' | 'dynamicImports')[]): string[] {
+  const all = [...files].flatMap((chunk) => kinds.flatMap((kind) => chunk[kind]))
+  return [...new Set(all.filter((name) => !chunks.has(name) && !isBuiltin(name)).map(named))].toSorted()
 }
 
 /** The chunks that are loaded before a module of ours runs. */
@@ -61,28 +67,31 @@ describe('the bundle', () => {
     expect(packagesIn(eagerOf('cli/start-command.ts'))).toEqual(new Set(['commander', 'zod']))
   })
 
-  it('starts a node without what only some nodes need', () => {
-    const eager = packagesIn(eagerOf('cli/start.ts'))
-    expect([...eager].filter((name) => name in LAZY)).toEqual([])
-    expect(eager).toContain('zod')
-    expect([...packagesIn(chunks.values())]).toEqual(expect.arrayContaining(Object.keys(LAZY)))
+  it.each(['cli/start.ts', 'index.ts'])('loads by %s none of what only some nodes need', (module) => {
+    const eager = eagerOf(module)
+    expect(installed(eager, ['imports']).filter((name) => !EAGER.includes(name))).toEqual([])
+    expect([...packagesIn(eager)].filter((name) => CLUSTER.test(name))).toEqual([])
+    expect([...packagesIn(chunks.values())].some((name) => CLUSTER.test(name))).toBe(true)
   })
 
-  it('imports a node in process without what only some nodes need', () => {
-    const eager = packagesIn(eagerOf('index.ts'))
-    expect([...eager].filter((name) => name in LAZY)).toEqual([])
-  })
-
-  it('imports nothing from elsewhere but Node itself, native code, and the peer that an export is for', () => {
-    const foreign = [...chunks.values()].flatMap((chunk) =>
-      [...chunk.imports, ...chunk.dynamicImports]
-        .filter((name) => !chunks.has(name) && !isBuiltin(name) && name !== '@node-rs/xxhash')
-        .map((name) => `${chunk.name} imports ${name}`),
+  it('imports what the manifest lists, and holds only what it does not list', () => {
+    const listed = Object.keys({ ...MANIFEST.dependencies, ...MANIFEST.optionalDependencies })
+    const peers = Object.keys(MANIFEST.peerDependencies)
+    const imported = installed(chunks.values(), ['imports', 'dynamicImports'])
+    expect(imported.filter((name) => !peers.includes(name))).toEqual(
+      // Required, where it is there.
+      listed.filter((name) => name !== 'secp256k1').toSorted(),
     )
-    expect(foreign.toSorted()).toEqual([
-      'runners/ethers imports ethers',
-      'runners/viem imports viem',
-      'runners/vitest imports vitest',
+    const bundled = packagesIn(chunks.values())
+    expect(listed.filter((name) => bundled.has(name))).toEqual([])
+    const ofChunks = (name: string) =>
+      [...chunks.values()].filter((chunk) =>
+        [...chunk.imports, ...chunk.dynamicImports].some((one) => named(one) === name),
+      )
+    expect(peers.flatMap((name) => ofChunks(name).map((chunk) => [name, chunk.name]))).toEqual([
+      ['ethers', 'runners/ethers'],
+      ['viem', 'runners/viem'],
+      ['vitest', 'runners/vitest'],
     ])
   })
 })

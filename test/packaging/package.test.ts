@@ -1,7 +1,7 @@
 /**
- * The package as users get it: packed from the sources alone, put into a clean folder, started by npx and compiled
- * against. Its dependencies are links to those of the project, and only to the ones that its manifest names;
- * `npm run test:pack` has npm install them from the registry instead.
+ * The packages as users get them: packed from the sources alone, installed by npm into a clean project, started by npx and
+ * compiled against. npm asks a registry on this machine that has what this checkout installed; `npm run test:pack` has it
+ * ask the public one instead.
  */
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -16,8 +16,9 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { isBuiltin } from 'node:module'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -26,6 +27,7 @@ import { startCommand } from '../support/command.ts'
 import { artifact } from '../support/contracts.ts'
 import { brokenLinks } from '../support/doc-links.ts'
 import { rpc } from '../support/json-rpc.ts'
+import { type Registry, startRegistry } from '../support/registry.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const MODULES = join(ROOT, 'node_modules')
@@ -34,21 +36,38 @@ const run = promisify(execFile)
 
 /** A build and an install on a slow machine, milliseconds. */
 const TIME_LIMIT_MS = 240_000
+/** Largest package, bytes: packed, and as it lies on a disk. */
+const PACKED_LIMIT = 1_500_000
+const UNPACKED_LIMIT = 4_500_000
+/** In the place of Hardhat, which the plugin has to find, and of which it loads no module outside of Hardhat. */
+const HARDHAT = { name: 'hardhat', version: '3.0.0' }
 
 const folder = mkdtempSync(join(tmpdir(), 'package-'))
 const stage = join(folder, 'stage')
 const clean = join(folder, 'clean')
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const place = join(clean, 'node_modules/tandem')
+const main = join(place, manifest.bin.tandem)
+let registry: Registry
+afterAll(async () => {
+  await registry?.close()
+  rmSync(folder, { recursive: true, force: true })
+})
 
-function link(name: string, where = clean): void {
-  const place = join(where, 'node_modules', name)
-  if (existsSync(place)) return
-  mkdirSync(dirname(place), { recursive: true })
-  symlinkSync(join(MODULES, name), place, 'dir')
+/** What `npm pack --json` prints. */
+interface Packed {
+  readonly filename: string
+  readonly size: number
+  readonly unpackedSize: number
+  readonly files: readonly { readonly path: string }[]
 }
 
-/** Packs what a fresh checkout has, by npm's own rules and scripts. The paths in the tarball. */
-async function pack(): Promise<string[]> {
+async function npmPack(cwd: string): Promise<Packed> {
+  const { stdout } = await run('npm', ['pack', '--silent', '--json', '--pack-destination', folder], { cwd })
+  return JSON.parse(stdout.slice(stdout.search(/^\[/m)))[0]
+}
+
+/** Packs what a fresh checkout has, by npm's own rules and scripts. */
+async function pack(): Promise<Packed> {
   mkdirSync(stage)
   for (const name of readdirSync(ROOT)) {
     if (/^(node_modules|dist|test|fixtures|\.git|\.tandem|\.build)$/.test(name)) continue
@@ -61,87 +80,107 @@ async function pack(): Promise<string[]> {
   mkdirSync(join(stage, 'dist'))
   writeFileSync(join(stage, 'dist/of-an-older-build.js'), '')
   symlinkSync(MODULES, join(stage, 'node_modules'), 'dir')
-  await run('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: stage })
-  const [tarball] = readdirSync(folder).filter((name) => name.endsWith('.tgz'))
-  const { stdout } = await run('tar', ['-tzf', join(folder, tarball as string)])
-  return stdout.trim().split('\n')
+  return npmPack(stage)
 }
 
-/** The package's folder among the modules of `where`, with what the tarball holds. */
-async function unpackInto(where: string): Promise<string> {
-  const place = join(where, 'node_modules/tandem')
-  mkdirSync(place, { recursive: true })
-  const [tarball] = readdirSync(folder).filter((name) => name.endsWith('.tgz'))
-  await run('tar', ['-xzf', join(folder, tarball as string), '-C', place, '--strip-components', '1'])
-  return place
+/** Without the settings of npm on this machine. */
+function withoutSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !/^npm_/i.test(name)))
 }
 
-/** Puts the tarball into the clean folder as npm would, with links where npm would load from the registry. */
-async function unpack(): Promise<void> {
-  const place = await unpackInto(clean)
-  const manifest = JSON.parse(readFileSync(join(place, 'package.json'), 'utf8'))
-  for (const name of Object.keys(manifest.dependencies)) link(name)
-  mkdirSync(join(clean, 'node_modules/.bin'))
-  for (const [name, path] of Object.entries<string>(manifest.bin)) {
-    const script = join(place, path)
-    await run('chmod', ['+x', script])
-    symlinkSync(script, join(clean, 'node_modules/.bin', name))
-  }
-}
-
+let packed: Packed
 let contents: string[]
+/** What npm printed while it installed. */
+let installed: { readonly stdout: string; readonly stderr: string }
 beforeAll(async () => {
-  contents = await pack()
+  const [node, plugin] = await Promise.all([pack(), npmPack(join(ROOT, 'packages/hardhat-tandem'))])
+  packed = node
+  contents = packed.files.map(({ path }) => path)
   mkdirSync(clean)
   writeFileSync(join(clean, 'package.json'), '{ "type": "module", "private": true }')
-  const [tarball] = readdirSync(folder).filter((name) => name.endsWith('.tgz'))
-  if (process.env.PACK_INSTALL === 'npm')
-    await run('npm', ['install', join(folder, tarball as string)], { cwd: clean })
-  else await unpack()
+  const hardhat = join(folder, 'hardhat')
+  mkdirSync(hardhat)
+  writeFileSync(join(hardhat, 'package.json'), JSON.stringify(HARDHAT))
+  registry = await startRegistry(ROOT, [hardhat])
+  const local = ['--registry', registry.url, '--cache', join(folder, 'cache'), '--prefer-dedupe']
+  const from = process.env.PACK_INSTALL === 'npm' ? [] : local
+  const flags = ['--no-audit', '--no-fund', '--ignore-scripts', ...from]
+  const archives = [node, plugin].map(({ filename }) => join(folder, filename))
+  installed = await run('npm', ['install', ...flags, ...archives], {
+    cwd: clean,
+    env: { ...withoutSettings(process.env), npm_config_userconfig: join(folder, 'no-npmrc') },
+  })
 }, TIME_LIMIT_MS)
 
 describe('the packed package', () => {
-  it('holds the built sources, the command, the genesis files and what a reader needs, and nothing else', () => {
-    const built = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
-      .filter((name) => name.endsWith('.ts') && !name.startsWith('ui/'))
-      .flatMap((name) => [name.replace(/\.ts$/, '.js'), name.replace(/\.ts$/, '.d.ts')])
-      .map((name) => `dist/${name}`)
+  it('holds the bundles, the declarations, the genesis files and what a reader needs, and nothing else', () => {
     const genesis = ['regtest', 'devnet', 'testnet', 'mainnet'].map((chain) => `genesis/${chain}.json`)
+    const bundles = Object.values<string | { default: string }>(manifest.exports)
+      .filter((entry) => typeof entry === 'object')
+      .map((entry) => entry.default.replace('./', ''))
+    const commands = Object.values<string>(manifest.bin)
+    const top = ['package.json', 'README.md', 'LICENSE']
     const documents = readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
-      .filter((name) => /\.\w+$/.test(name))
+      .filter((name) => /\.(md|svg)$/.test(name) && !name.startsWith('internals/'))
       .map((name) => `docs/${name}`)
-    const top = ['package.json', 'README.md', 'CONTRIBUTING.md', 'LICENSE']
-    const expected = [...built, ...documents, ...genesis, ...top]
-    const chunk = /^package\/dist\/chunks\/[\w-]+\.js$/
-    const bundled = contents.filter((name) => name.startsWith('package/dist/chunks/'))
-    expect(bundled.filter((name) => !chunk.test(name))).toEqual([
-      'package/dist/chunks/THIRD-PARTY-NOTICES.txt',
-    ])
+    const chunk = /^dist\/chunks\/[\w-]+\.js$/
+    const bundled = contents.filter((name) => name.startsWith('dist/chunks/'))
+    expect(bundled.filter((name) => !chunk.test(name))).toEqual(['dist/chunks/THIRD-PARTY-NOTICES.txt'])
     // The explorer is there as its bundle alone, whose names carry a hash of their content.
-    const explorer = contents.filter((name) => name.startsWith('package/dist/ui/'))
-    const named = (name: string) => /^package\/dist\/ui\/[\w-]+-[\w-]{8}\.(js|css|svg)$/.test(name)
+    const explorer = contents.filter((name) => name.startsWith('dist/ui/'))
+    const named = (name: string) => /^dist\/ui\/[\w-]+-[\w-]{8}\.(js|css|svg)$/.test(name)
     // Each as it is and compressed, but for the licences.
     const plain = explorer.filter((name) => !/\.(br|gz)$/.test(name)).filter((name) => !named(name))
-    expect(plain.toSorted()).toEqual([
-      'package/dist/ui/THIRD-PARTY-NOTICES.txt',
-      'package/dist/ui/index.html',
-    ])
+    expect(plain.toSorted()).toEqual(['dist/ui/THIRD-PARTY-NOTICES.txt', 'dist/ui/index.html'])
     const compressed = explorer.filter((name) => named(name) || name.endsWith('.html'))
     expect(explorer.length).toBe(1 + 3 * compressed.length)
-    const others = contents.filter((name) => !bundled.includes(name) && !explorer.includes(name))
-    expect(others.toSorted()).toEqual(expected.map((name) => `package/${name}`).toSorted())
-    expect(readFileSync(join(clean, 'node_modules/tandem/dist/index.js'), 'utf8')).not.toContain(
-      'sourceMappingURL',
-    )
+    const declarations = contents.filter((name) => name.endsWith('.d.ts'))
+    const sorted = new Set([...bundled, ...explorer, ...declarations])
+    const others = contents.filter((name) => !sorted.has(name))
+    expect(others.toSorted()).toEqual([...bundles, ...commands, ...documents, ...genesis, ...top].toSorted())
+    expect(readFileSync(join(place, 'dist/index.js'), 'utf8')).not.toContain('sourceMappingURL')
   })
 
-  it('holds all that its documents link to', () => {
-    const place = join(clean, 'node_modules/tandem')
+  it('is small', () => {
+    expect(packed.size).toBeLessThan(PACKED_LIMIT)
+    expect(packed.unpackedSize).toBeLessThan(UNPACKED_LIMIT)
+  })
+
+  it('is installed, with the plugin for Hardhat, without a warning of npm', () => {
+    expect(installed.stderr.split('\n').filter((line) => /warn|error/i.test(line))).toEqual([])
+    const { dependencies } = JSON.parse(readFileSync(join(clean, 'package.json'), 'utf8'))
+    expect(Object.keys(dependencies)).toEqual(['hardhat-tandem', 'tandem'])
+  })
+
+  it('depends on packages that run on all its releases of Node.js, and on none that is deprecated', () => {
+    const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'))
+    const used = Object.entries<{
+      dev?: boolean
+      peer?: boolean
+      deprecated?: string
+      engines?: { node?: string }
+    }>(packages).filter(([, { dev, peer }]) => !dev && !peer)
+    const refused = used.filter(([, { engines }]) => {
+      const takes = (release: number) =>
+        (engines?.node ?? '>=0').split('||').some((range) => {
+          const [, sign, major, minor] = /^\s*(>=|\^)?\s*(\d+)(?:\.(\d+))?[.\dx]*\s*$/.exec(range) ?? []
+          if (major === undefined) throw new Error(`cannot read the range ${range}`)
+          const least = Number(major) + Number(minor ?? 0) / 100
+          return release >= least && (sign === '>=' || Math.floor(release) === Number(major))
+        })
+      return ![20.19, 22, 24, 26].every(takes)
+    })
+    expect(refused).toEqual([])
+    expect(used.filter(([, { deprecated }]) => deprecated !== undefined)).toEqual([])
+  })
+
+  it('holds all that its documents link to, but for pictures and what maintainers read', () => {
     const pages = contents
-      .map((name) => name.replace(/^package\//, ''))
       .filter((name) => name.endsWith('.md'))
       .map((name) => [name, readFileSync(join(place, name), 'utf8')] as const)
-    expect(brokenLinks(new Map(pages), (path) => existsSync(join(place, path)))).toEqual([])
+    const left = brokenLinks(new Map(pages), (path) => existsSync(join(place, path)))
+    const expected = /^(\.\.\/)*((docs\/)?(internals\/.*|images\/.*\.png)|CONTRIBUTING\.md.*)$/
+    expect(left.filter(({ cited }) => !expected.test(cited))).toEqual([])
   })
 
   it('starts by npx, keeps a contract in its directory, and ends at SIGTERM', async () => {
@@ -179,11 +218,9 @@ describe('the packed package', () => {
     await second.end()
   })
 
-  it('brings the whole command along: beside the tarball it needs only the native database', async () => {
+  it('runs each part of the command in a folder of its own', async () => {
     const bare = join(folder, 'bare')
-    const place = await unpackInto(bare)
-    link('classic-level', bare)
-    const main = join(place, manifest.bin.tandem)
+    mkdirSync(bare)
     const tandem = (...args: string[]) =>
       run(process.execPath, [main, ...args], { cwd: bare }).catch(
         (error: { stdout: string; stderr: string }) => error,
@@ -217,15 +254,15 @@ describe('the packed package', () => {
   })
 
   it('goes on answering when a part that it loads late is missing', async () => {
-    const torn = join(folder, 'torn')
-    const place = await unpackInto(torn)
-    const chunks = join(place, 'dist/chunks')
-    const [app] = readdirSync(chunks).filter((name) => /^http-app-/.test(name))
-    rmSync(join(chunks, app as string))
-    const node = await startCommand(['--memory'], { main: join(place, manifest.bin.tandem), cwd: torn })
+    const torn = join(clean, 'node_modules/torn')
+    cpSync(place, torn, { recursive: true })
+    const chunks = join(torn, 'dist/chunks')
+    const [router] = readdirSync(chunks).filter((name) => /^router-/.test(name))
+    rmSync(join(chunks, router as string))
+    const node = await startCommand(['--memory'], { main: join(torn, manifest.bin.tandem), cwd: folder })
     expect((await fetch(`${node.url}/healthz`)).status).toBe(500)
     expect(await rpc(node.url, 'eth_blockNumber')).toBe('0x0')
-    expect(node.output()).toContain('the Express app cannot be loaded')
+    expect(node.output()).toContain('the Express router cannot be loaded')
     expect(await node.end('SIGTERM')).toBe(0)
   })
 
@@ -244,7 +281,10 @@ describe('the packed package', () => {
   })
 
   it('brings types that a TypeScript project compiles against, its declarations checked too', async () => {
-    link('@types/node')
+    mkdirSync(join(clean, 'node_modules/@types'))
+    symlinkSync(join(MODULES, '@types/node'), join(clean, 'node_modules/@types/node'), 'dir')
+    if (!existsSync(join(clean, 'node_modules/undici-types')))
+      symlinkSync(join(MODULES, 'undici-types'), join(clean, 'node_modules/undici-types'), 'dir')
     writeFileSync(
       join(clean, 'consumer.ts'),
       `import { createNode, type Hex, type Node, NodeError, type NodeOptions, type Server, serve } from 'tandem'
@@ -277,5 +317,49 @@ describe('the packed package', () => {
     )
     // Those of the libraries that they reach must be whole too, without types that only this project installs.
     expect(errors).toBe('')
+  })
+
+  it('declares its types by its own words and those of peers', () => {
+    const declared = contents
+      .filter((name) => name.endsWith('.d.ts'))
+      .map((name) => readFileSync(join(place, name), 'utf8'))
+    const from = declared.flatMap((text) =>
+      [...text.matchAll(/from '([^'.][^']*)'/g)].map(([, name]) => name as string),
+    )
+    expect([...new Set(from.filter((name) => !isBuiltin(name)))].toSorted()).toEqual([
+      'ethers',
+      'viem',
+      'vitest',
+    ])
+  })
+})
+
+describe('the packed plugin for Hardhat', () => {
+  it('takes later releases of the node than the one it was made with', () => {
+    const { peerDependencies } = JSON.parse(
+      readFileSync(join(clean, 'node_modules/hardhat-tandem/package.json'), 'utf8'),
+    )
+    expect(peerDependencies.tandem).toBe(`^${manifest.version}`)
+  })
+
+  it('serves each connection of Hardhat 3 a node of the installed package', async () => {
+    writeFileSync(
+      join(clean, 'plugin.js'),
+      `import { tandem } from 'hardhat-tandem/3'
+      const hooks = async (name) => (await tandem.hookHandlers[name]()).default()
+      const { extendUserConfig, resolveUserConfig } = await hooks('config')
+      const user = await extendUserConfig({ tandem: { chainId: 4242 } }, async (config) => config)
+      const config = await resolveUserConfig(user, undefined, async () => user)
+      const { newConnection, closeConnection } = await hooks('network')
+      const context = { config: { ...config, paths: { artifacts: 'no-artifacts' } } }
+      const connection = await newConnection(context, async () => ({ url: await config.networks.tandem.url.getUrl() }))
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_chainId', params: [] })
+      const headers = { 'content-type': 'application/json' }
+      const answer = await fetch(connection.url, { method: 'POST', headers, body })
+      console.log((await answer.json()).result)
+      await closeConnection(context, connection, async () => {})`,
+    )
+    const { stdout } = await run(process.execPath, ['plugin.js'], { cwd: clean })
+    expect(stdout).toBe('0x1092\n')
   })
 })

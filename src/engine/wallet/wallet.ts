@@ -21,7 +21,7 @@ export interface Wallet extends Accounts {
   unlock(address: Hex, passphrase: string, milliseconds: number): Promise<boolean>
   /** Locks an account, and removes it when its key is not encrypted; false when it was not unlocked. */
   lock(address: Hex): boolean
-  /** All accounts for a wallet of another node; keys that were unlocked for a time are locked there. */
+  /** All accounts for a wallet of another node; keys that were unlocked for a time are locked there. @internal */
   copy(): WalletCopy
   /**
    * Decrypts the key of an encrypted account without unlocking it; the caller must wipe the key. `undefined` when there is

@@ -8,7 +8,6 @@ import { grouped, type Hex, toBigInt } from '../format.ts'
 import { useAction } from '../query.ts'
 import { may } from '../store.ts'
 import { ErrorText } from './action.tsx'
-import { Field, useText, useTexts } from './form.tsx'
 import { Section } from './layout.tsx'
 import { SenderChoice } from './sender.tsx'
 import { Bytes, TransactionLink } from './values.tsx'
@@ -47,10 +46,6 @@ async function write(address: Hex, data: Hex, value: bigint): Promise<ComponentC
   )
 }
 
-function outputText({ outputs = [] }: AbiEntry): string {
-  return outputs.map(({ name, type }) => (name === '' ? type : `${name} ${type}`)).join(', ')
-}
-
 /** `label` is the accessible name: the function's name, or its signature where several have the name. */
 function FunctionForm({
   entry,
@@ -61,16 +56,15 @@ function FunctionForm({
   readonly label: string
   readonly address: Hex
 }) {
-  const { inputs, stateMutability } = entry
-  const { texts, setText } = useTexts(inputs.length)
-  const value = useText()
+  const { inputs, outputs = [], stateMutability } = entry
+  const [texts, setTexts] = useState<readonly string[]>(inputs.map(() => ''))
+  const [value, setValue] = useState('')
   const [outcome, setOutcome] = useState<ComponentChildren>(undefined)
   const isSent = !isRead(entry) && maySend()
-  const outputs = outputText(entry)
   const action = useAction(async () => {
     setOutcome(undefined)
     const data = encodeCall(entry, texts)
-    const wei = weiOf(value.value)
+    const wei = weiOf(value)
     setOutcome(await (isSent ? write(address, data, wei) : read(entry, address, data, wei)))
   })
   return (
@@ -84,16 +78,39 @@ function FunctionForm({
     >
       <div class="function-head">
         <strong>{label}</strong>
-        {outputs !== '' && <span class="dim"> → {outputs}</span>}
+        {outputs.length > 0 && (
+          <span class="dim">
+            {' '}
+            → {outputs.map(({ name, type }) => (name === '' ? type : `${name} ${type}`)).join(', ')}
+          </span>
+        )}
       </div>
       {inputs.map((parameter, i) => (
-        <Field
-          key={i}
-          label={parameterLabel(parameter, i)}
-          text={{ value: texts[i] ?? '', set: (text) => setText(i, text) }}
-        />
+        <label class="field" key={i}>
+          <span>{parameterLabel(parameter, i)}</span>
+          <input
+            type="text"
+            value={texts[i]}
+            onInput={(event) => {
+              const { value } = event.currentTarget
+              setTexts((before) => before.map((text, at) => (at === i ? value : text)))
+            }}
+            autocomplete="off"
+            spellcheck={false}
+          />
+        </label>
       ))}
-      {stateMutability === 'payable' && <Field label="Value (coins)" text={value} />}
+      {stateMutability === 'payable' && (
+        <label class="field">
+          <span>Value (coins)</span>
+          <input
+            type="text"
+            value={value}
+            onInput={(event) => setValue(event.currentTarget.value)}
+            autocomplete="off"
+          />
+        </label>
+      )}
       <div class="line">
         <button type="submit" class={isSent ? undefined : 'plain'} disabled={action.isRunning}>
           {isSent ? 'Send' : 'Call'}

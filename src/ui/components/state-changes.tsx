@@ -1,20 +1,10 @@
 /** The accounts that a transaction changed: balance, nonce, code and storage before and after. */
 import type { ComponentChildren } from 'preact'
-import {
-  byteLength,
-  coins,
-  counted,
-  entriesOf,
-  grouped,
-  type Hex,
-  shortened,
-  shortWord,
-  toBigInt,
-} from '../format.ts'
+import { byteLength, coins, counted, grouped, type Hex, shortened, toBigInt } from '../format.ts'
 import { useQuery } from '../query.ts'
 import { traceTransaction } from '../trace.ts'
-import { Section, Show, Table, type TableRow } from './layout.tsx'
-import { AddressLink, Mono } from './values.tsx'
+import { Section, Show, Table } from './layout.tsx'
+import { AddressLink } from './values.tsx'
 
 interface AccountState {
   readonly balance?: Hex
@@ -24,23 +14,25 @@ interface AccountState {
 }
 type States = Readonly<Record<Hex, AccountState>>
 
-/** What changed, before and after. */
-type Change = readonly [name: ComponentChildren, before: ComponentChildren, after: ComponentChildren]
+interface Row {
+  readonly key: string
+  readonly cells: readonly ComponentChildren[]
+}
 
 /** Slots beyond so many of one account are counted. */
 const MOST_SLOTS = 200
 
-function word(value: Hex | undefined): Hex {
-  return value === undefined ? '0x0' : shortWord(value)
+/** A storage word without its leading zeros. */
+function word(value: Hex | undefined): string {
+  return value === undefined ? '0x0' : `0x${value.slice(2).replace(/^0+(?=.)/, '')}`
 }
 
-/** The changes of balance, nonce and code. */
-function ownChanges(before: AccountState, after: AccountState): Change[] {
-  const changes: Change[] = []
+function rowsOf(address: Hex, before: AccountState, after: AccountState): Row[] {
+  const rows: (readonly [name: ComponentChildren, before: ComponentChildren, after: ComponentChildren])[] = []
   const [from, to] = [toBigInt(before.balance), toBigInt(after.balance ?? before.balance)]
   if (from !== to) {
     const change = to - from
-    changes.push([
+    rows.push([
       'Balance (coins)',
       coins(from),
       <>
@@ -53,45 +45,33 @@ function ownChanges(before: AccountState, after: AccountState): Change[] {
     ])
   }
   if (after.nonce !== undefined && after.nonce !== before.nonce) {
-    changes.push(['Nonce', grouped(before.nonce ?? 0), grouped(after.nonce)])
+    rows.push(['Nonce', grouped(before.nonce ?? 0), grouped(after.nonce)])
   }
   if (after.code !== undefined && after.code !== before.code) {
     const length = (code: Hex | undefined) => counted(byteLength(code ?? '0x'), 'byte')
-    changes.push(['Code', length(before.code), length(after.code)])
+    rows.push(['Code', length(before.code), length(after.code)])
   }
-  return changes
-}
-
-function slotChanges(
-  { storage: before = {} }: AccountState,
-  { storage: after = {} }: AccountState,
-): Change[] {
-  const slots = [...new Map([...entriesOf(before), ...entriesOf(after)]).keys()]
-  const changes = slots.slice(0, MOST_SLOTS).map(
-    (slot): Change => [
+  const slots = [...new Set([...Object.keys(before.storage ?? {}), ...Object.keys(after.storage ?? {})])]
+  for (const slot of slots.slice(0, MOST_SLOTS) as Hex[]) {
+    rows.push([
       <>
         Slot{' '}
         <span class="mono" title={slot}>
           {shortened(word(slot))}
         </span>
       </>,
-      <Mono key="before" wrap>
-        {word(before[slot])}
-      </Mono>,
-      <Mono key="after" wrap>
-        {word(after[slot])}
-      </Mono>,
-    ],
-  )
-  const more = slots.length - MOST_SLOTS
-  return more > 0 ? [...changes, [counted(more, 'more slot'), '', '']] : changes
-}
-
-/** The rows of an account, the first one with its address. */
-function rowsOf(address: Hex, before: AccountState = {}, after: AccountState = {}): TableRow[] {
-  return [...ownChanges(before, after), ...slotChanges(before, after)].map((change, i) => ({
+      <span key="before" class="mono wrap">
+        {word(before.storage?.[slot])}
+      </span>,
+      <span key="after" class="mono wrap">
+        {word(after.storage?.[slot])}
+      </span>,
+    ])
+  }
+  if (slots.length > MOST_SLOTS) rows.push([counted(slots.length - MOST_SLOTS, 'more slot'), '', ''])
+  return rows.map(([name, was, is], i) => ({
     key: `${address} ${i}`,
-    cells: [i === 0 ? <AddressLink key="address" address={address} /> : '', ...change],
+    cells: [i === 0 ? <AddressLink key="address" address={address} /> : '', name, was, is],
   }))
 }
 
@@ -116,8 +96,8 @@ export function StateChanges({ hash }: { readonly hash: Hex }) {
             stacked
             empty="No changes"
             columns={['Account', 'What', 'Before', 'After']}
-            rows={[...new Map([...entriesOf(pre), ...entriesOf(post)]).keys()].flatMap((address) =>
-              rowsOf(address, pre[address], post[address]),
+            rows={[...new Set([...Object.keys(pre), ...Object.keys(post)])].flatMap((address) =>
+              rowsOf(address as Hex, pre[address as Hex] ?? {}, post[address as Hex] ?? {}),
             )}
           />
         )}

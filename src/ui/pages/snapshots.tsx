@@ -3,10 +3,11 @@ import { useState } from 'preact/hooks'
 import { call } from '../client.ts'
 import { ActionButton } from '../components/action.tsx'
 import { ActionForm, Choice, Field, useText } from '../components/form.tsx'
-import { ACTIONS, Heading, Section, Show, Table } from '../components/layout.tsx'
+import { Heading, Section, Show, Table } from '../components/layout.tsx'
 import { type SnapshotDiff, SnapshotDifference } from '../components/snapshot-difference.tsx'
 import { Age, BlockLink } from '../components/values.tsx'
-import { type Hex, toNumber } from '../format.ts'
+import type { Hex } from '../format.ts'
+import { toNumber } from '../format.ts'
 import { useQuery } from '../query.ts'
 import { announce, head, may } from '../store.ts'
 
@@ -93,7 +94,12 @@ function SnapshotTable({
     <Table
       label="Snapshots"
       empty="None yet. A snapshot keeps the state of the chain, its pool and its clock."
-      columns={['Name', 'Block', 'Taken', may('evm_revert') && ACTIONS]}
+      columns={[
+        'Name',
+        'Block',
+        'Taken',
+        ...(may('evm_revert') ? [{ name: 'Action', end: true as const }] : []),
+      ]}
       rows={[...snapshots].reverse().map((snapshot) => ({
         key: snapshot.id,
         cells: [
@@ -102,16 +108,20 @@ function SnapshotTable({
           </span>,
           <BlockLink key="block" block={snapshot.height} />,
           <Age key="time" seconds={snapshot.time} />,
-          <ActionButton
-            key="revert"
-            kind="danger"
-            label={`Revert to ${nameOf(snapshot)}`}
-            text="Revert"
-            run={async () => {
-              await revertTo(snapshot)
-              onRevert()
-            }}
-          />,
+          ...(may('evm_revert')
+            ? [
+                <ActionButton
+                  key="revert"
+                  kind="danger"
+                  label={`Revert to ${nameOf(snapshot)}`}
+                  text="Revert"
+                  run={async () => {
+                    await revertTo(snapshot)
+                    onRevert()
+                  }}
+                />,
+              ]
+            : []),
         ],
       }))}
     />
