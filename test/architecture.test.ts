@@ -36,7 +36,7 @@ const PUBLIC = 'index.ts'
 const LIBRARY_PLACES: Record<string, RegExp> = {
   '@ethereumjs/evm': /^(comparison|ethereumjs)\//,
   '@ethereumjs/common': /^(evm|comparison|ethereumjs)\//,
-  '@ethereumjs/trie': /^(comparison\/|state\/remote\/state-proofs\.ts$)/,
+  '@ethereumjs/trie': /^(comparison\/|state\/remote\/(state-proofs|ethereum-roots)\.ts$)/,
   '@ethereumjs/vm': /^comparison\//,
   '@ethereumjs/rlp': /^encoding\/rlp\.ts$/,
   '@scure/base': /^encoding\/base58\.ts$/,

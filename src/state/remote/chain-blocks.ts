@@ -9,6 +9,7 @@ import { RecentMap } from '../recent-map.ts'
 import type { Asker } from './asker.ts'
 import type { BlockCache } from './cache/block-cache.ts'
 import { blockParameter, type Capabilities } from './capabilities.ts'
+import { checkEthereumRoots } from './ethereum-roots.ts'
 import type { ForkPoint, RemoteHeader, RemoteLocation } from './model.ts'
 import {
   Data,
@@ -20,7 +21,7 @@ import {
   WireTransaction,
   wrongAnswer,
 } from './wire.ts'
-import { readBlock } from './wire-block.ts'
+import { type BlockAnswer, readBlock } from './wire-block.ts'
 import { type ReadHeader, readHeader } from './wire-header.ts'
 
 /** Headers and blocks that are kept in memory. */
@@ -36,6 +37,8 @@ export interface BlockParts {
   readonly config: ChainConfig
   readonly capabilities: Capabilities
   readonly isSameFamily: boolean
+  /** Given in a sentence, once, why blocks are taken without a proof. */
+  readonly notice: (message: string) => void
 }
 
 /** The blocks of the upstream's chain. */
@@ -58,7 +61,8 @@ const rawByHash = (hash: Hex): RpcCall => ({ method: 'rsk_getRawBlockHeaderByHas
 
 /** Nothing is known but the hash of the fork point. */
 export function createChainBlocks(parts: BlockParts): ChainBlocks {
-  const { point, asker, cache, config, capabilities, isSameFamily } = parts
+  const { point, asker, cache, config, capabilities, isSameFamily, notice } = parts
+  let isNoted = false
   const headers = new RecentMap<Hex, RemoteHeader>(KEPT_HEADERS)
   const blocks = new RecentMap<Hex, ExecutedBlock>(KEPT_BLOCKS)
   const hashes = new Map<number, Hex>([[point.number, point.hash]])
@@ -207,6 +211,20 @@ export function createChainBlocks(parts: BlockParts): ChainBlocks {
     return (hashes.get(number) ?? (await headerByNumber(number))?.hash) === hash
   }
 
+  /** Throws where transactions and receipts of another family contradict their header; states once what it cannot prove. */
+  async function holdAgainstRoots({ fields, receipts }: BlockAnswer, read: ReadHeader): Promise<void> {
+    const number = `block ${fields.number}`
+    const { wrong: flaw, unproven } = read.isVerified
+      ? await checkEthereumRoots(fields.transactions, receipts, read.header)
+      : { unproven: `the hash of ${number} is not that of the known members of its header` }
+    if (flaw !== undefined) throw wrong(flaw)
+    if (unproven === undefined || isNoted) return
+    isNoted = true
+    notice(
+      `Transactions and receipts of the fork are not proven by the upstream ${asker.origin()}: ${unproven}.`,
+    )
+  }
+
   async function blockByHash(hash: Hex): Promise<ExecutedBlock | undefined> {
     const known = blocks.get(hash)
     if (known !== undefined) return known
@@ -233,12 +251,10 @@ export function createChainBlocks(parts: BlockParts): ChainBlocks {
       unclesOf(fields),
       receiptsOf(shown, canAskAll ? found.at(-1) : undefined),
     ])
-    const block = readBlock(
-      { fields, header, uncles, receipts: [...receipts, ...hidden] },
-      config,
-      isSameFamily,
-    )
+    const answer = { fields, header, uncles, receipts: [...receipts, ...hidden] }
+    const block = readBlock(answer, config, isSameFamily)
     if (typeof block === 'string') throw wrong(block)
+    if (!isSameFamily) await holdAgainstRoots(answer, read)
     blocks.set(hash, block)
     return block
   }

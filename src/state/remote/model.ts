@@ -129,8 +129,9 @@ export interface RemoteUsage {
 /**
  * The upstream's chain up to the fork point. Everything that is returned has been verified: header bytes hash to the
  * hash asked for, proofs of work hold, headers of adjacent heights are linked, transactions, uncles and receipts have the
- * roots of their header. Of an upstream of another family headers whose members are Ethereum's hash to their hash; else only the
- * form of the fields is checked, and of logs over a range that they were asked for. Methods throw a NodeError where the upstream cannot be asked, and `undefined` means that its
+ * roots of their header. Of an upstream of another family headers whose members are Ethereum's hash to their hash, and transactions and
+ * receipts of Ethereum's types have the roots of such a header; else only the form of the fields is checked, which is stated
+ * once, and of logs over a range that they were asked for. Methods throw a NodeError where the upstream cannot be asked, and `undefined` means that its
  * chain has no such thing.
  */
 export interface RemoteChain {

@@ -139,12 +139,12 @@ async function build(
   const asker = createAsker(client, isOffline)
   const config = configOf(point.chainId)
   const capabilities = await capabilitiesOf(found, asker, own)
-  const blockParts: BlockParts = { point, asker, cache: own, config, capabilities, isSameFamily }
+  const { notice } = deps
+  const blockParts: BlockParts = { point, asker, cache: own, config, capabilities, isSameFamily, notice }
   const blocks = createChainBlocks(blockParts)
   const head = await headOf(blocks, found, asker.origin())
   const transaction = await transactionOf(found, blockParts)
   const { headerByHash } = blocks
-  const { notice } = deps
   const verification = createVerification({
     point,
     asker,

@@ -17,6 +17,7 @@ describeWith(ANVIL, 'a fork of Anvil', () => {
   let anvil: Awaited<ReturnType<typeof startAnvil>>
   let chain: RemoteChain
   let hash: Hex
+  const deps = testDeps()
 
   beforeAll(async () => {
     anvil = await startAnvil(ANVIL.path)
@@ -25,7 +26,7 @@ describeWith(ANVIL, 'a fork of Anvil', () => {
     await anvil.call('anvil_setStorageAt', [STORE, '0x0', `0x${'7'.padStart(64, '0')}`])
     hash = (await anvil.call('eth_sendTransaction', [{ from, to: NOBODY, value: '0x5' }])) as Hex
     await anvil.call('evm_mine', [])
-    chain = await openRemoteChain(remoteSettings([anvil.url]), testDeps())
+    chain = await openRemoteChain(remoteSettings([anvil.url]), deps)
   })
   afterAll(async () => {
     await chain?.close()
@@ -49,6 +50,8 @@ describeWith(ANVIL, 'a fork of Anvil', () => {
     expect(block?.receipts).toMatchObject([{ succeeded: true, gasUsed: 21_000n }])
     expect(chain.head.block.header.parentHash).toBe(block?.hash)
     expect(await chain.transactionLocation(hash)).toMatchObject({ block: { number: 1 }, index: 0 })
+    // They have the roots of their header.
+    expect(deps.notices.filter((notice) => notice.startsWith('Transactions'))).toEqual([])
   })
 
   it('reads accounts and slots in one request, at the block', async () => {
