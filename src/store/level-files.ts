@@ -5,6 +5,7 @@ import { messageOf, NodeError } from '../errors.ts'
 import { DamagedError } from './damage.ts'
 import { diskFiles } from './files.ts'
 import type { Level } from './level-entries.ts'
+import { damagedBlocks } from './table-blocks.ts'
 import { systemTimers } from './timers.ts'
 
 /** LevelDB's own files, beside `tandem.json`. */
@@ -124,6 +125,11 @@ export async function rebuildLevel(directory: string): Promise<void> {
   } catch (error) {
     throw refusal(directory, error)
   }
+}
+
+/** What is damaged in the tables of a data directory, in phrases. Reads all of them; throws the file system's errors. */
+export function damagedTables(directory: string): string[] {
+  return damagedBlocks(join(directory, DATABASE_FOLDER))
 }
 
 /** The refusal for an error of LevelDB. */

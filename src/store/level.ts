@@ -6,7 +6,7 @@ import { headProblem, noteDamage, readCheckpoint } from './checkpoint.ts'
 import { DamagedError } from './damage.ts'
 import { diskFiles } from './files.ts'
 import { checkIdentity, type Identity, raiseFormat, requireDatabase, requireWholeChain } from './identity.ts'
-import { isOfLevel, openLevel, rebuildLevel, refusal } from './level-files.ts'
+import { damagedTables, isOfLevel, openLevel, rebuildLevel, refusal } from './level-files.ts'
 import { readLog } from './logged-store.ts'
 import { createMemoryStore } from './memory-store.ts'
 import { createReadOnlyStore } from './read-only.ts'
@@ -104,17 +104,26 @@ export interface ReadOnlyStore {
  */
 export async function openStoreForReading(dataDir: string): Promise<ReadOnlyStore> {
   await requireWholeChain(dataDir)
-  const { identity, store, problems } = await openStoreForVerification(dataDir)
+  const { identity, store, problems } = await openUnwritten(dataDir)
   const [problem] = problems
   if (problem === undefined) return { identity, store }
   await store.close()
   throw new DamagedError(dataDir, problem)
 }
 
-/** The same, also of a fork, where files are damaged, as long as LevelDB opens them: `problems` are phrases that name the files, `notices` sentences. */
-export async function openStoreForVerification(
-  dataDir: string,
-): Promise<ReadOnlyStore & { readonly problems: readonly string[]; readonly notices: readonly string[] }> {
+/** A database, its problems as phrases that name the files, and what its log leaves out, in sentences. */
+interface UnwrittenStore extends ReadOnlyStore {
+  readonly problems: readonly string[]
+  readonly notices: readonly string[]
+}
+
+/** The same, also of a fork, where files are damaged, as long as LevelDB opens them, with each block of its tables. */
+export async function openStoreForVerification(dataDir: string): Promise<UnwrittenStore> {
+  const opened = await openUnwritten(dataDir)
+  return { ...opened, problems: [...opened.problems, ...damagedTables(dataDir)] }
+}
+
+async function openUnwritten(dataDir: string): Promise<UnwrittenStore> {
   const identity = await requireDatabase(dataDir)
   const { level, overlooked } = await openLevel(dataDir, { createIfMissing: false })
   try {

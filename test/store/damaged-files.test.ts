@@ -274,6 +274,24 @@ describe('a database that was closed', () => {
     await expectRepair(dataDir, [`${NOTE} The whole log is written to LevelDB once more.`], 9)
   })
 
+  it('has each block of its tables checked, which no start reads', async () => {
+    expect(await faultsOf(damagedCopy(closed, /^checkpoint/, 'is deleted'))).toEqual([])
+    for (const part of [0, 0.1, 0.3, 0.5, 0.7, 0.9]) {
+      const dataDir = damagedCopy(closed, /^checkpoint/, 'is deleted')
+      const tables = readdirSync(join(dataDir, 'db')).filter((name) => name.endsWith('.ldb'))
+      // Behind the last block is the footer, with some bytes that mean nothing.
+      for (const table of tables)
+        flip(join(dataDir, 'db', table), (length) => Math.floor(part * (length - 48)))
+      const { store, problems } = await openStoreForVerification(dataDir)
+      await store.close()
+      expect(tables.length).toBeGreaterThan(0)
+      for (const table of tables) {
+        const named = new RegExp(`^db/${table}, at byte (\\d+): the checksum of a block is wrong$`)
+        expect(problems.filter((problem) => named.test(problem))).toHaveLength(1)
+      }
+    }
+  })
+
   it('is not read where LevelDB has lost the end', async () => {
     const dataDir = damagedCopy(closed, /^db\/.*\.log$/, 'lacks its last byte')
     await expect(openStoreForReading(dataDir)).rejects.toThrow(refusal(dataDir, LOST(9)))
