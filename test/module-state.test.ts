@@ -23,7 +23,7 @@ const KEPT: Readonly<Record<string, string>> = {
   'abi/console.ts: forms': 'a constant, made when it is first asked for',
   'chain/activations.ts: activating': 'a constant for each network',
   'chain/bloom.ts: knownBits':
-    'at most 4096 hashed items (addresses and topics, 66 characters) with three numbers each',
+    'at most 4096 hashed items (addresses and topics, 66 characters) with three numbers each, 1 MB',
   'chain/header.ts: hashes': 'goes with its header',
   'chain/log-filter.ts: probesOf': 'goes with its filter',
   'chain/merged-mining/fork-detection.ts: checkpointBytes': 'goes with its header',
@@ -41,7 +41,7 @@ const KEPT: Readonly<Record<string, string>> = {
   'comparison/ethereum-rules.ts: commons':
     'at most 64 rules of a fork and chain id, which are of the same size',
   'comparison/library-state.ts: addresses':
-    'at most 4096 addresses, 20 bytes and 42 characters each, that never change',
+    'at most 4096 addresses, 20 bytes and 42 characters each, that never change: 1 MB',
   'encoding/base58.ts: codec': 'code',
   'encoding/bytes.ts: quarters': 'a view of the 32 bytes of `word`',
   'encoding/bytes.ts: shared': '16 KiB, whose parts are given out once',
@@ -68,8 +68,8 @@ const KEPT: Readonly<Record<string, string>> = {
   'evm/scheduler.ts: preferred': 'the scheduler',
   'evm/scheduler.ts: sliceStart': 'the scheduler',
   'evm/scheduler.ts: waiting': 'the scheduler: runs that wait for a slice, each removed when it resumes',
-  'evm/word.ts: addresses': '512 texts of 42 characters',
-  'evm/word.ts: words': '512 words of 32 bytes',
+  'evm/word.ts: addresses': '512 texts of 42 characters, 32 kB',
+  'evm/word.ts: words': '512 words of 32 bytes, 32 kB',
   'node/origin.ts: origins': 'goes with its node',
   'rpc/openrpc.ts: entries': 'goes with its method',
   'rpc/wire/block.ts: described': 'goes with its block',
