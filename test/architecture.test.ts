@@ -60,7 +60,7 @@ const LIBRARY_PLACES: Record<string, RegExp> = {
 const EXPLORER = 'ui'
 /** Modules without imports, which the explorer shares. */
 const EXPLORER_SHARES = ['chain/merged-mining/sha256-midstate.ts']
-const EXPLORER_LIBRARIES = ['preact', 'preact/hooks', '@preact/signals']
+const EXPLORER_LIBRARIES = ['preact', 'preact/hooks', '@preact/signals', 'viem/utils']
 
 const all = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((file) => /\.tsx?$/.test(file))
 const files = all.filter((file) => !file.startsWith(`${EXPLORER}/`))

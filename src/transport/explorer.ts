@@ -84,41 +84,55 @@ function codingFor({ headers }: IncomingMessage, { coded }: File): Coding | unde
   )
 }
 
+/** The files of a folder by name. Throws when it cannot be read. */
+function filesOf(folder: string): Map<string, File> {
+  const files = new Map<string, File>()
+  const names = new Set(readdirSync(folder))
+  for (const name of names) {
+    const type = TYPES[name.slice(name.lastIndexOf('.') + 1)]
+    if (type === undefined) continue
+    const coded = Object.entries(CODINGS)
+      .map(([coding, ending]) => [coding, `${name}.${ending}`] as const)
+      .filter(([, file]) => names.has(file))
+      .map(([coding, file]) => [coding, readFileSync(join(folder, file))])
+    files.set(name, { type, bytes: readFileSync(join(folder, name)), coded: Object.fromEntries(coded) })
+  }
+  return files
+}
+
 /** The explorer of a server. */
-export interface Explorer {
+export class Explorer {
+  readonly #page: File
+  readonly #assets: ReadonlyMap<string, File>
+  readonly #headers: Readonly<Record<string, string>>
+
+  constructor(page: File, assets: ReadonlyMap<string, File>) {
+    this.#page = page
+    this.#assets = assets
+    this.#headers = { 'Content-Security-Policy': policyOf(page.bytes.toString()), ...HEADERS }
+  }
+
   /**
    * Sends the page or the asset that a GET asks for; false when it asks for neither. `path` has no key, `asked` is the
    * path of the request.
    */
-  answer(request: IncomingMessage, response: ServerResponse, path: string, asked: string): boolean
-}
-
-/** Reads the built explorer; `undefined` when this checkout has not been built. */
-export function openExplorer(folder: string = BUILT): Explorer | undefined {
-  const files = new Map<string, File>()
-  try {
-    const names = new Set(readdirSync(folder))
-    for (const name of names) {
-      const type = TYPES[name.slice(name.lastIndexOf('.') + 1)]
-      if (type === undefined) continue
-      const coded = Object.entries(CODINGS)
-        .map(([coding, ending]) => [coding, `${name}.${ending}`] as const)
-        .filter(([, file]) => names.has(file))
-        .map(([coding, file]) => [coding, readFileSync(join(folder, file))])
-      files.set(name, { type, bytes: readFileSync(join(folder, name)), coded: Object.fromEntries(coded) })
+  answer(request: IncomingMessage, response: ServerResponse, path: string, asked: string): boolean {
+    if (request.method !== 'GET') return false
+    if (path === '/' && acceptsHtml(request)) {
+      if (asked.endsWith('/')) return this.#send(request, response, this.#page, 'no-store')
+      // The page names its assets relative to the key.
+      const Location = `${asked.slice(asked.lastIndexOf('/') + 1)}/`
+      response.writeHead(308, { ...this.#headers, Location }).end()
+      return true
     }
-  } catch {
-    return undefined
+    const file = path.startsWith('/ui/') ? this.#assets.get(path.slice('/ui/'.length)) : undefined
+    return file !== undefined && this.#send(request, response, file, 'private, max-age=31536000, immutable')
   }
-  const page = files.get(PAGE)
-  if (page === undefined) return undefined
-  files.delete(PAGE)
-  const headers = { 'Content-Security-Policy': policyOf(page.bytes.toString()), ...HEADERS }
 
-  function send(request: IncomingMessage, response: ServerResponse, file: File, caching: string): true {
+  #send(request: IncomingMessage, response: ServerResponse, file: File, caching: string): true {
     const coding = codingFor(request, file)
     const bytes = (coding && file.coded[coding]) ?? file.bytes
-    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+    for (const [name, value] of Object.entries(this.#headers)) response.setHeader(name, value)
     response.setHeader('Cache-Control', caching)
     response.setHeader('Content-Type', file.type)
     response.setHeader('Vary', 'Accept-Encoding')
@@ -127,18 +141,18 @@ export function openExplorer(folder: string = BUILT): Explorer | undefined {
     response.end(bytes)
     return true
   }
+}
 
-  return {
-    answer(request, response, path, asked) {
-      if (request.method !== 'GET') return false
-      if (path === '/' && acceptsHtml(request)) {
-        if (asked.endsWith('/')) return send(request, response, page, 'no-store')
-        // The page names its assets relative to the key.
-        response.writeHead(308, { ...headers, Location: `${asked.slice(asked.lastIndexOf('/') + 1)}/` }).end()
-        return true
-      }
-      const file = path.startsWith('/ui/') ? files.get(path.slice('/ui/'.length)) : undefined
-      return file !== undefined && send(request, response, file, 'private, max-age=31536000, immutable')
-    },
+/** Reads the built explorer; `undefined` when this checkout has not been built. */
+export function openExplorer(folder: string = BUILT): Explorer | undefined {
+  let files: Map<string, File>
+  try {
+    files = filesOf(folder)
+  } catch {
+    return undefined
   }
+  const page = files.get(PAGE)
+  if (page === undefined) return undefined
+  files.delete(PAGE)
+  return new Explorer(page, files)
 }

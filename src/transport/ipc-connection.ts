@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import type { NodeError } from '../errors.ts'
 import { toErrorObject } from '../rpc/error-codes.ts'
 import { CountedBuffer } from './byte-budget.ts'
-import { createJsonStream, type JsonStream } from './json-stream.ts'
+import { JsonStream } from './json-stream.ts'
 import { MessageConnection, type MessageConnectionParts } from './message-connection.ts'
 
 /** One connection. */
@@ -21,7 +21,7 @@ export class IpcConnection extends MessageConnection {
   constructor(socket: Socket, parts: MessageConnectionParts) {
     super(parts)
     this.#socket = socket
-    this.#stream = createJsonStream(this.policy.maxBodyBytes)
+    this.#stream = new JsonStream(this.policy.maxBodyBytes)
     this.#partial = new CountedBuffer(this.policy.budget)
     socket
       .on('data', this.#onData)

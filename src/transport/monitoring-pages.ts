@@ -25,16 +25,6 @@ export interface MonitoringPage {
   readonly body: string
 }
 
-/** The pages of one server. */
-export interface MonitoringPages {
-  /** The page of a path; `undefined` when there is none. */
-  page(path: string): Promise<MonitoringPage | undefined>
-  /** Counts the calls of a further dispatcher with those of the node, until that one ends. */
-  watch(dispatcher: TextDispatcher): void
-  /** Stops counting. */
-  close(): void
-}
-
 const statusPage = (status: number, body: object): MonitoringPage => ({
   status,
   type: 'application/json; charset=utf-8',
@@ -46,15 +36,41 @@ function placeOf({ role, term, lag }: ClusterHealth): object {
   return { role, term, lag: Math.round(lag * 1000) / 1000 }
 }
 
-/** Starts counting the calls of a node, and makes its pages. prom-client is loaded with the first `/metrics` request. */
-export function createMonitoringPages(monitored: Monitored): MonitoringPages {
-  const { dispatcher, health } = monitored
-  const meter = dispatcher.meter?.() ?? new CallMeter(dispatcher.methods ?? [])
-  const stop = dispatcher.meter === undefined ? dispatcher.listen?.(meter.count) : undefined
-  let metrics: Promise<Metrics> | undefined
+/** The pages of one server. Calls of the node are counted from its making on. */
+export class MonitoringPages {
+  readonly #monitored: Monitored
+  readonly #meter: CallMeter
+  readonly #stopCounting: (() => void) | undefined
+  /** prom-client is loaded with the first `/metrics` request. */
+  #metrics: Promise<Metrics> | undefined
 
-  async function readiness(): Promise<MonitoringPage> {
-    if (monitored.isClosing()) return statusPage(503, { status: 'closing' })
+  constructor(monitored: Monitored) {
+    const { dispatcher } = monitored
+    this.#monitored = monitored
+    this.#meter = dispatcher.meter?.() ?? new CallMeter(dispatcher.methods ?? [])
+    if (dispatcher.meter === undefined) this.#stopCounting = dispatcher.listen?.(this.#meter.count)
+  }
+
+  /** The page of a path; `undefined` when there is none. */
+  async page(path: string): Promise<MonitoringPage | undefined> {
+    if (path === '/healthz') return statusPage(200, { status: 'ok' })
+    if (path === '/readyz') return this.#readiness()
+    return path === '/metrics' ? this.#figures() : undefined
+  }
+
+  /** Counts the calls of a further dispatcher with those of the node, until that one ends. */
+  watch(further: TextDispatcher): void {
+    further.listen?.(this.#meter.count)
+  }
+
+  /** Stops counting. */
+  close(): void {
+    this.#stopCounting?.()
+  }
+
+  async #readiness(): Promise<MonitoringPage> {
+    const { dispatcher, health, isClosing } = this.#monitored
+    if (isClosing()) return statusPage(503, { status: 'closing' })
     const seen = await health?.()
     if (health !== undefined && seen === undefined) return statusPage(503, { status: 'closed' })
     const head = seen && {
@@ -69,28 +85,13 @@ export function createMonitoringPages(monitored: Monitored): MonitoringPages {
     return statusPage(200, { status: 'ok', ...head })
   }
 
-  async function figures(): Promise<MonitoringPage> {
-    metrics ??= import('./metrics.ts').then(({ createMetrics }) =>
-      createMetrics({
-        meter,
-        load: dispatcher.load,
-        health,
-        sockets: monitored.sockets,
-        overLimits: monitored.overLimits,
-      }),
+  async #figures(): Promise<MonitoringPage> {
+    const { dispatcher, health, sockets, overLimits } = this.#monitored
+    this.#metrics ??= import('./metrics.ts').then(({ createMetrics }) =>
+      createMetrics({ meter: this.#meter, load: dispatcher.load, health, sockets, overLimits }),
     )
-    const { contentType, text } = await metrics
+    const { contentType, text } = await this.#metrics
     return { status: 200, type: contentType, body: await text() }
-  }
-
-  return {
-    async page(path) {
-      if (path === '/healthz') return statusPage(200, { status: 'ok' })
-      if (path === '/readyz') return readiness()
-      return path === '/metrics' ? figures() : undefined
-    },
-    watch: (further) => void further.listen?.(meter.count),
-    close: () => stop?.(),
   }
 }
 

@@ -17,7 +17,7 @@ import type { IpcServer } from './ipc.ts'
 import type { ApiKeyClient } from './keys/api-key-client.ts'
 import type { Authentication } from './keys/authentication.ts'
 import { callableHost } from './listen.ts'
-import { createMonitoringPages, type Monitored, type MonitoringPages } from './monitoring-pages.ts'
+import { type Monitored, MonitoringPages } from './monitoring-pages.ts'
 import { type MonitoringServer, serveMonitoring } from './monitoring-server.ts'
 import { Policy } from './policy.ts'
 import { BROKEN, HEADERS_TOO_LARGE, MALFORMED, RPC_VERBS, refuse, refuseSocket, TOO_SLOW } from './refusal.ts'
@@ -133,7 +133,7 @@ class NodeServer {
         policy,
         sockets: this.#sockets,
         logger,
-        onOpen: this.#monitoring.watch,
+        onOpen: (further) => this.#monitoring.watch(further),
       })
     this.#http = this.#createHttpServer()
   }
@@ -180,7 +180,7 @@ class NodeServer {
   }
 
   #createMonitoring(): MonitoringPages {
-    return createMonitoringPages({
+    return new MonitoringPages({
       dispatcher: this.#node.dispatcher,
       health: this.#node.health,
       isClosing: () => this.#policy.isClosing,

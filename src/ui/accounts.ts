@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals'
 import { call, RpcError } from './client.ts'
 import { decodeAll } from './decode.ts'
-import { failureText, type Hex, messageOf } from './format.ts'
+import { failureText, type Hex, messageOf, quantity } from './format.ts'
 import type { Receipt } from './model.ts'
 import { type Loaded, useQuery } from './query.ts'
 import { hasAccounts, may } from './store.ts'
@@ -30,11 +30,6 @@ export function weiOf(text: string): bigint {
   const match = /^(\d+)(?:\.(\d{0,18}))?$/.exec(plain)
   if (match === null) throw new Error('Expected an amount of coins, such as 1.5')
   return BigInt(`${match[1]}${(match[2] ?? '').padEnd(COIN_DIGITS, '0')}`)
-}
-
-/** A quantity of the wire. */
-export function quantity(value: bigint | number): Hex {
-  return `0x${value.toString(16)}`
 }
 
 /** The first of these methods that the caller may use. */

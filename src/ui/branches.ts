@@ -1,6 +1,6 @@
 /** The blocks that the node knows between two heights, with their branches. */
-import { call, callAll, RpcError } from './client.ts'
-import { type Hex, toBigInt, toNumber } from './format.ts'
+import { call, callAll, present } from './client.ts'
+import { type Hex, quantity, toBigInt, toNumber } from './format.ts'
 import { assignLanes, type TreeBlock } from './lanes.ts'
 import type { Block } from './model.ts'
 
@@ -10,18 +10,11 @@ interface Known {
   readonly inMainChain: boolean
 }
 
-const hex = (height: number): Hex => `0x${height.toString(16)}`
-
-/** The results that are there. */
-function present<Value>(outcomes: readonly (Value | null | RpcError)[]): Value[] {
-  return outcomes.flatMap((outcome) => (outcome === null || outcome instanceof RpcError ? [] : [outcome]))
-}
-
 /** Loads the blocks of these heights, newest first. */
 export async function loadBranches(from: number, to: number, signal: AbortSignal): Promise<TreeBlock[]> {
   const heights = Array.from({ length: to - from + 1 }, (_, i) => to - i)
   const lists = await callAll<readonly Known[]>(
-    heights.map((height) => ['eth_getBlocksByNumber', [hex(height)]] as const),
+    heights.map((height) => ['eth_getBlocksByNumber', [quantity(height)]] as const),
     signal,
   )
   const known = present(lists).flat()

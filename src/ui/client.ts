@@ -95,6 +95,11 @@ export async function callAll<Result>(
   return outcomes
 }
 
+/** The results that are there, in order. */
+export function present<Result>(outcomes: readonly (Result | null | RpcError)[]): Result[] {
+  return outcomes.flatMap((outcome) => (outcome === null || outcome instanceof RpcError ? [] : [outcome]))
+}
+
 /** What a feed calls. */
 export interface FeedListener {
   /** The socket is open; subscriptions of an earlier one are gone. */

@@ -3,11 +3,27 @@
 /** A `0x` string. */
 export type Hex = `0x${string}`
 
+/** Is this a `0x` string? */
+export function isHex(value: unknown): value is Hex {
+  return typeof value === 'string' && value.startsWith('0x')
+}
+
+/** The members of an object that is keyed by hex. */
+export function entriesOf<Value>(members: Readonly<Record<Hex, Value>>): [Hex, Value][] {
+  // `Object.entries` takes the keys of a record for any text.
+  return Object.entries(members) as [Hex, Value][]
+}
+
 const WEI_DIGITS = 18
 
 /** Digits in groups of three, separated by a narrow space. */
 export function grouped(value: bigint | number | string): string {
   return String(value).replace(/\B(?=(\d{3})+(?!\d))/g, '\u202f')
+}
+
+/** A quantity of the wire. */
+export function quantity(value: bigint | number): Hex {
+  return `0x${value.toString(16)}`
 }
 
 /** A quantity of the wire as a number; 0 for what is absent. */
@@ -37,6 +53,11 @@ export function coinUnit(text: string): string {
 /** The first and last digits of a hash or address. */
 export function shortened(hash: string, digits = 6): string {
   return hash.length <= 2 * digits + 5 ? hash : `${hash.slice(0, 2 + digits)}\u2026${hash.slice(-digits)}`
+}
+
+/** A word in hex without leading zeros. */
+export function shortWord(word: string): Hex {
+  return `0x${word.replace(/^0x/, '').replace(/^0+(?=.)/, '')}`
 }
 
 /** Unix seconds as date and time of this machine's zone. */

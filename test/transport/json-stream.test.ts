@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createJsonStream } from '../../src/transport/json-stream.ts'
+import { JsonStream } from '../../src/transport/json-stream.ts'
 
 /** Pushes text in pieces of so many bytes; what came out, and the failure that ended it. */
 function cut(text: string, size: number, limit = 1000) {
-  const stream = createJsonStream(limit)
+  const stream = new JsonStream(limit)
   const bytes = Buffer.from(text)
   const values: string[] = []
   for (let i = 0; i < bytes.length; i += size) {

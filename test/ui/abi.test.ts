@@ -57,6 +57,18 @@ describe('encodeCall', () => {
     expect(encodeCall(entry, texts)).toBe(coder.encodeFunctionData(entry.name ?? '', values))
   })
 
+  it('encodes a function as an address and a selector, to the left of its word', () => {
+    const entry: AbiEntry = {
+      type: 'function',
+      inputs: [{ name: 'f', type: 'function[]' }],
+      selector: '0x12345678',
+    }
+    const word = (value: number) => value.toString(16).padStart(64, '0')
+    expect(encodeCall(entry, [`["0x${'ab'.repeat(24)}"]`])).toBe(
+      `0x12345678${word(32)}${word(1)}${'ab'.repeat(24)}${'00'.repeat(8)}`,
+    )
+  })
+
   it('agrees with ethers on any list of static and dynamic values', () => {
     const types = ['uint256', 'int64', 'string', 'bytes', 'bool', 'uint16[]', 'string[2]'] as const
     const values: Record<(typeof types)[number], fc.Arbitrary<unknown>> = {
@@ -91,6 +103,7 @@ describe('encodeCall', () => {
     ['f(uint256 x)', '1.5', 'x: expected a whole number of this type (uint256)'],
     ['f(int8 x)', '128', 'x: expected a whole number of this type (int8)'],
     ['f(bool)', 'yes', '#1: expected true or false (bool)'],
+    ['f(bool)', 'constructor', '#1: expected true or false (bool)'],
     ['f(bytes4 id)', '0x123456', 'id: expected 0x and all its hex digits (bytes4)'],
     ['f(bytes data)', '0x123', 'data: expected 0x and two hex digits a byte (bytes)'],
     ['f(uint256[] xs)', '1, 2', 'xs: expected JSON, such as [1, 2]'],

@@ -11,13 +11,6 @@ import { keyHashIn } from './api-key.ts'
 import { parseKeys, readKeys, readKeyText } from './key-file.ts'
 import type { KeyRecord } from './key-record.ts'
 
-/** All keys of a file. */
-export interface KeyRing {
-  /** The key that is the last segment of a path; `undefined` when it is malformed, unknown, revoked or expired. */
-  find(path: string): ActiveKey | undefined
-  close(): void
-}
-
 /** Editors write in several steps; the file is read after this pause, milliseconds. */
 const SETTLE_MS = 50
 /** Not every file system reports changes; the file is checked this often, milliseconds. */
@@ -151,57 +144,67 @@ function watchFile(path: string, changed: () => void): () => void {
   }
 }
 
-/** Opens a key file and follows its changes. Throws `invalid-options` when it is missing or malformed at the start. */
-export function openKeyRing(path: string, logger: Logger): KeyRing {
-  let active = new Map<string, ActiveKey>()
-  let text: string | undefined
+/** All keys of a file. */
+export class KeyRing {
+  readonly #path: string
+  readonly #logger: Logger
+  readonly #stopWatching: () => void
+  #active = new Map<string, ActiveKey>()
+  #text: string | undefined
 
-  function apply(keys: readonly KeyRecord[]): void {
-    const before = active
-    active = new Map()
+  /** Opens a key file and follows its changes. Throws `invalid-options` when it is missing or malformed at the start. */
+  constructor(path: string, logger: Logger) {
+    this.#path = path
+    this.#logger = logger
+    this.#text = readKeyText(path)
+    this.#apply(this.#text)
+    this.#stopWatching = watchFile(path, () => this.#reload())
+  }
+
+  /** The key that is the last segment of a path; `undefined` when it is malformed, unknown, revoked or expired. */
+  find(requestPath: string): ActiveKey | undefined {
+    const { hash, wellFormed } = keyHashIn(requestPath)
+    const key = this.#active.get(hash.toString('hex'))
+    const equal = timingSafeEqual(hash, key?.hash ?? NO_HASH)
+    return key !== undefined && equal && wellFormed && key.isGood() ? key : undefined
+  }
+
+  close(): void {
+    this.#stopWatching()
+    for (const key of this.#active.values()) key.release()
+  }
+
+  /** Reads the file again; a malformed file is logged, and the keys stay as they are. */
+  #reload(): void {
+    let next: string | undefined
+    try {
+      next = readKeyText(this.#path)
+      if (next === this.#text) return
+      this.#apply(next)
+      this.#logger.info('the key file has changed', { keys: this.#active.size })
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error)
+      this.#logger.error(`${message} The keys from before stay as they were.`)
+    }
+    this.#text = next
+  }
+
+  /** Puts the keys of a text in the place of those before; ends keys that it does not have. */
+  #apply(text: string | undefined): void {
+    const keys = text === undefined ? readKeys(this.#path) : parseKeys(text, this.#path)
+    const before = this.#active
+    this.#active = new Map()
     for (const [hash, record, until] of validHashes(keys)) {
       const known = before.get(hash)
       // Sockets and limits identify a key by its name: under another name it is another key.
       if (known !== undefined && known.name === record.name && known.isGood()) {
         known.update(record, until)
         before.delete(hash)
-        active.set(hash, known)
+        this.#active.set(hash, known)
       } else {
-        active.set(hash, new ActiveKey(hash, record, until))
+        this.#active.set(hash, new ActiveKey(hash, record, until))
       }
     }
     for (const key of before.values()) key.end()
-  }
-
-  /** Reads the file again; a malformed file is logged, and the keys stay as they are. */
-  function reload(): void {
-    let next: string | undefined
-    try {
-      next = readKeyText(path)
-      if (next === text) return
-      apply(next === undefined ? readKeys(path) : parseKeys(next, path))
-      logger.info('the key file has changed', { keys: active.size })
-    } catch (error) {
-      const message = error instanceof Error ? error.message : String(error)
-      logger.error(`${message} The keys from before stay as they were.`)
-    }
-    text = next
-  }
-
-  text = readKeyText(path)
-  apply(text === undefined ? readKeys(path) : parseKeys(text, path))
-  const stop = watchFile(path, reload)
-
-  return {
-    find(requestPath) {
-      const { hash, wellFormed } = keyHashIn(requestPath)
-      const key = active.get(hash.toString('hex'))
-      const equal = timingSafeEqual(hash, key?.hash ?? NO_HASH)
-      return key !== undefined && equal && wellFormed && key.isGood() ? key : undefined
-    },
-    close() {
-      stop()
-      for (const key of active.values()) key.release()
-    },
   }
 }

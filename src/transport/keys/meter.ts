@@ -6,13 +6,6 @@ import type { Limit, LimitCounter, Spent } from './limit-counter.ts'
 import type { SharedCounts } from './shared-counts.ts'
 import { tokenBucket } from './token-bucket.ts'
 
-/** Charges messages to the limits of keys. */
-export interface Meter {
-  /** Charges so many calls to the limits of a key; the reason when they are exceeded. Never rejects. */
-  charge(record: KeyRecord, calls: number): Promise<Spent | undefined>
-  close(): Promise<void>
-}
-
 const DAY_MS = 86_400_000
 
 /** Throws for a text that a checked record cannot hold. */
@@ -71,6 +64,79 @@ function secondsOf(milliseconds: number): number {
   return Math.max(1, Math.ceil(milliseconds / 1000))
 }
 
+/** Counts in this process; a restart resets the counts. */
+function localCounter(limit: Limit, now: () => number): LimitCounter {
+  return limit.name === 'rate' ? tokenBucket(limit, now) : withoutRefused(new RateLimiterMemory(limit))
+}
+
+function sharedCounter(limit: Limit, shared: SharedCounts): LimitCounter {
+  const counter = shared.counter(limit)
+  return limit.name === 'rate' ? counter : withoutRefused(counter)
+}
+
+/** Charges messages to the limits of keys. */
+export class Meter {
+  readonly #shared: SharedCounts | undefined
+  readonly #now: () => number
+  /** By limit and key name; changed terms of one limit start a new count of that limit only. */
+  readonly #known = new Map<string, { readonly terms: string; readonly counter: LimitCounter }>()
+
+  /** @param now milliseconds since 1970 */
+  constructor(shared: SharedCounts | undefined, now: () => number) {
+    this.#shared = shared
+    this.#now = now
+  }
+
+  /** Charges so many calls to the limits of a key; the reason when they are exceeded. Never rejects. */
+  async charge(record: KeyRecord, calls: number): Promise<Spent | undefined> {
+    return (await this.#chargeRate(record, calls)) ?? (await this.#chargeQuota(record, calls))
+  }
+
+  async close(): Promise<void> {
+    await this.#shared?.close()
+  }
+
+  async #chargeRate({ name, rate, burst }: KeyRecord, calls: number): Promise<Spent | undefined> {
+    if (rate === undefined) return undefined
+    const limit = rateLimit(rate, burst)
+    if (calls > limit.points) {
+      const message = `Rate limit of ${rate} exceeded: it never allows ${calls} calls at once`
+      return { message, retryAfterSeconds: Math.ceil(limit.duration) }
+    }
+    try {
+      await this.#counterOf(`rate:${name}`, `${rate} ${burst}`, limit).consume(name, calls)
+      return undefined
+    } catch (error) {
+      const wait = error instanceof RateLimiterRes ? error.msBeforeNext : 0
+      return { message: `Rate limit of ${rate} exceeded`, retryAfterSeconds: secondsOf(wait) }
+    }
+  }
+
+  async #chargeQuota({ name, quota }: KeyRecord, calls: number): Promise<Spent | undefined> {
+    if (quota === undefined) return undefined
+    const now = this.#now()
+    const untilMidnight = secondsOf(DAY_MS - (now % DAY_MS))
+    const day = new Date(now).toISOString().slice(0, 10)
+    try {
+      const counter = this.#counterOf(`quota:${name}`, quota, quotaLimit(quota))
+      await counter.consume(`${name}:${day}`, calls, { customDuration: untilMidnight })
+      return undefined
+    } catch {
+      return { message: `Quota of ${quota} exceeded`, retryAfterSeconds: untilMidnight }
+    }
+  }
+
+  #counterOf(key: string, terms: string, limit: Limit): LimitCounter {
+    const found = this.#known.get(key)
+    if (found?.terms === terms) return found.counter
+    const shared = this.#shared
+    const local = localCounter(limit, this.#now)
+    const counter = shared === undefined ? local : withFallback(sharedCounter(limit, shared), local, shared)
+    this.#known.set(key, { terms, counter })
+    return counter
+  }
+}
+
 /** Makes the meter. With a Redis URL, throws `invalid-options` when no server answers there. */
 export async function createMeter(parts: {
   readonly redis: string | undefined
@@ -79,68 +145,8 @@ export async function createMeter(parts: {
   readonly now: () => number
 }): Promise<Meter> {
   const { redis, logger, now } = parts
+  if (redis === undefined) return new Meter(undefined, now)
   // The Redis client is loaded only where it is used.
-  const shared =
-    redis === undefined
-      ? undefined
-      : await import('./shared-counts.ts').then(({ openSharedCounts }) => openSharedCounts(redis, logger))
-  /** By limit and key name; changed terms of one limit start a new count of that limit only. */
-  const known = new Map<string, { readonly terms: string; readonly counter: LimitCounter }>()
-
-  /** Counts in this process; a restart resets the counts. */
-  function localCounter(limit: Limit): LimitCounter {
-    return limit.name === 'rate' ? tokenBucket(limit, now) : withoutRefused(new RateLimiterMemory(limit))
-  }
-
-  function sharedCounter(limit: Limit, { counter }: SharedCounts): LimitCounter {
-    return limit.name === 'rate' ? counter(limit) : withoutRefused(counter(limit))
-  }
-
-  function counterOf(key: string, terms: string, limitOf: () => Limit): LimitCounter {
-    const found = known.get(key)
-    if (found?.terms === terms) return found.counter
-    const limit = limitOf()
-    const local = localCounter(limit)
-    const counter = shared === undefined ? local : withFallback(sharedCounter(limit, shared), local, shared)
-    known.set(key, { terms, counter })
-    return counter
-  }
-
-  function rateOf({ name, rate, burst }: KeyRecord): LimitCounter | undefined {
-    if (rate === undefined) return undefined
-    return counterOf(`rate:${name}`, `${rate} ${burst}`, () => rateLimit(rate, burst))
-  }
-
-  function quotaOf({ name, quota }: KeyRecord): LimitCounter | undefined {
-    if (quota === undefined) return undefined
-    return counterOf(`quota:${name}`, quota, () => quotaLimit(quota))
-  }
-
-  return {
-    async charge(record, calls) {
-      const { name, rate = '', quota = '', burst } = record
-      const bucket = rate === '' ? undefined : rateLimit(rate, burst)
-      if (bucket !== undefined && calls > bucket.points) {
-        const message = `Rate limit of ${rate} exceeded: it never allows ${calls} calls at once`
-        return { message, retryAfterSeconds: Math.ceil(bucket.duration) }
-      }
-      try {
-        await rateOf(record)?.consume(name, calls)
-      } catch (error) {
-        const wait = error instanceof RateLimiterRes ? error.msBeforeNext : 0
-        return { message: `Rate limit of ${rate} exceeded`, retryAfterSeconds: secondsOf(wait) }
-      }
-      const untilMidnight = DAY_MS - (now() % DAY_MS)
-      try {
-        const day = new Date(now()).toISOString().slice(0, 10)
-        await quotaOf(record)?.consume(`${name}:${day}`, calls, { customDuration: secondsOf(untilMidnight) })
-      } catch {
-        return { message: `Quota of ${quota} exceeded`, retryAfterSeconds: secondsOf(untilMidnight) }
-      }
-      return undefined
-    },
-    async close() {
-      await shared?.close()
-    },
-  }
+  const { SharedCounts } = await import('./shared-counts.ts')
+  return new Meter(await SharedCounts.open(redis, logger), now)
 }

@@ -6,28 +6,13 @@ import type { Logger } from '../../logger.ts'
 import type { Limit } from './limit-counter.ts'
 import { BUCKET_SCRIPT } from './token-bucket.ts'
 
-/** A Redis as the meter uses it. */
-export interface SharedCounts {
-  /** One limit, counted there. Rejects with an `Error` when that fails. */
-  counter(limit: Limit): RLWrapperTimeouts
-  /** Has it failed and not answered since? Nothing is counted there then. */
-  isDown(): boolean
-  /** Reports a failed count: from then on it is pinged in the background until it answers. */
-  reportFailure(): void
-  close(): Promise<void>
-}
-
 /** Limit of one count, and pause between pings of a Redis that failed; milliseconds. */
 const COUNT_MS = 1000
 const PING_MS = 500
 const CONNECT_MS = 3000
 const LONGEST_PAUSE_MS = 3000
 
-/** Connects to a Redis URL. Throws `invalid-options` when no server answers; the message omits user and password. */
-export async function openSharedCounts(url: string, logger: Logger): Promise<SharedCounts> {
-  let connected = false
-  let pinging: NodeJS.Timeout | undefined
-  let isPingPending = false
+function createRedisClient(url: string, isConnected: () => boolean) {
   const client = createClient({
     url,
     // Calls must not wait for a connection that may never be restored.
@@ -35,60 +20,94 @@ export async function openSharedCounts(url: string, logger: Logger): Promise<Sha
     socket: {
       connectTimeout: CONNECT_MS,
       reconnectStrategy: (retries, cause) =>
-        connected ? Math.min(50 * 2 ** Math.min(retries, 10), LONGEST_PAUSE_MS) : cause,
+        isConnected() ? Math.min(50 * 2 ** Math.min(retries, 10), LONGEST_PAUSE_MS) : cause,
     },
   })
   // Without a listener a broken connection would end the process; `reportFailure` logs it.
   client.on('error', () => {})
-  try {
-    await client.connect()
-    connected = true
-  } catch (error) {
-    // The client wraps the cause in an error of its own.
-    const cause = (error as { originalError?: unknown }).originalError ?? error
-    const { code, message } = cause as NodeJS.ErrnoException
-    const { host } = new URL(url)
-    throw new NodeError('invalid-options', `Cannot count limits in the Redis at ${host}: ${code ?? message}.`)
+  return client
+}
+
+/** What is wrong with a Redis: the client wraps the cause in an error of its own. */
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error && 'originalError' in error ? error.originalError : error
+  if (!(cause instanceof Error)) return String(cause)
+  return 'code' in cause ? String(cause.code) : cause.message
+}
+
+/** A Redis as the meter uses it. */
+export class SharedCounts {
+  readonly #client: ReturnType<typeof createRedisClient>
+  readonly #logger: Logger
+  #isConnected = false
+  #pinging: NodeJS.Timeout | undefined
+  #isPingPending = false
+
+  private constructor(url: string, logger: Logger) {
+    this.#client = createRedisClient(url, () => this.#isConnected)
+    this.#logger = logger
   }
 
-  async function ping(): Promise<void> {
-    // A Redis that hangs gets one ping.
-    if (isPingPending) return
-    isPingPending = true
+  /** Connects to a Redis URL. Throws `invalid-options` when no server answers; the message omits user and password. */
+  static async open(url: string, logger: Logger): Promise<SharedCounts> {
+    const counts = new SharedCounts(url, logger)
     try {
-      await client.ping()
-      clearInterval(pinging)
-      pinging = undefined
-      logger.info('limits of keys are counted in Redis again')
-    } catch {
-      // The interval tries again.
-    } finally {
-      isPingPending = false
+      await counts.#client.connect()
+      counts.#isConnected = true
+      return counts
+    } catch (error) {
+      const { host } = new URL(url)
+      throw new NodeError(
+        'invalid-options',
+        `Cannot count limits in the Redis at ${host}: ${reasonOf(error)}.`,
+      )
     }
   }
 
-  return {
-    counter({ name, points, duration }) {
-      const limiter = new RateLimiterRedis({
-        storeClient: client,
-        useRedisPackage: true,
-        rejectIfRedisNotReady: true,
-        keyPrefix: `tandem:${name}`,
-        points,
-        duration,
-        ...(name === 'rate' && { customIncrTtlLuaScript: BUCKET_SCRIPT }),
-      })
-      return new RLWrapperTimeouts({ limiter, timeoutMs: COUNT_MS })
-    },
-    isDown: () => pinging !== undefined,
-    reportFailure() {
-      if (pinging !== undefined) return
-      pinging = setInterval(ping, PING_MS).unref()
-      logger.warn('Redis does not answer; this node counts the limits of keys alone until it does')
-    },
-    async close() {
-      clearInterval(pinging)
-      client.destroy()
-    },
+  /** One limit, counted there. Rejects with an `Error` when that fails. */
+  counter({ name, points, duration }: Limit): RLWrapperTimeouts {
+    const limiter = new RateLimiterRedis({
+      storeClient: this.#client,
+      useRedisPackage: true,
+      rejectIfRedisNotReady: true,
+      keyPrefix: `tandem:${name}`,
+      points,
+      duration,
+      ...(name === 'rate' && { customIncrTtlLuaScript: BUCKET_SCRIPT }),
+    })
+    return new RLWrapperTimeouts({ limiter, timeoutMs: COUNT_MS })
+  }
+
+  /** Has it failed and not answered since? Nothing is counted there then. */
+  isDown(): boolean {
+    return this.#pinging !== undefined
+  }
+
+  /** Reports a failed count: from then on it is pinged in the background until it answers. */
+  reportFailure(): void {
+    if (this.#pinging !== undefined) return
+    this.#pinging = setInterval(() => void this.#ping(), PING_MS).unref()
+    this.#logger.warn('Redis does not answer; this node counts the limits of keys alone until it does')
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#pinging)
+    this.#client.destroy()
+  }
+
+  async #ping(): Promise<void> {
+    // A Redis that hangs gets one ping.
+    if (this.#isPingPending) return
+    this.#isPingPending = true
+    try {
+      await this.#client.ping()
+      clearInterval(this.#pinging)
+      this.#pinging = undefined
+      this.#logger.info('limits of keys are counted in Redis again')
+    } catch {
+      // The interval tries again.
+    } finally {
+      this.#isPingPending = false
+    }
   }
 }

@@ -6,25 +6,15 @@ import { useAction } from '../query.ts'
 import { may } from '../store.ts'
 import { ErrorText } from './action.tsx'
 
-/** Registers dropped files, wherever on the page they are dropped; for one address where it is given. Absent where the caller may not. */
-export function AbiDrop({ address }: { readonly address?: Hex }) {
-  const [done, setDone] = useState('')
+/** Gives the files that are dropped anywhere on the page to `take`; returns whether some are held over it. */
+function useDrop(isOpen: boolean, take: (files: FileList | null | undefined) => void): boolean {
   const [isOver, setIsOver] = useState(false)
-  const files = useRef<readonly File[]>([])
-  const action = useAction(async () => {
-    setDone('')
-    const names: string[] = []
-    for (const file of files.current) names.push(await registerFile(file, address))
-    setDone(`Registered ${names.join(', ')}`)
-  })
-  const take = useRef((_: FileList | null | undefined) => {})
-  take.current = (list) => {
-    files.current = [...(list ?? [])]
-    if (files.current.length > 0) action.run()
-  }
-  const isOpen = may('evm_setAbi')
+  const current = useRef(take)
+  current.current = take
   useEffect(() => {
     if (!isOpen) return
+    const controller = new AbortController()
+    const listen = { signal: controller.signal }
     const over = (event: DragEvent) => {
       event.preventDefault()
       setIsOver(true)
@@ -35,17 +25,32 @@ export function AbiDrop({ address }: { readonly address?: Hex }) {
     const drop = (event: DragEvent) => {
       event.preventDefault()
       setIsOver(false)
-      take.current(event.dataTransfer?.files)
+      current.current(event.dataTransfer?.files)
     }
-    addEventListener('dragover', over)
-    addEventListener('dragleave', leave)
-    addEventListener('drop', drop)
-    return () => {
-      removeEventListener('dragover', over)
-      removeEventListener('dragleave', leave)
-      removeEventListener('drop', drop)
-    }
+    addEventListener('dragover', over, listen)
+    addEventListener('dragleave', leave, listen)
+    addEventListener('drop', drop, listen)
+    return () => controller.abort()
   }, [isOpen])
+  return isOver
+}
+
+/** Registers dropped files, wherever on the page they are dropped; for one address where it is given. Absent where the caller may not. */
+export function AbiDrop({ address }: { readonly address?: Hex }) {
+  const [done, setDone] = useState('')
+  const files = useRef<readonly File[]>([])
+  const action = useAction(async () => {
+    setDone('')
+    const names: string[] = []
+    for (const file of files.current) names.push(await registerFile(file, address))
+    setDone(`Registered ${names.join(', ')}`)
+  })
+  function take(list: FileList | null | undefined): void {
+    files.current = [...(list ?? [])]
+    if (files.current.length > 0) action.run()
+  }
+  const isOpen = may('evm_setAbi')
+  const isOver = useDrop(isOpen, take)
   if (!isOpen) return null
   return (
     <div class="drop" data-over={isOver}>
@@ -57,7 +62,7 @@ export function AbiDrop({ address }: { readonly address?: Hex }) {
           multiple={address === undefined}
           onChange={(event) => {
             const input = event.currentTarget
-            take.current(input.files)
+            take(input.files)
             input.value = ''
           }}
         />

@@ -2,17 +2,24 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { AbiEntry } from '../abi.ts'
 import { call } from '../client.ts'
-import { byteLength, counted, type Hex } from '../format.ts'
+import { byteLength, counted, type Hex, shortWord } from '../format.ts'
 import type { Block } from '../model.ts'
 import { useQuery } from '../query.ts'
 import { knownSignature, selectorsOf } from '../selectors.ts'
 import { may } from '../store.ts'
 import { Section, Show, Table } from './layout.tsx'
 import { Pager } from './pager.tsx'
-import { Bytes } from './values.tsx'
+import { Bytes, Mono } from './values.tsx'
 
 /** Selectors in the table; code without a dispatcher can hold any constants. */
 const MOST_SELECTORS = 200
+
+/** The signature of a selector by the contract's own ABI, or the one that is widespread. */
+function FunctionName({ selector, own }: { readonly selector: Hex; readonly own: string | undefined }) {
+  if (own !== undefined) return <span class="wrap">{own}</span>
+  const usual = knownSignature(selector)
+  return <span class="dim wrap">{usual === undefined ? 'unknown' : `${usual}, usually`}</span>
+}
 
 /** The section of the code. */
 export function AddressCode({ code, abi }: { readonly code: Hex; readonly abi: readonly AbiEntry[] }) {
@@ -25,23 +32,13 @@ export function AddressCode({ code, abi }: { readonly code: Hex; readonly abi: r
         <Table
           label="Selectors"
           columns={['Selector', 'Function']}
-          rows={selectors.map((selector) => {
-            const own = named.get(selector)
-            const signature = own ?? knownSignature(selector)
-            return {
-              key: selector,
-              cells: [
-                <code key="selector">{selector}</code>,
-                <span key="name" class={own === undefined ? 'dim wrap' : 'wrap'}>
-                  {signature === undefined
-                    ? 'unknown'
-                    : own === undefined
-                      ? `${signature}, usually`
-                      : signature}
-                </span>,
-              ],
-            }
-          })}
+          rows={selectors.map((selector) => ({
+            key: selector,
+            cells: [
+              <code key="selector">{selector}</code>,
+              <FunctionName key="name" selector={selector} own={named.get(selector)} />,
+            ],
+          }))}
         />
       )}
       <details>
@@ -67,11 +64,6 @@ async function loadRange(address: Hex, start: Hex, signal: AbortSignal): Promise
   )
 }
 
-/** A word without its leading zeros. */
-function short(word: Hex): string {
-  return `0x${word.slice(2).replace(/^0+(?=.)/, '')}`
-}
-
 /** The section of the storage after the head, in the order of the hashes of the slots; absent where the caller may not read it. */
 export function AddressStorage({ address }: { readonly address: Hex }) {
   const [starts, setStarts] = useState<readonly Hex[]>(['0x'])
@@ -87,35 +79,31 @@ export function AddressStorage({ address }: { readonly address: Hex }) {
   return (
     <Section title="Storage">
       <Show loaded={range}>
-        {(value) =>
-          value !== undefined && (
-            <>
-              <Table
-                label="Storage"
-                columns={['Slot', 'Value']}
-                rows={Object.values(value.storage).map(({ key, value }) => ({
-                  key,
-                  cells: [
-                    <span key="slot" class="mono wrap">
-                      {short(key)}
-                    </span>,
-                    <span key="value" class="mono wrap" title={BigInt(value).toString()}>
-                      {short(value)}
-                    </span>,
-                  ],
-                }))}
-              />
-              <Pager
-                label="slots"
-                names={['Back', 'More']}
-                newer={starts.length > 1 ? () => setStarts(starts.slice(0, -1)) : undefined}
-                older={
-                  value.nextKey === null ? undefined : () => setStarts([...starts, value.nextKey as Hex])
-                }
-              />
-            </>
-          )
-        }
+        {({ storage, nextKey }) => (
+          <>
+            <Table
+              label="Storage"
+              columns={['Slot', 'Value']}
+              rows={Object.values(storage).map(({ key, value }) => ({
+                key,
+                cells: [
+                  <Mono key="slot" wrap>
+                    {shortWord(key)}
+                  </Mono>,
+                  <span key="value" class="mono wrap" title={BigInt(value).toString()}>
+                    {shortWord(value)}
+                  </span>,
+                ],
+              }))}
+            />
+            <Pager
+              label="slots"
+              names={['Back', 'More']}
+              newer={starts.length > 1 ? () => setStarts(starts.slice(0, -1)) : undefined}
+              older={nextKey === null ? undefined : () => setStarts([...starts, nextKey])}
+            />
+          </>
+        )}
       </Show>
     </Section>
   )

@@ -1,15 +1,14 @@
 /** The events of a contract, newest first, searched backwards in ranges of blocks. */
 import { useEffect, useState } from 'preact/hooks'
-import { quantity } from '../accounts.ts'
 import { call, RpcError } from '../client.ts'
 import { type DecodedItem, decodeAll } from '../decode.ts'
-import { type Hex, toNumber } from '../format.ts'
+import { type Hex, isHex, quantity, toNumber } from '../format.ts'
 import type { Log } from '../model.ts'
 import { useQuery } from '../query.ts'
 import { head } from '../store.ts'
 import { Section, Show } from './layout.tsx'
 import { Pager } from './pager.tsx'
-import { AddressLink, BlockLink, Bytes, TransactionLink } from './values.tsx'
+import { AddressLink, BlockLink, Bytes, Mono, TransactionLink } from './values.tsx'
 
 const PAGE = 25
 /** Blocks of the first range; a range without enough events is followed by larger ones. */
@@ -80,12 +79,25 @@ async function search(address: Hex, { to, skip }: Place, signal: AbortSignal): P
   return { events, from, next }
 }
 
+function Arguments({ decoded }: { readonly decoded: DecodedItem }) {
+  return (
+    <dl class="arguments">
+      {decoded.arguments.map(({ name, type, value }, i) => (
+        <div key={i}>
+          <dt title={type}>{name || type}</dt>
+          <dd>{isHex(value) && type === 'address' ? <AddressLink address={value} /> : value}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
 function EventRow({ event: { log, decoded } }: { readonly event: Event }) {
   return (
     <li>
       <div class="event-head">
         {decoded === null ? (
-          <span class="mono wrap">{log.topics[0] ?? 'anonymous'}</span>
+          <Mono wrap>{log.topics[0] ?? 'anonymous'}</Mono>
         ) : (
           <strong>{decoded.name}</strong>
         )}
@@ -93,18 +105,8 @@ function EventRow({ event: { log, decoded } }: { readonly event: Event }) {
           in <TransactionLink hash={log.transactionHash} />, block <BlockLink block={log.blockNumber} />
         </span>
       </div>
-      {decoded === null ? (
-        log.data !== '0x' && <Bytes hex={log.data} label="Data" />
-      ) : (
-        <dl class="arguments">
-          {decoded.arguments.map(({ name, type, value }, i) => (
-            <div key={i}>
-              <dt title={type}>{name || type}</dt>
-              <dd>{type === 'address' ? <AddressLink address={value as Hex} /> : value}</dd>
-            </div>
-          ))}
-        </dl>
-      )}
+      {decoded !== null && <Arguments decoded={decoded} />}
+      {decoded === null && log.data !== '0x' && <Bytes hex={log.data} label="Data" />}
     </li>
   )
 }
@@ -123,25 +125,23 @@ export function AddressEvents({ address }: { readonly address: Hex }) {
   return (
     <Section title="Events">
       <Show loaded={page}>
-        {(value) =>
-          value !== undefined && (
-            <>
-              {value.events.length === 0 && (
-                <p class="dim empty">{value.from === 0 ? 'None' : `None from block ${value.from} on`}</p>
-              )}
-              <ul class="events">
-                {value.events.map((event) => (
-                  <EventRow key={`${event.log.transactionHash} ${event.log.logIndex}`} event={event} />
-                ))}
-              </ul>
-              <Pager
-                label="events"
-                newer={places.length > 0 ? () => setPlaces(places.slice(0, -1)) : undefined}
-                older={value.next && (() => setPlaces([...places, value.next as Place]))}
-              />
-            </>
-          )
-        }
+        {({ events, from, next }) => (
+          <>
+            {events.length === 0 && (
+              <p class="dim empty">{from === 0 ? 'None' : `None from block ${from} on`}</p>
+            )}
+            <ul class="events">
+              {events.map((event) => (
+                <EventRow key={`${event.log.transactionHash} ${event.log.logIndex}`} event={event} />
+              ))}
+            </ul>
+            <Pager
+              label="events"
+              newer={places.length > 0 ? () => setPlaces(places.slice(0, -1)) : undefined}
+              older={next && (() => setPlaces([...places, next]))}
+            />
+          </>
+        )}
       </Show>
     </Section>
   )

@@ -1,4 +1,5 @@
 /** The transactions in which an account takes part, newest first, through the index of the node. */
+import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { call } from '../client.ts'
 import { decodeAll } from '../decode.ts'
@@ -6,7 +7,7 @@ import { byteLength, type Hex, toNumber } from '../format.ts'
 import type { Receipt, Transaction } from '../model.ts'
 import { useQuery } from '../query.ts'
 import { may } from '../store.ts'
-import { Section, Show, Table } from './layout.tsx'
+import { type Column, Section, Show, Table } from './layout.tsx'
 import { Pager } from './pager.tsx'
 import { AddressLink, Age, Amount, BlockLink, TransactionLink } from './values.tsx'
 
@@ -64,6 +65,46 @@ async function load(address: Hex, { below, skip }: Place, signal: AbortSignal) {
   return { rows, next }
 }
 
+const COLUMNS: readonly Column[] = [
+  'Hash',
+  'Method',
+  { name: 'Block', wide: true },
+  { name: 'Age', wide: true },
+  'From / to',
+  { name: 'Value', end: true },
+]
+
+/** The account at the other end of a transaction, and which way it went. */
+function OtherAccount({ address, row }: { readonly address: Hex; readonly row: Row }) {
+  const { transaction, receipt } = row
+  const isOut = transaction.from === address
+  return (
+    <>
+      <span class={isOut ? 'badge' : 'badge good'}>{isOut ? 'out' : 'in'}</span>{' '}
+      <AddressLink
+        address={isOut ? (transaction.to ?? receipt?.contractAddress) : transaction.from}
+        digits={4}
+      />
+    </>
+  )
+}
+
+function cellsOf(address: Hex, row: Row): ComponentChildren[] {
+  const { transaction, receipt, method } = row
+  return [
+    <TransactionLink key="hash" hash={transaction.hash} digits={4} />,
+    <span key="method" class="method" title={method}>
+      {toNumber(receipt?.status ?? '0x1') === 0 && <span class="badge bad">failed</span>} {method}
+    </span>,
+    <BlockLink key="block" block={transaction.blockNumber ?? '0x0'} />,
+    receipt?.timestamp === undefined ? '' : <Age key="age" seconds={receipt.timestamp} />,
+    <span key="other">
+      <OtherAccount address={address} row={row} />
+    </span>,
+    <Amount key="value" wei={transaction.value} />,
+  ]
+}
+
 /** The section; absent where the caller may not search. */
 export function AddressHistory({ address }: { readonly address: Hex }) {
   const [places, setPlaces] = useState<readonly Place[]>([NEWEST])
@@ -79,54 +120,20 @@ export function AddressHistory({ address }: { readonly address: Hex }) {
   return (
     <Section title="Transactions">
       <Show loaded={page}>
-        {(value) =>
-          value !== undefined && (
-            <>
-              <Table
-                label="Transactions"
-                columns={[
-                  'Hash',
-                  'Method',
-                  { name: 'Block', wide: true },
-                  { name: 'Age', wide: true },
-                  'From / to',
-                  { name: 'Value', end: true },
-                ]}
-                rows={value.rows.map(({ transaction, receipt, method }) => ({
-                  key: transaction.hash,
-                  cells: [
-                    <TransactionLink key="hash" hash={transaction.hash} digits={4} />,
-                    <span key="method" class="method" title={method}>
-                      {toNumber(receipt?.status ?? '0x1') === 0 && <span class="badge bad">failed</span>}{' '}
-                      {method}
-                    </span>,
-                    <BlockLink key="block" block={transaction.blockNumber ?? '0x0'} />,
-                    receipt?.timestamp === undefined ? '' : <Age key="age" seconds={receipt.timestamp} />,
-                    <span key="other">
-                      {transaction.from === address ? (
-                        <>
-                          <span class="badge">out</span>{' '}
-                          <AddressLink address={transaction.to ?? receipt?.contractAddress} digits={4} />
-                        </>
-                      ) : (
-                        <>
-                          <span class="badge good">in</span>{' '}
-                          <AddressLink address={transaction.from} digits={4} />
-                        </>
-                      )}
-                    </span>,
-                    <Amount key="value" wei={transaction.value} />,
-                  ],
-                }))}
-              />
-              <Pager
-                label="transactions"
-                newer={places.length > 1 ? () => setPlaces(places.slice(0, -1)) : undefined}
-                older={value.next && (() => setPlaces([...places, value.next as Place]))}
-              />
-            </>
-          )
-        }
+        {({ rows, next }) => (
+          <>
+            <Table
+              label="Transactions"
+              columns={COLUMNS}
+              rows={rows.map((row) => ({ key: row.transaction.hash, cells: cellsOf(address, row) }))}
+            />
+            <Pager
+              label="transactions"
+              newer={places.length > 1 ? () => setPlaces(places.slice(0, -1)) : undefined}
+              older={next && (() => setPlaces([...places, next]))}
+            />
+          </>
+        )}
       </Show>
     </Section>
   )

@@ -1,5 +1,6 @@
 /** A call tree as an ARIA tree: calls with their arguments, values, gas and results, events and failures. */
 import { useState } from 'preact/hooks'
+import type { DecodedItem } from '../decode.ts'
 import { byteLength, counted, grouped, shortened, toBigInt } from '../format.ts'
 import { contractName } from '../names.ts'
 import { type CallTree, creates, type Frame, failurePath } from '../trace.ts'
@@ -13,6 +14,26 @@ export function frameTitle({ raw, decoded }: Frame): string {
   return byteLength(raw.input) >= 4 ? `${where}.${raw.input.slice(0, 10)}` : where
 }
 
+/** Arguments behind a name. */
+function Arguments({ decoded: { name, text } }: { readonly decoded: DecodedItem }) {
+  return <span class="dim">{text.slice(name.length)}</span>
+}
+
+function Creation({ frame: { raw, decoded } }: { readonly frame: Frame }) {
+  return (
+    <>
+      new <strong>{decoded?.name ?? 'contract'}</strong>
+      {decoded !== null && <Arguments decoded={decoded} />}
+      {raw.to !== undefined && (
+        <>
+          {' at '}
+          <AddressLink address={raw.to} />
+        </>
+      )}
+    </>
+  )
+}
+
 function Call({ frame }: { readonly frame: Frame }) {
   const { raw, decoded } = frame
   if (raw.type === 'SELFDESTRUCT') {
@@ -22,20 +43,7 @@ function Call({ frame }: { readonly frame: Frame }) {
       </>
     )
   }
-  if (creates(raw)) {
-    return (
-      <>
-        new <strong>{decoded?.name ?? 'contract'}</strong>
-        {decoded !== null && <span class="dim">{decoded.text.slice(decoded.name.length)}</span>}
-        {raw.to !== undefined && (
-          <>
-            {' at '}
-            <AddressLink address={raw.to} />
-          </>
-        )}
-      </>
-    )
-  }
+  if (creates(raw)) return <Creation frame={frame} />
   if (decoded?.name === 'console.log') {
     return (
       <>
@@ -43,21 +51,22 @@ function Call({ frame }: { readonly frame: Frame }) {
       </>
     )
   }
+  if (decoded !== null) {
+    return (
+      <>
+        <AddressLink address={raw.to} />.<strong>{decoded.name}</strong>
+        <Arguments decoded={decoded} />
+      </>
+    )
+  }
   const input = byteLength(raw.input)
   return (
     <>
       <AddressLink address={raw.to} />
-      {decoded !== null ? (
-        <>
-          .<strong>{decoded.name}</strong>
-          <span class="dim">{decoded.text.slice(decoded.name.length)}</span>
-        </>
-      ) : (
-        input > 0 && (
-          <span class="dim mono" title={raw.input}>
-            {input >= 4 ? `.${raw.input.slice(0, 10)}` : ''}({counted(input, 'byte')})
-          </span>
-        )
+      {input > 0 && (
+        <span class="dim mono" title={raw.input}>
+          {input >= 4 ? `.${raw.input.slice(0, 10)}` : ''}({counted(input, 'byte')})
+        </span>
       )}
     </>
   )
@@ -72,6 +81,38 @@ function Result({ frame: { raw, decoded, failure } }: { readonly frame: Frame })
     <span class="dim mono" title={raw.output}>
       → {bytes <= 32 ? raw.output : counted(bytes, 'byte')}
     </span>
+  )
+}
+
+/** What a frame does, in a line. */
+function FrameLine({ frame, isCulprit }: { readonly frame: Frame; readonly isCulprit: boolean }) {
+  const { raw } = frame
+  return (
+    <div class="frame">
+      <span class="kind">{raw.type}</span>
+      <span class="call">
+        <Call frame={frame} />{' '}
+        {toBigInt(raw.value) > 0n && (
+          <span class="badge">
+            <Amount wei={raw.value} />
+          </span>
+        )}{' '}
+        <Result frame={frame} />
+        {isCulprit && <span class="badge bad">failed here</span>}
+      </span>
+      <span class="gas" title="Gas used">
+        {grouped(toBigInt(raw.gasUsed))} gas
+      </span>
+    </div>
+  )
+}
+
+function EventLine({ event: { text, isDecoded } }: { readonly event: Frame['events'][number] }) {
+  return (
+    <div class="frame">
+      <span class="kind">EVENT</span>
+      <span class={isDecoded ? 'call' : 'call mono'}>{text}</span>
+    </div>
   )
 }
 
@@ -97,44 +138,25 @@ function Item({
       tabIndex={level === 1 ? 0 : -1}
       onClick={(event) => {
         event.stopPropagation()
-        if (hasParts && !(event.target as Element).closest('a')) setIsOpen(!isOpen)
+        if (hasParts && !(event.target instanceof Element && event.target.closest('a'))) setIsOpen(!isOpen)
       }}
       onKeyDown={(event) => {
-        if (event.target !== event.currentTarget) return
-        if (event.key === 'ArrowRight' && hasParts) setIsOpen(true)
-        else if (event.key === 'ArrowLeft' && hasParts) setIsOpen(false)
-        else return
+        if (event.target !== event.currentTarget || !hasParts) return
+        if (event.key !== 'ArrowRight' && event.key !== 'ArrowLeft') return
+        setIsOpen(event.key === 'ArrowRight')
         event.preventDefault()
         event.stopPropagation()
       }}
     >
-      <div class="frame">
-        <span class="kind">{raw.type}</span>
-        <span class="call">
-          <Call frame={frame} />{' '}
-          {toBigInt(raw.value) > 0n && (
-            <span class="badge">
-              <Amount wei={raw.value} />
-            </span>
-          )}{' '}
-          <Result frame={frame} />
-          {frame === culprit && <span class="badge bad">failed here</span>}
-        </span>
-        <span class="gas" title="Gas used">
-          {grouped(toBigInt(raw.gasUsed))} gas
-        </span>
-      </div>
+      <FrameLine frame={frame} isCulprit={frame === culprit} />
       {hasParts && isOpen && (
         <div role="group">
           {calls.map((each) => (
             <Item key={each.path} frame={each} level={level + 1} culprit={culprit} />
           ))}
-          {events.map(({ text, isDecoded }, i) => (
+          {events.map((event, i) => (
             <div role="treeitem" tabIndex={-1} aria-level={level + 1} key={`event ${i}`}>
-              <div class="frame">
-                <span class="kind">EVENT</span>
-                <span class={isDecoded ? 'call' : 'call mono'}>{text}</span>
-              </div>
+              <EventLine event={event} />
             </div>
           ))}
         </div>

@@ -21,6 +21,15 @@ export function useText(initial = ''): Text {
   return { value, set }
 }
 
+/** The states of so many fields. */
+export function useTexts(count: number): {
+  readonly texts: readonly string[]
+  setText(index: number, text: string): void
+} {
+  const [texts, setTexts] = useState<readonly string[]>(Array.from({ length: count }, () => ''))
+  return { texts, setText: (index, text) => setTexts((before) => before.with(index, text)) }
+}
+
 /** A field of one line with its label. */
 export function Field({
   label,

@@ -8,6 +8,7 @@ import { grouped, type Hex, toBigInt } from '../format.ts'
 import { useAction } from '../query.ts'
 import { may } from '../store.ts'
 import { ErrorText } from './action.tsx'
+import { Field, useText, useTexts } from './form.tsx'
 import { Section } from './layout.tsx'
 import { SenderChoice } from './sender.tsx'
 import { Bytes, TransactionLink } from './values.tsx'
@@ -46,6 +47,10 @@ async function write(address: Hex, data: Hex, value: bigint): Promise<ComponentC
   )
 }
 
+function outputText({ outputs = [] }: AbiEntry): string {
+  return outputs.map(({ name, type }) => (name === '' ? type : `${name} ${type}`)).join(', ')
+}
+
 /** `label` is the accessible name: the function's name, or its signature where several have the name. */
 function FunctionForm({
   entry,
@@ -56,15 +61,16 @@ function FunctionForm({
   readonly label: string
   readonly address: Hex
 }) {
-  const { inputs, outputs = [], stateMutability } = entry
-  const [texts, setTexts] = useState<readonly string[]>(inputs.map(() => ''))
-  const [value, setValue] = useState('')
+  const { inputs, stateMutability } = entry
+  const { texts, setText } = useTexts(inputs.length)
+  const value = useText()
   const [outcome, setOutcome] = useState<ComponentChildren>(undefined)
   const isSent = !isRead(entry) && maySend()
+  const outputs = outputText(entry)
   const action = useAction(async () => {
     setOutcome(undefined)
     const data = encodeCall(entry, texts)
-    const wei = weiOf(value)
+    const wei = weiOf(value.value)
     setOutcome(await (isSent ? write(address, data, wei) : read(entry, address, data, wei)))
   })
   return (
@@ -78,39 +84,16 @@ function FunctionForm({
     >
       <div class="function-head">
         <strong>{label}</strong>
-        {outputs.length > 0 && (
-          <span class="dim">
-            {' '}
-            → {outputs.map(({ name, type }) => (name === '' ? type : `${name} ${type}`)).join(', ')}
-          </span>
-        )}
+        {outputs !== '' && <span class="dim"> → {outputs}</span>}
       </div>
       {inputs.map((parameter, i) => (
-        <label class="field" key={i}>
-          <span>{parameterLabel(parameter, i)}</span>
-          <input
-            type="text"
-            value={texts[i]}
-            onInput={(event) => {
-              const { value } = event.currentTarget
-              setTexts((before) => before.map((text, at) => (at === i ? value : text)))
-            }}
-            autocomplete="off"
-            spellcheck={false}
-          />
-        </label>
+        <Field
+          key={i}
+          label={parameterLabel(parameter, i)}
+          text={{ value: texts[i] ?? '', set: (text) => setText(i, text) }}
+        />
       ))}
-      {stateMutability === 'payable' && (
-        <label class="field">
-          <span>Value (coins)</span>
-          <input
-            type="text"
-            value={value}
-            onInput={(event) => setValue(event.currentTarget.value)}
-            autocomplete="off"
-          />
-        </label>
-      )}
+      {stateMutability === 'payable' && <Field label="Value (coins)" text={value} />}
       <div class="line">
         <button type="submit" class={isSent ? undefined : 'plain'} disabled={action.isRunning}>
           {isSent ? 'Send' : 'Call'}

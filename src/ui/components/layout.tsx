@@ -39,18 +39,18 @@ export function Section({
   )
 }
 
-/** Names and their values; a row without a value is left out. */
-export function Fields({
-  rows,
-}: {
-  readonly rows: readonly (readonly [name: string, value: ComponentChildren | undefined, hint?: string])[]
-}) {
+/** A name, its value, and what is shown where the pointer rests on the name. */
+export type FieldRow = readonly [name: string, value: ComponentChildren, hint?: string]
+
+/** Names and their values; a row without a value, or with false, is left out. */
+export function Fields({ rows }: { readonly rows: readonly FieldRow[] }) {
   return (
     <dl class="fields">
       {rows.map(
         ([name, value, hint]) =>
           value !== undefined &&
-          value !== null && (
+          value !== null &&
+          value !== false && (
             <div key={name}>
               <dt title={hint}>{name}</dt>
               <dd>{value}</dd>
@@ -61,7 +61,22 @@ export function Fields({
   )
 }
 
-/** A table of few rows. A column that is `wide` leaves on a narrow screen; where the table is `stacked`, each row is a list of names and values there. */
+/** A column's heading, or a column that is `wide` or whose cells stand at its `end`. */
+export type Column = string | { readonly name: string; readonly wide?: true; readonly end?: true }
+
+/** The column of buttons. */
+export const ACTIONS: Column = { name: 'Action', end: true }
+
+/** A row of a table. */
+export interface TableRow {
+  readonly key: string | number
+  readonly cells: readonly ComponentChildren[]
+}
+
+/**
+ * A table of few rows. A column that is `wide` leaves on a narrow screen, one that is false is left out with its cells;
+ * where the table is `stacked`, each row is a list of names and values on a narrow screen.
+ */
 export function Table({
   label,
   columns,
@@ -71,36 +86,42 @@ export function Table({
 }: {
   readonly label: string
   readonly stacked?: boolean
-  readonly columns: readonly (string | { readonly name: string; readonly wide?: true; readonly end?: true })[]
-  readonly rows: readonly { readonly key: string | number; readonly cells: readonly ComponentChildren[] }[]
+  readonly columns: readonly (Column | false)[]
+  readonly rows: readonly TableRow[]
   readonly empty?: string
 }) {
   if (rows.length === 0) return <p class="dim empty">{empty}</p>
-  const shapes = columns.map((column) => (typeof column === 'string' ? { name: column } : column))
-  const classOf = (i: number): string | undefined => {
-    const shape: { wide?: true; end?: true } | undefined = shapes[i]
-    const names = [shape?.wide && 'wide', shape?.end && 'end'].filter(Boolean)
-    return names.length === 0 ? undefined : names.join(' ')
-  }
+  const shapes = columns.map((column) => {
+    if (column === false) return undefined
+    const { name, wide, end }: Exclude<Column, string> =
+      typeof column === 'string' ? { name: column } : column
+    return { name, class: [wide && 'wide', end && 'end'].filter(Boolean).join(' ') || undefined }
+  })
   return (
     <table aria-label={label} class={stacked ? 'stacked' : undefined}>
       <thead>
         <tr>
-          {shapes.map(({ name }, i) => (
-            <th key={name} scope="col" class={classOf(i)}>
-              {name}
-            </th>
-          ))}
+          {shapes.map(
+            (shape) =>
+              shape && (
+                <th key={shape.name} scope="col" class={shape.class}>
+                  {shape.name}
+                </th>
+              ),
+          )}
         </tr>
       </thead>
       <tbody>
         {rows.map(({ key, cells }) => (
           <tr key={key}>
-            {cells.map((cell, i) => (
-              <td key={i} class={classOf(i)} data-label={stacked ? shapes[i]?.name : undefined}>
-                {cell === '' || !stacked ? cell : <span>{cell}</span>}
-              </td>
-            ))}
+            {shapes.map(
+              (shape, i) =>
+                shape && (
+                  <td key={i} class={shape.class} data-label={stacked ? shape.name : undefined}>
+                    {cells[i] === '' || !stacked ? cells[i] : <span>{cells[i]}</span>}
+                  </td>
+                ),
+            )}
           </tr>
         ))}
       </tbody>
@@ -108,14 +129,17 @@ export function Table({
   )
 }
 
+const isLoaded = <Value,>(value: Value): value is Exclude<Value, undefined> => value !== undefined
+
 /** Shows what was loaded, or why it was not. `undefined` is not loaded yet: a query that found nothing to load gives null. */
 export function Show<Value>({
   loaded,
   children,
 }: {
   readonly loaded: Loaded<Value>
-  readonly children: (value: Value) => ComponentChildren
+  readonly children: (value: Exclude<Value, undefined>) => ComponentChildren
 }) {
   if (loaded.error !== undefined) return <ErrorText message={loaded.error} />
-  return loaded.value === undefined ? <p class="dim">Loading…</p> : children(loaded.value)
+  const { value } = loaded
+  return isLoaded(value) ? children(value) : <p class="dim">Loading…</p>
 }

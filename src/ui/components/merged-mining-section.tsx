@@ -1,9 +1,9 @@
 /** The merged-mining proof of a block: its parts, and whether each step of it holds. */
 import { dateText, grouped, type Hex } from '../format.ts'
-import { readProof } from '../merged-mining.ts'
+import { type Check, type Coinbase, type Proof, readProof } from '../merged-mining.ts'
 import type { Header } from '../model.ts'
 import { Fields, Section } from './layout.tsx'
-import { Bytes } from './values.tsx'
+import { Bytes, Mono } from './values.tsx'
 
 /** The tail with the tag and the hash behind it set off. */
 function Tail({ tail, committed }: { readonly tail: Hex; readonly committed: Hex | undefined }) {
@@ -22,6 +22,64 @@ function Tail({ tail, committed }: { readonly tail: Hex; readonly committed: Hex
   )
 }
 
+function Checks({ checks }: { readonly checks: readonly Check[] }) {
+  return (
+    <ul class="checks">
+      {checks.map(({ holds, text }) => (
+        <li key={text} class={holds ? 'good' : 'bad'}>
+          <span aria-hidden="true">{holds ? '✓' : '✗'}</span>
+          <span class="text">{text}</span>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function ParentFields({ proof: { parent, target } }: { readonly proof: Proof }) {
+  return (
+    <Fields
+      rows={[
+        ['Hash', <Mono key="hash">{parent.hash}</Mono>],
+        ['Target', <Mono key="target">{target}</Mono>],
+        ['Time', dateText(parent.time)],
+        ['Previous hash', <Mono key="previous">{parent.previousHash}</Mono>],
+        ['Merkle root', <Mono key="root">{parent.merkleRoot}</Mono>],
+        ['Version', parent.version],
+        ['Bits', <Mono key="bits">{parent.bits}</Mono>],
+        ['Nonce', grouped(parent.nonce)],
+      ]}
+    />
+  )
+}
+
+function CoinbaseFields({ coinbase, wanted }: { readonly coinbase: Coinbase; readonly wanted: Hex }) {
+  const { id, hashedBytes, state, tail, committed } = coinbase
+  return (
+    <Fields
+      rows={[
+        ['Id', <Mono key="id">{id}</Mono>],
+        ['Merged-mining hash', <Mono key="hash">{wanted}</Mono>],
+        ['Shortened', `the first ${hashedBytes} bytes are given by their SHA-256 state`],
+        ['SHA-256 state', <Mono key="state">{state}</Mono>],
+        ['Rest', <Tail key="tail" tail={tail} committed={committed} />],
+      ]}
+    />
+  )
+}
+
+function Siblings({ siblings }: { readonly siblings: readonly Hex[] }) {
+  if (siblings.length === 0) {
+    return <p class="dim">Empty: the parent-chain block has no other transaction.</p>
+  }
+  return (
+    <ol class="mono">
+      {siblings.map((sibling, i) => (
+        <li key={`${i} ${sibling}`}>{sibling}</li>
+      ))}
+    </ol>
+  )
+}
+
 /** The section; the genesis and blocks before RSKIP-92 have no proof in this form. */
 export function MergedMiningSection({ header }: { readonly header: Header }) {
   const proof = readProof(header)
@@ -32,8 +90,7 @@ export function MergedMiningSection({ header }: { readonly header: Header }) {
       </Section>
     )
   }
-  const { parent, coinbase, siblings, checks, target } = proof
-  const isValid = checks.every(({ holds }) => holds)
+  const isValid = proof.checks.every(({ holds }) => holds)
   return (
     <Section
       title="Merged mining"
@@ -43,87 +100,13 @@ export function MergedMiningSection({ header }: { readonly header: Header }) {
         </span>
       }
     >
-      <ul class="checks">
-        {checks.map(({ holds, text }) => (
-          <li key={text} class={holds ? 'good' : 'bad'}>
-            <span aria-hidden="true">{holds ? '✓' : '✗'}</span>
-            <span class="text">{text}</span>
-          </li>
-        ))}
-      </ul>
+      <Checks checks={proof.checks} />
       <h3>Parent-chain header</h3>
-      <Fields
-        rows={[
-          [
-            'Hash',
-            <span key="hash" class="mono">
-              {parent.hash}
-            </span>,
-          ],
-          [
-            'Target',
-            <span key="target" class="mono">
-              {target}
-            </span>,
-          ],
-          ['Time', dateText(parent.time)],
-          [
-            'Previous hash',
-            <span key="previous" class="mono">
-              {parent.previousHash}
-            </span>,
-          ],
-          [
-            'Merkle root',
-            <span key="root" class="mono">
-              {parent.merkleRoot}
-            </span>,
-          ],
-          ['Version', parent.version],
-          [
-            'Bits',
-            <span key="bits" class="mono">
-              {parent.bits}
-            </span>,
-          ],
-          ['Nonce', grouped(parent.nonce)],
-        ]}
-      />
+      <ParentFields proof={proof} />
       <h3>Coinbase</h3>
-      <Fields
-        rows={[
-          [
-            'Id',
-            <span key="id" class="mono">
-              {coinbase.id}
-            </span>,
-          ],
-          [
-            'Merged-mining hash',
-            <span key="hash" class="mono">
-              {header.hashForMergedMining}
-            </span>,
-          ],
-          ['Shortened', `the first ${coinbase.hashedBytes} bytes are given by their SHA-256 state`],
-          [
-            'SHA-256 state',
-            <span key="state" class="mono">
-              {coinbase.state}
-            </span>,
-          ],
-          ['Rest', <Tail key="tail" tail={coinbase.tail} committed={coinbase.committed} />],
-        ]}
-      />
+      <CoinbaseFields coinbase={proof.coinbase} wanted={header.hashForMergedMining} />
       <h3>Merkle proof</h3>
-      {siblings.length === 0 ? (
-        <p class="dim">Empty: the parent-chain block has no other transaction.</p>
-      ) : (
-        <ol class="mono">
-          {siblings.map((sibling, i) => (
-            <li key={`${i} ${sibling}`}>{sibling}</li>
-          ))}
-        </ol>
-      )}
+      <Siblings siblings={proof.siblings} />
     </Section>
   )
 }

@@ -1,4 +1,5 @@
 /** What a transaction would have done under Ethereum's rules, computed on request. */
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../client.ts'
 import { grouped, type Hex, toBigInt } from '../format.ts'
@@ -6,7 +7,7 @@ import { useAction } from '../query.ts'
 import { ErrorText } from './action.tsx'
 import { Fields, Section, Table } from './layout.tsx'
 
-const FORKS = ['cancun', 'shanghai', 'paris', 'london', 'berlin', 'istanbul', 'petersburg']
+const FORKS = ['cancun', 'shanghai', 'paris', 'london', 'berlin', 'istanbul', 'petersburg'] as const
 
 interface Side {
   readonly status: string
@@ -49,78 +50,71 @@ function stepText(step: Step | null): string {
     : `${step.op} at ${step.pc}, depth ${step.depth}, ${grouped(step.gasCost)} gas`
 }
 
-function difference(chain: bigint | number, ethereum: bigint | number): string {
-  const value = BigInt(ethereum) - BigInt(chain)
+function difference(chain: bigint, ethereum: bigint): string {
+  const value = ethereum - chain
   return value === 0n ? '=' : `${value > 0n ? '+' : '\u2212'}${grouped(value > 0n ? value : -value)}`
 }
 
-function ReportView({ report }: { readonly report: Report }) {
-  const { chain, ethereum, gas, firstPriceDifference: price, parting } = report
+function OutcomeFields({ report }: { readonly report: Report }) {
+  const { chain, ethereum, firstPriceDifference: price, parting } = report
   return (
-    <>
-      <Fields
-        rows={[
-          [
-            'Outcome',
-            <span key="outcome" class={report.sameResult ? 'good' : 'bad'}>
-              {report.sameResult ? 'The same result' : 'Another result'},{' '}
-              {report.sameLogs ? 'the same' : 'other'} events
-            </span>,
-          ],
-          ['This chain', statusText(chain)],
-          [`Ethereum (${report.fork})`, statusText(ethereum)],
-          [
-            'First other price',
-            price === null
-              ? undefined
-              : `step ${grouped(price.index)}: ${stepText(price.chain)} here, ${grouped(price.ethereum.gasCost)} gas there`,
-          ],
-          [
-            'First other step',
-            parting === null
-              ? undefined
-              : `step ${grouped(parting.index)}: ${stepText(parting.chain)} here, ${stepText(parting.ethereum)} there`,
-          ],
-        ]}
-      />
-      <Table
-        label="Gas by group"
-        columns={[
-          'Gas',
-          { name: 'This chain', end: true },
-          { name: 'Ethereum', end: true },
-          { name: 'Difference', end: true },
-        ]}
-        rows={[
-          ...gas
-            .filter((row) => row.chain !== 0 || row.ethereum !== 0)
-            .map((row) => ({
-              key: row.group,
-              cells: [
-                row.group,
-                grouped(row.chain),
-                grouped(row.ethereum),
-                difference(row.chain, row.ethereum),
-              ],
-            })),
-          {
-            key: 'total',
-            cells: [
-              <strong key="total">gas used</strong>,
-              grouped(toBigInt(chain.gasUsed)),
-              grouped(toBigInt(ethereum.gasUsed)),
-              difference(toBigInt(chain.gasUsed), toBigInt(ethereum.gasUsed)),
-            ],
-          },
-        ]}
-      />
-    </>
+    <Fields
+      rows={[
+        [
+          'Outcome',
+          <span key="outcome" class={report.sameResult ? 'good' : 'bad'}>
+            {report.sameResult ? 'The same result' : 'Another result'},{' '}
+            {report.sameLogs ? 'the same' : 'other'} events
+          </span>,
+        ],
+        ['This chain', statusText(chain)],
+        [`Ethereum (${report.fork})`, statusText(ethereum)],
+        [
+          'First other price',
+          price &&
+            `step ${grouped(price.index)}: ${stepText(price.chain)} here, ${grouped(price.ethereum.gasCost)} gas there`,
+        ],
+        [
+          'First other step',
+          parting &&
+            `step ${grouped(parting.index)}: ${stepText(parting.chain)} here, ${stepText(parting.ethereum)} there`,
+        ],
+      ]}
+    />
+  )
+}
+
+function gasCells(name: ComponentChildren, chain: bigint, ethereum: bigint): ComponentChildren[] {
+  return [name, grouped(chain), grouped(ethereum), difference(chain, ethereum)]
+}
+
+function GasTable({ report: { gas, chain, ethereum } }: { readonly report: Report }) {
+  const total = <strong key="total">gas used</strong>
+  return (
+    <Table
+      label="Gas by group"
+      columns={[
+        'Gas',
+        { name: 'This chain', end: true },
+        { name: 'Ethereum', end: true },
+        { name: 'Difference', end: true },
+      ]}
+      rows={[
+        ...gas
+          .filter((row) => row.chain !== 0 || row.ethereum !== 0)
+          .map((row) => ({
+            key: row.group,
+            cells: gasCells(row.group, BigInt(row.chain), BigInt(row.ethereum)),
+          })),
+        { key: 'total', cells: gasCells(total, toBigInt(chain.gasUsed), toBigInt(ethereum.gasUsed)) },
+      ]}
+    />
   )
 }
 
 /** The section, with a choice of the fork. */
 export function RuleComparison({ hash }: { readonly hash: Hex }) {
-  const [fork, setFork] = useState(FORKS[0] as string)
+  const [fork, setFork] = useState<string>(FORKS[0])
   const [report, setReport] = useState<Report | null>(null)
   const action = useAction(async () => {
     const compared = await call<Report | null>('debug_compareRules', [hash, fork])
@@ -149,7 +143,10 @@ export function RuleComparison({ hash }: { readonly hash: Hex }) {
           Runs the transaction again by the rules of an Ethereum fork, and compares result and gas.
         </p>
       ) : (
-        <ReportView report={report} />
+        <>
+          <OutcomeFields report={report} />
+          <GasTable report={report} />
+        </>
       )}
     </Section>
   )

@@ -1,5 +1,6 @@
 /** What differs between two snapshots: accounts with their storage, blocks, pool. */
-import { byteLength, counted, grouped, type Hex, toBigInt } from '../format.ts'
+import type { ComponentChildren } from 'preact'
+import { byteLength, counted, entriesOf, grouped, type Hex, shortWord, toBigInt } from '../format.ts'
 import { Table } from './layout.tsx'
 import { AddressLink, Amount, BlockLink, TransactionLink } from './values.tsx'
 
@@ -13,19 +14,16 @@ interface Lists {
   readonly added: readonly Hex[]
 }
 
+interface AccountChange {
+  readonly balance?: Change
+  readonly nonce?: Change
+  readonly code?: Change
+  readonly storage?: Readonly<Record<Hex, Change>>
+}
+
 /** `evm_diff`. */
 export interface SnapshotDiff {
-  readonly accounts: Readonly<
-    Record<
-      Hex,
-      {
-        readonly balance?: Change
-        readonly nonce?: Change
-        readonly code?: Change
-        readonly storage?: Readonly<Record<Hex, Change>>
-      }
-    >
-  >
+  readonly accounts: Readonly<Record<Hex, AccountChange>>
   readonly blocks?: Lists
   readonly pool?: Lists
 }
@@ -41,7 +39,7 @@ function Slots({ storage }: { readonly storage: Readonly<Record<Hex, Change>> })
     <>
       {slots.slice(0, MOST_SLOTS).map(([slot, { from, to }]) => (
         <div key={slot} class="mono wrap">
-          <span class="dim">{short(slot)}:</span> {short(from)} → {short(to)}
+          <span class="dim">{shortWord(slot)}:</span> {shortWord(from)} → {shortWord(to)}
         </div>
       ))}
       {slots.length > MOST_SLOTS && (
@@ -49,11 +47,6 @@ function Slots({ storage }: { readonly storage: Readonly<Record<Hex, Change>> })
       )}
     </>
   )
-}
-
-/** A word without its leading zeros. */
-function short(word: string): string {
-  return `0x${word.slice(2).replace(/^0+(?=.)/, '')}`
 }
 
 function HashList({
@@ -80,19 +73,41 @@ function HashList({
 }
 
 /** Cells whose words differ; an empty cell and one of zero bytes are the same word. */
-function changedCells(storage: Readonly<Record<Hex, Change>> = {}): [Hex, Change][] {
-  return (Object.entries(storage) as [Hex, Change][]).filter(([, { from, to }]) => short(from) !== short(to))
+function changedCells(storage: Readonly<Record<Hex, Change>> = {}): [slot: string, Change][] {
+  return Object.entries(storage).filter(([, { from, to }]) => shortWord(from) !== shortWord(to))
 }
 
 /** The accounts in which something differs that is shown. */
-function changedAccounts({ accounts }: SnapshotDiff): [Hex, SnapshotDiff['accounts'][Hex]][] {
-  return (Object.entries(accounts) as [Hex, SnapshotDiff['accounts'][Hex]][]).filter(
+function changedAccounts({ accounts }: SnapshotDiff): [address: Hex, AccountChange][] {
+  return entriesOf(accounts).filter(
     ([, { balance, nonce, code, storage }]) =>
       balance !== undefined ||
       nonce !== undefined ||
       (code !== undefined && code.from !== code.to) ||
       changedCells(storage).length > 0,
   )
+}
+
+function cellsOf(address: Hex, { balance, nonce, code, storage }: AccountChange): ComponentChildren[] {
+  return [
+    <AddressLink key="address" address={address} />,
+    balance && (
+      <Amount key="balance" wei={toBigInt(balance.to) - toBigInt(balance.from)} digits={18} isChange />
+    ),
+    nonce && (
+      <span key="nonce" class="short">
+        {grouped(toBigInt(nonce.from))} → {grouped(toBigInt(nonce.to))}
+      </span>
+    ),
+    <span key="state">
+      {code !== undefined && code.from !== code.to && (
+        <div>
+          code: {byteLength(code.from)} → {counted(byteLength(code.to), 'byte')}
+        </div>
+      )}
+      {storage && <Slots storage={storage} />}
+    </span>,
+  ]
 }
 
 /** The difference. */
@@ -109,32 +124,9 @@ export function SnapshotDifference({ difference }: { readonly difference: Snapsh
         stacked
         empty="No account differs"
         columns={['Account', 'Balance', 'Nonce', 'Code and storage']}
-        rows={accounts.slice(0, MOST_ACCOUNTS).map(([address, { balance, nonce, code, storage }]) => ({
+        rows={accounts.slice(0, MOST_ACCOUNTS).map(([address, change]) => ({
           key: address,
-          cells: [
-            <AddressLink key="address" address={address} />,
-            balance && (
-              <Amount
-                key="balance"
-                wei={toBigInt(balance.to) - toBigInt(balance.from)}
-                digits={18}
-                isChange
-              />
-            ),
-            nonce && (
-              <span key="nonce" class="short">
-                {grouped(toBigInt(nonce.from))} → {grouped(toBigInt(nonce.to))}
-              </span>
-            ),
-            <span key="state">
-              {code !== undefined && code.from !== code.to && (
-                <div>
-                  code: {byteLength(code.from)} → {counted(byteLength(code.to), 'byte')}
-                </div>
-              )}
-              {storage && <Slots storage={storage} />}
-            </span>,
-          ],
+          cells: cellsOf(address, change),
         }))}
       />
       {accounts.length > MOST_ACCOUNTS && (

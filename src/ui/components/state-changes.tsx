@@ -1,10 +1,20 @@
 /** The accounts that a transaction changed: balance, nonce, code and storage before and after. */
 import type { ComponentChildren } from 'preact'
-import { byteLength, coins, counted, grouped, type Hex, shortened, toBigInt } from '../format.ts'
+import {
+  byteLength,
+  coins,
+  counted,
+  entriesOf,
+  grouped,
+  type Hex,
+  shortened,
+  shortWord,
+  toBigInt,
+} from '../format.ts'
 import { useQuery } from '../query.ts'
 import { traceTransaction } from '../trace.ts'
-import { Section, Show, Table } from './layout.tsx'
-import { AddressLink } from './values.tsx'
+import { Section, Show, Table, type TableRow } from './layout.tsx'
+import { AddressLink, Mono } from './values.tsx'
 
 interface AccountState {
   readonly balance?: Hex
@@ -14,25 +24,23 @@ interface AccountState {
 }
 type States = Readonly<Record<Hex, AccountState>>
 
-interface Row {
-  readonly key: string
-  readonly cells: readonly ComponentChildren[]
-}
+/** What changed, before and after. */
+type Change = readonly [name: ComponentChildren, before: ComponentChildren, after: ComponentChildren]
 
 /** Slots beyond so many of one account are counted. */
 const MOST_SLOTS = 200
 
-/** A storage word without its leading zeros. */
-function word(value: Hex | undefined): string {
-  return value === undefined ? '0x0' : `0x${value.slice(2).replace(/^0+(?=.)/, '')}`
+function word(value: Hex | undefined): Hex {
+  return value === undefined ? '0x0' : shortWord(value)
 }
 
-function rowsOf(address: Hex, before: AccountState, after: AccountState): Row[] {
-  const rows: (readonly [name: ComponentChildren, before: ComponentChildren, after: ComponentChildren])[] = []
+/** The changes of balance, nonce and code. */
+function ownChanges(before: AccountState, after: AccountState): Change[] {
+  const changes: Change[] = []
   const [from, to] = [toBigInt(before.balance), toBigInt(after.balance ?? before.balance)]
   if (from !== to) {
     const change = to - from
-    rows.push([
+    changes.push([
       'Balance (coins)',
       coins(from),
       <>
@@ -45,33 +53,45 @@ function rowsOf(address: Hex, before: AccountState, after: AccountState): Row[] 
     ])
   }
   if (after.nonce !== undefined && after.nonce !== before.nonce) {
-    rows.push(['Nonce', grouped(before.nonce ?? 0), grouped(after.nonce)])
+    changes.push(['Nonce', grouped(before.nonce ?? 0), grouped(after.nonce)])
   }
   if (after.code !== undefined && after.code !== before.code) {
     const length = (code: Hex | undefined) => counted(byteLength(code ?? '0x'), 'byte')
-    rows.push(['Code', length(before.code), length(after.code)])
+    changes.push(['Code', length(before.code), length(after.code)])
   }
-  const slots = [...new Set([...Object.keys(before.storage ?? {}), ...Object.keys(after.storage ?? {})])]
-  for (const slot of slots.slice(0, MOST_SLOTS) as Hex[]) {
-    rows.push([
+  return changes
+}
+
+function slotChanges(
+  { storage: before = {} }: AccountState,
+  { storage: after = {} }: AccountState,
+): Change[] {
+  const slots = [...new Map([...entriesOf(before), ...entriesOf(after)]).keys()]
+  const changes = slots.slice(0, MOST_SLOTS).map(
+    (slot): Change => [
       <>
         Slot{' '}
         <span class="mono" title={slot}>
           {shortened(word(slot))}
         </span>
       </>,
-      <span key="before" class="mono wrap">
-        {word(before.storage?.[slot])}
-      </span>,
-      <span key="after" class="mono wrap">
-        {word(after.storage?.[slot])}
-      </span>,
-    ])
-  }
-  if (slots.length > MOST_SLOTS) rows.push([counted(slots.length - MOST_SLOTS, 'more slot'), '', ''])
-  return rows.map(([name, was, is], i) => ({
+      <Mono key="before" wrap>
+        {word(before[slot])}
+      </Mono>,
+      <Mono key="after" wrap>
+        {word(after[slot])}
+      </Mono>,
+    ],
+  )
+  const more = slots.length - MOST_SLOTS
+  return more > 0 ? [...changes, [counted(more, 'more slot'), '', '']] : changes
+}
+
+/** The rows of an account, the first one with its address. */
+function rowsOf(address: Hex, before: AccountState = {}, after: AccountState = {}): TableRow[] {
+  return [...ownChanges(before, after), ...slotChanges(before, after)].map((change, i) => ({
     key: `${address} ${i}`,
-    cells: [i === 0 ? <AddressLink key="address" address={address} /> : '', name, was, is],
+    cells: [i === 0 ? <AddressLink key="address" address={address} /> : '', ...change],
   }))
 }
 
@@ -96,8 +116,8 @@ export function StateChanges({ hash }: { readonly hash: Hex }) {
             stacked
             empty="No changes"
             columns={['Account', 'What', 'Before', 'After']}
-            rows={[...new Set([...Object.keys(pre), ...Object.keys(post)])].flatMap((address) =>
-              rowsOf(address as Hex, pre[address as Hex] ?? {}, post[address as Hex] ?? {}),
+            rows={[...new Map([...entriesOf(pre), ...entriesOf(post)]).keys()].flatMap((address) =>
+              rowsOf(address, pre[address], post[address]),
             )}
           />
         )}

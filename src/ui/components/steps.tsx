@@ -1,6 +1,7 @@
 /** The opcode steps of a transaction, loaded on request: one step's stack, memory and storage at a time. */
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { counted, grouped, type Hex } from '../format.ts'
+import { counted, grouped, type Hex, shortWord } from '../format.ts'
 import { useAction } from '../query.ts'
 import { traceTransaction } from '../trace.ts'
 import { ErrorText } from './action.tsx'
@@ -21,11 +22,6 @@ interface Step {
 
 /** Steps of the first request; each further one asks for ten times as many. */
 const FIRST_LIMIT = 2000
-
-/** A word without leading zeros. */
-function short(word: string): string {
-  return `0x${word.replace(/^0x/, '').replace(/^0+(?=.)/, '')}`
-}
 
 function Words({
   title,
@@ -62,16 +58,88 @@ function StepDetails({ step, index }: { readonly step: Step; readonly index: num
         <strong class="mono">{step.op}</strong> at {step.pc}, depth {step.depth}
         {step.error !== undefined && <span class="bad"> {step.error}</span>}
       </p>
-      <Words title="Stack" rows={stack.map((word, i) => [i === 0 ? 'top' : String(i), short(word)])} />
+      <Words title="Stack" rows={stack.map((word, i) => [i === 0 ? 'top' : String(i), shortWord(word)])} />
       <Words
         title="Memory"
         rows={(step.memory ?? []).map((word, i) => [`0x${(32 * i).toString(16).padStart(4, '0')}`, word])}
       />
       <Words
         title="Storage"
-        rows={Object.entries(step.storage ?? {}).map(([slot, word]) => [short(slot), short(word)])}
+        rows={Object.entries(step.storage ?? {}).map(([slot, word]) => [shortWord(slot), shortWord(word)])}
       />
     </section>
+  )
+}
+
+function StepList({
+  steps,
+  selected,
+  onSelect,
+}: {
+  readonly steps: readonly Step[]
+  readonly selected: number
+  readonly onSelect: (index: number) => void
+}) {
+  const cellsOf = ({ op, depth, gas, gasCost, error }: Step, index: number): ComponentChildren[] => [
+    index,
+    <button
+      key="op"
+      type="button"
+      class="link mono"
+      aria-pressed={index === selected}
+      onClick={() => onSelect(index)}
+    >
+      {'\u00a0'.repeat(Math.min(2 * (depth - 1), 12))}
+      {op}
+    </button>,
+    <span key="cost" class={error === undefined ? undefined : 'bad'}>
+      {grouped(gasCost)}
+    </span>,
+    grouped(gas),
+  ]
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: keys move the selection of the rows in it
+    <div
+      onKeyDown={(event) => {
+        const move = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0
+        if (move === 0) return
+        event.preventDefault()
+        onSelect(Math.max(0, Math.min(steps.length - 1, selected + move)))
+      }}
+    >
+      <Windowed
+        label="Steps"
+        class="step-list"
+        count={steps.length}
+        rowHeight={28}
+        isBox
+        reveal={selected}
+        columns={['Step', 'Opcode', 'Cost', 'Gas left']}
+        row={(index) => {
+          const step = steps[index]
+          return step && cellsOf(step, index)
+        }}
+      />
+    </div>
+  )
+}
+
+function LoadedSteps({ steps, isCut }: { readonly steps: readonly Step[]; readonly isCut: boolean }) {
+  const [selected, setSelected] = useState(0)
+  const step = steps[selected]
+  return (
+    <>
+      <p class="dim">
+        {counted(steps.length, 'step')}
+        {isCut ? ', more follow' : ''}
+      </p>
+      {step !== undefined && (
+        <div class="steps">
+          <StepList steps={steps} selected={selected} onSelect={setSelected} />
+          <StepDetails step={step} index={selected} />
+        </div>
+      )}
+    </>
   )
 }
 
@@ -79,16 +147,13 @@ function StepDetails({ step, index }: { readonly step: Step; readonly index: num
 export function Steps({ hash }: { readonly hash: Hex }) {
   const [limit, setLimit] = useState(FIRST_LIMIT)
   const [steps, setSteps] = useState<readonly Step[] | undefined>(undefined)
-  const [selected, setSelected] = useState(0)
   const load = useAction(async () => {
     const options = { tracer: 'structLogger', enableMemory: true, limit }
     const { structLogs } = await traceTransaction<{ structLogs: readonly Step[] }>(hash, options)
     setSteps(structLogs)
     setLimit(limit * 10)
   })
-  const step = steps?.[selected]
   const isCut = steps !== undefined && steps.length > 0 && steps.length === limit / 10
-  const select = (index: number) => setSelected(Math.max(0, Math.min((steps?.length ?? 1) - 1, index)))
   return (
     <Section
       title="Opcode steps"
@@ -104,57 +169,7 @@ export function Steps({ hash }: { readonly hash: Hex }) {
       {steps === undefined ? (
         <p class="dim">Runs the transaction again with the stack, memory and storage of every step.</p>
       ) : (
-        <>
-          <p class="dim">
-            {counted(steps.length, 'step')}
-            {isCut ? ', more follow' : ''}
-          </p>
-          {step !== undefined && (
-            <div class="steps">
-              {/* biome-ignore lint/a11y/noStaticElementInteractions: keys move the selection of the rows in it */}
-              <div
-                onKeyDown={(event) => {
-                  const move = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0
-                  if (move === 0) return
-                  event.preventDefault()
-                  select(selected + move)
-                }}
-              >
-                <Windowed
-                  label="Steps"
-                  class="step-list"
-                  count={steps.length}
-                  rowHeight={28}
-                  isBox
-                  reveal={selected}
-                  columns={['Step', 'Opcode', 'Cost', 'Gas left']}
-                  row={(index) => {
-                    const each = steps[index]
-                    if (each === undefined) return undefined
-                    return [
-                      index,
-                      <button
-                        key="op"
-                        type="button"
-                        class="link mono"
-                        aria-pressed={index === selected}
-                        onClick={() => select(index)}
-                      >
-                        {'\u00a0'.repeat(Math.min(2 * (each.depth - 1), 12))}
-                        {each.op}
-                      </button>,
-                      <span key="cost" class={each.error === undefined ? undefined : 'bad'}>
-                        {grouped(each.gasCost)}
-                      </span>,
-                      grouped(each.gas),
-                    ]
-                  }}
-                />
-              </div>
-              <StepDetails step={step} index={selected} />
-            </div>
-          )}
-        </>
+        <LoadedSteps steps={steps} isCut={isCut} />
       )}
     </Section>
   )

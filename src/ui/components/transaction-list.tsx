@@ -1,8 +1,9 @@
 /** The transactions of one block: only those in view are loaded and in the document. */
+import type { ComponentChildren } from 'preact'
 import { useCallback, useRef, useState } from 'preact/hooks'
 import { callAll, RpcError } from '../client.ts'
 import { decodeAll } from '../decode.ts'
-import { byteLength, grouped, type Hex, toBigInt } from '../format.ts'
+import { byteLength, grouped, type Hex, quantity, toBigInt } from '../format.ts'
 import type { Receipt, Transaction } from '../model.ts'
 import { isRemasc } from '../remasc.ts'
 import { AddressLink, Amount, TransactionLink } from './values.tsx'
@@ -27,9 +28,7 @@ async function loadRows(block: Hex, hashes: readonly Hex[], from: number, to: nu
   const indexes = Array.from({ length: to - from }, (_, i) => from + i)
   const [transactions, receipts] = await Promise.all([
     callAll<Transaction | null>(
-      indexes.map(
-        (index) => ['eth_getTransactionByBlockHashAndIndex', [block, `0x${index.toString(16)}`]] as const,
-      ),
+      indexes.map((index) => ['eth_getTransactionByBlockHashAndIndex', [block, quantity(index)]] as const),
     ),
     callAll<Receipt | null>(indexes.map((index) => ['eth_getTransactionReceipt', [hashes[index]]] as const)),
   ])
@@ -52,28 +51,22 @@ function Failure({ receipt }: { readonly receipt: Receipt | undefined }) {
   return receipt?.status === '0x0' ? <span class="badge bad">failed</span> : null
 }
 
-/** The list; its key has to be the block. */
-export function TransactionList({ block, hashes }: { readonly block: Hex; readonly hashes: readonly Hex[] }) {
+/** The rows that have been in view; those of a range are loaded when it comes into view. */
+function useRows(block: Hex, hashes: readonly Hex[]) {
   const [rows, setRows] = useState<ReadonlyMap<number, Row>>(new Map())
   const asked = useRef(new Set<number>())
-
   const onRange = useCallback(
     (from: number, to: number) => {
+      const { current } = asked
       const missing = Array.from({ length: Math.max(0, to - from) }, (_, i) => from + i).filter(
-        (index) => index < hashes.length && !asked.current.has(index),
+        (index) => index < hashes.length && !current.has(index),
       )
       const [first, last] = [missing[0], missing.at(-1)]
       if (first === undefined || last === undefined) return
-      for (let index = first; index <= last; index++) asked.current.add(index)
-      const current = asked.current
+      for (let index = first; index <= last; index++) current.add(index)
       loadRows(block, hashes, first, last + 1).then(
-        (loaded) => {
-          setRows((before) => {
-            const after = new Map(before)
-            for (const [i, row] of loaded.entries()) after.set(first + i, row)
-            return after
-          })
-        },
+        (loaded) =>
+          setRows((before) => new Map([...before, ...loaded.map((row, i) => [first + i, row] as const)])),
         () => {
           for (const index of missing) current.delete(index)
         },
@@ -81,7 +74,29 @@ export function TransactionList({ block, hashes }: { readonly block: Hex; readon
     },
     [block, hashes],
   )
+  return { rows, onRange }
+}
 
+function cellsOf(index: number, hash: Hex, row: Row | undefined): ComponentChildren[] {
+  const link = <TransactionLink key="link" hash={hash} />
+  if (row === undefined) return [index, link, '…', '', '', '', '']
+  const { transaction, receipt, method } = row
+  return [
+    index,
+    link,
+    <span key="method" class="method" title={method}>
+      <Failure receipt={receipt} /> {method}
+    </span>,
+    isRemasc(transaction) ? '' : <AddressLink key="from" address={transaction.from} />,
+    <AddressLink key="to" address={transaction.to ?? receipt?.contractAddress} />,
+    <Amount key="value" wei={transaction.value} />,
+    receipt === undefined ? '' : grouped(toBigInt(receipt.gasUsed)),
+  ]
+}
+
+/** The list; its key has to be the block. */
+export function TransactionList({ block, hashes }: { readonly block: Hex; readonly hashes: readonly Hex[] }) {
+  const { rows, onRange } = useRows(block, hashes)
   if (hashes.length === 0) return <p class="dim empty">None</p>
   return (
     <Windowed
@@ -94,22 +109,7 @@ export function TransactionList({ block, hashes }: { readonly block: Hex; readon
       onRange={onRange}
       row={(index) => {
         const hash = hashes[index]
-        const row = rows.get(index)
-        if (hash === undefined) return undefined
-        const link = <TransactionLink key="link" hash={hash} />
-        if (row === undefined) return [index, link, '…', '', '', '', '']
-        const { transaction, receipt, method } = row
-        return [
-          index,
-          link,
-          <span key="method" class="method" title={method}>
-            <Failure receipt={receipt} /> {method}
-          </span>,
-          isRemasc(transaction) ? '' : <AddressLink key="from" address={transaction.from} />,
-          <AddressLink key="to" address={transaction.to ?? receipt?.contractAddress} />,
-          <Amount key="value" wei={transaction.value} />,
-          receipt === undefined ? '' : grouped(toBigInt(receipt.gasUsed)),
-        ]
+        return hash && cellsOf(index, hash, rows.get(index))
       }}
     />
   )

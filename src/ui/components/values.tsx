@@ -1,8 +1,20 @@
 /** Values of the chain as text: links to what a hash names, amounts, times. */
+import type { ComponentChildren } from 'preact'
 import { ageText, coins, coinUnit, dateText, type Hex, shortened, toBigInt, toNumber } from '../format.ts'
 import { contractName } from '../names.ts'
 import { linkTo } from '../router.ts'
 import { now } from '../store.ts'
+
+/** A value in the font of code, such as a hash in full; `wrap` breaks it where the line ends. */
+export function Mono({
+  children,
+  wrap = false,
+}: {
+  readonly children: ComponentChildren
+  readonly wrap?: boolean
+}) {
+  return <span class={wrap ? 'mono wrap' : 'mono'}>{children}</span>
+}
 
 /** A link to a block, by its height or its hash. */
 export function BlockLink({ block, text }: { readonly block: Hex | number; readonly text?: string }) {
@@ -16,6 +28,19 @@ export function BlockLink({ block, text }: { readonly block: Hex | number; reado
     >
       {text ?? (isHash ? shortened(block) : String(argument))}
     </a>
+  )
+}
+
+/** Links to blocks by their hashes. */
+export function BlockLinks({ hashes }: { readonly hashes: readonly Hex[] }) {
+  return (
+    <>
+      {hashes.map((hash) => (
+        <span key={hash}>
+          <BlockLink block={hash} />{' '}
+        </span>
+      ))}
+    </>
   )
 }
 
@@ -92,9 +117,21 @@ export function Age({ seconds }: { readonly seconds: Hex | number }) {
   )
 }
 
-/** Bytes in hex; long ones in a box that scrolls, cut at `most` digits until they are asked for. */
+/** A Unix time as a date, and how long ago it was. */
+export function DateAndAge({ seconds }: { readonly seconds: Hex | number }) {
+  return (
+    <>
+      {dateText(toNumber(seconds))}{' '}
+      <span class="dim">
+        (<Age seconds={seconds} />)
+      </span>
+    </>
+  )
+}
+
+/** Bytes in hex; long ones in a box that scrolls. */
 export function Bytes({ hex, label }: { readonly hex: Hex; readonly label: string }) {
-  if (hex.length <= 68) return <span class="mono wrap">{hex}</span>
+  if (hex.length <= 68) return <Mono wrap>{hex}</Mono>
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable by keyboard
     <section class="bytes mono" tabIndex={0} aria-label={label}>

@@ -9,7 +9,6 @@ import {
   impersonated,
   impersonation,
   maySend,
-  quantity,
   send,
   settingBalance,
   useAccounts,
@@ -18,10 +17,10 @@ import {
 import { call, callAll, RpcError } from '../client.ts'
 import { ActionButton } from '../components/action.tsx'
 import { ActionForm, Field, useText } from '../components/form.tsx'
-import { Heading, Section, Show, Table } from '../components/layout.tsx'
+import { ACTIONS, type Column, Heading, Section, Show, Table } from '../components/layout.tsx'
 import { SenderChoice } from '../components/sender.tsx'
 import { AddressLink, Amount, TransactionLink } from '../components/values.tsx'
-import { grouped, type Hex, shortened, toBigInt } from '../format.ts'
+import { grouped, type Hex, quantity, shortened, toBigInt } from '../format.ts'
 import { type Loaded, useQuery } from '../query.ts'
 import { linkTo } from '../router.ts'
 import { announce, hasAccounts, may, openMethods, version } from '../store.ts'
@@ -124,6 +123,13 @@ function AccountActions({ address, stop }: { readonly address: Hex; readonly sto
   )
 }
 
+const COLUMNS: readonly Column[] = [
+  { name: '#', wide: true },
+  'Address',
+  { name: 'Balance', end: true },
+  { name: 'Nonce', end: true, wide: true },
+]
+
 function AccountTable({ accounts }: { readonly accounts: Loaded<readonly Hex[]> }) {
   const local = accounts.value ?? []
   const addresses = [...local, ...impersonated.value.filter((address) => !local.includes(address))]
@@ -141,40 +147,23 @@ function AccountTable({ accounts }: { readonly accounts: Loaded<readonly Hex[]> 
       </Show>
     )
   }
+  const cellsOf = ({ address, balance, nonce }: Row, i: number): ComponentChildren[] => [
+    i + 1,
+    <span key="address">
+      <AddressLink address={address} full /> {i >= local.length && <span class="badge">impersonated</span>}
+    </span>,
+    balance && <Amount key="balance" wei={balance} digits={4} />,
+    nonce && grouped(toBigInt(nonce)),
+    <AccountActions key="actions" address={address} stop={i < local.length ? undefined : stop} />,
+  ]
   return (
     <Show loaded={rows}>
       {(list) => (
         <Table
           label="Accounts"
           stacked
-          columns={[
-            { name: '#', wide: true },
-            'Address',
-            { name: 'Balance', end: true },
-            { name: 'Nonce', end: true, wide: true },
-            ...(hasActions ? [{ name: 'Action', end: true as const }] : []),
-          ]}
-          rows={list.map(({ address, balance, nonce }, i) => ({
-            key: address,
-            cells: [
-              i + 1,
-              <span key="address">
-                <AddressLink address={address} full />{' '}
-                {i >= local.length && <span class="badge">impersonated</span>}
-              </span>,
-              balance && <Amount key="balance" wei={balance} digits={4} />,
-              nonce && grouped(toBigInt(nonce)),
-              ...(hasActions
-                ? [
-                    <AccountActions
-                      key="actions"
-                      address={address}
-                      stop={i < local.length ? undefined : stop}
-                    />,
-                  ]
-                : []),
-            ],
-          }))}
+          columns={[...COLUMNS, hasActions && ACTIONS]}
+          rows={list.map((row, i) => ({ key: row.address, cells: cellsOf(row, i) }))}
         />
       )}
     </Show>

@@ -1,10 +1,19 @@
 /** `#/block/<height, hash or tag>`: header, proof of work, uncles, payouts and transactions of a block. */
-import { call, callAll, RpcError } from '../client.ts'
+import { call, callAll, present } from '../client.ts'
 import { Fields, Heading, Section, Show, Table } from '../components/layout.tsx'
 import { MergedMiningSection } from '../components/merged-mining-section.tsx'
 import { TransactionList } from '../components/transaction-list.tsx'
-import { AddressLink, Age, Amount, BlockLink, Bytes, TransactionLink } from '../components/values.tsx'
-import { counted, dateText, grouped, type Hex, percent, toBigInt, toNumber } from '../format.ts'
+import {
+  AddressLink,
+  Amount,
+  BlockLink,
+  BlockLinks,
+  Bytes,
+  DateAndAge,
+  Mono,
+  TransactionLink,
+} from '../components/values.tsx'
+import { counted, grouped, type Hex, percent, quantity, toBigInt, toNumber } from '../format.ts'
 import type { Block, Header, Receipt } from '../model.ts'
 import { useQuery } from '../query.ts'
 import { type Payout, payoutsOf } from '../remasc.ts'
@@ -25,7 +34,7 @@ const HASH = /^0x[0-9a-f]{64}$/i
 
 async function findBlock(argument: string, signal: AbortSignal): Promise<Block | null> {
   if (HASH.test(argument)) return call('eth_getBlockByHash', [argument, false], signal)
-  const height = /^\d+$/.test(argument) ? `0x${Number(argument).toString(16)}` : argument
+  const height = /^\d+$/.test(argument) ? quantity(Number(argument)) : argument
   return call('eth_getBlockByNumber', [height, false], signal)
 }
 
@@ -40,11 +49,10 @@ async function loadPayouts(block: Block, signal: AbortSignal): Promise<readonly 
 async function loadUncles(block: Block, signal: AbortSignal): Promise<Header[]> {
   const calls = block.uncles.map((hash, i) =>
     may('eth_getUncleByBlockHashAndIndex')
-      ? (['eth_getUncleByBlockHashAndIndex', [block.hash, `0x${i.toString(16)}`]] as const)
+      ? (['eth_getUncleByBlockHashAndIndex', [block.hash, quantity(i)]] as const)
       : (['eth_getBlockByHash', [hash, false]] as const),
   )
-  const uncles = await callAll<Header | null>(calls, signal)
-  return uncles.flatMap((uncle) => (uncle === null || uncle instanceof RpcError ? [] : [uncle]))
+  return present(await callAll<Header | null>(calls, signal))
 }
 
 async function loadBlock(argument: string, signal: AbortSignal): Promise<Loaded> {
@@ -67,100 +75,50 @@ async function loadBlock(argument: string, signal: AbortSignal): Promise<Loaded>
   }
 }
 
-function HeaderFields({ block, isCanonical, siblings }: Omit<Loaded, 'uncles' | 'payouts'>) {
-  const height = toNumber(block.number)
+function StatusBadge({ isCanonical }: { readonly isCanonical: boolean }) {
+  return (
+    <span class={`badge ${isCanonical ? 'good' : 'bad'}`}>{isCanonical ? 'Canonical' : 'Not canonical'}</span>
+  )
+}
+
+function GasUsed({ block }: { readonly block: Block }) {
   const used = toBigInt(block.gasUsed)
   const limit = toBigInt(block.gasLimit)
   return (
+    <>
+      {grouped(used)} of {grouped(limit)} ({percent(used, limit)})
+      <meter min={0} max={Number(limit)} value={Number(used)} aria-label="Gas used of the limit" />
+    </>
+  )
+}
+
+function LogsBloom({ bloom }: { readonly bloom: Hex }) {
+  return /^0x0*$/.test(bloom) ? <span class="dim">empty</span> : <Bytes hex={bloom} label="Logs bloom" />
+}
+
+function HeaderFields({ block, isCanonical, siblings }: Omit<Loaded, 'uncles' | 'payouts'>) {
+  return (
     <Fields
       rows={[
-        [
-          'Status',
-          isCanonical ? (
-            <span key="status" class="badge good">
-              Canonical
-            </span>
-          ) : (
-            <span key="status" class="badge bad">
-              Not canonical
-            </span>
-          ),
-        ],
-        [
-          'Hash',
-          <span key="hash" class="mono">
-            {block.hash}
-          </span>,
-        ],
-        [
-          'Time',
-          <>
-            {dateText(toNumber(block.timestamp))}{' '}
-            <span class="dim">
-              (<Age seconds={block.timestamp} />)
-            </span>
-          </>,
-        ],
-        ['Parent', height === 0 ? undefined : <BlockLink key="parent" block={block.parentHash} />],
-        [
-          'Same height',
-          siblings.length === 0
-            ? undefined
-            : siblings.map((hash) => (
-                <span key={hash}>
-                  <BlockLink block={hash} />{' '}
-                </span>
-              )),
-        ],
+        ['Status', <StatusBadge key="status" isCanonical={isCanonical} />],
+        ['Hash', <Mono key="hash">{block.hash}</Mono>],
+        ['Time', <DateAndAge key="time" seconds={block.timestamp} />],
+        ['Parent', toNumber(block.number) > 0 && <BlockLink key="parent" block={block.parentHash} />],
+        ['Same height', siblings.length > 0 && <BlockLinks key="siblings" hashes={siblings} />],
         ['Miner', <AddressLink key="miner" address={block.miner} full />],
-        [
-          'Gas used',
-          <>
-            {grouped(used)} of {grouped(limit)} ({percent(used, limit)})
-            <meter min={0} max={Number(limit)} value={Number(used)} aria-label="Gas used of the limit" />
-          </>,
-        ],
+        ['Gas used', <GasUsed key="gas" block={block} />],
         ['Minimum gas price', `${grouped(toBigInt(block.minimumGasPrice))} wei`],
         ['Fees', <Amount key="fees" wei={block.paidFees ?? '0x0'} digits={18} />],
         ['Difficulty', grouped(toBigInt(block.difficulty))],
         ['Difficulty with uncles', grouped(toBigInt(block.cumulativeDifficulty))],
         ['Total difficulty', grouped(toBigInt(block.totalDifficulty))],
         ['Size', counted(toBigInt(block.size), 'byte')],
-        [
-          'State root',
-          <span key="state" class="mono">
-            {block.stateRoot}
-          </span>,
-        ],
-        [
-          'Transactions root',
-          <span key="transactions" class="mono">
-            {block.transactionsRoot}
-          </span>,
-        ],
-        [
-          'Receipts root',
-          <span key="receipts" class="mono">
-            {block.receiptsRoot}
-          </span>,
-        ],
-        [
-          'Uncles hash',
-          <span key="uncles" class="mono">
-            {block.sha3Uncles}
-          </span>,
-        ],
+        ['State root', <Mono key="state">{block.stateRoot}</Mono>],
+        ['Transactions root', <Mono key="transactions">{block.transactionsRoot}</Mono>],
+        ['Receipts root', <Mono key="receipts">{block.receiptsRoot}</Mono>],
+        ['Uncles hash', <Mono key="uncles">{block.sha3Uncles}</Mono>],
         ['Extra data', <Bytes key="extra" hex={block.extraData} label="Extra data" />],
-        [
-          'Logs bloom',
-          /^0x0*$/.test(block.logsBloom) ? (
-            <span key="bloom" class="dim">
-              empty
-            </span>
-          ) : (
-            <Bytes key="bloom" hex={block.logsBloom} label="Logs bloom" />
-          ),
-        ],
+        ['Logs bloom', <LogsBloom key="bloom" bloom={block.logsBloom} />],
       ]}
     />
   )

@@ -1,10 +1,11 @@
 /** `#/blocks`: all blocks, newest first. Only those in view are loaded and in the document. */
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import type { ComponentChildren } from 'preact'
+import { useCallback, useEffect, useState } from 'preact/hooks'
 import { callAll, RpcError } from '../client.ts'
 import { Heading } from '../components/layout.tsx'
 import { AddressLink, Age, BlockLink } from '../components/values.tsx'
 import { Windowed } from '../components/windowed.tsx'
-import { counted, grouped, percent, shortened, toBigInt, toNumber } from '../format.ts'
+import { counted, grouped, percent, quantity, shortened, toBigInt, toNumber } from '../format.ts'
 import type { Block } from '../model.ts'
 import { epoch, head } from '../store.ts'
 
@@ -16,81 +17,130 @@ const MOST_KEPT = 2000
 /** Milliseconds that the view has to rest before its blocks are loaded. */
 const REST_MS = 50
 
-/** Blocks by height, loaded when they come into view. */
-function useBlocks(): {
-  readonly blocks: ReadonlyMap<number, Block>
-  want(from: number, to: number): void
-} {
-  const [blocks, setBlocks] = useState<ReadonlyMap<number, Block>>(new Map())
-  const wanted = useRef<readonly [number, number]>([0, 0])
-  const asked = useRef(new Set<number>())
-  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
-  const moment = epoch.value
-  const momentRef = useRef(moment)
+/** Blocks by height, each asked for once until they are forgotten. */
+class BlockCache {
+  #wanted: readonly [from: number, to: number] = [0, 0]
+  #asked = new Set<number>()
+  /** Grows when the blocks are forgotten. */
+  #generation = 0
+  #blocks: ReadonlyMap<number, Block> = new Map()
+  #timer: ReturnType<typeof setTimeout> | undefined
+  readonly #onChange: (blocks: ReadonlyMap<number, Block>) => void
 
-  const load = useCallback(async () => {
-    const [from, to] = wanted.current
+  constructor(onChange: (blocks: ReadonlyMap<number, Block>) => void) {
+    this.#onChange = onChange
+  }
+
+  /** Loads these heights, from and to (not included), once no others have been wanted for a moment. */
+  want(from: number, to: number): void {
+    this.#wanted = [from, to]
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => void this.#load(), REST_MS)
+  }
+
+  /** Forgets all blocks, and loads those that are wanted again. */
+  forget(): void {
+    this.#generation++
+    this.#asked = new Set()
+    this.#set(new Map())
+    void this.#load()
+  }
+
+  #set(blocks: ReadonlyMap<number, Block>): void {
+    this.#blocks = blocks
+    this.#onChange(blocks)
+  }
+
+  async #load(): Promise<void> {
+    const generation = this.#generation
+    const [from, to] = this.#wanted
     const heights = Array.from({ length: Math.max(0, to - from) }, (_, i) => from + i).filter(
-      (height) => height >= 0 && !asked.current.has(height),
+      (height) => height >= 0 && !this.#asked.has(height),
     )
     if (heights.length === 0) return
-    for (const height of heights) asked.current.add(height)
-    const at = momentRef.current
+    for (const height of heights) this.#asked.add(height)
     try {
       const found = await callAll<Block | null>(
-        heights.map((height) => ['eth_getBlockByNumber', [`0x${height.toString(16)}`, false]] as const),
+        heights.map((height) => ['eth_getBlockByNumber', [quantity(height), false]] as const),
       )
-      if (at !== momentRef.current) return
-      setBlocks((before) => {
-        const after = new Map(before.size > MOST_KEPT ? [] : before)
-        if (before.size > MOST_KEPT) asked.current = new Set(heights)
-        found.forEach((block, i) => {
-          if (block !== null && !(block instanceof RpcError)) after.set(heights[i] as number, block)
-        })
-        return after
-      })
+      // They were forgotten since.
+      if (generation !== this.#generation) return
+      const isFull = this.#blocks.size > MOST_KEPT
+      if (isFull) this.#asked = new Set(heights)
+      const blocks = new Map(isFull ? [] : this.#blocks)
+      for (const [i, height] of heights.entries()) {
+        const block = found[i]
+        if (block && !(block instanceof RpcError)) blocks.set(height, block)
+      }
+      this.#set(blocks)
     } catch {
-      for (const height of heights) asked.current.delete(height)
+      for (const height of heights) this.#asked.delete(height)
     }
-  }, [])
+  }
+}
 
-  useEffect(() => {
-    momentRef.current = moment
-    asked.current = new Set()
-    setBlocks(new Map())
-    void load()
-  }, [moment, load])
+/** Blocks by height, loaded when they come into view. */
+function useBlocks() {
+  const [blocks, setBlocks] = useState<ReadonlyMap<number, Block>>(new Map())
+  const [cache] = useState(() => new BlockCache(setBlocks))
+  useEffect(() => cache.forget(), [epoch.value])
+  return { blocks, cache }
+}
 
-  const want = useCallback(
-    (from: number, to: number) => {
-      wanted.current = [from, to]
-      clearTimeout(timer.current)
-      timer.current = setTimeout(() => void load(), REST_MS)
-    },
-    [load],
+function cellsOf(height: number, block: Block | undefined): ComponentChildren[] {
+  if (block === undefined) return [<BlockLink key="link" block={height} />, '…', '', '', '', '', '']
+  const used = toBigInt(block.gasUsed)
+  return [
+    <BlockLink key="link" block={height} />,
+    <Age key="age" seconds={block.timestamp} />,
+    grouped(block.transactions.length),
+    <span key="gas">
+      {grouped(used)} <span class="wide">({percent(used, toBigInt(block.gasLimit))})</span>
+    </span>,
+    block.uncles.length,
+    <AddressLink key="miner" address={block.miner} />,
+    <span key="hash" class="mono dim">
+      {shortened(block.hash)}
+    </span>,
+  ]
+}
+
+/** The list from a height downwards. */
+function BlockList({ top }: { readonly top: number }) {
+  const { blocks, cache } = useBlocks()
+  const onRange = useCallback(
+    (from: number, to: number) => cache.want(top - to + 1, top - from + 1),
+    [top, cache],
   )
-  return { blocks, want }
+  return (
+    <Windowed
+      label="Blocks"
+      class="blocks"
+      count={top + 1}
+      rowHeight={40}
+      columns={COLUMNS}
+      keyOf={(index) => top - index}
+      onRange={onRange}
+      row={(index) => cellsOf(top - index, blocks.get(top - index))}
+    />
+  )
 }
 
 /** The page. */
 export function BlocksPage() {
   const newest = head.value === undefined ? undefined : toNumber(head.value.number)
   const [anchor, setAnchor] = useState(newest)
-  const { blocks, want } = useBlocks()
   useEffect(() => {
     // Rows stay where they are while the reader is further down.
     if (newest !== undefined && (anchor === undefined || scrollY < AT_TOP || newest < anchor))
       setAnchor(newest)
   }, [newest, anchor])
-  const top = anchor ?? 0
-  const onRange = useCallback((from: number, to: number) => want(top - to + 1, top - from + 1), [top, want])
   if (newest === undefined || anchor === undefined) return <Heading title="Blocks" />
-  const behind = newest - anchor
   return (
     <>
       <Heading title="Blocks" />
       <section class="card" aria-label="All blocks">
-        {behind > 0 && (
+        {newest > anchor && (
           <p>
             <button
               type="button"
@@ -100,38 +150,11 @@ export function BlocksPage() {
                 setAnchor(newest)
               }}
             >
-              Show {counted(behind, 'newer block')}
+              Show {counted(newest - anchor, 'newer block')}
             </button>
           </p>
         )}
-        <Windowed
-          label="Blocks"
-          class="blocks"
-          count={anchor + 1}
-          rowHeight={40}
-          columns={COLUMNS}
-          keyOf={(index) => anchor - index}
-          onRange={onRange}
-          row={(index) => {
-            const height = anchor - index
-            const block = blocks.get(height)
-            if (block === undefined) return [<BlockLink key="link" block={height} />, '…', '', '', '', '', '']
-            const used = toBigInt(block.gasUsed)
-            return [
-              <BlockLink key="link" block={height} />,
-              <Age key="age" seconds={block.timestamp} />,
-              grouped(block.transactions.length),
-              <span key="gas">
-                {grouped(used)} <span class="wide">({percent(used, toBigInt(block.gasLimit))})</span>
-              </span>,
-              block.uncles.length,
-              <AddressLink key="miner" address={block.miner} />,
-              <span key="hash" class="mono dim">
-                {shortened(block.hash)}
-              </span>,
-            ]
-          }}
-        />
+        <BlockList top={anchor} />
       </section>
     </>
   )

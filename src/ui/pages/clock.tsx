@@ -1,10 +1,10 @@
 /** `#/clock`: the clock of the next block, the mining mode, and blocks on request. */
-import { firstOpen, quantity } from '../accounts.ts'
+import { firstOpen } from '../accounts.ts'
 import { call } from '../client.ts'
 import { ActionForm, Choice, Field, useText } from '../components/form.tsx'
 import { Fields, Heading, Section, Show } from '../components/layout.tsx'
-import { Age } from '../components/values.tsx'
-import { dateText, durationText, toNumber } from '../format.ts'
+import { DateAndAge } from '../components/values.tsx'
+import { dateText, durationText, quantity, toNumber } from '../format.ts'
 import type { Header } from '../model.ts'
 import { type Loaded, useQuery } from '../query.ts'
 import { announce, head, may, now } from '../store.ts'
@@ -56,120 +56,161 @@ function localText(seconds: number): string {
 const CLOCK_METHODS = ['evm_increaseTime', 'evm_setNextBlockTimestamp', 'anvil_setBlockTimestampInterval']
 const MINING_METHODS = ['evm_setAutomine', 'evm_mine']
 
-function ClockForms({ times }: { readonly times: Loaded<Times> }) {
+/** A form of the page: what it changes is loaded again afterwards. */
+interface FormProps {
+  readonly times: Loaded<Times>
+}
+
+function MoveForm({ times }: FormProps) {
   const amount = useText()
   const unit = useText('3600')
-  const exact = useText()
+  return (
+    <ActionForm
+      label="Move the clock"
+      button="Move forward"
+      run={async () => {
+        const seconds = countOf(amount.value, 'a length of time') * Number(unit.value)
+        await call('evm_increaseTime', [quantity(seconds)])
+        announce(`The clock was moved by ${durationText(seconds)}`)
+        times.reload()
+      }}
+    >
+      <Field label="By" text={amount} placeholder="1" />
+      <Choice label="Unit" text={unit} options={UNITS} />
+    </ActionForm>
+  )
+}
+
+function NextTimeForm({ times }: FormProps) {
+  const time = useText()
+  return (
+    <ActionForm
+      label="Next block"
+      button="Set time"
+      run={async () => {
+        const seconds = Math.floor(new Date(time.value).getTime() / 1000)
+        if (!(seconds > 0)) throw new Error('Expected a date and a time')
+        await call('evm_setNextBlockTimestamp', [seconds])
+        announce(`The next block has the time ${dateText(seconds)}`)
+        times.reload()
+      }}
+    >
+      <label class="field">
+        <span>Time of the next block, in this machine's zone</span>
+        <input
+          type="datetime-local"
+          step="1"
+          value={time.value || localText(times.value?.next ?? now.peek())}
+          onInput={(event) => time.set(event.currentTarget.value)}
+        />
+      </label>
+    </ActionForm>
+  )
+}
+
+function SpacingForm({ times }: FormProps) {
   const spacing = useText()
   return (
+    <ActionForm
+      label="Fix the time between blocks"
+      button="Fix"
+      kind="plain"
+      run={async () => {
+        const text = spacing.value.trim()
+        await (text === ''
+          ? call('anvil_removeBlockTimestampInterval')
+          : call('anvil_setBlockTimestampInterval', [countOf(text, 'seconds')]))
+        times.reload()
+      }}
+    >
+      <Field label="Seconds between blocks (empty: as the clock)" text={spacing} placeholder="30" />
+    </ActionForm>
+  )
+}
+
+function ClockForms({ times }: FormProps) {
+  return (
     <Section title="Clock">
-      {may('evm_increaseTime') && (
-        <ActionForm
-          label="Move the clock"
-          button="Move forward"
-          run={async () => {
-            const seconds = countOf(amount.value, 'a length of time') * Number(unit.value)
-            await call('evm_increaseTime', [quantity(seconds)])
-            announce(`The clock was moved by ${durationText(seconds)}`)
-            times.reload()
-          }}
-        >
-          <Field label="By" text={amount} placeholder="1" />
-          <Choice label="Unit" text={unit} options={UNITS} />
-        </ActionForm>
-      )}
-      {may('evm_setNextBlockTimestamp') && (
-        <ActionForm
-          label="Next block"
-          button="Set time"
-          run={async () => {
-            const seconds = Math.floor(new Date(exact.value).getTime() / 1000)
-            if (!(seconds > 0)) throw new Error('Expected a date and a time')
-            await call('evm_setNextBlockTimestamp', [seconds])
-            announce(`The next block has the time ${dateText(seconds)}`)
-            times.reload()
-          }}
-        >
-          <label class="field">
-            <span>Time of the next block, in this machine's zone</span>
-            <input
-              type="datetime-local"
-              step="1"
-              value={exact.value || localText(times.value?.next ?? now.peek())}
-              onInput={(event) => exact.set(event.currentTarget.value)}
-            />
-          </label>
-        </ActionForm>
-      )}
-      {may('anvil_setBlockTimestampInterval') && (
-        <ActionForm
-          label="Fix the time between blocks"
-          button="Fix"
-          kind="plain"
-          run={async () => {
-            const text = spacing.value.trim()
-            await (text === ''
-              ? call('anvil_removeBlockTimestampInterval')
-              : call('anvil_setBlockTimestampInterval', [countOf(text, 'seconds')]))
-            times.reload()
-          }}
-        >
-          <Field label="Seconds between blocks (empty: as the clock)" text={spacing} placeholder="30" />
-        </ActionForm>
-      )}
+      {may('evm_increaseTime') && <MoveForm times={times} />}
+      {may('evm_setNextBlockTimestamp') && <NextTimeForm times={times} />}
+      {may('anvil_setBlockTimestampInterval') && <SpacingForm times={times} />}
     </Section>
   )
 }
 
-function MiningForms({ times }: { readonly times: Loaded<Times> }) {
-  const count = useText('10')
+const MODES = [
+  ['auto', 'a block for each transaction'],
+  ['interval', 'a block every so often'],
+  ['manual', 'on request only'],
+] as const
+
+function ModeForm({ times }: FormProps) {
   const mode = useText('auto')
   const seconds = useText('5')
   return (
+    <ActionForm
+      label="Mining mode"
+      button="Set mode"
+      run={async () => {
+        if (mode.value === 'interval') {
+          const length = countOf(seconds.value, 'seconds')
+          if (length === 0) throw new Error('Expected at least one second')
+          await call('evm_setIntervalMining', [length * 1000])
+        } else {
+          if (toNumber(times.value?.interval) > 0) await call('evm_setIntervalMining', [0])
+          await call('evm_setAutomine', [mode.value === 'auto'])
+        }
+        times.reload()
+      }}
+    >
+      <Choice label="Mode" text={mode} options={MODES} />
+      {mode.value === 'interval' && <Field label="Seconds" text={seconds} />}
+    </ActionForm>
+  )
+}
+
+function BlocksForm({ times }: FormProps) {
+  const count = useText('10')
+  return (
+    <ActionForm
+      label="Several blocks"
+      button="Add blocks"
+      run={async () => {
+        const blocks = countOf(count.value, 'a number of blocks')
+        const many = firstOpen('hardhat_mine', 'anvil_mine')
+        await (many === undefined ? call('evm_mine', [{ blocks }]) : call(many, [quantity(blocks)]))
+        times.reload()
+      }}
+    >
+      <Field label="Blocks" text={count} />
+    </ActionForm>
+  )
+}
+
+function MiningForms({ times }: FormProps) {
+  return (
     <Section title="Mining">
-      {may('evm_setAutomine') && may('evm_setIntervalMining') && (
-        <ActionForm
-          label="Mining mode"
-          button="Set mode"
-          run={async () => {
-            if (mode.value === 'interval') {
-              const length = countOf(seconds.value, 'seconds')
-              if (length === 0) throw new Error('Expected at least one second')
-              await call('evm_setIntervalMining', [length * 1000])
-            } else {
-              if (toNumber(times.value?.interval) > 0) await call('evm_setIntervalMining', [0])
-              await call('evm_setAutomine', [mode.value === 'auto'])
-            }
-            times.reload()
-          }}
-        >
-          <Choice
-            label="Mode"
-            text={mode}
-            options={[
-              ['auto', 'a block for each transaction'],
-              ['interval', 'a block every so often'],
-              ['manual', 'on request only'],
-            ]}
-          />
-          {mode.value === 'interval' && <Field label="Seconds" text={seconds} />}
-        </ActionForm>
-      )}
-      {may('evm_mine') && (
-        <ActionForm
-          label="Several blocks"
-          button="Add blocks"
-          run={async () => {
-            const blocks = countOf(count.value, 'a number of blocks')
-            const many = firstOpen('hardhat_mine', 'anvil_mine')
-            await (many === undefined ? call('evm_mine', [{ blocks }]) : call(many, [quantity(blocks)]))
-            times.reload()
-          }}
-        >
-          <Field label="Blocks" text={count} />
-        </ActionForm>
-      )}
+      {may('evm_setAutomine') && may('evm_setIntervalMining') && <ModeForm times={times} />}
+      {may('evm_mine') && <BlocksForm times={times} />}
     </Section>
+  )
+}
+
+function TimeFields({ times }: { readonly times: Times }) {
+  const latest = head.value
+  return (
+    <Fields
+      rows={[
+        ['This machine', dateText(now.value)],
+        ['Head', latest && <DateAndAge key="head" seconds={latest.timestamp} />],
+        [
+          'Next block',
+          times.next !== undefined && <DateAndAge key="next" seconds={times.next} />,
+          'The time that a block would have that was mined when this was loaded',
+        ],
+        ['Mining', modeText(times)],
+      ]}
+    />
   )
 }
 
@@ -180,38 +221,11 @@ export function ClockPage() {
     loadTimes,
     'live',
   )
-  const latest = head.value
   return (
     <>
       <Heading title="Clock and mining" />
       <Section title="Now">
-        <Show loaded={times}>
-          {(value) => (
-            <Fields
-              rows={[
-                ['This machine', dateText(now.value)],
-                [
-                  'Head',
-                  latest === undefined ? undefined : (
-                    <span key="head">
-                      {dateText(toNumber(latest.timestamp))} (<Age seconds={latest.timestamp} />)
-                    </span>
-                  ),
-                ],
-                [
-                  'Next block',
-                  value.next === undefined ? undefined : (
-                    <span key="next">
-                      {dateText(value.next)} (<Age seconds={value.next} />)
-                    </span>
-                  ),
-                  'The time that a block would have that was mined when this was loaded',
-                ],
-                ['Mining', modeText(value)],
-              ]}
-            />
-          )}
-        </Show>
+        <Show loaded={times}>{(value) => <TimeFields times={value} />}</Show>
       </Section>
       <div class="columns">
         {CLOCK_METHODS.some(may) && <ClockForms times={times} />}

@@ -2,8 +2,9 @@
 import { useEffect, useState } from 'preact/hooks'
 import { call, RpcError } from '../client.ts'
 import { ErrorText } from '../components/action.tsx'
+import { useTexts } from '../components/form.tsx'
 import { Heading, Section, Table } from '../components/layout.tsx'
-import { Age, TransactionLink } from '../components/values.tsx'
+import { Age, Mono, TransactionLink } from '../components/values.tsx'
 import { messageOf } from '../format.ts'
 import type { OpenRpc, OpenRpcMethod } from '../model.ts'
 import { clearOutput, output } from '../output.ts'
@@ -15,6 +16,7 @@ import { reconnections } from '../store.ts'
 const FIRST_METHOD = 'eth_blockNumber'
 /** Characters of a result in the page. */
 const MOST_TEXT = 200_000
+const MOST_MATCHES = 12
 
 function Output() {
   const lines = [...output.value].reverse()
@@ -40,7 +42,7 @@ function Output() {
               <span class={kind === 'failure' ? 'badge bad' : 'badge'}>
                 {kind === 'failure' ? 'failure' : 'log'}
               </span>{' '}
-              <span class="mono">{text}</span>
+              <Mono>{text}</Mono>
             </span>,
             transactionHash === null ? (
               <span key="hash" class="dim">
@@ -57,8 +59,9 @@ function Output() {
   )
 }
 
-function ParameterField({
-  field,
+/** The control that a parameter is entered in: a choice, a line of text, or an area for JSON. */
+function Control({
+  field: { isRequired, kind, choices, hint },
   value,
   onInput,
 }: {
@@ -66,45 +69,42 @@ function ParameterField({
   readonly value: string
   readonly onInput: (value: string) => void
 }) {
-  const { name, isRequired, kind, choices, hint } = field
+  if (kind === 'choice') {
+    return (
+      <select value={value} onChange={(event) => onInput(event.currentTarget.value)}>
+        <option value="">{isRequired ? 'choose…' : 'default'}</option>
+        {choices.map((choice) => (
+          <option key={choice} value={choice}>
+            {choice}
+          </option>
+        ))}
+      </select>
+    )
+  }
+  if (kind === 'text') {
+    return (
+      <input
+        type="text"
+        value={value}
+        placeholder={hint}
+        onInput={(event) => onInput(event.currentTarget.value)}
+        autocomplete="off"
+        spellcheck={false}
+      />
+    )
+  }
   return (
-    // biome-ignore lint/a11y/noLabelWithoutControl: each branch of the choice below is a control
-    <label class="field">
-      <span title={hint}>
-        {name}
-        {isRequired ? '' : ' (optional)'}
-      </span>
-      {kind === 'choice' ? (
-        <select value={value} onChange={(event) => onInput(event.currentTarget.value)}>
-          <option value="">{isRequired ? 'choose…' : 'default'}</option>
-          {choices.map((choice) => (
-            <option key={choice} value={choice}>
-              {choice}
-            </option>
-          ))}
-        </select>
-      ) : kind === 'text' ? (
-        <input
-          type="text"
-          value={value}
-          placeholder={hint}
-          onInput={(event) => onInput(event.currentTarget.value)}
-          autocomplete="off"
-          spellcheck={false}
-        />
-      ) : (
-        <textarea
-          rows={3}
-          value={value}
-          placeholder={`JSON: ${hint}`}
-          onInput={(event) => onInput(event.currentTarget.value)}
-          spellcheck={false}
-        />
-      )}
-    </label>
+    <textarea
+      rows={3}
+      value={value}
+      placeholder={`JSON: ${hint}`}
+      onInput={(event) => onInput(event.currentTarget.value)}
+      spellcheck={false}
+    />
   )
 }
 
+/** What a call has answered. */
 interface Outcome {
   readonly text: string
   readonly milliseconds: number
@@ -116,6 +116,38 @@ function textOf(value: unknown): string {
   return text.length > MOST_TEXT ? `${text.slice(0, MOST_TEXT)}… (${text.length} characters)` : text
 }
 
+/** Calls a method; that it failed is an outcome as well. */
+async function outcomeOf(name: string, parameters: readonly unknown[]): Promise<Outcome> {
+  const start = performance.now()
+  const finished = (text: string, isError: boolean): Outcome => ({
+    text,
+    isError,
+    milliseconds: performance.now() - start,
+  })
+  try {
+    return finished(textOf(await call(name, parameters)), false)
+  } catch (error) {
+    if (!(error instanceof RpcError)) return finished(messageOf(error), true)
+    const { code, message, data } = error
+    return finished(textOf({ code, message, data }), true)
+  }
+}
+
+function Result({ outcome: { text, isError } }: { readonly outcome: Outcome }) {
+  return (
+    <section
+      class="bytes result"
+      data-error={isError}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable by keyboard
+      tabIndex={0}
+      aria-label="Result"
+      aria-live="polite"
+    >
+      <pre>{text}</pre>
+    </section>
+  )
+}
+
 function MethodForm({
   method,
   fields,
@@ -123,21 +155,9 @@ function MethodForm({
   readonly method: OpenRpcMethod
   readonly fields: readonly SchemaField[]
 }) {
-  const [texts, setTexts] = useState<readonly string[]>(fields.map(() => ''))
+  const { texts, setText } = useTexts(fields.length)
   const [outcome, setOutcome] = useState<Outcome | undefined>(undefined)
-  const action = useAction(async () => {
-    const parameters = parametersOf(fields, texts)
-    const start = performance.now()
-    const finish = (text: string, isError: boolean) =>
-      setOutcome({ text, isError, milliseconds: performance.now() - start })
-    try {
-      finish(textOf(await call(method.name, parameters)), false)
-    } catch (error) {
-      const details =
-        error instanceof RpcError ? { code: error.code, message: error.message, data: error.data } : undefined
-      finish(details === undefined ? messageOf(error) : textOf(details), true)
-    }
-  })
+  const action = useAction(async () => setOutcome(await outcomeOf(method.name, parametersOf(fields, texts))))
   return (
     <form
       aria-label={method.name}
@@ -149,12 +169,14 @@ function MethodForm({
     >
       {method.summary !== undefined && <p class="dim empty">{method.summary.replaceAll('`', '')}</p>}
       {fields.map((field, i) => (
-        <ParameterField
-          key={field.name}
-          field={field}
-          value={texts[i] ?? ''}
-          onInput={(value) => setTexts((before) => before.map((text, at) => (at === i ? value : text)))}
-        />
+        // biome-ignore lint/a11y/noLabelWithoutControl: Control is one
+        <label class="field" key={field.name}>
+          <span title={field.hint}>
+            {field.name}
+            {field.isRequired ? '' : ' (optional)'}
+          </span>
+          <Control field={field} value={texts[i] ?? ''} onInput={(text) => setText(i, text)} />
+        </label>
       ))}
       <div class="line">
         <button type="submit" disabled={action.isRunning}>
@@ -163,18 +185,7 @@ function MethodForm({
         <ErrorText message={action.error} />
         {outcome !== undefined && <span class="dim">{outcome.milliseconds.toFixed(0)} ms</span>}
       </div>
-      {outcome !== undefined && (
-        <section
-          class="bytes result"
-          data-error={outcome.isError}
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable by keyboard
-          tabIndex={0}
-          aria-label="Result"
-          aria-live="polite"
-        >
-          <pre>{outcome.text}</pre>
-        </section>
-      )}
+      {outcome !== undefined && <Result outcome={outcome} />}
     </form>
   )
 }
@@ -188,6 +199,20 @@ async function loadDocument(signal: AbortSignal): Promise<OpenRpc> {
     known = { reconnection, document: await call<OpenRpc>('rpc.discover', [], signal) }
   }
   return known.document
+}
+
+/** The first methods whose names hold a text. */
+function Matches({ names, filter }: { readonly names: readonly string[]; readonly filter: string }) {
+  const matching = names.filter((name) => name.toLowerCase().includes(filter))
+  return (
+    <ul class="matches">
+      {matching.slice(0, MOST_MATCHES).map((name) => (
+        <li key={name}>
+          <a href={linkTo('console', name)}>{name}</a>
+        </li>
+      ))}
+    </ul>
+  )
 }
 
 function MethodConsole({ name }: { readonly name: string }) {
@@ -208,9 +233,7 @@ function MethodConsole({ name }: { readonly name: string }) {
         <input
           list="methods"
           value={filter}
-          onInput={(event) => {
-            setFilter(event.currentTarget.value)
-          }}
+          onInput={(event) => setFilter(event.currentTarget.value)}
           autocomplete="off"
           spellcheck={false}
         />
@@ -221,16 +244,7 @@ function MethodConsole({ name }: { readonly name: string }) {
         </datalist>
       </label>
       {method === undefined ? (
-        <ul class="matches">
-          {names
-            .filter((each) => each.toLowerCase().includes(filter.trim().toLowerCase()))
-            .slice(0, 12)
-            .map((each) => (
-              <li key={each}>
-                <a href={linkTo('console', each)}>{each}</a>
-              </li>
-            ))}
-        </ul>
+        <Matches names={names} filter={filter.trim().toLowerCase()} />
       ) : (
         <MethodForm key={method.name} method={method} fields={fieldsOf(method, document)} />
       )}

@@ -1,14 +1,13 @@
 /** `#/contracts` and `#/contracts/<name>`: the contracts of which the node has the ABI, and those that the last blocks made. */
 import type { AbiEntry } from '../abi.ts'
-import { quantity } from '../accounts.ts'
 import { call, callAll, RpcError } from '../client.ts'
 import { AbiDrop } from '../components/abi-drop.tsx'
 import { ErrorText } from '../components/action.tsx'
 import { Field, useText } from '../components/form.tsx'
 import { Heading, Section, Show, Table } from '../components/layout.tsx'
-import { AddressLink, BlockLink, TransactionLink } from '../components/values.tsx'
+import { AddressLink, BlockLink, Mono, TransactionLink } from '../components/values.tsx'
 import { type KnownContract, loadAbi } from '../contracts.ts'
-import { counted, type Hex, toBigInt, toNumber } from '../format.ts'
+import { counted, type Hex, quantity, toBigInt, toNumber } from '../format.ts'
 import type { Header, Receipt } from '../model.ts'
 import { useQuery } from '../query.ts'
 import { linkTo } from '../router.ts'
@@ -27,6 +26,49 @@ function NameOf({ contract: { name, address } }: { readonly contract: KnownContr
   return <a href={linkTo('contracts', name ?? '')}>{name ?? 'unnamed'}</a>
 }
 
+function ContractTable({
+  contracts,
+  empty,
+}: {
+  readonly contracts: readonly KnownContract[]
+  readonly empty: string
+}) {
+  return (
+    <>
+      <Table
+        label="Known contracts"
+        empty={empty}
+        columns={[
+          'Contract',
+          { name: 'Address', wide: true },
+          { name: 'Functions', end: true },
+          { name: 'Events', end: true, wide: true },
+          { name: 'Errors', end: true, wide: true },
+        ]}
+        rows={contracts.slice(0, MOST_SHOWN).map((contract, i) => ({
+          key: `${contract.address} ${contract.name} ${i}`,
+          cells: [
+            <NameOf key="name" contract={contract} />,
+            contract.address === null ? (
+              <span key="address" class="dim">
+                any with its code
+              </span>
+            ) : (
+              <Mono key="address">{contract.address}</Mono>
+            ),
+            contract.functions,
+            contract.events,
+            contract.errors,
+          ],
+        }))}
+      />
+      {contracts.length > MOST_SHOWN && (
+        <p class="dim">{counted(contracts.length - MOST_SHOWN, 'further contract')}</p>
+      )}
+    </>
+  )
+}
+
 function KnownContracts() {
   const filter = useText()
   const isOpen = may('evm_contracts')
@@ -36,53 +78,25 @@ function KnownContracts() {
     'live',
   )
   const query = filter.value.trim().toLowerCase()
+  const isWanted = ({ name, address }: KnownContract): boolean =>
+    (name ?? '').toLowerCase().includes(query) || (address?.includes(query) ?? false)
   return (
     <Section title="Known by ABI">
       <AbiDrop />
       <Show loaded={contracts}>
-        {(all) => {
-          if (all === null) return <p class="dim empty">The node does not list its ABIs for this caller</p>
-          const matching = all.filter(
-            ({ name, address }) => (name ?? '').toLowerCase().includes(query) || address?.includes(query),
-          )
-          return (
+        {(all) =>
+          all === null ? (
+            <p class="dim empty">The node does not list its ABIs for this caller</p>
+          ) : (
             <>
               {all.length > 10 && <Field label="Filter" text={filter} placeholder="Name or address" />}
-              <Table
-                label="Known contracts"
+              <ContractTable
+                contracts={all.filter(isWanted)}
                 empty={query === '' ? 'None yet' : 'None of this name'}
-                columns={[
-                  'Contract',
-                  { name: 'Address', wide: true },
-                  { name: 'Functions', end: true },
-                  { name: 'Events', end: true, wide: true },
-                  { name: 'Errors', end: true, wide: true },
-                ]}
-                rows={matching.slice(0, MOST_SHOWN).map((contract, i) => ({
-                  key: `${contract.address} ${contract.name} ${i}`,
-                  cells: [
-                    <NameOf key="name" contract={contract} />,
-                    contract.address === null ? (
-                      <span key="address" class="dim">
-                        any with its code
-                      </span>
-                    ) : (
-                      <span key="address" class="mono">
-                        {contract.address}
-                      </span>
-                    ),
-                    contract.functions,
-                    contract.events,
-                    contract.errors,
-                  ],
-                }))}
               />
-              {matching.length > MOST_SHOWN && (
-                <p class="dim">{counted(matching.length - MOST_SHOWN, 'further contract')}</p>
-              )}
             </>
           )
-        }}
+        }
       </Show>
     </Section>
   )

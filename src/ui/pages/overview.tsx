@@ -1,10 +1,10 @@
 /** The overview: the head, rates, and the latest blocks and transactions, live. */
 import type { ComponentChildren } from 'preact'
-import { call, callAll, RpcError } from '../client.ts'
+import { call, callAll, present } from '../client.ts'
 import { Heading, Section, Show, Table } from '../components/layout.tsx'
 import { AddressLink, Age, Amount, BlockLink, TransactionLink } from '../components/values.tsx'
-import { durationText, grouped, type Hex, percent, toBigInt, toNumber } from '../format.ts'
-import type { Block, Transaction } from '../model.ts'
+import { durationText, grouped, type Hex, percent, quantity, toBigInt, toNumber } from '../format.ts'
+import type { Block, Header, Transaction } from '../model.ts'
 import { useQuery } from '../query.ts'
 import { isRemasc } from '../remasc.ts'
 import { head, may } from '../store.ts'
@@ -16,11 +16,6 @@ const TRANSACTIONS = 12
 interface Latest {
   readonly blocks: readonly Block[]
   readonly transactions: readonly Transaction[]
-}
-
-/** The results that are there, in order. */
-function present<Value>(outcomes: readonly (Value | null | RpcError)[]): Value[] {
-  return outcomes.flatMap((outcome) => (outcome instanceof RpcError || outcome === null ? [] : [outcome]))
 }
 
 /** What earlier loads of the lists brought; both are named by hashes and never change. */
@@ -43,7 +38,7 @@ async function loadBlocks(newest: Block, signal: AbortSignal): Promise<readonly 
   const height = toNumber(newest.number)
   const calls = Array.from(
     { length: count - blocks.length },
-    (_, i) => ['eth_getBlockByNumber', [`0x${(height - blocks.length - i).toString(16)}`, false]] as const,
+    (_, i) => ['eth_getBlockByNumber', [quantity(height - blocks.length - i), false]] as const,
   )
   blocks.push(...present(await callAll<Block | null>(calls, signal)))
   knownBlocks = byHash(blocks)
@@ -90,7 +85,7 @@ function interval(blocks: readonly Block[]): number | undefined {
   return (toNumber(newest.timestamp) - toNumber(oldest.timestamp)) / (blocks.length - 1)
 }
 
-function Figures({ blocks }: { readonly blocks: readonly Block[] }) {
+function PoolFigure() {
   const pool = useQuery(
     `pool ${may('txpool_status')}`,
     async (signal) =>
@@ -99,6 +94,31 @@ function Figures({ blocks }: { readonly blocks: readonly Block[] }) {
         : undefined,
     'live',
   )
+  if (pool.value === undefined) return null
+  const [pending, queued] = [toNumber(pool.value.pending), toNumber(pool.value.queued)]
+  return (
+    <Figure name="In the pool">
+      {grouped(pending + queued)}
+      <small>
+        {pending} pending, {queued} queued
+      </small>
+    </Figure>
+  )
+}
+
+function HeadFigure({ latest }: { readonly latest: Header | undefined }) {
+  if (latest === undefined) return <Figure name="Head">…</Figure>
+  return (
+    <Figure name="Head">
+      <BlockLink block={latest.number} text={grouped(toNumber(latest.number))} />
+      <small>
+        <Age seconds={latest.timestamp} />
+      </small>
+    </Figure>
+  )
+}
+
+function Figures({ blocks }: { readonly blocks: readonly Block[] }) {
   const latest = head.value
   const seconds = interval(blocks)
   const used = blocks.reduce((sum, { gasUsed }) => sum + toBigInt(gasUsed), 0n)
@@ -106,18 +126,7 @@ function Figures({ blocks }: { readonly blocks: readonly Block[] }) {
   const count = blocks.reduce((sum, { transactions }) => sum + transactions.length, 0)
   return (
     <dl class="figures">
-      <Figure name="Head">
-        {latest === undefined ? (
-          '…'
-        ) : (
-          <BlockLink block={latest.number} text={grouped(toNumber(latest.number))} />
-        )}
-        {latest !== undefined && (
-          <small>
-            <Age seconds={latest.timestamp} />
-          </small>
-        )}
-      </Figure>
+      <HeadFigure latest={latest} />
       <Figure name="Block interval">
         {seconds === undefined ? '—' : durationText(Math.round(seconds))}
         <small>mean of the last {blocks.length}</small>
@@ -130,14 +139,7 @@ function Figures({ blocks }: { readonly blocks: readonly Block[] }) {
         {grouped(count)}
         <small>in the last {blocks.length} blocks</small>
       </Figure>
-      {pool.value !== undefined && (
-        <Figure name="In the pool">
-          {grouped(toNumber(pool.value.pending) + toNumber(pool.value.queued))}
-          <small>
-            {toNumber(pool.value.pending)} pending, {toNumber(pool.value.queued)} queued
-          </small>
-        </Figure>
-      )}
+      <PoolFigure />
     </dl>
   )
 }

@@ -2,7 +2,8 @@
 import { call } from '../client.ts'
 import { ActionButton } from '../components/action.tsx'
 import { ActionForm, Field, useText } from '../components/form.tsx'
-import { Heading, Section, Show, Table } from '../components/layout.tsx'
+import { ACTIONS, type Column, Heading, Section, Show, Table, type TableRow } from '../components/layout.tsx'
+import { Mono } from '../components/values.tsx'
 import { grouped, percent } from '../format.ts'
 import { type Loaded as Query, useQuery } from '../query.ts'
 import { may } from '../store.ts'
@@ -48,45 +49,41 @@ async function load(signal: AbortSignal): Promise<Loaded> {
 /** Methods that are named for a key, those of most calls. */
 const MOST_METHODS = 3
 
+const KEY_COLUMNS: readonly Column[] = [
+  'Key',
+  { name: 'Calls', end: true },
+  { name: 'Errors', end: true },
+  { name: 'Time', end: true },
+  'Most called',
+]
+
+/** The use of one key, and how often it called. */
+function usageRow(key: string, list: readonly Usage[]): { readonly calls: number; readonly row: TableRow } {
+  const sum = (member: 'calls' | 'errors' | 'seconds') =>
+    list.reduce((total, each) => total + each[member], 0)
+  const [calls, errors] = [sum('calls'), sum('errors')]
+  const mostCalled = [...list].sort((a, b) => b.calls - a.calls).slice(0, MOST_METHODS)
+  const cells = [
+    key === '' ? (
+      <span key="key" class="dim">
+        without a key
+      </span>
+    ) : (
+      <strong key="key">{key}</strong>
+    ),
+    grouped(calls),
+    `${grouped(errors)} (${percent(errors, calls)})`,
+    `${sum('seconds').toFixed(2)} s`,
+    mostCalled.map((each) => `${each.method}\u00a0${grouped(each.calls)}`).join(', '),
+  ]
+  return { calls, row: { key, cells } }
+}
+
 function KeyUsage({ usage }: { readonly usage: readonly Usage[] }) {
   const byKey = new Map<string, Usage[]>()
   for (const each of usage) byKey.set(each.key, [...(byKey.get(each.key) ?? []), each])
-  const sum = (list: readonly Usage[], member: 'calls' | 'errors' | 'seconds') =>
-    list.reduce((total, each) => total + each[member], 0)
-  const rows = [...byKey].sort(([, a], [, b]) => sum(b, 'calls') - sum(a, 'calls'))
-  return (
-    <Table
-      label="API keys"
-      stacked
-      columns={[
-        'Key',
-        { name: 'Calls', end: true },
-        { name: 'Errors', end: true },
-        { name: 'Time', end: true },
-        'Most called',
-      ]}
-      rows={rows.map(([key, list]) => ({
-        key,
-        cells: [
-          key === '' ? (
-            <span key="key" class="dim">
-              without a key
-            </span>
-          ) : (
-            <strong key="key">{key}</strong>
-          ),
-          grouped(sum(list, 'calls')),
-          `${grouped(sum(list, 'errors'))} (${percent(sum(list, 'errors'), sum(list, 'calls'))})`,
-          `${sum(list, 'seconds').toFixed(2)} s`,
-          [...list]
-            .sort((a, b) => b.calls - a.calls)
-            .slice(0, MOST_METHODS)
-            .map(({ method, calls }) => `${method}\u00a0${grouped(calls)}`)
-            .join(', '),
-        ],
-      }))}
-    />
-  )
+  const rows = [...byKey].map(([key, list]) => usageRow(key, list)).sort((a, b) => b.calls - a.calls)
+  return <Table label="API keys" stacked columns={KEY_COLUMNS} rows={rows.map(({ row }) => row)} />
 }
 
 function Peers({ peers, onChange }: { readonly peers: readonly Peer[]; readonly onChange: () => void }) {
@@ -103,14 +100,14 @@ function Peers({ peers, onChange }: { readonly peers: readonly Peer[]; readonly 
         { name: 'Invalid', end: true, wide: true },
         { name: 'Timeouts', end: true, wide: true },
         { name: 'Punishments', end: true, wide: true },
-        ...(mayBan ? [{ name: 'Action', end: true as const }] : []),
+        mayBan && ACTIONS,
       ]}
       rows={peers.map((peer) => ({
         key: peer.id,
         cells: [
-          <span key="id" class="mono wrap">
+          <Mono key="id" wrap>
             {peer.id}
-          </span>,
+          </Mono>,
           <span key="score" class={peer.goodReputation ? undefined : 'bad'}>
             {peer.score}
           </span>,
@@ -119,20 +116,48 @@ function Peers({ peers, onChange }: { readonly peers: readonly Peer[]; readonly 
           grouped(peer.invalidTransactions + peer.invalidMessages),
           grouped(peer.timeoutMessages),
           grouped(peer.punishments),
-          ...(mayBan
-            ? [
-                <ActionButton
-                  key="ban"
-                  kind="danger"
-                  label={`Ban ${peer.id}`}
-                  text="Ban"
-                  run={async () => {
-                    await call('sco_banAddress', [peer.id])
-                    onChange()
-                  }}
-                />,
-              ]
-            : []),
+          <ActionButton
+            key="ban"
+            kind="danger"
+            label={`Ban ${peer.id}`}
+            text="Ban"
+            run={async () => {
+              await call('sco_banAddress', [peer.id])
+              onChange()
+            }}
+          />,
+        ],
+      }))}
+    />
+  )
+}
+
+function BannedAddresses({
+  banned,
+  onChange,
+}: {
+  readonly banned: readonly string[]
+  readonly onChange: () => void
+}) {
+  return (
+    <Table
+      label="Banned"
+      empty="No address is banned"
+      columns={['Address', may('sco_unbanAddress') && ACTIONS]}
+      rows={banned.map((address) => ({
+        key: address,
+        cells: [
+          <Mono key="address">{address}</Mono>,
+          <ActionButton
+            key="lift"
+            kind="plain"
+            label={`Lift the ban of ${address}`}
+            text="Lift"
+            run={async () => {
+              await call('sco_unbanAddress', [address])
+              onChange()
+            }}
+          />,
         ],
       }))}
     />
@@ -142,7 +167,6 @@ function Peers({ peers, onChange }: { readonly peers: readonly Peer[]; readonly 
 /** The banned addresses, and a form that bans one. */
 function Bans({ loaded }: { readonly loaded: Query<Loaded> }) {
   const address = useText()
-  const mayLift = may('sco_unbanAddress')
   return (
     <Section title="Bans">
       {may('sco_banAddress') && (
@@ -160,35 +184,7 @@ function Bans({ loaded }: { readonly loaded: Query<Loaded> }) {
         </ActionForm>
       )}
       <Show loaded={loaded}>
-        {({ banned }) => (
-          <Table
-            label="Banned"
-            empty="No address is banned"
-            columns={['Address', ...(mayLift ? [{ name: 'Action', end: true as const }] : [])]}
-            rows={banned.map((each) => ({
-              key: each,
-              cells: [
-                <span key="address" class="mono">
-                  {each}
-                </span>,
-                ...(mayLift
-                  ? [
-                      <ActionButton
-                        key="lift"
-                        kind="plain"
-                        label={`Lift the ban of ${each}`}
-                        text="Lift"
-                        run={async () => {
-                          await call('sco_unbanAddress', [each])
-                          loaded.reload()
-                        }}
-                      />,
-                    ]
-                  : []),
-              ],
-            }))}
-          />
-        )}
+        {({ banned }) => <BannedAddresses banned={banned} onChange={loaded.reload} />}
       </Show>
     </Section>
   )

@@ -1,9 +1,10 @@
 /** `#/pool`: the transactions that wait, runnable or behind a missing nonce, and buttons that drop them. */
+import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { firstOpen } from '../accounts.ts'
 import { call } from '../client.ts'
 import { ActionButton } from '../components/action.tsx'
-import { Heading, Section, Show, Table } from '../components/layout.tsx'
+import { ACTIONS, type Column, Heading, Section, Show, Table } from '../components/layout.tsx'
 import { AddressLink, Amount, TransactionLink } from '../components/values.tsx'
 import { type DecodedItem, decodeAll } from '../decode.ts'
 import { byteLength, counted, grouped, type Hex, shortened, toBigInt } from '../format.ts'
@@ -46,7 +47,12 @@ async function listOf(bySender: BySender, signal: AbortSignal): Promise<List> {
   return { count: all.length, shown: shown.map((each, i) => ({ ...each, decoded: decoded[i] ?? null })) }
 }
 
-async function loadPool(signal: AbortSignal): Promise<{ readonly pending: List; readonly queued: List }> {
+interface Pool {
+  readonly pending: List
+  readonly queued: List
+}
+
+async function loadPool(signal: AbortSignal): Promise<Pool> {
   const content = await call<{ pending: BySender; queued: BySender }>('txpool_content', [], signal)
   return { pending: await listOf(content.pending, signal), queued: await listOf(content.queued, signal) }
 }
@@ -54,6 +60,31 @@ async function loadPool(signal: AbortSignal): Promise<{ readonly pending: List; 
 function methodOf({ to, input, decoded }: List['shown'][number]): string {
   if (byteLength(to) !== 20) return `new ${decoded?.name ?? 'contract'}`
   return decoded?.name ?? (byteLength(input) >= 4 ? input.slice(0, 10) : 'transfer')
+}
+
+const COLUMNS: readonly Column[] = [
+  'Hash',
+  'From',
+  { name: 'Nonce', end: true, wide: true },
+  'To',
+  { name: 'Method', wide: true },
+  { name: 'Value', wide: true, end: true },
+  { name: 'Gas price (wei)', wide: true, end: true },
+]
+
+function cellsOf(transaction: List['shown'][number]): ComponentChildren[] {
+  const { hash, from, to, nonce, value, gasPrice, decoded } = transaction
+  return [
+    <TransactionLink key="hash" hash={hash} digits={4} />,
+    <AddressLink key="from" address={from} digits={4} />,
+    grouped(toBigInt(nonce)),
+    <AddressLink key="to" address={byteLength(to) === 20 ? to : null} digits={4} />,
+    <span key="method" class="method" title={decoded?.text}>
+      {methodOf(transaction)}
+    </span>,
+    <Amount key="value" wei={toBigInt(value)} />,
+    grouped(toBigInt(gasPrice)),
+  ]
 }
 
 function PoolTable({
@@ -68,55 +99,43 @@ function PoolTable({
   readonly onDrop: () => void
 }) {
   const drop = firstOpen('hardhat_dropTransaction', 'anvil_dropTransaction')
+  const dropButton = (hash: Hex) =>
+    drop !== undefined && (
+      <ActionButton
+        key="drop"
+        kind="danger"
+        label={`Drop ${shortened(hash, 4)}`}
+        text="Drop"
+        run={async () => {
+          await call(drop, [hash])
+          onDrop()
+        }}
+      />
+    )
   return (
     <Section title={title} actions={<span class="dim">{counted(count, 'transaction')}</span>}>
       <p class="dim empty">{hint}</p>
       <Table
         label={title}
-        columns={[
-          'Hash',
-          'From',
-          { name: 'Nonce', end: true, wide: true },
-          'To',
-          { name: 'Method', wide: true },
-          { name: 'Value', wide: true, end: true },
-          { name: 'Gas price (wei)', wide: true, end: true },
-          ...(drop === undefined ? [] : [{ name: 'Action', end: true as const }]),
-        ]}
-        rows={shown.map((transaction) => {
-          const { hash, from, to, nonce, value, gasPrice, decoded } = transaction
-          return {
-            key: hash,
-            cells: [
-              <TransactionLink key="hash" hash={hash} digits={4} />,
-              <AddressLink key="from" address={from} digits={4} />,
-              grouped(toBigInt(nonce)),
-              <AddressLink key="to" address={byteLength(to) === 20 ? to : null} digits={4} />,
-              <span key="method" class="method" title={decoded?.text}>
-                {methodOf(transaction)}
-              </span>,
-              <Amount key="value" wei={toBigInt(value)} />,
-              grouped(toBigInt(gasPrice)),
-              ...(drop === undefined
-                ? []
-                : [
-                    <ActionButton
-                      key="drop"
-                      kind="danger"
-                      label={`Drop ${shortened(hash, 4)}`}
-                      text="Drop"
-                      run={async () => {
-                        await call(drop, [hash])
-                        onDrop()
-                      }}
-                    />,
-                  ]),
-            ],
-          }
-        })}
+        columns={[...COLUMNS, drop !== undefined && ACTIONS]}
+        rows={shown.map((each) => ({ key: each.hash, cells: [...cellsOf(each), dropButton(each.hash)] }))}
       />
       {count > shown.length && <p class="dim">{counted(count - shown.length, 'further transaction')}</p>}
     </Section>
+  )
+}
+
+function PoolTables({ pending, queued, onDrop }: Pool & { readonly onDrop: () => void }) {
+  return (
+    <>
+      <PoolTable title="Pending" hint="The next block may contain these." list={pending} onDrop={onDrop} />
+      <PoolTable
+        title="Queued"
+        hint="These wait for a transaction of an earlier nonce."
+        list={queued}
+        onDrop={onDrop}
+      />
+    </>
   )
 }
 
@@ -146,24 +165,11 @@ export function PoolPage() {
         )}
       </div>
       <Show loaded={pool}>
-        {(value) =>
-          value === null ? (
+        {(lists) =>
+          lists === null ? (
             <p class="dim">The node does not list its pool for this caller</p>
           ) : (
-            <>
-              <PoolTable
-                title="Pending"
-                hint="The next block may contain these."
-                list={value.pending}
-                onDrop={pool.reload}
-              />
-              <PoolTable
-                title="Queued"
-                hint="These wait for a transaction of an earlier nonce."
-                list={value.queued}
-                onDrop={pool.reload}
-              />
-            </>
+            <PoolTables {...lists} onDrop={pool.reload} />
           )
         }
       </Show>

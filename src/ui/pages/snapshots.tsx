@@ -3,11 +3,10 @@ import { useState } from 'preact/hooks'
 import { call } from '../client.ts'
 import { ActionButton } from '../components/action.tsx'
 import { ActionForm, Choice, Field, useText } from '../components/form.tsx'
-import { Heading, Section, Show, Table } from '../components/layout.tsx'
+import { ACTIONS, Heading, Section, Show, Table } from '../components/layout.tsx'
 import { type SnapshotDiff, SnapshotDifference } from '../components/snapshot-difference.tsx'
 import { Age, BlockLink } from '../components/values.tsx'
-import type { Hex } from '../format.ts'
-import { toNumber } from '../format.ts'
+import { type Hex, toNumber } from '../format.ts'
 import { useQuery } from '../query.ts'
 import { announce, head, may } from '../store.ts'
 
@@ -94,12 +93,7 @@ function SnapshotTable({
     <Table
       label="Snapshots"
       empty="None yet. A snapshot keeps the state of the chain, its pool and its clock."
-      columns={[
-        'Name',
-        'Block',
-        'Taken',
-        ...(may('evm_revert') ? [{ name: 'Action', end: true as const }] : []),
-      ]}
+      columns={['Name', 'Block', 'Taken', may('evm_revert') && ACTIONS]}
       rows={[...snapshots].reverse().map((snapshot) => ({
         key: snapshot.id,
         cells: [
@@ -108,20 +102,16 @@ function SnapshotTable({
           </span>,
           <BlockLink key="block" block={snapshot.height} />,
           <Age key="time" seconds={snapshot.time} />,
-          ...(may('evm_revert')
-            ? [
-                <ActionButton
-                  key="revert"
-                  kind="danger"
-                  label={`Revert to ${nameOf(snapshot)}`}
-                  text="Revert"
-                  run={async () => {
-                    await revertTo(snapshot)
-                    onRevert()
-                  }}
-                />,
-              ]
-            : []),
+          <ActionButton
+            key="revert"
+            kind="danger"
+            label={`Revert to ${nameOf(snapshot)}`}
+            text="Revert"
+            run={async () => {
+              await revertTo(snapshot)
+              onRevert()
+            }}
+          />,
         ],
       }))}
     />

@@ -6,10 +6,10 @@ import { Fields, Heading, Section, Show, Table } from '../components/layout.tsx'
 import { RuleComparison } from '../components/rule-comparison.tsx'
 import { StateChanges } from '../components/state-changes.tsx'
 import { Steps } from '../components/steps.tsx'
-import { AddressLink, Age, Amount, BlockLink, Bytes } from '../components/values.tsx'
+import { AddressLink, Amount, BlockLink, Bytes, DateAndAge, Mono } from '../components/values.tsx'
 import { type DecodedItem, decodeAll } from '../decode.ts'
-import { byteLength, counted, dateText, grouped, percent, toBigInt, toNumber } from '../format.ts'
-import type { Header, Receipt, Transaction } from '../model.ts'
+import { byteLength, counted, grouped, percent, toBigInt, toNumber } from '../format.ts'
+import type { Header, Log, Receipt, Transaction } from '../model.ts'
 import { useQuery } from '../query.ts'
 import { isRemasc, payoutsOf } from '../remasc.ts'
 import { head, may } from '../store.ts'
@@ -76,56 +76,45 @@ function Status({
   )
 }
 
+/** Where a mined transaction is, and how many blocks are on top. */
+function MinedIn({ receipt }: { readonly receipt: Receipt }) {
+  const depth = toNumber(head.value?.number) - toNumber(receipt.blockNumber) + 1
+  return (
+    <>
+      <BlockLink block={receipt.blockNumber} />{' '}
+      <span class="dim">
+        index {toNumber(receipt.transactionIndex)}
+        {depth > 0 && `, ${counted(depth, 'confirmation')}`}
+      </span>
+    </>
+  )
+}
+
+function Sender({ transaction }: { readonly transaction: Transaction }) {
+  return isRemasc(transaction) ? (
+    <>nobody: REMASC ends each block</>
+  ) : (
+    <AddressLink address={transaction.from} full />
+  )
+}
+
 function Summary({ found, tree }: { readonly found: Found; readonly tree: CallTree | undefined }) {
   const { transaction, receipt, header } = found
   const limit = toBigInt(transaction.gas)
   const used = toBigInt(receipt?.gasUsed)
   const price = toBigInt(transaction.gasPrice)
-  const depth = receipt === null ? 0 : toNumber(head.value?.number) - toNumber(receipt.blockNumber) + 1
+  const created = receipt?.contractAddress
   return (
     <Fields
       rows={[
         ['Status', <Status key="status" receipt={receipt} tree={tree} />],
-        [
-          'Block',
-          receipt === null ? undefined : (
-            <>
-              <BlockLink block={receipt.blockNumber} />{' '}
-              <span class="dim">
-                index {toNumber(receipt.transactionIndex)}
-                {depth > 0 && `, ${counted(depth, 'confirmation')}`}
-              </span>
-            </>
-          ),
-        ],
-        [
-          'Time',
-          header === null ? undefined : (
-            <>
-              {dateText(toNumber(header.timestamp))}{' '}
-              <span class="dim">
-                (<Age seconds={header.timestamp} />)
-              </span>
-            </>
-          ),
-        ],
-        [
-          'From',
-          isRemasc(transaction) ? (
-            'nobody: REMASC ends each block'
-          ) : (
-            <AddressLink key="from" address={transaction.from} full />
-          ),
-        ],
+        ['Block', receipt && <MinedIn key="block" receipt={receipt} />],
+        ['Time', header && <DateAndAge key="time" seconds={header.timestamp} />],
+        ['From', <Sender key="from" transaction={transaction} />],
         ['To', <AddressLink key="to" address={transaction.to} full />],
-        [
-          'Created',
-          receipt?.contractAddress ? (
-            <AddressLink key="created" address={receipt.contractAddress} full />
-          ) : undefined,
-        ],
+        ['Created', created && <AddressLink key="created" address={created} full />],
         ['Value', <Amount key="value" wei={transaction.value} digits={18} />],
-        ['Fee', receipt === null ? undefined : <Amount key="fee" wei={used * price} digits={18} />],
+        ['Fee', receipt && <Amount key="fee" wei={used * price} digits={18} />],
         [
           'Gas',
           receipt === null
@@ -139,6 +128,36 @@ function Summary({ found, tree }: { readonly found: Found; readonly tree: CallTr
   )
 }
 
+function DecodedInput({ input: { name, arguments: values } }: { readonly input: DecodedItem }) {
+  return (
+    <>
+      <p>
+        <Mono wrap>
+          <strong>{name}</strong>({values.map((each) => `${each.type} ${each.name}`.trim()).join(', ')})
+        </Mono>
+      </p>
+      <Table
+        label="Arguments"
+        stacked
+        empty="No arguments"
+        columns={['Name', 'Type', 'Value']}
+        rows={values.map((each, i) => ({
+          key: i,
+          cells: [
+            each.name === '' ? i : each.name,
+            <span key="type" class="mono dim">
+              {each.type}
+            </span>,
+            <Mono key="value" wrap>
+              {each.value}
+            </Mono>,
+          ],
+        }))}
+      />
+    </>
+  )
+}
+
 function Input({
   transaction,
   input,
@@ -149,34 +168,7 @@ function Input({
   if (byteLength(transaction.input) === 0) return null
   return (
     <Section title={transaction.to === null ? 'Init code' : 'Input'}>
-      {input !== null && (
-        <>
-          <p>
-            <span class="mono wrap">
-              <strong>{input.name}</strong>(
-              {input.arguments.map(({ type, name }) => `${type} ${name}`.trim()).join(', ')})
-            </span>
-          </p>
-          <Table
-            label="Arguments"
-            stacked
-            empty="No arguments"
-            columns={['Name', 'Type', 'Value']}
-            rows={input.arguments.map(({ name, type, value }, i) => ({
-              key: i,
-              cells: [
-                name === '' ? i : name,
-                <span key="type" class="mono dim">
-                  {type}
-                </span>,
-                <span key="value" class="mono wrap">
-                  {value}
-                </span>,
-              ],
-            }))}
-          />
-        </>
-      )}
+      {input !== null && <DecodedInput input={input} />}
       <details open={input === null}>
         <summary>{counted(byteLength(transaction.input), 'byte')}</summary>
         <Bytes hex={transaction.input} label="Input" />
@@ -188,44 +180,48 @@ function Input({
 /** Events beyond so many are counted. */
 const MOST_EVENTS = 200
 
+/** An event as its ABI decodes it, or its topics and data. */
+function Event({ log, event }: { readonly log: Log; readonly event: DecodedItem | null | undefined }) {
+  if (event) {
+    return (
+      <span class="wrap">
+        <strong>{event.name}</strong>
+        {event.text.slice(event.name.length)}
+      </span>
+    )
+  }
+  return (
+    <Mono wrap>
+      {log.topics.map((topic) => (
+        <span key={topic} class="topic">
+          {topic}
+        </span>
+      ))}
+      {byteLength(log.data) > 0 && <Bytes hex={log.data} label="Data" />}
+    </Mono>
+  )
+}
+
 function Events({
-  receipt,
+  receipt: { logs },
   events,
 }: {
   readonly receipt: Receipt
   readonly events: readonly (DecodedItem | null)[]
 }) {
-  const { logs } = receipt
   return (
     <Section title="Events">
       <Table
         label="Events"
         columns={[{ name: '#', wide: true }, 'Contract', 'Event']}
-        rows={logs.slice(0, MOST_EVENTS).map((log, i) => {
-          const event = events[i]
-          return {
-            key: log.logIndex,
-            cells: [
-              toNumber(log.logIndex),
-              <AddressLink key="address" address={log.address} />,
-              event ? (
-                <span key="event" class="wrap">
-                  <strong>{event.name}</strong>
-                  {event.text.slice(event.name.length)}
-                </span>
-              ) : (
-                <span key="event" class="mono wrap">
-                  {log.topics.map((topic) => (
-                    <span key={topic} class="topic">
-                      {topic}
-                    </span>
-                  ))}
-                  {byteLength(log.data) > 0 && <Bytes hex={log.data} label="Data" />}
-                </span>
-              ),
-            ],
-          }
-        })}
+        rows={logs.slice(0, MOST_EVENTS).map((log, i) => ({
+          key: log.logIndex,
+          cells: [
+            toNumber(log.logIndex),
+            <AddressLink key="address" address={log.address} />,
+            <Event key="event" log={log} event={events[i]} />,
+          ],
+        }))}
       />
       {logs.length > MOST_EVENTS && <p class="dim">{counted(logs.length - MOST_EVENTS, 'more event')}</p>}
     </Section>

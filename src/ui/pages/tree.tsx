@@ -1,7 +1,7 @@
 /** `#/tree` and `#/tree/<height>`: the branches of the chain with their weights and uncles, and the last reorganisation. */
 import { headHeight, loadBranches } from '../branches.ts'
 import { Heading, Section, Show } from '../components/layout.tsx'
-import { AddressLink, Age, BlockLink } from '../components/values.tsx'
+import { AddressLink, Age, BlockLink, BlockLinks } from '../components/values.tsx'
 import { counted, grouped, type Hex, shortened, toNumber } from '../format.ts'
 import type { TreeBlock } from '../lanes.ts'
 import { useQuery } from '../query.ts'
@@ -17,6 +17,9 @@ const DOT = 5
 /** Lanes beyond so many are drawn over each other. */
 const MOST_LANES = 12
 
+/** Hashes of removed blocks, and of added ones. */
+const MOST_HASHES = 20
+
 const xOf = (lane: number): number => 14 + Math.min(lane, MOST_LANES) * LANE
 const yOf = (row: number): number => row * ROW + ROW / 2
 
@@ -27,6 +30,32 @@ function edge(fromLane: number, fromRow: number, toLane: number, toRow: number):
   return `M${x1} ${y1}V${y2 - ROW}C${x1} ${y2 - ROW / 2} ${x2} ${y2 - ROW / 2} ${x2} ${y2}`
 }
 
+/** The line from a block to its parent, or down to the end where the parent is not among the rows. */
+function ParentEdge({
+  block,
+  row,
+  places,
+}: {
+  readonly block: TreeBlock
+  readonly row: number
+  readonly places: Places
+}) {
+  const parent = places.get(block.parentHash)
+  return (
+    <path
+      class={block.isCanonical ? 'edge canonical' : 'edge'}
+      d={
+        parent === undefined
+          ? `M${xOf(block.lane)} ${yOf(row)}V${places.size * ROW}`
+          : edge(block.lane, row, parent.lane, parent.row)
+      }
+    />
+  )
+}
+
+/** Where each block is drawn. */
+type Places = ReadonlyMap<Hex, { readonly row: number; readonly lane: number }>
+
 /** The drawing beside the rows, which hold all of it as text. */
 function Graph({
   blocks,
@@ -35,37 +64,23 @@ function Graph({
   readonly blocks: readonly TreeBlock[]
   readonly replaced: ReadonlySet<Hex>
 }) {
-  const rows = new Map(blocks.map(({ hash }, row) => [hash, row]))
-  const byHash = new Map(blocks.map((block) => [block.hash, block]))
+  const places: Places = new Map(blocks.map(({ hash, lane }, row) => [hash, { row, lane }]))
   const lanes = Math.min(MOST_LANES, Math.max(0, ...blocks.map(({ lane }) => lane)))
   return (
     <svg class="graph" width={xOf(lanes) + 14} height={blocks.length * ROW} aria-hidden="true">
-      {blocks.map((block, row) => {
-        if (block.height === 0) return null
-        const parent = byHash.get(block.parentHash)
-        const toRow = rows.get(block.parentHash)
-        return (
-          <path
-            key={`edge ${block.hash}`}
-            class={block.isCanonical ? 'edge canonical' : 'edge'}
-            d={
-              parent === undefined || toRow === undefined
-                ? `M${xOf(block.lane)} ${yOf(row)}V${blocks.length * ROW}`
-                : edge(block.lane, row, parent.lane, toRow)
-            }
-          />
-        )
-      })}
+      {blocks.map(
+        (block, row) =>
+          block.height > 0 && <ParentEdge key={block.hash} block={block} row={row} places={places} />,
+      )}
       {blocks.flatMap((block, row) =>
         block.uncles.map((uncle) => {
-          const target = byHash.get(uncle)
-          const toRow = rows.get(uncle)
-          if (target === undefined || toRow === undefined) return null
+          const target = places.get(uncle)
+          if (target === undefined) return null
           return (
             <path
               key={`uncle ${block.hash} ${uncle}`}
               class="edge uncle"
-              d={`M${xOf(block.lane)} ${yOf(row)}L${xOf(target.lane)} ${yOf(toRow)}`}
+              d={`M${xOf(block.lane)} ${yOf(row)}L${xOf(target.lane)} ${yOf(target.row)}`}
             />
           )
         }),
@@ -128,21 +143,11 @@ function Removal() {
         {change.added.length === 0 ? '.' : `, and ${counted(change.added.length, 'block')} took their place.`}
       </p>
       <p>
-        Removed:{' '}
-        {change.removed.slice(0, 20).map((hash) => (
-          <span key={hash}>
-            <BlockLink block={hash} />{' '}
-          </span>
-        ))}
+        Removed: <BlockLinks hashes={change.removed.slice(0, MOST_HASHES)} />
       </p>
       {change.added.length > 0 && (
         <p>
-          Added:{' '}
-          {change.added.slice(0, 20).map((hash) => (
-            <span key={hash}>
-              <BlockLink block={hash} />{' '}
-            </span>
-          ))}
+          Added: <BlockLinks hashes={change.added.slice(0, MOST_HASHES)} />
         </p>
       )}
     </Section>

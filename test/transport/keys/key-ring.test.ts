@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { silentLogger } from '../../../src/logger.ts'
 import { revokeKey } from '../../../src/transport/keys/key-changes.ts'
 import { changeKeys } from '../../../src/transport/keys/key-file.ts'
-import { openKeyRing } from '../../../src/transport/keys/key-ring.ts'
+import { KeyRing } from '../../../src/transport/keys/key-ring.ts'
 import { keyFile } from '../../support/api-keys.ts'
 
 it('a key that has ended calls a new listener at once, and earlier ones as it ends', async () => {
@@ -13,7 +13,7 @@ it('a key that has ended calls a new listener at once, and earlier ones as it en
   const changed = new Promise<void>((resolve) => {
     onReload = resolve
   })
-  const ring = openKeyRing(keys.file, { ...silentLogger, info: () => onReload() })
+  const ring = new KeyRing(keys.file, { ...silentLogger, info: () => onReload() })
   const living = ring.find(`/${key}`)
   const ended: string[] = []
   living?.onEnd(() => ended.push('early'))
