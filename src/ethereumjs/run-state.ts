@@ -1,6 +1,7 @@
 /** What an opcode of the library sees of the frame that it runs in. */
 import { EVMError, type EVMOpts } from '@ethereumjs/evm'
 import type { EvmRun } from '../evm/evm.ts'
+import { GAS, MEMORY_QUADRATIC_BITS } from '../evm/gas-schedule.ts'
 import { wordToAddress } from '../evm/word.ts'
 import { ChainEvm } from './chain-evm.ts'
 
@@ -41,7 +42,7 @@ export function memoryGas(runState: RunState, offset: bigint, length: bigint): b
   const words = (offset + length + 31n) / 32n
   if (words <= runState.memoryWordCount) return 0n
   runState.memoryWordCount = words
-  const cost = words * 3n + (words * words) / 512n
+  const cost = words * BigInt(GAS.memoryWord) + ((words * words) >> BigInt(MEMORY_QUADRATIC_BITS))
   const paid = runState.highestMemCost
   runState.highestMemCost = cost
   return cost - paid

@@ -232,11 +232,16 @@ export class Frame implements FrameView {
     fail(FAILURE.OUT_OF_GAS)
   }
 
-  /** Fails in the interpreter, which has pc, sp and gas in registers; a trace reads them in the frame. */
-  failAt(failure: FailureReason, pc: number, sp: number, gas: number): never {
+  /** Takes what the interpreter's loop has in registers. */
+  put(pc: number, sp: number, gas: number): void {
     this.pc = pc
     this.sp = sp
     this.gas = gas
+  }
+
+  /** Fails in the interpreter's loop; a trace reads pc, sp and gas in the frame. */
+  failAt(failure: FailureReason, pc: number, sp: number, gas: number): never {
+    this.put(pc, sp, gas)
     fail(failure)
   }
 

@@ -56,7 +56,11 @@ export const REFUND = {
 /** Bytes of memory beyond which no gas suffices: an access that ends behind them is out of gas. */
 export const MEMORY_LIMIT = 2 ** 30
 
+/** The square of the number of words of memory is divided by 2 to the power of it. */
+export const MEMORY_QUADRATIC_BITS = 9
+const MEMORY_DIVISOR = 2 ** MEMORY_QUADRATIC_BITS
+
 /** Gas of `words` words of memory: linear, and quadratic above some hundred words. */
 export function memoryGas(words: number): number {
-  return words * GAS.memoryWord + Math.floor((words * words) / 512)
+  return words * GAS.memoryWord + Math.floor((words * words) / MEMORY_DIVISOR)
 }

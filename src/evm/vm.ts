@@ -41,12 +41,6 @@ export function createVm(parts: VmParts): Vm {
   const hotCode = parts.hotCode ?? new HotCode()
   const makeEvm = parts.makeEvm ?? ((run: EvmRun) => new Evm(run))
 
-  /** Does a message go to an account that runs no code? */
-  function isTransfer({ to }: Message, journal: Journal, rules: VmRules): boolean {
-    if (to === null || to === CONSOLE_ADDRESS) return false
-    return !rules.precompiles.has(to) && journal.codeOf(to).length === 0
-  }
-
   return {
     rulesAt,
     run(message, state, env, options = {}) {
@@ -55,28 +49,19 @@ export function createVm(parts: VmParts): Vm {
       const journal = new Journal(state)
       if (options.tracer === undefined && isTransfer(message, journal, rules))
         return transferred(message, journal)
-      const clock = new RunClock(options.deadlineMs)
       const { gasPrice, origin, transaction } = message
+      const { tracer, transactionIndex = 0, isLocal = false, destroyedEarlier, deadlineMs } = options
       const { precompiles } = rules
-      const { tracer, transactionIndex = 0 } = options
+      const clock = new RunClock(deadlineMs)
+      const block = { env, journal, clock, tracer, precompiles, chainId }
+      const session = { ...block, origin, transaction, transactionIndex, gasPrice }
       const run: EvmRun = {
-        session: {
-          precompiles,
-          chainId,
-          journal,
-          env,
-          origin,
-          transaction,
-          transactionIndex,
-          gasPrice,
-          clock,
-          tracer,
-        },
+        session,
         rules,
         hotAfter,
         hotCode,
-        destroyedEarlier: options.destroyedEarlier,
-        isLocal: options.isLocal ?? false,
+        destroyedEarlier,
+        isLocal,
         onNotice,
         precompileFailed: false,
         failedPrecompile: undefined,
@@ -87,6 +72,12 @@ export function createVm(parts: VmParts): Vm {
       return andThen(result, (ended) => toResult(message, ended, run))
     },
   }
+}
+
+/** Does a message go to an account that runs no code? */
+function isTransfer({ to }: Message, journal: Journal, rules: VmRules): boolean {
+  if (to === null || to === CONSOLE_ADDRESS) return false
+  return !rules.precompiles.has(to) && journal.codeOf(to).length === 0
 }
 
 /** Moves the value of a message that runs no code, for which no EVM is needed. */

@@ -67,7 +67,7 @@ export class Execution implements CallRunner {
   }
 
   call(frame: Frame, call: PlainCall): number {
-    const { session, depth } = frame
+    const { session } = frame
     const { clock, journal } = session
     const isDue = clock.ticks <= TICKS_PER_CALL && clock.mustPause()
     if (isDue || this.#inPlace === MAX_IN_PLACE) {
@@ -79,19 +79,9 @@ export class Execution implements CallRunner {
     clock.ticks -= TICKS_PER_CALL
     frame.returned = EMPTY
     const { kind, target, input, gas, outputOffset, outputLength } = call
-    const delegates = kind === 'delegatecall'
     const level = this.#inPlace
     const callee = this.#frames[level] ?? this.#addFrame(session)
-    callee.begin(
-      analyse(call.code, this.#codeHeaders),
-      delegates || kind === 'callcode' ? frame.address : target,
-      delegates ? frame.caller : frame.address,
-      delegates ? frame.value : 0n,
-      input,
-      kind === 'staticcall' || frame.isStatic,
-      depth + 1,
-      gas,
-    )
+    this.#begin(callee, frame, call)
     journal.checkpoint()
     this.#inPlace++
     const isBroken = !this.#succeeds(callee)
@@ -113,6 +103,21 @@ export class Execution implements CallRunner {
       frame.writeReturned(outputOffset, outputLength)
     }
     return hasFailed ? 0 : 1
+  }
+
+  #begin(callee: Frame, { address, caller, value, isStatic, depth }: Frame, call: PlainCall): void {
+    const { kind, target, input, gas } = call
+    const delegates = kind === 'delegatecall'
+    callee.begin(
+      analyse(call.code, this.#codeHeaders),
+      delegates || kind === 'callcode' ? address : target,
+      delegates ? caller : address,
+      delegates ? value : 0n,
+      input,
+      kind === 'staticcall' || isStatic,
+      depth + 1,
+      gas,
+    )
   }
 
   #addFrame(session: Session): Frame {

@@ -15,143 +15,203 @@ const PAIR = 64
 const OFFSET_BITS = 24n
 const LONGEST = 512
 
+/** Where its lanes are. */
+const PAIR_LANES = [0, 8, 16, 24, 32, 40, 48, 56] as const
+
 /**
- * A `RunOpcode`, with the length and the offset below the end of the stack, the digest in their place.
- * `keccak` is the function on memory, `hash` the import that does all the rest.
+ * A `RunOpcode`, with the length and the offset below the end of the stack, the digest in their place. `keccak` is the
+ * function on memory, `hash` the import that does all the rest.
  */
 export function hashBody(keccak: number, hash: number, mark: Mark): FunctionBody {
-  const body = new FunctionBody(3)
-  const [base, end] = [0, 1]
-  const local = () => body.local(I32)
-  const [operands, length, from, cost, entry] = [local(), local(), local(), local(), local()]
-  const mixed = body.local(I64)
-  body.get(end)
-  body.i32(64)
-  body.op(OP.i32_sub)
-  body.set(operands)
-  for (const [i, lane] of [0, 32].entries()) {
-    body.get(operands)
-    body.memory(OP.i64_load, lane)
-    if (i > 0) body.op(OP.i64_or)
+  return new HashRoutine(keccak, hash, mark).write()
+}
+
+class HashRoutine {
+  readonly #keccak: number
+  readonly #hash: number
+  readonly #mark: Mark
+  readonly #body = new FunctionBody(3)
+  readonly #base = 0
+  readonly #end = 1
+  readonly #operands = this.#body.local(I32)
+  readonly #length = this.#body.local(I32)
+  /** The offset, and then the address of the input. */
+  readonly #from = this.#body.local(I32)
+  readonly #cost = this.#body.local(I32)
+  /** The address of the entry of a pair. */
+  readonly #entry = this.#body.local(I32)
+  readonly #mixed = this.#body.local(I64)
+
+  constructor(keccak: number, hash: number, mark: Mark) {
+    this.#keccak = keccak
+    this.#hash = hash
+    this.#mark = mark
   }
-  body.i64(OFFSET_BITS)
-  body.op(OP.i64_shr_u)
-  for (const lane of [8, 16, 24, 40, 48, 56]) {
-    body.get(operands)
-    body.memory(OP.i64_load, lane)
-    body.op(OP.i64_or)
+
+  write(): FunctionBody {
+    const body = this.#body
+    this.#takeOperands()
+    this.#pay()
+    this.#findInput()
+    body.get(this.#length)
+    body.i32(PAIR)
+    body.op(OP.i32_xor)
+    body.if()
+    this.#mark(body, 'SHA3: of any length')
+    this.#hashInto(this.#operands, 0)
+    body.i32(0)
+    body.op(OP.return)
+    body.end()
+    this.#findEntry()
+    this.#pushIsNew()
+    body.if()
+    this.#mark(body, 'SHA3: of a pair that is new')
+    this.#keepPair()
+    this.#hashInto(this.#entry, PAIR)
+    body.else()
+    this.#mark(body, 'SHA3: of a pair that is known')
+    body.end()
+    this.#takeDigest()
+    body.i32(0)
+    return body
   }
-  body.op(OP.i64_eqz, OP.i32_eqz)
-  body.get(operands)
-  body.memory(OP.i32_load, 0)
-  body.tee(length)
-  body.i32(1)
-  body.op(OP.i32_sub)
-  body.i32(LONGEST)
-  body.op(OP.i32_ge_u, OP.i32_or)
-  body.get(operands)
-  body.memory(OP.i32_load, 32)
-  body.tee(from)
-  body.get(length)
-  body.op(OP.i32_add)
-  body.get(base)
-  body.memory(OP.i32_load, MEMORY_SIZE_AT)
-  body.op(OP.i32_gt_u, OP.i32_or)
-  leaveIf(body, hash, 3)
-  body.get(length)
-  body.i32(31)
-  body.op(OP.i32_add)
-  body.i32(5)
-  body.op(OP.i32_shr_u)
-  body.i32(GAS.keccak256Word)
-  body.op(OP.i32_mul)
-  body.set(cost)
-  pushLacks(body, cost, OP.f64_convert_i32_u)
-  leaveIf(body, hash, 3)
-  pay(body, cost, OP.f64_convert_i32_u)
-  body.get(from)
-  body.get(base)
-  body.op(OP.i32_add)
-  body.i32(MEMORY_AT)
-  body.op(OP.i32_add)
-  body.set(from)
-  /** The digest as a word, with its lowest lane first. */
-  const storeDigest = (at: number, offset: number) => {
+
+  /** Leaves where the input is not in open memory, is empty, or is long. */
+  #takeOperands(): void {
+    const body = this.#body
+    body.get(this.#end)
+    body.i32(64)
+    body.op(OP.i32_sub)
+    body.set(this.#operands)
+    for (const [i, lane] of [0, 32].entries()) {
+      body.get(this.#operands)
+      body.memory(OP.i64_load, lane)
+      if (i > 0) body.op(OP.i64_or)
+    }
+    body.i64(OFFSET_BITS)
+    body.op(OP.i64_shr_u)
+    for (const lane of [8, 16, 24, 40, 48, 56]) {
+      body.get(this.#operands)
+      body.memory(OP.i64_load, lane)
+      body.op(OP.i64_or)
+    }
+    body.op(OP.i64_eqz, OP.i32_eqz)
+    body.get(this.#operands)
+    body.memory(OP.i32_load, 0)
+    body.tee(this.#length)
+    body.i32(1)
+    body.op(OP.i32_sub)
+    body.i32(LONGEST)
+    body.op(OP.i32_ge_u, OP.i32_or)
+    body.get(this.#operands)
+    body.memory(OP.i32_load, 32)
+    body.tee(this.#from)
+    body.get(this.#length)
+    body.op(OP.i32_add)
+    body.get(this.#base)
+    body.memory(OP.i32_load, MEMORY_SIZE_AT)
+    body.op(OP.i32_gt_u, OP.i32_or)
+    leaveIf(body, this.#hash, 3)
+  }
+
+  /** Leaves where the gas does not suffice. */
+  #pay(): void {
+    const body = this.#body
+    body.get(this.#length)
+    body.i32(31)
+    body.op(OP.i32_add)
+    body.i32(5)
+    body.op(OP.i32_shr_u)
+    body.i32(GAS.keccak256Word)
+    body.op(OP.i32_mul)
+    body.set(this.#cost)
+    pushLacks(body, this.#cost, OP.f64_convert_i32_u)
+    leaveIf(body, this.#hash, 3)
+    pay(body, this.#cost, OP.f64_convert_i32_u)
+  }
+
+  #findInput(): void {
+    const body = this.#body
+    body.get(this.#from)
+    body.get(this.#base)
+    body.op(OP.i32_add)
+    body.i32(MEMORY_AT)
+    body.op(OP.i32_add)
+    body.set(this.#from)
+  }
+
+  /** Hashes the input; stores the digest as a word, with its lowest lane first, at an address plus `offset`. */
+  #hashInto(address: number, offset: number): void {
+    const body = this.#body
+    body.get(this.#from)
+    body.get(this.#length)
+    body.i32(DIGEST_AT)
+    body.call(this.#keccak)
     for (const half of [0, 16]) {
-      body.get(at)
+      body.get(address)
       body.i32(0)
       body.loadReversed(DIGEST_AT + 16 - half)
       body.storeVector(offset + half)
     }
   }
-  body.get(length)
-  body.i32(PAIR)
-  body.op(OP.i32_xor)
-  body.if()
-  mark(body, 'SHA3: of any length')
-  body.get(from)
-  body.get(length)
-  body.i32(DIGEST_AT)
-  body.call(keccak)
-  storeDigest(operands, 0)
-  body.i32(0)
-  body.op(OP.return)
-  body.end()
-  for (let i = 0; i < PAIR; i += 8) {
-    body.get(from)
-    body.memory(OP.i64_load, i)
-    body.i64(MULTIPLIERS[i >> 3] as bigint)
+
+  #findEntry(): void {
+    const body = this.#body
+    for (const [i, lane] of PAIR_LANES.entries()) {
+      body.get(this.#from)
+      body.memory(OP.i64_load, lane)
+      body.i64(MULTIPLIERS[i] as bigint)
+      body.op(OP.i64_mul)
+      if (i > 0) body.op(OP.i64_add)
+    }
+    body.tee(this.#mixed)
+    body.get(this.#mixed)
+    body.i64(32n)
+    body.op(OP.i64_shr_u, OP.i64_xor)
+    body.i64(MULTIPLIERS[0])
     body.op(OP.i64_mul)
-    if (i > 0) body.op(OP.i64_add)
+    body.i64(BigInt(64 - HASH_BITS))
+    body.op(OP.i64_shr_u, OP.i32_wrap_i64)
+    body.i32(HASH_BYTES)
+    body.op(OP.i32_mul)
+    body.i32(HASHES_AT)
+    body.op(OP.i32_add)
+    body.set(this.#entry)
   }
-  body.tee(mixed)
-  body.get(mixed)
-  body.i64(32n)
-  body.op(OP.i64_shr_u, OP.i64_xor)
-  body.i64(MULTIPLIERS[0] as bigint)
-  body.op(OP.i64_mul)
-  body.i64(BigInt(64 - HASH_BITS))
-  body.op(OP.i64_shr_u, OP.i32_wrap_i64)
-  body.i32(HASH_BYTES)
-  body.op(OP.i32_mul)
-  body.i32(HASHES_AT)
-  body.op(OP.i32_add)
-  body.set(entry)
-  for (let i = 0; i < PAIR; i += 8) {
-    body.get(from)
-    body.memory(OP.i64_load, i)
-    body.get(entry)
-    body.memory(OP.i64_load, i)
-    body.op(OP.i64_xor)
-    if (i > 0) body.op(OP.i64_or)
+
+  /** Pushes whether the entry is of another pair. */
+  #pushIsNew(): void {
+    const body = this.#body
+    for (const lane of PAIR_LANES) {
+      body.get(this.#from)
+      body.memory(OP.i64_load, lane)
+      body.get(this.#entry)
+      body.memory(OP.i64_load, lane)
+      body.op(OP.i64_xor)
+      if (lane > 0) body.op(OP.i64_or)
+    }
+    body.op(OP.i64_eqz, OP.i32_eqz)
+    // An entry that is not in use holds zeros, as 64 zero bytes would; no digest ends in zeros that is worth keeping.
+    body.get(this.#entry)
+    body.memory(OP.i64_load, PAIR)
+    body.op(OP.i64_eqz, OP.i32_or)
   }
-  body.op(OP.i64_eqz, OP.i32_eqz)
-  // An entry that is not in use holds zeros, as 64 zero bytes would; no digest ends in zeros that is worth keeping.
-  body.get(entry)
-  body.memory(OP.i64_load, PAIR)
-  body.op(OP.i64_eqz, OP.i32_or)
-  body.if()
-  mark(body, 'SHA3: of a pair that is new')
-  for (let i = 0; i < PAIR; i += 8) {
-    body.get(entry)
-    body.get(from)
-    body.memory(OP.i64_load, i)
-    body.memory(OP.i64_store, i)
+
+  #keepPair(): void {
+    for (const lane of PAIR_LANES) {
+      this.#body.get(this.#entry)
+      this.#body.get(this.#from)
+      this.#body.memory(OP.i64_load, lane)
+      this.#body.memory(OP.i64_store, lane)
+    }
   }
-  body.get(from)
-  body.i32(PAIR)
-  body.i32(DIGEST_AT)
-  body.call(keccak)
-  storeDigest(entry, PAIR)
-  body.else()
-  mark(body, 'SHA3: of a pair that is known')
-  body.end()
-  for (let i = 0; i < 32; i += 8) {
-    body.get(operands)
-    body.get(entry)
-    body.memory(OP.i64_load, PAIR + i)
-    body.memory(OP.i64_store, i)
+
+  #takeDigest(): void {
+    for (let i = 0; i < 32; i += 8) {
+      this.#body.get(this.#operands)
+      this.#body.get(this.#entry)
+      this.#body.memory(OP.i64_load, PAIR + i)
+      this.#body.memory(OP.i64_store, i)
+    }
   }
-  body.i32(0)
-  return body
 }

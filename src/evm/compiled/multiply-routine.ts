@@ -70,35 +70,6 @@ export function multiplyBody(wide: number, mark: Mark): FunctionBody {
   body.op(OP.return)
   body.end()
   mark(body, 'MUL: of any')
-  /** Adds the local `value` to lane `at` of the result, and what that carries to the lanes above. */
-  const add = (value: number, at: number) => {
-    const target = result[at] as number
-    body.get(target)
-    body.set(before)
-    body.get(before)
-    body.get(value)
-    body.op(OP.i64_add)
-    body.set(target)
-    if (at === 3) return
-    body.get(target)
-    body.get(before)
-    body.op(OP.i64_lt_u)
-    body.if()
-    for (let lane = at + 1; lane < 4; lane++) {
-      body.get(result[lane] as number)
-      body.i64(1n)
-      body.op(OP.i64_add)
-      body.tee(result[lane] as number)
-      if (lane === 3) body.op(OP.drop)
-      else {
-        // No further carry: leave the chain.
-        body.op(OP.i64_eqz)
-        body.if()
-      }
-    }
-    for (let lane = at + 1; lane < 3; lane++) body.end()
-    body.end()
-  }
   for (let i = 0; i < 4; i++) {
     for (let j = 0; i + j < 4; j++) {
       body.get(a + i)
@@ -111,10 +82,40 @@ export function multiplyBody(wide: number, mark: Mark): FunctionBody {
         body.set(high)
         body.set(low)
       }
-      add(low, i + j)
-      if (i + j < 3) add(high, i + j + 1)
+      addTo(body, result.slice(i + j), low, before)
+      if (i + j < 3) addTo(body, result.slice(i + j + 1), high, before)
     }
   }
   for (const lane of result) body.get(lane)
   return body
+}
+
+/** Adds the local `value` to the first of these lanes, and what that carries to those above it; `before` is for its use. */
+function addTo(body: FunctionBody, lanes: readonly number[], value: number, before: number): void {
+  const [target = 0, ...above] = lanes
+  body.get(target)
+  body.set(before)
+  body.get(before)
+  body.get(value)
+  body.op(OP.i64_add)
+  body.set(target)
+  if (above.length === 0) return
+  body.get(target)
+  body.get(before)
+  body.op(OP.i64_lt_u)
+  body.if()
+  for (const [i, lane] of above.entries()) {
+    body.get(lane)
+    body.i64(1n)
+    body.op(OP.i64_add)
+    body.tee(lane)
+    if (i === above.length - 1) body.op(OP.drop)
+    else {
+      // No further carry: leave the chain.
+      body.op(OP.i64_eqz)
+      body.if()
+    }
+  }
+  for (let i = 1; i < above.length; i++) body.end()
+  body.end()
 }

@@ -1,6 +1,6 @@
 /** Functions that every module of compiled code has beside its regions: what is too long to write out at each use. */
 import { FunctionBody, I32, I64, type ModuleWriter, OP } from '../../wasm/module.ts'
-import { GAS, MEMORY_LIMIT } from '../gas-schedule.ts'
+import { GAS, MEMORY_LIMIT, MEMORY_QUADRATIC_BITS } from '../gas-schedule.ts'
 import { hashBody } from './hash-routine.ts'
 import { pushHigh } from './lanes.ts'
 import { multiplyBody, wideBody } from './multiply-routine.ts'
@@ -84,21 +84,8 @@ function expandBody(expand: number, mark: Mark): FunctionBody {
   body.i32(5)
   body.op(OP.i32_shr_u)
   body.set(before)
-  /** As `memoryGas`. */
-  const pushGas = (words: number) => {
-    body.get(words)
-    body.op(OP.i64_extend_i32_u)
-    body.i64(BigInt(GAS.memoryWord))
-    body.op(OP.i64_mul)
-    body.get(words)
-    body.op(OP.i64_extend_i32_u)
-    body.get(words)
-    body.op(OP.i64_extend_i32_u, OP.i64_mul)
-    body.i64(9n)
-    body.op(OP.i64_shr_u, OP.i64_add)
-  }
-  pushGas(after)
-  pushGas(before)
+  pushMemoryGas(body, after)
+  pushMemoryGas(body, before)
   body.op(OP.i64_sub)
   body.set(cost)
   pushLacks(body, cost, OP.f64_convert_i64_u)
@@ -109,25 +96,7 @@ function expandBody(expand: number, mark: Mark): FunctionBody {
   body.end()
   mark(body, 'memory: opened')
   pay(body, cost, OP.f64_convert_i64_u)
-  // Other frames were there.
-  body.loop()
-  for (let i = 0; i < 32; i += 8) {
-    body.get(before)
-    body.i32(32)
-    body.op(OP.i32_mul)
-    body.get(base)
-    body.op(OP.i32_add)
-    body.i64(0n)
-    body.memory(OP.i64_store, MEMORY_AT + i)
-  }
-  body.get(before)
-  body.i32(1)
-  body.op(OP.i32_add)
-  body.tee(before)
-  body.get(after)
-  body.op(OP.i32_lt_u)
-  body.branchIf(0)
-  body.end()
+  clearWords(body, before, after)
   body.get(base)
   body.get(after)
   body.i32(32)
@@ -135,6 +104,43 @@ function expandBody(expand: number, mark: Mark): FunctionBody {
   body.memory(OP.i32_store, MEMORY_SIZE_AT)
   body.i32(1)
   return body
+}
+
+/** Pushes the `memoryGas` of the number of words in a local. */
+function pushMemoryGas(body: FunctionBody, words: number): void {
+  body.get(words)
+  body.op(OP.i64_extend_i32_u)
+  body.i64(BigInt(GAS.memoryWord))
+  body.op(OP.i64_mul)
+  body.get(words)
+  body.op(OP.i64_extend_i32_u)
+  body.get(words)
+  body.op(OP.i64_extend_i32_u, OP.i64_mul)
+  body.i64(BigInt(MEMORY_QUADRATIC_BITS))
+  body.op(OP.i64_shr_u, OP.i64_add)
+}
+
+/** Clears the words of memory from the local `from`, which is counted up, to the local `to`: other frames were there. */
+function clearWords(body: FunctionBody, from: number, to: number): void {
+  const base = 0
+  body.loop()
+  for (let i = 0; i < 32; i += 8) {
+    body.get(from)
+    body.i32(32)
+    body.op(OP.i32_mul)
+    body.get(base)
+    body.op(OP.i32_add)
+    body.i64(0n)
+    body.memory(OP.i64_store, MEMORY_AT + i)
+  }
+  body.get(from)
+  body.i32(1)
+  body.op(OP.i32_add)
+  body.tee(from)
+  body.get(to)
+  body.op(OP.i32_lt_u)
+  body.branchIf(0)
+  body.end()
 }
 
 function touchBody(expand: number, mark: Mark): FunctionBody {

@@ -24,7 +24,7 @@ const LANES = [0, 8, 16, 24] as const
 /** `(base, address of a slot) → address of its entry`, 0 when there is none; keeps the first of its two places. */
 export function findBody(mark: Mark): FunctionBody {
   const body = new FunctionBody(2)
-  const [base, slot] = [0, 1]
+  const slot = 1
   const lanes = LANES.map(() => body.local(I64))
   const place = body.local(I32)
   for (const [i, lane] of lanes.entries()) {
@@ -45,33 +45,36 @@ export function findBody(mark: Mark): FunctionBody {
   body.i32(0)
   body.get(place)
   body.memory(OP.i32_store, PLACE_AT)
-  for (const isSecond of [false, true]) {
-    if (isSecond) {
-      body.get(place)
-      body.i32(SLOT_BYTES)
-      body.op(OP.i32_xor)
-      body.set(place)
-    }
-    body.get(place)
-    body.memory(OP.i64_load, ENTRY_TAG_AT)
-    body.get(base)
-    body.memory(OP.i64_load, TAG_AT)
-    body.op(OP.i64_xor)
-    for (const [i, lane] of lanes.entries()) {
-      body.get(place)
-      body.memory(OP.i64_load, ENTRY_SLOT_AT + (LANES[i] as number))
-      body.get(lane)
-      body.op(OP.i64_xor, OP.i64_or)
-    }
-    body.op(OP.i64_eqz)
-    body.if()
-    mark(body, isSecond ? 'slot: in its second place' : 'slot: in its first place')
-    body.get(place)
-    body.op(OP.return)
-    body.end()
-  }
+  returnIfOwn(body, place, lanes, () => mark(body, 'slot: in its first place'))
+  body.get(place)
+  body.i32(SLOT_BYTES)
+  body.op(OP.i32_xor)
+  body.set(place)
+  returnIfOwn(body, place, lanes, () => mark(body, 'slot: in its second place'))
   body.i32(0)
   return body
+}
+
+/** Returns the local `place` if the entry there is of the frame's contract and of the slot in `lanes`. */
+function returnIfOwn(body: FunctionBody, place: number, lanes: readonly number[], mark: () => void): void {
+  const base = 0
+  body.get(place)
+  body.memory(OP.i64_load, ENTRY_TAG_AT)
+  body.get(base)
+  body.memory(OP.i64_load, TAG_AT)
+  body.op(OP.i64_xor)
+  for (const [i, lane] of lanes.entries()) {
+    body.get(place)
+    body.memory(OP.i64_load, ENTRY_SLOT_AT + (LANES[i] as number))
+    body.get(lane)
+    body.op(OP.i64_xor, OP.i64_or)
+  }
+  body.op(OP.i64_eqz)
+  body.if()
+  mark()
+  body.get(place)
+  body.op(OP.return)
+  body.end()
 }
 
 /** A `RunOpcode`; `load` is the import for cells that are not found. */
@@ -102,96 +105,140 @@ export function loadBody(find: number, load: number, mark: Mark): FunctionBody {
 
 /** A `RunOpcode`; `store` is the import for all that is neither found, nor paid, nor without a refund. */
 export function storeBody(find: number, store: number, mark: Mark): FunctionBody {
-  const body = new FunctionBody(3)
-  const [base, end] = [0, 1]
-  const local = () => body.local(I32)
-  const [operands, entry, cost, count] = [local(), local(), local(), local()]
-  const old = LANES.map(() => body.local(I64))
-  const value = LANES.map(() => body.local(I64))
-  const pushUnion = (lanes: readonly number[]) => {
-    for (const [i, lane] of lanes.entries()) {
+  return new StoreRoutine(find, store, mark).write()
+}
+
+class StoreRoutine {
+  readonly #find: number
+  readonly #store: number
+  readonly #mark: Mark
+  readonly #body = new FunctionBody(3)
+  readonly #base = 0
+  readonly #end = 1
+  readonly #operands = this.#body.local(I32)
+  readonly #entry = this.#body.local(I32)
+  readonly #cost = this.#body.local(I32)
+  readonly #count = this.#body.local(I32)
+  readonly #oldLanes = LANES.map(() => this.#body.local(I64))
+  readonly #newLanes = LANES.map(() => this.#body.local(I64))
+
+  constructor(find: number, store: number, mark: Mark) {
+    this.#find = find
+    this.#store = store
+    this.#mark = mark
+  }
+
+  write(): FunctionBody {
+    const body = this.#body
+    this.#findEntry()
+    this.#takeWords()
+    this.#pay()
+    for (const [i, lane] of this.#oldLanes.entries()) {
       body.get(lane)
+      body.get(this.#newLanes[i] as number)
+      body.op(OP.i64_xor)
       if (i > 0) body.op(OP.i64_or)
     }
+    body.op(OP.i64_eqz)
+    body.if()
+    this.#mark(body, 'SSTORE: of the word that is there')
+    body.i32(0)
+    body.op(OP.return)
+    body.end()
+    for (const [i, lane] of this.#newLanes.entries()) {
+      body.get(this.#entry)
+      body.get(lane)
+      body.memory(OP.i64_store, ENTRY_VALUE_AT + 8 * i)
+    }
+    this.#noteWrite()
+    body.i32(0)
+    return body
   }
-  body.get(base)
-  body.memory(OP.i32_load, STATIC_AT)
-  leaveIf(body, store, 3)
-  body.get(base)
-  body.get(end)
-  body.i32(64)
-  body.op(OP.i32_sub)
-  body.tee(operands)
-  body.i32(32)
-  body.op(OP.i32_add)
-  body.call(find)
-  body.tee(entry)
-  body.op(OP.i32_eqz)
-  leaveIf(body, store, 3)
-  for (const i of [0, 1, 2, 3]) {
-    body.get(entry)
-    body.memory(OP.i64_load, ENTRY_VALUE_AT + 8 * i)
-    body.set(old[i] as number)
-    body.get(operands)
-    body.memory(OP.i64_load, 8 * i)
-    body.set(value[i] as number)
+
+  /** Leaves in a static frame, and where the cell is not known. */
+  #findEntry(): void {
+    const body = this.#body
+    body.get(this.#base)
+    body.memory(OP.i32_load, STATIC_AT)
+    leaveIf(body, this.#store, 3)
+    body.get(this.#base)
+    body.get(this.#end)
+    body.i32(64)
+    body.op(OP.i32_sub)
+    body.tee(this.#operands)
+    body.i32(32)
+    body.op(OP.i32_add)
+    body.call(this.#find)
+    body.tee(this.#entry)
+    body.op(OP.i32_eqz)
+    leaveIf(body, this.#store, 3)
   }
-  // Emptying a cell gives gas back.
-  pushUnion(old)
-  body.op(OP.i64_eqz, OP.i32_eqz)
-  pushUnion(value)
-  body.op(OP.i64_eqz, OP.i32_and)
-  leaveIf(body, store, 3)
-  body.i32(GAS.storageSet)
-  body.i32(GAS.storageReset)
-  pushUnion(old)
-  body.op(OP.i64_eqz)
-  pushUnion(value)
-  body.op(OP.i64_eqz, OP.i32_eqz, OP.i32_and, OP.select)
-  body.set(cost)
-  pushLacks(body, cost, OP.f64_convert_i32_u)
-  leaveIf(body, store, 3)
-  pay(body, cost, OP.f64_convert_i32_u)
-  for (const i of [0, 1, 2, 3]) {
-    body.get(old[i] as number)
-    body.get(value[i] as number)
-    body.op(OP.i64_xor)
-    if (i > 0) body.op(OP.i64_or)
+
+  #takeWords(): void {
+    const body = this.#body
+    for (const [i, lane] of this.#oldLanes.entries()) {
+      body.get(this.#entry)
+      body.memory(OP.i64_load, ENTRY_VALUE_AT + 8 * i)
+      body.set(lane)
+      body.get(this.#operands)
+      body.memory(OP.i64_load, 8 * i)
+      body.set(this.#newLanes[i] as number)
+    }
   }
-  body.op(OP.i64_eqz)
-  body.if()
-  mark(body, 'SSTORE: of the word that is there')
-  body.i32(0)
-  body.op(OP.return)
-  body.end()
-  for (const i of [0, 1, 2, 3]) {
-    body.get(entry)
-    body.get(value[i] as number)
-    body.memory(OP.i64_store, ENTRY_VALUE_AT + 8 * i)
+
+  /** Leaves where the cell is emptied, which gives gas back, and where the gas does not suffice. */
+  #pay(): void {
+    const body = this.#body
+    this.#pushUnion(this.#oldLanes)
+    body.op(OP.i64_eqz, OP.i32_eqz)
+    this.#pushUnion(this.#newLanes)
+    body.op(OP.i64_eqz, OP.i32_and)
+    leaveIf(body, this.#store, 3)
+    body.i32(GAS.storageSet)
+    body.i32(GAS.storageReset)
+    this.#pushUnion(this.#oldLanes)
+    body.op(OP.i64_eqz)
+    this.#pushUnion(this.#newLanes)
+    body.op(OP.i64_eqz, OP.i32_eqz, OP.i32_and, OP.select)
+    body.set(this.#cost)
+    pushLacks(body, this.#cost, OP.f64_convert_i32_u)
+    leaveIf(body, this.#store, 3)
+    pay(body, this.#cost, OP.f64_convert_i32_u)
   }
-  body.get(entry)
-  body.memory(OP.i32_load, ENTRY_WRITTEN_AT)
-  body.op(OP.i32_eqz)
-  body.if()
-  mark(body, 'SSTORE: first write of a slot')
-  body.get(entry)
-  body.i32(1)
-  body.memory(OP.i32_store, ENTRY_WRITTEN_AT)
-  body.i32(0)
-  body.memory(OP.i32_load, WRITES_AT)
-  body.tee(count)
-  body.i32(4)
-  body.op(OP.i32_mul)
-  body.get(entry)
-  body.memory(OP.i32_store, WRITTEN_AT)
-  body.i32(0)
-  body.get(count)
-  body.i32(1)
-  body.op(OP.i32_add)
-  body.memory(OP.i32_store, WRITES_AT)
-  body.else()
-  mark(body, 'SSTORE: later write of a slot')
-  body.end()
-  body.i32(0)
-  return body
+
+  /** Pushes an i64 that is 0 where the word is. */
+  #pushUnion(lanes: readonly number[]): void {
+    for (const [i, lane] of lanes.entries()) {
+      this.#body.get(lane)
+      if (i > 0) this.#body.op(OP.i64_or)
+    }
+  }
+
+  /** Lists the entry among those whose word is not in the state yet. */
+  #noteWrite(): void {
+    const body = this.#body
+    body.get(this.#entry)
+    body.memory(OP.i32_load, ENTRY_WRITTEN_AT)
+    body.op(OP.i32_eqz)
+    body.if()
+    this.#mark(body, 'SSTORE: first write of a slot')
+    body.get(this.#entry)
+    body.i32(1)
+    body.memory(OP.i32_store, ENTRY_WRITTEN_AT)
+    body.i32(0)
+    body.memory(OP.i32_load, WRITES_AT)
+    body.tee(this.#count)
+    body.i32(4)
+    body.op(OP.i32_mul)
+    body.get(this.#entry)
+    body.memory(OP.i32_store, WRITTEN_AT)
+    body.i32(0)
+    body.get(this.#count)
+    body.i32(1)
+    body.op(OP.i32_add)
+    body.memory(OP.i32_store, WRITES_AT)
+    body.else()
+    this.#mark(body, 'SSTORE: later write of a slot')
+    body.end()
+  }
 }
