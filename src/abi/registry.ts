@@ -113,11 +113,16 @@ export function createAbiRegistry(bounds: RegistrationBounds = {}): AbiRegistry 
   return registryOf(bounds, { codec: undefined, added: [], registrations: [] })
 }
 
-/** A registry that reads from another one, which must not change any more, and copies it before its own first change. */
+/**
+ * A registry that reads from another one, which must not change any more, and copies it before its own first change. A
+ * copy of it takes the same time however many names there are: it reads from the same registry.
+ */
 export function copyOnWrite(shared: AbiRegistry): AbiRegistry {
   let names = shared
+  let isShared = true
   const own = (): AbiRegistry => {
-    if (names === shared) names = shared.copy()
+    if (isShared) names = names.copy()
+    isShared = false
     return names
   }
   return {
@@ -126,7 +131,12 @@ export function copyOnWrite(shared: AbiRegistry): AbiRegistry {
     },
     add: (artifact) => own().add(artifact),
     register: (artifact, address) => own().register(artifact, address),
-    copy: () => names.copy(),
+    copy() {
+      // Until the first registration has loaded the codec, it would still change what is shared.
+      if (names.isEmpty) return names.copy()
+      isShared = true
+      return copyOnWrite(names)
+    },
     call: (input, address) => names.call(input, address),
     returned: (call, output) => names.returned(call, output),
     event: (log) => names.event(log),

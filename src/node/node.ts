@@ -156,7 +156,7 @@ async function partsOf(given: NodeOptions, from: CopyStart | undefined): Promise
     random,
     accounts,
     wallet: createWallet({ local: accounts, keyStore, milliseconds: Date.now, random }),
-    names: from === undefined ? await namesOf(options) : copyOnWrite(from.names),
+    names: copyOnWrite(from === undefined ? await namesOf(options) : from.names),
     // Callers stay when a reset puts another engine, with a store of its own, in the place of the first.
     ownPeers: isReplaceable ? await openPeers(createMemoryStore()) : undefined,
     sharedPeers: from?.shared?.peers,

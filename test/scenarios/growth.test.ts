@@ -4,6 +4,7 @@ import { creationOf } from '../../src/abi/artifact.ts'
 import { createAbiRegistry } from '../../src/abi/registry.ts'
 import { concat } from '../../src/encoding/bytes.ts'
 import { createNode, createPool, type Node, type NodeOptions } from '../../src/index.ts'
+import { createLivePool } from '../../src/node/pool.ts'
 import { ask } from '../support/state-files.ts'
 import { countWork } from '../support/work.ts'
 
@@ -349,5 +350,30 @@ describe('with a pool of chains', () => {
   it('a chain is opened, asked and closed with the same work beside many', async () => {
     const [few, many] = [await workWithChains(4), await workWithChains(40)]
     for (const [step, work] of Object.entries(few)) expect(many[step], step).toBeLessThan(SLACK * work + 20)
+  })
+
+  it('a chain begins with the same work however many ABIs are registered, and keeps its own', async () => {
+    const most = 1500
+    const base = await createNode()
+    const pool = createLivePool(10, base)
+    const names = async (node: Node) => (await ask(node, 'evm_contracts')).length
+    const open = (name: string) => countWork([() => pool.chain(name)])
+    try {
+      const register = (index: number) => ask(base, 'evm_setAbi', accountAt(index), [`function f${index}()`])
+      await eachOf(FEW, register)
+      await pool.chain('first')
+      const [few = 0] = await open('few')
+      for (let index = FEW; index < most; index++) await register(index)
+      const [many = 0] = await open('many')
+      expect(many).toBeLessThan(SLACK * few + 20)
+      await register(most)
+      const [older, newer] = [await pool.chain('few'), await pool.chain('many')]
+      await ask(newer, 'evm_setAbi', accountAt(most + 1), ['function other()'])
+      await ask(newer, 'evm_setAbi', accountAt(most + 2), ['function another()'])
+      expect([await names(older), await names(newer), await names(base)]).toEqual([FEW, most + 2, most + 1])
+    } finally {
+      await pool.close()
+      await base.close()
+    }
   })
 })
