@@ -8,21 +8,18 @@ import type { Dialect } from './dialects.ts'
 /** Blocks that Anvil's tags lie below the head: one and two epochs. */
 const ANVIL_DEPTH: Readonly<Record<string, number>> = { safe: 32, finalized: 64 }
 
-/** Namespaces whose methods take blocks; in them no other parameter is one of these words. */
-const NAMESPACES: ReadonlySet<string> = new Set(['eth', 'debug', 'trace', 'ots', 'erigon'])
-
 const isTag = (value: unknown): value is string => value === 'safe' || value === 'finalized'
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Parameters with the tags replaced, at the top and as the bounds of a filter; `head` is asked for where there is one. */
+/** Parameters with the tags replaced, at the top and as the bounds of a filter; `head` is called where there is one. */
 export function withoutFinality(
   params: readonly unknown[],
-  { namespace, dialect, head }: { namespace: string; dialect: Dialect; head: () => number },
+  dialect: Exclude<Dialect, 'rsk'>,
+  head: () => number,
 ): readonly unknown[] {
-  if (dialect === 'rsk' || !NAMESPACES.has(namespace)) return params
   const named = (tag: string): string =>
     dialect === 'hardhat' ? 'latest' : toQuantity(Math.max(0, head() - (ANVIL_DEPTH[tag] ?? 0)))
   return params.map((value) => {

@@ -5,6 +5,10 @@ export interface MethodNames {
   readonly name: string
   /** Other names under which it is found; the document and the sessions know it by `name` alone. */
   readonly aliases: readonly string[]
+  /** A key opens it only by its name: that of its namespace is not enough. */
+  readonly isGuarded?: boolean
+  /** Every key opens it, unless its list closes it or its namespace. */
+  readonly isForEveryKey?: boolean
 }
 
 /** The part of a method name that names its group. */
@@ -32,6 +36,8 @@ interface NamespaceRules {
   readonly heavy?: true
   /** Which node of a cluster answers; by what the method does unless given. */
   readonly answeredBy?: Answerer
+  /** Its methods take blocks, and no other parameter of theirs is one of the tags of blocks. */
+  readonly takesBlocks?: true
 }
 
 /** Every namespace, own names and aliases. */
@@ -39,13 +45,13 @@ const NAMESPACES: Readonly<Record<string, NamespaceRules>> = {
   web3: {},
   net: {},
   rpc: {},
-  eth: {},
+  eth: { takesBlocks: true },
   ext: {},
   rsk: {},
-  trace: { heavy: true },
-  ots: {},
-  erigon: {},
-  debug: { heavy: true, guarded: true },
+  trace: { heavy: true, takesBlocks: true },
+  ots: { takesBlocks: true },
+  erigon: { takesBlocks: true },
+  debug: { heavy: true, guarded: true, takesBlocks: true },
   txpool: { guarded: true, answeredBy: 'leader' },
   // Scores and bans belong to the node whose callers they are about.
   sco: { guarded: true, answeredBy: 'self' },
@@ -58,14 +64,14 @@ const NAMESPACES: Readonly<Record<string, NamespaceRules>> = {
   miner: { guarded: true, answeredBy: 'leader' },
 }
 
-/** Methods that a key opens only by naming them, whatever holds for their namespace. */
-const GUARDED_METHODS: ReadonlySet<string> = new Set(['eth_sendUnsignedTransaction'])
-
-/** What an entry of a key's list has to name for it to open this method; `undefined` where it need not be named. */
-export function guardOf(name: string): readonly string[] | undefined {
-  if (GUARDED_METHODS.has(name)) return [name]
-  const namespace = namespaceOf(name)
-  return namespaceRules(namespace).guarded === true ? [name, namespace] : undefined
+/** What a key's list has to name one of for it to open this method; empty where it need not be named. */
+export function guardsOf(method: MethodNames): readonly string[] {
+  const names = namesOf(method)
+  if (method.isGuarded === true) return names
+  return names.flatMap((name) => {
+    const namespace = namespaceOf(name)
+    return namespaceRules(namespace).guarded === true ? [name, namespace] : []
+  })
 }
 
 /** What holds for the methods of a namespace; one without a row is guarded. */

@@ -73,6 +73,10 @@ export interface MethodDefinition<P extends NamedParameters, R> {
   readonly changesState?: true
   /** Which node of a cluster answers; as its namespace, else the leader where it changes state. */
   readonly answeredBy?: Answerer
+  /** A key opens it only by its name: that of its namespace is not enough. */
+  readonly isGuarded?: true
+  /** Every key opens it, unless its list closes it or its namespace. */
+  readonly isForEveryKey?: true
   /** It is refused where the local wallet is disabled. */
   readonly needsWallet?: true
   /** Its caller is notified later: where a session cannot be, the method is not found. */
@@ -107,6 +111,8 @@ export interface AnyMethod extends MethodNames {
   readonly answeredBy: Answerer
   readonly notifies: boolean
   readonly hosted: boolean
+  readonly isGuarded: boolean
+  readonly isForEveryKey: boolean
   readonly presets: readonly Preset[] | undefined
   readonly counts: PeerEvent | undefined
   readonly summary: string
@@ -130,9 +136,30 @@ function answererOf({
   return answeredBy ?? namespaceRules(namespaceOf(name)).answeredBy ?? (changesState ? 'leader' : 'each')
 }
 
+const headIn =
+  ({ engine }: Context) =>
+  () =>
+    engine.queries.head().block.header.number
+
+/** Reads positional parameters by their names. Throws `invalid-params`. */
+function argumentsOf(params: AnyMethod['params'], required: number, given: readonly unknown[]) {
+  if (given.length < required || given.length > params.length) {
+    throw invalidParams('method parameters invalid')
+  }
+  const args: Record<string, unknown> = {}
+  let i = 0
+  for (const { name, parameter } of params) {
+    args[name] = i < given.length ? parameter.read(given[i], name) : parameter.absent?.value
+    i++
+  }
+  return args
+}
+
 /** Makes a method of its definition. */
 export function method<P extends NamedParameters, R>(definition: MethodDefinition<P, R>): AnyMethod {
   const namespace = namespaceOf(definition.name)
+  const rules = namespaceRules(namespace)
+  const takesBlocks = rules.takesBlocks === true
   const params = Object.entries(definition.params).map(([name, parameter]) => ({ name, parameter }))
   const { needsWallet = false, changesState = false, hosted = false, counts, errors = [] } = definition
   const required = params.filter(({ parameter }) => parameter.absent === undefined).length
@@ -140,12 +167,14 @@ export function method<P extends NamedParameters, R>(definition: MethodDefinitio
     name: definition.name,
     aliases: definition.aliases ?? [],
     namespace,
-    heavy: definition.heavy ?? namespaceRules(namespace).heavy ?? false,
+    heavy: definition.heavy ?? rules.heavy ?? false,
     waitsForUpstream: definition.waitsForUpstream ?? false,
     changesState,
     answeredBy: answererOf(definition),
     notifies: definition.notifies ?? false,
     hosted,
+    isGuarded: definition.isGuarded ?? false,
+    isForEveryKey: definition.isForEveryKey ?? false,
     presets: definition.presets,
     counts,
     summary: definition.summary,
@@ -154,19 +183,9 @@ export function method<P extends NamedParameters, R>(definition: MethodDefinitio
     errors: needsWallet && namespace === 'personal' ? ['wallet-disabled', ...errors] : errors,
     examples: definition.examples,
     call(sent, context) {
-      const given = withoutFinality(sent, {
-        namespace,
-        dialect: context.options.dialect,
-        head: () => context.engine.queries.head().block.header.number,
-      })
-      if (given.length < required || given.length > params.length) {
-        throw invalidParams('method parameters invalid')
-      }
-      const args: Record<string, unknown> = {}
-      for (let i = 0; i < params.length; i++) {
-        const { name, parameter } = params[i] as (typeof params)[number]
-        args[name] = i < given.length ? parameter.read(given[i], name) : parameter.absent?.value
-      }
+      const { dialect } = context.options
+      const given = takesBlocks && dialect !== 'rsk' ? withoutFinality(sent, dialect, headIn(context)) : sent
+      const args = argumentsOf(params, required, given)
       if (needsWallet) requireWallet(context.engine, namespace)
       return definition.run(args as Arguments<P>, context)
     },

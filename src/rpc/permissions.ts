@@ -2,13 +2,10 @@
  * Which methods are open: to all callers of a node by `--methods` (docs/internals/rpc-reference.md#82-modules), and to
  * the holder of a key.
  */
-import { guardOf, type MethodNames, namesOf, namespaceOf } from './method-names.ts'
+import { guardsOf, type MethodNames, namesOf, namespaceOf } from './method-names.ts'
 
 /** Is this method open? */
 export type Permission = (method: MethodNames) => boolean
-
-/** The description of what a caller may use: every key shows its own, unless its list closes it. */
-const DESCRIPTION = 'rpc.discover'
 
 /** The page of metrics, as the lists of keys name it; guarded, as every namespace without a row. */
 export const METRICS_PAGE = 'metrics'
@@ -41,13 +38,19 @@ export function createPermissions(
   }
 }
 
-/** Reads the list of a key: the same, but guarded namespaces and methods open only when they, or the methods in them, are named. */
+/**
+ * Reads the list of a key: the same, but guarded namespaces and methods open only when they, or the methods in them, are
+ * named, and what every key opens need not be named.
+ */
 export function createKeyPermissions(names: readonly string[]): Permission {
-  const permits = createPermissions(names.includes('-rpc') ? names : [...names, `+${DESCRIPTION}`])
+  const permits = createPermissions(names)
+  const isClosed = (name: string) => names.includes(`-${name}`)
   const opened = new Set(names.filter((name) => name === bareName(name)))
   return (method) => {
+    const isOffered = method.isForEveryKey === true
+    if (isOffered && ![...namesOf(method), ...namesOf(method).map(namespaceOf)].some(isClosed)) return true
     if (!permits(method)) return false
-    const guards = namesOf(method).flatMap((name) => guardOf(name) ?? [])
+    const guards = guardsOf(method)
     return guards.length === 0 || guards.some((name) => opened.has(name))
   }
 }

@@ -58,6 +58,9 @@ describe('a profile', () => {
   })
 })
 
+/** The method of this name, or one of it. */
+const methodOf = (name: string) => METHODS.find((method) => method.name === name) ?? { name, aliases: [] }
+
 describe('createKeyPermissions', () => {
   it.each<[string[], string[], string[]]>([
     [[], ['eth_call', 'trace_block', 'rpc.discover'], ['evm_mine', 'personal_sign', 'debug_x', 'anvil_x']],
@@ -72,10 +75,13 @@ describe('createKeyPermissions', () => {
     [['eth', '-rpc'], ['eth_call'], ['rpc.discover', 'metrics']],
     [['-rpc.discover'], ['eth_call', 'rpc_modules'], ['rpc.discover', 'metrics']],
     [['metrics'], ['metrics'], ['eth_call']],
+    [['eth'], ['eth_sendTransaction'], ['eth_sendUnsignedTransaction']],
+    [['eth_sendUnsignedTransaction'], ['eth_sendUnsignedTransaction'], ['eth_call']],
+    [['rpc.discover', '-rpc'], ['rpc.discover'], ['eth_call']],
   ])('%j', (names, open, closed) => {
     const permits = createKeyPermissions(names)
-    expect(open.filter((name) => permits({ name, aliases: [] }))).toEqual(open)
-    expect(closed.filter((name) => permits({ name, aliases: [] }))).toEqual([])
+    expect(open.filter((name) => permits(methodOf(name)))).toEqual(open)
+    expect(closed.filter((name) => permits(methodOf(name)))).toEqual([])
   })
 
   it('keeps a method closed that is guarded by any of its names, unless such a name is given', () => {

@@ -27,6 +27,7 @@ export const rpc_modules = method({
 
 export const rpc_discover = method({
   name: 'rpc.discover',
+  isForEveryKey: true,
   hosted: true,
   summary: 'An OpenRPC document of the methods that the caller may use; with the flag only their names.',
   params: { namesOnly: optional(Flag, false) },

@@ -124,6 +124,7 @@ export const eth_sendTransaction = method({
 
 export const eth_sendUnsignedTransaction = method({
   name: 'eth_sendUnsignedTransaction',
+  isGuarded: true,
   changesState: true,
   counts: 'validTransactions',
   summary:
