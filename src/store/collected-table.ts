@@ -2,7 +2,7 @@
  * A table in memory from which what is not needed is dropped: while a collection runs, what is needed is copied out of the
  * table as it was, and what is written stays as well; in the end the rest goes with the old table.
  */
-import { createHashTable, type HashTable } from './hash-table.ts'
+import { HashTable } from './hash-table.ts'
 import { type MemoryTable, mergedEntries, type TableEntry } from './memory-table.ts'
 import type { Id } from './table.ts'
 
@@ -31,7 +31,7 @@ export class CollectedTable implements MemoryTable {
 
   constructor(prefix: number) {
     this.#prefix = prefix
-    this.#entries = createHashTable(prefix)
+    this.#entries = new HashTable(prefix)
   }
 
   /** Number of entries, needed or not; while a collection runs, of those that stay. */
@@ -42,7 +42,7 @@ export class CollectedTable implements MemoryTable {
   /** Begins a collection. All entries are here until `finish`. */
   begin(): void {
     this.#old = this.#entries
-    this.#entries = createHashTable(this.#prefix)
+    this.#entries = new HashTable(this.#prefix)
   }
 
   /** Keeps an entry. Its value, or `undefined` when it was kept or written before, or is not here. */

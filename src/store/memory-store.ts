@@ -5,8 +5,8 @@
  * accounts takes 3.8 to 4.9 ms of processor time (4 runs of 800) instead of 7.9 to 10.0 ms (3 runs).
  */
 import { type CollectedStates, CollectedTable, type CollectionPace } from './collected-table.ts'
-import { createHashTable } from './hash-table.ts'
-import { createOrderedTable, lowerBound, type MemoryTable, mergedEntries } from './memory-table.ts'
+import { HashTable } from './hash-table.ts'
+import { lowerBound, type MemoryTable, mergedEntries, OrderedTable } from './memory-table.ts'
 import { hashKey, type KeyValueReader } from './table.ts'
 import { PREFIX } from './tables.ts'
 import type { Store } from './write-behind.ts'
@@ -93,7 +93,7 @@ export function createMemoryStore(
         const { prefix, id, keys } = write
         let table = tables[prefix]
         if (table === undefined) {
-          table = (keys as unknown) === hashKey ? createHashTable(prefix) : createOrderedTable(prefix, keys)
+          table = (keys as unknown) === hashKey ? new HashTable(prefix) : new OrderedTable(prefix, keys)
           tables[prefix] = table
         }
         if (write.type === 'put') table.put(id, write.value)

@@ -88,93 +88,118 @@ export function mergedEntries(below: readonly TableEntry[], above: readonly Tabl
   return [...entries, ...below.slice(at)]
 }
 
-/** Makes a table whose keys are sorted when a range is first asked for, and kept in order from then on. */
-export function createOrderedTable(prefix: number, keys: KeyCodec<Id>): MemoryTable {
-  const locations = new Map<Id, Location>()
-  let values = new Arena()
-  /** The keys in their order but those of `added`, some of removed entries; `undefined` until a range needs the order. */
-  let sorted: SortedKey[] | undefined
-  let added: Id[] = []
+/** A table whose keys are sorted when a range is first asked for, and kept in order from then on. */
+export class OrderedTable implements MemoryTable {
+  readonly #prefix: number
+  readonly #keys: KeyCodec<Id>
+  readonly #locations = new Map<Id, Location>()
+  #values = new Arena()
+  /** The keys in their order but those of `#added`, some of removed entries; `undefined` until a range needs the order. */
+  #sorted: SortedKey[] | undefined
+  #added: Id[] = []
 
-  function forgetOrder(): void {
-    sorted = undefined
-    added = []
+  constructor(prefix: number, keys: KeyCodec<Id>) {
+    this.#prefix = prefix
+    this.#keys = keys
   }
 
-  function discard(location: Location): void {
+  has(id: Id): boolean {
+    return this.#locations.has(id)
+  }
+
+  get(id: Id): Uint8Array | undefined {
+    const location = this.#locations.get(id)
+    return location === undefined || location === HIDDEN ? undefined : this.#values.at(location)
+  }
+
+  put(id: Id, value: Uint8Array): void {
+    this.#place(id, this.#values.add(value))
+  }
+
+  hide(id: Id): void {
+    this.#place(id, HIDDEN)
+  }
+
+  remove(id: Id): void {
+    const location = this.#locations.get(id)
+    if (location === undefined) return
+    this.#locations.delete(id)
+    this.#discard(location)
+    if (this.#sorted !== undefined && this.#sorted.length > 2 * this.#locations.size + FEW)
+      this.#forgetOrder()
+  }
+
+  some(
+    from: Uint8Array,
+    to: Uint8Array,
+    reverse: boolean,
+    most: number,
+  ): (readonly [Uint8Array, Uint8Array])[] {
+    const all = this.#inOrder()
+    const [first, end] = [lowerBound(all, from, keyOf), lowerBound(all, to, keyOf)]
+    const found: (readonly [Uint8Array, Uint8Array])[] = []
+    for (let step = 0; step < end - first && found.length < most; step++) {
+      const { key, id } = all[reverse ? end - 1 - step : first + step] as SortedKey
+      const value = this.get(id)
+      if (value !== undefined) found.push([key, value])
+    }
+    return found
+  }
+
+  range(from: Uint8Array, to: Uint8Array): TableEntry[] {
+    const all = this.#inOrder()
+    return all
+      .slice(lowerBound(all, from, keyOf), lowerBound(all, to, keyOf))
+      .filter(({ id }) => this.#locations.has(id))
+      .map(({ key, id }) => [key, this.get(id)])
+  }
+
+  #forgetOrder(): void {
+    this.#sorted = undefined
+    this.#added = []
+  }
+
+  #discard(location: Location): void {
     if (location === HIDDEN) return
-    values.discard(location)
-    if (!values.isWasted) return
+    this.#values.discard(location)
+    if (!this.#values.isWasted) return
     const fresh = new Arena()
-    for (const [id, at] of locations) if (at !== HIDDEN) locations.set(id, fresh.add(values.at(at)))
-    values = fresh
+    for (const [id, at] of this.#locations) {
+      if (at !== HIDDEN) this.#locations.set(id, fresh.add(this.#values.at(at)))
+    }
+    this.#values = fresh
   }
 
-  function place(id: Id, location: Location): void {
-    const known = locations.get(id)
-    locations.set(id, location)
+  #place(id: Id, location: Location): void {
+    const known = this.#locations.get(id)
+    this.#locations.set(id, location)
     if (known !== undefined) {
-      discard(known)
+      this.#discard(known)
       return
     }
-    if (sorted === undefined) return
-    added.push(id)
-    // Nobody has asked for a long time, or entries come and go: the order is made anew when it is needed.
-    if (added.length > locations.size + FEW) forgetOrder()
+    if (this.#sorted === undefined) return
+    this.#added.push(id)
+    // No range was asked for since many entries were added: the order is made anew when it is needed.
+    if (this.#added.length > this.#locations.size + FEW) this.#forgetOrder()
   }
 
-  function inOrder(): readonly SortedKey[] {
-    const sortedKey = (id: Id): SortedKey => ({ key: keys.encode(prefix, id), id })
+  #inOrder(): readonly SortedKey[] {
+    const sortedKey = (id: Id): SortedKey => ({ key: this.#keys.encode(this.#prefix, id), id })
+    let sorted = this.#sorted
     if (sorted === undefined) {
-      sorted = Array.from(locations.keys(), sortedKey).sort(byKey)
-    } else if (added.length > FEW) {
-      sorted = mergedKeys(sorted, added.map(sortedKey).sort(byKey))
+      sorted = Array.from(this.#locations.keys(), sortedKey).sort(byKey)
+    } else if (this.#added.length > FEW) {
+      sorted = mergedKeys(sorted, this.#added.map(sortedKey).sort(byKey))
     } else {
-      for (const item of added.map(sortedKey)) {
+      for (const item of this.#added.map(sortedKey)) {
         const at = lowerBound(sorted, item.key, keyOf)
         const there = sorted[at]
         // An entry that was removed and put again is still in its place.
         if (there === undefined || compare(there.key, item.key) !== 0) sorted.splice(at, 0, item)
       }
     }
-    added = []
+    this.#sorted = sorted
+    this.#added = []
     return sorted
-  }
-
-  function get(id: Id): Uint8Array | undefined {
-    const location = locations.get(id)
-    return location === undefined || location === HIDDEN ? undefined : values.at(location)
-  }
-
-  return {
-    has: (id) => locations.has(id),
-    get,
-    put: (id, value) => place(id, values.add(value)),
-    hide: (id) => place(id, HIDDEN),
-    remove(id) {
-      const location = locations.get(id)
-      if (location === undefined) return
-      locations.delete(id)
-      discard(location)
-      if (sorted !== undefined && sorted.length > 2 * locations.size + FEW) forgetOrder()
-    },
-    some(from, to, reverse, most) {
-      const all = inOrder()
-      const [first, end] = [lowerBound(all, from, keyOf), lowerBound(all, to, keyOf)]
-      const found: (readonly [Uint8Array, Uint8Array])[] = []
-      for (let step = 0; step < end - first && found.length < most; step++) {
-        const { key, id } = all[reverse ? end - 1 - step : first + step] as SortedKey
-        const value = get(id)
-        if (value !== undefined) found.push([key, value])
-      }
-      return found
-    },
-    range(from, to) {
-      const all = inOrder()
-      return all
-        .slice(lowerBound(all, from, keyOf), lowerBound(all, to, keyOf))
-        .filter(({ id }) => locations.has(id))
-        .map(({ key, id }) => [key, get(id)])
-    },
   }
 }

@@ -55,91 +55,112 @@ export function createForkReader(
   demand: Demand,
   before?: Before,
 ): ForkReader {
-  const known = new Map<Hex, Known>()
-  let size = 0
+  return new LayeredReader(local, remote, demand, before)
+}
 
-  function limitSize(): void {
-    size++
-    if (size <= CAPACITY) return
-    known.clear()
-    size = 1
+class LayeredReader implements ForkReader {
+  readonly remote: RemoteState
+  readonly known = new Map<Hex, Known>()
+  readonly #local: LocalState
+  readonly #demand: Demand
+  readonly #before: Before | undefined
+  #size = 0
+
+  constructor(local: LocalState, remote: RemoteState, demand: Demand, before: Before | undefined) {
+    this.#local = local
+    this.remote = remote
+    this.#demand = demand
+    this.#before = before
   }
 
-  function find(address: Hex): Known | undefined {
-    const own = local.reader.account(address)
-    const flags = local.flags(address)
-    if (own === undefined && (isDeleted(flags) || address.length !== ADDRESS_LENGTH)) {
-      return { account: undefined, isHidden: true, cells: undefined }
-    }
-    const found = remote.account(address)
-    const isHidden = isWiped(flags) || (found !== undefined && found.account === undefined)
-    if (own !== undefined) return { account: own, isHidden, cells: undefined }
-    if (found !== undefined) demand.touched.noteRead(remote, { kind: 'account', address })
-    return found && { account: found.account, isHidden, cells: undefined }
+  account(address: Hex): Account | undefined {
+    const entry = this.#look(address)
+    if (entry === undefined) this.#demand.missItem(this.remote, { kind: 'account', address })
+    return entry?.account
   }
 
-  function look(address: Hex): Known | undefined {
-    const entry = known.get(address)
-    if (entry !== undefined) return entry
-    const kept = before?.written.has(address) === false ? before.known.get(address) : undefined
-    const found = kept ?? find(address)
-    if (found === undefined) return undefined
-    limitSize()
-    known.set(address, found)
-    return found
-  }
-
-  function cell(address: Hex, slot: bigint): StorageValue {
-    const entry = look(address)
+  cell(address: Hex, slot: bigint): StorageValue {
+    const entry = this.#look(address)
     const value = entry?.cells?.get(slot)
     if (value !== undefined) return value
-    const found = lookCell(address, slot, entry?.isHidden === true)
+    const found = this.#findCell(address, slot, entry?.isHidden === true)
     if (found === undefined) {
-      demand.missItem(remote, { kind: 'cell', address, slot })
+      this.#demand.missItem(this.remote, { kind: 'cell', address, slot })
       return 0n
     }
     if (entry !== undefined) {
-      limitSize()
+      this.#limitSize()
       entry.cells ??= new Map()
       entry.cells.set(slot, found)
     }
     return found
   }
 
-  function lookCell(address: Hex, slot: bigint, isHidden: boolean): StorageValue | undefined {
-    const own = local.reader.cell(address, slot)
-    if (isTombstone(own)) return 0n
-    if (own !== 0n) return unescaped(own)
-    if (isHidden) return 0n
-    const found = remote.cell(address, slot)
-    if (found !== undefined) demand.touched.noteRead(remote, { kind: 'cell', address, slot })
+  storage(address: Hex, slot: bigint): bigint {
+    return cellWord(this.cell(address, slot))
+  }
+
+  cells(address: Hex): Map<bigint, StorageValue> {
+    if (this.#look(address)?.isHidden !== true) {
+      throw new NodeError(
+        'upstream',
+        `The storage of ${address} cannot be listed: a fork fetches single slots, not the whole storage of an account.`,
+      )
+    }
+    const cells = new Map<bigint, StorageValue>()
+    for (const [slot, value] of this.#local.reader.cells(address)) {
+      if (!isTombstone(value)) cells.set(slot, unescaped(value))
+    }
+    return cells
+  }
+
+  code(codeHash: Hex): Uint8Array {
+    return this.remote.code(codeHash) ?? this.#local.reader.code(codeHash)
+  }
+
+  isWritten(address: Hex): boolean {
+    return this.#local.reader.account(address) !== undefined || this.#local.flags(address) !== 0n
+  }
+
+  #limitSize(): void {
+    this.#size++
+    if (this.#size <= CAPACITY) return
+    this.known.clear()
+    this.#size = 1
+  }
+
+  #look(address: Hex): Known | undefined {
+    const entry = this.known.get(address)
+    if (entry !== undefined) return entry
+    const before = this.#before
+    const kept = before?.written.has(address) === false ? before.known.get(address) : undefined
+    const found = kept ?? this.#find(address)
+    if (found === undefined) return undefined
+    this.#limitSize()
+    this.known.set(address, found)
     return found
   }
 
-  return {
-    remote,
-    known,
-    account(address) {
-      const entry = look(address)
-      if (entry === undefined) demand.missItem(remote, { kind: 'account', address })
-      return entry?.account
-    },
-    cell,
-    storage: (address, slot) => cellWord(cell(address, slot)),
-    cells(address) {
-      if (look(address)?.isHidden !== true) {
-        throw new NodeError(
-          'upstream',
-          `The storage of ${address} cannot be listed: a fork fetches single slots, not the whole storage of an account.`,
-        )
-      }
-      const cells = new Map<bigint, StorageValue>()
-      for (const [slot, value] of local.reader.cells(address)) {
-        if (!isTombstone(value)) cells.set(slot, unescaped(value))
-      }
-      return cells
-    },
-    code: (codeHash) => remote.code(codeHash) ?? local.reader.code(codeHash),
-    isWritten: (address) => local.reader.account(address) !== undefined || local.flags(address) !== 0n,
+  #find(address: Hex): Known | undefined {
+    const own = this.#local.reader.account(address)
+    const flags = this.#local.flags(address)
+    if (own === undefined && (isDeleted(flags) || address.length !== ADDRESS_LENGTH)) {
+      return { account: undefined, isHidden: true, cells: undefined }
+    }
+    const found = this.remote.account(address)
+    const isHidden = isWiped(flags) || (found !== undefined && found.account === undefined)
+    if (own !== undefined) return { account: own, isHidden, cells: undefined }
+    if (found !== undefined) this.#demand.touched.noteRead(this.remote, { kind: 'account', address })
+    return found && { account: found.account, isHidden, cells: undefined }
+  }
+
+  #findCell(address: Hex, slot: bigint, isHidden: boolean): StorageValue | undefined {
+    const own = this.#local.reader.cell(address, slot)
+    if (isTombstone(own)) return 0n
+    if (own !== 0n) return unescaped(own)
+    if (isHidden) return 0n
+    const found = this.remote.cell(address, slot)
+    if (found !== undefined) this.#demand.touched.noteRead(this.remote, { kind: 'cell', address, slot })
+    return found
   }
 }
