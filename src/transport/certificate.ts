@@ -1,7 +1,7 @@
 /** The TLS certificate of a server, reloaded when its files change. */
 import { readFileSync, unwatchFile, watchFile } from 'node:fs'
 import { createSecureContext } from 'node:tls'
-import { NodeError } from '../errors.ts'
+import { messageOf, NodeError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 
 /** How often the files are checked, milliseconds: renewals are rare, and the old certificate is still valid then. */
@@ -28,7 +28,7 @@ function readText(file: string, what: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    throw new NodeError('invalid-options', `Cannot read the ${what} ${file}: ${(error as Error).message}.`)
+    throw new NodeError('invalid-options', `Cannot read the ${what} ${file}: ${messageOf(error)}.`)
   }
 }
 
@@ -39,7 +39,7 @@ function readPair(certFile: string, keyFile: string): KeyPair {
     createSecureContext(pair)
   } catch (error) {
     const message = `The certificate ${certFile} and the private key ${keyFile} cannot be used together`
-    throw new NodeError('invalid-options', `${message}: ${(error as Error).message}.`)
+    throw new NodeError('invalid-options', `${message}: ${messageOf(error)}.`)
   }
   return pair
 }

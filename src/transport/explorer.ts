@@ -51,8 +51,8 @@ const ASSET = /^(.*)\/ui\/([\w.-]+)$/
 
 /** Splits the path of an asset into what stands before it, such as `/<key>`, and the rest; `undefined` for other paths. */
 export function assetPath(path: string): { readonly before: string; readonly page: string } | undefined {
-  const match = ASSET.exec(path)
-  return match === null ? undefined : { before: match[1] as string, page: `/ui/${match[2]}` }
+  const [, before, name] = ASSET.exec(path) ?? []
+  return before === undefined ? undefined : { before, page: `/ui/${name}` }
 }
 
 /** Does the Accept header name HTML? Wildcards do not count: clients other than browsers send them. */
@@ -61,8 +61,11 @@ function acceptsHtml({ headers }: IncomingMessage): boolean {
 }
 
 /** Content codings of the built files by the ending of their names, the smaller one first. */
-const CODINGS = { br: 'br', gzip: 'gz' } as const
-type Coding = keyof typeof CODINGS
+const CODINGS = [
+  { coding: 'br', ending: 'br' },
+  { coding: 'gzip', ending: 'gz' },
+] as const
+type Coding = (typeof CODINGS)[number]['coding']
 
 interface File {
   readonly type: string
@@ -79,9 +82,7 @@ function codingFor({ headers }: IncomingMessage, { coded }: File): Coding | unde
     .map((entry) => entry.trim())
     .filter((entry) => !/;\s*q=0(\.0*)?$/.test(entry))
     .map((entry) => entry.replace(/\s*;.*/, ''))
-  return (Object.keys(CODINGS) as Coding[]).find(
-    (name) => coded[name] !== undefined && accepted.includes(name),
-  )
+  return CODINGS.find(({ coding }) => coded[coding] !== undefined && accepted.includes(coding))?.coding
 }
 
 /** The files of a folder by name. Throws when it cannot be read. */
@@ -91,10 +92,9 @@ function filesOf(folder: string): Map<string, File> {
   for (const name of names) {
     const type = TYPES[name.slice(name.lastIndexOf('.') + 1)]
     if (type === undefined) continue
-    const coded = Object.entries(CODINGS)
-      .map(([coding, ending]) => [coding, `${name}.${ending}`] as const)
-      .filter(([, file]) => names.has(file))
-      .map(([coding, file]) => [coding, readFileSync(join(folder, file))])
+    const coded = CODINGS.map(({ coding, ending }) => ({ coding, file: `${name}.${ending}` }))
+      .filter(({ file }) => names.has(file))
+      .map(({ coding, file }) => [coding, readFileSync(join(folder, file))])
     files.set(name, { type, bytes: readFileSync(join(folder, name)), coded: Object.fromEntries(coded) })
   }
   return files

@@ -9,14 +9,6 @@ export interface CallerHeaders {
   readonly origin?: string | undefined
 }
 
-/** Accepts or refuses callers by their headers. */
-export interface HostCheck {
-  /** Why the caller is refused; `undefined` when it is accepted. */
-  refusal(headers: CallerHeaders): string | undefined
-  /** Value of `Access-Control-Allow-Origin` for an accepted caller; `undefined` when it needs none. */
-  corsOrigin(headers: CallerHeaders): string | undefined
-}
-
 /** Schemes under which a client may name this server. */
 const OWN_SCHEMES = ['http', 'https', 'ws', 'wss']
 
@@ -29,50 +21,65 @@ function nameOf(host: string): string {
   return name.toLowerCase()
 }
 
-/**
- * Makes the check for a server. An IP literal cannot be rebound, so it passes, as do `localhost` and the listed names.
- * Bound beyond loopback without a list, any name passes, since only the operator knows them.
- * A missing Host header passes as on the reference node (docs/internals/rpc-reference.md#11-http): browsers always send one.
- */
-export function createHostCheck(options: {
+/** What callers are checked against. */
+export interface HostCheckOptions {
   readonly bindAddress: string
   readonly hosts: readonly string[]
   readonly cors: readonly string[]
-}): HostCheck {
-  const names = new Set(options.hosts.map((name) => name.toLowerCase()))
-  const anyName = names.has('*') || (names.size === 0 && !isLoopback(options.bindAddress))
-  const origins = new Set(options.cors.map((origin) => origin.toLowerCase()))
-  const anyOrigin = origins.has('*')
-  const localPages = origins.has('local')
-  const isListed = (origin: string): boolean => origins.has(origin) || (localPages && LOCAL_PAGE.test(origin))
+}
 
-  const isOwnName = (name: string): boolean => name === 'localhost' || isIP(name) !== 0 || names.has(name)
-  const isOwnHost = withLast((host) => isOwnName(nameOf(host)))
+/**
+ * Accepts or refuses callers by their headers. An IP literal cannot be rebound, so it passes, as do `localhost` and the
+ * listed names. Bound beyond loopback without a list, any name passes, since only the operator knows them. A missing Host
+ * header passes as on the reference node (docs/internals/rpc-reference.md#11-http): browsers always send one.
+ */
+export class HostCheck {
+  readonly #allowsAnyName: boolean
+  readonly #allowsAnyOrigin: boolean
+  readonly #allowsLocalPages: boolean
+  readonly #origins: ReadonlySet<string>
+  /** Is a Host header one of this server's names? */
+  readonly #isOwnHost: (host: string) => boolean
+
+  constructor({ bindAddress, hosts, cors }: HostCheckOptions) {
+    const names = new Set(hosts.map((name) => name.toLowerCase()))
+    const isOwnName = (name: string) => name === 'localhost' || isIP(name) !== 0 || names.has(name)
+    this.#isOwnHost = withLast((host) => isOwnName(nameOf(host)))
+    this.#allowsAnyName = names.has('*') || (names.size === 0 && !isLoopback(bindAddress))
+    this.#origins = new Set(cors.map((origin) => origin.toLowerCase()))
+    this.#allowsAnyOrigin = this.#origins.has('*')
+    this.#allowsLocalPages = this.#origins.has('local')
+  }
+
+  /** Why the caller is refused; `undefined` when it is accepted. */
+  refusal({ host, origin }: CallerHeaders): string | undefined {
+    if (host !== undefined && host !== '' && !this.#allowsAnyName && !this.#isOwnHost(host)) {
+      return 'Host not allowed: see the setting hosts'
+    }
+    if (origin === undefined || this.#allowsAnyOrigin) return undefined
+    const lower = origin.toLowerCase()
+    return this.#isListed(lower) || this.#isSameOrigin(lower, host)
+      ? undefined
+      : 'Origin not allowed: see the setting cors'
+  }
+
+  /** Value of `Access-Control-Allow-Origin` for an accepted caller; `undefined` when it needs none. */
+  corsOrigin({ origin }: CallerHeaders): string | undefined {
+    if (origin === undefined) return undefined
+    if (this.#allowsAnyOrigin) return '*'
+    return this.#isListed(origin.toLowerCase()) ? origin : undefined
+  }
+
+  #isListed(origin: string): boolean {
+    return this.#origins.has(origin) || (this.#allowsLocalPages && LOCAL_PAGE.test(origin))
+  }
 
   /**
    * Clients other than browsers sometimes send the server's own address as their origin. The scheme is ignored: in
    * front of a proxy that terminates TLS the client uses another one than this server.
    */
-  function isSameOrigin(origin: string, host: string | undefined): boolean {
-    if (host === undefined || !isOwnHost(host)) return false
+  #isSameOrigin(origin: string, host: string | undefined): boolean {
+    if (host === undefined || !this.#isOwnHost(host)) return false
     return OWN_SCHEMES.some((scheme) => origin === `${scheme}://${host.toLowerCase()}`)
-  }
-
-  return {
-    refusal({ host, origin }) {
-      if (host !== undefined && host !== '' && !anyName && !isOwnHost(host)) {
-        return 'Host not allowed: see the setting hosts'
-      }
-      if (origin === undefined || anyOrigin) return undefined
-      const lower = origin.toLowerCase()
-      return isListed(lower) || isSameOrigin(lower, host)
-        ? undefined
-        : 'Origin not allowed: see the setting cors'
-    },
-    corsOrigin({ origin }) {
-      if (origin === undefined) return undefined
-      if (anyOrigin) return '*'
-      return isListed(origin.toLowerCase()) ? origin : undefined
-    },
   }
 }

@@ -71,8 +71,8 @@ export function createRemoteAddressOf(trustedProxies: readonly string[]): Remote
     const header = headers['x-forwarded-for']
     if (header === undefined) return address
     const entries = (typeof header === 'string' ? header : header.join(',')).split(',')
-    while (isTrusted(address) && entries.length > 0) {
-      const next = entryAddress((entries.pop() as string).trim())
+    for (const entry of entries.reverse()) {
+      const next = isTrusted(address) ? entryAddress(entry.trim()) : undefined
       if (next === undefined) return address
       address = next
     }

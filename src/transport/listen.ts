@@ -1,5 +1,5 @@
 /** Binds a port, with an error message for the operator when that fails. */
-import { type AddressInfo, isIPv6, type Server } from 'node:net'
+import { isIPv6, type Server } from 'node:net'
 
 /** The address cannot be bound; the message is a sentence for the operator. */
 export class ListenError extends Error {
@@ -20,7 +20,10 @@ export function listen(server: Server, host: string, port: number): Promise<numb
       const why = LISTEN_FAILURES[error.code ?? ''] ?? error.message
       reject(new ListenError(`Cannot listen on ${host} port ${port}: ${why}.`))
     })
-    server.listen({ host, port }, () => resolve((server.address() as AddressInfo).port))
+    server.listen({ host, port }, () => {
+      const address = server.address()
+      resolve(typeof address === 'object' && address !== null ? address.port : port)
+    })
   })
 }
 

@@ -4,7 +4,7 @@ import type { Entitlement } from '../rpc/session.ts'
 import { type BanCheck, createBanCheck, NO_SCORING, type PeerScoring } from './ban-check.ts'
 import { type BodyReader, createBodyReader } from './body.ts'
 import { ByteBudget } from './byte-budget.ts'
-import { type CallerHeaders, createHostCheck, type HostCheck } from './host-check.ts'
+import { type CallerHeaders, HostCheck } from './host-check.ts'
 import { createRemoteAddressOf, type RemoteAddressOf, requestIdOf } from './incoming-request.ts'
 import type { Authentication } from './keys/authentication.ts'
 import { forbidden, type Refusal, refuse } from './refusal.ts'
@@ -46,7 +46,7 @@ export class Policy {
   #isClosing = false
 
   constructor(parts: PolicyParts) {
-    this.#hosts = createHostCheck(parts)
+    this.#hosts = new HostCheck(parts)
     this.remoteAddressOf = createRemoteAddressOf(parts.trustedProxies)
     this.bans = createBanCheck(parts.scoring ?? NO_SCORING, this.remoteAddressOf)
     this.authentication = parts.authentication
@@ -98,8 +98,7 @@ export class Policy {
       refuse(response, refusal)
       return false
     }
-    const fields = this.corsFields(headers)
-    for (const name in fields) response.setHeader(name, fields[name] as string)
+    for (const [name, value] of Object.entries(this.corsFields(headers))) response.setHeader(name, value)
     return true
   }
 }

@@ -10,7 +10,7 @@ import { NO_SCORING, type PeerScoring } from './ban-check.ts'
 import { type Certificate, openCertificate } from './certificate.ts'
 import { Chains, isChainPath } from './chains.ts'
 import { type Explorer, openExplorer } from './explorer.ts'
-import { createHostCheck } from './host-check.ts'
+import { HostCheck } from './host-check.ts'
 import { HttpServer } from './http-server.ts'
 import { pathOf, RESERVED_PATHS } from './incoming-request.ts'
 import type { IpcServer } from './ipc.ts'
@@ -278,7 +278,7 @@ class NodeServer {
           host: metricsHost,
           port: metricsPort,
           monitoring: this.#monitoring,
-          check: createHostCheck({ bindAddress: metricsHost, hosts, cors: [] }),
+          check: new HostCheck({ bindAddress: metricsHost, hosts, cors: [] }),
           logger,
         })
       }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { createHostCheck } from '../../src/transport/host-check.ts'
+import { HostCheck } from '../../src/transport/host-check.ts'
 
-const check = (options: Partial<Parameters<typeof createHostCheck>[0]> = {}) =>
-  createHostCheck({ bindAddress: '127.0.0.1', hosts: [], cors: [], ...options })
+const check = (options: Partial<ConstructorParameters<typeof HostCheck>[0]> = {}) =>
+  new HostCheck({ bindAddress: '127.0.0.1', hosts: [], cors: [], ...options })
 
 describe('the host check', () => {
   it('answers each of several callers by its own host', () => {

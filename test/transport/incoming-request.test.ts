@@ -20,10 +20,10 @@ describe('the ID of a request', () => {
   )
 })
 
-describe('a served request', () => {
+describe.each([true, false])('a served request with fastHttp: %s', (fastHttp) => {
   let node: EchoNode
   beforeAll(async () => {
-    node = await serveEcho({ trustedProxies: ['127.0.0.1'] })
+    node = await serveEcho({ fastHttp, trustedProxies: ['127.0.0.1'] })
   })
   afterAll(() => node.close())
 

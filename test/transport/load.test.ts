@@ -96,67 +96,69 @@ describe('a busy node', () => {
   })
 })
 
-describe('a busy transport', () => {
-  let node: EchoNode
-  afterEach(() => node.close())
+describe.each([true, false])('with fastHttp: %s', (fastHttp) => {
+  describe('a busy transport', () => {
+    let node: EchoNode
+    afterEach(() => node.close())
 
-  it('refuses a body when all bodies together are too large, and takes it when they are answered', async () => {
-    node = await serveEcho({ maxBufferedBytes: 100_000 })
-    const send = (body: string) =>
-      fetch(node.server.url, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body })
-    const held = send(`hold${'x'.repeat(80_000)}`)
-    await node.holding
-    const refused = await send('y'.repeat(60_000))
-    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1'])
-    expect(await refused.json()).toEqual({ jsonrpc: '2.0', id: null, error: BUSY })
-    expect(await (await send('small')).text()).toBe('echo:small')
-    node.release()
-    expect((await held).status).toBe(200)
-    expect((await send('y'.repeat(60_000))).status).toBe(200)
-  })
-
-  // A body of 80,000 bytes takes several reads, which are left to node:http.
-  it.each([30_000, 80_000])('keeps nothing of a reply of %i bytes whose caller has gone', async (size) => {
-    node = await serveEcho({ maxBufferedBytes: 1.5 * size })
-    const init = { method: 'POST', headers: { 'Content-Type': 'application/json' } }
-    const send = (text: string, signal?: AbortSignal) =>
-      fetch(node.server.url, { ...init, body: text + 'x'.repeat(size), ...(signal && { signal }) })
-    const controller = new AbortController()
-    const left = send('hold', controller.signal).catch(() => {})
-    await node.holding
-    controller.abort()
-    await left
-    // Until the node has noticed: the page is asked for on a connection of its own.
-    const open = async () => {
-      const page = await (
-        await fetch(`${node.server.url}/metrics`, { headers: { Connection: 'close' } })
-      ).text()
-      return Number(/^tandem_sockets\{kind="http"\} (\d+)/m.exec(page)?.[1])
-    }
-    while ((await open()) > 1) await new Promise((turn) => setImmediate(turn))
-    node.release()
-    expect((await send('y')).status).toBe(200)
-    expect((await send('y')).status).toBe(200)
-  })
-
-  it('hangs up past the most sockets, and gives the place of an idle one to the next', async () => {
-    node = await serveEcho({ maxSockets: 1 })
-    const connection = () =>
-      new Promise<number | string>((resolve) => {
-        const options = { method: 'POST', headers: { 'Content-Type': 'application/json' } }
-        const call = request(node.server.url, options, (response) => {
-          response.resume().on('end', () => resolve(response.statusCode ?? 0))
-        })
-        call.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? ''))
-        call.end('x')
-      })
-    const idle = await fetch(node.server.url, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: 'x',
+    it('refuses a body when all bodies together are too large, and takes it when they are answered', async () => {
+      node = await serveEcho({ fastHttp, maxBufferedBytes: 100_000 })
+      const send = (body: string) =>
+        fetch(node.server.url, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body })
+      const held = send(`hold${'x'.repeat(80_000)}`)
+      await node.holding
+      const refused = await send('y'.repeat(60_000))
+      expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1'])
+      expect(await refused.json()).toEqual({ jsonrpc: '2.0', id: null, error: BUSY })
+      expect(await (await send('small')).text()).toBe('echo:small')
+      node.release()
+      expect((await held).status).toBe(200)
+      expect((await send('y'.repeat(60_000))).status).toBe(200)
     })
-    await idle.text()
-    expect(await connection()).toMatch(/ECONNRESET|EPIPE/)
-    while ((await connection()) !== 200);
+
+    // A body of 80,000 bytes takes several reads, which are left to node:http.
+    it.each([30_000, 80_000])('keeps nothing of a reply of %i bytes whose caller has gone', async (size) => {
+      node = await serveEcho({ fastHttp, maxBufferedBytes: 1.5 * size })
+      const init = { method: 'POST', headers: { 'Content-Type': 'application/json' } }
+      const send = (text: string, signal?: AbortSignal) =>
+        fetch(node.server.url, { ...init, body: text + 'x'.repeat(size), ...(signal && { signal }) })
+      const controller = new AbortController()
+      const left = send('hold', controller.signal).catch(() => {})
+      await node.holding
+      controller.abort()
+      await left
+      // Until the node has noticed: the page is asked for on a connection of its own.
+      const open = async () => {
+        const page = await (
+          await fetch(`${node.server.url}/metrics`, { headers: { Connection: 'close' } })
+        ).text()
+        return Number(/^tandem_sockets\{kind="http"\} (\d+)/m.exec(page)?.[1])
+      }
+      while ((await open()) > 1) await new Promise((turn) => setImmediate(turn))
+      node.release()
+      expect((await send('y')).status).toBe(200)
+      expect((await send('y')).status).toBe(200)
+    })
+
+    it('hangs up past the most sockets, and gives the place of an idle one to the next', async () => {
+      node = await serveEcho({ fastHttp, maxSockets: 1 })
+      const connection = () =>
+        new Promise<number | string>((resolve) => {
+          const options = { method: 'POST', headers: { 'Content-Type': 'application/json' } }
+          const call = request(node.server.url, options, (response) => {
+            response.resume().on('end', () => resolve(response.statusCode ?? 0))
+          })
+          call.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? ''))
+          call.end('x')
+        })
+      const idle = await fetch(node.server.url, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: 'x',
+      })
+      await idle.text()
+      expect(await connection()).toMatch(/ECONNRESET|EPIPE/)
+      while ((await connection()) !== 200);
+    })
   })
 })

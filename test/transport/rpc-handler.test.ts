@@ -72,263 +72,265 @@ function expectRefusal(answer: Answer, status: number, code: number): void {
   })
 }
 
-async function restart(options: ServeOptions): Promise<void> {
-  await node.close()
-  node = await serveEcho(options)
-}
+describe.each([true, false])('with fastHttp: %s', (fastHttp) => {
+  async function restart(options: ServeOptions): Promise<void> {
+    await node.close()
+    node = await serveEcho({ fastHttp, ...options })
+  }
 
-beforeEach(async () => {
-  node = await serveEcho()
-})
-afterEach(() => node.close())
-
-describe('a JSON-RPC POST', () => {
-  it('reaches the dispatcher as it came and is answered with 200', async () => {
-    const answer = await send({ body: '[{"a":"é"}]' })
-    expect(answer).toMatchObject({ status: 200, text: 'echo:[{"a":"é"}]' })
-    expect(answer.headers).toMatchObject({ 'content-type': 'application/json', 'content-length': '17' })
+  beforeEach(async () => {
+    node = await serveEcho({ fastHttp })
   })
+  afterEach(() => node.close())
 
-  it('may come on any path but the reserved ones', async () => {
-    for (const path of ['/any/path', '/KEY', '/?x=1', '//', '/healthz/', 'http://localhost/x']) {
-      expect((await send({ path, body: 'x' })).status, path).toBe(200)
-    }
-    for (const path of ['/healthz', '/readyz?x', '/metrics', '/openrpc.json']) {
-      const answer = await send({ path, body: 'x' })
-      expectRefusal(answer, 405, -32600)
-      expect(answer.headers.allow).toBe('GET, HEAD')
-    }
-    expect(node.seen).toHaveLength(6)
-  })
-
-  it.each([
-    'application/json',
-    'application/json-rpc',
-    'Application/JSON; charset=utf-8',
-    'application/json ;x',
-  ])('of type %s is taken', async (type) => {
-    expect((await send({ headers: { 'Content-Type': type }, body: 'x' })).status).toBe(200)
-  })
-
-  it.each(['text/plain', 'application/jsonp', 'application/x-www-form-urlencoded', ''])(
-    'of type "%s" is refused with 415',
-    async (type) => {
-      expectRefusal(await send({ headers: { 'Content-Type': type }, body: 'x' }), 415, -32600)
-      expect(node.seen).toEqual([])
-    },
-  )
-
-  it('that is compressed is refused with 415', async () => {
-    expectRefusal(await send({ headers: { 'Content-Encoding': 'gzip' }, body: 'x' }), 415, -32600)
-  })
-
-  it('answers 200 and nothing when there is nothing to answer', async () => {
-    expect(await send({ body: 'silent' })).toMatchObject({ status: 200, text: '' })
-  })
-
-  it('of no bytes reaches the dispatcher', async () => {
-    expect(await send()).toMatchObject({ status: 200, text: 'echo:' })
-  })
-
-  it('shows nothing of a failure of ours', async () => {
-    const answer = await send({ body: 'broken' })
-    expectRefusal(answer, 500, -32603)
-    expect(answer.text).not.toContain('secret')
-  })
-
-  it('keeps its connection for the next one', async () => {
-    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-    let sockets = 0
-    agent.on('free', () => {
-      sockets = Object.values(agent.sockets).flat().length + Object.values(agent.freeSockets).flat().length
+  describe('a JSON-RPC POST', () => {
+    it('reaches the dispatcher as it came and is answered with 200', async () => {
+      const answer = await send({ body: '[{"a":"é"}]' })
+      expect(answer).toMatchObject({ status: 200, text: 'echo:[{"a":"é"}]' })
+      expect(answer.headers).toMatchObject({ 'content-type': 'application/json', 'content-length': '17' })
     })
-    const answers = await Promise.all(['a', 'b', 'c'].map((body) => send({ body, agent })))
-    expect(answers.map(({ text }) => text)).toEqual(['echo:a', 'echo:b', 'echo:c'])
-    expect(answers.every(({ headers }) => headers.connection === 'keep-alive')).toBe(true)
-    expect(sockets).toBeLessThanOrEqual(1)
-    agent.destroy()
-  })
 
-  it('answers pipelined requests in order, even when the first takes longer', async () => {
-    const one = (body: string, end = '') =>
-      `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n${end}\r\n${body}`
-    const answers = raw(one('hold') + one('quick', 'Connection: close\r\n'))
-    await node.holding
-    node.release()
-    expect((await answers).match(/echo:[a-z]+/g)).toEqual(['echo:hold', 'echo:quick'])
-  })
-})
-
-describe('the body limit', () => {
-  beforeEach(() => restart({ maxBodyBytes: 1000 }))
-
-  it('admits a body of exactly the limit, in bytes', async () => {
-    expect((await send({ body: 'é'.repeat(500) })).status).toBe(200)
-    expectRefusal(await send({ body: `${'é'.repeat(500)}x` }), 413, -32600)
-  })
-
-  it('refuses by the announced length, and by the bytes that come without one', async () => {
-    const announced = await send({ body: 'x'.repeat(100_000) })
-    expectRefusal(announced, 413, -32600)
-    expect(announced.text).toContain('1000 bytes')
-    const chunked = await send({ headers: { 'Transfer-Encoding': 'chunked' }, body: 'x'.repeat(100_000) })
-    expectRefusal(chunked, 413, -32600)
-    expect(chunked.headers.connection).toBe('close')
-    expect(node.seen).toEqual([])
-  })
-
-  it('is 5 MiB by default', async () => {
-    await restart({})
-    expect((await send({ body: Buffer.alloc(5_242_880, 120) })).status).toBe(200)
-    expectRefusal(await send({ body: Buffer.alloc(5_242_881, 120) }), 413, -32600)
-  })
-})
-
-describe('other requests', () => {
-  it.each(['GET', 'PUT', 'DELETE', 'PATCH'])(
-    '%s of the JSON-RPC address is refused with 405',
-    async (method) => {
-      const answer = await send({ method })
-      expectRefusal(answer, 405, -32600)
-      expect(answer.headers.allow).toBe('POST, OPTIONS')
-    },
-  )
-
-  it.each(['/healthz', '/readyz', '/metrics', '/openrpc.json'])(
-    'to write %s are refused with 405',
-    async (path) => {
-      for (const method of ['POST', 'PUT', 'DELETE']) {
-        const answer = await send({ method, path })
+    it('may come on any path but the reserved ones', async () => {
+      for (const path of ['/any/path', '/KEY', '/?x=1', '//', '/healthz/', 'http://localhost/x']) {
+        expect((await send({ path, body: 'x' })).status, path).toBe(200)
+      }
+      for (const path of ['/healthz', '/readyz?x', '/metrics', '/openrpc.json']) {
+        const answer = await send({ path, body: 'x' })
         expectRefusal(answer, 405, -32600)
         expect(answer.headers.allow).toBe('GET, HEAD')
       }
-    },
-  )
+      expect(node.seen).toHaveLength(6)
+    })
 
-  it('of a page that does not exist are refused with 404', async () => {
-    expectRefusal(await send({ method: 'GET', path: '/nothing' }), 404, -32600)
-    expectRefusal(await send({ method: 'GET', path: '/metrics/x' }), 404, -32600)
-  })
+    it.each([
+      'application/json',
+      'application/json-rpc',
+      'Application/JSON; charset=utf-8',
+      'application/json ;x',
+    ])('of type %s is taken', async (type) => {
+      expect((await send({ headers: { 'Content-Type': type }, body: 'x' })).status).toBe(200)
+    })
 
-  it('with a path that cannot be decoded are refused', async () => {
-    expect((await send({ method: 'GET', path: '/%' })).status).toBeOneOf([400, 404])
-  })
+    it.each(['text/plain', 'application/jsonp', 'application/x-www-form-urlencoded', ''])(
+      'of type "%s" is refused with 415',
+      async (type) => {
+        expectRefusal(await send({ headers: { 'Content-Type': type }, body: 'x' }), 415, -32600)
+        expect(node.seen).toEqual([])
+      },
+    )
 
-  it('learn of health and methods', async () => {
-    for (const path of ['/healthz', '/readyz']) {
-      expect(await send({ method: 'GET', path })).toMatchObject({ status: 200, text: '{"status":"ok"}' })
-    }
-    expect(await send({ method: 'HEAD', path: '/readyz' })).toMatchObject({ status: 200, text: '' })
-    expect(JSON.parse((await send({ method: 'GET', path: '/openrpc.json' })).text)).toEqual({
-      openrpc: '1.2.6',
+    it('that is compressed is refused with 415', async () => {
+      expectRefusal(await send({ headers: { 'Content-Encoding': 'gzip' }, body: 'x' }), 415, -32600)
+    })
+
+    it('answers 200 and nothing when there is nothing to answer', async () => {
+      expect(await send({ body: 'silent' })).toMatchObject({ status: 200, text: '' })
+    })
+
+    it('of no bytes reaches the dispatcher', async () => {
+      expect(await send()).toMatchObject({ status: 200, text: 'echo:' })
+    })
+
+    it('shows nothing of a failure of ours', async () => {
+      const answer = await send({ body: 'broken' })
+      expectRefusal(answer, 500, -32603)
+      expect(answer.text).not.toContain('secret')
+    })
+
+    it('keeps its connection for the next one', async () => {
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+      let sockets = 0
+      agent.on('free', () => {
+        sockets = Object.values(agent.sockets).flat().length + Object.values(agent.freeSockets).flat().length
+      })
+      const answers = await Promise.all(['a', 'b', 'c'].map((body) => send({ body, agent })))
+      expect(answers.map(({ text }) => text)).toEqual(['echo:a', 'echo:b', 'echo:c'])
+      expect(answers.every(({ headers }) => headers.connection === 'keep-alive')).toBe(true)
+      expect(sockets).toBeLessThanOrEqual(1)
+      agent.destroy()
+    })
+
+    it('answers pipelined requests in order, even when the first takes longer', async () => {
+      const one = (body: string, end = '') =>
+        `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n${end}\r\n${body}`
+      const answers = raw(one('hold') + one('quick', 'Connection: close\r\n'))
+      await node.holding
+      node.release()
+      expect((await answers).match(/echo:[a-z]+/g)).toEqual(['echo:hold', 'echo:quick'])
     })
   })
 
-  it('do not name the software', async () => {
-    expect((await send({ method: 'GET' })).headers).not.toHaveProperty('x-powered-by')
+  describe('the body limit', () => {
+    beforeEach(() => restart({ maxBodyBytes: 1000 }))
+
+    it('admits a body of exactly the limit, in bytes', async () => {
+      expect((await send({ body: 'é'.repeat(500) })).status).toBe(200)
+      expectRefusal(await send({ body: `${'é'.repeat(500)}x` }), 413, -32600)
+    })
+
+    it('refuses by the announced length, and by the bytes that come without one', async () => {
+      const announced = await send({ body: 'x'.repeat(100_000) })
+      expectRefusal(announced, 413, -32600)
+      expect(announced.text).toContain('1000 bytes')
+      const chunked = await send({ headers: { 'Transfer-Encoding': 'chunked' }, body: 'x'.repeat(100_000) })
+      expectRefusal(chunked, 413, -32600)
+      expect(chunked.headers.connection).toBe('close')
+      expect(node.seen).toEqual([])
+    })
+
+    it('is 5 MiB by default', async () => {
+      await restart({})
+      expect((await send({ body: Buffer.alloc(5_242_880, 120) })).status).toBe(200)
+      expectRefusal(await send({ body: Buffer.alloc(5_242_881, 120) }), 413, -32600)
+    })
   })
 
-  it.each([
-    'nonsense\r\n\r\n',
-    'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n',
-    '\x16\x03\x01\x02\x00',
-  ])('that are not HTTP get 400 and harm nothing: %j', async (text) => {
-    expect(await raw(text)).toMatch(/^HTTP\/1.1 400 [\s\S]*"code":-32600/)
-    expect((await send({ body: 'x' })).status).toBe(200)
-  })
-
-  it('with too many header bytes get 431', async () => {
-    expect(await raw(`GET / HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(40_000)}\r\n\r\n`)).toMatch(
-      /^HTTP\/1.1 431/,
+  describe('other requests', () => {
+    it.each(['GET', 'PUT', 'DELETE', 'PATCH'])(
+      '%s of the JSON-RPC address is refused with 405',
+      async (method) => {
+        const answer = await send({ method })
+        expectRefusal(answer, 405, -32600)
+        expect(answer.headers.allow).toBe('POST, OPTIONS')
+      },
     )
-  })
 
-  it('that ask for another protocol are served by this one', async () => {
-    const answer = await raw(
-      'POST / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n' +
-        'HTTP2-Settings: AAMAAABk\r\nContent-Type: application/json\r\nContent-Length: 5\r\n\r\nhello' +
-        'POST / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: 5\r\n\r\nagain',
+    it.each(['/healthz', '/readyz', '/metrics', '/openrpc.json'])(
+      'to write %s are refused with 405',
+      async (path) => {
+        for (const method of ['POST', 'PUT', 'DELETE']) {
+          const answer = await send({ method, path })
+          expectRefusal(answer, 405, -32600)
+          expect(answer.headers.allow).toBe('GET, HEAD')
+        }
+      },
     )
-    expect(answer.match(/echo:[a-z]+|HTTP\/1.1 \d+/g)).toEqual([
-      'HTTP/1.1 200',
-      'echo:hello',
-      'HTTP/1.1 200',
-      'echo:again',
-    ])
-  })
 
-  it('that break off in the middle are forgotten', async () => {
-    await new Promise<void>((resolve) => {
-      const socket = connect(node.server.port, '127.0.0.1', () => {
-        socket.write(
-          'POST / HTTP/1.1\r\nHost: a.localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\nabc',
-          () => {
-            socket.destroy()
-            resolve()
-          },
-        )
+    it('of a page that does not exist are refused with 404', async () => {
+      expectRefusal(await send({ method: 'GET', path: '/nothing' }), 404, -32600)
+      expectRefusal(await send({ method: 'GET', path: '/metrics/x' }), 404, -32600)
+    })
+
+    it('with a path that cannot be decoded are refused', async () => {
+      expect((await send({ method: 'GET', path: '/%' })).status).toBeOneOf([400, 404])
+    })
+
+    it('learn of health and methods', async () => {
+      for (const path of ['/healthz', '/readyz']) {
+        expect(await send({ method: 'GET', path })).toMatchObject({ status: 200, text: '{"status":"ok"}' })
+      }
+      expect(await send({ method: 'HEAD', path: '/readyz' })).toMatchObject({ status: 200, text: '' })
+      expect(JSON.parse((await send({ method: 'GET', path: '/openrpc.json' })).text)).toEqual({
+        openrpc: '1.2.6',
       })
     })
-    expect((await send({ body: 'x' })).status).toBe(200)
-    expect(node.seen).toEqual(['x'])
-  })
-})
 
-describe('Host and Origin', () => {
-  it('keep rebound names out', async () => {
-    expect((await send({ headers: { Host: 'localhost:4444' }, body: 'x' })).status).toBe(200)
-    expectRefusal(await send({ headers: { Host: 'evil.example' }, body: 'x' }), 403, -32001)
-    expectRefusal(
-      await send({ method: 'GET', path: '/healthz', headers: { Host: 'evil.example' } }),
-      403,
-      -32001,
-    )
-  })
-
-  it('keep foreign pages out by default, preflights too', async () => {
-    const headers = { Origin: 'http://localhost:3000' }
-    expectRefusal(await send({ headers, body: 'x' }), 403, -32001)
-    const preflight = await send({ method: 'OPTIONS', headers })
-    expectRefusal(preflight, 403, -32001)
-    expect(preflight.headers).not.toHaveProperty('access-control-allow-origin')
-    expect(node.seen).toEqual([])
-  })
-
-  it('let a listed page in', async () => {
-    await restart({ cors: ['http://localhost:3000'] })
-    const headers = { Origin: 'http://localhost:3000' }
-    const preflight = await send({
-      method: 'OPTIONS',
-      headers: {
-        ...headers,
-        'Access-Control-Request-Method': 'POST',
-        'Access-Control-Request-Headers': 'content-type,x-mine',
-        'Access-Control-Request-Private-Network': 'true',
-      },
+    it('do not name the software', async () => {
+      expect((await send({ method: 'GET' })).headers).not.toHaveProperty('x-powered-by')
     })
-    expect(preflight.status).toBe(204)
-    expect(preflight.headers).toMatchObject({
-      'access-control-allow-origin': 'http://localhost:3000',
-      'access-control-allow-methods': 'POST',
-      'access-control-allow-headers': 'content-type,x-mine',
-      'access-control-allow-private-network': 'true',
-      vary: 'Origin',
+
+    it.each([
+      'nonsense\r\n\r\n',
+      'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n',
+      '\x16\x03\x01\x02\x00',
+    ])('that are not HTTP get 400 and harm nothing: %j', async (text) => {
+      expect(await raw(text)).toMatch(/^HTTP\/1.1 400 [\s\S]*"code":-32600/)
+      expect((await send({ body: 'x' })).status).toBe(200)
     })
-    expect((await send({ headers, body: 'x' })).headers['access-control-allow-origin']).toBe(
-      'http://localhost:3000',
-    )
-    expectRefusal(await send({ headers: { Origin: 'http://other' }, body: 'x' }), 403, -32001)
+
+    it('with too many header bytes get 431', async () => {
+      expect(await raw(`GET / HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(40_000)}\r\n\r\n`)).toMatch(
+        /^HTTP\/1.1 431/,
+      )
+    })
+
+    it('that ask for another protocol are served by this one', async () => {
+      const answer = await raw(
+        'POST / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n' +
+          'HTTP2-Settings: AAMAAABk\r\nContent-Type: application/json\r\nContent-Length: 5\r\n\r\nhello' +
+          'POST / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: 5\r\n\r\nagain',
+      )
+      expect(answer.match(/echo:[a-z]+|HTTP\/1.1 \d+/g)).toEqual([
+        'HTTP/1.1 200',
+        'echo:hello',
+        'HTTP/1.1 200',
+        'echo:again',
+      ])
+    })
+
+    it('that break off in the middle are forgotten', async () => {
+      await new Promise<void>((resolve) => {
+        const socket = connect(node.server.port, '127.0.0.1', () => {
+          socket.write(
+            'POST / HTTP/1.1\r\nHost: a.localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\nabc',
+            () => {
+              socket.destroy()
+              resolve()
+            },
+          )
+        })
+      })
+      expect((await send({ body: 'x' })).status).toBe(200)
+      expect(node.seen).toEqual(['x'])
+    })
   })
 
-  it('let every page in with *', async () => {
-    await restart({ cors: ['*'] })
-    const answer = await send({ headers: { Origin: 'null' }, body: 'x' })
-    expect(answer).toMatchObject({ status: 200, headers: { 'access-control-allow-origin': '*' } })
-  })
+  describe('Host and Origin', () => {
+    it('keep rebound names out', async () => {
+      expect((await send({ headers: { Host: 'localhost:4444' }, body: 'x' })).status).toBe(200)
+      expectRefusal(await send({ headers: { Host: 'evil.example' }, body: 'x' }), 403, -32001)
+      expectRefusal(
+        await send({ method: 'GET', path: '/healthz', headers: { Host: 'evil.example' } }),
+        403,
+        -32001,
+      )
+    })
 
-  it('leave OPTIONS without a page answered', async () => {
-    const answer = await send({ method: 'OPTIONS', path: '/any' })
-    expect(answer).toMatchObject({ status: 204, headers: { allow: 'POST, OPTIONS' } })
-    expect(answer.headers).not.toHaveProperty('access-control-allow-origin')
+    it('keep foreign pages out by default, preflights too', async () => {
+      const headers = { Origin: 'http://localhost:3000' }
+      expectRefusal(await send({ headers, body: 'x' }), 403, -32001)
+      const preflight = await send({ method: 'OPTIONS', headers })
+      expectRefusal(preflight, 403, -32001)
+      expect(preflight.headers).not.toHaveProperty('access-control-allow-origin')
+      expect(node.seen).toEqual([])
+    })
+
+    it('let a listed page in', async () => {
+      await restart({ cors: ['http://localhost:3000'] })
+      const headers = { Origin: 'http://localhost:3000' }
+      const preflight = await send({
+        method: 'OPTIONS',
+        headers: {
+          ...headers,
+          'Access-Control-Request-Method': 'POST',
+          'Access-Control-Request-Headers': 'content-type,x-mine',
+          'Access-Control-Request-Private-Network': 'true',
+        },
+      })
+      expect(preflight.status).toBe(204)
+      expect(preflight.headers).toMatchObject({
+        'access-control-allow-origin': 'http://localhost:3000',
+        'access-control-allow-methods': 'POST',
+        'access-control-allow-headers': 'content-type,x-mine',
+        'access-control-allow-private-network': 'true',
+        vary: 'Origin',
+      })
+      expect((await send({ headers, body: 'x' })).headers['access-control-allow-origin']).toBe(
+        'http://localhost:3000',
+      )
+      expectRefusal(await send({ headers: { Origin: 'http://other' }, body: 'x' }), 403, -32001)
+    })
+
+    it('let every page in with *', async () => {
+      await restart({ cors: ['*'] })
+      const answer = await send({ headers: { Origin: 'null' }, body: 'x' })
+      expect(answer).toMatchObject({ status: 200, headers: { 'access-control-allow-origin': '*' } })
+    })
+
+    it('leave OPTIONS without a page answered', async () => {
+      const answer = await send({ method: 'OPTIONS', path: '/any' })
+      expect(answer).toMatchObject({ status: 204, headers: { allow: 'POST, OPTIONS' } })
+      expect(answer.headers).not.toHaveProperty('access-control-allow-origin')
+    })
   })
 })

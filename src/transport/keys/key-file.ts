@@ -12,7 +12,7 @@ function refused(message: string): NodeError {
 }
 
 function codeOf(error: unknown): string | undefined {
-  return (error as NodeJS.ErrnoException).code
+  return error instanceof Error && 'code' in error ? String(error.code) : undefined
 }
 
 /** Parses the text of a key file. Throws `invalid-options`, without quoting unexpected content. */

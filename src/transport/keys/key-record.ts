@@ -8,15 +8,19 @@ export interface Allowance {
 }
 
 const DAY_SECONDS = 86_400
-const PERIODS: Readonly<Record<string, number>> = { s: 1, min: 60, h: 3600, day: DAY_SECONDS }
+const PERIODS: ReadonlyMap<string | undefined, number> = new Map([
+  ['s', 1],
+  ['min', 60],
+  ['h', 3600],
+  ['day', DAY_SECONDS],
+])
 const ALLOWANCE = /^([1-9]\d{0,8})\/(s|min|h|day)$/
 
 /** Reads `50/s`, `1000/min`, `9000/h` or `25000/day`; `undefined` for anything else. */
 export function parseAllowance(text: string): Allowance | undefined {
   const [, calls, period] = ALLOWANCE.exec(text) ?? []
-  return calls === undefined || period === undefined
-    ? undefined
-    : { calls: Number(calls), seconds: PERIODS[period] as number }
+  const seconds = PERIODS.get(period)
+  return calls === undefined || seconds === undefined ? undefined : { calls: Number(calls), seconds }
 }
 
 /** The expected form of each member, for help texts and errors. */

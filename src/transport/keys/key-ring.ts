@@ -3,6 +3,7 @@ import { timingSafeEqual } from 'node:crypto'
 import { type FSWatcher, watch } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { messageOf } from '../../errors.ts'
 import type { Logger } from '../../logger.ts'
 import type { AnyMethod } from '../../rpc/method.ts'
 import { createKeyPermissions, type Permission } from '../../rpc/permissions.ts'
@@ -183,8 +184,7 @@ export class KeyRing {
       this.#apply(next)
       this.#logger.info('the key file has changed', { keys: this.#active.size })
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error)
-      this.#logger.error(`${message} The keys from before stay as they were.`)
+      this.#logger.error(`${messageOf(error)} The keys from before stay as they were.`)
     }
     this.#text = next
   }

@@ -1,7 +1,7 @@
 /** Counts limits in a Redis that several nodes share, and tracks whether it answers. */
 import { RateLimiterRedis, RLWrapperTimeouts } from 'rate-limiter-flexible'
 import { createClient } from 'redis'
-import { NodeError } from '../../errors.ts'
+import { messageOf, NodeError } from '../../errors.ts'
 import type { Logger } from '../../logger.ts'
 import type { Limit } from './limit-counter.ts'
 import { BUCKET_SCRIPT } from './token-bucket.ts'
@@ -31,8 +31,7 @@ function createRedisClient(url: string, isConnected: () => boolean) {
 /** What is wrong with a Redis: the client wraps the cause in an error of its own. */
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error && 'originalError' in error ? error.originalError : error
-  if (!(cause instanceof Error)) return String(cause)
-  return 'code' in cause ? String(cause.code) : cause.message
+  return cause instanceof Error && 'code' in cause ? String(cause.code) : messageOf(cause)
 }
 
 /** A Redis as the meter uses it. */
