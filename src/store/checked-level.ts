@@ -101,7 +101,8 @@ export async function openChecked(
       if (unreadable !== undefined) throw new DamagedError(dataDir, unreadable)
       const other = headProblem(level, hasRecords ? undefined : last)
       if (other !== undefined && !isRepair) throw new DamagedError(dataDir, other)
-      if (other !== undefined) accept(other)
+      // What was accepted already may be why the head is another.
+      if (other !== undefined && problems.length === 0) accept(other)
       await directory.raiseFormat()
     },
   })

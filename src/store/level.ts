@@ -52,6 +52,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
  * where LevelDB cannot be opened, and when there is none.
  */
 export async function repairStore(dataDir: string, onNotice: (sentence: string) => void): Promise<void> {
+  if (await isInOrder(dataDir)) return onNotice('Nothing is to be repaired.')
   const identity = await requireDatabase(dataDir)
   const open = () => openLevel(dataDir, { createIfMissing: false })
   const { level, overlooked } = await open().catch(async (error) => {
@@ -67,6 +68,18 @@ export async function repairStore(dataDir: string, onNotice: (sentence: string) 
   } catch (error) {
     await level.close()
     throw refusal(dataDir, error)
+  }
+}
+
+/** Is nothing wrong with a directory that a repair mends? Of its files only LevelDB's own change. */
+async function isInOrder(dataDir: string): Promise<boolean> {
+  try {
+    const { store, problems } = await openUnwritten(dataDir)
+    await store.close()
+    return problems.length === 0
+  } catch {
+    // The repair finds it again, and mends or states it.
+    return false
   }
 }
 

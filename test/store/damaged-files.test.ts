@@ -269,6 +269,23 @@ describe('a database that was closed', () => {
     await expectRepair(dataDir, [expect.stringMatching(/^LevelDB makes its list of files anew: .*\.$/)], 9)
   })
 
+  it.each([
+    ['closed', () => closed],
+    ['killed', () => killed],
+  ])('is as it was after a repair of a directory that is in order (%s)', async (_, directory) => {
+    const dataDir = join(temporaryFolder(), 'data')
+    cpSync(directory(), dataDir, { recursive: true })
+    const filesOf = () =>
+      readdirSync(dataDir, { recursive: true, encoding: 'utf8' })
+        .filter((name) => /\.(json|wal)$/.test(name))
+        .sort()
+        .map((name) => [name, readFileSync(join(dataDir, name), 'hex')])
+    const before = filesOf()
+    expect(await repaired(dataDir)).toEqual(['Nothing is to be repaired.'])
+    expect(filesOf()).toEqual(before)
+    expect(await start(dataDir)).toBe(9)
+  })
+
   it('is whole after a repair where LevelDB no longer states how much of the log it has', async () => {
     const dataDir = await withDamagedNote(closed)
     await expectRepair(dataDir, [`${NOTE} The whole log is written to LevelDB once more.`], 9)
