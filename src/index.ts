@@ -1,4 +1,8 @@
-/** The package's exports: a node in process, its transports, its errors, and their types. */
+/**
+ * The package's exports: a node in process (`createNode`, `createPool`), its transports (`serve`, `rpcHandler`), its errors
+ * (`NodeError` of the node, `RpcError` of a request), checks of proofs (`verifyMergedMining`, `verifyReceiptProof`,
+ * `verifyStateProof`), and the types of all these. docs/internals/api.md has each declaration, and a test holds it to that.
+ */
 export type { ChainName } from './chain/activations.ts'
 export type { Block, ExecutedBlock } from './chain/block.ts'
 export type { ChainConfig } from './chain/config.ts'

@@ -163,8 +163,8 @@ export class Declarations {
     return this.#statements(file).flatMap((one) => {
       if (one.kind === 'declaration') return one.name === name ? [{ file, text: one.text }] : []
       const [original] = one.names.find(([, alias]) => alias === name) ?? []
-      if (original === undefined) return []
-      if (one.from === undefined) return this.declarationsOf(file, original)
+      // A list without a source names what the file itself declares.
+      if (original === undefined || one.from === undefined) return []
       return this.declarationsOf(join(dirname(file), one.from).replace(/\.[jt]s$/, '.d.ts'), original)
     })
   }

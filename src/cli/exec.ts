@@ -67,6 +67,11 @@ function createExecution([program = '', ...args]: readonly string[], errors: Lin
   }
 }
 
+const EXAMPLES = `
+Examples:
+  tandem exec -- npm test                  RPC_URL names the node
+  tandem exec --seed ci -- npx hardhat test --network localhost`
+
 /**
  * Fills in the command. Its action sets the exit code of the process to that of the command, and throws `NodeError` and
  * `ListenError` when the node cannot start.
@@ -76,6 +81,7 @@ export function fillExecCommand(command: Command, { errors }: NodeWriters): void
   command
     .argument('<command...>', 'after --: the program to run and its arguments')
     .usage('[flags of start] -- <command...>')
+    .addHelpText('after', EXAMPLES)
     .action(async (words: readonly string[]) => {
       endAtSignal()
       const execution = createExecution(words, errors)

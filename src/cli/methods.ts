@@ -1,4 +1,4 @@
-/** `tandem methods`: the table of JSON-RPC methods, the same as in docs/methods.md. */
+/** `tandem methods`: the table of JSON-RPC methods, the same as in docs/methods/README.md. */
 import type { Command } from 'commander'
 import { NodeError } from '../errors.ts'
 import type { AnyMethod } from '../rpc/method.ts'

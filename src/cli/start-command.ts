@@ -1,5 +1,6 @@
 /** The command line of `tandem start`: its flags and their help texts. */
 import { type Command, Option } from 'commander'
+import { OPTION_GROUPS } from '../options/groups.ts'
 import { PRESET_DEFAULTS } from '../options/presets.ts'
 import { addConfigFlag, addSettingFlag, typedFlags } from './setting-flags.ts'
 import { flagName, readSettings, SETTINGS } from './settings.ts'
@@ -43,25 +44,44 @@ function isSwitchOfPreset(key: string): boolean {
   return Object.values(PRESET_DEFAULTS).some((values) => values[key] === true)
 }
 
-/** Adds the flags of all settings and that of the configuration file. */
-export function addStartFlags(command: Command): void {
-  addConfigFlag(command)
-  for (const [key, setting] of Object.entries(SETTINGS)) {
-    addSettingFlag(command, setting)
-    if (setting.flag.startsWith('--no-') && setting.hosted === false) {
-      const name = flagName(setting.flag).slice('no-'.length)
-      command.addOption(new Option(`--${name}`, `the opposite of --no-${name}, for the hosted profile`))
-    }
-    if (isSwitchOfPreset(key)) {
-      const name = flagName(setting.flag)
-      command.addOption(new Option(`--no-${name}`, `leave --${name} off where the preset sets it`))
-    }
+/** Adds the flag of one setting, and the flag that undoes it where a profile or preset may have set it. */
+function addStartFlag(command: Command, key: string): void {
+  const setting = SETTINGS[key]
+  if (setting === undefined) throw new Error(`There is no setting ${key}.`)
+  addSettingFlag(command, setting)
+  const name = flagName(setting.flag)
+  if (name.startsWith('no-') && setting.hosted === false) {
+    const opposite = name.slice('no-'.length)
+    command.addOption(new Option(`--${opposite}`, `the opposite of --${name}, for the hosted profile`))
+  }
+  if (isSwitchOfPreset(key)) {
+    command.addOption(new Option(`--no-${name}`, `leave --${name} off where the preset sets it`))
   }
 }
+
+/** Adds the flags of all settings, in their groups, and that of the configuration file. */
+export function addStartFlags(command: Command): void {
+  for (const { title, keys } of OPTION_GROUPS) {
+    command.optionsGroup(`${title}:`)
+    for (const key of keys) addStartFlag(command, key)
+  }
+  command.optionsGroup('Other:')
+  addConfigFlag(command)
+}
+
+const EXAMPLES = `
+Examples:
+  tandem start                             a local chain in .tandem/regtest
+  tandem start --memory --port 8545        nothing on disk, another port
+  tandem start --mining 5 --accounts 20    a block every five seconds
+  tandem start --preset hardhat            accounts and defaults of Hardhat
+  tandem start --fork https://node.example --fork-block 7000000
+  tandem start --profile hosted --api-keys keys.json --host 0.0.0.0`
 
 /** Fills in the command. Its action throws `NodeError` and `ListenError`. */
 export function fillStartCommand(command: Command, writers: NodeWriters): void {
   addStartFlags(command)
+  command.addHelpText('after', EXAMPLES)
   command.allowExcessArguments(false).action(async () => {
     endAtSignal()
     const settings = readSettings(typedFlags(command), process.env)

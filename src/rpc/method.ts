@@ -63,7 +63,7 @@ export interface MethodDefinition<P extends NamedParameters, R> {
   readonly name: string
   /** Other names that callers use for it; permissions count each as its own. */
   readonly aliases?: readonly string[]
-  /** One sentence, for the OpenRPC document and docs/methods.md. */
+  /** One sentence, for the OpenRPC document and docs/methods/README.md. */
   readonly summary: string
   /** Its cost is up to the caller, so only so many run at once: simulations, for example. Absent: as its namespace. */
   readonly heavy?: true

@@ -52,7 +52,7 @@ async function post(body: unknown, signal?: AbortSignal): Promise<unknown> {
   }
 }
 
-/** Calls a method. The caller names the type of the result, which docs/methods.md states. Throws `RpcError`, `ConnectionError`. */
+/** Calls a method. The caller names the type of the result, which docs/methods/README.md states. Throws `RpcError`, `ConnectionError`. */
 export async function call<Result>(
   method: string,
   params: readonly unknown[] = [],

@@ -1,4 +1,4 @@
-/** Results of the node's methods as the pages use them (docs/methods.md has all members). */
+/** Results of the node's methods as the pages use them (docs/methods/README.md has all members). */
 import type { Hex } from './format.ts'
 
 /** The header in `eth_getBlockByNumber`. */
