@@ -2,7 +2,7 @@
 
 /** FIN, and the opcode of a text. */
 const WHOLE_TEXT = 0x81
-/** Bytes from which on the length has 16 bits, and what stands in front of those. */
+/** From this many bytes on the length has 16 bits, and this marks it. */
 const LONG = 126
 /** The largest length of 16 bits. */
 const MOST = 0xffff

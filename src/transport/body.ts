@@ -43,7 +43,7 @@ export function createBodyReader(maxBodyBytes: number, budget: ByteBudget): Body
       done((chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks, length)).toString())
     }
     request.on('data', onData).on('end', onEnd)
-    // Starts to read now and not in the next tick: a body that is there already is then passed on without a buffer.
+    // Starts to read now and not in the next tick: a body that has arrived already is then not buffered.
     request.read(0)
   }
 }

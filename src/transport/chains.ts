@@ -37,7 +37,7 @@ export interface ChainsParts {
 
 const PREFIX = '/c'
 const NAME = /^[A-Za-z0-9][\w.-]{0,63}$/
-/** Who may call this method may drop chains. */
+/** A key that allows this method may drop chains. */
 const RESET = 'evm_reset'
 
 /** Does a path belong to the chains? */

@@ -49,7 +49,7 @@ const HEADERS = {
 /** The path of an asset, after a key if there is one. */
 const ASSET = /^(.*)\/ui\/([\w.-]+)$/
 
-/** Splits the path of an asset into what stands before it, such as `/<key>`, and the rest; `undefined` for other paths. */
+/** Splits the path of an asset into its prefix, such as `/<key>`, and the rest; `undefined` for other paths. */
 export function assetPath(path: string): { readonly before: string; readonly page: string } | undefined {
   const [, before, name] = ASSET.exec(path) ?? []
   return before === undefined ? undefined : { before, page: `/ui/${name}` }
@@ -74,7 +74,7 @@ interface File {
   readonly coded: Readonly<Partial<Record<Coding, Buffer>>>
 }
 
-/** The first coding that a browser takes and a file has; a quality of 0 refuses it. */
+/** The first coding that the browser accepts and the file has; a quality of 0 excludes it. */
 function codingFor({ headers }: IncomingMessage, { coded }: File): Coding | undefined {
   const accepted = String(headers['accept-encoding'] ?? '')
     .toLowerCase()

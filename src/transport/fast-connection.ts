@@ -62,7 +62,7 @@ export class FastConnection implements RpcExchange {
   #status = 0
   #cors = ''
   #hadRequest = false
-  /** A request is being answered, or its reply is not taken yet. */
+  /** A request is being answered, or its reply is not written yet. */
   #isBusy = false
   #isSending = false
   #waiting: Buffer[] = []
@@ -127,7 +127,7 @@ export class FastConnection implements RpcExchange {
     this.#socket.pause()
   }
 
-  /** A caller that closes its half is gone, as for `node:http`. */
+  /** A caller that ends its side is disconnected, as by `node:http`. */
   readonly #onEnd = () => void this.#socket.end()
 
   readonly #onError = (error: NodeJS.ErrnoException) => this.#parts.onClientError(error, this.#socket)
@@ -213,7 +213,7 @@ export class FastConnection implements RpcExchange {
     this.#parts.handOver(socket, unread)
   }
 
-  /** The next piece is made when the one before is taken. */
+  /** Makes the next piece once the one before is written. */
   #sendPieces(pieces: Iterator<Uint8Array>): void {
     let isTaken = true
     while (isTaken) {
@@ -233,7 +233,7 @@ export class FastConnection implements RpcExchange {
     else this.#socket.once('drain', this.#finish)
   }
 
-  /** Ends the exchange, and takes what has arrived meanwhile. */
+  /** Ends the exchange, and reads what has arrived during it. */
   readonly #finish = () => {
     if (responseFinish.hasSubscribers) {
       responseFinish.publish({ ...this.#description(), status: this.#status })

@@ -48,7 +48,7 @@ export class FastHttp {
     this.#server.on('drop', parts.onDrop)
   }
 
-  /** Takes all further connections of a listening server: both listen on its handle, and the last gets them. */
+  /** Accepts the further connections of a listening server: both listen on its handle, and the last one gets them. */
   listen(server: Server): void {
     this.#server.listen(server)
   }

@@ -27,7 +27,7 @@ export class HttpExchange implements RpcExchange {
   readonly #policy: Policy
   readonly #isMounted: boolean
 
-  /** @param isMounted part of somebody's app, whose middleware may change the header until the end of the response */
+  /** @param isMounted part of an app of the user's, whose middleware may change the header until the end of the response */
   constructor(request: IncomingMessage, response: ServerResponse, policy: Policy, isMounted: boolean) {
     this.#request = request
     this.#response = response
@@ -53,7 +53,7 @@ export class HttpExchange implements RpcExchange {
     if (this.#policy.isClosing) response.setHeader('Connection', 'close')
     this.#writeHeader(status, { ...fields, 'Content-Type': 'application/json', 'Content-Length': length })
     if (typeof body !== 'string') {
-      // The next piece is made when the one before is taken. A caller that disconnects meanwhile is no error of the node.
+      // The next piece is made when the one before is written. A caller that disconnects is no error of the node.
       pipeline(Readable.from(body.pieces(), { objectMode: false, highWaterMark: 1 }), response, () => {})
     }
     // ASCII alone needs no conversion.
@@ -61,7 +61,7 @@ export class HttpExchange implements RpcExchange {
     else response.end(body)
   }
 
-  /** Passes the body on once it is there; refuses one that is too large, or that a middleware has consumed. */
+  /** Passes on the body once it has arrived; refuses one that is too large, or that a middleware has consumed. */
   readBody(done: (body: string) => void): void {
     const request = this.#request
     if (request.readableDidRead || request.readableEnded) {
@@ -93,7 +93,7 @@ export class HttpExchange implements RpcExchange {
     response.statusCode = status
   }
 
-  /** Refuses a body that is still arriving: answers at once, and lets the sender finish for a moment before the end. */
+  /** Refuses a body that is still arriving: answers at once, and gives the sender `LINGER_MS` to finish before the connection ends. */
   #declineUnread(refusal: Refusal): void {
     const response = this.#response
     response.writeHead(refusal.status, { ...refusalFields(refusal), Connection: 'close' })

@@ -24,7 +24,7 @@ export function countIncomingBytes(
   const onBytes = (chunk: Buffer) => {
     if (!resize(partial + chunk.length)) onSpent()
   }
-  // A control frame may stand between the frames of a message, and completes none.
+  // A control frame may come between the frames of a message, and does not complete it.
   const onControl = (data: Buffer) => resize(partial - data.length - CONTROL_BYTES)
   // Prepended to the listener of ws, so that a message completes after its last byte is counted.
   stream.prependListener('data', onBytes)

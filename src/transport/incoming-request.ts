@@ -58,7 +58,7 @@ function entryAddress(entry: string): string | undefined {
  * Makes the function that finds a caller's address. `X-Forwarded-For` counts only when the socket's own peer is in
  * `trustedProxies` (addresses and ranges), and is read from the right: each proxy appends the address of its peer, so
  * the first that is no trusted proxy is the caller, and the entries left of it are unverified. Not by the package
- * `proxy-addr`: it takes an entry with a port, or a malformed one, for the caller's address as it stands.
+ * `proxy-addr`: it takes an entry with a port, or a malformed one, for the caller's address.
  */
 export function createRemoteAddressOf(trustedProxies: readonly string[]): RemoteAddressOf {
   if (trustedProxies.length === 0) {

@@ -110,7 +110,7 @@ export class IpcConnection extends MessageConnection {
   readonly #onEnd = (): void => {
     this.#hasEnded = true
     if (!this.isHoldingBack) this.onIdle()
-    // White space in front of the answer: one that has closed both sides refuses it, and is gone.
+    // White space before the answer shows whether the peer has closed both sides: the write fails then.
     else if (this.isOpen) this.#socket.write(' ')
   }
 

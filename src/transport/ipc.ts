@@ -35,7 +35,7 @@ const LISTEN_FAILURES: Readonly<Record<string, string>> = {
   EACCES: 'the folder is missing or cannot be written',
 }
 
-/** Bytes of a path that every system takes; Node.js cuts a longer one off without an error. */
+/** Longest path in bytes that every system accepts; Node.js truncates a longer one without an error. */
 const LONGEST_PATH = 103
 
 /** Removes the socket of a process that has died. Throws `ListenError` for one in use and for a file of another kind. */

@@ -1,4 +1,4 @@
-/** Cuts a stream of bytes into the JSON objects and arrays that it holds one after another, with or without white space. */
+/** Splits a stream of bytes into consecutive JSON objects and arrays, with or without white space. */
 import { NodeError } from '../errors.ts'
 
 const [QUOTE, BACKSLASH] = [0x22, 0x5c]

@@ -78,7 +78,7 @@ export abstract class MessageConnection {
   abstract sendAll(texts: readonly string[]): void
   /** Closes the connection of a peer that does not read its notifications. */
   abstract onOverflow(): void
-  /** Closes the connection after an error of ours. */
+  /** Closes the connection after an internal error. */
   protected abstract fail(): void
   /** Destroys the connection. */
   abstract terminate(): void
@@ -106,7 +106,7 @@ export abstract class MessageConnection {
     if (!this.#isBusy) this.#running = this.#run()
   }
 
-  /** Forgets waiting messages and ends subscriptions: the caller has gone or is being closed. */
+  /** Drops waiting messages and ends subscriptions: the caller has disconnected or is being closed. */
   protected leave(): void {
     this.#waiting.length = 0
     this.#waitingLength = 0
@@ -133,7 +133,7 @@ export abstract class MessageConnection {
       for (let text = this.#next(); text !== undefined; text = this.#next()) {
         this.#outbox.flush()
         const settled = dispatchLong(this.dispatcher, text, this.#session)
-        // An answer that is there is sent without a turn of the queue of promises.
+        // An answer that is there already is sent without `await`, which costs as much as a small call.
         const answer = settled instanceof Promise ? await settled : settled
         const sent = answer === undefined || !this.isOpen ? undefined : this.#reply(answer)
         if (sent !== undefined) await sent

@@ -43,7 +43,7 @@ const DURATION_HELP = 'Seconds from the start of a call to its answer, waiting t
  */
 function durationsText(meter: CallMeter): string {
   const lines = meter.figures().flatMap(({ method, key, classes, seconds }) => {
-    // Methods and key names hold no character that the format escapes.
+    // No method or key name has a character that the format escapes.
     const labels = `method="${method}",key="${key}"`
     let count = 0
     const buckets = classes.map((inClass, i) => {

@@ -18,8 +18,8 @@ export class DeliveryQueue {
   #immediate: NodeJS.Immediate | undefined
 
   /**
-   * Adds a delivery; one that is queued already keeps its place. The first after a pause runs at once; the longer a
-   * round over all sockets takes, the more notifications each socket gets in one write.
+   * Adds a delivery; one that is queued already keeps its place. The first after a pause runs at once. The longer
+   * a round over all sockets takes, the more notifications each socket gets in one write.
    */
   add(deliver: () => void): void {
     this.#waiting.add(deliver)

@@ -1,4 +1,4 @@
-/** Who may call a server and how much it takes from callers: one object for HTTP, its fast path, WebSockets and IPC. */
+/** Who may call a server, and how much they may send: one object for HTTP, its fast path, WebSockets and IPC. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Entitlement } from '../rpc/session.ts'
 import { type BanCheck, createBanCheck, NO_SCORING, type PeerScoring } from './ban-check.ts'

@@ -91,7 +91,7 @@ export const MALFORMED = refusal(400, 'invalid-request', 'Malformed HTTP request
 export const HEADERS_TOO_LARGE = refusal(431, 'invalid-request', 'Request headers too large')
 /** A request that took too long to arrive. */
 export const TOO_SLOW = refusal(408, 'invalid-request', 'Request took too long to arrive')
-/** A bug of ours outside the dispatcher. */
+/** An internal error outside the dispatcher. */
 export const BROKEN: Refusal = {
   status: 500,
   body: JSON.stringify({ jsonrpc: '2.0', id: null, error: toErrorObject(undefined) }),

@@ -14,7 +14,7 @@ export interface PlainHead {
 export const MAX_HEAD = 4096
 
 const REQUEST_LINE = /^POST (\/[!-~]*) HTTP\/1\.1$/
-/** Name and value of a field (RFC 9110, section 5). The value begins with no white space, so that no text takes long. */
+/** Name and value of a field (RFC 9110, section 5). The value does not begin with white space, which keeps the match linear. */
 const FIELD = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*((?:[!-~\x80-\xff][\t\x20-\x7e\x80-\xff]*)?)$/
 const LENGTH = /^\d{1,15}$/
 

@@ -21,7 +21,7 @@ export interface RpcExchange {
   readonly headers: IncomingHttpHeaders
   /** Address of the caller. */
   readonly remote: string
-  /** Has the caller disconnected? Nothing is sent to it then. */
+  /** Has the caller disconnected? It is sent nothing then. */
   readonly isGone: boolean
   /**
    * Sends the reply, which is JSON.
@@ -29,7 +29,7 @@ export interface RpcExchange {
    */
   send(status: number, fields: ReplyFields, body: string | LongReply, length: number): void
   /**
-   * Calls back once the reply is sent or its caller is gone. A caller that takes nothing of the reply for `timeoutMs`
+   * Calls back once the reply is sent or its caller disconnects. A caller that reads nothing of it for `timeoutMs`
    * is disconnected. Called before `send`, for large replies only.
    */
   hold(timeoutMs: number, release: () => void): void

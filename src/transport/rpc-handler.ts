@@ -19,7 +19,7 @@ export interface RpcHandlerParts {
   readonly dispatcherOf: (request: IncomingMessage) => TextDispatcher
   /** The verbs of its paths, for preflights and for the refusal of others. */
   readonly verbs: string
-  /** Is the handler a part of somebody's app, whose middleware may change the header until the end of the response? */
+  /** Is the handler part of an app of the user's, whose middleware may change the header until the end of the response? */
   readonly isMounted: boolean
   readonly logger: Logger
 }
@@ -116,7 +116,7 @@ export function rpcHandler(node: RpcHandlerNode, given: RpcHandlerOptions = {}):
     // The address that the app listens on is not known here, so Host is checked as on loopback.
     bindAddress: '127.0.0.1',
     scoring: { ...NO_SCORING, isBanned: (address) => node.peers?.isBanned(address) ?? false },
-    // Nor is it known who reaches the app.
+    // Nor is it known who can reach the app.
     entitlements: REMOTE_ENTITLEMENTS,
   })
   const handle = createRpcHandler({

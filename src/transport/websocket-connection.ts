@@ -126,7 +126,7 @@ export class WebSocketConnection extends MessageConnection {
   }
 
   readonly #onMessage = (data: RawData, isBinary: boolean): void => {
-    // Nobody answers a peer that is being closed; ws reads on for its close frame.
+    // Messages of a peer that is being closed are dropped; ws reads on for its close frame.
     if (!this.isOpen) return
     if (isBinary) return void this.#socket.close(UNSUPPORTED_DATA, 'Only text messages are understood')
     // With its default binary type, ws passes one Buffer a message.

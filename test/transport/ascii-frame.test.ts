@@ -28,7 +28,7 @@ afterEach(() => {
 })
 
 describe('asciiFrame', () => {
-  it('is read as the text, of every length that it takes', async () => {
+  it('is read back as the text, for every length that fits', async () => {
     for (const length of [0, 1, 125, 126, 127, 255, 256, 16_384, 65_535]) {
       const text = 'a~'.repeat(length).slice(0, length)
       const message = once(client, 'message')
@@ -38,7 +38,7 @@ describe('asciiFrame', () => {
     }
   })
 
-  it('leaves longer and other texts to ws', () => {
+  it('returns undefined for longer texts and for texts that are not ASCII', () => {
     const others = ['a'.repeat(65_536), 'é', '\u0080', '€', '"\u{1f600}"', '\ud800']
     for (const text of others) expect(asciiFrame(text)).toBeUndefined()
   })

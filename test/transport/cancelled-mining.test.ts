@@ -55,7 +55,7 @@ function post(headers: Record<string, string> = {}): ClientRequest {
   return sent
 }
 
-describe('a caller that goes', () => {
+describe('mining stops when its caller disconnects', () => {
   it('over HTTP', async () => {
     const block = mined(t.node)
     const sent = post()
@@ -64,7 +64,7 @@ describe('a caller that goes', () => {
     await expectStopped()
   })
 
-  it('over HTTP by node:http, which answers what is no plain request', async () => {
+  it('over HTTP without the fast path', async () => {
     const block = mined(t.node)
     const sent = post({ Expect: '100-continue' })
     await block
@@ -92,7 +92,7 @@ describe('a caller that goes', () => {
     await expectStopped()
   })
 
-  it('in process, by its signal, and receives how far it came', async () => {
+  it('in process, by its signal; the error has the number of blocks mined', async () => {
     const abort = new AbortController()
     const block = mined(t.node)
     const call = t.node.request({ method: 'hardhat_mine', params: [MANY], signal: abort.signal })
@@ -105,7 +105,7 @@ describe('a caller that goes', () => {
     await expectStopped()
   })
 
-  it('takes what waits behind another call with it', async () => {
+  it('or while the call waits behind another one', async () => {
     const abort = new AbortController()
     const block = mined(t.node)
     const mining = t.node.request({ method: 'hardhat_mine', params: [MANY], signal: abort.signal })
@@ -121,7 +121,7 @@ describe('a caller that goes', () => {
 })
 
 describe('a peer over IPC that ends its side', () => {
-  it('is there still, and gets its answer', async () => {
+  it('receives its answer', async () => {
     const socket = connect(path)
     await once(socket, 'connect')
     socket.end(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'hardhat_mine', params: [20] }))
@@ -133,7 +133,7 @@ describe('a peer over IPC that ends its side', () => {
 })
 
 describe('other calls', () => {
-  it('are answered while blocks are mined, and show how far that is', async () => {
+  it('are answered while blocks are mined, and see the blocks mined so far', async () => {
     const block = mined(t.node)
     const sent = post()
     await block

@@ -48,7 +48,7 @@ async function next(socket: WebSocket) {
 const FULL = 'no more than 2 chains can be open at once: drop one with DELETE /c/<name>'
 
 describe('chains by name', () => {
-  it('begin where the base stands at their first request, and see nothing of each other or of it', async () => {
+  it('begin as a copy of the base at their first request, and are independent of it and of each other', async () => {
     node = await servedNode({}, { pool: 5 })
     await node.call('evm_mine')
     expect(await at('/c/one', 'eth_blockNumber')).toBe('0x1')
@@ -72,7 +72,7 @@ describe('chains by name', () => {
     expect(await at('/c/three', 'eth_getTransactionCount', COW, 'pending')).toBe('0x0')
   })
 
-  it('are dropped by DELETE, which makes room and lets the name begin anew', async () => {
+  it('are dropped by DELETE, which frees a place and the name', async () => {
     node = await servedNode({}, { pool: 2 })
     await at('/c/a', 'evm_mine')
     await at('/c/b', 'evm_mine')
@@ -104,7 +104,7 @@ describe('chains by name', () => {
     expect([code, String(reason)]).toEqual([1001, 'The chain is dropped'])
   })
 
-  it('have names that fit a path, and only such', async () => {
+  it('refuse names that are not allowed in the path', async () => {
     node = await servedNode({}, { pool: 2 })
     const longest = 'x'.repeat(64)
     for (const name of [longest, 'A.b-c_1']) expect(await at(`/c/${name}`, 'eth_blockNumber')).toBe('0x0')
@@ -119,7 +119,7 @@ describe('chains by name', () => {
     expect(await at('/chain', 'eth_blockNumber')).toBe('0x0')
   })
 
-  it('are made by no request that is refused', async () => {
+  it('are not made by refused requests', async () => {
     node = await servedNode({}, { pool: 1 })
     const { url } = node
     const post = (path: string, headers: Record<string, string>) =>
@@ -156,7 +156,7 @@ describe('chains by name', () => {
     expect(await node.call('sco_bannedAddresses')).toEqual(['192.0.2.1'])
   })
 
-  it('are for nodes of this package, and not for the hosted profile', async () => {
+  it('need a node of this package, and are not served in the hosted profile', async () => {
     const dispatcher = { dispatchText: async () => undefined }
     await expect(serve({ dispatcher }, { pool: 1 })).rejects.toThrow('This is no node of createNode.')
     await expect(serve({ dispatcher }, { pool: 0 })).rejects.toThrow('Option "pool" expects')
@@ -168,7 +168,7 @@ describe('chains by name', () => {
 })
 
 describe('chains behind API keys', () => {
-  it('take the key after the name, with its rights', async () => {
+  it('read the key after the name, and apply its rights', async () => {
     const keys = keyFile()
     try {
       const full = await keys.add('full', { allow: ['eth', 'evm'] })

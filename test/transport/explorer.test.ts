@@ -53,7 +53,7 @@ const assetsOf = (page: string) =>
 describe('a local node', () => {
   beforeEach(() => start())
 
-  it('serves the page to a GET that names HTML, and nothing changes for other callers', async () => {
+  it('serves the page to a GET that accepts HTML, and answers other callers as before', async () => {
     expect(server.explorerUrl).toBe(`${server.url}/`)
     expect(await fetched('/')).toMatchObject({ status: 200, text: expect.stringContaining('<title>Tandem') })
     for (const headers of [{}, { accept: '*/*' }, { accept: 'application/json' }, { accept: 'text/htmlx' }]) {
@@ -63,7 +63,7 @@ describe('a local node', () => {
     expect((await fetched('/elsewhere')).status).toBe(404)
   })
 
-  it('allows no inline code, no other host and no frame, and of inline styles those of the page', async () => {
+  it('sends a policy without inline scripts, other hosts and frames, and with the hashes of its inline styles', async () => {
     const { headers, text } = await fetched('/')
     const policy = String(headers['content-security-policy'])
     const [, style = ''] = /<style>([^<]*)<\/style>/.exec(text) ?? []
@@ -99,7 +99,7 @@ describe('a local node', () => {
     }
   })
 
-  it('sends what the build has compressed to browsers that take it', async () => {
+  it('sends compressed files to browsers that accept them', async () => {
     const { text } = await fetched('/')
     const decoders = { br: brotliDecompressSync, gzip: gunzipSync }
     for (const path of ['/', ...assetsOf(text).map((asset) => `/${asset}`)]) {
@@ -141,7 +141,7 @@ describe('a local node', () => {
   })
 })
 
-describe('where it is not wanted', () => {
+describe('the explorer turned off', () => {
   it('is off with ui: false', async () => {
     await start({ ui: false })
     expect(server.explorerUrl).toBeUndefined()
@@ -154,7 +154,7 @@ describe('where it is not wanted', () => {
   })
 })
 
-describe('behind keys', () => {
+describe('the explorer behind keys', () => {
   let keys: ReturnType<typeof keyFile>
   beforeEach(() => {
     keys = keyFile()
@@ -177,7 +177,7 @@ describe('behind keys', () => {
 })
 
 describe('a folder without a built explorer', () => {
-  it('is no explorer', async () => {
+  it('opens no explorer', async () => {
     node = undefined
     server = { close: async () => {} } as Server
     const folder = mkdtempSync(join(tmpdir(), 'explorer-'))

@@ -223,7 +223,7 @@ describe('a connection of the fast path', () => {
     expect(bodies(all).filter((body) => body.startsWith('fast'))).toEqual(['fast:a'])
   })
 
-  it('is handed over with a request that arrives in parts, wherever it is divided', async () => {
+  it('is handed over with a request that arrives in parts, wherever it is split', async () => {
     const text = request('{"a":1}')
     await open()
     for (const end of [1, 20, text.indexOf('\r\n\r\n') + 2, text.length - 7, text.length - 1]) {
@@ -238,7 +238,7 @@ describe('a connection of the fast path', () => {
     }
   })
 
-  it('answers requests that arrive while another is answered after it, in order', async () => {
+  it('answers requests in order that arrive while another one is answered', async () => {
     const socket = await open()
     socket.send(request('hold'))
     await served.holding()
@@ -272,7 +272,7 @@ describe('a connection of the fast path', () => {
     expect(await replies(other, 1)).toEqual(['node:POST:a'])
   })
 
-  it('makes room for a new one while idle; not while it is answered, nor before its first request', async () => {
+  it('is closed to make room for a new one when it is idle, but not before its first request or during an answer', async () => {
     const idle = await open(60_000, 3)
     idle.send(request('a'))
     await replies(idle, 1)
@@ -302,7 +302,7 @@ describe('a connection of the fast path', () => {
     expect(served.errors).toEqual(['ERR_HTTP_REQUEST_TIMEOUT'])
   })
 
-  it('counts a large body until it is answered, and what was held for its caller until that is gone', async () => {
+  it('takes a large body from the budget until it is answered or its caller disconnects', async () => {
     const socket = await open()
     socket.send(request(`hold${'x'.repeat(20_000)}`))
     const exchange = await served.holding()

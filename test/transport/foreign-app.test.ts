@@ -58,7 +58,7 @@ describe('an Express app with rpcHandler', () => {
     expect((await post(CHAIN_ID, {}, '/elsewhere')).status).toBe(418)
   })
 
-  it('passes state on between calls and batches', async () => {
+  it('keeps state between calls and batches', async () => {
     const mine = '{"jsonrpc":"2.0","id":1,"method":"evm_mine"}'
     const head = '{"jsonrpc":"2.0","id":2,"method":"eth_blockNumber"}'
     expect(JSON.parse((await post(`[${mine},${head}]`)).text)).toMatchObject([{}, { id: 2, result: '0x1' }])
@@ -87,7 +87,7 @@ describe('an Express app with rpcHandler', () => {
 })
 
 describe('a middleware in front of rpcHandler', () => {
-  it('may wait before it passes the request on', async () => {
+  it('may call next() later', async () => {
     const app = express()
     app.use(async (_request, _response, next) => {
       await new Promise((resolve) => setTimeout(resolve, 20))
@@ -132,7 +132,7 @@ describe('a middleware in front of rpcHandler', () => {
     expect((await post(' [1 ]')).text).toBe('echo:[1]')
   })
 
-  it('that reads the body and keeps it gets a clear error', async () => {
+  it('that reads the body without setting request.body causes an error that says so', async () => {
     const app = express()
     app.use((request, _response, next) => {
       request.on('end', () => next()).resume()

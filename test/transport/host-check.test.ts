@@ -56,7 +56,7 @@ describe('the host check', () => {
     expect(check({ bindAddress: '0.0.0.0', hosts: ['a'] }).refusal({ host: 'tandem' })).toContain('Host')
   })
 
-  it('takes a page on a rebound name for foreign even where any name passes', () => {
+  it('refuses a page on a rebound name even where any name passes', () => {
     const headers = { host: 'evil.example', origin: 'http://evil.example' }
     expect(check({ bindAddress: '0.0.0.0' }).refusal(headers)).toContain('Origin')
   })
@@ -66,9 +66,12 @@ describe('the host check', () => {
     expect(check().refusal({ host: '127.0.0.1:4444', origin: 'http://127.0.0.1:5555' })).toContain('Origin')
   })
 
-  it.each(['https', 'ws', 'wss'])('admits the server itself as origin by %s, and no foreigner', (scheme) => {
-    const host = 'node.test'
-    expect(check({ hosts: [host] }).refusal({ host, origin: `${scheme}://${host}` })).toBeUndefined()
-    expect(check({ hosts: [host] }).refusal({ host, origin: `${scheme}://a.test` })).toContain('Origin')
-  })
+  it.each(['https', 'ws', 'wss'])(
+    'admits the server itself as origin by %s, and no other origin',
+    (scheme) => {
+      const host = 'node.test'
+      expect(check({ hosts: [host] }).refusal({ host, origin: `${scheme}://${host}` })).toBeUndefined()
+      expect(check({ hosts: [host] }).refusal({ host, origin: `${scheme}://a.test` })).toContain('Origin')
+    },
+  )
 })

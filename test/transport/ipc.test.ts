@@ -58,7 +58,7 @@ describe('a Unix socket', () => {
     socket.destroy()
   })
 
-  it('takes a message that comes in pieces, and answers after the peer has ended its side', async () => {
+  it('reads a message that arrives in pieces, and answers after the peer has ended its side', async () => {
     node = await servedNode({}, { ipc: path })
     const socket = connect({ path, allowHalfOpen: true })
     const text = `${request(1, 'web3_sha3', `0x${'ab'.repeat(40_000)}`)}${request(2, 'eth_chainId')}`
@@ -71,7 +71,7 @@ describe('a Unix socket', () => {
     await once(socket, 'close')
   })
 
-  it('notifies, the id of the subscription first', async () => {
+  it('sends the ID of a subscription before its notifications', async () => {
     node = await servedNode({}, { ipc: path })
     const socket = await open()
     socket.write(`${request(1, 'eth_subscribe', 'newHeads')}${request(2, 'evm_mine')}`)
@@ -99,7 +99,7 @@ describe('a Unix socket', () => {
     rpcClient.close()
   })
 
-  it('answers bytes that are no JSON, and messages beyond the limit, and ends', async () => {
+  it('answers bytes that are no JSON and messages beyond the limit by an error, and closes', async () => {
     node = await servedNode({}, { ipc: path, maxBodyBytes: 200 })
     const cases: [string, number[]][] = [
       [`${request(1, 'eth_chainId')}nonsense`, [-32700]],
@@ -143,7 +143,7 @@ describe('a Unix socket', () => {
     expect(existsSync(path)).toBe(false)
   })
 
-  it('is for the user alone, needs no key, and disconnects one that reads no notification', async () => {
+  it('is open to its user only, needs no key, and disconnects a peer that does not read notifications', async () => {
     const keys = keyFile()
     await keys.add('someone')
     node = await servedNode({}, { ipc: path, apiKeys: keys.file, maxSocketBuffer: 1 })
@@ -160,7 +160,7 @@ describe('a Unix socket', () => {
 })
 
 describe('the path of a socket', () => {
-  it('may hold the socket of a process that died, and nothing else', async () => {
+  it('may be the socket of a process that died, but no other file', async () => {
     const server = createServer().listen(path)
     await once(server, 'listening')
     await expect(servedNode({}, { ipc: path })).rejects.toThrow(

@@ -16,7 +16,7 @@ function cut(text: string, size: number, limit = 1000) {
 }
 
 describe('a stream of JSON values', () => {
-  it('has the objects and arrays that were written, wherever it is cut', () => {
+  it('returns the objects and arrays that were written, wherever the bytes are split', () => {
     const value = fc.oneof(fc.dictionary(fc.string(), fc.jsonValue()), fc.array(fc.jsonValue()))
     const space = fc.constantFrom('', ' ', '\n', '\r\n\t ')
     fc.assert(
@@ -28,12 +28,12 @@ describe('a stream of JSON values', () => {
     )
   })
 
-  it.each([1, 3, 100])('takes brackets and quotes in texts for what they are, %i bytes at a time', (size) => {
+  it.each([1, 3, 100])('ignores brackets and escaped quotes in strings, %i bytes at a time', (size) => {
     const texts = ['{"a":"}{\\"]\\\\"}', '["\\\\","é{"]']
     expect(cut(texts.join(''), size).values).toEqual(texts)
   })
 
-  it('fails at what begins neither, and after that', () => {
+  it('fails at a byte that begins neither, and on every later push', () => {
     expect(cut('{"a":1} nonsense {}', 100)).toMatchObject({
       values: ['{"a":1}'],
       failure: 'JSON parse error',
@@ -43,7 +43,7 @@ describe('a stream of JSON values', () => {
     expect(cut('{]', 1).values).toEqual(['{]'])
   })
 
-  it('bounds a value, complete or not, and counts what waits', () => {
+  it('limits a value, complete or not, and counts incomplete bytes', () => {
     const refusal = 'Message too large: the limit is 10 bytes'
     expect(cut('[1,2,3,4,5,6]', 100, 10)).toMatchObject({ values: [], failure: refusal })
     expect(cut(`{}["${'x'.repeat(20)}`, 4, 10)).toMatchObject({ values: ['{}'], failure: refusal })

@@ -26,7 +26,7 @@ describe('a busy node', () => {
   let served: ServedNode
   afterEach(() => served.close())
 
-  it('sheds a heavy call at once, by status, header and code, and answers light ones', async () => {
+  it('refuses a heavy call at once with status, Retry-After and code, and answers light ones', async () => {
     served = await servedNode({ maxHeavy: 1, maxHeavyWaiting: 0, rpcTimeoutMs: 700, callGasCap: 0 })
     const first = served.post(JSON.stringify(endless(1)))
     await running(served, 1)
@@ -41,7 +41,7 @@ describe('a busy node', () => {
     expect((await first).body.error.code).toBe(-32011)
   })
 
-  it('reports it in the envelope alone within a batch, and over a WebSocket', async () => {
+  it('refuses it by the code alone within a batch and over a WebSocket', async () => {
     served = await servedNode({ maxHeavy: 1, maxHeavyWaiting: 0, rpcTimeoutMs: 700, callGasCap: 0 })
     const first = served.post(JSON.stringify(endless(1)))
     await running(served, 1)
@@ -74,7 +74,7 @@ describe('a busy node', () => {
     expect((await first).body.error.code).toBe(-32011)
   })
 
-  it('turns away whole messages past its bound, those of health excepted', async () => {
+  it('refuses whole messages beyond the limit, except those about health', async () => {
     served = await servedNode({ maxPending: 1, rpcTimeoutMs: 700, callGasCap: 0 })
     const first = served.post(JSON.stringify(endless(1)))
     await running(served, 1)
@@ -86,7 +86,7 @@ describe('a busy node', () => {
     expect(await served.call('eth_blockNumber')).toBe('0x0')
   })
 
-  it('never turns away who calls in process', async () => {
+  it('never refuses calls in process', async () => {
     served = await servedNode({ maxHeavy: 1, maxHeavyWaiting: 0, rpcTimeoutMs: 700, callGasCap: 0 })
     const first = served.post(JSON.stringify(endless(1)))
     await running(served, 1)
@@ -101,7 +101,7 @@ describe.each([true, false])('with fastHttp: %s', (fastHttp) => {
     let node: EchoNode
     afterEach(() => node.close())
 
-    it('refuses a body when all bodies together are too large, and takes it when they are answered', async () => {
+    it('refuses a body while all bodies together exceed the budget, and accepts it once they are answered', async () => {
       node = await serveEcho({ fastHttp, maxBufferedBytes: 100_000 })
       const send = (body: string) =>
         fetch(node.server.url, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body })
@@ -117,30 +117,33 @@ describe.each([true, false])('with fastHttp: %s', (fastHttp) => {
     })
 
     // A body of 80,000 bytes takes several reads, which are left to node:http.
-    it.each([30_000, 80_000])('keeps nothing of a reply of %i bytes whose caller has gone', async (size) => {
-      node = await serveEcho({ fastHttp, maxBufferedBytes: 1.5 * size })
-      const init = { method: 'POST', headers: { 'Content-Type': 'application/json' } }
-      const send = (text: string, signal?: AbortSignal) =>
-        fetch(node.server.url, { ...init, body: text + 'x'.repeat(size), ...(signal && { signal }) })
-      const controller = new AbortController()
-      const left = send('hold', controller.signal).catch(() => {})
-      await node.holding
-      controller.abort()
-      await left
-      // Until the node has noticed: the page is asked for on a connection of its own.
-      const open = async () => {
-        const page = await (
-          await fetch(`${node.server.url}/metrics`, { headers: { Connection: 'close' } })
-        ).text()
-        return Number(/^tandem_sockets\{kind="http"\} (\d+)/m.exec(page)?.[1])
-      }
-      while ((await open()) > 1) await new Promise((turn) => setImmediate(turn))
-      node.release()
-      expect((await send('y')).status).toBe(200)
-      expect((await send('y')).status).toBe(200)
-    })
+    it.each([30_000, 80_000])(
+      'gives back the bytes of a reply of %i bytes when its caller disconnects',
+      async (size) => {
+        node = await serveEcho({ fastHttp, maxBufferedBytes: 1.5 * size })
+        const init = { method: 'POST', headers: { 'Content-Type': 'application/json' } }
+        const send = (text: string, signal?: AbortSignal) =>
+          fetch(node.server.url, { ...init, body: text + 'x'.repeat(size), ...(signal && { signal }) })
+        const controller = new AbortController()
+        const left = send('hold', controller.signal).catch(() => {})
+        await node.holding
+        controller.abort()
+        await left
+        // Until the node has noticed: the page is asked for on a connection of its own.
+        const open = async () => {
+          const page = await (
+            await fetch(`${node.server.url}/metrics`, { headers: { Connection: 'close' } })
+          ).text()
+          return Number(/^tandem_sockets\{kind="http"\} (\d+)/m.exec(page)?.[1])
+        }
+        while ((await open()) > 1) await new Promise((turn) => setImmediate(turn))
+        node.release()
+        expect((await send('y')).status).toBe(200)
+        expect((await send('y')).status).toBe(200)
+      },
+    )
 
-    it('hangs up past the most sockets, and gives the place of an idle one to the next', async () => {
+    it('closes connections beyond the limit, and an idle one to make room for the next', async () => {
       node = await serveEcho({ fastHttp, maxSockets: 1 })
       const connection = () =>
         new Promise<number | string>((resolve) => {

@@ -26,14 +26,14 @@ function figure(text: string, line: string): number | undefined {
 }
 
 describe('health and readiness', () => {
-  it('say that the node lives, and where its head is', async () => {
+  it('report that the node is live, and its head', async () => {
     served = await servedNode()
     await served.call('evm_mine')
     expect(await get(served.url, '/healthz')).toMatchObject({ status: 200, text: '{"status":"ok"}' })
     expect(await get(served.url, '/readyz')).toMatchObject({ status: 200, text: '{"status":"ok","head":1}' })
   })
 
-  it('tell a node that is closed or full from one that is dead', async () => {
+  it('distinguish a closed or busy node from a dead one', async () => {
     served = await servedNode({ maxPending: 1 })
     const { load } = served.node.dispatcher
     load.enter()
@@ -107,7 +107,7 @@ describe('figures', () => {
     expect(text).not.toMatch(/made_up|eth_x/)
   })
 
-  it('measure what lies on disk', async () => {
+  it('report the size of the data directory', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'figures-'))
     served = await servedNode({ dataDir })
     const { text } = await get(served.url, '/metrics')
@@ -116,7 +116,7 @@ describe('figures', () => {
     rmSync(dataDir, { recursive: true })
   })
 
-  it('have a port of their own when they are asked to, and no other page there', async () => {
+  it('are served on a port of their own with metricsPort, without other pages', async () => {
     served = await servedNode({}, { metricsPort: 0 })
     const own = served.server.metricsUrl ?? ''
     expect((await get(own, '/metrics')).text).toContain('tandem_head_height 0')
@@ -127,20 +127,20 @@ describe('figures', () => {
     expect((await get(served.url, '/healthz')).status).toBe(200)
   })
 
-  it('are not shown to everybody in the hosted profile', async () => {
+  it('are hidden without a key in the hosted profile', async () => {
     served = await servedNode({ profile: 'hosted' }, { unsafeOpen: true })
     expect((await get(served.url, '/metrics')).status).toBe(404)
     expect((await get(served.url, '/readyz')).status).toBe(200)
   })
 
-  it('are shown by a server without a chain too', async () => {
+  it('are served for a dispatcher without a chain', async () => {
     const echo = await serveEcho()
     expect((await get(echo.server.url, '/readyz')).text).toBe('{"status":"ok"}')
     expect((await get(echo.server.url, '/metrics')).text).toContain('tandem_sockets{kind="websocket"} 0')
     await echo.close()
   })
 
-  it('are all that the dashboard asks for', async () => {
+  it('include every metric that the dashboard queries', async () => {
     served = await servedNode()
     await served.reply('eth_getBalance', [])
     const { text } = await get(served.url, '/metrics')

@@ -56,7 +56,7 @@ describe('the head of a plain request', () => {
   })
 })
 
-describe('what is taken for a plain head', () => {
+describe('a head that is accepted as plain', () => {
   const seen: { url: string | undefined; headers: object; body: string }[] = []
   const server = createServer((request, response) => {
     let body = ''
@@ -88,7 +88,7 @@ describe('what is taken for a plain head', () => {
     fc.string({ unit: fc.constantFrom(...'/a?=&%2#.~{}|'), maxLength: 8 }).map((text) => `/${text}`),
   )
 
-  it('is the same to the parser of node:http', async () => {
+  it('is parsed the same by node:http', async () => {
     const { port } = server.address() as AddressInfo
     let plain = 0
     await fc.assert(

@@ -90,7 +90,7 @@ describe.each([true, false])('with fastHttp: %s', (fastHttp) => {
       expect(answer.headers).toMatchObject({ 'content-type': 'application/json', 'content-length': '17' })
     })
 
-    it('may come on any path but the reserved ones', async () => {
+    it('is answered on any path except the reserved ones', async () => {
       for (const path of ['/any/path', '/KEY', '/?x=1', '//', '/healthz/', 'http://localhost/x']) {
         expect((await send({ path, body: 'x' })).status, path).toBe(200)
       }
@@ -127,11 +127,11 @@ describe.each([true, false])('with fastHttp: %s', (fastHttp) => {
       expect(await send({ body: 'silent' })).toMatchObject({ status: 200, text: '' })
     })
 
-    it('of no bytes reaches the dispatcher', async () => {
+    it('without a body reaches the dispatcher', async () => {
       expect(await send()).toMatchObject({ status: 200, text: 'echo:' })
     })
 
-    it('shows nothing of a failure of ours', async () => {
+    it('hides the details of an internal error', async () => {
       const answer = await send({ body: 'broken' })
       expectRefusal(answer, 500, -32603)
       expect(answer.text).not.toContain('secret')
@@ -215,7 +215,7 @@ describe.each([true, false])('with fastHttp: %s', (fastHttp) => {
       expect((await send({ method: 'GET', path: '/%' })).status).toBeOneOf([400, 404])
     })
 
-    it('learn of health and methods', async () => {
+    it('get health and the OpenRPC document', async () => {
       for (const path of ['/healthz', '/readyz']) {
         expect(await send({ method: 'GET', path })).toMatchObject({ status: 200, text: '{"status":"ok"}' })
       }
@@ -244,7 +244,7 @@ describe.each([true, false])('with fastHttp: %s', (fastHttp) => {
       )
     })
 
-    it('that ask for another protocol are served by this one', async () => {
+    it('that ask for an upgrade to another protocol are answered over HTTP/1.1', async () => {
       const answer = await raw(
         'POST / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n' +
           'HTTP2-Settings: AAMAAABk\r\nContent-Type: application/json\r\nContent-Length: 5\r\n\r\nhello' +
@@ -258,7 +258,7 @@ describe.each([true, false])('with fastHttp: %s', (fastHttp) => {
       ])
     })
 
-    it('that break off in the middle are forgotten', async () => {
+    it('that are aborted are ignored', async () => {
       await new Promise<void>((resolve) => {
         const socket = connect(node.server.port, '127.0.0.1', () => {
           socket.write(
@@ -276,7 +276,7 @@ describe.each([true, false])('with fastHttp: %s', (fastHttp) => {
   })
 
   describe('Host and Origin', () => {
-    it('keep rebound names out', async () => {
+    it('refuse host names that are not allowed (DNS rebinding)', async () => {
       expect((await send({ headers: { Host: 'localhost:4444' }, body: 'x' })).status).toBe(200)
       expectRefusal(await send({ headers: { Host: 'evil.example' }, body: 'x' }), 403, -32001)
       expectRefusal(
@@ -286,7 +286,7 @@ describe.each([true, false])('with fastHttp: %s', (fastHttp) => {
       )
     })
 
-    it('keep foreign pages out by default, preflights too', async () => {
+    it('refuse foreign pages by default, and their preflights', async () => {
       const headers = { Origin: 'http://localhost:3000' }
       expectRefusal(await send({ headers, body: 'x' }), 403, -32001)
       const preflight = await send({ method: 'OPTIONS', headers })
@@ -295,7 +295,7 @@ describe.each([true, false])('with fastHttp: %s', (fastHttp) => {
       expect(node.seen).toEqual([])
     })
 
-    it('let a listed page in', async () => {
+    it('accept a listed page', async () => {
       await restart({ cors: ['http://localhost:3000'] })
       const headers = { Origin: 'http://localhost:3000' }
       const preflight = await send({
@@ -321,13 +321,13 @@ describe.each([true, false])('with fastHttp: %s', (fastHttp) => {
       expectRefusal(await send({ headers: { Origin: 'http://other' }, body: 'x' }), 403, -32001)
     })
 
-    it('let every page in with *', async () => {
+    it('accept every page with *', async () => {
       await restart({ cors: ['*'] })
       const answer = await send({ headers: { Origin: 'null' }, body: 'x' })
       expect(answer).toMatchObject({ status: 200, headers: { 'access-control-allow-origin': '*' } })
     })
 
-    it('leave OPTIONS without a page answered', async () => {
+    it('answer OPTIONS without an Origin', async () => {
       const answer = await send({ method: 'OPTIONS', path: '/any' })
       expect(answer).toMatchObject({ status: 204, headers: { allow: 'POST, OPTIONS' } })
       expect(answer.headers).not.toHaveProperty('access-control-allow-origin')

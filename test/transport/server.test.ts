@@ -16,14 +16,14 @@ async function post(url: string, body: string): Promise<Response> {
 
 describe.each([true, false])('with fastHttp: %s', (fastHttp) => {
   describe('a server', () => {
-    it('reports where it can be called', async () => {
+    it('reports its URLs', async () => {
       const { server, close } = await serveEcho({ fastHttp, host: '0.0.0.0', unsafeOpen: true })
       expect(server.url).toBe(`http://127.0.0.1:${server.port}`)
       expect(server.wsUrl).toBe(`ws://127.0.0.1:${server.port}`)
       await close()
     })
 
-    it('reports in a sentence why it cannot listen', async () => {
+    it('reports why it cannot listen', async () => {
       const { server, close } = await serveEcho({ fastHttp })
       const again = serve({ dispatcher: { dispatchText: async () => undefined } }, { port: server.port })
       await expect(again).rejects.toThrow(
@@ -54,7 +54,7 @@ describe.each([true, false])('with fastHttp: %s', (fastHttp) => {
       await open.close()
     })
 
-    it('finishes what it does, takes nothing new, and closes idle connections', async () => {
+    it('finishes running requests, accepts no new ones, and closes idle connections', async () => {
       const { server, release, holding } = await serveEcho({ fastHttp })
       const silent = connect(server.port, '127.0.0.1')
       await once(silent, 'connect')
@@ -91,7 +91,7 @@ describe.each([true, false])('with fastHttp: %s', (fastHttp) => {
       await closing
     })
 
-    it('cuts what does not end in time', async () => {
+    it('destroys connections that do not end in time', async () => {
       const { server, holding } = await serveEcho({ fastHttp })
       const socket = new WebSocket(server.wsUrl)
       await once(socket, 'open')

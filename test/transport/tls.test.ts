@@ -56,7 +56,7 @@ describe('a server with a certificate', () => {
     socket.terminate()
   })
 
-  it('takes a new certificate while it runs', async () => {
+  it('loads a new certificate while it runs', async () => {
     node = await serveEcho(files())
     install('second')
     node.server.reloadCertificate?.()
@@ -64,7 +64,7 @@ describe('a server with a certificate', () => {
     await expect(post(node.server.url, read('first.cert.pem'))).rejects.toThrow(/self-signed|certificate/)
   })
 
-  it('keeps the old certificate when the new one is not good', async () => {
+  it('keeps the old certificate when the new one is not valid', async () => {
     node = await serveEcho(files())
     copyFileSync(fixture('second.key.pem'), files().tlsKey)
     node.server.reloadCertificate?.()
@@ -99,7 +99,7 @@ describe('a server with a certificate', () => {
     socket.destroy()
   })
 
-  it('does not wait at its end for who never finishes the handshake', async () => {
+  it('closes without waiting for unfinished handshakes', async () => {
     node = await serveEcho(files())
     const silent = connectBare(node.server.port, '127.0.0.1')
     silent.on('error', () => {})

@@ -93,7 +93,7 @@ describe('a WebSocket', () => {
     expect(await got).toEqual(['echo:subscribe', newsText(1)])
   })
 
-  it('that sends faster than it is answered loses nothing', async () => {
+  it('loses no message when it sends faster than it is answered', async () => {
     const socket = await open()
     const count = 2000
     const got = messages(socket, count)
@@ -106,7 +106,7 @@ describe('a WebSocket', () => {
     expect(all.slice(1)).toEqual(Array.from({ length: count - 1 }, (_, i) => `echo:${i + 1}`))
   })
 
-  it('does not wait for another', async () => {
+  it('is answered while another one waits', async () => {
     const [slow, quick] = [await open(), await open()]
     slow.send('hold')
     await node.holding
@@ -134,7 +134,7 @@ describe('a WebSocket', () => {
     expect(node.seen).toEqual([])
   })
 
-  it('that is being closed is read up to its own close frame, whatever it sent before', async () => {
+  it('that is being closed is read up to its close frame', async () => {
     const socket = await open()
     const closed = closeCode(socket)
     socket.send(Buffer.from([1]))
@@ -161,7 +161,7 @@ describe('a WebSocket', () => {
     }
   })
 
-  it('of a listed page is taken', async () => {
+  it('of a listed page is accepted', async () => {
     await node.close()
     node = await serveEcho({ cors: ['http://app.example'] })
     const socket = await open('/', { headers: { Origin: 'http://app.example' } })
@@ -223,7 +223,7 @@ describe('a WebSocket', () => {
     expect(await got).toEqual([newsText(1), newsText(2), 'echo:y'])
   })
 
-  it('that breaks off leaves the server whole', async () => {
+  it('that breaks off does not affect the server', async () => {
     const socket = await open()
     socket.send('hold')
     await node.holding

@@ -1,4 +1,4 @@
-/** What the counters of limits share: one limit, one counter, and the refusal of a limit that is spent. */
+/** The types of limits: one limit, its counter, and the refusal when it is exceeded. */
 
 /** One limit to count: a rate is a token bucket, a quota resets when its day is over. */
 export interface Limit {

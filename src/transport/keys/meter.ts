@@ -27,7 +27,7 @@ function quotaLimit(quota: string): Limit {
   return { name: 'quota', points: calls, duration: seconds }
 }
 
-/** The library counts refused calls too; they are taken back, so that a smaller message can still use the rest. */
+/** The library counts refused calls too; they are subtracted again, so that a smaller message can use the rest. */
 function withoutRefused(limiter: RateLimiterAbstract): LimitCounter {
   return {
     async consume(key, calls, options) {

@@ -39,7 +39,7 @@ describe('authentication', () => {
     expect(new Set(origins.map(({ owner }) => owner))).toEqual(new Set(['ci']))
   })
 
-  it('answers every other caller in one way, over HTTP and WebSocket', async () => {
+  it('refuses every other caller in the same way, over HTTP and WebSocket', async () => {
     const key = await keys.add('ci')
     const revoked = await keys.add('old')
     await changeKeys(keys.file, (known) => revokeKey(known, 'old', new Date()))
@@ -146,7 +146,7 @@ describe('the limits of a key', () => {
     })
   })
 
-  it('hold for the messages of an open socket, which stays open', async () => {
+  it('apply to the messages of an open socket, which stays open', async () => {
     const key = await keys.add('ci', { rate: '4/h' })
     const other = await keys.add('other', { rate: '4/h' })
     await start()
@@ -160,7 +160,7 @@ describe('the limits of a key', () => {
     socket.close()
   })
 
-  it('are seen in the figures when they are spent, by the name of the key', async () => {
+  it('appear in the metrics when exceeded, by the name of the key', async () => {
     const key = await keys.add('ci', { rate: '2/h' })
     const watcher = await keys.add('watch', { allow: ['metrics'] })
     await start()
@@ -172,7 +172,7 @@ describe('the limits of a key', () => {
     expect(figures).not.toContain(key.slice(7, 20))
   })
 
-  it('let a burst through beyond the rate, once', async () => {
+  it('allow a burst beyond the rate once', async () => {
     const key = await keys.add('ci', { rate: '1/h', burst: 2 })
     await start()
     const statuses: number[] = []
@@ -180,7 +180,7 @@ describe('the limits of a key', () => {
     expect(statuses).toEqual([200, 200, 200, 429, 429])
   })
 
-  it('hold for its sockets, each given back when it closes', async () => {
+  it('count its open sockets until they close', async () => {
     const key = await keys.add('ci')
     const other = await keys.add('other')
     await start({ maxSocketsPerKey: 2 })
@@ -209,7 +209,7 @@ describe('the limits of a key', () => {
     for (const socket of [second, elsewhere]) socket.close()
   })
 
-  it('are those of a name, whatever its key', async () => {
+  it('belong to the name, whatever its key', async () => {
     const key = await keys.add('ci', { rate: '2/h' })
     await start()
     const next = generateKey()

@@ -40,7 +40,7 @@ describe('a key', () => {
     }
   })
 
-  it('is found nowhere but in the last segment, as it is', () => {
+  it('is read from the last segment only, without decoding', () => {
     const key = generateKey()
     const paths = [
       '/',
@@ -95,7 +95,7 @@ describe('changes', () => {
     expect(() => addKey([], { ...plain('ci'), ...more }, 'k', NOW)).toThrow(words)
   })
 
-  it('give a name to one living key only', () => {
+  it('give a name to one active key only', () => {
     expect(() => addKey([record('ci')], plain('ci'), 'k', NOW)).toThrow('There is a key "ci" already')
     const revoked = revokeKey([record('ci'), record('web')], 'ci', NOW)
     const again = addKey(revoked, plain('ci'), 'k', NOW)
@@ -135,7 +135,7 @@ describe('the key file', () => {
     expect(readdirSync(dir)).toEqual(['keys.json'])
   })
 
-  it('loses no key of those who change it at once', async () => {
+  it('loses no key of concurrent changes', async () => {
     const names = Array.from({ length: 20 }, (_, i) => `key${i}`)
     await Promise.all(names.map((name) => changeKeys(file, (keys) => addKey(keys, plain(name), name, NOW))))
     expect(new Set(readKeys(file).map(({ name }) => name))).toEqual(new Set(names))
@@ -151,7 +151,7 @@ describe('the key file', () => {
     expect(readdirSync(dir)).toEqual(['keys.json'])
   })
 
-  it('is replaced where a link points to', async () => {
+  it('is replaced at the target of a symbolic link', async () => {
     const real = join(dir, 'real.json')
     writeFileSync(real, '{"version":1,"keys":[]}')
     symlinkSync(real, file)
@@ -185,7 +185,7 @@ describe('the key file', () => {
     expect(() => readKeys(file)).toThrow(`There is no key file ${file}: make one with tandem keys create`)
   })
 
-  it('is not made where nobody may write', async () => {
+  it('is not made in a folder that cannot be written', async () => {
     const place = join(dir, 'missing', 'keys.json')
     await expect(changeKeys(place, (keys) => keys)).rejects.toThrow(`Cannot write beside ${place}: ENOENT.`)
   })

@@ -88,7 +88,7 @@ describe('a change of the key file', () => {
     expect((await call(key)).status).toBe(401)
   })
 
-  it('gives and takes rights of open sockets', async () => {
+  it('changes the rights of open sockets', async () => {
     const key = await keys.add('ci', { allow: ['net'] })
     await start()
     const socket = await open(`/${key}`)
@@ -140,7 +140,7 @@ describe('a change of the key file', () => {
   })
 })
 
-it('a node does not start with a key file that is not there', async () => {
+it('a node does not start with a missing key file', async () => {
   const key = await keys.add('ci')
   await start()
   await expect(servedNode({}, { apiKeys: `${keys.file}.missing` })).rejects.toMatchObject({

@@ -20,13 +20,13 @@ function meterAt(now: () => number) {
 }
 
 describe('a meter', () => {
-  it('lets everything through where there are no limits', async () => {
+  it('allows everything without limits', async () => {
     const meter = await meterAt(() => NOON)
     expect(await meter.charge(record('free', {}), 1_000_000)).toBeUndefined()
     await meter.close()
   })
 
-  it('keeps the rest of a quota for what it is enough for, and gives a new one at midnight', async () => {
+  it('allows a smaller message within the rest of a quota, and resets the quota at midnight', async () => {
     let now = NOON
     const meter = await meterAt(() => now)
     const ci = record('ci', { quota: '3/day' })
@@ -68,7 +68,7 @@ describe('a meter', () => {
     await meter.close()
   })
 
-  it('gives the calls of a rate back evenly, one by one, up to a full bucket', async () => {
+  it('refills the calls of a rate evenly, up to a full bucket', async () => {
     let now = NOON
     const meter = await meterAt(() => now)
     const ci = record('ci', { rate: '60/min', burst: 5 })
@@ -98,7 +98,7 @@ describe('a meter', () => {
     await meter.close()
   })
 
-  it('lets through in any time no more than a full bucket and what the rate gives in it', async () => {
+  it('allows in any period no more than a full bucket and its refill', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 40 }),
@@ -126,7 +126,7 @@ describe('a meter', () => {
     )
   })
 
-  it('counts anew when the terms of a key change', async () => {
+  it('starts a new count when the limits of a key change', async () => {
     const meter = await meterAt(() => NOON)
     expect(await meter.charge(record('ci', { rate: '1/h' }), 1)).toBeUndefined()
     expect(await meter.charge(record('ci', { rate: '1/h' }), 1)).toBeDefined()

@@ -21,7 +21,7 @@ const record = (name: string, limits: Partial<KeyRecord>): KeyRecord => ({
 })
 
 describe('a Redis that does not answer', () => {
-  it('stops the start, without a word of its password', async () => {
+  it('stops the start with an error that omits its password', async () => {
     const redis = 'redis://user:hunter2@127.0.0.1:1'
     const made = createMeter({ redis, logger: silentLogger, now: () => NOON })
     await expect(made).rejects.toMatchObject({
@@ -63,7 +63,7 @@ describeWith(REDIS_SERVER, 'limits in Redis', () => {
     return passed
   }
 
-  it('are one for all nodes', async () => {
+  it('are shared by all nodes', async () => {
     expect(await through(record('a', { rate: '5/h' }), 8)).toBe(5)
     expect(await through(record('b', { rate: '5/h', burst: 2 }), 9)).toBe(7)
     const quota = record('c', { quota: '5/day' })
@@ -75,7 +75,7 @@ describeWith(REDIS_SERVER, 'limits in Redis', () => {
     expect(logged).toEqual([])
   })
 
-  it('are a bucket there too, which fills evenly', async () => {
+  it('are a token bucket in Redis too, which refills evenly', async () => {
     const terms = record('drip', { rate: '100/s', burst: 20 })
     const one = () => meters[0]?.charge(terms, 1)
     expect(await meters[1]?.charge(terms, 121)).toMatchObject({
@@ -115,7 +115,7 @@ describeWith(REDIS_SERVER, 'limits in Redis', () => {
     },
   )
 
-  it('hold for the keys of two served nodes', async () => {
+  it('apply to the keys of two served nodes together', async () => {
     const keys = keyFile()
     const key = await keys.add('ci', { rate: '3/h' })
     const nodes = await Promise.all(
