@@ -1,4 +1,7 @@
-/** What the next header must contain, given its parent: the builder fills with it, the validator checks with it. */
+/** What the next header must contain, given its parent: the builder fills it in, the validator checks it. */
+import { EMPTY } from '../encoding/bytes.ts'
+import { EMPTY_TRIE_ROOT, ZERO_ADDRESS } from './account.ts'
+import { EMPTY_UNCLES_HASH } from './block.ts'
 import type { ChainConfig } from './config.ts'
 import type { Header } from './header.ts'
 
@@ -8,9 +11,39 @@ const DIFFICULTY_RESET_SECONDS = 600
 /** No block moves the gas limit by more than one part in this many. */
 const GAS_LIMIT_DIVISOR = 1024n
 
+/** The header of a block at a height without parent, content and proof of work, in the layout of that height. */
+export function emptyHeader(number: number, config: ChainConfig): Header {
+  const { headerVersion: version, umm } = config.rulesAt(number)
+  return {
+    version,
+    parentHash: EMPTY_TRIE_ROOT,
+    unclesHash: EMPTY_UNCLES_HASH,
+    coinbase: ZERO_ADDRESS,
+    stateRoot: EMPTY_TRIE_ROOT,
+    transactionsRoot: EMPTY_TRIE_ROOT,
+    receiptsRoot: EMPTY_TRIE_ROOT,
+    logsBloom: EMPTY,
+    difficulty: 0n,
+    number,
+    gasLimit: 0n,
+    gasUsed: 0n,
+    timestamp: 0,
+    extraData: EMPTY,
+    paidFees: 0n,
+    minimumGasPrice: 0n,
+    uncleCount: 0,
+    ummRoot: umm ? EMPTY : undefined,
+    edges: version === 0 ? undefined : [],
+    baseEvent: version === 2 ? EMPTY : undefined,
+    bitcoinHeader: EMPTY,
+    merkleProof: EMPTY,
+    coinbaseTransaction: EMPTY,
+  }
+}
+
 /**
- * Difficulty of the block after `parent` (docs/internals/protocol.md#31-difficulty). `timestamp` in seconds; more
- * uncles ask for a longer interval, so that the rate of headers, not of blocks, is held.
+ * Difficulty of the block after `parent` (docs/internals/protocol.md#31-difficulty). `timestamp` in seconds. Each
+ * uncle makes the goal interval longer, so that the rule controls the rate of headers and not that of blocks.
  */
 export function nextDifficulty(
   parent: Header,

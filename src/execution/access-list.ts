@@ -1,9 +1,10 @@
 /** The accounts and storage slots that a message would read and write, as EIP-2930 lists them. */
+import { ZERO_ADDRESS } from '../chain/account.ts'
 import { contractAddress } from '../chain/transaction.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { PRECOMPILES } from '../evm/precompiles/table.ts'
 import type { StateReader } from '../state/model.ts'
-import { messageCall, NULL_ADDRESS, type Simulation, type SimulationParts } from './message-call.ts'
+import { messageCall, type Simulation, type SimulationParts } from './message-call.ts'
 
 /** An account that was touched, and its slots that were, each in the order of first touch. */
 export interface AccessEntry {
@@ -53,7 +54,7 @@ function recording(state: StateReader): { reader: StateReader; touched: Map<Hex,
 export async function createAccessList(parts: SimulationParts): Promise<AccessList> {
   const { reader, touched } = recording(parts.state)
   const simulation = await messageCall({ ...parts, state: reader })
-  const { from = NULL_ADDRESS, to } = parts.request
+  const { from = ZERO_ADDRESS, to } = parts.request
   const receiver = to ?? contractAddress(from, parts.state.account(from)?.nonce ?? 0n)
   const entries: AccessEntry[] = []
   for (const [address, slots] of touched) {

@@ -1,14 +1,9 @@
 /** The least gas with which a message succeeds: what it used at its peak if that suffices, else by bisection. */
+import { ZERO_ADDRESS } from '../chain/account.ts'
 import { NodeError } from '../errors.ts'
 import { failureError } from '../evm/failure-message.ts'
 import { GAS } from '../evm/gas-schedule.ts'
-import {
-  cappedGas,
-  messageCall,
-  NULL_ADDRESS,
-  type Simulation,
-  type SimulationParts,
-} from './message-call.ts'
+import { cappedGas, messageCall, type Simulation, type SimulationParts } from './message-call.ts'
 
 /** Bisection ends within this fraction of the answer: one thousandth. */
 const PRECISION = 1000n
@@ -29,7 +24,7 @@ export interface EstimateParts extends Omit<SimulationParts, 'overrides'> {
  */
 export async function estimateGas(parts: EstimateParts): Promise<bigint> {
   const { request, state, gasCap, deadlineMs, checksFunds = true, onFailure } = parts
-  const { value = 0n, gasPrice = 0n, from = NULL_ADDRESS } = request
+  const { value = 0n, gasPrice = 0n, from = ZERO_ADDRESS } = request
   const balance = state.account(from)?.balance ?? 0n
   if (checksFunds) checkFunds(balance, value)
 

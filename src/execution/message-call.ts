@@ -2,7 +2,7 @@
  * An unsigned message on the state of a block: nothing is checked but gas, nothing is kept
  * (docs/internals/rpc-reference.md#74-calls-and-estimates).
  */
-import { EMPTY_ACCOUNT } from '../chain/account.ts'
+import { EMPTY_ACCOUNT, ZERO_ADDRESS } from '../chain/account.ts'
 import { EMPTY } from '../encoding/bytes.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { invalidParams } from '../errors.ts'
@@ -15,9 +15,6 @@ import type { StateReader } from '../state/model.ts'
 import { Overlay } from '../state/overlay.ts'
 import { applyOverrides } from './overrides.ts'
 import type { CallRequest, StateOverrides } from './request.ts'
-
-/** Sender of a request without one. */
-export const NULL_ADDRESS: Hex = '0x0000000000000000000000000000000000000000'
 
 /** What simulating needs. */
 export interface SimulationParts {
@@ -67,7 +64,7 @@ function netGas(used: bigint, refund: bigint): bigint {
 export function messageCall(parts: SimulationParts): Simulation | Promise<Simulation> {
   const { request, state, env, vm, gasCap, overrides, deadlineMs, tracer } = parts
   const rules = vm.rulesAt(env.number)
-  const { from = NULL_ADDRESS, to = null, value = 0n, gasPrice = 0n, data = EMPTY } = request
+  const { from = ZERO_ADDRESS, to = null, value = 0n, gasPrice = 0n, data = EMPTY } = request
   const given = new Overlay(state)
   if (overrides !== undefined) applyOverrides(given, overrides, rules.precompiles)
   const watched = tracer?.wrapState?.(given)

@@ -1,5 +1,5 @@
 /** Calls that run as transactions of a block that is only simulated: unsigned, with the members left out filled in. */
-import { EMPTY_ACCOUNT } from '../chain/account.ts'
+import { EMPTY_ACCOUNT, ZERO_ADDRESS } from '../chain/account.ts'
 import { encodeUnsigned, type Transaction } from '../chain/transaction.ts'
 import { EMPTY } from '../encoding/bytes.ts'
 import { keccakHex } from '../encoding/hash.ts'
@@ -10,7 +10,6 @@ import type { Vm } from '../evm/rules.ts'
 import type { Tracer } from '../evm/tracing/tracer.ts'
 import type { Overlay } from '../state/overlay.ts'
 import { applyTransaction, type TransactionOutcome, TransactionRejected } from './apply-transaction.ts'
-import { NULL_ADDRESS } from './message-call.ts'
 import type { CallRequest } from './request.ts'
 import { tracedState } from './traced-state.ts'
 
@@ -52,7 +51,7 @@ function transactionOf({
   vm,
   env,
 }: SimulatedTransactionParts): Transaction {
-  const { from = NULL_ADDRESS, to = null, value = 0n, gasPrice = 0n, data = EMPTY } = call
+  const { from = ZERO_ADDRESS, to = null, value = 0n, gasPrice = 0n, data = EMPTY } = call
   const unsigned = {
     nonce: call.nonce ?? state.account(from)?.nonce ?? 0n,
     gasPrice,

@@ -13,8 +13,8 @@ import { fromHex, type Hex } from '../../src/encoding/hex.ts'
 import { type ChainAccess, environmentAt } from '../../src/engine/blockchain/ancestry.ts'
 import type { Queries } from '../../src/engine/engine.ts'
 import type { BlockReference } from '../../src/engine/model.ts'
-import { createReplays } from '../../src/engine/queries/replay.ts'
-import { createTraceFilter } from '../../src/engine/queries/trace-filter.ts'
+import { ChainReplays } from '../../src/engine/queries/replay.ts'
+import { TraceSearch } from '../../src/engine/queries/trace-filter.ts'
 import { createVm } from '../../src/evm/vm.ts'
 import { applyBlock } from '../../src/execution/apply-block.ts'
 import { runOnce } from '../../src/state/fork/demand.ts'
@@ -106,7 +106,7 @@ export async function referenceChain(raw: readonly Hex[]): Promise<ReferenceChai
     return reference.tag === 'earliest' ? genesis : canonical.at(-1)
   }
   const lookup = { stateAfter: (block: ExecutedBlock) => trie.reader(block.postState) }
-  const replays = createReplays({
+  const replays = new ChainReplays({
     ...chain,
     vm,
     lookup,
@@ -115,7 +115,9 @@ export async function referenceChain(raw: readonly Hex[]): Promise<ReferenceChai
     onDemand: runOnce,
   })
   const queries: Partial<Queries> = {
-    ...replays,
+    replay: (...given) => replays.replay(...given),
+    traces: (...given) => replays.traces(...given),
+    trace: (...given) => replays.trace(...given),
     head: () => canonical.at(-1) as ExecutedBlock,
     accountQuota: () => undefined,
     async block(reference) {
@@ -134,15 +136,18 @@ export async function referenceChain(raw: readonly Hex[]): Promise<ReferenceChai
       yield Array.from({ length: to - from + 1 }, (_, i) => from + i)
     },
   }
-  const traceFilter = createTraceFilter({
+  const traces = new TraceSearch({
     ...chain,
     replays,
     blocksBetween: queries.blocksBetween as Queries['blocksBetween'],
-    block: queries.block as Queries['block'],
+    lookup: { block: queries.block as Queries['block'] },
   })
   const { engine } = fakeEngine()
   return {
     blocks: [...known.values()],
-    dispatcher: dispatcherOf({ ...engine, queries: { ...engine.queries, ...queries, traceFilter } }),
+    dispatcher: dispatcherOf({
+      ...engine,
+      queries: { ...engine.queries, ...queries, traceFilter: (query) => traces.find(query) },
+    }),
   }
 }

@@ -1,4 +1,5 @@
-/** Calls and signed transactions in a row on the state of a block, each on what the ones before left; nothing is kept. */
+/** Sequences of calls or signed transactions on the state of a block, each on the state after the one before; nothing is written. */
+import type { ExecutedBlock } from '../../chain/block.ts'
 import type { Transaction } from '../../chain/transaction.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
@@ -7,6 +8,7 @@ import type { Vm } from '../../evm/rules.ts'
 import {
   applyTransaction,
   type TransactionOutcome,
+  type TransactionParts,
   TransactionRejected,
 } from '../../execution/apply-transaction.ts'
 import { applyOverrides } from '../../execution/overrides.ts'
@@ -29,7 +31,7 @@ export interface CallBundle {
 /** Where a sequence runs. */
 export interface SequencePlace {
   readonly reference: BlockReference
-  /** Only so many transactions of the block have run; all of it unless given. */
+  /** Number of the block's transactions that have run; all unless given. */
   readonly transactionCount?: number
   readonly overrides?: StateOverrides
   readonly timeoutMs?: number
@@ -71,103 +73,126 @@ interface Parts extends ChainAccess {
   readonly timeoutMs: number
 }
 
-/** Makes the sequences of a node. */
-export function createCallSequences(parts: Parts): CallSequences {
-  const { config, lookup, replays, vm } = parts
+/** What the calls of a sequence run in. */
+interface OpenSequence {
+  readonly state: Overlay
+  /** Environment of the first block. */
+  readonly env: BlockEnvironment
+  /** By `performance.now()`, milliseconds. */
+  readonly end: number
+}
 
-  async function open({
-    reference,
-    transactionCount,
-    overrides,
-    timeoutMs = parts.timeoutMs,
-  }: SequencePlace) {
+/** What one call of a sequence runs in. */
+interface CallPlace {
+  readonly state: Overlay
+  readonly env: BlockEnvironment
+  readonly destroyedEarlier: Set<Hex>
+  readonly deadlineMs: number
+}
+
+/** The sequences of a node. */
+export class StateCallSequences implements CallSequences {
+  readonly #parts: Parts
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  async callMany(
+    place: SequencePlace,
+    bundles: readonly CallBundle[],
+  ): Promise<readonly (readonly SequencedCall[])[]> {
+    const { state, env: first, end } = await this.#open(place)
+    const yieldIfDue = createEventLoopYield('query')
+    const results: SequencedCall[][] = []
+    let env = first
+    for (const { overrides, calls } of bundles) {
+      env = { ...env, ...overrides }
+      const destroyedEarlier = new Set<Hex>()
+      const outcomes: SequencedCall[] = []
+      for (const call of calls) {
+        await yieldIfDue()
+        const deadlineMs = end - performance.now()
+        outcomes.push(await this.#call(call, { state, env, destroyedEarlier, deadlineMs }))
+      }
+      results.push(outcomes)
+      env = { ...env, number: env.number + 1, timestamp: env.timestamp + 1 }
+    }
+    return results
+  }
+
+  async callBundle(
+    place: SequencePlace,
+    overrides: BlockOverrideValues,
+    transactions: readonly Transaction[],
+  ): Promise<readonly BundledTransaction[]> {
+    const { state, env: unchanged, end } = await this.#open(place)
+    const yieldIfDue = createEventLoopYield('query')
+    const env = { ...unchanged, ...overrides }
+    const coinbaseBalance = () => state.account(env.coinbase)?.balance ?? 0n
+    const destroyedEarlier = new Set<Hex>()
+    const done: BundledTransaction[] = []
+    let gasAvailable = env.gasLimit
+    for (const transaction of transactions) {
+      await yieldIfDue()
+      const before = coinbaseBalance()
+      const parts = { transaction, state, env, vm: this.#parts.vm, gasAvailable, destroyedEarlier }
+      const outcome = await applyBundled({ ...parts, deadlineMs: end - performance.now() })
+      for (const address of outcome.destroyed) destroyedEarlier.add(address)
+      gasAvailable -= outcome.gasUsed
+      done.push({ transaction, outcome, sentToCoinbase: coinbaseBalance() - before })
+    }
+    return done
+  }
+
+  async #open(place: SequencePlace): Promise<OpenSequence> {
+    const { reference, overrides, timeoutMs = this.#parts.timeoutMs } = place
+    const { lookup, vm } = this.#parts
     const end = timeoutMs > 0 ? performance.now() + timeoutMs : Number.POSITIVE_INFINITY
     const executed = (await lookup.block(reference))?.executed
-    const isPart =
-      executed !== undefined &&
-      transactionCount !== undefined &&
-      transactionCount < executed.block.transactions.length
-    const below: StateReader | undefined = isPart
-      ? (await replays.replay(executed, () => undefined, { lastIndex: transactionCount - 1, timeoutMs }))
-          .state
-      : await lookup.state(reference)
+    const below = executed && (await this.#stateIn(executed, { ...place, timeoutMs }))
     if (executed === undefined || below === undefined) {
       throw new NodeError('block-not-found', 'Block not found')
     }
     const state = new Overlay(below)
-    const env = environmentAt(executed.block.header, parts)
+    const env = environmentAt(executed.block.header, this.#parts)
     if (overrides !== undefined) applyOverrides(state, overrides, vm.rulesAt(env.number).precompiles)
     return { state, env, end }
   }
 
-  async function callIn(
-    call: SimulatedCall,
-    at: { state: Overlay; env: BlockEnvironment; destroyedEarlier: Set<Hex>; deadlineMs: number },
-  ): Promise<SequencedCall> {
-    const common = { call, vm, chainId: config.chainId, gasCap: parts.callGasCap, validation: false }
+  /** The state after a block, or after the first transactions of it. */
+  async #stateIn(
+    executed: ExecutedBlock,
+    { reference, transactionCount, timeoutMs }: SequencePlace,
+  ): Promise<StateReader | undefined> {
+    const { lookup, replays } = this.#parts
+    if (transactionCount === undefined || transactionCount >= executed.block.transactions.length) {
+      return lookup.state(reference)
+    }
+    const limits = { lastIndex: transactionCount - 1, timeoutMs }
+    return (await replays.replay(executed, () => undefined, limits)).state
+  }
+
+  async #call(call: SimulatedCall, place: CallPlace): Promise<SequencedCall> {
+    const { config, vm, callGasCap: gasCap } = this.#parts
+    const common = { call, vm, chainId: config.chainId, gasCap, validation: false }
     try {
-      const { outcome } = await applySimulated({ ...common, ...at, gasAvailable: at.env.gasLimit })
-      for (const address of outcome.destroyed) at.destroyedEarlier.add(address)
+      const { outcome } = await applySimulated({ ...common, ...place, gasAvailable: place.env.gasLimit })
+      for (const address of outcome.destroyed) place.destroyedEarlier.add(address)
       return { outcome }
     } catch (error) {
       if (error instanceof NodeError && error.kind !== 'limit-exceeded') return { refusal: error }
       throw error
     }
   }
+}
 
-  return {
-    async callMany(place, bundles) {
-      const { state, env: first, end } = await open(place)
-      const yieldIfDue = createEventLoopYield('query')
-      const results: SequencedCall[][] = []
-      let env = first
-      for (const { overrides, calls } of bundles) {
-        env = { ...env, ...overrides }
-        const destroyedEarlier = new Set<Hex>()
-        const outcomes: SequencedCall[] = []
-        for (const call of calls) {
-          await yieldIfDue()
-          outcomes.push(
-            await callIn(call, { state, env, destroyedEarlier, deadlineMs: end - performance.now() }),
-          )
-        }
-        results.push(outcomes)
-        env = { ...env, number: env.number + 1, timestamp: env.timestamp + 1 }
-      }
-      return results
-    },
-
-    async callBundle(place, overrides, transactions) {
-      const { state, env: at, end } = await open(place)
-      const yieldIfDue = createEventLoopYield('query')
-      const env = { ...at, ...overrides }
-      const held = () => state.account(env.coinbase)?.balance ?? 0n
-      const destroyedEarlier = new Set<Hex>()
-      const done: BundledTransaction[] = []
-      let gasAvailable = env.gasLimit
-      for (const transaction of transactions) {
-        await yieldIfDue()
-        const before = held()
-        try {
-          const deadlineMs = end - performance.now()
-          const outcome = await applyTransaction({
-            transaction,
-            state,
-            env,
-            vm,
-            gasAvailable,
-            destroyedEarlier,
-            deadlineMs,
-          })
-          for (const address of outcome.destroyed) destroyedEarlier.add(address)
-          gasAvailable -= outcome.gasUsed
-          done.push({ transaction, outcome, sentToCoinbase: held() - before })
-        } catch (error) {
-          if (!(error instanceof TransactionRejected)) throw error
-          throw new NodeError('transaction-refused', `${transaction.hash}: ${error.message}`)
-        }
-      }
-      return done
-    },
+/** Runs a transaction. Throws `transaction-refused`, with its hash, when it cannot be in the block. */
+async function applyBundled(parts: TransactionParts): Promise<TransactionOutcome> {
+  try {
+    return await applyTransaction(parts)
+  } catch (error) {
+    if (!(error instanceof TransactionRejected)) throw error
+    throw new NodeError('transaction-refused', `${parts.transaction.hash}: ${error.message}`)
   }
 }

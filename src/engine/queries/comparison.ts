@@ -3,11 +3,11 @@ import { LRUCache } from 'lru-cache'
 import type { ExecutedBlock } from '../../chain/block.ts'
 import type { EthereumFork } from '../../comparison/ethereum-forks.ts'
 import type { EthereumBlock, RuleComparison } from '../../comparison/report.ts'
+import type { Hex } from '../../encoding/hex.ts'
 import { invalidParams, NodeError } from '../../errors.ts'
 import type { Vm } from '../../evm/rules.ts'
 import type { OnDemand } from '../../state/fork/demand.ts'
 import { type ChainAccess, environmentAt } from '../blockchain/ancestry.ts'
-import type { Queries } from '../engine.ts'
 import type { Lookup } from './lookup.ts'
 import type { Replays } from './replay.ts'
 
@@ -23,45 +23,22 @@ interface Parts extends ChainAccess {
 /** Blocks under Ethereum's rules that are kept: `tandem drift --all` compares one transaction of a block after another. */
 const CACHED_BLOCKS = 16
 
-/** Makes `compareRules` of the queries. */
-export function createComparison(parts: Parts): Queries['compareRules'] {
-  const { config, blocks, vm, lookup, replays } = parts
-  const ethereumBlocks = new LRUCache<string, EthereumBlock>({ max: CACHED_BLOCKS })
+/** Compares transactions of a chain with their execution under Ethereum's rules. */
+export class EthereumComparison {
+  readonly #parts: Parts
+  readonly #ethereumBlocks = new LRUCache<string, EthereumBlock>({ max: CACHED_BLOCKS })
 
-  async function ethereumBlock(
-    block: ExecutedBlock,
-    fork: EthereumFork,
-    limit: { readonly deadlineMs?: number },
-  ): Promise<EthereumBlock | undefined> {
-    const key = `${block.hash} ${fork}`
-    const known = ethereumBlocks.get(key)
-    const parent = blocks.get(block.block.header.parentHash)
-    if (known !== undefined || parent === undefined) return known
-    const { executeBlockByEthereumRules } = await import('../../comparison/ethereum-block.ts')
-    try {
-      const executed = await parts.onDemand(() =>
-        executeBlockByEthereumRules({
-          transactions: block.block.transactions.filter(({ isRemasc }) => !isRemasc),
-          state: lookup.stateAfter(parent),
-          env: environmentAt(block.block.header, parts),
-          chainId: config.chainId,
-          fork,
-          ...limit,
-        }),
-      )
-      ethereumBlocks.set(key, executed)
-      return executed
-    } catch (error) {
-      if (error instanceof NodeError && error.kind === 'limit-exceeded') return undefined
-      throw error
-    }
+  constructor(parts: Parts) {
+    this.#parts = parts
   }
 
-  return async function compareRules(
-    hash,
+  /** See `Queries.compareRules`. */
+  async compareRules(
+    hash: Hex,
     fork: EthereumFork,
-    timeoutMs = parts.timeoutMs,
+    timeoutMs = this.#parts.timeoutMs,
   ): Promise<RuleComparison | undefined> {
+    const { config, vm, lookup, replays } = this.#parts
     const found = lookup.receipt(hash)
     if (found === undefined) return undefined
     const { transaction, block, index } = found
@@ -72,17 +49,48 @@ export function createComparison(parts: Parts): Queries['compareRules'] {
     const { state } = await replays.replay(block, () => undefined, { lastIndex: index - 1, timeoutMs })
     // Ethereum's executor is large: it is loaded with the first comparison.
     const { compareRules: compare } = await import('../../comparison/compare.ts')
-    const limit = () => timeoutMs > 0 && { deadlineMs: began + timeoutMs - performance.now() }
+    const limit = () => (timeoutMs > 0 ? { deadlineMs: began + timeoutMs - performance.now() } : {})
     const comparison = await compare({
       transaction,
       state,
-      env: environmentAt(block.block.header, parts),
+      env: environmentAt(block.block.header, this.#parts),
       vm,
       chainId: config.chainId,
       fork,
       ...limit(),
     })
-    const executed = await ethereumBlock(block, fork, { ...limit() })
+    const executed = await this.#ethereumBlock(block, fork, limit())
     return { ...comparison, ...(executed && { ethereumBlock: executed }) }
+  }
+
+  /** The block under Ethereum's rules; `undefined` when its parent is not stored, or when time is up. */
+  async #ethereumBlock(
+    block: ExecutedBlock,
+    fork: EthereumFork,
+    limit: { readonly deadlineMs?: number },
+  ): Promise<EthereumBlock | undefined> {
+    const { config, blocks, lookup, onDemand } = this.#parts
+    const key = `${block.hash} ${fork}`
+    const known = this.#ethereumBlocks.get(key)
+    const parent = blocks.get(block.block.header.parentHash)
+    if (known !== undefined || parent === undefined) return known
+    const { executeBlockByEthereumRules } = await import('../../comparison/ethereum-block.ts')
+    try {
+      const executed = await onDemand(() =>
+        executeBlockByEthereumRules({
+          transactions: block.block.transactions.filter(({ isRemasc }) => !isRemasc),
+          state: lookup.stateAfter(parent),
+          env: environmentAt(block.block.header, this.#parts),
+          chainId: config.chainId,
+          fork,
+          ...limit,
+        }),
+      )
+      this.#ethereumBlocks.set(key, executed)
+      return executed
+    } catch (error) {
+      if (error instanceof NodeError && error.kind === 'limit-exceeded') return undefined
+      throw error
+    }
   }
 }

@@ -10,10 +10,9 @@ import { createEventLoopYield, type EventLoopYield } from '../event-loop.ts'
 import type { Fork } from '../fork/fork.ts'
 import type { ChainIndexes } from '../index/chain-indexes.ts'
 import type { LogQuery, LogView } from '../model.ts'
+import { atOneHead } from './at-one-head.ts'
 
-/** Number of restarts because the chain changed during a query; after them the query runs without yielding. */
-const MAX_RESTARTS = 3
-/** Receipts, and blocks, that are read between two readings of the clock, which take longer than most blocks. */
+/** Receipts and blocks that are read between two readings of the clock; a reading takes longer than most blocks. */
 const RECEIPTS_PER_CHECK = 48
 const neverYield: EventLoopYield = () => undefined
 
@@ -62,48 +61,48 @@ export function matchingLogs(block: LogBlock, criteria: LogCriteria, removed: bo
   return found
 }
 
-function tooManyLogs(maxLogs: number, tooMany: LogQuery['tooMany']): NodeError {
-  return tooMany?.() ?? new NodeError('log-limit', `Filter returned more than ${maxLogs} logs.`)
+/** Throws `log-limit` when more logs were found than the query may return. */
+function checkCount(found: readonly unknown[], { maxLogs, tooMany }: LogQuery): void {
+  if (maxLogs === 0 || found.length <= maxLogs) return
+  throw tooMany?.() ?? new NodeError('log-limit', `Filter returned more than ${maxLogs} logs.`)
 }
 
-/** Makes the log query. It throws `log-limit` (docs/internals/rpc-reference.md#77-filters-and-logs). */
-export function createLogs({
-  blockchain,
-  blocks,
-  indexes,
-  fork,
-}: Parts): (query: LogQuery) => Promise<readonly LogView[]> {
-  /**
-   * Collects from the blocks at `heights`, from the one at `start` on, until their receipts are as many as are read between
-   * two looks at the clock. The result is where to go on.
-   */
-  function collectSome(heights: readonly number[], start: number, query: LogQuery, found: LogView[]): number {
-    const { maxLogs, tooMany } = query
-    let at = start
-    for (let read = 0; at < heights.length && read < RECEIPTS_PER_CHECK; at++, read++) {
-      const height = heights[at] as number
-      const hash = blockchain.hashAt(height)
-      const block = hash === undefined ? undefined : blocks.logBlock(hash, height)
-      if (block === undefined) continue
-      addMatchingLogs(block, query, false, found)
-      if (maxLogs > 0 && found.length > maxLogs) throw tooManyLogs(maxLogs, tooMany)
-      read += block.receipts.length
-    }
-    return at
+/** The log query of a chain (docs/internals/rpc-reference.md#77-filters-and-logs). */
+export class LogSearch {
+  readonly #parts: Parts
+
+  constructor(parts: Parts) {
+    this.#parts = parts
   }
 
-  async function scan(
-    query: LogQuery,
-    from: number,
-    to: number,
-    yieldIfDue: EventLoopYield,
-    before: readonly LogView[],
-  ): Promise<LogView[]> {
-    const found = [...before]
-    const { addresses, topics } = query
-    for await (const heights of indexes.withLogs(addresses, topics, { from, to }, yieldIfDue)) {
+  /** The matching logs, in order. Throws `log-limit`. */
+  async find(query: LogQuery): Promise<readonly LogView[]> {
+    const { range } = query
+    if ('blockHash' in range) {
+      const block = this.#parts.blocks.get(range.blockHash)
+      const found = block === undefined ? [] : matchingLogs(block, query, false)
+      checkCount(found, query)
+      return found
+    }
+    return atOneHead(
+      this.#parts.blockchain,
+      (last, mayYield) =>
+        this.#findIn(query, range.from, last, mayYield ? createEventLoopYield('query') : neverYield),
+      { upTo: range.to, isStrict: true },
+    )
+  }
+
+  async #findIn(query: LogQuery, from: number, to: number, yieldIfDue: EventLoopYield): Promise<LogView[]> {
+    const { blocks, indexes } = this.#parts
+    const { maxBlocks, addresses, topics } = query
+    if (maxBlocks > 0 && to - Math.max(from, blocks.lowest) > maxBlocks) {
+      throw new NodeError('log-limit', `Cannot query more than ${maxBlocks} blocks at once`)
+    }
+    const found = await this.#findUpstream(query, from, Math.min(to, blocks.first - 1))
+    const range = { from: Math.max(from, blocks.first), to }
+    for await (const heights of indexes.withLogs(addresses, topics, range, yieldIfDue)) {
       for (let at = 0; at < heights.length; ) {
-        at = collectSome(heights, at, query, found)
+        at = this.#collectSome(heights, at, query, found)
         const wait = yieldIfDue()
         if (wait !== undefined) await wait
       }
@@ -111,45 +110,40 @@ export function createLogs({
     return found
   }
 
+  /**
+   * Collects from the blocks at `heights`, from the one at index `start`, until as many receipts are read as two readings
+   * of the clock may have between them. Returns the index of the next block.
+   */
+  #collectSome(heights: readonly number[], start: number, query: LogQuery, found: LogView[]): number {
+    const { blockchain, blocks } = this.#parts
+    let at = start
+    for (let read = 0; at < heights.length && read < RECEIPTS_PER_CHECK; at++, read++) {
+      const height = heights[at] as number
+      const hash = blockchain.hashAt(height)
+      const block = hash === undefined ? undefined : blocks.logBlock(hash, height)
+      if (block === undefined) continue
+      addMatchingLogs(block, query, false, found)
+      checkCount(found, query)
+      read += block.receipts.length
+    }
+    return at
+  }
+
   /** Logs below the first block of a fork. */
-  async function past(query: LogQuery, from: number, to: number) {
-    const { addresses, topics, maxLogs, tooMany, hideRemasc = false } = query
+  async #findUpstream(query: LogQuery, from: number, to: number): Promise<LogView[]> {
+    const { fork } = this.#parts
+    const { addresses, topics, hideRemasc = false } = query
     if (fork === undefined || from > to) return []
     const all = await fork.remote.logs({ range: { from, to }, addresses, topics })
     const found = hideRemasc ? all.filter(({ log }) => !isOfRemasc(log)) : all
-    if (maxLogs > 0 && found.length > maxLogs) throw tooManyLogs(maxLogs, tooMany)
-    return found.map(({ log, block, transactionHash, transactionIndex, logIndex }): LogView => {
-      const { hash, number } = block
-      return {
-        log,
-        block: { hash, block: { header: { number } } },
-        transaction: { hash: transactionHash },
-        transactionIndex,
-        logIndex,
-        removed: false,
-      }
-    })
-  }
-
-  return async function logs(query) {
-    const { range, maxBlocks, maxLogs, tooMany } = query
-    if ('blockHash' in range) {
-      const block = blocks.get(range.blockHash)
-      const found = block === undefined ? [] : matchingLogs(block, query, false)
-      if (maxLogs > 0 && found.length > maxLogs) throw tooManyLogs(maxLogs, tooMany)
-      return found
-    }
-    for (let restarts = 0; ; restarts++) {
-      const last = Math.min(range.to, blockchain.head.block.header.number)
-      if (maxBlocks > 0 && last - Math.max(range.from, blocks.lowest) > maxBlocks) {
-        throw new NodeError('log-limit', `Cannot query more than ${maxBlocks} blocks at once`)
-      }
-      // The hash of the last block identifies all blocks below it.
-      const tip = blockchain.hashAt(last)
-      const yieldIfDue = restarts < MAX_RESTARTS ? createEventLoopYield('query') : neverYield
-      const before = await past(query, range.from, Math.min(last, blocks.first - 1))
-      const found = await scan(query, Math.max(range.from, blocks.first), last, yieldIfDue, before)
-      if (blockchain.hashAt(last) === tip) return found
-    }
+    checkCount(found, query)
+    return found.map(({ log, block, transactionHash, transactionIndex, logIndex }) => ({
+      log,
+      block: { hash: block.hash, block: { header: { number: block.number } } },
+      transaction: { hash: transactionHash },
+      transactionIndex,
+      logIndex,
+      removed: false,
+    }))
   }
 }

@@ -24,12 +24,59 @@ interface Parts extends Pick<Chain, 'blockchain' | 'blocks' | 'stateAfter'> {
   readonly pending: Pick<Pending, 'current'>
 }
 
-/** Makes the lookup of a node. */
-export function createLookup({ blockchain, blocks, stateAfter, pool, pending }: Parts): Lookup {
-  function storedBlock(reference: Exclude<BlockReference, { tag: 'pending' }>): ExecutedBlock | undefined {
+/** The lookup of a node. */
+export class ChainLookup implements Lookup {
+  readonly #parts: Parts
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  block(reference: BlockReference): MaybePromise<BlockView | undefined> {
+    if ('tag' in reference && reference.tag === 'pending') {
+      return this.#parts.pending.current().then(({ executed }) => ({ executed, pending: true }))
+    }
+    const executed = this.#storedBlock(reference)
+    return executed && { executed, pending: false }
+  }
+
+  blocksAt(height: number): readonly ExecutedBlock[] {
+    const { blockchain, blocks } = this.#parts
+    const canonical = height < blocks.first ? blockchain.hashAt(height) : undefined
+    const hashes = canonical === undefined ? blocks.hashesAt(height) : [canonical]
+    return hashes.flatMap((hash) => blocks.get(hash) ?? [])
+  }
+
+  stateAfter(block: ExecutedBlock): StateReader {
+    return this.#parts.stateAfter(block)
+  }
+
+  state(reference: BlockReference): MaybePromise<StateReader | undefined> {
+    if ('tag' in reference && reference.tag === 'pending') {
+      return this.#parts.pending.current().then(({ state }) => state)
+    }
+    const executed = this.#storedBlock(reference)
+    return executed && this.stateAfter(executed)
+  }
+
+  transaction(hash: Hex): TransactionView | undefined {
+    const at = this.#mined(hash)
+    const transaction = at?.block.block.transactions[at.index]
+    if (at !== undefined && transaction !== undefined) return { transaction, ...at }
+    const pooled = this.#parts.pool.get(hash)
+    return pooled && { transaction: pooled }
+  }
+
+  receipt(hash: Hex): ReceiptView | undefined {
+    const at = this.#mined(hash)
+    return at && receiptAt(at.block, at.index)
+  }
+
+  #storedBlock(reference: Exclude<BlockReference, { tag: 'pending' }>): ExecutedBlock | undefined {
+    const { blockchain, blocks } = this.#parts
     if ('tag' in reference) {
       if (reference.tag === 'latest') return blockchain.head
-      return blocks.lowest === blocks.first ? blockchain.genesis : storedBlock({ number: 0 })
+      return blocks.lowest === blocks.first ? blockchain.genesis : this.#storedBlock({ number: 0 })
     }
     if ('number' in reference) {
       const hash = blockchain.headerAt(reference.number)?.hash
@@ -39,45 +86,11 @@ export function createLookup({ blockchain, blocks, stateAfter, pool, pending }: 
     return blocks.get(reference.hash)
   }
 
-  function block(reference: BlockReference): MaybePromise<BlockView | undefined> {
-    if ('tag' in reference && reference.tag === 'pending') {
-      return pending.current().then(({ executed }) => ({ executed, pending: true }))
-    }
-    const executed = storedBlock(reference)
-    return executed && { executed, pending: false }
-  }
-
-  function mined(hash: Hex): { block: ExecutedBlock; index: number } | undefined {
+  #mined(hash: Hex): { block: ExecutedBlock; index: number } | undefined {
+    const { blocks } = this.#parts
     const at = blocks.transactionLocation(hash)
     const found = at === undefined ? undefined : blocks.get(at.blockHash)
     return at !== undefined && found !== undefined ? { block: found, index: at.index } : undefined
-  }
-
-  return {
-    block,
-    blocksAt(height) {
-      const canonical = height < blocks.first ? blockchain.hashAt(height) : undefined
-      const hashes = canonical === undefined ? blocks.hashesAt(height) : [canonical]
-      return hashes.flatMap((hash) => blocks.get(hash) ?? [])
-    },
-    stateAfter,
-    state(reference) {
-      if ('tag' in reference && reference.tag === 'pending')
-        return pending.current().then(({ state }) => state)
-      const executed = storedBlock(reference)
-      return executed && stateAfter(executed)
-    },
-    transaction(hash) {
-      const at = mined(hash)
-      const transaction = at?.block.block.transactions[at.index]
-      if (at !== undefined && transaction !== undefined) return { transaction, ...at }
-      const pooled = pool.get(hash)
-      return pooled && { transaction: pooled }
-    },
-    receipt(hash) {
-      const at = mined(hash)
-      return at && receiptAt(at.block, at.index)
-    },
   }
 }
 

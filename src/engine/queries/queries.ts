@@ -4,20 +4,21 @@ import { headerHash } from '../../chain/header.ts'
 import { invalidParams, NodeError } from '../../errors.ts'
 import type { Queries } from '../engine.ts'
 import { createEventLoopYield } from '../event-loop.ts'
+import type { HeaderOverrides } from '../model.ts'
 import type { EngineParts } from '../parts.ts'
-import { createAccountHistory } from './account-history.ts'
+import { ChainAccountHistory } from './account-history.ts'
 import { createAccountQueries } from './accounts.ts'
-import { createCallSequences } from './call-sequence.ts'
-import { createComparison } from './comparison.ts'
+import { StateCallSequences } from './call-sequence.ts'
+import { EthereumComparison } from './comparison.ts'
 import { createFeeHistory } from './fee-history.ts'
-import { createFees } from './fees.ts'
-import { createLogs } from './logs.ts'
-import { createLookup } from './lookup.ts'
-import { createReplays } from './replay.ts'
-import { createSimulations } from './simulate.ts'
-import { createBlockSimulations } from './simulate-blocks.ts'
-import { createStorageRange } from './storage-range.ts'
-import { createTraceFilter } from './trace-filter.ts'
+import { Fees } from './fees.ts'
+import { LogSearch } from './logs.ts'
+import { ChainLookup, type Lookup } from './lookup.ts'
+import { ChainReplays, type Replays } from './replay.ts'
+import { StateSimulations } from './simulate.ts'
+import { StateBlockSimulations } from './simulate-blocks.ts'
+import { StorageSearch } from './storage-range.ts'
+import { TraceSearch } from './trace-filter.ts'
 import { createValueSlots } from './value-slot.ts'
 
 /** Limits and modes of queries. */
@@ -36,60 +37,48 @@ export interface QueryOptions {
   readonly maxTraceBytes: number
 }
 
-/** Makes the queries of an engine. */
+/** What the queries are made of. */
+interface Context extends QueryOptions, EngineParts {
+  readonly lookup: Lookup
+  readonly replays: Replays
+  readonly headerOverrides: () => HeaderOverrides
+}
+
+/** Makes the queries of an engine: a record, of which callers may take single members. */
 export function createQueries(parts: EngineParts, options: QueryOptions): Queries {
-  const { blockchain, config, genesis, trie, pool, blockOverrides, mining } = parts
-  const headerOverrides = () => blockOverrides.headerOverrides
-  const lookup = createLookup({ ...parts, pending: mining.pending })
+  const lookup = new ChainLookup({ ...parts, pending: parts.mining.pending })
+  const headerOverrides = () => parts.blockOverrides.headerOverrides
   // The options have the constants of the network, and the parts those of this chain.
-  const context = { ...options, ...parts, lookup, headerOverrides }
-  const fees = createFees(context)
-  const replays = createReplays(context)
-  const simulations = createSimulations(context)
+  const common = { ...options, ...parts, lookup, headerOverrides }
+  const context: Context = { ...common, replays: new ChainReplays(common) }
+  return {
+    ...chainQueries(context),
+    ...poolQueries(context),
+    ...createAccountQueries(parts),
+    ...simulationQueries(context),
+    ...replayQueries(context),
+    ...searchQueries(context),
+    ...feeQueries(context),
+    ...miningQueries(context),
+  }
+}
 
-  const blocksBetween: Queries['blocksBetween'] = (senders, receivers, { from, to }) =>
-    parts.indexes.withParticipants(
-      senders,
-      receivers,
-      { from, to: Math.min(to, blockchain.head.block.header.number) },
-      createEventLoopYield('query'),
-    )
-
+function chainQueries({ lookup, blockchain, blocks, config, trie, genesis, ...rest }: Context) {
   return {
     head: () => blockchain.head,
     block: async (reference) => lookup.block(reference),
-    blocksAt: lookup.blocksAt,
+    blocksAt: (height) => lookup.blocksAt(height),
     isCanonical: (hash) => blockchain.isCanonical(hash),
-    state: lookup.state,
-    transaction: lookup.transaction,
-    receipt: lookup.receipt,
+    state: (reference) => lookup.state(reference),
+    transaction: (hash) => lookup.transaction(hash),
+    receipt: (hash) => lookup.receipt(hash),
     uncle: (block, index) => block.uncles[index],
-    pendingTransactions: () => pool.pending(),
-    queuedTransactions: () => pool.queued(),
-    pendingTransactionAt: (position) => pool.pendingAt(position),
-    pooledOf: (sender) => pool.ofSender(sender),
-    pooledAt: (sender, nonce) => pool.at(sender, nonce),
-    poolSize: () => pool.size,
-    accountQuota: (sender) => pool.quotaOf(sender),
-    pendingNonce: (address) => pool.nextNonce(address, parts.headState()),
-    ...createAccountQueries(parts),
-    ...simulations,
-    ...createBlockSimulations({ ...context, pending: mining.pending }),
-    ...createCallSequences({ ...context, replays }),
-    ...createValueSlots(context),
-    ...replays,
-    compareRules: createComparison({ ...context, replays }),
-    ...createAccountHistory({ ...parts, transaction: lookup.transaction }),
-    logs: createLogs(parts),
-    blocksBetween,
-    storageRange: createStorageRange({ ...parts, block: lookup.block, replay: replays.replay }),
     async executed(block) {
-      const known = parts.blocks.get(headerHash(block.header, parts.config))
-      if (known === undefined) return (await parts.validateBlock(block)).block
+      const known = blocks.get(headerHash(block.header, config))
+      if (known === undefined) return (await rest.validateBlock(block)).block
       if (transactionsRoot(block.transactions) === block.header.transactionsRoot) return known
       throw new NodeError('invalid-block', 'transactionsRoot is not that of the transactions')
     },
-    traceFilter: createTraceFilter({ ...parts, replays, blocksBetween, block: lookup.block }),
     async proof(address, slots, reference) {
       const view = await lookup.block(reference)
       if (view === undefined) return undefined
@@ -106,14 +95,92 @@ export function createQueries(parts: EngineParts, options: QueryOptions): Querie
       if (view.pending) throw invalidParams('block: a pending block has no state to prove against')
       return { address, ...trie.prove(executed.postState, address, slots) }
     },
-    gasPrice: fees.gasPrice,
-    feeHistory: createFeeHistory(parts),
+  } satisfies Partial<Queries>
+}
+
+function poolQueries({ pool, headState }: Context) {
+  return {
+    pendingTransactions: () => pool.pending(),
+    queuedTransactions: () => pool.queued(),
+    pendingTransactionAt: (position) => pool.pendingAt(position),
+    pooledOf: (sender) => pool.ofSender(sender),
+    pooledAt: (sender, nonce) => pool.at(sender, nonce),
+    poolSize: () => pool.size,
+    accountQuota: (sender) => pool.quotaOf(sender),
+    pendingNonce: (address) => pool.nextNonce(address, headState()),
+  } satisfies Partial<Queries>
+}
+
+function simulationQueries(context: Context) {
+  const calls = new StateSimulations(context)
+  const blocks = new StateBlockSimulations({ ...context, pending: context.mining.pending })
+  const sequences = new StateCallSequences(context)
+  return {
+    call: (...given) => calls.call(...given),
+    estimateGas: (...given) => calls.estimateGas(...given),
+    accessList: (...given) => calls.accessList(...given),
+    traceCall: (...given) => calls.traceCall(...given),
+    traceCalls: (...given) => calls.traceCalls(...given),
+    traceSigned: (...given) => calls.traceSigned(...given),
+    simulateBlocks: (simulation) => blocks.simulateBlocks(simulation),
+    callMany: (...given) => sequences.callMany(...given),
+    callBundle: (...given) => sequences.callBundle(...given),
+    ...createValueSlots(context),
+  } satisfies Partial<Queries>
+}
+
+function replayQueries(context: Context) {
+  const { replays } = context
+  const comparison = new EthereumComparison(context)
+  const storage = new StorageSearch(context)
+  return {
+    replay: (...given) => replays.replay(...given),
+    traces: (...given) => replays.traces(...given),
+    trace: (...given) => replays.trace(...given),
+    compareRules: (...given) => comparison.compareRules(...given),
+    storageRange: (query) => storage.find(query),
+  } satisfies Partial<Queries>
+}
+
+function searchQueries(context: Context) {
+  const { blockchain, indexes, lookup } = context
+  const history = new ChainAccountHistory({ ...context, transaction: (hash) => lookup.transaction(hash) })
+  const logs = new LogSearch(context)
+  const blocksBetween: Queries['blocksBetween'] = (senders, receivers, { from, to }) =>
+    indexes.withParticipants(
+      senders,
+      receivers,
+      { from, to: Math.min(to, blockchain.head.block.header.number) },
+      createEventLoopYield('query'),
+    )
+  const traces = new TraceSearch({ ...context, blocksBetween })
+  return {
+    transactionBySenderAndNonce: (...given) => history.transactionBySenderAndNonce(...given),
+    contractOrigin: (contract) => history.contractOrigin(contract),
+    accountTransactions: (query) => history.accountTransactions(query),
+    logs: (query) => logs.find(query),
+    blocksBetween,
+    traceFilter: (query) => traces.find(query),
+  } satisfies Partial<Queries>
+}
+
+function feeQueries(context: Context) {
+  const fees = new Fees(context)
+  const { blockOverrides, mining } = context
+  return {
+    gasPrice: () => fees.gasPrice(),
+    feeHistory: createFeeHistory(context),
     hashrate() {
       const { own, network } = fees.hashrate(blockOverrides.coinbase)
       return { own: own + mining.hashrates.total(), network }
     },
+  } satisfies Partial<Queries>
+}
+
+function miningQueries({ mining, blockOverrides }: Context) {
+  return {
     work: () => mining.works.current(),
     coinbase: () => blockOverrides.coinbase,
     isMining: () => mining.schedule.active,
-  }
+  } satisfies Partial<Queries>
 }

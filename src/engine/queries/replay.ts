@@ -79,20 +79,26 @@ interface Traced {
 const stateNotFound = (blockHash: Hex): NodeError =>
   new NodeError('block-not-found', `State not found for block with hash ${blockHash}`)
 
-/** Makes the replays of one chain. */
-export function createReplays(parts: Parts): Replays {
-  const { config, blocks, vm, lookup, maxTraceBytes, onDemand } = parts
-  const known = new LRUCache<Hex, Traced>({
+/** The replays of one chain. */
+export class ChainReplays implements Replays {
+  readonly #parts: Parts
+  readonly #known = new LRUCache<Hex, Traced>({
     maxSize: CACHE_BYTES,
     sizeCalculation: ({ bytes }) => Math.max(1, bytes),
   })
-  const tracedSingly = new LRUCache<Hex, true>({ max: RECENT_BLOCKS })
+  /** Blocks of which a single transaction was traced. */
+  readonly #tracedSingly = new LRUCache<Hex, true>({ max: RECENT_BLOCKS })
 
-  async function replay(
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  async replay(
     executed: ExecutedBlock,
     tracerOf: TracerOf,
-    { lastIndex, timeoutMs = parts.timeoutMs }: ReplayLimits = {},
+    { lastIndex, timeoutMs = this.#parts.timeoutMs }: ReplayLimits = {},
   ): Promise<Replay> {
+    const { config, blocks, vm, lookup } = this.#parts
     const { block } = executed
     const { parentHash } = block.header
     const parent = blocks.get(parentHash)
@@ -104,32 +110,66 @@ export function createReplays(parts: Parts): Replays {
         config,
         vm,
         parentState: lookup.stateAfter(parent),
-        env: environmentAt(block.header, parts),
+        env: environmentAt(block.header, this.#parts),
         tracerOf,
         lastIndex,
         yieldIfDue: createEventLoopYield('query'),
         remainingMs: () => end - performance.now(),
       })
     } catch (error) {
-      // A rewind meanwhile removed ancestors that the block reads.
+      // A rewind during the replay may have removed ancestors that the block reads.
       throw blocks.header(parentHash) === undefined ? stateNotFound(parentHash) : error
     }
   }
 
+  async traces(block: ExecutedBlock, timeoutMs?: number): Promise<readonly TransactionTrace[]> {
+    const cached = this.#known.get(block.hash)
+    if (cached !== undefined) return cached.traces
+    if (block.block.transactions.length === 0) return []
+    const found = await this.#parts.onDemand(() => this.#record(block, timeoutMs))
+    if (found.bytes <= CACHE_BYTES) this.#known.set(block.hash, found)
+    return found.traces
+  }
+
+  async trace(block: ExecutedBlock, index: number, timeoutMs?: number): Promise<TransactionTrace> {
+    const found =
+      (await this.#traceInBlock(block, index, timeoutMs)) ??
+      (await this.#parts.onDemand(() => this.#record(block, timeoutMs, index))).traces[0]
+    if (found === undefined) throw new Error(`block ${block.hash} has no transaction ${index}`)
+    return found
+  }
+
+  /**
+   * The trace from those of the whole block: cached ones, or at the second request for a single transaction of the block.
+   * `undefined` otherwise, and when the call trees of the block exceed the limit of memory together.
+   */
+  async #traceInBlock(
+    block: ExecutedBlock,
+    index: number,
+    timeoutMs: number | undefined,
+  ): Promise<TransactionTrace | undefined> {
+    const isSecond = this.#tracedSingly.get(block.hash) === true
+    this.#tracedSingly.set(block.hash, true)
+    if (!isSecond && this.#known.get(block.hash) === undefined) return undefined
+    try {
+      return (await this.traces(block, timeoutMs))[index]
+    } catch (error) {
+      if (error instanceof NodeError && error.kind === 'limit-exceeded') return undefined
+      throw error
+    }
+  }
+
   /** The call trees of all transactions, or of one only. */
-  async function record(block: ExecutedBlock, timeoutMs: number | undefined, only?: number): Promise<Traced> {
-    const budget = new TraceBudget(maxTraceBytes)
+  async #record(block: ExecutedBlock, timeoutMs: number | undefined, only?: number): Promise<Traced> {
+    const budget = new TraceBudget(this.#parts.maxTraceBytes)
     const trees: { transaction: Transaction; index: number; tree: CallTracer }[] = []
-    await replay(
-      block,
-      (transaction, index) => {
-        if (only !== undefined && index !== only) return undefined
-        const tree = new CallTracer(budget)
-        trees.push({ transaction, index, tree })
-        return tree
-      },
-      { lastIndex: only, timeoutMs },
-    )
+    const tracerOf: TracerOf = (transaction, index) => {
+      if (only !== undefined && index !== only) return undefined
+      const tree = new CallTracer(budget)
+      trees.push({ transaction, index, tree })
+      return tree
+    }
+    await this.replay(block, tracerOf, { lastIndex: only, timeoutMs })
     const traces = trees.map(({ transaction, index, tree }) => ({
       block,
       transaction,
@@ -137,43 +177,5 @@ export function createReplays(parts: Parts): Replays {
       root: tree.root,
     }))
     return { traces, bytes: budget.used }
-  }
-
-  async function traces(block: ExecutedBlock, timeoutMs?: number): Promise<readonly TransactionTrace[]> {
-    const cached = known.get(block.hash)
-    if (cached !== undefined) return cached.traces
-    if (block.block.transactions.length === 0) return []
-    const found = await onDemand(() => record(block, timeoutMs))
-    if (found.bytes <= CACHE_BYTES) known.set(block.hash, found)
-    return found.traces
-  }
-
-  /** The call trees of a whole block; `undefined` when they exceed the limit of memory together. */
-  async function wholeBlock(
-    block: ExecutedBlock,
-    timeoutMs: number | undefined,
-  ): Promise<readonly TransactionTrace[] | undefined> {
-    try {
-      return await traces(block, timeoutMs)
-    } catch (error) {
-      if (error instanceof NodeError && error.kind === 'limit-exceeded') return undefined
-      throw error
-    }
-  }
-
-  return {
-    replay,
-    traces,
-    async trace(block, index, timeoutMs) {
-      // The second request for a single transaction of a block traces the whole block into the cache.
-      const isSecond = tracedSingly.get(block.hash) === true
-      tracedSingly.set(block.hash, true)
-      const found =
-        (isSecond || known.get(block.hash) !== undefined
-          ? (await wholeBlock(block, timeoutMs))?.[index]
-          : undefined) ?? (await onDemand(() => record(block, timeoutMs, index))).traces[0]
-      if (found === undefined) throw new Error(`block ${block.hash} has no transaction ${index}`)
-      return found
-    },
   }
 }

@@ -1,17 +1,18 @@
 /** Blocks of calls on top of a block, each on the state after the one before; nothing is kept. */
-import { type ExecutedBlock, transactionsRoot, unclesHash } from '../../chain/block.ts'
+import { ZERO_ADDRESS } from '../../chain/account.ts'
+import { type ExecutedBlock, transactionsRoot } from '../../chain/block.ts'
 import { logsBloom, mergeBlooms } from '../../chain/bloom.ts'
 import { type Header, headerHash } from '../../chain/header.ts'
+import { emptyHeader } from '../../chain/next-header.ts'
 import { type Log, type Receipt, receiptsRoot } from '../../chain/receipt.ts'
 import type { Transaction } from '../../chain/transaction.ts'
-import { EMPTY } from '../../encoding/bytes.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
+import type { BlockEnvironment } from '../../evm/message.ts'
 import type { Vm } from '../../evm/rules.ts'
 import { CallTracer } from '../../evm/tracing/call-tracer.ts'
 import { TraceBudget } from '../../evm/tracing/trace-budget.ts'
 import type { TransactionOutcome } from '../../execution/apply-transaction.ts'
-import { NULL_ADDRESS } from '../../execution/message-call.ts'
 import { applyOverrides } from '../../execution/overrides.ts'
 import type { BlockOverrideValues, StateOverrides } from '../../execution/request.ts'
 import { applySimulated, type SimulatedCall } from '../../execution/simulated-transaction.ts'
@@ -113,136 +114,185 @@ function placed(blocks: readonly SimulatedBlockRequest[], base: Header, seconds:
   return chain
 }
 
-/** Makes the simulations of a node. */
-export function createBlockSimulations(parts: Parts): BlockSimulations {
-  const { config, blockchain, blocks, lookup, vm } = parts
+/** The block simulations of a node. */
+export class StateBlockSimulations implements BlockSimulations {
+  readonly #parts: Parts
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  async simulateBlocks(simulation: BlockSimulation): Promise<readonly SimulatedBlock[]> {
+    const { config, timeoutMs: usualTimeoutMs } = this.#parts
+    const { timeoutMs = usualTimeoutMs } = simulation
+    const { base, trie } = await this.#open(simulation.base)
+    const end = timeoutMs > 0 ? performance.now() + timeoutMs : Number.POSITIVE_INFINITY
+    const run = new SimulationRun(this.#parts, simulation, { base, trie, end })
+    const yieldIfDue = createEventLoopYield('query')
+    const done: SimulatedBlock[] = []
+    for (const block of placed(simulation.blocks, base.block.header, config.difficulty.goalSeconds)) {
+      await yieldIfDue()
+      if (performance.now() > end) throw new NodeError('limit-exceeded', 'the simulation takes too long')
+      done.push(await run.append(done.at(-1)?.executed ?? base, block))
+    }
+    return done
+  }
 
   /** The base, and a trie of its own that reads its state: concurrent simulations may write the same nodes. */
-  async function open(reference: BlockReference): Promise<{ base: ExecutedBlock; trie: StateTrie }> {
-    const trie = parts.openTrie({ cacheNodes: CACHE_NODES })
+  async #open(reference: BlockReference): Promise<{ base: ExecutedBlock; trie: StateTrie }> {
+    const trie = this.#parts.openTrie({ cacheNodes: CACHE_NODES })
     if ('tag' in reference && reference.tag === 'pending') {
-      const { executed, committed } = await parts.pending.current()
+      const { executed, committed } = await this.#parts.pending.current()
       trie.remember(committed)
       return { base: executed, trie }
     }
-    const view = await lookup.block(reference)
+    const view = await this.#parts.lookup.block(reference)
     if (view === undefined) throw new NodeError('block-not-found', 'header not found')
     return { base: view.executed, trie }
   }
+}
 
-  return {
-    async simulateBlocks(simulation) {
-      const { validation, traceTransfers, timeoutMs = parts.timeoutMs } = simulation
-      const { base, trie } = await open(simulation.base)
-      const end = timeoutMs > 0 ? performance.now() + timeoutMs : Number.POSITIVE_INFINITY
-      const yieldIfDue = createEventLoopYield('query')
-      const budget = new TraceBudget(parts.maxTraceBytes)
-      const known = new Map<Hex, ExecutedBlock>([[base.hash, base]])
-      const headers = { header: (hash: Hex) => known.get(hash)?.block.header ?? blocks.header(hash) }
+/** Where a simulation starts, and when it has to end. */
+interface RunStart {
+  readonly base: ExecutedBlock
+  readonly trie: StateTrie
+  /** By `performance.now()`, milliseconds. */
+  readonly end: number
+}
 
-      function draftOf(parent: ExecutedBlock, { number, timestamp, overrides }: Placed): Header {
-        const above = parent.block.header
-        const rules = config.rulesAt(number)
-        return {
-          version: rules.headerVersion,
-          parentHash: parent.hash,
-          unclesHash: unclesHash([], config),
-          coinbase: overrides.coinbase ?? NULL_ADDRESS,
-          stateRoot: parent.postState,
-          transactionsRoot: parent.postState,
-          receiptsRoot: parent.postState,
-          logsBloom: EMPTY,
-          difficulty: overrides.difficulty ?? above.difficulty,
-          number,
-          gasLimit: overrides.gasLimit ?? above.gasLimit,
-          gasUsed: 0n,
-          timestamp,
-          extraData: EMPTY,
-          paidFees: 0n,
-          minimumGasPrice: overrides.minimumGasPrice ?? (validation ? above.minimumGasPrice : 0n),
-          uncleCount: 0,
-          ummRoot: rules.umm ? EMPTY : undefined,
-          edges: rules.headerVersion === 0 ? undefined : [],
-          baseEvent: rules.headerVersion === 2 ? EMPTY : undefined,
-          bitcoinHeader: EMPTY,
-          merkleProof: EMPTY,
-          coinbaseTransaction: EMPTY,
-        }
-      }
+/** What the calls of one block give. */
+interface BlockCalls {
+  readonly transactions: Transaction[]
+  readonly receipts: Receipt[]
+  readonly calls: SimulatedCallResult[]
+  gasUsed: bigint
+  paidFees: bigint
+}
 
-      async function run(parent: ExecutedBlock, block: Placed): Promise<SimulatedBlock> {
-        const draft = draftOf(parent, block)
-        const ancestry = ancestryOf({ hash: parent.hash, header: parent.block.header }, blockchain, headers)
-        const env = environmentOf(draft, ancestry, (hash) => known.get(hash) ?? blocks.get(hash))
-        const overlay = new Overlay(trie.reader(parent.postState))
-        if (block.stateOverrides !== undefined) {
-          applyOverrides(overlay, block.stateOverrides, vm.rulesAt(env.number).precompiles)
-        }
-        const transactions: Transaction[] = []
-        const receipts: Receipt[] = []
-        const calls: SimulatedCallResult[] = []
-        const destroyedEarlier = new Set<Hex>()
-        let gasUsed = 0n
-        let paidFees = 0n
-        for (const call of block.calls) {
-          await yieldIfDue()
-          const tracer = traceTransfers ? new CallTracer(budget) : undefined
-          const { transaction, outcome } = await applySimulated({
-            call,
-            state: overlay,
-            env,
-            vm,
-            chainId: config.chainId,
-            gasAvailable: draft.gasLimit - gasUsed,
-            gasCap: parts.callGasCap,
-            validation,
-            destroyedEarlier,
-            tracer,
-            deadlineMs: end - performance.now(),
-          })
-          for (const address of outcome.destroyed) destroyedEarlier.add(address)
-          gasUsed += outcome.gasUsed
-          paidFees += outcome.fee
-          const { succeeded, logs } = outcome
-          transactions.push(transaction)
-          receipts.push({
-            succeeded,
-            cumulativeGasUsed: gasUsed,
-            gasUsed: outcome.gasUsed,
-            logsBloom: logsBloom(logs),
-            logs,
-          })
-          calls.push({ outcome, logs: tracer === undefined ? logs : logsWithTransfers(tracer.root) })
-        }
-        const state = trie.commit(parent.postState, overlay.changes())
-        trie.remember(state)
-        const header: Header = {
-          ...draft,
-          stateRoot: state.root,
-          transactionsRoot: transactionsRoot(transactions),
-          receiptsRoot: receiptsRoot(receipts),
-          logsBloom: mergeBlooms(receipts.map((receipt) => receipt.logsBloom)),
-          gasUsed,
-          paidFees,
-        }
-        const executed: ExecutedBlock = {
-          hash: headerHash(header, config),
-          block: { header, transactions, uncles: [] },
-          receipts,
-          totalDifficulty: parent.totalDifficulty + header.difficulty,
-          postState: state.root,
-        }
-        known.set(executed.hash, executed)
-        return { executed, calls }
-      }
+/** One simulation: its blocks, which later ones read. */
+class SimulationRun {
+  readonly #parts: Parts
+  readonly #simulation: BlockSimulation
+  readonly #trie: StateTrie
+  readonly #end: number
+  readonly #budget: TraceBudget
+  readonly #yieldIfDue = createEventLoopYield('query')
+  readonly #known: Map<Hex, ExecutedBlock>
 
-      const done: SimulatedBlock[] = []
-      for (const block of placed(simulation.blocks, base.block.header, config.difficulty.goalSeconds)) {
-        await yieldIfDue()
-        if (performance.now() > end) throw new NodeError('limit-exceeded', 'the simulation takes too long')
-        done.push(await run(done.at(-1)?.executed ?? base, block))
-      }
-      return done
-    },
+  constructor(parts: Parts, simulation: BlockSimulation, { base, trie, end }: RunStart) {
+    this.#parts = parts
+    this.#simulation = simulation
+    this.#trie = trie
+    this.#end = end
+    this.#budget = new TraceBudget(parts.maxTraceBytes)
+    this.#known = new Map([[base.hash, base]])
   }
+
+  /** Runs a block on its parent. */
+  async append(parent: ExecutedBlock, block: Placed): Promise<SimulatedBlock> {
+    const { vm } = this.#parts
+    const draft = this.#draftOf(parent, block)
+    const env = this.#environmentOf(parent, draft)
+    const overlay = new Overlay(this.#trie.reader(parent.postState))
+    if (block.stateOverrides !== undefined) {
+      applyOverrides(overlay, block.stateOverrides, vm.rulesAt(env.number).precompiles)
+    }
+    const done = await this.#runCalls(block.calls, overlay, env)
+    const state = this.#trie.commit(parent.postState, overlay.changes())
+    this.#trie.remember(state)
+    const executed = this.#completed(parent, draft, done, state.root)
+    this.#known.set(executed.hash, executed)
+    return { executed, calls: done.calls }
+  }
+
+  #environmentOf(parent: ExecutedBlock, draft: Header): BlockEnvironment {
+    const { blockchain, blocks } = this.#parts
+    const known = this.#known
+    const headers = { header: (hash: Hex) => known.get(hash)?.block.header ?? blocks.header(hash) }
+    const ancestry = ancestryOf({ hash: parent.hash, header: parent.block.header }, blockchain, headers)
+    return environmentOf(draft, ancestry, (hash) => known.get(hash) ?? blocks.get(hash))
+  }
+
+  /** The header with all fields that do not follow from the execution. */
+  #draftOf(parent: ExecutedBlock, { number, timestamp, overrides }: Placed): Header {
+    const { config } = this.#parts
+    const { validation } = this.#simulation
+    const above = parent.block.header
+    return {
+      ...emptyHeader(number, config),
+      parentHash: parent.hash,
+      coinbase: overrides.coinbase ?? ZERO_ADDRESS,
+      stateRoot: parent.postState,
+      difficulty: overrides.difficulty ?? above.difficulty,
+      gasLimit: overrides.gasLimit ?? above.gasLimit,
+      timestamp,
+      minimumGasPrice: overrides.minimumGasPrice ?? (validation ? above.minimumGasPrice : 0n),
+    }
+  }
+
+  async #runCalls(
+    calls: readonly SimulatedCall[],
+    state: Overlay,
+    env: BlockEnvironment,
+  ): Promise<BlockCalls> {
+    const { config, vm, callGasCap } = this.#parts
+    const { validation, traceTransfers } = this.#simulation
+    const done: BlockCalls = { transactions: [], receipts: [], calls: [], gasUsed: 0n, paidFees: 0n }
+    const destroyedEarlier = new Set<Hex>()
+    for (const call of calls) {
+      await this.#yieldIfDue()
+      const tracer = traceTransfers ? new CallTracer(this.#budget) : undefined
+      const { transaction, outcome } = await applySimulated({
+        call,
+        state,
+        env,
+        vm,
+        chainId: config.chainId,
+        gasAvailable: env.gasLimit - done.gasUsed,
+        gasCap: callGasCap,
+        validation,
+        destroyedEarlier,
+        tracer,
+        deadlineMs: this.#end - performance.now(),
+      })
+      for (const address of outcome.destroyed) destroyedEarlier.add(address)
+      record(done, transaction, outcome)
+      done.calls.push({ outcome, logs: tracer === undefined ? outcome.logs : logsWithTransfers(tracer.root) })
+    }
+    return done
+  }
+
+  #completed(parent: ExecutedBlock, draft: Header, done: BlockCalls, stateRoot: Hex): ExecutedBlock {
+    const { transactions, receipts, gasUsed, paidFees } = done
+    const header: Header = {
+      ...draft,
+      stateRoot,
+      transactionsRoot: transactionsRoot(transactions),
+      receiptsRoot: receiptsRoot(receipts),
+      logsBloom: mergeBlooms(receipts.map((receipt) => receipt.logsBloom)),
+      gasUsed,
+      paidFees,
+    }
+    return {
+      hash: headerHash(header, this.#parts.config),
+      block: { header, transactions, uncles: [] },
+      receipts,
+      totalDifficulty: parent.totalDifficulty + header.difficulty,
+      postState: stateRoot,
+    }
+  }
+}
+
+function record(done: BlockCalls, transaction: Transaction, outcome: TransactionOutcome): void {
+  const { succeeded, gasUsed, fee, logs } = outcome
+  done.gasUsed += gasUsed
+  done.paidFees += fee
+  done.transactions.push(transaction)
+  done.receipts.push({
+    succeeded,
+    cumulativeGasUsed: done.gasUsed,
+    gasUsed,
+    logsBloom: logsBloom(logs),
+    logs,
+  })
 }

@@ -10,7 +10,7 @@ import type { Tracer } from '../../evm/tracing/tracer.ts'
 import { type AccessList, createAccessList } from '../../execution/access-list.ts'
 import { applyTransaction, TransactionRejected } from '../../execution/apply-transaction.ts'
 import { estimateGas } from '../../execution/estimate-gas.ts'
-import { messageCall, type Simulation } from '../../execution/message-call.ts'
+import { messageCall, type Simulation, type SimulationParts } from '../../execution/message-call.ts'
 import type { CallRequest, StateOverrides } from '../../execution/request.ts'
 import { tracedState } from '../../execution/traced-state.ts'
 import type { Logger } from '../../logger.ts'
@@ -20,7 +20,7 @@ import type { StateReader } from '../../state/model.ts'
 import { Overlay } from '../../state/overlay.ts'
 import { type ChainAccess, environmentAt } from '../blockchain/ancestry.ts'
 import type { Emitter } from '../events.ts'
-import type { BlockReference, BlockView, EngineEvents, HeaderOverrides } from '../model.ts'
+import type { BlockReference, BlockView, EngineEvents, FailedCall, HeaderOverrides } from '../model.ts'
 import { consoleTexts, type NameFailure } from '../transaction-notes.ts'
 import type { Lookup } from './lookup.ts'
 
@@ -90,175 +90,195 @@ interface Parts extends ChainAccess {
   readonly onDemand: OnDemand
 }
 
-/** Makes the simulations of a node. */
-export function createSimulations(parts: Parts): Simulations {
-  const { lookup, vm, logger, strictCalls, nameFailure, events, onDemand } = parts
-  const within = (timeoutMs = parts.timeoutMs) => (timeoutMs > 0 ? { deadlineMs: timeoutMs } : {})
+/** The state and the environment in which a message runs. */
+interface Context {
+  readonly state: StateReader
+  readonly env: BlockEnvironment
+  /** The block by its hash; `pending` stays a tag. */
+  readonly at: BlockReference
+}
 
-  function cap(usual: bigint): bigint {
-    const { gasLimit = 0n } = parts.headerOverrides()
-    return gasLimit > usual ? gasLimit : usual
+/** The simulations of a node. */
+export class StateSimulations implements Simulations {
+  readonly #parts: Parts
+
+  constructor(parts: Parts) {
+    this.#parts = parts
   }
 
-  interface Context {
-    readonly state: StateReader
-    readonly env: BlockEnvironment
-    readonly at: BlockReference
+  call(
+    request: CallRequest,
+    reference: BlockReference,
+    overrides?: StateOverrides,
+    timeoutMs?: number,
+  ): MaybePromise<Uint8Array> {
+    let at = reference
+    const runIn = (context: Context) => {
+      at = context.at
+      return messageCall({
+        ...this.#messageParts(request, context, timeoutMs),
+        named: this.#parts.nameFailure,
+        ...(overrides && { overrides }),
+      })
+    }
+    const outputOf = (result: Simulation) =>
+      this.#outputOf(result, { request, reference: at, ...(overrides && { overrides }) })
+    const result = this.#parts.onDemand(
+      () => andThen(this.#contextOf(reference), runIn),
+      () => request,
+    )
+    return andThen(result, (found) => {
+      if (found.consoleCalls === undefined) return outputOf(found)
+      return this.#emitConsole(found.consoleCalls).then(() => outputOf(found))
+    })
   }
 
-  function contextIn(
+  async estimateGas(
+    request: CallRequest,
+    reference: BlockReference,
+    checksFunds: boolean,
+    timeoutMs?: number,
+  ): Promise<bigint> {
+    const { events, nameFailure, onDemand, gasEstimationCap } = this.#parts
+    let at = reference
+    let consoleCalls: Simulation['consoleCalls']
+    const estimate = async () => {
+      const context = await this.#contextOf(reference)
+      at = context.at
+      return estimateGas({
+        ...this.#messageParts(request, context, timeoutMs),
+        gasCap: this.#gasCap(gasEstimationCap),
+        named: nameFailure,
+        checksFunds,
+        onFailure(failed) {
+          consoleCalls = failed.consoleCalls
+        },
+      })
+    }
+    try {
+      return await onDemand(estimate, () => request)
+    } catch (error) {
+      if (error instanceof NodeError && error.kind === 'reverted') {
+        if (consoleCalls !== undefined) await this.#emitConsole(consoleCalls)
+        events.emit('failedCall', { error, request, reference: at })
+      }
+      throw error
+    }
+  }
+
+  async accessList(request: CallRequest, reference: BlockReference, timeoutMs?: number): Promise<AccessList> {
+    const context = await this.#contextOf(reference)
+    return createAccessList(this.#messageParts(request, context, timeoutMs))
+  }
+
+  async traceCall(
+    request: CallRequest,
+    reference: BlockReference,
+    tracer: Tracer,
+    overrides?: StateOverrides,
+    timeoutMs?: number,
+  ): Promise<void> {
+    const context = await this.#contextOf(reference)
+    await messageCall({
+      ...this.#messageParts(request, context, timeoutMs),
+      tracer,
+      ...(overrides && { overrides }),
+    })
+  }
+
+  async traceCalls(
+    steps: readonly TracedCall[],
+    reference: BlockReference,
+    timeoutMs = this.#parts.timeoutMs,
+  ): Promise<void> {
+    const context = await this.#contextOf(reference)
+    const end = timeoutMs > 0 ? performance.now() + timeoutMs : undefined
+    let before = context.state
+    for (const { request, tracer } of steps) {
+      const keepState: Tracer = {
+        finish({ after }) {
+          before = after
+        },
+      }
+      await messageCall({
+        ...this.#messageParts(request, { ...context, state: before }, 0),
+        tracer: muxTracers([tracer, keepState]),
+        ...(end !== undefined && { deadlineMs: Math.max(1, end - performance.now()) }),
+      })
+    }
+  }
+
+  async traceSigned(transaction: Transaction, tracer: Tracer, timeoutMs?: number): Promise<void> {
+    const { state, env } = await this.#contextOf({ tag: 'latest' })
+    const traced = tracedState(new Overlay(state), tracer)
+    try {
+      const outcome = await applyTransaction({
+        transaction,
+        state: traced.state,
+        env,
+        vm: this.#parts.vm,
+        gasAvailable: env.gasLimit,
+        tracer,
+        ...this.#deadline(timeoutMs),
+      })
+      traced.end(transaction.gasLimit, outcome)
+    } catch (error) {
+      if (!(error instanceof TransactionRejected)) throw error
+      throw new NodeError('transaction-refused', error.message)
+    }
+  }
+
+  #messageParts(request: CallRequest, { state, env }: Context, timeoutMs?: number): SimulationParts {
+    const { vm, callGasCap } = this.#parts
+    return { request, state, env, vm, gasCap: this.#gasCap(callGasCap), ...this.#deadline(timeoutMs) }
+  }
+
+  #deadline(timeoutMs = this.#parts.timeoutMs): { readonly deadlineMs?: number } {
+    return timeoutMs > 0 ? { deadlineMs: timeoutMs } : {}
+  }
+
+  /** The cap, or the gas limit that a client has fixed for the next blocks if that is higher. */
+  #gasCap(cap: bigint): bigint {
+    const { gasLimit = 0n } = this.#parts.headerOverrides()
+    return gasLimit > cap ? gasLimit : cap
+  }
+
+  #contextOf(reference: BlockReference): MaybePromise<Context> {
+    const { lookup } = this.#parts
+    const view = lookup.block(reference)
+    const state = lookup.state(reference)
+    if (!(view instanceof Promise) && !(state instanceof Promise)) {
+      return this.#contextIn(reference, view, state)
+    }
+    return Promise.all([view, state]).then((found) => this.#contextIn(reference, ...found))
+  }
+
+  #contextIn(
     reference: BlockReference,
     view: BlockView | undefined,
     state: StateReader | undefined,
   ): Context {
     if (view === undefined || state === undefined) throw new NodeError('block-not-found', 'Block not found')
     const { hash, block } = view.executed
-    return { state, env: environmentAt(block.header, parts), at: view.pending ? reference : { hash } }
+    return { state, env: environmentAt(block.header, this.#parts), at: view.pending ? reference : { hash } }
   }
 
-  function contextOf(reference: BlockReference): MaybePromise<Context> {
-    const view = lookup.block(reference)
-    const state = lookup.state(reference)
-    if (!(view instanceof Promise) && !(state instanceof Promise)) return contextIn(reference, view, state)
-    return Promise.all([view, state]).then((found) => contextIn(reference, ...found))
+  /** The output of a call. Throws `reverted` for a revert, and under strict calls for any failure. */
+  #outputOf({ failure, output }: Simulation, call: Omit<FailedCall, 'error'>): Uint8Array {
+    if (failure === undefined) return output
+    const { strictCalls, events, logger } = this.#parts
+    if (failure.kind === 'reverted' || strictCalls) {
+      const error = failureError(failure)
+      events.emit('failedCall', { error, ...call })
+      throw error
+    }
+    logger.warn(`a call failed and answered empty output: ${failure.reason}`, {
+      to: call.request.to ?? ('0x' satisfies Hex),
+    })
+    return new Uint8Array(0)
   }
 
-  return {
-    call(request, reference, overrides, timeoutMs) {
-      let at = reference
-      const runIn = (context: Context) => {
-        at = context.at
-        return messageCall({
-          request,
-          state: context.state,
-          env: context.env,
-          vm,
-          gasCap: cap(parts.callGasCap),
-          named: nameFailure,
-          ...(overrides && { overrides }),
-          ...within(timeoutMs),
-        })
-      }
-      const outputOf = ({ failure, output }: Simulation): Uint8Array => {
-        if (failure === undefined) return output
-        if (failure.kind === 'reverted' || strictCalls) {
-          const error = failureError(failure)
-          events.emit('failedCall', { error, request, reference: at, ...(overrides && { overrides }) })
-          throw error
-        }
-        logger.warn(`a call failed and answered empty output: ${failure.reason}`, {
-          to: request.to ?? ('0x' satisfies Hex),
-        })
-        return new Uint8Array(0)
-      }
-      const finish = (result: Simulation): MaybePromise<Uint8Array> => {
-        if (result.consoleCalls === undefined) return outputOf(result)
-        return consoleTexts(result.consoleCalls).then((texts) => {
-          events.emit('console', { texts })
-          return outputOf(result)
-        })
-      }
-      const result = onDemand(
-        () => andThen(contextOf(reference), runIn),
-        () => request,
-      )
-      return andThen(result, finish)
-    },
-    async estimateGas(request, reference, checksFunds, timeoutMs) {
-      let at = reference
-      let consoleCalls: Simulation['consoleCalls']
-      try {
-        return await onDemand(
-          async () => {
-            const context = await contextOf(reference)
-            at = context.at
-            return estimateGas({
-              request,
-              state: context.state,
-              env: context.env,
-              vm,
-              gasCap: cap(parts.gasEstimationCap),
-              named: nameFailure,
-              checksFunds,
-              onFailure(failed) {
-                consoleCalls = failed.consoleCalls
-              },
-              ...within(timeoutMs),
-            })
-          },
-          () => request,
-        )
-      } catch (error) {
-        if (error instanceof NodeError && error.kind === 'reverted') {
-          if (consoleCalls !== undefined) events.emit('console', { texts: await consoleTexts(consoleCalls) })
-          events.emit('failedCall', { error, request, reference: at })
-        }
-        throw error
-      }
-    },
-    async accessList(request, reference, timeoutMs) {
-      const { state, env } = await contextOf(reference)
-      return createAccessList({
-        request,
-        state,
-        env,
-        vm,
-        gasCap: cap(parts.callGasCap),
-        ...within(timeoutMs),
-      })
-    },
-    async traceCall(request, reference, tracer, overrides, timeoutMs) {
-      const { state, env } = await contextOf(reference)
-      await messageCall({
-        request,
-        state,
-        env,
-        vm,
-        gasCap: cap(parts.callGasCap),
-        tracer,
-        ...(overrides && { overrides }),
-        ...within(timeoutMs),
-      })
-    },
-    async traceCalls(steps, reference, timeoutMs = parts.timeoutMs) {
-      const { state, env } = await contextOf(reference)
-      const end = timeoutMs > 0 ? performance.now() + timeoutMs : undefined
-      let before = state
-      for (const { request, tracer } of steps) {
-        const keepState: Tracer = {
-          finish({ after }) {
-            before = after
-          },
-        }
-        await messageCall({
-          request,
-          state: before,
-          env,
-          vm,
-          gasCap: cap(parts.callGasCap),
-          tracer: muxTracers([tracer, keepState]),
-          ...(end !== undefined && { deadlineMs: Math.max(1, end - performance.now()) }),
-        })
-      }
-    },
-    async traceSigned(transaction, tracer, timeoutMs) {
-      const { state, env } = await contextOf({ tag: 'latest' })
-      const traced = tracedState(new Overlay(state), tracer)
-      try {
-        const outcome = await applyTransaction({
-          transaction,
-          state: traced.state,
-          env,
-          vm,
-          gasAvailable: env.gasLimit,
-          tracer,
-          ...within(timeoutMs),
-        })
-        traced.end(transaction.gasLimit, outcome)
-      } catch (error) {
-        if (!(error instanceof TransactionRejected)) throw error
-        throw new NodeError('transaction-refused', error.message)
-      }
-    },
+  async #emitConsole(calls: readonly Uint8Array[]): Promise<void> {
+    this.#parts.events.emit('console', { texts: await consoleTexts(calls) })
   }
 }

@@ -1,8 +1,10 @@
 /** The storage of a contract between two transactions of a block, slot by slot in the order of geth's storage trie. */
+import type { ExecutedBlock } from '../../chain/block.ts'
 import { fromBigIntFixed } from '../../encoding/bytes.ts'
 import { keccakHex } from '../../encoding/hash.ts'
 import type { Hex } from '../../encoding/hex.ts'
-import { NodeError } from '../../errors.ts'
+import { invalidParams, NodeError } from '../../errors.ts'
+import type { Overlay } from '../../state/overlay.ts'
 import { cellWord } from '../../state/state-keys.ts'
 import type { Chain } from '../blockchain/chain.ts'
 import type { BlockReference } from '../model.ts'
@@ -39,8 +41,8 @@ export interface StorageRange {
 }
 
 interface Parts extends Pick<Chain, 'blocks' | 'trie'> {
-  readonly block: Lookup['block']
-  readonly replay: Replays['replay']
+  readonly lookup: Pick<Lookup, 'block'>
+  readonly replays: Pick<Replays, 'replay'>
 }
 
 function cellOf(slot: bigint, value: bigint): StorageCell {
@@ -61,60 +63,72 @@ function* merged(
   yield* second.slice(at)
 }
 
-/**
- * Makes the query; `undefined` when there is no such block. Throws `invalid-params` beyond the transactions of the block,
- * and as `Replays.replay` does.
- */
-export function createStorageRange({
-  blocks,
-  trie,
-  block,
-  replay,
-}: Parts): (query: StorageQuery) => Promise<StorageRange | undefined> {
-  return async function storageRange({ block: reference, index, contract, start, count, timeoutMs }) {
-    const executed = (await block(reference))?.executed
+type StorageChanges =
+  ReturnType<Overlay['changes']>['storage'] extends ReadonlyMap<Hex, infer Changes> ? Changes : never
+
+/** Reads the storage of contracts between the transactions of a chain's blocks. */
+export class StorageSearch {
+  readonly #parts: Parts
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /**
+   * The slots from a hash on; `undefined` when there is no such block. Throws `invalid-params` beyond the transactions of
+   * the block, and as `Replays.replay` does.
+   */
+  async find(query: StorageQuery): Promise<StorageRange | undefined> {
+    const executed = (await this.#parts.lookup.block(query.block))?.executed
     if (executed === undefined) return undefined
     const { header, transactions } = executed.block
-    if (index > transactions.length) {
-      throw new NodeError(
-        'invalid-params',
-        `transaction index ${index} out of range for block ${executed.hash}`,
-      )
+    if (query.index > transactions.length) {
+      throw invalidParams(`transaction index ${query.index} out of range for block ${executed.hash}`)
     }
-    const parent = header.number === 0 ? executed : blocks.get(header.parentHash)
+    const parent = header.number === 0 ? executed : this.#parts.blocks.get(header.parentHash)
     if (parent === undefined) {
       throw new NodeError('block-not-found', `State not found for block with hash ${header.parentHash}`)
     }
-    const isAfter = index === transactions.length
-    const changes =
-      index === 0 || isAfter
-        ? undefined
-        : (await replay(executed, () => undefined, { lastIndex: index - 1, timeoutMs })).state
-            .changes()
-            .storage.get(contract)
+    const isAfter = query.index === transactions.length
+    const changes = query.index === 0 || isAfter ? undefined : await this.#changesOf(executed, query)
     const root = (isAfter ? executed : parent).postState
     const cells: StorageCell[] = []
-    for (const cell of merged(below(root), above())) {
-      if (cells.length === count) return { cells, next: cell.hash }
+    for (const cell of merged(this.#unchanged(root, changes, query), changedCells(changes, query))) {
+      if (cells.length === query.count) return { cells, next: cell.hash }
       cells.push(cell)
     }
     return { cells, next: undefined }
+  }
 
-    function* below(root: Hex): Generator<StorageCell> {
-      if (changes?.wiped === true) return
-      for (const [slot, value] of trie.cellsFrom(root, contract, start)) {
-        if (changes?.slots.has(slot)) continue
-        const cell = cellOf(slot, cellWord(value))
-        // The trie's keys hold ten bytes of the hash only.
-        if (cell.hash >= start) yield cell
-      }
-    }
+  /** What the first transactions of a block changed of the contract's storage. */
+  async #changesOf(
+    executed: ExecutedBlock,
+    { index, contract, timeoutMs }: StorageQuery,
+  ): Promise<StorageChanges | undefined> {
+    const limits = { lastIndex: index - 1, timeoutMs }
+    const { state } = await this.#parts.replays.replay(executed, () => undefined, limits)
+    return state.changes().storage.get(contract)
+  }
 
-    function above(): StorageCell[] {
-      return [...(changes?.slots ?? [])]
-        .map(([slot, value]) => cellOf(slot, cellWord(value)))
-        .filter(({ value, hash }) => value !== 0n && hash >= start)
-        .sort((a, b) => (a.hash < b.hash ? -1 : 1))
+  /** The cells of a state that were not changed since, in the order of their hashes. */
+  *#unchanged(
+    root: Hex,
+    changes: StorageChanges | undefined,
+    { contract, start }: StorageQuery,
+  ): Generator<StorageCell> {
+    if (changes?.wiped === true) return
+    for (const [slot, value] of this.#parts.trie.cellsFrom(root, contract, start)) {
+      if (changes?.slots.has(slot)) continue
+      const cell = cellOf(slot, cellWord(value))
+      // The trie's keys hold ten bytes of the hash only.
+      if (cell.hash >= start) yield cell
     }
   }
+}
+
+function changedCells(changes: StorageChanges | undefined, { start }: StorageQuery): StorageCell[] {
+  return [...(changes?.slots ?? [])]
+    .map(([slot, value]) => cellOf(slot, cellWord(value)))
+    .filter(({ value, hash }) => value !== 0n && hash >= start)
+    .sort((a, b) => (a.hash < b.hash ? -1 : 1))
 }

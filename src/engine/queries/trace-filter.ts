@@ -1,5 +1,6 @@
 /** Flat traces of transactions between given accounts, page by page (docs/internals/rpc-reference.md#710-trace). */
 import { LRUCache } from 'lru-cache'
+import { ZERO_ADDRESS } from '../../chain/account.ts'
 import type { ExecutedBlock } from '../../chain/block.ts'
 import { REMASC_SENDER } from '../../chain/config.ts'
 import type { Transaction } from '../../chain/transaction.ts'
@@ -9,15 +10,12 @@ import type { CallFrame } from '../../evm/tracing/call-frame.ts'
 import { type FlatFrame, flatten } from '../../evm/tracing/flatten.ts'
 import type { ChainAccess } from '../blockchain/ancestry.ts'
 import type { HeightChunks } from '../model.ts'
+import { atOneHead } from './at-one-head.ts'
 import type { Lookup } from './lookup.ts'
 import type { Replays, TransactionTrace } from './replay.ts'
 
-/** The sender that REMASC transactions show. */
-const ZERO_ADDRESS: Hex = '0x0000000000000000000000000000000000000000'
 /** Transactions whose number of traces is cached, so that a later page need not run the blocks of earlier ones. */
 const COUNTS = 200_000
-/** How often a query starts again after a reorganisation. */
-const MOST_RESTARTS = 3
 
 /** The selection of traces. */
 export interface TraceQuery {
@@ -45,13 +43,13 @@ export interface FlatTrace extends FlatFrame {
 }
 
 interface Parts extends Pick<ChainAccess, 'blockchain' | 'blocks'> {
-  readonly replays: Replays
+  readonly replays: Pick<Replays, 'traces'>
   readonly blocksBetween: (
     senders: readonly Hex[],
     receivers: readonly Hex[],
     range: { readonly from: number; readonly to: number },
   ) => HeightChunks
-  readonly block: Lookup['block']
+  readonly lookup: Pick<Lookup, 'block'>
 }
 
 /** The rows of a transaction. */
@@ -70,57 +68,44 @@ function matcherOf({ senders, receivers, hideRemasc }: TraceQuery): (transaction
   }
 }
 
-/** Makes the query, which throws `limit-exceeded` after its timeout. */
-export function createTraceFilter(parts: Parts): (query: TraceQuery) => Promise<readonly FlatTrace[]> {
-  const { blockchain, blocks, replays, blocksBetween } = parts
+/** The trace query of a chain. */
+export class TraceSearch {
+  readonly #parts: Parts
   /** Number of traces per transaction, by block. */
-  const counts = new LRUCache<Hex, readonly number[]>({
+  readonly #counts = new LRUCache<Hex, readonly number[]>({
     maxSize: COUNTS,
     sizeCalculation: (perTransaction) => Math.max(1, perTransaction.length),
   })
 
-  /** Blocks with matching transactions, in order. */
-  async function* candidates(query: TraceQuery): AsyncGenerator<ExecutedBlock> {
-    const { senders, receivers, range, pending } = query
-    const to = Math.min(range.to, blockchain.head.block.header.number)
-    if (range.from <= to) {
-      for await (const heights of blocksBetween(senders, receivers, { from: range.from, to })) {
-        for (const height of heights) {
-          const hash = blockchain.hashAt(height)
-          const block = hash === undefined ? undefined : blocks.get(hash)
-          if (block !== undefined) yield block
-        }
-      }
-    }
-    const view = pending ? await parts.block({ tag: 'pending' }) : undefined
-    if (view !== undefined) yield view.executed
+  constructor(parts: Parts) {
+    this.#parts = parts
   }
 
-  async function page(query: TraceQuery): Promise<readonly FlatTrace[]> {
+  /** The selected traces, in order. Throws `limit-exceeded` after the timeout. */
+  async find(query: TraceQuery): Promise<readonly FlatTrace[]> {
+    if (query.count === 0) return []
+    return atOneHead(this.#parts.blockchain, () => this.#page(query), { upTo: query.range.to })
+  }
+
+  async #page(query: TraceQuery): Promise<readonly FlatTrace[]> {
     const matches = matcherOf(query)
     const end = query.timeoutMs > 0 ? performance.now() + query.timeoutMs : Number.POSITIVE_INFINITY
     const check = query.frameCheck()
     const found: FlatTrace[] = []
     let toSkip = query.after
-    for await (const block of candidates(query)) {
-      const { transactions } = block.block
-      const wanted = transactions.flatMap((transaction, index) => (matches(transaction) ? [index] : []))
+    for await (const block of this.#candidates(query)) {
+      const wanted = block.block.transactions.flatMap((transaction, index) =>
+        matches(transaction) ? [index] : [],
+      )
       if (wanted.length === 0) continue
       const left = end - performance.now()
-      if (left <= 0) {
-        throw new NodeError('limit-exceeded', 'Execution has got timeout out.')
-      }
-      const known = counts.get(block.hash)
-      const here = wanted.reduce((sum, index) => sum + (known?.[index] ?? 0), 0)
-      if (known !== undefined && here <= toSkip) {
-        toSkip -= here
+      if (left <= 0) throw new NodeError('limit-exceeded', 'Execution has got timeout out.')
+      const count = this.#knownCount(block, wanted)
+      if (count !== undefined && count <= toSkip) {
+        toSkip -= count
         continue
       }
-      const rows = (await replays.traces(block, left)).map(flatTraces)
-      counts.set(
-        block.hash,
-        rows.map(({ length }) => length),
-      )
+      const rows = await this.#rowsOf(block, left)
       for (const index of wanted) {
         const all = rows[index] ?? []
         const skipped = Math.min(toSkip, all.length)
@@ -134,14 +119,37 @@ export function createTraceFilter(parts: Parts): (query: TraceQuery) => Promise<
     return found
   }
 
-  return async function traceFilter(query) {
-    if (query.count === 0) return []
-    for (let restarts = 0; ; restarts++) {
-      const last = Math.min(query.range.to, blockchain.head.block.header.number)
-      const tip = blockchain.hashAt(last)
-      const found = await page(query)
-      // An equal hash at the last height means that no block below changed.
-      if (blockchain.hashAt(last) === tip || restarts === MOST_RESTARTS) return found
+  /** Blocks with matching transactions, in order. */
+  async *#candidates(query: TraceQuery): AsyncGenerator<ExecutedBlock> {
+    const { blockchain, blocks, blocksBetween } = this.#parts
+    const { senders, receivers, range, pending } = query
+    const to = Math.min(range.to, blockchain.head.block.header.number)
+    if (range.from <= to) {
+      for await (const heights of blocksBetween(senders, receivers, { from: range.from, to })) {
+        for (const height of heights) {
+          const hash = blockchain.hashAt(height)
+          const block = hash === undefined ? undefined : blocks.get(hash)
+          if (block !== undefined) yield block
+        }
+      }
     }
+    const view = pending ? await this.#parts.lookup.block({ tag: 'pending' }) : undefined
+    if (view !== undefined) yield view.executed
+  }
+
+  /** Number of traces of some transactions of a block, where it is cached. */
+  #knownCount({ hash }: ExecutedBlock, indexes: readonly number[]): number | undefined {
+    const counts = this.#counts.get(hash)
+    return counts && indexes.reduce((sum, index) => sum + (counts[index] ?? 0), 0)
+  }
+
+  /** The traces of a block, by transaction. */
+  async #rowsOf(block: ExecutedBlock, timeoutMs: number): Promise<readonly (readonly FlatTrace[])[]> {
+    const rows = (await this.#parts.replays.traces(block, timeoutMs)).map(flatTraces)
+    this.#counts.set(
+      block.hash,
+      rows.map(({ length }) => length),
+    )
+    return rows
   }
 }

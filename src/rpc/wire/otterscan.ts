@@ -1,6 +1,7 @@
 /** What the explorer Otterscan reads: blocks with fees, receipts with times, calls as a list. */
 import { z } from 'zod'
-import { type Hex, toHex, toQuantity } from '../../encoding/hex.ts'
+import { ZERO_ADDRESS } from '../../chain/account.ts'
+import { toHex, toQuantity } from '../../encoding/hex.ts'
 import type { BlockView, ReceiptView } from '../../engine/model.ts'
 import type { CallFrame } from '../../evm/tracing/call-frame.ts'
 import { integer } from '../json-forms.ts'
@@ -14,8 +15,6 @@ import { FrameType } from './trace/shown-frame.ts'
 import { TransactionObject, toRpcSender } from './transaction.ts'
 
 const count = z.int().nonnegative()
-const ZERO_ADDRESS: Hex = '0x0000000000000000000000000000000000000000'
-
 /** A JSON integer. */
 export function jsonInteger(description: string, least: number, most: number): Parameter<number> {
   return scalar({

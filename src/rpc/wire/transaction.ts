@@ -1,12 +1,11 @@
 /** Transactions on the wire (docs/internals/rpc-reference.md#62-transaction). */
 import { z } from 'zod'
+import { ZERO_ADDRESS } from '../../chain/account.ts'
 import { REMASC_SENDER } from '../../chain/config.ts'
 import type { Transaction } from '../../chain/transaction.ts'
 import { type Hex, toHex, toQuantity } from '../../encoding/hex.ts'
 import type { TransactionView } from '../../engine/model.ts'
 import { AddressText, DataText, HashText, QuantityText } from './scalars.ts'
-
-const ZERO_ADDRESS: Hex = '0x0000000000000000000000000000000000000000'
 
 /** Key order is that of the reference node. `r` and `s` are quantities, `v` has at least two digits unless it is 0. */
 export const TransactionObject = z.lazy(() =>
